@@ -1,0 +1,155 @@
+import { accounts } from './accounts.js'
+import { FIRST_TRADING_BLOCK } from './clock.js'
+import type { MarketPlan } from './plan.js'
+import { type Random, randomFor } from './random.js'
+import { PATH_USD } from './stables.js'
+import type { Episode } from './weather.js'
+
+/** A swap on the DEX, by symbol. `amount` is micro-units of `tokenIn` when exact in, of `tokenOut` when exact out. */
+export type Swap = { tokenIn: string; tokenOut: string; exact: 'in' | 'out'; amount: bigint }
+
+/** What somebody other than the market maker wants to do in a block. Traders are indices into `accounts.traders`. */
+export type Action =
+  | { kind: 'swap'; trader: number; swap: Swap }
+  /** Two swaps as two calls of one transaction of type 0x76. */
+  | { kind: 'batch'; trader: number; swaps: readonly [Swap, Swap] }
+  /** Fills a small order of the other maker, which flips to the ask side, and goes on into the top of the book. */
+  | { kind: 'flip'; trader: number; stable: string; flipAmount: bigint; swapAmount: bigint }
+  | { kind: 'transfer'; trader: number; to: number; stable: string; amount: bigint; memo: boolean }
+  | { kind: 'mint' | 'burn'; stable: string; amount: bigint }
+  | { kind: 'pause' | 'unpause'; stable: string }
+
+const TOKEN = 10n ** 6n
+/** Longest route a planned swap takes, in hops. */
+export const MAX_HOPS = 3
+
+/** Administrative actions of a block, which come before everything else in it. */
+export function adminActions(plan: MarketPlan, block: number): Action[] {
+  const actions: Action[] = []
+  for (const e of plan.episodes(block, block + 1)) {
+    if (e.kind === 'pause' && e.fromBlock === block) actions.push({ kind: 'pause', stable: e.stable })
+    if (e.kind === 'issuance') actions.push(...issuance(e, block))
+  }
+  for (const e of plan.episodes(block - 1, block)) {
+    if (e.kind === 'pause' && e.toBlock === block) actions.push({ kind: 'unpause', stable: e.stable })
+  }
+  return actions
+}
+
+/** What traders want to do in a block, in order. Only what the plan's books allow: nothing paused, nothing dry. */
+export function traderActions(plan: MarketPlan, block: number): Action[] {
+  if (block < FIRST_TRADING_BLOCK) return []
+  const random = randomFor(plan.params.seed, 'trade', block)
+  const actions: Action[] = []
+  for (const e of plan.episodesAt(block)) {
+    if (e.kind !== 'burst') continue
+    const { stable: tokenIn, to: tokenOut } = e
+    for (let i = 0; i < e.swaps; i++) {
+      const swap: Swap = { tokenIn, tokenOut, exact: 'in', amount: micro(random, 4_000, 15_000) }
+      if (isOpen(plan, swap, block)) actions.push({ kind: 'swap', trader: trader(random), swap })
+    }
+  }
+  for (let i = wanted(plan, block, random); i > 0; i--) {
+    const action = oneAction(plan, block, random)
+    if (action) actions.push(action)
+  }
+  return actions
+}
+
+/** Hops of a swap: up from one stable through its quote tokens, down to the other. 0: they are the same. */
+export function hops(plan: MarketPlan, swap: Pick<Swap, 'tokenIn' | 'tokenOut'>): number {
+  const { sells, buys } = route(plan, swap)
+  return sells.length + buys.length
+}
+
+/** The books a swap goes through, by symbol: those where the taker sells the base, then those where it buys it. */
+export function route(plan: MarketPlan, swap: Pick<Swap, 'tokenIn' | 'tokenOut'>): { sells: string[]; buys: string[] } {
+  const up = symbolsToPathUsd(plan, swap.tokenIn)
+  const down = symbolsToPathUsd(plan, swap.tokenOut)
+  while (up.length > 0 && up.at(-1) === down.at(-1)) {
+    up.pop()
+    down.pop()
+  }
+  return { sells: up, buys: down.reverse() }
+}
+
+const symbolsToPathUsd = (plan: MarketPlan, symbol: string): string[] =>
+  symbol === PATH_USD.symbol ? [] : plan.routeToPathUsd(symbol).map((s) => s.symbol)
+
+/** More in a minute of history than in a second of live; at times nothing at all. */
+function wanted(plan: MarketPlan, block: number, random: Random): number {
+  const live = block > plan.params.blocks
+  const seconds = live ? plan.params.liveBlockSeconds : plan.params.blockSeconds
+  if (random.chance(seconds >= 30 ? 0.08 : 0.35)) return 0
+  return seconds >= 30 ? random.int(2, 6) : random.int(1, 2)
+}
+
+function oneAction(plan: MarketPlan, block: number, random: Random): Action | null {
+  const draw = random.next()
+  if (draw < 0.1) return transfer(plan, block, random)
+  if (draw < 0.13) {
+    const stable = random.pick(plan.stables.filter((s) => s.hasPair)).symbol
+    const { bidTick } = plan.topOfBook(stable, block)
+    const open = bidTick !== null && !plan.isPaused(stable, block) && bidTick < 1900
+    if (!open || plan.topOfBook(stable, block).askTick === null) return null
+    const flipAmount = micro(random, 150, 400)
+    return { kind: 'flip', trader: trader(random), stable, flipAmount, swapAmount: flipAmount * 3n }
+  }
+  const first = aSwap(plan, block, random)
+  if (!first) return null
+  if (draw < 0.2) {
+    const second = aSwap(plan, block, random)
+    if (second) return { kind: 'batch', trader: trader(random), swaps: [first, second] }
+  }
+  return { kind: 'swap', trader: trader(random), swap: first }
+}
+
+function aSwap(plan: MarketPlan, block: number, random: Random): Swap | null {
+  const listed = plan.stables.filter((s) => s.hasPair).map((s) => s.symbol)
+  const one = random.pick(listed)
+  // Half of all trade is against pathUSD, as on any chain with one reserve stable. Either direction is as likely, so
+  // that no trader runs out of a stable in the long run.
+  const other = random.chance(0.5) ? PATH_USD.symbol : random.pick(listed)
+  const [tokenIn, tokenOut] = random.chance(0.5) ? [one, other] : [other, one]
+  const exact = random.chance(0.6) ? 'in' : 'out'
+  // Sizes are spread evenly over magnitudes: many small, few large.
+  const amount = micro(random, 1, 1) + BigInt(Math.floor(10 ** (2 + 2.2 * random.next()) * 1e6))
+  const swap: Swap = { tokenIn, tokenOut, exact, amount }
+  return isOpen(plan, swap, block) ? swap : null
+}
+
+function isOpen(plan: MarketPlan, swap: Swap, block: number): boolean {
+  const { sells, buys } = route(plan, swap)
+  const length = sells.length + buys.length
+  if (length === 0 || length > MAX_HOPS) return false
+  if ([swap.tokenIn, swap.tokenOut, ...sells, ...buys].some((s) => s !== PATH_USD.symbol && plan.isPaused(s, block))) {
+    return false
+  }
+  return (
+    sells.every((s) => plan.topOfBook(s, block).bidTick !== null) &&
+    buys.every((s) => plan.topOfBook(s, block).askTick !== null)
+  )
+}
+
+function transfer(plan: MarketPlan, block: number, random: Random): Action | null {
+  const stable = random.pick(plan.stables).symbol
+  if (plan.isPaused(stable, block)) return null
+  const from = trader(random)
+  const to = (from + random.int(1, accounts.traders.length - 1)) % accounts.traders.length
+  return { kind: 'transfer', trader: from, to, stable, amount: micro(random, 5, 5_000), memo: random.chance(0.3) }
+}
+
+function issuance(e: Extract<Episode, { kind: 'issuance' }>, block: number): Action[] {
+  // As many blocks of minting as of burning, so that supply comes back to where it was and never meets the cap.
+  const half = Math.floor((e.toBlock - e.fromBlock) / 2)
+  const at = block - e.fromBlock
+  if (at < half) return [{ kind: 'mint', stable: e.stable, amount: e.amount }]
+  if (at >= half && at < 2 * half) return [{ kind: 'burn', stable: e.stable, amount: e.amount }]
+  return []
+}
+
+const trader = (random: Random): number => random.int(0, accounts.traders.length - 1)
+
+/** A whole number of tokens in [min, max] and a random fraction, in micro-units. */
+const micro = (random: Random, min: number, max: number): bigint =>
+  BigInt(random.int(min, max)) * TOKEN + BigInt(random.int(0, 999_999))

@@ -1,0 +1,21 @@
+/** StablecoinDEX: prices are whole numbers over 100 000, and a tick is the distance from 1, so one tick is 0.1 bps. */
+export const PRICE_SCALE = 100_000n
+/** Ticks of an order are multiples of this: prices move in whole basis points. */
+export const TICK_SPACING = 10
+/** Furthest tick from 1 that an order may rest at (200 bps). */
+export const MAX_TICK = 2000
+
+/** Micro-units of quote that a bid at `tick` pays for `base` micro-units. Rounded down: the maker of the order gains. */
+export const quoteForBase = (base: bigint, tick: number): bigint => (base * price(tick)) / PRICE_SCALE
+
+/** Micro-units of quote that an ask at `tick` wants for `base` micro-units. Rounded up. */
+export const quoteToBuy = (base: bigint, tick: number): bigint => ceilDiv(base * price(tick), PRICE_SCALE)
+
+/** Micro-units of base that an ask at `tick` gives for `quote` micro-units. Rounded down. */
+export const baseForQuote = (quote: bigint, tick: number): bigint => (quote * PRICE_SCALE) / price(tick)
+
+/** Micro-units of base that a bid at `tick` wants to pay out `quote` micro-units. Rounded up. */
+export const baseToSell = (quote: bigint, tick: number): bigint => ceilDiv(quote * PRICE_SCALE, price(tick))
+
+const price = (tick: number): bigint => PRICE_SCALE + BigInt(tick)
+const ceilDiv = (a: bigint, b: bigint): bigint => (a + b - 1n) / b

@@ -1,0 +1,128 @@
+import type { Address } from 'viem'
+import { accounts } from './accounts.js'
+import { type Action, adminActions, hops, type Swap, traderActions } from './actions.js'
+import { applyFills, type Books, outcomeOf, topOrder } from './books.js'
+import { type Call, call } from './calls.js'
+import { FIRST_TRADING_BLOCK, SETUP } from './clock.js'
+import { setupIntents } from './genesis.js'
+import type { Intent } from './intent.js'
+import { desiredLadder, flipTicks, ladderChanges, type RestingOrder } from './ladder.js'
+import type { MarketPlan } from './plan.js'
+import { PATH_USD } from './stables.js'
+
+/**
+ * The transactions of one block, in order, and `books` moved on to the end of that block. Blocks have to be asked for
+ * one after the other: order ids and what is left of an order follow from the blocks before.
+ */
+export function blockIntents(plan: MarketPlan, books: Books, block: number): Intent[] {
+  if (block < SETUP.books) return setupIntents(plan, block)
+  const intents: Intent[] = []
+  // Administration first: the maker and the traders of this block already act on a token that is unpaused.
+  for (const action of adminActions(plan, block)) intents.push(admin(plan, action))
+  const flippedCalls = books.flipped.map((o) => call.cancel(o.id))
+  if (flippedCalls.length > 0)
+    intents.push({ label: 'cancel flipped orders', from: accounts.flipMaker, calls: flippedCalls })
+  books.flipped = []
+  for (const s of plan.stables) if (s.hasPair) intents.push(...moveOrders(plan, books, s.symbol, block))
+  if (block < FIRST_TRADING_BLOCK) return intents
+  for (const action of traderActions(plan, block)) intents.push(...trade(plan, books, action, block))
+  return intents
+}
+
+function moveOrders(plan: MarketPlan, books: Books, symbol: string, block: number): Intent[] {
+  if (plan.isPaused(symbol, block)) return []
+  const { address } = plan.stable(symbol)
+  const resting = books.ladders.get(symbol) ?? []
+  const { cancel, place } = ladderChanges(resting, desiredLadder(plan.topOfBook(symbol, block)))
+  if (cancel.length + place.length === 0) return []
+  const gone = new Set(cancel)
+  const placed: RestingOrder[] = place.map((level) => ({ ...level, id: books.nextOrderId++, remaining: level.amount }))
+  books.ladders.set(symbol, [...resting.filter((o) => !gone.has(o)), ...placed])
+  const calls: Call[] = [...cancel.map((o) => call.cancel(o.id)), ...place.map((level) => call.place(address, level))]
+  return [{ label: `move the orders of ${symbol}`, from: accounts.maker, calls }]
+}
+
+function admin(plan: MarketPlan, action: Action): Intent {
+  if (action.kind === 'pause' || action.kind === 'unpause') {
+    const { address } = plan.stable(action.stable)
+    const calls = [action.kind === 'pause' ? call.pause(address) : call.unpause(address)]
+    return { label: `${action.kind} ${action.stable}`, from: accounts.guardian, calls }
+  }
+  if (action.kind === 'mint' || action.kind === 'burn') {
+    const { address } = plan.stable(action.stable)
+    const calls = [
+      action.kind === 'mint'
+        ? call.mint(address, accounts.issuer.address, action.amount)
+        : call.burn(address, action.amount),
+    ]
+    return { label: `${action.kind} ${action.stable}`, from: accounts.issuer, calls }
+  }
+  throw new Error(`${action.kind} is no administrative action`)
+}
+
+function trade(plan: MarketPlan, books: Books, action: Action, block: number): Intent[] {
+  if (!('trader' in action)) throw new Error(`${action.kind} is no trader's action`)
+  const from = accounts.traders[action.trader]
+  if (!from) throw new Error(`no trader ${action.trader}`)
+  switch (action.kind) {
+    case 'transfer': {
+      const token = plan.stable(action.stable).address
+      const to = accounts.traders[action.to]?.address as Address
+      const transfer = action.memo
+        ? call.transferWithMemo(token, to, action.amount, block)
+        : call.transfer(token, to, action.amount)
+      return [{ label: `transfer ${action.stable}`, from, calls: [transfer] }]
+    }
+    case 'swap': {
+      const swapped = swapCall(plan, books, action.swap)
+      return swapped ? [{ label: describe(plan, action.swap), from, calls: [swapped] }] : []
+    }
+    case 'batch': {
+      const calls = action.swaps.flatMap((swap) => swapCall(plan, books, swap) ?? [])
+      const label = action.swaps.map((swap) => describe(plan, swap)).join(' and ')
+      return calls.length > 0 ? [{ label, from, calls }] : []
+    }
+    case 'flip':
+      return flip(plan, books, action, from)
+  }
+}
+
+/** The call for a swap, with its fills taken from the books; null when an order is too small for it. */
+function swapCall(plan: MarketPlan, books: Books, swap: Swap): Call | null {
+  const outcome = outcomeOf(plan, books, swap)
+  if (!outcome) return null
+  applyFills(outcome.fills)
+  const addressOf = (symbol: string): Address =>
+    symbol === PATH_USD.symbol ? PATH_USD.address : plan.stable(symbol).address
+  return call.swap(addressOf(swap.tokenIn), addressOf(swap.tokenOut), swap)
+}
+
+function flip(
+  plan: MarketPlan,
+  books: Books,
+  { stable, flipAmount, swapAmount }: Extract<Action, { kind: 'flip' }>,
+  from: (typeof accounts.traders)[number],
+): Intent[] {
+  const top = topOrder(books, stable, true)
+  const rest = swapAmount - flipAmount
+  if (!top || rest >= top.remaining) return []
+  const { address, quote } = plan.stable(stable)
+  const quoteAddress = quote === PATH_USD.symbol ? PATH_USD.address : plan.stable(quote).address
+  const { tick, flipTick } = flipTicks(top.tick)
+  // Up to hardfork T4 a flip is a new order, with the id after the one that was filled.
+  books.flipped.push({ id: books.nextOrderId + 1n, stable })
+  books.nextOrderId += 2n
+  applyFills([{ order: top, base: rest }])
+  const swap: Swap = { tokenIn: stable, tokenOut: quote, exact: 'in', amount: swapAmount }
+  return [
+    {
+      label: `place a flip order of ${stable}`,
+      from: accounts.flipMaker,
+      calls: [call.placeFlip(address, { amount: flipAmount, isBid: true, tick }, flipTick)],
+    },
+    { label: `${describe(plan, swap)} through two orders`, from, calls: [call.swap(address, quoteAddress, swap)] },
+  ]
+}
+
+const describe = (plan: MarketPlan, swap: Swap): string =>
+  `swap ${swap.tokenIn} to ${swap.tokenOut}, exact ${swap.exact}, ${hops(plan, swap)} hops`

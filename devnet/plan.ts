@@ -1,0 +1,153 @@
+import { type Cell, FIRST_TRADING_BLOCK, type MarketClock, marketClock, SETUP } from './clock.js'
+import { baseForQuote, quoteForBase } from './dex-math.js'
+import { randomFor } from './random.js'
+import { PATH_USD, type PlannedStable, planStables } from './stables.js'
+import { cellEpisodes, type Episode } from './weather.js'
+
+/** What fixes a market: the same values give the same plan. */
+export type PlanParams = {
+  seed: number
+  /** Number of the last block of history. */
+  blocks: number
+  /** Seconds from one block of history to the next. */
+  blockSeconds: number
+  /** Seconds from one live block to the next. */
+  liveBlockSeconds: number
+  /** How many stables. */
+  stables: number
+}
+
+/** Best ticks of a stable's own book at the end of a block; null where the side is empty. */
+export type PlannedTop = { bidTick: number | null; askTick: number | null }
+
+/** What the DEX quotes against pathUSD for one whole token, in micro-units; null: it has no quote. */
+export type PlannedQuote = {
+  /** `paused`: the DEX refuses to quote the sale of a paused stable (`ContractPaused`), and still quotes its purchase. */
+  status: 'quoted' | 'no_liquidity' | 'no_pair' | 'paused'
+  /** pathUSD out for one token in: `quoteSwapExactAmountIn(token, pathUSD, 1e6)`. */
+  sell: bigint | null
+  /** Tokens out for one pathUSD in: `quoteSwapExactAmountIn(pathUSD, token, 1e6)`. */
+  buy: bigint | null
+  /** Distance of the sell quote from 1, in basis points. */
+  deviationBps: number | null
+}
+
+export type MarketPlan = {
+  params: PlanParams
+  stables: readonly PlannedStable[]
+  stable: (symbol: string) => PlannedStable
+  /** The books a swap to pathUSD goes through, in order: the stable's own, its quote token's, and so on. */
+  routeToPathUsd: (symbol: string) => readonly PlannedStable[]
+  /** Episodes that touch [from, to), by first block. The live phase has no end, and neither has its weather. */
+  episodes: (from: number, to: number) => Episode[]
+  episodesAt: (block: number) => Episode[]
+  topOfBook: (symbol: string, block: number) => PlannedTop
+  quoteAt: (symbol: string, block: number) => PlannedQuote
+  isPaused: (symbol: string, block: number) => boolean
+}
+
+/** Distance from best bid to best ask of every book, in ticks: 2 bps. */
+export const SPREAD_TICKS = 20
+const ONE_TOKEN = 10n ** 6n
+
+/** The whole market as a function of block numbers: stables, weather and prices. Pure; asks neither chain nor clock. */
+export function planMarket(params: PlanParams): MarketPlan {
+  const { seed } = params
+  const stables = planStables(params.stables)
+  const bySymbol = new Map(stables.map((s) => [s.symbol, s]))
+  const clock = marketClock(params)
+  const stable = (symbol: string): PlannedStable => {
+    const found = bySymbol.get(symbol)
+    if (!found) throw new Error(`the plan has no stable ${symbol}`)
+    return found
+  }
+
+  const cells = new Map<number, Episode[]>()
+  const episodesOf = (cell: Cell): Episode[] => {
+    let found = cells.get(cell.index)
+    if (!found) {
+      if (cells.size > 1000) cells.clear()
+      found = cellEpisodes(seed, stables, cell)
+      cells.set(cell.index, found)
+    }
+    return found
+  }
+  const episodesAt = (block: number): Episode[] => {
+    const cell = clock.cellAt(block)
+    return cell ? episodesOf(cell).filter((e) => e.fromBlock <= block && block < e.toBlock) : []
+  }
+  const episodes = (from: number, to: number): Episode[] => {
+    const found: Episode[] = []
+    for (let index = 0; clock.cellNumber(index).from < to; index++) {
+      const cell = clock.cellNumber(index)
+      if (cell.to > from) found.push(...episodesOf(cell).filter((e) => e.fromBlock < to && e.toBlock > from))
+    }
+    return found
+  }
+  const pauseOf = (symbol: string, block: number): Episode | undefined =>
+    episodesAt(block).find((e) => e.stable === symbol && e.kind === 'pause')
+
+  const topOfBook = (symbol: string, block: number): PlannedTop => {
+    const { hasPair, temperament } = stable(symbol)
+    if (!hasPair || block < SETUP.books) return { bidTick: null, askTick: null }
+    const here = episodesAt(block).filter((e) => e.stable === symbol)
+    const dry = here.find((e) => e.kind === 'dry')
+    const broken = here.find((e) => 'sizeBps' in e)
+    const paused = here.find((e) => e.kind === 'pause')
+    const bidTick =
+      broken && 'sizeBps' in broken
+        ? broken.sizeBps * 10
+        : // Nobody can move orders of a paused stable, so its price stays where the pause found it.
+          driftTick(seed, symbol, clock, paused ? paused.fromBlock - 1 : block, temperament === 'nervous' ? 4 : 2)
+    return {
+      bidTick: dry ? null : bidTick,
+      askTick: dry?.kind === 'dry' && dry.side === 'both' ? null : bidTick + SPREAD_TICKS,
+    }
+  }
+
+  const routeToPathUsd = (symbol: string): PlannedStable[] => {
+    const route: PlannedStable[] = []
+    for (let at = symbol; at !== PATH_USD.symbol; at = stable(at).quote) route.push(stable(at))
+    return route
+  }
+
+  const quoteAt = (symbol: string, block: number): PlannedQuote => {
+    if (!stable(symbol).hasPair || block < SETUP.books) {
+      return { status: 'no_pair', sell: null, buy: null, deviationBps: null }
+    }
+    const tops = routeToPathUsd(symbol).map((s) => topOfBook(s.symbol, block))
+    const paused = pauseOf(symbol, block) !== undefined
+    let sell: bigint | null = paused ? null : ONE_TOKEN
+    for (const { bidTick } of tops) sell = sell === null || bidTick === null ? null : quoteForBase(sell, bidTick)
+    let buy: bigint | null = ONE_TOKEN
+    for (const { askTick } of tops.toReversed())
+      buy = buy === null || askTick === null ? null : baseForQuote(buy, askTick)
+    return {
+      status: paused ? 'paused' : sell === null ? 'no_liquidity' : 'quoted',
+      sell,
+      buy,
+      deviationBps: sell === null ? null : Number(sell - ONE_TOKEN) / 100,
+    }
+  }
+
+  return {
+    params,
+    stables,
+    stable,
+    routeToPathUsd,
+    episodes,
+    episodesAt,
+    topOfBook,
+    quoteAt,
+    isPaused: (symbol, block) => pauseOf(symbol, block) !== undefined,
+  }
+}
+
+/** A bid that wanders within `amplitudeBps` of one basis point below 1, so that the mid wanders around 1. In ticks. */
+function driftTick(seed: number, symbol: string, clock: MarketClock, block: number, amplitudeBps: number): number {
+  const position = clock.latticeAt(Math.max(block, FIRST_TRADING_BLOCK - 1))
+  const before = Math.floor(position)
+  const point = (index: number): number => (2 * randomFor(seed, `drift ${symbol}`, index).next() - 1) * amplitudeBps
+  const value = point(before) + (point(before + 1) - point(before)) * (position - before)
+  return (Math.round(value) - 1) * 10
+}

@@ -1,0 +1,29 @@
+import { Presets, SingleBar } from 'cli-progress'
+import type { Logger } from 'pino'
+
+const LOG_EVERY_MS = 5_000
+
+export type Progress = { update: (done: number) => void; stop: () => void }
+
+/** Shows how far a long piece of work has come: a bar where stderr is a terminal, else a log line now and then. */
+export function trackProgress(what: string, total: number, log: Logger): Progress {
+  if (process.stderr.isTTY) {
+    const bar = new SingleBar(
+      { format: `${what} {bar} {value}/{total} blocks, {eta_formatted} left` },
+      Presets.shades_classic,
+    )
+    bar.start(total, 0)
+    return { update: (done) => bar.update(done), stop: () => bar.stop() }
+  }
+  const startedAt = Date.now()
+  let loggedAt = startedAt
+  return {
+    update: (done) => {
+      const now = Date.now()
+      if (now - loggedAt < LOG_EVERY_MS && done < total) return
+      loggedAt = now
+      log.info({ blocks: done, of: total, seconds: Math.round((now - startedAt) / 1000) }, what)
+    },
+    stop: () => undefined,
+  }
+}

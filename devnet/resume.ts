@@ -1,0 +1,81 @@
+import { type Address, decodeFunctionResult, encodeFunctionData, getAbiItem, type Hex, toEventSelector } from 'viem'
+import { Abis, Addresses } from 'viem/tempo'
+import { z } from 'zod'
+import { accounts } from './accounts.js'
+import { type Books, emptyBooks } from './books.js'
+import type { MarketPlan } from './plan.js'
+import type { Rpc } from './rpc.js'
+
+const abi = Abis.stablecoinDex
+const Logs = z.array(z.object({ topics: z.array(z.custom<Hex>()) }))
+const topic = {
+  placed: toEventSelector(getAbiItem({ abi, name: 'OrderPlaced' })),
+  cancelled: toEventSelector(getAbiItem({ abi, name: 'OrderCancelled' })),
+  filled: toEventSelector(getAbiItem({ abi, name: 'OrderFilled' })),
+}
+const GetOrder = 200
+
+/** The market's books and nonces as they are on the chain now: what the market goes on from after a restart. */
+export async function readMarket(rpc: Rpc, plan: MarketPlan): Promise<{ books: Books; nonces: Map<Address, number> }> {
+  const everyone = [...Object.values(accounts).flat()].map((a) => a.address)
+  const counts = await rpc.batch(everyone.map((address) => ['eth_getTransactionCount', [address, 'latest']] as const))
+  const nonces = new Map(everyone.map((address, i) => [address, Number(counts[i])]))
+
+  const books = emptyBooks()
+  books.nextOrderId = BigInt((await rpc.call('eth_call', [dexCall('nextOrderId', []), 'latest'])) as Hex)
+  const ids = await openOrderIds(rpc)
+  const bookKeys = await readBookKeys(rpc, plan)
+  for (let at = 0; at < ids.length; at += GetOrder) {
+    const some = ids.slice(at, at + GetOrder)
+    const answers = await rpc.batch(some.map((id) => ['eth_call', [dexCall('getOrder', [id]), 'latest']] as const))
+    for (const data of answers) {
+      const order = decodeFunctionResult({ abi, functionName: 'getOrder', data: data as Hex })
+      const symbol = bookKeys.get(order.bookKey)
+      if (!symbol) continue
+      if (order.maker.toLowerCase() === accounts.flipMaker.address.toLowerCase()) {
+        books.flipped.push({ id: order.orderId, stable: symbol })
+      } else {
+        const { orderId: id, isBid, tick, amount, remaining } = order
+        books.ladders.set(symbol, [...(books.ladders.get(symbol) ?? []), { id, isBid, tick, amount, remaining }])
+      }
+    }
+  }
+  return { books, nonces }
+}
+
+/** Orders that were placed and neither cancelled nor filled to the end. */
+async function openOrderIds(rpc: Rpc): Promise<bigint[]> {
+  const makers = [accounts.maker, accounts.flipMaker].map(
+    (a) => `0x${a.address.slice(2).toLowerCase().padStart(64, '0')}`,
+  )
+  const range = { fromBlock: '0x0', toBlock: 'latest', address: Addresses.stablecoinDex }
+  const [placed, cancelled, filled] = await rpc.batch([
+    ['eth_getLogs', [{ ...range, topics: [topic.placed, null, makers] }]],
+    ['eth_getLogs', [{ ...range, topics: [topic.cancelled] }]],
+    // Of the market maker's orders none is ever filled to the end; of the other maker's, every one.
+    ['eth_getLogs', [{ ...range, topics: [topic.filled, null, makers[1]] }]],
+  ])
+  const id = (log: { topics: Hex[] }): bigint => BigInt(log.topics[1] as Hex)
+  const gone = new Set([...Logs.parse(cancelled), ...Logs.parse(filled)].map(id))
+  return Logs.parse(placed)
+    .map(id)
+    .filter((order) => !gone.has(order))
+}
+
+async function readBookKeys(rpc: Rpc, plan: MarketPlan): Promise<Map<Hex, string>> {
+  const listed = plan.stables.filter((s) => s.hasPair)
+  const keys = await rpc.batch(
+    listed.map((s) => {
+      const quote = plan.routeToPathUsd(s.symbol)[1]?.address ?? Addresses.pathUsd
+      return ['eth_call', [dexCall('pairKey', [s.address, quote]), 'latest']] as const
+    }),
+  )
+  return new Map(listed.map((s, i) => [keys[i] as Hex, s.symbol]))
+}
+
+function dexCall(
+  functionName: 'nextOrderId' | 'getOrder' | 'pairKey',
+  args: readonly unknown[],
+): { to: Address; data: Hex } {
+  return { to: Addresses.stablecoinDex, data: encodeFunctionData({ abi, functionName, args } as never) }
+}

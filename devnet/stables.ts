@@ -1,0 +1,89 @@
+import { type Address, encodeAbiParameters, type Hex, keccak256, numberToHex } from 'viem'
+import { Addresses } from 'viem/tempo'
+import { accounts } from './accounts.js'
+
+export type PolicyKind = 'allow_all' | 'blacklist' | 'whitelist' | 'compound'
+
+/** One stable that the market's issuer creates through the factory. Amounts are micro-units (6 decimals). */
+export type PlannedStable = {
+  symbol: string
+  name: string
+  currency: 'USD' | 'EUR'
+  /** Known before it exists: the factory derives it from creator and salt. */
+  address: Address
+  salt: Hex
+  /** Symbol of the stable it is quoted in, `pathUSD` or an earlier one of the list. */
+  quote: string
+  /** False: never listed on the DEX (which takes USD only), so it has no native price. */
+  hasPair: boolean
+  initialSupply: bigint
+  /** null: uncapped. */
+  supplyCap: bigint | null
+  policy: PolicyKind
+  /** Nervous stables break their peg and run dry; steady ones only drift. */
+  temperament: 'steady' | 'nervous'
+  /** Whether the plan pauses it now and then. */
+  pausable: boolean
+}
+
+export const PATH_USD = { symbol: 'pathUSD', address: Addresses.pathUsd } as const
+
+const TOKEN = 10n ** 6n
+type Traits = Partial<Pick<PlannedStable, 'quote' | 'policy' | 'temperament' | 'pausable' | 'currency'>> & {
+  millions: number
+  capMillions: number | null
+}
+
+/** The cast. Quote stables come before those quoted in them. The first nine hold every trait that the market has. */
+const CAST: readonly [symbol: string, name: string, traits: Traits][] = [
+  ['ABUSD', 'Arbor Dollar', { millions: 412, capMillions: 1000 }],
+  ['BWUSD', 'Breakwater Dollar', { millions: 655, capMillions: null }],
+  ['CNUSD', 'Cairn Dollar', { millions: 128, capMillions: 150, temperament: 'nervous' }],
+  ['DFUSD', 'Drift Dollar', { millions: 94, capMillions: 250, temperament: 'nervous' }],
+  ['EMUSD', 'Ember Dollar', { millions: 181, capMillions: 200, temperament: 'nervous', policy: 'blacklist' }],
+  ['FJUSD', 'Fjord Dollar', { millions: 90, capMillions: 400, quote: 'ABUSD', policy: 'whitelist' }],
+  ['GRUSD', 'Granite Dollar', { millions: 110, capMillions: 125, quote: 'BWUSD', policy: 'compound' }],
+  ['HZUSD', 'Hazel Dollar', { millions: 237, capMillions: 500, pausable: true }],
+  ['JNEUR', 'Juniper Euro', { millions: 75, capMillions: 300, currency: 'EUR' }],
+  ['INUSD', 'Inlet Dollar', { millions: 148, capMillions: 160 }],
+]
+
+/** Fewest stables a market is made of: eight in USD and the one in EUR. */
+export const MIN_STABLES = 9
+/** Most: the setup blocks stay below the block's gas limit, and the benches ask for no more. */
+export const MAX_STABLES = 60
+
+/** The `count` stables of a market. Beyond the named cast come plain ones quoted in pathUSD, every fifth of them nervous. */
+export function planStables(count: number): PlannedStable[] {
+  return Array.from({ length: count }, (_, index) => {
+    const [symbol, name, traits] = CAST[index] ?? extra(index)
+    const salt = numberToHex(index + 1, { size: 32 })
+    const currency = traits.currency ?? 'USD'
+    return {
+      symbol,
+      name,
+      currency,
+      address: tokenAddress(accounts.issuer.address, salt),
+      salt,
+      quote: traits.quote ?? PATH_USD.symbol,
+      hasPair: currency === 'USD',
+      initialSupply: BigInt(traits.millions) * 1_000_000n * TOKEN,
+      supplyCap: traits.capMillions === null ? null : BigInt(traits.capMillions) * 1_000_000n * TOKEN,
+      policy: traits.policy ?? 'allow_all',
+      temperament: traits.temperament ?? 'steady',
+      pausable: traits.pausable ?? false,
+    }
+  })
+}
+
+function extra(index: number): (typeof CAST)[number] {
+  const traits: Traits = { millions: 90 + ((index * 37) % 200), capMillions: 500 }
+  if (index % 5 === 0) traits.temperament = 'nervous'
+  return [`X${index}USD`, `Extra Dollar ${index}`, traits]
+}
+
+/** TIP20Factory: a fixed 12-byte prefix, then the first 8 bytes of keccak256(abi.encode(creator, salt)). */
+function tokenAddress(creator: Address, salt: Hex): Address {
+  const hash = keccak256(encodeAbiParameters([{ type: 'address' }, { type: 'bytes32' }], [creator, salt]))
+  return `0x20c000000000000000000000${hash.slice(2, 18)}`
+}

@@ -1,0 +1,48 @@
+import type { Address, Hex } from 'viem'
+import { Transaction } from 'viem/tempo'
+import type { Account } from './accounts.js'
+import type { Intent } from './intent.js'
+
+/** A signed transaction and what it is for. */
+export type SignedIntent = { label: string; raw: Hex }
+
+/** Wei per gas. Tempo's price until hardfork T7, and above anvil's base fee, which starts here and only falls. */
+const GAS_PRICE = 20_000_000_000n
+/** Gas allowed to one call; filling new storage slots costs 250 000 each, and an order takes seven. */
+const GAS_PER_CALL = 3_000_000n
+
+export type Wallet = { sign: (intents: readonly Intent[]) => Promise<SignedIntent[]> }
+
+/** Signs for the market's accounts with nonces counted locally from `nonces` on (0 where absent). */
+export function createWallet(chainId: number, nonces: Map<Address, number>): Wallet {
+  const signOne = async ({ from, calls, label }: Intent, rank: number): Promise<SignedIntent> => {
+    const nonce = nonces.get(from.address) ?? 0
+    nonces.set(from.address, nonce + 1)
+    // The node puts dearer transactions first, so a wei less for each one after the other fixes their order in the block.
+    const price = GAS_PRICE + BigInt(1000 - rank)
+    const common = {
+      chainId,
+      nonce,
+      gas: GAS_PER_CALL * BigInt(calls.length),
+      maxFeePerGas: price,
+      maxPriorityFeePerGas: price,
+    }
+    const [only] = calls
+    if (calls.length === 1 && only)
+      return { label, raw: await signPlain(from, { ...common, type: 'eip1559', ...only }) }
+    const raw = await from.signTransaction({ ...common, type: 'tempo', calls } as never, {
+      serializer: Transaction.serialize as never,
+    })
+    return { label, raw }
+  }
+  return {
+    sign: async (intents) => {
+      const signed: SignedIntent[] = []
+      for (const [rank, intent] of intents.entries()) signed.push(await signOne(intent, rank))
+      return signed
+    },
+  }
+}
+
+const signPlain = (from: Account, transaction: Parameters<Account['signTransaction']>[0]): Promise<Hex> =>
+  from.signTransaction(transaction)
