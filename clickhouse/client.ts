@@ -1,0 +1,26 @@
+import { type ClickHouseClient, createClient } from '@clickhouse/client'
+import type { ClickHouseEnv } from './env.js'
+
+/**
+ * A client for the configured server and database. The caller closes it.
+ * 64-bit integers and decimals come as strings, times as ISO 8601 in UTC, so that nothing is rounded on the way.
+ */
+export function connect(
+  env: ClickHouseEnv,
+  options: { application: string; maxOpenConnections?: number },
+): ClickHouseClient {
+  return createClient({
+    url: env.CLICKHOUSE_URL,
+    username: env.CLICKHOUSE_USER,
+    password: env.CLICKHOUSE_PASSWORD,
+    database: env.CLICKHOUSE_DATABASE,
+    application: options.application,
+    max_open_connections: options.maxOpenConnections ?? 10,
+    request_timeout: 30_000,
+    clickhouse_settings: {
+      output_format_json_quote_64bit_integers: 1,
+      output_format_json_quote_decimals: 1,
+      date_time_output_format: 'iso',
+    },
+  })
+}

@@ -1,0 +1,52 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { z } from 'zod'
+import { PlumblineError } from '../domain/errors.js'
+import { QueryError } from './errors.js'
+
+type Definition<Params extends z.ZodType<Record<string, unknown>>, Row extends z.ZodType> = {
+  name: string
+  params: Params
+  row: Row
+  sql: string
+}
+
+/** ClickHouse answered with a row that does not have the promised shape: the query and its schema have drifted apart. */
+class RowShapeError extends PlumblineError {
+  constructor(query: string, cause: z.ZodError) {
+    super(`${query}: row is not as declared: ${z.prettifyError(cause)}`, { retryable: false, cause })
+  }
+}
+
+/**
+ * A read as a function of a client and its parameters. Parameters and rows are checked against the schemas; the
+ * query's name becomes its `log_comment`. The function rejects with QueryError when ClickHouse fails or is away.
+ */
+export function defineQuery<Params extends z.ZodType<Record<string, unknown>>, Row extends z.ZodType>(
+  definition: Definition<Params, Row>,
+): (
+  clickhouse: ClickHouseClient,
+  params: z.input<Params>,
+  options?: { signal?: AbortSignal },
+) => Promise<z.output<Row>[]> {
+  const { name, params: Params, sql } = definition
+  const Rows = z.array(definition.row)
+  return async (clickhouse, params, options = {}) => {
+    const query_params = Params.parse(params)
+    let rows: unknown
+    try {
+      const result = await clickhouse.query({
+        query: sql,
+        query_params,
+        format: 'JSONEachRow',
+        clickhouse_settings: { log_comment: name },
+        ...(options.signal && { abort_signal: options.signal }),
+      })
+      rows = await result.json()
+    } catch (cause) {
+      throw new QueryError(name, cause)
+    }
+    const parsed = Rows.safeParse(rows)
+    if (!parsed.success) throw new RowShapeError(name, parsed.error)
+    return parsed.data
+  }
+}

@@ -1,0 +1,35 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { QueryError } from './errors.js'
+
+/**
+ * Inserts `rows` into `table`, in the order given; resolves when the server has acknowledged all of them.
+ * `token` names the content: a repeat with the same token, even after a crash half-way, changes neither the table nor
+ * the views behind it. Each of them must keep a deduplication window. Rejects with QueryError.
+ */
+export async function insertRows<Row extends object>(
+  clickhouse: ClickHouseClient,
+  table: string,
+  rows: readonly Row[],
+  token: string,
+): Promise<void> {
+  if (rows.length === 0) return
+  try {
+    await clickhouse.insert({
+      table,
+      values: rows,
+      format: 'JSONEachRow',
+      clickhouse_settings: {
+        insert_deduplicate: 1,
+        insert_deduplication_token: `${table}:${token}`,
+        deduplicate_blocks_in_dependent_materialized_views: 1,
+        // One insert is one block and so one token: a server-side queue or a split would make several.
+        async_insert: 0,
+        max_insert_block_size: '1048576',
+        input_format_parallel_parsing: 0,
+        log_comment: `insert_${table}`,
+      },
+    })
+  } catch (cause) {
+    throw new QueryError(`insert into ${table}`, cause)
+  }
+}

@@ -1,0 +1,24 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { insertRows } from '../insert-rows.js'
+
+/** A stable's state at the end of a block. `policy_admin` is null for the two built-in policies. */
+export type StateRead = {
+  stable: string
+  supply_raw: string
+  cap_raw: string
+  paused: boolean
+  policy_id: string
+  policy_type: 'reject_all' | 'allow_all' | 'whitelist' | 'blacklist' | 'compound'
+  policy_admin: string | null
+  block_number: number
+  block_time: number
+}
+
+/** Adds state reads. Repeating a token changes nothing. */
+export function insertStateReads(
+  clickhouse: ClickHouseClient,
+  rows: readonly StateRead[],
+  token: string,
+): Promise<void> {
+  return insertRows(clickhouse, 'state_reads', rows, token)
+}
