@@ -6,7 +6,7 @@ CREATE TABLE IF NOT EXISTS peg_samples
     block_number    UInt64                          CODEC(DoubleDelta, ZSTD(1)),
     block_time      DateTime('UTC')                 CODEC(DoubleDelta, ZSTD(1)),
     elapsed_seconds UInt8                           COMMENT 'time this sample speaks for: since the block before, at most 120; 0 for a stable''s first sample' CODEC(ZSTD(1)),
-    status          Enum8('quoted' = 1, 'anchor' = 2, 'no_liquidity' = 3, 'no_pair' = 4, 'not_usd' = 5, 'failed' = 6) CODEC(ZSTD(1)),
+    status          Enum8('quoted' = 1, 'anchor' = 2, 'no_liquidity' = 3, 'no_pair' = 4, 'not_usd' = 5, 'paused' = 6, 'failed' = 7) CODEC(ZSTD(1)),
     sell_micros     Nullable(UInt32)                COMMENT '1e-6 reference units got for one token; null when there is no quote' CODEC(Delta, ZSTD(1)),
     buy_micros      Nullable(UInt32)                COMMENT '1e-6 reference units paid for one token; null when there is no quote' CODEC(Delta, ZSTD(1)),
     deviation_micros Nullable(Int32)                ALIAS toInt32(sell_micros) - 1000000 COMMENT 'signed; 100 are one basis point'
