@@ -1,0 +1,53 @@
+/** An error with ClickHouse's own code and name. `message` is what goes over the wire, without the version. */
+export class EngineError extends Error {
+  readonly code: number
+  constructor(code: number, message: string) {
+    super(message)
+    this.code = code
+  }
+
+  /** An error of the gateway's own, worded as ClickHouse words it. */
+  static of(code: number, name: string, text: string): EngineError {
+    return new EngineError(code, `Code: ${code}. DB::Exception: ${text}. (${name})`)
+  }
+
+  /** Reads the code out of what the addon rejected with. Unknown texts become STD_EXCEPTION (1001). */
+  static from(error: unknown): EngineError {
+    if (error instanceof EngineError) return error
+    const text = innermost((error instanceof Error ? error.message : String(error)).trim())
+    const code = /^Code: (\d+)\./.exec(text)?.[1]
+    if (code !== undefined) return new EngineError(Number(code), text)
+    return EngineError.of(1001, 'STD_EXCEPTION', text)
+  }
+}
+
+/** The engine wraps an exception that crossed a thread in itself; a server shows it once. */
+function innermost(text: string): string {
+  const wrapped = /^Code: (\d+)\. DB::Exception: (Code: \1\. [\s\S]*) \(version [^)]*\)\. \([A-Z0-9_]+\)$/.exec(text)
+  return wrapped?.[2] ?? text
+}
+
+export const badRequest = (text: string) => EngineError.of(36, 'BAD_ARGUMENTS', text)
+export const syntaxError = (text: string) => EngineError.of(62, 'SYNTAX_ERROR', text)
+export const accessDenied = (text: string) => EngineError.of(497, 'ACCESS_DENIED', text)
+export const notImplemented = (text: string) => EngineError.of(48, 'NOT_IMPLEMENTED', text)
+
+const badRequestCodes = new Set([
+  6, 8, 15, 25, 26, 27, 36, 37, 38, 41, 44, 53, 62, 72, 117, 123, 167, 168, 223, 321, 376, 427, 441, 675, 676,
+])
+const notFoundCodes = new Set([46, 47, 50, 56, 60, 63, 73, 78, 81, 115, 152, 336, 511])
+
+/** ClickHouse's mapping from error codes to HTTP (src/Server/HTTP/exceptionCodeToHTTPStatus.cpp). */
+export function httpStatus(code: number): number {
+  if (code === 194) return 401
+  if (code === 192 || code === 193 || code === 516 || code === 512 || code === 497) return 403
+  if (badRequestCodes.has(code)) return 400
+  if (notFoundCodes.has(code)) return 404
+  if (code === 229) return 413
+  if (code === 48) return 501
+  if (code === 209 || code === 76 || code === 439) return 503
+  if (code === 381) return 411
+  if (code === 159) return 408
+  if (code === 779) return 415
+  return 500
+}

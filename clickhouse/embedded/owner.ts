@@ -1,0 +1,59 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/**
+ * Says who owns a data directory. The engine's own lock, which vanishes with its process, is what keeps a second one out;
+ * this is for the message, and it keeps a second one from touching anything before.
+ */
+export class Owner {
+  readonly #file: string
+
+  private constructor(file: string) {
+    this.#file = file
+  }
+
+  /** Throws when a living process owns the directory. */
+  static claim(directory: string): Owner {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    const file = join(directory, 'owner.json')
+    const owner = read(file)
+    if (owner && owner.pid !== process.pid && startOf(owner.pid) === owner.start) {
+      throw new Error(`data directory ${directory} is owned by process ${owner.pid}, which is running`)
+    }
+    writeFileSync(file, JSON.stringify({ pid: process.pid, start: startOf(process.pid) }), { mode: 0o600 })
+    return new Owner(file)
+  }
+
+  release(): void {
+    rmSync(this.#file, { force: true })
+  }
+}
+
+function read(file: string): { pid: number; start: string | undefined } | undefined {
+  try {
+    const { pid, start } = JSON.parse(readFileSync(file, 'utf8'))
+    return Number.isInteger(pid) ? { pid, start } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Something that a later process with the same id does not share; undefined when no process has it. */
+function startOf(pid: number): string | undefined {
+  try {
+    // Behind the name, which may hold anything: state, then 19 fields up to the start time.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+    return fields[0] === 'Z' ? undefined : fields[19]
+  } catch {
+    return existsWithoutProc(pid) ? 'running' : undefined
+  }
+}
+
+function existsWithoutProc(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return process.platform !== 'linux'
+  } catch {
+    return false
+  }
+}

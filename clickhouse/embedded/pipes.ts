@@ -1,0 +1,89 @@
+import { execFile } from 'node:child_process'
+import { closeSync, constants, mkdirSync, openSync, rmSync } from 'node:fs'
+import { rm, writeFile } from 'node:fs/promises'
+import { Socket } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const mkfifo = promisify(execFile)
+const { O_RDONLY, O_RDWR, O_NONBLOCK } = constants
+
+/** A named pipe between the engine and this process. Each end is opened anew for every use. */
+export class Pipe {
+  readonly path: string
+  constructor(path: string) {
+    this.path = path
+  }
+
+  /** The end that takes what the engine writes. Open it before the engine does. */
+  reader(): Socket {
+    return new Socket({ fd: openSync(this.path, O_RDONLY | O_NONBLOCK), readable: true, writable: false })
+  }
+
+  /** The end that gives the engine its rows. Opened for both ways, so that opening does not wait for the engine. */
+  writer(): Socket {
+    return new Socket({ fd: openSync(this.path, O_RDWR | O_NONBLOCK), readable: false, writable: true })
+  }
+
+  /** Ends whoever reads or waits to read: a writer that came and went is the end of the file. */
+  endReaders(): void {
+    closeSync(openSync(this.path, O_RDWR | O_NONBLOCK))
+  }
+}
+
+/** The pipes and small files of one engine, in a directory of their own that only its owner can enter. */
+export class Pipes {
+  readonly #directory: string
+  readonly #free: Pipe[]
+  #made: number
+  #files = 0
+
+  private constructor(directory: string, free: Pipe[]) {
+    this.#directory = directory
+    this.#free = free
+    this.#made = free.length
+  }
+
+  /** Clears what an earlier process left behind. */
+  static async open(directory: string): Promise<Pipes> {
+    rmSync(directory, { recursive: true, force: true })
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    return new Pipes(directory, await makePipes(directory, 0, 16))
+  }
+
+  async take(): Promise<Pipe> {
+    for (;;) {
+      const pipe = this.#free.pop()
+      if (pipe) return pipe
+      const first = this.#made
+      this.#made += 16
+      this.#free.push(...(await makePipes(this.#directory, first, 16)))
+    }
+  }
+
+  /** Both ends have to be closed by then. */
+  give(pipe: Pipe): void {
+    this.#free.push(pipe)
+  }
+
+  /** Runs `use` with the path of a file that holds `chunks` and is gone afterwards. */
+  async withFile<T>(chunks: Buffer[], use: (path: string) => Promise<T>): Promise<T> {
+    const path = join(this.#directory, `rows-${++this.#files}`)
+    try {
+      await writeFile(path, chunks, { mode: 0o600 })
+      return await use(path)
+    } finally {
+      await rm(path, { force: true })
+    }
+  }
+
+  close(): void {
+    rmSync(this.#directory, { recursive: true, force: true })
+  }
+}
+
+async function makePipes(directory: string, first: number, count: number): Promise<Pipe[]> {
+  const paths = Array.from({ length: count }, (_, i) => join(directory, `pipe-${first + i}`))
+  await mkfifo('mkfifo', ['-m', '600', ...paths])
+  return paths.map((path) => new Pipe(path))
+}

@@ -1,0 +1,72 @@
+import { isUtf8 } from 'node:buffer'
+import type { IncomingMessage } from 'node:http'
+import type { Body } from './body.js'
+import { badRequest, notImplemented, syntaxError } from './errors.js'
+import { splitParameters } from './settings.js'
+import { analyse, type Statement } from './statement.js'
+
+/** The engine's own default of max_query_size. */
+const defaultQueryBytes = 262_144
+const formBytes = 16 * 1024 * 1024
+
+export type QueryRequest = {
+  statement: Statement
+  /** Rows of an INSERT that came with the statement; more may follow in the body. */
+  firstRows: Buffer
+  params: Record<string, string>
+  settings: Record<string, string>
+}
+
+/** Reads the statement from URL and body, and leaves the rows of an INSERT in the body. */
+export async function readQuery(request: IncomingMessage, url: URLSearchParams, body: Body): Promise<QueryRequest> {
+  const { settings, params } = splitParameters(url)
+  const contentType = request.headers['content-type'] ?? ''
+  if (contentType.startsWith('multipart/form-data')) {
+    const form = await readForm(body, contentType)
+    Object.assign(params, splitParameters(form).params)
+    const sql = `${url.get('query') ?? ''}${form.get('query') ?? ''}`
+    return { ...splitRows(Buffer.from(sql)), params, settings }
+  }
+  // As on a server: the statement is the parameter, a line break and the body.
+  const head = url.has('query') && url.get('query') !== '' ? Buffer.from(`${url.get('query')}\n`) : Buffer.alloc(0)
+  if (head.length > 0 && /^\s*INSERT/i.test(head.toString())) {
+    const inUrl = splitRows(head)
+    if (inUrl.statement.kind === 'insert') return { ...inUrl, params, settings }
+  }
+  const limit = Math.max(Number(settings.max_query_size ?? 0) || 0, defaultQueryBytes)
+  const { chunks, isComplete } = await body.readUpTo(limit)
+  const found = splitRows(Buffer.concat([head, ...chunks]))
+  if (!isComplete && found.statement.kind !== 'insert') {
+    throw syntaxError('Max query size exceeded (can be increased with the `max_query_size` setting)')
+  }
+  return { ...found, params, settings }
+}
+
+/** The statement in `bytes`, and what stands behind the head of an INSERT, which need not be text. */
+function splitRows(bytes: Buffer): { statement: Statement; firstRows: Buffer } {
+  const text = bytes.toString()
+  const statement = analyse(text)
+  if (statement.kind !== 'insert') {
+    if (!isUtf8(bytes)) throw syntaxError('The query is not valid UTF-8')
+    return { statement, firstRows: Buffer.alloc(0) }
+  }
+  const head = Buffer.from(text.slice(0, statement.dataStart))
+  if (!bytes.subarray(0, head.length).equals(head)) throw syntaxError('The query is not valid UTF-8')
+  return { statement, firstRows: bytes.subarray(head.length) }
+}
+
+async function readForm(body: Body, contentType: string): Promise<Map<string, string>> {
+  const { chunks, isComplete } = await body.readUpTo(formBytes)
+  if (!isComplete) throw badRequest(`A multipart body may have up to ${formBytes} bytes`)
+  const headers = { 'content-type': contentType }
+  const form = await new Response(Buffer.concat(chunks), { headers }).formData().catch(() => {
+    throw badRequest('The multipart body is malformed')
+  })
+  const fields = new Map<string, string>()
+  for (const [name, value] of form) {
+    const isKnown = name === 'query' || name.startsWith('param_')
+    if (!isKnown) throw notImplemented(`External tables are not supported (part ${name})`)
+    fields.set(name, typeof value === 'string' ? value : await value.text())
+  }
+  return fields
+}

@@ -1,0 +1,59 @@
+/** URL parameters that are not settings of the query. */
+const reserved = new Set([
+  'query',
+  'query_id',
+  'database',
+  'default_format',
+  'user',
+  'password',
+  'quota_key',
+  'session_id',
+  'session_timeout',
+  'session_check',
+  'close_session',
+  'compress',
+  'decompress',
+  'wait_end_of_query',
+  'buffer_size',
+  'stacktrace',
+  'client_protocol_version',
+  'role',
+])
+
+/** The settings and the `param_*` values of a request, by name. The last one wins, as on a server. */
+export function splitParameters(parameters: Iterable<[string, string]>): {
+  settings: Record<string, string>
+  params: Record<string, string>
+} {
+  const settings: Record<string, string> = {}
+  const params: Record<string, string> = {}
+  for (const [name, value] of parameters) {
+    if (name.startsWith('param_')) params[name.slice('param_'.length)] = value
+    else if (!reserved.has(name)) settings[name] = value
+  }
+  return { settings, params }
+}
+
+export const quoteString = (value: string) => `'${value.replace(/[\\']/g, '\\$&')}'`
+export const quoteName = (name: string) => `\`${name.replace(/[\\`]/g, '\\$&')}\``
+
+/**
+ * The statements that give a fresh connection its database, settings and read level, or an empty string. The engine checks
+ * names, values and constraints; `readonly` comes last, as nothing can be set behind it.
+ */
+export function prelude(database: string, settings: Record<string, string>, readonly: number): string {
+  const statements: string[] = []
+  if (database !== 'default') statements.push(`USE ${quoteName(database)}`)
+  const { readonly: asked, ...others } = settings
+  const pairs = Object.entries(others).map(([name, value]) => `${quoteName(name)} = ${quoteString(value)}`)
+  const level = stricter(readonly, asked)
+  if (level !== undefined) pairs.push(`readonly = ${quoteString(level)}`)
+  if (pairs.length > 0) statements.push(`SET ${pairs.join(', ')}`)
+  return statements.join('; ')
+}
+
+/** 1 forbids more than 2, and 2 more than 0. What is no number goes to the engine, for its error. */
+function stricter(level: number, asked: string | undefined): string | undefined {
+  if (asked === undefined || asked === '0') return level === 0 ? asked : String(level)
+  return level === 1 ? '1' : asked
+}

@@ -1,0 +1,139 @@
+import { syntaxError } from './errors.js'
+import { identifier, isKeyword, nextToken, type Token, tokenize } from './lexer.js'
+import { assertAllowed } from './policy.js'
+
+/**
+ * What a request asks for.
+ * - `select`: its rows are streamed; `cut` is where an output clause has to go.
+ * - `insert`: rows follow in `format`, the first of them at `dataStart`; `head` + an input clause + `tail` is the statement.
+ * - `other`: small or no output (DDL, SHOW, SYSTEM, INSERT … SELECT).
+ */
+export type Statement =
+  | { kind: 'select'; sql: string; format: string | undefined; cut: number }
+  | { kind: 'insert'; head: string; tail: string; format: string; dataStart: number }
+  | { kind: 'other'; sql: string; format: string | undefined }
+
+/**
+ * Takes a statement apart, or throws as ClickHouse would: more than one statement, nothing at all, something that is not
+ * allowed here. `text` may be longer than the statement when rows of an INSERT follow; then nothing behind `dataStart`
+ * is looked at.
+ */
+export function analyse(text: string): Statement {
+  const insert = insertHead(text)
+  if (insert) {
+    assertAllowed(text, tokenize(text.slice(0, insert.end)))
+    return { kind: 'insert', ...insert }
+  }
+  const tokens = withoutLastSemicolon(text, tokenize(text))
+  const first = tokens[0]
+  if (!first) throw syntaxError('Empty query')
+  assertAllowed(text, tokens)
+  // Without the comment or semicolon behind it, so that a clause can be added.
+  const sql = text.slice(0, tokens.at(-1)?.end)
+  const format = trailingFormat(text, tokens)
+  const keyword = text.slice(first.start, first.end).toUpperCase()
+  if (keyword === 'SELECT' || keyword === 'WITH' || keyword === 'FROM' || keyword === '(') {
+    return { kind: 'select', sql, format: format?.name, cut: format?.cut ?? sql.length }
+  }
+  return { kind: 'other', sql, format: format?.name }
+}
+
+function withoutLastSemicolon(text: string, tokens: Token[]): Token[] {
+  const isSemicolon = (token: Token) => token.kind === 'symbol' && text[token.start] === ';'
+  let end = tokens.length
+  while (end > 0 && isSemicolon(tokens[end - 1] as Token)) end--
+  const statement = tokens.slice(0, end)
+  if (statement.some(isSemicolon)) throw syntaxError('Syntax error (Multi-statements are not allowed)')
+  return statement
+}
+
+/** `FORMAT x` at the end, or followed by SETTINGS only, outside of brackets. */
+function trailingFormat(text: string, tokens: Token[]): { name: string; cut: number } | undefined {
+  let depth = 0
+  for (let i = tokens.length - 1; i > 0; i--) {
+    const token = tokens[i] as Token
+    const c = text[token.start]
+    if (token.kind === 'symbol') {
+      if (c === ')' || c === ']' || c === '}') depth++
+      if (c === '(' || c === '[' || c === '{') depth--
+      if (depth < 0) return undefined
+    }
+    const name = tokens[i + 1]
+    if (depth > 0 || !name || !isKeyword(text, token, 'FORMAT')) continue
+    const after = tokens[i + 2]
+    if (name.kind !== 'word' && name.kind !== 'name') continue
+    if (after && !isKeyword(text, after, 'SETTINGS')) continue
+    return { name: identifier(text, name), cut: token.start }
+  }
+  return undefined
+}
+
+/**
+ * The head of an INSERT whose rows follow, read as src/Parsers/ParserInsertQuery.cpp reads it. Undefined for any other
+ * statement. Stops at the first row, so that rows are never taken for SQL.
+ */
+function insertHead(text: string): InsertHead | undefined {
+  const into = nextToken(text, nextToken(text, 0)?.end ?? 0)
+  if (!isKeyword(text, nextToken(text, 0), 'INSERT') || !into || !isKeyword(text, into, 'INTO')) return undefined
+  let at = targetEnd(text, into.end)
+  let cut: number | undefined
+  for (;;) {
+    const token = at === undefined ? undefined : nextToken(text, at)
+    if (!token || token.kind === 'error' || text[token.start] === ';') return undefined
+    at = token.end
+    if (text[token.start] === '(') at = groupEnd(text, token)
+    else if (['SELECT', 'WITH', 'FROM', 'WATCH'].some((word) => isKeyword(text, token, word))) return undefined
+    else if (isKeyword(text, token, 'SETTINGS')) cut ??= token.start
+    else if (isKeyword(text, token, 'VALUES')) {
+      const tail = `${text.slice(cut ?? token.start, token.start)} FORMAT Values`
+      const dataStart = nextToken(text, token.end)?.start ?? text.length
+      return { head: text.slice(0, cut ?? token.start), tail, format: 'Values', dataStart, end: token.end }
+    } else if (isKeyword(text, token, 'FORMAT')) {
+      const name = nextToken(text, token.end)
+      if (name?.kind !== 'word' && name?.kind !== 'name') return undefined
+      const [head, tail] = [text.slice(0, cut ?? token.start), text.slice(cut ?? token.start, name.end)]
+      return { head, tail, format: identifier(text, name), dataStart: firstRow(text, name.end), end: name.end }
+    }
+  }
+}
+
+type InsertHead = { head: string; tail: string; format: string; dataStart: number; end: number }
+
+/** Behind `[TABLE] [db.]table` or `[TABLE] FUNCTION name`. A table may itself be called table, format or values. */
+function targetEnd(text: string, from: number): number | undefined {
+  let name = nextToken(text, from)
+  for (const word of ['TABLE', 'FUNCTION']) {
+    const next = name && nextToken(text, name.end)
+    if (isKeyword(text, name, word) && (next?.kind === 'word' || next?.kind === 'name') && !startsRows(text, next))
+      name = next
+  }
+  if (name?.kind === 'symbol' || name?.kind === 'error') return undefined
+  for (;;) {
+    const dot = name && nextToken(text, name.end)
+    if (!dot || text[dot.start] !== '.') return name?.end
+    name = nextToken(text, dot.end)
+  }
+}
+
+const startsRows = (text: string, token: Token) =>
+  ['VALUES', 'FORMAT', 'SELECT', 'WITH', 'SETTINGS'].some((word) => isKeyword(text, token, word))
+
+/** Behind the bracket that closes the one at `open`. */
+function groupEnd(text: string, open: Token): number | undefined {
+  let depth = 1
+  for (let token = nextToken(text, open.end); token; token = nextToken(text, token.end)) {
+    if (token.kind === 'symbol' && text[token.start] === '(') depth++
+    if (token.kind === 'symbol' && text[token.start] === ')' && --depth === 0) return token.end
+  }
+  return undefined
+}
+
+/** Rows start behind the first line break, or behind the blanks when there is none. */
+function firstRow(text: string, nameEnd: number): number {
+  let at = nameEnd
+  if (text[at] === ';') throw syntaxError("You have excessive ';' symbol before data for INSERT")
+  while (text[at] === ' ' || text[at] === '\t' || text[at] === '\f') at++
+  if (text[at] === '\r') at++
+  if (text[at] === '\n') at++
+  return at
+}
