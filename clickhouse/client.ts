@@ -1,4 +1,4 @@
-import { type ClickHouseClient, createClient } from '@clickhouse/client'
+import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import type { ClickHouseEnv } from './env.js'
 
 /**
@@ -17,6 +17,8 @@ export function connect(
     application: options.application,
     max_open_connections: options.maxOpenConnections ?? 10,
     request_timeout: 30_000,
+    // Every failure reaches the caller as an error; the client's own log would print it a second time.
+    log: { level: ClickHouseLogLevel.OFF },
     clickhouse_settings: {
       output_format_json_quote_64bit_integers: 1,
       output_format_json_quote_decimals: 1,

@@ -45,3 +45,6 @@ export const envUrl = (...protocols: string[]) =>
     },
     `must be a URL that starts with ${protocols.map((protocol) => `${protocol}://`).join(' or ')}`,
   )
+
+/** The least severe level that a process logs. */
+export const logLevel = z.enum(['debug', 'info', 'warn', 'error'], 'must be debug, info, warn or error').default('info')

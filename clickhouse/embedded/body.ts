@@ -1,28 +1,44 @@
 import type { IncomingMessage } from 'node:http'
-import { pipeline, type Readable } from 'node:stream'
+import type { Readable, Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { EngineError, notImplemented } from './errors.js'
 
-/** The decoded body of a request, read chunk by chunk so that a slow consumer slows the sender. */
-export class Body {
-  readonly #chunks: AsyncIterator<Buffer>
-  readonly #timeoutMs: number
+const decoders: Record<string, () => Transform> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+}
 
+/** The decoded body of a request, read chunk by chunk so that a slow reader slows the sender. */
+export class Body {
+  readonly #request: IncomingMessage
+  readonly #timeoutMs: number
+  readonly #source: Readable
+  readonly #chunks: AsyncIterator<Buffer>
+  #stopReason: EngineError | undefined
+  #stop: ((reason: EngineError) => void) | undefined
+
+  /** Throws for an encoding that is not known. */
   constructor(request: IncomingMessage, timeoutMs: number) {
+    this.#request = request
     this.#timeoutMs = timeoutMs
+    this.#source = decoded(request)
     // The socket must stay usable for the answer when reading stops early.
-    this.#chunks = decoded(request).iterator({ destroyOnReturn: false })
+    this.#chunks = this.#source.iterator({ destroyOnReturn: false })
   }
 
   /** The next chunk, undefined at the end. */
   async read(): Promise<Buffer | undefined> {
+    if (this.#stopReason) throw this.#stopReason
     let timer: NodeJS.Timeout | undefined
-    const late = new Promise<never>((_, reject) => {
+    const stopped = new Promise<never>((_, reject) => {
+      this.#stop = reject
       const text = `Timeout exceeded while reading from socket (${this.#timeoutMs} ms)`
       timer = setTimeout(() => reject(EngineError.of(209, 'SOCKET_TIMEOUT', text)), this.#timeoutMs)
     })
     try {
-      const { done, value } = await Promise.race([this.#chunks.next(), late])
+      const { done, value } = await Promise.race([this.#chunks.next(), stopped])
       return done ? undefined : value
     } catch (error) {
       if (error instanceof EngineError) throw error
@@ -44,20 +60,29 @@ export class Body {
     }
     return { chunks, isComplete: false }
   }
+
+  /** Makes a read that waits, and every later one, throw. */
+  stop(reason: EngineError): void {
+    this.#stopReason = reason
+    this.#stop?.(reason)
+  }
+
+  /** Lets the rest of the body pass by unread, so that a client which sends it all first gets to its answer. */
+  discard(): void {
+    if (this.#request.readableEnded || this.#request.destroyed) return
+    void this.#chunks.return?.()
+    this.#request.unpipe()
+    this.#request.resume()
+  }
 }
 
 function decoded(request: IncomingMessage): Readable {
   const encoding = request.headers['content-encoding'] ?? 'identity'
   if (encoding === 'identity' || encoding === '') return request
-  const decoder =
-    encoding === 'gzip' || encoding === 'x-gzip'
-      ? createGunzip()
-      : encoding === 'deflate'
-        ? createInflate()
-        : encoding === 'br'
-          ? createBrotliDecompress()
-          : undefined
+  const decoder = decoders[encoding]?.()
   if (!decoder) throw notImplemented(`Content-Encoding ${encoding} is not supported`)
-  // An error shows where the chunks are read.
-  return pipeline(request, decoder, () => undefined)
+  // Not a pipeline: that would close the socket when the data turn out to be broken.
+  request.once('error', (error) => decoder.destroy(error))
+  request.once('aborted', () => decoder.destroy(new Error('aborted')))
+  return request.pipe(decoder)
 }

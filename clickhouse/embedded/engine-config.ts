@@ -27,6 +27,8 @@ const fixedSettings = [
   'additional_table_filters',
   'parallel_replicas_custom_key',
   'rename_files_after_processing',
+  'input_format_values_interpret_expressions',
+  'input_format_values_deduce_templates_of_expressions',
 ]
 
 /** Writes the engine's configuration below `directory` and returns the path of its main file. */
@@ -36,7 +38,7 @@ export function writeEngineConfig(directory: string): string {
   const usersFile = join(directory, 'users.xml')
   const constraints = fixedSettings.map((name) => `<${name}><const/></${name}>`).join('')
   const users = `<clickhouse>
-<profiles><default><implicit_select>0</implicit_select><constraints>${constraints}</constraints></default></profiles>
+<profiles><default><implicit_select>0</implicit_select><input_format_values_interpret_expressions>0</input_format_values_interpret_expressions><input_format_values_deduce_templates_of_expressions>0</input_format_values_deduce_templates_of_expressions><constraints>${constraints}</constraints></default></profiles>
 <users><default><password></password><networks><ip>::1</ip><ip>127.0.0.1</ip></networks><profile>default</profile>
 <quota>default</quota><grants>${grants.map((grant) => `<query>${grant}</query>`).join('')}</grants></default></users>
 <quotas><default></default></quotas>

@@ -14,7 +14,9 @@ export class EngineError extends Error {
   /** Reads the code out of what the addon rejected with. Unknown texts become STD_EXCEPTION (1001). */
   static from(error: unknown): EngineError {
     if (error instanceof EngineError) return error
-    const text = innermost((error instanceof Error ? error.message : String(error)).trim())
+    const text = innermost(
+      (error instanceof Error ? error.message : String(error)).replace(/^Query failed: /, '').trim(),
+    )
     const code = /^Code: (\d+)\./.exec(text)?.[1]
     if (code !== undefined) return new EngineError(Number(code), text)
     return EngineError.of(1001, 'STD_EXCEPTION', text)
@@ -25,6 +27,15 @@ export class EngineError extends Error {
 function innermost(text: string): string {
   const wrapped = /^Code: (\d+)\. DB::Exception: (Code: \1\. [\s\S]*) \(version [^)]*\)\. \([A-Z0-9_]+\)$/.exec(text)
   return wrapped?.[2] ?? text
+}
+
+/** Takes a clause that the gateway added out of an error's text. */
+export function withoutClause(error: unknown, ...clauses: string[]): EngineError {
+  const { code, message } = EngineError.from(error)
+  return new EngineError(
+    code,
+    clauses.reduce((text, clause) => text.replaceAll(clause.trim(), ''), message),
+  )
 }
 
 export const badRequest = (text: string) => EngineError.of(36, 'BAD_ARGUMENTS', text)

@@ -1,30 +1,36 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { NativeResult } from './addon.js'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { authenticate, type Credentials } from './auth.js'
 import { Body } from './body.js'
-import type { Connection } from './connection.js'
 import type { Engine } from './engine.js'
-import { EngineError, notImplemented, syntaxError } from './errors.js'
-import { insert, select } from './execute.js'
+import { EngineError } from './errors.js'
+import { Execution } from './execution.js'
 import type { Pipes } from './pipes.js'
-import { type Encoding, Reply } from './reply.js'
-import { type QueryRequest, readQuery } from './request.js'
-import { RunningQuery } from './running-query.js'
-import { prelude } from './settings.js'
+import { Reply, replyEncoding } from './reply.js'
+import { readQuery } from './request.js'
+import { Sessions } from './sessions.js'
+
+export type HandlerOptions = { credentials: Credentials; maxConcurrentQueries: number }
 
 /** As much as a server holds back before it sends the status. */
 const holdBytes = 1024 * 1024
+/** With wait_end_of_query, which a server keeps on disk. */
+const holdAllBytes = 64 * 1024 * 1024
+/** For clients to take their last answer when the server ends. */
+const farewellMs = 1_000
 
-export type HandlerOptions = { credentials: Credentials; maxConcurrentQueries: number }
+type Work = { response: ServerResponse; stop: (reason: EngineError) => void; done: Promise<void> }
 
 /** Answers requests for queries. Counts and knows those that run, so that they can be stopped. */
 export class QueryHandler {
   readonly #engine: Engine
   readonly #pipes: Pipes
   readonly #options: HandlerOptions
-  readonly #running = new Set<Promise<void>>()
-  readonly #queries = new Set<RunningQuery>()
+  readonly #sessions = new Sessions()
+  /** By query id. */
+  readonly #works = new Map<string, Work>()
+  #isStopping = false
 
   constructor(engine: Engine, pipes: Pipes, options: HandlerOptions) {
     this.#engine = engine
@@ -33,135 +39,83 @@ export class QueryHandler {
   }
 
   /** Never throws: what goes wrong is in the answer. */
-  handle(request: IncomingMessage, response: ServerResponse, url: URLSearchParams): void {
-    const run = this.#handle(request, response, url).finally(() => this.#running.delete(run))
-    this.#running.add(run)
-  }
-
-  /** Stops everything that runs and resolves when it has ended. */
-  async stop(): Promise<void> {
-    for (const query of this.#queries) void query.cancel()
-    await Promise.allSettled(this.#running)
-  }
-
-  async #handle(request: IncomingMessage, response: ServerResponse, url: URLSearchParams): Promise<void> {
-    const encoding = replyEncoding(request, url)
-    const timeoutMs = (Number(url.get('http_send_timeout')) || 30) * 1000
-    const reply = new Reply(response, { encoding, holdBytes, timeoutMs })
-    reply.header('X-ClickHouse-Query-Id', url.get('query_id') || randomUUID())
-    reply.header('X-ClickHouse-Timezone', this.#engine.timezone)
-    reply.header('X-ClickHouse-Server-Display-Name', 'plumbline-clickhouse')
+  async handle(request: IncomingMessage, response: ServerResponse, url: URLSearchParams): Promise<void> {
+    const queryId = url.get('query_id') || randomUUID()
+    const reply = new Reply(response, {
+      encoding: replyEncoding(request, url),
+      holdBytes: isTrue(url.get('wait_end_of_query')) ? holdAllBytes : holdBytes,
+      timeoutMs: seconds(url.get('http_send_timeout')) * 1000,
+    })
+    let body: Body | undefined
     try {
+      reply.header('X-ClickHouse-Query-Id', queryId.replace(/[^\x20-\x7e]/g, encodeURIComponent))
+      reply.header('X-ClickHouse-Timezone', this.#engine.timezone)
+      reply.header('X-ClickHouse-Server-Display-Name', 'plumbline-clickhouse')
       authenticate(request, url, this.#options.credentials)
-      if (this.#running.size >= this.#options.maxConcurrentQueries) {
-        const text = `Too many simultaneous queries. Maximum: ${this.#options.maxConcurrentQueries}`
-        throw EngineError.of(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', text)
-      }
-      const body = new Body(request, (Number(url.get('http_receive_timeout')) || 30) * 1000)
-      const asked = await readQuery(request, url, body)
-      await this.#run(request, response, url, asked, body, reply)
-      await reply.end()
+      this.#assertRoom(queryId)
+      body = new Body(request, seconds(url.get('http_receive_timeout')) * 1000)
+      await this.#work(queryId, request, response, url, body, reply)
     } catch (error) {
-      await reply.fail(EngineError.from(error), this.#engine.version)
+      await reply.fail(EngineError.from(error), this.#engine.version).catch(() => response.destroy())
+    } finally {
+      body?.discard()
     }
   }
 
-  async #run(
+  /** Refuses new requests, stops those that run and resolves when all have ended. */
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    const works = [...this.#works.values()]
+    for (const { stop } of works) stop(shuttingDown())
+    const done = Promise.allSettled(works.map((work) => work.done))
+    await Promise.race([done, sleep(farewellMs, undefined, { ref: false })])
+    for (const { response } of this.#works.values()) response.destroy()
+    await done
+    await this.#sessions.closeAll()
+  }
+
+  #assertRoom(queryId: string): void {
+    if (this.#isStopping) throw shuttingDown()
+    const max = this.#options.maxConcurrentQueries
+    if (this.#works.size >= max) {
+      throw EngineError.of(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', `Too many simultaneous queries. Maximum: ${max}`)
+    }
+    if (this.#works.has(queryId)) {
+      const text = `Query with id = ${queryId} is already running`
+      throw EngineError.of(216, 'QUERY_WITH_SAME_ID_IS_ALREADY_RUNNING', text)
+    }
+  }
+
+  async #work(
+    queryId: string,
     request: IncomingMessage,
     response: ServerResponse,
     url: URLSearchParams,
-    asked: QueryRequest,
     body: Body,
     reply: Reply,
   ): Promise<void> {
-    const isReadOnly = request.method === 'GET' || request.method === 'HEAD'
-    const database = url.get('database') || String(request.headers['x-clickhouse-database'] ?? '') || 'default'
-    const connection = await this.#engine.connect()
-    const query = new RunningQuery(this.#engine, connection)
-    this.#queries.add(query)
+    const execution = new Execution(this.#engine, this.#pipes, this.#sessions, { request, url, body, reply })
+    const stop = (reason: EngineError) => {
+      body.stop(reason)
+      execution.cancel()
+    }
     const onClose = () => {
-      if (!response.writableFinished) void query.cancel()
+      if (!response.writableFinished) stop(clientGone())
     }
     response.once('close', onClose)
+    const done = readQuery(request, url, body).then((asked) => execution.run(asked))
+    this.#works.set(queryId, { response, stop, done })
     try {
-      const setup = prelude(database, asked.settings, isReadOnly ? 2 : 0)
-      if (setup !== '') await query.run(setup)
-      const started = process.hrtime.bigint()
-      const format = url.get('default_format') || String(request.headers['x-clickhouse-format'] ?? '') || 'TabSeparated'
-      const result = await this.#execute(query, asked, body, format, reply)
-      reply.header('X-ClickHouse-Summary', summary(result, asked, process.hrtime.bigint() - started))
+      await done
     } finally {
       response.off('close', onClose)
-      this.#queries.delete(query)
-      await close(connection)
+      this.#works.delete(queryId)
     }
   }
-
-  async #execute(
-    query: RunningQuery,
-    asked: QueryRequest,
-    body: Body,
-    defaultFormat: string,
-    reply: Reply,
-  ): Promise<NativeResult> {
-    const { statement, params } = asked
-    if (statement.kind === 'insert') {
-      await this.#check(`${statement.head} ${statement.tail}`, [1, 4])
-      return insert(query, this.#pipes, statement, asked.firstRows, body, params)
-    }
-    const format = statement.format ?? defaultFormat
-    reply.header('X-ClickHouse-Format', format)
-    reply.header('Content-Type', this.#engine.contentType(format))
-    // Class 1: WITH … INSERT … SELECT begins like a SELECT and has no rows.
-    const queryClass = await this.#check(statement.sql, statement.kind === 'select' ? [0, 1, 4] : undefined)
-    if (statement.kind === 'select' && queryClass !== 1) {
-      try {
-        return await select(query, this.#pipes, statement, format, params, reply)
-      } catch (error) {
-        // The text as it was sent gives the error that a server would give.
-        if (EngineError.from(error).code !== 62 || reply.hasBytes || queryClass !== 0) throw error
-      }
-    }
-    const result = await query.run(statement.sql, format, params)
-    await reply.write(result.bytes)
-    return result
-  }
-
-  /**
-   * The engine's parser has to see at most one statement, of the class that the gateway saw: a file clause that slipped
-   * through would make a SELECT a control statement. Class 4 is what does not parse; running it gives the error text.
-   */
-  async #check(sql: string, expected: readonly number[] | undefined): Promise<number> {
-    const { statementCount, queryClass } = await this.#engine.classify(sql)
-    if (statementCount > 1) throw syntaxError('Syntax error (Multi-statements are not allowed)')
-    if (expected?.includes(queryClass) === false) throw notImplemented('This statement is not supported over HTTP')
-    return queryClass
-  }
 }
 
-/** Closing waits for the engine; the answer does not have to. */
-async function close(connection: Connection): Promise<void> {
-  await connection.close()
-}
+const seconds = (text: string | null) => Number(text) || 30
+const isTrue = (text: string | null) => text === '1' || text === 'true'
 
-function replyEncoding(request: IncomingMessage, url: URLSearchParams): Encoding | undefined {
-  const isOn = url.get('enable_http_compression')
-  if (isOn !== '1' && isOn !== 'true') return undefined
-  const accepted = String(request.headers['accept-encoding'] ?? '')
-  return (['br', 'gzip', 'deflate'] as const).find((encoding) => accepted.includes(encoding))
-}
-
-function summary(result: NativeResult, asked: QueryRequest, elapsedNs: bigint): string {
-  const isInsert = asked.statement.kind === 'insert'
-  const [rows, bytes] = [String(result.rowsRead), String(result.bytesRead)]
-  return JSON.stringify({
-    read_rows: rows,
-    read_bytes: bytes,
-    written_rows: isInsert ? rows : '0',
-    written_bytes: isInsert ? bytes : '0',
-    total_rows_to_read: '0',
-    result_rows: rows,
-    result_bytes: bytes,
-    elapsed_ns: elapsedNs.toString(),
-  })
-}
+const shuttingDown = () => EngineError.of(236, 'ABORTED', 'The server is shutting down')
+const clientGone = () => EngineError.of(210, 'NETWORK_ERROR', 'The client is gone')

@@ -1,11 +1,14 @@
 import { execFile } from 'node:child_process'
-import { closeSync, constants, mkdirSync, openSync, rmSync } from 'node:fs'
+import { closeSync, constants, mkdirSync, openSync, readSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 const mkfifo = promisify(execFile)
+/** Written on this thread, which is sooner done than handed over. */
+const smallFileBytes = 128 * 1024
+
 const { O_RDONLY, O_RDWR, O_NONBLOCK } = constants
 
 /** A named pipe between the engine and this process. Each end is opened anew for every use. */
@@ -16,8 +19,8 @@ export class Pipe {
   }
 
   /** The end that takes what the engine writes. Open it before the engine does. */
-  reader(): Socket {
-    return new Socket({ fd: openSync(this.path, O_RDONLY | O_NONBLOCK), readable: true, writable: false })
+  reader(): PipeReader {
+    return new PipeReader(openSync(this.path, O_RDONLY | O_NONBLOCK))
   }
 
   /** The end that gives the engine its rows. Opened for both ways, so that opening does not wait for the engine. */
@@ -28,6 +31,42 @@ export class Pipe {
   /** Ends whoever reads or waits to read: a writer that came and went is the end of the file. */
   endReaders(): void {
     closeSync(openSync(this.path, O_RDWR | O_NONBLOCK))
+  }
+}
+
+/** Takes what comes through a pipe: at once when all of it is there, or as it comes. */
+export class PipeReader {
+  readonly #fd: number
+
+  constructor(fd: number) {
+    this.#fd = fd
+  }
+
+  /** For a writer that is done. A result that fits into the pipe (64 KB) is all there then, and needs no event loop. */
+  readRest(): Buffer[] {
+    const chunks: Buffer[] = []
+    try {
+      for (;;) {
+        const chunk = Buffer.allocUnsafe(65_536)
+        const size = readSync(this.#fd, chunk)
+        if (size === 0) return chunks
+        chunks.push(chunk.subarray(0, size))
+      }
+    } finally {
+      closeSync(this.#fd)
+    }
+  }
+
+  /** Chunks until the writer is done. The descriptor is closed when the loop over them ends. */
+  async *chunks(): AsyncGenerator<Buffer> {
+    const socket = new Socket({ fd: this.#fd, readable: true, writable: false })
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    try {
+      yield* socket
+    } finally {
+      socket.destroy()
+      await closed
+    }
   }
 }
 
@@ -66,14 +105,17 @@ export class Pipes {
     this.#free.push(pipe)
   }
 
-  /** Runs `use` with the path of a file that holds `chunks` and is gone afterwards. */
-  async withFile<T>(chunks: Buffer[], use: (path: string) => Promise<T>): Promise<T> {
+  /** Runs `use` with the path of a file that holds `data` and is gone afterwards. */
+  async withFile<T>(data: Buffer, use: (path: string) => Promise<T>): Promise<T> {
     const path = join(this.#directory, `rows-${++this.#files}`)
+    const isSmall = data.length <= smallFileBytes
     try {
-      await writeFile(path, chunks, { mode: 0o600 })
+      if (isSmall) writeFileSync(path, data, { mode: 0o600 })
+      else await writeFile(path, data, { mode: 0o600 })
       return await use(path)
     } finally {
-      await rm(path, { force: true })
+      if (isSmall) unlinkSync(path)
+      else await rm(path, { force: true })
     }
   }
 

@@ -1,36 +1,96 @@
 import { accessDenied, syntaxError } from './errors.js'
-import { identifier, isKeyword, type Token } from './lexer.js'
+import { identifier, isKeyword, type Token, tokenize, unquote } from './lexer.js'
 
 /**
  * Refuses what the engine would do for a local user but no server does for a remote one: reading and writing files of the
  * machine, running commands, opening connections. Grants close most of these; this closes what grants do not cover.
  * Errs on the side of refusing.
  */
-export function assertAllowed(sql: string, tokens: Token[]): void {
+export function assertAllowed(sql: string, tokens: readonly Token[]): void {
+  const isDefinition = tokens.some((token) => definitions.some((keyword) => isKeyword(sql, token, keyword)))
   for (const [i, token] of tokens.entries()) {
     if (token.kind === 'error') {
       const shown = sql.slice(token.start, token.start + 20)
       throw syntaxError(`Syntax error: failed at position ${token.start + 1} (${shown}): unrecognized token`)
     }
-    const next = tokens[i + 1]
-    if (isKeyword(sql, token, 'INTO') && isKeyword(sql, next, 'OUTFILE')) {
-      throw accessDenied('INTO OUTFILE is not allowed over HTTP')
-    }
-    if (isKeyword(sql, token, 'FROM') && isKeyword(sql, next, 'INFILE') && tokens[i + 2]?.kind !== 'symbol') {
-      throw accessDenied('FROM INFILE is not allowed over HTTP')
-    }
-    if (token.kind === 'word' || token.kind === 'name') assertNameAllowed(sql, tokens, i)
+    if (token.kind !== 'word' && token.kind !== 'name') continue
+    assertNoFileClause(sql, tokens, i)
+    assertNameAllowed(sql, tokens, i)
+    assertDefaultStays(sql, tokens, i)
+    if (isDefinition) assertDefinitionAllowed(sql, tokens, i)
   }
 }
 
+const definitions = ['CREATE', 'ATTACH', 'REPLACE']
+
+function assertNoFileClause(sql: string, tokens: readonly Token[], i: number): void {
+  const [token, next] = tokens.slice(i, i + 2)
+  if (isKeyword(sql, token, 'INTO') && isKeyword(sql, next, 'OUTFILE')) {
+    throw accessDenied('INTO OUTFILE is not allowed over HTTP')
+  }
+  // A table may be called infile; the name of a file is a string.
+  if (isKeyword(sql, token, 'FROM') && isKeyword(sql, next, 'INFILE') && isText(tokens[i + 2])) {
+    throw accessDenied('FROM INFILE is not allowed over HTTP')
+  }
+}
+
+const isText = (token: Token | undefined) => token?.kind === 'string' || token?.kind === 'data'
+
+/** The engine cannot open another connection without its database `default`. */
+function assertDefaultStays(sql: string, tokens: readonly Token[], i: number): void {
+  const verb = tokens[0]
+  const isRemoval = ['DROP', 'DETACH', 'RENAME'].some((keyword) => isKeyword(sql, verb, keyword))
+  if (!isRemoval || !isKeyword(sql, tokens[1], 'DATABASE') || i < 2) return
+  if (identifier(sql, tokens[i] as Token) === 'default') throw accessDenied('The database default has to stay')
+}
+
 /** The function `file` reads any file in a local engine and can be passed by name, so its bare name is refused as well. */
-function assertNameAllowed(sql: string, tokens: Token[], i: number): void {
+function assertNameAllowed(sql: string, tokens: readonly Token[], i: number): void {
   const name = identifier(sql, tokens[i] as Token)
-  const next = tokens[i + 1]
-  const isCall = next !== undefined && sql[next.start] === '('
-  const isQualified = i > 0 && sql[(tokens[i - 1] as Token).start] === '.'
-  if (name === 'file' && (isCall || !isQualified)) {
+  const isCall = isSymbol(sql, tokens[i + 1], '(')
+  if (name === 'file' && (isCall || !isSymbol(sql, tokens[i - 1], '.'))) {
     throw accessDenied('The function file is not allowed. A column of that name can be read as table.file')
   }
-  if (name.toLowerCase() === 'disk' && isCall) throw accessDenied('Disks cannot be defined in SQL')
+  if (isCall && /^(disk|(complex_key_)?ssd_cache)$/i.test(name)) throw accessDenied(`${name}() is not allowed in SQL`)
 }
+
+const tableEngine =
+  /^((Replicated)?(Replacing|Summing|Aggregating|Collapsing|VersionedCollapsing|Graphite|Coalescing)?MergeTree|Memory|Null|Set|Join|Buffer|Merge|Log|TinyLog|StripeLog|View|MaterializedView|WindowView|Dictionary|GenerateRandom|Alias|TimeSeries|Atomic|Ordinary)$/
+
+/** What is created may keep its data in the engine's own files only, and take it from the engine only. */
+function assertDefinitionAllowed(sql: string, tokens: readonly Token[], i: number): void {
+  const token = tokens[i] as Token
+  if (isKeyword(sql, token, 'ENGINE')) {
+    const name = tokens[isSymbol(sql, tokens[i + 1], '=') ? i + 2 : i + 1]
+    const isNamed = name?.kind === 'word' || name?.kind === 'name'
+    if (isNamed && !tableEngine.test(identifier(sql, name))) {
+      throw accessDenied(`The engine ${identifier(sql, name)} is not allowed`)
+    }
+  }
+  if (isKeyword(sql, token, 'SOURCE') && isSymbol(sql, tokens[i + 1], '(')) assertSourceAllowed(sql, tokens, i + 2)
+}
+
+const remoteKeys = ['HOST', 'PORT', 'SECURE', 'NAME', 'USER', 'PASSWORD']
+
+/** A dictionary can run commands and open connections, so it may only read tables here. Its texts of SQL are SQL too. */
+function assertSourceAllowed(sql: string, tokens: readonly Token[], from: number): void {
+  const kind = tokens[from]
+  if (!isKeyword(sql, kind, 'CLICKHOUSE') && !isKeyword(sql, kind, 'NULL')) {
+    throw accessDenied('A dictionary may have the source CLICKHOUSE or NULL only')
+  }
+  let depth = 0
+  for (const token of tokens.slice(from + 1)) {
+    if (isSymbol(sql, token, '(')) depth++
+    else if (isSymbol(sql, token, ')') && --depth < 0) return
+    else if (remoteKeys.some((key) => isKeyword(sql, token, key)))
+      throw accessDenied('A dictionary may read this server only')
+    else if (token.kind === 'data') throw accessDenied('A dictionary may not be defined with heredocs')
+    else if (token.kind === 'string') {
+      const text = unquote(sql.slice(token.start, token.end))
+      assertAllowed(text, tokenize(text))
+    }
+  }
+}
+
+const isSymbol = (sql: string, token: Token | undefined, symbol: string) =>
+  token?.kind === 'symbol' && sql[token.start] === symbol

@@ -1,12 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Transform } from 'node:stream'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, createBrotliCompress, createDeflate, createGzip, deflate, gzip } from 'node:zlib'
 import { type EngineError, httpStatus } from './errors.js'
 
 export type Encoding = 'gzip' | 'deflate' | 'br'
+
+/** The encoding a client asks for; as on a server, only with enable_http_compression. */
+export function replyEncoding(request: IncomingMessage, url: URLSearchParams): Encoding | undefined {
+  const isOn = url.get('enable_http_compression')
+  if (isOn !== '1' && isOn !== 'true') return undefined
+  const accepted = String(request.headers['accept-encoding'] ?? '')
+  return (['br', 'gzip', 'deflate'] as const).find((encoding) => accepted.includes(encoding))
+}
 
 const level = 3
 const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: level } }

@@ -1,10 +1,13 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Engine } from './engine.js'
 import { type HandlerOptions, QueryHandler } from './handler.js'
 import type { Pipes } from './pipes.js'
 
 export type ServerOptions = HandlerOptions & { port: number }
+
+/** A server's own limit is 1 MB for the URL alone. */
+const maxHeaderSize = 1024 * 1024 + 64 * 1024
 
 /** ClickHouse's HTTP interface on 127.0.0.1. */
 export class HttpServer {
@@ -19,22 +22,10 @@ export class HttpServer {
   /** Resolves when it listens. Rejects when the port is taken. */
   static async listen(engine: Engine, pipes: Pipes, options: ServerOptions): Promise<HttpServer> {
     const handler = new QueryHandler(engine, pipes, options)
-    const server = createServer({ keepAliveTimeout: 30_000, requestTimeout: 0 }, (request, response) => {
+    const server = createServer({ keepAliveTimeout: 30_000, requestTimeout: 0, maxHeaderSize }, (request, response) => {
       response.on('error', () => undefined)
-      const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')
-      if (pathname === '/ping' || pathname === '/replicas_status') {
-        response.setHeader('Content-Type', 'text/plain; charset=UTF-8').end('Ok.\n')
-      } else if (pathname !== '/') {
-        response.writeHead(404, { 'Content-Type': 'text/plain; charset=UTF-8' })
-        response.end(`There is no handle ${pathname}\n\nUse / or /ping for health checks.\n`)
-      } else if (request.method === 'GET' && !searchParams.has('query')) {
-        response.setHeader('Content-Type', 'text/html; charset=UTF-8').end('Ok.\n')
-      } else if (request.method !== 'GET' && request.method !== 'POST' && request.method !== 'HEAD') {
-        response.writeHead(501, { 'Content-Type': 'text/plain; charset=UTF-8' })
-        response.end(`HTTP method ${request.method} is not supported\n`)
-      } else handler.handle(request, response, searchParams)
+      route(handler, request, response)
     })
-    server.on('clientError', (_, socket) => socket.destroy())
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject)
       server.listen(options.port, '127.0.0.1', () => resolve())
@@ -54,4 +45,24 @@ export class HttpServer {
     this.#server.closeAllConnections()
     await closed
   }
+}
+
+function route(handler: QueryHandler, request: IncomingMessage, response: ServerResponse): void {
+  const { method } = request
+  const [path, query] = splitOnce(request.url ?? '/', '?')
+  const url = new URLSearchParams(query)
+  const answer = (status: number, text: string) => {
+    response.writeHead(status, { 'Content-Type': 'text/plain; charset=UTF-8' })
+    response.end(text)
+  }
+  if (path === '/ping' || path === '/replicas_status') answer(200, 'Ok.\n')
+  else if (path !== '/') answer(404, `There is no handle ${path}\n\nUse / or /ping for health checks.\n`)
+  else if (method !== 'GET' && method !== 'POST' && method !== 'HEAD') answer(501, `${method} is not supported\n`)
+  else if (method !== 'POST' && !url.has('query')) answer(200, 'Ok.\n')
+  else void handler.handle(request, response, url)
+}
+
+function splitOnce(text: string, separator: string): [string, string] {
+  const at = text.indexOf(separator)
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)]
 }

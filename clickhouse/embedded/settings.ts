@@ -38,18 +38,15 @@ export const quoteString = (value: string) => `'${value.replace(/[\\']/g, '\\$&'
 export const quoteName = (name: string) => `\`${name.replace(/[\\`]/g, '\\$&')}\``
 
 /**
- * The statements that give a fresh connection its database, settings and read level, or an empty string. The engine checks
- * names, values and constraints; `readonly` comes last, as nothing can be set behind it.
+ * The statement that gives a connection its settings and read level, or an empty string. The engine checks names, values
+ * and constraints; `readonly` comes last, as nothing can be set behind it.
  */
-export function prelude(database: string, settings: Record<string, string>, readonly: number): string {
-  const statements: string[] = []
-  if (database !== 'default') statements.push(`USE ${quoteName(database)}`)
+export function setStatement(settings: Record<string, string>, readonly: number): string {
   const { readonly: asked, ...others } = settings
   const pairs = Object.entries(others).map(([name, value]) => `${quoteName(name)} = ${quoteString(value)}`)
   const level = stricter(readonly, asked)
   if (level !== undefined) pairs.push(`readonly = ${quoteString(level)}`)
-  if (pairs.length > 0) statements.push(`SET ${pairs.join(', ')}`)
-  return statements.join('; ')
+  return pairs.length > 0 ? `SET ${pairs.join(', ')}` : ''
 }
 
 /** 1 forbids more than 2, and 2 more than 0. What is no number goes to the engine, for its error. */

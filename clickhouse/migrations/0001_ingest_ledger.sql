@@ -5,7 +5,7 @@ CREATE TABLE IF NOT EXISTS chain_identity
 (
     chain_id     UInt64,
     genesis_hash String,
-    recorded_at  DateTime64(3, 'UTC')
+    recorded_at  DateTime64(3, 'UTC') DEFAULT now64(3)
 )
 ENGINE = MergeTree ORDER BY chain_id
 SETTINGS non_replicated_deduplication_window = 1000;
@@ -19,7 +19,7 @@ CREATE TABLE IF NOT EXISTS ingest_batches
     to_block        UInt64                               COMMENT 'last block of the range, included',
     last_hash       String                               COMMENT 'hash of to_block',
     writer          String                               COMMENT 'random id of the process that wrote the row',
-    recorded_at     DateTime64(3, 'UTC')
+    recorded_at     DateTime64(3, 'UTC') DEFAULT now64(3)
 )
 ENGINE = MergeTree ORDER BY (track, sequence_number, state)
 SETTINGS non_replicated_deduplication_window = 1000;

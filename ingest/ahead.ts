@@ -1,0 +1,26 @@
+/**
+ * What `map` makes of each item of `source`, in order, working on up to `depth` items before they are asked for. An
+ * error comes out at its item's turn. `map` may run for several items at once; `source` is asked one at a time.
+ */
+export async function* ahead<In, Out>(
+  source: AsyncGenerator<In>,
+  depth: number,
+  map: (item: In) => Promise<Out>,
+): AsyncGenerator<Out> {
+  const step = (): Promise<{ item: Out } | null> => {
+    const taken = source.next().then(async (next) => (next.done ? null : { item: await map(next.value) }))
+    // Without a handler of its own, a failure would end the process before its turn.
+    taken.catch(() => {})
+    return taken
+  }
+  const queue = Array.from({ length: depth }, step)
+  try {
+    for (let next = await queue.shift(); next; next = await queue.shift()) {
+      queue.push(step())
+      yield next.item
+    }
+  } finally {
+    // Not awaited: it would wait for whatever the source is waiting for.
+    source.return(undefined).catch(() => {})
+  }
+}

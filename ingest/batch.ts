@@ -1,0 +1,161 @@
+import type { Block } from '../clickhouse/tables/blocks.js'
+import type { DexOrder } from '../clickhouse/tables/dex-orders.js'
+import type { Flow } from '../clickhouse/tables/flows.js'
+import type { PegSample } from '../clickhouse/tables/peg-samples.js'
+import type { QuoteTokenUpdate } from '../clickhouse/tables/quote-token-updates.js'
+import type { Stablecoin } from '../clickhouse/tables/stablecoins.js'
+import type { StateRead } from '../clickhouse/tables/state-reads.js'
+import type { SupplyEvent } from '../clickhouse/tables/supply-events.js'
+import { GENESIS_TOKENS } from './chain/addresses.js'
+import { type ChainEvent, decodeLog } from './chain/events.js'
+import type { Orders } from './orders.js'
+import type { Registry } from './registry.js'
+import type { BlockWithLogs } from './sources/blocks.js'
+import { type Quote, readQuotes } from './sources/quotes.js'
+import type { Rpc } from './sources/rpc.js'
+import { readStates } from './sources/states.js'
+import { describeTokens } from './sources/tokens.js'
+import { blockFacts } from './stages/block-facts.js'
+import { decodeSwaps } from './stages/decode-swaps.js'
+import { swapFlow } from './stages/price-flow.js'
+import { isQuoted, samplePeg } from './stages/sample-peg.js'
+
+/** All facts of a range of blocks, ready to be written. */
+export type Batch = {
+  from: number
+  to: number
+  firstHash: string
+  lastHash: string
+  parentHash: string
+  lastTime: number
+  blocks: Block[]
+  stablecoins: Stablecoin[]
+  quoteTokenUpdates: QuoteTokenUpdate[]
+  orders: DexOrder[]
+  supplyEvents: SupplyEvent[]
+  stateReads: StateRead[]
+  samples: PegSample[]
+  flows: Flow[]
+}
+
+/** What reading a batch needs; `registry` and `orders` learn from each batch, so batches are read in order. */
+export type BatchReader = { rpc: Rpc; registry: Registry; orders: Orders; listed: ReadonlySet<string> }
+
+/** The block in which a chain's history begins: the genesis block has no transactions and no state of its own. */
+export const FIRST_BLOCK = 1
+
+/** The stables that were there before the first transaction. They have no logs, so the node is asked. */
+async function genesisStablecoins({ rpc, listed }: BatchReader, first: BlockWithLogs): Promise<Stablecoin[]> {
+  const tokens = await rpc.persist('read the genesis tokens', () => describeTokens(rpc, GENESIS_TOKENS, first.number))
+  return tokens.map(({ quoteToken: quote_token, ...token }, log_index) => ({
+    ...token,
+    quote_token,
+    admin: '',
+    tier: listed.has(token.stable) ? 'listed' : 'unlisted',
+    block_number: 0,
+    log_index,
+    block_time: first.parentTime,
+    tx_hash: '',
+  }))
+}
+
+function decodeBlock(block: BlockWithLogs): ChainEvent[] {
+  return block.logs.map(decodeLog).filter((event) => event !== null)
+}
+
+function swapFlows(
+  block: BlockWithLogs,
+  events: readonly ChainEvent[],
+  orders: Orders,
+  samples: readonly PegSample[],
+): Flow[] {
+  if (!events.some(({ name }) => name === 'OrderFilled')) return []
+  const byTransaction = new Map<string, ChainEvent[]>()
+  for (const event of events) {
+    const own = byTransaction.get(event.txHash)
+    if (own) own.push(event)
+    else byTransaction.set(event.txHash, [event])
+  }
+  const prices = new Map(samples.map(({ stable, sell_micros }) => [stable, sell_micros]))
+  return [...byTransaction.values()]
+    .flatMap((own) => decodeSwaps(own, orders.termsOf))
+    .map((swap) => swapFlow(block, swap, prices))
+}
+
+/** Reads what the logs do not tell, at each block, and makes all the facts of `blocks`, which follow each other. */
+export async function readBatch(reader: BatchReader, blocks: readonly BlockWithLogs[]): Promise<Batch> {
+  const { rpc, registry, orders, listed } = reader
+  const first = blocks[0] as BlockWithLogs
+  const last = blocks.at(-1) as BlockWithLogs
+  const stablecoins = first.number === FIRST_BLOCK ? await genesisStablecoins(reader, first) : []
+  const genesis = stablecoins.map(({ stable }) => stable)
+  stablecoins.forEach(registry.add)
+
+  const quoteTokenOf = (stable: string): string => {
+    const quote = registry.quoteTokenOf(stable)
+    if (quote === undefined) throw new Error(`order for ${stable}, which the factory has not made`)
+    return quote
+  }
+  const decoded = blocks.map((block) => {
+    const events = decodeBlock(block)
+    const facts = blockFacts(block, events, listed, quoteTokenOf)
+    for (const stable of facts.stablecoins) registry.add({ ...stable })
+    for (const { stable, quote_token } of facts.quoteTokenUpdates) registry.setQuoteToken(stable, quote_token)
+    for (const order of facts.orders) orders.place(BigInt(order.order_id), order)
+    const sampled = registry.sampledAt(block.number)
+    if (block === first) for (const stable of genesis) facts.touched.add(stable)
+    const touched = facts.policiesTouched
+      ? sampled.map(({ stable }) => stable)
+      : [...facts.touched].filter(registry.has)
+    return { block, events, facts, sampled, touched }
+  })
+  const filled = decoded.flatMap(({ events }) =>
+    events.flatMap((event) => (event.name === 'OrderFilled' ? [event.args.orderId] : [])),
+  )
+
+  const [quotes, states] = await Promise.all([
+    rpc.persist('read quotes', () =>
+      Promise.all(decoded.map(({ block, sampled }) => readQuotesOf(rpc, sampled, block.number))),
+    ),
+    rpc.persist('read states', () => Promise.all(decoded.map(({ block, touched }) => readStates(rpc, touched, block)))),
+    orders.load(filled),
+  ])
+  const samples = decoded.map(({ block, sampled }, i) => samplePeg(block, sampled, quotes[i] ?? new Map(), FIRST_BLOCK))
+  return {
+    from: first.number,
+    to: last.number,
+    firstHash: first.hash,
+    lastHash: last.hash,
+    parentHash: first.parentHash,
+    lastTime: last.time,
+    blocks: blocks.map((block) => ({
+      block_number: block.number,
+      block_time: block.time,
+      block_hash: block.hash,
+      parent_hash: block.parentHash,
+      tx_count: block.txCount,
+      log_count: block.logs.length,
+    })),
+    stablecoins: [...stablecoins, ...decoded.flatMap(({ facts }) => facts.stablecoins)],
+    quoteTokenUpdates: decoded.flatMap(({ facts }) => facts.quoteTokenUpdates),
+    orders: decoded.flatMap(({ facts }) => facts.orders),
+    supplyEvents: decoded.flatMap(({ facts }) => facts.supplyEvents),
+    stateReads: states.flat(),
+    samples: samples.flat(),
+    flows: decoded.flatMap(({ block, events }, i) => swapFlows(block, events, orders, samples[i] ?? [])),
+  }
+}
+
+const quotedOf = new WeakMap<readonly Stablecoin[], readonly string[]>()
+
+async function readQuotesOf(
+  rpc: Rpc,
+  sampled: readonly Stablecoin[],
+  blockNumber: number,
+): Promise<Map<string, Quote>> {
+  // One array for the same stables, so that the calldata of the block before can be used again.
+  const quoted = quotedOf.get(sampled) ?? sampled.filter(isQuoted).map(({ stable }) => stable)
+  quotedOf.set(sampled, quoted)
+  const quotes = await readQuotes(rpc, quoted, blockNumber)
+  return new Map(quoted.map((stable, i) => [stable, quotes[i] as Quote]))
+}

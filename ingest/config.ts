@@ -1,0 +1,19 @@
+import { z } from 'zod'
+import { clickhouseEnv } from '../clickhouse/env.js'
+import { envInt, envUrl, logLevel } from '../domain/parse-env.js'
+
+/** What ingest reads from its environment. */
+export const IngestConfig = z.object({
+  ...clickhouseEnv,
+  RPC_URL: envUrl('http', 'https'),
+  RPC_WS_URL: envUrl('ws', 'wss').optional(),
+  CHAIN: z.enum(['tempo', 'tempo-testnet', 'devnet'], 'must be tempo, tempo-testnet or devnet').default('tempo'),
+  TRACK: z.enum(['all', 'listed'], 'must be all or listed').optional(),
+  RPC_BATCH_SIZE: envInt(1, 1000).default(50),
+  RPC_TIMEOUT_MS: envInt(100, 120_000).default(15_000),
+  RPC_ATTEMPTS: envInt(1, 100).default(10),
+  BATCH_BLOCKS: envInt(1, 5000).default(200),
+  POLL_INTERVAL_MS: envInt(50, 60_000).default(1000),
+  LOG_LEVEL: logLevel,
+})
+export type IngestConfig = z.infer<typeof IngestConfig>

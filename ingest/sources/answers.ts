@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { PlumblineError } from '../../domain/errors.js'
+
+/** The node's answer is not what the protocol promises: garbage, truncated, or about another block. */
+export class RpcAnswerError extends PlumblineError {
+  constructor(message: string) {
+    super(message, { retryable: true })
+  }
+}
+
+const hex = z.string().regex(/^0x[0-9a-f]*$/)
+const hash = z.string().regex(/^0x[0-9a-f]{64}$/)
+/** A JSON-RPC quantity that fits a double. */
+export const Quantity = z
+  .string()
+  .regex(/^0x(0|[1-9a-f][0-9a-f]{0,13})$/)
+  .transform(Number)
+
+export const RawHeader = z.object({
+  number: Quantity,
+  hash,
+  parentHash: hash,
+  timestamp: Quantity,
+  logsBloom: z.string().regex(/^0x[0-9a-f]{512}$/),
+  transactions: z.array(hash),
+})
+export type RawHeader = z.infer<typeof RawHeader>
+
+export const RawLog = z.object({
+  address: z
+    .string()
+    .regex(/^0x[0-9a-fA-F]{40}$/)
+    .transform((address) => address.toLowerCase()),
+  topics: z.array(hash).max(4),
+  data: hex,
+  blockNumber: Quantity,
+  blockHash: hash,
+  transactionHash: hash,
+  logIndex: Quantity,
+})
+export type RawLog = z.infer<typeof RawLog>
+
+export const Bytes = hex

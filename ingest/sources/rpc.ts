@@ -1,0 +1,62 @@
+import pRetry, { AbortError } from 'p-retry'
+import type { Logger } from 'pino'
+import { type EIP1193RequestFn, http } from 'viem'
+import type { z } from 'zod'
+import { PlumblineError } from '../../domain/errors.js'
+import { RpcAnswerError } from './answers.js'
+
+/** The node did not answer, or not in time, or refused, in every one of the attempts. */
+export class RpcError extends PlumblineError {
+  constructor(what: string, cause: unknown) {
+    super(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { retryable: true, cause })
+  }
+}
+
+export type Rpc = {
+  /** One JSON-RPC call, checked against `shape`. Calls made together travel as one batch. Tries once. */
+  request: <Shape extends z.ZodType>(method: string, params: unknown[], shape: Shape) => Promise<z.output<Shape>>
+  /** Runs `read` until it succeeds, with growing pauses; rejects with RpcError after about a minute of failures. */
+  persist: <Result>(what: string, read: () => Promise<Result>) => Promise<Result>
+}
+
+export type RpcOptions = {
+  url: string
+  batchSize: number
+  timeoutMs: number
+  attempts: number
+  log: Logger
+  signal: AbortSignal
+}
+
+/** The JSON-RPC node at `url`. Nothing is asked before the first request. */
+export function rpcAt({ url, batchSize, timeoutMs, attempts, log, signal }: RpcOptions): Rpc {
+  const transport = http(url, { batch: { batchSize, wait: 0 }, retryCount: 0, timeout: timeoutMs })({})
+  const send = transport.request as EIP1193RequestFn
+  return {
+    request: async (method, params, shape) => {
+      const answer: unknown = await send({ method, params } as never)
+      const parsed = shape.safeParse(answer)
+      if (parsed.success) return parsed.data
+      const issue = parsed.error.issues[0]
+      throw new RpcAnswerError(`${method} answered with something else: ${issue?.path.join('.')} ${issue?.message}`)
+    },
+    persist: async (what, read) => {
+      try {
+        return await pRetry(read, {
+          retries: attempts - 1,
+          minTimeout: 200,
+          maxTimeout: 10_000,
+          randomize: true,
+          signal,
+          onFailedAttempt: ({ error, attemptNumber, retriesLeft }) => {
+            if (error instanceof PlumblineError && !error.retryable) throw new AbortError(error)
+            log.warn({ attempt: attemptNumber, retriesLeft, reason: error.message.split('\n')[0] }, `${what} failed`)
+          },
+        })
+      } catch (cause) {
+        if (signal.aborted || (cause instanceof PlumblineError && !cause.retryable)) throw cause
+        throw new RpcError(`${what} failed ${attempts} times`, cause)
+      }
+    },
+  }
+}

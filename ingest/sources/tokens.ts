@@ -1,0 +1,32 @@
+import { decodeFunctionResult, encodeFunctionData } from 'viem'
+import { Abis } from 'viem/tempo'
+import { z } from 'zod'
+import { encodeCalls, multicall } from './multicall.js'
+import type { Rpc } from './rpc.js'
+
+const READS = ['symbol', 'name', 'currency', 'quoteToken'] as const
+const Description = z.tuple([z.string(), z.string(), z.string(), z.string()])
+
+export type TokenDescription = { stable: string; symbol: string; name: string; currency: string; quoteToken: string }
+
+/** Those of `candidates` that are tokens at the end of a block, with what they say of themselves. */
+export async function describeTokens(
+  rpc: Rpc,
+  candidates: readonly string[],
+  blockNumber: number,
+): Promise<TokenDescription[]> {
+  const calls = candidates.flatMap((target) =>
+    READS.map((functionName) => ({ target, callData: encodeFunctionData({ abi: Abis.tip20, functionName }) })),
+  )
+  const results = await multicall(rpc, encodeCalls(calls), calls.length, blockNumber)
+  return candidates.flatMap((stable, i) => {
+    const own = results.slice(i * READS.length, (i + 1) * READS.length)
+    // An address without a token answers nothing at all, and successfully so.
+    if (!own.every(({ success, returnData }) => success && returnData !== '0x')) return []
+    const answers = READS.map((functionName, j) =>
+      decodeFunctionResult({ abi: Abis.tip20, functionName, data: own[j]?.returnData ?? '0x' }),
+    )
+    const [symbol, name, currency, quoteToken] = Description.parse(answers)
+    return [{ stable, symbol, name, currency, quoteToken: quoteToken.toLowerCase() }]
+  })
+}

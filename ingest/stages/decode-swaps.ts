@@ -1,0 +1,95 @@
+import type { DexOrder } from '../../clickhouse/tables/dex-orders.js'
+import { PlumblineError } from '../../domain/errors.js'
+import { STABLECOIN_DEX } from '../chain/addresses.js'
+import type { ChainEvent } from '../chain/events.js'
+
+/** A swap on the DEX, first token to last. `logIndex` is that of the transfer that paid it out; amounts in base units. */
+export type Swap = {
+  account: string
+  path: string[]
+  amountIn: bigint
+  amountOut: bigint
+  logIndex: number
+  txHash: string
+}
+
+/** What a fill has to know of its order. */
+export type OrderTerms = Pick<DexOrder, 'base' | 'quote' | 'is_bid' | 'tick'>
+
+/** The logs contradict what is known of the DEX; going on would write wrong flows. */
+export class SwapDecodeError extends PlumblineError {
+  constructor(message: string) {
+    super(message, { retryable: false })
+  }
+}
+
+type Leg = { tokenIn: string; tokenOut: string; amountIn: bigint }
+type Deposit = { from: string; token: string; amount: bigint }
+
+// Stablecoin DEX: PRICE_SCALE = 100 000 and price = (PRICE_SCALE + tick) / PRICE_SCALE, quote tokens per base token.
+const PRICE_SCALE = 100_000n
+
+/** What a fill of `amount` base units moved. The DEX rounds the quote side in favour of the maker who is asked. */
+function legOf(order: OrderTerms, amount: bigint): Leg {
+  const value = amount * (PRICE_SCALE + BigInt(order.tick))
+  return order.is_bid
+    ? { tokenIn: order.base, tokenOut: order.quote, amountIn: amount }
+    : { tokenIn: order.quote, tokenOut: order.base, amountIn: (value + PRICE_SCALE - 1n) / PRICE_SCALE }
+}
+
+/** The tokens from the one given to the one received. Fills come in path order or, for exact out, in reverse. */
+function pathTo(tokenOut: string, legs: readonly Leg[]): string[] {
+  const from = new Map(legs.map((leg) => [leg.tokenOut, leg.tokenIn]))
+  const path = [tokenOut]
+  for (let token = from.get(tokenOut); token !== undefined && path.length <= from.size; token = from.get(token))
+    path.unshift(token)
+  return path
+}
+
+/**
+ * The swaps of one transaction, in the order in which they were paid out. The chain has no swap event: fills collect
+ * until the DEX pays somebody, which closes the swap, and each fill's tokens come from its order. A transfer from the
+ * DEX without fills before it is a withdrawal; one to the DEX that an OrderPlaced follows is an order's deposit.
+ * `events` are the transaction's, in log order. `orderOf` gives the terms under which an order was placed.
+ */
+export function decodeSwaps(events: readonly ChainEvent[], orderOf: (orderId: bigint) => OrderTerms): Swap[] {
+  const swaps: Swap[] = []
+  let legs: Leg[] = []
+  let taker = ''
+  let deposits: Deposit[] = []
+  for (const event of events) {
+    if (event.name === 'OrderFilled') {
+      legs.push(legOf(orderOf(event.args.orderId), event.args.amountFilled))
+      taker = event.args.taker
+    } else if (event.name === 'OrderPlaced' && legs.length === 0) {
+      // With fills pending it is a flip order turning round, which moves no token.
+      deposits = deposits.filter(({ from }) => from !== event.args.maker)
+    } else if (event.name === 'Transfer' && event.args.to === STABLECOIN_DEX) {
+      deposits.push({ from: event.args.from, token: event.address, amount: event.args.amount })
+    } else if (event.name === 'Transfer' && event.args.from === STABLECOIN_DEX && legs.length > 0) {
+      const path = pathTo(event.address, legs)
+      const [tokenIn, second] = path
+      if (tokenIn === undefined || second === undefined) {
+        throw new SwapDecodeError(
+          `transaction ${event.txHash}: no fill leads to the token paid out at log ${event.logIndex}`,
+        )
+      }
+      // The transfer shows what the taker paid, unless a balance inside the DEX paid, wholly or in part.
+      const paid = deposits.find(({ from, token }) => from === taker && token === tokenIn)
+      const filled = legs
+        .filter((leg) => leg.tokenIn === tokenIn && leg.tokenOut === second)
+        .reduce((sum, leg) => sum + leg.amountIn, 0n)
+      swaps.push({
+        account: taker,
+        path,
+        amountIn: paid !== undefined && paid.amount > filled ? paid.amount : filled,
+        amountOut: event.args.amount,
+        logIndex: event.logIndex,
+        txHash: event.txHash,
+      })
+      legs = []
+      deposits = []
+    }
+  }
+  return swaps
+}

@@ -1,0 +1,42 @@
+import type { PegSample } from '../../clickhouse/tables/peg-samples.js'
+import type { Stablecoin } from '../../clickhouse/tables/stablecoins.js'
+import { MAX_SAMPLE_SECONDS, REFERENCE_STABLE } from '../../domain/peg.js'
+import type { BlockWithLogs } from '../sources/blocks.js'
+import type { Quote } from '../sources/quotes.js'
+
+const ANCHOR: Quote = { status: 'anchor', sellMicros: 1_000_000, buyMicros: 1_000_000 }
+const NOT_USD: Quote = { status: 'not_usd', sellMicros: null, buyMicros: null }
+
+/** Whether the DEX is asked about a stable: not about the reference stable itself, nor about other currencies. */
+export const isQuoted = ({ stable, currency }: Pick<Stablecoin, 'stable' | 'currency'>): boolean =>
+  stable !== REFERENCE_STABLE && currency === 'USD'
+
+/**
+ * One sample for each of `stables` in a block, in their order. `quotes` holds those of the quoted ones, by address. A
+ * sample speaks for the time since the block before; a stable's first one, in its block of creation or in the first
+ * block that is sampled at all, speaks for no time.
+ */
+export function samplePeg(
+  block: Pick<BlockWithLogs, 'number' | 'time' | 'parentTime'>,
+  stables: readonly Stablecoin[],
+  quotes: ReadonlyMap<string, Quote>,
+  firstBlock: number,
+): PegSample[] {
+  return stables.map((stable) => {
+    const { status, sellMicros, buyMicros } = isQuoted(stable)
+      ? (quotes.get(stable.stable) as Quote)
+      : stable.stable === REFERENCE_STABLE
+        ? ANCHOR
+        : NOT_USD
+    const isFirst = block.number <= Math.max(stable.block_number, firstBlock)
+    return {
+      stable: stable.stable,
+      block_number: block.number,
+      block_time: block.time,
+      elapsed_seconds: isFirst ? 0 : Math.min(block.time - block.parentTime, MAX_SAMPLE_SECONDS),
+      status,
+      sell_micros: sellMicros,
+      buy_micros: buyMicros,
+    }
+  })
+}
