@@ -1,0 +1,81 @@
+import type { Socket } from 'node:net'
+import type { NativeResult } from './addon.js'
+import type { Body } from './body.js'
+import { withoutClause } from './errors.js'
+import type { Pipe, Pipes } from './pipes.js'
+import type { RunningQuery } from './running-query.js'
+import { quoteString } from './settings.js'
+import type { Statement } from './statement.js'
+
+/** Rows up to this many bytes go to the engine in a file, which it reads faster than a pipe; more go through a pipe. */
+const wholeInsertBytes = 4 * 1024 * 1024
+
+/** The rows of an INSERT: all, or the first few megabytes when more follow. */
+export type Rows = { data: Buffer; isComplete: boolean }
+
+export async function readRows(firstRows: Buffer, body: Body): Promise<Rows> {
+  const { chunks, isComplete } = await body.readUpTo(wholeInsertBytes - firstRows.length)
+  return { data: Buffer.concat([firstRows, ...chunks]), isComplete }
+}
+
+/** Hands the rows of an INSERT to the engine: never as SQL, and never more than a few megabytes at a time. */
+export async function insert(
+  query: RunningQuery,
+  pipes: Pipes,
+  statement: Extract<Statement, { kind: 'insert' }>,
+  rows: Rows,
+  body: Body,
+  params: Record<string, string>,
+): Promise<NativeResult> {
+  const run = async (path: string) => {
+    const input = ` FROM INFILE ${quoteString(path)} COMPRESSION 'none' `
+    try {
+      return await query.run(`${statement.head}${input}${statement.tail}`, undefined, params)
+    } catch (error) {
+      throw withoutClause(error, input, path)
+    }
+  }
+  if (rows.isComplete) return pipes.withFile(rows.data, run)
+  const pipe = await pipes.take()
+  try {
+    return await pump(query, pipe, rows.data, body, run)
+  } finally {
+    pipes.give(pipe)
+  }
+}
+
+async function pump(
+  query: RunningQuery,
+  pipe: Pipe,
+  firstRows: Buffer,
+  body: Body,
+  run: (path: string) => Promise<NativeResult>,
+): Promise<NativeResult> {
+  const writer = pipe.writer()
+  const result = run(pipe.path).finally(() => writer.destroy())
+  result.catch(() => undefined)
+  query.onStop(() => (writer.closed ? pipe.endReaders() : writer.destroy()))
+  try {
+    for (let chunk: Buffer | undefined = firstRows; chunk && !writer.destroyed; chunk = await body.read()) {
+      await written(writer, chunk)
+    }
+  } catch (error) {
+    // The sender is gone or the rows are broken. An end of file would make the engine store what it has.
+    await query.cancel()
+    await result.catch(() => undefined)
+    throw error
+  }
+  if (!query.isCancelled) writer.destroy()
+  return result
+}
+
+/** Resolves when the chunk is in the pipe, or nobody will read it any more. */
+function written(writer: Socket, chunk: Buffer): Promise<void> {
+  return new Promise((resolve) => {
+    writer.once('close', resolve)
+    writer.write(chunk, () => {
+      writer.off('close', resolve)
+      resolve()
+    })
+  })
+}

@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { NativeResult } from './addon.js'
+import { withoutClause } from './errors.js'
+import type { Pipes } from './pipes.js'
+import type { Reply } from './reply.js'
+import type { RunningQuery } from './running-query.js'
+import { quoteString } from './settings.js'
+import type { Statement } from './statement.js'
+
+/** A statement that takes longer has its pipe read while it runs. Until then nothing of it is lost: it waits. */
+const quickMs = 2
+
+/** Streams the rows of a SELECT into `reply`. Nothing of them is kept but what the reply holds back. */
+export async function select(
+  query: RunningQuery,
+  pipes: Pipes,
+  statement: Extract<Statement, { kind: 'select' }>,
+  format: string,
+  params: Record<string, string>,
+  reply: Reply,
+): Promise<NativeResult> {
+  const pipe = await pipes.take()
+  const output = ` INTO OUTFILE ${quoteString(pipe.path)} TRUNCATE COMPRESSION 'none' `
+  const { sql, cut } = statement
+  const rest = statement.format === undefined ? `FORMAT ${format}` : sql.slice(cut)
+  const reader = pipe.reader()
+  const run = query.run(`${sql.slice(0, cut)}${output}${rest}`, format, params)
+  const settled = run.then(
+    () => true,
+    () => true,
+  )
+  try {
+    if (await Promise.race([settled, sleep(quickMs, false)])) {
+      for (const chunk of reader.readRest()) await reply.write(chunk)
+    } else {
+      // An engine that failed before it opened the pipe would leave the reader waiting.
+      void settled.then(() => pipe.endReaders())
+      // Read on when nobody listens: the engine would wait in open() or write() for ever.
+      for await (const chunk of reader.chunks()) if (!query.isCancelled) await reply.write(chunk)
+    }
+    return await run
+  } catch (error) {
+    throw withoutClause(error, output)
+  } finally {
+    await settled
+    pipes.give(pipe)
+  }
+}

@@ -1,0 +1,54 @@
+import type { Connection } from './connection.js'
+import { badRequest, EngineError } from './errors.js'
+
+const maxSessions = 200
+const defaultTimeoutS = 60
+const maxTimeoutS = 3600
+
+type Session = { connection: Connection; isBusy: boolean; timer: NodeJS.Timeout | undefined }
+
+/** Connections that outlive a request, for temporary tables and SET, by `session_id`. One request at a time each. */
+export class Sessions {
+  readonly #sessions = new Map<string, Session>()
+
+  /** Takes a session, or opens it. Throws ClickHouse's errors for a busy one, and for an unknown one if `mustExist`. */
+  async take(id: string, mustExist: boolean, open: () => Promise<Connection>): Promise<Connection> {
+    const known = this.#sessions.get(id)
+    if (known?.isBusy) throw EngineError.of(373, 'SESSION_IS_LOCKED', `Session ${id} is locked by a concurrent client`)
+    if (known) {
+      known.isBusy = true
+      clearTimeout(known.timer)
+      return known.connection
+    }
+    if (mustExist) throw EngineError.of(372, 'SESSION_NOT_FOUND', `Session ${id} not found`)
+    if (this.#sessions.size >= maxSessions) throw badRequest(`Too many sessions. Maximum: ${maxSessions}`)
+    const session: Session = { connection: await open(), isBusy: true, timer: undefined }
+    if (this.#sessions.has(id)) {
+      await session.connection.close()
+      throw EngineError.of(373, 'SESSION_IS_LOCKED', `Session ${id} is locked by a concurrent client`)
+    }
+    this.#sessions.set(id, session)
+    return session.connection
+  }
+
+  /** Gives it back, to be closed when nobody takes it for `timeoutS` (60 by default, at most 3600). */
+  give(id: string, timeoutS: string | null): void {
+    const session = this.#sessions.get(id)
+    if (!session) return
+    const seconds = Math.min(Number(timeoutS ?? defaultTimeoutS) || defaultTimeoutS, maxTimeoutS)
+    session.isBusy = false
+    session.timer = setTimeout(() => void this.close(id), seconds * 1000)
+    session.timer.unref()
+  }
+
+  async close(id: string): Promise<void> {
+    const session = this.#sessions.get(id)
+    this.#sessions.delete(id)
+    clearTimeout(session?.timer)
+    await session?.connection.close()
+  }
+
+  async closeAll(): Promise<void> {
+    await Promise.all([...this.#sessions.keys()].map((id) => this.close(id)))
+  }
+}
