@@ -87,7 +87,7 @@ function wanted(plan: MarketPlan, block: number, random: Random): number {
 function oneAction(plan: MarketPlan, block: number, random: Random): Action | null {
   const draw = random.next()
   if (draw < 0.1) return transfer(plan, block, random)
-  if (draw < 0.13) {
+  if (draw < 0.11) {
     const stable = random.pick(plan.stables.filter((s) => s.hasPair)).symbol
     const { bidTick } = plan.topOfBook(stable, block)
     const open = bidTick !== null && !plan.isPaused(stable, block) && bidTick < 1900

@@ -1,7 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { PlumblineError } from '../domain/errors.js'
 import { DEV_ACCOUNT_COUNT } from './accounts.js'
@@ -15,7 +18,6 @@ const HARDFORK = 'T4'
 /** As on Tempo. Setting up dozens of stables takes most of one such block. */
 const GAS_LIMIT = 500_000_000
 const START_TIMEOUT_MS = 20_000
-const STOP_TIMEOUT_MS = 10_000
 
 export type Anvil = {
   pid: number
@@ -34,7 +36,27 @@ export type AnvilOptions = {
   cacheDir: string
   /** How many states of older blocks it keeps, each the whole state. */
   maxStates: number
+  /** Where its process id is written, for whoever finds it running without its owner. */
+  pidFile: string
+  /** A dump to start from. */
+  loadState?: string
 }
+
+/**
+ * Runs the node on a leash: when this process is gone, however it went, stdin closes and the shell ends the node. Says
+ * the node's process id on stdout.
+ */
+const LEASH = `exec 3<&0
+"$@" 3<&- </dev/null >/dev/null &
+node=$!
+echo "$node"
+exec >/dev/null
+(while read -r _ <&3; do :; done; kill -9 "$node") 2>/dev/null &
+leash=$!
+wait "$node"
+code=$?
+kill "$leash" 2>/dev/null
+exit "$code"`
 
 /** Starts the node with mining on demand, and waits until it answers. */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
@@ -44,7 +66,8 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     ...['--timestamp', `${options.genesisTimestamp}`, '--gas-limit', `${GAS_LIMIT}`, '--no-mining', '--quiet'],
     ...['--cache-path', options.cacheDir, '--max-persisted-states', `${options.maxStates}`],
   ]
-  const child = spawn(binaryPath(), args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  if (options.loadState) args.push('--load-state', options.loadState)
+  const child = spawn('sh', ['-c', LEASH, 'sh', binaryPath(), ...args], { stdio: ['pipe', 'pipe', 'pipe'] })
   let complaint = ''
   child.stderr.on('data', (chunk: Buffer) => {
     complaint = (complaint + chunk.toString()).slice(-2000)
@@ -53,17 +76,32 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     child.once('error', (error) => settle(error.message))
     child.once('exit', (code, signal) => settle(`${signal ?? `code ${code}`}${complaint && `: ${complaint.trim()}`}`))
   })
-  const rpcUrl = `http://127.0.0.1:${port}`
-  const rpc = createRpc(rpcUrl)
   const gone = ended.then((how) => {
     throw new NodeError(`anvil ended while starting (${how})`, { retryable: false })
   })
-  await Promise.race([untilItAnswers(rpc), gone]).catch(async (error: unknown) => {
-    child.kill('SIGKILL')
-    throw error
-  })
   gone.catch(() => undefined)
-  return { pid: child.pid as number, rpcUrl, rpc, ended, stop: () => stopChild(child, ended) }
+  const rpcUrl = `http://127.0.0.1:${port}`
+  const rpc = createRpc(rpcUrl)
+  try {
+    const pid = await Promise.race([readPid(child.stdout), gone])
+    await writeFile(options.pidFile, `${pid}`)
+    await Promise.race([untilItAnswers(rpc), gone])
+    return { pid, rpcUrl, rpc, ended, stop: () => stopNode(child, ended) }
+  } catch (error) {
+    await stopNode(child, ended)
+    throw error
+  }
+}
+
+async function readPid(stdout: Readable): Promise<number> {
+  for await (const line of createInterface({ input: stdout })) return Number(line)
+  throw new NodeError('anvil did not start', { retryable: false })
+}
+
+/** Letting go of the leash ends the node. Nothing it holds is needed: the journal has it all. */
+async function stopNode(child: ChildProcess, ended: Promise<string>): Promise<void> {
+  child.stdin?.end()
+  await ended
 }
 
 async function untilItAnswers(rpc: Rpc): Promise<void> {
@@ -77,20 +115,6 @@ async function untilItAnswers(rpc: Rpc): Promise<void> {
       await delay(20)
     }
   }
-}
-
-async function stopChild(child: ChildProcess, ended: Promise<string>): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  // On SIGINT it removes its folder of states; on SIGTERM it does not.
-  child.kill('SIGINT')
-  const timer = new AbortController()
-  const late = delay(STOP_TIMEOUT_MS, undefined, { signal: timer.signal }).then(
-    () => child.kill('SIGKILL'),
-    () => undefined,
-  )
-  await Promise.race([ended, late])
-  timer.abort()
-  await ended
 }
 
 /** The wanted port if nobody listens there, any free one for 0. */

@@ -31,9 +31,9 @@ export function marketClock(params: { blocks: number; blockSeconds: number; live
   const historyCells = Math.floor(trading / historyCell)
   const liveStart = Math.max(blocks + 1, FIRST_TRADING_BLOCK)
   const liveCell = Math.max(MIN_CELL_BLOCKS, Math.round(CELL_SECONDS / liveBlockSeconds))
-  // A lattice point every hour and a half of history and every quarter of an hour live: few enough order moves that the
-  // node's state, which it copies for every block, stays small.
-  const historyStep = Math.max(10, Math.min(Math.round(5400 / blockSeconds), Math.floor(trading / 8)))
+  // A lattice point every three hours of history and every quarter of an hour live: few enough order moves that the
+  // node's state, which it copies and hashes for every block, stays small.
+  const historyStep = Math.max(10, Math.min(Math.round(10_800 / blockSeconds), Math.floor(trading / 8)))
   const liveStep = Math.max(10, Math.round(900 / liveBlockSeconds))
 
   const cellNumber = (index: number): Cell => {

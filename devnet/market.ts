@@ -6,7 +6,7 @@ import { type Call, call } from './calls.js'
 import { FIRST_TRADING_BLOCK, SETUP } from './clock.js'
 import { setupIntents } from './genesis.js'
 import type { Intent } from './intent.js'
-import { desiredLadder, flipTicks, ladderChanges, type RestingOrder } from './ladder.js'
+import { flipTicks, ladderChanges, type RestingOrder, wantedLadder } from './ladder.js'
 import type { MarketPlan } from './plan.js'
 import { PATH_USD } from './stables.js'
 
@@ -33,7 +33,7 @@ function moveOrders(plan: MarketPlan, books: Books, symbol: string, block: numbe
   if (plan.isPaused(symbol, block)) return []
   const { address } = plan.stable(symbol)
   const resting = books.ladders.get(symbol) ?? []
-  const { cancel, place } = ladderChanges(resting, desiredLadder(plan.topOfBook(symbol, block)))
+  const { cancel, place } = ladderChanges(resting, wantedLadder(plan.topOfBook(symbol, block)))
   if (cancel.length + place.length === 0) return []
   const gone = new Set(cancel)
   const placed: RestingOrder[] = place.map((level) => ({ ...level, id: books.nextOrderId++, remaining: level.amount }))

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { type Cell, FIRST_TRADING_BLOCK, type MarketClock, marketClock, SETUP } from './clock.js'
 import { baseForQuote, quoteForBase } from './dex-math.js'
 import { randomFor } from './random.js'
@@ -5,17 +6,18 @@ import { PATH_USD, type PlannedStable, planStables } from './stables.js'
 import { cellEpisodes, type Episode } from './weather.js'
 
 /** What fixes a market: the same values give the same plan. */
-export type PlanParams = {
-  seed: number
+export const PlanParams = z.object({
+  seed: z.int(),
   /** Number of the last block of history. */
-  blocks: number
+  blocks: z.int(),
   /** Seconds from one block of history to the next. */
-  blockSeconds: number
+  blockSeconds: z.int(),
   /** Seconds from one live block to the next. */
-  liveBlockSeconds: number
+  liveBlockSeconds: z.int(),
   /** How many stables. */
-  stables: number
-}
+  stables: z.int(),
+})
+export type PlanParams = z.infer<typeof PlanParams>
 
 /** Best ticks of a stable's own book at the end of a block; null where the side is empty. */
 export type PlannedTop = { bidTick: number | null; askTick: number | null }

@@ -4,20 +4,14 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
-import { type MarketPlan, planMarket } from './plan.js'
+import { type MarketPlan, PlanParams, planMarket } from './plan.js'
 
 const Ready = z.object({
   ready: z.literal(true),
   rpcUrl: z.string(),
   chainId: z.int(),
   genesisHash: z.string(),
-  plan: z.object({
-    seed: z.int(),
-    blocks: z.int(),
-    blockSeconds: z.int(),
-    liveBlockSeconds: z.int(),
-    stables: z.int(),
-  }),
+  plan: PlanParams,
 })
 
 export type SpawnOptions = {
@@ -32,6 +26,8 @@ export type SpawnOptions = {
   /** False, the default: the chain stays as it is once its history is mined. */
   live?: boolean
   liveBlockSeconds?: number
+  /** Fewest blocks from one checkpoint of the chain to the next. */
+  checkpointBlocks?: number
   /** Where the devnet's log goes; nowhere by default. */
   onLog?: (line: string) => void
 }
@@ -63,6 +59,7 @@ export async function spawnDevnet(options: SpawnOptions): Promise<SpawnedDevnet>
     DEVNET_HISTORY_HOURS: `${(historyBlocks * blockSeconds) / 3600}`,
     DEVNET_LIVE: options.live ? 'on' : 'off',
     DEVNET_BLOCK_SECONDS: `${options.liveBlockSeconds ?? 1}`,
+    DEVNET_CHECKPOINT_BLOCKS: `${options.checkpointBlocks ?? 1000}`,
   }
   const child = spawn(process.execPath, [compiledMain()], { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
   const { stdout, stderr } = child
@@ -70,7 +67,8 @@ export async function spawnDevnet(options: SpawnOptions): Promise<SpawnedDevnet>
   const exited = new Promise<void>((settle) => child.once('exit', () => settle()))
   let lastWords = ''
   createInterface({ input: stderr }).on('line', (line) => {
-    lastWords = line
+    // From its last message on, a stack included.
+    lastWords = line.startsWith('devnet: ') || !lastWords.startsWith('devnet: ') ? line : `${lastWords}\n${line}`
     options.onLog?.(line)
   })
   const historyDone = new Promise<void>((settle, fail) => {

@@ -1,0 +1,13 @@
+import { open, rename } from 'node:fs/promises'
+
+/** Writes a file so that after a crash it holds either the old content or the new, never a part. */
+export async function writeDurably(path: string, data: string | Uint8Array): Promise<void> {
+  const file = await open(`${path}.new`, 'w')
+  try {
+    await file.writeFile(data)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(`${path}.new`, path)
+}

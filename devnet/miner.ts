@@ -1,0 +1,107 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { numberToHex } from 'viem'
+import { z } from 'zod'
+import { PlumblineError } from '../domain/errors.js'
+import { type Head, readHead, toHead } from './head.js'
+import type { Journal, JournalBlock } from './journal.js'
+import type { Rpc, RpcCall } from './rpc.js'
+import type { SignedIntent } from './wallet.js'
+
+/** A transaction of the market was dropped, reverted or reordered: the plan no longer describes the chain. */
+export class MarketError extends PlumblineError {}
+
+const Receipts = z.array(z.object({ transactionHash: z.string(), status: z.string() }))
+
+export type NextBlock = { number: number; timestamp: number; intents: readonly SignedIntent[] }
+
+export type Miner = {
+  /**
+   * Mines a block of exactly these transactions, in this order. Whether they all succeeded is found out together with
+   * the next block, or by `check`. `sync`: the block is on the disk before it is mined. `meanwhile` is called when the
+   * node has begun to mine.
+   */
+  mine: (block: NextBlock, options: { sync: boolean; meanwhile?: () => void }) => Promise<void>
+  /** Checks the newest block now, and gives its header. */
+  check: () => Promise<Head>
+}
+
+/**
+ * Mines on the node and writes every block to the journal before it comes to be. Two requests a block, because the node
+ * runs the calls of one batch side by side and would mine before it has the transactions.
+ */
+export function createMiner(rpc: Rpc, journal: Journal, startsAt: Head): Miner {
+  let head = startsAt
+  let unchecked: { block: NextBlock; hashes: string[] } | null = null
+
+  const checkCalls = (): RpcCall[] => {
+    if (!unchecked) return []
+    const number = numberToHex(unchecked.block.number)
+    return [
+      ['eth_getBlockByNumber', [number, false]],
+      ['eth_getBlockReceipts', [number]],
+    ]
+  }
+  const settle = (answers: unknown[]): void => {
+    if (!unchecked) return
+    judge(unchecked.block, unchecked.hashes, Receipts.parse(answers[1]))
+    head = toHead(answers[0])
+    unchecked = null
+  }
+
+  return {
+    mine: async (block, { sync, meanwhile }) => {
+      const checks = checkCalls()
+      const answers = await rpc.batch([...checks, ...submitCalls(block.timestamp, block.intents)])
+      settle(answers)
+      const raws = block.intents.map(({ raw }) => raw)
+      await journal.append({ number: block.number, timestamp: block.timestamp, parent: head.hash, raws }, { sync })
+      // The request leaves with the next turn of the event loop.
+      await Promise.all([rpc.call('evm_mine'), meanwhile && nextTurn().then(meanwhile)])
+      unchecked = { block, hashes: z.array(z.string()).parse(answers.slice(checks.length + 1)) }
+    },
+    check: async () => {
+      settle(await rpc.batch(checkCalls()))
+      return head
+    },
+  }
+}
+
+/**
+ * Mines the blocks of a journal again, in order, and gives the head. What they held was checked when they were mined
+ * first; that they come out the same is for the caller to see from the hashes.
+ */
+export async function replayBlocks(
+  rpc: Rpc,
+  blocks: readonly JournalBlock[],
+  onBlock: (done: number) => void,
+): Promise<Head> {
+  for (const [i, { timestamp, raws }] of blocks.entries()) {
+    await rpc.batch(
+      submitCalls(
+        timestamp,
+        raws.map((raw) => ({ raw })),
+      ),
+    )
+    await rpc.call('evm_mine')
+    onBlock(i + 1)
+  }
+  return readHead(rpc)
+}
+
+const submitCalls = (timestamp: number, intents: readonly Pick<SignedIntent, 'raw'>[]): RpcCall[] => [
+  ['evm_setNextBlockTimestamp', [timestamp]],
+  ...intents.map(({ raw }): RpcCall => ['eth_sendRawTransaction', [raw]]),
+]
+
+function judge(block: NextBlock, hashes: string[], receipts: z.infer<typeof Receipts>): void {
+  for (const [i, { label }] of block.intents.entries()) {
+    const receipt = receipts.find((r) => r.transactionHash === hashes[i])
+    const fate = !receipt ? 'was dropped by the node' : receipt.status !== '0x1' ? 'reverted' : null
+    if (fate) throw new MarketError(`block ${block.number}: "${label}" ${fate} (${hashes[i]})`, { retryable: false })
+  }
+  if (receipts.length !== hashes.length || receipts.some((r, i) => r.transactionHash !== hashes[i])) {
+    throw new MarketError(`block ${block.number} does not hold the market's transactions in order`, {
+      retryable: false,
+    })
+  }
+}

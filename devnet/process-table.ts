@@ -1,0 +1,28 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+
+/**
+ * The command line of a running process, its arguments joined by spaces; null where there is no such process (or, on a
+ * system with neither /proc nor ps, where nobody can say).
+ */
+export async function commandLine(pid: number): Promise<string | null> {
+  if (!isAlive(pid)) return null
+  if (process.platform === 'linux') {
+    const raw = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+    // A process that has ended and waits for its parent has an empty one.
+    return raw.replaceAll('\0', ' ').trim() || null
+  }
+  const answer = await promisify(execFile)('ps', ['-o', 'command=', '-p', `${pid}`]).catch(() => null)
+  return answer?.stdout.trim() || null
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // It is there, and belongs to somebody else.
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

@@ -1,0 +1,115 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { boundStates, STATES_BUDGET_BYTES } from './bound-states.js'
+import { chainPaths } from './chain-dir.js'
+import { isCheckpointDue, listCheckpoints, writeCheckpoint } from './checkpoints.js'
+import { type Head, readHead } from './head.js'
+import type { Journal } from './journal.js'
+import { blockIntents } from './market.js'
+import { createMiner } from './miner.js'
+import type { MarketPlan } from './plan.js'
+import { trackProgress } from './progress.js'
+import { readMarket } from './resume.js'
+import type { Rpc } from './rpc.js'
+import { createWallet, type SignedIntent } from './wallet.js'
+
+const BOUND_STATES_EVERY_BLOCKS = 60
+
+export type MarketRun = {
+  rpc: Rpc
+  journal: Journal
+  chainDir: string
+  plan: MarketPlan
+  /** Seconds. */
+  genesisTimestamp: number
+  chainId: number
+  /** Fewest blocks from one checkpoint to the next. */
+  checkpointBlocks: number
+  /** Whether to go on with a block every so often once history is mined. */
+  live: boolean
+  signal: AbortSignal
+  log: Logger
+  onHistoryDone: () => void
+}
+
+/**
+ * Carries the plan out from the node's head on: history as fast as the node mines, then live, never ahead of the clock.
+ * Returns when the signal aborts; throws when a transaction does not do what the plan says.
+ */
+export async function runMarket(run: MarketRun): Promise<void> {
+  const { rpc, journal, plan, signal, log } = run
+  const { books, nonces } = await readMarket(rpc, plan)
+  const wallet = createWallet(run.chainId, nonces)
+  const miner = createMiner(rpc, journal, await readHead(rpc))
+  const prepare = (block: number): Promise<SignedIntent[]> => wallet.sign(blockIntents(plan, books, block))
+  const keep = await keeper(run)
+
+  let head = await miner.check()
+  const { blocks, blockSeconds, liveBlockSeconds } = plan.params
+  if (head.number < blocks) {
+    const progress = trackProgress('mining history', blocks, log)
+    let next = prepare(head.number + 1)
+    for (let number = head.number + 1; number <= blocks && !signal.aborted; number++) {
+      const timestamp = run.genesisTimestamp + number * blockSeconds
+      const intents = await next
+      // The next block is signed while the node mines this one.
+      const meanwhile = (): void => {
+        if (number < blocks) next = prepare(number + 1)
+      }
+      await miner.mine({ number, timestamp, intents }, { sync: false, meanwhile })
+      await keep(number, miner.check)
+      progress.update(number)
+    }
+    progress.stop()
+    await journal.sync()
+    head = await miner.check()
+  }
+  if (signal.aborted) return
+  run.onHistoryDone()
+  log.info({ block: head.number }, run.live ? 'history is complete, the market goes on live' : 'history is complete')
+  if (!run.live) return untilAborted(signal)
+  while (!signal.aborted) {
+    const due = Math.max(head.timestamp + liveBlockSeconds, Math.floor(Date.now() / 1000))
+    await delay(Math.max(0, due * 1000 - Date.now()), undefined, { signal }).catch(() => undefined)
+    if (signal.aborted) break
+    const number = head.number + 1
+    await miner.mine({ number, timestamp: due, intents: await prepare(number) }, { sync: true })
+    head = await miner.check()
+    await keep(number, miner.check)
+  }
+}
+
+/** What is done now and then beside mining: a checkpoint of the chain, and an eye on the disk. */
+async function keeper({
+  rpc,
+  journal,
+  chainDir,
+  checkpointBlocks,
+  log,
+}: MarketRun): Promise<(block: number, check: () => Promise<Head>) => Promise<void>> {
+  const paths = chainPaths(chainDir)
+  let newest = (await listCheckpoints(paths.checkpoints)).at(-1) ?? 0
+  return async (block, check) => {
+    if (block % BOUND_STATES_EVERY_BLOCKS === 0) await boundStates(paths.states, STATES_BUDGET_BYTES)
+    if (!isCheckpointDue(block, newest, checkpointBlocks)) return
+    newest = block
+    // Never a checkpoint of a block that failed.
+    await check()
+    const startedAt = Date.now()
+    try {
+      const kept = await writeCheckpoint(rpc, paths.checkpoints, block)
+      // With one checkpoint only, the next start still replays from the first block.
+      await journal.rotate(kept.length > 1 ? (kept[0] ?? 0) : 0)
+      log.debug({ block, ms: Date.now() - startedAt }, 'checkpoint written')
+    } catch (error) {
+      // Nothing is lost: the next start replays from an older one.
+      log.warn({ err: error, block }, 'no checkpoint could be written')
+    }
+  }
+}
+
+const untilAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((settle) => {
+    if (signal.aborted) settle()
+    signal.addEventListener('abort', () => settle(), { once: true })
+  })
