@@ -1,0 +1,203 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
+import { ApiConfig } from './api/config.js'
+import { clickhouseEnv } from './clickhouse/env.js'
+import { migrate } from './clickhouse/migrate.js'
+import { DevnetConfig } from './devnet/config.js'
+import { PlumblineError } from './domain/errors.js'
+import { exitCodeOf } from './domain/exit-code.js'
+import { envInt, parseEnv } from './domain/parse-env.js'
+import { IngestConfig } from './ingest/config.js'
+import { JobsConfig } from './jobs/config.js'
+import { createPart, type Part, type PartOptions } from './supervisor.js'
+
+/** Everything that any part reads, so that all bad variables are named at once, before anything starts. */
+const Config = z.object({
+  ...ApiConfig.shape,
+  ...IngestConfig.shape,
+  ...JobsConfig.shape,
+  ...DevnetConfig.shape,
+  RPC_URL: IngestConfig.shape.RPC_URL.optional(),
+  CHAIN: IngestConfig.shape.CHAIN.removeDefault().optional(),
+  CLICKHOUSE_URL: clickhouseEnv.CLICKHOUSE_URL.removeDefault().optional(),
+  CLICKHOUSE_PASSWORD: clickhouseEnv.CLICKHOUSE_PASSWORD.removeDefault().optional(),
+  CLICKHOUSE_DATABASE: clickhouseEnv.CLICKHOUSE_DATABASE.removeDefault().optional(),
+  CLICKHOUSE_PORT: envInt(0, 65_535).default(8123),
+  DATA_DIR: z.string().default('./data'),
+})
+
+const say = (line: string): void => console.log(line)
+
+class StartError extends PlumblineError {
+  constructor(message: string) {
+    super(message, { retryable: false })
+  }
+}
+
+const Ready = z.object({
+  ready: z.literal(true),
+  url: z.string().optional(),
+  rpcUrl: z.string().optional(),
+  genesisHash: z.string().optional(),
+})
+
+/** Recognizes a part's ready line in JSON. */
+function jsonReady(line: string): string | null {
+  return line.startsWith('{"ready":true') ? line : null
+}
+
+const textReady =
+  (start: string) =>
+  (line: string): string | null =>
+    line.startsWith(start) ? line : null
+
+/** The embedded engine's password: the configured one, else one made at the first start and kept beside the data. */
+async function embeddedPassword(dataDir: string, configured: string | undefined): Promise<string> {
+  if (configured !== undefined) return configured
+  const file = join(dataDir, 'clickhouse.password')
+  if (!existsSync(file)) await writeFile(file, randomBytes(18).toString('base64url'), { mode: 0o600 })
+  return (await readFile(file, 'utf8')).trim()
+}
+
+/** The database of a local chain: one for each, so that a fresh chain never meets the facts of a lost one. */
+async function devnetDatabase(dataDir: string, genesisHash: string): Promise<string> {
+  const database = `devnet_${genesisHash.slice(2, 10)}`
+  const file = join(dataDir, 'devnet.database')
+  const before = existsSync(file) ? (await readFile(file, 'utf8')).trim() : null
+  if (before !== null && before !== database) {
+    say(
+      `the local chain that database ${before} is about is LOST; a fresh chain begins, with a fresh data set. ${before} is left as it is`,
+    )
+  }
+  await writeFile(file, database)
+  return database
+}
+
+async function main(): Promise<void> {
+  const config = parseEnv(Config, process.env)
+  const dataDir = resolve(config.DATA_DIR)
+  const logDir = join(dataDir, 'logs')
+  try {
+    await mkdir(logDir, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw new StartError(`DATA_DIR: cannot use ${dataDir}: ${error instanceof Error ? error.message : error}`)
+  }
+
+  const parts: Part[] = []
+  let finish: (error: Error | null) => void = () => {}
+  const finished = new Promise<Error | null>((resolve) => {
+    finish = resolve
+  })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => {
+      say('stopping …')
+      finish(null)
+    })
+  }
+
+  type Program = Pick<PartOptions, 'name' | 'ready' | 'ownsTerminal'> & {
+    entry: string
+    args?: string[]
+    env: PartOptions['env']
+  }
+  const startPart = ({ entry, args = [], ...options }: Program): Promise<string> => {
+    const program = [fileURLToPath(new URL(entry, import.meta.url)), ...args]
+    const part = createPart({ ...options, program, logDir, say, onLost: finish })
+    parts.unshift(part)
+    return part.start()
+  }
+
+  const startClickHouse = async (): Promise<{ CLICKHOUSE_URL: string; CLICKHOUSE_PASSWORD: string }> => {
+    if (config.CLICKHOUSE_URL !== undefined) {
+      say(`clickhouse  ${config.CLICKHOUSE_URL} (yours)`)
+      return { CLICKHOUSE_URL: config.CLICKHOUSE_URL, CLICKHOUSE_PASSWORD: config.CLICKHOUSE_PASSWORD ?? '' }
+    }
+    const CLICKHOUSE_PASSWORD = await embeddedPassword(dataDir, config.CLICKHOUSE_PASSWORD)
+    const ready = await startPart({
+      name: 'clickhouse',
+      entry: './clickhouse/embedded/main.js',
+      args: ['--data', join(dataDir, 'clickhouse'), '--port', `${config.CLICKHOUSE_PORT}`],
+      env: { CLICKHOUSE_USER: config.CLICKHOUSE_USER, CLICKHOUSE_PASSWORD },
+      ready: jsonReady,
+    })
+    const url = Ready.parse(JSON.parse(ready)).url as string
+    say(`clickhouse  ${url} (embedded; password in ${join(config.DATA_DIR, 'clickhouse.password')})`)
+    return { CLICKHOUSE_URL: url, CLICKHOUSE_PASSWORD }
+  }
+
+  const startChain = async (): Promise<{
+    RPC_URL: string
+    RPC_WS_URL: string | undefined
+    CHAIN: string
+    database: string
+  }> => {
+    if (config.RPC_URL !== undefined) {
+      const CHAIN = config.CHAIN ?? 'tempo'
+      say(`chain       ${CHAIN} at ${new URL(config.RPC_URL).origin} (yours)`)
+      return { RPC_URL: config.RPC_URL, RPC_WS_URL: config.RPC_WS_URL, CHAIN, database: 'plumbline' }
+    }
+    if (config.CHAIN !== undefined && config.CHAIN !== 'devnet')
+      throw new StartError(`CHAIN=${config.CHAIN} needs RPC_URL, the address of a node`)
+    const ownsTerminal = process.stderr.isTTY
+    const ready = await startPart({
+      name: 'devnet',
+      entry: './devnet/main.js',
+      env: { DATA_DIR: dataDir, LOG_LEVEL: ownsTerminal ? 'warn' : config.LOG_LEVEL },
+      ready: jsonReady,
+      ownsTerminal,
+    })
+    const { rpcUrl, genesisHash } = Ready.required().omit({ url: true }).parse(JSON.parse(ready))
+    const database = await devnetDatabase(dataDir, genesisHash)
+    say(`chain       devnet at ${rpcUrl} (local, simulated market)`)
+    return { RPC_URL: rpcUrl, RPC_WS_URL: rpcUrl.replace('http', 'ws'), CHAIN: 'devnet', database }
+  }
+
+  const bringUp = async (): Promise<void> => {
+    const [server, { database, ...chain }] = await Promise.all([startClickHouse(), startChain()])
+    const store = {
+      ...server,
+      CLICKHOUSE_USER: config.CLICKHOUSE_USER,
+      CLICKHOUSE_DATABASE: config.CLICKHOUSE_DATABASE ?? database,
+    }
+    const applied = await migrate(store)
+    say(
+      `schema      ${applied.length === 0 ? 'up to date' : `${applied.length} migrations applied`} in database ${store.CLICKHOUSE_DATABASE}`,
+    )
+    say(
+      `redis       ${config.REDIS_URL === undefined ? 'none: state is in process, which is right for one API process' : 'yours'}`,
+    )
+    say(
+      `ingest      ${await startPart({ name: 'ingest', entry: './ingest/main.js', env: { ...store, ...chain }, ready: textReady('ingest reads') })}`,
+    )
+    say(
+      `jobs        ${await startPart({ name: 'jobs', entry: './jobs/main.js', env: store, ready: textReady('jobs run') })}`,
+    )
+    const api = await startPart({
+      name: 'api',
+      entry: './api/server.js',
+      env: store,
+      ready: textReady('api ready at '),
+    })
+    say(`api         ready`)
+    say('')
+    say(`open ${api.slice('api ready at '.length)}`)
+  }
+
+  bringUp().catch((error: unknown) => finish(error instanceof Error ? error : new Error(String(error))))
+  const error = await finished
+  // The readers and writers first, then what they stand on.
+  for (const part of parts) await part.stop()
+  if (error) throw error
+}
+
+main().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    console.error(`plumbline stops: ${error instanceof Error ? error.message : error}`)
+    process.exit(exitCodeOf(error))
+  },
+)
