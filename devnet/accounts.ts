@@ -23,5 +23,6 @@ export const accounts = {
   bridge: at(8),
   validator: at(9),
   sanctioned: at(10),
+  suspect: at(17),
   traders: [at(11), at(12), at(13), at(14), at(15), at(16)],
 } as const

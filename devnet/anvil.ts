@@ -15,8 +15,8 @@ export class NodeError extends PlumblineError {}
 
 /** Highest hardfork that this anvil knows; without it, it runs T0. */
 const HARDFORK = 'T4'
-/** As on Tempo. Setting up dozens of stables takes most of one such block. */
-const GAS_LIMIT = 500_000_000
+/** Four times Tempo's, so that the books of sixty stables can be opened in one block. */
+const GAS_LIMIT = 2_000_000_000
 const START_TIMEOUT_MS = 20_000
 
 export type Anvil = {

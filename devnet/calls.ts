@@ -15,6 +15,8 @@ export const role = {
 
 /** Types of a TIP-403 policy as the registry numbers them. */
 export const policyType = { whitelist: 0, blacklist: 1 } as const
+/** Custom policies get ids from 2 on, in the order in which the setup creates them. */
+export const POLICY_ID = { sanctions: 2n, members: 3n, mintTargets: 4n, compound: 5n } as const
 /** TIP-403: the policy that allows everybody, which every new token has. */
 export const ALLOW_ALL = 1n
 
@@ -40,6 +42,8 @@ export const call = {
   }),
   grantRole: (token: Address, granted: Hex, account: Address): Call =>
     tip20(token, { functionName: 'grantRole', args: [granted, account] }),
+  revokeRole: (token: Address, revoked: Hex, account: Address): Call =>
+    tip20(token, { functionName: 'revokeRole', args: [revoked, account] }),
   setSupplyCap: (token: Address, cap: bigint): Call => tip20(token, { functionName: 'setSupplyCap', args: [cap] }),
   changePolicy: (token: Address, policyId: bigint): Call =>
     tip20(token, { functionName: 'changeTransferPolicyId', args: [policyId] }),
@@ -52,6 +56,32 @@ export const call = {
     tip20(token, { functionName: 'transfer', args: [to, amount] }),
   transferWithMemo: (token: Address, to: Address, amount: bigint, memo: number): Call =>
     tip20(token, { functionName: 'transferWithMemo', args: [to, amount, numberToHex(memo, { size: 32 })] }),
+  setRewardRecipient: (token: Address, recipient: Address): Call =>
+    tip20(token, { functionName: 'setRewardRecipient', args: [recipient] }),
+  distributeReward: (token: Address, amount: bigint): Call =>
+    tip20(token, { functionName: 'distributeReward', args: [amount] }),
+  claimRewards: (token: Address): Call => tip20(token, { functionName: 'claimRewards' }),
+  setUserToken: (token: Address): Call => ({
+    to: Addresses.feeManager,
+    data: encodeFunctionData({ abi: Abis.feeManager, functionName: 'setUserToken', args: [token] }),
+  }),
+  distributeFees: (validator: Address, token: Address): Call => ({
+    to: Addresses.feeManager,
+    data: encodeFunctionData({ abi: Abis.feeManager, functionName: 'distributeFees', args: [validator, token] }),
+  }),
+  /** `amount` is micro-units of the validator's token. */
+  addFeeLiquidity: (userToken: Address, validatorToken: Address, amount: bigint, to: Address): Call => ({
+    to: Addresses.feeManager,
+    data: encodeFunctionData({ abi: Abis.feeAmm, functionName: 'mint', args: [userToken, validatorToken, amount, to] }),
+  }),
+  restrict: (policyId: bigint, account: Address, restricted: boolean): Call => ({
+    to: registry,
+    data: encodeFunctionData({
+      abi: Abis.tip403Registry,
+      functionName: 'modifyPolicyBlacklist',
+      args: [policyId, account, restricted],
+    }),
+  }),
   approveDex: (token: Address): Call => tip20(token, { functionName: 'approve', args: [dex, maxUint256] }),
   createPolicy: (admin: Address, type: keyof typeof policyType, members: readonly Address[]): Call => ({
     to: registry,
@@ -104,12 +134,13 @@ export const call = {
 }
 
 type Tip20Call =
-  | { functionName: 'grantRole'; args: readonly [Hex, Address] }
-  | { functionName: 'setSupplyCap' | 'burn'; args: readonly [bigint] }
+  | { functionName: 'grantRole' | 'revokeRole'; args: readonly [Hex, Address] }
+  | { functionName: 'setSupplyCap' | 'burn' | 'distributeReward'; args: readonly [bigint] }
   | { functionName: 'changeTransferPolicyId'; args: readonly [bigint] }
   | { functionName: 'mint' | 'transfer' | 'approve'; args: readonly [Address, bigint] }
   | { functionName: 'transferWithMemo'; args: readonly [Address, bigint, Hex] }
-  | { functionName: 'pause' | 'unpause' }
+  | { functionName: 'setRewardRecipient'; args: readonly [Address] }
+  | { functionName: 'pause' | 'unpause' | 'claimRewards' }
 
 function tip20(token: Address, parameters: Tip20Call): Call {
   return { to: token, data: encodeFunctionData({ abi: Abis.tip20, ...parameters }) }

@@ -8,7 +8,7 @@ import { PlanParams } from './plan.js'
 import { commandLine } from './process-table.js'
 
 /** Another devnet works in the folder. */
-export class FolderInUseError extends PlumblineError {}
+class FolderInUseError extends PlumblineError {}
 
 /** What a chain was begun with. It rules over the environment for as long as the chain lives. */
 const ChainMeta = z.object({ genesisTimestamp: z.int(), plan: PlanParams })

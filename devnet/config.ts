@@ -5,7 +5,7 @@ import { FIRST_TRADING_BLOCK } from './clock.js'
 import { MAX_STABLES, MIN_STABLES } from './stables.js'
 
 /** Variables of the environment that the devnet cannot use; the message names every one of them. */
-export class ConfigError extends PlumblineError {}
+class ConfigError extends PlumblineError {}
 
 const whole = (min: number, max: number, fallback: number) =>
   z.coerce.number().int().min(min).max(max).default(fallback)

@@ -1,9 +1,8 @@
-/** StablecoinDEX: prices are whole numbers over 100 000, and a tick is the distance from 1, so one tick is 0.1 bps. */
-export const PRICE_SCALE = 100_000n
-/** Ticks of an order are multiples of this: prices move in whole basis points. */
-export const TICK_SPACING = 10
-/** Furthest tick from 1 that an order may rest at (200 bps). */
-export const MAX_TICK = 2000
+/**
+ * StablecoinDEX: prices are whole numbers over 100 000, and a tick is the distance from 1, so one tick is 0.1 bps. Orders
+ * rest at multiples of ten ticks, at most 2000 from 1.
+ */
+const PRICE_SCALE = 100_000n
 
 /** Micro-units of quote that a bid at `tick` pays for `base` micro-units. Rounded down: the maker of the order gains. */
 export const quoteForBase = (base: bigint, tick: number): bigint => (base * price(tick)) / PRICE_SCALE

@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
 import { Addresses } from 'viem/tempo'
 import { accounts } from './accounts.js'
-import { ALLOW_ALL, type Call, call, role } from './calls.js'
+import { ALLOW_ALL, type Call, call, POLICY_ID, role } from './calls.js'
 import { SETUP } from './clock.js'
 import type { Intent } from './intent.js'
 import type { MarketPlan } from './plan.js'
@@ -10,9 +10,6 @@ import { PATH_USD, type PlannedStable } from './stables.js'
 const MILLION = 10n ** 12n
 /** Micro-units minted to the market maker of a stable, of a stable that others are quoted in, and to each trader. */
 const FLOAT = { maker: 30n * MILLION, quoteMaker: 60n * MILLION, trader: 4n * MILLION } as const
-
-/** Custom policies get ids from 2 on, in the order in which the setup creates them. */
-const POLICY_ID = { sanctions: 2n, members: 3n, mintTargets: 4n, compound: 5n } as const
 
 /** The transactions of a setup block that create stables, supply, roles, policies and approvals; books are opened by the maker. */
 export function setupIntents(plan: MarketPlan, block: number): Intent[] {

@@ -9,7 +9,7 @@ export type RestingOrder = Level & { id: bigint; remaining: bigint }
 
 const MILLION = 10n ** 12n
 /** Micro-units of base at the best price; in reach of the top; and far away, where it stays put. */
-export const DEPTH = { top: MILLION / 2n, middle: 2n * MILLION, far: 5n * MILLION } as const
+const DEPTH = { top: MILLION / 2n, middle: 2n * MILLION, far: 5n * MILLION } as const
 /** The far level: beyond every planned break, so that it never becomes the price. */
 const FAR_TICK = 1900
 /** Nearest tick of the middle level: beyond calm drift, so that drift moves one order a side and not two. */

@@ -3,6 +3,7 @@ import { accounts } from './accounts.js'
 import { type Action, adminActions, hops, type Swap, traderActions } from './actions.js'
 import { applyFills, type Books, outcomeOf, topOrder } from './books.js'
 import { type Call, call } from './calls.js'
+import { chores } from './chores.js'
 import { FIRST_TRADING_BLOCK, SETUP } from './clock.js'
 import { setupIntents } from './genesis.js'
 import type { Intent } from './intent.js'
@@ -16,7 +17,7 @@ import { PATH_USD } from './stables.js'
  */
 export function blockIntents(plan: MarketPlan, books: Books, block: number): Intent[] {
   if (block < SETUP.books) return setupIntents(plan, block)
-  const intents: Intent[] = []
+  const intents: Intent[] = chores(plan, block)
   // Administration first: the maker and the traders of this block already act on a token that is unpaused.
   for (const action of adminActions(plan, block)) intents.push(admin(plan, action))
   const flippedCalls = books.flipped.map((o) => call.cancel(o.id))

@@ -8,11 +8,11 @@ import type { Rpc, RpcCall } from './rpc.js'
 import type { SignedIntent } from './wallet.js'
 
 /** A transaction of the market was dropped, reverted or reordered: the plan no longer describes the chain. */
-export class MarketError extends PlumblineError {}
+class MarketError extends PlumblineError {}
 
 const Receipts = z.array(z.object({ transactionHash: z.string(), status: z.string() }))
 
-export type NextBlock = { number: number; timestamp: number; intents: readonly SignedIntent[] }
+type NextBlock = { number: number; timestamp: number; intents: readonly SignedIntent[] }
 
 export type Miner = {
   /**

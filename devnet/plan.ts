@@ -23,7 +23,7 @@ export type PlanParams = z.infer<typeof PlanParams>
 export type PlannedTop = { bidTick: number | null; askTick: number | null }
 
 /** What the DEX quotes against pathUSD for one whole token, in micro-units; null: it has no quote. */
-export type PlannedQuote = {
+type PlannedQuote = {
   /** `paused`: the DEX refuses to quote the sale of a paused stable (`ContractPaused`), and still quotes its purchase. */
   status: 'quoted' | 'no_liquidity' | 'no_pair' | 'paused'
   /** pathUSD out for one token in: `quoteSwapExactAmountIn(token, pathUSD, 1e6)`. */
@@ -46,6 +46,8 @@ export type MarketPlan = {
   topOfBook: (symbol: string, block: number) => PlannedTop
   quoteAt: (symbol: string, block: number) => PlannedQuote
   isPaused: (symbol: string, block: number) => boolean
+  /** The stretch of weather a block lies in; null before trade begins and at the very end of history. */
+  cellAt: (block: number) => Cell | null
 }
 
 /** Distance from best bid to best ask of every book, in ticks: 2 bps. */
@@ -141,6 +143,7 @@ export function planMarket(params: PlanParams): MarketPlan {
     episodesAt,
     topOfBook,
     quoteAt,
+    cellAt: clock.cellAt,
     isPaused: (symbol, block) => pauseOf(symbol, block) !== undefined,
   }
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { PlumblineError } from '../domain/errors.js'
 
 /** The node refused a request, or did not answer it. */
-export class RpcError extends PlumblineError {}
+class RpcError extends PlumblineError {}
 
 export type RpcCall = readonly [method: string, params?: readonly unknown[]]
 export type Rpc = {

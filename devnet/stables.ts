@@ -2,7 +2,7 @@ import { type Address, encodeAbiParameters, type Hex, keccak256, numberToHex } f
 import { Addresses } from 'viem/tempo'
 import { accounts } from './accounts.js'
 
-export type PolicyKind = 'allow_all' | 'blacklist' | 'whitelist' | 'compound'
+type PolicyKind = 'allow_all' | 'blacklist' | 'whitelist' | 'compound'
 
 /** One stable that the market's issuer creates through the factory. Amounts are micro-units (6 decimals). */
 export type PlannedStable = {
@@ -24,12 +24,14 @@ export type PlannedStable = {
   temperament: 'steady' | 'nervous'
   /** Whether the plan pauses it now and then. */
   pausable: boolean
+  /** Whether its issuer distributes rewards to holders. */
+  rewards: boolean
 }
 
 export const PATH_USD = { symbol: 'pathUSD', address: Addresses.pathUsd } as const
 
 const TOKEN = 10n ** 6n
-type Traits = Partial<Pick<PlannedStable, 'quote' | 'policy' | 'temperament' | 'pausable' | 'currency'>> & {
+type Traits = Partial<Pick<PlannedStable, 'quote' | 'policy' | 'temperament' | 'pausable' | 'rewards' | 'currency'>> & {
   millions: number
   capMillions: number | null
 }
@@ -37,7 +39,7 @@ type Traits = Partial<Pick<PlannedStable, 'quote' | 'policy' | 'temperament' | '
 /** The cast. Quote stables come before those quoted in them. The first nine hold every trait that the market has. */
 const CAST: readonly [symbol: string, name: string, traits: Traits][] = [
   ['ABUSD', 'Arbor Dollar', { millions: 412, capMillions: 1000 }],
-  ['BWUSD', 'Breakwater Dollar', { millions: 655, capMillions: null }],
+  ['BWUSD', 'Breakwater Dollar', { millions: 655, capMillions: null, rewards: true }],
   ['CNUSD', 'Cairn Dollar', { millions: 128, capMillions: 150, temperament: 'nervous' }],
   ['DFUSD', 'Drift Dollar', { millions: 94, capMillions: 250, temperament: 'nervous' }],
   ['EMUSD', 'Ember Dollar', { millions: 181, capMillions: 200, temperament: 'nervous', policy: 'blacklist' }],
@@ -72,6 +74,7 @@ export function planStables(count: number): PlannedStable[] {
       policy: traits.policy ?? 'allow_all',
       temperament: traits.temperament ?? 'steady',
       pausable: traits.pausable ?? false,
+      rewards: traits.rewards ?? false,
     }
   })
 }

@@ -1,6 +1,5 @@
-import { numberToHex } from 'viem'
+import { decodeFunctionResult, encodeFunctionData, numberToHex, parseEventLogs, type RpcLog } from 'viem'
 import { Abis, Addresses } from 'viem/tempo'
-import { decodeFunctionResult, encodeFunctionData, parseEventLogs } from 'viem/utils'
 import { expect } from 'vitest'
 import { hops } from '../../../devnet/actions.js'
 import { readMarket } from '../../../devnet/resume.js'
@@ -19,7 +18,7 @@ test('every quote of every block is the planned one, through breaks, a dry book 
 })
 
 test('stables have the planned names, supply, cap, policy and quote token', async ({ start }) => {
-  const { rpcUrl, plan, historyDone } = await start({ stables: 12 })
+  const { rpcUrl, plan, historyDone } = await start({ stables: 60 })
   await historyDone
   const read = async (
     token: `0x${string}`,
@@ -30,7 +29,7 @@ test('stables have the planned names, supply, cap, policy and quote token', asyn
     return decodeFunctionResult({ abi: Abis.tip20, functionName, data: result as `0x${string}` })
   }
   const policies = { allow_all: 1n, blacklist: 2n, whitelist: 3n, compound: 5n }
-  expect(plan.stables).toHaveLength(12)
+  expect(plan.stables).toHaveLength(60)
   for (const s of plan.stables) {
     expect(await read(s.address, 'symbol')).toBe(s.symbol)
     expect(await read(s.address, 'name')).toBe(s.name)
@@ -67,13 +66,41 @@ test('a swap can fill two orders, of which the smaller flips to the other side',
   const { rpcUrl, historyDone } = await start({ historyBlocks: 120 })
   await historyDone
   const filter = { fromBlock: '0x1', toBlock: 'latest', address: Addresses.stablecoinDex }
-  const logs = (await rpc(rpcUrl).call('eth_getLogs', [filter])) as Parameters<typeof parseEventLogs>[0]['logs']
+  const logs = (await rpc(rpcUrl).call('eth_getLogs', [filter])) as RpcLog[]
   const events = parseEventLogs({ abi: Abis.stablecoinDex, logs })
   const shapes = new Map<string, string>()
   for (const { transactionHash, eventName } of events) {
     shapes.set(transactionHash, `${shapes.get(transactionHash) ?? ''} ${eventName}`)
   }
   expect([...shapes.values()]).toContain(' OrderFilled OrderPlaced OrderFilled')
+})
+
+test('rewards, fees, roles, policies and supply leave every kind of event behind', async ({ start }) => {
+  const { rpcUrl, plan, historyDone } = await start({ historyBlocks: 120 })
+  await historyDone
+  const tokens = plan.stables.map((s) => s.address)
+  const address = [...tokens, Addresses.feeManager, Addresses.tip403Registry, Addresses.tip20Factory]
+  const logs = await rpc(rpcUrl).call('eth_getLogs', [{ fromBlock: '0x0', toBlock: 'latest', address }])
+  const abi = [Abis.tip20, Abis.feeManager, Abis.tip403Registry, Abis.tip20Factory].flat()
+  const seen = new Set(parseEventLogs({ abi, logs: logs as RpcLog[] }).map((e) => e.eventName))
+  const expected = [
+    'TokenCreated',
+    'Transfer',
+    'TransferWithMemo',
+    'Mint',
+    'Burn',
+    'SupplyCapUpdate',
+    'PauseStateUpdate',
+  ]
+  expected.push(
+    'TransferPolicyUpdate',
+    'PolicyCreated',
+    'CompoundPolicyCreated',
+    'BlacklistUpdated',
+    'WhitelistUpdated',
+  )
+  expected.push('RoleMembershipUpdated', 'RewardRecipientSet', 'RewardDistributed', 'UserTokenSet', 'FeesDistributed')
+  expect([...seen]).toEqual(expect.arrayContaining(expected))
 })
 
 test('the market knows what is left of every order without asking', async ({ start }) => {
