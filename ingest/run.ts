@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import pRetry, { AbortError } from 'p-retry'
+import pRetry from 'p-retry'
 import type { Logger } from 'pino'
 import { allStablecoins } from '../clickhouse/queries/all-stablecoins.js'
 import { dexOrdersById } from '../clickhouse/queries/dex-orders-by-id.js'
@@ -55,8 +55,8 @@ export async function* ingest({
       minTimeout: 200,
       maxTimeout: 10_000,
       signal,
+      shouldRetry: ({ error }) => error instanceof PlumblineError && error.retryable,
       onFailedAttempt: ({ error, attemptNumber }) => {
-        if (!(error instanceof PlumblineError && error.retryable)) throw new AbortError(error)
         log.warn({ attempt: attemptNumber, reason: error.message.split('\n')[0] }, `${what} failed`)
       },
     })

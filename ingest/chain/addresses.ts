@@ -4,6 +4,8 @@ export const TIP20_FACTORY = '0x20fc000000000000000000000000000000000000'
 export const STABLECOIN_DEX = '0xdec0000000000000000000000000000000000000'
 /** Keeps the transfer policies (TIP-403). */
 export const TIP403_REGISTRY = '0x403c000000000000000000000000000000000000'
+/** Takes the fee of every transaction, which is the transaction's last log. */
+export const FEE_MANAGER = '0xfeec000000000000000000000000000000000000'
 /** Multicall3 at its canonical address. */
 export const MULTICALL3 = '0xca11bde05977b3631167028862be2a173976ca11'
 

@@ -40,4 +40,6 @@ export const RawLog = z.object({
 })
 export type RawLog = z.infer<typeof RawLog>
 
+export const RawReceipt = z.object({ logs: z.array(z.unknown()) })
+
 export const Bytes = hex

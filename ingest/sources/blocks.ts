@@ -1,6 +1,7 @@
-import { numberToHex } from 'viem'
+import { numberToHex, pad, toEventSelector } from 'viem'
 import { z } from 'zod'
-import { RawHeader, RawLog, RpcAnswerError } from './answers.js'
+import { FEE_MANAGER } from '../chain/addresses.js'
+import { RawHeader, RawLog, RawReceipt, RpcAnswerError } from './answers.js'
 import { logsBloom } from './logs-bloom.js'
 import type { Rpc } from './rpc.js'
 
@@ -14,6 +15,9 @@ export type BlockWithLogs = {
   txCount: number
   logs: RawLog[]
 }
+
+const TRANSFER = toEventSelector('Transfer(address,address,uint256)')
+const FEE_MANAGER_TOPIC = pad(FEE_MANAGER)
 
 const readHeader = (rpc: Rpc, number: number): Promise<RawHeader> =>
   rpc.request('eth_getBlockByNumber', [numberToHex(number), false], RawHeader)
@@ -30,20 +34,34 @@ function checkChain(headers: readonly RawHeader[], from: number): void {
   })
 }
 
-/** Throws unless `logs` are the block's logs, all of them. */
-function checkLogs(header: RawHeader, logs: readonly RawLog[]): void {
+/** A transfer to the fee manager, whatever the token. */
+const isFee = ({ topics }: RawLog): boolean => topics[0] === TRANSFER && topics[2] === FEE_MANAGER_TOPIC
+
+/**
+ * Throws unless `logs` are the block's logs, all of them. A gap shows in the indices and most cuts in the header's
+ * bloom; not so a cut of logs that repeat others. But every transaction ends with its fee, also a reverted one, so
+ * a list that is whole ends with a fee, and what comes after that transaction must have no logs by its receipt.
+ */
+async function checkLogs(rpc: Rpc, header: RawHeader, logs: readonly RawLog[]): Promise<void> {
+  const block = `block ${header.number}`
   logs.forEach((log, i) => {
-    if (log.blockHash !== header.hash)
-      throw new RpcAnswerError(`a log of block ${header.number} names another block hash`)
-    if (log.logIndex !== i) throw new RpcAnswerError(`block ${header.number} lacks the log with index ${i}`)
+    if (log.blockHash !== header.hash) throw new RpcAnswerError(`a log of ${block} names another block hash`)
+    if (log.logIndex !== i) throw new RpcAnswerError(`${block} lacks the log with index ${i}`)
   })
-  if (logsBloom(logs) !== header.logsBloom)
-    throw new RpcAnswerError(`the logs of block ${header.number} do not fill its logs bloom`)
+  if (logsBloom(logs) !== header.logsBloom) throw new RpcAnswerError(`the logs of ${block} do not fill its logs bloom`)
+  const last = logs.at(-1)
+  if (last && !isFee(last)) throw new RpcAnswerError(`the logs of ${block} do not end with a fee`)
+  const silent = header.transactions.slice(last ? header.transactions.indexOf(last.transactionHash) + 1 : 0)
+  for (const receipt of await Promise.all(
+    silent.map((hash) => rpc.request('eth_getTransactionReceipt', [hash], RawReceipt)),
+  )) {
+    if (receipt.logs.length > 0) throw new RpcAnswerError(`the logs of ${block} lack those of its last transactions`)
+  }
 }
 
 /**
  * The blocks `from` to `to`, both included, oldest first. Checked: they form a chain, and the logs of each are
- * complete, by their indices and by the header's bloom. Rejects with RpcAnswerError when they are not.
+ * complete. Rejects with RpcAnswerError when they are not.
  */
 export async function readBlocks(rpc: Rpc, from: number, to: number): Promise<BlockWithLogs[]> {
   const first = from - 1
@@ -58,17 +76,14 @@ export async function readBlocks(rpc: Rpc, from: number, to: number): Promise<Bl
     if (!own) throw new RpcAnswerError(`asked for logs of blocks ${from} to ${to}, got one of ${log.blockNumber}`)
     own.push(log)
   }
-  return headers.slice(1).map((header, i) => {
-    const own = (logsByBlock.get(header.number) ?? []).sort((a, b) => a.logIndex - b.logIndex)
-    checkLogs(header, own)
-    return {
-      number: header.number,
-      hash: header.hash,
-      parentHash: header.parentHash,
-      time: header.timestamp,
-      parentTime: headers[i]?.timestamp ?? header.timestamp,
-      txCount: header.transactions.length,
-      logs: own,
-    }
-  })
+  await Promise.all(headers.slice(1).map((header) => checkLogs(rpc, header, logsByBlock.get(header.number) ?? [])))
+  return headers.slice(1).map((header, i) => ({
+    number: header.number,
+    hash: header.hash,
+    parentHash: header.parentHash,
+    time: header.timestamp,
+    parentTime: headers[i]?.timestamp ?? header.timestamp,
+    txCount: header.transactions.length,
+    logs: logsByBlock.get(header.number) ?? [],
+  }))
 }

@@ -1,4 +1,4 @@
-import pRetry, { AbortError } from 'p-retry'
+import pRetry from 'p-retry'
 import type { Logger } from 'pino'
 import { type EIP1193RequestFn, http } from 'viem'
 import type { z } from 'zod'
@@ -48,8 +48,8 @@ export function rpcAt({ url, batchSize, timeoutMs, attempts, log, signal }: RpcO
           maxTimeout: 10_000,
           randomize: true,
           signal,
+          shouldRetry: ({ error }) => !(error instanceof PlumblineError) || error.retryable,
           onFailedAttempt: ({ error, attemptNumber, retriesLeft }) => {
-            if (error instanceof PlumblineError && !error.retryable) throw new AbortError(error)
             log.warn({ attempt: attemptNumber, retriesLeft, reason: error.message.split('\n')[0] }, `${what} failed`)
           },
         })

@@ -1,0 +1,141 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { connect } from '../../../clickhouse/client.js'
+import { spawnEmbedded } from '../../../clickhouse/embedded/spawn.js'
+import { migrate } from '../../../clickhouse/migrate.js'
+import { newestBlock } from '../../../clickhouse/queries/newest-block.js'
+import { stillChain, type TestChain } from '../../fixtures/chain.js'
+import { type Fault, faultyNode } from '../../fixtures/faulty-node.js'
+import { fingerprint } from '../../fixtures/fingerprint.js'
+import { ingestAll, ingestedTo, startIngest } from '../../fixtures/ingest.js'
+import { test } from '../../fixtures/services.js'
+
+const IMPATIENT = { RPC_TIMEOUT_MS: '700', BATCH_BLOCKS: '10', RPC_ATTEMPTS: '8' }
+const FAULTS: Fault[] = [
+  'refused',
+  'slow',
+  'rate-limited',
+  'garbage',
+  'no-logs',
+  'cut-logs',
+  'cut-block',
+  'other-block',
+  'cut-call',
+]
+
+let chain: TestChain
+let expected: unknown
+
+beforeAll(async () => {
+  chain = await stillChain({ historyBlocks: 120 })
+})
+afterAll(async () => {
+  await chain?.remove()
+})
+
+test('what an undisturbed run takes in', async ({ clickhouseEnv, clickhouse }) => {
+  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+  expected = await fingerprint(clickhouse)
+  expect(expected).toMatchObject({ blocks: [{ rows: '120' }] })
+})
+
+test.for(FAULTS)(
+  'a node whose answers are now and then %s changes nothing',
+  async (fault, { clickhouseEnv, clickhouse }) => {
+    const node = await faultyNode(chain.rpcUrl, (request) => (request % 7 === 3 ? fault : 'none'))
+    const ingest = startIngest(clickhouseEnv, node.url, IMPATIENT)
+    await ingestedTo(clickhouse, chain.head, ingest)
+    await ingest.kill('SIGTERM')
+    await node.close()
+    expect(await fingerprint(clickhouse)).toEqual(expected)
+    expect(ingest.output()).toContain('failed')
+  },
+)
+
+test('a node that stays away ends ingest loudly, and later it goes on', async ({ clickhouseEnv, clickhouse }) => {
+  const node = await faultyNode(chain.rpcUrl, (request) => (request > 12 ? 'refused' : 'none'))
+  const ingest = startIngest(clickhouseEnv, node.url, { ...IMPATIENT, RPC_ATTEMPTS: '3' })
+  expect(await ingest.exited).toEqual({ code: 1, signal: null })
+  expect(ingest.output()).toMatch(/ingest stops: .* failed 3 times/)
+  node.faults = () => 'none'
+  const next = startIngest(clickhouseEnv, node.url, IMPATIENT)
+  await ingestedTo(clickhouse, chain.head, next)
+  await next.kill('SIGTERM')
+  await node.close()
+  expect(await fingerprint(clickhouse)).toEqual(expected)
+})
+
+test('a log list that is always cut is never written', async ({ clickhouseEnv, clickhouse }) => {
+  const node = await faultyNode(chain.rpcUrl, () => 'cut-logs')
+  const ingest = startIngest(clickhouseEnv, node.url, { ...IMPATIENT, RPC_ATTEMPTS: '3' })
+  expect(await ingest.exited).toEqual({ code: 1, signal: null })
+  await node.close()
+  expect(ingest.output()).toMatch(/ingest stops: .*the logs of block \d+/)
+  expect(await fingerprint(clickhouse)).toMatchObject({
+    blocks: [{ rows: '0' }],
+    peg_samples: [{ rows: '0' }],
+    flows: [{ rows: '0' }],
+  })
+})
+
+test('another chain is refused with both chains named, and the database stays as it is', async ({
+  clickhouseEnv,
+  clickhouse,
+}) => {
+  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+  const other = await stillChain({ historyBlocks: 30, seed: 2, blockSeconds: 30 })
+  try {
+    const ingest = startIngest(clickhouseEnv, other.rpcUrl)
+    expect(await ingest.exited).toEqual({ code: 78, signal: null })
+    expect(ingest.output()).toContain(chain.genesisHash)
+    expect(ingest.output()).toContain(other.genesisHash)
+    expect(await fingerprint(clickhouse)).toEqual(expected)
+  } finally {
+    await other.remove()
+  }
+})
+
+test('a second ingest on the same database is refused, and nothing is counted twice', async ({
+  clickhouseEnv,
+  clickhouse,
+}) => {
+  const both = [1, 2].map(() => startIngest(clickhouseEnv, chain.rpcUrl, { BATCH_BLOCKS: '7' }))
+  const ended = await Promise.race(both.map(({ exited }, i) => exited.then((how) => ({ ...how, i }))))
+  expect(ended.code).toBe(78)
+  expect(both[ended.i]?.output()).toContain('another ingest process writes to this database')
+  const survivor = both[1 - ended.i] as (typeof both)[number]
+  await ingestedTo(clickhouse, chain.head, survivor)
+  await survivor.kill('SIGTERM')
+  expect(await fingerprint(clickhouse)).toEqual(expected)
+})
+
+describe('ClickHouse goes away', () => {
+  test('ingest waits and catches up, and nothing is lost', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'plumbline-away-'))
+    const options = { dataDir, user: 'default', password: 'away' }
+    let engine = await spawnEmbedded(options)
+    const env = {
+      CLICKHOUSE_URL: engine.url,
+      CLICKHOUSE_USER: 'default',
+      CLICKHOUSE_PASSWORD: 'away',
+      CLICKHOUSE_DATABASE: 'away',
+    }
+    await migrate(env)
+    const clickhouse = connect(env, { application: 'plumbline-test' })
+    const ingest = startIngest(env, chain.rpcUrl, { BATCH_BLOCKS: '5' })
+    while ((await newestBlock(clickhouse, {})).length === 0) await sleep(20)
+    await engine.stop()
+    await sleep(10_000)
+    expect(ingest.child.exitCode).toBeNull()
+    engine = await spawnEmbedded({ ...options, port: Number(new URL(engine.url).port) })
+    await ingestedTo(clickhouse, chain.head, ingest)
+    await ingest.kill('SIGTERM')
+    expect(await fingerprint(clickhouse)).toEqual(expected)
+    await clickhouse.close()
+    await engine.stop()
+    await rm(dataDir, { recursive: true, force: true })
+  })
+})
