@@ -19,7 +19,7 @@ export function authenticate(request: IncomingMessage, url: URLSearchParams, exp
 function credentialsOf({ headers }: IncomingMessage, url: URLSearchParams): Credentials {
   const user = headers['x-clickhouse-user']
   const key = headers['x-clickhouse-key']
-  if (user !== undefined || key !== undefined) return { user: String(user ?? 'default'), password: String(key ?? '') }
+  if (user !== undefined || key !== undefined) return { user: utf8(user) || 'default', password: utf8(key) }
   const basic = /^Basic\s+(\S+)$/i.exec(headers.authorization ?? '')?.[1]
   if (basic !== undefined) {
     const text = Buffer.from(basic, 'base64').toString()
@@ -28,6 +28,9 @@ function credentialsOf({ headers }: IncomingMessage, url: URLSearchParams): Cred
   }
   return { user: url.get('user') ?? 'default', password: url.get('password') ?? '' }
 }
+
+/** Node reads headers as Latin 1; they are the bytes that the client sent. */
+const utf8 = (header: string | string[] | undefined) => Buffer.from(String(header ?? ''), 'latin1').toString()
 
 /** Takes the same time wherever the two differ, and whatever their lengths. */
 function equal(a: string, b: string): boolean {

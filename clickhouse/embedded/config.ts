@@ -42,10 +42,10 @@ export function readConfig(args: string[], env: NodeJS.ProcessEnv): Config {
   }
   const parsed = Variables.safeParse({ ...env, '--data': flags.data, '--port': flags.port })
   if (!parsed.success) problems.push(...parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`))
-  const values = parsed.data
-  if (values && !values.CLICKHOUSE_PASSWORD && values.CLICKHOUSE_ALLOW_EMPTY_PASSWORD !== '1') {
+  if (!env.CLICKHOUSE_PASSWORD && env.CLICKHOUSE_ALLOW_EMPTY_PASSWORD !== '1') {
     problems.push('CLICKHOUSE_PASSWORD is required (or set CLICKHOUSE_ALLOW_EMPTY_PASSWORD=1)')
   }
+  const values = parsed.data
   if (!values || problems.length > 0) throw new Error(problems.join('; '))
   return {
     dataDirectory: values['--data'],

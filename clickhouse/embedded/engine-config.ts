@@ -49,7 +49,6 @@ export function writeEngineConfig(directory: string): string {
 <user_files_path>${escapeXml(nowhere)}/files/</user_files_path>
 <user_scripts_path>${escapeXml(nowhere)}/scripts/</user_scripts_path>
 <format_schema_path>${escapeXml(nowhere)}/schemas/</format_schema_path>
-<timezone>UTC</timezone>
 </clickhouse>
 `
   writeFileSync(usersFile, users, { mode: 0o600 })

@@ -42,6 +42,8 @@ export class Engine {
 
   /** Opens or creates the data in `dataDirectory`/engine. Throws when another process has it. */
   static async open(dataDirectory: string): Promise<Engine> {
+    // The engine takes its time zone from here. One zone on every machine keeps days and hours the same.
+    process.env.TZ = 'UTC'
     const addon = loadAddon()
     const directory = join(dataDirectory, 'engine')
     const configFile = writeEngineConfig(join(dataDirectory, 'config'))

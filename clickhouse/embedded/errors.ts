@@ -23,10 +23,10 @@ export class EngineError extends Error {
   }
 }
 
-/** The engine wraps an exception that crossed a thread in itself; a server shows it once. */
+/** The engine wraps an exception that crossed a thread in itself, more than once; a server shows it once. */
 function innermost(text: string): string {
   const wrapped = /^Code: (\d+)\. DB::Exception: (Code: \1\. [\s\S]*) \(version [^)]*\)\. \([A-Z0-9_]+\)$/.exec(text)
-  return wrapped?.[2] ?? text
+  return wrapped?.[2] === undefined ? text : innermost(wrapped[2])
 }
 
 /** Takes a clause that the gateway added out of an error's text. */

@@ -12,13 +12,20 @@ import { threadsFor } from './threads.js'
 /** A clean end takes milliseconds; a statement that cannot be stopped must not hold it up. The data survives a kill. */
 const shutdownMs = 5_000
 
+// The process that read these may be gone, which is when this one has to end in good order.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+
 const log = (line: string) => process.stderr.write(`clickhouse: ${line}\n`)
 
 async function serve(config: Config): Promise<void> {
   mkdirSync(config.dataDirectory, { recursive: true, mode: 0o700 })
   const directory = realpathSync(config.dataDirectory)
   const owner = Owner.claim(directory)
-  const engine = await Engine.open(directory)
+  const engine = await Engine.open(directory).catch((error) => {
+    owner.release()
+    const isRefused = error instanceof Error && error.message.startsWith('Failed to create connection')
+    throw isRefused ? new Error(Owner.whyLocked(directory)) : error
+  })
   const pipes = await Pipes.open(join(directory, 'pipes'))
   let isEnding = false
   const end = async (code: number, why: string, server?: HttpServer) => {

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
@@ -22,6 +22,13 @@ export class Owner {
     }
     writeFileSync(file, JSON.stringify({ pid: process.pid, start: startOf(process.pid) }), { mode: 0o600 })
     return new Owner(file)
+  }
+
+  /** Why the engine could not open the directory: the process that has locked it, as far as the system tells. */
+  static whyLocked(directory: string): string {
+    const holder = lockHolder(join(directory, 'engine', 'status'))
+    if (holder === undefined) return `data directory ${directory} cannot be opened by the engine (its reason is above)`
+    return `data directory ${directory} is in use by another process (${holder})`
   }
 
   release(): void {
@@ -55,5 +62,17 @@ function existsWithoutProc(pid: number): boolean {
     return process.platform !== 'linux'
   } catch {
     return false
+  }
+}
+
+/** The process with a lock on the file, from the kernel's list. */
+function lockHolder(file: string): number | undefined {
+  try {
+    const inode = String(statSync(file).ino)
+    const locks = readFileSync('/proc/locks', 'utf8').split('\n')
+    const pid = locks.map((line) => line.trim().split(/\s+/)).find((fields) => fields[5]?.endsWith(`:${inode}`))?.[4]
+    return pid === undefined ? undefined : Number(pid)
+  } catch {
+    return undefined
   }
 }

@@ -20,7 +20,7 @@ export class Pipe {
 
   /** The end that takes what the engine writes. Open it before the engine does. */
   reader(): PipeReader {
-    return new PipeReader(openSync(this.path, O_RDONLY | O_NONBLOCK))
+    return new PipeReader(this.path)
   }
 
   /** The end that gives the engine its rows. Opened for both ways, so that opening does not wait for the engine. */
@@ -34,15 +34,32 @@ export class Pipe {
   }
 }
 
-/** Takes what comes through a pipe: at once when all of it is there, or as it comes. */
+/**
+ * Takes what comes through a pipe. Keeps it open for reading until `readRest`, as the engine may open it more than once
+ * (it does when it fails), and would wait for ever in open() without a reader.
+ */
 export class PipeReader {
+  readonly #path: string
   readonly #fd: number
 
-  constructor(fd: number) {
-    this.#fd = fd
+  constructor(path: string) {
+    this.#path = path
+    this.#fd = openSync(path, O_RDONLY | O_NONBLOCK)
   }
 
-  /** For a writer that is done. A result that fits into the pipe (64 KB) is all there then, and needs no event loop. */
+  /** Chunks until a writer that came has gone. */
+  async *chunks(): AsyncGenerator<Buffer> {
+    const socket = new Socket({ fd: openSync(this.#path, O_RDONLY | O_NONBLOCK), readable: true, writable: false })
+    const closed = new Promise((resolve) => socket.once('close', resolve))
+    try {
+      yield* socket
+    } finally {
+      socket.destroy()
+      await closed
+    }
+  }
+
+  /** For when no writer will come. What fits into the pipe (64 KB) may all be there still, and needs no event loop. */
   readRest(): Buffer[] {
     const chunks: Buffer[] = []
     try {
@@ -54,18 +71,6 @@ export class PipeReader {
       }
     } finally {
       closeSync(this.#fd)
-    }
-  }
-
-  /** Chunks until the writer is done. The descriptor is closed when the loop over them ends. */
-  async *chunks(): AsyncGenerator<Buffer> {
-    const socket = new Socket({ fd: this.#fd, readable: true, writable: false })
-    const closed = new Promise((resolve) => socket.once('close', resolve))
-    try {
-      yield* socket
-    } finally {
-      socket.destroy()
-      await closed
     }
   }
 }

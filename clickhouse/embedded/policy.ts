@@ -7,7 +7,9 @@ import { identifier, isKeyword, type Token, tokenize, unquote } from './lexer.js
  * Errs on the side of refusing.
  */
 export function assertAllowed(sql: string, tokens: readonly Token[]): void {
-  const isDefinition = tokens.some((token) => definitions.some((keyword) => isKeyword(sql, token, keyword)))
+  const has = (keyword: string) => tokens.some((token) => isKeyword(sql, token, keyword))
+  const isDefinition = has('CREATE') || has('ATTACH') || has('REPLACE')
+  const isDictionary = isDefinition && has('DICTIONARY')
   for (const [i, token] of tokens.entries()) {
     if (token.kind === 'error') {
       const shown = sql.slice(token.start, token.start + 20)
@@ -17,11 +19,12 @@ export function assertAllowed(sql: string, tokens: readonly Token[]): void {
     assertNoFileClause(sql, tokens, i)
     assertNameAllowed(sql, tokens, i)
     assertDefaultStays(sql, tokens, i)
-    if (isDefinition) assertDefinitionAllowed(sql, tokens, i)
+    if (isDefinition) assertEngineAllowed(sql, tokens, i)
+    if (isDictionary && isKeyword(sql, token, 'SOURCE') && isSymbol(sql, tokens[i + 1], '(')) {
+      assertSourceAllowed(sql, tokens, i + 2)
+    }
   }
 }
-
-const definitions = ['CREATE', 'ATTACH', 'REPLACE']
 
 function assertNoFileClause(sql: string, tokens: readonly Token[], i: number): void {
   const [token, next] = tokens.slice(i, i + 2)
@@ -54,20 +57,16 @@ function assertNameAllowed(sql: string, tokens: readonly Token[], i: number): vo
   if (isCall && /^(disk|(complex_key_)?ssd_cache)$/i.test(name)) throw accessDenied(`${name}() is not allowed in SQL`)
 }
 
-const tableEngine =
+const allowedEngine =
   /^((Replicated)?(Replacing|Summing|Aggregating|Collapsing|VersionedCollapsing|Graphite|Coalescing)?MergeTree|Memory|Null|Set|Join|Buffer|Merge|Log|TinyLog|StripeLog|View|MaterializedView|WindowView|Dictionary|GenerateRandom|Alias|TimeSeries|Atomic|Ordinary)$/
 
-/** What is created may keep its data in the engine's own files only, and take it from the engine only. */
-function assertDefinitionAllowed(sql: string, tokens: readonly Token[], i: number): void {
-  const token = tokens[i] as Token
-  if (isKeyword(sql, token, 'ENGINE')) {
-    const name = tokens[isSymbol(sql, tokens[i + 1], '=') ? i + 2 : i + 1]
-    const isNamed = name?.kind === 'word' || name?.kind === 'name'
-    if (isNamed && !tableEngine.test(identifier(sql, name))) {
-      throw accessDenied(`The engine ${identifier(sql, name)} is not allowed`)
-    }
-  }
-  if (isKeyword(sql, token, 'SOURCE') && isSymbol(sql, tokens[i + 1], '(')) assertSourceAllowed(sql, tokens, i + 2)
+/** What is created has to keep its data in the engine's own files. */
+function assertEngineAllowed(sql: string, tokens: readonly Token[], i: number): void {
+  if (!isKeyword(sql, tokens[i], 'ENGINE')) return
+  const name = tokens[isSymbol(sql, tokens[i + 1], '=') ? i + 2 : i + 1]
+  if (name?.kind !== 'word' && name?.kind !== 'name') return
+  if (!allowedEngine.test(identifier(sql, name)))
+    throw accessDenied(`The engine ${identifier(sql, name)} is not allowed`)
 }
 
 const remoteKeys = ['HOST', 'PORT', 'SECURE', 'NAME', 'USER', 'PASSWORD']

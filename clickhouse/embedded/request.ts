@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Body } from './body.js'
 import { badRequest, notImplemented, syntaxError } from './errors.js'
 import { splitParameters } from './settings.js'
-import { analyse, type Statement } from './statement.js'
+import { analyse, isInsertWithRows, type Statement } from './statement.js'
 
 /** The engine's own default of max_query_size. */
 const defaultQueryBytes = 262_144
@@ -25,33 +25,30 @@ export async function readQuery(request: IncomingMessage, url: URLSearchParams, 
     const form = await readForm(body, contentType)
     Object.assign(params, splitParameters(form).params)
     const sql = `${url.get('query') ?? ''}${form.get('query') ?? ''}`
-    return { ...splitRows(Buffer.from(sql)), params, settings }
+    return { ...splitRows(Buffer.from(sql), true), params, settings }
   }
   // As on a server: the statement is the parameter, a line break and the body.
   const head = url.has('query') && url.get('query') !== '' ? Buffer.from(`${url.get('query')}\n`) : Buffer.alloc(0)
-  if (head.length > 0 && /^\s*INSERT/i.test(head.toString())) {
-    const inUrl = splitRows(head)
-    if (inUrl.statement.kind === 'insert') return { ...inUrl, params, settings }
-  }
+  if (isInsertWithRows(head.toString())) return { ...splitRows(head, true), params, settings }
   const limit = Math.max(Number(settings.max_query_size ?? 0) || 0, defaultQueryBytes)
   const { chunks, isComplete } = await body.readUpTo(limit)
-  const found = splitRows(Buffer.concat([head, ...chunks]))
-  if (!isComplete && found.statement.kind !== 'insert') {
-    throw syntaxError('Max query size exceeded (can be increased with the `max_query_size` setting)')
-  }
+  const found = splitRows(Buffer.concat([head, ...chunks]), isComplete)
   return { ...found, params, settings }
 }
 
-/** The statement in `bytes`, and what stands behind the head of an INSERT, which need not be text. */
-function splitRows(bytes: Buffer): { statement: Statement; firstRows: Buffer } {
+/**
+ * The statement in `bytes`, and what stands behind the head of an INSERT, which need not be text. Only the head of
+ * an INSERT may be found in bytes that are not all.
+ */
+function splitRows(bytes: Buffer, isComplete: boolean): { statement: Statement; firstRows: Buffer } {
   const text = bytes.toString()
-  const statement = analyse(text)
-  if (statement.kind !== 'insert') {
-    if (!isUtf8(bytes)) throw syntaxError('The query is not valid UTF-8')
-    return { statement, firstRows: Buffer.alloc(0) }
+  if (!isComplete && !isInsertWithRows(text)) {
+    throw syntaxError('Max query size exceeded (can be increased with the `max_query_size` setting)')
   }
-  const head = Buffer.from(text.slice(0, statement.dataStart))
-  if (!bytes.subarray(0, head.length).equals(head)) throw syntaxError('The query is not valid UTF-8')
+  const statement = analyse(text)
+  const head = statement.kind === 'insert' ? Buffer.from(text.slice(0, statement.dataStart)) : bytes
+  const isText = statement.kind === 'insert' ? bytes.subarray(0, head.length).equals(head) : isUtf8(bytes)
+  if (!isText) throw syntaxError('The query is not valid UTF-8')
   return { statement, firstRows: bytes.subarray(head.length) }
 }
 

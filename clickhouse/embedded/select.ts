@@ -25,19 +25,22 @@ export async function select(
   const rest = statement.format === undefined ? `FORMAT ${format}` : sql.slice(cut)
   const reader = pipe.reader()
   const run = query.run(`${sql.slice(0, cut)}${output}${rest}`, format, params)
-  const settled = run.then(
-    () => true,
-    () => true,
-  )
+  let isSettled = false
+  const settled = run
+    .catch(() => undefined)
+    .then(() => {
+      isSettled = true
+    })
   try {
-    if (await Promise.race([settled, sleep(quickMs, false)])) {
-      for (const chunk of reader.readRest()) await reply.write(chunk)
-    } else {
-      // An engine that failed before it opened the pipe would leave the reader waiting.
-      void settled.then(() => pipe.endReaders())
-      // Read on when nobody listens: the engine would wait in open() or write() for ever.
-      for await (const chunk of reader.chunks()) if (!query.isCancelled) await reply.write(chunk)
+    await Promise.race([settled, sleep(quickMs)])
+    if (!isSettled) void settled.then(() => pipe.endReaders())
+    while (!isSettled) {
+      // Read on when nobody listens any more: the engine would wait in write() for ever.
+      for await (const chunk of reader.chunks())
+        if (!query.isCancelled) await reply.write(chunk).catch(() => query.cancel())
+      await Promise.race([settled, sleep(quickMs)])
     }
+    for (const chunk of reader.readRest()) await reply.write(chunk)
     return await run
   } catch (error) {
     throw withoutClause(error, output)

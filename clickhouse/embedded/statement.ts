@@ -38,6 +38,9 @@ export function analyse(text: string): Statement {
   return { kind: 'other', sql, format: format?.name }
 }
 
+/** Whether the head of an INSERT stands at the start, with its rows behind it. */
+export const isInsertWithRows = (text: string): boolean => insertHead(text) !== undefined
+
 function withoutLastSemicolon(text: string, tokens: Token[]): Token[] {
   const isSemicolon = (token: Token) => token.kind === 'symbol' && text[token.start] === ';'
   let end = tokens.length

@@ -1,0 +1,203 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { expect, test } from 'vitest'
+import { clientOf, credentials, httpTo, start, withDirectory } from './engine.js'
+
+const main = fileURLToPath(new URL('../../../../dist/clickhouse/embedded/main.js', import.meta.url))
+/** A process that has ended and is not yet reaped does not live. */
+const isAlive = (pid: number) => {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+test('what was stored is there again, after a stop and on another port', async () => {
+  await withDirectory(async (directory) => {
+    const first = await start(directory)
+    await httpTo(first.url)('CREATE TABLE kept (a UInt8) ENGINE = MergeTree ORDER BY a')
+    await httpTo(first.url)({ query: 'INSERT INTO kept FORMAT CSV', body: '7\n' })
+    await first.stop()
+    await first.stop()
+    expect(await first.exited).toEqual({ code: 0, signal: null })
+    expect(readdirSync(directory)).not.toContain('pipes')
+    const second = await start(directory)
+    expect(await httpTo(second.url)('SELECT a FROM kept')).toMatchObject({ text: '7\n' })
+    await second.stop()
+  })
+})
+
+test('a directory has one owner, and the second is told who', async () => {
+  await withDirectory(async (directory) => {
+    const owner = await start(directory)
+    await expect(start(directory)).rejects.toThrow(new RegExp(`owned by process ${owner.pid}\\b`))
+    expect(await httpTo(owner.url)('SELECT 1')).toMatchObject({ text: '1\n' })
+    // Without the note of the owner, the engine's own lock still keeps it out.
+    execFileSync('rm', [join(directory, 'owner.json')])
+    await expect(start(directory)).rejects.toThrow(/in use by another process/)
+    expect(await httpTo(owner.url)('SELECT 1')).toMatchObject({ text: '1\n' })
+    await owner.stop()
+  })
+})
+
+test('a killed owner leaves a directory that opens, without its leftovers', async () => {
+  await withDirectory(async (directory) => {
+    const killed = await start(directory)
+    await writeFile(join(directory, 'pipes', 'rows-99'), 'left over')
+    killed.child.kill('SIGKILL')
+    await killed.exited
+    const next = await start(directory)
+    expect(existsSync(join(directory, 'pipes', 'rows-99'))).toBe(false)
+    expect(statSync(join(directory, 'pipes')).mode & 0o777).toBe(0o700)
+    await next.stop()
+  })
+})
+
+test('kill -9 under writers loses no acknowledged row and doubles none, with tokens, in table and view', async () => {
+  await withDirectory(async (directory) => {
+    const window = 'SETTINGS non_replicated_deduplication_window = 10000'
+    const batchRows = 200
+    const acknowledged = new Set<string>()
+    let sequence = 0
+    for (let round = 0; round < 3; round++) {
+      const engine = await start(directory)
+      const client = clientOf(engine.url)
+      if (round === 0) {
+        await client.command({
+          query: `CREATE TABLE base (batch UInt32, row UInt32) ENGINE = MergeTree ORDER BY batch ${window}`,
+        })
+        await client.command({
+          query: `CREATE TABLE counts (batch UInt32, rows SimpleAggregateFunction(sum, UInt64)) ENGINE = AggregatingMergeTree ORDER BY batch ${window}`,
+        })
+        await client.command({
+          query:
+            'CREATE MATERIALIZED VIEW counts_mv TO counts AS SELECT batch, count() AS rows FROM base GROUP BY batch',
+        })
+      }
+      const insert = (batch: number) =>
+        client.insert({
+          table: 'base',
+          values: Array.from({ length: batchRows }, (_, row) => ({ batch, row })),
+          format: 'JSONEachRow',
+          clickhouse_settings: {
+            insert_deduplication_token: `b${batch}`,
+            deduplicate_blocks_in_dependent_materialized_views: 1,
+          },
+        })
+      // What was in flight when it was killed is repeated first.
+      for (let batch = 0; batch < sequence; batch++) if (!acknowledged.has(String(batch))) await insert(batch)
+      for (let batch = 0; batch < sequence; batch++) acknowledged.add(String(batch))
+      const writers = Array.from({ length: 4 }, async () => {
+        for (;;) {
+          const batch = sequence++
+          await insert(batch)
+          acknowledged.add(String(batch))
+        }
+      })
+      await sleep(700)
+      engine.child.kill('SIGKILL')
+      await Promise.allSettled(writers)
+      await client.close()
+    }
+    const engine = await start(directory)
+    const http = httpTo(engine.url)
+    const counts = async (sql: string) => {
+      const { text } = await http(`SELECT batch, ${sql} FORMAT TSV`)
+      return new Map(
+        text
+          .trim()
+          .split('\n')
+          .map((line) => line.split('\t') as [string, string]),
+      )
+    }
+    const base = await counts('count() FROM base GROUP BY batch')
+    expect(acknowledged.size).toBeGreaterThan(50)
+    for (const batch of acknowledged) expect(base.get(batch), `batch ${batch}`).toBe(String(batchRows))
+    for (const count of base.values()) expect(count).toBe(String(batchRows))
+    const view = await counts('sum(rows) FROM counts GROUP BY batch')
+    for (const batch of acknowledged) expect(view.get(batch), `batch ${batch} in the view`).toBe(String(batchRows))
+    await engine.stop()
+  })
+}, 60_000)
+
+test('a port in use is named', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  await withDirectory(async (directory) => {
+    await expect(start(directory, { port })).rejects.toThrow(`port ${port} is in use`)
+  })
+  server.close()
+})
+
+test('bad variables and directories are named', async () => {
+  await withDirectory(async (directory) => {
+    const env = { CLICKHOUSE_MAX_CONCURRENT_QUERIES: 'x', CLICKHOUSE_ALLOW_EMPTY_PASSWORD: 'y' }
+    const failed = start(directory, { env, user: '' })
+    await expect(failed).rejects.toThrow('CLICKHOUSE_MAX_CONCURRENT_QUERIES')
+    await expect(failed).rejects.toThrow('CLICKHOUSE_ALLOW_EMPTY_PASSWORD')
+    await expect(failed).rejects.toThrow('CLICKHOUSE_USER')
+    await expect(start(join(directory, 'a{b}'))).rejects.toThrow('--data')
+    await writeFile(join(directory, 'a file'), '')
+    await expect(start(join(directory, 'a file'))).rejects.toThrow(/a file/)
+    await mkdir(join(directory, 'é ü & <x>'))
+    const odd = await start(join(directory, 'é ü & <x>'))
+    expect(await httpTo(odd.url)('SELECT number FROM numbers(2)')).toMatchObject({ text: '0\n1\n' })
+    await odd.stop()
+  })
+})
+
+test('it listens on the loopback only, says one line, and logs no secret', async () => {
+  await withDirectory(async (directory) => {
+    const child = spawn(process.execPath, [main, '--data', directory, '--port', '0'], {
+      env: { ...process.env, CLICKHOUSE_PASSWORD: credentials.password },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let output = ''
+    child.stderr.on('data', (chunk) => {
+      output += chunk
+    })
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+    const { url, pid } = JSON.parse((await lines.next()).value as string) as { url: string; pid: number }
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+    const port = Number(new URL(url).port).toString(16).toUpperCase().padStart(4, '0')
+    const listening = execFileSync('cat', ['/proc/net/tcp', '/proc/net/tcp6'], { encoding: 'utf8' })
+      .split('\n')
+      .filter((line) => line.includes(`:${port} `) && line.includes(' 0A '))
+    expect(listening.map((line) => line.trim().split(/\s+/)[1])).toEqual([`0100007F:${port}`])
+    await httpTo(url)({ query: 'SELECT {p: String}, throwIf(1)', url: { param_p: 'hidden-parameter' } })
+    child.kill('SIGTERM')
+    expect(await once(child, 'exit')).toEqual([0, null])
+    expect(isAlive(pid)).toBe(false)
+    expect((await lines.next()).done).toBe(true)
+    expect(output).not.toContain(credentials.password)
+    expect(output).not.toContain('hidden-parameter')
+  })
+})
+
+test('it ends when the process that started it is killed', async () => {
+  await withDirectory(async (directory) => {
+    const spawnUrl = new URL('../../../../dist/clickhouse/embedded/spawn.js', import.meta.url).href
+    const script = `const { spawnEmbedded } = await import(${JSON.stringify(spawnUrl)});
+      const engine = await spawnEmbedded({ dataDir: ${JSON.stringify(directory)}, user: 'default', password: 'x' });
+      console.log(engine.pid); setInterval(() => {}, 1000)`
+    const parent = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    const [line] = (await once(createInterface({ input: parent.stdout }), 'line')) as [string]
+    const pid = Number(line)
+    expect(isAlive(pid)).toBe(true)
+    parent.kill('SIGKILL')
+    for (let i = 0; i < 100 && isAlive(pid); i++) await sleep(50)
+    expect(isAlive(pid)).toBe(false)
+    expect(readdirSync(directory)).not.toContain('owner.json')
+  })
+})

@@ -1,0 +1,224 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { type ClientRequest, type IncomingMessage, request } from 'node:http'
+import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'vitest'
+import { basic, credentials, type Http, httpTo, runningQueries, start, test, withDirectory } from './engine.js'
+
+/** Resident memory of a process in MB. */
+const residentMb = (pid: number) =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+
+async function until(what: () => Promise<boolean>, timeoutMs = 5_000): Promise<void> {
+  for (const end = Date.now() + timeoutMs; Date.now() < end; await sleep(20)) if (await what()) return
+  throw new Error(`not within ${timeoutMs} ms: ${what}`)
+}
+
+const idle = (http: Http) => until(async () => (await runningQueries(http)).length === 0)
+
+function open(base: string, query: string, headers: Record<string, string> = {}): ClientRequest {
+  const url = new URL(base)
+  url.searchParams.set('query', query)
+  const sent = request(url, { method: 'POST', headers: { ...basic, ...headers }, agent: false })
+  sent.on('error', () => undefined)
+  return sent
+}
+
+async function respond(sent: ClientRequest): Promise<IncomingMessage> {
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  response.on('error', () => undefined)
+  return response
+}
+
+test('rows stream both ways: four times as many take no more memory', async ({ engine, http }) => {
+  await http('CREATE TABLE streamed (a UInt64, b String) ENGINE = Null')
+  const block = Buffer.from(
+    Array.from({ length: 10_000 }, (_, i) => `${i},some text that is not that short\n`).join(''),
+  )
+  const stream = async (millions: number) => {
+    const sent = open(engine.url, `SELECT number FROM numbers(${millions * 10_000_000}) FORMAT RowBinary`)
+    sent.end()
+    let bytes = 0
+    for await (const chunk of await respond(sent)) bytes += (chunk as Buffer).length
+    expect(bytes).toBe(millions * 80_000_000)
+    const insert = open(engine.url, 'INSERT INTO streamed FORMAT CSV')
+    Readable.from(Array.from({ length: millions * 100 }, () => block)).pipe(insert)
+    const { headers } = await respond(insert)
+    const { written_rows } = JSON.parse(String(headers['x-clickhouse-summary']))
+    expect(written_rows).toBe(String(millions * 1_000_000))
+  }
+  let peak = 0
+  const watch = setInterval(() => {
+    peak = Math.max(peak, residentMb(engine.pid))
+  }, 20)
+  await stream(3)
+  const peakOfFew = peak
+  await stream(12)
+  clearInterval(watch)
+  // 720 MB more came out and 340 MB more went in.
+  expect(peak - peakOfFew).toBeLessThan(100)
+}, 60_000)
+
+test('a reader that goes away in the middle ends the query', async ({ engine, http }) => {
+  for (let round = 0; round < 5; round++) {
+    const sent = open(engine.url, 'SELECT number, repeat(toString(number), 20) FROM system.numbers FORMAT TSV')
+    sent.end()
+    const response = await respond(sent)
+    await once(response, 'readable')
+    response.read()
+    sent.destroy()
+  }
+  await idle(http)
+})
+
+test('a reader that stands still and then goes away ends the query', async ({ engine, http }) => {
+  const sent = open(engine.url, 'SELECT number, repeat(toString(number), 20) FROM system.numbers FORMAT TSV')
+  sent.end()
+  const response = await respond(sent)
+  response.pause()
+  await sleep(500)
+  expect(await runningQueries(http)).toHaveLength(1)
+  sent.destroy()
+  await idle(http)
+})
+
+test('a reader that goes away before the first row ends the query', async ({ engine, http }) => {
+  for (const query of [
+    'SELECT count() FROM system.numbers',
+    'SELECT sleepEachRow(1) FROM numbers(3) SETTINGS max_block_size = 1',
+    "INSERT INTO FUNCTION null('a UInt64') SELECT number FROM system.numbers",
+  ]) {
+    for (const waitMs of [0, 1, 5, 200]) {
+      const sent = open(engine.url, query)
+      sent.end()
+      await once(sent, 'finish')
+      await sleep(waitMs)
+      sent.destroy()
+    }
+  }
+  await idle(http)
+})
+
+test('a reader that stands still for longer than allowed is cut off', async ({ engine, http }) => {
+  const url = new URL(engine.url)
+  url.searchParams.set('query', 'SELECT number FROM system.numbers FORMAT TSV')
+  url.searchParams.set('http_send_timeout', '1')
+  const sent = request(url, { method: 'POST', headers: basic, agent: false })
+  sent.on('error', () => undefined).end()
+  const response = await respond(sent)
+  response.pause()
+  await sleep(500)
+  expect(await runningQueries(http)).toHaveLength(1)
+  await idle(http)
+  sent.destroy()
+})
+
+test('a writer that goes away stores complete blocks or nothing, and the query ends', async ({ engine, http }) => {
+  await http('CREATE TABLE torn (a UInt64) ENGINE = MergeTree ORDER BY a')
+  // Less than a file's worth, more than one, and more than a block's worth.
+  for (const rows of [1_000, 900_000, 3_000_000]) {
+    const sent = open(engine.url, 'INSERT INTO torn FORMAT TSV', { 'Transfer-Encoding': 'chunked' })
+    const lines = Buffer.from('12345678\n'.repeat(1_000))
+    for (let i = 0; i < rows / 1_000; i++) if (!sent.write(lines)) await once(sent, 'drain')
+    await sleep(100)
+    sent.destroy()
+    await idle(http)
+    const stored = Number((await http('SELECT count() FROM torn')).text)
+    if (rows < 1_000_000) expect(stored, `${rows} rows`).toBe(0)
+    else expect(stored).toBeLessThan(rows)
+  }
+})
+
+test('an insert that fails early is told so while its rows still come', async ({ engine, http }) => {
+  await http('CREATE TABLE picky (a UInt8) ENGINE = MergeTree ORDER BY a')
+  const sent = open(engine.url, 'INSERT INTO picky FORMAT CSV', { 'Transfer-Encoding': 'chunked' })
+  const answered = respond(sent)
+  let isAnswered = false
+  void answered.then(() => {
+    isAnswered = true
+  })
+  const lines = Buffer.from('oops\n'.repeat(20_000))
+  while (!isAnswered) {
+    sent.write(lines)
+    await sleep(1)
+  }
+  const response = await answered
+  expect(response.statusCode).toBe(400)
+  response.resume()
+  sent.end()
+  await idle(http)
+  expect(await http('SELECT count() FROM picky')).toMatchObject({ text: '0\n' })
+})
+
+test('a writer that stands still is cut off, and stores nothing', async ({ engine, http }) => {
+  await http('CREATE TABLE slow (a UInt64) ENGINE = MergeTree ORDER BY a')
+  for (const rows of [10, 1_000_000]) {
+    const url = new URL(engine.url)
+    url.searchParams.set('query', 'INSERT INTO slow FORMAT TSV')
+    url.searchParams.set('http_receive_timeout', '1')
+    const sent = request(url, { method: 'POST', headers: basic, agent: false })
+    sent.on('error', () => undefined)
+    sent.write('12345\n'.repeat(rows))
+    const response = await respond(sent)
+    expect(response.headers['x-clickhouse-exception-code']).toBe('209')
+    sent.destroy()
+  }
+  await idle(http)
+  expect(await http('SELECT count() FROM slow')).toMatchObject({ text: '0\n' })
+})
+
+test('nothing is left behind by what was torn', async ({ engine, dataDir, http }) => {
+  await idle(http)
+  await until(
+    async () =>
+      execFileSync('ls', [`${dataDir}/pipes`])
+        .toString()
+        .includes('rows-') === false,
+  )
+  // Pipes are kept for the next queries; none of them is open.
+  const files = execFileSync('ls', ['-l', `/proc/${engine.pid}/fd`]).toString()
+  expect(files).not.toContain('/pipes/pipe-')
+})
+
+test('it ends within seconds, whatever runs', async () => {
+  const busy: Record<string, (url: string) => ClientRequest> = {
+    nothing: (url) => open(url, 'SELECT 1'),
+    'a heavy query': (url) => open(url, 'SELECT sum(cityHash64(number)) FROM system.numbers'),
+    'a stalled reader': (url) => open(url, 'SELECT number FROM system.numbers FORMAT TSV'),
+    'a streaming insert': (url) => open(url, "INSERT INTO FUNCTION null('a UInt64') FORMAT TSV"),
+    'a large streaming insert': (url) => open(url, "INSERT INTO FUNCTION null('a UInt64') FORMAT TSV"),
+  }
+  await withDirectory(async (directory) => {
+    for (const [name, ask] of Object.entries(busy)) {
+      const engine = await start(directory)
+      const sent = ask(engine.url)
+      sent.on('response', (response) => response.pause())
+      if (name.includes('insert')) {
+        const rows = name.includes('large') ? 2_000_000 : 10
+        sent.write('12345\n'.repeat(rows))
+      } else sent.end()
+      await sleep(400)
+      const started = Date.now()
+      await engine.stop()
+      expect(await engine.exited, name).toEqual({ code: 0, signal: null })
+      expect(Date.now() - started, name).toBeLessThan(3_000)
+      sent.destroy()
+    }
+  })
+}, 30_000)
+
+test('a request at the moment of the end gets an answer or a closed connection', async () => {
+  await withDirectory(async (directory) => {
+    const engine = await start(directory)
+    const http = httpTo(engine.url)
+    const asked = Promise.allSettled(Array.from({ length: 20 }, () => http('SELECT sleep(0.2)')))
+    await sleep(50)
+    await engine.stop()
+    for (const outcome of await asked) {
+      if (outcome.status === 'fulfilled') expect([200, 500]).toContain(outcome.value.status)
+    }
+    expect(credentials.user).toBe('default')
+  })
+})
