@@ -25,19 +25,22 @@ export type Devnet = {
   stop: () => Promise<void>
 }
 
-/** Brings up the chain of `config.chainDir` as far as it had come, or a fresh one, and lets the market go on from there. */
-export async function startDevnet(config: DevnetConfig, log: Logger): Promise<Devnet> {
+/**
+ * Brings up the chain of `config.chainDir` as far as it had come, or a fresh one, and lets the market go on from there.
+ * When `signal` aborts before that, throws its reason and leaves the folder as it was.
+ */
+export async function startDevnet(config: DevnetConfig, log: Logger, signal: AbortSignal): Promise<Devnet> {
   await claimFolder(config.chainDir)
   try {
-    return await start(config, log)
+    return await start(config, log, signal)
   } catch (error) {
     await releaseFolder(config.chainDir)
     throw error
   }
 }
 
-async function start(config: DevnetConfig, log: Logger): Promise<Devnet> {
-  const { anvil, meta } = await bringUp(config, log)
+async function start(config: DevnetConfig, log: Logger, signal: AbortSignal): Promise<Devnet> {
+  const { anvil, meta } = await bringUp(config, log, signal)
   const { rpc, rpcUrl } = anvil
   const stopping = new AbortController()
   const journal = await openJournal(chainPaths(config.chainDir).journal)
@@ -79,7 +82,7 @@ async function start(config: DevnetConfig, log: Logger): Promise<Devnet> {
   return { rpcUrl, chainId, genesisHash, meta, historyDone, ended, stop }
 }
 
-async function bringUp(config: DevnetConfig, log: Logger) {
+async function bringUp(config: DevnetConfig, log: Logger, signal: AbortSignal) {
   const { chainDir } = config
   const options = (meta: ChainMeta) => ({
     port: config.port,
@@ -95,7 +98,7 @@ async function bringUp(config: DevnetConfig, log: Logger) {
   if (found) {
     warnOfIgnored(found, config, log)
     try {
-      const anvil = await restoreNode(chainDir, options(found), log)
+      const anvil = await restoreNode(chainDir, options(found), log, signal)
       log.info({ rpcUrl: anvil.rpcUrl, chainDir }, 'the chain goes on')
       return { anvil, meta: found }
     } catch (error) {

@@ -8,11 +8,20 @@ import { watchParent } from './parent.js'
 async function main(): Promise<void> {
   const config = parseConfig(process.env)
   const log = pino({ name: 'devnet', level: config.logLevel }, pino.destination(2))
+  const stopping = new AbortController()
   const stopWanted = new Promise<string>((settle) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => settle(signal))
-    watchParent(() => settle('the parent is gone'))
+    const want = (why: string): void => {
+      stopping.abort()
+      settle(why)
+    }
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => want(signal))
+    watchParent(() => want('the parent is gone'))
   })
-  const devnet = await startDevnet(config, log)
+  const devnet = await startDevnet(config, log, stopping.signal).catch((error: unknown) => {
+    if (!stopping.signal.aborted) throw error
+    return null
+  })
+  if (!devnet) return
   const { rpcUrl, chainId, genesisHash, meta } = devnet
   process.stdout.write(`${JSON.stringify({ ready: true, rpcUrl, chainId, genesisHash, plan: meta.plan })}\n`)
   devnet.historyDone.then(

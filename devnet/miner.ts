@@ -68,14 +68,16 @@ export function createMiner(rpc: Rpc, journal: Journal, startsAt: Head): Miner {
 
 /**
  * Mines the blocks of a journal again, in order, and gives the head. What they held was checked when they were mined
- * first; that they come out the same is for the caller to see from the hashes.
+ * first; that they come out the same is for the caller to see from the hashes. Throws when the signal aborts.
  */
 export async function replayBlocks(
   rpc: Rpc,
   blocks: readonly JournalBlock[],
   onBlock: (done: number) => void,
+  signal: AbortSignal,
 ): Promise<Head> {
   for (const [i, { timestamp, raws }] of blocks.entries()) {
+    signal.throwIfAborted()
     await rpc.batch(
       submitCalls(
         timestamp,

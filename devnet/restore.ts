@@ -19,13 +19,18 @@ export class ChainLostError extends PlumblineError {}
  * are two, so that the states of a thousand blocks or more before the head can be called: whoever reads the chain may
  * not have come to its end yet. Throws a ChainLostError when nothing there gives the same chain.
  */
-export async function restoreNode(chainDir: string, options: AnvilOptions, log: Logger): Promise<Anvil> {
+export async function restoreNode(
+  chainDir: string,
+  options: AnvilOptions,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<Anvil> {
   const checkpoints = (await listCheckpoints(chainPaths(chainDir).checkpoints)).slice(-2)
   const starts = checkpoints.length < 2 ? [0, ...checkpoints] : checkpoints
   const causes: ChainLostError[] = []
   for (const from of starts) {
     try {
-      return await restoreFrom(from, chainDir, options, log)
+      return await restoreFrom(from, chainDir, options, log, signal)
     } catch (error) {
       if (!(error instanceof ChainLostError)) throw error
       causes.push(error)
@@ -35,7 +40,13 @@ export async function restoreNode(chainDir: string, options: AnvilOptions, log: 
   throw new ChainLostError(reasons, { retryable: false, cause: causes })
 }
 
-async function restoreFrom(from: number, chainDir: string, options: AnvilOptions, log: Logger): Promise<Anvil> {
+async function restoreFrom(
+  from: number,
+  chainDir: string,
+  options: AnvilOptions,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<Anvil> {
   const paths = chainPaths(chainDir)
   const blocks = await readJournal(paths.journal, from).catch((cause: Error) => {
     throw new ChainLostError(`its journal cannot be used: ${cause.message}`, { retryable: false, cause })
@@ -51,7 +62,7 @@ async function restoreFrom(from: number, chainDir: string, options: AnvilOptions
   try {
     if (loadState) await rm(loadState)
     const progress = trackProgress('replaying the chain', blocks.length, log)
-    await replayBlocks(anvil.rpc, blocks, progress.update)
+    await replayBlocks(anvil.rpc, blocks, progress.update, signal)
     progress.stop()
     const last = blocks.at(-1)
     const parent = last && (await readBlock(anvil.rpc, last.number - 1))

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'vitest'
@@ -70,6 +72,13 @@ test('killed in the middle of history, it leaves no node behind and ends up with
   expect(await blockNumber(last.rpcUrl)).toBe(100)
   expect(await blockHash(last.rpcUrl, at)).toBe(hash)
   expect(last.genesisHash).toBe(first.genesisHash)
+
+  const copy = join(dataDir, 'copy')
+  await mkdir(join(copy, 'chain'), { recursive: true })
+  await copyFile(join(dataDir, 'chain', 'chain.json'), join(copy, 'chain', 'chain.json'))
+  const undisturbed = await start({ dataDir: copy })
+  await undisturbed.historyDone
+  expect(await blockHash(last.rpcUrl, 'latest')).toBe(await blockHash(undisturbed.rpcUrl, 'latest'))
   for (const block of [at, at + 1, 99, 100]) {
     expect(await readQuotes(last.rpcUrl, last.plan, block)).toEqual(plannedQuotes(last.plan, block))
   }
@@ -87,6 +96,24 @@ test('a killed node ends the devnet loudly, and the next start has lost nothing'
   expect(lines.at(-1)).toMatch(/anvil ended by itself|did not answer/)
   const second = await start()
   expect(await blockHash(second.rpcUrl, 22)).toBe(hash)
+})
+
+test('told to stop while it replays, it stops and loses nothing', async ({ start, dataDir }) => {
+  const first = await start({ historyBlocks: 300 })
+  await first.historyDone
+  const hash = await blockHash(first.rpcUrl, 'latest')
+  await first.stop()
+  const env = { ...process.env, DATA_DIR: dataDir, DEVNET_PORT: '0' }
+  const main = join(import.meta.dirname, '..', '..', '..', 'dist', 'devnet', 'main.js')
+  const second = spawn(process.execPath, [main], { env, stdio: 'ignore' })
+  await until(() => existsSync(join(dataDir, 'chain', 'anvil.pid')))
+  second.kill('SIGTERM')
+  await until(() => second.exitCode !== null)
+  expect(second.exitCode).toBe(0)
+  expect((await readdir(join(dataDir, 'chain'))).sort()).toEqual(['chain.json', 'journal'])
+  const third = await start()
+  await third.historyDone
+  expect(await blockHash(third.rpcUrl, 'latest')).toBe(hash)
 })
 
 test('a line that was cut off by a power cut costs nothing', async ({ start, dataDir }) => {
