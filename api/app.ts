@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto'
+import type { ClickHouseClient } from '@clickhouse/client'
+import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
+import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
+import type { Redis } from 'ioredis'
+import { stablecoinAddresses } from '../clickhouse/queries/stablecoin-addresses.js'
+import { createKnownStables, type KnownStables } from './known-stables.js'
+import { cors } from './plugins/cors.js'
+import { health } from './plugins/health.js'
+import { openapi } from './plugins/openapi.js'
+import { refusals } from './plugins/refusals.js'
+import { rawProblem, sendProblem } from './problem.js'
+import { flowsRoute } from './routes/flows.js'
+import { indexRoute } from './routes/index-links.js'
+import { pegRoute } from './routes/peg.js'
+import { stablecoinsRoutes } from './routes/stablecoins.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    clickhouse: ClickHouseClient
+    /** null where none is configured. */
+    redis: Redis | null
+    now: () => Date
+    stables: KnownStables
+  }
+}
+
+/** What the API needs from outside. The caller closes what it passes in. */
+export type AppDeps = {
+  clickhouse: ClickHouseClient
+  redis?: Redis | undefined
+  now: () => Date
+  logger: FastifyBaseLogger
+}
+
+/** The whole HTTP interface, not yet listening. */
+export async function buildApp({ clickhouse, redis, now, logger }: AppDeps) {
+  const app = fastify({
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: () => randomUUID(),
+    requestTimeout: 30_000,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 2048 },
+    frameworkErrors: sendProblem,
+    clientErrorHandler: (error, socket) => {
+      if (socket.writable) socket.end(rawProblem((error as NodeJS.ErrnoException).code))
+      else socket.destroy()
+    },
+  })
+  app.setValidatorCompiler(validatorCompiler)
+  app.setSerializerCompiler(serializerCompiler)
+  app.setErrorHandler(sendProblem)
+
+  app.decorate('clickhouse', clickhouse)
+  app.decorate('redis', redis ?? null)
+  app.decorate('now', now)
+  app.decorate(
+    'stables',
+    createKnownStables(async () => (await stablecoinAddresses(clickhouse, {})).map(({ stable }) => stable)),
+  )
+  app.addHook('onResponse', async (request, reply) => {
+    request.log.debug(
+      { method: request.method, url: request.url, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
+      'answered',
+    )
+  })
+
+  await cors(app)
+  refusals(app)
+  await openapi(app)
+  await app.register(health)
+  await app.register(indexRoute)
+  await app.register(
+    async (api) => {
+      await api.register(stablecoinsRoutes)
+      await api.register(pegRoute)
+      await api.register(flowsRoute)
+    },
+    { prefix: '/api/v1' },
+  )
+  return app
+}

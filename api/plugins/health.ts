@@ -1,0 +1,56 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { schemaVersion } from '../../clickhouse/queries/schema-version.js'
+import { PlumblineError } from '../../domain/errors.js'
+import { problemResponses } from '../problem.js'
+import { querySignal } from '../query-signal.js'
+
+/** Redis is configured but does not answer. */
+class RedisAwayError extends PlumblineError {
+  constructor(cause: unknown) {
+    super('redis does not answer', { retryable: true, cause })
+  }
+}
+
+/** The database answers, but `npm run migrate` has not been run on it. */
+class NoSchemaError extends PlumblineError {
+  constructor(cause?: unknown) {
+    super('the database has no schema', { retryable: true, cause })
+  }
+}
+
+/** Whether the process lives, and whether it can answer: ClickHouse has the schema, and Redis is there if configured. */
+export const health: FastifyPluginAsyncZod = async (app) => {
+  const tags = ['service']
+  app.get(
+    '/health/live',
+    { schema: { tags, summary: 'The process is up', response: { 200: z.object({ status: z.literal('ok') }) } } },
+    async () => ({ status: 'ok' as const }),
+  )
+
+  const Ready = z.object({
+    status: z.literal('ok'),
+    clickhouse: z.literal('ok'),
+    redis: z.enum(['ok', 'not_configured']),
+    schema_version: z.int(),
+  })
+  app.get(
+    '/health/ready',
+    { schema: { tags, summary: 'Requests can be answered', response: { 200: Ready, ...problemResponses(503) } } },
+    async (request) => {
+      const [schema] = await schemaVersion(app.clickhouse, {}, { signal: querySignal(request) }).catch((error) => {
+        throw error instanceof PlumblineError && error.retryable ? error : new NoSchemaError(error)
+      })
+      if (!schema?.version) throw new NoSchemaError()
+      await app.redis?.ping().catch((error) => {
+        throw new RedisAwayError(error)
+      })
+      return {
+        status: 'ok' as const,
+        clickhouse: 'ok' as const,
+        redis: app.redis ? ('ok' as const) : ('not_configured' as const),
+        schema_version: schema.version,
+      }
+    },
+  )
+}

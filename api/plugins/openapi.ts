@@ -1,0 +1,30 @@
+import swagger from '@fastify/swagger'
+import type { FastifyInstance } from 'fastify'
+import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
+
+/** Describes all routes that are added after it at /openapi.json, out of the schemas that serve them. */
+export async function openapi(app: FastifyInstance): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Plumbline',
+        version: '1.0.0',
+        description:
+          'Measurements of the stablecoins of the Tempo chain: prices against the reference stable, flows, supply and policy. ' +
+          'Every value is read from the chain. null means not measured, never 0.',
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      },
+      servers: [{ url: '/' }],
+      tags: [
+        { name: 'stablecoins', description: 'What is tracked, and its state' },
+        { name: 'peg', description: 'Prices against the reference stable' },
+        { name: 'flows', description: 'Value that moves between stables' },
+        { name: 'service', description: 'The service itself' },
+      ],
+    },
+    transform: jsonSchemaTransform,
+    transformObject: jsonSchemaTransformObject,
+  })
+  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
+}

@@ -1,0 +1,33 @@
+import type { FastifyInstance } from 'fastify'
+import { sendProblem } from '../problem.js'
+import { MethodNotAllowedError, NotFoundError, UrlTooLongError } from '../request-errors.js'
+
+/** No route has parameters that add up to more. */
+const MAX_URL_LENGTH = 2048
+
+/**
+ * Refuses what no route answers, before a body is read: URLs that are too long, unknown paths, and methods that a
+ * path does not have. To be called before the routes are added.
+ */
+export function refusals(app: FastifyInstance): void {
+  const patterns: { path: RegExp; method: string }[] = []
+  app.addHook('onRoute', ({ url, method }) => {
+    const path = new RegExp(`^${url.replaceAll(/[.*]/g, '\\$&').replaceAll(/:[^/]+/g, '[^/]+')}$`)
+    for (const one of [method].flat()) patterns.push({ path, method: one })
+  })
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id)
+    if (request.raw.url && request.raw.url.length > MAX_URL_LENGTH)
+      throw new UrlTooLongError(request.raw.url.length, MAX_URL_LENGTH)
+    if (!request.is404) return
+    const path = request.url.split('?', 1)[0] as string
+    const allowed = patterns.filter((route) => route.path.test(path)).map(({ method }) => method)
+    if (allowed.length === 0) throw new NotFoundError('unknown-route', `there is nothing at ${path}`)
+    throw new MethodNotAllowedError(request.method, [...new Set([...allowed, 'OPTIONS'])].join(', '))
+  })
+
+  app.setNotFoundHandler((request, reply) =>
+    sendProblem(new NotFoundError('unknown-route', 'there is nothing here'), request, reply),
+  )
+}

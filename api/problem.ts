@@ -1,0 +1,132 @@
+import { STATUS_CODES } from 'node:http'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { BadParameterError } from '../domain/bad-parameter.js'
+import { PlumblineError } from '../domain/errors.js'
+import { MethodNotAllowedError, NotFoundError, UrlTooLongError } from './request-errors.js'
+
+const Fault = z.object({ parameter: z.string(), detail: z.string() })
+
+/** RFC 9457. `parameter` is the first that is at fault, `errors` has all of them. */
+export const Problem = z
+  .object({
+    type: z.string().meta({ description: 'Names the kind of problem' }),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    instance: z.string().optional().meta({ description: 'The path that was asked for' }),
+    parameter: z.string().optional(),
+    errors: z.array(Fault).optional(),
+  })
+  .meta({ id: 'Problem' })
+export type Problem = z.infer<typeof Problem>
+
+export const PROBLEM_TYPE = 'application/problem+json'
+
+/** A client may try again after this many seconds when ClickHouse is away or overloaded. */
+const RETRY_AFTER_SECONDS = 5
+
+/** For a route's `response`: the statuses that it can fail with, besides those that any route can. */
+export function problemResponses<Status extends number>(...statuses: Status[]) {
+  const response = (status: number) => ({
+    description: STATUS_CODES[status] as string,
+    content: { [PROBLEM_TYPE]: { schema: Problem } },
+  })
+  type Response = ReturnType<typeof response>
+  return Object.fromEntries(statuses.map((status) => [status, response(status)])) as Record<Status, Response>
+}
+
+type Answer = {
+  status: number
+  kind: string
+  detail: string
+  faults?: Problem['errors']
+  headers?: Record<string, string>
+}
+
+function validationFaults(error: unknown): z.infer<typeof Fault>[] | null {
+  if (!hasZodFastifySchemaValidationErrors(error)) return null
+  return error.validation.flatMap(({ keyword, instancePath, message = 'is not valid', params }) => {
+    if (keyword === 'unrecognized_keys')
+      return (params.keys as string[]).map((parameter) => ({
+        parameter,
+        detail: 'is not a parameter of this route',
+      }))
+    const parameter = instancePath.split('/')[1] ?? ''
+    return [{ parameter, detail: message }]
+  })
+}
+
+function answerTo(error: unknown): Answer {
+  const faults = validationFaults(error)
+  if (faults) return { status: 400, kind: 'bad-parameter', detail: sentence(faults), faults }
+  if (error instanceof BadParameterError) {
+    const own = [{ parameter: error.parameter, detail: error.message }]
+    return { status: 400, kind: 'bad-parameter', detail: sentence(own), faults: own }
+  }
+  if (error instanceof NotFoundError) {
+    const { kind, parameter, message: detail } = error
+    return { status: 404, kind, detail, ...(parameter && { faults: [{ parameter, detail }] }) }
+  }
+  if (error instanceof MethodNotAllowedError)
+    return { status: 405, kind: 'method-not-allowed', detail: error.message, headers: { allow: error.allow } }
+  if (error instanceof UrlTooLongError) return { status: 414, kind: 'url-too-long', detail: error.message }
+  if (error instanceof PlumblineError && error.retryable) {
+    const headers = { 'retry-after': `${RETRY_AFTER_SECONDS}` }
+    return { status: 503, kind: 'unavailable', detail: 'the data cannot be read at the moment; try again', headers }
+  }
+  const { statusCode, code } = error as Partial<FastifyError>
+  if (code === 'FST_ERR_BAD_URL') return { status: 400, kind: 'bad-url', detail: 'the URL is not properly encoded' }
+  // Fastify's own refusals, such as a malformed body, describe the request and nothing else.
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
+    return { status: statusCode, kind: 'bad-request', detail: (error as Error).message }
+  return { status: 500, kind: 'internal', detail: 'something went wrong here; the log has the details' }
+}
+
+const sentence = (faults: z.infer<typeof Fault>[]): string =>
+  faults.map(({ parameter, detail }) => `${parameter} ${detail}`).join('; ')
+
+/** The problem document of an error, without anything from the inside: ClickHouse's messages go to the log. */
+function document({ status, kind, detail, faults }: Answer, instance: string | undefined): Problem {
+  return {
+    type: `urn:plumbline:problem:${kind}`,
+    title: STATUS_CODES[status] ?? 'Error',
+    status,
+    detail,
+    ...(instance !== undefined && { instance }),
+    ...(faults?.[0] && { parameter: faults[0].parameter, errors: faults }),
+  }
+}
+
+/** Fastify's error handler, and its handler for what fails before there is a route. */
+export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const answer = answerTo(error)
+  if (answer.status >= 500 && !request.raw.aborted) request.log.error({ err: error }, 'request failed')
+  return reply
+    .code(answer.status)
+    .headers({ 'access-control-allow-origin': '*', 'x-request-id': request.id, ...answer.headers })
+    .type(PROBLEM_TYPE)
+    .send(JSON.stringify(document(answer, request.url.split('?', 1)[0])))
+}
+
+/** A whole HTTP response for what is no HTTP request: Node's parser has refused it, so there is no reply to use. */
+export function rawProblem(code: string | undefined): string {
+  const isTooLarge = code === 'HPE_HEADER_OVERFLOW'
+  const isSlow = code === 'ERR_HTTP_REQUEST_TIMEOUT'
+  const answer: Answer = isTooLarge
+    ? { status: 431, kind: 'headers-too-large', detail: 'the URL and headers together are too large' }
+    : isSlow
+      ? { status: 408, kind: 'too-slow', detail: 'the request took too long to arrive' }
+      : { status: 400, kind: 'bad-request', detail: 'this is not a valid HTTP request' }
+  const body = JSON.stringify(document(answer, undefined))
+  return [
+    `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}`,
+    `content-type: ${PROBLEM_TYPE}`,
+    `content-length: ${Buffer.byteLength(body)}`,
+    'access-control-allow-origin: *',
+    'connection: close',
+    '',
+    body,
+  ].join('\r\n')
+}

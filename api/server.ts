@@ -1,0 +1,61 @@
+import { Redis } from 'ioredis'
+import { pino } from 'pino'
+import { connect } from '../clickhouse/client.js'
+import { PlumblineError } from '../domain/errors.js'
+import { exitCodeOf } from '../domain/exit-code.js'
+import { parseEnv } from '../domain/parse-env.js'
+import { buildApp } from './app.js'
+import { ApiConfig } from './config.js'
+
+/** Requests that are still running when the process is told to stop get this long. */
+const DRAIN_MS = 10_000
+
+/** The address cannot be listened on. Another process may let go of it. */
+class ListenError extends PlumblineError {
+  constructor(message: string, cause: unknown) {
+    super(message, { retryable: true, cause })
+  }
+}
+
+function listenError(cause: unknown, { HOST, PORT }: ApiConfig): unknown {
+  const code = (cause as NodeJS.ErrnoException).code
+  if (code === 'EADDRINUSE') return new ListenError(`PORT: port ${PORT} is in use`, cause)
+  if (code === 'EACCES') return new ListenError(`PORT: port ${PORT} needs more rights`, cause)
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return new ListenError(`HOST: ${HOST} is no address of this machine`, cause)
+  return cause
+}
+
+const stopped = new Promise<void>((resolve) => {
+  // `disconnect`: the process that started this one is gone.
+  for (const signal of ['SIGTERM', 'SIGINT', 'disconnect']) process.once(signal, () => resolve())
+})
+
+async function main(): Promise<void> {
+  const config = parseEnv(ApiConfig, process.env)
+  const logger = pino({ name: 'api', level: config.LOG_LEVEL }, pino.destination({ fd: 2, sync: true }))
+  const clickhouse = connect(config, { application: 'plumbline-api', maxOpenConnections: 32 })
+  const redis = config.REDIS_URL ? new Redis(config.REDIS_URL, { maxRetriesPerRequest: 1 }) : undefined
+  redis?.on('error', (error) => logger.warn({ reason: error.message }, 'redis is away'))
+  const app = await buildApp({ clickhouse, redis, now: () => new Date(), logger })
+  try {
+    const url = await app.listen({ host: config.HOST, port: config.PORT }).catch((cause) => {
+      throw listenError(cause, config)
+    })
+    console.log(`api ready at ${url}/api/v1/stablecoins`)
+    await stopped
+  } finally {
+    setTimeout(() => process.exit(0), DRAIN_MS).unref()
+    await app.close()
+    redis?.disconnect()
+    await clickhouse.close()
+  }
+}
+
+main().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    console.error(`api stops: ${error instanceof Error ? error.message : error}`)
+    process.exit(exitCodeOf(error))
+  },
+)

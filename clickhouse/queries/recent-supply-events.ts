@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { integerText } from '../columns.js'
+import { defineQuery } from '../define-query.js'
+
+export const SupplyEventRow = z.object({
+  kind: z.enum(['mint', 'burn', 'burn_blocked', 'cap']),
+  account: z.string().meta({ description: 'mint: receiver, burn: holder, cap: who set it' }),
+  amount: integerText.meta({ description: 'In base units: 6 decimals; the new cap for kind cap' }),
+  block_number: z.int(),
+  log_index: z.int(),
+  block_timestamp: z.iso.datetime(),
+  tx_hash: z.string(),
+})
+
+/** A stable's last ten changes of supply or cap, newest first. */
+export const recentSupplyEvents = defineQuery({
+  name: 'recent_supply_events',
+  params: z.object({ stable: z.string() }),
+  row: SupplyEventRow,
+  sql: `
+    SELECT kind, account, toString(amount_raw) AS amount, toUInt32(block_number) AS block_number, log_index,
+           block_time AS block_timestamp, tx_hash
+    FROM supply_events
+    WHERE stable = {stable: String}
+    ORDER BY block_time DESC, supply_events.block_number DESC, log_index DESC LIMIT 10`,
+})

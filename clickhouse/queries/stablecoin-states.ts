@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import { integerText } from '../columns.js'
+import { defineQuery } from '../define-query.js'
+
+export const StablecoinState = z.object({
+  address: z.string(),
+  symbol: z.string(),
+  name: z.string(),
+  currency: z.string(),
+  tier: z.enum(['listed', 'unlisted']),
+  supply: z
+    .object({
+      current: integerText.meta({ description: 'In base units: 6 decimals' }),
+      cap: integerText.nullable().meta({ description: 'In base units; null when there is no cap' }),
+    })
+    .nullable(),
+  policy: z
+    .object({
+      type: z.enum(['allow_all', 'reject_all', 'whitelist', 'blacklist', 'compound']),
+      policy_id: integerText,
+      policy_admin: z.string().nullable().meta({ description: 'null for the two built-in policies' }),
+      paused: z.boolean().meta({ description: 'Whether all transfers are stopped' }),
+    })
+    .nullable(),
+})
+
+const sql = (which: string) => `
+    SELECT stablecoins.stable AS address, symbol, name, currency, tier, supply, policy
+    FROM stablecoins
+    LEFT JOIN
+    (
+        SELECT stable,
+               argMax(
+                 CAST((toString(supply_raw), if(cap_raw = toUInt256('340282366920938463463374607431768211455'), NULL, toString(cap_raw))),
+                      'Tuple(current String, cap Nullable(String))'),
+                 (block_time, block_number)) AS supply,
+               argMax(
+                 CAST((toString(policy_type), toString(policy_id), policy_admin, paused),
+                      'Tuple(type String, policy_id String, policy_admin Nullable(String), paused Bool)'),
+                 (block_time, block_number)) AS policy
+        FROM state_reads
+        WHERE (stable, block_time) IN (SELECT stable, max(block_time) FROM state_reads WHERE ${which} GROUP BY stable)
+        GROUP BY stable
+    ) AS newest USING stable
+    WHERE ${which}
+    ORDER BY symbol, address`
+
+/**
+ * Every stable with its newest supply, cap and policy, by symbol, then address. Reads the keys of all state reads but
+ * the values of the newest only. A cap of 2^128-1 is none.
+ */
+export const stablecoinStates = defineQuery({
+  name: 'stablecoin_states',
+  params: z.object({}),
+  row: StablecoinState,
+  sql: sql('1'),
+})
+
+/** The same for one stable; nothing for an unknown address. */
+export const stablecoinState = defineQuery({
+  name: 'stablecoin_state',
+  params: z.object({ stable: z.string() }),
+  row: StablecoinState,
+  sql: sql('stable = {stable: String}'),
+})

@@ -1,0 +1,41 @@
+import { BadParameterError } from './bad-parameter.js'
+
+const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+const RELATIVE = /^(\d{1,9})([mhd])$/
+const EPOCH_SECONDS = /^\d{1,12}$/
+// A `+` that was not percent-encoded arrives as a space.
+const ISO_8601 =
+  /^(\d{4}-\d\d-\d\d)(?:T((?:[01]\d|2[0-3]):[0-5]\d)(?::([0-5]\d)(?:\.\d{1,9})?)?(Z|[+ -](?:[01]\d|2[0-3]):[0-5]\d)?)?$/i
+
+const ACCEPTED = 'an ISO 8601 timestamp or date, unix epoch seconds, or a time back from now such as 30m, 24h or 7d'
+
+/** The instant of an ISO 8601 text in milliseconds, NaN for a day that the calendar does not have. */
+function isoMs([, day = '', time = '00:00', seconds = '00', zone = 'Z']: RegExpExecArray): number {
+  const midnight = Date.parse(`${day}T00:00:00Z`)
+  // Date.parse takes 31 February for a day in March.
+  if (Number.isNaN(midnight) || !new Date(midnight).toISOString().startsWith(day)) return Number.NaN
+  return Date.parse(`${day}T${time}:${seconds}${zone.replace(' ', '+').toUpperCase()}`)
+}
+
+/**
+ * The instant that an `as_of` parameter names, in whole seconds, rounded down. Accepts an ISO 8601 timestamp (UTC
+ * where it has no offset), a date (its midnight, UTC), unix epoch seconds, or minutes, hours or days back from `now`
+ * (90m, 24h, 7d). Throws BadParameterError for anything else and for the future. May lie before 1970.
+ */
+export function parseAsOf(text: string, now: Date): Date {
+  const relative = RELATIVE.exec(text)
+  const iso = ISO_8601.exec(text)
+  let ms = Number.NaN
+  if (relative) ms = now.getTime() - Number(relative[1]) * UNIT_MS[relative[2] as keyof typeof UNIT_MS]
+  else if (EPOCH_SECONDS.test(text)) ms = Number(text) * 1000
+  else if (iso) ms = isoMs(iso)
+  if (Number.isNaN(ms)) throw new BadParameterError('as_of', `must be ${ACCEPTED}`)
+  if (ms > now.getTime()) throw new BadParameterError('as_of', 'must not lie in the future')
+  return new Date(Math.floor(ms / 1000) * 1000)
+}
+
+/** ISO 8601 in UTC without a fraction, such as 2026-07-01T12:00:00Z. */
+export function isoSeconds(instant: Date): string {
+  return `${instant.toISOString().slice(0, -5)}Z`
+}
