@@ -7,18 +7,27 @@ export type Call = { target: string; callData: Hex }
 /** `returnData` is the call's answer, or the revert's data when `success` is false. */
 export type CallResult = { success: boolean; returnData: Hex }
 
-/** Calldata that runs all `calls` in one eth_call and lets each of them fail by itself. */
-export function encodeCalls(calls: readonly Call[]): Hex {
-  return encodeFunctionData({
+/** What eth_call takes to run several calls. */
+export type CallRequest = { to: string; data: Hex }
+
+/** Runs all `calls` in one eth_call and lets each of them fail by itself. */
+export function multicallRequest(calls: readonly Call[]): CallRequest {
+  const data = encodeFunctionData({
     abi: multicall3Abi,
     functionName: 'aggregate3',
     args: [calls.map(({ target, callData }) => ({ target: target as Hex, allowFailure: true, callData }))],
   })
+  return { to: MULTICALL3, data }
 }
 
-/** Runs encoded calls on the state at the end of a block. One result a call, in their order. */
-export async function multicall(rpc: Rpc, data: Hex, count: number, blockNumber: number): Promise<CallResult[]> {
-  const answer = await rpc.request('eth_call', [{ to: MULTICALL3, data }, numberToHex(blockNumber)], Bytes)
+/** Runs a request of `count` calls on the state at the end of a block. One result a call, in their order. */
+export async function multicall(
+  rpc: Rpc,
+  request: CallRequest,
+  count: number,
+  blockNumber: number,
+): Promise<CallResult[]> {
+  const answer = await rpc.request('eth_call', [request, numberToHex(blockNumber)], Bytes)
   let results: readonly CallResult[]
   try {
     results = decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: answer as Hex })

@@ -3,7 +3,7 @@ import { Abis } from 'viem/tempo'
 import { ONE_TOKEN, type QuoteStatus, REFERENCE_STABLE } from '../../domain/peg.js'
 import { STABLECOIN_DEX } from '../chain/addresses.js'
 import { RpcAnswerError } from './answers.js'
-import { type CallResult, encodeCalls, multicall } from './multicall.js'
+import { type CallRequest, type CallResult, multicall, multicallRequest } from './multicall.js'
 import type { Rpc } from './rpc.js'
 
 /** Quotes of one token in micro-units of the reference stable. `status` tells of the sell quote. */
@@ -32,15 +32,17 @@ const buyCall = (stable: string): Hex =>
     args: [REFERENCE_STABLE, stable as Hex, ONE_TOKEN],
   })
 
-// The stables change seldom and the calldata is the same in every block.
-let encoded: { stables: readonly string[]; data: Hex } | undefined
+// The stables change seldom and the request is the same in every block.
+const requests = new WeakMap<readonly string[], CallRequest>()
 
-function calldata(stables: readonly string[]): Hex {
-  if (encoded?.stables !== stables) {
-    const calls = stables.flatMap((stable) => [sellCall(stable), buyCall(stable)])
-    encoded = { stables, data: encodeCalls(calls.map((callData) => ({ target: STABLECOIN_DEX, callData }))) }
-  }
-  return encoded.data
+/** The eth_call that asks for both quotes of each stable. */
+export function quotesRequest(stables: readonly string[]): CallRequest {
+  const known = requests.get(stables)
+  if (known) return known
+  const calls = stables.flatMap((stable) => [sellCall(stable), buyCall(stable)])
+  const request = multicallRequest(calls.map((callData) => ({ target: STABLECOIN_DEX, callData })))
+  requests.set(stables, request)
+  return request
 }
 
 function micros(functionName: 'quoteSwapExactAmountIn' | 'quoteSwapExactAmountOut', result: CallResult): number | null {
@@ -58,7 +60,7 @@ function micros(functionName: 'quoteSwapExactAmountIn' | 'quoteSwapExactAmountOu
  */
 export async function readQuotes(rpc: Rpc, stables: readonly string[], blockNumber: number): Promise<Quote[]> {
   if (stables.length === 0) return []
-  const results = await multicall(rpc, calldata(stables), stables.length * 2, blockNumber)
+  const results = await multicall(rpc, quotesRequest(stables), stables.length * 2, blockNumber)
   return stables.map((_, i) => {
     const sell = results[2 * i] as CallResult
     const buy = results[2 * i + 1] as CallResult

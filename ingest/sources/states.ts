@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { StateRead } from '../../clickhouse/tables/state-reads.js'
 import { TIP403_REGISTRY } from '../chain/addresses.js'
 import { RpcAnswerError } from './answers.js'
-import { type Call, type CallResult, encodeCalls, multicall } from './multicall.js'
+import { type Call, type CallResult, multicall, multicallRequest } from './multicall.js'
 import type { Rpc } from './rpc.js'
 
 const READS = ['totalSupply', 'supplyCap', 'paused', 'transferPolicyId'] as const
@@ -37,7 +37,7 @@ function answer(
 }
 
 const ask = (rpc: Rpc, calls: Call[], block: Block): Promise<CallResult[]> =>
-  calls.length === 0 ? Promise.resolve([]) : multicall(rpc, encodeCalls(calls), calls.length, block.number)
+  calls.length === 0 ? Promise.resolve([]) : multicall(rpc, multicallRequest(calls), calls.length, block.number)
 
 /** Supply, cap, pause and transfer policy of each of `stables` at the end of a block, in their order. */
 export async function readStates(rpc: Rpc, stables: readonly string[], block: Block): Promise<StateRead[]> {
