@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { type Addon, type Classification, loadAddon } from './addon.js'
 import { Connection, markSetting } from './connection.js'
 import { writeEngineConfig } from './engine-config.js'
+import { Killer } from './killer.js'
 import { quoteName, quoteString } from './settings.js'
 
 /** Connections opened ahead of need, for each of the databases asked for last. Opening one takes about 0.3 ms. */
@@ -22,7 +23,7 @@ export class Engine {
   readonly #addon: Addon
   readonly #directory: string
   readonly #base: Connection
-  readonly #killer: Connection
+  readonly #killer: Killer
   readonly #spares = new Map<string, Promise<Connection>[]>()
   readonly #contentTypes: ReadonlyMap<string, string>
   readonly #classifications = new Map<string, Classification>()
@@ -36,7 +37,7 @@ export class Engine {
     this.version = facts.version
     this.timezone = facts.timezone
     this.#contentTypes = new Map(facts.contentTypes)
-    this.#killer = new Connection(addon, directory, [], 'kill')
+    this.#killer = new Killer(new Connection(addon, directory, [], 'kill'))
     this.#refill('default')
   }
 
@@ -61,9 +62,14 @@ export class Engine {
 
   /** A marked connection with nothing set but its database. The caller closes it. Rejects for an unknown database. */
   connect(database: string): Promise<Connection> {
-    const spare = this.#spares.get(database)?.shift() ?? this.#connect(database)
-    setImmediate(() => this.#refill(database))
-    return spare
+    const spare = this.#spares.get(database)?.shift()
+    const connection = spare ?? this.#connect(database)
+    // Behind the first use, so that a name that no database has is not kept.
+    connection.then(
+      () => setImmediate(() => this.#refill(database)),
+      () => this.#spares.delete(database),
+    )
+    return connection
   }
 
   /** A connection on which the rows of an INSERT in the format Values may be expressions. Only for rows that were checked. */
@@ -86,9 +92,8 @@ export class Engine {
   }
 
   /** Tells the query on the connection with this mark to stop. False when none runs there (yet). */
-  async kill(mark: string): Promise<boolean> {
-    const { bytes } = await this.#killer.run(`KILL QUERY WHERE Settings['${markSetting}'] = ${quoteString(mark)} ASYNC`)
-    return bytes.length > 0
+  kill(mark: string): Promise<boolean> {
+    return this.#killer.kill(mark)
   }
 
   /** Closes what the engine itself holds open. Queries have to be done by then. */
@@ -109,7 +114,7 @@ export class Engine {
     if (this.#spares.size > spareDatabases && oldest !== undefined) void this.#closeSpares(oldest)
     while (spares.length < spareConnections) {
       const spare = this.#connect(database)
-      spare.catch(() => this.#spares.delete(database))
+      spare.catch(() => undefined)
       spares.push(spare)
     }
   }

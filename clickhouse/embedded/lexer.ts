@@ -1,5 +1,5 @@
 /** `word` is a bare word or keyword, `name` a quoted identifier, `data` a heredoc. */
-export type TokenKind = 'word' | 'name' | 'string' | 'data' | 'number' | 'symbol' | 'error'
+type TokenKind = 'word' | 'name' | 'string' | 'data' | 'number' | 'symbol' | 'error'
 export type Token = { kind: TokenKind; start: number; end: number }
 
 const isSpace = (c: number) => c === 0x20 || (c >= 0x09 && c <= 0x0d)

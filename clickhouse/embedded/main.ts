@@ -28,10 +28,9 @@ async function serve(config: Config): Promise<void> {
   })
   const pipes = await Pipes.open(join(directory, 'pipes'))
   let isEnding = false
-  const end = async (code: number, why: string, server?: HttpServer) => {
+  const end = async (code: number, server?: HttpServer) => {
     if (isEnding) return
     isEnding = true
-    log(`${why}: shutting down`)
     setTimeout(() => process.kill(process.pid, 'SIGKILL'), shutdownMs).unref()
     await server?.close()
     await engine.close()
@@ -41,18 +40,21 @@ async function serve(config: Config): Promise<void> {
   }
   try {
     const server = await HttpServer.listen(engine, pipes, config)
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void end(0, signal, server))
-    process.on('disconnect', () => void end(0, 'the parent process is gone', server))
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void end(0, server))
+    process.on('disconnect', () => {
+      log('the process that started it is gone')
+      void end(0, server)
+    })
     process.on('uncaughtException', (error) => {
       log(`uncaught: ${error.stack}`)
-      void end(1, 'uncaught exception', server)
+      void end(1, server)
     })
     process.stdout.write(
       `${JSON.stringify({ ready: true, url: `http://127.0.0.1:${server.port}`, pid: process.pid })}\n`,
     )
   } catch (error) {
     log(startError(error, config))
-    await end(1, 'not started')
+    await end(1)
   }
 }
 

@@ -31,8 +31,9 @@ export class Owner {
     return `data directory ${directory} is in use by another process (${holder})`
   }
 
+  /** Leaves the note of another owner alone. */
   release(): void {
-    rmSync(this.#file, { force: true })
+    if (read(this.#file)?.pid === process.pid) rmSync(this.#file, { force: true })
   }
 }
 

@@ -34,6 +34,8 @@ export class Pipe {
   }
 }
 
+const scratch = Buffer.alloc(65_536)
+
 /**
  * Takes what comes through a pipe. Keeps it open for reading until `readRest`, as the engine may open it more than once
  * (it does when it fails), and would wait for ever in open() without a reader.
@@ -64,10 +66,9 @@ export class PipeReader {
     const chunks: Buffer[] = []
     try {
       for (;;) {
-        const chunk = Buffer.allocUnsafe(65_536)
-        const size = readSync(this.#fd, chunk)
+        const size = readSync(this.#fd, scratch)
         if (size === 0) return chunks
-        chunks.push(chunk.subarray(0, size))
+        chunks.push(Buffer.from(scratch.subarray(0, size)))
       }
     } finally {
       closeSync(this.#fd)

@@ -8,9 +8,9 @@ import { type EngineError, httpStatus } from './errors.js'
 
 export type Encoding = 'gzip' | 'deflate' | 'br'
 
-/** The encoding a client asks for; as on a server, only with enable_http_compression. */
+/** The encoding a client accepts, unless it switches the setting off that is on by default. */
 export function replyEncoding(request: IncomingMessage, url: URLSearchParams): Encoding | undefined {
-  const isOn = url.get('enable_http_compression')
+  const isOn = url.get('enable_http_compression') ?? '1'
   if (isOn !== '1' && isOn !== 'true') return undefined
   const accepted = String(request.headers['accept-encoding'] ?? '')
   return (['br', 'gzip', 'deflate'] as const).find((encoding) => accepted.includes(encoding))
@@ -102,7 +102,7 @@ export class Reply {
       await new Promise((resolve) => stream.write(block, resolve))
     }
     // Without the last chunk, so that a client that does not know the marker does not take the body for complete.
-    this.#response.socket?.end()
+    this.#response.socket?.destroySoon()
   }
 
   async #sendWhole(status: number, body: Buffer): Promise<void> {

@@ -10,7 +10,7 @@ export class RunningQuery {
   readonly #engine: Engine
   #running = 0
   #isCancelled = false
-  #onFound: (() => void)[] = []
+  #stop: (() => void) | undefined
 
   constructor(engine: Engine, connection: Connection) {
     this.#engine = engine
@@ -32,23 +32,27 @@ export class RunningQuery {
   }
 
   /**
-   * Stops what runs and refuses what would run next. The engine may not know the statement yet, and a thread of it may be
-   * waiting in a pipe, so this repeats until the statement is over; `onStop` is called each time the engine knows.
+   * Stops what runs and refuses what would run next. The engine may not know the statement yet, so this asks until it
+   * does; from then on it calls what `onStop` was given until the statement is over, as a thread may wait in a pipe.
    */
   async cancel(): Promise<void> {
     if (this.#isCancelled) return
     this.#isCancelled = true
+    let isKnown = false
     for (let attempt = 0; this.#running > 0; attempt++) {
-      const isKnown = await this.#engine.kill(this.connection.mark).catch(() => false)
-      if (isKnown || attempt > 20) for (const free of this.#onFound) free()
+      isKnown ||= await this.#engine.kill(this.connection.mark)
+      if (isKnown || attempt > attemptsToBeKnown) this.#stop?.()
       await sleep(Math.min(5 * 2 ** attempt, 250))
     }
   }
 
-  /** Calls `free` repeatedly once a cancelled statement has been told to stop. It has to let go of the engine's threads. */
-  onStop(free: () => void): void {
-    this.#onFound.push(free)
+  /** `stop` has to let go of the engine's threads. It may be called many times. */
+  onStop(stop: () => void): void {
+    this.#stop = stop
   }
 }
+
+/** About four seconds. A statement that is not known by then waits where it cannot be found. */
+const attemptsToBeKnown = 20
 
 const cancelled = () => EngineError.of(394, 'QUERY_WAS_CANCELLED', 'Query was cancelled')

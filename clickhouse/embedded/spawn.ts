@@ -42,6 +42,8 @@ export async function spawnEmbedded(options: EmbeddedOptions): Promise<Embedded>
       }),
     },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    // Ctrl-C goes to a whole process group; whoever started the engine ends it, behind those who still write to it.
+    detached: true,
   })
   const exited: Embedded['exited'] = new Promise((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }))
@@ -68,7 +70,7 @@ function ready(child: ChildProcess, exited: Embedded['exited'], lines: string[])
       if (message.ready) resolve(message.url)
     })
     void exited.then(({ code, signal }) => {
-      const own = lines.filter((line) => line.startsWith('clickhouse: ') && !line.includes('shutting down'))
+      const own = lines.filter((line) => line.startsWith('clickhouse: '))
       const why = own.at(-1)?.slice('clickhouse: '.length) ?? lines.at(-1) ?? `ended with ${code ?? signal}`
       reject(new Error(`embedded ClickHouse did not start: ${why}`))
     })

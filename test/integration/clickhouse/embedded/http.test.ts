@@ -167,16 +167,24 @@ describe('compression', () => {
     expect(sent.text).toBe('7\n')
     for (const rows of [3, 500_000]) {
       const query = `SELECT number FROM numbers(${rows})`
-      const url = { enable_http_compression: '1' }
-      const answer = await http({ query, url, headers: { ...auth, 'Accept-Encoding': encoding } })
+      const answer = await http({ query, headers: { ...auth, 'Accept-Encoding': encoding } })
       expect(answer.headers['content-encoding']).toBe(encoding)
       expect(decompress(answer.body).toString().split('\n')).toHaveLength(rows + 1)
     }
   })
 
-  test('is not used unless it is asked for', async ({ http }) => {
-    const answer = await http({ query: 'SELECT 1', headers: { ...auth, 'Accept-Encoding': 'gzip' } })
-    expect(answer.headers['content-encoding']).toBe(undefined)
+  test('is not used when it is not accepted or switched off', async ({ http }) => {
+    const accepting = { ...auth, 'Accept-Encoding': 'gzip' }
+    const url = { enable_http_compression: '0' }
+    for (const ask of [
+      { headers: auth },
+      { headers: accepting, url },
+      { headers: { ...auth, 'Accept-Encoding': 'zap' } },
+    ]) {
+      const answer = await http({ query: 'SELECT 1', ...ask })
+      expect(answer).toMatchObject({ status: 200, text: '1\n' })
+      expect(answer.headers['content-encoding']).toBe(undefined)
+    }
   })
 })
 
