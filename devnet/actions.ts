@@ -20,6 +20,8 @@ export type Action =
   | { kind: 'pause' | 'unpause'; stable: string }
 
 const TOKEN = 10n ** 6n
+/** Mints of one episode. Together they stay below the room that every stable has up to its cap. */
+const MOST_MINTS = 12
 /** Longest route a planned swap takes, in hops. */
 export const MAX_HOPS = 3
 
@@ -140,11 +142,14 @@ function transfer(plan: MarketPlan, block: number, random: Random): Action | nul
 }
 
 function issuance(e: Extract<Episode, { kind: 'issuance' }>, block: number): Action[] {
-  // As many blocks of minting as of burning, so that supply comes back to where it was and never meets the cap.
+  // Minted as often as burnt, so that supply comes back to where it was and never meets the cap.
   const half = Math.floor((e.toBlock - e.fromBlock) / 2)
+  const every = Math.ceil(half / MOST_MINTS)
   const at = block - e.fromBlock
-  if (at < half) return [{ kind: 'mint', stable: e.stable, amount: e.amount }]
-  if (at >= half && at < 2 * half) return [{ kind: 'burn', stable: e.stable, amount: e.amount }]
+  if (at < half && at % every === 0) return [{ kind: 'mint', stable: e.stable, amount: e.amount }]
+  if (at >= half && at < 2 * half && (at - half) % every === 0) {
+    return [{ kind: 'burn', stable: e.stable, amount: e.amount }]
+  }
   return []
 }
 

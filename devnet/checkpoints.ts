@@ -8,7 +8,7 @@ import { writeDurably } from './durable-file.js'
 import type { Rpc } from './rpc.js'
 
 const KEPT = 2
-/** Seven seconds of dumping an hour, for a chain that has run for half a day. */
+/** However old the chain is, a restart replays at most two hours of live blocks. */
 const MAX_INTERVAL = 3_600
 const Dump = z.string().startsWith('0x')
 

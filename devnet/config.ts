@@ -20,7 +20,7 @@ const Environment = z
     DEVNET_HISTORY_BLOCK_SECONDS: whole(1, 3600, 60),
     DEVNET_LIVE: z.enum(['on', 'off']).default('on'),
     DEVNET_BLOCK_SECONDS: whole(1, 3600, 1),
-    DEVNET_CHECKPOINT_BLOCKS: whole(10, 100_000, 1_000),
+    DEVNET_CHECKPOINT_BLOCKS: whole(2, 100_000, 600),
     LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   })
   .transform((env) => ({

@@ -16,8 +16,8 @@ export class ChainLostError extends PlumblineError {}
 
 /**
  * Starts the node and brings it to the head that the folder's chain had. From the older of two checkpoints where there
- * are two, so that the states of a thousand blocks or more before the head can be called: whoever reads the chain may
- * not have come to its end yet. Throws a ChainLostError when nothing there gives the same chain.
+ * are two, else from the first block, so that the states of enough blocks before the head can be called: whoever reads the
+ * chain may not have come to its end yet. Throws a ChainLostError when nothing there gives the same chain.
  */
 export async function restoreNode(
   chainDir: string,

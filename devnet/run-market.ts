@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import { boundStates, STATES_BUDGET_BYTES } from './bound-states.js'
 import { chainPaths } from './chain-dir.js'
 import { isCheckpointDue, listCheckpoints, writeCheckpoint } from './checkpoints.js'
-import { type Head, readHead } from './head.js'
+import { readHead } from './head.js'
 import type { Journal } from './journal.js'
 import { blockIntents } from './market.js'
 import { createMiner } from './miner.js'
@@ -13,6 +13,8 @@ import { readMarket } from './resume.js'
 import type { Rpc } from './rpc.js'
 import { createWallet, type SignedIntent } from './wallet.js'
 
+/** Live blocks: ten minutes, then every minute. */
+const BOUND_STATES_AFTER_BLOCKS = 600
 const BOUND_STATES_EVERY_BLOCKS = 60
 
 export type MarketRun = {
@@ -23,7 +25,7 @@ export type MarketRun = {
   /** Seconds. */
   genesisTimestamp: number
   chainId: number
-  /** Fewest blocks from one checkpoint to the next. */
+  /** Fewest live blocks from one checkpoint to the next. */
   checkpointBlocks: number
   /** Whether to go on with a block every so often once history is mined. */
   live: boolean
@@ -57,7 +59,6 @@ export async function runMarket(run: MarketRun): Promise<void> {
         if (number < blocks) next = prepare(number + 1)
       }
       await miner.mine({ number, timestamp, intents }, { sync: false, meanwhile })
-      await keep(number, miner.check)
       progress.update(number)
     }
     progress.stop()
@@ -75,26 +76,26 @@ export async function runMarket(run: MarketRun): Promise<void> {
     const number = head.number + 1
     await miner.mine({ number, timestamp: due, intents: await prepare(number) }, { sync: true })
     head = await miner.check()
-    await keep(number, miner.check)
+    await keep(number)
   }
 }
 
-/** What is done now and then beside mining: a checkpoint of the chain, and an eye on the disk. */
-async function keeper({
-  rpc,
-  journal,
-  chainDir,
-  checkpointBlocks,
-  log,
-}: MarketRun): Promise<(block: number, check: () => Promise<Head>) => Promise<void>> {
-  const paths = chainPaths(chainDir)
-  let newest = (await listCheckpoints(paths.checkpoints)).at(-1) ?? 0
-  return async (block, check) => {
-    if (block % BOUND_STATES_EVERY_BLOCKS === 0) await boundStates(paths.states, STATES_BUDGET_BYTES)
-    if (!isCheckpointDue(block, newest, checkpointBlocks)) return
+/**
+ * What is done now and then beside live mining: a checkpoint of the chain, and an eye on the disk. Neither touches the
+ * states of history before it has been over for a while: whoever reads the chain may still be behind, and needs them
+ * after a restart too.
+ */
+async function keeper(run: MarketRun): Promise<(block: number) => Promise<void>> {
+  const { rpc, journal, log } = run
+  const { blocks } = run.plan.params
+  const paths = chainPaths(run.chainDir)
+  let newest = Math.max(blocks, (await listCheckpoints(paths.checkpoints)).at(-1) ?? 0)
+  return async (block) => {
+    if (block > blocks + BOUND_STATES_AFTER_BLOCKS && block % BOUND_STATES_EVERY_BLOCKS === 0) {
+      await boundStates(paths.states, STATES_BUDGET_BYTES)
+    }
+    if (!isCheckpointDue(block, newest, run.checkpointBlocks)) return
     newest = block
-    // Never a checkpoint of a block that failed.
-    await check()
     const startedAt = Date.now()
     try {
       const kept = await writeCheckpoint(rpc, paths.checkpoints, block)

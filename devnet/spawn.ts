@@ -26,7 +26,7 @@ export type SpawnOptions = {
   /** False, the default: the chain stays as it is once its history is mined. */
   live?: boolean
   liveBlockSeconds?: number
-  /** Fewest blocks from one checkpoint of the chain to the next. */
+  /** Fewest live blocks from one checkpoint of the chain to the next. */
   checkpointBlocks?: number
   /** Where the devnet's log goes; nowhere by default. */
   onLog?: (line: string) => void
@@ -59,7 +59,7 @@ export async function spawnDevnet(options: SpawnOptions): Promise<SpawnedDevnet>
     DEVNET_HISTORY_HOURS: `${(historyBlocks * blockSeconds) / 3600}`,
     DEVNET_LIVE: options.live ? 'on' : 'off',
     DEVNET_BLOCK_SECONDS: `${options.liveBlockSeconds ?? 1}`,
-    DEVNET_CHECKPOINT_BLOCKS: `${options.checkpointBlocks ?? 1000}`,
+    DEVNET_CHECKPOINT_BLOCKS: `${options.checkpointBlocks ?? 600}`,
   }
   const child = spawn(process.execPath, [compiledMain()], { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
   const { stdout, stderr } = child

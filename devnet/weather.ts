@@ -12,7 +12,7 @@ export type Episode = { stable: string; fromBlock: number; toBlock: number } & (
   | { kind: 'dry'; side: 'bids' | 'both' }
   /** `swaps` swaps a block from `stable` to `to`. */
   | { kind: 'burst'; to: string; swaps: number }
-  /** Minted in the first half, burnt in the second, `amount` micro-units a block. */
+  /** `amount` micro-units at a time, minted up to a dozen times in the first half and burnt as often in the second. */
   | { kind: 'issuance'; amount: bigint }
   | { kind: 'pause' }
 )
@@ -72,7 +72,7 @@ export function cellEpisodes(seed: number, stables: readonly PlannedStable[], ce
     }
     case 'issuance':
       return [
-        { kind, stable: random.pick(stables).symbol, ...span, amount: BigInt(random.int(50_000, 900_000)) * 10n ** 6n },
+        { kind, stable: random.pick(stables).symbol, ...span, amount: BigInt(random.int(50_000, 600_000)) * 10n ** 6n },
       ]
     case 'pause':
       return [{ kind, stable: random.pick(stables.filter((s) => s.pausable)).symbol, ...span }]

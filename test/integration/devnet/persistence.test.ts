@@ -157,23 +157,23 @@ test('checkpoints take over from the first blocks of the journal, and one that i
     string,
     string,
   ]
-  const first = await start({ historyBlocks: 130, checkpointBlocks: 50 })
-  await first.historyDone
-  const hash = await blockHash(first.rpcUrl, 'latest')
+  const first = await start({ historyBlocks: 20, checkpointBlocks: 4, live: true })
+  await until(async () => (await blockNumber(first.rpcUrl)) >= 30)
   await first.stop()
-  expect((await readdir(checkpoints)).sort()).toEqual(['100.json.gz', '50.json.gz'])
-  expect((await readdir(journal)).sort()).toEqual(['101.jsonl', '51.jsonl'])
+  expect((await readdir(checkpoints)).sort()).toEqual(['24.json.gz', '28.json.gz'])
+  expect((await readdir(journal)).sort()).toEqual(['25.jsonl', '29.jsonl'])
 
   const second = await start()
-  await second.historyDone
+  const head = await blockNumber(second.rpcUrl)
+  const hash = await blockHash(second.rpcUrl, 'latest')
+  expect(head).toBeGreaterThanOrEqual(30)
   expect(second.genesisHash).toBe(first.genesisHash)
-  expect(await blockHash(second.rpcUrl, 'latest')).toBe(hash)
-  for (const block of [50, 51, 100, 130]) {
+  for (let block = 24; block <= head; block++) {
     expect(await readQuotes(second.rpcUrl, second.plan, block)).toEqual(plannedQuotes(second.plan, block))
   }
   await second.stop()
 
-  await writeFile(join(checkpoints, '50.json.gz'), 'damaged')
+  await writeFile(join(checkpoints, '24.json.gz'), 'damaged')
   const third = await start()
   expect(await blockHash(third.rpcUrl, 'latest')).toBe(hash)
 })
