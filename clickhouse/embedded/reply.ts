@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Transform } from 'node:stream'
 import { promisify } from 'node:util'
@@ -97,7 +96,11 @@ export class Reply {
     const stream = this.#stream
     if (stream !== this.#response) {
       stream.end(block)
-      await once(stream, 'end').catch(() => undefined)
+      await new Promise((resolve) => {
+        stream.once('end', resolve)
+        this.#response.once('close', resolve)
+        if (this.#response.destroyed) resolve(undefined)
+      })
     } else {
       await new Promise((resolve) => stream.write(block, resolve))
     }

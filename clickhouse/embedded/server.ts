@@ -40,12 +40,18 @@ export class HttpServer {
   /** Takes no more requests, stops those that run and resolves when the last has its answer. */
   async close(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve))
-    this.#server.closeIdleConnections()
     await this.#handler.stop()
-    this.#server.closeAllConnections()
+    // A connection is idle once its answer is on the way.
+    const idle = setInterval(() => this.#server.closeIdleConnections(), 10)
+    const late = setTimeout(() => this.#server.closeAllConnections(), farewellMs)
     await closed
+    clearInterval(idle)
+    clearTimeout(late)
   }
 }
+
+/** For the last bytes of the last answers. */
+const farewellMs = 500
 
 function route(handler: QueryHandler, request: IncomingMessage, response: ServerResponse): void {
   const { method } = request
