@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { ApiConfig } from './api/config.js'
 import { clickhouseEnv } from './clickhouse/env.js'
 import { migrate } from './clickhouse/migrate.js'
-import { DevnetConfig } from './devnet/config.js'
+import { DevnetEnv } from './devnet/config.js'
 import { PlumblineError } from './domain/errors.js'
 import { exitCodeOf } from './domain/exit-code.js'
 import { envInt, parseEnv } from './domain/parse-env.js'
@@ -20,7 +20,7 @@ const Config = z.object({
   ...ApiConfig.shape,
   ...IngestConfig.shape,
   ...JobsConfig.shape,
-  ...DevnetConfig.shape,
+  ...DevnetEnv.shape,
   RPC_URL: IngestConfig.shape.RPC_URL.optional(),
   CHAIN: IngestConfig.shape.CHAIN.removeDefault().optional(),
   CLICKHOUSE_URL: clickhouseEnv.CLICKHOUSE_URL.removeDefault().optional(),

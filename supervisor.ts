@@ -102,7 +102,7 @@ export function createPart(options: PartOptions): Part {
       )
     })
     exited = ended.then(({ why }) => why)
-    ended.then(({ why, final }) => {
+    void ended.then(({ why, final }) => {
       child = null
       if (stopping || !isReady) return
       if (final) return onLost(new PartError(lastWords || `${name} ended: ${why}`))

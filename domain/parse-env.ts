@@ -31,6 +31,14 @@ export const envInt = (min: number, max: number) =>
     .transform(Number)
     .refine((value) => value >= min && value <= max, `must be a whole number from ${min} to ${max}`)
 
+/** A number in an environment variable, fractions allowed, `min` and `max` included. */
+export const envNumber = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^-?\d+(\.\d+)?$/, `must be a number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, `must be a number from ${min} to ${max}`)
+
 /** A switch in an environment variable: true, false, 1, 0, on or off. */
 export const envFlag = z
   .enum(['true', 'false', '1', '0', 'on', 'off'], 'must be true or false')
@@ -47,4 +55,6 @@ export const envUrl = (...protocols: string[]) =>
   )
 
 /** The least severe level that a process logs. */
-export const logLevel = z.enum(['debug', 'info', 'warn', 'error'], 'must be debug, info, warn or error').default('info')
+export const logLevel = z
+  .enum(['debug', 'info', 'warn', 'error', 'silent'], 'must be debug, info, warn, error or silent')
+  .default('info')

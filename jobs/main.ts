@@ -15,10 +15,11 @@ async function main(): Promise<void> {
   const log = pino({ name: 'jobs', level: config.LOG_LEVEL }, pino.destination({ fd: 2, sync: true }))
   const bree = new Bree({
     root: false,
-    jobs: JOBS,
+    // Bree fills in what it is given.
+    jobs: JOBS.map((job) => ({ ...job })),
     // Bree's own chatter is about workers coming and going; a run says itself what it found.
     logger: { info: () => {}, warn: log.warn.bind(log), error: log.error.bind(log) },
-    errorHandler: (error: Error, metadata) => log.error({ job: metadata?.name, reason: error.message }, 'a job failed'),
+    errorHandler: (error, { name }) => log.error({ job: name, reason: String(error) }, 'a job failed'),
   })
   await bree.start()
   console.log(`jobs run: ${JOBS.map(({ name, interval }) => `${name} every ${interval}`).join(', ')}`)
