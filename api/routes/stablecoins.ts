@@ -1,8 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { currentPegs } from '../../clickhouse/queries/current-pegs.js'
-import { currentPeg } from '../../clickhouse/queries/peg-at.js'
-import type { PegSampleRow, PricedSampleRow } from '../../clickhouse/queries/peg-sample.js'
+import { type CurrentPeg, currentPeg } from '../../clickhouse/queries/peg-at.js'
 import { recentSupplyEvents, SupplyEventRow } from '../../clickhouse/queries/recent-supply-events.js'
 import { StablecoinState, stablecoinState, stablecoinStates } from '../../clickhouse/queries/stablecoin-states.js'
 import { pegCoverage } from '../../domain/coverage.js'
@@ -31,11 +30,14 @@ const ROLES_UNAVAILABLE = {
   roles: [],
 }
 
-function withPeg<State>(state: State, status: PegSampleRow['status'] | null, current: PricedSampleRow | null) {
-  if (current === null) return { ...state, peg: null, coverage: pegCoverage(status, false) }
+function withPeg<State>(state: State, { newest, current }: CurrentPeg) {
+  const coverage = pegCoverage(newest?.status ?? null, current !== null)
+  if (current === null) return { ...state, peg: null, coverage }
   const { price_vs_refusd: price, ...sample } = current
-  return { ...state, peg: { price, ...sample }, coverage: pegCoverage(status, true) }
+  return { ...state, peg: { price, ...sample }, coverage }
 }
+
+const NEVER_SAMPLED: CurrentPeg = { newest: null, current: null }
 
 export const stablecoinsRoutes: FastifyPluginAsyncZod = async (app) => {
   const tags = ['stablecoins']
@@ -53,10 +55,7 @@ export const stablecoinsRoutes: FastifyPluginAsyncZod = async (app) => {
       currentPegs(app.clickhouse, { signal }),
     ])
     return {
-      stablecoins: states.map((state) => {
-        const peg = pegs.get(state.address)
-        return withPeg(state, peg?.status ?? null, peg?.current ?? null)
-      }),
+      stablecoins: states.map((state) => withPeg(state, pegs.get(state.address) ?? NEVER_SAMPLED)),
     }
   })
 
@@ -78,7 +77,7 @@ export const stablecoinsRoutes: FastifyPluginAsyncZod = async (app) => {
     ])
     if (!state) throw unknownStable(stable)
     return {
-      ...withPeg(state, peg.newest?.status ?? null, peg.current),
+      ...withPeg(state, peg),
       recent_supply_events,
       role_holders: ROLES_UNAVAILABLE,
     }

@@ -1,18 +1,18 @@
 import type { ClickHouseClient } from '@clickhouse/client'
+import { keepsItsPrice, pegPrice } from '../../domain/peg-price.js'
 import { newestSamples } from './newest-samples.js'
-import { currentPeg, keepsItsPrice } from './peg-at.js'
-import type { PegSampleRow, PricedSampleRow } from './peg-sample.js'
+import { type CurrentPeg, currentPeg } from './peg-at.js'
 
-/** Every sampled stable's newest status and the price that stands, by address. Equals `currentPeg` of each. */
+/** The current peg of every stable that was ever sampled, by address: for each the same as `currentPeg`. */
 export async function currentPegs(
   clickhouse: ClickHouseClient,
   options?: { signal?: AbortSignal },
-): Promise<Map<string, { status: PegSampleRow['status']; current: PricedSampleRow | null }>> {
+): Promise<Map<string, CurrentPeg>> {
   const rows = await newestSamples(clickhouse, {}, options)
-  const pegs = rows.map(async ({ stable, newest_status: status, priced: [recent] }) => {
-    if (!keepsItsPrice(status)) return [stable, { status, current: null }] as const
-    const current = recent ?? (await currentPeg(clickhouse, { stable }, options)).current
-    return [stable, { status, current }] as const
+  const pegs = rows.map(async ({ stable, newest, priced }): Promise<[string, CurrentPeg]> => {
+    if (!keepsItsPrice(newest.status)) return [stable, { newest, current: null }]
+    const current = pegPrice(priced)
+    return [stable, current ? { newest, current } : await currentPeg(clickhouse, { stable }, options)]
   })
   return new Map(await Promise.all(pegs))
 }

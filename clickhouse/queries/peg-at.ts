@@ -1,76 +1,106 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { newestPricedSample, newestSample, type PegSampleRow, type PricedSampleRow } from './peg-sample.js'
-import { allWindows, type PegWindow, pegWindowsAt, refreshedPegWindows } from './peg-windows.js'
+import { keepsItsPrice, type PegPrice, pegPrice, type StoredSample } from '../../domain/peg-price.js'
+import { addSums, PEG_WINDOWS, type PegSums } from '../../domain/peg-window.js'
+import { pegEdgeSums } from './peg-edge-sums.js'
+import { pegMinuteSums } from './peg-minute-sums.js'
+import { newestPricedSample, newestSample } from './peg-sample.js'
+import { refreshedPegSums } from './refreshed-peg-sums.js'
 
 type Options = { signal?: AbortSignal }
 
-/** The newest sample, and the price that stands: null where there is none. */
-export type CurrentPeg = { newest: PegSampleRow | null; current: PricedSampleRow | null }
+/** The newest sample, and the price that stands; null where there is none. */
+export type CurrentPeg = { newest: StoredSample | null; current: PegPrice | null }
+
+/** With the sums of the three windows in the order of PEG_WINDOWS, as of `windows_as_of`. */
+export type Peg = CurrentPeg & { windows: PegSums[]; windows_as_of: Date | null }
 
 /** Later than any block: the last second that a DateTime can hold. */
 const END_OF_TIME = new Date(0xffff_ffff * 1000)
 
+const MINUTE_MS = 60_000
+/** Windows of live answers end at a multiple of this. */
 const MARK_MS = 300_000
 
-const isPriced = (sample: PegSampleRow): sample is PricedSampleRow => sample.price_vs_refusd !== null
+/** The price that stands with `newest`: its own, else the nearest one before, unless there is nothing to quote at all. */
+async function priceWith(
+  clickhouse: ClickHouseClient,
+  { stable, newest, as_of }: { stable: string; newest: StoredSample | null; as_of: Date },
+  options?: Options,
+): Promise<PegPrice | null> {
+  if (newest === null || !keepsItsPrice(newest.status)) return null
+  const own = pegPrice(newest)
+  if (own) return own
+  const [priced] = await newestPricedSample(clickhouse, { stable, as_of }, options)
+  return priced ? pegPrice(priced.sample) : null
+}
 
-/** Whether an older price still says something about a stable whose newest sample has this status. */
-export const keepsItsPrice = (status: PegSampleRow['status']): boolean => status !== 'not_usd' && status !== 'no_pair'
-
-/**
- * A stable's peg at or before `as_of`, or now: the nearest sample with a price. None where the nearest sample says
- * that there is nothing to quote. One short read, and another only where the nearest sample has no price.
- */
+/** A stable's peg at `as_of`, or now: the nearest sample at or before it that has a price. */
 export async function currentPeg(
   clickhouse: ClickHouseClient,
   { stable, as_of = END_OF_TIME }: { stable: string; as_of?: Date | undefined },
   options?: Options,
 ): Promise<CurrentPeg> {
-  const [newest] = await newestSample(clickhouse, { stable, as_of }, options)
-  if (newest === undefined) return { newest: null, current: null }
-  if (isPriced(newest)) return { newest, current: newest }
-  if (!keepsItsPrice(newest.status)) return { newest, current: null }
-  const [priced] = await newestPricedSample(clickhouse, { stable, as_of }, options)
-  return { newest, current: priced ?? null }
-}
-
-export type Peg = CurrentPeg & { windows: PegWindow[]; windows_as_of: Date | null }
-
-/** A stable's peg and windows as of `as_of`. */
-export async function pegAt(
-  clickhouse: ClickHouseClient,
-  params: { stable: string; as_of: Date },
-  options?: Options,
-): Promise<Peg> {
-  const [peg, windows] = await Promise.all([
-    currentPeg(clickhouse, params, options),
-    pegWindowsAt(clickhouse, params, options),
-  ])
-  return { ...peg, windows: allWindows(windows), windows_as_of: params.as_of }
+  const [row] = await newestSample(clickhouse, { stable, as_of }, options)
+  const newest = row?.sample ?? null
+  return { newest, current: await priceWith(clickhouse, { stable, newest, as_of }, options) }
 }
 
 /**
- * A stable's peg now, with its windows as of the last five-minute mark but one or later, `windows_as_of`. They come
- * from the last refresh; where that is older than that, or has yet to see the stable, they are computed. Null
- * before the first sample.
+ * A stable's peg and windows as of `as_of`, whole seconds: a window of length W is (as_of - W, as_of]. Its inner
+ * minutes come as minute states, its first three and last two from the samples, in two reads at once. The digits are
+ * those of the samples themselves, because all of it is integer sums.
+ */
+export async function pegAt(
+  clickhouse: ClickHouseClient,
+  { stable, as_of }: { stable: string; as_of: Date },
+  options?: Options,
+): Promise<Peg> {
+  const last_minute = new Date(Math.ceil(as_of.getTime() / MINUTE_MS) * MINUTE_MS)
+  const firstMinutes = PEG_WINDOWS.flatMap(({ seconds }) => [seconds, seconds - 60, seconds - 120])
+  const minute_ends = [0, 60, ...firstMinutes].map((seconds) => last_minute.getTime() / 1000 - seconds)
+  const [minutes, edges] = await Promise.all([
+    pegMinuteSums(clickhouse, { stable, last_minute }, options),
+    pegEdgeSums(clickhouse, { stable, as_of, minute_ends }, options),
+  ])
+  const windows = PEG_WINDOWS.map(({ seconds }) => {
+    const length = seconds / 60
+    const isEdge = (ago: number) => ago < 2 || (ago >= length - 3 && ago < length)
+    return addSums([
+      ...minutes.filter(({ shortest_window }) => shortest_window <= seconds),
+      ...edges.filter(({ minutes_ago }) => isEdge(minutes_ago)),
+    ])
+  })
+  const last = edges.reduce((a, b) => (a === null || b.minutes_ago < a.minutes_ago ? b : a), edges[0] ?? null)
+  if (last === null || last.minutes_ago >= 2)
+    return { ...(await currentPeg(clickhouse, { stable, as_of }, options)), windows, windows_as_of: as_of }
+  const newest = last.newest
+  const current = await priceWith(clickhouse, { stable, newest, as_of }, options)
+  return { newest, current, windows, windows_as_of: as_of }
+}
+
+/**
+ * A stable's peg now. Its windows are those of the last refresh where that was at one of the last two five-minute
+ * marks that the newest block has passed, else they are computed as of the last one. `windows_as_of` is null before
+ * the first sample.
  */
 export async function livePeg(
   clickhouse: ClickHouseClient,
-  params: { stable: string },
+  { stable }: { stable: string },
   options?: Options,
 ): Promise<Peg> {
   const [peg, refreshed] = await Promise.all([
-    currentPeg(clickhouse, params, options),
-    refreshedPegWindows(clickhouse, params, options),
+    currentPeg(clickhouse, { stable }, options),
+    refreshedPegSums(clickhouse, { stable }, options),
   ])
-  if (peg.newest === null) return { ...peg, windows: allWindows([]), windows_as_of: null }
-  const newestMs = Date.parse(peg.newest.sampled_at.replace(' ', 'T').replace('+00', 'Z'))
-  const mark = new Date(newestMs - (newestMs % MARK_MS))
-  const refreshedAt = refreshed[0] ? new Date(refreshed[0].as_of) : null
-  if (refreshedAt && refreshedAt.getTime() >= mark.getTime() - MARK_MS) {
-    const windows = refreshed.map(({ as_of: _, ...window }) => window)
-    return { ...peg, windows: allWindows(windows), windows_as_of: refreshedAt }
+  if (peg.newest === null) return { ...peg, windows: PEG_WINDOWS.map(() => addSums([])), windows_as_of: null }
+  const mark = new Date(Math.floor(peg.newest.block_time.getTime() / MARK_MS) * MARK_MS)
+  const refreshedAt = refreshed[0]?.as_of
+  if (!refreshedAt || refreshedAt.getTime() < mark.getTime() - MARK_MS) {
+    const { windows } = await pegAt(clickhouse, { stable, as_of: mark }, options)
+    return { ...peg, windows, windows_as_of: mark }
   }
-  const windows = await pegWindowsAt(clickhouse, { ...params, as_of: mark }, options)
-  return { ...peg, windows: allWindows(windows), windows_as_of: mark }
+  const windows = PEG_WINDOWS.map(({ seconds }) =>
+    addSums(refreshed.filter(({ window_seconds }) => window_seconds === seconds)),
+  )
+  return { ...peg, windows, windows_as_of: refreshedAt }
 }
