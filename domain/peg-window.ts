@@ -1,25 +1,24 @@
-/** The lengths of the published windows, in seconds. */
-export const WINDOW_SECONDS = { '1h': 3600, '24h': 86_400, '7d': 604_800 } as const
+/** The windows that are published, shortest first. Their lengths are whole hours, which the reads rely on. */
+export const PEG_WINDOWS = [
+  { window: '1h', seconds: 3600 },
+  { window: '24h', seconds: 86_400 },
+  { window: '7d', seconds: 604_800 },
+] as const
 
-export type WindowName = keyof typeof WINDOW_SECONDS
-
-/**
- * Sums over some of a window's samples. Deviations are from 1, in millionths. Integers only, so that parts can be
- * added up in any order; `lowest` and `highest` are null without a quoted sample.
- */
-export type WindowSums = {
-  quoted: number
-  unquoted: number
-  deviations: bigint
-  squares: bigint
-  lowest: number | null
-  highest: number | null
-  outside_10bps: number
-  outside_50bps: number
+/** Integer sums over samples; deviations are from 1, in millionths. The extremes are null without a quoted sample. */
+export type PegSums = {
+  quoted_count: bigint
+  unquoted_count: bigint
+  deviation_sum: bigint
+  deviation_square_sum: bigint
+  deviation_min: number | null
+  deviation_max: number | null
+  seconds_outside_10bps: bigint
+  seconds_outside_50bps: bigint
 }
 
-/** What is published of a window. Everything but the counts is null without a quoted sample: not measured is not 0. */
-export type WindowFigures = {
+/** What is published of a window. */
+type WindowFigures = {
   sample_count: number
   unquoted_count: number
   mean_price: number | null
@@ -31,49 +30,56 @@ export type WindowFigures = {
   seconds_outside_50bps: number | null
 }
 
-const NOTHING: WindowSums = {
-  quoted: 0,
-  unquoted: 0,
-  deviations: 0n,
-  squares: 0n,
-  lowest: null,
-  highest: null,
-  outside_10bps: 0,
-  outside_50bps: 0,
-}
-
-const extreme = (choose: (...values: number[]) => number, a: number | null, b: number | null): number | null =>
-  a === null ? b : b === null ? a : choose(a, b)
-
-/** The sums over all samples of the parts. */
-export function addSums(parts: readonly WindowSums[]): WindowSums {
+const extreme = (pick: (a: number, b: number) => number, a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : pick(a, b)
+/** The sums of `parts` together; of none, those of no sample. */
+export function addSums(parts: readonly PegSums[]): PegSums {
+  const none: PegSums = {
+    quoted_count: 0n,
+    unquoted_count: 0n,
+    deviation_sum: 0n,
+    deviation_square_sum: 0n,
+    deviation_min: null,
+    deviation_max: null,
+    seconds_outside_10bps: 0n,
+    seconds_outside_50bps: 0n,
+  }
   return parts.reduce(
-    (sum, part) => ({
-      quoted: sum.quoted + part.quoted,
-      unquoted: sum.unquoted + part.unquoted,
-      deviations: sum.deviations + part.deviations,
-      squares: sum.squares + part.squares,
-      lowest: extreme(Math.min, sum.lowest, part.lowest),
-      highest: extreme(Math.max, sum.highest, part.highest),
-      outside_10bps: sum.outside_10bps + part.outside_10bps,
-      outside_50bps: sum.outside_50bps + part.outside_50bps,
+    (a, b) => ({
+      quoted_count: a.quoted_count + b.quoted_count,
+      unquoted_count: a.unquoted_count + b.unquoted_count,
+      deviation_sum: a.deviation_sum + b.deviation_sum,
+      deviation_square_sum: a.deviation_square_sum + b.deviation_square_sum,
+      deviation_min: extreme(Math.min, a.deviation_min, b.deviation_min),
+      deviation_max: extreme(Math.max, a.deviation_max, b.deviation_max),
+      seconds_outside_10bps: a.seconds_outside_10bps + b.seconds_outside_10bps,
+      seconds_outside_50bps: a.seconds_outside_50bps + b.seconds_outside_50bps,
     }),
-    NOTHING,
+    none,
   )
 }
-
+/** The largest integer whose square is not above `value`. */
+function integerSqrt(value: bigint): bigint {
+  let root = BigInt(Math.floor(Math.sqrt(Number(value))))
+  while (root * root > value) root -= 1n
+  while ((root + 1n) * (root + 1n) <= value) root += 1n
+  return root
+}
 /**
- * A window's figures, exact until the last step, so that anyone with the samples gets the same digits. With n quoted
- * samples, S1 the sum of their deviations and S2 that of the squares:
+ * The figures of a window over n quoted samples, S1 the sum of their deviations in millionths and S2 that of the
+ * squares:
  *
- * - mean_price = (1e6 n + S1) / (1e6 n) and stddev_price (population) = sqrt(n S2 - S1²) / (1e6 n), both rounded to
+ * - mean_price = (1e6 n + S1) / (1e6 n), stddev_price (population) = sqrt(n S2 - S1²) / (1e6 n), both rounded to
  *   8 decimals, halves up;
  * - min_price and max_price = 1 + deviation / 1e6, max_deviation_bps = the largest |deviation| / 100.
+ *
+ * All in integers until the last division, so that anyone with the samples gets the same digits. Null without a quoted
+ * sample, and so are the seconds: not measured is not 0.
  */
-export function windowFigures(sums: WindowSums): WindowFigures {
-  const { quoted, unquoted, deviations, squares, lowest, highest } = sums
-  const counts = { sample_count: quoted, unquoted_count: unquoted }
-  if (lowest === null || highest === null) {
+export function windowFigures(sums: PegSums): WindowFigures {
+  const { quoted_count: n, deviation_sum, deviation_square_sum, deviation_min, deviation_max } = sums
+  const counts = { sample_count: Number(n), unquoted_count: Number(sums.unquoted_count) }
+  if (n === 0n || deviation_min === null || deviation_max === null) {
     return {
       ...counts,
       mean_price: null,
@@ -85,15 +91,17 @@ export function windowFigures(sums: WindowSums): WindowFigures {
       seconds_outside_50bps: null,
     }
   }
-  const n = BigInt(quoted)
+  const mean = (200n * (1000000n * n + deviation_sum) + n) / (2n * n)
+  const spread = n * deviation_square_sum - deviation_sum * deviation_sum
+  const stddev = (integerSqrt(40000n * spread) + n) / (2n * n)
   return {
     ...counts,
-    mean_price: Number((200n * (1_000_000n * n + deviations) + n) / (2n * n)) / 1e8,
-    stddev_price: Math.floor((100 * Math.sqrt(Number(n * squares - deviations * deviations))) / quoted + 0.5) / 1e8,
-    min_price: (1_000_000 + lowest) / 1e6,
-    max_price: (1_000_000 + highest) / 1e6,
-    max_deviation_bps: Math.max(Math.abs(lowest), Math.abs(highest)) / 100,
-    seconds_outside_10bps: sums.outside_10bps,
-    seconds_outside_50bps: sums.outside_50bps,
+    mean_price: Number(mean) / 1e8,
+    stddev_price: Number(stddev) / 1e8,
+    min_price: (1_000_000 + deviation_min) / 1e6,
+    max_price: (1_000_000 + deviation_max) / 1e6,
+    max_deviation_bps: Math.max(Math.abs(deviation_min), Math.abs(deviation_max)) / 100,
+    seconds_outside_10bps: Number(sums.seconds_outside_10bps),
+    seconds_outside_50bps: Number(sums.seconds_outside_50bps),
   }
 }
