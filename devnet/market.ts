@@ -9,7 +9,7 @@ import { setupIntents } from './genesis.js'
 import type { Intent } from './intent.js'
 import { flipTicks, ladderChanges, type RestingOrder, wantedLadder } from './ladder.js'
 import type { MarketPlan } from './plan.js'
-import { PATH_USD } from './stables.js'
+import { GENESIS_STABLES, PATH_USD } from './stables.js'
 
 /**
  * The transactions of one block, in order, and `books` moved on to the end of that block. Blocks have to be asked for
@@ -24,7 +24,7 @@ export function blockIntents(plan: MarketPlan, books: Books, block: number): Int
   if (flippedCalls.length > 0)
     intents.push({ label: 'cancel flipped orders', from: accounts.flipMaker, calls: flippedCalls })
   books.flipped = []
-  for (const s of plan.stables) if (s.hasPair) intents.push(...moveOrders(plan, books, s.symbol, block))
+  for (const t of plan.tokens) if (t.hasPair) intents.push(...moveOrders(plan, books, t.symbol, block))
   if (block < FIRST_TRADING_BLOCK) return intents
   for (const action of traderActions(plan, block)) intents.push(...trade(plan, books, action, block))
   return intents
@@ -32,14 +32,21 @@ export function blockIntents(plan: MarketPlan, books: Books, block: number): Int
 
 function moveOrders(plan: MarketPlan, books: Books, symbol: string, block: number): Intent[] {
   if (plan.isPaused(symbol, block)) return []
-  const { address } = plan.stable(symbol)
+  const { address } = plan.token(symbol)
   const resting = books.ladders.get(symbol) ?? []
   const { cancel, place } = ladderChanges(resting, wantedLadder(plan.topOfBook(symbol, block)))
   if (cancel.length + place.length === 0) return []
   const gone = new Set(cancel)
   const placed: RestingOrder[] = place.map((level) => ({ ...level, id: books.nextOrderId++, remaining: level.amount }))
   books.ladders.set(symbol, [...resting.filter((o) => !gone.has(o)), ...placed])
-  const calls: Call[] = [...cancel.map((o) => call.cancel(o.id)), ...place.map((level) => call.place(address, level))]
+  // The setup allows the DEX only the market's own stables. Those of genesis are allowed with their first orders, so that
+  // a chain that was begun without their books gets them at its next start.
+  const opensGenesisBook = resting.length === 0 && GENESIS_STABLES.some((g) => g.symbol === symbol)
+  const calls: Call[] = [
+    ...(opensGenesisBook ? [call.approveDex(address)] : []),
+    ...cancel.map((o) => call.cancel(o.id)),
+    ...place.map((level) => call.place(address, level)),
+  ]
   return [{ label: `move the orders of ${symbol}`, from: accounts.maker, calls }]
 }
 

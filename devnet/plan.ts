@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Cell, FIRST_TRADING_BLOCK, type MarketClock, marketClock, SETUP } from './clock.js'
 import { baseForQuote, quoteForBase } from './dex-math.js'
 import { randomFor } from './random.js'
-import { PATH_USD, type PlannedStable, planStables } from './stables.js'
+import { GENESIS_STABLES, PATH_USD, type PlannedStable, type PlannedToken, planStables } from './stables.js'
 import { cellEpisodes, type Episode } from './weather.js'
 
 /** What fixes a market: the same values give the same plan. */
@@ -14,7 +14,7 @@ export const PlanParams = z.object({
   blockSeconds: z.int(),
   /** Seconds from one live block to the next. */
   liveBlockSeconds: z.int(),
-  /** How many stables. */
+  /** How many stables the market creates; those of genesis come on top. */
   stables: z.int(),
 })
 export type PlanParams = z.infer<typeof PlanParams>
@@ -36,10 +36,16 @@ type PlannedQuote = {
 
 export type MarketPlan = {
   params: PlanParams
+  /** Those that the market creates, trades and has weather for. */
   stables: readonly PlannedStable[]
+  /** One of `stables`. Throws for any other symbol. */
   stable: (symbol: string) => PlannedStable
-  /** The books a swap to pathUSD goes through, in order: the stable's own, its quote token's, and so on. */
-  routeToPathUsd: (symbol: string) => readonly PlannedStable[]
+  /** All that a quote can be asked for: `stables`, then those of genesis. */
+  tokens: readonly PlannedToken[]
+  /** One of `tokens`. Throws for any other symbol. */
+  token: (symbol: string) => PlannedToken
+  /** The books a swap to pathUSD goes through, in order: the token's own, its quote token's, and so on. */
+  routeToPathUsd: (symbol: string) => readonly PlannedToken[]
   /** Episodes that touch [from, to), by first block. The live phase has no end, and neither has its weather. */
   episodes: (from: number, to: number) => Episode[]
   episodesAt: (block: number) => Episode[]
@@ -58,13 +64,10 @@ const ONE_TOKEN = 10n ** 6n
 export function planMarket(params: PlanParams): MarketPlan {
   const { seed } = params
   const stables = planStables(params.stables)
-  const bySymbol = new Map(stables.map((s) => [s.symbol, s]))
+  const tokens: readonly PlannedToken[] = [...stables, ...GENESIS_STABLES]
   const clock = marketClock(params)
-  const stable = (symbol: string): PlannedStable => {
-    const found = bySymbol.get(symbol)
-    if (!found) throw new Error(`the plan has no stable ${symbol}`)
-    return found
-  }
+  const stable = lookup('stable', stables)
+  const token = lookup('token', tokens)
 
   const cells = new Map<number, Episode[]>()
   const episodesOf = (cell: Cell): Episode[] => {
@@ -92,7 +95,7 @@ export function planMarket(params: PlanParams): MarketPlan {
     episodesAt(block).find((e) => e.stable === symbol && e.kind === 'pause')
 
   const topOfBook = (symbol: string, block: number): PlannedTop => {
-    const { hasPair, temperament } = stable(symbol)
+    const { hasPair, temperament } = token(symbol)
     if (!hasPair || block < SETUP.books) return { bidTick: null, askTick: null }
     const here = episodesAt(block).filter((e) => e.stable === symbol)
     const dry = here.find((e) => e.kind === 'dry')
@@ -109,17 +112,17 @@ export function planMarket(params: PlanParams): MarketPlan {
     }
   }
 
-  const routeToPathUsd = (symbol: string): PlannedStable[] => {
-    const route: PlannedStable[] = []
-    for (let at = symbol; at !== PATH_USD.symbol; at = stable(at).quote) route.push(stable(at))
+  const routeToPathUsd = (symbol: string): PlannedToken[] => {
+    const route: PlannedToken[] = []
+    for (let at = symbol; at !== PATH_USD.symbol; at = token(at).quote) route.push(token(at))
     return route
   }
 
   const quoteAt = (symbol: string, block: number): PlannedQuote => {
-    if (!stable(symbol).hasPair || block < SETUP.books) {
+    if (!token(symbol).hasPair || block < SETUP.books) {
       return { status: 'no_pair', sell: null, buy: null, deviationBps: null }
     }
-    const tops = routeToPathUsd(symbol).map((s) => topOfBook(s.symbol, block))
+    const tops = routeToPathUsd(symbol).map((t) => topOfBook(t.symbol, block))
     const paused = pauseOf(symbol, block) !== undefined
     let sell: bigint | null = paused ? null : ONE_TOKEN
     for (const { bidTick } of tops) sell = sell === null || bidTick === null ? null : quoteForBase(sell, bidTick)
@@ -138,6 +141,8 @@ export function planMarket(params: PlanParams): MarketPlan {
     params,
     stables,
     stable,
+    tokens,
+    token,
     routeToPathUsd,
     episodes,
     episodesAt,
@@ -145,6 +150,15 @@ export function planMarket(params: PlanParams): MarketPlan {
     quoteAt,
     cellAt: clock.cellAt,
     isPaused: (symbol, block) => pauseOf(symbol, block) !== undefined,
+  }
+}
+
+function lookup<T extends PlannedToken>(kind: string, items: readonly T[]): (symbol: string) => T {
+  const bySymbol = new Map(items.map((item) => [item.symbol, item]))
+  return (symbol) => {
+    const found = bySymbol.get(symbol)
+    if (!found) throw new Error(`the plan has no ${kind} ${symbol}`)
+    return found
   }
 }
 

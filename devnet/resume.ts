@@ -63,14 +63,14 @@ async function openOrderIds(rpc: Rpc): Promise<bigint[]> {
 }
 
 async function readBookKeys(rpc: Rpc, plan: MarketPlan): Promise<Map<Hex, string>> {
-  const listed = plan.stables.filter((s) => s.hasPair)
+  const listed = plan.tokens.filter((t) => t.hasPair)
   const keys = await rpc.batch(
-    listed.map((s) => {
-      const quote = plan.routeToPathUsd(s.symbol)[1]?.address ?? Addresses.pathUsd
-      return ['eth_call', [dexCall('pairKey', [s.address, quote]), 'latest']] as const
+    listed.map((t) => {
+      const quote = plan.routeToPathUsd(t.symbol)[1]?.address ?? Addresses.pathUsd
+      return ['eth_call', [dexCall('pairKey', [t.address, quote]), 'latest']] as const
     }),
   )
-  return new Map(listed.map((s, i) => [keys[i] as Hex, s.symbol]))
+  return new Map(listed.map((t, i) => [keys[i] as Hex, t.symbol]))
 }
 
 function dexCall(

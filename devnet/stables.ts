@@ -4,24 +4,29 @@ import { accounts } from './accounts.js'
 
 type PolicyKind = 'allow_all' | 'blacklist' | 'whitelist' | 'compound'
 
-/** One stable that the market's issuer creates through the factory. Amounts are micro-units (6 decimals). */
-export type PlannedStable = {
+/** What a token's price follows from. */
+export type PlannedToken = {
   symbol: string
-  name: string
-  currency: 'USD' | 'EUR'
-  /** Known before it exists: the factory derives it from creator and salt. */
+  /** Lower case. */
   address: Address
-  salt: Hex
   /** Symbol of the stable it is quoted in, `pathUSD` or an earlier one of the list. */
   quote: string
   /** False: never listed on the DEX (which takes USD only), so it has no native price. */
   hasPair: boolean
+  /** Nervous stables break their peg and run dry; steady ones only drift. */
+  temperament: 'steady' | 'nervous'
+}
+
+/** One stable that the market's issuer creates through the factory. Amounts are micro-units (6 decimals). */
+export type PlannedStable = PlannedToken & {
+  name: string
+  currency: 'USD' | 'EUR'
+  /** Known before it exists: the factory derives the address from creator and salt. */
+  salt: Hex
   initialSupply: bigint
   /** null: uncapped. */
   supplyCap: bigint | null
   policy: PolicyKind
-  /** Nervous stables break their peg and run dry; steady ones only drift. */
-  temperament: 'steady' | 'nervous'
   /** Whether the plan pauses it now and then. */
   pausable: boolean
   /** Whether its issuer distributes rewards to holders. */
@@ -29,6 +34,18 @@ export type PlannedStable = {
 }
 
 export const PATH_USD = { symbol: 'pathUSD', address: Addresses.pathUsd } as const
+
+/**
+ * The other stables that anvil's genesis holds. Nobody on the chain can mint, cap, pause or police them, so all that the
+ * market gives them is a book: they drift, and nothing else ever happens to them.
+ */
+export const GENESIS_STABLES: readonly PlannedToken[] = ['AlphaUSD', 'BetaUSD', 'ThetaUSD'].map((symbol, index) => ({
+  symbol,
+  address: `0x20c000000000000000000000000000000000000${index + 1}`,
+  quote: PATH_USD.symbol,
+  hasPair: true,
+  temperament: 'steady',
+}))
 
 const TOKEN = 10n ** 6n
 type Traits = Partial<Pick<PlannedStable, 'quote' | 'policy' | 'temperament' | 'pausable' | 'rewards' | 'currency'>> & {

@@ -33,9 +33,9 @@ export const test = base.extend<{
   },
 })
 
-/** What the node answers for the sale and the purchase of one token of every stable at a block; null: it refuses. */
+/** What the node answers for the sale and the purchase of one of every token at a block; null: it refuses. */
 export async function readQuotes(rpcUrl: string, plan: MarketPlan, block: number) {
-  const legs = plan.stables.flatMap(({ address }) => [
+  const legs = plan.tokens.flatMap(({ address }) => [
     [address, PATH_USD.address] as const,
     [PATH_USD.address, address] as const,
   ])
@@ -53,7 +53,7 @@ export async function readQuotes(rpcUrl: string, plan: MarketPlan, block: number
   const answers = (await response.json()) as { id: number; result?: Hex }[]
   const results: (bigint | null)[] = legs.map(() => null)
   for (const { id, result } of answers) results[id] = result ? BigInt(result) : null
-  return plan.stables.map(({ symbol }, i) => ({
+  return plan.tokens.map(({ symbol }, i) => ({
     symbol,
     sell: results[2 * i] ?? null,
     buy: results[2 * i + 1] ?? null,
@@ -62,7 +62,7 @@ export async function readQuotes(rpcUrl: string, plan: MarketPlan, block: number
 
 /** The same as `readQuotes`, from the plan. */
 export const plannedQuotes = (plan: MarketPlan, block: number) =>
-  plan.stables.map(({ symbol }) => {
+  plan.tokens.map(({ symbol }) => {
     const { sell, buy } = plan.quoteAt(symbol, block)
     return { symbol, sell, buy }
   })

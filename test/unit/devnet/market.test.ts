@@ -1,9 +1,11 @@
+import { Addresses } from 'viem/tempo'
 import { describe, expect, test } from 'vitest'
 import { hops, MAX_HOPS, route, traderActions } from '../../../devnet/actions.js'
 import { emptyBooks, outcomeOf } from '../../../devnet/books.js'
 import type { Intent } from '../../../devnet/intent.js'
 import { blockIntents } from '../../../devnet/market.js'
 import { planMarket } from '../../../devnet/plan.js'
+import { GENESIS_STABLES } from '../../../devnet/stables.js'
 
 const plan = planMarket({ seed: 1, blocks: 600, blockSeconds: 60, liveBlockSeconds: 1, stables: 10 })
 
@@ -76,11 +78,43 @@ describe('the transactions of a block', () => {
     expect(Math.max(...counts.slice(10))).toBeLessThan(20)
   })
 
+  test('do nothing to a genesis stable but allow it to the DEX once, to open its book, and then move its orders', () => {
+    const addresses = GENESIS_STABLES.map((g) => g.address)
+    const { byBlock } = intentsUpTo(600)
+    const touching = byBlock.map((intents) =>
+      intents.filter(({ calls }) =>
+        calls.some(({ to, data }) => addresses.some((a) => to === a || data.includes(a.slice(2)))),
+      ),
+    )
+    const opened = addresses.map((address, i) => ({
+      label: `move the orders of ${GENESIS_STABLES[i]?.symbol}`,
+      to: [address, ...Array(6).fill(Addresses.stablecoinDex)],
+    }))
+    expect(touching[3]?.map(({ label, calls }) => ({ label, to: calls.map((c) => c.to) }))).toEqual(opened)
+    const later = touching.toSpliced(3, 1).flat()
+    expect(later.length).toBeGreaterThan(0)
+    expect(later.length).toBeLessThan(600 * 0.1)
+    const labels = opened.map(({ label }) => label)
+    for (const { label, calls } of later) {
+      expect(labels).toContain(label)
+      for (const { to } of calls) expect(to).toBe(Addresses.stablecoinDex)
+    }
+  })
+
+  test('open the book of a genesis stable on a chain that was begun without it', () => {
+    const { books } = intentsUpTo(100)
+    books.ladders.delete('AlphaUSD')
+    const opening = blockIntents(plan, books, 101).find((i) => i.label === 'move the orders of AlphaUSD')
+    expect(opening?.calls).toHaveLength(7)
+    expect(opening?.calls[0]?.to).toBe(GENESIS_STABLES[0]?.address)
+    expect(books.ladders.get('AlphaUSD')).toHaveLength(6)
+  })
+
   test('leave the books at the planned prices at the end of every block', () => {
     const books = emptyBooks()
     for (let block = 1; block <= 600; block++) {
       blockIntents(plan, books, block)
-      for (const { symbol } of plan.stables) {
+      for (const { symbol } of plan.tokens) {
         // Nobody can move the orders of a paused stable, and the plan does not want to.
         const orders = books.ladders.get(symbol) ?? []
         const best = (isBid: boolean): number | null => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { FIRST_TRADING_BLOCK } from '../../../devnet/clock.js'
+import { FIRST_TRADING_BLOCK, SETUP } from '../../../devnet/clock.js'
 import { type MarketPlan, planMarket } from '../../../devnet/plan.js'
+import { GENESIS_STABLES } from '../../../devnet/stables.js'
 import type { Episode } from '../../../devnet/weather.js'
 
 const day = planMarket({ seed: 1, blocks: 1440, blockSeconds: 60, liveBlockSeconds: 1, stables: 10 })
@@ -33,6 +34,34 @@ describe('the cast', () => {
     for (const { initialSupply, supplyCap } of planMarket({ ...day.params, stables: 60 }).stables) {
       expect(initialSupply).toBeGreaterThanOrEqual(70_000_000n * 10n ** 6n)
       if (supplyCap !== null) expect(supplyCap).toBeGreaterThan(initialSupply + 10_000_000n * 10n ** 6n)
+    }
+  })
+})
+
+describe('the genesis stables', () => {
+  test('come on top of those that the market makes, whatever their number', () => {
+    for (const stables of [9, 10, 60]) {
+      const plan = planMarket({ ...day.params, stables })
+      expect(plan.stables).toHaveLength(stables)
+      const onTop = plan.tokens.slice(stables)
+      expect(plan.tokens.slice(0, stables)).toEqual(plan.stables)
+      expect(onTop.map((t) => t.symbol)).toEqual(['AlphaUSD', 'BetaUSD', 'ThetaUSD'])
+      for (const [i, { address }] of onTop.entries()) {
+        expect(address).toBe(`0x20c000000000000000000000000000000000000${i + 1}`)
+      }
+    }
+    expect(() => day.stable('AlphaUSD')).toThrow('AlphaUSD')
+  })
+
+  test('have no weather, and always a quote near 1', () => {
+    for (const { symbol } of GENESIS_STABLES) {
+      for (let block = SETUP.books; block <= 5_000; block++) {
+        const { status, deviationBps } = day.quoteAt(symbol, block)
+        expect(status).toBe('quoted')
+        expect(Math.abs(deviationBps ?? Infinity)).toBeLessThanOrEqual(3)
+      }
+      expect(day.quoteAt(symbol, SETUP.books - 1).status).toBe('no_pair')
+      expect(day.episodes(0, 5_000).some((e) => e.stable === symbol || ('to' in e && e.to === symbol))).toBe(false)
     }
   })
 })
@@ -108,7 +137,7 @@ describe('the prices', () => {
   })
 
   test('drift within 5 bps outside of episodes, and do move', () => {
-    for (const { symbol, hasPair } of day.stables) {
+    for (const { symbol, hasPair } of day.tokens) {
       if (!hasPair) continue
       const seen = new Set<number>()
       for (let block = FIRST_TRADING_BLOCK; block <= 1440; block++) {
@@ -123,7 +152,7 @@ describe('the prices', () => {
   })
 
   test('step by at most one basis point from history into live', () => {
-    for (const { symbol, hasPair } of day.stables) {
+    for (const { symbol, hasPair } of day.tokens) {
       if (!hasPair || day.episodesAt(1440).length + day.episodesAt(1441).length > 0) continue
       const [before, after] = [1440, 1441].map((block) => day.topOfBook(symbol, block).bidTick ?? Infinity)
       expect(Math.abs((before as number) - (after as number))).toBeLessThanOrEqual(10)
