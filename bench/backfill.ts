@@ -6,12 +6,12 @@ import { REFERENCE_STABLE } from '../domain/peg.js'
 import { ahead } from '../ingest/ahead.js'
 import { FIRST_BLOCK } from '../ingest/batch.js'
 import { IngestConfig } from '../ingest/config.js'
-import { ingest } from '../ingest/run.js'
 import { quotesRequest } from '../ingest/sources/quotes.js'
 import { rpcAt } from '../ingest/sources/rpc.js'
 import { blockRanges } from '../ingest/stages/block-ranges.js'
+import { ingestAll } from './ingest-all.js'
 import { median, timed } from './measure.js'
-import { type Database, rows, startStack } from './stack.js'
+import { rows, startStack } from './stack.js'
 
 const BLOCKS = 1440
 const ROUNDS = 5
@@ -23,13 +23,6 @@ const log = pino({ level: 'silent' })
 
 async function* head(): AsyncGenerator<number> {
   yield BLOCKS
-}
-
-async function ingestAll({ env, clickhouse }: Database): Promise<void> {
-  const config = IngestConfig.parse({ ...env, RPC_URL: chain.rpcUrl, CHAIN: 'devnet' })
-  const stop = new AbortController()
-  for await (const { block } of ingest({ clickhouse, config, log, signal: stop.signal })) if (block >= BLOCKS) break
-  stop.abort()
 }
 
 async function drainNode(stables: readonly string[]): Promise<void> {
@@ -54,7 +47,7 @@ async function drainNode(stables: readonly string[]): Promise<void> {
 
 try {
   const warmUp = await stack.database('warm_up')
-  await ingestAll(warmUp)
+  await ingestAll(warmUp, chain.rpcUrl, BLOCKS)
   const stables = await rows<{ stable: string }>(
     warmUp.clickhouse,
     `SELECT stable FROM stablecoins WHERE currency = 'USD' AND stable != '${REFERENCE_STABLE}'`,
@@ -70,7 +63,7 @@ try {
   for (let round = 0; round < ROUNDS; round++) {
     theirs.push(BLOCKS / ((await timed(() => drainNode(addresses))) / 1000))
     const database = await stack.database(`round_${round}`)
-    ours.push(BLOCKS / ((await timed(() => ingestAll(database))) / 1000))
+    ours.push(BLOCKS / ((await timed(() => ingestAll(database, chain.rpcUrl, BLOCKS))) / 1000))
   }
   console.log(
     `fetch and throw away: ${median(theirs).toFixed(0)} blocks/s   (${theirs.map((v) => v.toFixed(0)).join(' ')})`,

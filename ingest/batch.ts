@@ -15,8 +15,8 @@ import { type Quote, readQuotes } from './sources/quotes.js'
 import type { Rpc } from './sources/rpc.js'
 import { readStates } from './sources/states.js'
 import { describeTokens } from './sources/tokens.js'
-import { blockFacts } from './stages/block-facts.js'
-import { decodeSwaps } from './stages/decode-swaps.js'
+import { type BlockFacts, blockFacts } from './stages/block-facts.js'
+import { decodeSwaps, SwapDecodeError } from './stages/decode-swaps.js'
 import { swapFlow } from './stages/price-flow.js'
 import { isQuoted, samplePeg } from './stages/sample-peg.js'
 
@@ -38,7 +38,7 @@ export type Batch = {
   flows: Flow[]
 }
 
-/** What reading a batch needs; `registry` and `orders` learn from each batch, so batches are read in order. */
+/** What reading a batch needs. `registry` and `orders` learn from each batch, so batches are decoded in order. */
 export type BatchReader = { rpc: Rpc; registry: Registry; orders: Orders; listed: ReadonlySet<string> }
 
 /** The block in which a chain's history begins: the genesis block has no transactions and no state of its own. */
@@ -57,10 +57,6 @@ async function genesisStablecoins({ rpc, listed }: BatchReader, first: BlockWith
     block_time: first.parentTime,
     tx_hash: '',
   }))
-}
-
-function decodeBlock(block: BlockWithLogs): ChainEvent[] {
-  return block.logs.map(decodeLog).filter((event) => event !== null)
 }
 
 function swapFlows(
@@ -82,37 +78,56 @@ function swapFlows(
     .map((swap) => swapFlow(block, swap, prices))
 }
 
-/** Reads what the logs do not tell, at each block, and makes all the facts of `blocks`, which follow each other. */
-export async function readBatch(reader: BatchReader, blocks: readonly BlockWithLogs[]): Promise<Batch> {
-  const { rpc, registry, orders, listed } = reader
+/** A block with its decoded logs, the facts they state, the stables to quote and those whose state to read. */
+type DecodedBlock = {
+  block: BlockWithLogs
+  events: ChainEvent[]
+  facts: BlockFacts
+  sampled: readonly Stablecoin[]
+  touched: string[]
+}
+
+/** A range of blocks with all that their logs tell. */
+export type DecodedBatch = { genesis: Stablecoin[]; decoded: DecodedBlock[] }
+
+/**
+ * Decodes blocks that follow the ones decoded before: what a block's logs mean, and which stables exist in it, depends
+ * on all logs before it.
+ */
+export async function decodeBatch(reader: BatchReader, blocks: readonly BlockWithLogs[]): Promise<DecodedBatch> {
+  const { registry, orders, listed } = reader
   const first = blocks[0] as BlockWithLogs
-  const last = blocks.at(-1) as BlockWithLogs
-  const stablecoins = first.number === FIRST_BLOCK ? await genesisStablecoins(reader, first) : []
-  const genesis = stablecoins.map(({ stable }) => stable)
-  stablecoins.forEach(registry.add)
+  const genesis = first.number === FIRST_BLOCK ? await genesisStablecoins(reader, first) : []
+  genesis.forEach(registry.add)
 
   const quoteTokenOf = (stable: string): string => {
     const quote = registry.quoteTokenOf(stable)
-    if (quote === undefined) throw new Error(`order for ${stable}, which the factory has not made`)
+    if (quote === undefined) throw new SwapDecodeError(`an order for ${stable}, which the factory has not made`)
     return quote
   }
   const decoded = blocks.map((block) => {
-    const events = decodeBlock(block)
+    const events = block.logs.map(decodeLog).filter((event) => event !== null)
     const facts = blockFacts(block, events, listed, quoteTokenOf)
     for (const stable of facts.stablecoins) registry.add({ ...stable })
     for (const { stable, quote_token } of facts.quoteTokenUpdates) registry.setQuoteToken(stable, quote_token)
     for (const order of facts.orders) orders.place(BigInt(order.order_id), order)
     const sampled = registry.sampledAt(block.number)
-    if (block === first) for (const stable of genesis) facts.touched.add(stable)
+    if (block === first) for (const { stable } of genesis) facts.touched.add(stable)
     const touched = facts.policiesTouched
       ? sampled.map(({ stable }) => stable)
       : [...facts.touched].filter(registry.has)
     return { block, events, facts, sampled, touched }
   })
+  return { genesis, decoded }
+}
+
+/** Reads what the logs do not tell, at each block, and makes all the facts. Batches may be completed side by side. */
+export async function completeBatch({ rpc, orders }: BatchReader, { genesis, decoded }: DecodedBatch): Promise<Batch> {
+  const first = (decoded[0] as DecodedBlock).block
+  const last = (decoded.at(-1) as DecodedBlock).block
   const filled = decoded.flatMap(({ events }) =>
     events.flatMap((event) => (event.name === 'OrderFilled' ? [event.args.orderId] : [])),
   )
-
   const [quotes, states] = await Promise.all([
     rpc.persist('read quotes', () =>
       Promise.all(decoded.map(({ block, sampled }) => readQuotesOf(rpc, sampled, block.number))),
@@ -128,7 +143,7 @@ export async function readBatch(reader: BatchReader, blocks: readonly BlockWithL
     lastHash: last.hash,
     parentHash: first.parentHash,
     lastTime: last.time,
-    blocks: blocks.map((block) => ({
+    blocks: decoded.map(({ block }) => ({
       block_number: block.number,
       block_time: block.time,
       block_hash: block.hash,
@@ -136,7 +151,7 @@ export async function readBatch(reader: BatchReader, blocks: readonly BlockWithL
       tx_count: block.txCount,
       log_count: block.logs.length,
     })),
-    stablecoins: [...stablecoins, ...decoded.flatMap(({ facts }) => facts.stablecoins)],
+    stablecoins: [...genesis, ...decoded.flatMap(({ facts }) => facts.stablecoins)],
     quoteTokenUpdates: decoded.flatMap(({ facts }) => facts.quoteTokenUpdates),
     orders: decoded.flatMap(({ facts }) => facts.orders),
     supplyEvents: decoded.flatMap(({ facts }) => facts.supplyEvents),

@@ -5,7 +5,7 @@ import { allStablecoins } from '../clickhouse/queries/all-stablecoins.js'
 import { dexOrdersById } from '../clickhouse/queries/dex-orders-by-id.js'
 import { PlumblineError } from '../domain/errors.js'
 import { ahead } from './ahead.js'
-import { type Batch, type BatchReader, FIRST_BLOCK, readBatch } from './batch.js'
+import { type BatchReader, completeBatch, type DecodedBatch, decodeBatch, FIRST_BLOCK } from './batch.js'
 import { listedTokens, NETWORKS } from './chain/networks.js'
 import { checkChain } from './chain-check.js'
 import type { IngestConfig } from './config.js'
@@ -18,14 +18,17 @@ import { followHead } from './sources/heads.js'
 import { rpcAt } from './sources/rpc.js'
 import { blockRanges } from './stages/block-ranges.js'
 
-/** Ranges whose blocks and logs are fetched before their turn, and whole batches that wait for the database. */
+/** Ranges whose blocks and logs are fetched before their turn, and batches whose quotes and states are. */
 const RANGES_AHEAD = 4
-const BATCHES_AHEAD = 2
+const BATCHES_AHEAD = 3
 /** ClickHouse may be away for about ten minutes before ingest gives up. */
 const WRITE_ATTEMPTS = 70
 
-async function* readBatches(reader: BatchReader, ranges: AsyncIterable<BlockWithLogs[]>): AsyncGenerator<Batch> {
-  for await (const blocks of ranges) yield await readBatch(reader, blocks)
+async function* decodeBatches(
+  reader: BatchReader,
+  ranges: AsyncIterable<BlockWithLogs[]>,
+): AsyncGenerator<DecodedBatch> {
+  for await (const blocks of ranges) yield await decodeBatch(reader, blocks)
 }
 
 export type Ingest = { clickhouse: ClickHouseClient; config: IngestConfig; log: Logger; signal: AbortSignal }
@@ -86,7 +89,8 @@ export async function* ingest({
   const blocks = ahead(ranges, RANGES_AHEAD, ({ from, to }) =>
     rpc.persist(`read blocks ${from} to ${to}`, () => readBlocks(rpc, from, to)),
   )
-  for await (const batch of ahead(readBatches(reader, blocks), BATCHES_AHEAD, async (batch) => batch)) {
+  const batches = ahead(decodeBatches(reader, blocks), BATCHES_AHEAD, (decoded) => completeBatch(reader, decoded))
+  for await (const batch of batches) {
     await persistWrite(`write blocks ${batch.from} to ${batch.to}`, async () => {
       await ledger.plan(batch)
       await writeBatch(clickhouse, batch)

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit'
 import pRetry from 'p-retry'
 import type { Logger } from 'pino'
 import { type EIP1193RequestFn, http } from 'viem'
@@ -13,11 +14,15 @@ export class RpcError extends PlumblineError {
 }
 
 export type Rpc = {
-  /** One JSON-RPC call, checked against `shape`. Calls made together travel as one batch. Tries once. */
+  /** One JSON-RPC call, checked against `shape`. Calls made together travel as one batch, large ones alone. Tries once. */
   request: <Shape extends z.ZodType>(method: string, params: unknown[], shape: Shape) => Promise<z.output<Shape>>
   /** Runs `read` until it succeeds, with growing pauses; rejects with RpcError after about a minute of failures. */
   persist: <Result>(what: string, read: () => Promise<Result>) => Promise<Result>
 }
+
+// A node limits the size of a request (anvil to 2 MB): fifty of these still fit, and larger ones go one by one.
+const LARGE_CALL = 20_000
+const SINGLE_CALLS = 8
 
 export type RpcOptions = {
   url: string
@@ -30,11 +35,17 @@ export type RpcOptions = {
 
 /** The JSON-RPC node at `url`. Nothing is asked before the first request. */
 export function rpcAt({ url, batchSize, timeoutMs, attempts, log, signal }: RpcOptions): Rpc {
-  const transport = http(url, { batch: { batchSize, wait: 0 }, retryCount: 0, timeout: timeoutMs })({})
-  const send = transport.request as EIP1193RequestFn
+  const options = { retryCount: 0, timeout: timeoutMs }
+  const batched = http(url, { ...options, batch: { batchSize, wait: 0 } })({}).request as EIP1193RequestFn
+  const single = http(url, options)({}).request as EIP1193RequestFn
+  const inTurn = pLimit(SINGLE_CALLS)
+  const send = (method: string, params: unknown[]): Promise<unknown> => {
+    const call = { method, params } as never
+    return JSON.stringify(params).length < LARGE_CALL ? batched(call) : inTurn(() => single(call))
+  }
   return {
     request: async (method, params, shape) => {
-      const answer: unknown = await send({ method, params } as never)
+      const answer = await send(method, params)
       const parsed = shape.safeParse(answer)
       if (parsed.success) return parsed.data
       const issue = parsed.error.issues[0]

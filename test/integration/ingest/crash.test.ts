@@ -8,7 +8,7 @@ import { type Embedded, spawnEmbedded } from '../../../clickhouse/embedded/spawn
 import type { ClickHouseEnv } from '../../../clickhouse/env.js'
 import { migrate } from '../../../clickhouse/migrate.js'
 import { newestBlock } from '../../../clickhouse/queries/newest-block.js'
-import { stillChain, type TestChain } from '../../fixtures/chain.js'
+import { resumeChain, stillChain, type TestChain } from '../../fixtures/chain.js'
 import { fingerprint } from '../../fixtures/fingerprint.js'
 import { ingestAll, ingestedTo, startIngest } from '../../fixtures/ingest.js'
 import { test } from '../../fixtures/services.js'
@@ -97,6 +97,21 @@ test('kill -9 of the engine ten times while ingest writes changes no row and no 
     await killed(engine)
     engine = await startEngine(Number(new URL(engine.url).port))
     return ingest
+  })
+  expect(found).toEqual(expected)
+})
+
+test('kill -9 of ingest, the engine and the chain together, ten times, changes no row and no window', async ({
+  clickhouseEnv,
+  clickhouse,
+}) => {
+  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS)
+  const expected = await fingerprint(clickhouse)
+  const found = await disturbed('killed_everything', async (ingest) => {
+    chain.child.kill('SIGKILL')
+    await Promise.all([ingest.kill('SIGKILL'), killed(engine)])
+    ;[chain, engine] = await Promise.all([resumeChain(chain), startEngine(Number(new URL(engine.url).port))])
+    return startIngest(env, chain.rpcUrl, SLOWLY)
   })
   expect(found).toEqual(expected)
 })
