@@ -11,7 +11,7 @@ import { stillChain, type TestChain } from '../../fixtures/chain.js'
 import { type Fault, faultyNode } from '../../fixtures/faulty-node.js'
 import { fingerprint } from '../../fixtures/fingerprint.js'
 import { ingestAll, ingestedTo, startIngest } from '../../fixtures/ingest.js'
-import { test } from '../../fixtures/services.js'
+import { test, withDatabase } from '../../fixtures/services.js'
 
 const IMPATIENT = { RPC_TIMEOUT_MS: '700', BATCH_BLOCKS: '10', RPC_ATTEMPTS: '8' }
 const FAULTS: Fault[] = [
@@ -27,19 +27,19 @@ const FAULTS: Fault[] = [
 ]
 
 let chain: TestChain
+/** What an undisturbed run takes in. */
 let expected: unknown
 
 beforeAll(async () => {
   chain = await stillChain({ historyBlocks: 120 })
+  expected = await withDatabase(async (env, clickhouse) => {
+    await ingestAll(env, clickhouse, chain.rpcUrl, chain.head)
+    return fingerprint(clickhouse)
+  })
+  expect(expected).toMatchObject({ blocks: [{ rows: '120' }] })
 })
 afterAll(async () => {
   await chain?.remove()
-})
-
-test('what an undisturbed run takes in', async ({ clickhouseEnv, clickhouse }) => {
-  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
-  expected = await fingerprint(clickhouse)
-  expect(expected).toMatchObject({ blocks: [{ rows: '120' }] })
 })
 
 test.for(FAULTS)(
