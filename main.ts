@@ -50,6 +50,12 @@ function jsonReady(line: string): string | null {
   return line.startsWith('{"ready":true') ? line : null
 }
 
+/** A part that took any free port takes the same one again: the others know it by that address. */
+const samePort = (variable: string, address: RegExp) => (announcement: string) => ({
+  [variable]: address.exec(announcement)?.[1] ?? '0',
+})
+const LOOPBACK_PORT = /127\.0\.0\.1:(\d+)/
+
 const textReady =
   (start: string) =>
   (line: string): string | null =>
@@ -99,7 +105,7 @@ async function main(): Promise<void> {
     })
   }
 
-  type Program = Pick<PartOptions, 'name' | 'ready' | 'ownsTerminal'> & {
+  type Program = Pick<PartOptions, 'name' | 'ready' | 'ownsTerminal' | 'envWhenRestarted'> & {
     entry: string
     args?: string[]
     env: PartOptions['env']
@@ -120,8 +126,13 @@ async function main(): Promise<void> {
     const ready = await startPart({
       name: 'clickhouse',
       entry: './clickhouse/embedded/main.js',
-      args: ['--data', join(dataDir, 'clickhouse'), '--port', `${config.CLICKHOUSE_PORT}`],
-      env: { CLICKHOUSE_USER: config.CLICKHOUSE_USER, CLICKHOUSE_PASSWORD },
+      args: ['--data', join(dataDir, 'clickhouse')],
+      env: {
+        CLICKHOUSE_USER: config.CLICKHOUSE_USER,
+        CLICKHOUSE_PASSWORD,
+        CLICKHOUSE_PORT: `${config.CLICKHOUSE_PORT}`,
+      },
+      envWhenRestarted: samePort('CLICKHOUSE_PORT', LOOPBACK_PORT),
       ready: jsonReady,
     })
     const url = Ready.parse(JSON.parse(ready)).url as string
@@ -147,6 +158,7 @@ async function main(): Promise<void> {
       name: 'devnet',
       entry: './devnet/main.js',
       env: { DATA_DIR: dataDir, LOG_LEVEL: ownsTerminal ? 'warn' : config.LOG_LEVEL },
+      envWhenRestarted: samePort('DEVNET_PORT', LOOPBACK_PORT),
       ready: jsonReady,
       ownsTerminal,
     })
@@ -181,6 +193,7 @@ async function main(): Promise<void> {
       entry: './api/server.js',
       env: store,
       ready: textReady('api ready at '),
+      envWhenRestarted: samePort('PORT', /:(\d+)\//),
     })
     say(`api         ready`)
     say('')

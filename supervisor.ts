@@ -12,6 +12,8 @@ export type PartOptions = {
   /** Path of the compiled program, and its arguments. */
   program: string[]
   env: Record<string, string | undefined>
+  /** Changes to `env` for every start after the first, made of what the part said when it was ready. */
+  envWhenRestarted?: (announcement: string) => Record<string, string>
   /** Recognizes the line on stdout that says the part can be used, and returns what it says. */
   ready: (line: string) => string | null
   logDir: string
@@ -59,6 +61,7 @@ export function createPart(options: PartOptions): Part {
   let exited: Promise<string> = Promise.resolve('')
   let stopping = false
   let pauseMs = FIRST_PAUSE_MS
+  let restartEnv: Record<string, string> = {}
 
   const logFile = join(logDir, `${name}.log`)
   // One run's log and the one before are kept.
@@ -71,7 +74,7 @@ export function createPart(options: PartOptions): Part {
     let isReady = false
     // In a process group of its own, so that Ctrl-C reaches the parts in order, through the supervisor.
     const started = spawn(process.execPath, program, {
-      env: { ...process.env, ...env },
+      env: { ...process.env, ...env, ...restartEnv },
       stdio: ['ignore', 'pipe', options.ownsTerminal ? 'inherit' : 'pipe', 'ipc'],
       detached: true,
     })
@@ -82,6 +85,7 @@ export function createPart(options: PartOptions): Part {
         const announcement = isReady ? null : ready(line)
         if (announcement === null) return say(line)
         isReady = true
+        restartEnv = options.envWhenRestarted?.(announcement) ?? {}
         resolve(announcement)
       })
     })

@@ -40,7 +40,8 @@ export function readConfig(args: string[], env: NodeJS.ProcessEnv): Config {
   } catch (error) {
     problems.push(error instanceof Error ? error.message : String(error))
   }
-  const parsed = Variables.safeParse({ ...env, '--data': flags.data, '--port': flags.port })
+  const port = flags.port ?? (env.CLICKHOUSE_PORT || undefined)
+  const parsed = Variables.safeParse({ ...env, '--data': flags.data, '--port': port })
   if (!parsed.success) problems.push(...parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`))
   if (!env.CLICKHOUSE_PASSWORD && env.CLICKHOUSE_ALLOW_EMPTY_PASSWORD !== '1') {
     problems.push('CLICKHOUSE_PASSWORD is required (or set CLICKHOUSE_ALLOW_EMPTY_PASSWORD=1)')

@@ -1,0 +1,152 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+
+let dataDir: string
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'plumbline-start-'))
+})
+afterAll(async () => {
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+type Run = {
+  child: ChildProcess
+  output: () => string
+  said: (text: string | RegExp, seconds?: number) => Promise<string>
+  exited: Promise<number | null>
+}
+
+/** `npm start` on ports of its own; a short history, so that a start takes seconds. */
+function start(env: Record<string, string> = {}): Run {
+  const ports = { PORT: '0', CLICKHOUSE_PORT: '0', DEVNET_PORT: '0' }
+  const child = spawn(process.execPath, [MAIN], {
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      DATA_DIR: dataDir,
+      DEVNET_HISTORY_HOURS: '2',
+      ...ports,
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  child.stdout?.on('data', (chunk) => (output += chunk))
+  child.stderr?.on('data', (chunk) => (output += chunk))
+  const exited = new Promise<number | null>((resolve) => child.once('close', resolve))
+  return {
+    child,
+    output: () => output,
+    exited,
+    said: async (text, seconds = 60) => {
+      for (const until = Date.now() + seconds * 1000; Date.now() < until; await sleep(50)) {
+        const match = output.match(text)
+        if (match) return match[1] ?? match[0]
+        if (child.exitCode !== null) break
+      }
+      throw new Error(`was not said: ${text}\n${output}`)
+    },
+  }
+}
+
+/** Processes that mention the data directory, which every part's command line or anvil's does. */
+async function leftovers(): Promise<string[]> {
+  const pgrep = spawn('pgrep', ['-af', dataDir])
+  let listed = ''
+  pgrep.stdout.on('data', (chunk) => (listed += chunk))
+  await new Promise((resolve) => pgrep.once('close', resolve))
+  return listed.split('\n').filter((line) => line !== '' && !line.includes('pgrep'))
+}
+
+const stablesAt = async (url: string) => {
+  const response = await fetch(url)
+  return (await response.json()) as {
+    stablecoins: Array<{ symbol: string; currency: string; peg: { price: number } | null }>
+  }
+}
+
+describe('npm start', () => {
+  let blocksBefore = 0
+
+  test('serves every dollar stable with a peg and a filled window, and Ctrl-C leaves nothing behind', async () => {
+    const run = start()
+    const url = await run.said(/^open (\S+)$/m)
+    await run.said(/caught up at block/)
+    const { stablecoins } = await stablesAt(url)
+    expect(stablecoins.length).toBeGreaterThanOrEqual(9)
+    expect(stablecoins.filter(({ currency, peg }) => currency === 'USD' && peg === null)).toEqual([])
+    const peg = (await (await fetch(`${url}/0x20c0000000000000000000000000000000000000/peg`)).json()) as {
+      current: { block_number: number }
+      windows: Array<{ sample_count: number }>
+    }
+    expect(peg.windows.every(({ sample_count }) => sample_count >= 60)).toBe(true)
+    blocksBefore = peg.current.block_number
+    run.child.kill('SIGINT')
+    expect(await run.exited).toBe(0)
+    expect(await leftovers()).toEqual([])
+  })
+
+  test('a second start goes on from the same data, and a part that dies comes back', async () => {
+    const run = start()
+    const url = await run.said(/^open (\S+)$/m)
+    expect(run.output()).toContain('schema      up to date')
+    expect(run.output()).not.toContain('LOST')
+    const [engine] = (await leftovers())
+      .filter((line) => line.includes('embedded/main.js'))
+      .map((line) => Number(line.split(' ')[0]))
+    process.kill(engine as number, 'SIGKILL')
+    await run.said(/clickhouse DIED/)
+    await run.said(/clickhouse is back/)
+    await sleep(3000)
+    const peg = (await (await fetch(`${url}/0x20c0000000000000000000000000000000000000/peg`)).json()) as {
+      current: { block_number: number }
+    }
+    expect(peg.current.block_number).toBeGreaterThan(blocksBefore)
+
+    const second = start()
+    expect(await second.exited).toBe(78)
+    expect(second.output()).toMatch(/plumbline stops: .*(owned|in use)/)
+
+    run.child.kill('SIGKILL')
+    await run.exited
+    for (const until = Date.now() + 15_000; Date.now() < until && (await leftovers()).length > 0; ) await sleep(100)
+    expect(await leftovers()).toEqual([])
+  })
+
+  test('bad variables are named all at once, before anything starts', async () => {
+    const run = start({
+      PORT: 'http',
+      RPC_URL: 'node',
+      DEVNET_STABLES: '1',
+      LOG_LEVEL: 'loud',
+      CLICKHOUSE_DATABASE: 'a-b',
+    })
+    expect(await run.exited).toBe(78)
+    for (const name of ['PORT', 'RPC_URL', 'DEVNET_STABLES', 'LOG_LEVEL', 'CLICKHOUSE_DATABASE']) {
+      expect(run.output()).toMatch(new RegExp(`^  ${name}: `, 'm'))
+    }
+  })
+
+  test('a port in use ends the start with one message that names it', async () => {
+    const taken = createServer()
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+    const port = String((taken.address() as { port: number }).port)
+    const other = await mkdtemp(join(tmpdir(), 'plumbline-port-'))
+    for (const name of ['PORT', 'CLICKHOUSE_PORT', 'DEVNET_PORT']) {
+      const run = start({ [name]: port, DATA_DIR: other })
+      expect(await run.exited, name).not.toBe(0)
+      expect(run.output(), name).toMatch(new RegExp(`plumbline stops: .*port ${port} is in use`))
+    }
+    taken.close()
+    await rm(other, { recursive: true, force: true })
+  })
+})
