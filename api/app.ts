@@ -42,7 +42,7 @@ export async function buildApp({ clickhouse, redis, now, logger }: AppDeps) {
     requestTimeout: 30_000,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    routerOptions: { maxParamLength: 2048 },
+    routerOptions: { maxParamLength: 2048, ignoreTrailingSlash: true },
     frameworkErrors: sendProblem,
     clientErrorHandler: (error, socket) => {
       if (socket.writable) socket.end(rawProblem((error as NodeJS.ErrnoException).code))

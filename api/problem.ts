@@ -71,12 +71,13 @@ function answerTo(error: unknown): Answer {
   }
   if (error instanceof MethodNotAllowedError)
     return { status: 405, kind: 'method-not-allowed', detail: error.message, headers: { allow: error.allow } }
-  if (error instanceof UrlTooLongError) return { status: 414, kind: 'url-too-long', detail: error.message }
+  const { statusCode, code } = error as Partial<FastifyError>
+  if (error instanceof UrlTooLongError || code === 'FST_ERR_MAX_PARAM_LENGTH')
+    return { status: 414, kind: 'url-too-long', detail: 'no route has a URL of this length' }
   if (error instanceof PlumblineError && error.retryable) {
     const headers = { 'retry-after': `${RETRY_AFTER_SECONDS}` }
     return { status: 503, kind: 'unavailable', detail: 'the data cannot be read at the moment; try again', headers }
   }
-  const { statusCode, code } = error as Partial<FastifyError>
   if (code === 'FST_ERR_BAD_URL') return { status: 400, kind: 'bad-url', detail: 'the URL is not properly encoded' }
   // Fastify's own refusals, such as a malformed body, describe the request and nothing else.
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)

@@ -22,9 +22,9 @@ export class MethodNotAllowedError extends PlumblineError {
   }
 }
 
-/** The request's URL is longer than anything that could be answered. */
+/** The request's URL is longer than that of anything that could be answered. */
 export class UrlTooLongError extends PlumblineError {
-  constructor(length: number, limit: number) {
-    super(`the URL has ${length} characters, more than ${limit}`, { retryable: false })
+  constructor() {
+    super('the URL is too long', { retryable: false })
   }
 }

@@ -2,7 +2,7 @@ import { BadParameterError } from './bad-parameter.js'
 
 const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-const RELATIVE = /^(\d{1,9})([mhd])$/
+const RELATIVE = /^(\d{1,6})([mhd])$/
 const EPOCH_SECONDS = /^\d{1,12}$/
 // A `+` that was not percent-encoded arrives as a space.
 const ISO_8601 =

@@ -2,6 +2,14 @@ import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 
+/** The type provider defines each named schema twice, as input and as output. */
+function withoutUnused<Document extends ReturnType<typeof jsonSchemaTransformObject>>(document: Document): Document {
+  const text = JSON.stringify(document)
+  const schemas = 'components' in document ? document.components?.schemas : undefined
+  for (const name in schemas) if (!text.includes(`"#/components/schemas/${name}"`)) delete schemas[name]
+  return document
+}
+
 /** Describes all routes that are added after it at /openapi.json, out of the schemas that serve them. */
 export async function openapi(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
@@ -24,7 +32,7 @@ export async function openapi(app: FastifyInstance): Promise<void> {
       ],
     },
     transform: jsonSchemaTransform,
-    transformObject: jsonSchemaTransformObject,
+    transformObject: (document) => withoutUnused(jsonSchemaTransformObject(document)),
   })
   app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
 }

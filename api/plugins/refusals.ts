@@ -12,14 +12,13 @@ const MAX_URL_LENGTH = 2048
 export function refusals(app: FastifyInstance): void {
   const patterns: { path: RegExp; method: string }[] = []
   app.addHook('onRoute', ({ url, method }) => {
-    const path = new RegExp(`^${url.replaceAll(/[.*]/g, '\\$&').replaceAll(/:[^/]+/g, '[^/]+')}$`)
+    const path = new RegExp(`^${url.replaceAll(/[.*]/g, '\\$&').replaceAll(/:[^/]+/g, '[^/]+')}/?$`)
     for (const one of [method].flat()) patterns.push({ path, method: one })
   })
 
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id)
-    if (request.raw.url && request.raw.url.length > MAX_URL_LENGTH)
-      throw new UrlTooLongError(request.raw.url.length, MAX_URL_LENGTH)
+    if ((request.raw.url?.length ?? 0) > MAX_URL_LENGTH) throw new UrlTooLongError()
     if (!request.is404) return
     const path = request.url.split('?', 1)[0] as string
     const allowed = patterns.filter((route) => route.path.test(path)).map(({ method }) => method)

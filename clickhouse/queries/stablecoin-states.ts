@@ -24,6 +24,22 @@ export const StablecoinState = z.object({
     .nullable(),
 })
 
+export type StablecoinState = z.infer<typeof StablecoinState>
+
+const policyShape = StablecoinState.shape.policy.unwrap().shape
+
+// A tuple cannot be null in SQL: a stable whose state was never read has empty ones.
+const row = StablecoinState.extend({
+  supply: z.object({ current: z.string(), cap: z.string().nullable() }),
+  policy: z.object({ ...policyShape, policy_id: z.string(), type: policyShape.type.or(z.literal('')) }),
+}).transform(
+  ({ supply, policy, ...stable }): StablecoinState => ({
+    ...stable,
+    supply: supply.current === '' ? null : supply,
+    policy: policy.type === '' ? null : { ...policy, type: policy.type },
+  }),
+)
+
 const sql = (which: string) => `
     SELECT stablecoins.stable AS address, symbol, name, currency, tier, supply, policy
     FROM stablecoins
@@ -52,7 +68,7 @@ const sql = (which: string) => `
 export const stablecoinStates = defineQuery({
   name: 'stablecoin_states',
   params: z.object({}),
-  row: StablecoinState,
+  row,
   sql: sql('1'),
 })
 
@@ -60,6 +76,6 @@ export const stablecoinStates = defineQuery({
 export const stablecoinState = defineQuery({
   name: 'stablecoin_state',
   params: z.object({ stable: z.string() }),
-  row: StablecoinState,
+  row,
   sql: sql('stable = {stable: String}'),
 })

@@ -1,0 +1,135 @@
+import { pino } from 'pino'
+import { test as base, expect } from 'vitest'
+import { buildApp } from '../../../api/app.js'
+import { connect } from '../../../clickhouse/client.js'
+
+type Schema = { type?: string; properties?: Record<string, Schema>; required?: string[]; items?: Schema }
+type Content = Record<string, { schema: Schema }>
+type Operation = {
+  summary?: string
+  tags?: string[]
+  parameters?: { name: string; in: string; required?: boolean; description?: string; schema: Schema }[]
+  responses: Record<string, { description?: string; content?: Content }>
+}
+type Document = {
+  openapi: string
+  info: { title: string; version: string }
+  tags: { name: string }[]
+  paths: Record<string, { get?: Operation }>
+  components: { schemas: Record<string, Schema> }
+}
+
+// Nothing is asked of ClickHouse for this.
+const nowhere = {
+  CLICKHOUSE_URL: 'http://127.0.0.1:9',
+  CLICKHOUSE_USER: '',
+  CLICKHOUSE_PASSWORD: '',
+  CLICKHOUSE_DATABASE: 'd',
+}
+
+const test = base.extend<{ document: Document }>({
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of a fixture's dependencies off the pattern
+  document: async ({}, use) => {
+    const clickhouse = connect(nowhere, { application: 'test' })
+    const app = await buildApp({ clickhouse, now: () => new Date(), logger: pino({ level: 'silent' }) })
+    await use((await app.inject('/openapi.json')).json())
+    await app.close()
+    await clickhouse.close()
+  },
+})
+
+const operations = (document: Document): [string, Operation][] =>
+  Object.entries(document.paths).flatMap(([path, { get }]): [string, Operation][] => (get ? [[path, get]] : []))
+
+/** Every value in a document, however deep. */
+function* values(value: unknown): Generator<unknown> {
+  yield value
+  if (typeof value === 'object' && value !== null) for (const child of Object.values(value)) yield* values(child)
+}
+
+test('the document is OpenAPI 3.1 and has every route, by GET alone', ({ document }) => {
+  expect(document.openapi).toBe('3.1.0')
+  expect(document.info).toMatchObject({ title: 'Plumbline', version: expect.any(String) })
+  expect(Object.keys(document.paths).sort()).toEqual([
+    '/',
+    '/api/v1/stablecoins',
+    '/api/v1/stablecoins/flows',
+    '/api/v1/stablecoins/{address}',
+    '/api/v1/stablecoins/{address}/peg',
+    '/health/live',
+    '/health/ready',
+  ])
+  for (const path of Object.values(document.paths)) expect(Object.keys(path)).toEqual(['get'])
+})
+
+test('every operation has a summary, a known tag, and an answer with a schema', ({ document }) => {
+  const tags = document.tags.map(({ name }) => name)
+  for (const [path, { summary, tags: own, responses }] of operations(document)) {
+    expect([path, summary]).toEqual([path, expect.stringMatching(/.{10}/)])
+    expect(tags).toContain(own?.[0])
+    const schema = responses['200']?.content?.['application/json']?.schema
+    expect([path, schema?.type]).toEqual([path, 'object'])
+  }
+})
+
+test('every failure is described as the problem document that it is', ({ document }) => {
+  const failures = Object.fromEntries(
+    operations(document).map(([path, { responses }]) => [
+      path,
+      Object.keys(responses).filter((status) => status !== '200'),
+    ]),
+  )
+  expect(failures).toEqual({
+    '/': [],
+    '/health/live': [],
+    '/health/ready': ['503'],
+    '/api/v1/stablecoins': ['400', '503'],
+    '/api/v1/stablecoins/flows': ['400', '503'],
+    '/api/v1/stablecoins/{address}': ['400', '404', '503'],
+    '/api/v1/stablecoins/{address}/peg': ['400', '404', '503'],
+  })
+  for (const [, { responses }] of operations(document)) {
+    for (const [status, { description, content }] of Object.entries(responses)) {
+      expect(description).toBeTruthy()
+      if (status === '200') continue
+      expect(content).toEqual({ 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } })
+    }
+  }
+  expect(Object.keys(document.components.schemas.Problem?.properties ?? {})).toEqual(
+    expect.arrayContaining(['type', 'title', 'status', 'detail', 'parameter', 'errors']),
+  )
+})
+
+test('every reference leads somewhere, and no schema is left unused', ({ document }) => {
+  const references = [...values(document)].flatMap((value) =>
+    typeof value === 'object' && value !== null && '$ref' in value ? [String(value.$ref)] : [],
+  )
+  const defined = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`)
+  expect([...new Set(references)].sort()).toEqual(defined.sort())
+})
+
+test('parameters are described as they are checked', ({ document }) => {
+  const parameters = (path: string) => document.paths[path]?.get?.parameters ?? []
+  expect(parameters('/api/v1/stablecoins/flows')).toMatchObject([
+    { name: 'hours', in: 'query', required: false, schema: { type: 'integer', enum: [1, 6, 24], default: 24 } },
+  ])
+  expect(parameters('/api/v1/stablecoins/{address}/peg')).toMatchObject([
+    { name: 'as_of', in: 'query', required: false, schema: { type: 'string' } },
+    { name: 'address', in: 'path', required: true, schema: { type: 'string', pattern: expect.any(String) } },
+  ])
+  expect(parameters('/api/v1/stablecoins')).toEqual([])
+  for (const [path, { parameters = [] }] of operations(document))
+    expect(parameters.filter((one) => one.in === 'path').map(({ name }) => `{${name}}`)).toEqual(
+      path.match(/\{\w+\}/g) ?? [],
+    )
+})
+
+test('a field that may be missing a measurement is described as nullable, all as required', ({ document }) => {
+  const peg =
+    document.paths['/api/v1/stablecoins/{address}/peg']?.get?.responses['200']?.content?.['application/json']?.schema
+  expect(peg?.required).toEqual(['address', 'current', 'coverage', 'windows', 'windows_as_of'])
+  const window = peg?.properties?.windows?.items
+  expect(Object.keys(window?.properties ?? {})).toEqual(window?.required)
+  expect(JSON.stringify(window?.properties?.mean_price)).toContain('null')
+  expect(JSON.stringify(window?.properties?.sample_count)).not.toContain('null')
+})
