@@ -56,10 +56,11 @@ const samePort = (variable: string, address: RegExp) => (announcement: string) =
 })
 const LOOPBACK_PORT = /127\.0\.0\.1:(\d+)/
 
+/** Recognizes a part's ready line in words, and returns what follows the start. */
 const textReady =
   (start: string) =>
   (line: string): string | null =>
-    line.startsWith(start) ? line : null
+    line.startsWith(start) ? line.slice(start.length) : null
 
 /** The embedded engine's password: the configured one, else one made at the first start and kept beside the data. */
 async function embeddedPassword(dataDir: string, configured: string | undefined): Promise<string> {
@@ -183,10 +184,10 @@ async function main(): Promise<void> {
       `redis       ${config.REDIS_URL === undefined ? 'none: state is in process, which is right for one API process' : 'yours'}`,
     )
     say(
-      `ingest      ${await startPart({ name: 'ingest', entry: './ingest/main.js', env: { ...store, ...chain }, ready: textReady('ingest reads') })}`,
+      `ingest      ${await startPart({ name: 'ingest', entry: './ingest/main.js', env: { ...store, ...chain }, ready: textReady('ingest ') })}`,
     )
     say(
-      `jobs        ${await startPart({ name: 'jobs', entry: './jobs/main.js', env: store, ready: textReady('jobs run') })}`,
+      `jobs        ${await startPart({ name: 'jobs', entry: './jobs/main.js', env: store, ready: textReady('jobs ') })}`,
     )
     const api = await startPart({
       name: 'api',
@@ -197,7 +198,7 @@ async function main(): Promise<void> {
     })
     say(`api         ready`)
     say('')
-    say(`open ${api.slice('api ready at '.length)}`)
+    say(`open ${api}`)
   }
 
   bringUp().catch((error: unknown) => finish(error instanceof Error ? error : new Error(String(error))))

@@ -8,7 +8,7 @@ import { Quantity, RawHeader } from './sources/answers.js'
 import type { Rpc } from './sources/rpc.js'
 
 /** The node serves another chain than the one asked for, or than the one in the database. */
-export class WrongChainError extends PlumblineError {
+class WrongChainError extends PlumblineError {
   constructor(message: string) {
     super(message, { retryable: false })
   }

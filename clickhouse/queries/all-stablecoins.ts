@@ -3,7 +3,7 @@ import { defineQuery } from '../define-query.js'
 
 const count = z.int().nonnegative()
 
-export const StablecoinRow = z.object({
+const StablecoinRow = z.object({
   stable: z.string(),
   symbol: z.string(),
   name: z.string(),

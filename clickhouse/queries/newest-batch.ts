@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineQuery } from '../define-query.js'
 
-export const BatchRow = z.object({
+const BatchRow = z.object({
   sequence_number: z.int(),
   from_block: z.int(),
   to_block: z.int(),

@@ -4,7 +4,7 @@ import type { RawLog } from '../sources/answers.js'
 import { STABLECOIN_DEX, TIP20_FACTORY, TIP20_PREFIX, TIP403_REGISTRY } from './addresses.js'
 
 /** Where a log stands. `block_number` and `log_index` fit a double. */
-export type LogPosition = { blockNumber: number; logIndex: number; txHash: string; address: string }
+type LogPosition = { blockNumber: number; logIndex: number; txHash: string; address: string }
 
 /** The events that ingest reads, addresses in lower case. */
 export type ChainEvent = LogPosition &

@@ -6,7 +6,7 @@ import { PlumblineError } from '../../domain/errors.js'
 import type { BlockRange } from '../stages/block-ranges.js'
 
 /** The database holds other blocks than the node serves, or another process writes to it. */
-export class LedgerError extends PlumblineError {
+class LedgerError extends PlumblineError {
   constructor(message: string) {
     super(message, { retryable: false })
   }

@@ -7,7 +7,7 @@ import { PlumblineError } from '../../domain/errors.js'
 import { RpcAnswerError } from './answers.js'
 
 /** The node did not answer, or not in time, or refused, in every one of the attempts. */
-export class RpcError extends PlumblineError {
+class RpcError extends PlumblineError {
   constructor(what: string, cause: unknown) {
     super(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { retryable: true, cause })
   }
