@@ -9,7 +9,7 @@ import { MethodNotAllowedError, NotFoundError, UrlTooLongError } from './request
 const Fault = z.object({ parameter: z.string(), detail: z.string() })
 
 /** RFC 9457. `parameter` is the first that is at fault, `errors` has all of them. */
-export const Problem = z
+const Problem = z
   .object({
     type: z.string().meta({ description: 'Names the kind of problem' }),
     title: z.string(),
@@ -20,9 +20,9 @@ export const Problem = z
     errors: z.array(Fault).optional(),
   })
   .meta({ id: 'Problem' })
-export type Problem = z.infer<typeof Problem>
+type Problem = z.infer<typeof Problem>
 
-export const PROBLEM_TYPE = 'application/problem+json'
+const PROBLEM_TYPE = 'application/problem+json'
 
 /** A client may try again after this many seconds when ClickHouse is away or overloaded. */
 const RETRY_AFTER_SECONDS = 5

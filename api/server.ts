@@ -35,7 +35,9 @@ async function main(): Promise<void> {
   const config = parseEnv(ApiConfig, process.env)
   const logger = pino({ name: 'api', level: config.LOG_LEVEL }, pino.destination({ fd: 2, sync: true }))
   const clickhouse = connect(config, { application: 'plumbline-api', maxOpenConnections: 32 })
-  const redis = config.REDIS_URL ? new Redis(config.REDIS_URL, { maxRetriesPerRequest: 1 }) : undefined
+  const redis = config.REDIS_URL
+    ? new Redis(config.REDIS_URL, { maxRetriesPerRequest: 1, commandTimeout: 2000 })
+    : undefined
   redis?.on('error', (error) => logger.warn({ reason: error.message }, 'redis is away'))
   const app = await buildApp({ clickhouse, redis, now: () => new Date(), logger })
   try {

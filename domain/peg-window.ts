@@ -58,6 +58,7 @@ export function addSums(parts: readonly PegSums[]): PegSums {
     none,
   )
 }
+
 /** The largest integer whose square is not above `value`. */
 function integerSqrt(value: bigint): bigint {
   let root = BigInt(Math.floor(Math.sqrt(Number(value))))
@@ -65,6 +66,7 @@ function integerSqrt(value: bigint): bigint {
   while ((root + 1n) * (root + 1n) <= value) root += 1n
   return root
 }
+
 /**
  * The figures of a window over n quoted samples, S1 the sum of their deviations in millionths and S2 that of the
  * squares:
@@ -91,9 +93,9 @@ export function windowFigures(sums: PegSums): WindowFigures {
       seconds_outside_50bps: null,
     }
   }
-  const mean = (200n * (1000000n * n + deviation_sum) + n) / (2n * n)
+  const mean = (200n * (1_000_000n * n + deviation_sum) + n) / (2n * n)
   const spread = n * deviation_square_sum - deviation_sum * deviation_sum
-  const stddev = (integerSqrt(40000n * spread) + n) / (2n * n)
+  const stddev = (integerSqrt(40_000n * spread) + n) / (2n * n)
   return {
     ...counts,
     mean_price: Number(mean) / 1e8,

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect as connectSocket } from 'node:net'
+import { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { describe, expect } from 'vitest'
 import { buildApp } from '../../../api/app.js'
@@ -283,4 +284,14 @@ test('a database without a schema is not ready', async ({ emptyClickhouseEnv }) 
   expect((await app.inject('/health/ready')).json()).toMatchObject({ status: 503 })
   await app.close()
   await clickhouse.close()
+})
+
+test('with a Redis that is configured but away it is not ready, yet serves', async ({ clickhouse, clock }) => {
+  const redis = new Redis('redis://127.0.0.1:9', { maxRetriesPerRequest: 0 })
+  redis.on('error', () => {})
+  const app = await buildApp({ clickhouse, redis, now: () => clock.now, logger: pino({ level: 'silent' }) })
+  expect((await app.inject('/health/ready')).statusCode).toBe(503)
+  expect((await app.inject('/api/v1/stablecoins')).statusCode).toBe(200)
+  await app.close()
+  redis.disconnect()
 })
