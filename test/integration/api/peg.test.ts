@@ -284,3 +284,11 @@ test('the address may be in any letter case, and comes back in lower case', asyn
   expect(status).toBe(200)
   expect(body).toMatchObject({ address: mixed.toLowerCase() })
 })
+
+test('two hundred requests at once are all answered, each with its own moment', async ({ app, clickhouse, clock }) => {
+  const end = seconds(clock.now)
+  await addMarket(clickhouse, market(end))
+  const moments = Array.from({ length: 200 }, (_, i) => end - i * 3)
+  const answers = await Promise.all(moments.map((moment) => peg(app, `?as_of=${moment}`)))
+  expect(answers.map(({ status, body }) => [status, body.as_of])).toEqual(moments.map((moment) => [200, iso(moment)]))
+})
