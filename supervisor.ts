@@ -37,9 +37,10 @@ const LONGEST_PAUSE_MS = 30_000
 const PROVEN_MS = 60_000
 const STOP_MS = 15_000
 
+/** `retryable`: starting the part again may help. */
 class PartError extends PlumblineError {
-  constructor(message: string) {
-    super(message, { retryable: false })
+  constructor(message: string, retryable: boolean) {
+    super(message, { retryable })
   }
 }
 
@@ -109,13 +110,15 @@ export function createPart(options: PartOptions): Part {
     void ended.then(({ why, final }) => {
       child = null
       if (stopping || !isReady) return
-      if (final) return onLost(new PartError(lastWords || `${name} ended: ${why}`))
+      if (final) return onLost(new PartError(lastWords || `${name} ended: ${why}`, false))
       if (Date.now() - startedAt > PROVEN_MS) pauseMs = FIRST_PAUSE_MS
       void relaunch(why)
     })
     return Promise.race([
       announced,
-      ended.then(({ why }) => Promise.reject(new PartError(lastWords || `${name} did not start: ${why}`))),
+      ended.then(({ why, final }) =>
+        Promise.reject(new PartError(lastWords || `${name} did not start: ${why}`, !final)),
+      ),
     ])
   }
 
@@ -129,6 +132,7 @@ export function createPart(options: PartOptions): Part {
         await launch()
         return say(`${name} is back`)
       } catch (error) {
+        if (error instanceof PartError && !error.retryable) return onLost(error)
         cause = error instanceof Error ? error.message : String(error)
       }
     }

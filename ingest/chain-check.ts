@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { chainIdentity } from '../clickhouse/queries/chain-identity.js'
-import { insertChainIdentity } from '../clickhouse/tables/chain-identity.js'
+import { type ChainIdentity, insertChainIdentity } from '../clickhouse/tables/chain-identity.js'
 import { PlumblineError } from '../domain/errors.js'
 import { NETWORKS, type Network } from './chain/networks.js'
 import { Quantity, RawHeader } from './sources/answers.js'
@@ -14,27 +14,28 @@ class WrongChainError extends PlumblineError {
   }
 }
 
-/**
- * The node's chain id, after making sure that the node serves `network` and that the database is about the same
- * chain, by chain id and genesis hash. An empty database is about this chain from now on. Throws WrongChainError.
- */
-export async function checkChain(clickhouse: ClickHouseClient, rpc: Rpc, network: Network): Promise<number> {
-  const [chainId, genesis] = await rpc.persist('read the chain id and the genesis block', () =>
+/** Which chain the node serves. Throws WrongChainError when it is not `network`. */
+export async function readChainIdentity(rpc: Rpc, network: Network): Promise<ChainIdentity> {
+  const [chain_id, genesis] = await rpc.persist('read the chain id and the genesis block', () =>
     Promise.all([
       rpc.request('eth_chainId', [], Quantity),
       rpc.request('eth_getBlockByNumber', ['0x0', false], z.object({ hash: RawHeader.shape.hash })),
     ]),
   )
   const expected = NETWORKS[network].chainId
-  if (expected !== null && chainId !== expected) {
-    throw new WrongChainError(`RPC_URL serves chain ${chainId}, but CHAIN=${network} is chain ${expected}`)
+  if (expected !== null && chain_id !== expected) {
+    throw new WrongChainError(`RPC_URL serves chain ${chain_id}, but CHAIN=${network} is chain ${expected}`)
   }
-  await insertChainIdentity(clickhouse, { chain_id: chainId, genesis_hash: genesis.hash })
+  return { chain_id, genesis_hash: genesis.hash }
+}
+
+/** Throws WrongChainError when the database is about another chain. An empty one is about `chain` from now on. */
+export async function claimDatabase(clickhouse: ClickHouseClient, chain: ChainIdentity): Promise<void> {
+  await insertChainIdentity(clickhouse, chain)
   for (const known of await chainIdentity(clickhouse, {})) {
-    if (known.chain_id === chainId && known.genesis_hash === genesis.hash) continue
+    if (known.chain_id === chain.chain_id && known.genesis_hash === chain.genesis_hash) continue
     throw new WrongChainError(
-      `this database is about chain ${known.chain_id} with genesis ${known.genesis_hash}, but RPC_URL serves chain ${chainId} with genesis ${genesis.hash}: name another CLICKHOUSE_DATABASE`,
+      `this database is about chain ${known.chain_id} with genesis ${known.genesis_hash}, but RPC_URL serves chain ${chain.chain_id} with genesis ${chain.genesis_hash}: name another CLICKHOUSE_DATABASE`,
     )
   }
-  return chainId
 }

@@ -7,7 +7,7 @@ import { PlumblineError } from '../domain/errors.js'
 import { ahead } from './ahead.js'
 import { type BatchReader, completeBatch, type DecodedBatch, decodeBatch, FIRST_BLOCK } from './batch.js'
 import { listedTokens, NETWORKS } from './chain/networks.js'
-import { checkChain } from './chain-check.js'
+import { claimDatabase, readChainIdentity } from './chain-check.js'
 import type { IngestConfig } from './config.js'
 import { createOrders } from './orders.js'
 import { createRegistry } from './registry.js'
@@ -64,19 +64,20 @@ export async function* ingest({
       },
     })
 
-  const chainId = await persistWrite('check the chain', () => checkChain(clickhouse, rpc, config.CHAIN))
+  const chain = await readChainIdentity(rpc, config.CHAIN)
+  await persistWrite('claim the database', () => claimDatabase(clickhouse, chain))
   const ledger = await persistWrite('read the ledger', () => openLedger(clickhouse, 'tip', FIRST_BLOCK))
   const stables = await persistWrite('read the stables', () =>
     allStablecoins(clickhouse, { before_block: ledger.next }),
   )
-  log.info({ chainId, next: ledger.next, unfinished: ledger.unfinished, stables: stables.length }, 'starts')
+  log.info({ ...chain, next: ledger.next, unfinished: ledger.unfinished, stables: stables.length }, 'starts')
 
   const track = config.TRACK ?? (config.CHAIN === 'devnet' ? 'all' : 'listed')
   const reader: BatchReader = {
     rpc,
     registry: createRegistry(stables, track),
     orders: createOrders((order_ids) => persistWrite('read orders', () => dexOrdersById(clickhouse, { order_ids }))),
-    listed: listedTokens(chainId),
+    listed: listedTokens(chain.chain_id),
   }
   const heads = followHead(rpc, {
     tag: NETWORKS[config.CHAIN].head,
