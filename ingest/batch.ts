@@ -27,6 +27,7 @@ export type Batch = {
   firstHash: string
   lastHash: string
   parentHash: string
+  firstTime: number
   lastTime: number
   blocks: Block[]
   stablecoins: Stablecoin[]
@@ -142,6 +143,7 @@ export async function completeBatch({ rpc, orders }: BatchReader, { genesis, dec
     firstHash: first.hash,
     lastHash: last.hash,
     parentHash: first.parentHash,
+    firstTime: first.time,
     lastTime: last.time,
     blocks: decoded.map(({ block }) => ({
       block_number: block.number,

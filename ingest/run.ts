@@ -12,7 +12,7 @@ import type { IngestConfig } from './config.js'
 import { createOrders } from './orders.js'
 import { createRegistry } from './registry.js'
 import { openLedger } from './sinks/batch-ledger.js'
-import { writeBatch } from './sinks/write-batch.js'
+import { completeWrite, writeBatch } from './sinks/write-batch.js'
 import { type BlockWithLogs, readBlocks } from './sources/blocks.js'
 import { followHead } from './sources/heads.js'
 import { rpcAt } from './sources/rpc.js'
@@ -93,8 +93,9 @@ export async function* ingest({
   const batches = ahead(decodeBatches(reader, blocks), BATCHES_AHEAD, (decoded) => completeBatch(reader, decoded))
   for await (const batch of batches) {
     await persistWrite(`write blocks ${batch.from} to ${batch.to}`, async () => {
-      await ledger.plan(batch)
+      const isRepeated = await ledger.plan(batch)
       await writeBatch(clickhouse, batch)
+      if (isRepeated) await completeWrite(clickhouse, batch)
       await ledger.commit()
     })
     yield { block: batch.to, time: batch.lastTime, blocks: batch.to - batch.from + 1 }

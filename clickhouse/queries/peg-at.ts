@@ -1,9 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { keepsItsPrice, type PegPrice, pegPrice, type StoredSample } from '../../domain/peg-price.js'
 import { addSums, PEG_WINDOWS, type PegSums } from '../../domain/peg-window.js'
-import { pegEdgeSums } from './peg-edge-sums.js'
-import { pegMinuteSums } from './peg-minute-sums.js'
 import { newestPricedSample, newestSample } from './peg-sample.js'
+import { pegSumsAt } from './peg-sums-at.js'
 import { refreshedPegSums } from './refreshed-peg-sums.js'
 
 type Options = { signal?: AbortSignal }
@@ -47,8 +46,8 @@ export async function currentPeg(
 
 /**
  * A stable's peg and windows as of `as_of`, whole seconds: a window of length W is (as_of - W, as_of]. Its inner
- * minutes come as minute states, its first three and last two from the samples, in two reads at once. The digits are
- * those of the samples themselves, because all of it is integer sums.
+ * minutes come as minute states, its first three and last two from the samples. The digits are those of the samples
+ * themselves, because all of it is integer sums.
  */
 export async function pegAt(
   clickhouse: ClickHouseClient,
@@ -58,10 +57,9 @@ export async function pegAt(
   const last_minute = new Date(Math.ceil(as_of.getTime() / MINUTE_MS) * MINUTE_MS)
   const firstMinutes = PEG_WINDOWS.flatMap(({ seconds }) => [seconds, seconds - 60, seconds - 120])
   const minute_ends = [0, 60, ...firstMinutes].map((seconds) => last_minute.getTime() / 1000 - seconds)
-  const [minutes, edges] = await Promise.all([
-    pegMinuteSums(clickhouse, { stable, last_minute }, options),
-    pegEdgeSums(clickhouse, { stable, as_of, minute_ends }, options),
-  ])
+  const parts = await pegSumsAt(clickhouse, { stable, as_of, last_minute, minute_ends }, options)
+  const minutes = parts.filter((part) => part.minutes_ago === null)
+  const edges = parts.filter((part) => part.minutes_ago !== null)
   const windows = PEG_WINDOWS.map(({ seconds }) => {
     const length = seconds / 60
     const isEdge = (ago: number) => ago < 2 || (ago >= length - 3 && ago < length)

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { insertRows } from '../insert-rows.js'
 
@@ -12,14 +13,19 @@ export type IngestBatch = {
 }
 
 /**
- * Records that a batch is planned, or that all of its facts are in. A number is planned once only: a second plan of
- * the same number, whatever its range, changes nothing, and its author finds the first one's row.
+ * Records that a batch is planned. A number is planned once only: a second plan of the same number, whatever its
+ * range, changes nothing, and its author finds the first one's row.
  */
-export function insertIngestBatch(
-  clickhouse: ClickHouseClient,
-  state: 'planned' | 'committed',
-  batch: IngestBatch,
-): Promise<void> {
-  const row = { ...batch, state }
-  return insertRows(clickhouse, 'ingest_batches', [row], `${batch.track}:${batch.sequence_number}:${state}`)
+export function insertPlannedBatch(clickhouse: ClickHouseClient, batch: IngestBatch): Promise<void> {
+  return insertRows(
+    clickhouse,
+    'ingest_batches',
+    [{ ...batch, state: 'planned' }],
+    `${batch.track}:${batch.sequence_number}`,
+  )
+}
+
+/** Records that all facts of a batch are in. Doing so twice means the same as once. */
+export function insertCommittedBatch(clickhouse: ClickHouseClient, batch: IngestBatch): Promise<void> {
+  return insertRows(clickhouse, 'ingest_batches', [{ ...batch, state: 'committed' }], randomUUID())
 }

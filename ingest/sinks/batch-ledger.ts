@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { newestBatch } from '../../clickhouse/queries/newest-batch.js'
-import { insertIngestBatch } from '../../clickhouse/tables/ingest-batches.js'
+import { insertCommittedBatch, insertPlannedBatch } from '../../clickhouse/tables/ingest-batches.js'
 import { PlumblineError } from '../../domain/errors.js'
 import type { BlockRange } from '../stages/block-ranges.js'
 
@@ -19,8 +19,11 @@ export type BatchLedger = {
   next: number
   /** A range that was planned and may be written in part; it has to be repeated as it was. */
   unfinished: BlockRange | null
-  /** Records that a batch is about to be written. Throws LedgerError when it does not continue the last one. */
-  plan: (batch: Planned) => Promise<void>
+  /**
+   * Records that a batch is about to be written; resolves to whether it may be written in part already. Throws
+   * LedgerError when it does not continue the last one.
+   */
+  plan: (batch: Planned) => Promise<boolean>
   /** Records that all of the planned batch is written. */
   commit: () => Promise<void>
 }
@@ -47,6 +50,20 @@ export async function openLedger(
     writer,
   })
 
+  /** Plans the batch under a number that nobody else has. */
+  const claimNumber = async (batch: Planned): Promise<void> => {
+    for (;;) {
+      await insertPlannedBatch(clickhouse, row(batch))
+      const [stored] = await newestBatch(clickhouse, { track })
+      if (stored?.sequence_number === sequence && stored.writer === writer) return
+      if (stored && stored.sequence_number >= sequence) {
+        throw new LedgerError('another ingest process writes to this database; only one may')
+      }
+      // A kill between the note of the plan's token and its row has used the number up.
+      sequence++
+    }
+  }
+
   return {
     next: unfinished?.from_block ?? (committed ? committed.to_block + 1 : firstBlock),
     unfinished: unfinished && { from: unfinished.from_block, to: unfinished.to_block },
@@ -61,19 +78,15 @@ export async function openLedger(
           `block ${batch.to} is another one than when its batch was planned: the chain was reorganized or replaced`,
         )
       }
+      const isRepeated = unfinished !== null || open !== null
       if (!open) sequence++
       open = batch
-      if (!unfinished) {
-        await insertIngestBatch(clickhouse, 'planned', row(batch))
-        const [stored] = await newestBatch(clickhouse, { track })
-        if (stored?.sequence_number !== sequence || stored.writer !== writer) {
-          throw new LedgerError('another ingest process writes to this database; only one may')
-        }
-      }
+      if (!unfinished) await claimNumber(batch)
+      return isRepeated
     },
     commit: async () => {
       if (!open) throw new Error('commit without a planned batch')
-      await insertIngestBatch(clickhouse, 'committed', row(open))
+      await insertCommittedBatch(clickhouse, row(open))
       committed = { ...row(open), committed: true }
       open = null
       unfinished = null

