@@ -3,8 +3,9 @@ import { connect } from '../../../clickhouse/client.js'
 import { migrate } from '../../../clickhouse/migrate.js'
 import { test } from '../../fixtures/services.js'
 
+// A refresh that is under way has a table of its own.
 const schemaOf = async (clickhouse: ReturnType<typeof connect>): Promise<unknown[]> => {
-  const query = `SELECT name, create_table_query FROM system.tables WHERE database = currentDatabase() ORDER BY name`
+  const query = `SELECT name, create_table_query FROM system.tables WHERE database = currentDatabase() AND name NOT LIKE '.tmp%' ORDER BY name`
   return (await clickhouse.query({ query, format: 'JSONEachRow' })).json()
 }
 
