@@ -128,7 +128,7 @@ describe('ClickHouse goes away', () => {
     const ingest = startIngest(env, chain.rpcUrl, { BATCH_BLOCKS: '5' })
     while ((await newestBlock(clickhouse, {})).length === 0) await sleep(20)
     await engine.stop()
-    await sleep(10_000)
+    await sleep(30_000)
     expect(ingest.child.exitCode).toBeNull()
     engine = await spawnEmbedded({ ...options, port: Number(new URL(engine.url).port) })
     await ingestedTo(clickhouse, chain.head, ingest)
