@@ -39,11 +39,6 @@ export const envNumber = (min: number, max: number) =>
     .transform(Number)
     .refine((value) => value >= min && value <= max, `must be a number from ${min} to ${max}`)
 
-/** A switch in an environment variable: true, false, 1, 0, on or off. */
-export const envFlag = z
-  .enum(['true', 'false', '1', '0', 'on', 'off'], 'must be true or false')
-  .transform((value) => value === 'true' || value === '1' || value === 'on')
-
 /** An absolute URL in an environment variable with one of `protocols`, each written without the colon. */
 export const envUrl = (...protocols: string[]) =>
   z.string().refine(

@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { ConfigError, envFlag, envInt, envUrl, parseEnv } from '../../../domain/parse-env.js'
+import { ConfigError, envInt, envUrl, parseEnv } from '../../../domain/parse-env.js'
 
 const schema = z.object({
   PORT: envInt(0, 65_535).default(3000),
   URL: envUrl('http', 'https'),
   SECRET: z.string().min(20, 'must have 20 characters').optional(),
-  LIVE: envFlag.default(true),
+  LIVE: z.enum(['on', 'off'], 'must be on or off').default('on'),
 })
 
 test('an empty variable is an unset one', () => {
   expect(parseEnv(schema, { URL: 'http://x', PORT: '', SECRET: '', LIVE: 'off' })).toEqual({
     URL: 'http://x',
     PORT: 3000,
-    LIVE: false,
+    LIVE: 'off',
   })
 })
 
