@@ -3,10 +3,10 @@ import { mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Config, readConfig } from './config.js'
-import { Engine } from './engine.js'
+import { Engine } from './engine/engine.js'
+import { Pipes } from './engine/pipes.js'
+import { HttpServer } from './http/server.js'
 import { Owner } from './owner.js'
-import { Pipes } from './pipes.js'
-import { HttpServer } from './server.js'
 import { threadsFor } from './threads.js'
 
 /** A clean end takes milliseconds; a statement that cannot be stopped must not hold it up. The data survives a kill. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { tokenize, unquote } from '../../../../clickhouse/embedded/lexer.js'
+import { tokenize, unquote } from '../../../../../clickhouse/embedded/sql/lexer.js'
 
 const texts = (sql: string) => tokenize(sql).map(({ start, end }) => sql.slice(start, end))
 const kinds = (sql: string) => tokenize(sql).map(({ kind }) => kind)

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
+import { badRequest, notImplemented, syntaxError } from '../engine/errors.js'
+import { splitParameters } from '../query/settings.js'
+import { analyse, isInsertWithRows, type Statement } from '../sql/statement.js'
 import type { Body } from './body.js'
-import { badRequest, notImplemented, syntaxError } from './errors.js'
-import { splitParameters } from './settings.js'
-import { analyse, isInsertWithRows, type Statement } from './statement.js'
 
 /** The engine's own default of max_query_size. */
 const defaultQueryBytes = 262_144

@@ -1,4 +1,4 @@
-import { syntaxError } from './errors.js'
+import { syntaxError } from '../engine/errors.js'
 import { identifier, isKeyword, nextToken, type Token, tokenize } from './lexer.js'
 import { assertAllowed } from './policy.js'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mayEvaluate } from '../../../../clickhouse/embedded/values-format.js'
+import { mayEvaluate } from '../../../../../clickhouse/embedded/query/values-format.js'
 
 test('ordinary values and expressions may be evaluated', () => {
   for (const rows of ["(1, 'a')", "(now(), concat('a', 'b'))", `('say "hello"')`, "('a file (x)')"]) {

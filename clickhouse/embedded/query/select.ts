@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { NativeResult } from './addon.js'
-import { withoutClause } from './errors.js'
-import type { Pipes } from './pipes.js'
-import type { Reply } from './reply.js'
+import type { NativeResult } from '../engine/addon.js'
+import { withoutClause } from '../engine/errors.js'
+import type { Pipes } from '../engine/pipes.js'
+import type { Reply } from '../http/reply.js'
+import type { Statement } from '../sql/statement.js'
 import type { RunningQuery } from './running-query.js'
 import { quoteString } from './settings.js'
-import type { Statement } from './statement.js'
 
 /** A statement that takes longer has its pipe read while it runs. Until then nothing of it is lost: it waits. */
 const quickMs = 2

@@ -1,5 +1,5 @@
-import type { Connection } from './connection.js'
-import { badRequest, EngineError } from './errors.js'
+import type { Connection } from '../engine/connection.js'
+import { badRequest, EngineError } from '../engine/errors.js'
 
 const maxSessions = 200
 const defaultTimeoutS = 60

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Engine } from './engine.js'
+import type { Engine } from '../engine/engine.js'
+import type { Pipes } from '../engine/pipes.js'
 import { type HandlerOptions, QueryHandler } from './handler.js'
-import type { Pipes } from './pipes.js'
 
 export type ServerOptions = HandlerOptions & { port: number }
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { NativeResult } from './addon.js'
-import type { Connection } from './connection.js'
-import type { Engine } from './engine.js'
-import { EngineError } from './errors.js'
+import type { NativeResult } from '../engine/addon.js'
+import type { Connection } from '../engine/connection.js'
+import type { Engine } from '../engine/engine.js'
+import { EngineError } from '../engine/errors.js'
 
 /** A statement that can be stopped. */
 export class RunningQuery {

@@ -1,4 +1,4 @@
-import type { Connection } from './connection.js'
+import type { Connection } from '../engine/connection.js'
 import { quoteName, quoteString, setStatement } from './settings.js'
 
 export type SessionState = { database: string; settings: Record<string, string> }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { analyse } from '../../../../clickhouse/embedded/statement.js'
+import { analyse } from '../../../../../clickhouse/embedded/sql/statement.js'
 
 const codeOf = (sql: string): number | undefined => {
   try {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable, Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import { EngineError, notImplemented } from './errors.js'
+import { EngineError, notImplemented } from '../engine/errors.js'
 
 const decoders: Record<string, () => Transform> = {
   gzip: createGunzip,

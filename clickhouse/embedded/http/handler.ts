@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { authenticate, type Credentials } from './auth.js'
+import { authenticate, type Credentials } from '../access/auth.js'
+import type { Engine } from '../engine/engine.js'
+import { EngineError } from '../engine/errors.js'
+import type { Pipes } from '../engine/pipes.js'
+import { Execution } from '../query/execution.js'
+import { Sessions } from '../query/sessions.js'
 import { Body } from './body.js'
-import type { Engine } from './engine.js'
-import { EngineError } from './errors.js'
-import { Execution } from './execution.js'
-import type { Pipes } from './pipes.js'
 import { Reply, replyEncoding } from './reply.js'
 import { readQuery } from './request.js'
-import { Sessions } from './sessions.js'
 
 export type HandlerOptions = { credentials: Credentials; maxConcurrentQueries: number }
 

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { EngineError } from './errors.js'
+import { EngineError } from '../engine/errors.js'
 
 export type Credentials = { user: string; password: string }
 

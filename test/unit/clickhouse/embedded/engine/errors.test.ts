@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { EngineError, httpStatus, withoutClause } from '../../../../clickhouse/embedded/errors.js'
+import { EngineError, httpStatus, withoutClause } from '../../../../../clickhouse/embedded/engine/errors.js'
 
 test('the code is read from the text of the engine', () => {
   const error = EngineError.from(new Error('Query failed: Code: 60. DB::Exception: Unknown table x. (UNKNOWN_TABLE)'))

@@ -1,5 +1,5 @@
-import { identifier, type Token, tokenize } from './lexer.js'
-import { assertAllowed } from './policy.js'
+import { identifier, type Token, tokenize } from '../sql/lexer.js'
+import { assertAllowed } from '../sql/policy.js'
 
 /** Longer texts are not looked through: that would hold up everybody else. */
 const scannedBytes = 1024 * 1024

@@ -1,5 +1,5 @@
+import { quoteString } from '../query/settings.js'
 import { type Connection, markSetting } from './connection.js'
-import { quoteString } from './settings.js'
 
 type Order = { mark: string; done: (isKnown: boolean) => void }
 

@@ -1,4 +1,4 @@
-import { accessDenied, syntaxError } from './errors.js'
+import { accessDenied, syntaxError } from '../engine/errors.js'
 import { identifier, isKeyword, type Token, tokenize, unquote } from './lexer.js'
 
 /**

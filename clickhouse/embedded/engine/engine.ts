@@ -1,9 +1,9 @@
 import { join } from 'node:path'
+import { quoteName, quoteString } from '../query/settings.js'
 import { type Addon, type Classification, loadAddon } from './addon.js'
 import { Connection, markSetting } from './connection.js'
 import { writeEngineConfig } from './engine-config.js'
 import { Killer } from './killer.js'
-import { quoteName, quoteString } from './settings.js'
 
 /** Connections opened ahead of need, for each of the databases asked for last. Opening one takes about 0.3 ms. */
 const spareConnections = 8

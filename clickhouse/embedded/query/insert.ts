@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net'
-import type { NativeResult } from './addon.js'
-import type { Body } from './body.js'
-import { withoutClause } from './errors.js'
-import type { Pipe, Pipes } from './pipes.js'
+import type { NativeResult } from '../engine/addon.js'
+import { withoutClause } from '../engine/errors.js'
+import type { Pipe, Pipes } from '../engine/pipes.js'
+import type { Body } from '../http/body.js'
+import type { Statement } from '../sql/statement.js'
 import type { RunningQuery } from './running-query.js'
 import { quoteString } from './settings.js'
-import type { Statement } from './statement.js'
 
 /** Rows up to this many bytes go to the engine in a file, which it reads faster than a pipe; more go through a pipe. */
 const wholeInsertBytes = 4 * 1024 * 1024

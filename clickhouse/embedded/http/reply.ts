@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Transform } from 'node:stream'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, createBrotliCompress, createDeflate, createGzip, deflate, gzip } from 'node:zlib'
-import { type EngineError, httpStatus } from './errors.js'
+import { type EngineError, httpStatus } from '../engine/errors.js'
 
 export type Encoding = 'gzip' | 'deflate' | 'br'
 
