@@ -1,5 +1,7 @@
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
+import { hashPassword } from './access/password.js'
+import { owner, readUsers, type User, userName } from './access/users.js'
 import { defaultMaxConcurrentQueries } from './threads.js'
 
 const wholeNumber = (min: number, max: number) =>
@@ -18,7 +20,9 @@ const plainPath = z
 const Variables = z.object({
   '--data': plainPath,
   '--port': wholeNumber(0, 65_535).default(8123),
-  CLICKHOUSE_USER: z.string().min(1, 'may not be empty').default('default'),
+  '--users': z.string().optional(),
+  '--query-log-days': wholeNumber(0, 3650).default(7),
+  CLICKHOUSE_USER: userName.default('default'),
   CLICKHOUSE_PASSWORD: z.string().optional(),
   CLICKHOUSE_ALLOW_EMPTY_PASSWORD: z.enum(['0', '1'], { error: 'must be 0 or 1' }).default('0'),
   CLICKHOUSE_MAX_CONCURRENT_QUERIES: wholeNumber(1, 1000).default(defaultMaxConcurrentQueries),
@@ -27,31 +31,56 @@ const Variables = z.object({
 export type Config = {
   dataDirectory: string
   port: number
-  credentials: { user: string; password: string }
+  /** The owner first. */
+  users: User[]
   maxConcurrentQueries: number
+  /** 0 keeps no query log. */
+  queryLogDays: number
 }
 
-/** Reads flags and variables. Throws one error that names everything that is wrong with them. */
+const flags = {
+  data: { type: 'string' },
+  port: { type: 'string' },
+  users: { type: 'string' },
+  'query-log-days': { type: 'string' },
+} as const
+
+/** Reads flags, variables and the file of users. Throws one error that names everything that is wrong with them. */
 export function readConfig(args: string[], env: NodeJS.ProcessEnv): Config {
   const problems: string[] = []
-  let flags: { data?: string | undefined; port?: string | undefined } = {}
-  try {
-    flags = parseArgs({ args, options: { data: { type: 'string' }, port: { type: 'string' } } }).values
-  } catch (error) {
-    problems.push(error instanceof Error ? error.message : String(error))
+  const attempt = <T>(read: () => T): T | undefined => {
+    try {
+      return read()
+    } catch (error) {
+      problems.push(error instanceof Error ? error.message : String(error))
+      return undefined
+    }
   }
-  const port = flags.port ?? (env.CLICKHOUSE_PORT || undefined)
-  const parsed = Variables.safeParse({ ...env, '--data': flags.data, '--port': port })
+  const given = attempt(() => parseArgs({ args, options: flags }).values) ?? {}
+  const port = given.port ?? (env.CLICKHOUSE_PORT || undefined)
+  const usersFile = given.users ?? (env.CLICKHOUSE_USERS_FILE || undefined)
+  const parsed = Variables.safeParse({
+    ...env,
+    '--data': given.data,
+    '--port': port,
+    '--users': usersFile,
+    '--query-log-days': given['query-log-days'],
+  })
   if (!parsed.success) problems.push(...parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`))
   if (!env.CLICKHOUSE_PASSWORD && env.CLICKHOUSE_ALLOW_EMPTY_PASSWORD !== '1') {
     problems.push('CLICKHOUSE_PASSWORD is required (or set CLICKHOUSE_ALLOW_EMPTY_PASSWORD=1)')
   }
+  const others = usersFile === undefined ? [] : (attempt(() => readUsers(usersFile)) ?? [])
   const values = parsed.data
+  if (values && others.some(({ name }) => name === values.CLICKHOUSE_USER)) {
+    problems.push(`${values.CLICKHOUSE_USER} is the owner (CLICKHOUSE_USER) and stands in the users file too`)
+  }
   if (!values || problems.length > 0) throw new Error(problems.join('; '))
   return {
     dataDirectory: values['--data'],
     port: values['--port'],
-    credentials: { user: values.CLICKHOUSE_USER, password: values.CLICKHOUSE_PASSWORD ?? '' },
+    users: [owner(values.CLICKHOUSE_USER, hashPassword(values.CLICKHOUSE_PASSWORD ?? '')), ...others],
     maxConcurrentQueries: values.CLICKHOUSE_MAX_CONCURRENT_QUERIES,
+    queryLogDays: values['--query-log-days'],
   }
 }

@@ -7,6 +7,7 @@ import { Engine } from './engine/engine.js'
 import { Pipes } from './engine/pipes.js'
 import { HttpServer } from './http/server.js'
 import { Owner } from './owner.js'
+import { QueryLog } from './query/query-log.js'
 import { threadsFor } from './threads.js'
 
 /** A clean end takes milliseconds; a statement that cannot be stopped must not hold it up. The data survives a kill. */
@@ -21,25 +22,29 @@ async function serve(config: Config): Promise<void> {
   mkdirSync(config.dataDirectory, { recursive: true, mode: 0o700 })
   const directory = realpathSync(config.dataDirectory)
   const owner = Owner.claim(directory)
-  const engine = await Engine.open(directory).catch((error) => {
+  const engine = await Engine.open(directory, config.users).catch((error) => {
     owner.release()
     const isRefused = error instanceof Error && error.message.startsWith('Failed to create connection')
     throw isRefused ? new Error(Owner.whyLocked(directory)) : error
   })
   const pipes = await Pipes.open(join(directory, 'pipes'))
+  const { queryLogDays } = config
+  const queryLog =
+    queryLogDays > 0 ? await QueryLog.open(engine.connectInternally(), pipes, queryLogDays, log) : undefined
   let isEnding = false
   const end = async (code: number, server?: HttpServer) => {
     if (isEnding) return
     isEnding = true
     setTimeout(() => process.kill(process.pid, 'SIGKILL'), shutdownMs).unref()
     await server?.close()
+    await queryLog?.close()
     await engine.close()
     pipes.close()
     owner.release()
     process.exit(code)
   }
   try {
-    const server = await HttpServer.listen(engine, pipes, config)
+    const server = await HttpServer.listen(engine, pipes, queryLog, config)
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void end(0, server))
     process.on('disconnect', () => {
       log('the process that started it is gone')

@@ -4,6 +4,9 @@ import { EngineError } from './errors.js'
 /** The setting that carries a connection's mark into system.processes, so that its query can be found and killed. */
 export const markSetting = 'chdb_client_name'
 
+/** The mark of connections that do the gateway's own work. */
+export const internalMark = 'internal'
+
 /** A session of the engine. Runs one statement at a time; close it only when that is done. */
 export class Connection {
   readonly mark: string
@@ -12,9 +15,9 @@ export class Connection {
   #running: Promise<unknown> = Promise.resolve()
   #closed = false
 
-  constructor(addon: Addon, directory: string, args: string[], mark: string) {
+  constructor(addon: Addon, directory: string, mark: string, args: string[] = []) {
     this.#addon = addon
-    this.#native = addon.CreateConnection(directory, args)
+    this.#native = addon.CreateConnection(directory, [`--${markSetting}=${mark}`, ...args])
     this.mark = mark
   }
 

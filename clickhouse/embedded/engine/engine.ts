@@ -1,20 +1,16 @@
 import { join } from 'node:path'
-import { quoteName, quoteString } from '../query/settings.js'
+import type { User } from '../access/users.js'
+import { quoteName, quoteString, setStatement } from '../query/settings.js'
 import { type Addon, type Classification, loadAddon } from './addon.js'
-import { Connection, markSetting } from './connection.js'
-import { writeEngineConfig } from './engine-config.js'
+import { Connection, internalMark } from './connection.js'
+import { accessName, evaluatingName, evaluationSettings, writeEngineConfig } from './engine-config.js'
 import { Killer } from './killer.js'
+import { ProgressPoller } from './progress.js'
 
-/** Connections opened ahead of need, for each of the databases asked for last. Opening one takes about 0.3 ms. */
+/** Connections opened ahead of need, for each user and database asked for last. Opening one takes about 1 ms. */
 const spareConnections = 8
-const spareDatabases = 4
+const spareKinds = 6
 const cachedClassifications = 2_000
-
-/** Arguments of a connection stand above the constraints that keep clients from setting these. */
-const evaluate = [
-  '--input_format_values_interpret_expressions=1',
-  '--input_format_values_deduce_templates_of_expressions=1',
-]
 
 /** The one engine of this process, on one directory. */
 export class Engine {
@@ -24,6 +20,8 @@ export class Engine {
   readonly #directory: string
   readonly #base: Connection
   readonly #killer: Killer
+  readonly progress: ProgressPoller
+  /** By user and database. */
   readonly #spares = new Map<string, Promise<Connection>[]>()
   readonly #contentTypes: ReadonlyMap<string, string>
   readonly #classifications = new Map<string, Classification>()
@@ -37,18 +35,18 @@ export class Engine {
     this.version = facts.version
     this.timezone = facts.timezone
     this.#contentTypes = new Map(facts.contentTypes)
-    this.#killer = new Killer(new Connection(addon, directory, [], 'kill'))
-    this.#refill('default')
+    this.#killer = new Killer(this.connectInternally())
+    this.progress = new ProgressPoller(this.connectInternally())
   }
 
-  /** Opens or creates the data in `dataDirectory`/engine. Throws when another process has it. */
-  static async open(dataDirectory: string): Promise<Engine> {
+  /** Opens or creates the data in `dataDirectory`/engine for these users. Throws when another process has it. */
+  static async open(dataDirectory: string, users: readonly User[]): Promise<Engine> {
     // The engine takes its time zone from here. One zone on every machine keeps days and hours the same.
     process.env.TZ = 'UTC'
     const addon = loadAddon()
     const directory = join(dataDirectory, 'engine')
-    const configFile = writeEngineConfig(join(dataDirectory, 'config'))
-    const base = new Connection(addon, directory, [`--config-file=${configFile}`], 'base')
+    const configFile = writeEngineConfig(join(dataDirectory, 'config'), users)
+    const base = new Connection(addon, directory, internalMark, [`--config-file=${configFile}`])
     const { bytes } = await base.run('SELECT version(), timezone()')
     const formats = await base.run('SELECT name, content_type FROM system.formats WHERE is_output')
     const [version = '', timezone = 'UTC'] = bytes.toString().trimEnd().split('\t')
@@ -60,21 +58,29 @@ export class Engine {
     return new Engine(addon, directory, base, { version, timezone, contentTypes })
   }
 
-  /** A marked connection with nothing set but its database. The caller closes it. Rejects for an unknown database. */
-  connect(database: string): Promise<Connection> {
-    const spare = this.#spares.get(database)?.shift()
-    const connection = spare ?? this.#connect(database)
+  /** A marked connection with a user's rights and settings. The caller closes it. Rejects for an unknown database. */
+  connect(user: User, database: string): Promise<Connection> {
+    const kind = `${user.name}/${database}`
+    const spare = this.#spares.get(kind)?.shift()
+    const connection = spare ?? this.#connect(user, database)
     // Behind the first use, so that a name that no database has is not kept.
     connection.then(
-      () => setImmediate(() => this.#refill(database)),
-      () => this.#spares.delete(database),
+      () => setImmediate(() => this.#refill(kind, user, database)),
+      () => this.#spares.delete(kind),
     )
     return connection
   }
 
+  /** A connection for the gateway's own work, with every right and hidden from clients. The caller closes it. */
+  connectInternally(): Connection {
+    return new Connection(this.#addon, this.#directory, internalMark)
+  }
+
   /** A connection on which the rows of an INSERT in the format Values may be expressions. Only for rows that were checked. */
-  connectToEvaluate(database: string): Promise<Connection> {
-    return this.#connect(database, evaluate)
+  connectToEvaluate(user: User, database: string): Promise<Connection> {
+    // Arguments of a connection stand above the constraints that keep clients from setting these.
+    const args = evaluationSettings.map((name) => `--${name}=1`)
+    return this.#connect(user, database, evaluatingName(user), args)
   }
 
   /** The engine's own view of a statement; remembered, as clients repeat theirs. */
@@ -99,36 +105,41 @@ export class Engine {
   /** Closes what the engine itself holds open. Queries have to be done by then. */
   async close(): Promise<void> {
     this.#isClosed = true
-    for (const database of this.#spares.keys()) await this.#closeSpares(database)
+    for (const kind of this.#spares.keys()) await this.#closeSpares(kind)
+    await this.progress.close()
     await this.#killer.close()
     await this.#base.close()
   }
 
-  #refill(database: string): void {
+  #refill(kind: string, user: User, database: string): void {
     if (this.#isClosed) return
-    const spares = this.#spares.get(database) ?? []
+    const spares = this.#spares.get(kind) ?? []
     // The last in a map is the one asked for last.
-    this.#spares.delete(database)
-    this.#spares.set(database, spares)
+    this.#spares.delete(kind)
+    this.#spares.set(kind, spares)
     const [oldest] = this.#spares.keys()
-    if (this.#spares.size > spareDatabases && oldest !== undefined) void this.#closeSpares(oldest)
+    if (this.#spares.size > spareKinds && oldest !== undefined) void this.#closeSpares(oldest)
     while (spares.length < spareConnections) {
-      const spare = this.#connect(database)
+      const spare = this.#connect(user, database)
       spare.catch(() => undefined)
       spares.push(spare)
     }
   }
 
-  async #closeSpares(database: string): Promise<void> {
-    const spares = this.#spares.get(database) ?? []
-    this.#spares.delete(database)
+  async #closeSpares(kind: string): Promise<void> {
+    const spares = this.#spares.get(kind) ?? []
+    this.#spares.delete(kind)
     for (const spare of await Promise.allSettled(spares)) if (spare.status === 'fulfilled') await spare.value.close()
   }
 
-  async #connect(database: string, args: string[] = []): Promise<Connection> {
-    const connection = new Connection(this.#addon, this.#directory, args, `http-${++this.#opened}`)
+  async #connect(user: User, database: string, profile = accessName(user), args: string[] = []): Promise<Connection> {
+    const connection = new Connection(this.#addon, this.#directory, `http-${++this.#opened}`, args)
     try {
-      connection.runNow(`SET ${markSetting} = ${quoteString(connection.mark)}`)
+      // The values first, as the constraints of the profile may forbid to set them.
+      const set = setStatement(user.settings, 0)
+      if (set !== '') connection.runNow(set)
+      connection.runNow(`SET profile = ${quoteString(profile)}`)
+      connection.runNow(`SET ROLE ${accessName(user)}`)
       if (database !== 'default') await connection.run(`USE ${quoteName(database)}`)
       return connection
     } catch (error) {

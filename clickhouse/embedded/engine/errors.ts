@@ -41,6 +41,7 @@ export function withoutClause(error: unknown, ...clauses: string[]): EngineError
 export const badRequest = (text: string) => EngineError.of(36, 'BAD_ARGUMENTS', text)
 export const syntaxError = (text: string) => EngineError.of(62, 'SYNTAX_ERROR', text)
 export const accessDenied = (text: string) => EngineError.of(497, 'ACCESS_DENIED', text)
+export const cancelled = () => EngineError.of(394, 'QUERY_WAS_CANCELLED', 'Query was cancelled')
 export const notImplemented = (text: string) => EngineError.of(48, 'NOT_IMPLEMENTED', text)
 
 const badRequestCodes = new Set([

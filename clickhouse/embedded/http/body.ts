@@ -1,14 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import type { Readable, Transform } from 'node:stream'
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import { EngineError, notImplemented } from '../engine/errors.js'
-
-const decoders: Record<string, () => Transform> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-}
+import type { Readable } from 'node:stream'
+import { EngineError } from '../engine/errors.js'
+import { contentDecoder } from './encoding.js'
 
 /** The decoded body of a request, read chunk by chunk so that a slow reader slows the sender. */
 export class Body {
@@ -77,10 +70,8 @@ export class Body {
 }
 
 function decoded(request: IncomingMessage): Readable {
-  const encoding = request.headers['content-encoding'] ?? 'identity'
-  if (encoding === 'identity' || encoding === '') return request
-  const decoder = decoders[encoding]?.()
-  if (!decoder) throw notImplemented(`Content-Encoding ${encoding} is not supported`)
+  const decoder = contentDecoder(request)
+  if (!decoder) return request
   // Not a pipeline: that would close the socket when the data turn out to be broken.
   request.once('error', (error) => decoder.destroy(error))
   request.once('aborted', () => decoder.destroy(new Error('aborted')))

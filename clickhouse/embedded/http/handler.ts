@@ -1,62 +1,56 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { authenticate, type Credentials } from '../access/auth.js'
+import { authenticate } from '../access/auth.js'
+import { QuotaUsage } from '../access/quota.js'
+import type { User } from '../access/users.js'
 import type { Engine } from '../engine/engine.js'
 import { EngineError } from '../engine/errors.js'
 import type { Pipes } from '../engine/pipes.js'
-import { Execution } from '../query/execution.js'
+import { Execution, type Services } from '../query/execution.js'
+import { logEntry } from '../query/log-entry.js'
+import type { QueryLog } from '../query/query-log.js'
+import { Registry } from '../query/registry.js'
 import { Sessions } from '../query/sessions.js'
 import { Body } from './body.js'
-import { Reply, replyEncoding } from './reply.js'
-import { readQuery } from './request.js'
+import { Reply } from './reply.js'
 
-export type HandlerOptions = { credentials: Credentials; maxConcurrentQueries: number }
+export type HandlerOptions = { users: readonly User[]; maxConcurrentQueries: number }
 
-/** As much as a server holds back before it sends the status. */
-const holdBytes = 1024 * 1024
-/** With wait_end_of_query, which a server keeps on disk. */
-const holdAllBytes = 64 * 1024 * 1024
 /** For clients to take their last answer when the server ends. */
 const farewellMs = 1_000
 
-type Work = { response: ServerResponse; stop: (reason: EngineError) => void; done: Promise<void> }
-
-/** Answers requests for queries. Counts and knows those that run, so that they can be stopped. */
+/** Answers requests for queries: who asks, whether there is room, the statement itself, and what is said of it later. */
 export class QueryHandler {
-  readonly #engine: Engine
-  readonly #pipes: Pipes
-  readonly #options: HandlerOptions
-  readonly #sessions = new Sessions()
-  /** By query id. */
-  readonly #works = new Map<string, Work>()
+  readonly #services: Services
+  readonly #users: ReadonlyMap<string, User>
+  readonly #quotas = new QuotaUsage()
   #isStopping = false
 
-  constructor(engine: Engine, pipes: Pipes, options: HandlerOptions) {
-    this.#engine = engine
-    this.#pipes = pipes
-    this.#options = options
+  constructor(engine: Engine, pipes: Pipes, queryLog: QueryLog | undefined, options: HandlerOptions) {
+    const registry = new Registry(options.maxConcurrentQueries)
+    this.#services = { engine, pipes, sessions: new Sessions(), registry, queryLog }
+    this.#users = new Map(options.users.map((user) => [user.name, user]))
   }
 
   /** Never throws: what goes wrong is in the answer. */
   async handle(request: IncomingMessage, response: ServerResponse, url: URLSearchParams): Promise<void> {
+    const { engine } = this.#services
     const queryId = url.get('query_id') || randomUUID()
-    const reply = new Reply(response, {
-      encoding: replyEncoding(request, url),
-      holdBytes: isTrue(url.get('wait_end_of_query')) ? holdAllBytes : holdBytes,
-      timeoutMs: seconds(url.get('http_send_timeout')) * 1000,
-    })
+    const reply = Reply.to(request, response, url)
     let body: Body | undefined
     try {
       reply.header('X-ClickHouse-Query-Id', queryId.replace(/[^\x20-\x7e]/g, encodeURIComponent))
-      reply.header('X-ClickHouse-Timezone', this.#engine.timezone)
+      reply.header('X-ClickHouse-Timezone', engine.timezone)
       reply.header('X-ClickHouse-Server-Display-Name', 'plumbline-clickhouse')
-      authenticate(request, url, this.#options.credentials)
-      this.#assertRoom(queryId)
+      const user = authenticate(request, url, this.#users)
+      if (this.#isStopping) throw shuttingDown()
+      this.#services.registry.assertRoom(queryId)
+      this.#assertQuota(user, url)
       body = new Body(request, seconds(url.get('http_receive_timeout')) * 1000)
-      await this.#work(queryId, request, response, url, body, reply)
+      await this.#work(new Execution(this.#services, { queryId, user, request, response, url, body, reply }), url)
     } catch (error) {
-      await reply.fail(EngineError.from(error), this.#engine.version).catch(() => response.destroy())
+      await reply.fail(EngineError.from(error), engine.version).catch(() => response.destroy())
     } finally {
       body?.discard()
     }
@@ -65,57 +59,67 @@ export class QueryHandler {
   /** Refuses new requests, stops those that run and resolves when all have ended. */
   async stop(): Promise<void> {
     this.#isStopping = true
-    const works = [...this.#works.values()]
-    for (const { stop } of works) stop(shuttingDown())
-    const done = Promise.allSettled(works.map((work) => work.done))
+    const { registry, sessions } = this.#services
+    const running = registry.all()
+    for (const one of running) one.stop(shuttingDown())
+    const done = Promise.allSettled(running.map((one) => one.done))
     await Promise.race([done, sleep(farewellMs, undefined, { ref: false })])
-    for (const { response } of this.#works.values()) response.destroy()
+    for (const { response } of registry.all()) response.destroy()
     await done
-    await this.#sessions.closeAll()
+    await sessions.closeAll()
   }
 
-  #assertRoom(queryId: string): void {
-    if (this.#isStopping) throw shuttingDown()
-    const max = this.#options.maxConcurrentQueries
-    if (this.#works.size >= max) {
-      throw EngineError.of(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', `Too many simultaneous queries. Maximum: ${max}`)
-    }
-    if (this.#works.has(queryId)) {
-      const text = `Query with id = ${queryId} is already running`
-      throw EngineError.of(216, 'QUERY_WITH_SAME_ID_IS_ALREADY_RUNNING', text)
-    }
-  }
-
-  async #work(
-    queryId: string,
-    request: IncomingMessage,
-    response: ServerResponse,
-    url: URLSearchParams,
-    body: Body,
-    reply: Reply,
-  ): Promise<void> {
-    const execution = new Execution(this.#engine, this.#pipes, this.#sessions, { request, url, body, reply })
-    const stop = (reason: EngineError) => {
-      body.stop(reason)
-      execution.cancel()
-    }
+  async #work(execution: Execution, url: URLSearchParams): Promise<void> {
+    const { registry, queryLog } = this.#services
+    const { response } = execution
     const onClose = () => {
-      if (!response.writableFinished) stop(clientGone())
+      if (!response.writableFinished) execution.stop(clientGone())
     }
     response.once('close', onClose)
-    const done = readQuery(request, url, body).then((asked) => execution.run(asked))
-    this.#works.set(queryId, { response, stop, done })
+    const startMs = Date.now()
+    execution.done = execution.run()
+    registry.add(execution)
+    let failure: EngineError | undefined
     try {
-      await done
+      await execution.done
+    } catch (error) {
+      failure = EngineError.from(error)
+      throw failure
     } finally {
       response.off('close', onClose)
-      this.#works.delete(queryId)
+      registry.delete(execution.queryId)
+      const endMs = Date.now()
+      this.#count(execution, url, (endMs - startMs) / 1000)
+      const entry = queryLog && logEntry(execution, { startMs, endMs, failure })
+      if (entry) queryLog.record(entry)
     }
+  }
+
+  #assertQuota(user: User, url: URLSearchParams): void {
+    if (!user.quota) return
+    const exceeded = this.#quotas.take(quotaKey(user, url), user.quota, Date.now())
+    if (!exceeded) return
+    const { resource, used, max, nextIntervalMs } = exceeded
+    const next = new Date(nextIntervalMs).toISOString().slice(0, 19).replace('T', ' ')
+    throw EngineError.of(
+      201,
+      'QUOTA_EXCEEDED',
+      `Quota for user \`${user.name}\` for ${user.quota.interval_seconds}s has been exceeded: ${resource} = ${used}/${max}. Interval will end at ${next}`,
+    )
+  }
+
+  #count(execution: Execution, url: URLSearchParams, execution_seconds: number): void {
+    const { user, facts } = execution
+    if (!user.quota) return
+    const used = { result_rows: facts.result?.rowsRead ?? 0, execution_seconds }
+    this.#quotas.add(quotaKey(user, url), user.quota, used, Date.now())
   }
 }
 
+const quotaKey = (user: User, url: URLSearchParams) =>
+  user.quota?.keyed ? `${user.name}/${url.get('quota_key') ?? ''}` : user.name
+
 const seconds = (text: string | null) => Number(text) || 30
-const isTrue = (text: string | null) => text === '1' || text === 'true'
 
 const shuttingDown = () => EngineError.of(236, 'ABORTED', 'The server is shutting down')
 const clientGone = () => EngineError.of(210, 'NETWORK_ERROR', 'The client is gone')

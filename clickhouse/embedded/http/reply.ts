@@ -1,27 +1,23 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Transform } from 'node:stream'
-import { promisify } from 'node:util'
-import { brotliCompress, constants, createBrotliCompress, createDeflate, createGzip, deflate, gzip } from 'node:zlib'
+import type { Writable } from 'node:stream'
 import { type EngineError, httpStatus } from '../engine/errors.js'
+import type { Progress } from '../engine/progress.js'
+import { acceptedEncoding, type Encoding } from './encoding.js'
+import { ProgressHead } from './progress-head.js'
+import { ProgressRows } from './progress-rows.js'
 
-export type Encoding = 'gzip' | 'deflate' | 'br'
+/** As much as a server holds back before it sends the status. */
+const holdBytes = 1024 * 1024
+/** With wait_end_of_query, which a server keeps on disk. */
+const holdAllBytes = 64 * 1024 * 1024
 
-/** The encoding a client accepts, unless it switches the setting off that is on by default. */
-export function replyEncoding(request: IncomingMessage, url: URLSearchParams): Encoding | undefined {
-  const isOn = url.get('enable_http_compression') ?? '1'
-  if (isOn !== '1' && isOn !== 'true') return undefined
-  const accepted = String(request.headers['accept-encoding'] ?? '')
-  return (['br', 'gzip', 'deflate'] as const).find((encoding) => accepted.includes(encoding))
+type Options = {
+  encoding: Encoding | undefined
+  holdBytes: number
+  timeoutMs: number
+  progressIntervalMs: number | undefined
 }
-
-const level = 3
-const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: level } }
-const compressors = {
-  gzip: { whole: (data: Buffer) => promisify(gzip)(data, { level }), stream: () => createGzip({ level }) },
-  deflate: { whole: (data: Buffer) => promisify(deflate)(data, { level }), stream: () => createDeflate({ level }) },
-  br: { whole: (data: Buffer) => promisify(brotliCompress)(data, brotli), stream: () => createBrotliCompress(brotli) },
-} satisfies Record<Encoding, { whole: (data: Buffer) => Promise<Buffer>; stream: () => Transform }>
 
 /**
  * The answer to one request. Holds the first bytes back, so that an early error still gets its status code and a small
@@ -29,26 +25,35 @@ const compressors = {
  */
 export class Reply {
   readonly #response: ServerResponse
-  readonly #encoding: Encoding | undefined
-  readonly #holdBytes: number
-  readonly #timeoutMs: number
+  readonly #options: Options
+  readonly #head: ProgressHead
+  #rows: ProgressRows | undefined
+  #progressAt = 0
   readonly #tag = Array.from(randomBytes(16), (byte) => String.fromCharCode(97 + (byte % 26))).join('')
   #held: Buffer[] = []
   #heldBytes = 0
-  #stream: Transform | ServerResponse | undefined
+  #stream: Writable | undefined
 
-  constructor(
-    response: ServerResponse,
-    options: { encoding: Encoding | undefined; holdBytes: number; timeoutMs: number },
-  ) {
+  constructor(response: ServerResponse, options: Options) {
     this.#response = response
-    this.#encoding = options.encoding
-    this.#holdBytes = options.holdBytes
-    this.#timeoutMs = options.timeoutMs
+    this.#options = options
+    this.#head = new ProgressHead(response)
     response.setHeader('X-ClickHouse-Exception-Tag', this.#tag)
   }
 
-  /** Whether the client has seen anything, or will. */
+  /** As the URL parameters and headers of the request want it. Throws EngineError for those that make no sense. */
+  static to(request: IncomingMessage, response: ServerResponse, url: URLSearchParams): Reply {
+    const isHeadOnly = request.method === 'HEAD'
+    const interval = Number(url.get('http_headers_progress_interval_ms') ?? 100) || 100
+    return new Reply(response, {
+      encoding: acceptedEncoding(request, url),
+      holdBytes: isTrue(url.get('wait_end_of_query')) ? holdAllBytes : holdBytes,
+      timeoutMs: (Number(url.get('http_send_timeout')) || 30) * 1000,
+      progressIntervalMs: isTrue(url.get('send_progress_in_http_headers')) && !isHeadOnly ? interval : undefined,
+    })
+  }
+
+  /** Whether the client has seen anything of the result, or will. */
   get hasBytes(): boolean {
     return this.#stream !== undefined || this.#heldBytes > 0
   }
@@ -57,43 +62,64 @@ export class Reply {
     if (!this.#response.headersSent) this.#response.setHeader(name, value)
   }
 
+  /** From here on the result is lines of JSON, between which progress is told. */
+  tellProgressInRows(): void {
+    this.#rows = new ProgressRows()
+  }
+
+  /** Tells the client how far its query is, if it wants to know and nothing stands in the way. */
+  progress({ peak_memory, ...progress }: Progress): void {
+    const { progressIntervalMs } = this.#options
+    if (this.#response.destroyed || (!this.#rows && progressIntervalMs === undefined)) return
+    const now = performance.now()
+    if (now - this.#progressAt < (progressIntervalMs ?? 0)) return
+    this.#progressAt = now
+    const numbers = Object.entries({ ...progress, memory_usage: peak_memory })
+    const json = JSON.stringify(Object.fromEntries(numbers.map(([name, value]) => [name, String(value)])))
+    if (this.#rows) {
+      const row = this.#rows.add(json)
+      if (row && !this.#stream?.writableNeedDrain) this.#streaming().write(row)
+    } else if (!this.#stream) this.#head.send(json)
+  }
+
   /** Resolves when more may be written; at once when nobody listens any more. */
   async write(chunk: Buffer): Promise<void> {
     if (this.#response.closed || this.#response.destroyed) return
+    const data = this.#rows?.weave(chunk) ?? chunk
     if (!this.#stream) {
-      this.#held.push(chunk)
-      this.#heldBytes += chunk.length
-      if (this.#heldBytes <= this.#holdBytes) return
-      const held = Buffer.concat(this.#held)
-      this.#held = []
-      this.#stream = this.#start()
-      await this.#send(this.#stream, held)
-      return
+      this.#held.push(data)
+      this.#heldBytes += data.length
+      if (this.#heldBytes <= this.#options.holdBytes) return
     }
-    await this.#send(this.#stream, chunk)
+    const held = this.#stream ? data : Buffer.alloc(0)
+    await this.#send(this.#streaming(), held)
   }
 
   async end(): Promise<void> {
-    if (this.#stream) {
-      this.#stream.end()
-      return
-    }
-    await this.#sendWhole(200, Buffer.concat(this.#held))
+    if (this.#stream || this.#head.isStarted) this.#streaming().end()
+    else await this.#sendWhole(200, Buffer.concat(this.#held), this.#options.encoding)
   }
 
   /** Tells the client what went wrong: by status while nothing is sent, else at the end of a body that is cut off. */
   async fail(error: EngineError, version: string): Promise<void> {
     const text = `${error.message} (version ${version})\n`
+    const isUnsent = !this.#stream && !this.#head.isStarted
     if (!this.#stream) {
       this.#held = []
       this.header('X-ClickHouse-Exception-Code', String(error.code))
       this.header('Content-Type', 'text/plain; charset=UTF-8')
-      await this.#sendWhole(httpStatus(error.code), Buffer.from(text))
+    }
+    if (isUnsent) {
+      await this.#sendWhole(httpStatus(error.code), Buffer.from(text), this.#options.encoding)
+      return
+    }
+    if (this.#rows) {
+      this.#streaming().end(`${JSON.stringify({ exception: text.trimEnd() })}\n`)
       return
     }
     const marker = '__exception__'
     const block = `\r\n${marker}\r\n${this.#tag}\r\n${text}${Buffer.byteLength(text)} ${this.#tag}\r\n${marker}\r\n`
-    const stream = this.#stream
+    const stream = this.#streaming()
     if (stream !== this.#response) {
       stream.end(block)
       await new Promise((resolve) => {
@@ -108,32 +134,42 @@ export class Reply {
     this.#response.socket?.destroySoon()
   }
 
-  async #sendWhole(status: number, body: Buffer): Promise<void> {
+  async #sendWhole(status: number, body: Buffer, encoding: Encoding | undefined): Promise<void> {
     const response = this.#response
     if (response.destroyed) return
     let data = body
-    if (this.#encoding && body.length > 0) {
-      data = await compressors[this.#encoding].whole(body)
-      response.setHeader('Content-Encoding', this.#encoding)
+    if (encoding && body.length > 0) {
+      const compressor = encoding.compressor()
+      compressor.end(body)
+      data = Buffer.concat(await compressor.toArray())
+      response.setHeader('Content-Encoding', encoding.name)
     }
     response.writeHead(status, { 'Content-Length': data.length })
     response.end(data)
   }
 
-  #start(): Transform | ServerResponse {
-    const response = this.#response
-    if (!this.#encoding) {
-      response.writeHead(200)
-      return response
+  /** Where the body goes from now on, beginning with what was held back. */
+  #streaming(): Writable {
+    if (this.#stream) return this.#stream
+    const { encoding } = this.#options
+    if (encoding) this.header('Content-Encoding', encoding.name)
+    let body: Writable = this.#response
+    if (this.#head.isStarted) body = this.#head.body()
+    else this.#response.writeHead(200)
+    this.#stream = body
+    if (encoding) {
+      const compressor = encoding.compressor()
+      compressor.pipe(body)
+      this.#stream = compressor
     }
-    response.writeHead(200, { 'Content-Encoding': this.#encoding })
-    const stream = compressors[this.#encoding].stream()
-    stream.pipe(response, { end: true })
-    return stream
+    if (this.#held.length > 0) this.#stream.write(Buffer.concat(this.#held))
+    this.#held = []
+    return this.#stream
   }
 
-  async #send(stream: Transform | ServerResponse, chunk: Buffer): Promise<void> {
-    if (stream.write(chunk)) return
+  async #send(stream: Writable, chunk: Buffer): Promise<void> {
+    const isReady = chunk.length > 0 ? stream.write(chunk) : !stream.writableNeedDrain
+    if (isReady) return
     const response = this.#response
     if (response.destroyed) return
     await new Promise<void>((resolve) => {
@@ -144,9 +180,11 @@ export class Reply {
         resolve()
       }
       // A reader that stands still must not hold a query forever.
-      const timer = setTimeout(() => response.destroy(), this.#timeoutMs)
+      const timer = setTimeout(() => response.destroy(), this.#options.timeoutMs)
       stream.once('drain', done)
       response.once('close', done)
     })
   }
 }
+
+const isTrue = (text: string | null) => text === '1' || text === 'true'

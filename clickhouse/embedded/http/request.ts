@@ -11,6 +11,8 @@ const formBytes = 16 * 1024 * 1024
 
 export type QueryRequest = {
   statement: Statement
+  /** The statement as it was sent, without the rows of an INSERT. */
+  text: string
   /** Rows of an INSERT that came with the statement; more may follow in the body. */
   firstRows: Buffer
   params: Record<string, string>
@@ -40,7 +42,7 @@ export async function readQuery(request: IncomingMessage, url: URLSearchParams, 
  * The statement in `bytes`, and what stands behind the head of an INSERT, which need not be text. Only the head of
  * an INSERT may be found in bytes that are not all.
  */
-function splitRows(bytes: Buffer, isComplete: boolean): { statement: Statement; firstRows: Buffer } {
+function splitRows(bytes: Buffer, isComplete: boolean): Pick<QueryRequest, 'statement' | 'text' | 'firstRows'> {
   const text = bytes.toString()
   if (!isComplete && !isInsertWithRows(text)) {
     throw syntaxError('Max query size exceeded (can be increased with the `max_query_size` setting)')
@@ -49,7 +51,8 @@ function splitRows(bytes: Buffer, isComplete: boolean): { statement: Statement; 
   const head = statement.kind === 'insert' ? Buffer.from(text.slice(0, statement.dataStart)) : bytes
   const isText = statement.kind === 'insert' ? bytes.subarray(0, head.length).equals(head) : isUtf8(bytes)
   if (!isText) throw syntaxError('The query is not valid UTF-8')
-  return { statement, firstRows: bytes.subarray(head.length) }
+  const sent = statement.kind === 'insert' ? text.slice(0, statement.dataStart) : statement.sql
+  return { statement, text: sent, firstRows: bytes.subarray(head.length) }
 }
 
 async function readForm(body: Body, contentType: string): Promise<Map<string, string>> {

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import type { Engine } from '../engine/engine.js'
 import type { Pipes } from '../engine/pipes.js'
+import type { QueryLog } from '../query/query-log.js'
 import { type HandlerOptions, QueryHandler } from './handler.js'
 
 export type ServerOptions = HandlerOptions & { port: number }
@@ -20,8 +21,13 @@ export class HttpServer {
   }
 
   /** Resolves when it listens. Rejects when the port is taken. */
-  static async listen(engine: Engine, pipes: Pipes, options: ServerOptions): Promise<HttpServer> {
-    const handler = new QueryHandler(engine, pipes, options)
+  static async listen(
+    engine: Engine,
+    pipes: Pipes,
+    queryLog: QueryLog | undefined,
+    options: ServerOptions,
+  ): Promise<HttpServer> {
+    const handler = new QueryHandler(engine, pipes, queryLog, options)
     const server = createServer({ keepAliveTimeout: 30_000, requestTimeout: 0, maxHeaderSize }, (request, response) => {
       response.on('error', () => undefined)
       route(handler, request, response)

@@ -1,13 +1,21 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { User } from '../access/users.js'
 import type { NativeResult } from '../engine/addon.js'
 import type { Connection } from '../engine/connection.js'
 import type { Engine } from '../engine/engine.js'
 import { EngineError, notImplemented, syntaxError } from '../engine/errors.js'
 import type { Pipes } from '../engine/pipes.js'
+import type { Progress } from '../engine/progress.js'
 import type { Body } from '../http/body.js'
 import type { Reply } from '../http/reply.js'
-import type { QueryRequest } from '../http/request.js'
+import { type QueryRequest, readQuery } from '../http/request.js'
+import { replaceProcesses } from '../sql/processes.js'
+import { analyse } from '../sql/statement.js'
 import { insert, type Rows, readRows } from './insert.js'
+import { killQueries } from './kill.js'
+import { processesOf } from './processes.js'
+import type { QueryLog } from './query-log.js'
+import type { Registry, Running } from './registry.js'
 import { RunningQuery } from './running-query.js'
 import { select } from './select.js'
 import { type SessionState, withSessionState } from './session-state.js'
@@ -15,108 +23,186 @@ import type { Sessions } from './sessions.js'
 import { setStatement } from './settings.js'
 import { mayEvaluate } from './values-format.js'
 
-type Exchange = { request: IncomingMessage; url: URLSearchParams; body: Body; reply: Reply }
+/** What all executions share. */
+export type Services = {
+  engine: Engine
+  pipes: Pipes
+  sessions: Sessions
+  registry: Registry
+  queryLog: QueryLog | undefined
+}
 
-/** One request's statement, from the connection it needs to the end of its answer. */
-export class Execution {
-  readonly #engine: Engine
-  readonly #pipes: Pipes
-  readonly #sessions: Sessions
+export type Exchange = {
+  queryId: string
+  user: User
+  request: IncomingMessage
+  response: ServerResponse
+  url: URLSearchParams
+  body: Body
+  reply: Reply
+}
+
+/** One request's statement, from the reading of its text to the end of its answer. */
+export class Execution implements Running {
+  readonly queryId: string
+  readonly user: User
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  /** Set by whoever runs it. */
+  done: Promise<void> = Promise.resolve()
+  readonly #services: Services
   readonly #exchange: Exchange
+  #asked: QueryRequest | undefined
   #query: RunningQuery | undefined
-  #isCancelled = false
+  #result: NativeResult | undefined
+  #progress: Progress | undefined
+  #hasSecrets = false
+  #stopReason: EngineError | undefined
 
-  constructor(engine: Engine, pipes: Pipes, sessions: Sessions, exchange: Exchange) {
-    this.#engine = engine
-    this.#pipes = pipes
-    this.#sessions = sessions
+  constructor(services: Services, exchange: Exchange) {
+    this.#services = services
     this.#exchange = exchange
+    this.queryId = exchange.queryId
+    this.user = exchange.user
+    this.request = exchange.request
+    this.response = exchange.response
   }
 
-  cancel(): void {
-    this.#isCancelled = true
+  get mark(): string | undefined {
+    return this.#query?.connection.mark
+  }
+
+  /** What is known of it so far. `asked` and `result` are undefined before there are any. */
+  get facts() {
+    const { url, request } = this.#exchange
+    return {
+      asked: this.#asked,
+      database: databaseOf(request, url) || 'default',
+      hasStarted: this.#query !== undefined,
+      hasSecrets: this.#hasSecrets,
+      result: this.#result,
+      progress: this.#progress,
+    }
+  }
+
+  stop(reason: EngineError): void {
+    this.#stopReason ??= reason
+    this.#exchange.body.stop(reason)
     void this.#query?.cancel()
   }
 
   /** Throws EngineError, while the reply can still tell it. */
-  async run(asked: QueryRequest): Promise<void> {
-    const { request, url, body, reply } = this.#exchange
+  async run(): Promise<void> {
+    const { request, url, body, reply, user } = this.#exchange
+    const asked = await readQuery(request, url, body)
+    this.#asked = asked
     const rows = asked.statement.kind === 'insert' ? await readRows(asked.firstRows, body) : undefined
-    const database = url.get('database') || String(request.headers['x-clickhouse-database'] ?? '')
+    const database = databaseOf(request, url)
     const sessionId = url.get('session_id')
-    const isReadOnly = request.method === 'GET' || request.method === 'HEAD'
     if (sessionId) {
-      const mustExist = url.get('session_check') === '1'
-      const connection = await this.#sessions.take(sessionId, mustExist, () => this.#engine.connect('default'))
-      const state: SessionState = { database, settings: asked.settings }
-      try {
-        await withSessionState(connection, state, () => this.#runOn(connection, asked, rows, isReadOnly))
-      } finally {
-        if (this.#isCancelled) await this.#sessions.close(sessionId)
-        else this.#sessions.give(sessionId, url.get('session_timeout'))
-      }
+      await this.#runInSession(sessionId, database, asked, rows)
       // Only now, as the next request of the session comes on the heels of this answer.
       await reply.end()
       return
     }
     const connection = await this.#connect(database || 'default', asked, rows)
     try {
-      const set = setStatement(asked.settings, isReadOnly ? 2 : 0)
+      const set = setStatement(asked.settings, user.readonly || (this.#isGet ? 2 : 0))
       if (set !== '') connection.runNow(set)
-      await this.#runOn(connection, asked, rows, isReadOnly)
+      await this.#runOn(connection, asked, rows)
       await reply.end()
     } finally {
       await connection.close()
     }
   }
 
+  async #runInSession(sessionId: string, database: string, asked: QueryRequest, rows: Rows | undefined): Promise<void> {
+    const { engine, sessions } = this.#services
+    const { url, user } = this.#exchange
+    // A session belongs to its user, whatever others call theirs.
+    const id = `${user.name}/${sessionId}`
+    const connection = await sessions.take(id, url.get('session_check') === '1', async () => {
+      const opened = await engine.connect(user, 'default')
+      if (user.readonly > 0) opened.runNow(setStatement({}, user.readonly))
+      return opened
+    })
+    const state: SessionState = { database, settings: asked.settings }
+    try {
+      await withSessionState(connection, state, () => this.#runOn(connection, asked, rows))
+    } finally {
+      if (this.#stopReason || url.get('close_session') === '1') await sessions.close(id)
+      else sessions.give(id, url.get('session_timeout'))
+    }
+  }
+
+  get #isGet(): boolean {
+    return this.#exchange.request.method !== 'POST'
+  }
+
+  #withProcesses(asked: QueryRequest): QueryRequest {
+    const { statement } = asked
+    if (statement.kind !== 'select' && statement.kind !== 'other') return asked
+    const sql = replaceProcesses(statement.sql, () => processesOf(this.user, this.#services.registry))
+    return sql === statement.sql ? asked : { ...asked, statement: analyse(sql) }
+  }
+
   #connect(database: string, { statement }: QueryRequest, rows: Rows | undefined): Promise<Connection> {
+    const { engine } = this.#services
     const isValues = statement.kind === 'insert' && statement.format.toLowerCase() === 'values'
-    if (isValues && rows?.isComplete && mayEvaluate(rows.data)) return this.#engine.connectToEvaluate(database)
-    return this.#engine.connect(database)
+    if (isValues && rows?.isComplete && mayEvaluate(rows.data)) return engine.connectToEvaluate(this.user, database)
+    return engine.connect(this.user, database)
   }
 
-  async #runOn(
-    connection: Connection,
-    asked: QueryRequest,
-    rows: Rows | undefined,
-    isReadOnly: boolean,
-  ): Promise<void> {
-    const query = new RunningQuery(this.#engine, connection)
+  async #runOn(connection: Connection, asked: QueryRequest, rows: Rows | undefined): Promise<void> {
+    const { engine } = this.#services
+    const { reply } = this.#exchange
+    const query = new RunningQuery(engine, connection)
     this.#query = query
-    if (this.#isCancelled) void query.cancel()
+    if (this.#stopReason) void query.cancel()
     const started = process.hrtime.bigint()
-    const result = await this.#execute(query, asked, rows, isReadOnly)
-    this.#exchange.reply.header('X-ClickHouse-Summary', summary(result, asked, process.hrtime.bigint() - started))
+    const unwatch = engine.progress.watch(connection.mark, (progress) => {
+      this.#progress = progress
+      reply.progress(progress)
+    })
+    try {
+      this.#result = await this.#execute(query, this.#withProcesses(asked), rows)
+    } catch (error) {
+      // The engine words every cancellation the same; why it was cancelled is known here.
+      throw this.#stopReason && query.isCancelled ? this.#stopReason : error
+    } finally {
+      unwatch()
+    }
+    reply.header('X-ClickHouse-Summary', summary(this.facts, process.hrtime.bigint() - started))
   }
 
-  async #execute(
-    query: RunningQuery,
-    asked: QueryRequest,
-    rows: Rows | undefined,
-    isReadOnly: boolean,
-  ): Promise<NativeResult> {
+  async #execute(query: RunningQuery, asked: QueryRequest, rows: Rows | undefined): Promise<NativeResult> {
+    const { engine, pipes, registry, queryLog } = this.#services
     const { reply, body, url, request } = this.#exchange
     const { statement, params } = asked
     if (statement.kind === 'insert') {
-      await this.#check(`${statement.head} ${statement.tail}`, isReadOnly, [1, 4])
-      return insert(query, this.#pipes, statement, rows as Rows, body, params)
+      await this.#check(`${statement.head} ${statement.tail}`, [1, 4])
+      return insert(query, pipes, statement, rows as Rows, body, params)
     }
     const defaultFormat = url.get('default_format') || String(request.headers['x-clickhouse-format'] ?? '')
     const format = statement.format ?? (defaultFormat || 'TabSeparated')
     reply.header('X-ClickHouse-Format', format)
-    reply.header('Content-Type', this.#engine.contentType(format))
+    reply.header('Content-Type', engine.contentType(format))
+    if (/^JSON(Strings)?EachRowWithProgress$/.test(format)) reply.tellProgressInRows()
     // Class 1: WITH … INSERT … SELECT begins like a SELECT and has no rows.
-    const queryClass = await this.#check(statement.sql, isReadOnly, statement.kind === 'select' ? [0, 1, 4] : undefined)
+    const queryClass = await this.#check(statement.sql, statement.kind === 'select' ? [0, 1, 4] : undefined)
     if (statement.kind === 'select' && queryClass !== 1) {
       try {
-        return await select(query, this.#pipes, statement, format, params, reply)
+        return await select(query, pipes, statement, format, params, reply)
       } catch (error) {
         // The text as it was sent gives the error that a server would give.
         if (EngineError.from(error).code !== 62 || reply.hasBytes || queryClass !== 0) throw error
       }
     }
-    const result = await query.run(statement.sql, format, params)
+    if (/^\s*SYSTEM\s+FLUSH\s+LOGS/i.test(statement.sql)) await queryLog?.flush()
+    const result =
+      statement.kind === 'kill'
+        ? await killQueries(query.connection, statement, this.user, registry, format, params)
+        : await query.run(statement.sql, format, params)
     await reply.write(result.bytes)
     return result
   }
@@ -125,11 +211,12 @@ export class Execution {
    * The engine's parser has to see at most one statement, of the class that the gateway saw: a file clause that slipped
    * through would make a SELECT a control statement. Class 4 is what does not parse; running it gives the error text.
    */
-  async #check(sql: string, isReadOnly: boolean, expected: readonly number[] | undefined): Promise<number> {
-    const { statementCount, queryClass } = await this.#engine.classify(sql)
+  async #check(sql: string, expected: readonly number[] | undefined): Promise<number> {
+    const { statementCount, queryClass, hasSecrets } = await this.#services.engine.classify(sql)
+    this.#hasSecrets = hasSecrets
     if (statementCount > 1) throw syntaxError('Syntax error (Multi-statements are not allowed)')
     if (expected?.includes(queryClass) === false) throw notImplemented('This statement is not supported over HTTP')
-    if (isReadOnly && queryClass === 1) {
+    if (this.#isGet && queryClass === 1) {
       throw EngineError.of(
         164,
         'READONLY',
@@ -140,17 +227,28 @@ export class Execution {
   }
 }
 
-function summary(result: NativeResult, asked: QueryRequest, elapsedNs: bigint): string {
-  const isInsert = asked.statement.kind === 'insert'
-  const [rows, bytes] = [String(result.rowsRead), String(result.bytesRead)]
-  return JSON.stringify({
-    read_rows: rows,
-    read_bytes: bytes,
-    written_rows: isInsert ? rows : '0',
-    written_bytes: isInsert ? bytes : '0',
-    total_rows_to_read: '0',
+const databaseOf = (request: IncomingMessage, url: URLSearchParams) =>
+  url.get('database') || String(request.headers['x-clickhouse-database'] ?? '')
+
+/**
+ * As in a server's X-ClickHouse-Summary. What was read is known as far as it was seen while the statement ran; for one
+ * that was over sooner it is what came out.
+ */
+function summary({ asked, result, progress }: Execution['facts'], elapsedNs: bigint): string {
+  const isInsert = asked?.statement.kind === 'insert'
+  const [rows, bytes] = [result?.rowsRead ?? 0, result?.bytesRead ?? 0]
+  const written = isInsert
+    ? { rows, bytes }
+    : { rows: progress?.written_rows ?? 0, bytes: progress?.written_bytes ?? 0 }
+  const numbers = {
+    read_rows: Math.max(rows, progress?.read_rows ?? 0),
+    read_bytes: Math.max(bytes, progress?.read_bytes ?? 0),
+    written_rows: written.rows,
+    written_bytes: written.bytes,
+    total_rows_to_read: progress?.total_rows_to_read ?? 0,
     result_rows: rows,
     result_bytes: bytes,
-    elapsed_ns: elapsedNs.toString(),
-  })
+    elapsed_ns: elapsedNs,
+  }
+  return JSON.stringify(Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, String(value)])))
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { NativeResult } from '../engine/addon.js'
 import type { Connection } from '../engine/connection.js'
 import type { Engine } from '../engine/engine.js'
-import { EngineError } from '../engine/errors.js'
+import { cancelled } from '../engine/errors.js'
 
 /** A statement that can be stopped. */
 export class RunningQuery {
@@ -54,5 +54,3 @@ export class RunningQuery {
 
 /** About four seconds. A statement that is not known by then waits where it cannot be found. */
 const attemptsToBeKnown = 20
-
-const cancelled = () => EngineError.of(394, 'QUERY_WAS_CANCELLED', 'Query was cancelled')

@@ -1,3 +1,5 @@
+import { accessDenied } from '../engine/errors.js'
+
 /** URL parameters that are not settings of the query. */
 const reserved = new Set([
   'query',
@@ -43,6 +45,7 @@ export const quoteName = (name: string) => `\`${name.replace(/[\\`]/g, '\\$&')}\
  */
 export function setStatement(settings: Record<string, string>, readonly: number): string {
   const { readonly: asked, ...others } = settings
+  if ('profile' in others) throw accessDenied('The setting profile may not be changed')
   const pairs = Object.entries(others).map(([name, value]) => `${quoteName(name)} = ${quoteString(value)}`)
   const level = stricter(readonly, asked)
   if (level !== undefined) pairs.push(`readonly = ${quoteString(level)}`)

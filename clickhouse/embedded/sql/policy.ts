@@ -7,6 +7,7 @@ import { identifier, isKeyword, type Token, tokenize, unquote } from './lexer.js
  * Errs on the side of refusing.
  */
 export function assertAllowed(sql: string, tokens: readonly Token[]): void {
+  assertRightsStay(sql, tokens)
   const has = (keyword: string) => tokens.some((token) => isKeyword(sql, token, keyword))
   const isDefinition = has('CREATE') || has('ATTACH') || has('REPLACE')
   const isDictionary = isDefinition && has('DICTIONARY')
@@ -22,6 +23,25 @@ export function assertAllowed(sql: string, tokens: readonly Token[]): void {
     if (isDefinition) assertEngineAllowed(sql, tokens, i)
     if (isDictionary && isKeyword(sql, token, 'SOURCE') && isSymbol(sql, tokens[i + 1], '(')) {
       assertSourceAllowed(sql, tokens, i + 2)
+    }
+  }
+}
+
+/** A connection has the role and the profile of its user; with another one it would have the rights of somebody else. */
+function assertRightsStay(sql: string, tokens: readonly Token[]): void {
+  const [first, second] = tokens
+  const isSet = isKeyword(sql, first, 'SET')
+  if (isSet && (isKeyword(sql, second, 'ROLE') || isKeyword(sql, second, 'DEFAULT'))) {
+    throw accessDenied('SET ROLE is not allowed: what a user may do is in the users file')
+  }
+  if (isKeyword(sql, first, 'EXECUTE') && isKeyword(sql, second, 'AS')) throw accessDenied('EXECUTE AS is not allowed')
+  const settings = isSet ? 0 : tokens.findIndex((token) => isKeyword(sql, token, 'SETTINGS'))
+  if (settings < 0) return
+  for (let i = settings; i < tokens.length - 1; i++) {
+    const token = tokens[i] as Token
+    const isName = token.kind === 'word' || token.kind === 'name'
+    if (isName && identifier(sql, token) === 'profile' && isSymbol(sql, tokens[i + 1], '=')) {
+      throw accessDenied('The setting profile may not be changed')
     }
   }
 }

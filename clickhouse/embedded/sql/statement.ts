@@ -6,11 +6,13 @@ import { assertAllowed } from './policy.js'
  * What a request asks for.
  * - `select`: its rows are streamed; `cut` is where an output clause has to go.
  * - `insert`: rows follow in `format`, the first of them at `dataStart`; `head` + an input clause + `tail` is the statement.
+ * - `kill`: KILL QUERY; `condition` is over the columns of system.processes.
  * - `other`: small or no output (DDL, SHOW, SYSTEM, INSERT … SELECT).
  */
 export type Statement =
   | { kind: 'select'; sql: string; format: string | undefined; cut: number }
   | { kind: 'insert'; head: string; tail: string; format: string; dataStart: number }
+  | { kind: 'kill'; sql: string; format: string | undefined; condition: string; mode: 'ASYNC' | 'SYNC' | 'TEST' }
   | { kind: 'other'; sql: string; format: string | undefined }
 
 /**
@@ -35,7 +37,21 @@ export function analyse(text: string): Statement {
   if (keyword === 'SELECT' || keyword === 'WITH' || keyword === 'FROM' || keyword === '(') {
     return { kind: 'select', sql, format: format?.name, cut: format?.cut ?? sql.length }
   }
-  return { kind: 'other', sql, format: format?.name }
+  const kill = keyword === 'KILL' ? killOf(text, tokens.slice(0, format?.index)) : undefined
+  return kill ? { kind: 'kill', sql, format: format?.name, ...kill } : { kind: 'other', sql, format: format?.name }
+}
+
+/** `KILL QUERY WHERE condition [ASYNC|SYNC|TEST]`. Undefined for a KILL of anything else. */
+function killOf(
+  text: string,
+  tokens: Token[],
+): Pick<Extract<Statement, { kind: 'kill' }>, 'condition' | 'mode'> | undefined {
+  const [, query, where] = tokens
+  if (!isKeyword(text, query, 'QUERY') || !isKeyword(text, where, 'WHERE')) return undefined
+  const last = tokens.at(-1)
+  const named = (['ASYNC', 'SYNC', 'TEST'] as const).find((mode) => isKeyword(text, last, mode))
+  const condition = text.slice(where?.end, named ? last?.start : last?.end).trim()
+  return condition === '' ? undefined : { condition, mode: named ?? 'ASYNC' }
 }
 
 /** Whether the head of an INSERT stands at the start, with its rows behind it. */
@@ -51,7 +67,7 @@ function withoutLastSemicolon(text: string, tokens: Token[]): Token[] {
 }
 
 /** `FORMAT x` at the end, or followed by SETTINGS only, outside of brackets. */
-function trailingFormat(text: string, tokens: Token[]): { name: string; cut: number } | undefined {
+function trailingFormat(text: string, tokens: Token[]): { name: string; cut: number; index: number } | undefined {
   let depth = 0
   for (let i = tokens.length - 1; i > 0; i--) {
     const token = tokens[i] as Token
@@ -66,7 +82,7 @@ function trailingFormat(text: string, tokens: Token[]): { name: string; cut: num
     const after = tokens[i + 2]
     if (name.kind !== 'word' && name.kind !== 'name') continue
     if (after && !isKeyword(text, after, 'SETTINGS')) continue
-    return { name: identifier(text, name), cut: token.start }
+    return { name: identifier(text, name), cut: token.start, index: i }
   }
   return undefined
 }

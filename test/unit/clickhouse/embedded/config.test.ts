@@ -1,13 +1,16 @@
 import { expect, test } from 'vitest'
+import { isPassword } from '../../../../clickhouse/embedded/access/password.js'
+import type { User } from '../../../../clickhouse/embedded/access/users.js'
 import { readConfig } from '../../../../clickhouse/embedded/config.js'
 
 test('flags and variables become a configuration', () => {
   const env = { CLICKHOUSE_PASSWORD: 'x', CLICKHOUSE_MAX_CONCURRENT_QUERIES: '7' }
-  expect(readConfig(['--data', 'd', '--port', '0'], env)).toEqual({
+  expect(readConfig(['--data', 'd', '--port', '0', '--query-log-days', '3'], env)).toMatchObject({
     dataDirectory: 'd',
     port: 0,
-    credentials: { user: 'default', password: 'x' },
+    users: [{ name: 'default', access: 'own', readonly: 0 }],
     maxConcurrentQueries: 7,
+    queryLogDays: 3,
   })
 })
 
@@ -31,6 +34,6 @@ test('an unknown flag is an error', () => {
 
 test('no password has to be asked for', () => {
   expect(() => readConfig(['--data', 'd'], { CLICKHOUSE_PASSWORD: '' })).toThrow('CLICKHOUSE_PASSWORD')
-  const config = readConfig(['--data', 'd'], { CLICKHOUSE_ALLOW_EMPTY_PASSWORD: '1' })
-  expect(config.credentials.password).toBe('')
+  const { users } = readConfig(['--data', 'd'], { CLICKHOUSE_ALLOW_EMPTY_PASSWORD: '1' })
+  expect(isPassword('', users[0] as User)).toBe(true)
 })

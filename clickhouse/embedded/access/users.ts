@@ -1,0 +1,79 @@
+import { readFileSync, statSync } from 'node:fs'
+import { z } from 'zod'
+import type { PasswordHash } from './password.js'
+import { Quota } from './quota.js'
+
+/** A name is part of the names of a role and a profile in the engine's configuration. */
+export const userName = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/, 'must begin with a letter and hold letters, digits, _ and - only')
+
+const database = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be a plain database name')
+const settingName = z.string().regex(/^[a-z][a-z0-9_]*$/, 'must be the name of a setting')
+const settingValue = z.union([z.string(), z.number(), z.boolean().transform(Number)]).transform(String)
+const hex = (length: number) => z.string().regex(new RegExp(`^[0-9a-f]{${length}}$`), `must be ${length} hex digits`)
+
+const UserEntry = z.strictObject({
+  name: userName,
+  password_sha256_hex: hex(64),
+  password_salt: z.string().default(''),
+  /** `read` selects; `write` also inserts and deletes rows; `own` also changes the schema and the server. */
+  access: z.enum(['read', 'write', 'own']).default('read'),
+  /** As ClickHouse's setting: 1 reads only, 2 reads and may change settings, 0 does what `access` allows. */
+  readonly: z.union([z.literal(0), z.literal(1), z.literal(2)]).default(0),
+  /** All when left out. */
+  databases: z.array(database).min(1).optional(),
+  settings: z.record(settingName, settingValue).default({}),
+  constraints: z
+    .record(
+      settingName,
+      z.strictObject({
+        min: settingValue.optional(),
+        max: settingValue.optional(),
+        const: z.literal(true).optional(),
+      }),
+    )
+    .default({}),
+  quota: Quota.optional(),
+})
+
+/** Someone who may send queries, and what he may do. */
+export type User = Readonly<z.output<typeof UserEntry>>
+
+const UsersFile = z.strictObject({ users: z.array(UserEntry) }).superRefine(({ users }, context) => {
+  const names = users.map(({ name }) => name)
+  for (const [i, name] of names.entries()) {
+    if (names.indexOf(name) < i)
+      context.addIssue({ code: 'custom', path: ['users', i, 'name'], message: `${name} twice` })
+  }
+})
+
+/** The one who owns the server: every database, every right that a client of this server can have. */
+export function owner(name: string, hash: PasswordHash): User {
+  return { name, ...hash, access: 'own', readonly: 0, settings: {}, constraints: {} }
+}
+
+/**
+ * Users from a JSON file: `{"users": [{"name": …, "password_sha256_hex": …, …}]}`. Throws one error that names
+ * everything that is wrong with it, and refuses a file that others may read.
+ */
+export function readUsers(path: string): User[] {
+  let text: string
+  try {
+    if ((statSync(path).mode & 0o077) !== 0) throw new Error('others may read it: chmod 600')
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new Error(`users file ${path}: ${error instanceof Error ? error.message : error}`)
+  }
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch {
+    // The parser's message would show a part of the file.
+    throw new Error(`users file ${path} is not JSON`)
+  }
+  const parsed = UsersFile.safeParse(json)
+  if (parsed.success) return parsed.data.users
+  const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
+  throw new Error(`users file ${path}: ${problems.join('; ')}`)
+}

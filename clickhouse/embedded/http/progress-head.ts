@@ -1,0 +1,66 @@
+import type { ServerResponse } from 'node:http'
+import { Transform, type Writable } from 'node:stream'
+
+/**
+ * A head that is sent line by line, one X-ClickHouse-Progress after the other, while a query runs: it keeps whoever
+ * stands between from taking the connection for dead. Node sends a head as a whole only, so this writes to the socket
+ * itself, and the connection ends with the answer.
+ */
+export class ProgressHead {
+  readonly #response: ServerResponse
+  #sent: Set<string> | undefined
+
+  constructor(response: ServerResponse) {
+    this.#response = response
+  }
+
+  get isStarted(): boolean {
+    return this.#sent !== undefined
+  }
+
+  /** `progress` is one line of JSON. */
+  send(progress: string): void {
+    if (!this.#sent) {
+      this.#sent = new Set()
+      this.#socket?.write('HTTP/1.1 200 OK\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n')
+      this.#sendHeaders()
+    }
+    this.#socket?.write(`X-ClickHouse-Progress: ${progress}\r\n`)
+  }
+
+  /** Ends the head with the headers set since, and returns where the body goes. */
+  body(): Writable {
+    this.#sendHeaders()
+    const socket = this.#socket
+    socket?.write('\r\n')
+    const chunked = new Transform({
+      transform(chunk: Buffer, _encoding, done) {
+        // A chunk of nothing would be the end.
+        if (chunk.length === 0) return done()
+        this.push(`${chunk.length.toString(16)}\r\n`)
+        this.push(chunk)
+        done(null, '\r\n')
+      },
+      flush(done) {
+        done(null, '0\r\n\r\n')
+      },
+    })
+    if (socket) chunked.pipe(socket)
+    this.#response.once('close', () => chunked.destroy())
+    chunked.on('error', () => undefined)
+    return chunked
+  }
+
+  get #socket() {
+    const { socket } = this.#response
+    return socket?.writable ? socket : undefined
+  }
+
+  #sendHeaders(): void {
+    for (const [name, value] of Object.entries(this.#response.getHeaders())) {
+      if (this.#sent?.has(name)) continue
+      this.#sent?.add(name)
+      this.#socket?.write(`${name}: ${value}\r\n`)
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import type { User } from '../access/users.js'
+import type { NativeResult } from '../engine/addon.js'
+import type { Connection } from '../engine/connection.js'
+import { cancelled } from '../engine/errors.js'
+import type { Statement } from '../sql/statement.js'
+import { processesOf } from './processes.js'
+import type { Registry } from './registry.js'
+import { quoteString } from './settings.js'
+
+type Found = { query_id: string; user: string; query: string }
+
+/**
+ * KILL QUERY with the ids that clients know: finds what the condition means, stops it and returns a server's answer.
+ * Queries that are the engine's own (the refresh of a view) are left to its own KILL. SYNC waits until they have ended.
+ */
+export async function killQueries(
+  connection: Connection,
+  statement: Extract<Statement, { kind: 'kill' }>,
+  user: User,
+  registry: Registry,
+  format: string,
+  params: Record<string, string>,
+): Promise<NativeResult> {
+  const { condition, mode } = statement
+  const select = `SELECT query_id, user, query FROM ${processesOf(user, registry)} WHERE ${condition}`
+  const { bytes } = await connection.run(select, 'JSONEachRow', params)
+  const self = connection.mark
+  const found = bytes
+    .toString()
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Found)
+    // A server lists the KILL itself too when it matches; nobody means that one.
+    .filter(({ query_id }) => registry.get(query_id)?.mark !== self)
+  if (mode !== 'TEST') await stop(connection, found, user, registry, mode)
+  const status = mode === 'TEST' ? [] : [mode === 'SYNC' ? 'finished' : 'waiting']
+  const names = ['kill_status', 'query_id', 'user', 'query'].slice(-3 - status.length)
+  const rows = found.map((row) => [...status, row.query_id, row.user, row.query].map(quoteString))
+  // The table function needs a row; the condition drops it when there is none.
+  const values = rows.length > 0 ? rows : [names.map(() => "''")]
+  const tuples = values.map((row) => `(${row.join(', ')})`).join(', ')
+  const structure = names.map((name) => `${name} String`).join(', ')
+  return connection.run(`SELECT * FROM values('${structure}', ${tuples}) WHERE query_id != ''`, format)
+}
+
+async function stop(
+  connection: Connection,
+  found: Found[],
+  user: User,
+  registry: Registry,
+  mode: 'ASYNC' | 'SYNC',
+): Promise<void> {
+  const own = new Set(registry.visibleTo(user))
+  const ended: Promise<unknown>[] = []
+  const unknown: string[] = []
+  for (const { query_id } of found) {
+    const running = registry.get(query_id)
+    if (running === undefined) unknown.push(query_id)
+    else if (own.has(running)) {
+      running.stop(cancelled())
+      ended.push(running.done.catch(() => undefined))
+    }
+  }
+  if (unknown.length > 0 && user.access === 'own') {
+    await connection.run(`KILL QUERY WHERE query_id IN (${unknown.map(quoteString).join(', ')}) ${mode}`)
+  }
+  if (mode === 'SYNC') await Promise.all(ended)
+}

@@ -1,0 +1,57 @@
+import type { ServerResponse } from 'node:http'
+import type { User } from '../access/users.js'
+import { EngineError } from '../engine/errors.js'
+
+/** A request for a query, from its admission to the end of its answer. */
+export type Running = {
+  readonly queryId: string
+  readonly user: User
+  /** Marks its connection in the engine. Undefined until it has one. */
+  readonly mark: string | undefined
+  readonly response: ServerResponse
+  /** Makes it end soon, with this error if that can still be told. */
+  stop(reason: EngineError): void
+  done: Promise<void>
+}
+
+/** What runs, by query id. */
+export class Registry {
+  readonly #max: number
+  readonly #running = new Map<string, Running>()
+
+  constructor(maxConcurrentQueries: number) {
+    this.#max = maxConcurrentQueries
+  }
+
+  /** Throws ClickHouse's errors when too many run, or one with this id. */
+  assertRoom(queryId: string): void {
+    if (this.#running.size >= this.#max) {
+      throw EngineError.of(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', `Too many simultaneous queries. Maximum: ${this.#max}`)
+    }
+    if (this.#running.has(queryId)) {
+      const text = `Query with id = ${queryId} is already running`
+      throw EngineError.of(216, 'QUERY_WITH_SAME_ID_IS_ALREADY_RUNNING', text)
+    }
+  }
+
+  add(running: Running): void {
+    this.#running.set(running.queryId, running)
+  }
+
+  delete(queryId: string): void {
+    this.#running.delete(queryId)
+  }
+
+  get(queryId: string): Running | undefined {
+    return this.#running.get(queryId)
+  }
+
+  all(): Running[] {
+    return [...this.#running.values()]
+  }
+
+  /** Those that `user` may see and stop: an owner's are all, anybody else's are his own. */
+  visibleTo(user: User): Running[] {
+    return this.all().filter((running) => user.access === 'own' || running.user.name === user.name)
+  }
+}
