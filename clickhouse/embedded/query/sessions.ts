@@ -5,6 +5,17 @@ const maxSessions = 200
 const defaultTimeoutS = 60
 const maxTimeoutS = 3600
 
+/** Reads `session_timeout` in seconds: 60 by default, at most 3600. Throws ClickHouse's error 374. */
+export function sessionTimeout(text: string | null): number {
+  if (text === null) return defaultTimeoutS
+  const error = (why: string) => EngineError.of(374, 'INVALID_SESSION_TIMEOUT', why)
+  if (!/^\d+$/.test(text)) throw error(`Invalid session timeout: '${text}'`)
+  if (Number(text) > maxTimeoutS) {
+    throw error(`Session timeout '${text}' is larger than max_session_timeout: ${maxTimeoutS}`)
+  }
+  return Number(text)
+}
+
 type Session = { connection: Connection; isBusy: boolean; timer: NodeJS.Timeout | undefined }
 
 /** Connections that outlive a request, for temporary tables and SET, by `session_id`. One request at a time each. */
@@ -31,13 +42,12 @@ export class Sessions {
     return session.connection
   }
 
-  /** Gives it back, to be closed when nobody takes it for `timeoutS` (60 by default, at most 3600). */
-  give(id: string, timeoutS: string | null): void {
+  /** Gives it back, to be closed when nobody takes it for `timeoutS`. */
+  give(id: string, timeoutS: number): void {
     const session = this.#sessions.get(id)
     if (!session) return
-    const seconds = Math.min(Number(timeoutS ?? defaultTimeoutS) || defaultTimeoutS, maxTimeoutS)
     session.isBusy = false
-    session.timer = setTimeout(() => void this.close(id), seconds * 1000)
+    session.timer = setTimeout(() => void this.close(id), timeoutS * 1000)
     session.timer.unref()
   }
 

@@ -1,0 +1,21 @@
+import { tokenize, unquote } from '../sql/lexer.js'
+
+/** The headers of an answer that the request's settings ask for, beside those that every answer has. */
+export function responseHeaders(settings: Record<string, string>, origin: string | undefined): [string, string][] {
+  const headers: [string, string][] = []
+  if (settings.session_timezone) headers.push(['X-ClickHouse-Timezone', settings.session_timezone])
+  if (origin && /^(1|true)$/.test(settings.add_http_cors_header ?? ''))
+    headers.push(['Access-Control-Allow-Origin', '*'])
+  if (settings.http_response_headers) headers.push(...pairs(settings.http_response_headers))
+  return headers
+}
+
+/** `{'name': 'value', …}` without what no header may hold; whether it is a map at all is for the engine to say. */
+function pairs(map: string): [string, string][] {
+  const texts = tokenize(map)
+    .filter(({ kind }) => kind === 'string')
+    .map(({ start, end }) => unquote(map.slice(start, end)))
+  const found: [string, string][] = []
+  for (let i = 0; i + 1 < texts.length; i += 2) found.push([texts[i] as string, texts[i + 1] as string])
+  return found.filter(([name, value]) => /^[\w!#$%&'*+.^`|~-]+$/.test(name) && /^[\t\x20-\x7e]*$/.test(value))
+}
