@@ -24,13 +24,13 @@ type Ask = {
 export type Http = (ask: Ask | string) => Promise<Answer>
 
 /** One request as it is on the wire, with the right credentials unless `headers` has others. */
-export function httpTo(base: string): Http {
+export function httpTo(base: string, credentials: Record<string, string> = basic): Http {
   return (asked) => {
     const ask = typeof asked === 'string' ? { query: asked } : asked
     const url = new URL(ask.path ?? '/', base)
     for (const [name, value] of Object.entries(ask.url ?? {})) url.searchParams.set(name, value)
     if (ask.query !== undefined) url.searchParams.set('query', ask.query)
-    const headers = ask.headers ?? basic
+    const headers = ask.headers ?? credentials
     return new Promise((resolve, reject) => {
       const sent = request(url, { method: ask.method ?? 'POST', headers, agent: false }, (response) => {
         const chunks: Buffer[] = []
