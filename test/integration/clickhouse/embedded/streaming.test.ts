@@ -5,7 +5,7 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
-import { basic, credentials, type Http, httpTo, runningQueries, start, test, withDirectory } from './engine.js'
+import { basic, type Http, runningQueries, test } from './engine.js'
 
 /** Resident memory of a process in MB. */
 const residentMb = (pid: number) =>
@@ -181,45 +181,4 @@ test('nothing is left behind by what was torn', async ({ engine, dataDir, http }
   // Pipes are kept for the next queries; none of them is open.
   const files = execFileSync('ls', ['-l', `/proc/${engine.pid}/fd`]).toString()
   expect(files).not.toContain('/pipes/pipe-')
-})
-
-test('it ends within seconds, whatever runs', async () => {
-  const busy: Record<string, (url: string) => ClientRequest> = {
-    nothing: (url) => open(url, 'SELECT 1'),
-    'a heavy query': (url) => open(url, 'SELECT sum(cityHash64(number)) FROM system.numbers'),
-    'a stalled reader': (url) => open(url, 'SELECT number FROM system.numbers FORMAT TSV'),
-    'a streaming insert': (url) => open(url, "INSERT INTO FUNCTION null('a UInt64') FORMAT TSV"),
-    'a large streaming insert': (url) => open(url, "INSERT INTO FUNCTION null('a UInt64') FORMAT TSV"),
-  }
-  await withDirectory(async (directory) => {
-    for (const [name, ask] of Object.entries(busy)) {
-      const engine = await start(directory)
-      const sent = ask(engine.url)
-      sent.on('response', (response) => response.pause())
-      if (name.includes('insert')) {
-        const rows = name.includes('large') ? 2_000_000 : 10
-        sent.write('12345\n'.repeat(rows))
-      } else sent.end()
-      await sleep(400)
-      const started = Date.now()
-      await engine.stop()
-      expect(await engine.exited, name).toEqual({ code: 0, signal: null })
-      expect(Date.now() - started, name).toBeLessThan(3_000)
-      sent.destroy()
-    }
-  })
-}, 30_000)
-
-test('a request at the moment of the end gets an answer or a closed connection', async () => {
-  await withDirectory(async (directory) => {
-    const engine = await start(directory)
-    const http = httpTo(engine.url)
-    const asked = Promise.allSettled(Array.from({ length: 20 }, () => http('SELECT sleep(0.2)')))
-    await sleep(50)
-    await engine.stop()
-    for (const outcome of await asked) {
-      if (outcome.status === 'fulfilled') expect([200, 500]).toContain(outcome.value.status)
-    }
-    expect(credentials.user).toBe('default')
-  })
 })
