@@ -25,14 +25,28 @@ export function authenticate(request: IncomingMessage, url: URLSearchParams, use
 function credentialsOf({ headers }: IncomingMessage, url: URLSearchParams): { name: string; password: string } {
   const user = headers['x-clickhouse-user']
   const key = headers['x-clickhouse-key']
-  if (user !== undefined || key !== undefined) return { name: utf8(user) || 'default', password: utf8(key) }
+  const hasHeaders = user !== undefined || key !== undefined
+  const hasParameters = url.has('user') || url.has('password')
   const basic = /^Basic\s+(\S+)$/i.exec(headers.authorization ?? '')?.[1]
+  assertOnce([
+    hasHeaders && 'X-ClickHouse HTTP headers',
+    basic !== undefined && 'Authorization HTTP header',
+    hasParameters && 'authentication via parameters',
+  ])
+  if (hasHeaders) return { name: utf8(user) || 'default', password: utf8(key) }
   if (basic !== undefined) {
     const text = Buffer.from(basic, 'base64').toString()
     const colon = text.indexOf(':')
     if (colon >= 0) return { name: text.slice(0, colon) || 'default', password: text.slice(colon + 1) }
   }
   return { name: url.get('user') ?? 'default', password: url.get('password') ?? '' }
+}
+
+function assertOnce(places: (string | false)[]): void {
+  const [first, second] = places.filter((place) => place !== false)
+  if (second === undefined) return
+  const text = `Invalid authentication: it is not allowed to use ${first} and ${second} simultaneously`
+  throw EngineError.of(516, 'AUTHENTICATION_FAILED', text)
 }
 
 /** Node reads headers as Latin 1; they are the bytes that the client sent. */
