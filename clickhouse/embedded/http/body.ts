@@ -72,6 +72,8 @@ export class Body {
 function decoded(request: IncomingMessage): Readable {
   const decoder = contentDecoder(request)
   if (!decoder) return request
+  // Whoever reads is told. Where nobody does (yet, or any more), it would end the process.
+  decoder.on('error', () => undefined)
   // Not a pipeline: that would close the socket when the data turn out to be broken.
   request.once('error', (error) => decoder.destroy(error))
   request.once('aborted', () => decoder.destroy(new Error('aborted')))

@@ -50,6 +50,23 @@ test('weird URLs, headers and encodings get an answer', async ({ http }) => {
   expect(await http('SELECT 1')).toMatchObject({ status: 200 })
 })
 
+test('a broken body that nobody reads does no harm', async ({ http }) => {
+  for (const encoding of ['gzip', 'deflate', 'br', 'lz4', 'zstd']) {
+    const headers = { ...basic, 'Content-Encoding': encoding }
+    for (const query of [
+      'INSERT INTO nowhere FORMAT CSV',
+      'INSERT INTO x FROM INFILE',
+      'SELECT 1; SELECT 2',
+      'SELECT 1',
+    ]) {
+      const ask = { query, body: Buffer.alloc(100_000, 'broken'), headers }
+      const answer = await http(ask)
+      expect(answer.status, `${encoding} ${query}`).toBeGreaterThanOrEqual(400)
+    }
+  }
+  expect(await http('SELECT 1')).toMatchObject({ status: 200 })
+})
+
 test('wrong credentials are told nothing about the right ones', async ({ http }) => {
   const { user, password } = credentials
   const encoded = (name: string, key: string) => `Basic ${Buffer.from(`${name}:${key}`).toString('base64')}`
