@@ -1,24 +1,20 @@
 import type { IncomingMessage } from 'node:http'
-import type { Readable } from 'node:stream'
+import { decodedBody } from '../compression/encoding.js'
 import { EngineError } from '../engine/errors.js'
-import { contentDecoder } from './encoding.js'
 
 /** The decoded body of a request, read chunk by chunk so that a slow reader slows the sender. */
 export class Body {
   readonly #request: IncomingMessage
   readonly #timeoutMs: number
-  readonly #source: Readable
   readonly #chunks: AsyncIterator<Buffer>
   #stopReason: EngineError | undefined
   #stop: ((reason: EngineError) => void) | undefined
 
   /** Throws for an encoding that is not known. */
-  constructor(request: IncomingMessage, timeoutMs: number) {
+  constructor(request: IncomingMessage, url: URLSearchParams, timeoutMs: number) {
     this.#request = request
     this.#timeoutMs = timeoutMs
-    this.#source = decoded(request)
-    // The socket must stay usable for the answer when reading stops early.
-    this.#chunks = this.#source.iterator({ destroyOnReturn: false })
+    this.#chunks = decodedBody(request, url)[Symbol.asyncIterator]()
   }
 
   /** The next chunk, undefined at the end. */
@@ -67,15 +63,4 @@ export class Body {
     this.#request.unpipe()
     this.#request.resume()
   }
-}
-
-function decoded(request: IncomingMessage): Readable {
-  const decoder = contentDecoder(request)
-  if (!decoder) return request
-  // Whoever reads is told. Where nobody does (yet, or any more), it would end the process.
-  decoder.on('error', () => undefined)
-  // Not a pipeline: that would close the socket when the data turn out to be broken.
-  request.once('error', (error) => decoder.destroy(error))
-  request.once('aborted', () => decoder.destroy(new Error('aborted')))
-  return request.pipe(decoder)
 }

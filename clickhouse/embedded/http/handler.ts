@@ -36,7 +36,7 @@ export class QueryHandler {
   /** Never throws: what goes wrong is in the answer. */
   async handle(request: IncomingMessage, response: ServerResponse, url: URLSearchParams): Promise<void> {
     const { engine } = this.#services
-    const queryId = url.get('query_id') || randomUUID()
+    const queryId = url.get('query_id') || String(request.headers['x-clickhouse-query-id'] || randomUUID())
     const reply = Reply.to(request, response, url)
     let body: Body | undefined
     try {
@@ -47,7 +47,7 @@ export class QueryHandler {
       if (this.#isStopping) throw shuttingDown()
       this.#services.registry.assertRoom(queryId)
       this.#assertQuota(user, url)
-      body = new Body(request, seconds(url.get('http_receive_timeout')) * 1000)
+      body = new Body(request, url, seconds(url.get('http_receive_timeout')) * 1000)
       await this.#work(new Execution(this.#services, { queryId, user, request, response, url, body, reply }), url)
     } catch (error) {
       await reply.fail(EngineError.from(error), engine.version).catch(() => response.destroy())

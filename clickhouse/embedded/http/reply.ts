@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Writable } from 'node:stream'
+import type { Transform, Writable } from 'node:stream'
+import { type Encoding, encodingsOf } from '../compression/encoding.js'
 import { type EngineError, httpStatus } from '../engine/errors.js'
 import type { Progress } from '../engine/progress.js'
-import { acceptedEncoding, type Encoding } from './encoding.js'
+import { isTrue } from '../query/settings.js'
 import { ProgressHead } from './progress-head.js'
 import { ProgressRows } from './progress-rows.js'
 
@@ -13,7 +14,7 @@ const holdBytes = 1024 * 1024
 const holdAllBytes = 64 * 1024 * 1024
 
 type Options = {
-  encoding: Encoding | undefined
+  encodings: readonly Encoding[]
   holdBytes: number
   timeoutMs: number
   progressIntervalMs: number | undefined
@@ -33,6 +34,8 @@ export class Reply {
   #held: Buffer[] = []
   #heldBytes = 0
   #stream: Writable | undefined
+  /** The last before the response, when there is any. */
+  #lastCompressor: Transform | undefined
 
   constructor(response: ServerResponse, options: Options) {
     this.#response = response
@@ -46,8 +49,8 @@ export class Reply {
     const isHeadOnly = request.method === 'HEAD'
     const interval = Number(url.get('http_headers_progress_interval_ms') ?? 100) || 100
     return new Reply(response, {
-      encoding: acceptedEncoding(request, url),
-      holdBytes: isTrue(url.get('wait_end_of_query')) ? holdAllBytes : holdBytes,
+      encodings: encodingsOf(request, url),
+      holdBytes: bytesToHold(url),
       timeoutMs: (Number(url.get('http_send_timeout')) || 30) * 1000,
       progressIntervalMs: isTrue(url.get('send_progress_in_http_headers')) && !isHeadOnly ? interval : undefined,
     })
@@ -97,7 +100,7 @@ export class Reply {
 
   async end(): Promise<void> {
     if (this.#stream || this.#head.isStarted) this.#streaming().end()
-    else await this.#sendWhole(200, Buffer.concat(this.#held), this.#options.encoding)
+    else await this.#sendWhole(200, Buffer.concat(this.#held))
   }
 
   /** Tells the client what went wrong: by status while nothing is sent, else at the end of a body that is cut off. */
@@ -110,7 +113,7 @@ export class Reply {
       this.header('Content-Type', 'text/plain; charset=UTF-8')
     }
     if (isUnsent) {
-      await this.#sendWhole(httpStatus(error.code), Buffer.from(text), this.#options.encoding)
+      await this.#sendWhole(httpStatus(error.code), Buffer.from(text))
       return
     }
     if (this.#rows) {
@@ -120,10 +123,11 @@ export class Reply {
     const marker = '__exception__'
     const block = `\r\n${marker}\r\n${this.#tag}\r\n${text}${Buffer.byteLength(text)} ${this.#tag}\r\n${marker}\r\n`
     const stream = this.#streaming()
-    if (stream !== this.#response) {
+    const last = this.#lastCompressor
+    if (last) {
       stream.end(block)
       await new Promise((resolve) => {
-        stream.once('end', resolve)
+        last.once('end', resolve)
         this.#response.once('close', resolve)
         if (this.#response.destroyed) resolve(undefined)
       })
@@ -134,15 +138,15 @@ export class Reply {
     this.#response.socket?.destroySoon()
   }
 
-  async #sendWhole(status: number, body: Buffer, encoding: Encoding | undefined): Promise<void> {
+  async #sendWhole(status: number, body: Buffer): Promise<void> {
     const response = this.#response
     if (response.destroyed) return
     let data = body
-    if (encoding && body.length > 0) {
-      const compressor = encoding.compressor()
-      compressor.end(body)
-      data = Buffer.concat(await compressor.toArray())
-      response.setHeader('Content-Encoding', encoding.name)
+    for (const { name, compressor } of body.length > 0 ? this.#options.encodings : []) {
+      const stream = compressor()
+      stream.end(data)
+      data = Buffer.concat(await stream.toArray())
+      if (name !== undefined) response.setHeader('Content-Encoding', name)
     }
     response.writeHead(status, { 'Content-Length': data.length })
     response.end(data)
@@ -151,17 +155,18 @@ export class Reply {
   /** Where the body goes from now on, beginning with what was held back. */
   #streaming(): Writable {
     if (this.#stream) return this.#stream
-    const { encoding } = this.#options
-    if (encoding) this.header('Content-Encoding', encoding.name)
+    const { encodings } = this.#options
+    for (const { name } of encodings) if (name !== undefined) this.header('Content-Encoding', name)
     let body: Writable = this.#response
     if (this.#head.isStarted) body = this.#head.body()
     else this.#response.writeHead(200)
-    this.#stream = body
-    if (encoding) {
+    for (const encoding of encodings.toReversed()) {
       const compressor = encoding.compressor()
       compressor.pipe(body)
-      this.#stream = compressor
+      body = compressor
+      this.#lastCompressor ??= compressor
     }
+    this.#stream = body
     if (this.#held.length > 0) this.#stream.write(Buffer.concat(this.#held))
     this.#held = []
     return this.#stream
@@ -187,4 +192,8 @@ export class Reply {
   }
 }
 
-const isTrue = (text: string | null) => text === '1' || text === 'true'
+function bytesToHold(url: URLSearchParams): number {
+  if (isTrue(url.get('http_wait_end_of_query') ?? url.get('wait_end_of_query'))) return holdAllBytes
+  const asked = Number(url.get('http_response_buffer_size') ?? url.get('buffer_size'))
+  return Math.min(Math.max(asked || 0, holdBytes), holdAllBytes)
+}

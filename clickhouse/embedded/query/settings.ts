@@ -2,6 +2,7 @@ import { accessDenied } from '../engine/errors.js'
 
 /** URL parameters that are not settings of the query. */
 const reserved = new Set([
+  '',
   'query',
   'query_id',
   'database',
@@ -35,6 +36,9 @@ export function splitParameters(parameters: Iterable<[string, string]>): {
   }
   return { settings, params }
 }
+
+/** A flag among the URL parameters. */
+export const isTrue = (text: string | null) => text === '1' || text === 'true'
 
 export const quoteString = (value: string) => `'${value.replace(/[\\']/g, '\\$&')}'`
 export const quoteName = (name: string) => `\`${name.replace(/[\\`]/g, '\\$&')}\``

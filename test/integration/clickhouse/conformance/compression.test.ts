@@ -58,6 +58,20 @@ conforms('compress=1 and decompress=1 are blocks of the native protocol', async 
   expect(broken.status).not.toBe(200)
 })
 
+conforms('the encoding is the first of the server’s own order that is not excluded', async ({ http }) => {
+  for (const [accepted, encoding] of [
+    ['gzip', 'gzip'],
+    ['gzip, deflate, br', 'br'],
+    ['GZIP;q=0.5, br;q=0.1', 'br'],
+    ['br;q=0, zstd ; q=0.000, lz4', 'lz4'],
+    ['identity, gzip;q=0', undefined],
+    ['x-gzip-custom', undefined],
+  ] as const) {
+    const answer = await http({ query: 'SELECT 1', url: on, headers: { ...basic, 'Accept-Encoding': accepted } })
+    expect(answer.headers['content-encoding'], accepted).toBe(encoding)
+  }
+})
+
 conforms('no compression unless it is accepted and switched on', async ({ http }) => {
   const accepting = { ...basic, 'Accept-Encoding': 'gzip' }
   for (const ask of [
