@@ -3,6 +3,7 @@ import type { User } from '../access/users.js'
 import { quoteName, quoteString, setStatement } from '../query/settings.js'
 import { type Addon, type Classification, loadAddon } from './addon.js'
 import { Connection, internalMark } from './connection.js'
+import { Dictionaries } from './dictionaries.js'
 import { accessName, evaluatingName, evaluationSettings, writeEngineConfig } from './engine-config.js'
 import { Killer } from './killer.js'
 import { ProgressPoller } from './progress.js'
@@ -21,6 +22,7 @@ export class Engine {
   readonly #base: Connection
   readonly #killer: Killer
   readonly progress: ProgressPoller
+  readonly #dictionaries: Dictionaries
   /** By user and database. */
   readonly #spares = new Map<string, Promise<Connection>[]>()
   readonly #contentTypes: ReadonlyMap<string, string>
@@ -34,9 +36,10 @@ export class Engine {
     this.#base = base
     this.version = facts.version
     this.timezone = facts.timezone
-    this.#contentTypes = new Map(facts.contentTypes)
+    this.#contentTypes = new Map(facts.contentTypes.map(([format, type]) => [format.toLowerCase(), type]))
     this.#killer = new Killer(this.connectInternally())
     this.progress = new ProgressPoller(this.connectInternally())
+    this.#dictionaries = new Dictionaries(this.connectInternally())
   }
 
   /** Opens or creates the data in `dataDirectory`/engine for these users. Throws when another process has it. */
@@ -94,7 +97,7 @@ export class Engine {
   }
 
   contentType(format: string): string {
-    return this.#contentTypes.get(format) ?? 'text/plain; charset=UTF-8'
+    return this.#contentTypes.get(format.toLowerCase()) ?? 'text/plain; charset=UTF-8'
   }
 
   /** Tells the query on the connection with this mark to stop. False when none runs there (yet). */
@@ -107,6 +110,7 @@ export class Engine {
     this.#isClosed = true
     for (const kind of this.#spares.keys()) await this.#closeSpares(kind)
     await this.progress.close()
+    await this.#dictionaries.close()
     await this.#killer.close()
     await this.#base.close()
   }

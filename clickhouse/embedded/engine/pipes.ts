@@ -113,7 +113,7 @@ export class Pipes {
 
   /** Runs `use` with the path of a file that holds `data` and is gone afterwards. */
   async withFile<T>(data: Buffer, use: (path: string) => Promise<T>): Promise<T> {
-    const path = join(this.#directory, `rows-${++this.#files}`)
+    const path = this.newFile()
     const isSmall = data.length <= smallFileBytes
     try {
       if (isSmall) writeFileSync(path, data, { mode: 0o600 })
@@ -123,6 +123,15 @@ export class Pipes {
       if (isSmall) unlinkSync(path)
       else await rm(path, { force: true })
     }
+  }
+
+  /** A path that nothing has yet. Who makes it a file removes it. */
+  newFile(): string {
+    return join(this.#directory, `rows-${++this.#files}`)
+  }
+
+  async removeFiles(files: readonly { path: string }[]): Promise<void> {
+    for (const { path } of files) await rm(path, { force: true })
   }
 
   close(): void {

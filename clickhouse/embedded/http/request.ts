@@ -1,13 +1,15 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
-import { badRequest, notImplemented, syntaxError } from '../engine/errors.js'
+import { EngineError, syntaxError } from '../engine/errors.js'
+import type { Pipes } from '../engine/pipes.js'
+import type { ExternalTable } from '../query/external-tables.js'
 import { splitParameters } from '../query/settings.js'
 import { analyse, isInsertWithRows, type Statement } from '../sql/statement.js'
 import type { Body } from './body.js'
+import { type Form, readForm } from './form.js'
 
 /** The engine's own default of max_query_size. */
 const defaultQueryBytes = 262_144
-const formBytes = 16 * 1024 * 1024
 
 export type QueryRequest = {
   statement: Statement
@@ -17,25 +19,55 @@ export type QueryRequest = {
   firstRows: Buffer
   params: Record<string, string>
   settings: Record<string, string>
+  externalTables: ExternalTable[]
 }
 
 /** Reads the statement from URL and body, and leaves the rows of an INSERT in the body. */
-export async function readQuery(request: IncomingMessage, url: URLSearchParams, body: Body): Promise<QueryRequest> {
+export async function readQuery(
+  request: IncomingMessage,
+  url: URLSearchParams,
+  body: Body,
+  pipes: Pipes,
+): Promise<QueryRequest> {
+  assertServed(request, url)
   const { settings, params } = splitParameters(url)
   const contentType = request.headers['content-type'] ?? ''
   if (contentType.startsWith('multipart/form-data')) {
-    const form = await readForm(body, contentType)
-    Object.assign(params, splitParameters(form).params)
-    const sql = `${url.get('query') ?? ''}${form.get('query') ?? ''}`
-    return { ...splitRows(Buffer.from(sql), true), params, settings }
+    return fromForm(await readForm(body, contentType, url, pipes), url, pipes)
   }
   // As on a server: the statement is the parameter, a line break and the body.
   const head = url.has('query') && url.get('query') !== '' ? Buffer.from(`${url.get('query')}\n`) : Buffer.alloc(0)
-  if (isInsertWithRows(head.toString())) return { ...splitRows(head, true), params, settings }
+  if (isInsertWithRows(head.toString())) return { ...splitRows(head, true), params, settings, externalTables: [] }
   const limit = Math.max(Number(settings.max_query_size ?? 0) || 0, defaultQueryBytes)
   const { chunks, isComplete } = await body.readUpTo(limit)
   const found = splitRows(Buffer.concat([head, ...chunks]), isComplete)
-  return { ...found, params, settings }
+  return { ...found, params, settings, externalTables: [] }
+}
+
+/** What a server would act on and this one cannot. */
+function assertServed({ method, headers }: IncomingMessage, url: URLSearchParams): void {
+  const hasLength = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+  if (method === 'POST' && !hasLength) {
+    const text = 'The Transfer-Encoding is not chunked and there is no Content-Length header for POST request'
+    throw EngineError.of(381, 'HTTP_LENGTH_REQUIRED', text)
+  }
+  const role = url.get('role')
+  if (role !== null) throw EngineError.of(511, 'UNKNOWN_ROLE', `There is no role \`${role}\` in user directories`)
+}
+
+async function fromForm({ fields, tables }: Form, url: URLSearchParams, pipes: Pipes): Promise<QueryRequest> {
+  try {
+    const { settings, params } = splitParameters(url)
+    Object.assign(params, splitParameters(fields).params)
+    for (const { name } of tables) {
+      for (const part of ['format', 'structure', 'types']) delete settings[`${name}_${part}`]
+    }
+    const sql = `${url.get('query') ?? ''}${fields.get('query') ?? ''}`
+    return { ...splitRows(Buffer.from(sql), true), params, settings, externalTables: tables }
+  } catch (error) {
+    await pipes.removeFiles(tables)
+    throw error
+  }
 }
 
 /**
@@ -53,20 +85,4 @@ function splitRows(bytes: Buffer, isComplete: boolean): Pick<QueryRequest, 'stat
   if (!isText) throw syntaxError('The query is not valid UTF-8')
   const sent = statement.kind === 'insert' ? text.slice(0, statement.dataStart) : statement.sql
   return { statement, text: sent, firstRows: bytes.subarray(head.length) }
-}
-
-async function readForm(body: Body, contentType: string): Promise<Map<string, string>> {
-  const { chunks, isComplete } = await body.readUpTo(formBytes)
-  if (!isComplete) throw badRequest(`A multipart body may have up to ${formBytes} bytes`)
-  const headers = { 'content-type': contentType }
-  const form = await new Response(Buffer.concat(chunks), { headers }).formData().catch(() => {
-    throw badRequest('The multipart body is malformed')
-  })
-  const fields = new Map<string, string>()
-  for (const [name, value] of form) {
-    const isKnown = name === 'query' || name.startsWith('param_')
-    if (!isKnown) throw notImplemented(`External tables are not supported (part ${name})`)
-    fields.set(name, typeof value === 'string' ? value : await value.text())
-  }
-  return fields
 }

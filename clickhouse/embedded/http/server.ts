@@ -10,6 +10,10 @@ export type ServerOptions = HandlerOptions & { port: number }
 /** A server's own limit is 1 MB for the URL alone. */
 const maxHeaderSize = 1024 * 1024 + 64 * 1024
 
+/** What clients are told, and how long a connection without requests is kept: longer, so that none is closed under one. */
+const keepAlive = 'timeout=30'
+const keepAliveTimeout = 40_000
+
 /** ClickHouse's HTTP interface on 127.0.0.1. */
 export class HttpServer {
   readonly #server: Server
@@ -28,7 +32,7 @@ export class HttpServer {
     options: ServerOptions,
   ): Promise<HttpServer> {
     const handler = new QueryHandler(engine, pipes, queryLog, options)
-    const server = createServer({ keepAliveTimeout: 30_000, requestTimeout: 0, maxHeaderSize }, (request, response) => {
+    const server = createServer({ keepAliveTimeout, requestTimeout: 0, maxHeaderSize }, (request, response) => {
       response.on('error', () => undefined)
       route(handler, request, response)
     })
@@ -59,16 +63,25 @@ export class HttpServer {
 /** For the last bytes of the last answers. */
 const farewellMs = 500
 
+const handles = `Use / or /ping for health checks.
+Or /replicas_status for more sophisticated health checks.
+
+Send queries from your program with POST method or GET /?query=...
+`
+
 function route(handler: QueryHandler, request: IncomingMessage, response: ServerResponse): void {
   const { method } = request
   const [path, query] = splitOnce(request.url ?? '/', '?')
   const url = new URLSearchParams(query)
+  if (response.shouldKeepAlive) response.setHeader('Keep-Alive', keepAlive)
   const answer = (status: number, text: string) => {
     response.writeHead(status, { 'Content-Type': 'text/plain; charset=UTF-8' })
     response.end(text)
   }
   if (path === '/ping' || path === '/replicas_status') answer(200, 'Ok.\n')
-  else if (path !== '/') answer(404, `There is no handle ${path}\n\nUse / or /ping for health checks.\n`)
+  else if (path !== '/') answer(404, `There is no handle ${path}\n\n${handles}`)
+  // As on a server that is not configured to answer it: a page of another origin may not go on.
+  else if (method === 'OPTIONS') answer(200, '')
   else if (method !== 'GET' && method !== 'POST' && method !== 'HEAD') answer(501, `${method} is not supported\n`)
   else if (method !== 'POST' && !url.has('query')) answer(200, 'Ok.\n')
   else void handler.handle(request, response, url)

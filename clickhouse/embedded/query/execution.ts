@@ -12,6 +12,7 @@ import { type QueryRequest, readQuery } from '../http/request.js'
 import { responseHeaders } from '../http/response-headers.js'
 import { replaceProcesses } from '../sql/processes.js'
 import { analyse } from '../sql/statement.js'
+import { dropTemporary, loadTables } from './external-tables.js'
 import { insert, type Rows, readRows } from './insert.js'
 import { killQueries } from './kill.js'
 import { processesOf } from './processes.js'
@@ -21,7 +22,7 @@ import { RunningQuery } from './running-query.js'
 import { select } from './select.js'
 import { type SessionState, withSessionState } from './session-state.js'
 import { type Sessions, sessionTimeout } from './sessions.js'
-import { setStatement } from './settings.js'
+import { isTrue, setStatement } from './settings.js'
 import { mayEvaluate } from './values-format.js'
 
 /** What all executions share. */
@@ -94,13 +95,25 @@ export class Execution implements Running {
 
   /** Throws EngineError, while the reply can still tell it. */
   async run(): Promise<void> {
-    const { request, url, body, reply, user } = this.#exchange
-    const asked = await readQuery(request, url, body)
+    const { request, url, body } = this.#exchange
+    const asked = await readQuery(request, url, body, this.#services.pipes)
     this.#asked = asked
+    try {
+      await this.#run(asked)
+    } finally {
+      await this.#services.pipes.removeFiles(asked.externalTables)
+    }
+  }
+
+  async #run(asked: QueryRequest): Promise<void> {
+    const { request, url, body, reply, user } = this.#exchange
     const rows = asked.statement.kind === 'insert' ? await readRows(asked.firstRows, body) : undefined
     const database = databaseOf(request, url)
     const sessionId = url.get('session_id')
-    if (sessionId) {
+    if (sessionId === '') {
+      throw EngineError.of(744, 'SESSION_ID_EMPTY', 'Session id query parameter was provided, but it was empty')
+    }
+    if (sessionId !== null) {
       await this.#runInSession(sessionId, database, asked, rows)
       // Only now, as the next request of the session comes on the heels of this answer.
       await reply.end()
@@ -108,6 +121,7 @@ export class Execution implements Running {
     }
     const connection = await this.#connect(database || 'default', asked, rows)
     try {
+      if (asked.externalTables.length > 0) await this.#load(connection, asked)
       const set = setStatement(asked.settings, user.readonly || (this.#isGet ? 2 : 0))
       if (set !== '') connection.runNow(set)
       await this.#runOn(connection, asked, rows)
@@ -130,9 +144,11 @@ export class Execution implements Running {
     })
     const state: SessionState = { database, settings: asked.settings }
     try {
-      await withSessionState(connection, state, () => this.#runOn(connection, asked, rows))
+      await withSessionState(connection, state, () =>
+        this.#withTables(connection, asked, () => this.#runOn(connection, asked, rows)),
+      )
     } finally {
-      if (this.#stopReason || url.get('close_session') === '1') await sessions.close(id)
+      if (this.#stopReason || isTrue(url.get('close_session'))) await sessions.close(id)
       else sessions.give(id, timeoutS)
     }
   }
@@ -155,12 +171,37 @@ export class Execution implements Running {
     return engine.connect(this.user, database)
   }
 
+  /** Tables come before the read level, which would refuse them. The engine drops them with the connection. */
+  async #load(connection: Connection, { externalTables, settings: { readonly: _, ...settings } }: QueryRequest) {
+    const set = setStatement(settings, 0)
+    if (set !== '') connection.runNow(set)
+    await loadTables(this.#newQuery(connection), externalTables, [])
+  }
+
+  /** For a session, whose connection stays. */
+  async #withTables(connection: Connection, { externalTables }: QueryRequest, use: () => Promise<void>): Promise<void> {
+    if (externalTables.length === 0) return use()
+    const query = this.#newQuery(connection)
+    const made: string[] = []
+    try {
+      await loadTables(query, externalTables, made)
+      await use()
+    } finally {
+      for (const name of made) await dropTemporary(query, name).catch(() => undefined)
+    }
+  }
+
+  #newQuery(connection: Connection): RunningQuery {
+    const query = new RunningQuery(this.#services.engine, connection)
+    this.#query = query
+    if (this.#stopReason) void query.cancel()
+    return query
+  }
+
   async #runOn(connection: Connection, asked: QueryRequest, rows: Rows | undefined): Promise<void> {
     const { engine } = this.#services
     const { reply } = this.#exchange
-    const query = new RunningQuery(engine, connection)
-    this.#query = query
-    if (this.#stopReason) void query.cancel()
+    const query = this.#newQuery(connection)
     const started = process.hrtime.bigint()
     const unwatch = engine.progress.watch(connection.mark, (progress) => {
       this.#progress = progress
@@ -181,14 +222,15 @@ export class Execution implements Running {
     const { engine, pipes, registry, queryLog } = this.#services
     const { reply, body, url, request } = this.#exchange
     const { statement, params } = asked
+    const defaultFormat = request.headers['x-clickhouse-format'] || url.get('default_format') || 'TabSeparated'
+    const format = statement.format ?? String(defaultFormat)
+    assertFormat(format, url)
     for (const [name, value] of responseHeaders(asked.settings, request.headers.origin)) reply.header(name, value)
     if (statement.kind === 'insert') {
       // Class 3: a table function as the target, which the grants judge.
       await this.#check(`${statement.head} ${statement.tail}`, [1, 3, 4])
       return insert(query, pipes, statement, rows as Rows, body, params)
     }
-    const defaultFormat = url.get('default_format') || String(request.headers['x-clickhouse-format'] ?? '')
-    const format = statement.format ?? (defaultFormat || 'TabSeparated')
     reply.header('X-ClickHouse-Format', format)
     reply.header('Content-Type', engine.contentType(format))
     if (/^JSON(Strings)?EachRowWithProgress$/.test(format)) reply.tellProgressInRows()
@@ -232,7 +274,14 @@ export class Execution implements Running {
 }
 
 const databaseOf = (request: IncomingMessage, url: URLSearchParams) =>
-  url.get('database') || String(request.headers['x-clickhouse-database'] ?? '')
+  String(request.headers['x-clickhouse-database'] || url.get('database') || '')
+
+/** A client that names its protocol expects Native with fields that the engine, which knows no protocol, leaves out. */
+function assertFormat(format: string, url: URLSearchParams): void {
+  if (format.toLowerCase() === 'native' && Number(url.get('client_protocol_version')) > 0) {
+    throw notImplemented('The format Native is not supported with a client_protocol_version')
+  }
+}
 
 /**
  * As in a server's X-ClickHouse-Summary. What was read is known as far as it was seen while the statement ran; for one

@@ -1,11 +1,13 @@
+import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { NativeResult } from '../engine/addon.js'
 import { withoutClause } from '../engine/errors.js'
 import type { Pipe, Pipes } from '../engine/pipes.js'
 import type { Body } from '../http/body.js'
-import type { Statement } from '../sql/statement.js'
+import type { InputCall, Statement } from '../sql/statement.js'
+import { createTemporary, dropTemporary } from './external-tables.js'
 import type { RunningQuery } from './running-query.js'
-import { quoteString } from './settings.js'
+import { quoteName, quoteString } from './settings.js'
 
 /** Rows up to this many bytes go to the engine in a file, which it reads faster than a pipe; more go through a pipe. */
 const wholeInsertBytes = 4 * 1024 * 1024
@@ -19,10 +21,48 @@ export async function readRows(firstRows: Buffer, body: Body): Promise<Rows> {
 }
 
 /** Hands the rows of an INSERT to the engine: never as SQL, and never more than a few megabytes at a time. */
-export async function insert(
+export function insert(
   query: RunningQuery,
   pipes: Pipes,
   statement: Extract<Statement, { kind: 'insert' }>,
+  rows: Rows,
+  body: Body,
+  params: Record<string, string>,
+): Promise<NativeResult> {
+  const { input } = statement
+  if (!input) return insertRows(query, pipes, statement, rows, body, params)
+  return insertThrough(query, pipes, { ...statement, input }, rows, body, params)
+}
+
+/**
+ * `INSERT … SELECT … FROM input(…)`: the engine finds no rows in its own function `input`, so they go into a temporary
+ * table first. That is on the disk, so this costs a second writing and no memory.
+ */
+async function insertThrough(
+  query: RunningQuery,
+  pipes: Pipes,
+  { head, tail, input }: { head: string; tail: string; input: InputCall },
+  rows: Rows,
+  body: Body,
+  params: Record<string, string>,
+): Promise<NativeResult> {
+  const table = `_input_${randomUUID()}`
+  await createTemporary(query, table, input.structure, 'MergeTree ORDER BY tuple()')
+  try {
+    await insertRows(query, pipes, { head: `INSERT INTO ${quoteName(table)} `, tail }, rows, body, {})
+    const select = `${head.slice(0, input.start)}${quoteName(table)}${head.slice(input.end)}`
+    return await query.run(select, undefined, params)
+  } catch (error) {
+    throw withoutClause(error, quoteName(table))
+  } finally {
+    if (!query.isCancelled) await dropTemporary(query, table)
+  }
+}
+
+async function insertRows(
+  query: RunningQuery,
+  pipes: Pipes,
+  statement: { head: string; tail: string },
   rows: Rows,
   body: Body,
   params: Record<string, string>,

@@ -1,19 +1,23 @@
-import { syntaxError } from '../engine/errors.js'
-import { identifier, isKeyword, nextToken, type Token, tokenize } from './lexer.js'
+import { EngineError, syntaxError } from '../engine/errors.js'
+import { identifier, isKeyword, nextToken, type Token, tokenize, unquote } from './lexer.js'
 import { assertAllowed } from './policy.js'
 
 /**
  * What a request asks for.
  * - `select`: its rows are streamed; `cut` is where an output clause has to go.
- * - `insert`: rows follow in `format`, the first of them at `dataStart`; `head` + an input clause + `tail` is the statement.
+ * - `insert`: rows follow in `format`, the first of them at `dataStart`; `head` + an input clause + `tail` is the statement,
+ *   unless it has an `input`: then the rows are what that function call in `head` stands for.
  * - `kill`: KILL QUERY; `condition` is over the columns of system.processes.
  * - `other`: small or no output (DDL, SHOW, SYSTEM, INSERT … SELECT).
  */
 export type Statement =
   | { kind: 'select'; sql: string; format: string | undefined; cut: number }
-  | { kind: 'insert'; head: string; tail: string; format: string; dataStart: number }
+  | { kind: 'insert'; head: string; tail: string; format: string; dataStart: number; input?: InputCall }
   | { kind: 'kill'; sql: string; format: string | undefined; condition: string; mode: 'ASYNC' | 'SYNC' | 'TEST' }
   | { kind: 'other'; sql: string; format: string | undefined }
+
+/** Where `input('columns')` stands in a statement. */
+export type InputCall = { start: number; end: number; structure: string }
 
 /**
  * Takes a statement apart, or throws as ClickHouse would: more than one statement, nothing at all, something that is not
@@ -101,7 +105,8 @@ function insertHead(text: string): InsertHead | undefined {
     if (!token || token.kind === 'error' || text[token.start] === ';') return undefined
     at = token.end
     if (text[token.start] === '(') at = groupEnd(text, token)
-    else if (['SELECT', 'WITH', 'FROM', 'WATCH'].some((word) => isKeyword(text, token, word))) return undefined
+    else if (['SELECT', 'WITH'].some((word) => isKeyword(text, token, word))) return inputHead(text, token)
+    else if (['FROM', 'WATCH'].some((word) => isKeyword(text, token, word))) return undefined
     else if (isKeyword(text, token, 'SETTINGS')) cut ??= token.start
     else if (isKeyword(text, token, 'VALUES')) {
       const tail = `${text.slice(cut ?? token.start, token.start)} FORMAT Values`
@@ -116,7 +121,50 @@ function insertHead(text: string): InsertHead | undefined {
   }
 }
 
-type InsertHead = { head: string; tail: string; format: string; dataStart: number; end: number }
+type InsertHead = {
+  head: string
+  tail: string
+  format: string
+  dataStart: number
+  end: number
+  input?: InputCall
+}
+
+/** The same for `SELECT … FROM input('columns') … FORMAT x`, from the SELECT on. Undefined when its rows are elsewhere. */
+function inputHead(text: string, select: Token): InsertHead | undefined {
+  let input: InputCall | undefined
+  let depth = 0
+  let before = select
+  for (let token = nextToken(text, select.end); token; before = token, token = nextToken(text, token.end)) {
+    const c = token.kind === 'symbol' ? text[token.start] : ''
+    if (token.kind === 'error' || c === ';') return undefined
+    if (c === '(') depth++
+    if (c === ')') depth--
+    if (isKeyword(text, before, 'FROM') || isKeyword(text, before, 'JOIN')) {
+      const call = inputCall(text, token)
+      if (call && input) {
+        throw EngineError.of(477, 'INVALID_USAGE_OF_INPUT', 'You can use table function input() only once per query')
+      }
+      input ??= call
+    }
+    const name = nextToken(text, token.end)
+    if (!input || depth > 0 || !isKeyword(text, token, 'FORMAT')) continue
+    if (name?.kind !== 'word' && name?.kind !== 'name') continue
+    const [head, tail] = [text.slice(0, token.start), text.slice(token.start, name.end)]
+    return { head, tail, format: identifier(text, name), dataStart: firstRow(text, name.end), end: name.end, input }
+  }
+  return undefined
+}
+
+function inputCall(text: string, name: Token): InputCall | undefined {
+  const open = nextToken(text, name.end)
+  const structure = open && nextToken(text, open.end)
+  const close = structure && nextToken(text, structure.end)
+  if (!isKeyword(text, name, 'INPUT') || !open || text[open.start] !== '(' || structure?.kind !== 'string')
+    return undefined
+  if (!close || text[close.start] !== ')') return undefined
+  return { start: name.start, end: close.end, structure: unquote(text.slice(structure.start, structure.end)) }
+}
 
 /** Behind `[TABLE] [db.]table` or `[TABLE] FUNCTION name`. A table may itself be called table, format or values. */
 function targetEnd(text: string, from: number): number | undefined {

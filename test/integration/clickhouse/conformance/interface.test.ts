@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { expect } from 'vitest'
 import { basic, conforms, server } from './server.js'
@@ -45,13 +46,30 @@ conforms('a query longer than max_query_size is refused and told so', async ({ h
   expect(await http({ body, url: { max_query_size: '400000' } })).toMatchObject({ status: 200, text: '300000\n' })
 })
 
-conforms('the database comes as a parameter or a header, the parameter first', async ({ http, database }) => {
-  const headers = { ...basic, 'X-ClickHouse-Database': 'system' }
-  expect(await http('SELECT currentDatabase()')).toMatchObject({ text: `${database}\n` })
-  expect(await http({ query: 'SELECT currentDatabase()', headers })).toMatchObject({ text: `${database}\n` })
-  expect(await http({ query: 'SELECT currentDatabase()', headers, url: { database: '' } })).toMatchObject({
-    text: 'system\n',
-  })
+conforms('database and format come as a parameter or a header, the header first', async ({ http, database }) => {
+  const headers = { ...basic, 'X-ClickHouse-Database': 'system', 'X-ClickHouse-Format': 'CSV' }
+  const query = 'SELECT currentDatabase()'
+  expect(await http(query)).toMatchObject({ text: `${database}\n` })
+  expect(await http({ query, headers, url: { default_format: 'JSON' } })).toMatchObject({ text: '"system"\n' })
+})
+
+conforms('the id of a query may come as a header', async ({ http, database }) => {
+  const id = `${database}_by_header`
+  const { headers } = await http({ query: 'SELECT 1', headers: { ...basic, 'X-ClickHouse-Query-Id': id } })
+  expect(headers['x-clickhouse-query-id']).toBe(id)
+})
+
+conforms('a POST without a length is told so', async () => {
+  const { hostname, port } = new URL(server.url)
+  const socket = connect(Number(port), hostname)
+  socket.end(`POST /?query=SELECT+1 HTTP/1.1\r\nHost: x\r\nAuthorization: ${basic.Authorization}\r\n\r\n`)
+  let answer = ''
+  for await (const chunk of socket) answer += chunk
+  expect(answer).toMatch(/^HTTP\/1.1 411 [\s\S]*Code: 381/)
+})
+
+conforms('an unknown role is refused', async ({ http }) => {
+  expect(await http({ query: 'SELECT 1', url: { role: 'nobody' } })).toMatchObject({ status: 404 })
 })
 
 conforms('a connection is kept alive and says for how long', async ({ http }) => {

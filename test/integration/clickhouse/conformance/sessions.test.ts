@@ -71,3 +71,8 @@ conforms('a bad session_timeout is refused', async ({ http, database }) => {
     expect(answer.headers['x-clickhouse-exception-code'], session_timeout).toBe('374')
   }
 })
+
+conforms('an empty session_id is error 744', async ({ http }) => {
+  const { headers } = await http({ query: 'SELECT 1', url: { session_id: '' } })
+  expect(headers['x-clickhouse-exception-code']).toBe('744')
+})

@@ -108,3 +108,22 @@ test('more queries than are allowed at once are refused, not queued', async ({ h
   for (const { headers } of refused) expect(headers['x-clickhouse-exception-code']).toBe('202')
   expect(await http('SELECT 1')).toMatchObject({ status: 200 })
 })
+
+test('a page of another origin may read answers only where the request says so', async ({ http }) => {
+  const headers = { ...basic, Origin: 'http://elsewhere' }
+  const preflight = await http({ method: 'OPTIONS', headers })
+  expect(preflight).toMatchObject({ status: 200, text: '' })
+  expect(preflight.headers['access-control-allow-origin']).toBeUndefined()
+  expect((await http({ query: 'SELECT 1', headers })).headers['access-control-allow-origin']).toBeUndefined()
+})
+
+test('Native with the fields of a protocol is refused, not sent without them', async ({ http }) => {
+  const url = { client_protocol_version: '54460' }
+  expect(await http({ query: 'SELECT 1 FORMAT Native', url })).toMatchObject({ status: 501 })
+  expect(await http({ query: 'SELECT 1', url })).toMatchObject({ status: 200, text: '1\n' })
+})
+
+test('the content type of a format does not depend on its case', async ({ http }) => {
+  const { headers } = await http('SELECT 1 FORMAT jsoncompact')
+  expect(headers['content-type']).toBe('application/json; charset=UTF-8')
+})

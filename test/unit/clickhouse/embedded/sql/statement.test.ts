@@ -161,3 +161,34 @@ test('what looks alike is not refused', () => {
     expect(codeOf(sql), sql).toBe(undefined)
   }
 })
+
+describe('INSERT … SELECT … FROM input()', () => {
+  const inputOf = (sql: string) => {
+    const statement = analyse(sql)
+    return statement.kind === 'insert'
+      ? { input: statement.input?.structure, rows: sql.slice(statement.dataStart) }
+      : statement.kind
+  }
+
+  test('rows follow the FORMAT behind it', () => {
+    for (const sql of [
+      "INSERT INTO t SELECT a FROM input('a Int8') FORMAT CSV\n1; DROP TABLE t",
+      "insert into t (a) settings x = 1 with 1 as y select * from (select * from INPUT ( 'a Int8' ) where a > 1 format) x format CSV 1; DROP TABLE t",
+      "INSERT INTO t SELECT format, 'FORMAT x' FROM u JOIN input('a Int8') FORMAT CSV\n1; DROP TABLE t",
+    ]) {
+      expect(inputOf(sql), sql).toEqual({ input: 'a Int8', rows: '1; DROP TABLE t' })
+    }
+  })
+
+  test('what is no such function has no rows', () => {
+    for (const sql of [
+      'INSERT INTO t SELECT input FROM u FORMAT CSV',
+      "INSERT INTO t SELECT input('a Int8') FORMAT CSV",
+      "INSERT INTO t SELECT 'FROM input(''a Int8'') FORMAT CSV'",
+      "INSERT INTO t SELECT * FROM `input('a Int8')` FORMAT CSV",
+      "INSERT INTO t SELECT * FROM input('a Int8')",
+    ]) {
+      expect(inputOf(sql), sql).toBe('other')
+    }
+  })
+})
