@@ -1,17 +1,14 @@
-import type { User } from './users.js'
+import { isOwner, type User } from './users.js'
 
 const read = ['SHOW', 'SELECT', 'dictGet']
 const write = ['INSERT', 'ALTER DELETE', 'ALTER UPDATE', 'TRUNCATE', 'OPTIMIZE', 'SYSTEM VIEWS']
 const own = [
-  'ALTER',
+  'ALTER TABLE',
+  'ALTER DATABASE',
   'CREATE DATABASE',
   'CREATE TABLE',
-  'CREATE VIEW',
-  'CREATE DICTIONARY',
   'DROP',
-  'UNDROP TABLE',
   'CHECK',
-  'BACKUP',
   'SYSTEM MERGES',
   'SYSTEM TTL MERGES',
   'SYSTEM MOVES',
@@ -21,6 +18,11 @@ const own = [
   'SYSTEM LOAD PRIMARY KEY',
   'SYSTEM UNLOAD PRIMARY KEY',
 ]
+/**
+ * The engine reads what dictionaries, refreshable views and views with a definer read with every right there is, so they
+ * are for those who have every database; a backup may hold any database.
+ */
+const everywhere = ['ALTER VIEW', 'CREATE VIEW', 'CREATE DICTIONARY', 'BACKUP', 'UNDROP TABLE']
 /** SYSTEM is granted by parts, because SYSTEM SHUTDOWN would end the process. */
 const server = [
   'CREATE FUNCTION',
@@ -39,11 +41,15 @@ const privileges = { read, write: [...read, ...write], own: [...read, ...write, 
  * The grants of a user's role, as GRANT statements. They hold everything that needs no file, command or address outside
  * of the data directory: without a grant on a source, its table functions and engines are refused (497).
  */
-export function grantsOf({ access, databases }: Pick<User, 'access' | 'databases'>): string[] {
+export function grantsOf(user: Pick<User, 'access' | 'databases'>): string[] {
+  const { access, databases } = user
   const scopes = databases?.map((name) => `${name}.*`) ?? ['*.*']
   // Only the session itself sees what it makes by this.
   const statements = ['GRANT CREATE TEMPORARY TABLE, CREATE TEMPORARY VIEW ON *.*']
   for (const scope of scopes) statements.push(`GRANT ${privileges[access].join(', ')} ON ${scope}`)
-  if (access === 'own' && !databases) statements.push(`GRANT ${server.join(', ')} ON *.*`)
+  // Of its rows everybody sees his own.
+  if (databases) statements.push('GRANT SELECT ON system.query_log', 'GRANT SELECT ON server_log.query_log')
+  if (isOwner(user)) statements.push(`GRANT ${[...everywhere, ...server].join(', ')} ON *.*`)
+  else if (!databases && access === 'write') statements.push(`REVOKE ${write.join(', ')} ON server_log.*`)
   return statements
 }

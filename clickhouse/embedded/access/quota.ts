@@ -19,8 +19,12 @@ type Usage = Record<Resource, number>
 /** A limit that is used up, and when the next interval begins (milliseconds since 1970). */
 export type Exceeded = { resource: Resource; used: number; max: number; nextIntervalMs: number }
 
-/** Keys that are remembered for one interval; a client could send any number of them. */
+/** A client may send any number of keys. */
 const maxKeys = 10_000
+
+/** Under what a user's usage is counted: his name, which has no slash, or with a `keyed` quota that and the key he sent. */
+export const quotaKey = (name: string, quota: Quota, key: string | null): string =>
+  quota.keyed ? `${name}/${key ?? ''}` : name
 
 /** Counts what users have used in the current interval. In memory: a restart forgets it. */
 export class QuotaUsage {
@@ -51,10 +55,20 @@ export class QuotaUsage {
     const intervalStartMs = startOf(quota, nowMs)
     const known = this.#usages.get(key)
     if (known?.intervalStartMs === intervalStartMs) return known.usage
-    if (known === undefined && this.#usages.size >= maxKeys) this.#usages.clear()
+    if (known === undefined && this.#usages.size >= maxKeys) this.#forgetOneKey()
     const usage = { requests: 0, result_rows: 0, execution_seconds: 0 }
     this.#usages.set(key, { intervalStartMs, usage })
     return usage
+  }
+
+  /** The oldest; never a whole user, or somebody's keys would reset another one's count. */
+  #forgetOneKey(): void {
+    for (const key of this.#usages.keys()) {
+      if (key.includes('/')) {
+        this.#usages.delete(key)
+        return
+      }
+    }
   }
 }
 

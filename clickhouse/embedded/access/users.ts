@@ -3,13 +3,17 @@ import { z } from 'zod'
 import type { PasswordHash } from './password.js'
 import { Quota } from './quota.js'
 
-/** A name is part of the names of a role and a profile in the engine's configuration. */
-export const userName = z
-  .string()
-  .regex(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/, 'must begin with a letter and hold letters, digits, _ and - only')
+/** A name is part of the marks of connections, which end the name with a slash. */
+export const userName = z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 letters, digits, _, . and -')
 
-const database = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be a plain database name')
-const settingName = z.string().regex(/^[a-z][a-z0-9_]*$/, 'must be the name of a setting')
+const database = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be a plain database name')
+  .refine((name) => !['system', 'server_log'].includes(name), 'is the database of the server itself')
+const settingName = z
+  .string()
+  .regex(/^[a-z][a-z0-9_]*$/, 'must be the name of a setting')
+  .refine((name) => name !== 'readonly' && name !== 'profile', 'is not to be set here')
 const settingValue = z.union([z.string(), z.number(), z.boolean().transform(Number)]).transform(String)
 const hex = (length: number) => z.string().regex(new RegExp(`^[0-9a-f]{${length}}$`), `must be ${length} hex digits`)
 
@@ -48,6 +52,10 @@ const UsersFile = z.strictObject({ users: z.array(UserEntry) }).superRefine(({ u
   }
 })
 
+/** Whether someone owns the server, and not only some of its databases. */
+export const isOwner = ({ access, databases }: Pick<User, 'access' | 'databases'>): boolean =>
+  access === 'own' && databases === undefined
+
 /** The one who owns the server: every database, every right that a client of this server can have. */
 export function owner(name: string, hash: PasswordHash): User {
   return { name, ...hash, access: 'own', readonly: 0, settings: {}, constraints: {} }
@@ -74,6 +82,9 @@ export function readUsers(path: string): User[] {
   }
   const parsed = UsersFile.safeParse(json)
   if (parsed.success) return parsed.data.users
-  const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
+  const problems = parsed.error.issues.map((issue) => {
+    const why = issue.code === 'invalid_key' ? issue.issues.map(({ message }) => message).join(', ') : issue.message
+    return `${issue.path.join('.')}: ${why}`
+  })
   throw new Error(`users file ${path}: ${problems.join('; ')}`)
 }

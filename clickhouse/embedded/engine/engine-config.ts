@@ -1,8 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { grantsOf } from '../access/grants.js'
-import type { User } from '../access/users.js'
-import { markSetting } from './connection.js'
+import { isOwner, type User } from '../access/users.js'
+import { quoteName, quoteString } from '../query/settings.js'
+import { internalMark, markSetting } from './connection.js'
 
 /** Off but for rows that were looked through: expressions are SQL. */
 export const evaluationSettings = [
@@ -28,11 +29,16 @@ const fixedSettings = [
   ...evaluationSettings,
 ]
 
-/** The names of a user's role and settings profile in the engine, which itself knows one user only. */
-export const accessName = ({ name }: User): string => `user_${name}`
+/**
+ * The name of a user's role and settings profile in the engine, which itself knows one user only. It is an element of
+ * XML, in whose names a dot means a level.
+ */
+export const accessName = ({ name }: User): string => `user_${encoded(name)}`
 
 /** The profile of connections on which the rows of an INSERT in the format Values may be expressions. */
-export const evaluatingName = (user: User): string => `${accessName(user)}_evaluating`
+export const evaluatingName = ({ name }: User): string => `evaluating_${encoded(name)}`
+
+const encoded = (name: string) => name.replace(/[^A-Za-z0-9_]/g, (c) => `-${c.charCodeAt(0).toString(16)}`)
 
 /**
  * Writes the engine's configuration below `directory` and returns the path of its main file. The engine's one user has
@@ -48,7 +54,8 @@ export function writeEngineConfig(directory: string, users: readonly User[]): st
 ${users.map(profile).join('\n')}</profiles>
 <roles>${roles}</roles>
 <users><default><password></password><networks><ip>::1</ip><ip>127.0.0.1</ip></networks><profile>default</profile>
-<quota>default</quota>${grants([`GRANT ${users.map(accessName).join(', ')}`])}</default></users>
+<quota>default</quota>${grants([`GRANT ${users.map((user) => quoteName(accessName(user))).join(', ')}`])}
+${rowPolicies(users)}</default></users>
 <quotas><default></default></quotas>
 </clickhouse>
 `
@@ -68,6 +75,34 @@ ${users.map(profile).join('\n')}</profiles>
 const element = (name: string, content: string) => `<${name}>${content}</${name}>`
 const grants = (statements: string[]) =>
   element('grants', statements.map((statement) => element('query', escapeXml(statement))).join(''))
+
+/**
+ * Every client is the same user to the engine, so whose connection asks is told by its mark. Tables of the server that
+ * tell of queries show everybody his own, and those that cannot be told apart show an owner's eyes only.
+ */
+function rowPolicies(users: readonly User[]): string {
+  const asking = `getSetting('${markSetting}')`
+  const owners = users.filter(isOwner).map(({ name }) => quoteString(name))
+  const isOwners = `${asking} = '${internalMark}' OR ${userOf(asking)} IN (${owners.join(', ')})`
+  const policies = {
+    system: {
+      processes: `${isOwners} OR ${userOf(`Settings['${markSetting}']`)} = ${userOf(asking)}`,
+      errors: isOwners,
+      dropped_tables: isOwners,
+      dropped_tables_parts: isOwners,
+      query_cache: isOwners,
+      stack_trace: isOwners,
+    },
+    server_log: { query_log: `${isOwners} OR user = ${userOf(asking)}` },
+  }
+  const databases = Object.entries(policies).map(([database, tables]) => {
+    const filters = Object.entries(tables).map(([table, sql]) => element(table, element('filter', escapeXml(sql))))
+    return element(database, filters.join(''))
+  })
+  return element('databases', databases.join(''))
+}
+
+const userOf = (mark: string) => `substring(${mark}, 1, position(${mark}, '/') - 1)`
 
 /** What a user may set, in a profile for plain connections and in one for those that evaluate. */
 function profile(user: User): string {

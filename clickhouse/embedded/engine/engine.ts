@@ -5,12 +5,16 @@ import { type Addon, type Classification, loadAddon } from './addon.js'
 import { Connection, internalMark } from './connection.js'
 import { Dictionaries } from './dictionaries.js'
 import { accessName, evaluatingName, evaluationSettings, writeEngineConfig } from './engine-config.js'
+import { EngineError } from './errors.js'
 import { Killer } from './killer.js'
 import { ProgressPoller } from './progress.js'
 
-/** Connections opened ahead of need, for each user and database asked for last. Opening one takes about 1 ms. */
+/**
+ * Connections opened ahead of need, for each user and database asked for last. Opening one takes about 1 ms. A pair asked
+ * for once gets few, so that many users who take turns do not cost eight connections a request.
+ */
 const spareConnections = 8
-const spareKinds = 6
+const spareKindsPerUser = 3
 const cachedClassifications = 2_000
 
 /** The one engine of this process, on one directory. */
@@ -24,7 +28,8 @@ export class Engine {
   readonly progress: ProgressPoller
   readonly #dictionaries: Dictionaries
   /** By user and database. */
-  readonly #spares = new Map<string, Promise<Connection>[]>()
+  readonly #spares = new Map<string, Spares>()
+  readonly #spareKinds: number
   readonly #contentTypes: ReadonlyMap<string, string>
   readonly #classifications = new Map<string, Classification>()
   #opened = 0
@@ -36,6 +41,7 @@ export class Engine {
     this.#base = base
     this.version = facts.version
     this.timezone = facts.timezone
+    this.#spareKinds = spareKindsPerUser * (facts.users + 1)
     this.#contentTypes = new Map(facts.contentTypes.map(([format, type]) => [format.toLowerCase(), type]))
     this.#killer = new Killer(this.connectInternally())
     this.progress = new ProgressPoller(this.connectInternally())
@@ -58,13 +64,27 @@ export class Engine {
       .trimEnd()
       .split('\n')
       .map((line) => line.split('\t') as [string, string])
-    return new Engine(addon, directory, base, { version, timezone, contentTypes })
+    const engine = new Engine(addon, directory, base, { version, timezone, contentTypes, users: users.length })
+    await engine.#assertUsable(users)
+    return engine
+  }
+
+  /** Only the engine knows its settings and their values. */
+  async #assertUsable(users: readonly User[]): Promise<void> {
+    const tries = await Promise.allSettled(users.map((user) => this.#connect(user, 'default')))
+    const problems = tries.flatMap((tried, i) =>
+      tried.status === 'rejected' ? [`user ${users[i]?.name}: ${EngineError.from(tried.reason).message}`] : [],
+    )
+    await Promise.all(tries.map((tried) => (tried.status === 'fulfilled' ? tried.value.close() : undefined)))
+    if (problems.length === 0) return
+    await this.close()
+    throw new Error(problems.join('; '))
   }
 
   /** A marked connection with a user's rights and settings. The caller closes it. Rejects for an unknown database. */
   connect(user: User, database: string): Promise<Connection> {
     const kind = `${user.name}/${database}`
-    const spare = this.#spares.get(kind)?.shift()
+    const spare = this.#spares.get(kind)?.connections.shift()
     const connection = spare ?? this.#connect(user, database)
     // Behind the first use, so that a name that no database has is not kept.
     connection.then(
@@ -117,33 +137,34 @@ export class Engine {
 
   #refill(kind: string, user: User, database: string): void {
     if (this.#isClosed) return
-    const spares = this.#spares.get(kind) ?? []
+    const spares = this.#spares.get(kind) ?? { wanted: 1, connections: [] }
     // The last in a map is the one asked for last.
     this.#spares.delete(kind)
     this.#spares.set(kind, spares)
     const [oldest] = this.#spares.keys()
-    if (this.#spares.size > spareKinds && oldest !== undefined) void this.#closeSpares(oldest)
-    while (spares.length < spareConnections) {
+    if (this.#spares.size > this.#spareKinds && oldest !== undefined) void this.#closeSpares(oldest)
+    while (spares.connections.length < spares.wanted) {
       const spare = this.#connect(user, database)
       spare.catch(() => undefined)
-      spares.push(spare)
+      spares.connections.push(spare)
     }
+    spares.wanted = Math.min(spares.wanted * 2, spareConnections)
   }
 
   async #closeSpares(kind: string): Promise<void> {
-    const spares = this.#spares.get(kind) ?? []
+    const spares = this.#spares.get(kind)?.connections ?? []
     this.#spares.delete(kind)
     for (const spare of await Promise.allSettled(spares)) if (spare.status === 'fulfilled') await spare.value.close()
   }
 
   async #connect(user: User, database: string, profile = accessName(user), args: string[] = []): Promise<Connection> {
-    const connection = new Connection(this.#addon, this.#directory, `http-${++this.#opened}`, args)
+    const connection = new Connection(this.#addon, this.#directory, `${user.name}/${++this.#opened}`, args)
     try {
       // The values first, as the constraints of the profile may forbid to set them.
       const set = setStatement(user.settings, 0)
       if (set !== '') connection.runNow(set)
       connection.runNow(`SET profile = ${quoteString(profile)}`)
-      connection.runNow(`SET ROLE ${accessName(user)}`)
+      connection.runNow(`SET ROLE ${quoteName(accessName(user))}`)
       if (database !== 'default') await connection.run(`USE ${quoteName(database)}`)
       return connection
     } catch (error) {
@@ -153,4 +174,6 @@ export class Engine {
   }
 }
 
-type Facts = { version: string; timezone: string; contentTypes: [string, string][] }
+type Facts = { version: string; timezone: string; contentTypes: [string, string][]; users: number }
+/** `wanted` doubles with every use. */
+type Spares = { wanted: number; connections: Promise<Connection>[] }

@@ -38,6 +38,14 @@ export function withoutClause(error: unknown, ...clauses: string[]): EngineError
   )
 }
 
+/** The engine has one user, `default`; whoever asked is called by his own name. */
+export function forUser({ code, message }: EngineError, name: string): EngineError {
+  return new EngineError(
+    code,
+    message.replace(/^(Code: \d+\. DB::Exception: )default: /, (_, head) => `${head}${name}: `),
+  )
+}
+
 export const badRequest = (text: string) => EngineError.of(36, 'BAD_ARGUMENTS', text)
 export const syntaxError = (text: string) => EngineError.of(62, 'SYNTAX_ERROR', text)
 export const accessDenied = (text: string) => EngineError.of(497, 'ACCESS_DENIED', text)

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { authenticate } from '../access/auth.js'
-import { QuotaUsage } from '../access/quota.js'
+import { QuotaUsage, quotaKey } from '../access/quota.js'
 import type { User } from '../access/users.js'
 import type { Engine } from '../engine/engine.js'
-import { EngineError } from '../engine/errors.js'
+import { EngineError, forUser } from '../engine/errors.js'
 import type { Pipes } from '../engine/pipes.js'
 import { Execution, type Services } from '../query/execution.js'
 import { logEntry } from '../query/log-entry.js'
@@ -83,7 +83,7 @@ export class QueryHandler {
     try {
       await execution.done
     } catch (error) {
-      failure = EngineError.from(error)
+      failure = forUser(EngineError.from(error), execution.user.name)
       throw failure
     } finally {
       response.off('close', onClose)
@@ -97,7 +97,7 @@ export class QueryHandler {
 
   #assertQuota(user: User, url: URLSearchParams): void {
     if (!user.quota) return
-    const exceeded = this.#quotas.take(quotaKey(user, url), user.quota, Date.now())
+    const exceeded = this.#quotas.take(quotaKey(user.name, user.quota, url.get('quota_key')), user.quota, Date.now())
     if (!exceeded) return
     const { resource, used, max, nextIntervalMs } = exceeded
     const next = new Date(nextIntervalMs).toISOString().slice(0, 19).replace('T', ' ')
@@ -112,12 +112,10 @@ export class QueryHandler {
     const { user, facts } = execution
     if (!user.quota) return
     const used = { result_rows: facts.result?.rowsRead ?? 0, execution_seconds }
-    this.#quotas.add(quotaKey(user, url), user.quota, used, Date.now())
+    const key = quotaKey(user.name, user.quota, url.get('quota_key'))
+    this.#quotas.add(key, user.quota, used, Date.now())
   }
 }
-
-const quotaKey = (user: User, url: URLSearchParams) =>
-  user.quota?.keyed ? `${user.name}/${url.get('quota_key') ?? ''}` : user.name
 
 const seconds = (text: string | null) => Number(text) || 30
 

@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { assertMayRun } from '../access/statements.js'
 import type { User } from '../access/users.js'
 import type { NativeResult } from '../engine/addon.js'
 import type { Connection } from '../engine/connection.js'
 import type { Engine } from '../engine/engine.js'
+import { accessName } from '../engine/engine-config.js'
 import { EngineError, notImplemented, syntaxError } from '../engine/errors.js'
 import type { Pipes } from '../engine/pipes.js'
 import type { Progress } from '../engine/progress.js'
@@ -10,7 +12,9 @@ import type { Body } from '../http/body.js'
 import type { Reply } from '../http/reply.js'
 import { type QueryRequest, readQuery } from '../http/request.js'
 import { responseHeaders } from '../http/response-headers.js'
+import { isKeyword, nextToken } from '../sql/lexer.js'
 import { replaceProcesses } from '../sql/processes.js'
+import { ownGrants } from '../sql/show-grants.js'
 import { analyse } from '../sql/statement.js'
 import { dropTemporary, loadTables } from './external-tables.js'
 import { insert, type Rows, readRows } from './insert.js'
@@ -107,6 +111,7 @@ export class Execution implements Running {
 
   async #run(asked: QueryRequest): Promise<void> {
     const { request, url, body, reply, user } = this.#exchange
+    if (asked.statement.kind !== 'insert') assertMayRun(user, asked.statement.sql)
     const rows = asked.statement.kind === 'insert' ? await readRows(asked.firstRows, body) : undefined
     const database = databaseOf(request, url)
     const sessionId = url.get('session_id')
@@ -122,7 +127,9 @@ export class Execution implements Running {
     const connection = await this.#connect(database || 'default', asked, rows)
     try {
       if (asked.externalTables.length > 0) await this.#load(connection, asked)
-      const set = setStatement(asked.settings, user.readonly || (this.#isGet ? 2 : 0))
+      // Whoever may only read may not change settings either, not even with the request.
+      if (user.readonly === 1) connection.runNow(setStatement({}, 1))
+      const set = setStatement(asked.settings, this.#readonly)
       if (set !== '') connection.runNow(set)
       await this.#runOn(connection, asked, rows)
       await reply.end()
@@ -157,10 +164,19 @@ export class Execution implements Running {
     return this.#exchange.request.method !== 'POST'
   }
 
-  #withProcesses(asked: QueryRequest): QueryRequest {
+  /** What the connection is not told yet: a user who may only read is told before his settings. */
+  get #readonly(): number {
+    const { readonly } = this.#exchange.user
+    if (readonly === 1) return 0
+    return readonly || (this.#isGet ? 2 : 0)
+  }
+
+  /** With what the engine knows of everybody replaced by what it may tell this user. */
+  #forUser(asked: QueryRequest): QueryRequest {
     const { statement } = asked
     if (statement.kind !== 'select' && statement.kind !== 'other') return asked
-    const sql = replaceProcesses(statement.sql, () => processesOf(this.user, this.#services.registry))
+    const own = ownGrants(statement.sql, statement.format, accessName(this.user))
+    const sql = replaceProcesses(own, () => processesOf(this.user, this.#services.registry))
     return sql === statement.sql ? asked : { ...asked, statement: analyse(sql) }
   }
 
@@ -208,7 +224,7 @@ export class Execution implements Running {
       reply.progress(progress)
     })
     try {
-      this.#result = await this.#execute(query, this.#withProcesses(asked), rows)
+      this.#result = await this.#execute(query, this.#forUser(asked), rows)
     } catch (error) {
       // The engine words every cancellation the same; why it was cancelled is known here.
       throw this.#stopReason && query.isCancelled ? this.#stopReason : error
@@ -262,7 +278,9 @@ export class Execution implements Running {
     this.#hasSecrets = hasSecrets
     if (statementCount > 1) throw syntaxError('Syntax error (Multi-statements are not allowed)')
     if (expected?.includes(queryClass) === false) throw notImplemented('This statement is not supported over HTTP')
-    if (this.#isGet && queryClass === 1) {
+    // A session's connection cannot be told that only this request may not write.
+    const staysInSession = ['SET', 'USE', 'KILL'].some((verb) => isKeyword(sql, nextToken(sql, 0), verb))
+    if (this.#isGet && (queryClass === 1 || (queryClass === 3 && !staysInSession))) {
       throw EngineError.of(
         164,
         'READONLY',

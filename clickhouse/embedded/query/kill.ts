@@ -1,4 +1,4 @@
-import type { User } from '../access/users.js'
+import { isOwner, type User } from '../access/users.js'
 import type { NativeResult } from '../engine/addon.js'
 import type { Connection } from '../engine/connection.js'
 import { cancelled } from '../engine/errors.js'
@@ -61,7 +61,7 @@ async function stop(
       ended.push(running.done.catch(() => undefined))
     }
   }
-  if (unknown.length > 0 && user.access === 'own') {
+  if (unknown.length > 0 && isOwner(user)) {
     await connection.run(`KILL QUERY WHERE query_id IN (${unknown.map(quoteString).join(', ')}) ${mode}`)
   }
   if (mode === 'SYNC') await Promise.all(ended)

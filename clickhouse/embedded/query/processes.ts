@@ -1,4 +1,4 @@
-import type { User } from '../access/users.js'
+import { isOwner, type User } from '../access/users.js'
 import { internalMark, markSetting } from '../engine/connection.js'
 import type { Registry } from './registry.js'
 import { quoteString } from './settings.js'
@@ -25,7 +25,7 @@ export function processesOf(user: User, registry: Registry): string {
     `replaceRegexpOne(query, '${ownClause}', ' ') AS query`,
     `mapFilter((name, value) -> name != '${markSetting}', Settings) AS Settings`,
   ]
-  const isVisible = user.access === 'own' ? `mark != '${internalMark}'` : `mark IN ${marks}`
+  const isVisible = isOwner(user) ? `mark != '${internalMark}'` : `mark IN ${marks}`
   const marked = `SELECT *, Settings['${markSetting}'] AS mark FROM system.processes`
   return `(SELECT * EXCEPT (mark) REPLACE (${columns.join(', ')}) FROM (${marked}) WHERE ${isVisible})`
 }

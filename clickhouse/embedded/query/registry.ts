@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { User } from '../access/users.js'
+import { isOwner, type User } from '../access/users.js'
 import { EngineError } from '../engine/errors.js'
 
 /** A request for a query, from its admission to the end of its answer. */
@@ -52,6 +52,6 @@ export class Registry {
 
   /** Those that `user` may see and stop: an owner's are all, anybody else's are his own. */
   visibleTo(user: User): Running[] {
-    return this.all().filter((running) => user.access === 'own' || running.user.name === user.name)
+    return this.all().filter((running) => isOwner(user) || running.user.name === user.name)
   }
 }

@@ -1,4 +1,4 @@
-import { accessDenied } from '../engine/errors.js'
+import { accessDenied, EngineError } from '../engine/errors.js'
 
 /** URL parameters that are not settings of the query. */
 const reserved = new Set([
@@ -20,7 +20,6 @@ const reserved = new Set([
   'buffer_size',
   'stacktrace',
   'client_protocol_version',
-  'role',
 ])
 
 /** The settings and the `param_*` values of a request, by name. The last one wins, as on a server. */
@@ -31,6 +30,10 @@ export function splitParameters(parameters: Iterable<[string, string]>): {
   const settings: Record<string, string> = {}
   const params: Record<string, string> = {}
   for (const [name, value] of parameters) {
+    if (name === 'role') {
+      const text = `Role ${quoteName(value)} should be granted to set as current`
+      throw EngineError.of(512, 'SET_NON_GRANTED_ROLE', text)
+    }
     if (name.startsWith('param_')) params[name.slice('param_'.length)] = value
     else if (!reserved.has(name)) settings[name] = value
   }

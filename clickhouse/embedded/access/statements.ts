@@ -1,0 +1,44 @@
+import { accessDenied } from '../engine/errors.js'
+import { identifier, isKeyword, nextToken, type Token, tokenize } from '../sql/lexer.js'
+import { isOwner, type User } from './users.js'
+
+/**
+ * Refuses what the engine's grants leave open to a user. It checks no grant on what a backup holds; it runs views with a
+ * definer with every right there is, while CREATE TABLE and ALTER TABLE allow to make one; and it explains the columns of
+ * tables that it would not read.
+ */
+export function assertMayRun(user: User, sql: string): void {
+  if (isOwner(user)) return
+  const verb = nextToken(sql, 0)
+  if (isKeyword(sql, verb, 'BACKUP') || isKeyword(sql, verb, 'RESTORE')) {
+    throw refused(user, 'BACKUP and RESTORE are for owners of every database')
+  }
+  if (!user.databases) return
+  const tokens = tokenize(sql)
+  for (const i of tokens.keys()) {
+    if (follows(sql, tokens, i, 'EXPLAIN', 'QUERY') || follows(sql, tokens, i, 'EXPLAIN', 'SYNTAX')) {
+      throw refused(user, 'EXPLAIN QUERY TREE and SYNTAX are for users of every database')
+    }
+    const token = tokens[i] as Token
+    if (/^(word|name)$/.test(token.kind) && identifier(sql, token) === 'viewExplain') {
+      throw refused(user, 'viewExplain is for users of every database')
+    }
+  }
+  if (isKeyword(sql, verb, 'ALTER')) {
+    const changesView = ['QUERY', 'SQL', 'DEFINER', 'REFRESH'].some((what) =>
+      tokens.some((_, i) => follows(sql, tokens, i, 'MODIFY', what)),
+    )
+    if (changesView) throw refused(user, 'Views are for owners of every database')
+  }
+  if (['CREATE', 'ATTACH', 'REPLACE'].some((word) => isKeyword(sql, verb, word))) {
+    const what = tokens.find((token, i) => i > 0 && !kindsOfView.some((word) => isKeyword(sql, token, word)))
+    if (isKeyword(sql, what, 'VIEW')) throw refused(user, 'Views are for owners of every database')
+  }
+}
+
+const kindsOfView = ['OR', 'REPLACE', 'MATERIALIZED', 'LIVE', 'WINDOW', 'TEMPORARY']
+
+const follows = (sql: string, tokens: readonly Token[], i: number, first: string, second: string) =>
+  isKeyword(sql, tokens[i], first) && isKeyword(sql, tokens[i + 1], second)
+
+const refused = ({ name }: User, why: string) => accessDenied(`${name}: Not enough privileges. ${why}`)
