@@ -17,7 +17,8 @@ const plainPath = z
   .min(1, 'is required')
   .regex(/^[^*?{}[\]'"`\\\n]*$/, 'may not contain any of * ? { } [ ] \\ or quotes')
 
-const Variables = z.object({
+/** Every flag and variable that is read, but those that stand in for a flag. */
+export const Variables = z.object({
   '--data': plainPath,
   '--port': wholeNumber(0, 65_535).default(8123),
   '--users': z.string().optional(),
@@ -38,7 +39,8 @@ export type Config = {
   queryLogDays: number
 }
 
-const flags = {
+/** Every flag, as parseArgs takes them. */
+export const flags = {
   data: { type: 'string' },
   port: { type: 'string' },
   users: { type: 'string' },

@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { spawn } from 'node:child_process'
 import { mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
@@ -5,6 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { type Config, readConfig } from './config.js'
 import { Engine } from './engine/engine.js'
 import { Pipes } from './engine/pipes.js'
+import { hashFromInput } from './hash-password.js'
+import { help } from './help.js'
 import { HttpServer } from './http/server.js'
 import { Owner } from './owner.js'
 import { QueryLog } from './query/query-log.js'
@@ -81,10 +84,22 @@ function restartWithThreads(config: Config): void {
   child.on('exit', (code, signal) => process.exit(code ?? (signal ? 1 : 0)))
 }
 
-try {
-  const config = readConfig(process.argv.slice(2), process.env)
+async function run(args: string[]): Promise<void> {
+  if (args.includes('--help')) {
+    process.stdout.write(help)
+    return
+  }
+  if (args[0] === 'hash-password') {
+    process.stdout.write(`${await hashFromInput(process.stdin, (prompt) => process.stderr.write(prompt))}\n`)
+    return
+  }
+  const config = readConfig(args, process.env)
   if (Number(process.env.UV_THREADPOOL_SIZE ?? 0) < threadsFor(config.maxConcurrentQueries)) restartWithThreads(config)
   else await serve(config)
+}
+
+try {
+  await run(process.argv.slice(2))
 } catch (error) {
   log(error instanceof Error ? error.message : String(error))
   process.exitCode = 1
