@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -11,6 +10,7 @@ import { DevnetEnv } from './devnet/config.js'
 import { PlumblineError } from './domain/errors.js'
 import { exitCodeOf } from './domain/exit-code.js'
 import { envInt, parseEnv } from './domain/parse-env.js'
+import { type Accounts, embeddedAccounts } from './embedded-accounts.js'
 import { IngestConfig } from './ingest/config.js'
 import { JobsConfig } from './jobs/config.js'
 import { createPart, type Part, type PartOptions } from './supervisor.js'
@@ -27,6 +27,7 @@ const Config = z.object({
   CLICKHOUSE_PASSWORD: clickhouseEnv.CLICKHOUSE_PASSWORD.removeDefault().optional(),
   CLICKHOUSE_DATABASE: clickhouseEnv.CLICKHOUSE_DATABASE.removeDefault().optional(),
   CLICKHOUSE_PORT: envInt(0, 65_535).default(8123),
+  CLICKHOUSE_USERS_FILE: z.string().optional(),
   DATA_DIR: z.string().default('./data'),
 })
 
@@ -61,14 +62,6 @@ const textReady =
   (start: string) =>
   (line: string): string | null =>
     line.startsWith(start) ? line.slice(start.length) : null
-
-/** The embedded engine's password: the configured one, else one made at the first start and kept beside the data. */
-async function embeddedPassword(dataDir: string, configured: string | undefined): Promise<string> {
-  if (configured !== undefined) return configured
-  const file = join(dataDir, 'clickhouse.password')
-  if (!existsSync(file)) await writeFile(file, randomBytes(18).toString('base64url'), { mode: 0o600 })
-  return (await readFile(file, 'utf8')).trim()
-}
 
 /** The database of a local chain: one for each, so that a fresh chain never meets the facts of a lost one. */
 async function devnetDatabase(dataDir: string, genesisHash: string): Promise<string> {
@@ -118,27 +111,25 @@ async function main(): Promise<void> {
     return part.start()
   }
 
-  const startClickHouse = async (): Promise<{ CLICKHOUSE_URL: string; CLICKHOUSE_PASSWORD: string }> => {
+  const startClickHouse = async (): Promise<{ CLICKHOUSE_URL: string; accounts: Accounts }> => {
     if (config.CLICKHOUSE_URL !== undefined) {
       say(`clickhouse  ${config.CLICKHOUSE_URL} (yours)`)
-      return { CLICKHOUSE_URL: config.CLICKHOUSE_URL, CLICKHOUSE_PASSWORD: config.CLICKHOUSE_PASSWORD ?? '' }
+      const yours = { CLICKHOUSE_USER: config.CLICKHOUSE_USER, CLICKHOUSE_PASSWORD: config.CLICKHOUSE_PASSWORD ?? '' }
+      return { CLICKHOUSE_URL: config.CLICKHOUSE_URL, accounts: { owner: yours, writer: yours, reader: yours } }
     }
-    const CLICKHOUSE_PASSWORD = await embeddedPassword(dataDir, config.CLICKHOUSE_PASSWORD)
+    const owner = { user: config.CLICKHOUSE_USER, password: config.CLICKHOUSE_PASSWORD }
+    const { accounts, usersFile } = await embeddedAccounts(dataDir, owner, config.CLICKHOUSE_USERS_FILE)
     const ready = await startPart({
       name: 'clickhouse',
       entry: './clickhouse/embedded/main.js',
-      args: ['--data', join(dataDir, 'clickhouse')],
-      env: {
-        CLICKHOUSE_USER: config.CLICKHOUSE_USER,
-        CLICKHOUSE_PASSWORD,
-        CLICKHOUSE_PORT: `${config.CLICKHOUSE_PORT}`,
-      },
+      args: ['--data', join(dataDir, 'clickhouse'), '--users', usersFile],
+      env: { ...accounts.owner, CLICKHOUSE_PORT: `${config.CLICKHOUSE_PORT}` },
       envWhenRestarted: samePort('CLICKHOUSE_PORT', LOOPBACK_PORT),
       ready: jsonReady,
     })
     const url = Ready.parse(JSON.parse(ready)).url as string
     say(`clickhouse  ${url} (embedded; password in ${join(config.DATA_DIR, 'clickhouse.password')})`)
-    return { CLICKHOUSE_URL: url, CLICKHOUSE_PASSWORD }
+    return { CLICKHOUSE_URL: url, accounts }
   }
 
   const startChain = async (): Promise<{
@@ -158,7 +149,7 @@ async function main(): Promise<void> {
     const ready = await startPart({
       name: 'devnet',
       entry: './devnet/main.js',
-      env: { DATA_DIR: dataDir, LOG_LEVEL: ownsTerminal ? 'warn' : config.LOG_LEVEL },
+      env: { DATA_DIR: dataDir, LOG_LEVEL: ownsTerminal ? 'warn' : config.LOG_LEVEL, CLICKHOUSE_PASSWORD: undefined },
       envWhenRestarted: samePort('DEVNET_PORT', LOOPBACK_PORT),
       ready: jsonReady,
       ownsTerminal,
@@ -170,13 +161,9 @@ async function main(): Promise<void> {
   }
 
   const bringUp = async (): Promise<void> => {
-    const [server, { database, ...chain }] = await Promise.all([startClickHouse(), startChain()])
-    const store = {
-      ...server,
-      CLICKHOUSE_USER: config.CLICKHOUSE_USER,
-      CLICKHOUSE_DATABASE: config.CLICKHOUSE_DATABASE ?? database,
-    }
-    const applied = await migrate(store)
+    const [{ CLICKHOUSE_URL, accounts }, { database, ...chain }] = await Promise.all([startClickHouse(), startChain()])
+    const store = { CLICKHOUSE_URL, CLICKHOUSE_DATABASE: config.CLICKHOUSE_DATABASE ?? database }
+    const applied = await migrate({ ...store, ...accounts.owner })
     say(
       `schema      ${applied.length === 0 ? 'up to date' : `${applied.length} migrations applied`} in database ${store.CLICKHOUSE_DATABASE}`,
     )
@@ -184,15 +171,15 @@ async function main(): Promise<void> {
       `redis       ${config.REDIS_URL === undefined ? 'none: state is in process, which is right for one API process' : 'yours'}`,
     )
     say(
-      `ingest      ${await startPart({ name: 'ingest', entry: './ingest/main.js', env: { ...store, ...chain }, ready: textReady('ingest ') })}`,
+      `ingest      ${await startPart({ name: 'ingest', entry: './ingest/main.js', env: { ...store, ...accounts.writer, ...chain }, ready: textReady('ingest ') })}`,
     )
     say(
-      `jobs        ${await startPart({ name: 'jobs', entry: './jobs/main.js', env: store, ready: textReady('jobs ') })}`,
+      `jobs        ${await startPart({ name: 'jobs', entry: './jobs/main.js', env: { ...store, ...accounts.writer }, ready: textReady('jobs ') })}`,
     )
     const api = await startPart({
       name: 'api',
       entry: './api/server.js',
-      env: store,
+      env: { ...store, ...accounts.reader },
       ready: textReady('api ready at '),
       envWhenRestarted: samePort('PORT', /:(\d+)\//),
     })

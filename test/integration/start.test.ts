@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -74,6 +74,36 @@ const stablesAt = async (url: string) => {
   }
 }
 
+/** Each part has an account of its own, which can do what its work needs and no more. */
+async function expectLeastRights(clickhouse: string, database: string): Promise<void> {
+  const password = async (name: string) => (await readFile(join(dataDir, `${name}.password`), 'utf8')).trim()
+  const passwords = {
+    default: await password('clickhouse'),
+    plumbline_write: await password('clickhouse-write'),
+    plumbline_read: await password('clickhouse-read'),
+  }
+  const ask = async (user: keyof typeof passwords, query: string) => {
+    const headers = { 'X-ClickHouse-User': user, 'X-ClickHouse-Key': passwords[user] }
+    const response = await fetch(clickhouse, { method: 'POST', body: query, headers })
+    return { status: response.status, text: await response.text() }
+  }
+  await ask('default', 'SYSTEM FLUSH LOGS')
+  const { text } = await ask(
+    'default',
+    "SELECT DISTINCT extract(http_user_agent, 'plumbline-[a-z]+') AS part, user FROM system.query_log WHERE part NOT IN ('', 'plumbline-jobs') ORDER BY part",
+  )
+  expect(text).toBe('plumbline-api\tplumbline_read\nplumbline-ingest\tplumbline_write\nplumbline-migrate\tdefault\n')
+  expect((await ask('plumbline_read', `TRUNCATE TABLE ${database}.blocks`)).status).toBe(403)
+  for (const user of ['plumbline_read', 'plumbline_write'] as const) {
+    expect((await ask(user, 'CREATE DATABASE more')).status, user).not.toBe(200)
+  }
+  const file = join(dataDir, 'clickhouse.users.json')
+  for (const secret of Object.values(passwords)) expect(await readFile(file, 'utf8')).not.toContain(secret)
+  for (const name of (await readdir(dataDir)).filter((name) => /password|users/.test(name))) {
+    expect((await stat(join(dataDir, name))).mode & 0o077, name).toBe(0)
+  }
+}
+
 describe('npm start', () => {
   let blocksBefore = 0
 
@@ -90,6 +120,7 @@ describe('npm start', () => {
     }
     expect(peg.windows.every(({ sample_count }) => sample_count >= 60)).toBe(true)
     blocksBefore = peg.current.block_number
+    await expectLeastRights(await run.said(/^clickhouse {2}(\S+)/m), await run.said(/into database (\S+)/))
     run.child.kill('SIGINT')
     expect(await run.exited).toBe(0)
     expect(await leftovers()).toEqual([])
