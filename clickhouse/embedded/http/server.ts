@@ -4,6 +4,7 @@ import type { Engine } from '../engine/engine.js'
 import type { Pipes } from '../engine/pipes.js'
 import type { QueryLog } from '../query/query-log.js'
 import { type HandlerOptions, QueryHandler } from './handler.js'
+import { inTurn } from './in-turn.js'
 
 export type ServerOptions = HandlerOptions & { port: number }
 
@@ -34,7 +35,7 @@ export class HttpServer {
     const handler = new QueryHandler(engine, pipes, queryLog, options)
     const server = createServer({ keepAliveTimeout, requestTimeout: 0, maxHeaderSize }, (request, response) => {
       response.on('error', () => undefined)
-      route(handler, request, response)
+      inTurn(request, response, () => route(handler, request, response))
     })
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject)

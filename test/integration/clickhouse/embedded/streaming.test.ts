@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
+import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
@@ -72,6 +73,34 @@ test('a reader that goes away in the middle ends the query', async ({ engine, ht
     sent.destroy()
   }
   await idle(http)
+})
+
+test('requests sent ahead run in turn, and none of them when their client goes away', async ({ engine, http }) => {
+  await http('CREATE TABLE turns (a UInt8) ENGINE = MergeTree ORDER BY a')
+  const wire = (query: string) =>
+    `POST /?query=${encodeURIComponent(query)} HTTP/1.1\r\nHost: x\r\nAuthorization: ${basic.Authorization}\r\nContent-Length: 0\r\n\r\n`
+  const send = (...queries: string[]) => {
+    const socket = connect(Number(new URL(engine.url).port), '127.0.0.1')
+    socket.on('error', () => undefined).write(queries.map(wire).join(''))
+    return socket
+  }
+  const quick = send('SELECT sleep(0.2), 1', 'INSERT INTO turns VALUES (1)', 'SELECT sum(a) + 41 FROM turns')
+  let text = ''
+  quick.on('data', (chunk) => {
+    text += chunk
+  })
+  await until(async () => text.includes('\r\n42\n'))
+  quick.destroy()
+  const endless = send(
+    'SELECT number FROM system.numbers',
+    'SELECT number FROM system.numbers',
+    'INSERT INTO turns VALUES (2)',
+  )
+  endless.resume()
+  await sleep(300)
+  endless.destroy()
+  await idle(http)
+  expect(await http('SELECT count() FROM turns')).toMatchObject({ text: '1\n' })
 })
 
 test('a reader that stands still and then goes away ends the query', async ({ engine, http }) => {
