@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { type ClickHouseClient, createClient } from '@clickhouse/client'
 import { spawnEmbedded } from '../clickhouse/embedded/spawn.js'
 import { defaultMaxConcurrentQueries, threadsFor } from '../clickhouse/embedded/threads.js'
+import { startIdleServer } from './idle-server.js'
 import { InProcess } from './in-process.js'
 import { percentile, timed } from './measure.js'
 
@@ -24,10 +25,11 @@ const kinds = {
 const dir = await mkdtemp(join(tmpdir(), 'plumbline-bench-'))
 const engine = await spawnEmbedded({ dataDir: join(dir, 'http'), user: 'default', password: 'bench' })
 const inProcess = await InProcess.start(join(dir, 'in-process'), threadsFor(defaultMaxConcurrentQueries))
+const idle = await startIdleServer()
 const agent = new Agent({ keepAlive: true })
 
-const clientWith = (connections: number): ClickHouseClient =>
-  createClient({ url: engine.url, password: 'bench', max_open_connections: connections })
+const clientWith = (connections: number, url = engine.url): ClickHouseClient =>
+  createClient({ url, password: 'bench', max_open_connections: connections })
 
 async function ask(client: ClickHouseClient, query: string): Promise<void> {
   const result = await client.query({ query, format: 'JSONEachRow' })
@@ -54,23 +56,28 @@ try {
   const client = clientWith(1)
   for (const query of [table, rows, 'OPTIMIZE TABLE points FINAL']) await client.command({ query })
   await inProcess.each([table, rows, 'OPTIMIZE TABLE points FINAL'])
+  const idleClient = clientWith(1, idle.url)
   for (const [name, statement] of Object.entries(kinds)) {
-    const times = { client: [] as number[], raw: [] as number[], engine: [] as number[] }
+    const times = { client: [] as number[], raw: [] as number[], engine: [] as number[], nothing: [] as number[] }
     // Side by side, so that what else the machine does weighs on all alike; the first round is for warming up.
     for (let round = 0; round <= ROUNDS; round++) {
       const statements = Array.from({ length: PER_ROUND }, (_, i) => statement(round * PER_ROUND + i))
-      const took = { client: [] as number[], raw: [] as number[], engine: await inProcess.each(statements) }
+      const took: typeof times = { client: [], raw: [], nothing: [], engine: await inProcess.each(statements) }
       for (const sql of statements) took.client.push(await timed(() => ask(client, sql)))
       for (const sql of statements) took.raw.push(await timed(() => askRaw(sql)))
-      if (round > 0) for (const who of ['client', 'raw', 'engine'] as const) times[who].push(...took[who])
+      for (const sql of statements) took.nothing.push(await timed(() => ask(idleClient, sql)))
+      if (round > 0) for (const [who, ms] of Object.entries(took)) times[who as keyof typeof times].push(...ms)
     }
-    const at = (p: number) => {
-      const [http, raw, own] = [times.client, times.raw, times.engine].map((values) => percentile(values, p))
-      const added = (http ?? 0) - (own ?? 0)
-      return `p${p * 100} ${http?.toFixed(2)} ms, in process ${own?.toFixed(2)}, added ${added.toFixed(2)} (of it the client ${((http ?? 0) - (raw ?? 0)).toFixed(2)})`
+    for (const p of [0.5, 0.99]) {
+      const at = (who: keyof typeof times) => percentile(times[who], p)
+      const added = at('client') - at('engine')
+      console.log(
+        `${name} p${p * 100}: client ${at('client').toFixed(2)} ms, in process ${at('engine').toFixed(2)}, added ${added.toFixed(2)}` +
+          ` (target at p50: 1.5); HTTP without the client adds ${(at('raw') - at('engine')).toFixed(2)}; the client takes ${at('nothing').toFixed(2)} against a server that does nothing`,
+      )
     }
-    console.log(`${name}: ${at(0.5)}; ${at(0.99)} (target: 1.5 ms added at p50)`)
   }
+  await idleClient.close()
   await client.close()
   const statements = Array.from({ length: 500 }, (_, n) => kinds['point aggregate'](n))
   for (const connections of [1, 4, 16, 50]) {
@@ -91,6 +98,7 @@ try {
   }
 } finally {
   agent.destroy()
+  idle.stop()
   await inProcess.stop()
   await engine.stop()
   await rm(dir, { recursive: true, force: true })
