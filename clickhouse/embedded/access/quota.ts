@@ -23,8 +23,7 @@ export type Exceeded = { resource: Resource; used: number; max: number; nextInte
 const maxKeys = 10_000
 
 /** Under what a user's usage is counted: his name, which has no slash, or with a `keyed` quota that and the key he sent. */
-export const quotaKey = (name: string, quota: Quota, key: string | null): string =>
-  quota.keyed ? `${name}/${key ?? ''}` : name
+export const quotaKey = (name: string, quota: Quota, key: string): string => (quota.keyed ? `${name}/${key}` : name)
 
 /** Counts what users have used in the current interval. In memory: a restart forgets it. */
 export class QuotaUsage {

@@ -46,7 +46,7 @@ export class QueryHandler {
       const user = authenticate(request, url, this.#users)
       if (this.#isStopping) throw shuttingDown()
       this.#services.registry.assertRoom(queryId)
-      this.#assertQuota(user, url)
+      this.#assertQuota(user, request, url)
       body = new Body(request, url, seconds(url.get('http_receive_timeout')) * 1000)
       await this.#work(new Execution(this.#services, { queryId, user, request, response, url, body, reply }), url)
     } catch (error) {
@@ -95,9 +95,10 @@ export class QueryHandler {
     }
   }
 
-  #assertQuota(user: User, url: URLSearchParams): void {
+  #assertQuota(user: User, request: IncomingMessage, url: URLSearchParams): void {
     if (!user.quota) return
-    const exceeded = this.#quotas.take(quotaKey(user.name, user.quota, url.get('quota_key')), user.quota, Date.now())
+    const key = quotaKey(user.name, user.quota, sentQuotaKey(request, url))
+    const exceeded = this.#quotas.take(key, user.quota, Date.now())
     if (!exceeded) return
     const { resource, used, max, nextIntervalMs } = exceeded
     const next = new Date(nextIntervalMs).toISOString().slice(0, 19).replace('T', ' ')
@@ -109,13 +110,16 @@ export class QueryHandler {
   }
 
   #count(execution: Execution, url: URLSearchParams, execution_seconds: number): void {
-    const { user, facts } = execution
+    const { user, request, facts } = execution
     if (!user.quota) return
     const used = { result_rows: facts.result?.rowsRead ?? 0, execution_seconds }
-    const key = quotaKey(user.name, user.quota, url.get('quota_key'))
+    const key = quotaKey(user.name, user.quota, sentQuotaKey(request, url))
     this.#quotas.add(key, user.quota, used, Date.now())
   }
 }
+
+const sentQuotaKey = (request: IncomingMessage, url: URLSearchParams) =>
+  url.get('quota_key') ?? String(request.headers['x-clickhouse-quota'] ?? '')
 
 const seconds = (text: string | null) => Number(text) || 30
 

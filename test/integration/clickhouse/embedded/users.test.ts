@@ -218,6 +218,7 @@ describe('what users cannot change', () => {
   const inB = [
     "INSERT INTO b.secret VALUES (1, 'x')",
     "INSERT INTO b.secret SELECT 1, 'x'",
+    "INSERT INTO FUNCTION remote('127.0.0.1', b.secret) VALUES (1, 'x')",
     'TRUNCATE TABLE b.secret',
     'DELETE FROM b.secret WHERE 1',
     "ALTER TABLE b.secret UPDATE s = '' WHERE 1",
@@ -397,6 +398,7 @@ describe('the queries of others', () => {
         'SHOW PROCESSLIST',
         'SELECT system.processes.query FROM system.processes',
         "SELECT query FROM merge('system', '^processes$')",
+        "SELECT query FROM merge('system', '^processes$') SETTINGS enable_analyzer = 0",
         'SELECT query FROM loop(system.processes) LIMIT 5',
         'SELECT query FROM `system`.`processes` AS p',
         'SELECT * FROM system.errors',
@@ -459,6 +461,8 @@ describe('quotas', () => {
     for (const quota_key of ['x', 'y']) {
       expect(await as('keyed')('SELECT 1', { quota_key })).toMatchObject({ status: 200 })
       expect((await as('keyed')('SELECT 1', { quota_key })).text).toContain('QUOTA_EXCEEDED')
+      const headers = { ...credentialsOf('keyed'), 'X-ClickHouse-Quota': quota_key }
+      expect((await httpTo(engine.url)({ query: 'SELECT 1', headers })).text).toContain('QUOTA_EXCEEDED')
     }
   })
 })

@@ -40,7 +40,7 @@ test('what ends in the next interval counts there', () => {
 
 test('somebody who sends any number of keys does not reset the count of others', () => {
   const usage = new QuotaUsage()
-  for (let i = 0; i < 2; i++) usage.take(quotaKey('plain', quota, null), quota, start)
+  for (let i = 0; i < 2; i++) usage.take(quotaKey('plain', quota, ''), quota, start)
   const keyed = { ...quota, keyed: true }
   for (let i = 0; i < 30_000; i++) usage.take(quotaKey('keyed', keyed, `key ${i}`), keyed, start)
   expect(usage.take(quotaKey('plain', quota, 'any'), quota, start)).toMatchObject({ resource: 'requests' })
