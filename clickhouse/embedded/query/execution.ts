@@ -111,7 +111,7 @@ export class Execution implements Running {
 
   async #run(asked: QueryRequest): Promise<void> {
     const { request, url, body, reply, user } = this.#exchange
-    if (asked.statement.kind !== 'insert') assertMayRun(user, asked.statement.sql)
+    assertMayRun(user, asked.statement.kind === 'insert' ? asked.statement.head : asked.statement.sql)
     const rows = asked.statement.kind === 'insert' ? await readRows(asked.firstRows, body) : undefined
     const database = databaseOf(request, url)
     const sessionId = url.get('session_id')
@@ -190,7 +190,8 @@ export class Execution implements Running {
   /** Tables come before the read level, which would refuse them. The engine drops them with the connection. */
   async #load(connection: Connection, { externalTables, settings: { readonly: _, ...settings } }: QueryRequest) {
     const set = setStatement(settings, 0)
-    if (set !== '') connection.runNow(set)
+    // Not for a user who may change no setting, whose request will be refused.
+    if (set !== '' && this.user.readonly !== 1) connection.runNow(set)
     await loadTables(this.#newQuery(connection), externalTables, [])
   }
 

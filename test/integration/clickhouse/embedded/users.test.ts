@@ -218,6 +218,8 @@ describe('what users cannot change', () => {
   const inB = [
     "INSERT INTO b.secret VALUES (1, 'x')",
     "INSERT INTO b.secret SELECT 1, 'x'",
+    "INSERT INTO b.secret SELECT k, s FROM input('k UInt64, s String') FORMAT CSV 1,x",
+    "INSERT INTO a.mine SELECT 9, explain FROM (EXPLAIN QUERY TREE SELECT * FROM b.secret), input('a UInt8') FORMAT CSV 1",
     "INSERT INTO FUNCTION remote('127.0.0.1', b.secret) VALUES (1, 'x')",
     'TRUNCATE TABLE b.secret',
     'DELETE FROM b.secret WHERE 1',
@@ -351,6 +353,14 @@ describe('nobody raises his own rights', () => {
       const answer = await as('strict')('SELECT 1', { ...url })
       expect(answer.headers['x-clickhouse-exception-code'], JSON.stringify(url)).toBe('164')
     }
+    const form = new FormData()
+    form.append('t', new Blob(['1\n']), 't')
+    const target = new URL(engine.url)
+    target.search = String(
+      new URLSearchParams({ query: 'SELECT * FROM t', t_structure: 'a UInt8', max_block_size: '77' }),
+    )
+    const withTable = await fetch(target, { method: 'POST', body: form, headers: credentialsOf('strict') })
+    expect(withTable.headers.get('x-clickhouse-exception-code')).toBe('164')
     for (const sql of ['SYSTEM DROP QUERY CACHE', "INSERT INTO a.mine SELECT 9, ''", 'TRUNCATE TABLE a.mine']) {
       for (const url of [{}, { session_id: 'get' }]) {
         const { status, text } = await httpTo(engine.url)({ query: sql, url, method: 'GET' })
