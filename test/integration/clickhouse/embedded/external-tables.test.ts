@@ -1,8 +1,9 @@
-import { readdir } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect } from 'vitest'
-import { basic, test } from './engine.js'
+import { basic, httpTo, start, test, withDirectory } from './engine.js'
 
 type Part = { name: string; filename?: string; content: string | Buffer }
 
@@ -144,3 +145,44 @@ describe('INSERT … SELECT … FROM input(…)', () => {
     expect(await http('SELECT count() FROM only')).toMatchObject({ text: '0\n' })
   })
 })
+
+test('users with fewer rights bring their tables and rows, and write no more than they may', async () => {
+  await withDirectory(async (directory) => {
+    const usersFile = join(directory, 'users.json')
+    const user = { password_sha256_hex: createHash('sha256').update('pw').digest('hex') }
+    const users = [
+      { ...user, name: 'reader', readonly: 2 },
+      { ...user, name: 'caged', access: 'write', databases: ['cage'] },
+    ]
+    await writeFile(usersFile, JSON.stringify({ users }), { mode: 0o600 })
+    const engine = await start(join(directory, 'data'), { env: { CLICKHOUSE_USERS_FILE: usersFile } })
+    const http = httpTo(engine.url)
+    for (const database of ['cage', 'free']) {
+      await http(`CREATE DATABASE ${database}`)
+      await http(`CREATE TABLE ${database}.t (a UInt64) ENGINE = MergeTree ORDER BY a`)
+    }
+    const as = (name: string) => ({ Authorization: `Basic ${Buffer.from(`${name}:pw`).toString('base64')}` })
+    const tables = form(file('x', '1\n2\n'))
+    const insertInto = (name: string, database: string) =>
+      http({
+        query: `INSERT INTO ${database}.t SELECT a FROM input('a UInt64') FORMAT TSV`,
+        body: '1\n2\n',
+        headers: as(name),
+        url: { database: 'cage' },
+      })
+    for (const name of ['reader', 'caged']) {
+      const headers = { ...tables.headers, ...as(name) }
+      const url = { x_types: 'UInt8', database: 'cage' }
+      expect(await http({ query: 'SELECT sum(_1) FROM x', url, body: tables.body, headers })).toMatchObject({
+        text: '3\n',
+      })
+    }
+    expect(await insertInto('caged', 'cage')).toMatchObject({ status: 200 })
+    expect(await insertInto('caged', 'free')).toMatchObject({ status: 403 })
+    expect(await insertInto('reader', 'cage')).toMatchObject({ status: 403 })
+    expect(await http('SELECT (SELECT count() FROM cage.t), (SELECT count() FROM free.t)')).toMatchObject({
+      text: '2\t0\n',
+    })
+    await engine.stop()
+  })
+}, 30_000)
