@@ -328,6 +328,7 @@ describe('nobody raises his own rights', () => {
       "SELECT 1 SETTINGS profile = 'default'",
       'SELECT * FROM (SELECT 1 SETTINGS "profile" = \'default\')',
       'EXECUTE AS default SELECT 1',
+      'CREATE TEMPORARY TABLE t (a UInt8) PARALLEL WITH SET ROLE user_default',
       "SET chdb_client_name = 'internal'",
       "SELECT 1 SETTINGS chdb_client_name = 'default/1'",
       'SET readonly = 0',
