@@ -4,8 +4,8 @@ import { isOwner, type User } from './users.js'
 
 /**
  * Refuses what the engine's grants leave open to a user. It checks no grant on what a backup holds; it runs views with a
- * definer with every right there is, while CREATE TABLE and ALTER TABLE allow to make one; and it explains the columns of
- * tables that it would not read.
+ * definer with every right there is, while CREATE TABLE and ALTER TABLE allow to make one; it forgets row policies where
+ * another table stands before one; and it explains the columns of tables that it would not read.
  */
 export function assertMayRun(user: User, sql: string): void {
   if (isOwner(user)) return
@@ -13,8 +13,11 @@ export function assertMayRun(user: User, sql: string): void {
   if (isKeyword(sql, verb, 'BACKUP') || isKeyword(sql, verb, 'RESTORE')) {
     throw refused(user, 'BACKUP and RESTORE are for owners of every database')
   }
-  if (!user.databases) return
+  const isDefinition = ['CREATE', 'ATTACH', 'REPLACE'].some((word) => isKeyword(sql, verb, word))
+  if (!user.databases && !isDefinition) return
   const tokens = tokenize(sql)
+  if (isDefinition) assertOwnTable(user, sql, tokens)
+  if (!user.databases) return
   for (const i of tokens.keys()) {
     if (follows(sql, tokens, i, 'EXPLAIN', 'QUERY') || follows(sql, tokens, i, 'EXPLAIN', 'SYNTAX')) {
       throw refused(user, 'EXPLAIN QUERY TREE and SYNTAX are for users of every database')
@@ -30,9 +33,23 @@ export function assertMayRun(user: User, sql: string): void {
     )
     if (changesView) throw refused(user, 'Views are for owners of every database')
   }
-  if (['CREATE', 'ATTACH', 'REPLACE'].some((word) => isKeyword(sql, verb, word))) {
+  if (isDefinition) {
     const what = tokens.find((token, i) => i > 0 && !kindsOfView.some((word) => isKeyword(sql, token, word)))
     if (isKeyword(sql, what, 'VIEW')) throw refused(user, 'Views are for owners of every database')
+  }
+}
+
+/** Engines whose tables are a view of another table. */
+const standsForAnother = /^(Alias|Buffer|Dictionary|Merge)$/
+
+function assertOwnTable(user: User, sql: string, tokens: readonly Token[]): void {
+  for (const [i, token] of tokens.entries()) {
+    if (!isKeyword(sql, token, 'ENGINE')) continue
+    const next = tokens[i + 1]
+    const name = next?.kind === 'symbol' ? tokens[i + 2] : next
+    if (name && standsForAnother.test(identifier(sql, name))) {
+      throw refused(user, `Tables of the engine ${identifier(sql, name)} are for owners of every database`)
+    }
   }
 }
 

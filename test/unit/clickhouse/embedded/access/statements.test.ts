@@ -23,6 +23,16 @@ test('what grants leave open is refused in any spelling, and to owners of every 
     expect(() => assertMayRun(bounded, sql), sql).toThrow('bounded: Not enough privileges')
     expect(() => assertMayRun(full, sql), sql).not.toThrow()
   }
+  for (const user of [bounded, reader]) {
+    for (const engine of ['= Buffer(a, t)', 'Alias(a, t)', '= `Merge`(a, t)', "= Dictionary('a.d')"]) {
+      const sql = `CREATE TEMPORARY TABLE t (a UInt8) ENGINE ${engine}`
+      expect(() => assertMayRun(user, sql), sql).toThrow('ACCESS_DENIED')
+      expect(() => assertMayRun(full, sql), sql).not.toThrow()
+    }
+    expect(() =>
+      assertMayRun(user, 'CREATE TABLE a.merge (buffer UInt8) ENGINE = MergeTree ORDER BY buffer'),
+    ).not.toThrow()
+  }
   expect(() => assertMayRun(reader, 'RESTORE TABLE a.t FROM Memory(1)')).toThrow('ACCESS_DENIED')
   expect(() => assertMayRun(reader, 'EXPLAIN QUERY TREE SELECT 1')).not.toThrow()
 })
