@@ -1,7 +1,9 @@
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { hashPassword } from './access/password.js'
 import { owner, readUsers, type User, userName } from './access/users.js'
+import { availableMemory } from './memory.js'
 import { defaultMaxConcurrentQueries } from './threads.js'
 
 const wholeNumber = (min: number, max: number) =>
@@ -23,10 +25,12 @@ export const Variables = z.object({
   '--port': wholeNumber(0, 65_535).default(8123),
   '--users': z.string().optional(),
   '--query-log-days': wholeNumber(0, 3650).default(7),
+  '--backups': plainPath.optional(),
   CLICKHOUSE_USER: userName.default('default'),
   CLICKHOUSE_PASSWORD: z.string().optional(),
   CLICKHOUSE_ALLOW_EMPTY_PASSWORD: z.enum(['0', '1'], { error: 'must be 0 or 1' }).default('0'),
   CLICKHOUSE_MAX_CONCURRENT_QUERIES: wholeNumber(1, 1000).default(defaultMaxConcurrentQueries),
+  CLICKHOUSE_MAX_SERVER_MEMORY_MB: wholeNumber(512, 16_777_216).optional(),
 })
 
 export type Config = {
@@ -37,13 +41,21 @@ export type Config = {
   maxConcurrentQueries: number
   /** 0 keeps no query log. */
   queryLogDays: number
+  /** Where backups go; below the data directory unless it is named. */
+  backupDirectory: string
+  /** Bytes. */
+  maxServerMemory: number
 }
+
+/** The rest is for what the engine does not count, and for the other processes of the machine. */
+const memoryShare = 0.75
 
 /** Every flag, as parseArgs takes them. */
 export const flags = {
   data: { type: 'string' },
   port: { type: 'string' },
   users: { type: 'string' },
+  backups: { type: 'string' },
   'query-log-days': { type: 'string' },
 } as const
 
@@ -66,6 +78,7 @@ export function readConfig(args: string[], env: NodeJS.ProcessEnv): Config {
     '--data': given.data,
     '--port': port,
     '--users': usersFile,
+    '--backups': given.backups,
     '--query-log-days': given['query-log-days'],
   })
   if (!parsed.success) problems.push(...parsed.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`))
@@ -78,8 +91,11 @@ export function readConfig(args: string[], env: NodeJS.ProcessEnv): Config {
     problems.push(`${values.CLICKHOUSE_USER} is the owner (CLICKHOUSE_USER) and stands in the users file too`)
   }
   if (!values || problems.length > 0) throw new Error(problems.join('; '))
+  const maxMegabytes = values.CLICKHOUSE_MAX_SERVER_MEMORY_MB
   return {
     dataDirectory: values['--data'],
+    backupDirectory: values['--backups'] ?? join(values['--data'], 'backups'),
+    maxServerMemory: maxMegabytes ? maxMegabytes * 1024 * 1024 : Math.floor(availableMemory() * memoryShare),
     port: values['--port'],
     users: [owner(values.CLICKHOUSE_USER, hashPassword(values.CLICKHOUSE_PASSWORD ?? '')), ...others],
     maxConcurrentQueries: values.CLICKHOUSE_MAX_CONCURRENT_QUERIES,

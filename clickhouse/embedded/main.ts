@@ -1,14 +1,14 @@
 #!/usr/bin/env node
-import { spawn } from 'node:child_process'
-import { mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Config, readConfig } from './config.js'
+import { ownDirectory } from './directories.js'
 import { Engine } from './engine/engine.js'
 import { Pipes } from './engine/pipes.js'
 import { hashFromInput } from './hash-password.js'
 import { help } from './help.js'
 import { HttpServer } from './http/server.js'
+import { Keeper } from './keeper.js'
 import { Owner } from './owner.js'
 import { QueryLog } from './query/query-log.js'
 import { threadsFor } from './threads.js'
@@ -19,18 +19,18 @@ const shutdownMs = 5_000
 // The process that read these may be gone, which is when this one has to end in good order.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 
+// Whatever the engine writes is for this user only: data, backups, and what it makes on the way.
+process.umask(0o077)
+
 const log = (line: string) => process.stderr.write(`clickhouse: ${line}\n`)
 
 async function serve(config: Config): Promise<void> {
-  mkdirSync(config.dataDirectory, { recursive: true, mode: 0o700 })
-  const directory = realpathSync(config.dataDirectory)
+  const directory = ownDirectory(config.dataDirectory, 'data directory')
   const owner = Owner.claim(directory)
-  const engine = await Engine.open(directory, config.users).catch((error) => {
+  const { engine, pipes } = await open(directory, config).catch((error) => {
     owner.release()
-    const isRefused = error instanceof Error && error.message.startsWith('Failed to create connection')
-    throw isRefused ? new Error(Owner.whyLocked(directory)) : error
+    throw error
   })
-  const pipes = await Pipes.open(join(directory, 'pipes'))
   const { queryLogDays } = config
   const queryLog =
     queryLogDays > 0 ? await QueryLog.open(engine.connectInternally(), pipes, queryLogDays, log) : undefined
@@ -48,7 +48,7 @@ async function serve(config: Config): Promise<void> {
   }
   try {
     const server = await HttpServer.listen(engine, pipes, queryLog, config)
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void end(0, server))
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void end(0, server))
     process.on('disconnect', () => {
       log('the process that started it is gone')
       void end(0, server)
@@ -66,22 +66,26 @@ async function serve(config: Config): Promise<void> {
   }
 }
 
+/** The engine comes first: only its lock makes sure that nobody else uses the pipes that are there. */
+async function open(directory: string, config: Config): Promise<{ engine: Engine; pipes: Pipes }> {
+  const backupDirectory = ownDirectory(config.backupDirectory, 'backup directory')
+  const engine = await Engine.open(directory, { ...config, backupDirectory }).catch((error) => {
+    const isRefused = error instanceof Error && error.message.startsWith('Failed to create connection')
+    throw isRefused ? new Error(Owner.whyLocked(directory)) : error
+  })
+  try {
+    return { engine, pipes: await Pipes.open(join(directory, 'pipes')) }
+  } catch (error) {
+    await engine.close()
+    throw error
+  }
+}
+
 function startError(error: unknown, { port }: Config): string {
   const code = (error as NodeJS.ErrnoException).code
   if (code === 'EADDRINUSE') return `port ${port} is in use`
   if (code === 'EACCES') return `port ${port} needs more rights`
   return error instanceof Error ? error.message : String(error)
-}
-
-/** The number of threads is read when the pool starts, which is before this file runs: so a process of its own. */
-function restartWithThreads(config: Config): void {
-  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
-    env: { ...process.env, UV_THREADPOOL_SIZE: String(threadsFor(config.maxConcurrentQueries)) },
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  })
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => child.kill(signal))
-  process.on('disconnect', () => child.disconnect())
-  child.on('exit', (code, signal) => process.exit(code ?? (signal ? 1 : 0)))
 }
 
 async function run(args: string[]): Promise<void> {
@@ -94,8 +98,11 @@ async function run(args: string[]): Promise<void> {
     return
   }
   const config = readConfig(args, process.env)
-  if (Number(process.env.UV_THREADPOOL_SIZE ?? 0) < threadsFor(config.maxConcurrentQueries)) restartWithThreads(config)
-  else await serve(config)
+  const threads = threadsFor(config.maxConcurrentQueries)
+  // The number of threads is read when their pool starts, which is before this file runs: so a process of its own.
+  if (Number(process.env.UV_THREADPOOL_SIZE ?? 0) >= threads) return serve(config)
+  const env = { ...process.env, UV_THREADPOOL_SIZE: String(threads) }
+  new Keeper({ program: fileURLToPath(import.meta.url), args, env, log }).run()
 }
 
 try {

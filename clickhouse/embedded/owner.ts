@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { unusable } from './directories.js'
 
 /**
  * Says who owns a data directory. The engine's own lock, which vanishes with its process, is what keeps a second one out;
@@ -12,15 +13,19 @@ export class Owner {
     this.#file = file
   }
 
-  /** Throws when a living process owns the directory. */
+  /** Throws when a living process owns the directory, or when nothing can be written there. */
   static claim(directory: string): Owner {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
     const file = join(directory, 'owner.json')
     const owner = read(file)
     if (owner && owner.pid !== process.pid && startOf(owner.pid) === owner.start) {
       throw new Error(`data directory ${directory} is owned by process ${owner.pid}, which is running`)
     }
-    writeFileSync(file, JSON.stringify({ pid: process.pid, start: startOf(process.pid) }), { mode: 0o600 })
+    const note = JSON.stringify({ pid: process.pid, start: startOf(process.pid) })
+    try {
+      writeFileSync(file, note, { mode: 0o600 })
+    } catch (error) {
+      throw unusable(directory, 'data directory', error)
+    }
     return new Owner(file)
   }
 

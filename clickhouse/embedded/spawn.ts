@@ -8,6 +8,8 @@ export type EmbeddedOptions = {
   dataDir: string
   /** 0 or undefined takes a free one. */
   port?: number | undefined
+  /** Where backups go. Default: below the data directory. */
+  backups?: string | undefined
   user: string
   password: string
   maxConcurrentQueries?: number | undefined
@@ -30,7 +32,9 @@ export type Embedded = {
  */
 export async function spawnEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   const threads = threadsFor(options.maxConcurrentQueries ?? defaultMaxConcurrentQueries)
-  const child = spawn(process.execPath, [entry(), '--data', options.dataDir, '--port', String(options.port ?? 0)], {
+  const args = ['--data', options.dataDir, '--port', String(options.port ?? 0)]
+  if (options.backups !== undefined) args.push('--backups', options.backups)
+  const child = spawn(process.execPath, [entry(), ...args], {
     env: {
       ...process.env,
       UV_THREADPOOL_SIZE: String(threads),

@@ -40,11 +40,22 @@ export const evaluatingName = ({ name }: User): string => `evaluating_${encoded(
 
 const encoded = (name: string) => name.replace(/[^A-Za-z0-9_]/g, (c) => `-${c.charCodeAt(0).toString(16)}`)
 
+export type EngineOptions = {
+  users: readonly User[]
+  /** The one directory that BACKUP writes to and RESTORE reads from. */
+  backupDirectory: string
+  /** Bytes that all queries and merges together may take. */
+  maxServerMemory: number
+}
+
 /**
  * Writes the engine's configuration below `directory` and returns the path of its main file. The engine's one user has
  * a role for each of `users`; a connection that sets one has the rights of that user and no others.
  */
-export function writeEngineConfig(directory: string, users: readonly User[]): string {
+export function writeEngineConfig(
+  directory: string,
+  { users, backupDirectory, maxServerMemory }: EngineOptions,
+): string {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const nowhere = join(directory, 'none')
   const usersFile = join(directory, 'users.xml')
@@ -64,6 +75,8 @@ ${rowPolicies(users)}</default></users>
 <user_files_path>${escapeXml(nowhere)}/files/</user_files_path>
 <user_scripts_path>${escapeXml(nowhere)}/scripts/</user_scripts_path>
 <format_schema_path>${escapeXml(nowhere)}/schemas/</format_schema_path>
+<backups><allowed_path>${escapeXml(backupDirectory)}/</allowed_path></backups>
+<max_server_memory_usage>${maxServerMemory}</max_server_memory_usage>
 </clickhouse>
 `
   writeFileSync(usersFile, usersConfig, { mode: 0o600 })

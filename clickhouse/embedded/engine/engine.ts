@@ -4,7 +4,13 @@ import { quoteName, quoteString, setStatement } from '../query/settings.js'
 import { type Addon, type Classification, loadAddon } from './addon.js'
 import { Connection, internalMark } from './connection.js'
 import { Dictionaries } from './dictionaries.js'
-import { accessName, evaluatingName, evaluationSettings, writeEngineConfig } from './engine-config.js'
+import {
+  accessName,
+  type EngineOptions,
+  evaluatingName,
+  evaluationSettings,
+  writeEngineConfig,
+} from './engine-config.js'
 import { EngineError } from './errors.js'
 import { Killer } from './killer.js'
 import { ProgressPoller } from './progress.js'
@@ -48,13 +54,13 @@ export class Engine {
     this.#dictionaries = new Dictionaries(this.connectInternally())
   }
 
-  /** Opens or creates the data in `dataDirectory`/engine for these users. Throws when another process has it. */
-  static async open(dataDirectory: string, users: readonly User[]): Promise<Engine> {
+  /** Opens or creates the data in `dataDirectory`/engine. Throws when another process has it. */
+  static async open(dataDirectory: string, options: EngineOptions): Promise<Engine> {
     // The engine takes its time zone from here. One zone on every machine keeps days and hours the same.
     process.env.TZ = 'UTC'
     const addon = loadAddon()
     const directory = join(dataDirectory, 'engine')
-    const configFile = writeEngineConfig(join(dataDirectory, 'config'), users)
+    const configFile = writeEngineConfig(join(dataDirectory, 'config'), options)
     const base = new Connection(addon, directory, internalMark, [`--config-file=${configFile}`])
     const { bytes } = await base.run('SELECT version(), timezone()')
     const formats = await base.run('SELECT name, content_type FROM system.formats WHERE is_output')
@@ -64,8 +70,8 @@ export class Engine {
       .trimEnd()
       .split('\n')
       .map((line) => line.split('\t') as [string, string])
-    const engine = new Engine(addon, directory, base, { version, timezone, contentTypes, users: users.length })
-    await engine.#assertUsable(users)
+    const engine = new Engine(addon, directory, base, { version, timezone, contentTypes, users: options.users.length })
+    await engine.#assertUsable(options.users)
     return engine
   }
 

@@ -5,7 +5,7 @@ import type { NativeResult } from '../engine/addon.js'
 import type { Connection } from '../engine/connection.js'
 import type { Engine } from '../engine/engine.js'
 import { accessName } from '../engine/engine-config.js'
-import { EngineError, notImplemented, syntaxError } from '../engine/errors.js'
+import { accessDenied, EngineError, notImplemented, syntaxError } from '../engine/errors.js'
 import type { Pipes } from '../engine/pipes.js'
 import type { Progress } from '../engine/progress.js'
 import type { Body } from '../http/body.js'
@@ -252,6 +252,7 @@ export class Execution implements Running {
     reply.header('Content-Type', engine.contentType(format))
     if (/^JSON(Strings)?EachRowWithProgress$/.test(format)) reply.tellProgressInRows()
     // Class 1: WITH … INSERT … SELECT begins like a SELECT and has no rows.
+    if (statement.kind === 'other' && statement.isBackup) this.#assertMayBackUp(asked)
     const queryClass = await this.#check(statement.sql, statement.kind === 'select' ? [0, 1, 4] : undefined)
     if (statement.kind === 'select' && queryClass !== 1) {
       try {
@@ -270,6 +271,15 @@ export class Execution implements Running {
     return result
   }
 
+  /** The engine lets readers make backups, and anybody restore whatever a backup holds. */
+  #assertMayBackUp({ settings }: QueryRequest): void {
+    const { user } = this.#exchange
+    if (this.#isGet || user.readonly > 0 || (settings.readonly ?? '0') !== '0') throw readOnly()
+    if (user.access !== 'own' || user.databases) {
+      throw accessDenied('BACKUP and RESTORE are for owners of all databases')
+    }
+  }
+
   /**
    * The engine's parser has to see at most one statement, of the class that the gateway saw: a file clause that slipped
    * through would make a SELECT a control statement. Class 4 is what does not parse; running it gives the error text.
@@ -281,16 +291,17 @@ export class Execution implements Running {
     if (expected?.includes(queryClass) === false) throw notImplemented('This statement is not supported over HTTP')
     // A session's connection cannot be told that only this request may not write.
     const staysInSession = ['SET', 'USE', 'KILL'].some((verb) => isKeyword(sql, nextToken(sql, 0), verb))
-    if (this.#isGet && (queryClass === 1 || (queryClass === 3 && !staysInSession))) {
-      throw EngineError.of(
-        164,
-        'READONLY',
-        'Cannot execute query in readonly mode. For queries over HTTP, method GET implies readonly. You should use method POST for modifying queries',
-      )
-    }
+    if (this.#isGet && (queryClass === 1 || (queryClass === 3 && !staysInSession))) throw readOnly()
     return queryClass
   }
 }
+
+const readOnly = () =>
+  EngineError.of(
+    164,
+    'READONLY',
+    'Cannot execute query in readonly mode. For queries over HTTP, method GET implies readonly. You should use method POST for modifying queries',
+  )
 
 const databaseOf = (request: IncomingMessage, url: URLSearchParams) =>
   String(request.headers['x-clickhouse-database'] || url.get('database') || '')

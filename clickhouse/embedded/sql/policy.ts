@@ -11,6 +11,7 @@ export function assertAllowed(sql: string, tokens: readonly Token[]): void {
   const has = (keyword: string) => tokens.some((token) => isKeyword(sql, token, keyword))
   const isDefinition = has('CREATE') || has('ATTACH') || has('REPLACE')
   const isDictionary = isDefinition && has('DICTIONARY')
+  if (isBackup(sql, tokens)) assertBackupPlaceAllowed(sql, tokens)
   for (const [i, token] of tokens.entries()) {
     if (token.kind === 'error') {
       const shown = sql.slice(token.start, token.start + 20)
@@ -75,6 +76,29 @@ function assertNameAllowed(sql: string, tokens: readonly Token[], i: number): vo
     throw accessDenied('The function file is not allowed. A column of that name can be read as table.file')
   }
   if (isCall && /^(disk|(complex_key_)?ssd_cache)$/i.test(name)) throw accessDenied(`${name}() is not allowed in SQL`)
+}
+
+/** Whether a statement makes a backup or restores one. */
+export const isBackup = (sql: string, tokens: readonly Token[]): boolean =>
+  isKeyword(sql, tokens[0], 'BACKUP') || isKeyword(sql, tokens[0], 'RESTORE')
+
+/**
+ * A backup goes to and comes from a file below the one directory for backups, which the engine itself checks. Whatever
+ * else stands before a bracket could be another place: a disk, an address, the settings of one.
+ */
+function assertBackupPlaceAllowed(sql: string, tokens: readonly Token[]): void {
+  let places = 0
+  for (const [i, token] of tokens.entries()) {
+    if ((token.kind !== 'word' && token.kind !== 'name') || !isSymbol(sql, tokens[i + 1], '(')) continue
+    const name = identifier(sql, token)
+    if (/^(partitions?|tuple)$/i.test(name)) continue
+    if (name !== 'File') throw accessDenied(`${name}() is not allowed: a backup can only be at File('name')`)
+    if (tokens[i + 2]?.kind !== 'string' || !isSymbol(sql, tokens[i + 3], ')')) {
+      throw accessDenied("The place of a backup has to be written as File('name')")
+    }
+    places++
+  }
+  if (places === 0) throw accessDenied("The place of a backup has to be written as File('name')")
 }
 
 const allowedEngine =

@@ -1,6 +1,6 @@
 import { EngineError, syntaxError } from '../engine/errors.js'
 import { identifier, isKeyword, nextToken, type Token, tokenize, unquote } from './lexer.js'
-import { assertAllowed } from './policy.js'
+import { assertAllowed, isBackup } from './policy.js'
 
 /**
  * What a request asks for.
@@ -8,13 +8,13 @@ import { assertAllowed } from './policy.js'
  * - `insert`: rows follow in `format`, the first of them at `dataStart`; `head` + an input clause + `tail` is the statement,
  *   unless it has an `input`: then the rows are what that function call in `head` stands for.
  * - `kill`: KILL QUERY; `condition` is over the columns of system.processes.
- * - `other`: small or no output (DDL, SHOW, SYSTEM, INSERT … SELECT).
+ * - `other`: small or no output (DDL, SHOW, SYSTEM, INSERT … SELECT). The engine runs BACKUP and RESTORE for readers too.
  */
 export type Statement =
   | { kind: 'select'; sql: string; format: string | undefined; cut: number }
   | { kind: 'insert'; head: string; tail: string; format: string; dataStart: number; input?: InputCall }
   | { kind: 'kill'; sql: string; format: string | undefined; condition: string; mode: 'ASYNC' | 'SYNC' | 'TEST' }
-  | { kind: 'other'; sql: string; format: string | undefined }
+  | { kind: 'other'; sql: string; format: string | undefined; isBackup: boolean }
 
 /** Where `input('columns')` stands in a statement. */
 export type InputCall = { start: number; end: number; structure: string }
@@ -42,7 +42,8 @@ export function analyse(text: string): Statement {
     return { kind: 'select', sql, format: format?.name, cut: format?.cut ?? sql.length }
   }
   const kill = keyword === 'KILL' ? killOf(text, tokens.slice(0, format?.index)) : undefined
-  return kill ? { kind: 'kill', sql, format: format?.name, ...kill } : { kind: 'other', sql, format: format?.name }
+  if (kill) return { kind: 'kill', sql, format: format?.name, ...kill }
+  return { kind: 'other', sql, format: format?.name, isBackup: isBackup(text, tokens) }
 }
 
 /** `KILL QUERY WHERE condition [ASYNC|SYNC|TEST]`. Undefined for a KILL of anything else. */

@@ -1,3 +1,5 @@
+import { totalmem } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { isPassword } from '../../../../clickhouse/embedded/access/password.js'
 import type { User } from '../../../../clickhouse/embedded/access/users.js'
@@ -11,7 +13,18 @@ test('flags and variables become a configuration', () => {
     users: [{ name: 'default', access: 'own', readonly: 0 }],
     maxConcurrentQueries: 7,
     queryLogDays: 3,
+    backupDirectory: join('d', 'backups'),
+    maxServerMemory: expect.any(Number),
   })
+})
+
+test('the engine may take a part of the memory that there is, or what it is given', () => {
+  const memoryWith = (env: NodeJS.ProcessEnv) =>
+    readConfig(['--data', 'd'], { CLICKHOUSE_PASSWORD: 'x', ...env }).maxServerMemory
+  expect(memoryWith({})).toBeGreaterThan(0)
+  expect(memoryWith({})).toBeLessThan(totalmem())
+  expect(memoryWith({ CLICKHOUSE_MAX_SERVER_MEMORY_MB: '700' })).toBe(700 * 1024 * 1024)
+  expect(() => memoryWith({ CLICKHOUSE_MAX_SERVER_MEMORY_MB: '0' })).toThrow('CLICKHOUSE_MAX_SERVER_MEMORY_MB')
 })
 
 test('everything that is wrong is named at once', () => {
