@@ -14,6 +14,7 @@ export class EngineError extends Error {
   /** Reads the code out of what the addon rejected with. Unknown texts become STD_EXCEPTION (1001). */
   static from(error: unknown): EngineError {
     if (error instanceof EngineError) return error
+    if ((error as NodeJS.ErrnoException)?.code === 'ENOSPC') return noSpace()
     const text = innermost(
       (error instanceof Error ? error.message : String(error)).replace(/^Query failed: /, '').trim(),
     )
@@ -46,6 +47,7 @@ export function forUser({ code, message }: EngineError, name: string): EngineErr
   )
 }
 
+const noSpace = () => EngineError.of(243, 'NOT_ENOUGH_SPACE', 'Cannot store the rows of the INSERT, not enough space')
 export const badRequest = (text: string) => EngineError.of(36, 'BAD_ARGUMENTS', text)
 export const syntaxError = (text: string) => EngineError.of(62, 'SYNTAX_ERROR', text)
 export const accessDenied = (text: string) => EngineError.of(497, 'ACCESS_DENIED', text)

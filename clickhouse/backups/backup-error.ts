@@ -1,0 +1,8 @@
+import { PlumblineError } from '../../domain/errors.js'
+
+/** A backup or a restore that would not succeed if it were repeated as it was. */
+export class BackupError extends PlumblineError {
+  constructor(message: string) {
+    super(message, { retryable: false })
+  }
+}

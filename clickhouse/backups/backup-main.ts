@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { exitCodeOf } from '../../domain/exit-code.js'
+import { parseEnv } from '../../domain/parse-env.js'
+import { clickhouseEnv } from '../env.js'
+import { backup } from './backup.js'
+import { readFlags } from './flags.js'
+import { inMegabytes, inSeconds, table } from './report.js'
+
+try {
+  const { database, to, base } = readFlags(process.argv.slice(2), ['database', 'to', 'base'])
+  const env = parseEnv(z.object(clickhouseEnv), {
+    ...process.env,
+    ...(database !== undefined && { CLICKHOUSE_DATABASE: database }),
+  })
+  const startedAt = Date.now()
+  const name = to ?? `${env.CLICKHOUSE_DATABASE}-${new Date(startedAt).toISOString().replace(/[-:]|\.\d+/g, '')}`
+  const { marks, bytes, files, changed } = await backup(env, { to: name, base })
+  console.log(table(marks.filter((mark) => mark.is_checked).map(({ name, rows, checksum }) => [name, rows, checksum])))
+  console.log(`${name}: ${inMegabytes(bytes)} in ${files} files, ${inSeconds(Date.now() - startedAt)}`)
+  for (const table of changed) {
+    console.log(`${table} was written to meanwhile: a restore will have rows of it that cannot be checked`)
+  }
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = exitCodeOf(error)
+}

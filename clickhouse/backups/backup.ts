@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto'
+import { connect } from '../client.js'
+import type { ClickHouseEnv } from '../env.js'
+import { BackupError } from './backup-error.js'
+import { databases } from './databases.js'
+import { MANIFEST, type Mark, markRows, quoteName, storeManifest, takeMarks } from './manifest.js'
+import { backupFile, runOperation } from './operation.js'
+
+const DAY_MS = 86_400_000
+
+export type BackupReport = {
+  marks: Mark[]
+  bytes: number
+  files: number
+  /** Tables that were written to meanwhile, so that a restore cannot tell whether it has all. */
+  changed: string[]
+}
+
+/**
+ * Takes a backup of the database that `env` names, to the file or folder `to` of its server, on top of the backup `base`
+ * if there is one. Never overwrites another. Rejects with BackupError or QueryError.
+ */
+export async function backup(
+  env: ClickHouseEnv,
+  { to, base }: { to: string; base?: string | undefined },
+): Promise<BackupReport> {
+  const database = env.CLICKHOUSE_DATABASE
+  const options = { application: 'plumbline-backup', requestTimeoutMs: DAY_MS }
+  const server = connect({ ...env, CLICKHOUSE_DATABASE: 'default' }, options)
+  const session = connect(
+    { ...env, CLICKHOUSE_DATABASE: 'default' },
+    { ...options, maxOpenConnections: 1, sessionId: randomUUID() },
+  )
+  try {
+    const known = await databases(server)
+    if (!known.includes(database))
+      throw new BackupError(`there is no database ${database}; there are ${known.join(', ')}`)
+    const marks = await takeMarks(server, database)
+    const notInTar = marks.filter(({ engine_name }) => /^(Memory|.*Log)$/.test(engine_name)).map(({ name }) => name)
+    if (/\.(tar|tgz|zip)(\.|$)/.test(to) && notInTar.length > 0) {
+      throw new BackupError(
+        `${notInTar.join(', ')}: ClickHouse cannot restore tables of this engine from an archive; use a name without an ending`,
+      )
+    }
+    await storeManifest(session, marks)
+    const settings = base === undefined ? '' : ` SETTINGS base_backup = ${backupFile(base)}`
+    const what = `DATABASE ${quoteName(database)}, TEMPORARY TABLE ${MANIFEST}`
+    const size = await runOperation(session, `BACKUP ${what} TO ${backupFile(to)}${settings}`)
+    const changed: string[] = []
+    for (const mark of marks.filter(({ is_checked, condition }) => is_checked && condition === '')) {
+      const now = await markRows(server, mark, database)
+      if (now.rows !== mark.rows || now.checksum !== mark.checksum) changed.push(mark.name)
+    }
+    return { marks, ...size, changed }
+  } finally {
+    await Promise.all([server.close(), session.close()])
+  }
+}

@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto'
+import type { ClickHouseClient } from '@clickhouse/client'
+import { connect } from '../client.js'
+import type { ClickHouseEnv } from '../env.js'
+import { QueryError } from '../errors.js'
+import { BackupError } from './backup-error.js'
+import { databases } from './databases.js'
+import { MANIFEST, type Mark, markRows, quoteName, readManifest, tableName } from './manifest.js'
+import { backupFile, runOperation } from './operation.js'
+import { settleViews } from './settle-views.js'
+
+const DAY_MS = 86_400_000
+
+export type Restored = Mark & {
+  /** Of what the backup holds of a batch that was not committed when it began. */
+  dropped: string
+  found: { rows: string; checksum: string }
+  isRight: boolean
+}
+
+/**
+ * Restores the backup `from` into the database `as`, which must not exist, by default one of the name it had. What ingest
+ * had not committed when the backup began is taken out again, so that it can go on from there. Resolves to what is there,
+ * table by table, compared with what there was. Rejects with BackupError or QueryError.
+ */
+export async function restore(
+  env: ClickHouseEnv,
+  { from, as }: { from: string; as?: string | undefined },
+): Promise<{ database: string; tables: Restored[] }> {
+  const options = { application: 'plumbline-restore', requestTimeoutMs: DAY_MS }
+  const server = connect({ ...env, CLICKHOUSE_DATABASE: 'default' }, options)
+  const session = connect(
+    { ...env, CLICKHOUSE_DATABASE: 'default' },
+    { ...options, maxOpenConnections: 1, sessionId: randomUUID() },
+  )
+  try {
+    const marks = await manifestOf(session, from)
+    const source = (marks[0] as Mark).source_database
+    const database = as ?? source
+    if ((await databases(server)).includes(database)) {
+      throw new BackupError(`there is a database ${database} already: name another with --as`)
+    }
+    // Created here, not by RESTORE: that fails when somebody else was faster, and a database may be of another engine.
+    await run(server, `CREATE DATABASE ${quoteName(database)}`)
+    await runOperation(
+      server,
+      `RESTORE DATABASE ${quoteName(source)} AS ${quoteName(database)} FROM ${backupFile(from)} SETTINGS allow_different_database_def = 1`,
+    )
+    const dropped = new Map<string, string>()
+    for (const mark of marks) dropped.set(mark.name, await dropUncommitted(server, mark, database))
+    if (marks.some(({ name }) => name === 'peg_minutes')) await settleViews({ ...env, CLICKHOUSE_DATABASE: database })
+    const tables: Restored[] = []
+    for (const mark of marks) {
+      const found = await markRows(server, mark, database)
+      const isRight = !mark.is_checked || (found.rows === mark.rows && found.checksum === mark.checksum)
+      tables.push({ ...mark, dropped: dropped.get(mark.name) as string, found, isRight })
+    }
+    return { database, tables }
+  } finally {
+    await Promise.all([server.close(), session.close()])
+  }
+}
+
+async function manifestOf(session: ClickHouseClient, from: string): Promise<Mark[]> {
+  try {
+    await runOperation(session, `RESTORE TEMPORARY TABLE ${MANIFEST} FROM ${backupFile(from)}`)
+  } catch (error) {
+    if (error instanceof BackupError && error.message.includes(MANIFEST)) {
+      throw new BackupError(`${from} was not made by npm run backup: restore it with SQL`)
+    }
+    throw error
+  }
+  const marks = await readManifest(session)
+  if (marks.length === 0) throw new BackupError(`the database in ${from} was empty`)
+  return marks
+}
+
+/** Deletes the rows that do not meet the mark's condition; resolves to how many there were. */
+async function dropUncommitted(clickhouse: ClickHouseClient, mark: Mark, database: string): Promise<string> {
+  if (mark.condition === '') return '0'
+  const condition = `NOT (${mark.condition})`
+  const { rows } = await markRows(clickhouse, { ...mark, condition }, database)
+  if (rows !== '0') await run(clickhouse, `DELETE FROM ${tableName(database, mark.name)} WHERE ${condition}`)
+  return rows
+}
+
+async function run(clickhouse: ClickHouseClient, query: string): Promise<void> {
+  try {
+    await clickhouse.command({ query })
+  } catch (cause) {
+    throw new QueryError(query, cause)
+  }
+}
