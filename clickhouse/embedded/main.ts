@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Config, readConfig } from './config.js'
 import { ownDirectory } from './directories.js'
+import { dieOfFaults } from './faults.js'
 import { Engine } from './engine/engine.js'
 import { Pipes } from './engine/pipes.js'
 import { hashFromInput } from './hash-password.js'
@@ -73,6 +74,7 @@ async function open(directory: string, config: Config): Promise<{ engine: Engine
     const isRefused = error instanceof Error && error.message.startsWith('Failed to create connection')
     throw isRefused ? new Error(Owner.whyLocked(directory)) : error
   })
+  dieOfFaults()
   try {
     return { engine, pipes: await Pipes.open(join(directory, 'pipes')) }
   } catch (error) {

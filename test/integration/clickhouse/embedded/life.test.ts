@@ -202,3 +202,129 @@ test('it ends when the process that started it is killed', async () => {
     expect(readdirSync(directory)).not.toContain('owner.json')
   })
 })
+
+/** The program as a service manager runs it, with nothing set that makes it one process. */
+function runAlone(directory: string, env: NodeJS.ProcessEnv = {}) {
+  const { UV_THREADPOOL_SIZE: _, ...inherited } = process.env
+  const child = spawn(process.execPath, [main, '--data', directory, '--port', '0'], {
+    env: { ...inherited, CLICKHOUSE_PASSWORD: credentials.password, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  child.stderr.on('data', (chunk) => {
+    output += chunk
+  })
+  const exited = once(child, 'exit')
+  const ready = once(createInterface({ input: child.stdout }), 'line').then(
+    ([line]) => JSON.parse(line as string) as { url: string; pid: number },
+  )
+  return { child, exited, ready, output: () => output }
+}
+
+const until = async (what: string, isSo: () => Promise<boolean>) => {
+  for (let i = 0; i < 600; i++) {
+    if (await isSo().catch(() => false)) return
+    await sleep(50)
+  }
+  throw new Error(`never: ${what}`)
+}
+
+test('run alone, a crashed engine comes back at the same address with all that was acknowledged', async () => {
+  await withDirectory(async (directory) => {
+    const alone = runAlone(directory)
+    const { url } = await alone.ready
+    const http = httpTo(url)
+    await http('CREATE TABLE kept (a UInt64) ENGINE = MergeTree ORDER BY a')
+    const pid = async () => JSON.parse(readFileSync(join(directory, 'owner.json'), 'utf8')).pid as number
+    for (const [i, signal] of (['SIGKILL', 'SIGSEGV'] as const).entries()) {
+      expect(await http(`INSERT INTO kept SELECT number FROM numbers(${i + 1})`)).toMatchObject({ status: 200 })
+      const crashed = await pid()
+      expect(crashed).not.toBe(alone.child.pid)
+      process.kill(crashed, signal)
+      await until('is back', async () => (await pid()) !== crashed && (await http('SELECT 1')).text === '1\n')
+      expect(alone.output()).toContain(`it ended by ${signal}; starting it again`)
+    }
+    expect(await http('SELECT count() FROM kept')).toMatchObject({ text: '3\n' })
+    alone.child.kill('SIGTERM')
+    expect(await alone.exited).toEqual([0, null])
+  })
+})
+
+test('a signal that says to end is obeyed once, whichever and however often it comes', async () => {
+  await withDirectory(async (directory) => {
+    for (const signals of [['SIGTERM', 'SIGTERM'], ['SIGHUP'], ['SIGINT', 'SIGTERM', 'SIGINT']] as const) {
+      const alone = runAlone(directory)
+      const { pid, url } = await alone.ready
+      const running = httpTo(url)('SELECT sleepEachRow(1) FROM numbers(60)').catch(() => undefined)
+      await until('runs', async () =>
+        (await httpTo(url)("SELECT count() FROM system.processes WHERE query LIKE '%sleepEachRow%'")).text.startsWith(
+          '2',
+        ),
+      )
+      for (const signal of signals) alone.child.kill(signal)
+      process.kill(pid, signals[0])
+      expect(await alone.exited, signals.join()).toEqual([0, null])
+      await running
+      expect(isAlive(pid)).toBe(false)
+      expect(readdirSync(directory)).not.toContain('owner.json')
+    }
+  })
+})
+
+test('it goes on when nobody reads what it says any more', async () => {
+  await withDirectory(async (directory) => {
+    const alone = runAlone(directory)
+    const { url, pid } = await alone.ready
+    alone.child.stdout.destroy()
+    alone.child.stderr.destroy()
+    expect(await httpTo(url)('SELECT * FROM nothing')).toMatchObject({ status: 404 })
+    process.kill(pid, 'SIGKILL')
+    await until('is back', async () => (await httpTo(url)('SELECT 1')).text === '1\n')
+    alone.child.kill('SIGTERM')
+    expect(await alone.exited).toEqual([0, null])
+  })
+})
+
+test('a query that needs more memory than there is for all fails alone', async () => {
+  await withDirectory(async (directory) => {
+    const engine = await start(directory, { env: { CLICKHOUSE_MAX_SERVER_MEMORY_MB: '600' } })
+    const http = httpTo(engine.url)
+    const others = Array.from({ length: 4 }, () => http('SELECT sleepEachRow(0.1) FROM numbers(10) FORMAT Null'))
+    const greedy = await http('SELECT length(groupArray(toString(number))) FROM numbers(50000000)')
+    expect(greedy.text).toMatch(/^Code: 241\./)
+    for (const other of await Promise.all(others)) expect(other).toMatchObject({ status: 200 })
+    expect(await http('SELECT uniqExact(number) FROM numbers(100000)')).toMatchObject({ text: '100000\n' })
+    await engine.stop()
+  })
+})
+
+test('a damaged part is set aside, a damaged definition is named', async () => {
+  await withDirectory(async (directory) => {
+    const first = await start(directory)
+    for (const query of [
+      'CREATE DATABASE d',
+      'CREATE TABLE d.t (a UInt64) ENGINE = MergeTree ORDER BY a',
+      'INSERT INTO d.t SELECT 1',
+      'INSERT INTO d.t SELECT 2',
+      'CREATE TABLE d.last (a UInt64) ENGINE = MergeTree ORDER BY a',
+    ])
+      expect(await httpTo(first.url)(query)).toMatchObject({ status: 200 })
+    const part = "SELECT path FROM system.parts WHERE database = 'd' AND active ORDER BY name LIMIT 1"
+    const path = (await httpTo(first.url)(part)).text.trim()
+    await first.stop()
+    await writeFile(join(path, 'columns.txt'), '')
+    const second = await start(directory)
+    expect(await httpTo(second.url)('SELECT a FROM d.t')).toMatchObject({ text: '2\n' })
+    const detached = await httpTo(second.url)('SELECT reason FROM system.detached_parts')
+    expect(detached.text).toContain('broken')
+    await second.stop()
+    const [definition] = readdirSync(join(directory, 'engine', 'store'), { recursive: true, encoding: 'utf8' }).filter(
+      (file) => file.endsWith('last.sql'),
+    )
+    await writeFile(join(directory, 'engine', 'store', definition as string), '')
+    const alone = runAlone(directory)
+    expect(await alone.exited).toEqual([1, null])
+    expect(alone.output()).toContain('last.sql')
+    expect(alone.output()).toMatch(/data directory .* cannot be opened by the engine/)
+  })
+})
