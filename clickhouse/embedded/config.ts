@@ -75,6 +75,8 @@ export function readConfig(args: string[], env: NodeJS.ProcessEnv): Config {
   const usersFile = given.users ?? (env.CLICKHOUSE_USERS_FILE || undefined)
   const parsed = Variables.safeParse({
     ...env,
+    CLICKHOUSE_MAX_CONCURRENT_QUERIES: env.CLICKHOUSE_MAX_CONCURRENT_QUERIES || undefined,
+    CLICKHOUSE_MAX_SERVER_MEMORY_MB: env.CLICKHOUSE_MAX_SERVER_MEMORY_MB || undefined,
     '--data': given.data,
     '--port': port,
     '--users': usersFile,

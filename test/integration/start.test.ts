@@ -131,12 +131,20 @@ describe('npm start', () => {
     const url = await run.said(/^open (\S+)$/m)
     expect(run.output()).toContain('schema      up to date')
     expect(run.output()).not.toContain('LOST')
-    const [engine] = (await leftovers())
-      .filter((line) => line.includes('embedded/main.js'))
-      .map((line) => Number(line.split(' ')[0]))
-    process.kill(engine as number, 'SIGKILL')
+    const address = await run.said(/^clickhouse {2}(\S+) /m)
+    const engines = async () =>
+      (await leftovers()).filter((line) => line.includes('embedded/main.js')).map((line) => Number(line.split(' ')[0]))
+    // The server's process, below the one that keeps it.
+    const [, server] = await engines()
+    process.kill(server as number, 'SIGKILL')
+    await run.said(/it ended by SIGKILL; starting it again/)
+    await run.said(/it is back/)
+    expect(await (await fetch(`${address}/ping`)).text()).toBe('Ok.\n')
+    const [keeper] = await engines()
+    process.kill(keeper as number, 'SIGKILL')
     await run.said(/clickhouse DIED/)
     await run.said(/clickhouse is back/)
+    expect(await (await fetch(`${address}/ping`)).text()).toBe('Ok.\n')
     await sleep(3000)
     const peg = (await (await fetch(`${url}/0x20c0000000000000000000000000000000000000/peg`)).json()) as {
       current: { block_number: number }

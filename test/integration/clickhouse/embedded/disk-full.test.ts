@@ -38,6 +38,7 @@ test.skipIf(!mayMount)(
   async () => {
     await withDirectory(async (directory) => {
       const { http, child, exited, onDisk } = await onSmallDisk(directory, 64)
+      onDisk('dd if=/dev/zero of="$DISK/ballast" bs=1M count=16')
       await http('CREATE TABLE t (batch UInt32, row UInt32, text String) ENGINE = MergeTree ORDER BY (batch, row)')
       const acknowledged: number[] = []
       const insert = (batch: number) =>
@@ -59,7 +60,7 @@ test.skipIf(!mayMount)(
       const held =
         'SELECT groupArray(batch) FROM (SELECT batch FROM t GROUP BY batch HAVING count() = 20000 ORDER BY batch)'
       expect(await http(held)).toMatchObject({ text: `[${acknowledged}]\n` })
-      onDisk('rm "$DISK/filler"')
+      onDisk('rm "$DISK/filler" "$DISK/ballast"')
       expect(await row(1001)).toMatchObject({ status: 200 })
       expect(await http('SELECT batch FROM t WHERE batch > 200')).toMatchObject({ text: '1001\n' })
       expect(await http('TRUNCATE TABLE t')).toMatchObject({ status: 200 })

@@ -1,0 +1,70 @@
+import { execFile } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { connect } from '../../../clickhouse/client.js'
+import { spawnEmbedded } from '../../../clickhouse/embedded/spawn.js'
+import { migrate } from '../../../clickhouse/migrate.js'
+import { stillChain } from '../../fixtures/chain.js'
+import { fingerprint } from '../../fixtures/fingerprint.js'
+import { ingestAll } from '../../fixtures/ingest.js'
+
+const run = promisify(execFile)
+const BLOCKS = 200
+const FACTS =
+  'blocks stablecoins quote_token_updates dex_orders flows supply_events state_reads peg_samples chain_identity ingest_batches'
+
+/** The script as the document has it. */
+const script = (): string => {
+  const document = readFileSync(new URL('../../../clickhouse/embedded/README.md', import.meta.url), 'utf8')
+  return /```bash\n([\s\S]*?)```/.exec(document)?.[1] as string
+}
+
+test('the documented script copies every fact to another server, and a repeat changes nothing', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'plumbline-copy-'))
+  const chain = await stillChain({ historyBlocks: BLOCKS })
+  const password = 'copy-test'
+  const servers = await Promise.all(
+    ['from', 'to'].map((name) => spawnEmbedded({ dataDir: join(directory, name), user: 'default', password })),
+  )
+  const [from, to] = servers.map(({ url }) => ({
+    CLICKHOUSE_URL: url,
+    CLICKHOUSE_USER: 'default',
+    CLICKHOUSE_PASSWORD: password,
+    CLICKHOUSE_DATABASE: 'plumbline',
+  })) as [Parameters<typeof migrate>[0], Parameters<typeof migrate>[0]]
+  const [source, target] = [from, to].map((env) => connect(env, { application: 'plumbline-test' })) as [
+    ReturnType<typeof connect>,
+    ReturnType<typeof connect>,
+  ]
+  try {
+    await Promise.all([migrate(from), migrate(to)])
+    await ingestAll(from, source, chain.rpcUrl, BLOCKS)
+    writeFileSync(join(directory, 'copy.sh'), script())
+    for (const name of ['from', 'to']) writeFileSync(join(directory, `${name}.curl`), `user = "default:${password}"`)
+    const env = {
+      PATH: process.env.PATH,
+      FROM: from.CLICKHOUSE_URL,
+      TO: to.CLICKHOUSE_URL,
+      DATABASE: 'plumbline',
+      TABLES: FACTS,
+    }
+    // A table that is there already, though nothing tells the script so but its rows.
+    for (const tables of ['flows', FACTS, FACTS]) {
+      const { stdout } = await run('bash', ['copy.sh'], { cwd: directory, env: { ...env, TABLES: tables } })
+      expect(stdout).toContain('flows ')
+      if (tables === FACTS) expect(await fingerprint(target)).toEqual(await fingerprint(source))
+    }
+    // Ingest goes on there from where it was here.
+    await ingestAll(to, target, chain.rpcUrl, BLOCKS)
+    expect(await fingerprint(target)).toEqual(await fingerprint(source))
+  } finally {
+    await Promise.all([source.close(), target.close()])
+    await Promise.all(servers.map((server) => server.stop()))
+    await chain.remove()
+    await rm(directory, { recursive: true, force: true })
+  }
+})
