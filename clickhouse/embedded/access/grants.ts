@@ -25,7 +25,6 @@ const own = [
 const everywhere = ['ALTER VIEW', 'CREATE VIEW', 'CREATE DICTIONARY', 'BACKUP', 'UNDROP TABLE']
 /** SYSTEM is granted by parts, because SYSTEM SHUTDOWN would end the process. */
 const server = [
-  'BACKUP',
   'CREATE FUNCTION',
   'DROP FUNCTION',
   'KILL QUERY',

@@ -3,7 +3,9 @@ import type { User } from '../access/users.js'
 import { quoteName, quoteString, setStatement } from '../query/settings.js'
 import { type Addon, type Classification, loadAddon } from './addon.js'
 import { Connection, internalMark } from './connection.js'
+
 import { Dictionaries } from './dictionaries.js'
+
 import {
   accessName,
   type EngineOptions,
@@ -11,7 +13,9 @@ import {
   evaluationSettings,
   writeEngineConfig,
 } from './engine-config.js'
+
 import { EngineError } from './errors.js'
+
 import { Killer } from './killer.js'
 import { ProgressPoller } from './progress.js'
 

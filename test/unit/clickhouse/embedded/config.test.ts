@@ -23,7 +23,9 @@ test('the engine may take a part of the memory that there is, or what it is give
     readConfig(['--data', 'd'], { CLICKHOUSE_PASSWORD: 'x', ...env }).maxServerMemory
   expect(memoryWith({})).toBeGreaterThan(0)
   expect(memoryWith({})).toBeLessThan(totalmem())
-  expect(memoryWith({ CLICKHOUSE_MAX_SERVER_MEMORY_MB: '', CLICKHOUSE_MAX_CONCURRENT_QUERIES: '' })).toBe(memoryWith({}))
+  expect(memoryWith({ CLICKHOUSE_MAX_SERVER_MEMORY_MB: '', CLICKHOUSE_MAX_CONCURRENT_QUERIES: '' })).toBe(
+    memoryWith({}),
+  )
   expect(memoryWith({ CLICKHOUSE_MAX_SERVER_MEMORY_MB: '700' })).toBe(700 * 1024 * 1024)
   expect(() => memoryWith({ CLICKHOUSE_MAX_SERVER_MEMORY_MB: '0' })).toThrow('CLICKHOUSE_MAX_SERVER_MEMORY_MB')
 })
