@@ -10,7 +10,7 @@ import { isOwner, type User } from './users.js'
 export function assertMayRun(user: User, sql: string): void {
   if (isOwner(user)) return
   const verb = nextToken(sql, 0)
-  if (isKeyword(sql, verb, 'BACKUP') || isKeyword(sql, verb, 'RESTORE')) {
+  if (['BACKUP', 'RESTORE', 'SNAPSHOT'].some((word) => isKeyword(sql, verb, word))) {
     throw refused(user, 'BACKUP and RESTORE are for owners of every database')
   }
   const isDefinition = ['CREATE', 'ATTACH', 'REPLACE'].some((word) => isKeyword(sql, verb, word))

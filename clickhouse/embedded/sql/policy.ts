@@ -80,7 +80,7 @@ function assertNameAllowed(sql: string, tokens: readonly Token[], i: number): vo
 
 /** Whether a statement makes a backup or restores one. */
 export const isBackup = (sql: string, tokens: readonly Token[]): boolean =>
-  isKeyword(sql, tokens[0], 'BACKUP') || isKeyword(sql, tokens[0], 'RESTORE')
+  ['BACKUP', 'RESTORE', 'SNAPSHOT'].some((verb) => isKeyword(sql, tokens[0], verb))
 
 /**
  * A backup goes to and comes from a file below the one directory for backups, which the engine itself checks. Whatever
