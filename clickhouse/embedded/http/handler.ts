@@ -112,7 +112,7 @@ export class QueryHandler {
   #count(execution: Execution, url: URLSearchParams, execution_seconds: number): void {
     const { user, request, facts } = execution
     if (!user.quota) return
-    const used = { result_rows: facts.result?.rowsRead ?? 0, execution_seconds }
+    const used = { result_rows: facts.figures.result_rows, execution_seconds }
     const key = quotaKey(user.name, user.quota, sentQuotaKey(request, url))
     this.#quotas.add(key, user.quota, used, Date.now())
   }

@@ -1,3 +1,5 @@
+import type { Progress } from '../engine/progress.js'
+
 /** Puts rows of progress between the lines of a result, never into one. */
 export class ProgressRows {
   #waiting: Buffer | undefined
@@ -24,3 +26,14 @@ export class ProgressRows {
 }
 
 const newline = 0x0a
+
+/**
+ * Progress as ClickHouse writes it: numbers as strings, in this order. In headers it writes all of them, in rows those
+ * that are not zero. How large the result will be is not known while a statement runs.
+ */
+export function progressJson({ peak_memory, ...seen }: Progress, which: 'all' | 'known'): string {
+  const { elapsed_ns, ...counted } = seen
+  const numbers = { ...counted, result_rows: 0, result_bytes: 0, elapsed_ns, memory_usage: peak_memory }
+  const shown = Object.entries(numbers).filter(([, value]) => which === 'all' || value !== 0)
+  return JSON.stringify(Object.fromEntries(shown.map(([name, value]) => [name, String(value)])))
+}

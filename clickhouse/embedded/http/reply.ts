@@ -6,18 +6,23 @@ import { type EngineError, httpStatus } from '../engine/errors.js'
 import type { Progress } from '../engine/progress.js'
 import { isTrue } from '../query/settings.js'
 import { ProgressHead } from './progress-head.js'
-import { ProgressRows } from './progress-rows.js'
+import { ProgressRows, progressJson } from './progress-rows.js'
 
 /** As much as a server holds back before it sends the status. */
 const holdBytes = 1024 * 1024
 /** With wait_end_of_query, which a server keeps on disk. */
 const holdAllBytes = 64 * 1024 * 1024
 
+/** The statistics at the end of a result are shorter. */
+const tailBytes = 400
+
 type Options = {
   encodings: readonly Encoding[]
   holdBytes: number
   timeoutMs: number
   progressIntervalMs: number | undefined
+  /** Whether nothing of the body is to be sent before all is there. */
+  waits: boolean
 }
 
 /**
@@ -30,6 +35,8 @@ export class Reply {
   readonly #head: ProgressHead
   #rows: ProgressRows | undefined
   #progressAt = 0
+  #keepsTail = false
+  #tail: Buffer = Buffer.alloc(0)
   readonly #tag = Array.from(randomBytes(16), (byte) => String.fromCharCode(97 + (byte % 26))).join('')
   #held: Buffer[] = []
   #heldBytes = 0
@@ -51,6 +58,7 @@ export class Reply {
     return new Reply(response, {
       encodings: encodingsOf(request, url),
       holdBytes: bytesToHold(url),
+      waits: waitsForEnd(url),
       timeoutMs: (Number(url.get('http_send_timeout')) || 30) * 1000,
       progressIntervalMs: isTrue(url.get('send_progress_in_http_headers')) && !isHeadOnly ? interval : undefined,
     })
@@ -65,37 +73,57 @@ export class Reply {
     if (!this.#response.headersSent) this.#response.setHeader(name, value)
   }
 
+  /** Keeps the last bytes of the result as it is written. */
+  keepTail(): void {
+    this.#keepsTail = true
+  }
+
+  /** The last bytes of the result, if they were kept. */
+  get tail(): string {
+    return this.#tail.toString()
+  }
+
   /** From here on the result is lines of JSON, between which progress is told. */
   tellProgressInRows(): void {
     this.#rows = new ProgressRows()
   }
 
   /** Tells the client how far its query is, if it wants to know and nothing stands in the way. */
-  progress({ peak_memory, ...progress }: Progress): void {
-    const { progressIntervalMs } = this.#options
+  progress(progress: Progress): void {
+    const { progressIntervalMs, waits } = this.#options
     if (this.#response.destroyed || (!this.#rows && progressIntervalMs === undefined)) return
     const now = performance.now()
     if (now - this.#progressAt < (progressIntervalMs ?? 0)) return
     this.#progressAt = now
-    const numbers = Object.entries({ ...progress, memory_usage: peak_memory })
-    const json = JSON.stringify(Object.fromEntries(numbers.map(([name, value]) => [name, String(value)])))
     if (this.#rows) {
-      const row = this.#rows.add(json)
-      if (row && !this.#stream?.writableNeedDrain) this.#streaming().write(row)
-    } else if (!this.#stream) this.#head.send(json)
+      const row = this.#rows.add(progressJson(progress, 'known'))
+      if (row && waits && !this.#stream) this.#hold(row)
+      else if (row && !this.#stream?.writableNeedDrain) this.#streaming().write(row)
+    } else if (!this.#stream) this.#head.send(progressJson(progress, 'all'))
   }
 
   /** Resolves when more may be written; at once when nobody listens any more. */
   async write(chunk: Buffer): Promise<void> {
     if (this.#response.closed || this.#response.destroyed) return
     const data = this.#rows?.weave(chunk) ?? chunk
+    if (this.#keepsTail) this.#keep(data)
     if (!this.#stream) {
-      this.#held.push(data)
-      this.#heldBytes += data.length
+      this.#hold(data)
       if (this.#heldBytes <= this.#options.holdBytes) return
     }
     const held = this.#stream ? data : Buffer.alloc(0)
     await this.#send(this.#streaming(), held)
+  }
+
+  #hold(data: Buffer): void {
+    this.#held.push(data)
+    this.#heldBytes += data.length
+  }
+
+  #keep(data: Buffer): void {
+    const last = data.length >= tailBytes ? data : Buffer.concat([this.#tail, data])
+    // A copy, as the tail would keep the whole chunk alive.
+    this.#tail = Buffer.from(last.subarray(-tailBytes))
   }
 
   async end(): Promise<void> {
@@ -192,8 +220,10 @@ export class Reply {
   }
 }
 
+const waitsForEnd = (url: URLSearchParams) => isTrue(url.get('http_wait_end_of_query') ?? url.get('wait_end_of_query'))
+
 function bytesToHold(url: URLSearchParams): number {
-  if (isTrue(url.get('http_wait_end_of_query') ?? url.get('wait_end_of_query'))) return holdAllBytes
+  if (waitsForEnd(url)) return holdAllBytes
   const asked = Number(url.get('http_response_buffer_size') ?? url.get('buffer_size'))
   return Math.min(Math.max(asked || 0, holdBytes), holdAllBytes)
 }

@@ -4,7 +4,7 @@ import { EngineError, syntaxError } from '../engine/errors.js'
 import type { Pipes } from '../engine/pipes.js'
 import type { ExternalTable } from '../query/external-tables.js'
 import { splitParameters } from '../query/settings.js'
-import { analyse, isInsertWithRows, type Statement } from '../sql/statement.js'
+import { analyse, isInsertWithRows, type Statement, withoutRows } from '../sql/statement.js'
 import type { Body } from './body.js'
 import { type Form, readForm } from './form.js'
 
@@ -22,25 +22,30 @@ export type QueryRequest = {
   externalTables: ExternalTable[]
 }
 
-/** Reads the statement from URL and body, and leaves the rows of an INSERT in the body. */
+/**
+ * Reads the statement from URL and body, and leaves the rows of an INSERT in the body. `refused` is given the text of
+ * one that may not run, before this throws.
+ */
 export async function readQuery(
   request: IncomingMessage,
   url: URLSearchParams,
   body: Body,
   pipes: Pipes,
+  refused: (text: string) => void,
 ): Promise<QueryRequest> {
   assertServed(request, url)
   const { settings, params } = splitParameters(url)
   const contentType = request.headers['content-type'] ?? ''
   if (contentType.startsWith('multipart/form-data')) {
-    return fromForm(await readForm(body, contentType, url, pipes), url, pipes)
+    return fromForm(await readForm(body, contentType, url, pipes), url, pipes, refused)
   }
   // As on a server: the statement is the parameter, a line break and the body.
   const head = url.has('query') && url.get('query') !== '' ? Buffer.from(`${url.get('query')}\n`) : Buffer.alloc(0)
-  if (isInsertWithRows(head.toString())) return { ...splitRows(head, true), params, settings, externalTables: [] }
+  if (isInsertWithRows(head.toString()))
+    return { ...splitRows(head, true, refused), params, settings, externalTables: [] }
   const limit = Math.max(Number(settings.max_query_size ?? 0) || 0, defaultQueryBytes)
   const { chunks, isComplete } = await body.readUpTo(limit)
-  const found = splitRows(Buffer.concat([head, ...chunks]), isComplete)
+  const found = splitRows(Buffer.concat([head, ...chunks]), isComplete, refused)
   return { ...found, params, settings, externalTables: [] }
 }
 
@@ -55,7 +60,12 @@ function assertServed({ method, headers }: IncomingMessage, url: URLSearchParams
   if (role !== null) throw EngineError.of(511, 'UNKNOWN_ROLE', `There is no role \`${role}\` in user directories`)
 }
 
-async function fromForm({ fields, tables }: Form, url: URLSearchParams, pipes: Pipes): Promise<QueryRequest> {
+async function fromForm(
+  { fields, tables }: Form,
+  url: URLSearchParams,
+  pipes: Pipes,
+  refused: (text: string) => void,
+): Promise<QueryRequest> {
   try {
     const { settings, params } = splitParameters(url)
     Object.assign(params, splitParameters(fields).params)
@@ -63,7 +73,7 @@ async function fromForm({ fields, tables }: Form, url: URLSearchParams, pipes: P
       for (const part of ['format', 'structure', 'types']) delete settings[`${name}_${part}`]
     }
     const sql = `${url.get('query') ?? ''}${fields.get('query') ?? ''}`
-    return { ...splitRows(Buffer.from(sql), true), params, settings, externalTables: tables }
+    return { ...splitRows(Buffer.from(sql), true, refused), params, settings, externalTables: tables }
   } catch (error) {
     await pipes.removeFiles(tables)
     throw error
@@ -74,15 +84,28 @@ async function fromForm({ fields, tables }: Form, url: URLSearchParams, pipes: P
  * The statement in `bytes`, and what stands behind the head of an INSERT, which need not be text. Only the head of
  * an INSERT may be found in bytes that are not all.
  */
-function splitRows(bytes: Buffer, isComplete: boolean): Pick<QueryRequest, 'statement' | 'text' | 'firstRows'> {
+function splitRows(
+  bytes: Buffer,
+  isComplete: boolean,
+  refused: (text: string) => void,
+): Pick<QueryRequest, 'statement' | 'text' | 'firstRows'> {
   const text = bytes.toString()
   if (!isComplete && !isInsertWithRows(text)) {
     throw syntaxError('Max query size exceeded (can be increased with the `max_query_size` setting)')
   }
-  const statement = analyse(text)
+  const statement = analyseOr(text, refused)
   const head = statement.kind === 'insert' ? Buffer.from(text.slice(0, statement.dataStart)) : bytes
   const isText = statement.kind === 'insert' ? bytes.subarray(0, head.length).equals(head) : isUtf8(bytes)
   if (!isText) throw syntaxError('The query is not valid UTF-8')
   const sent = statement.kind === 'insert' ? text.slice(0, statement.dataStart) : statement.sql
   return { statement, text: sent, firstRows: bytes.subarray(head.length) }
+}
+
+function analyseOr(text: string, refused: (text: string) => void): Statement {
+  try {
+    return analyse(text)
+  } catch (error) {
+    refused(withoutRows(text))
+    throw error
+  }
 }

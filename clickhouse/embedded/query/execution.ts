@@ -15,8 +15,9 @@ import { responseHeaders } from '../http/response-headers.js'
 import { isKeyword, nextToken } from '../sql/lexer.js'
 import { replaceProcesses } from '../sql/processes.js'
 import { ownGrants } from '../sql/show-grants.js'
-import { analyse } from '../sql/statement.js'
+import { analyse, type Statement } from '../sql/statement.js'
 import { dropTemporary, loadTables } from './external-tables.js'
+import { type Figures, figuresOf } from './figures.js'
 import { insert, type Rows, readRows } from './insert.js'
 import { killQueries } from './kill.js'
 import { processesOf } from './processes.js'
@@ -62,7 +63,11 @@ export class Execution implements Running {
   #query: RunningQuery | undefined
   #result: NativeResult | undefined
   #progress: Progress | undefined
-  #hasSecrets = false
+  /** What was sent instead of a statement that may run. */
+  #refusedText = ''
+  #database: string
+  /** Undefined while nobody has looked, and when there is nothing that could be looked through. */
+  #hasSecrets: boolean | undefined
   #stopReason: EngineError | undefined
 
   constructor(services: Services, exchange: Exchange) {
@@ -72,23 +77,35 @@ export class Execution implements Running {
     this.user = exchange.user
     this.request = exchange.request
     this.response = exchange.response
+    this.#database = databaseOf(exchange.request, exchange.url) || 'default'
   }
 
   get mark(): string | undefined {
     return this.#query?.connection.mark
   }
 
+  get text(): string | undefined {
+    return this.#hasSecrets === false ? this.#asked?.text : undefined
+  }
+
   /** What is known of it so far. `asked` and `result` are undefined before there are any. */
   get facts() {
-    const { url, request } = this.#exchange
+    const asked = this.#asked
     return {
-      asked: this.#asked,
-      database: databaseOf(request, url) || 'default',
+      text: asked?.text ?? this.#refusedText,
+      params: asked?.params ?? {},
+      settings: asked?.settings ?? {},
+      database: this.#database,
       hasStarted: this.#query !== undefined,
       hasSecrets: this.#hasSecrets,
-      result: this.#result,
       progress: this.#progress,
+      figures: this.#figures,
     }
+  }
+
+  get #figures(): Figures {
+    const isInsert = this.#asked?.statement.kind === 'insert'
+    return figuresOf(isInsert, this.#result, this.#progress, this.#exchange.reply.tail)
   }
 
   stop(reason: EngineError): void {
@@ -100,7 +117,9 @@ export class Execution implements Running {
   /** Throws EngineError, while the reply can still tell it. */
   async run(): Promise<void> {
     const { request, url, body } = this.#exchange
-    const asked = await readQuery(request, url, body, this.#services.pipes)
+    const asked = await readQuery(request, url, body, this.#services.pipes, (text) => {
+      this.#refusedText = text
+    })
     this.#asked = asked
     try {
       await this.#run(asked)
@@ -151,9 +170,10 @@ export class Execution implements Running {
     })
     const state: SessionState = { database, settings: asked.settings }
     try {
-      await withSessionState(connection, state, () =>
-        this.#withTables(connection, asked, () => this.#runOn(connection, asked, rows)),
-      )
+      await withSessionState(connection, state, (current) => {
+        this.#database = current
+        return this.#withTables(connection, asked, () => this.#runOn(connection, asked, rows))
+      })
     } finally {
       if (this.#stopReason || isTrue(url.get('close_session'))) await sessions.close(id)
       else sessions.give(id, timeoutS)
@@ -172,12 +192,11 @@ export class Execution implements Running {
   }
 
   /** With what the engine knows of everybody replaced by what it may tell this user. */
-  #forUser(asked: QueryRequest): QueryRequest {
-    const { statement } = asked
-    if (statement.kind !== 'select' && statement.kind !== 'other') return asked
+  #forUser(statement: Exclude<Statement, { kind: 'insert' }>): typeof statement {
+    if (statement.kind === 'kill') return statement
     const own = ownGrants(statement.sql, statement.format, accessName(this.user))
     const sql = replaceProcesses(own, () => processesOf(this.user, this.#services.registry))
-    return sql === statement.sql ? asked : { ...asked, statement: analyse(sql) }
+    return sql === statement.sql ? statement : (analyse(sql) as typeof statement)
   }
 
   #connect(database: string, { statement }: QueryRequest, rows: Rows | undefined): Promise<Connection> {
@@ -225,20 +244,21 @@ export class Execution implements Running {
       reply.progress(progress)
     })
     try {
-      this.#result = await this.#execute(query, this.#forUser(asked), rows)
+      this.#result = await this.#execute(query, asked, rows)
     } catch (error) {
       // The engine words every cancellation the same; why it was cancelled is known here.
       throw this.#stopReason && query.isCancelled ? this.#stopReason : error
     } finally {
       unwatch()
     }
-    reply.header('X-ClickHouse-Summary', summary(this.facts, process.hrtime.bigint() - started))
+    reply.header('X-ClickHouse-Summary', summary(this.#figures, this.#progress, process.hrtime.bigint() - started))
   }
 
   async #execute(query: RunningQuery, asked: QueryRequest, rows: Rows | undefined): Promise<NativeResult> {
     const { engine, pipes, registry, queryLog } = this.#services
     const { reply, body, url, request } = this.#exchange
-    const { statement, params } = asked
+    const { params } = asked
+    let { statement } = asked
     const defaultFormat = request.headers['x-clickhouse-format'] || url.get('default_format') || 'TabSeparated'
     const format = statement.format ?? String(defaultFormat)
     assertFormat(format, url)
@@ -250,10 +270,15 @@ export class Execution implements Running {
     }
     reply.header('X-ClickHouse-Format', format)
     reply.header('Content-Type', engine.contentType(format))
-    if (/^JSON(Strings)?EachRowWithProgress$/.test(format)) reply.tellProgressInRows()
+    if (/^JSON(Strings)?EachRowWithProgress$/i.test(format)) reply.tellProgressInRows()
+    if (/^JSON/i.test(format)) reply.keepTail()
     // Class 1: WITH … INSERT … SELECT begins like a SELECT and has no rows.
     if (statement.kind === 'other' && statement.isBackup) this.#assertNotReadOnly(asked)
-    const queryClass = await this.#check(statement.sql, statement.kind === 'select' ? [0, 1, 4] : undefined)
+    const classes = (kind: Statement['kind']) => (kind === 'select' ? [0, 1, 4] : undefined)
+    const queryClass = await this.#check(statement.sql, classes(statement.kind))
+    const forUser = this.#forUser(statement)
+    if (forUser !== statement) await this.#check(forUser.sql, classes(forUser.kind))
+    statement = forUser
     if (statement.kind === 'select' && queryClass !== 1) {
       try {
         return await select(query, pipes, statement, format, params, reply)
@@ -262,7 +287,7 @@ export class Execution implements Running {
         if (EngineError.from(error).code !== 62 || reply.hasBytes || queryClass !== 0) throw error
       }
     }
-    if (/^\s*SYSTEM\s+FLUSH\s+LOGS/i.test(statement.sql)) await queryLog?.flush()
+    if (isFlushOfLogs(statement.sql)) await queryLog?.flush()
     const result =
       statement.kind === 'kill'
         ? await killQueries(query.connection, statement, this.user, registry, format, params)
@@ -282,7 +307,7 @@ export class Execution implements Running {
    */
   async #check(sql: string, expected: readonly number[] | undefined): Promise<number> {
     const { statementCount, queryClass, hasSecrets } = await this.#services.engine.classify(sql)
-    this.#hasSecrets = hasSecrets
+    if (queryClass !== unparsed) this.#hasSecrets = hasSecrets
     if (statementCount > 1) throw syntaxError('Syntax error (Multi-statements are not allowed)')
     if (expected?.includes(queryClass) === false) throw notImplemented('This statement is not supported over HTTP')
     // A session's connection cannot be told that only this request may not write.
@@ -299,6 +324,12 @@ const readOnly = () =>
     'Cannot execute query in readonly mode. For queries over HTTP, method GET implies readonly. You should use method POST for modifying queries',
   )
 
+/** The class of a text that the engine's parser does not take for SQL. */
+const unparsed = 4
+
+const isFlushOfLogs = (sql: string) =>
+  isKeyword(sql, nextToken(sql, 0), 'SYSTEM') && /^SYSTEM\s+FLUSH\s+LOGS\b/i.test(sql.slice(nextToken(sql, 0)?.start))
+
 const databaseOf = (request: IncomingMessage, url: URLSearchParams) =>
   String(request.headers['x-clickhouse-database'] || url.get('database') || '')
 
@@ -309,25 +340,20 @@ function assertFormat(format: string, url: URLSearchParams): void {
   }
 }
 
-/**
- * As in a server's X-ClickHouse-Summary. What was read is known as far as it was seen while the statement ran; for one
- * that was over sooner it is what came out.
- */
-function summary({ asked, result, progress }: Execution['facts'], elapsedNs: bigint): string {
-  const isInsert = asked?.statement.kind === 'insert'
-  const [rows, bytes] = [result?.rowsRead ?? 0, result?.bytesRead ?? 0]
-  const written = isInsert
-    ? { rows, bytes }
-    : { rows: progress?.written_rows ?? 0, bytes: progress?.written_bytes ?? 0 }
+/** As in a server's X-ClickHouse-Summary. */
+function summary(figures: Figures, progress: Progress | undefined, elapsed_ns: bigint): string {
+  const { read_rows, read_bytes, written_rows, written_bytes, result_rows, result_bytes } = figures
+  const total_rows_to_read = Math.max(progress?.total_rows_to_read ?? 0, read_rows)
   const numbers = {
-    read_rows: Math.max(rows, progress?.read_rows ?? 0),
-    read_bytes: Math.max(bytes, progress?.read_bytes ?? 0),
-    written_rows: written.rows,
-    written_bytes: written.bytes,
-    total_rows_to_read: progress?.total_rows_to_read ?? 0,
-    result_rows: rows,
-    result_bytes: bytes,
-    elapsed_ns: elapsedNs,
+    read_rows,
+    read_bytes,
+    written_rows,
+    written_bytes,
+    total_rows_to_read,
+    result_rows,
+    result_bytes,
+    elapsed_ns,
+    memory_usage: progress?.peak_memory ?? 0,
   }
   return JSON.stringify(Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, String(value)])))
 }

@@ -2,6 +2,7 @@ import { isOwner, type User } from '../access/users.js'
 import type { NativeResult } from '../engine/addon.js'
 import type { Connection } from '../engine/connection.js'
 import { cancelled } from '../engine/errors.js'
+import { replaceProcesses } from '../sql/processes.js'
 import type { Statement } from '../sql/statement.js'
 import { processesOf } from './processes.js'
 import type { Registry } from './registry.js'
@@ -12,6 +13,7 @@ type Found = { query_id: string; user: string; query: string }
 /**
  * KILL QUERY with the ids that clients know: finds what the condition means, stops it and returns a server's answer.
  * Queries that are the engine's own (the refresh of a view) are left to its own KILL. SYNC waits until they have ended.
+ * TEST stops nothing.
  */
 export async function killQueries(
   connection: Connection,
@@ -21,8 +23,10 @@ export async function killQueries(
   format: string,
   params: Record<string, string>,
 ): Promise<NativeResult> {
-  const { condition, mode } = statement
-  const select = `SELECT query_id, user, query FROM ${processesOf(user, registry)} WHERE ${condition}`
+  const { mode } = statement
+  const processes = processesOf(user, registry)
+  const condition = replaceProcesses(statement.condition, () => processes)
+  const select = `SELECT query_id, user, query FROM ${processes} WHERE ${condition}`
   const { bytes } = await connection.run(select, 'JSONEachRow', params)
   const self = connection.mark
   const found = bytes
@@ -30,18 +34,21 @@ export async function killQueries(
     .split('\n')
     .filter(Boolean)
     .map((line) => JSON.parse(line) as Found)
-    // A server lists the KILL itself too when it matches; nobody means that one.
+    // As on a server, a KILL leaves itself out.
     .filter(({ query_id }) => registry.get(query_id)?.mark !== self)
   if (mode !== 'TEST') await stop(connection, found, user, registry, mode)
-  const status = mode === 'TEST' ? [] : [mode === 'SYNC' ? 'finished' : 'waiting']
-  const names = ['kill_status', 'query_id', 'user', 'query'].slice(-3 - status.length)
-  const rows = found.map((row) => [...status, row.query_id, row.user, row.query].map(quoteString))
+  const rows = found.map((row) => [killStatus[mode], row.query_id, row.user, row.query].map(quoteString))
   // The table function needs a row; the condition drops it when there is none.
   const values = rows.length > 0 ? rows : [names.map(() => "''")]
   const tuples = values.map((row) => `(${row.join(', ')})`).join(', ')
   const structure = names.map((name) => `${name} String`).join(', ')
   return connection.run(`SELECT * FROM values('${structure}', ${tuples}) WHERE query_id != ''`, format)
 }
+
+const names = ['kill_status', 'query_id', 'user', 'query']
+
+/** A server's words for: the order is given, nothing is left to stop, nothing was done. */
+const killStatus = { ASYNC: 'waiting', SYNC: 'finished', TEST: 'unknown_status' }
 
 async function stop(
   connection: Connection,

@@ -1,68 +1,113 @@
 import type { EngineError } from '../engine/errors.js'
-import { nextToken } from '../sql/lexer.js'
+import { isKeyword, nextToken } from '../sql/lexer.js'
+import { settingsClause } from '../sql/settings-clause.js'
+import { clientFacts } from './client-facts.js'
 import type { Execution } from './execution.js'
+import { hidden, hideLiterals, hideReason, hideValues } from './hidden.js'
 import type { QueryLogEntry } from './query-log.js'
 
-const hidden = '[HIDDEN]'
 /** A parameter named like this is a secret; so is a setting that sounds like one. */
 const isSecretParameter = (name: string) => name.startsWith('secret_')
 const isSecretSetting = (name: string) => /password|secret|token|access_key/.test(name)
 
 const cutToLength = 100_000
 
+type Outcome = { startMs: number; endMs: number; failure: EngineError | undefined }
+
 /**
  * What the query log says of an execution, or undefined when its settings say that it is not to be logged. Rows of an
- * INSERT are never in it; statements, parameters and settings that hold secrets are hidden.
+ * INSERT are never in it; parameters and settings that are secrets, and literals of statements that hold some, are hidden.
  */
 export function logEntry(
-  execution: Execution,
-  outcome: { startMs: number; endMs: number; failure: EngineError | undefined },
+  { user, queryId, request, facts }: Pick<Execution, 'user' | 'queryId' | 'request' | 'facts'>,
+  { startMs, endMs, failure }: Outcome,
 ): QueryLogEntry | undefined {
-  const { user, queryId, request } = execution
-  const { asked, database, hasStarted, hasSecrets, result, progress } = execution.facts
-  const { startMs, endMs, failure } = outcome
-  const settings = asked?.settings ?? {}
-  if (settings.log_queries === '0' || settings.log_queries === 'false') return undefined
-  if (endMs - startMs < Number(settings.log_queries_min_query_duration_ms ?? 0)) return undefined
-  const text = asked?.text.trim() ?? ''
-  const kind = kindOf(text)
-  const isInsert = asked?.statement.kind === 'insert'
-  const [rows, bytes] = [result?.rowsRead ?? 0, result?.bytesRead ?? 0]
+  const { text, params, database, hasStarted, hasSecrets, figures, progress } = facts
+  const settings = { ...user.settings, ...facts.settings, ...settingsClause(text) }
+  const type = typeOf(hasStarted, failure)
+  if (!isWanted(settings, type, endMs - startMs)) return undefined
+  const secrets = [...secretsIn(params, isSecretParameter), ...secretsIn(settings, isSecretSetting)]
+  // Nobody knows what is in a text that the engine's parser did not get through.
+  const mayHoldSecrets = hasSecrets !== false
+  const length = Math.min(Number(settings.log_queries_cut_to_length ?? cutToLength) || 0, cutToLength)
   return {
-    type: failure ? (hasStarted ? 'ExceptionWhileProcessing' : 'ExceptionBeforeStart') : 'QueryFinish',
+    type,
     startMs,
     endMs,
-    read_rows: Math.max(rows, progress?.read_rows ?? 0),
-    read_bytes: Math.max(bytes, progress?.read_bytes ?? 0),
-    written_rows: isInsert ? rows : (progress?.written_rows ?? 0),
-    written_bytes: isInsert ? bytes : (progress?.written_bytes ?? 0),
-    result_rows: rows,
-    result_bytes: bytes,
+    ...figures,
     memory_usage: progress?.peak_memory ?? 0,
     current_database: database,
-    query: hasSecrets ? `${kind.toUpperCase()} ${hidden}` : text.slice(0, cutToLength),
-    query_kind: kind,
+    query: cut(mayHoldSecrets ? hideLiterals(text) : text.trim(), length),
+    query_kind: kindOf(text),
     exception_code: failure?.code ?? 0,
-    // A text with secrets is quoted by its error.
-    exception: failure ? (hasSecrets ? hidden : failure.message) : '',
+    exception: failure ? cut(reason(failure, mayHoldSecrets, hasStarted, secrets), cutToLength) : '',
     user: user.name,
     query_id: queryId,
-    address: '::ffff:127.0.0.1',
-    http_method: request.method === 'POST' ? 2 : 1,
-    http_user_agent: String(request.headers['user-agent'] ?? ''),
+    ...clientFacts(request),
     log_comment: settings.log_comment ?? '',
     Settings: masked(settings, isSecretSetting),
-    query_parameters: masked(asked?.params ?? {}, isSecretParameter),
+    query_parameters: masked(params, isSecretParameter),
   }
 }
+
+const types = ['QueryStart', 'QueryFinish', 'ExceptionBeforeStart', 'ExceptionWhileProcessing'] as const
+
+function isWanted(settings: Record<string, string>, type: QueryLogEntry['type'], durationMs: number): boolean {
+  if (settings.log_queries === '0' || settings.log_queries === 'false') return false
+  if (durationMs < (Number(settings.log_queries_min_query_duration_ms) || 0)) return false
+  const least = types.findIndex((name) => name === asType(settings.log_queries_min_type ?? ''))
+  return types.indexOf(type) >= least
+}
+
+/** QUERY_FINISH is the setting's word for QueryFinish. */
+const asType = (name: string) =>
+  name.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, first: string) => first.toUpperCase())
+
+/**
+ * Errors that a server finds before it starts: in names, types, rights, settings and parameters. The engine does not
+ * say when it found one, so it is told by the code.
+ */
+const analysisCodes = new Set([
+  16, 42, 43, 46, 47, 50, 57, 60, 62, 63, 73, 81, 82, 115, 164, 184, 215, 452, 456, 457, 497,
+])
+
+function typeOf(hasStarted: boolean, failure: EngineError | undefined): QueryLogEntry['type'] {
+  if (!failure) return 'QueryFinish'
+  return hasStarted && !analysisCodes.has(failure.code) ? 'ExceptionWhileProcessing' : 'ExceptionBeforeStart'
+}
+
+/** What the gateway itself refuses before it runs anything quotes nothing but where a text breaks off. */
+function reason({ message }: EngineError, mayHoldSecrets: boolean, hasStarted: boolean, secrets: string[]): string {
+  if (mayHoldSecrets && hasStarted) return hideReason(message)
+  const quoted = /(failed at position \d+) \([\s\S]*\): /
+  return hideValues(mayHoldSecrets ? message.replace(quoted, `$1 (${hidden}): `) : message, secrets)
+}
+
+const secretsIn = (values: Record<string, string>, isSecret: (name: string) => boolean) =>
+  Object.entries(values).flatMap(([name, value]) => (isSecret(name) ? [value] : []))
 
 const masked = (values: Record<string, string>, isSecret: (name: string) => boolean) =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, isSecret(name) ? hidden : value]))
 
-/** The first word, written as a server writes kinds: Select, Insert, Create. */
+/** Not within a character, half of which the engine would not read. */
+const cut = (text: string, length: number) =>
+  text.length <= length ? text : text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')
+
+const kinds: Record<string, string> = {
+  WITH: 'Select',
+  FROM: 'Select',
+  '(': 'Select',
+  KILL: 'KillQuery',
+  DESC: 'Describe',
+  ATTACH: 'Create',
+  DETACH: 'Drop',
+  TRUNCATE: 'Drop',
+}
+
+/** As a server calls kinds: Select, Insert, Create. Empty when the text begins with no word of SQL. */
 function kindOf(text: string): string {
   const first = nextToken(text, 0)
-  const word = first ? text.slice(first.start, first.end).toLowerCase() : ''
-  if (word === 'with' || word === 'from' || word === '(') return 'Select'
-  return /^[a-z]+$/.test(word) ? `${word[0]?.toUpperCase()}${word.slice(1)}` : ''
+  const word = first ? text.slice(first.start, first.end).toUpperCase() : ''
+  if (isKeyword(text, first, 'WITH') && /\bINSERT\s+INTO\b/i.test(text)) return 'Insert'
+  return kinds[word] ?? (/^[A-Z]{1,20}$/.test(word) ? `${word[0]}${word.slice(1).toLowerCase()}` : '')
 }

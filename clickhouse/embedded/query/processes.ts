@@ -1,31 +1,59 @@
 import { isOwner, type User } from '../access/users.js'
 import { internalMark, markSetting } from '../engine/connection.js'
-import type { Registry } from './registry.js'
+import { type ClientFacts, clientFacts } from './client-facts.js'
+import type { Registry, Running } from './registry.js'
 import { quoteString } from './settings.js'
 
 /** What the gateway puts into a statement that it runs for a client. */
 const ownClause = String.raw` (INTO OUTFILE|FROM INFILE) \'[^\']*\' (TRUNCATE )?COMPRESSION \'none\' `
 
+/** Texts that go into the subselect, in characters: the engine reads 262,144 bytes of a statement at most. */
+const maxTexts = 64 * 1024
+
 /**
- * A subselect with the columns of system.processes that shows queries as their clients know them: query id, user and
- * text. Without the gateway's own work, and for everybody but an owner without the queries of others.
+ * A subselect with the columns of system.processes that shows queries as their clients know them: query id, user, text
+ * and where they come from. Without the gateway's own work, and for everybody but an owner without the queries of others.
  */
 export function processesOf(user: User, registry: Registry): string {
-  const known = registry.visibleTo(user).flatMap(({ mark, ...running }) => (mark ? [{ mark, ...running }] : []))
-  const list = (values: string[]) => `[${values.map(quoteString).join(', ')}]`
-  const marks = list(known.map(({ mark }) => mark))
-  const as = (column: string, values: string[]) => `transform(mark, ${marks}, ${list(values)}, ${column}) AS ${column}`
-  const ids = known.map(({ queryId }) => queryId)
-  const users = known.map((running) => running.user.name)
+  const known = registry.visibleTo(user).filter(({ mark }) => mark !== undefined)
+  const facts = known.map(({ request }) => clientFacts(request))
+  const replaced = (column: string, values: string[]) => `if(known = 0, ${column}, [${values.join(', ')}][known])`
+  const own = (column: string, values: string[]) => `${replaced(column, values)} AS ${column}`
+  const fact = (name: keyof ClientFacts, type: 'String' | 'UInt8' | 'UInt16' | 'IPv6') =>
+    own(
+      name,
+      facts.map((one) => `to${type}(${quoteString(String(one[name]))})`),
+    )
+  const ids = known.map(({ queryId }) => quoteString(queryId))
+  const names = known.map((running) => quoteString(running.user.name))
   const columns = [
-    as('query_id', ids),
-    as('initial_query_id', ids),
-    as('user', users),
-    as('initial_user', users),
-    `replaceRegexpOne(query, '${ownClause}', ' ') AS query`,
+    own('query_id', ids),
+    own('initial_query_id', ids),
+    own('user', names),
+    own('initial_user', names),
+    `if(sent = '', replaceRegexpOne(query, '${ownClause}', ' '), sent) AS query`,
+    fact('address', 'IPv6'),
+    fact('port', 'UInt16'),
+    fact('http_method', 'UInt8'),
+    fact('http_user_agent', 'String'),
+    fact('http_referer', 'String'),
+    fact('forwarded_for', 'String'),
+    'if(known = 0, interface, toUInt8(2)) AS interface',
     `mapFilter((name, value) -> name != '${markSetting}', Settings) AS Settings`,
   ]
-  const isVisible = isOwner(user) ? `mark != '${internalMark}'` : `mark IN ${marks}`
-  const marked = `SELECT *, Settings['${markSetting}'] AS mark FROM system.processes`
-  return `(SELECT * EXCEPT (mark) REPLACE (${columns.join(', ')}) FROM (${marked}) WHERE ${isVisible})`
+  const marks = known.map(({ mark }) => quoteString(mark as string)).join(', ')
+  const isVisible = isOwner(user) ? `mark != '${internalMark}'` : 'known > 0'
+  const marked = `SELECT *, Settings['${markSetting}'] AS mark, indexOf([${marks}], mark) AS known, [${textsOf(known).join(', ')}][known] AS sent FROM system.processes`
+  return `(SELECT * EXCEPT (mark, known, sent) REPLACE (${columns.join(', ')}) FROM (${marked}) WHERE ${isVisible})`
+}
+
+/** As strings of SQL; an empty one where the engine's own text has to do. */
+function textsOf(known: readonly Running[]): string[] {
+  let left = maxTexts
+  return known.map(({ text = '' }) => {
+    const quoted = quoteString(text)
+    if (quoted.length > left) return "''"
+    left -= quoted.length
+    return quoted
+  })
 }

@@ -1,6 +1,8 @@
 import { hostname } from 'node:os'
 import type { Connection } from '../engine/connection.js'
 import type { Pipes } from '../engine/pipes.js'
+import type { ClientFacts } from './client-facts.js'
+import type { Figures } from './figures.js'
 import { quoteString } from './settings.js'
 
 const columns = {
@@ -21,6 +23,7 @@ const columns = {
   memory_usage: 'UInt64',
   current_database: 'LowCardinality(String)',
   query: 'String',
+  normalized_query_hash: 'UInt64 DEFAULT normalizedQueryHash(query)',
   query_kind: 'LowCardinality(String)',
   exception_code: 'Int32',
   exception: 'String',
@@ -28,45 +31,44 @@ const columns = {
   user: 'LowCardinality(String)',
   query_id: 'String',
   address: 'IPv6',
+  port: 'UInt16',
+  initial_user: 'LowCardinality(String) DEFAULT user',
+  initial_query_id: 'String DEFAULT query_id',
+  interface: 'UInt8 DEFAULT 2',
   http_method: 'UInt8',
   http_user_agent: 'LowCardinality(String)',
+  http_referer: 'String',
+  forwarded_for: 'String',
   log_comment: 'String',
   Settings: 'Map(LowCardinality(String), LowCardinality(String))',
   query_parameters: 'Map(LowCardinality(String), String)',
 }
 
 /** A row of system.query_log; what is left out has its default. Times are milliseconds since 1970. */
-export type QueryLogEntry = {
-  type: 'QueryFinish' | 'ExceptionBeforeStart' | 'ExceptionWhileProcessing'
-  endMs: number
-  startMs: number
-  read_rows: number
-  read_bytes: number
-  written_rows: number
-  written_bytes: number
-  result_rows: number
-  result_bytes: number
-  memory_usage: number
-  current_database: string
-  query: string
-  query_kind: string
-  exception_code: number
-  exception: string
-  user: string
-  query_id: string
-  address: string
-  /** As on a server: 1 GET, 2 POST. */
-  http_method: 1 | 2
-  http_user_agent: string
-  log_comment: string
-  Settings: Record<string, string>
-  query_parameters: Record<string, string>
-}
+export type QueryLogEntry = Figures &
+  ClientFacts & {
+    type: 'QueryFinish' | 'ExceptionBeforeStart' | 'ExceptionWhileProcessing'
+    endMs: number
+    startMs: number
+    memory_usage: number
+    current_database: string
+    query: string
+    query_kind: string
+    exception_code: number
+    exception: string
+    user: string
+    query_id: string
+    log_comment: string
+    Settings: Record<string, string>
+    query_parameters: Record<string, string>
+  }
 
 const flushMs = 7_500
 const flushRows = 1_000
-/** Rows that wait while the engine cannot take them. More are dropped, and that is said. */
-const maxWaiting = 50_000
+/** Of text, about. Rows of long statements are written sooner. */
+const flushBytes = 4 * 1024 * 1024
+/** Text that waits while the engine cannot take it. More is dropped, and that is said. */
+const maxWaitingBytes = 32 * 1024 * 1024
 
 /**
  * The log of queries, which the engine itself does not keep: the table server_log.query_log, to be read as
@@ -77,7 +79,10 @@ export class QueryLog {
   readonly #pipes: Pipes
   readonly #say: (line: string) => void
   #waiting: QueryLogEntry[] = []
+  #waitingBytes = 0
   #dropped = 0
+  #isWriting = false
+  #isRetry = false
   #timer: NodeJS.Timeout | undefined
   #flush: Promise<void> = Promise.resolve()
 
@@ -117,13 +122,15 @@ export class QueryLog {
   }
 
   record(entry: QueryLogEntry): void {
-    if (this.#waiting.length >= maxWaiting) {
+    const bytes = sizeOf(entry)
+    if (this.#waitingBytes + bytes > maxWaitingBytes) {
       this.#dropped++
       return
     }
     this.#waiting.push(entry)
-    if (this.#waiting.length >= flushRows) void this.flush()
-    else this.#timer ??= setTimeout(() => void this.flush(), flushMs).unref()
+    this.#waitingBytes += bytes
+    if (this.#isFull && !this.#isWriting && !this.#isRetry) void this.flush()
+    else this.#schedule()
   }
 
   /** Resolves when everything recorded before is in the table, or has failed to get there. */
@@ -139,10 +146,20 @@ export class QueryLog {
     await this.#connection.close()
   }
 
+  get #isFull(): boolean {
+    return this.#waiting.length >= flushRows || this.#waitingBytes >= flushBytes
+  }
+
+  #schedule(): void {
+    this.#timer ??= setTimeout(() => void this.flush(), flushMs).unref()
+  }
+
   async #write(): Promise<void> {
     const entries = this.#waiting
     if (entries.length === 0) return
     this.#waiting = []
+    this.#waitingBytes = 0
+    this.#isWriting = true
     const rows = Buffer.from(entries.map((entry) => JSON.stringify(rowOf(entry))).join('\n'))
     try {
       await this.#pipes.withFile(rows, (path) =>
@@ -150,16 +167,34 @@ export class QueryLog {
           `INSERT INTO server_log.query_log (${insertColumns}) FROM INFILE ${quoteString(path)} COMPRESSION 'none' FORMAT JSONEachRow`,
         ),
       )
-      if (this.#dropped > 0) this.#say(`query log: ${this.#dropped} rows were dropped while it could not be written`)
-      this.#dropped = 0
+      this.#isRetry = false
     } catch (error) {
-      // They are tried again with the next ones, unless too many wait.
       this.#say(`query log: ${error instanceof Error ? error.message : error}`)
-      this.#waiting = [...entries, ...this.#waiting].slice(0, maxWaiting)
-      this.#timer ??= setTimeout(() => void this.flush(), flushMs).unref()
+      this.#keepOrDrop(entries)
+    } finally {
+      this.#isWriting = false
     }
+    if (this.#dropped > 0) this.#say(`query log: ${this.#dropped} rows were dropped`)
+    this.#dropped = 0
+  }
+
+  /** They are tried once more, with the next ones. What fails again may never go in, and must not keep others out. */
+  #keepOrDrop(entries: QueryLogEntry[]): void {
+    if (this.#isRetry) this.#dropped += entries.length
+    else {
+      this.#waiting = [...entries, ...this.#waiting]
+      this.#waitingBytes = this.#waiting.reduce((sum, entry) => sum + sizeOf(entry), 0)
+      this.#schedule()
+    }
+    this.#isRetry = !this.#isRetry
   }
 }
+
+/** About, in bytes. */
+const sizeOf = ({ query, exception, Settings, query_parameters }: QueryLogEntry) =>
+  query.length + exception.length + textIn(Settings) + textIn(query_parameters) + 1_000
+const textIn = (values: Record<string, string>) =>
+  Object.entries(values).reduce((sum, [name, value]) => sum + name.length + value.length, 0)
 
 function rowOf({ endMs, startMs, ...entry }: QueryLogEntry) {
   return {
@@ -171,7 +206,6 @@ function rowOf({ endMs, startMs, ...entry }: QueryLogEntry) {
   }
 }
 
-const computed = ['event_date', 'event_time', 'query_start_time', 'is_initial_query']
-const insertColumns = Object.keys(columns)
-  .filter((name) => !computed.includes(name))
+const insertColumns = Object.entries(columns)
+  .flatMap(([name, type]) => (type.includes(' DEFAULT ') ? [] : [name]))
   .join(', ')

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isOwner, type User } from '../access/users.js'
 import { EngineError } from '../engine/errors.js'
 
@@ -8,6 +8,9 @@ export type Running = {
   readonly user: User
   /** Marks its connection in the engine. Undefined until it has one. */
   readonly mark: string | undefined
+  /** The statement as it was sent, without rows. Undefined while it is not known to hold no secrets. */
+  readonly text: string | undefined
+  readonly request: IncomingMessage
   readonly response: ServerResponse
   /** Makes it end soon, with this error if that can still be told. */
   stop(reason: EngineError): void

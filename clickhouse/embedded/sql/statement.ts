@@ -62,6 +62,12 @@ function killOf(
 /** Whether the head of an INSERT stands at the start, with its rows behind it. */
 export const isInsertWithRows = (text: string): boolean => insertHead(text) !== undefined
 
+/** The text of a statement, without the rows that follow the head of an INSERT. */
+export function withoutRows(text: string): string {
+  const insert = insertHead(text)
+  return insert ? text.slice(0, insert.end) : text
+}
+
 function withoutLastSemicolon(text: string, tokens: Token[]): Token[] {
   const isSemicolon = (token: Token) => token.kind === 'symbol' && text[token.start] === ';'
   let end = tokens.length

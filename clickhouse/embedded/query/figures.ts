@@ -1,0 +1,50 @@
+import type { NativeResult } from '../engine/addon.js'
+import type { Progress } from '../engine/progress.js'
+
+/** What is counted of a statement, under the names of a server's columns. */
+export type Figures = {
+  read_rows: number
+  read_bytes: number
+  written_rows: number
+  written_bytes: number
+  result_rows: number
+  result_bytes: number
+}
+
+/**
+ * The figures of a statement as far as they are known. What it read is exact when the result ends with statistics,
+ * and else what was last seen while it ran, or what came out: the engine counts only that for everybody.
+ */
+export function figuresOf(
+  isInsert: boolean,
+  result: Pick<NativeResult, 'rowsRead' | 'bytesRead'> | undefined,
+  progress: Progress | undefined,
+  tail: string,
+): Figures {
+  const [rows, bytes] = [result?.rowsRead ?? 0, result?.bytesRead ?? 0]
+  const read = statisticsIn(tail) ?? {
+    read_rows: Math.max(rows, progress?.read_rows ?? 0),
+    read_bytes: Math.max(bytes, progress?.read_bytes ?? 0),
+  }
+  return {
+    ...read,
+    written_rows: isInsert ? rows : (progress?.written_rows ?? 0),
+    written_bytes: isInsert ? bytes : (progress?.written_bytes ?? 0),
+    result_rows: rows,
+    result_bytes: bytes,
+  }
+}
+
+const atTheEnd = [
+  /"rows_read":\s*(\d+),\s*"bytes_read":\s*(\d+)\s*\}\s*\}\s*$/,
+  /\{"progress":\{"read_rows":"(\d+)","read_bytes":"(\d+)"[^{}]*\}\}\s*$/,
+]
+
+/** What formats of the family JSON say at their end. `tail` is empty for other formats. */
+function statisticsIn(tail: string): Pick<Figures, 'read_rows' | 'read_bytes'> | undefined {
+  for (const pattern of atTheEnd) {
+    const [, rows, bytes] = pattern.exec(tail) ?? []
+    if (rows !== undefined) return { read_rows: Number(rows), read_bytes: Number(bytes) }
+  }
+  return undefined
+}

@@ -1,0 +1,76 @@
+import { expect } from 'vitest'
+import { credentials, httpTo, start, test, withDirectory } from './engine.js'
+
+test('the query log has who asked what, what came of it, and no secrets', async ({ http }) => {
+  await http({ query: 'CREATE TABLE logged (a UInt32) ENGINE = Memory' })
+  await http({ query: 'INSERT INTO logged FORMAT CSV', url: { query_id: 'in' }, body: '1\n2\n' })
+  await http({
+    query: 'SELECT a FROM logged WHERE a > {low: UInt32} AND {secret_word: String} != {word: String}',
+    url: {
+      query_id: 'out',
+      param_low: '1',
+      param_secret_word: 'hush',
+      param_word: 'loud',
+      max_threads: '1',
+      log_comment: 'why',
+    },
+  })
+  await http({ query: 'SELECT * FROM missing_table', url: { query_id: 'wrong' } })
+  await http({ query: 'SELECT (((', url: { query_id: 'no sql' } })
+  await http({ query: "SELECT encrypt('aes-128-ecb', 'text', 'sixteen byte key')", url: { query_id: 'key' } })
+  await http({ query: 'SELECT 1', url: { query_id: 'unlogged', log_queries: '0' } })
+  await http('SYSTEM FLUSH LOGS')
+  const { text } = await http('SELECT * FROM system.query_log ORDER BY event_time_microseconds FORMAT JSONEachRow')
+  const rows = text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  const row = (id: string) => rows.find(({ query_id }) => query_id === id)
+  expect(row('in')).toMatchObject({
+    type: 'QueryFinish',
+    query: 'INSERT INTO logged FORMAT CSV',
+    query_kind: 'Insert',
+    written_rows: 2,
+    user: credentials.user,
+    current_database: 'default',
+    exception_code: 0,
+  })
+  expect(row('out')).toMatchObject({
+    result_rows: 1,
+    query_kind: 'Select',
+    query_parameters: { low: '1', word: 'loud', secret_word: '[HIDDEN]' },
+    Settings: { max_threads: '1', log_comment: 'why' },
+    log_comment: 'why',
+  })
+  expect(row('wrong')).toMatchObject({ type: 'ExceptionBeforeStart', exception_code: 60 })
+  expect(row('no sql')).toMatchObject({ exception_code: 62 })
+  expect(row('unlogged')).toBeUndefined()
+  expect(text).not.toContain('hush')
+  expect(text).not.toContain('sixteen byte key')
+  expect(text).not.toContain(credentials.password)
+  const { seconds } = JSON.parse(
+    (await http('SELECT max(abs(event_time - now())) AS seconds FROM system.query_log FORMAT JSONEachRow')).text,
+  )
+  expect(seconds).toBeLessThan(600)
+})
+
+test('the query log outlives the server, and a table of another shape is put aside', async () => {
+  await withDirectory(async (dataDir) => {
+    const first = await start(dataDir)
+    await httpTo(first.url)({ query: 'SELECT 41', url: { query_id: 'kept' } })
+    await first.stop()
+    const second = await start(dataDir)
+    const http = httpTo(second.url)
+    expect((await http("SELECT query FROM system.query_log WHERE query_id = 'kept'")).text).toBe('SELECT 41\n')
+    await http("ALTER TABLE server_log.query_log MODIFY COMMENT 'another'")
+    await second.stop()
+    const third = await start(dataDir)
+    const again = httpTo(third.url)
+    expect((await again("SELECT count() FROM system.query_log WHERE query_id = 'kept'")).text).toBe('0\n')
+    const old = await again("SELECT name FROM system.tables WHERE database = 'server_log' AND name != 'query_log'")
+    expect((await again(`SELECT query FROM server_log.${old.text.trim()} WHERE query_id = 'kept'`)).text).toBe(
+      'SELECT 41\n',
+    )
+    await third.stop()
+  })
+})
