@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
-import { type Http, httpTo, test } from './engine.js'
+import { type Http, test } from './engine.js'
 
 const endless = 'SELECT count() FROM system.numbers'
 
