@@ -85,7 +85,7 @@ export class Execution implements Running {
   }
 
   get text(): string | undefined {
-    return this.#hasSecrets === false ? this.#asked?.text : undefined
+    return this.#hasSecrets === false ? this.#asked?.text.trim() : undefined
   }
 
   /** What is known of it so far. `asked` and `result` are undefined before there are any. */

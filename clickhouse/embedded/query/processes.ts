@@ -5,7 +5,7 @@ import type { Registry, Running } from './registry.js'
 import { quoteString } from './settings.js'
 
 /** What the gateway puts into a statement that it runs for a client. */
-const ownClause = String.raw` (INTO OUTFILE|FROM INFILE) \'[^\']*\' (TRUNCATE )?COMPRESSION \'none\' `
+const ownClause = String.raw` +(INTO OUTFILE|FROM INFILE) \'[^\']*\' (TRUNCATE )?COMPRESSION \'none\' +`
 
 /** Texts that go into the subselect, in characters: the engine reads 262,144 bytes of a statement at most. */
 const maxTexts = 64 * 1024

@@ -1,25 +1,41 @@
+import { request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
-import { type Http, test } from './engine.js'
+import { basic, type Http, test } from './engine.js'
 
 const endless = 'SELECT count() FROM system.numbers'
 
 /** A query that goes on until it is killed, and what is said of it then. */
 async function running(http: Http, id: string) {
   const ended = http({ query: endless, url: { query_id: id } })
+  return { ended, seen: await appears(http, id) }
+}
+
+type Process = { query: string; user: string; address: string; http_method: number; http_user_agent: string }
+
+async function appears(http: Http, id: string): Promise<Process> {
+  const columns = 'query, user, toString(address) AS address, http_method, http_user_agent'
   for (let i = 0; i < 250; i++) {
     const { text } = await http(
-      `SELECT query, user FROM system.processes WHERE query_id = '${id.replace("'", "''")}' FORMAT JSONEachRow`,
+      `SELECT ${columns} FROM system.processes WHERE query_id = '${id.replace("'", "''")}' FORMAT JSONEachRow`,
     )
-    if (text !== '') return { ended, seen: JSON.parse(text) as { query: string; user: string } }
+    if (text !== '') return JSON.parse(text) as Process
     await sleep(20)
   }
   throw new Error(`${id} does not show up`)
 }
 
+/** A request whose sender and reader take their time. */
+function open(base: string, query: string, id: string) {
+  const url = new URL(base)
+  url.searchParams.set('query', query)
+  url.searchParams.set('query_id', id)
+  return request(url, { method: 'POST', headers: { ...basic, 'User-Agent': 'slow one' }, agent: false })
+}
+
 test('a query is seen and killed under the id that its client gave it', async ({ http }) => {
   const { ended, seen } = await running(http, "it's mine")
-  expect(seen).toEqual({ query: endless, user: 'default' })
+  expect(seen).toMatchObject({ query: endless, user: 'default', address: '::ffff:127.0.0.1', http_method: 2 })
   const other = await running(http, 'other')
   const killed = await http("KILL QUERY WHERE query_id = 'it\\'s mine' SYNC FORMAT JSONEachRow")
   expect(JSON.parse(killed.text)).toMatchObject({ kill_status: 'finished', query_id: "it's mine", user: 'default' })
@@ -58,6 +74,90 @@ test('processes are shown as clients know them, in subselects and joins too, and
   expect(Object.keys(Settings)).not.toContain('chdb_client_name')
   expect((await ask("SELECT 'FROM system.processes'")).text).toBe('FROM system.processes\n')
   expect((await ask('SELECT count() > 0 FROM system.processes WHERE system.processes.elapsed >= 0')).text).toBe('1\n')
+})
+
+test('a view over processes is defined as it was sent', async ({ http }) => {
+  await http('CREATE VIEW busy AS SELECT * FROM system.processes')
+  const { text } = await http('SHOW CREATE VIEW busy')
+  expect(text).toMatch(/FROM system\.processes\s*$/)
+  await http('DROP VIEW busy')
+})
+
+test('an INSERT that streams is seen without its rows, and killed while its sender waits', async ({ engine, http }) => {
+  await http('CREATE TABLE streamed (a UInt64) ENGINE = MergeTree ORDER BY a')
+  const sent = open(engine.url, 'INSERT INTO streamed FORMAT TSV', 'streams')
+  const answer = new Promise<string>((resolve) => {
+    sent.on('response', async (response) => resolve(Buffer.concat(await response.toArray()).toString()))
+    sent.on('error', (error) => resolve(String(error)))
+  })
+  sent.write('1234567\n'.repeat(1_000_000))
+  expect(await appears(http, 'streams')).toMatchObject({
+    query: 'INSERT INTO streamed FORMAT TSV',
+    http_user_agent: 'slow one',
+  })
+  const killed = await http("KILL QUERY WHERE query_id = 'streams' SYNC FORMAT JSONEachRow")
+  expect(JSON.parse(killed.text)).toMatchObject({ query_id: 'streams', kill_status: 'finished' })
+  expect(await answer).toContain('(QUERY_WAS_CANCELLED)')
+  sent.destroy()
+  expect((await http("SELECT count() FROM system.processes WHERE query_id = 'streams'")).text).toBe('0\n')
+})
+
+test('a query whose reader stands still is killed', async ({ engine, http }) => {
+  const sent = open(engine.url, 'SELECT number FROM system.numbers FORMAT TSV', 'stalls')
+  sent.on('error', () => undefined)
+  sent.on('response', (response) => response.pause().on('error', () => undefined))
+  sent.end()
+  await appears(http, 'stalls')
+  await http("KILL QUERY WHERE query_id = 'stalls' ASYNC")
+  for (let i = 0; i < 250; i++) {
+    if ((await http("SELECT count() FROM system.processes WHERE query_id = 'stalls'")).text === '0\n') break
+    await sleep(20)
+    expect(i, 'it ends').toBeLessThan(249)
+  }
+  sent.destroy()
+})
+
+test('KILL works in a session, and with any condition', async ({ http }) => {
+  const { ended } = await running(http, 'first')
+  const other = await running(http, 'second')
+  const condition = "query_id IN (SELECT query_id FROM system.processes WHERE query_id LIKE 'fir%')"
+  const killed = await http({
+    query: `KILL QUERY WHERE ${condition} SYNC FORMAT JSONEachRow`,
+    url: { session_id: 'killer' },
+  })
+  expect(JSON.parse(killed.text)).toMatchObject({ query_id: 'first' })
+  expect((await ended).text).toContain('(QUERY_WAS_CANCELLED)')
+  await http("KILL QUERY WHERE elapsed >= 0 AND query_kind = 'Select' AND user = 'default' SYNC")
+  expect((await other.ended).text).toContain('(QUERY_WAS_CANCELLED)')
+})
+
+test('the refresh of a view, which is the engine’s own, is killed too', async ({ http }) => {
+  await http('CREATE DATABASE refreshed')
+  const definition =
+    'REFRESH EVERY 1 YEAR (n UInt64) ENGINE = MergeTree ORDER BY n AS SELECT count() AS n FROM system.numbers'
+  expect(await http(`CREATE MATERIALIZED VIEW refreshed.v ${definition}`)).toMatchObject({ status: 200 })
+  const status = async () => (await http("SELECT status FROM system.view_refreshes WHERE view = 'v'")).text.trim()
+  const runs = "query LIKE '%system.numbers%' AND query LIKE '%refreshed%'"
+  for (let i = 0; (await status()) !== 'Running'; i++) {
+    expect(i, 'it starts').toBeLessThan(250)
+    await sleep(20)
+  }
+  for (let i = 0; (await status()) === 'Running'; i++) {
+    expect(i, 'it ends').toBeLessThan(250)
+    await http(`KILL QUERY WHERE ${runs}`)
+    await sleep(20)
+  }
+  await http('DROP DATABASE refreshed SYNC')
+})
+
+test('an id that is in use is refused, and free again afterwards', async ({ http }) => {
+  const { ended } = await running(http, 'taken')
+  const refused = await http({ query: 'SELECT 1', url: { query_id: 'taken' } })
+  expect(refused.headers['x-clickhouse-exception-code']).toBe('216')
+  expect(refused.text).toContain('Query with id = taken is already running')
+  await http("KILL QUERY WHERE query_id = 'taken' SYNC")
+  await ended
+  expect((await http({ query: 'SELECT 1', url: { query_id: 'taken' } })).text).toBe('1\n')
 })
 
 test('limits of time and memory are errors of the query, not of the server', async ({ http }) => {

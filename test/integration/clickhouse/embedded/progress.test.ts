@@ -69,3 +69,20 @@ test('an error among rows of progress is a row', async ({ http }) => {
     .map((line) => JSON.parse(line))
   expect(lines.at(-1).exception).toContain('FUNCTION_THROW_IF_VALUE_IS_NON_ZERO')
 })
+
+test('an error that waits for the end of the query keeps its status, progress or not', async ({ http }) => {
+  const answer = await http({
+    query: 'SELECT throwIf(number = 5), sleepEachRow(0.2) FROM numbers(8) SETTINGS max_block_size = 1',
+    url: { wait_end_of_query: '1', default_format: 'JSONEachRowWithProgress' },
+  })
+  expect(answer).toMatchObject({ status: 500, headers: { 'x-clickhouse-exception-code': '395' } })
+  expect(answer.text).toContain('FUNCTION_THROW_IF_VALUE_IS_NON_ZERO')
+})
+
+test('the summary says what was read, however soon a query was over', async ({ http }) => {
+  for (const format of ['JSON', 'JSONCompact', 'JSONStrings', 'JSONColumnsWithMetadata']) {
+    const { headers } = await http(`SELECT sum(number) FROM numbers(1000000) FORMAT ${format}`)
+    const read = { read_rows: '1000000', read_bytes: '8000000', result_rows: '1' }
+    expect(JSON.parse(String(headers['x-clickhouse-summary'])), format).toMatchObject(read)
+  }
+})
