@@ -36,6 +36,7 @@ export class Reply {
   #rows: ProgressRows | undefined
   #progressAt = 0
   #keepsTail = false
+  #release: (() => void) | undefined
   #tail: Buffer = Buffer.alloc(0)
   readonly #tag = Array.from(randomBytes(16), (byte) => String.fromCharCode(97 + (byte % 26))).join('')
   #held: Buffer[] = []
@@ -126,6 +127,11 @@ export class Reply {
     this.#tail = Buffer.from(last.subarray(-tailBytes))
   }
 
+  /** Ends the wait of a write for its reader, who may not come back. What was written is still sent if he does. */
+  release(): void {
+    this.#release?.()
+  }
+
   async end(): Promise<void> {
     if (this.#stream || this.#head.isStarted) this.#streaming().end()
     else await this.#sendWhole(200, Buffer.concat(this.#held))
@@ -144,6 +150,9 @@ export class Reply {
       await this.#sendWhole(httpStatus(error.code), Buffer.from(text))
       return
     }
+    // Whoever does not take even this is not waited for any longer.
+    const timer = setTimeout(() => this.#response.destroy(), this.#options.timeoutMs).unref()
+    this.#response.once('close', () => clearTimeout(timer))
     if (this.#rows) {
       this.#streaming().end(`${JSON.stringify({ exception: text.trimEnd() })}\n`)
       return
@@ -210,8 +219,10 @@ export class Reply {
         clearTimeout(timer)
         stream.off('drain', done)
         response.off('close', done)
+        this.#release = undefined
         resolve()
       }
+      this.#release = done
       // A reader that stands still must not hold a query forever.
       const timer = setTimeout(() => response.destroy(), this.#options.timeoutMs)
       stream.once('drain', done)

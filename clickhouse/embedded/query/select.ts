@@ -24,6 +24,8 @@ export async function select(
   const { sql, cut } = statement
   const rest = statement.format === undefined ? `FORMAT ${format}` : sql.slice(cut)
   const reader = pipe.reader()
+  // The engine waits in the pipe while this waits for the client.
+  query.onStop(() => reply.release())
   const run = query.run(`${sql.slice(0, cut)}${output}${rest}`, format, params)
   let isSettled = false
   const settled = run

@@ -108,6 +108,9 @@ test('a query whose reader stands still is killed', async ({ engine, http }) => 
   sent.on('response', (response) => response.pause().on('error', () => undefined))
   sent.end()
   await appears(http, 'stalls')
+  const readRows = async () => (await http("SELECT read_rows FROM system.processes WHERE query_id = 'stalls'")).text
+  for (let before = '', now = await readRows(); before !== now; [before, now] = [now, await readRows()])
+    await sleep(200)
   await http("KILL QUERY WHERE query_id = 'stalls' ASYNC")
   for (let i = 0; i < 250; i++) {
     if ((await http("SELECT count() FROM system.processes WHERE query_id = 'stalls'")).text === '0\n') break

@@ -19,6 +19,12 @@ test('the query log has who asked what, what came of it, and no secrets', async 
   await http({ query: 'SELECT (((', url: { query_id: 'no sql' } })
   await http({ query: "SELECT encrypt('aes-128-ecb', 'text', 'sixteen byte key')", url: { query_id: 'key' } })
   await http({ query: 'SELECT 1', url: { query_id: 'unlogged', log_queries: '0' } })
+  await http({ query: 'SELECT 1 SETTINGS log_queries = 0', url: { query_id: 'unlogged too' } })
+  await http({ query: "SELECT file('/etc/a quiet place')", url: { query_id: 'refused' } })
+  await http({ query: `SELECT '${'\u{1f600}'.repeat(20)}'`, url: { query_id: 'cut', log_queries_cut_to_length: '10' } })
+  await http({ query: 'USE system', url: { session_id: 'log' } })
+  await http({ query: 'SELECT 2', url: { session_id: 'log', query_id: 'in session' } })
+  await http({ query: 'SELECT {secret_n: UInt8}', url: { param_secret_n: 'hush', query_id: 'quoted' } })
   await http('SYSTEM FLUSH LOGS')
   const { text } = await http('SELECT * FROM system.query_log ORDER BY event_time_microseconds FORMAT JSONEachRow')
   const rows = text
@@ -45,6 +51,17 @@ test('the query log has who asked what, what came of it, and no secrets', async 
   expect(row('wrong')).toMatchObject({ type: 'ExceptionBeforeStart', exception_code: 60 })
   expect(row('no sql')).toMatchObject({ exception_code: 62 })
   expect(row('unlogged')).toBeUndefined()
+  expect(row('unlogged too')).toBeUndefined()
+  expect(row('refused')).toMatchObject({
+    type: 'ExceptionBeforeStart',
+    exception_code: 497,
+    query: "SELECT file('[HIDDEN]')",
+  })
+  expect(row('cut').query).toBe(`SELECT '\u{1f600}`)
+  expect(row('in session').current_database).toBe('system')
+  expect(row('quoted')).toMatchObject({ exception_code: 457, exception: expect.stringContaining('[HIDDEN]') })
+  expect(row('key').query).toBe("SELECT encrypt('[HIDDEN]', '[HIDDEN]', '[HIDDEN]')")
+  expect(text).not.toContain('a quiet place')
   expect(text).not.toContain('hush')
   expect(text).not.toContain('sixteen byte key')
   expect(text).not.toContain(credentials.password)
@@ -52,6 +69,17 @@ test('the query log has who asked what, what came of it, and no secrets', async 
     (await http('SELECT max(abs(event_time - now())) AS seconds FROM system.query_log FORMAT JSONEachRow')).text,
   )
   expect(seconds).toBeLessThan(600)
+})
+
+test('rows expire after the days that they are kept', async ({ http }) => {
+  const { text } = await http(
+    "SELECT engine_full FROM system.tables WHERE database = 'server_log' AND name = 'query_log'",
+  )
+  expect(text).toContain('TTL event_date + toIntervalDay(7)')
+  const old = "SELECT 'old' AS query_id, now() - INTERVAL 9 DAY AS event_time_microseconds"
+  await http(`INSERT INTO server_log.query_log (query_id, event_time_microseconds) ${old}`)
+  await http('OPTIMIZE TABLE server_log.query_log FINAL')
+  expect((await http("SELECT count() FROM system.query_log WHERE query_id = 'old'")).text).toBe('0\n')
 })
 
 test('the query log outlives the server, and a table of another shape is put aside', async () => {
