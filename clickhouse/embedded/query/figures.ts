@@ -42,6 +42,7 @@ const atTheEnd = [
 
 /** What formats of the family JSON say at their end. `tail` is empty for other formats. */
 function statisticsIn(tail: string): Pick<Figures, 'read_rows' | 'read_bytes'> | undefined {
+  if (tail === '') return undefined
   for (const pattern of atTheEnd) {
     const [, rows, bytes] = pattern.exec(tail) ?? []
     if (rows !== undefined) return { read_rows: Number(rows), read_bytes: Number(bytes) }
