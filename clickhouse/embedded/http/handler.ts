@@ -12,6 +12,7 @@ import { logEntry } from '../query/log-entry.js'
 import type { QueryLog } from '../query/query-log.js'
 import { Registry } from '../query/registry.js'
 import { Sessions } from '../query/sessions.js'
+import { isTrue } from '../query/settings.js'
 import { Body } from './body.js'
 import { Reply } from './reply.js'
 
@@ -45,6 +46,11 @@ export class QueryHandler {
       reply.header('X-ClickHouse-Server-Display-Name', 'plumbline-clickhouse')
       const user = authenticate(request, url, this.#users)
       if (this.#isStopping) throw shuttingDown()
+      if (isTrue(url.get('replace_running_query'))) {
+        const waitMs = Number(url.get('replace_running_query_max_wait_ms') ?? 5_000) || 0
+        await this.#services.registry.replace(queryId, user, waitMs)
+        if (this.#isStopping) throw shuttingDown()
+      }
       this.#services.registry.assertRoom(queryId)
       this.#assertQuota(user, request, url)
       body = new Body(request, url, seconds(url.get('http_receive_timeout')) * 1000)

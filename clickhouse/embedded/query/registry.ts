@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isOwner, type User } from '../access/users.js'
-import { EngineError } from '../engine/errors.js'
+import { cancelled, EngineError } from '../engine/errors.js'
 
 /** A request for a query, from its admission to the end of its answer. */
 export type Running = {
@@ -35,6 +36,15 @@ export class Registry {
       const text = `Query with id = ${queryId} is already running`
       throw EngineError.of(216, 'QUERY_WITH_SAME_ID_IS_ALREADY_RUNNING', text)
     }
+  }
+
+  /** Stops the query with this id if it is this user's, and resolves when it has ended, or `maxWaitMs` later. */
+  async replace(queryId: string, user: User, maxWaitMs: number): Promise<void> {
+    const running = this.#running.get(queryId)
+    if (running?.user.name !== user.name) return
+    running.stop(cancelled())
+    const ended = running.done.catch(() => undefined)
+    await Promise.race([ended, sleep(maxWaitMs, undefined, { ref: false })])
   }
 
   add(running: Running): void {

@@ -1,7 +1,6 @@
 /** Where the embedded engine is known to differ from a server: the name of the test and why. */
 export const differences: Readonly<Record<string, string>> = {
   'queryID() is the id of the request': 'the engine gives each statement an id of its own',
-  'replace_running_query ends the first of two with one id': 'a second query of an id that runs is always refused',
   'typographic quotation marks are quotes':
     'they are refused, as is all that the gateway could cut otherwise than the engine',
   'error 56 with status 404: CREATE TABLE bad (a UInt8) ENGINE = Nope':
