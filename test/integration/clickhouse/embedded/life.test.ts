@@ -255,7 +255,9 @@ test('a signal that says to end is obeyed once, whichever and however often it c
     for (const signals of [['SIGTERM', 'SIGTERM'], ['SIGHUP'], ['SIGINT', 'SIGTERM', 'SIGINT']] as const) {
       const alone = runAlone(directory)
       const { pid, url } = await alone.ready
-      const running = httpTo(url)('SELECT sleepEachRow(1) FROM numbers(60)').catch(() => undefined)
+      const running = httpTo(url)('SELECT sleepEachRow(1) FROM numbers(60) SETTINGS max_block_size = 1').catch(
+        () => undefined,
+      )
       await until('runs', async () =>
         (await runningQueries(httpTo(url))).some((query) => query.includes('sleepEachRow')),
       )
