@@ -135,6 +135,11 @@ export class Engine {
     return this.#killer.kill(mark)
   }
 
+  /** Cancels the merges and mutations that run, for the engine to close without waiting for them; a start begins them anew. */
+  async stopMerges(): Promise<void> {
+    await this.#base.run('SYSTEM STOP MERGES').catch(() => undefined)
+  }
+
   /** Closes what the engine itself holds open. Queries have to be done by then. */
   async close(): Promise<void> {
     this.#isClosed = true

@@ -65,13 +65,15 @@ export class QueryHandler {
   /** Refuses new requests, stops those that run and resolves when all have ended. */
   async stop(): Promise<void> {
     this.#isStopping = true
-    const { registry, sessions } = this.#services
+    const { engine, registry, sessions } = this.#services
+    const merges = engine.stopMerges()
     const running = registry.all()
     for (const one of running) one.stop(shuttingDown())
     const done = Promise.allSettled(running.map((one) => one.done))
     await Promise.race([done, sleep(farewellMs, undefined, { ref: false })])
     for (const { response } of registry.all()) response.destroy()
     await done
+    await merges
     await sessions.closeAll()
   }
 
