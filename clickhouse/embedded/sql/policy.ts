@@ -12,7 +12,10 @@ export function assertAllowed(sql: string, tokens: readonly Token[]): void {
   const isDefinition = has('CREATE') || has('ATTACH') || has('REPLACE')
   const isDictionary = isDefinition && has('DICTIONARY')
   if (isBackup(sql, tokens)) assertBackupPlaceAllowed(sql, tokens)
+  let depth = 0
   for (const [i, token] of tokens.entries()) {
+    if (isSymbol(sql, token, '(')) depth++
+    if (isSymbol(sql, token, ')')) depth--
     if (token.kind === 'error') {
       const shown = sql.slice(token.start, token.start + 20)
       throw syntaxError(`Syntax error: failed at position ${token.start + 1} (${shown}): unrecognized token`)
@@ -21,7 +24,7 @@ export function assertAllowed(sql: string, tokens: readonly Token[]): void {
     assertNoFileClause(sql, tokens, i)
     assertNameAllowed(sql, tokens, i)
     assertDefaultStays(sql, tokens, i)
-    if (isDefinition) assertEngineAllowed(sql, tokens, i)
+    if (isDefinition) assertEngineAllowed(sql, tokens, i, depth)
     if (isDictionary && isKeyword(sql, token, 'SOURCE') && isSymbol(sql, tokens[i + 1], '(')) {
       assertSourceAllowed(sql, tokens, i + 2)
     }
@@ -104,11 +107,20 @@ function assertBackupPlaceAllowed(sql: string, tokens: readonly Token[]): void {
 const allowedEngine =
   /^((Replicated)?(Replacing|Summing|Aggregating|Collapsing|VersionedCollapsing|Graphite|Coalescing)?MergeTree|Memory|Null|Set|Join|Buffer|Merge|Log|TinyLog|StripeLog|View|MaterializedView|WindowView|Dictionary|GenerateRandom|Alias|TimeSeries|Atomic|Ordinary)$/
 
-/** What is created has to keep its data in the engine's own files. */
-function assertEngineAllowed(sql: string, tokens: readonly Token[], i: number): void {
+/** What may stand behind a column called engine, and is no name of an engine. */
+const behindColumn =
+  /^(AS|FROM|IN|NOT|LIKE|ILIKE|IS|AND|OR|BETWEEN|ASC|DESC|WHERE|GROUP|HAVING|ORDER|LIMIT|UNION|END)$/i
+
+/**
+ * What is created has to keep its data in the engine's own files. The `=` behind ENGINE may be left out, but the clause
+ * never stands in brackets: there, the word without it is the name of a column.
+ */
+function assertEngineAllowed(sql: string, tokens: readonly Token[], i: number, depth: number): void {
   if (!isKeyword(sql, tokens[i], 'ENGINE')) return
-  const name = tokens[isSymbol(sql, tokens[i + 1], '=') ? i + 2 : i + 1]
+  const isEquation = isSymbol(sql, tokens[i + 1], '=')
+  const name = tokens[isEquation ? i + 2 : i + 1]
   if (name?.kind !== 'word' && name?.kind !== 'name') return
+  if (!isEquation && (depth > 0 || (name.kind === 'word' && behindColumn.test(identifier(sql, name))))) return
   if (!allowedEngine.test(identifier(sql, name)))
     throw accessDenied(`The engine ${identifier(sql, name)} is not allowed`)
 }
