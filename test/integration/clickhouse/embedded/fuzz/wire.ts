@@ -40,7 +40,11 @@ export function exchange(base: URL, ask: Ask, parts: Buffer[], pause: () => numb
       response.on('end', () => end(response.complete ? (response.statusCode ?? 0) : 0))
       response.on('error', () => end(0))
     })
-    sent.on('error', () => finish({ status: 0, code: undefined, body: Buffer.alloc(0), isSent }))
+    sent.on('error', (error) => {
+      // Which says why a request that had to be answered was not.
+      const why = `${error.message} (${sent.reusedSocket ? 'kept' : 'new'} connection)`
+      finish({ status: 0, code: undefined, body: Buffer.from(why), isSent })
+    })
     const send = async () => {
       for (const part of parts) {
         if (sent.destroyed) return
