@@ -5,7 +5,7 @@ import type { NativeResult } from '../engine/addon.js'
 import type { Connection } from '../engine/connection.js'
 import type { Engine } from '../engine/engine.js'
 import { accessName } from '../engine/engine-config.js'
-import { EngineError, notImplemented, syntaxError } from '../engine/errors.js'
+import { EngineError, notImplemented } from '../engine/errors.js'
 import type { Pipes } from '../engine/pipes.js'
 import type { Progress } from '../engine/progress.js'
 import type { Body } from '../http/body.js'
@@ -16,8 +16,9 @@ import { isKeyword, nextToken } from '../sql/lexer.js'
 import { replaceProcesses } from '../sql/processes.js'
 import { ownGrants } from '../sql/show-grants.js'
 import { analyse, type Statement } from '../sql/statement.js'
+import { assertRunnable, readOnly, unparsed } from './check.js'
 import { dropTemporary, loadTables } from './external-tables.js'
-import { type Figures, figuresOf } from './figures.js'
+import { type Figures, figuresOf, summaryOf } from './figures.js'
 import { insert, type Rows, readRows } from './insert.js'
 import { killQueries } from './kill.js'
 import { processesOf } from './processes.js'
@@ -251,7 +252,7 @@ export class Execution implements Running {
     } finally {
       unwatch()
     }
-    reply.header('X-ClickHouse-Summary', summary(this.#figures, this.#progress, process.hrtime.bigint() - started))
+    reply.header('X-ClickHouse-Summary', summaryOf(this.#figures, this.#progress, process.hrtime.bigint() - started))
   }
 
   async #execute(query: RunningQuery, asked: QueryRequest, rows: Rows | undefined): Promise<NativeResult> {
@@ -301,31 +302,13 @@ export class Execution implements Running {
     if (this.#isGet || this.user.readonly > 0 || (settings.readonly ?? '0') !== '0') throw readOnly()
   }
 
-  /**
-   * The engine's parser has to see at most one statement, of the class that the gateway saw: a file clause that slipped
-   * through would make a SELECT a control statement. Class 4 is what does not parse; running it gives the error text.
-   */
   async #check(sql: string, expected: readonly number[] | undefined): Promise<number> {
-    const { statementCount, queryClass, hasSecrets } = await this.#services.engine.classify(sql)
-    if (queryClass !== unparsed) this.#hasSecrets = hasSecrets
-    if (statementCount > 1) throw syntaxError('Syntax error (Multi-statements are not allowed)')
-    if (expected?.includes(queryClass) === false) throw notImplemented('This statement is not supported over HTTP')
-    // A session's connection cannot be told that only this request may not write.
-    const staysInSession = ['SET', 'USE', 'KILL'].some((verb) => isKeyword(sql, nextToken(sql, 0), verb))
-    if (this.#isGet && (queryClass === 1 || (queryClass === 3 && !staysInSession))) throw readOnly()
-    return queryClass
+    const found = await this.#services.engine.classify(sql)
+    if (found.queryClass !== unparsed) this.#hasSecrets = found.hasSecrets
+    assertRunnable(sql, found, { expected, isGet: this.#isGet })
+    return found.queryClass
   }
 }
-
-const readOnly = () =>
-  EngineError.of(
-    164,
-    'READONLY',
-    'Cannot execute query in readonly mode. For queries over HTTP, method GET implies readonly. You should use method POST for modifying queries',
-  )
-
-/** The class of a text that the engine's parser does not take for SQL. */
-const unparsed = 4
 
 const isFlushOfLogs = (sql: string) =>
   isKeyword(sql, nextToken(sql, 0), 'SYSTEM') && /^SYSTEM\s+FLUSH\s+LOGS\b/i.test(sql.slice(nextToken(sql, 0)?.start))
@@ -338,22 +321,4 @@ function assertFormat(format: string, url: URLSearchParams): void {
   if (format.toLowerCase() === 'native' && Number(url.get('client_protocol_version')) > 0) {
     throw notImplemented('The format Native is not supported with a client_protocol_version')
   }
-}
-
-/** As in a server's X-ClickHouse-Summary. */
-function summary(figures: Figures, progress: Progress | undefined, elapsed_ns: bigint): string {
-  const { read_rows, read_bytes, written_rows, written_bytes, result_rows, result_bytes } = figures
-  const total_rows_to_read = Math.max(progress?.total_rows_to_read ?? 0, read_rows)
-  const numbers = {
-    read_rows,
-    read_bytes,
-    written_rows,
-    written_bytes,
-    total_rows_to_read,
-    result_rows,
-    result_bytes,
-    elapsed_ns,
-    memory_usage: progress?.peak_memory ?? 0,
-  }
-  return JSON.stringify(Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, String(value)])))
 }

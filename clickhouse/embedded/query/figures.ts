@@ -49,3 +49,21 @@ function statisticsIn(tail: string): Pick<Figures, 'read_rows' | 'read_bytes'> |
   }
   return undefined
 }
+
+/** The JSON of a server's X-ClickHouse-Summary. */
+export function summaryOf(figures: Figures, progress: Progress | undefined, elapsed_ns: bigint): string {
+  const { read_rows, read_bytes, written_rows, written_bytes, result_rows, result_bytes } = figures
+  const total_rows_to_read = Math.max(progress?.total_rows_to_read ?? 0, read_rows)
+  const numbers = {
+    read_rows,
+    read_bytes,
+    written_rows,
+    written_bytes,
+    total_rows_to_read,
+    result_rows,
+    result_bytes,
+    elapsed_ns,
+    memory_usage: progress?.peak_memory ?? 0,
+  }
+  return JSON.stringify(Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, String(value)])))
+}

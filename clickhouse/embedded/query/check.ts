@@ -1,0 +1,29 @@
+import type { Classification } from '../engine/addon.js'
+import { EngineError, notImplemented, syntaxError } from '../engine/errors.js'
+import { isKeyword, nextToken } from '../sql/lexer.js'
+
+/** The class of a text that the engine's parser does not take for SQL; running it gives the error text. */
+export const unparsed = 4
+
+/**
+ * Throws EngineError unless the engine's own parser has seen at most one statement, of a class that the gateway expects:
+ * a file clause that slipped through would make a SELECT a control statement. Also for what GET may not do.
+ */
+export function assertRunnable(
+  sql: string,
+  { statementCount, queryClass }: Classification,
+  { expected, isGet }: { expected: readonly number[] | undefined; isGet: boolean },
+): void {
+  if (statementCount > 1) throw syntaxError('Syntax error (Multi-statements are not allowed)')
+  if (expected?.includes(queryClass) === false) throw notImplemented('This statement is not supported over HTTP')
+  // A session's connection cannot be told that only this request may not write.
+  const staysInSession = ['SET', 'USE', 'KILL'].some((verb) => isKeyword(sql, nextToken(sql, 0), verb))
+  if (isGet && (queryClass === 1 || (queryClass === 3 && !staysInSession))) throw readOnly()
+}
+
+export const readOnly = (): EngineError =>
+  EngineError.of(
+    164,
+    'READONLY',
+    'Cannot execute query in readonly mode. For queries over HTTP, method GET implies readonly. You should use method POST for modifying queries',
+  )
