@@ -1,4 +1,5 @@
 import { badRequest, withoutClause } from '../engine/errors.js'
+import { assertReadable } from '../sql/input-formats.js'
 import { tokenize } from '../sql/lexer.js'
 import { assertAllowed } from '../sql/policy.js'
 import type { RunningQuery } from './running-query.js'
@@ -56,6 +57,7 @@ export const dropTemporary = (query: RunningQuery, name: string) =>
  */
 export async function loadTables(query: RunningQuery, tables: readonly ExternalTable[], made: string[]): Promise<void> {
   for (const { name, structure, format, path } of tables) {
+    assertReadable(format)
     await createTemporary(query, name, structure, 'Memory')
     made.push(name)
     const input = ` FROM INFILE ${quoteString(path)} COMPRESSION 'none' `

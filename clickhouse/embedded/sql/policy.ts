@@ -1,4 +1,5 @@
 import { accessDenied, syntaxError } from '../engine/errors.js'
+import { assertReadable } from './input-formats.js'
 import { identifier, isKeyword, type Token, tokenize, unquote } from './lexer.js'
 
 /**
@@ -77,6 +78,11 @@ function assertNameAllowed(sql: string, tokens: readonly Token[], i: number): vo
   const isCall = isSymbol(sql, tokens[i + 1], '(')
   if (name === 'file' && (isCall || !isSymbol(sql, tokens[i - 1], '.'))) {
     throw accessDenied('The function file is not allowed. A column of that name can be read as table.file')
+  }
+  // The table function format has its rows in the statement.
+  const argument = tokens[i + 2]
+  if (isCall && argument && name.toLowerCase() === 'format') {
+    assertReadable(isText(argument) ? unquote(sql.slice(argument.start, argument.end)) : identifier(sql, argument))
   }
   if (isCall && /^(disk|(complex_key_)?ssd_cache)$/i.test(name)) throw accessDenied(`${name}() is not allowed in SQL`)
 }

@@ -1,4 +1,5 @@
 import { EngineError, syntaxError } from '../engine/errors.js'
+import { assertReadable } from './input-formats.js'
 import { identifier, isKeyword, nextToken, type Token, tokenize, unquote } from './lexer.js'
 import { assertAllowed, isBackup } from './policy.js'
 
@@ -28,6 +29,7 @@ export function analyse(text: string): Statement {
   const insert = insertHead(text)
   if (insert) {
     assertAllowed(text, tokenize(text.slice(0, insert.end)))
+    assertReadable(insert.format)
     return { kind: 'insert', ...insert }
   }
   const tokens = withoutLastSemicolon(text, tokenize(text))

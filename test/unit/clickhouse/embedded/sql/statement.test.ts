@@ -147,6 +147,15 @@ describe('what is refused', () => {
   })
 })
 
+test.each([
+  'INSERT INTO t FORMAT ProtobufList',
+  'INSERT INTO t (a) SETTINGS max_threads = 1 FORMAT `protobuf`',
+  "SELECT * FROM format(ProtobufSingle, 'a UInt8', '')",
+  "SELECT * FROM `format`('ProtobufList', '')",
+])('rows in a format whose reader is not safe are refused: %s', (sql) => {
+  expect(codeOf(sql)).toBe(48)
+})
+
 test('what looks alike is not refused', () => {
   for (const sql of [
     'SELECT t.file FROM t',
@@ -159,6 +168,8 @@ test('what looks alike is not refused', () => {
     'CREATE TABLE t (a Int8) ENGINE = ReplicatedReplacingMergeTree ORDER BY a',
     'CREATE MATERIALIZED VIEW v REFRESH EVERY 1 MINUTE ENGINE = MergeTree ORDER BY a AS SELECT 1 AS a',
     "CREATE DICTIONARY d (k UInt64) PRIMARY KEY k SOURCE(CLICKHOUSE(TABLE 't' DB 'd')) LAYOUT(FLAT()) LIFETIME(0)",
+    'SELECT * FROM t FORMAT ProtobufList',
+    "SELECT format('{} Protobuf', a)",
     'DROP DATABASE d',
     'DROP TABLE default.t',
   ]) {
