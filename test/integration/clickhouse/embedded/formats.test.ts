@@ -73,7 +73,7 @@ describe('every format', () => {
     expect(different).toEqual({})
   })
 
-  test('that can be read as well takes its own rows back', async ({ http }) => {
+  test('that can be read as well takes its own rows back, but for those whose reader is not safe', async ({ http }) => {
     const formats = await formatsWhere(http, 'is_input AND is_output')
     expect(formats.length).toBeGreaterThan(55)
     const different: Record<string, string> = {}
@@ -83,6 +83,10 @@ describe('every format', () => {
       if (rows.status !== 200) continue
       await http(`CREATE TABLE taken ENGINE = Memory EMPTY AS ${statementFor(format)}`)
       const answer = await http({ query: `INSERT INTO taken FORMAT ${format}`, body: rows.body })
+      if (format.startsWith('Protobuf')) {
+        expect(answer, format).toMatchObject({ status: 501, text: expect.stringContaining('not accepted') })
+        continue
+      }
       const [given, taken] = [
         await http(`${statementFor(format)} FORMAT TSV`),
         await http('SELECT * FROM taken FORMAT TSV'),
