@@ -1,6 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { insertBlocks } from '../clickhouse/tables/blocks.js'
-import { insertStablecoins } from '../clickhouse/tables/stablecoins.js'
+import { insertFacts } from '../clickhouse/tables/facts.js'
 import { REFERENCE_STABLE } from '../domain/peg.js'
 
 export type GeneratedSamples = {
@@ -23,8 +22,9 @@ export async function generateSamples(
   { stables, samples, perSecond, end }: GeneratedSamples,
 ): Promise<void> {
   const start = end - Math.floor((samples - 1) / perSecond)
-  await insertStablecoins(
+  await insertFacts(
     clickhouse,
+    'stablecoins',
     Array.from({ length: stables }, (_, i) => ({
       stable: generatedStable(i),
       symbol: `G${i}`,
@@ -52,8 +52,9 @@ export async function generateSamples(
       clickhouse_settings: { max_insert_block_size: '1048576', max_execution_time: 300 },
     })
   }
-  await insertBlocks(
+  await insertFacts(
     clickhouse,
+    'blocks',
     [{ block_number: samples, block_time: end, block_hash: '', parent_hash: '', tx_count: 0, log_count: 0 }],
     'generated',
   )

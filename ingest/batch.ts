@@ -1,11 +1,6 @@
 import type { Block } from '../clickhouse/tables/blocks.js'
-import type { DexOrder } from '../clickhouse/tables/dex-orders.js'
-import type { Flow } from '../clickhouse/tables/flows.js'
-import type { PegSample } from '../clickhouse/tables/peg-samples.js'
-import type { QuoteTokenUpdate } from '../clickhouse/tables/quote-token-updates.js'
+import { type Facts, mergeFacts } from '../clickhouse/tables/facts.js'
 import type { Stablecoin } from '../clickhouse/tables/stablecoins.js'
-import type { StateRead } from '../clickhouse/tables/state-reads.js'
-import type { SupplyEvent } from '../clickhouse/tables/supply-events.js'
 import { GENESIS_TOKENS } from './chain/addresses.js'
 import { type ChainEvent, decodeLog } from './chain/events.js'
 import type { Orders } from './orders.js'
@@ -15,10 +10,12 @@ import { type Quote, readQuotes } from './sources/quotes.js'
 import type { Rpc } from './sources/rpc.js'
 import { readStates } from './sources/states.js'
 import { describeTokens } from './sources/tokens.js'
-import { type BlockFacts, blockFacts } from './stages/block-facts.js'
-import { decodeSwaps, SwapDecodeError } from './stages/decode-swaps.js'
-import { swapFlow } from './stages/price-flow.js'
+import { catalogue } from './stages/catalogue.js'
+import { SwapDecodeError } from './stages/decode-swaps.js'
 import { isQuoted, samplePeg } from './stages/sample-peg.js'
+import { supplyEvents } from './stages/supply-events.js'
+import { swapFlows } from './stages/swap-flows.js'
+import { touchedStates } from './stages/touched-states.js'
 
 /** All facts of a range of blocks, ready to be written. */
 export type Batch = {
@@ -29,14 +26,7 @@ export type Batch = {
   parentHash: string
   firstTime: number
   lastTime: number
-  blocks: Block[]
-  stablecoins: Stablecoin[]
-  quoteTokenUpdates: QuoteTokenUpdate[]
-  orders: DexOrder[]
-  supplyEvents: SupplyEvent[]
-  stateReads: StateRead[]
-  samples: PegSample[]
-  flows: Flow[]
+  facts: Facts
 }
 
 /** What reading a batch needs. `registry` and `orders` learn from each batch, so batches are decoded in order. */
@@ -60,30 +50,20 @@ async function genesisStablecoins({ rpc, listed }: BatchReader, first: BlockWith
   }))
 }
 
-function swapFlows(
-  block: BlockWithLogs,
-  events: readonly ChainEvent[],
-  orders: Orders,
-  samples: readonly PegSample[],
-): Flow[] {
-  if (!events.some(({ name }) => name === 'OrderFilled')) return []
-  const byTransaction = new Map<string, ChainEvent[]>()
-  for (const event of events) {
-    const own = byTransaction.get(event.txHash)
-    if (own) own.push(event)
-    else byTransaction.set(event.txHash, [event])
-  }
-  const prices = new Map(samples.map(({ stable, sell_micros }) => [stable, sell_micros]))
-  return [...byTransaction.values()]
-    .flatMap((own) => decodeSwaps(own, orders.termsOf))
-    .map((swap) => swapFlow(block, swap, prices))
-}
+const blockRow = (block: BlockWithLogs): Block => ({
+  block_number: block.number,
+  block_time: block.time,
+  block_hash: block.hash,
+  parent_hash: block.parentHash,
+  tx_count: block.txCount,
+  log_count: block.logs.length,
+})
 
-/** A block with its decoded logs, the facts they state, the stables to quote and those whose state to read. */
+/** A block with its decoded logs, the facts they state by themselves, the stables to quote and those whose state to read. */
 type DecodedBlock = {
   block: BlockWithLogs
   events: ChainEvent[]
-  facts: BlockFacts
+  facts: Partial<Facts>
   sampled: readonly Stablecoin[]
   touched: string[]
 }
@@ -108,16 +88,21 @@ export async function decodeBatch(reader: BatchReader, blocks: readonly BlockWit
   }
   const decoded = blocks.map((block) => {
     const events = block.logs.map(decodeLog).filter((event) => event !== null)
-    const facts = blockFacts(block, events, listed, quoteTokenOf)
-    for (const stable of facts.stablecoins) registry.add({ ...stable })
-    for (const { stable, quote_token } of facts.quoteTokenUpdates) registry.setQuoteToken(stable, quote_token)
-    for (const order of facts.orders) orders.place(BigInt(order.order_id), order)
+    const added = catalogue(block, events, listed, quoteTokenOf)
+    for (const stable of added.stablecoins) registry.add({ ...stable })
+    for (const { stable, quote_token } of added.quote_token_updates) registry.setQuoteToken(stable, quote_token)
+    for (const order of added.dex_orders) orders.place(BigInt(order.order_id), order)
     const sampled = registry.sampledAt(block.number)
-    if (block === first) for (const { stable } of genesis) facts.touched.add(stable)
-    const touched = facts.policiesTouched
-      ? sampled.map(({ stable }) => stable)
-      : [...facts.touched].filter(registry.has)
-    return { block, events, facts, sampled, touched }
+    const { stables, policies } = touchedStates(events)
+    const seen = new Set([...stables, ...(block === first ? genesis.map(({ stable }) => stable) : [])])
+    const touched = policies ? sampled.map(({ stable }) => stable) : [...seen].filter(registry.has)
+    return {
+      block,
+      events,
+      facts: { ...added, supply_events: supplyEvents(block, events), blocks: [blockRow(block)] },
+      sampled,
+      touched,
+    }
   })
   return { genesis, decoded }
 }
@@ -145,21 +130,15 @@ export async function completeBatch({ rpc, orders }: BatchReader, { genesis, dec
     parentHash: first.parentHash,
     firstTime: first.time,
     lastTime: last.time,
-    blocks: decoded.map(({ block }) => ({
-      block_number: block.number,
-      block_time: block.time,
-      block_hash: block.hash,
-      parent_hash: block.parentHash,
-      tx_count: block.txCount,
-      log_count: block.logs.length,
-    })),
-    stablecoins: [...genesis, ...decoded.flatMap(({ facts }) => facts.stablecoins)],
-    quoteTokenUpdates: decoded.flatMap(({ facts }) => facts.quoteTokenUpdates),
-    orders: decoded.flatMap(({ facts }) => facts.orders),
-    supplyEvents: decoded.flatMap(({ facts }) => facts.supplyEvents),
-    stateReads: states.flat(),
-    samples: samples.flat(),
-    flows: decoded.flatMap(({ block, events }, i) => swapFlows(block, events, orders, samples[i] ?? [])),
+    facts: mergeFacts([
+      { stablecoins: genesis },
+      ...decoded.map(({ block, events, facts }, i) => ({
+        ...facts,
+        state_reads: states[i] ?? [],
+        peg_samples: samples[i] ?? [],
+        flows: swapFlows(block, events, orders.termsOf, samples[i] ?? []),
+      })),
+    ]),
   }
 }
 

@@ -1,6 +1,3 @@
-import type { ClickHouseClient } from '@clickhouse/client'
-import { insertRows } from '../insert-rows.js'
-
 /** A block that ingest has read. `block_time` is in unix seconds, numbers fit a double. */
 export type Block = {
   block_number: number
@@ -9,9 +6,4 @@ export type Block = {
   parent_hash: string
   tx_count: number
   log_count: number
-}
-
-/** Adds blocks whose facts are all in. Repeating a token changes nothing. */
-export function insertBlocks(clickhouse: ClickHouseClient, rows: readonly Block[], token: string): Promise<void> {
-  return insertRows(clickhouse, 'blocks', rows, token)
 }

@@ -1,6 +1,3 @@
-import type { ClickHouseClient } from '@clickhouse/client'
-import { insertRows } from '../insert-rows.js'
-
 /** An order as placed on the DEX. `quote` is the quote token of `base` at that moment. Integers are decimal strings. */
 export type DexOrder = {
   order_id: string
@@ -16,9 +13,4 @@ export type DexOrder = {
   log_index: number
   block_time: number
   tx_hash: string
-}
-
-/** Adds placed orders. Repeating a token changes nothing. */
-export function insertDexOrders(clickhouse: ClickHouseClient, rows: readonly DexOrder[], token: string): Promise<void> {
-  return insertRows(clickhouse, 'dex_orders', rows, token)
 }

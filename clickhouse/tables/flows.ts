@@ -1,6 +1,3 @@
-import type { ClickHouseClient } from '@clickhouse/client'
-import { insertRows } from '../insert-rows.js'
-
 /** A movement of value from one stable to another. Amounts are base units as decimal strings. */
 export type Flow = {
   kind: 'swap' | 'transfer' | 'bridge'
@@ -15,9 +12,4 @@ export type Flow = {
   log_index: number
   block_time: number
   tx_hash: string
-}
-
-/** Adds flows. Repeating a token changes nothing. */
-export function insertFlows(clickhouse: ClickHouseClient, rows: readonly Flow[], token: string): Promise<void> {
-  return insertRows(clickhouse, 'flows', rows, token)
 }

@@ -1,6 +1,4 @@
-import type { ClickHouseClient } from '@clickhouse/client'
 import type { QuoteStatus } from '../../domain/peg.js'
-import { insertRows } from '../insert-rows.js'
 
 /** What one token sells and buys for at the end of a block, in 1e-6 of the reference stable; null without a quote. */
 export type PegSample = {
@@ -11,13 +9,4 @@ export type PegSample = {
   status: QuoteStatus
   sell_micros: number | null
   buy_micros: number | null
-}
-
-/** Adds samples; the minute states follow in the same insert. Repeating a token changes nothing. */
-export function insertPegSamples(
-  clickhouse: ClickHouseClient,
-  rows: readonly PegSample[],
-  token: string,
-): Promise<void> {
-  return insertRows(clickhouse, 'peg_samples', rows, token)
 }

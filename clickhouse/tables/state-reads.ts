@@ -1,6 +1,3 @@
-import type { ClickHouseClient } from '@clickhouse/client'
-import { insertRows } from '../insert-rows.js'
-
 /** A stable's state at the end of a block. `policy_admin` is null for the two built-in policies. */
 export type StateRead = {
   stable: string
@@ -12,13 +9,4 @@ export type StateRead = {
   policy_admin: string | null
   block_number: number
   block_time: number
-}
-
-/** Adds state reads. Repeating a token changes nothing. */
-export function insertStateReads(
-  clickhouse: ClickHouseClient,
-  rows: readonly StateRead[],
-  token: string,
-): Promise<void> {
-  return insertRows(clickhouse, 'state_reads', rows, token)
 }

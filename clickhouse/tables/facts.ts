@@ -1,0 +1,60 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { insertRows } from '../insert-rows.js'
+import type { Block } from './blocks.js'
+import type { DexOrder } from './dex-orders.js'
+import type { Flow } from './flows.js'
+import type { PegSample } from './peg-samples.js'
+import type { QuoteTokenUpdate } from './quote-token-updates.js'
+import type { Stablecoin } from './stablecoins.js'
+import type { StateRead } from './state-reads.js'
+import type { SupplyEvent } from './supply-events.js'
+
+/** Rows by the table that holds them: all that ingest writes of a range of blocks. */
+export type Facts = {
+  stablecoins: Stablecoin[]
+  quote_token_updates: QuoteTokenUpdate[]
+  dex_orders: DexOrder[]
+  supply_events: SupplyEvent[]
+  flows: Flow[]
+  state_reads: StateRead[]
+  peg_samples: PegSample[]
+  blocks: Block[]
+}
+export type FactTable = keyof Facts
+
+/** Facts that are read together. The catalogue is what the others need to be understood. */
+export type Family = 'catalogue' | 'logs' | 'pegs' | 'state'
+
+/**
+ * Every table of facts: its family, and whether rows of a block range are found by their time too, because the table
+ * is large and partitioned by it.
+ */
+export const FACT_TABLES: Readonly<Record<FactTable, { family: Family; findBy: 'time' | 'number' }>> = {
+  stablecoins: { family: 'catalogue', findBy: 'number' },
+  quote_token_updates: { family: 'catalogue', findBy: 'number' },
+  dex_orders: { family: 'catalogue', findBy: 'time' },
+  supply_events: { family: 'logs', findBy: 'time' },
+  flows: { family: 'logs', findBy: 'time' },
+  state_reads: { family: 'state', findBy: 'time' },
+  peg_samples: { family: 'pegs', findBy: 'time' },
+  blocks: { family: 'logs', findBy: 'time' },
+}
+
+export const factTables = Object.keys(FACT_TABLES) as readonly FactTable[]
+
+/** The rows of all `parts`, table by table, in their order. */
+export function mergeFacts(parts: readonly Partial<Facts>[]): Facts {
+  const merged = Object.fromEntries(factTables.map((table) => [table, [] as object[]])) as Record<FactTable, object[]>
+  for (const part of parts) {
+    for (const table of factTables) for (const row of part[table] ?? []) merged[table].push(row)
+  }
+  return merged as unknown as Facts
+}
+
+/** Adds rows to a table of facts. Repeating a token changes nothing, neither there nor in the views behind it. */
+export const insertFacts = <Table extends FactTable>(
+  clickhouse: ClickHouseClient,
+  table: Table,
+  rows: Readonly<Facts[Table]>,
+  token: string,
+): Promise<void> => insertRows<object>(clickhouse, table, rows, token)

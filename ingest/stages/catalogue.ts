@@ -1,0 +1,51 @@
+import type { Facts } from '../../clickhouse/tables/facts.js'
+import type { ChainEvent } from '../chain/events.js'
+import { type EventBlock, position } from './position.js'
+
+/** What later blocks need to be understood: stables, their quote tokens, and orders. */
+export type Catalogue = Pick<Facts, 'stablecoins' | 'quote_token_updates' | 'dex_orders'>
+
+/** `stable` is quoted in what, at this point of the log; called for stables that exist. */
+type QuoteTokenOf = (stable: string) => string
+
+/**
+ * What a block's events add to the catalogue, in log order. `listed` holds the addresses of the public token list;
+ * `quoteTokenBefore` gives a stable's quote token before the block.
+ */
+export function catalogue(
+  block: EventBlock,
+  events: readonly ChainEvent[],
+  listed: ReadonlySet<string>,
+  quoteTokenBefore: QuoteTokenOf,
+): Catalogue {
+  const added: Catalogue = { stablecoins: [], quote_token_updates: [], dex_orders: [] }
+  // A stable's quote token may change, or be set, within the block.
+  const quoteTokens = new Map<string, string>()
+  for (const event of events) {
+    const at = position(block, event)
+    if (event.name === 'TokenCreated') {
+      const { token: stable, symbol, name, currency, quoteToken: quote_token, admin } = event.args
+      const tier = listed.has(stable) ? 'listed' : 'unlisted'
+      added.stablecoins.push({ stable, symbol, name, currency, quote_token, admin, tier, ...at })
+      quoteTokens.set(stable, quote_token)
+    } else if (event.name === 'QuoteTokenUpdate') {
+      added.quote_token_updates.push({ stable: event.address, quote_token: event.args.newQuoteToken, ...at })
+      quoteTokens.set(event.address, event.args.newQuoteToken)
+    } else if (event.name === 'OrderPlaced') {
+      const { orderId, maker, token: base, isBid, tick, amount, isFlipOrder, flipTick } = event.args
+      added.dex_orders.push({
+        order_id: orderId.toString(),
+        maker,
+        base,
+        quote: quoteTokens.get(base) ?? quoteTokenBefore(base),
+        is_bid: isBid,
+        tick,
+        amount_raw: amount.toString(),
+        is_flip: isFlipOrder,
+        flip_tick: flipTick,
+        ...at,
+      })
+    }
+  }
+  return added
+}

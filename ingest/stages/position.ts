@@ -1,0 +1,13 @@
+import type { ChainEvent } from '../chain/events.js'
+import type { BlockWithLogs } from '../sources/blocks.js'
+
+/** The block of an event, as far as facts need it. `time` is in unix seconds. */
+export type EventBlock = Pick<BlockWithLogs, 'number' | 'time'>
+
+/** Where a fact stands: the columns that every row made from a log has. */
+export const position = (block: EventBlock, event: Pick<ChainEvent, 'logIndex' | 'txHash'>) => ({
+  block_number: block.number,
+  log_index: event.logIndex,
+  block_time: block.time,
+  tx_hash: event.txHash,
+})
