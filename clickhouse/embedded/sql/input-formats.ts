@@ -1,7 +1,7 @@
 import { notImplemented } from '../engine/errors.js'
 
-/** The engine's reader of these runs over the end of its buffer when a length in the rows is wrong, and dies of it. */
-const unsafe = /^protobuf/i
+/** The engine's readers of these run over the end of their buffer when a length in the rows is wrong, and die of it. */
+const unsafe = /^(protobuf|orc$)/i
 
 /** Throws ClickHouse's error 48 for a format in which rows from outside may not be read here. */
 export function assertReadable(format: string): void {

@@ -1,4 +1,4 @@
-import { accessDenied, syntaxError } from '../engine/errors.js'
+import { accessDenied, notImplemented, syntaxError } from '../engine/errors.js'
 import { assertReadable } from './input-formats.js'
 import { identifier, isKeyword, type Token, tokenize, unquote } from './lexer.js'
 
@@ -79,12 +79,22 @@ function assertNameAllowed(sql: string, tokens: readonly Token[], i: number): vo
   if (name === 'file' && (isCall || !isSymbol(sql, tokens[i - 1], '.'))) {
     throw accessDenied('The function file is not allowed. A column of that name can be read as table.file')
   }
-  // The table function format has its rows in the statement.
-  const argument = tokens[i + 2]
-  if (isCall && argument && name.toLowerCase() === 'format') {
-    assertReadable(isText(argument) ? unquote(sql.slice(argument.start, argument.end)) : identifier(sql, argument))
-  }
+  if (isCall && name.toLowerCase() === 'format') assertFormatReadable(sql, tokens.slice(i + 2, i + 4))
   if (isCall && /^(disk|(complex_key_)?ssd_cache)$/i.test(name)) throw accessDenied(`${name}() is not allowed in SQL`)
+}
+
+/**
+ * The table function format has its rows in the statement, so its first argument has to be readable as it stands. That of
+ * the function format is a pattern, which the engine wants constant anyway.
+ */
+function assertFormatReadable(sql: string, [argument, behind]: readonly Token[]): void {
+  const isName = argument?.kind === 'word' || argument?.kind === 'name'
+  const isPlain = isName || argument?.kind === 'string'
+  if (isPlain && (isSymbol(sql, behind, ',') || isSymbol(sql, behind, ')'))) {
+    assertReadable(isName ? identifier(sql, argument) : unquote(sql.slice(argument.start, argument.end)))
+  } else if (!isSymbol(sql, argument, ')')) {
+    throw notImplemented('The first argument of format() has to be a name or a quoted text')
+  }
 }
 
 /** Whether a statement makes a backup or restores one. */

@@ -6,6 +6,7 @@ export const differences: Readonly<Record<string, string>> = {
   'error 56 with status 404: CREATE TABLE bad (a UInt8) ENGINE = Nope':
     'all engines but those that keep their data here are refused, with error 497',
   'http_write_exception_in_output_format puts the error into JSON': 'errors are always text',
+  'ORC makes the round trip': 'its rows are not accepted: the reader of the engine ends the process over broken ones',
   'xz works both ways': 'no library for it is kept well',
   'bz2 works both ways': 'no library for it is kept well',
   'snappy works both ways': 'no library has its frames',

@@ -83,7 +83,7 @@ describe('every format', () => {
       if (rows.status !== 200) continue
       await http(`CREATE TABLE taken ENGINE = Memory EMPTY AS ${statementFor(format)}`)
       const answer = await http({ query: `INSERT INTO taken FORMAT ${format}`, body: rows.body })
-      if (format.startsWith('Protobuf')) {
+      if (format.startsWith('Protobuf') || format === 'ORC') {
         expect(answer, format).toMatchObject({ status: 501, text: expect.stringContaining('not accepted') })
         continue
       }

@@ -152,6 +152,13 @@ test.each([
   'INSERT INTO t (a) SETTINGS max_threads = 1 FORMAT `protobuf`',
   "SELECT * FROM format(ProtobufSingle, 'a UInt8', '')",
   "SELECT * FROM `format`('ProtobufList', '')",
+  'INSERT INTO t FORMAT ORC',
+  "SELECT * FROM format('\\x4fRC', '')",
+  'SELECT * FROM format($x$orc$x$, $x$$x$)',
+  "SELECT * FROM format(concat('Proto', 'buf'), 'a UInt8', '')",
+  "SELECT * FROM format('OR' || 'C', '')",
+  "SELECT * FROM format(('ORC'), '')",
+  "SELECT * FROM format({f:String}, '')",
 ])('rows in a format whose reader is not safe are refused: %s', (sql) => {
   expect(codeOf(sql)).toBe(48)
 })
@@ -169,7 +176,8 @@ test('what looks alike is not refused', () => {
     'CREATE MATERIALIZED VIEW v REFRESH EVERY 1 MINUTE ENGINE = MergeTree ORDER BY a AS SELECT 1 AS a',
     "CREATE DICTIONARY d (k UInt64) PRIMARY KEY k SOURCE(CLICKHOUSE(TABLE 't' DB 'd')) LAYOUT(FLAT()) LIFETIME(0)",
     'SELECT * FROM t FORMAT ProtobufList',
-    "SELECT format('{} Protobuf', a)",
+    "SELECT format('{} Protobuf', a), format(pattern, a), format('x')",
+    'SELECT * FROM t FORMAT ORC',
     'DROP DATABASE d',
     'DROP TABLE default.t',
   ]) {
