@@ -1,7 +1,8 @@
-import { type AbiEvent, decodeEventLog, pad, toEventSelector } from 'viem'
+import { pad, toEventSelector } from 'viem'
 import { Abis } from 'viem/tempo'
 import type { RawLog } from '../sources/answers.js'
 import { STABLECOIN_DEX, TIP20_FACTORY, TIP20_PREFIX, TIP403_REGISTRY } from './addresses.js'
+import { type LogDecoder, logDecoder } from './log-decoder.js'
 
 /** Where a log stands. `block_number` and `log_index` fit a double. */
 type LogPosition = { blockNumber: number; logIndex: number; txHash: string; address: string }
@@ -60,15 +61,14 @@ const READ_FROM = [
   { abi: Abis.tip403Registry, emits: (address: string) => address === TIP403_REGISTRY, names: ['PolicyAdminUpdated'] },
 ]
 
-const byTopic = new Map<string, { event: AbiEvent; emits: (address: string) => boolean }>()
+type Known = { name: string; emits: (address: string) => boolean; decode: LogDecoder }
+const byTopic = new Map<string, Known>()
 for (const { abi, emits, names } of READ_FROM) {
   for (const item of abi) {
-    if (item.type === 'event' && names.includes(item.name)) byTopic.set(toEventSelector(item), { event: item, emits })
+    if (item.type !== 'event' || !names.includes(item.name)) continue
+    byTopic.set(toEventSelector(item), { name: item.name, emits, decode: logDecoder(item) })
   }
 }
-
-const lowerCase = (value: unknown): unknown =>
-  typeof value === 'string' && /^0x[0-9a-fA-F]{40}$/.test(value) ? value.toLowerCase() : value
 
 const TRANSFER = toEventSelector('Transfer(address,address,uint256)')
 const DEX_TOPIC = pad(STABLECOIN_DEX)
@@ -82,14 +82,9 @@ export function decodeLog(log: RawLog): ChainEvent | null {
   const topic = log.topics[0]
   const known = topic === undefined ? undefined : byTopic.get(topic)
   if (!known?.emits(log.address) || isOtherTransfer(log)) return null
-  const { args } = decodeEventLog({
-    abi: [known.event],
-    topics: log.topics as [`0x${string}`, ...`0x${string}`[]],
-    data: log.data as `0x${string}`,
-  }) as unknown as { args: Record<string, unknown> }
   return {
-    name: known.event.name,
-    args: Object.fromEntries(Object.entries(args).map(([name, value]) => [name, lowerCase(value)])),
+    name: known.name,
+    args: known.decode(log),
     blockNumber: log.blockNumber,
     logIndex: log.logIndex,
     txHash: log.transactionHash,

@@ -1,0 +1,89 @@
+import { type AbiEvent, decodeEventLog } from 'viem'
+import { PlumblineError } from '../../domain/errors.js'
+import type { RawLog } from '../sources/answers.js'
+
+type Args = Record<string, unknown>
+/** Reads a log's arguments by name: addresses and bytes as lower-case hex, integers to 48 bits as numbers, else bigint. */
+export type LogDecoder = (log: RawLog) => Args
+
+/** A log does not fit the event that its topic names, so the chain's contracts are not those that are known here. */
+class LogDataError extends PlumblineError {
+  constructor(event: AbiEvent, log: RawLog, reason: string) {
+    super(`log ${log.logIndex} of block ${log.blockNumber} is no ${event.name}: ${reason}`, { retryable: false })
+  }
+}
+
+const WORD = 64
+const ZEROS = '0'.repeat(WORD)
+
+/** What a 32-byte word, given as 64 digits, says as a value of a type; null when the word cannot be of that type. */
+type WordReader = (word: string) => unknown
+
+function wordReader(type: string): WordReader | undefined {
+  if (type === 'address') return (word) => (word.startsWith(ZEROS.slice(0, 24)) ? `0x${word.slice(24)}` : null)
+  if (type === 'bool') return (word) => (word === ZEROS ? false : word === `${ZEROS.slice(1)}1` ? true : null)
+  const [, kind, digits] = /^(uint|int|bytes)(\d+)$/.exec(type) ?? []
+  const size = Number(digits)
+  if (kind === 'bytes') {
+    return (word) => (word.endsWith(ZEROS.slice(size * 2)) ? `0x${word.slice(0, size * 2)}` : null)
+  }
+  if (kind === 'uint') {
+    const padding = ZEROS.slice(size / 4)
+    return (word) => {
+      if (!word.startsWith(padding)) return null
+      return size <= 48 ? Number.parseInt(word, 16) : BigInt(`0x${word}`)
+    }
+  }
+  if (kind === 'int') {
+    return (word) => {
+      const value = BigInt.asIntN(256, BigInt(`0x${word}`))
+      if (BigInt.asIntN(size, value) !== value) return null
+      return size <= 48 ? Number(value) : value
+    }
+  }
+  return undefined
+}
+
+const lowerCase = (value: unknown): unknown =>
+  typeof value === 'string' && /^0x[0-9a-fA-F]{40}$/.test(value) ? value.toLowerCase() : value
+
+/** viem's decoder, for events with texts and lists, which are rare. */
+const viemDecoder =
+  (event: AbiEvent): LogDecoder =>
+  (log) => {
+    const { args } = decodeEventLog({
+      abi: [event],
+      topics: log.topics as [`0x${string}`, ...`0x${string}`[]],
+      data: log.data as `0x${string}`,
+    }) as unknown as { args: Args }
+    return Object.fromEntries(Object.entries(args).map(([name, value]) => [name, lowerCase(value)]))
+  }
+
+/**
+ * A decoder for logs whose first topic is `event`'s. Events with static types only, which nearly all logs are, are read
+ * word by word: several times the speed of viem, which gives the same values. Decoding throws when the log's topics or
+ * data do not fit.
+ */
+export function logDecoder(event: AbiEvent): LogDecoder {
+  let topicCount = 1
+  let dataLength = '0x'.length
+  const inputs: Array<{ name: string; type: string; topic: number; at: number; read: WordReader }> = []
+  for (const { name, type, indexed } of event.inputs) {
+    const read = wordReader(type)
+    if (!read) return viemDecoder(event)
+    inputs.push({ name: name as string, type, topic: indexed ? topicCount++ : 0, at: dataLength, read })
+    if (!indexed) dataLength += WORD
+  }
+  return (log) => {
+    const { topics, data } = log
+    if (topics.length !== topicCount) throw new LogDataError(event, log, `it has ${topics.length} topics`)
+    if (data.length !== dataLength) throw new LogDataError(event, log, `it has ${data.length / 2 - 1} bytes of data`)
+    const args: Args = {}
+    for (const { name, type, topic, at, read } of inputs) {
+      const value = read(topic === 0 ? data.slice(at, at + WORD) : (topics[topic] as string).slice(2))
+      if (value === null) throw new LogDataError(event, log, `${name} is no ${type}`)
+      args[name] = value
+    }
+    return args
+  }
+}
