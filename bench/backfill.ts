@@ -6,7 +6,7 @@ import { REFERENCE_STABLE } from '../domain/peg.js'
 import { ahead } from '../ingest/ahead.js'
 import { FIRST_BLOCK } from '../ingest/batch.js'
 import { IngestConfig } from '../ingest/config.js'
-import { quotesRequest } from '../ingest/sources/quotes.js'
+import { quoteMulticalls } from '../ingest/sources/quotes.js'
 import { rpcAt } from '../ingest/sources/rpc.js'
 import { blockRanges } from '../ingest/stages/block-ranges.js'
 import { ingestAll } from './ingest-all.js'
@@ -40,7 +40,8 @@ async function drainNode(stables: readonly string[]): Promise<void> {
       ...numbers.map((number) => ask('eth_getBlockByNumber', [number, false])),
       ask('eth_getLogs', [{ fromBlock: numberToHex(from), toBlock: numberToHex(to) }]),
     ])
-    await Promise.all(numbers.map((number) => ask('eth_call', [quotesRequest(stables), number])))
+    const multicalls = quoteMulticalls(stables)
+    await Promise.all(numbers.flatMap((number) => multicalls.map(({ request }) => ask('eth_call', [request, number]))))
   })
   for await (const _ of drained);
 }

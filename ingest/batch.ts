@@ -6,10 +6,12 @@ import { type ChainEvent, decodeLog } from './chain/events.js'
 import type { Orders } from './orders.js'
 import type { Registry } from './registry.js'
 import type { BlockWithLogs } from './sources/blocks.js'
+import { readDepths } from './sources/depths.js'
 import { type Quote, readQuotes } from './sources/quotes.js'
 import type { Rpc } from './sources/rpc.js'
 import { readStates } from './sources/states.js'
 import { describeTokens } from './sources/tokens.js'
+import { isDepthDue, isStateDue } from './stages/cadence.js'
 import { catalogue } from './stages/catalogue.js'
 import { SwapDecodeError } from './stages/decode-swaps.js'
 import { isQuoted, samplePeg } from './stages/sample-peg.js'
@@ -95,7 +97,8 @@ export async function decodeBatch(reader: BatchReader, blocks: readonly BlockWit
     const sampled = registry.sampledAt(block.number)
     const { stables, policies } = touchedStates(events)
     const seen = new Set([...stables, ...(block === first ? genesis.map(({ stable }) => stable) : [])])
-    const touched = policies ? sampled.map(({ stable }) => stable) : [...seen].filter(registry.has)
+    const all = policies || isStateDue(block) ? sampled.map(({ stable }) => stable) : []
+    const touched = [...new Set([...all, ...[...seen].filter(registry.has)])]
     return {
       block,
       events,
@@ -114,14 +117,26 @@ export async function completeBatch({ rpc, orders }: BatchReader, { genesis, dec
   const filled = decoded.flatMap(({ events }) =>
     events.flatMap((event) => (event.name === 'OrderFilled' ? [event.args.orderId] : [])),
   )
-  const [quotes, states] = await Promise.all([
+  const [quotes, depths, states] = await Promise.all([
     rpc.persist('read quotes', () =>
-      Promise.all(decoded.map(({ block, sampled }) => readQuotesOf(rpc, sampled, block.number))),
+      Promise.all(decoded.map(({ block, sampled }) => readQuotes(rpc, quotedOf(sampled), block.number))),
+    ),
+    rpc.persist('read depths', () =>
+      Promise.all(
+        decoded.map(({ block, sampled }) => (isDepthDue(block) ? readDepths(rpc, quotedOf(sampled), block) : [])),
+      ),
     ),
     rpc.persist('read states', () => Promise.all(decoded.map(({ block, touched }) => readStates(rpc, touched, block)))),
     orders.load(filled),
   ])
-  const samples = decoded.map(({ block, sampled }, i) => samplePeg(block, sampled, quotes[i] ?? new Map(), FIRST_BLOCK))
+  const samples = decoded.map(({ block, sampled }, i) =>
+    samplePeg(
+      block,
+      sampled,
+      new Map(quotedOf(sampled).map((stable, j) => [stable, quotes[i]?.[j] as Quote])),
+      FIRST_BLOCK,
+    ),
+  )
   return {
     from: first.number,
     to: last.number,
@@ -136,22 +151,18 @@ export async function completeBatch({ rpc, orders }: BatchReader, { genesis, dec
         ...facts,
         state_reads: states[i] ?? [],
         peg_samples: samples[i] ?? [],
+        depth_samples: depths[i] ?? [],
         flows: swapFlows(block, events, orders.termsOf, samples[i] ?? []),
       })),
     ]),
   }
 }
 
-const quotedOf = new WeakMap<readonly Stablecoin[], readonly string[]>()
+const quotedAmong = new WeakMap<readonly Stablecoin[], readonly string[]>()
 
-async function readQuotesOf(
-  rpc: Rpc,
-  sampled: readonly Stablecoin[],
-  blockNumber: number,
-): Promise<Map<string, Quote>> {
-  // One array for the same stables, so that the calldata of the block before can be used again.
-  const quoted = quotedOf.get(sampled) ?? sampled.filter(isQuoted).map(({ stable }) => stable)
-  quotedOf.set(sampled, quoted)
-  const quotes = await readQuotes(rpc, quoted, blockNumber)
-  return new Map(quoted.map((stable, i) => [stable, quotes[i] as Quote]))
+/** Those of the sampled stables that the DEX is asked about: one array for the same stables, whose requests are kept. */
+function quotedOf(sampled: readonly Stablecoin[]): readonly string[] {
+  const quoted = quotedAmong.get(sampled) ?? sampled.filter(isQuoted).map(({ stable }) => stable)
+  quotedAmong.set(sampled, quoted)
+  return quoted
 }

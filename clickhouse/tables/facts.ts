@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { insertRows } from '../insert-rows.js'
 import type { Block } from './blocks.js'
+import type { DepthSample } from './depth-samples.js'
 import type { DexOrder } from './dex-orders.js'
 import type { Flow } from './flows.js'
 import type { PegSample } from './peg-samples.js'
@@ -18,6 +19,7 @@ export type Facts = {
   flows: Flow[]
   state_reads: StateRead[]
   peg_samples: PegSample[]
+  depth_samples: DepthSample[]
   blocks: Block[]
 }
 export type FactTable = keyof Facts
@@ -37,6 +39,7 @@ export const FACT_TABLES: Readonly<Record<FactTable, { family: Family; findBy: '
   flows: { family: 'logs', findBy: 'time' },
   state_reads: { family: 'state', findBy: 'time' },
   peg_samples: { family: 'pegs', findBy: 'time' },
+  depth_samples: { family: 'pegs', findBy: 'time' },
   blocks: { family: 'logs', findBy: 'time' },
 }
 

@@ -1,40 +1,90 @@
-import { decodeFunctionResult, encodeFunctionData, type Hex, multicall3Abi, numberToHex } from 'viem'
+import { BaseError, decodeFunctionResult, encodeFunctionData, type Hex, multicall3Abi, numberToHex } from 'viem'
 import { MULTICALL3 } from '../chain/addresses.js'
 import { Bytes, RpcAnswerError } from './answers.js'
 import type { Rpc } from './rpc.js'
+import { isStateUnavailable, StateUnavailableError } from './state-unavailable.js'
 
 export type Call = { target: string; callData: Hex }
 /** `returnData` is the call's answer, or the revert's data when `success` is false. */
 export type CallResult = { success: boolean; returnData: Hex }
 
-/** What eth_call takes to run several calls. */
-export type CallRequest = { to: string; data: Hex }
+/** Calls that run in one eth_call, and what eth_call takes to do so. */
+export type Multicall = { calls: readonly Call[]; request: { to: string; data: Hex } }
 
-/** Runs all `calls` in one eth_call and lets each of them fail by itself. */
-export function multicallRequest(calls: readonly Call[]): CallRequest {
+/**
+ * Most calls in one eth_call. A quote takes some 15,000 gas, a few times that where it goes through many orders or
+ * several books, and nodes give an eth_call 50 million (the default of Reth and Geth). Their requests have 150 kB,
+ * where anvil takes 2 MB. More calls at once are hardly faster, and several requests are answered side by side.
+ */
+const MOST_CALLS = 250
+
+function multicallOf(calls: readonly Call[]): Multicall {
   const data = encodeFunctionData({
     abi: multicall3Abi,
     functionName: 'aggregate3',
     args: [calls.map(({ target, callData }) => ({ target: target as Hex, allowFailure: true, callData }))],
   })
-  return { to: MULTICALL3, data }
+  return { calls, request: { to: MULTICALL3, data } }
 }
 
-/** Runs a request of `count` calls on the state at the end of a block. One result a call, in their order. */
-export async function multicall(
+/** As few multicalls as run all `calls` without asking too much of the node. Each call may fail by itself. */
+export function multicallsOf(calls: readonly Call[]): Multicall[] {
+  const parts = Math.ceil(calls.length / MOST_CALLS)
+  return Array.from({ length: parts }, (_, i) => multicallOf(calls.slice(i * MOST_CALLS, (i + 1) * MOST_CALLS)))
+}
+
+/**
+ * The multicalls that put the same calls to each of some stables, made once for an array of stables: they change
+ * seldom, and the requests are the same in every block.
+ */
+export function multicallsFor(callsTo: (stable: string) => Call[]): (stables: readonly string[]) => Multicall[] {
+  const known = new WeakMap<readonly string[], Multicall[]>()
+  return (stables) => {
+    const multicalls = known.get(stables) ?? multicallsOf(stables.flatMap(callsTo))
+    known.set(stables, multicalls)
+    return multicalls
+  }
+}
+
+/** Runs multicalls on the state at the end of a block. One result a call, in their order. */
+export async function runMulticalls(
   rpc: Rpc,
-  request: CallRequest,
-  count: number,
+  multicalls: readonly Multicall[],
   blockNumber: number,
 ): Promise<CallResult[]> {
-  const answer = await rpc.request('eth_call', [request, numberToHex(blockNumber)], Bytes)
+  return (await Promise.all(multicalls.map((multicall) => run(rpc, multicall, blockNumber)))).flat()
+}
+
+/** Runs one, and both halves of it where it has taken more than the node allows. */
+async function run(rpc: Rpc, multicall: Multicall, blockNumber: number): Promise<CallResult[]> {
+  const { calls, request } = multicall
+  const answer = await rpc.request('eth_call', [request, numberToHex(blockNumber)], Bytes).catch((error: unknown) => {
+    if (isStateUnavailable(error)) throw new StateUnavailableError(blockNumber, error)
+    if (calls.length > 1 && isTooMuch(error)) return null
+    throw error
+  })
+  if (answer === null) return runHalves(rpc, calls, blockNumber)
   let results: readonly CallResult[]
   try {
     results = decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: answer as Hex })
   } catch {
     throw new RpcAnswerError(`the multicall at block ${blockNumber} answered with something else`)
   }
-  if (results.length !== count)
-    throw new RpcAnswerError(`asked ${count} calls at block ${blockNumber}, got ${results.length} answers`)
-  return [...results]
+  if (results.length !== calls.length)
+    throw new RpcAnswerError(`asked ${calls.length} calls at block ${blockNumber}, got ${results.length} answers`)
+  // A revert says why. Nothing at all is what is left of a call that ran out of gas, which others may have used up.
+  const isExhausted = results.some(({ success, returnData }) => !success && returnData === '0x')
+  return isExhausted && calls.length > 1 ? runHalves(rpc, calls, blockNumber) : [...results]
 }
+
+function runHalves(rpc: Rpc, calls: readonly Call[], blockNumber: number): Promise<CallResult[]> {
+  const middle = Math.ceil(calls.length / 2)
+  const halves = [calls.slice(0, middle), calls.slice(middle)]
+  return runMulticalls(rpc, halves.map(multicallOf), blockNumber)
+}
+
+/** Whether the node has refused a multicall for its gas, its size or its time. */
+const isTooMuch = (error: unknown): boolean =>
+  error instanceof BaseError &&
+  (/out of ?gas|gas (required )?exceeds|gas limit|too large|execution (timeout|aborted)/i.test(error.details) ||
+    ('status' in error && error.status === 413))

@@ -4,11 +4,15 @@ import { z } from 'zod'
 import type { StateRead } from '../../clickhouse/tables/state-reads.js'
 import { TIP403_REGISTRY } from '../chain/addresses.js'
 import { RpcAnswerError } from './answers.js'
-import { type Call, type CallResult, multicall, multicallRequest } from './multicall.js'
+import { type CallResult, multicallsOf, runMulticalls } from './multicall.js'
 import type { Rpc } from './rpc.js'
 
 const READS = ['totalSupply', 'supplyCap', 'paused', 'transferPolicyId'] as const
-const READ_CALLS = READS.map((functionName) => encodeFunctionData({ abi: Abis.tip20, functionName }))
+// The rewards of TIP-20, which the chain has ended: they may go with a later fork.
+const REWARD_READS = ['optedInSupply', 'globalRewardPerToken'] as const
+const READ_CALLS = [...READS, ...REWARD_READS].map((functionName) =>
+  encodeFunctionData({ abi: Abis.tip20, functionName }),
+)
 
 const NO_ADMIN = '0x0000000000000000000000000000000000000000'
 // TIP-403: policies 0 and 1 are built in, the others carry one of three types.
@@ -19,6 +23,7 @@ const BUILT_IN = new Map<bigint, StateRead['policy_type']>([
 const TYPES: Record<number, StateRead['policy_type']> = { 0: 'whitelist', 1: 'blacklist', 2: 'compound' }
 
 const State = z.tuple([z.bigint(), z.bigint(), z.boolean(), z.bigint()])
+const Reward = z.bigint()
 const Policy = z.tuple([z.int(), z.string()])
 
 type Block = { number: number; time: number }
@@ -36,31 +41,32 @@ function answer(
   }
 }
 
-const ask = (rpc: Rpc, calls: Call[], block: Block): Promise<CallResult[]> =>
-  calls.length === 0 ? Promise.resolve([]) : multicall(rpc, multicallRequest(calls), calls.length, block.number)
+/** A read that may be refused for good: null then. */
+const reward = (functionName: string, result: CallResult | undefined): string | null =>
+  result?.success === false ? null : Reward.parse(answer(Abis.tip20, functionName, result)).toString()
 
-/** Supply, cap, pause and transfer policy of each of `stables` at the end of a block, in their order. */
+/**
+ * Supply, cap, pause, transfer policy and rewards of each of `stables` at the end of a block, in their order. Rejects
+ * with StateUnavailableError where the node no longer knows.
+ */
 export async function readStates(rpc: Rpc, stables: readonly string[], block: Block): Promise<StateRead[]> {
-  const results = await ask(
-    rpc,
-    stables.flatMap((target) => READ_CALLS.map((callData) => ({ target, callData }))),
-    block,
-  )
-  const states = stables.map((_, i) =>
-    State.parse(READS.map((read, j) => answer(Abis.tip20, read, results[i * READS.length + j]))),
-  )
+  const calls = stables.flatMap((target) => READ_CALLS.map((callData) => ({ target, callData })))
+  const results = await runMulticalls(rpc, multicallsOf(calls), block.number)
+  const resultsOf = stables.map((_, i) => results.slice(i * READ_CALLS.length, (i + 1) * READ_CALLS.length))
+  const states = resultsOf.map((own) => State.parse(READS.map((read, j) => answer(Abis.tip20, read, own[j]))))
   const policyIds = [...new Set(states.map(([, , , id]) => id))].filter((id) => !BUILT_IN.has(id))
   const policyCalls = policyIds.map((id) => ({
     target: TIP403_REGISTRY,
     callData: encodeFunctionData({ abi: Abis.tip403Registry, functionName: 'policyData', args: [id] }) as Hex,
   }))
   const policies = new Map(
-    (await ask(rpc, policyCalls, block)).map((result, i) => [
+    (await runMulticalls(rpc, multicallsOf(policyCalls), block.number)).map((result, i) => [
       policyIds[i],
       Policy.parse(answer(Abis.tip403Registry, 'policyData', result)),
     ]),
   )
   return states.map(([supply, cap, paused, id], i) => {
+    const [optedIn, rewardPerToken] = REWARD_READS.map((read, j) => reward(read, resultsOf[i]?.[READS.length + j]))
     const [type, admin] = policies.get(id) ?? []
     const policyType = BUILT_IN.get(id) ?? TYPES[type ?? -1]
     if (policyType === undefined) throw new RpcAnswerError(`policy ${id} is of unknown type ${type}`)
@@ -72,6 +78,8 @@ export async function readStates(rpc: Rpc, stables: readonly string[], block: Bl
       policy_id: id.toString(),
       policy_type: policyType,
       policy_admin: admin === undefined || admin === NO_ADMIN ? null : admin.toLowerCase(),
+      opted_in_raw: optedIn ?? null,
+      reward_per_token_raw: rewardPerToken ?? null,
       block_number: block.number,
       block_time: block.time,
     }

@@ -1,7 +1,7 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem'
 import { Abis } from 'viem/tempo'
 import { z } from 'zod'
-import { multicall, multicallRequest } from './multicall.js'
+import { multicallsOf, runMulticalls } from './multicall.js'
 import type { Rpc } from './rpc.js'
 
 const READS = ['symbol', 'name', 'currency', 'quoteToken'] as const
@@ -18,7 +18,7 @@ export async function describeTokens(
   const calls = candidates.flatMap((target) =>
     READS.map((functionName) => ({ target, callData: encodeFunctionData({ abi: Abis.tip20, functionName }) })),
   )
-  const results = await multicall(rpc, multicallRequest(calls), calls.length, blockNumber)
+  const results = await runMulticalls(rpc, multicallsOf(calls), blockNumber)
   return candidates.flatMap((stable, i) => {
     const own = results.slice(i * READS.length, (i + 1) * READS.length)
     // An address without a token answers nothing at all, and successfully so.
