@@ -36,6 +36,10 @@ export type AnvilOptions = {
   cacheDir: string
   /** How many states of older blocks it keeps, each the whole state. */
   maxStates: number
+  /** Gas of a block, and of an eth_call. Default: room for the setup of the market. */
+  gasLimit?: number
+  /** True: it keeps the state of the newest block only. */
+  prunesStates?: boolean
   /** Where its process id is written, for whoever finds it running without its owner. */
   pidFile: string
   /** A dump to start from. */
@@ -63,8 +67,16 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const port = await freePort(options.port)
   const args = [
     ...['--network', 'tempo', '--hardfork', HARDFORK, '--port', `${port}`, '--accounts', `${DEV_ACCOUNT_COUNT}`],
-    ...['--timestamp', `${options.genesisTimestamp}`, '--gas-limit', `${GAS_LIMIT}`, '--no-mining', '--quiet'],
-    ...['--cache-path', options.cacheDir, '--max-persisted-states', `${options.maxStates}`],
+    ...[
+      '--timestamp',
+      `${options.genesisTimestamp}`,
+      '--gas-limit',
+      `${options.gasLimit ?? GAS_LIMIT}`,
+      '--no-mining',
+      '--quiet',
+    ],
+    ...['--cache-path', options.cacheDir],
+    ...(options.prunesStates ? ['--prune-history'] : ['--max-persisted-states', `${options.maxStates}`]),
   ]
   if (options.loadState) args.push('--load-state', options.loadState)
   const child = spawn('sh', ['-c', LEASH, 'sh', binaryPath(), ...args], { stdio: ['pipe', 'pipe', 'pipe'] })

@@ -12,7 +12,11 @@ export type Rpc = {
 }
 
 const Answers = z.array(
-  z.object({ id: z.int(), result: z.unknown(), error: z.object({ code: z.int(), message: z.string() }).optional() }),
+  z.object({
+    id: z.int(),
+    result: z.unknown().optional(),
+    error: z.object({ code: z.int(), message: z.string() }).optional(),
+  }),
 )
 
 /** A JSON-RPC client over HTTP. No retries: the node is a child on this machine, and a lost answer is worth hearing of. */

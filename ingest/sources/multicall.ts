@@ -86,5 +86,7 @@ function runHalves(rpc: Rpc, calls: readonly Call[], blockNumber: number): Promi
 /** Whether the node has refused a multicall for its gas, its size or its time. */
 const isTooMuch = (error: unknown): boolean =>
   error instanceof BaseError &&
-  (/out of ?gas|gas (required )?exceeds|gas limit|too large|execution (timeout|aborted)/i.test(error.details) ||
+  (/out ?of ?gas|intrinsic gas|gas (required )?exceeds|gas limit|too large|execution (timeout|aborted)/i.test(
+    error.details,
+  ) ||
     ('status' in error && error.status === 413))
