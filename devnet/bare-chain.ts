@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { PlumblineError } from '../domain/errors.js'
@@ -30,6 +31,7 @@ export async function startBareChain(
   dir: string,
   options: Pick<AnvilOptions, 'gasLimit' | 'prunesStates'> = {},
 ): Promise<BareChain> {
+  await mkdir(dir, { recursive: true })
   const { rpc, rpcUrl, stop } = await startAnvil({
     port: 0,
     // A block may not be older than its parent, and the first may come at once.

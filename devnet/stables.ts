@@ -103,7 +103,7 @@ function extra(index: number): (typeof CAST)[number] {
 }
 
 /** TIP20Factory: a fixed 12-byte prefix, then the first 8 bytes of keccak256(abi.encode(creator, salt)). */
-function tokenAddress(creator: Address, salt: Hex): Address {
+export function tokenAddress(creator: Address, salt: Hex): Address {
   const hash = keccak256(encodeAbiParameters([{ type: 'address' }, { type: 'bytes32' }], [creator, salt]))
   return `0x20c000000000000000000000${hash.slice(2, 18)}`
 }

@@ -23,6 +23,8 @@ export type Rpc = {
 // A node limits the size of a request (anvil to 2 MB): fifty of these still fit, and larger ones go one by one.
 const LARGE_CALL = 20_000
 const SINGLE_CALLS = 8
+// The logs of a range of busy blocks; viem refuses more than 10 MB by itself, every time they are asked for.
+const MAX_ANSWER_BYTES = 2 ** 28
 
 export type RpcOptions = {
   url: string
@@ -35,7 +37,7 @@ export type RpcOptions = {
 
 /** The JSON-RPC node at `url`. Nothing is asked before the first request. */
 export function rpcAt({ url, batchSize, timeoutMs, attempts, log, signal }: RpcOptions): Rpc {
-  const options = { retryCount: 0, timeout: timeoutMs }
+  const options = { retryCount: 0, timeout: timeoutMs, maxResponseBodySize: MAX_ANSWER_BYTES }
   const batched = http(url, { ...options, batch: { batchSize, wait: 0 } })({}).request as EIP1193RequestFn
   const single = http(url, options)({}).request as EIP1193RequestFn
   const inTurn = pLimit(SINGLE_CALLS)
