@@ -15,7 +15,7 @@ import { startProgram } from './programs.js'
 import { rows, startStack } from './stack.js'
 
 const STABLES = 1000
-const BLOCKS = 15
+const BLOCKS = 60
 const QUOTED = `status = 'quoted' AND sell_micros IS NOT NULL AND buy_micros IS NOT NULL`
 
 const stack = await startStack()

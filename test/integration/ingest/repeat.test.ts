@@ -20,7 +20,10 @@ test.for([
   ['a table', ['flows', 'supply_events']],
   ['the samples', ['peg_samples']],
   ['the view behind the samples', ['peg_minutes']],
-  ['everything', ['blocks', 'peg_samples', 'peg_minutes', 'flows', 'dex_orders', 'supply_events', 'state_reads']],
+  [
+    'everything',
+    ['blocks', 'peg_samples', 'peg_minutes', 'depth_samples', 'flows', 'dex_orders', 'supply_events', 'state_reads'],
+  ],
 ] as const)(
   'a batch that is repeated finds out that %s lost its rows though their token is known',
   async ([, tables], { clickhouseEnv, clickhouse }) => {
