@@ -39,7 +39,7 @@ export const FIRST_BLOCK = 1
 
 /** The stables that were there before the first transaction. They have no logs, so the node is asked. */
 async function genesisStablecoins({ rpc, listed }: BatchReader, first: BlockWithLogs): Promise<Stablecoin[]> {
-  const tokens = await rpc.persist('read the genesis tokens', () => describeTokens(rpc, GENESIS_TOKENS, first.number))
+  const tokens = await rpc.persist('read the genesis tokens', () => describeTokens(rpc, GENESIS_TOKENS, first))
   return tokens.map(({ quoteToken: quote_token, ...token }, log_index) => ({
     ...token,
     quote_token,
@@ -119,7 +119,7 @@ export async function completeBatch({ rpc, orders }: BatchReader, { genesis, dec
   )
   const [quotes, depths, states] = await Promise.all([
     rpc.persist('read quotes', () =>
-      Promise.all(decoded.map(({ block, sampled }) => readQuotes(rpc, quotedOf(sampled), block.number))),
+      Promise.all(decoded.map(({ block, sampled }) => readQuotes(rpc, quotedOf(sampled), block))),
     ),
     rpc.persist('read depths', () =>
       Promise.all(

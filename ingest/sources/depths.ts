@@ -1,6 +1,6 @@
 import type { DepthSample } from '../../clickhouse/tables/depth-samples.js'
 import { ONE_TOKEN } from '../../domain/peg.js'
-import { type CallResult, multicallsFor, runMulticalls } from './multicall.js'
+import { type BlockId, type CallResult, multicallsFor, runMulticalls } from './multicall.js'
 import { quoteCalls, quoteOf } from './quote-calls.js'
 import type { Rpc } from './rpc.js'
 
@@ -18,9 +18,9 @@ const depthMulticalls = multicallsFor((stable) =>
 export async function readDepths(
   rpc: Rpc,
   stables: readonly string[],
-  block: { number: number; time: number },
+  block: BlockId & { time: number },
 ): Promise<DepthSample[]> {
-  const results = await runMulticalls(rpc, depthMulticalls(stables), block.number)
+  const results = await runMulticalls(rpc, depthMulticalls(stables), block)
   const asked = stables.flatMap((stable) => DEPTH_SIZES.map((size_tokens) => ({ stable, size_tokens })))
   return asked.map(({ stable, size_tokens }, i) => {
     const sell = quoteOf(results[2 * i] as CallResult)

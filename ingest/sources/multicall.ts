@@ -1,4 +1,4 @@
-import { BaseError, decodeFunctionResult, encodeFunctionData, type Hex, multicall3Abi, numberToHex } from 'viem'
+import { BaseError, decodeFunctionResult, encodeFunctionData, type Hex, multicall3Abi } from 'viem'
 import { MULTICALL3 } from '../chain/addresses.js'
 import { Bytes, RpcAnswerError } from './answers.js'
 import type { Rpc } from './rpc.js'
@@ -7,6 +7,9 @@ import { isStateUnavailable, StateUnavailableError } from './state-unavailable.j
 export type Call = { target: string; callData: Hex }
 /** `returnData` is the call's answer, or the revert's data when `success` is false. */
 export type CallResult = { success: boolean; returnData: Hex }
+
+/** A block by its hash: there may be another one with its number by the time the node is asked. */
+export type BlockId = { number: number; hash: string }
 
 /** Calls that run in one eth_call, and what eth_call takes to do so. */
 export type Multicall = { calls: readonly Call[]; request: { to: string; data: Hex } }
@@ -47,40 +50,36 @@ export function multicallsFor(callsTo: (stable: string) => Call[]): (stables: re
 }
 
 /** Runs multicalls on the state at the end of a block. One result a call, in their order. */
-export async function runMulticalls(
-  rpc: Rpc,
-  multicalls: readonly Multicall[],
-  blockNumber: number,
-): Promise<CallResult[]> {
-  return (await Promise.all(multicalls.map((multicall) => run(rpc, multicall, blockNumber)))).flat()
+export async function runMulticalls(rpc: Rpc, multicalls: readonly Multicall[], block: BlockId): Promise<CallResult[]> {
+  return (await Promise.all(multicalls.map((multicall) => run(rpc, multicall, block)))).flat()
 }
 
 /** Runs one, and both halves of it where it has taken more than the node allows. */
-async function run(rpc: Rpc, multicall: Multicall, blockNumber: number): Promise<CallResult[]> {
+async function run(rpc: Rpc, multicall: Multicall, block: BlockId): Promise<CallResult[]> {
   const { calls, request } = multicall
-  const answer = await rpc.request('eth_call', [request, numberToHex(blockNumber)], Bytes).catch((error: unknown) => {
-    if (isStateUnavailable(error)) throw new StateUnavailableError(blockNumber, error)
+  const answer = await rpc.request('eth_call', [request, { blockHash: block.hash }], Bytes).catch((error: unknown) => {
+    if (isStateUnavailable(error)) throw new StateUnavailableError(block.number, error)
     if (calls.length > 1 && isTooMuch(error)) return null
     throw error
   })
-  if (answer === null) return runHalves(rpc, calls, blockNumber)
+  if (answer === null) return runHalves(rpc, calls, block)
   let results: readonly CallResult[]
   try {
     results = decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: answer as Hex })
   } catch {
-    throw new RpcAnswerError(`the multicall at block ${blockNumber} answered with something else`)
+    throw new RpcAnswerError(`the multicall at block ${block.number} answered with something else`)
   }
   if (results.length !== calls.length)
-    throw new RpcAnswerError(`asked ${calls.length} calls at block ${blockNumber}, got ${results.length} answers`)
+    throw new RpcAnswerError(`asked ${calls.length} calls at block ${block.number}, got ${results.length} answers`)
   // A revert says why. Nothing at all is what is left of a call that ran out of gas, which others may have used up.
   const isExhausted = results.some(({ success, returnData }) => !success && returnData === '0x')
-  return isExhausted && calls.length > 1 ? runHalves(rpc, calls, blockNumber) : [...results]
+  return isExhausted && calls.length > 1 ? runHalves(rpc, calls, block) : [...results]
 }
 
-function runHalves(rpc: Rpc, calls: readonly Call[], blockNumber: number): Promise<CallResult[]> {
+function runHalves(rpc: Rpc, calls: readonly Call[], block: BlockId): Promise<CallResult[]> {
   const middle = Math.ceil(calls.length / 2)
   const halves = [calls.slice(0, middle), calls.slice(middle)]
-  return runMulticalls(rpc, halves.map(multicallOf), blockNumber)
+  return runMulticalls(rpc, halves.map(multicallOf), block)
 }
 
 /** Whether the node has refused a multicall for its gas, its size or its time. */

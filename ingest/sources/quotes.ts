@@ -1,5 +1,5 @@
 import { ONE_TOKEN, type QuoteStatus } from '../../domain/peg.js'
-import { type CallResult, multicallsFor, runMulticalls } from './multicall.js'
+import { type BlockId, type CallResult, multicallsFor, runMulticalls } from './multicall.js'
 import { quoteCalls, quoteOf } from './quote-calls.js'
 import type { Rpc } from './rpc.js'
 
@@ -15,8 +15,8 @@ const micros = (amount: bigint | null): number | null => (amount === null ? null
  * What one token of each stable sells for and costs on the DEX at the end of a block. One quote a stable, in their
  * order. Rejects with StateUnavailableError where the node no longer knows.
  */
-export async function readQuotes(rpc: Rpc, stables: readonly string[], blockNumber: number): Promise<Quote[]> {
-  const results = await runMulticalls(rpc, quoteMulticalls(stables), blockNumber)
+export async function readQuotes(rpc: Rpc, stables: readonly string[], block: BlockId): Promise<Quote[]> {
+  const results = await runMulticalls(rpc, quoteMulticalls(stables), block)
   return stables.map((_, i) => {
     const sell = quoteOf(results[2 * i] as CallResult)
     const buy = quoteOf(results[2 * i + 1] as CallResult)

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { StateRead } from '../../clickhouse/tables/state-reads.js'
 import { TIP403_REGISTRY } from '../chain/addresses.js'
 import { RpcAnswerError } from './answers.js'
-import { type CallResult, multicallsOf, runMulticalls } from './multicall.js'
+import { type BlockId, type CallResult, multicallsOf, runMulticalls } from './multicall.js'
 import type { Rpc } from './rpc.js'
 
 const READS = ['totalSupply', 'supplyCap', 'paused', 'transferPolicyId'] as const
@@ -26,7 +26,7 @@ const State = z.tuple([z.bigint(), z.bigint(), z.boolean(), z.bigint()])
 const Reward = z.bigint()
 const Policy = z.tuple([z.int(), z.string()])
 
-type Block = { number: number; time: number }
+type Block = BlockId & { time: number }
 
 function answer(
   abi: typeof Abis.tip20 | typeof Abis.tip403Registry,
@@ -51,7 +51,7 @@ const reward = (functionName: string, result: CallResult | undefined): string | 
  */
 export async function readStates(rpc: Rpc, stables: readonly string[], block: Block): Promise<StateRead[]> {
   const calls = stables.flatMap((target) => READ_CALLS.map((callData) => ({ target, callData })))
-  const results = await runMulticalls(rpc, multicallsOf(calls), block.number)
+  const results = await runMulticalls(rpc, multicallsOf(calls), block)
   const resultsOf = stables.map((_, i) => results.slice(i * READ_CALLS.length, (i + 1) * READ_CALLS.length))
   const states = resultsOf.map((own) => State.parse(READS.map((read, j) => answer(Abis.tip20, read, own[j]))))
   const policyIds = [...new Set(states.map(([, , , id]) => id))].filter((id) => !BUILT_IN.has(id))
@@ -60,7 +60,7 @@ export async function readStates(rpc: Rpc, stables: readonly string[], block: Bl
     callData: encodeFunctionData({ abi: Abis.tip403Registry, functionName: 'policyData', args: [id] }) as Hex,
   }))
   const policies = new Map(
-    (await runMulticalls(rpc, multicallsOf(policyCalls), block.number)).map((result, i) => [
+    (await runMulticalls(rpc, multicallsOf(policyCalls), block)).map((result, i) => [
       policyIds[i],
       Policy.parse(answer(Abis.tip403Registry, 'policyData', result)),
     ]),

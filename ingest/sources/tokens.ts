@@ -1,7 +1,7 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem'
 import { Abis } from 'viem/tempo'
 import { z } from 'zod'
-import { multicallsOf, runMulticalls } from './multicall.js'
+import { type BlockId, multicallsOf, runMulticalls } from './multicall.js'
 import type { Rpc } from './rpc.js'
 
 const READS = ['symbol', 'name', 'currency', 'quoteToken'] as const
@@ -13,12 +13,12 @@ export type TokenDescription = { stable: string; symbol: string; name: string; c
 export async function describeTokens(
   rpc: Rpc,
   candidates: readonly string[],
-  blockNumber: number,
+  block: BlockId,
 ): Promise<TokenDescription[]> {
   const calls = candidates.flatMap((target) =>
     READS.map((functionName) => ({ target, callData: encodeFunctionData({ abi: Abis.tip20, functionName }) })),
   )
-  const results = await runMulticalls(rpc, multicallsOf(calls), blockNumber)
+  const results = await runMulticalls(rpc, multicallsOf(calls), block)
   return candidates.flatMap((stable, i) => {
     const own = results.slice(i * READS.length, (i + 1) * READS.length)
     // An address without a token answers nothing at all, and successfully so.

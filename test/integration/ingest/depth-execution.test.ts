@@ -5,7 +5,7 @@ import { accounts } from '../../../devnet/accounts.js'
 import { call } from '../../../devnet/calls.js'
 import { readDepths } from '../../../ingest/sources/depths.js'
 import { test } from '../../fixtures/bare-chain.js'
-import { rpcOf } from '../../fixtures/rpc.js'
+import { blockIdOf, rpcOf } from '../../fixtures/rpc.js'
 
 const ALPHA = '0x20c0000000000000000000000000000000000001'
 const PATH_USD = Addresses.pathUsd
@@ -29,7 +29,7 @@ test('depth is what a swap of that size gets and pays, and a size beyond the boo
     { label: 'approve', from: seller, calls: approvals },
     { label: 'approve', from: buyer, calls: approvals },
   ])
-  const depths = await readDepths(rpcOf(chain.rpcUrl), [ALPHA], { number: 1, time: 60 })
+  const depths = await readDepths(rpcOf(chain.rpcUrl), [ALPHA], await blockIdOf(chain.rpcUrl, 1))
 
   const amount = 10_000n * TOKEN
   const swap = (tokenIn: Address, tokenOut: Address, exact: 'in' | 'out') =>

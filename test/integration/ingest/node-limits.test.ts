@@ -10,7 +10,7 @@ import { readQuotes } from '../../../ingest/sources/quotes.js'
 import { StateUnavailableError } from '../../../ingest/sources/state-unavailable.js'
 import { readStates } from '../../../ingest/sources/states.js'
 import { test } from '../../fixtures/bare-chain.js'
-import { rpcOf } from '../../fixtures/rpc.js'
+import { blockIdOf, rpcOf } from '../../fixtures/rpc.js'
 
 const ALPHA = '0x20c0000000000000000000000000000000000001'
 const TOKEN = 10n ** 6n
@@ -20,23 +20,23 @@ describe('a state that the node has dropped', () => {
     const chain = await bareChain({ prunesStates: true })
     for (let i = 0; i < 5; i++) await chain.mine()
     const rpc = rpcOf(chain.rpcUrl)
-    const reads = (number: number): Promise<unknown>[] => [
-      readQuotes(rpc, [ALPHA], number),
-      readDepths(rpc, [ALPHA], { number, time: 0 }),
-      readStates(rpc, [ALPHA], { number, time: 0 }),
+    const reads = (block: Awaited<ReturnType<typeof blockIdOf>>): Promise<unknown>[] => [
+      readQuotes(rpc, [ALPHA], block),
+      readDepths(rpc, [ALPHA], block),
+      readStates(rpc, [ALPHA], block),
     ]
-    for (const read of reads(3)) {
+    for (const read of reads(await blockIdOf(chain.rpcUrl, 3))) {
       await expect(read).rejects.toThrow(StateUnavailableError)
       await expect(read).rejects.toMatchObject({ retryable: false, message: expect.stringContaining('block 3') })
     }
-    for (const read of reads(5)) expect(await read).not.toEqual([])
+    for (const read of reads(await blockIdOf(chain.rpcUrl, 5))) expect(await read).not.toEqual([])
   })
 
   test('is not what a node says that lags behind', async ({ bareChain }) => {
     const chain = await bareChain()
     await chain.mine()
-    const read = readQuotes(rpcOf(chain.rpcUrl), [ALPHA], 9)
-    await expect(read).rejects.toThrow('BlockOutOfRange')
+    const read = readQuotes(rpcOf(chain.rpcUrl), [ALPHA], { number: 9, hash: `0x${'9'.repeat(64)}` })
+    await expect(read).rejects.toThrow('not found')
     await expect(read).rejects.not.toThrow(StateUnavailableError)
   })
 })
@@ -72,7 +72,7 @@ describe('more calls than the node runs at once', () => {
     const undivided = chain.rpc.call('eth_call', [multicalls[0]?.request, '0x1']).then(() => 'has an answer')
     await expect(undivided).rejects.toThrow('OutOfGas')
 
-    const results = await runMulticalls(rpcOf(chain.rpcUrl), multicalls, 1)
+    const results = await runMulticalls(rpcOf(chain.rpcUrl), multicalls, await blockIdOf(chain.rpcUrl, 1))
     const alone = await chain.rpc.batch(
       calls.map(({ target, callData }) => ['eth_call', [{ to: target, data: callData }, '0x1']] as const),
     )
