@@ -6,6 +6,7 @@ import { type ChainEvent, decodeLog } from './chain/events.js'
 import type { Orders } from './orders.js'
 import type { Registry } from './registry.js'
 import type { BlockWithLogs } from './sources/blocks.js'
+import { persistAt } from './sources/chain-changed.js'
 import { readDepths } from './sources/depths.js'
 import { type Quote, readQuotes } from './sources/quotes.js'
 import type { Rpc } from './sources/rpc.js'
@@ -39,7 +40,9 @@ export const FIRST_BLOCK = 1
 
 /** The stables that were there before the first transaction. They have no logs, so the node is asked. */
 async function genesisStablecoins({ rpc, listed }: BatchReader, first: BlockWithLogs): Promise<Stablecoin[]> {
-  const tokens = await rpc.persist('read the genesis tokens', () => describeTokens(rpc, GENESIS_TOKENS, first))
+  const tokens = await persistAt(rpc, 'read the genesis tokens', first, () =>
+    describeTokens(rpc, GENESIS_TOKENS, first),
+  )
   return tokens.map(({ quoteToken: quote_token, ...token }, log_index) => ({
     ...token,
     quote_token,
@@ -118,15 +121,17 @@ export async function completeBatch({ rpc, orders }: BatchReader, { genesis, dec
     events.flatMap((event) => (event.name === 'OrderFilled' ? [event.args.orderId] : [])),
   )
   const [quotes, depths, states] = await Promise.all([
-    rpc.persist('read quotes', () =>
+    persistAt(rpc, 'read quotes', last, () =>
       Promise.all(decoded.map(({ block, sampled }) => readQuotes(rpc, quotedOf(sampled), block))),
     ),
-    rpc.persist('read depths', () =>
+    persistAt(rpc, 'read depths', last, () =>
       Promise.all(
         decoded.map(({ block, sampled }) => (isDepthDue(block) ? readDepths(rpc, quotedOf(sampled), block) : [])),
       ),
     ),
-    rpc.persist('read states', () => Promise.all(decoded.map(({ block, touched }) => readStates(rpc, touched, block)))),
+    persistAt(rpc, 'read states', last, () =>
+      Promise.all(decoded.map(({ block, touched }) => readStates(rpc, touched, block))),
+    ),
     orders.load(filled),
   ])
   const samples = decoded.map(({ block, sampled }, i) =>

@@ -1,9 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
 import pRetry from 'p-retry'
 import type { Logger } from 'pino'
 import { allStablecoins } from '../clickhouse/queries/all-stablecoins.js'
+import { blockHashes } from '../clickhouse/queries/block-hashes.js'
 import { dexOrdersById } from '../clickhouse/queries/dex-orders-by-id.js'
+import type { ChainIdentity } from '../clickhouse/tables/chain-identity.js'
 import { PlumblineError } from '../domain/errors.js'
+import { agreeWithNode } from './agree.js'
 import { ahead } from './ahead.js'
 import { type BatchReader, completeBatch, type DecodedBatch, decodeBatch, FIRST_BLOCK } from './batch.js'
 import { listedTokens, NETWORKS } from './chain/networks.js'
@@ -11,12 +15,13 @@ import { claimDatabase, readChainIdentity } from './chain-check.js'
 import type { IngestConfig } from './config.js'
 import { createOrders } from './orders.js'
 import { createRegistry } from './registry.js'
-import { openLedger } from './sinks/batch-ledger.js'
 import { completeWrite, writeBatch } from './sinks/write-batch.js'
 import { type BlockWithLogs, readBlocks } from './sources/blocks.js'
+import { ChainChangedError, persistWhileThere } from './sources/chain-changed.js'
 import { followHead } from './sources/heads.js'
-import { rpcAt } from './sources/rpc.js'
+import { type Rpc, rpcAt } from './sources/rpc.js'
 import { blockRanges } from './stages/block-ranges.js'
+import { linked } from './stages/linked.js'
 
 /** Ranges whose blocks and logs are fetched before their turn, and batches whose quotes and states are. */
 const RANGES_AHEAD = 4
@@ -33,25 +38,16 @@ async function* decodeBatches(
 
 export type Ingest = { clickhouse: ClickHouseClient; config: IngestConfig; log: Logger; signal: AbortSignal }
 
+type Written = { block: number; time: number; blocks: number }
+
 /**
  * Takes in the chain: yields the last block of each batch once all its facts are written, until `signal` aborts.
- * Continues where the database ends. Rejects when the node or ClickHouse fail for long, and at once when the
- * database and the node disagree about the chain.
+ * Continues where the database ends. When the chain is reorganized, what is no longer part of it is removed, and ingest
+ * goes on from the last block that stays. Rejects when the node or ClickHouse fail for long, and at once when the
+ * database and the node disagree about the chain itself, or about blocks that were final.
  */
-export async function* ingest({
-  clickhouse,
-  config,
-  log,
-  signal,
-}: Ingest): AsyncGenerator<{ block: number; time: number; blocks: number }> {
-  const rpc = rpcAt({
-    url: config.RPC_URL,
-    batchSize: config.RPC_BATCH_SIZE,
-    timeoutMs: config.RPC_TIMEOUT_MS,
-    attempts: config.RPC_ATTEMPTS,
-    log,
-    signal,
-  })
+export async function* ingest(options: Ingest): AsyncGenerator<Written> {
+  const { clickhouse, config, log, signal } = options
   const persistWrite = <Result>(what: string, write: () => Promise<Result>): Promise<Result> =>
     pRetry(write, {
       retries: WRITE_ATTEMPTS - 1,
@@ -63,10 +59,61 @@ export async function* ingest({
         log.warn({ attempt: attemptNumber, reason: error.message.split('\n')[0] }, `${what} failed`)
       },
     })
-
-  const chain = await readChainIdentity(rpc, config.CHAIN)
+  const connect = (until: AbortSignal): Rpc =>
+    rpcAt({
+      url: config.RPC_URL,
+      batchSize: config.RPC_BATCH_SIZE,
+      timeoutMs: config.RPC_TIMEOUT_MS,
+      attempts: config.RPC_ATTEMPTS,
+      log,
+      signal: until,
+    })
+  const chain = await readChainIdentity(connect(signal), config.CHAIN)
   await persistWrite('claim the database', () => claimDatabase(clickhouse, chain))
-  const ledger = await persistWrite('read the ledger', () => openLedger(clickhouse, 'tip', FIRST_BLOCK))
+  for (;;) {
+    // Whatever still reads the old chain ends with its round.
+    const round = new AbortController()
+    const until = AbortSignal.any([signal, round.signal])
+    try {
+      yield* followChain({ ...options, signal: until, chain, rpc: connect(until), persistWrite })
+      return
+    } catch (error) {
+      if (!(error instanceof ChainChangedError)) throw error
+      log.warn({ reason: error.message }, 'the chain has changed: compares it with the database')
+    } finally {
+      round.abort()
+    }
+    // Where several nodes behind one address disagree for a moment, this may happen again and again.
+    await sleep(config.POLL_INTERVAL_MS, undefined, { signal })
+  }
+}
+
+type Round = Ingest & {
+  chain: ChainIdentity
+  rpc: Rpc
+  persistWrite: <Result>(what: string, write: () => Promise<Result>) => Promise<Result>
+}
+
+/** Takes in the chain as `ingest` does, until it changes: then rejects with ChainChangedError. */
+async function* followChain({
+  clickhouse,
+  config,
+  log,
+  signal,
+  chain,
+  rpc,
+  persistWrite,
+}: Round): AsyncGenerator<Written> {
+  const { head: tag, deepestReorg: deepest } = NETWORKS[config.CHAIN]
+  const ledger = await agreeWithNode({
+    clickhouse,
+    rpc,
+    track: 'tip',
+    firstBlock: FIRST_BLOCK,
+    deepest,
+    persistWrite,
+    log,
+  })
   const stables = await persistWrite('read the stables', () =>
     allStablecoins(clickhouse, { before_block: ledger.next }),
   )
@@ -79,23 +126,29 @@ export async function* ingest({
     orders: createOrders((order_ids) => persistWrite('read orders', () => dexOrdersById(clickhouse, { order_ids }))),
     listed: listedTokens(chain.chain_id),
   }
+  const hashOf = async (number: number): Promise<string | null> => {
+    const range = { from_block: number, to_block: number }
+    const [block] = await persistWrite('read a hash', () => blockHashes(clickhouse, range))
+    return block?.block_hash ?? null
+  }
   const heads = followHead(rpc, {
-    tag: NETWORKS[config.CHAIN].head,
+    tag,
     wsUrl: config.RPC_WS_URL ?? null,
     pollMs: config.POLL_INTERVAL_MS,
+    hashOf,
     log,
     signal,
   })
   const ranges = blockRanges(heads, ledger.next, config.BATCH_BLOCKS, ledger.unfinished)
   const blocks = ahead(ranges, RANGES_AHEAD, ({ from, to }) =>
-    rpc.persist(`read blocks ${from} to ${to}`, () => readBlocks(rpc, from, to)),
+    persistWhileThere(rpc, `read blocks ${from} to ${to}`, () => readBlocks(rpc, from, to)),
   )
-  const batches = ahead(decodeBatches(reader, blocks), BATCHES_AHEAD, (decoded) => completeBatch(reader, decoded))
-  for await (const batch of batches) {
+  const decoded = decodeBatches(reader, linked(blocks, ledger.last, ledger.unfinished))
+  for await (const batch of ahead(decoded, BATCHES_AHEAD, (next) => completeBatch(reader, next))) {
     await persistWrite(`write blocks ${batch.from} to ${batch.to}`, async () => {
-      const isRepeated = await ledger.plan(batch)
-      await writeBatch(clickhouse, batch)
-      if (isRepeated) await completeWrite(clickhouse, batch)
+      const mayBeThere = await ledger.plan(batch)
+      await writeBatch(clickhouse, batch, ledger.rollback)
+      if (mayBeThere) await completeWrite(clickhouse, batch, ledger.rollback)
       await ledger.commit()
     })
     yield { block: batch.to, time: batch.lastTime, blocks: batch.to - batch.from + 1 }

@@ -64,7 +64,7 @@ const tablesOf = defineQuery({
  */
 export async function takeMarks(clickhouse: ClickHouseClient, database: string): Promise<Mark[]> {
   const tables = await tablesOf(clickhouse, { database })
-  const hasLedger = tables.some(({ name }) => name === 'ingest_batches')
+  const hasLedger = tables.some(({ name }) => name === 'ingest_rollbacks')
   const committed = hasLedger ? await lastCommitted(clickhouse, database) : null
   const marks: Mark[] = []
   for (const { name, engine_name, has_block_number } of tables) {
@@ -124,9 +124,14 @@ export async function markRows(
   }
 }
 
-/** The last block that ingest has committed; -1 when there is none. */
+/** The last block that ingest has committed and not rolled back; -1 when there is none. */
 async function lastCommitted(clickhouse: ClickHouseClient, database: string): Promise<string> {
-  const query = `SELECT if(count() = 0, -1, toInt64(max(to_block))) AS last FROM ${tableName(database, 'ingest_batches')} WHERE state = 'committed'`
+  const [batches, rollbacks] = ['ingest_batches', 'ingest_rollbacks'].map((name) => tableName(database, name))
+  // A rollback keeps at least one block, or else none is left.
+  const query = `
+    WITH (SELECT (max(after_sequence), argMax(kept_block, sequence_number)) FROM ${rollbacks}) AS rollback
+    SELECT if(greatest(newest, rollback.2) = 0, -1, toInt64(greatest(newest, rollback.2))) AS last
+    FROM (SELECT maxIf(to_block, track != 'tip' OR sequence_number > rollback.1) AS newest FROM ${batches} WHERE state = 'committed')`
   try {
     const result = await clickhouse.query({ query, format: 'JSONEachRow' })
     return z.array(z.object({ last: z.string() })).parse(await result.json())[0]?.last as string

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
+import pRetry from 'p-retry'
+import { PlumblineError } from '../../domain/errors.js'
 import { connect } from '../client.js'
 import type { ClickHouseEnv } from '../env.js'
 import { QueryError } from '../errors.js'
+import { settleViews } from '../settle-views.js'
 import { BackupError } from './backup-error.js'
 import { databases } from './databases.js'
 import { MANIFEST, type Mark, markRows, quoteName, readManifest, tableName } from './manifest.js'
 import { backupFile, runOperation } from './operation.js'
-import { settleViews } from './settle-views.js'
 
 const DAY_MS = 86_400_000
 
@@ -48,7 +50,7 @@ export async function restore(
     )
     const dropped = new Map<string, string>()
     for (const mark of marks) dropped.set(mark.name, await dropUncommitted(server, mark, database))
-    if (marks.some(({ name }) => name === 'peg_minutes')) await settleViews({ ...env, CLICKHOUSE_DATABASE: database })
+    if (marks.some(({ name }) => name === 'peg_minutes')) await settle({ ...env, CLICKHOUSE_DATABASE: database })
     const tables: Restored[] = []
     for (const mark of marks) {
       const found = await markRows(server, mark, database)
@@ -73,6 +75,21 @@ async function manifestOf(session: ClickHouseClient, from: string): Promise<Mark
   const marks = await readManifest(session)
   if (marks.length === 0) throw new BackupError(`the database in ${from} was empty`)
   return marks
+}
+
+/** Makes the restored views agree with the restored facts. A view may be refreshed as soon as it is there. */
+async function settle(env: ClickHouseEnv): Promise<void> {
+  const clickhouse = connect(env, { application: 'plumbline-restore', requestTimeoutMs: DAY_MS })
+  try {
+    await pRetry(() => settleViews(clickhouse), {
+      retries: 60,
+      minTimeout: 200,
+      maxTimeout: 2000,
+      shouldRetry: ({ error }) => error instanceof PlumblineError && error.retryable,
+    })
+  } finally {
+    await clickhouse.close()
+  }
 }
 
 /** Deletes the rows that do not meet the mark's condition; resolves to how many there were. */

@@ -1,10 +1,13 @@
 import { tokens } from 'viem/tokens'
 
-/** The networks that Plumbline knows. On the devnet every chain id is taken and there is no public token list. */
+/**
+ * The networks that Plumbline knows: the newest block to follow and how many blocks behind it may still be replaced. On
+ * the devnet every chain id is taken and there is no public token list.
+ */
 export const NETWORKS = {
-  tempo: { chainId: 4217, head: 'finalized' },
-  'tempo-testnet': { chainId: 42431, head: 'finalized' },
-  devnet: { chainId: null, head: 'latest' },
+  tempo: { chainId: 4217, head: 'finalized', deepestReorg: 0 },
+  'tempo-testnet': { chainId: 42431, head: 'finalized', deepestReorg: 0 },
+  devnet: { chainId: null, head: 'latest', deepestReorg: 64 },
 } as const
 
 export type Network = keyof typeof NETWORKS

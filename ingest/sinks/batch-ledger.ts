@@ -1,28 +1,33 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
-import { newestBatch } from '../../clickhouse/queries/newest-batch.js'
+import { newestBatch, newestCommittedBatch } from '../../clickhouse/queries/newest-batch.js'
+import { newestRollback } from '../../clickhouse/queries/newest-rollback.js'
 import { insertCommittedBatch, insertPlannedBatch } from '../../clickhouse/tables/ingest-batches.js'
+import type { IngestRollback } from '../../clickhouse/tables/ingest-rollbacks.js'
 import { PlumblineError } from '../../domain/errors.js'
 import type { BlockRange } from '../stages/block-ranges.js'
 
-/** The database holds other blocks than the node serves, or another process writes to it. */
-class LedgerError extends PlumblineError {
-  constructor(message: string) {
-    super(message, { retryable: false })
+/** Another process writes to the database. */
+export class LedgerError extends PlumblineError {
+  constructor() {
+    super('another ingest process writes to this database; only one may', { retryable: false })
   }
 }
 
-type Planned = BlockRange & { lastHash: string; parentHash: string }
+type Planned = BlockRange & { lastHash: string }
 
 export type BatchLedger = {
+  /** The newest block of the committed batches; null where nothing is committed. */
+  last: { block: number; hash: string } | null
   /** The first block of which no committed batch knows. */
   next: number
   /** A range that was planned and may be written in part; it has to be repeated as it was. */
-  unfinished: BlockRange | null
-  /**
-   * Records that a batch is about to be written; resolves to whether it may be written in part already. Throws
-   * LedgerError when it does not continue the last one.
-   */
+  unfinished: Planned | null
+  /** The number of the newest batch that was planned. */
+  sequence: number
+  /** The newest rollback. What it removed may be written again, the same or otherwise. */
+  rollback: IngestRollback | null
+  /** Records that a batch is about to be written; resolves to whether something may be there already. */
   plan: (batch: Planned) => Promise<boolean>
   /** Records that all of the planned batch is written. */
   commit: () => Promise<void>
@@ -35,10 +40,20 @@ export async function openLedger(
   firstBlock: number,
 ): Promise<BatchLedger> {
   const writer = randomUUID()
-  const [newest] = await newestBatch(clickhouse, { track })
-  let committed = newest && !newest.committed ? null : (newest ?? null)
-  let sequence = newest ? newest.sequence_number - (newest.committed ? 0 : 1) : 0
-  let unfinished = newest && !newest.committed ? newest : null
+  const [[newest], [committed], [rollback = null]] = await Promise.all([
+    newestBatch(clickhouse, { track }),
+    newestCommittedBatch(clickhouse, { track }),
+    newestRollback(clickhouse, {}),
+  ])
+  // Batches that a rollback met count up to the block that it kept.
+  const after = rollback?.after_sequence ?? 0
+  const kept = rollback && rollback.kept_block > 0 ? { block: rollback.kept_block, hash: rollback.kept_hash } : null
+  const last =
+    committed && committed.sequence_number > after ? { block: committed.to_block, hash: committed.last_hash } : kept
+  const half = newest && !newest.committed && newest.sequence_number > after ? newest : null
+
+  let sequence = Math.max(newest?.sequence_number ?? 0, after)
+  let unfinished = half && { from: half.from_block, to: half.to_block, lastHash: half.last_hash }
   let open: Planned | null = null
 
   const row = ({ from, to, lastHash }: Planned) => ({
@@ -54,40 +69,34 @@ export async function openLedger(
   const claimNumber = async (batch: Planned): Promise<void> => {
     for (;;) {
       await insertPlannedBatch(clickhouse, row(batch))
-      const [stored] = await newestBatch(clickhouse, { track })
+      const [[stored], [undone]] = await Promise.all([
+        newestBatch(clickhouse, { track }),
+        newestRollback(clickhouse, {}),
+      ])
+      if (undone?.sequence_number !== rollback?.sequence_number) throw new LedgerError()
       if (stored?.sequence_number === sequence && stored.writer === writer) return
-      if (stored && stored.sequence_number >= sequence) {
-        throw new LedgerError('another ingest process writes to this database; only one may')
-      }
+      if (stored && stored.sequence_number >= sequence) throw new LedgerError()
       // A kill between the note of the plan's token and its row has used the number up.
       sequence++
     }
   }
 
   return {
-    next: unfinished?.from_block ?? (committed ? committed.to_block + 1 : firstBlock),
-    unfinished: unfinished && { from: unfinished.from_block, to: unfinished.to_block },
+    last,
+    next: (last?.block ?? firstBlock - 1) + 1,
+    unfinished,
+    sequence,
+    rollback,
     plan: async (batch) => {
-      if (committed && committed.last_hash !== batch.parentHash) {
-        throw new LedgerError(
-          `block ${batch.from} is no child of block ${committed.to_block} as this database has it (${committed.last_hash}): the chain was reorganized or replaced`,
-        )
-      }
-      if (unfinished && unfinished.last_hash !== batch.lastHash) {
-        throw new LedgerError(
-          `block ${batch.to} is another one than when its batch was planned: the chain was reorganized or replaced`,
-        )
-      }
       const isRepeated = unfinished !== null || open !== null
-      if (!open) sequence++
+      if (!isRepeated) sequence++
       open = batch
       if (!unfinished) await claimNumber(batch)
-      return isRepeated
+      return isRepeated || batch.from <= (rollback?.removed_to ?? 0)
     },
     commit: async () => {
       if (!open) throw new Error('commit without a planned batch')
       await insertCommittedBatch(clickhouse, row(open))
-      committed = { ...row(open), committed: true }
       open = null
       unfinished = null
     },

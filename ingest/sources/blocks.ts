@@ -2,6 +2,7 @@ import { numberToHex, pad, toEventSelector } from 'viem'
 import { z } from 'zod'
 import { FEE_MANAGER } from '../chain/addresses.js'
 import { RawHeader, RawLog, RawReceipt, RpcAnswerError } from './answers.js'
+import { BlockMissingError } from './chain-changed.js'
 import { logsBloom } from './logs-bloom.js'
 import type { Rpc } from './rpc.js'
 
@@ -19,8 +20,11 @@ export type BlockWithLogs = {
 const TRANSFER = toEventSelector('Transfer(address,address,uint256)')
 const FEE_MANAGER_TOPIC = pad(FEE_MANAGER)
 
-const readHeader = (rpc: Rpc, number: number): Promise<RawHeader> =>
-  rpc.request('eth_getBlockByNumber', [numberToHex(number), false], RawHeader)
+async function readHeader(rpc: Rpc, number: number): Promise<RawHeader> {
+  const header = await rpc.request('eth_getBlockByNumber', [numberToHex(number), false], RawHeader.nullable())
+  if (!header) throw new BlockMissingError(`the node has no block ${number}`)
+  return header
+}
 
 /** Throws unless the headers are the asked ones, each the parent of the next. */
 function checkChain(headers: readonly RawHeader[], from: number): void {
@@ -32,6 +36,16 @@ function checkChain(headers: readonly RawHeader[], from: number): void {
     if (parent && header.timestamp < parent.timestamp)
       throw new RpcAnswerError(`block ${header.number} is older than its parent`)
   })
+}
+
+/**
+ * The headers of the blocks `from` to `to`, both included, oldest first. Checked: they form a chain. Rejects with
+ * RpcAnswerError when they do not, with BlockMissingError when one is not there.
+ */
+export async function readHeaders(rpc: Rpc, from: number, to: number): Promise<RawHeader[]> {
+  const headers = await Promise.all(Array.from({ length: to - from + 1 }, (_, i) => readHeader(rpc, from + i)))
+  checkChain(headers, from)
+  return headers
 }
 
 /** A transfer to the fee manager, whatever the token. */
@@ -61,15 +75,13 @@ async function checkLogs(rpc: Rpc, header: RawHeader, logs: readonly RawLog[]): 
 
 /**
  * The blocks `from` to `to`, both included, oldest first. Checked: they form a chain, and the logs of each are
- * complete. Rejects with RpcAnswerError when they are not.
+ * complete. Rejects with RpcAnswerError when they are not, with BlockMissingError when one is not there.
  */
 export async function readBlocks(rpc: Rpc, from: number, to: number): Promise<BlockWithLogs[]> {
-  const first = from - 1
   const [headers, logs] = await Promise.all([
-    Promise.all(Array.from({ length: to - first + 1 }, (_, i) => readHeader(rpc, first + i))),
+    readHeaders(rpc, from - 1, to),
     rpc.request('eth_getLogs', [{ fromBlock: numberToHex(from), toBlock: numberToHex(to) }], z.array(RawLog)),
   ])
-  checkChain(headers, first)
   const logsByBlock = new Map<number, RawLog[]>(headers.map(({ number }) => [number, []]))
   for (const log of logs) {
     const own = logsByBlock.get(log.blockNumber)

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { createClient, webSocket } from 'viem'
-import { z } from 'zod'
-import { Quantity } from './answers.js'
+import { RawHeader } from './answers.js'
+import { ChainChangedError } from './chain-changed.js'
 import type { Rpc } from './rpc.js'
 
 type Wakeups = { next: () => Promise<void>; close: () => void }
@@ -48,21 +48,36 @@ export type HeadOptions = {
   wsUrl: string | null
   /** The longest time between two looks at the head, in milliseconds. */
   pollMs: number
+  /** The hash of a block as it was read before; null where that is not known, or not yet. */
+  hashOf: (blockNumber: number) => Promise<string | null>
   log: Logger
   signal: AbortSignal
 }
 
-/** The number of the newest block, each time it has grown, until `signal` aborts. */
-export async function* followHead(rpc: Rpc, { tag, wsUrl, pollMs, log, signal }: HeadOptions): AsyncGenerator<number> {
+/**
+ * The number of the newest block, each time it has grown, until `signal` aborts. A newest block that is not as new as
+ * one before is no news where it is one that was read before: the node may lag. Rejects with ChainChangedError where it
+ * is another one.
+ */
+export async function* followHead(
+  rpc: Rpc,
+  { tag, wsUrl, pollMs, hashOf, log, signal }: HeadOptions,
+): AsyncGenerator<number> {
   const wake = wakeups(wsUrl, pollMs, log, signal)
-  const Head = z.object({ number: Quantity })
+  let agreed = ''
   try {
     for (let newest = -1; !signal.aborted; await wake.next()) {
-      const { number } = await rpc.persist('read the head', () =>
-        rpc.request('eth_getBlockByNumber', [tag, false], Head),
+      const { number, hash } = await rpc.persist('read the head', () =>
+        rpc.request('eth_getBlockByNumber', [tag, false], RawHeader),
       )
-      if (number > newest) yield number
-      newest = Math.max(newest, number)
+      if (number > newest) {
+        newest = number
+        yield number
+      } else if (hash !== agreed) {
+        const known = await hashOf(number)
+        if (known !== null && known !== hash) throw new ChainChangedError(`block ${number} is no longer ${known}`)
+        if (known !== null) agreed = hash
+      }
     }
   } finally {
     wake.close()

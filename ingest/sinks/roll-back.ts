@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto'
+import type { ClickHouseClient } from '@clickhouse/client'
+import { newestBatch } from '../../clickhouse/queries/newest-batch.js'
+import { newestRollback } from '../../clickhouse/queries/newest-rollback.js'
+import { runningInserts } from '../../clickhouse/queries/running-inserts.js'
+import { settleViews } from '../../clickhouse/settle-views.js'
+import {
+  type IngestRollback,
+  insertDoneRollback,
+  insertPlannedRollback,
+} from '../../clickhouse/tables/ingest-rollbacks.js'
+import { removeFacts } from '../../clickhouse/tables/remove-facts.js'
+import { PlumblineError } from '../../domain/errors.js'
+import { LedgerError } from './batch-ledger.js'
+
+type Persist = <Result>(what: string, step: () => Promise<Result>) => Promise<Result>
+
+/** An insert that was sent before a rollback is not done yet, and would put back what the rollback removes. */
+class InsertRunningError extends PlumblineError {
+  constructor() {
+    super('an insert from before the rollback still runs', { retryable: true })
+  }
+}
+
+/**
+ * Records that a rollback is about to be done, under the first number after `sequence_number` that nobody has. Throws
+ * LedgerError when another process plans batches or rollbacks at the same time.
+ */
+export async function planRollback(
+  clickhouse: ClickHouseClient,
+  track: string,
+  rollback: Omit<IngestRollback, 'writer'>,
+): Promise<void> {
+  const writer = randomUUID()
+  for (let sequence_number = rollback.sequence_number + 1; ; sequence_number++) {
+    await insertPlannedRollback(clickhouse, { ...rollback, sequence_number, writer })
+    const [[stored], [batch]] = await Promise.all([newestRollback(clickhouse, {}), newestBatch(clickhouse, { track })])
+    if ((batch?.sequence_number ?? 0) > rollback.after_sequence) throw new LedgerError()
+    if (stored?.sequence_number === sequence_number && stored.writer === writer) return
+    if (stored && stored.sequence_number >= sequence_number) throw new LedgerError()
+    // A kill between the note of the plan's token and its row has used the number up.
+  }
+}
+
+/**
+ * Removes what is planned to be removed, from the facts and from what the views have made of them. It may be repeated,
+ * and is to be repeated when it fails, also by another process: every step leaves what it finds done as it is.
+ * `persist` runs a step until it succeeds.
+ */
+export async function completeRollback(
+  clickhouse: ClickHouseClient,
+  rollback: IngestRollback,
+  persist: Persist,
+): Promise<void> {
+  const inserts = (): Promise<Array<{ query_id: string }>> => runningInserts(clickhouse, {})
+  // Only those that run now, since a backfill may insert older blocks all the time.
+  const before = new Set((await persist('look for running inserts', inserts)).map(({ query_id }) => query_id))
+  await persist('wait for running inserts', async () => {
+    if ((await inserts()).some(({ query_id }) => before.has(query_id))) throw new InsertRunningError()
+  })
+  // The genesis stables of block 0 were written with block 1.
+  const from_block = rollback.kept_block === 0 ? 0 : rollback.kept_block + 1
+  await persist(`remove the blocks from ${from_block} on`, () =>
+    removeFacts(clickhouse, { from_block, from_time: rollback.kept_time }),
+  )
+  await persist('settle the views', () => settleViews(clickhouse))
+  await persist('finish the rollback', () => insertDoneRollback(clickhouse, rollback))
+}

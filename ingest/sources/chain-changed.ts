@@ -1,0 +1,54 @@
+import { numberToHex } from 'viem'
+import { PlumblineError } from '../../domain/errors.js'
+import { RawHeader, RpcAnswerError } from './answers.js'
+import type { BlockId } from './multicall.js'
+import type { Rpc } from './rpc.js'
+
+/** The node's chain is no longer the one that was read so far: what is read from here on does not fit what is known. */
+export class ChainChangedError extends PlumblineError {
+  constructor(message: string) {
+    super(message, { retryable: false })
+  }
+}
+
+/** The node does not have a block, or not any more. */
+export class BlockMissingError extends RpcAnswerError {}
+
+/**
+ * Looks after which a block counts as gone and not as one that the node is about to have: several nodes behind one
+ * address are not all as far as the first of them.
+ */
+const MISSES = 3
+
+/** Runs `read` until it succeeds; rejects with ChainChangedError when blocks that it needs are not there any more. */
+export function persistWhileThere<Result>(rpc: Rpc, what: string, read: () => Promise<Result>): Promise<Result> {
+  let misses = 0
+  return rpc.persist(what, async () => {
+    try {
+      return await read()
+    } catch (cause) {
+      if (cause instanceof BlockMissingError && ++misses === MISSES) throw new ChainChangedError(cause.message)
+      throw cause
+    }
+  })
+}
+
+/** The same for a `read` at the state of blocks of which `newest` is the last. */
+export function persistAt<Result>(
+  rpc: Rpc,
+  what: string,
+  newest: BlockId,
+  read: () => Promise<Result>,
+): Promise<Result> {
+  return persistWhileThere(rpc, what, async () => {
+    try {
+      return await read()
+    } catch (cause) {
+      const params = [numberToHex(newest.number), false]
+      const found = await rpc.request('eth_getBlockByNumber', params, RawHeader.pick({ hash: true }).nullable())
+      if (!found) throw new BlockMissingError(`the node has no block ${newest.number}`)
+      if (found.hash !== newest.hash) throw new ChainChangedError(`block ${newest.number} is no longer ${newest.hash}`)
+      throw cause
+    }
+  })
+}
