@@ -1,0 +1,133 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ClickHouseClient } from '@clickhouse/client'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { connect } from '../../../clickhouse/client.js'
+import { type Embedded, spawnEmbedded } from '../../../clickhouse/embedded/spawn.js'
+import { migrate } from '../../../clickhouse/migrate.js'
+import { newestRollback } from '../../../clickhouse/queries/newest-rollback.js'
+import { factTables } from '../../../clickhouse/tables/facts.js'
+import { randomFor } from '../../../devnet/random.js'
+import { openLedger } from '../../../ingest/sinks/batch-ledger.js'
+import { planRollback } from '../../../ingest/sinks/roll-back.js'
+import { stillChain, type TestChain } from '../../fixtures/chain.js'
+import { fingerprint } from '../../fixtures/fingerprint.js'
+import { ingestAll, ingestedHead, startIngest } from '../../fixtures/ingest.js'
+import { type ChangingChain, changingChain } from '../../fixtures/reorgs.js'
+import { test, withDatabase } from '../../fixtures/services.js'
+
+const ROUNDS = 10
+const SEED = 7
+
+let chain: TestChain
+let blocks: ChangingChain
+
+beforeAll(async () => {
+  chain = await stillChain({ historyBlocks: 40 })
+  blocks = changingChain(chain)
+  await blocks.mine(22, 'first')
+})
+afterAll(async () => {
+  await chain?.remove()
+})
+
+/** What a database holds that never saw another chain than the one that is there now. */
+const fresh = async (): Promise<Record<string, unknown>> =>
+  withDatabase(async (env, clickhouse) => {
+    await ingestAll(env, clickhouse, chain.rpcUrl, (await blocks.head()).number)
+    return fingerprint(clickhouse)
+  })
+
+// All that a crash can leave behind, in the order of the steps.
+const others = factTables.filter((table) => table !== 'blocks')
+test.for([
+  ['nothing is removed', []],
+  ['only the blocks are removed', ['blocks']],
+  ['the blocks and half of the tables are removed', ['blocks', ...others.slice(0, others.length / 2)]],
+  ['the blocks and the other tables are removed', ['blocks', ...others.slice(others.length / 2)]],
+  ['the facts are removed and the views are not', factTables],
+  ['the facts are removed and the minutes are gone', [...factTables, 'peg_minutes']],
+] as const)('a crash in a rollback when %s', async ([, tables], { clickhouseEnv, clickhouse }) => {
+  const first = startIngest(clickhouseEnv, chain.rpcUrl)
+  await ingestedHead(clickhouse, await blocks.head(), first)
+  await first.kill('SIGTERM')
+  const { number } = await blocks.head()
+  const [kept] = await rows<{ hash: string; time: number }>(
+    clickhouse,
+    `SELECT block_hash AS hash, toUnixTimestamp(block_time) AS time FROM blocks WHERE block_number = ${number - 6}`,
+  )
+  await blocks.reorg(6, `crash with ${tables.length} tables`)
+  const ledger = await openLedger(clickhouse, 'tip', 1)
+  await planRollback(clickhouse, 'tip', {
+    sequence_number: 0,
+    kept_block: number - 6,
+    kept_hash: kept?.hash ?? '',
+    kept_time: kept?.time ?? 0,
+    removed_to: number,
+    after_sequence: ledger.sequence,
+    reason: 'test',
+  })
+  for (const table of tables) {
+    const query =
+      table === 'peg_minutes'
+        ? `DELETE FROM peg_minutes WHERE minute_end >= ${kept?.time}`
+        : `DELETE FROM ${table} WHERE block_number > ${number - 6}`
+    await clickhouse.command({ query })
+  }
+  const second = startIngest(clickhouseEnv, chain.rpcUrl)
+  await ingestedHead(clickhouse, await blocks.head(), second)
+  await second.kill('SIGTERM')
+  expect(await fingerprint(clickhouse)).toEqual(await fresh())
+  expect(await newestRollback(clickhouse, {})).toMatchObject([{ sequence_number: 1, reason: 'test', done: true }])
+})
+
+test('kill -9 of ingest, and of the engine, while they roll back changes no row and no window', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'plumbline-reorg-'))
+  const account = { user: 'default', password: 'reorg' }
+  let engine: Embedded = await spawnEmbedded({ dataDir, ...account })
+  const env = {
+    CLICKHOUSE_URL: engine.url,
+    CLICKHOUSE_USER: account.user,
+    CLICKHOUSE_PASSWORD: account.password,
+    CLICKHOUSE_DATABASE: 'killed',
+  }
+  await migrate(env)
+  const clickhouse = connect(env, { application: 'plumbline-test' })
+  const random = randomFor(SEED, 'kills')
+  let ingest = startIngest(env, chain.rpcUrl)
+  let hits = 0
+  try {
+    for (let round = 0; round < ROUNDS; round++) {
+      await ingestedHead(clickhouse, await blocks.head(), ingest)
+      const [before] = await newestRollback(clickhouse, {})
+      await blocks.reorg(random.int(1, 20), `kill ${round}`)
+      const isPlanned = async () =>
+        ((await newestRollback(clickhouse, {}))[0]?.sequence_number ?? 0) > (before?.sequence_number ?? 0)
+      while (!(await isPlanned())) await sleep(5)
+      await sleep(random.int(0, 300))
+      await ingest.kill('SIGKILL')
+      if (round % 2 === 1) {
+        engine.child.kill('SIGKILL')
+        await engine.exited
+        engine = await spawnEmbedded({ dataDir, port: Number(new URL(engine.url).port), ...account })
+      }
+      if ((await newestRollback(clickhouse, {}))[0]?.done === false) hits++
+      ingest = startIngest(env, chain.rpcUrl)
+    }
+    await ingestedHead(clickhouse, await blocks.head(), ingest)
+    await ingest.kill('SIGTERM')
+    expect(await fingerprint(clickhouse)).toEqual(await fresh())
+    expect(hits).toBeGreaterThan(0)
+  } finally {
+    ingest.child.kill('SIGKILL')
+    await clickhouse.close()
+    await engine.stop()
+    await rm(dataDir, { recursive: true, force: true })
+  }
+})
+
+async function rows<Row>(clickhouse: ClickHouseClient, query: string): Promise<Row[]> {
+  return (await clickhouse.query({ query, format: 'JSONEachRow' })).json<Row>()
+}
