@@ -9,9 +9,13 @@ import { connect } from '../../../clickhouse/client.js'
 import { type Embedded, spawnEmbedded } from '../../../clickhouse/embedded/spawn.js'
 import type { ClickHouseEnv } from '../../../clickhouse/env.js'
 import { migrate } from '../../../clickhouse/migrate.js'
+import { blockHashes } from '../../../clickhouse/queries/block-hashes.js'
+import { openLedger } from '../../../ingest/sinks/batch-ledger.js'
+import { planRollback } from '../../../ingest/sinks/roll-back.js'
 import { stillChain, type TestChain } from '../../fixtures/chain.js'
 import { fingerprint } from '../../fixtures/fingerprint.js'
-import { ingestedTo, startIngest } from '../../fixtures/ingest.js'
+import { ingestAll, ingestedHead, ingestedTo, startIngest } from '../../fixtures/ingest.js'
+import { changingChain } from '../../fixtures/reorgs.js'
 
 const BLOCKS = 400
 const PASSWORD = 'backups-test'
@@ -101,6 +105,45 @@ test('a backup taken while ingest writes is restored to a batch, and ingest goes
       expect(await rowsOf(as, windows)).toEqual([[expect.stringMatching(/^[1-9]/), 1]])
     }
   })
+})
+
+test('a backup taken in the middle of a rollback holds none of what it removes, and ingest goes on from there', async () => {
+  const own = await stillChain({ historyBlocks: 40 })
+  try {
+    const blocks = changingChain(own)
+    await blocks.mine(8, 'first')
+    const env = envOf('rolled')
+    await migrate(env)
+    await withClient('rolled', async (clickhouse) => {
+      await ingestAll(env, clickhouse, own.rpcUrl, 48)
+      const { sequence: after_sequence } = await openLedger(clickhouse, 'tip', 1)
+      const [kept] = await blockHashes(clickhouse, { from_block: 43, to_block: 43 })
+      if (!kept) throw new Error('block 43 is not in')
+      const { block_hash: kept_hash, block_time: kept_time } = kept
+      const plan = { sequence_number: 0, kept_block: 43, kept_hash, kept_time, removed_to: 48, after_sequence }
+      await planRollback(clickhouse, 'tip', { ...plan, reason: 'test' })
+      await clickhouse.command({ query: 'DELETE FROM flows WHERE block_number > 43' })
+      expect(await program('backup', ['--database', 'rolled', '--to', 'rolled'])).toMatchObject({ code: 0 })
+    })
+    const restored = await program('restore', ['--from', 'rolled', '--as', 'rolled_back'])
+    expect(restored, restored.output).toMatchObject({ code: 0 })
+    expect(await rowsOf('rolled_back', 'SELECT max(block_number) FROM blocks')).toEqual([['43']])
+    await blocks.reorg(5, 'second')
+    const [expected, found] = await Promise.all(
+      ['rolled_fresh', 'rolled_back'].map(async (database) => {
+        await migrate(envOf(database))
+        return withClient(database, async (clickhouse) => {
+          const ingest = startIngest(envOf(database), own.rpcUrl)
+          await ingestedHead(clickhouse, await blocks.head(), ingest)
+          await ingest.kill('SIGTERM')
+          return fingerprint(clickhouse)
+        })
+      }),
+    )
+    expect(found).toEqual(expected)
+  } finally {
+    await own.remove()
+  }
 })
 
 test('a backup moves to another server, tables of every kind with it', async () => {

@@ -8,9 +8,10 @@ import { connect } from '../../../clickhouse/client.js'
 import { type Embedded, spawnEmbedded } from '../../../clickhouse/embedded/spawn.js'
 import { migrate } from '../../../clickhouse/migrate.js'
 import { newestRollback } from '../../../clickhouse/queries/newest-rollback.js'
+import { runningInserts } from '../../../clickhouse/queries/running-inserts.js'
 import { factTables } from '../../../clickhouse/tables/facts.js'
 import { randomFor } from '../../../devnet/random.js'
-import { openLedger } from '../../../ingest/sinks/batch-ledger.js'
+import { LedgerError, openLedger } from '../../../ingest/sinks/batch-ledger.js'
 import { planRollback } from '../../../ingest/sinks/roll-back.js'
 import { stillChain, type TestChain } from '../../fixtures/chain.js'
 import { fingerprint } from '../../fixtures/fingerprint.js'
@@ -81,6 +82,47 @@ test.for([
   await second.kill('SIGTERM')
   expect(await fingerprint(clickhouse)).toEqual(await fresh())
   expect(await newestRollback(clickhouse, {})).toMatchObject([{ sequence_number: 1, reason: 'test', done: true }])
+})
+
+test('an insert that still runs when ingest comes back puts nothing back that a rollback removed', async ({
+  clickhouseEnv,
+  clickhouse,
+}) => {
+  const first = startIngest(clickhouseEnv, chain.rpcUrl)
+  await ingestedHead(clickhouse, await blocks.head(), first)
+  await first.kill('SIGKILL')
+  const { number } = await blocks.head()
+  // Three seconds long, with rows of the block that is about to be replaced.
+  const slow = clickhouse.command({
+    query: `INSERT INTO supply_events
+      SELECT 'mint', '', '', number + sleepEachRow(1), ${number}, 0, (SELECT max(block_time) FROM blocks), '' FROM numbers(3)`,
+    clickhouse_settings: { max_block_size: '1' },
+  })
+  while ((await runningInserts(clickhouse, {})).length === 0) await sleep(5)
+  await blocks.reorg(3, 'slow insert')
+  const second = startIngest(clickhouseEnv, chain.rpcUrl)
+  await ingestedHead(clickhouse, await blocks.head(), second)
+  await second.kill('SIGTERM')
+  await slow
+  expect(second.output()).toContain('an insert from before the rollback still runs')
+  expect(await fingerprint(clickhouse)).toEqual(await fresh())
+})
+
+test('a process that does not know of a rollback cannot plan a batch, nor one that another is writing roll back', async ({
+  clickhouseEnv,
+  clickhouse,
+}) => {
+  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, (await blocks.head()).number)
+  const [one, other] = [await openLedger(clickhouse, 'tip', 1), await openLedger(clickhouse, 'tip', 1)]
+  const kept = { kept_block: one.next - 2, kept_hash: 'x', kept_time: 0, removed_to: one.next - 1, reason: 'test' }
+  const plan = { ...kept, sequence_number: 0, after_sequence: one.sequence }
+  const batch = { from: one.next, to: one.next, lastHash: 'y' }
+  await planRollback(clickhouse, 'tip', plan)
+  await expect(planRollback(clickhouse, 'tip', plan)).rejects.toBeInstanceOf(LedgerError)
+  await expect(other.plan(batch)).rejects.toBeInstanceOf(LedgerError)
+  // The batch that was planned all the same is newer than what the rollback is about, and is taken back with the next.
+  const next = { ...plan, sequence_number: 1 }
+  await expect(planRollback(clickhouse, 'tip', next)).rejects.toBeInstanceOf(LedgerError)
 })
 
 test('kill -9 of ingest, and of the engine, while they roll back changes no row and no window', async () => {

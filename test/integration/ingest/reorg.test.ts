@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { newestBatch } from '../../../clickhouse/queries/newest-batch.js'
 import { newestRollback } from '../../../clickhouse/queries/newest-rollback.js'
+import { randomFor } from '../../../devnet/random.js'
 import { findFork } from '../../../ingest/find-fork.js'
 import { openLedger } from '../../../ingest/sinks/batch-ledger.js'
 import { rpcAt } from '../../../ingest/sources/rpc.js'
@@ -94,6 +95,22 @@ test('a chain that comes back as it was before another one took its place is in 
   expect(await newestRollback(clickhouse, {})).toMatchObject([{ sequence_number: 3, done: true }])
   expect(b).toEqual(await fresh())
   expect(a).not.toEqual(b)
+})
+
+test('a chain that changes all the time while ingest catches up is in as it is in the end', async ({
+  clickhouseEnv,
+  clickhouse,
+}) => {
+  const random = randomFor(3, 'catching up')
+  const ingest = startIngest(clickhouseEnv, chain.rpcUrl, { BATCH_BLOCKS: '3' })
+  for (let round = 0; round < 12; round++) {
+    const common = await blocks.note()
+    await blocks.mine(random.int(1, 3), `away ${round}`)
+    if (random.chance(0.5)) await common.back()
+    await blocks.reorg(random.int(1, 20), `catching up ${round}`)
+  }
+  expect(await settled(clickhouse, ingest)).toEqual(await fresh())
+  await ingest.kill('SIGTERM')
 })
 
 describe('while ingest is down', () => {
