@@ -5,6 +5,7 @@ import { GENESIS_TOKENS } from './chain/addresses.js'
 import { type ChainEvent, decodeLog } from './chain/events.js'
 import type { Orders } from './orders.js'
 import type { Registry } from './registry.js'
+import { allOf } from './sources/all-of.js'
 import type { BlockWithLogs } from './sources/blocks.js'
 import { persistAt } from './sources/chain-changed.js'
 import { readDepths } from './sources/depths.js'
@@ -120,18 +121,14 @@ export async function completeBatch({ rpc, orders }: BatchReader, { genesis, dec
   const filled = decoded.flatMap(({ events }) =>
     events.flatMap((event) => (event.name === 'OrderFilled' ? [event.args.orderId] : [])),
   )
+  const ofEach = <Result>(what: string, read: (block: DecodedBlock) => Promise<Result>): Promise<Result[]> =>
+    persistAt(rpc, what, last, allOf(decoded.map((block) => () => read(block))))
   const [quotes, depths, states] = await Promise.all([
-    persistAt(rpc, 'read quotes', last, () =>
-      Promise.all(decoded.map(({ block, sampled }) => readQuotes(rpc, quotedOf(sampled), block))),
+    ofEach('read quotes', ({ block, sampled }) => readQuotes(rpc, quotedOf(sampled), block)),
+    ofEach('read depths', async ({ block, sampled }) =>
+      isDepthDue(block) ? readDepths(rpc, quotedOf(sampled), block) : [],
     ),
-    persistAt(rpc, 'read depths', last, () =>
-      Promise.all(
-        decoded.map(({ block, sampled }) => (isDepthDue(block) ? readDepths(rpc, quotedOf(sampled), block) : [])),
-      ),
-    ),
-    persistAt(rpc, 'read states', last, () =>
-      Promise.all(decoded.map(({ block, touched }) => readStates(rpc, touched, block))),
-    ),
+    ofEach('read states', ({ block, touched }) => readStates(rpc, touched, block)),
     orders.load(filled),
   ])
   const samples = decoded.map(({ block, sampled }, i) =>
