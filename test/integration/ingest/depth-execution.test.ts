@@ -29,7 +29,8 @@ test('depth is what a swap of that size gets and pays, and a size beyond the boo
     { label: 'approve', from: seller, calls: approvals },
     { label: 'approve', from: buyer, calls: approvals },
   ])
-  const depths = await readDepths(rpcOf(chain.rpcUrl), [ALPHA], await blockIdOf(chain.rpcUrl, 1))
+  const block = await blockIdOf(chain.rpcUrl, 1)
+  const depths = await readDepths(rpcOf(chain.rpcUrl), [ALPHA], block)
 
   const amount = 10_000n * TOKEN
   const swap = (tokenIn: Address, tokenOut: Address, exact: 'in' | 'out') =>
@@ -49,7 +50,7 @@ test('depth is what a swap of that size gets and pays, and a size beyond the boo
   const [got] = moved(dex, seller.address.toLowerCase())
   const [paid] = moved(buyer.address.toLowerCase(), dex)
 
-  const at = { stable: ALPHA, block_number: 1, block_time: 60 }
+  const at = { stable: ALPHA, block_number: 1, block_time: block.time }
   const none = { sell_status: 'no_liquidity', sell_raw: null, buy_status: 'no_liquidity', buy_raw: null }
   expect(depths).toEqual([
     {
