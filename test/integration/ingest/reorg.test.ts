@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { newestBatch } from '../../../clickhouse/queries/newest-batch.js'
 import { newestRollback } from '../../../clickhouse/queries/newest-rollback.js'
 import { randomFor } from '../../../devnet/random.js'
+import { createRpc } from '../../../devnet/rpc.js'
 import { findFork } from '../../../ingest/find-fork.js'
 import { openLedger } from '../../../ingest/sinks/batch-ledger.js'
 import { rpcAt } from '../../../ingest/sources/rpc.js'
@@ -180,6 +181,28 @@ describe('how deep', () => {
       expect(ingest.output()).toContain(words)
     expect(await fingerprint(clickhouse)).toEqual(before)
     expect(await newestRollback(clickhouse, {})).toMatchObject([{ sequence_number: 1, done: true }])
+  })
+
+  test('a chain of which only the genesis block stays is read anew', async ({ clickhouseEnv, clickhouse }) => {
+    const young = await stillChain({ historyBlocks: 12 })
+    try {
+      const ingest = startIngest(clickhouseEnv, young.rpcUrl)
+      const youngBlocks = changingChain(young)
+      await ingestedHead(clickhouse, await youngBlocks.head(), ingest)
+      await createRpc(young.rpcUrl).call('anvil_reorg', [12, []])
+      await ingestedHead(clickhouse, await youngBlocks.head(), ingest)
+      await ingest.kill('SIGTERM')
+      const expected = await withDatabase(async (env, other) => {
+        await ingestAll(env, other, young.rpcUrl, 12)
+        return fingerprint(other)
+      })
+      expect(await fingerprint(clickhouse)).toEqual(expected)
+      expect(await newestRollback(clickhouse, {})).toMatchObject([{ kept_block: 0, removed_to: 12, done: true }])
+      // Nothing but the genesis stables, once each.
+      expect(await namesOf(clickhouse, 'SELECT name FROM stablecoins WHERE block_number > 0')).toEqual([])
+    } finally {
+      await young.remove()
+    }
   })
 
   test('where blocks are final, a single one that is another is too deep', async ({ clickhouseEnv, clickhouse }) => {
