@@ -10,6 +10,7 @@ import { openLedger } from '../../../ingest/sinks/batch-ledger.js'
 import { rpcAt } from '../../../ingest/sources/rpc.js'
 import { stillChain, type TestChain } from '../../fixtures/chain.js'
 import { fingerprint } from '../../fixtures/fingerprint.js'
+import { heldNode } from '../../fixtures/held-node.js'
 import { ingestAll, ingestedHead, startIngest } from '../../fixtures/ingest.js'
 import { type ChangingChain, changingChain } from '../../fixtures/reorgs.js'
 import { test, withDatabase } from '../../fixtures/services.js'
@@ -112,6 +113,32 @@ test('a chain that changes all the time while ingest catches up is in as it is i
   }
   expect(await settled(clickhouse, ingest)).toEqual(await fresh())
   await ingest.kill('SIGTERM')
+})
+
+test('what is read of a block is that block’s own, though another was there when it was read', async ({
+  clickhouseEnv,
+  clickhouse,
+}) => {
+  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, (await blocks.head()).number)
+  const common = await blocks.note()
+  await blocks.mine(3, 'own')
+  const own = await blocks.head()
+  let answeredByOther = false
+  const node = await heldNode(chain.rpcUrl, async (pass) => {
+    await common.back()
+    await blocks.mine(3, 'other')
+    await pass()
+    answeredByOther = true
+    await common.back()
+    await blocks.mine(3, 'own')
+  })
+  const ingest = startIngest(clickhouseEnv, node.url)
+  await ingestedHead(clickhouse, own, ingest)
+  await ingest.kill('SIGTERM')
+  await node.close()
+  expect(answeredByOther).toBe(true)
+  expect(await blocks.head()).toEqual(own)
+  expect(await fingerprint(clickhouse)).toEqual(await fresh())
 })
 
 describe('while ingest is down', () => {
