@@ -16,8 +16,8 @@ import { describeTokens } from './sources/tokens.js'
 import { isDepthDue, isStateDue } from './stages/cadence.js'
 import { catalogue } from './stages/catalogue.js'
 import { SwapDecodeError } from './stages/decode-swaps.js'
+import { logFacts } from './stages/log-facts.js'
 import { isQuoted, samplePeg } from './stages/sample-peg.js'
-import { supplyEvents } from './stages/supply-events.js'
 import { swapFlows } from './stages/swap-flows.js'
 import { touchedStates } from './stages/touched-states.js'
 
@@ -106,7 +106,7 @@ export async function decodeBatch(reader: BatchReader, blocks: readonly BlockWit
     return {
       block,
       events,
-      facts: { ...added, supply_events: supplyEvents(block, events), blocks: [blockRow(block)] },
+      facts: { ...added, ...logFacts(block, events), blocks: [blockRow(block)] },
       sampled,
       touched,
     }

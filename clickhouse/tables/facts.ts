@@ -3,12 +3,20 @@ import { insertRows } from '../insert-rows.js'
 import type { Block } from './blocks.js'
 import type { DepthSample } from './depth-samples.js'
 import type { DexOrder } from './dex-orders.js'
+import type { FeeDistribution, FeeElection, FeePaid, FeePoolEvent } from './fees.js'
 import type { Flow } from './flows.js'
+import type { HeldTransfer } from './held-transfers.js'
+import type { PauseEvent } from './pause-events.js'
 import type { PegSample } from './peg-samples.js'
+import type { PolicyEvent } from './policy-events.js'
 import type { QuoteTokenUpdate } from './quote-token-updates.js'
+import type { RewardClaim, RewardDistribution, RewardRecipient } from './rewards.js'
+import type { RoleEvent } from './role-events.js'
 import type { Stablecoin } from './stablecoins.js'
 import type { StateRead } from './state-reads.js'
 import type { SupplyEvent } from './supply-events.js'
+import type { LogoUpdate, QuoteTokenProposal } from './token-updates.js'
+import type { VirtualForward } from './virtual-forwards.js'
 
 /** Rows by the table that holds them: all that ingest writes of a range of blocks. */
 export type Facts = {
@@ -16,6 +24,20 @@ export type Facts = {
   quote_token_updates: QuoteTokenUpdate[]
   dex_orders: DexOrder[]
   supply_events: SupplyEvent[]
+  role_events: RoleEvent[]
+  pause_events: PauseEvent[]
+  policy_events: PolicyEvent[]
+  reward_distributions: RewardDistribution[]
+  reward_recipients: RewardRecipient[]
+  reward_claims: RewardClaim[]
+  fee_elections: FeeElection[]
+  fee_distributions: FeeDistribution[]
+  fee_pool_events: FeePoolEvent[]
+  fees_paid: FeePaid[]
+  held_transfers: HeldTransfer[]
+  virtual_forwards: VirtualForward[]
+  quote_token_proposals: QuoteTokenProposal[]
+  logo_updates: LogoUpdate[]
   flows: Flow[]
   state_reads: StateRead[]
   peg_samples: PegSample[]
@@ -36,6 +58,20 @@ export const FACT_TABLES: Readonly<Record<FactTable, { family: Family; findBy: '
   quote_token_updates: { family: 'catalogue', findBy: 'number' },
   dex_orders: { family: 'catalogue', findBy: 'time' },
   supply_events: { family: 'logs', findBy: 'time' },
+  role_events: { family: 'logs', findBy: 'time' },
+  pause_events: { family: 'logs', findBy: 'time' },
+  policy_events: { family: 'logs', findBy: 'time' },
+  reward_distributions: { family: 'logs', findBy: 'time' },
+  reward_recipients: { family: 'logs', findBy: 'time' },
+  reward_claims: { family: 'logs', findBy: 'time' },
+  fee_elections: { family: 'logs', findBy: 'time' },
+  fee_distributions: { family: 'logs', findBy: 'time' },
+  fee_pool_events: { family: 'logs', findBy: 'time' },
+  fees_paid: { family: 'logs', findBy: 'time' },
+  held_transfers: { family: 'logs', findBy: 'time' },
+  virtual_forwards: { family: 'logs', findBy: 'time' },
+  quote_token_proposals: { family: 'logs', findBy: 'time' },
+  logo_updates: { family: 'logs', findBy: 'time' },
   flows: { family: 'logs', findBy: 'time' },
   state_reads: { family: 'state', findBy: 'time' },
   peg_samples: { family: 'pegs', findBy: 'time' },

@@ -44,9 +44,6 @@ function wordReader(type: string): WordReader | undefined {
   return undefined
 }
 
-const lowerCase = (value: unknown): unknown =>
-  typeof value === 'string' && /^0x[0-9a-fA-F]{40}$/.test(value) ? value.toLowerCase() : value
-
 /** viem's decoder, for events with texts and lists, which are rare. */
 const viemDecoder =
   (event: AbiEvent): LogDecoder =>
@@ -56,7 +53,11 @@ const viemDecoder =
       topics: log.topics as [`0x${string}`, ...`0x${string}`[]],
       data: log.data as `0x${string}`,
     }) as unknown as { args: Args }
-    return Object.fromEntries(Object.entries(args).map(([name, value]) => [name, lowerCase(value)]))
+    // By type: a text may look like an address, and stays as it is.
+    for (const { name, type } of event.inputs) {
+      if (type === 'address') args[name as string] = (args[name as string] as string).toLowerCase()
+    }
+    return args
   }
 
 /**

@@ -1,3 +1,4 @@
+import type { FactPosition } from '../../clickhouse/tables/fact-position.js'
 import type { ChainEvent } from '../chain/events.js'
 import type { BlockWithLogs } from '../sources/blocks.js'
 
@@ -5,9 +6,20 @@ import type { BlockWithLogs } from '../sources/blocks.js'
 export type EventBlock = Pick<BlockWithLogs, 'number' | 'time'>
 
 /** Where a fact stands: the columns that every row made from a log has. */
-export const position = (block: EventBlock, event: Pick<ChainEvent, 'logIndex' | 'txHash'>) => ({
+export const position = (block: EventBlock, event: Pick<ChainEvent, 'logIndex' | 'txHash'>): FactPosition => ({
   block_number: block.number,
   log_index: event.logIndex,
   block_time: block.time,
   tx_hash: event.txHash,
 })
+
+/** The rows that `read` makes of a block's events, in log order, with their positions; null is no row. */
+export const rowsOf = <Row extends object>(
+  block: EventBlock,
+  events: readonly ChainEvent[],
+  read: (event: ChainEvent) => Row | null,
+): Array<Row & FactPosition> =>
+  events.flatMap((event) => {
+    const row = read(event)
+    return row === null ? [] : [{ ...row, ...position(block, event) }]
+  })

@@ -1,6 +1,6 @@
 import type { SupplyEvent } from '../../clickhouse/tables/supply-events.js'
 import type { ChainEvent } from '../chain/events.js'
-import { type EventBlock, position } from './position.js'
+import { type EventBlock, rowsOf } from './position.js'
 
 function change(event: ChainEvent): Pick<SupplyEvent, 'kind' | 'account' | 'amount_raw'> | null {
   switch (event.name) {
@@ -18,9 +18,8 @@ function change(event: ChainEvent): Pick<SupplyEvent, 'kind' | 'account' | 'amou
 }
 
 /** The changes of supplies and caps among a block's events, in log order. */
-export function supplyEvents(block: EventBlock, events: readonly ChainEvent[]): SupplyEvent[] {
-  return events.flatMap((event) => {
+export const supplyEvents = (block: EventBlock, events: readonly ChainEvent[]): SupplyEvent[] =>
+  rowsOf(block, events, (event) => {
     const changed = change(event)
-    return changed === null ? [] : [{ ...changed, stable: event.address, ...position(block, event) }]
+    return changed === null ? null : { ...changed, stable: event.address }
   })
-}

@@ -1,0 +1,32 @@
+import type { Facts } from '../../clickhouse/tables/facts.js'
+import type { ChainEvent } from '../chain/events.js'
+import type { BlockWithLogs } from '../sources/blocks.js'
+import { feeDistributions, feeElections, feePoolEvents } from './fee-manager.js'
+import { feesPaid } from './fees-paid.js'
+import { heldTransfers } from './held-transfers.js'
+import { pauseEvents } from './pause-events.js'
+import { policyEvents } from './policy-events.js'
+import { rewardClaims, rewardDistributions, rewardRecipients } from './rewards.js'
+import { roleEvents } from './role-events.js'
+import { supplyEvents } from './supply-events.js'
+import { logoUpdates, quoteTokenProposals } from './token-updates.js'
+import { virtualForwards } from './virtual-forwards.js'
+
+/** The facts that a block's logs state by themselves: nothing else needs to be known. `events` are decoded of its logs. */
+export const logFacts = (block: BlockWithLogs, events: readonly ChainEvent[]): Partial<Facts> => ({
+  supply_events: supplyEvents(block, events),
+  role_events: roleEvents(block, events),
+  pause_events: pauseEvents(block, events),
+  policy_events: policyEvents(block, events),
+  reward_distributions: rewardDistributions(block, events),
+  reward_recipients: rewardRecipients(block, events),
+  reward_claims: rewardClaims(block, events),
+  fee_elections: feeElections(block, events),
+  fee_distributions: feeDistributions(block, events),
+  fee_pool_events: feePoolEvents(block, events),
+  fees_paid: feesPaid(block),
+  held_transfers: heldTransfers(block, events),
+  virtual_forwards: virtualForwards(block, events),
+  quote_token_proposals: quoteTokenProposals(block, events),
+  logo_updates: logoUpdates(block, events),
+})
