@@ -1,0 +1,19 @@
+import { z } from 'zod'
+import { defineQuery } from '../../define-query.js'
+import { factTables } from '../../tables/facts.js'
+
+const misplaced = factTables
+  .filter((table) => table !== 'blocks')
+  .map(
+    (table) => `
+    SELECT '${table}' AS fact_table, toUInt32(count()) AS facts FROM ${table}
+    WHERE block_number > 0 AND (block_number, block_time) NOT IN (SELECT block_number, block_time FROM blocks)`,
+  )
+
+/** How many facts of each table name a block that is not in `blocks`, or another time than its own. */
+export const misplacedFacts = defineQuery({
+  name: 'misplaced_facts',
+  params: z.object({}),
+  row: z.object({ fact_table: z.enum(factTables), facts: z.int() }),
+  sql: misplaced.join('\n    UNION ALL'),
+})
