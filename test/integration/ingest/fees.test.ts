@@ -10,6 +10,7 @@ import { factRows } from '../../fixtures/fact-rows.js'
 import { ingestAll } from '../../fixtures/ingest.js'
 import { test } from '../../fixtures/services.js'
 import {
+  balanceAt,
   devAccount,
   logPositions,
   mine,
@@ -54,12 +55,6 @@ const setValidatorToken = (token: Hex): Call => ({
   to: Addresses.feeManager,
   data: encodeFunctionData({ abi: Abis.feeManager, functionName: 'setValidatorToken', args: [token] }),
 })
-
-async function balance(token: string, account: Hex, block: number): Promise<bigint> {
-  const data = encodeFunctionData({ abi: Abis.tip20, functionName: 'balanceOf', args: [account] })
-  const answer = await createRpc(chain.rpcUrl).call('eth_call', [{ to: token, data }, numberToHex(block)])
-  return BigInt(answer as Hex)
-}
 
 test('every transaction of the market has one fee, which its gas comes to, paid by its sender', async ({
   clickhouseEnv,
@@ -107,7 +102,8 @@ test('a reverted transaction has paid its fee, and a sponsored one its sponsorâ€
   const before = paid.blockNumber - 1
   const [ofPoor, ofSponsor] = await Promise.all(
     [poor, sponsor].map(
-      async ({ address }) => (await balance(pathUsd, address, before + 1)) - (await balance(pathUsd, address, before)),
+      async ({ address }) =>
+        (await balanceAt(chain, pathUsd, address, before + 1)) - (await balanceAt(chain, pathUsd, address, before)),
     ),
   )
   expect(ofPoor).toBe(-7n)
@@ -155,8 +151,8 @@ test('a validator is paid what the row says', async ({ clickhouseEnv, clickhouse
   ])) as [Receipt]
   await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
   const amount =
-    (await balance(pathUsd, validator.address, receipt.blockNumber)) -
-    (await balance(pathUsd, validator.address, receipt.blockNumber - 1))
+    (await balanceAt(chain, pathUsd, validator.address, receipt.blockNumber)) -
+    (await balanceAt(chain, pathUsd, validator.address, receipt.blockNumber - 1))
   expect(amount).toBeGreaterThan(0n)
   const [position] = logPositions(receipt, toEventSelector('FeesDistributed(address,address,uint256)'))
   expect(await factRows(clickhouse, 'fee_distributions', [receipt.transactionHash])).toEqual([
@@ -194,11 +190,11 @@ test('fee pools change by liquidity and rebalancing, and no fee of it is taken f
   await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
 
   const received = async (token: Hex, { blockNumber }: Receipt) =>
-    (await balance(token, to, blockNumber)) - (await balance(token, to, blockNumber - 1))
+    (await balanceAt(chain, token, to, blockNumber)) - (await balanceAt(chain, token, to, blockNumber - 1))
   // The issuer pays the fee in pathUSD as well.
   const spent =
-    (await balance(pathUsd, issuer.address, rebalanced.blockNumber - 1)) -
-    (await balance(pathUsd, issuer.address, rebalanced.blockNumber)) -
+    (await balanceAt(chain, pathUsd, issuer.address, rebalanced.blockNumber - 1)) -
+    (await balanceAt(chain, pathUsd, issuer.address, rebalanced.blockNumber)) -
     BigInt(feeOf(rebalanced))
   expect(await received(feeStable(), rebalanced)).toBe(1_000n)
   expect(made).toBeGreaterThan(0n)

@@ -2,6 +2,7 @@ import { type AbiEvent, decodeEventLog, encodeAbiParameters, encodeEventTopics, 
 import { Abis } from 'viem/tempo'
 import { describe, expect, test } from 'vitest'
 import { logDecoder } from '../../../ingest/chain/log-decoder.js'
+import { encodedLog } from '../../fixtures/logs.js'
 
 const events = Object.values(Abis)
   .flatMap((abi) => abi as readonly { type: string }[])
@@ -96,4 +97,19 @@ describe('a log that is not what its topic says is an error that names the log',
     words[at] = digits.padStart(64, '0')
     expect(() => logDecoder(event)(log(topics, `0x${words.join('')}`))).toThrow(`${_} is no`)
   })
+})
+
+test('a text that looks like an address stays as it was written', () => {
+  const event = events.find(({ name }) => name === 'TokenCreated') as AbiEvent
+  const symbol = `0x${'AbCd'.repeat(10)}`
+  const log = encodedLog('tip20Factory', 'TokenCreated', `0x20fc${'0'.repeat(36)}`, {
+    token: symbol.toLowerCase(),
+    name: symbol,
+    symbol,
+    currency: 'USD',
+    quoteToken: symbol.toLowerCase(),
+    admin: symbol.toLowerCase(),
+    salt: `0x${'00'.repeat(32)}`,
+  })
+  expect(logDecoder(event)(log)).toMatchObject({ name: symbol, symbol, admin: symbol.toLowerCase() })
 })
