@@ -82,6 +82,14 @@ try {
     await Promise.all(calls)
   })
 
+  const withDepth = await rows<{ block: number }>(
+    clickhouse,
+    `SELECT DISTINCT toUInt32(block_number) AS block FROM depth_samples WHERE block_number >= ${first}`,
+  )
+  const depthLags = withDepth.flatMap(({ block }) => queryable[block - first] ?? [])
+  console.log(
+    `of which blocks with ${STABLES * 8} more quotes for depth: ${depthLags.map((ms) => ms.toFixed(0)).join(', ')} ms`,
+  )
   const ours = report('block to quotes queryable in ClickHouse', queryable)
   const theirs = report('the same eth_calls, thrown away         ', asked)
   console.log(`ratio of medians: ${(ours / theirs).toFixed(2)}`)
