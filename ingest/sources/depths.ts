@@ -1,6 +1,7 @@
 import type { DepthSample } from '../../clickhouse/tables/depth-samples.js'
 import { ONE_TOKEN } from '../../domain/peg.js'
-import { type BlockId, type CallResult, multicallsFor, runMulticalls } from './multicall.js'
+import { type BlockId, multicallsFor, runMulticalls } from './multicall.js'
+import type { CallResult } from './multicall-answer.js'
 import { quoteCalls, quoteOf } from './quote-calls.js'
 import type { Rpc } from './rpc.js'
 

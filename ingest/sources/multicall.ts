@@ -1,12 +1,11 @@
-import { BaseError, decodeFunctionResult, encodeFunctionData, type Hex, multicall3Abi } from 'viem'
+import { BaseError, encodeFunctionData, type Hex, multicall3Abi } from 'viem'
 import { MULTICALL3 } from '../chain/addresses.js'
 import { Bytes, RpcAnswerError } from './answers.js'
+import { type CallResult, decodeResults } from './multicall-answer.js'
 import type { Rpc } from './rpc.js'
 import { isStateUnavailable, StateUnavailableError } from './state-unavailable.js'
 
 export type Call = { target: string; callData: Hex }
-/** `returnData` is the call's answer, or the revert's data when `success` is false. */
-export type CallResult = { success: boolean; returnData: Hex }
 
 /** A block by its hash: there may be another one with its number by the time the node is asked. */
 export type BlockId = { number: number; hash: string }
@@ -63,9 +62,9 @@ async function run(rpc: Rpc, multicall: Multicall, block: BlockId): Promise<Call
     throw error
   })
   if (answer === null) return runHalves(rpc, calls, block)
-  let results: readonly CallResult[]
+  let results: CallResult[]
   try {
-    results = decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: answer as Hex })
+    results = decodeResults(answer)
   } catch {
     throw new RpcAnswerError(`the multicall at block ${block.number} answered with something else`)
   }
@@ -73,7 +72,7 @@ async function run(rpc: Rpc, multicall: Multicall, block: BlockId): Promise<Call
     throw new RpcAnswerError(`asked ${calls.length} calls at block ${block.number}, got ${results.length} answers`)
   // A revert says why. Nothing at all is what is left of a call that ran out of gas, which others may have used up.
   const isExhausted = results.some(({ success, returnData }) => !success && returnData === '0x')
-  return isExhausted && calls.length > 1 ? runHalves(rpc, calls, block) : [...results]
+  return isExhausted && calls.length > 1 ? runHalves(rpc, calls, block) : results
 }
 
 function runHalves(rpc: Rpc, calls: readonly Call[], block: BlockId): Promise<CallResult[]> {

@@ -1,9 +1,10 @@
-import { decodeFunctionResult, encodeFunctionData, type Hex, toFunctionSelector } from 'viem'
+import { encodeFunctionData, type Hex, toFunctionSelector } from 'viem'
 import { Abis } from 'viem/tempo'
 import { type QuoteStatus, REFERENCE_STABLE } from '../../domain/peg.js'
 import { STABLECOIN_DEX } from '../chain/addresses.js'
 import { RpcAnswerError } from './answers.js'
-import type { Call, CallResult } from './multicall.js'
+import type { Call } from './multicall.js'
+import type { CallResult } from './multicall-answer.js'
 
 const abi = Abis.stablecoinDex
 
@@ -41,13 +42,8 @@ export const quoteCalls = (stable: string, amount: bigint): [sell: Call, buy: Ca
 /** The answer to one side: base units of the reference stable, or null and why. A quote that is refused is an answer. */
 export function quoteOf({ success, returnData }: CallResult): { status: QuoteStatus; amount: bigint | null } {
   if (!success) return { status: STATUS_OF_REVERT.get(returnData.slice(0, 10)) ?? 'failed', amount: null }
-  try {
-    // Both functions answer one uint128.
-    return {
-      status: 'quoted',
-      amount: decodeFunctionResult({ abi, functionName: 'quoteSwapExactAmountIn', data: returnData }),
-    }
-  } catch {
+  // One uint128, whichever side was asked for.
+  if (returnData.length !== '0x'.length + 64)
     throw new RpcAnswerError(`a quote is not a number: ${returnData.slice(0, 80)}`)
-  }
+  return { status: 'quoted', amount: BigInt(returnData) }
 }

@@ -1,5 +1,6 @@
 import { ONE_TOKEN, type QuoteStatus } from '../../domain/peg.js'
-import { type BlockId, type CallResult, multicallsFor, runMulticalls } from './multicall.js'
+import { type BlockId, multicallsFor, runMulticalls } from './multicall.js'
+import type { CallResult } from './multicall-answer.js'
 import { quoteCalls, quoteOf } from './quote-calls.js'
 import type { Rpc } from './rpc.js'
 

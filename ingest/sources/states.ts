@@ -4,7 +4,8 @@ import { z } from 'zod'
 import type { StateRead } from '../../clickhouse/tables/state-reads.js'
 import { TIP403_REGISTRY } from '../chain/addresses.js'
 import { RpcAnswerError } from './answers.js'
-import { type BlockId, type CallResult, multicallsOf, runMulticalls } from './multicall.js'
+import { type BlockId, multicallsOf, runMulticalls } from './multicall.js'
+import type { CallResult } from './multicall-answer.js'
 import type { Rpc } from './rpc.js'
 
 const READS = ['totalSupply', 'supplyCap', 'paused', 'transferPolicyId'] as const
