@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { pino } from 'pino'
+import { toFunctionSelector } from 'viem'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { newestBatch } from '../../../clickhouse/queries/newest-batch.js'
 import { newestRollback } from '../../../clickhouse/queries/newest-rollback.js'
@@ -14,6 +15,8 @@ import { heldNode } from '../../fixtures/held-node.js'
 import { ingestAll, ingestedHead, startIngest } from '../../fixtures/ingest.js'
 import { type ChangingChain, changingChain } from '../../fixtures/reorgs.js'
 import { test, withDatabase } from '../../fixtures/services.js'
+
+const TOTAL_SUPPLY = toFunctionSelector('totalSupply()').slice(2)
 
 let chain: TestChain
 let blocks: ChangingChain
@@ -121,16 +124,16 @@ test('what is read of a block is that block’s own, though another was there wh
 }) => {
   await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, (await blocks.head()).number)
   const common = await blocks.note()
-  await blocks.mine(3, 'own')
+  await blocks.mine(3, 'the same stables: own')
   const own = await blocks.head()
   let answeredByOther = false
-  const node = await heldNode(chain.rpcUrl, async (pass) => {
+  const node = await heldNode(chain.rpcUrl, TOTAL_SUPPLY, async (pass) => {
     await common.back()
-    await blocks.mine(3, 'other')
+    await blocks.mine(3, 'the same stables: other')
     await pass()
     answeredByOther = true
     await common.back()
-    await blocks.mine(3, 'own')
+    await blocks.mine(3, 'the same stables: own')
   })
   const ingest = startIngest(clickhouseEnv, node.url)
   await ingestedHead(clickhouse, own, ingest)
