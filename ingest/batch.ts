@@ -16,6 +16,7 @@ import { describeTokens } from './sources/tokens.js'
 import { isDepthDue, isStateDue } from './stages/cadence.js'
 import { catalogue } from './stages/catalogue.js'
 import { SwapDecodeError } from './stages/decode-swaps.js'
+import { dexFills } from './stages/dex-orders.js'
 import { logFacts } from './stages/log-facts.js'
 import { isQuoted, samplePeg } from './stages/sample-peg.js'
 import { swapFlows } from './stages/swap-flows.js'
@@ -98,6 +99,7 @@ export async function decodeBatch(reader: BatchReader, blocks: readonly BlockWit
     for (const stable of added.stablecoins) registry.add({ ...stable })
     for (const { stable, quote_token } of added.quote_token_updates) registry.setQuoteToken(stable, quote_token)
     for (const order of added.dex_orders) orders.place(BigInt(order.order_id), order)
+    for (const flip of added.dex_order_flips) orders.flip(BigInt(flip.order_id), flip)
     const sampled = registry.sampledAt(block.number)
     const { stables, policies } = touchedStates(events)
     const seen = new Set([...stables, ...(block === first ? genesis.map(({ stable }) => stable) : [])])
@@ -154,6 +156,7 @@ export async function completeBatch({ rpc, orders }: BatchReader, { genesis, dec
         state_reads: states[i] ?? [],
         peg_samples: samples[i] ?? [],
         depth_samples: depths[i] ?? [],
+        dex_fills: dexFills(block, events, orders.termsOf),
         flows: swapFlows(block, events, orders.termsOf, samples[i] ?? []),
       })),
     ]),

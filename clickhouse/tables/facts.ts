@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { insertRows } from '../insert-rows.js'
 import type { Block } from './blocks.js'
 import type { DepthSample } from './depth-samples.js'
+import type { DexFill, DexOrderEnd, DexOrderFlip, DexPair } from './dex-facts.js'
 import type { DexOrder } from './dex-orders.js'
 import type { FeeDistribution, FeeElection, FeePaid, FeePoolEvent } from './fees.js'
 import type { Flow } from './flows.js'
@@ -23,6 +24,10 @@ export type Facts = {
   stablecoins: Stablecoin[]
   quote_token_updates: QuoteTokenUpdate[]
   dex_orders: DexOrder[]
+  dex_order_flips: DexOrderFlip[]
+  dex_pairs: DexPair[]
+  dex_order_ends: DexOrderEnd[]
+  dex_fills: DexFill[]
   supply_events: SupplyEvent[]
   role_events: RoleEvent[]
   pause_events: PauseEvent[]
@@ -57,6 +62,10 @@ export const FACT_TABLES: Readonly<Record<FactTable, { family: Family; findBy: '
   stablecoins: { family: 'catalogue', findBy: 'number' },
   quote_token_updates: { family: 'catalogue', findBy: 'number' },
   dex_orders: { family: 'catalogue', findBy: 'time' },
+  dex_order_flips: { family: 'catalogue', findBy: 'time' },
+  dex_pairs: { family: 'logs', findBy: 'number' },
+  dex_order_ends: { family: 'logs', findBy: 'time' },
+  dex_fills: { family: 'logs', findBy: 'time' },
   supply_events: { family: 'logs', findBy: 'time' },
   role_events: { family: 'logs', findBy: 'time' },
   pause_events: { family: 'logs', findBy: 'time' },

@@ -65,6 +65,26 @@ type HoldLog =
   | { name: 'ReceiptClaimed'; args: HoldArgs & { originator: string; caller: string; to: string } }
   | { name: 'ReceiptBurned'; args: HoldArgs & { originator: string; caller: string } }
 
+type OrderArgs = {
+  orderId: bigint
+  maker: string
+  token: string
+  amount: bigint
+  isBid: boolean
+  tick: number
+  flipTick: number
+}
+type DexLog =
+  | { name: 'PairCreated'; args: { key: string; base: string; quote: string } }
+  | { name: 'OrderPlaced'; args: OrderArgs & { isFlipOrder: boolean } }
+  | {
+      name: 'OrderFilled'
+      args: { orderId: bigint; maker: string; taker: string; amountFilled: bigint; partialFill: boolean }
+    }
+  | { name: 'OrderFlipped'; args: OrderArgs }
+  | { name: 'FlipFailed'; args: { orderId: bigint; maker: string; reason: string } }
+  | { name: 'OrderCancelled'; args: { orderId: bigint } }
+
 /** The events that ingest reads, addresses in lower case. Those of the fee manager's pools are called FeePool…. */
 export type ChainEvent = LogPosition &
   (
@@ -87,20 +107,7 @@ export type ChainEvent = LogPosition &
     | PolicyLog
     | FeeLog
     | HoldLog
-    | {
-        name: 'OrderPlaced'
-        args: {
-          orderId: bigint
-          maker: string
-          token: string
-          amount: bigint
-          isBid: boolean
-          tick: number
-          isFlipOrder: boolean
-          flipTick: number
-        }
-      }
-    | { name: 'OrderFilled'; args: { orderId: bigint; maker: string; taker: string; amountFilled: bigint } }
+    | DexLog
   )
 
 const READ_FROM = [
@@ -128,7 +135,7 @@ const READ_FROM = [
   {
     abi: Abis.stablecoinDex,
     emits: (address: string) => address === STABLECOIN_DEX,
-    names: ['OrderPlaced', 'OrderFilled'],
+    names: ['PairCreated', 'OrderPlaced', 'OrderFilled', 'OrderFlipped', 'FlipFailed', 'OrderCancelled'],
   },
   {
     abi: Abis.tip403Registry,

@@ -1,9 +1,10 @@
 import type { Facts } from '../../clickhouse/tables/facts.js'
 import type { ChainEvent } from '../chain/events.js'
+import { dexOrderFlips } from './dex-orders.js'
 import { type EventBlock, position } from './position.js'
 
 /** What later blocks need to be understood: stables, their quote tokens, and orders. */
-export type Catalogue = Pick<Facts, 'stablecoins' | 'quote_token_updates' | 'dex_orders'>
+export type Catalogue = Pick<Facts, 'stablecoins' | 'quote_token_updates' | 'dex_orders' | 'dex_order_flips'>
 
 /** `stable` is quoted in what, at this point of the log; called for stables that exist. */
 type QuoteTokenOf = (stable: string) => string
@@ -18,7 +19,12 @@ export function catalogue(
   listed: ReadonlySet<string>,
   quoteTokenBefore: QuoteTokenOf,
 ): Catalogue {
-  const added: Catalogue = { stablecoins: [], quote_token_updates: [], dex_orders: [] }
+  const added: Catalogue = {
+    stablecoins: [],
+    quote_token_updates: [],
+    dex_orders: [],
+    dex_order_flips: dexOrderFlips(block, events),
+  }
   // A stable's quote token may change, or be set, within the block.
   const quoteTokens = new Map<string, string>()
   for (const event of events) {

@@ -1,7 +1,7 @@
-import type { DexOrder } from '../../clickhouse/tables/dex-orders.js'
 import { PlumblineError } from '../../domain/errors.js'
 import { STABLECOIN_DEX } from '../chain/addresses.js'
 import type { ChainEvent } from '../chain/events.js'
+import type { OrderTerms } from '../orders.js'
 
 /** A swap on the DEX, first token to last. `logIndex` is that of the transfer that paid it out; amounts in base units. */
 export type Swap = {
@@ -13,9 +13,6 @@ export type Swap = {
   txHash: string
 }
 
-/** What a fill has to know of its order. */
-export type OrderTerms = Pick<DexOrder, 'base' | 'quote' | 'is_bid' | 'tick'>
-
 /** The logs contradict what is known of the DEX; going on would write wrong flows. */
 export class SwapDecodeError extends PlumblineError {
   constructor(message: string) {
@@ -23,18 +20,20 @@ export class SwapDecodeError extends PlumblineError {
   }
 }
 
-type Leg = { tokenIn: string; tokenOut: string; amountIn: bigint }
+type Leg = { tokenIn: string; tokenOut: string; amountIn: bigint; quoteAmount: bigint }
 type Deposit = { from: string; token: string; amount: bigint }
 
 // Stablecoin DEX: PRICE_SCALE = 100 000 and price = (PRICE_SCALE + tick) / PRICE_SCALE, quote tokens per base token.
 const PRICE_SCALE = 100_000n
 
 /** What a fill of `amount` base units moved. The DEX rounds the quote side in favour of the maker who is asked. */
-function legOf(order: OrderTerms, amount: bigint): Leg {
-  const value = amount * (PRICE_SCALE + BigInt(order.tick))
-  return order.is_bid
-    ? { tokenIn: order.base, tokenOut: order.quote, amountIn: amount }
-    : { tokenIn: order.quote, tokenOut: order.base, amountIn: (value + PRICE_SCALE - 1n) / PRICE_SCALE }
+export function legOf(order: OrderTerms, amount: bigint): Leg {
+  const { base, quote, is_bid, tick } = order
+  const value = amount * (PRICE_SCALE + BigInt(tick))
+  const quoteAmount = (is_bid ? value : value + PRICE_SCALE - 1n) / PRICE_SCALE
+  return is_bid
+    ? { tokenIn: base, tokenOut: quote, amountIn: amount, quoteAmount }
+    : { tokenIn: quote, tokenOut: base, amountIn: quoteAmount, quoteAmount }
 }
 
 /** The tokens from the one given to the one received. Fills come in path order or, for exact out, in reverse. */
@@ -50,16 +49,19 @@ function pathTo(tokenOut: string, legs: readonly Leg[]): string[] {
  * The swaps of one transaction, in the order in which they were paid out. The chain has no swap event: fills collect
  * until the DEX pays somebody, which closes the swap, and each fill's tokens come from its order. A transfer from the
  * DEX without fills before it is a withdrawal; one to the DEX that an OrderPlaced follows is an order's deposit.
- * `events` are the transaction's, in log order. `orderOf` gives the terms under which an order was placed.
+ * `events` are the transaction's, in log order. `orderOf` gives the terms that an order had at an event.
  */
-export function decodeSwaps(events: readonly ChainEvent[], orderOf: (orderId: bigint) => OrderTerms): Swap[] {
+export function decodeSwaps(
+  events: readonly ChainEvent[],
+  orderOf: (orderId: bigint, at: ChainEvent) => OrderTerms,
+): Swap[] {
   const swaps: Swap[] = []
   let legs: Leg[] = []
   let taker = ''
   let deposits: Deposit[] = []
   for (const event of events) {
     if (event.name === 'OrderFilled') {
-      legs.push(legOf(orderOf(event.args.orderId), event.args.amountFilled))
+      legs.push(legOf(orderOf(event.args.orderId, event), event.args.amountFilled))
       taker = event.args.taker
     } else if (event.name === 'OrderPlaced' && legs.length === 0) {
       // With fills pending it is a flip order turning round, which moves no token.

@@ -1,6 +1,7 @@
 import type { Facts } from '../../clickhouse/tables/facts.js'
 import type { ChainEvent } from '../chain/events.js'
 import type { BlockWithLogs } from '../sources/blocks.js'
+import { dexOrderEnds, dexPairs } from './dex-orders.js'
 import { feeDistributions, feeElections, feePoolEvents } from './fee-manager.js'
 import { feesPaid } from './fees-paid.js'
 import { heldTransfers } from './held-transfers.js'
@@ -14,6 +15,8 @@ import { virtualForwards } from './virtual-forwards.js'
 
 /** The facts that a block's logs state by themselves: nothing else needs to be known. `events` are decoded of its logs. */
 export const logFacts = (block: BlockWithLogs, events: readonly ChainEvent[]): Partial<Facts> => ({
+  dex_pairs: dexPairs(block, events),
+  dex_order_ends: dexOrderEnds(block, events),
   supply_events: supplyEvents(block, events),
   role_events: roleEvents(block, events),
   pause_events: pauseEvents(block, events),

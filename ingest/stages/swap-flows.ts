@@ -1,7 +1,8 @@
 import type { Flow } from '../../clickhouse/tables/flows.js'
 import type { PegSample } from '../../clickhouse/tables/peg-samples.js'
 import type { ChainEvent } from '../chain/events.js'
-import { decodeSwaps, type OrderTerms } from './decode-swaps.js'
+import type { OrderTerms } from '../orders.js'
+import { decodeSwaps } from './decode-swaps.js'
 import type { EventBlock } from './position.js'
 import { swapFlow } from './price-flow.js'
 
@@ -9,7 +10,7 @@ import { swapFlow } from './price-flow.js'
 export function swapFlows(
   block: EventBlock,
   events: readonly ChainEvent[],
-  orderOf: (orderId: bigint) => OrderTerms,
+  orderOf: (orderId: bigint, at: ChainEvent) => OrderTerms,
   samples: readonly PegSample[],
 ): Flow[] {
   if (!events.some(({ name }) => name === 'OrderFilled')) return []

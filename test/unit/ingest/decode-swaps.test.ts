@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { STABLECOIN_DEX as DEX } from '../../../ingest/chain/addresses.js'
 import type { ChainEvent } from '../../../ingest/chain/events.js'
-import { decodeSwaps, type OrderTerms, SwapDecodeError } from '../../../ingest/stages/decode-swaps.js'
+import type { OrderTerms } from '../../../ingest/orders.js'
+import { decodeSwaps, SwapDecodeError } from '../../../ingest/stages/decode-swaps.js'
 
 const PATH = '0x20c0000000000000000000000000000000000000'
 const A = '0x20c000000000000000000000000000000000000a'
@@ -31,7 +32,7 @@ const transfer = (token: string, from: string, to: string, amount: bigint): Chai
 const fill = (orderId: bigint, amountFilled: bigint): ChainEvent => ({
   ...at(DEX),
   name: 'OrderFilled',
-  args: { orderId, maker: MAKER, taker: TAKER, amountFilled },
+  args: { orderId, maker: MAKER, taker: TAKER, amountFilled, partialFill: false },
 })
 const place = (maker: string, token: string): ChainEvent => ({
   ...at(DEX),
