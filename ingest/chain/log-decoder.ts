@@ -1,4 +1,4 @@
-import { type AbiEvent, decodeEventLog } from 'viem'
+import { type AbiEvent, decodeEventLog, toEventSelector } from 'viem'
 import { PlumblineError } from '../../domain/errors.js'
 import type { RawLog } from '../sources/answers.js'
 
@@ -44,21 +44,31 @@ function wordReader(type: string): WordReader | undefined {
   return undefined
 }
 
-/** viem's decoder, for events with texts and lists, which are rare. */
-const viemDecoder =
-  (event: AbiEvent): LogDecoder =>
-  (log) => {
+/**
+ * viem's decoder, for events with texts and lists, which are rare. Texts are read as bytes, whose encoding is the same:
+ * viem would drop a byte order mark, which tells one name from another.
+ */
+function viemDecoder(event: AbiEvent): LogDecoder {
+  const isText = ({ type, indexed }: AbiEvent['inputs'][number]): boolean => type === 'string' && !indexed
+  const inBytes = {
+    ...event,
+    inputs: event.inputs.map((input) => (isText(input) ? { ...input, type: 'bytes' } : input)),
+  }
+  const topic = toEventSelector(inBytes)
+  return (log) => {
     const { args } = decodeEventLog({
-      abi: [event],
-      topics: log.topics as [`0x${string}`, ...`0x${string}`[]],
+      abi: [inBytes],
+      topics: [topic, ...(log.topics.slice(1) as `0x${string}`[])],
       data: log.data as `0x${string}`,
     }) as unknown as { args: Args }
-    // By type: a text may look like an address, and stays as it is.
-    for (const { name, type } of event.inputs) {
-      if (type === 'address') args[name as string] = (args[name as string] as string).toLowerCase()
+    for (const input of event.inputs) {
+      const value = args[input.name as string] as string
+      if (input.type === 'address') args[input.name as string] = value.toLowerCase()
+      if (isText(input)) args[input.name as string] = Buffer.from(value.slice(2), 'hex').toString()
     }
     return args
   }
+}
 
 /**
  * A decoder for logs whose first topic is `event`'s. Events with static types only, which nearly all logs are, are read

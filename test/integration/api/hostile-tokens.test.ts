@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect } from 'vitest'
+import { test } from '../../fixtures/app.js'
+import { stillChain, type TestChain } from '../../fixtures/chain.js'
+import { ingestAll } from '../../fixtures/ingest.js'
+import { newToken } from '../../fixtures/transactions.js'
+
+let chain: TestChain
+beforeAll(async () => {
+  chain = await stillChain({ historyBlocks: 30 })
+})
+afterAll(async () => {
+  await chain?.remove()
+})
+
+const CONTROL = Array.from({ length: 32 }, (_, code) => String.fromCharCode(code)).join('')
+
+/** What anybody may call a token. */
+const TEXTS = {
+  '10 kB': 'N'.repeat(10_240),
+  'control characters': `${CONTROL}\u007f\u0085\u2028\u2029`,
+  SQL: `'); DROP TABLE stablecoins; -- \\' {stable: String} \`"`,
+  JSON: `"}],"stablecoins":[{"address":"\\u0000`,
+  HTML: '<script>alert(1)</script>&amp;',
+  emoji: '💵👩‍👩‍👧‍👦🏴\u{e0067}\u{e0062}\u{e007f}',
+  'right to left': '\u202eDSU\u202c\ufeff',
+  'an address in mixed case': `0x${'AbCd'.repeat(10)}`,
+  'a byte order mark first': '\ufeffUSD',
+  nothing: '',
+  blanks: ' \t ',
+  'the symbol of another': 'pathUSD',
+  'the name of a column': 'NULL',
+}
+
+test('whatever a token is called comes back as it was written', async ({ app, clickhouseEnv, clickhouse }) => {
+  const called = new Map<string, { name: string; symbol: string; currency: string }>()
+  for (const [i, text] of Object.values(TEXTS).entries()) {
+    const texts = { name: text, symbol: text, currency: 'USD' }
+    const { token } = await newToken(chain, 2_000 + i, texts)
+    called.set(token, texts)
+  }
+  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+
+  const { stablecoins } = (await app.inject('/api/v1/stablecoins')).json<{
+    stablecoins: Array<{ address: string; name: string; symbol: string; currency: string }>
+  }>()
+  const found = stablecoins.filter(({ address }) => called.has(address))
+  expect(new Map(found.map(({ address, name, symbol, currency }) => [address, { name, symbol, currency }]))).toEqual(
+    called,
+  )
+  // The market's own ten and the genesis tokens are still there.
+  expect(stablecoins).toHaveLength(called.size + 14)
+  for (const [address, { name, symbol }] of called) {
+    const response = await app.inject(`/api/v1/stablecoins/${address}`)
+    expect(response.statusCode).toBe(200)
+    expect(response.json()).toMatchObject({ address, name, symbol })
+  }
+})
