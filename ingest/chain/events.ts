@@ -187,9 +187,11 @@ const TOPIC_ADDRESS = 26
  * Most logs are transfers between accounts. Those that are read go to and from the DEX, come from the token itself, which
  * pays rewards, or have a virtual address at an end.
  */
-function isOtherTransfer({ address, topics: [topic, from = '', to = ''] }: RawLog): boolean {
-  if (topic !== TRANSFER || from === DEX_TOPIC || to === DEX_TOPIC) return false
-  if (isVirtualAddress(from) || isVirtualAddress(to)) return false
+function isOtherTransfer({ address, topics }: RawLog): boolean {
+  if (topics[0] !== TRANSFER) return false
+  const from = topics[1] ?? ''
+  const to = topics[2] ?? ''
+  if (from === DEX_TOPIC || to === DEX_TOPIC || isVirtualAddress(from) || isVirtualAddress(to)) return false
   return !(from.startsWith('20c0', TOPIC_ADDRESS) && from.endsWith(address.slice(2)))
 }
 
