@@ -10,6 +10,7 @@ import type { BlockWithLogs } from './sources/blocks.js'
 import { persistAt } from './sources/chain-changed.js'
 import { readDepths } from './sources/depths.js'
 import { type Quote, readQuotes } from './sources/quotes.js'
+import { readRoles } from './sources/roles.js'
 import type { Rpc } from './sources/rpc.js'
 import { readStates } from './sources/states.js'
 import { describeTokens } from './sources/tokens.js'
@@ -18,6 +19,7 @@ import { catalogue } from './stages/catalogue.js'
 import { SwapDecodeError } from './stages/decode-swaps.js'
 import { dexFills } from './stages/dex-orders.js'
 import { logFacts } from './stages/log-facts.js'
+import { genesisStables, roleCandidates } from './stages/role-candidates.js'
 import { isQuoted, samplePeg } from './stages/sample-peg.js'
 import { swapFlows } from './stages/swap-flows.js'
 import { touchedStates } from './stages/touched-states.js'
@@ -125,12 +127,15 @@ export async function completeBatch({ rpc, orders }: BatchReader, { genesis, dec
   )
   const ofEach = <Result>(what: string, read: (block: DecodedBlock) => Promise<Result>): Promise<Result[]> =>
     persistAt(rpc, what, last, allOf(decoded.map((block) => () => read(block))))
-  const [quotes, depths, states] = await Promise.all([
+  const [quotes, depths, states, roles] = await Promise.all([
     ofEach('read quotes', ({ block, sampled }) => readQuotes(rpc, quotedOf(sampled), block)),
     ofEach('read depths', async ({ block, sampled }) =>
       isDepthDue(block) ? readDepths(rpc, quotedOf(sampled), block) : [],
     ),
     ofEach('read states', ({ block, touched }) => readStates(rpc, touched, block)),
+    ofEach('read roles', ({ block, events, sampled }) =>
+      readRoles(rpc, genesisStables(sampled), roleCandidates(block.number, events, sampled), block),
+    ),
     orders.load(filled),
   ])
   const samples = decoded.map(({ block, sampled }, i) =>
@@ -154,6 +159,7 @@ export async function completeBatch({ rpc, orders }: BatchReader, { genesis, dec
       ...decoded.map(({ block, events, facts }, i) => ({
         ...facts,
         state_reads: states[i] ?? [],
+        role_probes: roles[i] ?? [],
         peg_samples: samples[i] ?? [],
         depth_samples: depths[i] ?? [],
         dex_fills: dexFills(block, events, orders.termsOf),

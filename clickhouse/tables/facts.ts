@@ -13,6 +13,7 @@ import type { PolicyEvent } from './policy-events.js'
 import type { QuoteTokenUpdate } from './quote-token-updates.js'
 import type { RewardClaim, RewardDistribution, RewardRecipient } from './rewards.js'
 import type { RoleEvent } from './role-events.js'
+import type { RoleProbe } from './role-probes.js'
 import type { Stablecoin } from './stablecoins.js'
 import type { StateRead } from './state-reads.js'
 import type { SupplyEvent } from './supply-events.js'
@@ -45,6 +46,7 @@ export type Facts = {
   logo_updates: LogoUpdate[]
   flows: Flow[]
   state_reads: StateRead[]
+  role_probes: RoleProbe[]
   peg_samples: PegSample[]
   depth_samples: DepthSample[]
   blocks: Block[]
@@ -83,6 +85,7 @@ export const FACT_TABLES: Readonly<Record<FactTable, { family: Family; findBy: '
   logo_updates: { family: 'logs', findBy: 'time' },
   flows: { family: 'logs', findBy: 'time' },
   state_reads: { family: 'state', findBy: 'time' },
+  role_probes: { family: 'state', findBy: 'time' },
   peg_samples: { family: 'pegs', findBy: 'time' },
   depth_samples: { family: 'pegs', findBy: 'time' },
   blocks: { family: 'logs', findBy: 'time' },

@@ -1,0 +1,48 @@
+import { decodeFunctionResult, encodeFunctionData, type Hex } from 'viem'
+import { Abis } from 'viem/tempo'
+import type { RoleProbe } from '../../clickhouse/tables/role-probes.js'
+import { ROLE_NAMES } from '../stages/role-events.js'
+import { RpcAnswerError } from './answers.js'
+import { type BlockId, multicallsOf, runMulticalls } from './multicall.js'
+import type { CallResult } from './multicall-answer.js'
+import type { Rpc } from './rpc.js'
+
+/**
+ * Whether each of `accounts` holds each of TIP-20's roles of each of `stables` at the end of a block. Rejects with
+ * StateUnavailableError where the node no longer knows.
+ */
+export async function readRoles(
+  rpc: Rpc,
+  stables: readonly string[],
+  accounts: readonly string[],
+  block: BlockId & { time: number },
+): Promise<RoleProbe[]> {
+  const asked = stables.flatMap((stable) =>
+    accounts.flatMap((account) => [...ROLE_NAMES].map(([role, role_name]) => ({ stable, account, role, role_name }))),
+  )
+  const calls = asked.map(({ stable, account, role }) => ({
+    target: stable,
+    callData: encodeFunctionData({
+      abi: Abis.tip20,
+      functionName: 'hasRole',
+      // The account comes first, other than in most contracts with roles.
+      args: [account as Hex, role as Hex],
+    }),
+  }))
+  const results = await runMulticalls(rpc, multicallsOf(calls), block)
+  return asked.map((probe, i) => ({
+    ...probe,
+    has_role: hasRole(results[i]),
+    block_number: block.number,
+    block_time: block.time,
+  }))
+}
+
+function hasRole(result: CallResult | undefined): boolean {
+  if (!result?.success) throw new RpcAnswerError('hasRole failed')
+  try {
+    return decodeFunctionResult({ abi: Abis.tip20, functionName: 'hasRole', data: result.returnData as Hex })
+  } catch {
+    throw new RpcAnswerError('hasRole answered with something else')
+  }
+}
