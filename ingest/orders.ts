@@ -48,6 +48,8 @@ const byPlace = (a: OrderSide, b: OrderSide): number => a.block_number - b.block
 const inOrder = (sides: readonly OrderSide[]): OrderSide[] =>
   [...sides].sort(byPlace).filter((side, i, sorted) => i === 0 || byPlace(sorted[i - 1] as OrderSide, side) !== 0)
 
+const MOST_IDS = 2000
+
 /** Keeps the newest `capacity` orders at hand and looks the others up. */
 export function createOrders(find: FindOrders, capacity = 200_000): Orders {
   const known = new LRUCache<bigint, Known>({ max: capacity })
@@ -67,10 +69,13 @@ export function createOrders(find: FindOrders, capacity = 200_000): Orders {
       const missing = [...new Set(orderIds)].filter((orderId) => !known.has(orderId))
       if (missing.length === 0) return
       const found = new Map<bigint, Known>()
-      for (const { order_id, base, quote, ...side } of await find(missing.map(String))) {
-        const order = found.get(BigInt(order_id)) ?? { base, quote, sides: [] }
-        order.sides.push(side)
-        found.set(BigInt(order_id), order)
+      // The ids travel in the URL, whose length is limited.
+      for (let next = 0; next < missing.length; next += MOST_IDS) {
+        for (const { order_id, base, quote, ...side } of await find(missing.slice(next, next + MOST_IDS).map(String))) {
+          const order = found.get(BigInt(order_id)) ?? { base, quote, sides: [] }
+          order.sides.push(side)
+          found.set(BigInt(order_id), order)
+        }
       }
       for (const [orderId, { base, quote, sides }] of found) {
         if (known.has(orderId)) continue

@@ -7,6 +7,8 @@ export type Registry = {
   /** The token that orders for `stable` are quoted in from now on; undefined for an unknown stable. */
   quoteTokenOf: (stable: string) => string | undefined
   has: (stable: string) => boolean
+  /** The stables that were there before the first transaction. */
+  genesis: () => readonly Stablecoin[]
   /** The stables sampled at a block: those that existed at its end and are tracked. The same array until it changes. */
   sampledAt: (blockNumber: number) => readonly Stablecoin[]
 }
@@ -32,6 +34,7 @@ export function createRegistry(stables: readonly Stablecoin[], track: 'all' | 'l
     },
     quoteTokenOf: (address) => byAddress.get(address)?.quote_token,
     has: (address) => byAddress.has(address),
+    genesis: () => [...byAddress.values()].filter(({ block_number }) => block_number === 0),
     sampledAt: (blockNumber) => {
       // Blocks are asked for in order and stables are added in order of creation, so the count says which they are.
       let count = sampled.length

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineQuery } from '../define-query.js'
+import { FAMILIES } from '../tables/facts.js'
 
 const BatchRow = z.object({
   sequence_number: z.int(),
@@ -8,11 +9,14 @@ const BatchRow = z.object({
   last_hash: z.string(),
   writer: z.string(),
   committed: z.boolean(),
+  families: z.array(z.enum(FAMILIES)),
+  stables: z.array(z.string()),
 })
 
 const newest = (state: string) => `
     SELECT toUInt32(sequence_number) AS sequence_number, toUInt32(any(from_block)) AS from_block, toUInt32(any(to_block)) AS to_block,
-           any(last_hash) AS last_hash, anyIf(writer, state = 'planned') AS writer, max(state = 'committed')::Bool AS committed
+           any(last_hash) AS last_hash, anyIf(writer, state = 'planned') AS writer, max(state = 'committed')::Bool AS committed,
+           any(families) AS families, any(stables) AS stables
     FROM ingest_batches
     WHERE track = {track: String}
       AND sequence_number = (SELECT max(sequence_number) FROM ingest_batches WHERE track = {track: String} AND ${state})

@@ -54,7 +54,8 @@ export type Facts = {
 export type FactTable = keyof Facts
 
 /** Facts that are read together. The catalogue is what the others need to be understood. */
-export type Family = 'catalogue' | 'logs' | 'pegs' | 'state'
+export const FAMILIES = ['catalogue', 'logs', 'pegs', 'state'] as const
+export type Family = (typeof FAMILIES)[number]
 
 /**
  * Every table of facts: its family, and whether rows of a block range are found by their time too, because the table
@@ -90,6 +91,9 @@ export const FACT_TABLES: Readonly<Record<FactTable, { family: Family; findBy: '
   depth_samples: { family: 'pegs', findBy: 'time' },
   blocks: { family: 'logs', findBy: 'time' },
 }
+
+/** Whether a table's rows are read for each stable, so that some stables may be in and others not. */
+export const isByStable = (table: FactTable): boolean => ['pegs', 'state'].includes(FACT_TABLES[table].family)
 
 export const factTables = Object.keys(FACT_TABLES) as readonly FactTable[]
 

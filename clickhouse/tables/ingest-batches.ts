@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { insertRows } from '../insert-rows.js'
+import type { Family } from './facts.js'
 
-/** A block range, both ends included, that ingest takes in as a whole. `sequence_number` counts from 1 in each track. */
+/**
+ * A block range, both ends included, of which ingest takes in some families of facts as a whole. Pegs and state of
+ * `stables` only, or where that is empty, of all that are not in yet. `sequence_number` counts from 1 in each track.
+ */
 export type IngestBatch = {
   track: string
   sequence_number: number
@@ -10,6 +14,8 @@ export type IngestBatch = {
   to_block: number
   last_hash: string
   writer: string
+  families: readonly Family[]
+  stables: readonly string[]
 }
 
 /**

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { newestBatch, newestCommittedBatch } from '../../clickhouse/queries/newest-batch.js'
 import { newestRollback } from '../../clickhouse/queries/newest-rollback.js'
+import { FAMILIES, type Family } from '../../clickhouse/tables/facts.js'
 import { insertCommittedBatch, insertPlannedBatch } from '../../clickhouse/tables/ingest-batches.js'
 import type { IngestRollback } from '../../clickhouse/tables/ingest-rollbacks.js'
 import { PlumblineError } from '../../domain/errors.js'
@@ -14,7 +15,8 @@ export class LedgerError extends PlumblineError {
   }
 }
 
-type Planned = BlockRange & { lastHash: string }
+/** A range that is to be written; without `families`, all that there is of it. */
+type Planned = BlockRange & { lastHash: string; families?: readonly Family[]; stables?: readonly string[] }
 
 export type BatchLedger = {
   /** The newest block of the committed batches; null where nothing is committed. */
@@ -22,7 +24,7 @@ export type BatchLedger = {
   /** The first block of which no committed batch knows. */
   next: number
   /** A range that was planned and may be written in part; it has to be repeated as it was. */
-  unfinished: Planned | null
+  unfinished: Required<Planned> | null
   /** The number of the newest batch that was planned. */
   sequence: number
   /** The newest rollback. What it removed may be written again, the same or otherwise. */
@@ -32,6 +34,9 @@ export type BatchLedger = {
   /** Records that all of the planned batch is written. */
   commit: () => Promise<void>
 }
+
+/** The track of the process that follows the head of the chain. */
+export const TIP = 'tip'
 
 /** What `track` has done so far, from the database. `firstBlock` is where a new track begins. */
 export async function openLedger(
@@ -43,7 +48,8 @@ export async function openLedger(
   const [[newest], [committed], [rollback = null]] = await Promise.all([
     newestBatch(clickhouse, { track }),
     newestCommittedBatch(clickhouse, { track }),
-    newestRollback(clickhouse, {}),
+    // What the tip has written is all that a rollback removes.
+    track === TIP ? newestRollback(clickhouse, {}) : [],
   ])
   // Batches that a rollback met count up to the block that it kept.
   const after = rollback?.after_sequence ?? 0
@@ -53,16 +59,24 @@ export async function openLedger(
   const half = newest && !newest.committed && newest.sequence_number > after ? newest : null
 
   let sequence = Math.max(newest?.sequence_number ?? 0, after)
-  let unfinished = half && { from: half.from_block, to: half.to_block, lastHash: half.last_hash }
+  let unfinished = half && {
+    from: half.from_block,
+    to: half.to_block,
+    lastHash: half.last_hash,
+    families: half.families,
+    stables: half.stables,
+  }
   let open: Planned | null = null
 
-  const row = ({ from, to, lastHash }: Planned) => ({
+  const row = ({ from, to, lastHash, families = FAMILIES, stables = [] }: Planned) => ({
     track,
     sequence_number: sequence,
     from_block: from,
     to_block: to,
     last_hash: lastHash,
     writer,
+    families,
+    stables,
   })
 
   /** Plans the batch under a number that nobody else has. */
@@ -71,7 +85,7 @@ export async function openLedger(
       await insertPlannedBatch(clickhouse, row(batch))
       const [[stored], [undone]] = await Promise.all([
         newestBatch(clickhouse, { track }),
-        newestRollback(clickhouse, {}),
+        track === TIP ? newestRollback(clickhouse, {}) : [],
       ])
       if (undone?.sequence_number !== rollback?.sequence_number) throw new LedgerError()
       if (stored?.sequence_number === sequence && stored.writer === writer) return

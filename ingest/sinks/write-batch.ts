@@ -20,15 +20,49 @@ type Rollback = Pick<IngestRollback, 'sequence_number' | 'kept_time' | 'removed_
 /** Later than any block. */
 const END_OF_TIME = 0xffff_ffff
 
-/** Writes a batch's facts; repeating it changes nothing. The blocks come last: where they are, everything is. */
-export async function writeBatch(clickhouse: ClickHouseClient, batch: Batch, rollback: Rollback): Promise<void> {
-  // A block that a rollback removed may come back, and is then no repeat.
-  const round = rollback ? `:r${rollback.sequence_number}` : ''
+/**
+ * Writes a batch's facts; repeating it changes nothing. The blocks come last: where they are, everything is that was
+ * written with them. `round` tells batches apart that are about the same blocks.
+ */
+async function write(clickhouse: ClickHouseClient, batch: Batch, round: string): Promise<void> {
   const token = `${batch.from}-${batch.to}:${batch.firstHash}:${batch.lastHash}${round}`
-  const write = (table: FactTable): Promise<void> => insertFacts(clickhouse, table, batch.facts[table], token)
-  await Promise.all(factTables.filter((table) => table !== 'blocks').map(write))
-  await write('blocks')
+  const insert = (table: FactTable): Promise<void> => insertFacts(clickhouse, table, batch.facts[table], token)
+  await Promise.all(factTables.filter((table) => table !== 'blocks').map(insert))
+  await insert('blocks')
 }
+
+/** Writes a batch of the tip. A block that a rollback removed may come back, and is then no repeat. */
+export const writeBatch = (clickhouse: ClickHouseClient, batch: Batch, rollback: Rollback): Promise<void> =>
+  write(clickhouse, batch, rollback ? `:r${rollback.sequence_number}` : '')
+
+/**
+ * Writes a batch of blocks that are behind the tip, the number of which is `sequence` in its track. `mayBeThere`: it may
+ * be in, wholly or in part, since any time, so that the tokens of its inserts may be forgotten by now. Throws
+ * HalfWrittenError where a table holds a part of its rows.
+ */
+export async function writeOldBatch(
+  clickhouse: ClickHouseClient,
+  batch: Batch,
+  round: string,
+  mayBeThere: boolean,
+): Promise<void> {
+  if (!mayBeThere) return write(clickhouse, batch, round)
+  const counts = await factCounts(clickhouse, rangeOf(batch))
+  const there = new Set(counts.filter(({ fact_count }) => fact_count > 0).map(({ fact_table }) => fact_table))
+  const missing = Object.fromEntries(factTables.map((table) => [table, there.has(table) ? [] : batch.facts[table]]))
+  await write(clickhouse, { ...batch, facts: missing as unknown as Batch['facts'] }, round)
+  await completeWrite(clickhouse, batch, null)
+}
+
+const rangeOf = (batch: Batch) => ({
+  from_block: batch.from,
+  to_block: batch.to,
+  from_time: batch.firstTime,
+  to_time: batch.lastTime,
+  families: [...batch.families],
+  only: [...batch.only],
+  except: [...batch.except],
+})
 
 /**
  * Makes sure that a batch is in after it was written again, and puts in what is missing. An engine that is killed
@@ -38,16 +72,14 @@ export async function writeBatch(clickhouse: ClickHouseClient, batch: Batch, rol
 export async function completeWrite(clickhouse: ClickHouseClient, batch: Batch, rollback: Rollback): Promise<void> {
   // The removed blocks had the same numbers, and times of their own.
   const times =
-    rollback && batch.from <= rollback.removed_to
-      ? { from_time: rollback.kept_time, to_time: END_OF_TIME }
-      : { from_time: batch.firstTime, to_time: batch.lastTime }
-  const range = { from_block: batch.from, to_block: batch.to, ...times }
-  for (const { fact_table, fact_count } of await factCounts(clickhouse, range)) {
+    rollback && batch.from <= rollback.removed_to ? { from_time: rollback.kept_time, to_time: END_OF_TIME } : {}
+  for (const { fact_table, fact_count } of await factCounts(clickhouse, { ...rangeOf(batch), ...times })) {
     const rows = batch.facts[fact_table]
     if (fact_count === rows.length) continue
     if (fact_count > 0) throw new HalfWrittenError(fact_table, fact_count, rows.length, batch)
     await insertFacts(clickhouse, fact_table, rows, randomUUID())
   }
+  if (!batch.families.includes('pegs')) return
   const minuteEnd = (time: number): number => Math.ceil(time / 60) * 60
   const minutes = { first_minute_end: minuteEnd(batch.firstTime), last_minute_end: minuteEnd(batch.lastTime) }
   const [stale] = await staleMinutes(clickhouse, minutes)

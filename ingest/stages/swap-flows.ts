@@ -6,6 +6,9 @@ import { decodeSwaps } from './decode-swaps.js'
 import type { EventBlock } from './position.js'
 import { swapFlow } from './price-flow.js'
 
+/** Whether there may be flows among a block's events. */
+export const hasFlows = (events: readonly ChainEvent[]): boolean => events.some(({ name }) => name === 'OrderFilled')
+
 /** The swaps of a block as flows, in log order, valued at the block's own `samples`. */
 export function swapFlows(
   block: EventBlock,
@@ -13,7 +16,7 @@ export function swapFlows(
   orderOf: (orderId: bigint, at: ChainEvent) => OrderTerms,
   samples: readonly PegSample[],
 ): Flow[] {
-  if (!events.some(({ name }) => name === 'OrderFilled')) return []
+  if (!hasFlows(events)) return []
   const byTransaction = new Map<string, ChainEvent[]>()
   for (const event of events) {
     const own = byTransaction.get(event.txHash)
