@@ -31,6 +31,13 @@ const Config = z.object({
   DATA_DIR: z.string().default('./data'),
 })
 
+/** The addresses without what may be a key. */
+const origins = (urls: string): string =>
+  urls
+    .split(',')
+    .map((url) => new URL(url).origin)
+    .join(', ')
+
 const say = (line: string): void => console.log(line)
 
 class StartError extends PlumblineError {
@@ -140,7 +147,7 @@ async function main(): Promise<void> {
   }> => {
     if (config.RPC_URL !== undefined) {
       const CHAIN = config.CHAIN ?? 'tempo'
-      say(`chain       ${CHAIN} at ${new URL(config.RPC_URL).origin} (yours)`)
+      say(`chain       ${CHAIN} at ${origins(config.RPC_URL)} (yours)`)
       return { RPC_URL: config.RPC_URL, RPC_WS_URL: config.RPC_WS_URL, CHAIN, database: 'plumbline' }
     }
     if (config.CHAIN !== undefined && config.CHAIN !== 'devnet')

@@ -31,7 +31,15 @@ async function drainNode(stables: readonly string[]): Promise<void> {
     RPC_TIMEOUT_MS: timeoutMs,
     BATCH_BLOCKS,
   } = IngestConfig.parse({ RPC_URL: chain.rpcUrl })
-  const rpc = rpcAt({ url: chain.rpcUrl, batchSize, timeoutMs, attempts: 1, log, signal: new AbortController().signal })
+  const rpc = rpcAt({
+    urls: [chain.rpcUrl],
+    finalityDepth: 64,
+    batchSize,
+    timeoutMs,
+    attempts: 1,
+    log,
+    signal: new AbortController().signal,
+  })
   const ask = (method: string, params: unknown[]) => rpc.request(method, params, z.unknown())
   const ranges = blockRanges(head(), FIRST_BLOCK, BATCH_BLOCKS, null)
   const drained = ahead(ranges, 4, async ({ from, to }) => {

@@ -71,7 +71,7 @@ try {
   const { RPC_BATCH_SIZE: batchSize, RPC_TIMEOUT_MS: timeoutMs } = IngestConfig.parse({ RPC_URL: chain.rpcUrl })
   const log = pino({ level: 'silent' })
   const signal = new AbortController().signal
-  const rpc = rpcAt({ url: chain.rpcUrl, batchSize, timeoutMs, attempts: 1, log, signal })
+  const rpc = rpcAt({ urls: [chain.rpcUrl], finalityDepth: 64, batchSize, timeoutMs, attempts: 1, log, signal })
   const stables = await rows<{ stable: string }>(
     clickhouse,
     `SELECT stable FROM peg_samples WHERE status = 'quoted' GROUP BY stable`,

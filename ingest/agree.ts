@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { newestRollback } from '../clickhouse/queries/newest-rollback.js'
 import { findFork } from './find-fork.js'
 import { type BatchLedger, openLedger } from './sinks/batch-ledger.js'
+import type { PersistWrite } from './sinks/persist-write.js'
 import { completeRollback, planRollback } from './sinks/roll-back.js'
 import type { Rpc } from './sources/rpc.js'
 
@@ -11,9 +12,11 @@ type Options = {
   rpc: Rpc
   track: string
   firstBlock: number
+  /** The block before the first one, where that is not the genesis block. */
+  base: { block: number; hash: string } | null
   /** The most blocks that may be rolled back. */
   deepest: number
-  persistWrite: <Result>(what: string, write: () => Promise<Result>) => Promise<Result>
+  persistWrite: PersistWrite
   log: Logger
 }
 
@@ -22,7 +25,7 @@ type Options = {
  * ledger of what stays. Nothing may be written meanwhile. Throws ReorgTooDeepError or LedgerError.
  */
 export async function agreeWithNode(options: Options): Promise<BatchLedger> {
-  const { clickhouse, rpc, track, firstBlock, deepest, persistWrite, log } = options
+  const { clickhouse, rpc, track, firstBlock, base, deepest, persistWrite, log } = options
   for (;;) {
     const [rollback] = await persistWrite('read the rollbacks', () => newestRollback(clickhouse, {}))
     if (rollback && !rollback.done) {
@@ -36,7 +39,7 @@ export async function agreeWithNode(options: Options): Promise<BatchLedger> {
     }
     const ledger = await persistWrite('read the ledger', () => openLedger(clickhouse, track, firstBlock))
     const fork = await rpc.persist('compare the newest blocks', () =>
-      findFork({ clickhouse, rpc, ledger, deepest, firstBlock }),
+      findFork({ clickhouse, rpc, ledger, deepest, firstBlock, base }),
     )
     if (!fork) return ledger
     const plan = {

@@ -2,16 +2,30 @@ import { z } from 'zod'
 import { clickhouseEnv } from '../clickhouse/env.js'
 import { envInt, envUrl, logLevel } from '../domain/parse-env.js'
 
+/** The addresses of one node or, separated by commas, of several. */
+const rpcUrls = z
+  .string()
+  .refine(
+    (text) => text.split(',').every((url) => envUrl('http', 'https').safeParse(url).success),
+    'must be URLs that start with http:// or https://, separated by commas',
+  )
+
 /** What ingest reads from its environment. */
 export const IngestConfig = z.object({
   ...clickhouseEnv,
-  RPC_URL: envUrl('http', 'https'),
+  RPC_URL: rpcUrls,
   RPC_WS_URL: envUrl('ws', 'wss').optional(),
   CHAIN: z.enum(['tempo', 'tempo-testnet', 'devnet'], 'must be tempo, tempo-testnet or devnet').default('tempo'),
   TRACK: z.enum(['all', 'listed'], 'must be all or listed').optional(),
   RPC_BATCH_SIZE: envInt(1, 1000).default(50),
   RPC_TIMEOUT_MS: envInt(100, 120_000).default(15_000),
   RPC_ATTEMPTS: envInt(1, 100).default(10),
+  START_BLOCK: z
+    .union(
+      [z.enum(['genesis', 'head']), envInt(1, 1_000_000_000_000)],
+      'must be genesis, head or a block number from 1',
+    )
+    .optional(),
   BATCH_BLOCKS: envInt(1, 5000).default(200),
   POLL_INTERVAL_MS: envInt(50, 60_000).default(1000),
   LOG_LEVEL: logLevel,

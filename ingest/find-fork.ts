@@ -22,21 +22,29 @@ export type Fork = Pick<IngestRollback, 'kept_block' | 'kept_hash' | 'kept_time'
 
 const NONE = { kept_block: 0, kept_hash: '', kept_time: 0 }
 
-type Options = { clickhouse: ClickHouseClient; rpc: Rpc; ledger: BatchLedger; deepest: number; firstBlock: number }
+type Options = {
+  clickhouse: ClickHouseClient
+  rpc: Rpc
+  ledger: BatchLedger
+  deepest: number
+  firstBlock: number
+  base: { block: number; hash: string } | null
+}
 
 /**
  * Compares the ledger's newest blocks with the node's; null when they are the same, as far as the node has them. Throws
- * ReorgTooDeepError when more than `deepest` committed blocks would have to go.
+ * ReorgTooDeepError when more than `deepest` committed blocks would have to go, or `base`, the block before them.
  */
-export async function findFork({ clickhouse, rpc, ledger, deepest, firstBlock }: Options): Promise<Fork | null> {
+export async function findFork({ clickhouse, rpc, ledger, deepest, firstBlock, base }: Options): Promise<Fork | null> {
   const { last, unfinished, next } = ledger
   const head = await rpc.request('eth_getBlockByNumber', ['latest', false], RawHeader)
-  let kept: Omit<Fork, 'reason'> = NONE
+  let kept: Omit<Fork, 'reason'> = base ? { kept_block: base.block, kept_hash: base.hash, kept_time: 0 } : NONE
   if (last) {
-    const oldest = Math.max(last.block - deepest, firstBlock)
+    const oldest = Math.max(last.block - deepest, base?.block ?? firstBlock)
     const range = { from_block: oldest, to_block: last.block }
     const ours = new Map((await blockHashes(clickhouse, range)).map((row) => [row.block_number, row]))
     ours.set(last.block, { block_time: 0, ...ours.get(last.block), block_number: last.block, block_hash: last.hash })
+    if (base) ours.set(base.block, { block_time: 0, block_number: base.block, block_hash: base.hash })
     const theirs = oldest <= head.number ? await readHeaders(rpc, oldest, Math.min(last.block, head.number)) : []
     const top = theirs.at(-1)
     const shared = theirs.findLast(({ number, hash }) => ours.get(number)?.block_hash === hash)
@@ -46,7 +54,7 @@ export async function findFork({ clickhouse, rpc, ledger, deepest, firstBlock }:
         return { kept_block: shared.number, kept_hash: shared.hash, kept_time: shared.timestamp, reason }
       }
       // The block before the first one is the genesis block, which is known to be the same.
-      if (last.block - firstBlock < deepest) return { ...NONE, reason }
+      if (!base && last.block - firstBlock < deepest) return { ...NONE, reason }
       const oldestKnown = theirs.find(({ number }) => ours.has(number)) ?? top
       throw new ReorgTooDeepError(oldestKnown, ours.get(oldestKnown.number)?.block_hash ?? 'missing', deepest)
     }

@@ -1,33 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
-import pRetry from 'p-retry'
 import type { Logger } from 'pino'
 import { allStablecoins } from '../clickhouse/queries/all-stablecoins.js'
 import { blockHashes } from '../clickhouse/queries/block-hashes.js'
 import { dexOrdersById } from '../clickhouse/queries/dex-orders-by-id.js'
 import type { ChainIdentity } from '../clickhouse/tables/chain-identity.js'
-import { PlumblineError } from '../domain/errors.js'
 import { agreeWithNode } from './agree.js'
 import { ahead } from './ahead.js'
-import { type BatchReader, completeBatch, type DecodedBatch, decodeBatch, FIRST_BLOCK } from './batch.js'
+import { type BatchReader, completeBatch, type DecodedBatch, decodeBatch } from './batch.js'
 import { listedTokens, NETWORKS } from './chain/networks.js'
 import { claimDatabase, readChainIdentity } from './chain-check.js'
 import type { IngestConfig } from './config.js'
 import { createOrders } from './orders.js'
 import { createRegistry } from './registry.js'
+import { TIP } from './sinks/batch-ledger.js'
+import { type PersistWrite, persistWriteWith } from './sinks/persist-write.js'
 import { completeWrite, writeBatch } from './sinks/write-batch.js'
 import { type BlockWithLogs, readBlocks } from './sources/blocks.js'
 import { ChainChangedError, persistWhileThere } from './sources/chain-changed.js'
 import { followHead } from './sources/heads.js'
-import { type Rpc, rpcAt } from './sources/rpc.js'
+import { type Rpc, rpcOf } from './sources/rpc.js'
 import { blockRanges } from './stages/block-ranges.js'
 import { linked } from './stages/linked.js'
+import { type TipStart, tipStart } from './tip-start.js'
 
 /** Ranges whose blocks and logs are fetched before their turn, and batches whose quotes and states are. */
 const RANGES_AHEAD = 4
 const BATCHES_AHEAD = 3
-/** ClickHouse may be away for about ten minutes before ingest gives up. */
-const WRITE_ATTEMPTS = 70
 
 async function* decodeBatches(
   reader: BatchReader,
@@ -48,34 +47,17 @@ type Written = { block: number; time: number; blocks: number }
  */
 export async function* ingest(options: Ingest): AsyncGenerator<Written> {
   const { clickhouse, config, log, signal } = options
-  const persistWrite = <Result>(what: string, write: () => Promise<Result>): Promise<Result> =>
-    pRetry(write, {
-      retries: WRITE_ATTEMPTS - 1,
-      minTimeout: 200,
-      maxTimeout: 10_000,
-      signal,
-      shouldRetry: ({ error }) => error instanceof PlumblineError && error.retryable,
-      onFailedAttempt: ({ error, attemptNumber }) => {
-        log.warn({ attempt: attemptNumber, reason: error.message.split('\n')[0] }, `${what} failed`)
-      },
-    })
-  const connect = (until: AbortSignal): Rpc =>
-    rpcAt({
-      url: config.RPC_URL,
-      batchSize: config.RPC_BATCH_SIZE,
-      timeoutMs: config.RPC_TIMEOUT_MS,
-      attempts: config.RPC_ATTEMPTS,
-      log,
-      signal: until,
-    })
-  const chain = await readChainIdentity(connect(signal), config.CHAIN)
+  const persistWrite = persistWriteWith(log, signal)
+  const rpc = rpcOf(config, log, signal)
+  const chain = await readChainIdentity(rpc, config.CHAIN)
   await persistWrite('claim the database', () => claimDatabase(clickhouse, chain))
+  const start = await tipStart({ clickhouse, config, log, rpc, persistWrite, listed: listedTokens(chain.chain_id) })
   for (;;) {
     // Whatever still reads the old chain ends with its round.
     const round = new AbortController()
     const until = AbortSignal.any([signal, round.signal])
     try {
-      yield* followChain({ ...options, signal: until, chain, rpc: connect(until), persistWrite })
+      yield* followChain({ ...options, signal: until, chain, start, rpc: rpcOf(config, log, until), persistWrite })
       return
     } catch (error) {
       if (!(error instanceof ChainChangedError)) throw error
@@ -90,8 +72,9 @@ export async function* ingest(options: Ingest): AsyncGenerator<Written> {
 
 type Round = Ingest & {
   chain: ChainIdentity
+  start: TipStart
   rpc: Rpc
-  persistWrite: <Result>(what: string, write: () => Promise<Result>) => Promise<Result>
+  persistWrite: PersistWrite
 }
 
 /** Takes in the chain as `ingest` does, until it changes: then rejects with ChainChangedError. */
@@ -101,6 +84,7 @@ async function* followChain({
   log,
   signal,
   chain,
+  start,
   rpc,
   persistWrite,
 }: Round): AsyncGenerator<Written> {
@@ -108,8 +92,8 @@ async function* followChain({
   const ledger = await agreeWithNode({
     clickhouse,
     rpc,
-    track: 'tip',
-    firstBlock: FIRST_BLOCK,
+    track: TIP,
+    ...start,
     deepest,
     persistWrite,
     log,
@@ -143,7 +127,7 @@ async function* followChain({
   const blocks = ahead(ranges, RANGES_AHEAD, ({ from, to }) =>
     persistWhileThere(rpc, `read blocks ${from} to ${to}`, () => readBlocks(rpc, from, to)),
   )
-  const decoded = decodeBatches(reader, linked(blocks, ledger.last, ledger.unfinished))
+  const decoded = decodeBatches(reader, linked(blocks, ledger.last ?? start.base, ledger.unfinished))
   for await (const batch of ahead(decoded, BATCHES_AHEAD, (next) => completeBatch(reader, next))) {
     await persistWrite(`write blocks ${batch.from} to ${batch.to}`, async () => {
       const mayBeThere = await ledger.plan(batch)

@@ -168,6 +168,16 @@ const READ_FROM = [
   },
 ]
 
+/** The first topics of the events of these names: what eth_getLogs narrows by. */
+export const topicsOf = (names: readonly ChainEvent['name'][]): string[] =>
+  READ_FROM.flatMap(({ abi, names: read }) =>
+    abi.flatMap((item) =>
+      item.type === 'event' && read.includes(item.name) && (names as readonly string[]).includes(item.name)
+        ? [toEventSelector(item)]
+        : [],
+    ),
+  )
+
 type Known = { name: string; emits: (address: string) => boolean; decode: LogDecoder }
 const byTopic = new Map<string, Known>()
 for (const { abi, emits, names, prefix = '' } of READ_FROM) {

@@ -12,8 +12,7 @@ import {
 import { removeFacts } from '../../clickhouse/tables/remove-facts.js'
 import { PlumblineError } from '../../domain/errors.js'
 import { LedgerError } from './batch-ledger.js'
-
-type Persist = <Result>(what: string, step: () => Promise<Result>) => Promise<Result>
+import type { PersistWrite } from './persist-write.js'
 
 /** An insert that was sent before a rollback is not done yet, and would put back what the rollback removes. */
 class InsertRunningError extends PlumblineError {
@@ -50,7 +49,7 @@ export async function planRollback(
 export async function completeRollback(
   clickhouse: ClickHouseClient,
   rollback: IngestRollback,
-  persist: Persist,
+  persist: PersistWrite,
 ): Promise<void> {
   const inserts = (): Promise<Array<{ query_id: string }>> => runningInserts(clickhouse, {})
   // Only those that run now, since a backfill may insert older blocks all the time.

@@ -1,8 +1,8 @@
 import { numberToHex, pad, toEventSelector } from 'viem'
-import { z } from 'zod'
 import { FEE_MANAGER } from '../chain/addresses.js'
-import { RawHeader, RawLog, RawReceipt, RpcAnswerError } from './answers.js'
+import { RawHeader, type RawLog, RawReceipt, RpcAnswerError } from './answers.js'
 import { BlockMissingError } from './chain-changed.js'
+import { readLogs } from './logs.js'
 import { logsBloom } from './logs-bloom.js'
 import type { Rpc } from './rpc.js'
 
@@ -78,10 +78,7 @@ async function checkLogs(rpc: Rpc, header: RawHeader, logs: readonly RawLog[]): 
  * complete. Rejects with RpcAnswerError when they are not, with BlockMissingError when one is not there.
  */
 export async function readBlocks(rpc: Rpc, from: number, to: number): Promise<BlockWithLogs[]> {
-  const [headers, logs] = await Promise.all([
-    readHeaders(rpc, from - 1, to),
-    rpc.request('eth_getLogs', [{ fromBlock: numberToHex(from), toBlock: numberToHex(to) }], z.array(RawLog)),
-  ])
+  const [headers, logs] = await Promise.all([readHeaders(rpc, from - 1, to), readLogs(rpc, {}, from, to)])
   const logsByBlock = new Map<number, RawLog[]>(headers.map(({ number }) => [number, []]))
   for (const log of logs) {
     const own = logsByBlock.get(log.blockNumber)

@@ -1,10 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import pRetry from 'p-retry'
 import type { Logger } from 'pino'
 import { type EIP1193RequestFn, http } from 'viem'
 import type { z } from 'zod'
 import { PlumblineError } from '../../domain/errors.js'
+import { NETWORKS } from '../chain/networks.js'
+import type { IngestConfig } from '../config.js'
 import { RpcAnswerError } from './answers.js'
+import { type Node, nodePool, type Send } from './node-pool.js'
+import { retryAfterMs } from './range-refusals.js'
 
 /** The node did not answer, or not in time, or refused, in every one of the attempts. */
 class RpcError extends PlumblineError {
@@ -27,7 +32,10 @@ const SINGLE_CALLS = 8
 const MAX_ANSWER_BYTES = 2 ** 28
 
 export type RpcOptions = {
-  url: string
+  /** One node, or several of one chain. */
+  urls: readonly string[]
+  /** How far behind the newest block several nodes must agree; 0 where the chain says what is final. */
+  finalityDepth: number
   batchSize: number
   timeoutMs: number
   attempts: number
@@ -35,16 +43,35 @@ export type RpcOptions = {
   signal: AbortSignal
 }
 
-/** The JSON-RPC node at `url`. Nothing is asked before the first request. */
-export function rpcAt({ url, batchSize, timeoutMs, attempts, log, signal }: RpcOptions): Rpc {
+/** The nodes of a process's configuration. */
+export const rpcOf = (config: IngestConfig, log: Logger, signal: AbortSignal): Rpc =>
+  rpcAt({
+    urls: config.RPC_URL.split(','),
+    finalityDepth: NETWORKS[config.CHAIN].deepestReorg,
+    batchSize: config.RPC_BATCH_SIZE,
+    timeoutMs: config.RPC_TIMEOUT_MS,
+    attempts: config.RPC_ATTEMPTS,
+    log,
+    signal,
+  })
+
+function nodeAt(url: string, batchSize: number, timeoutMs: number): Node {
   const options = { retryCount: 0, timeout: timeoutMs, maxResponseBodySize: MAX_ANSWER_BYTES }
   const batched = http(url, { ...options, batch: { batchSize, wait: 0 } })({}).request as EIP1193RequestFn
   const single = http(url, options)({}).request as EIP1193RequestFn
   const inTurn = pLimit(SINGLE_CALLS)
-  const send = (method: string, params: unknown[]): Promise<unknown> => {
+  const send: Send = (method, params) => {
     const call = { method, params } as never
     return JSON.stringify(params).length < LARGE_CALL ? batched(call) : inTurn(() => single(call))
   }
+  return { name: new URL(url).host, send }
+}
+
+/** The JSON-RPC node at a URL, or several as one. Nothing is asked before the first request. */
+export function rpcAt({ urls, finalityDepth, batchSize, timeoutMs, attempts, log, signal }: RpcOptions): Rpc {
+  const nodes = urls.map((url) => nodeAt(url, batchSize, timeoutMs))
+  const [only] = nodes
+  const send = nodes.length === 1 && only ? only.send : nodePool(nodes, finalityDepth, log)
   return {
     request: async (method, params, shape) => {
       const answer = await send(method, params)
@@ -62,8 +89,10 @@ export function rpcAt({ url, batchSize, timeoutMs, attempts, log, signal }: RpcO
           randomize: true,
           signal,
           shouldRetry: ({ error }) => !(error instanceof PlumblineError) || error.retryable,
-          onFailedAttempt: ({ error, attemptNumber, retriesLeft }) => {
+          onFailedAttempt: async ({ error, attemptNumber, retriesLeft }) => {
             log.warn({ attempt: attemptNumber, retriesLeft, reason: error.message.split('\n')[0] }, `${what} failed`)
+            const pause = retryAfterMs(error, Date.now())
+            if (pause > 0 && retriesLeft > 0) await sleep(pause, undefined, { signal })
           },
         })
       } catch (cause) {

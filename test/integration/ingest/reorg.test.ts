@@ -239,9 +239,17 @@ describe('how deep', () => {
     await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, (await blocks.head()).number)
     const { signal } = new AbortController()
     const log = pino({ level: 'silent' })
-    const rpc = rpcAt({ url: chain.rpcUrl, batchSize: 50, timeoutMs: 15_000, attempts: 3, log, signal })
+    const rpc = rpcAt({
+      urls: [chain.rpcUrl],
+      finalityDepth: 64,
+      batchSize: 50,
+      timeoutMs: 15_000,
+      attempts: 3,
+      log,
+      signal,
+    })
     const ledger = await openLedger(clickhouse, 'tip', 1)
-    const compare = () => findFork({ clickhouse, rpc, ledger, deepest: 0, firstBlock: 1 })
+    const compare = () => findFork({ clickhouse, rpc, ledger, deepest: 0, firstBlock: 1, base: null })
     expect(await compare()).toBeNull()
     await blocks.reorg(1, 'final')
     await expect(compare()).rejects.toMatchObject({ name: 'ReorgTooDeepError', retryable: false })

@@ -1,0 +1,23 @@
+import pRetry from 'p-retry'
+import type { Logger } from 'pino'
+import { PlumblineError } from '../../domain/errors.js'
+
+/** ClickHouse may be away for about ten minutes before ingest gives up. */
+const WRITE_ATTEMPTS = 70
+
+export type PersistWrite = <Result>(what: string, write: () => Promise<Result>) => Promise<Result>
+
+/** Runs reads and writes of the database until they succeed, with growing pauses, until `signal` aborts. */
+export const persistWriteWith =
+  (log: Logger, signal: AbortSignal): PersistWrite =>
+  (what, write) =>
+    pRetry(write, {
+      retries: WRITE_ATTEMPTS - 1,
+      minTimeout: 200,
+      maxTimeout: 10_000,
+      signal,
+      shouldRetry: ({ error }) => error instanceof PlumblineError && error.retryable,
+      onFailedAttempt: ({ error, attemptNumber }) => {
+        log.warn({ attempt: attemptNumber, reason: error.message.split('\n')[0] }, `${what} failed`)
+      },
+    })

@@ -1,0 +1,41 @@
+import { numberToHex } from 'viem'
+import { z } from 'zod'
+import { RawLog } from './answers.js'
+import { isRangeRefused, isTimeout } from './range-refusals.js'
+import type { Rpc } from './rpc.js'
+
+/** What eth_getLogs filters by besides the range; nothing asks for all logs. */
+export type LogFilter = { address?: string | readonly string[]; topics?: ReadonlyArray<string | readonly string[]> }
+
+/** The most blocks that a node gives logs of at once, as far as it has shown; by filter, as narrow ones may ask more. */
+const limits = new WeakMap<Rpc, Map<string, number>>()
+const GROWTH = 1.1
+const NO_LIMIT = Number.MAX_SAFE_INTEGER
+
+/**
+ * The logs of the blocks `from` to `to`, both included, in order. Where the node refuses that many blocks, or that many
+ * logs, or does not answer in time, half as many are asked for, and later slowly more again. Tries each range once.
+ */
+export async function readLogs(rpc: Rpc, filter: LogFilter, from: number, to: number): Promise<RawLog[]> {
+  const key = JSON.stringify(filter)
+  const own = limits.get(rpc) ?? new Map<string, number>()
+  limits.set(rpc, own)
+  const logs: RawLog[] = []
+  for (let next = from; next <= to; ) {
+    const limit = own.get(key) ?? NO_LIMIT
+    const last = Math.min(to, next + limit - 1)
+    const blocks = last - next + 1
+    try {
+      const range = { ...filter, fromBlock: numberToHex(next), toBlock: numberToHex(last) }
+      for (const log of await rpc.request('eth_getLogs', [range], z.array(RawLog))) logs.push(log)
+      if (blocks === limit) own.set(key, Math.ceil(limit * GROWTH))
+      next = last + 1
+    } catch (error) {
+      const refused = isRangeRefused(error)
+      if (blocks > 1 && (refused || isTimeout(error))) own.set(key, Math.min(limit, Math.floor(blocks / 2)))
+      // A node that does not answer may also be gone: whoever persists counts that.
+      if (!refused || blocks === 1) throw error
+    }
+  }
+  return logs
+}
