@@ -25,7 +25,7 @@ export const CATALOGUE = 'catalogue'
 
 /** Blocks in one batch of the catalogue: their logs are few, as nothing else is asked for. */
 const CATALOGUE_BLOCKS = 10_000
-const TOPICS = topicsOf(['TokenCreated', 'QuoteTokenUpdate', 'OrderPlaced'])
+const TOPICS = topicsOf(['TokenCreated', 'QuoteTokenUpdate', 'OrderPlaced', 'OrderFlipped'])
 const SCOPE: Scope = { families: ['catalogue'], only: [], except: [] }
 
 type Options = {

@@ -1,0 +1,72 @@
+import type { CoveredRange } from '../../clickhouse/queries/coverage.js'
+import type { Family } from '../../clickhouse/tables/facts.js'
+import type { Scope } from '../scope.js'
+import type { BlockRange } from '../stages/block-ranges.js'
+
+/** What is asked for: families of a range of blocks, pegs and state of `stables`, or where that is empty, of all. */
+export type Wanted = BlockRange & { families: readonly Family[]; stables: readonly string[] }
+
+/** A range of blocks and what of it is to be read. */
+export type Missing = BlockRange & { scope: Scope }
+
+/** What is missing of one family where `covered` are the stables of each range that is in; null when nothing is. */
+function missingStables(
+  family: Family,
+  wanted: Wanted,
+  covered: ReadonlyArray<readonly string[]>,
+): Omit<Scope, 'families'> | null {
+  if (covered.some((stables) => stables.length === 0)) return null
+  if (family === 'logs' || wanted.stables.length === 0) return { only: [], except: [...new Set(covered.flat())].sort() }
+  const only = wanted.stables.filter((stable) => !covered.some((stables) => stables.includes(stable))).sort()
+  return only.length === 0 ? null : { only, except: [] }
+}
+
+/** What is missing where the coverage does not change: families that miss the same stables are read together. */
+function missingScopes(wanted: Wanted, covered: readonly CoveredRange[]): Scope[] {
+  const scopes: Array<{ families: Family[]; only: readonly string[]; except: readonly string[] }> = []
+  const missingOf = (family: Family) => {
+    const own = covered.filter((range) => range.family === family).map(({ stables }) => stables)
+    return wanted.families.includes(family) ? missingStables(family, wanted, own) : null
+  }
+  for (const family of ['pegs', 'state'] as const) {
+    const missing = missingOf(family)
+    if (!missing) continue
+    const same = scopes.find(({ only, except }) => `${only}:${except}` === `${missing.only}:${missing.except}`)
+    if (same) same.families.push(family)
+    else scopes.push({ families: [family], ...missing })
+  }
+  // Logs are no matter of stables: they are read along with the others.
+  const logs = missingOf('logs')
+  if (logs && scopes[0]) scopes[0].families.unshift('logs')
+  else if (logs) scopes.push({ families: ['logs'], ...logs })
+  return scopes
+}
+
+/** What is missing of the wanted range, oldest first: ranges as long as can be, in each of which the same is missing. */
+export function missingRanges(wanted: Wanted, covered: readonly CoveredRange[]): Missing[] {
+  if (wanted.from > wanted.to) return []
+  const relevant = covered.filter(
+    ({ family, from_block, to_block }) =>
+      wanted.families.includes(family) && from_block <= wanted.to && to_block >= wanted.from,
+  )
+  const edges = relevant.flatMap(({ from_block, to_block }) => [from_block, to_block + 1])
+  const inside = edges.filter((block) => block > wanted.from && block <= wanted.to)
+  const starts = [...new Set([wanted.from, ...inside])].sort((a, b) => a - b)
+  return starts.flatMap((from, i) => {
+    const to = (starts[i + 1] ?? wanted.to + 1) - 1
+    const here = relevant.filter(({ from_block, to_block }) => from_block <= from && to_block >= to)
+    return missingScopes(wanted, here).map((scope) => ({ from, to, scope }))
+  })
+}
+
+/** The ranges divided at multiples of `size`, none longer than that, oldest first, or newest first. */
+export function segmentsOf(missing: readonly Missing[], size: number, newestFirst: boolean): Missing[] {
+  const segments = missing.flatMap(({ from, to, scope }) => {
+    const own: Missing[] = []
+    for (let next = from; next <= to; next = (own.at(-1) as Missing).to + 1) {
+      own.push({ from: next, to: Math.min(to, next - (next % size) + size - 1), scope })
+    }
+    return own
+  })
+  return newestFirst ? segments.reverse() : segments
+}

@@ -1,0 +1,84 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { catalogueCounts } from '../../clickhouse/queries/catalogue-counts.js'
+import type { FactTable } from '../../clickhouse/tables/facts.js'
+import type { IngestGap } from '../../clickhouse/tables/ingest-gaps.js'
+import { PlumblineError } from '../../domain/errors.js'
+import {
+  type Batch,
+  type BatchReader,
+  completeBatch,
+  type DecodedBatch,
+  decodeOldBatch,
+  FIRST_BLOCK,
+} from '../batch.js'
+import type { PersistWrite } from '../sinks/persist-write.js'
+import { readBlocks } from '../sources/blocks.js'
+import { StateUnavailableError } from '../sources/state-unavailable.js'
+import type { Missing } from './missing.js'
+
+/** The logs of a range do not tell of the stables and orders that are in, so one of the two is not whole. */
+class CatalogueError extends PlumblineError {
+  constructor({ from, to }: Missing, table: string, found: number, expected: number) {
+    super(
+      `the catalogue of blocks ${from} to ${to} is not what their logs say: ${table} has ${found} rows, not ${expected}. A node has left out logs: read the chain into a new CLICKHOUSE_DATABASE`,
+      { retryable: false },
+    )
+  }
+}
+
+type Reader = BatchReader & { clickhouse: ClickHouseClient; persistWrite: PersistWrite }
+
+/** A segment that was read; `batch` is null where nothing of it could be. `gaps` tells what could not be, and why. */
+export type ReadSegment = { segment: Missing; batch: Batch | null; gaps: IngestGap[] }
+
+/** Reads a segment's blocks and makes the facts that are missing. Segments may be read side by side, in any order. */
+export async function readSegment(reader: Reader, segment: Missing): Promise<ReadSegment> {
+  const { from, to, scope } = segment
+  const { rpc } = reader
+  const blocks = await rpc.persist(`read blocks ${from} to ${to}`, () => readBlocks(rpc, from, to))
+  const decoded = decodeOldBatch(reader, blocks)
+  await checkCatalogue(reader, segment, decoded)
+  try {
+    return withGaps(segment, await completeBatch(reader, decoded, scope), [])
+  } catch (error) {
+    if (!(error instanceof StateUnavailableError)) throw error
+    const gaps = gapsOf(segment, error.message)
+    if (!scope.families.includes('logs')) return { segment, batch: null, gaps }
+    const logs = { families: ['logs'] as const, only: [], except: [] }
+    return withGaps(segment, await completeBatch(reader, decoded, logs), gaps)
+  }
+}
+
+/** What is not read where the node has no state. */
+export const gapsOf = ({ from, to, scope }: Missing, reason: string): IngestGap[] =>
+  scope.families
+    .filter((family) => family === 'pegs' || family === 'state')
+    .map((family) => ({ family, from_block: from, to_block: to, reason }))
+
+function withGaps(segment: Missing, batch: Batch, gaps: IngestGap[]): ReadSegment {
+  const { from, to } = segment
+  const reason = 'the flows are in without a value: the node no longer has the prices'
+  return {
+    segment,
+    batch,
+    gaps: batch.isUnpriced ? [...gaps, { family: 'logs', from_block: from, to_block: to, reason }] : gaps,
+  }
+}
+
+/** Throws CatalogueError where the logs tell of a stable, a quote token or an order that is not in. */
+async function checkCatalogue(reader: Reader, segment: Missing, { decoded }: DecodedBatch): Promise<void> {
+  const { clickhouse, persistWrite } = reader
+  const ids = decoded.flatMap(({ facts }) => (facts.dex_orders ?? []).map(({ order_id }) => BigInt(order_id)))
+  ids.sort((one, other) => (one < other ? -1 : 1))
+  const range = {
+    from_block: segment.from,
+    to_block: segment.to,
+    from_order: `${ids[0] ?? 0}`,
+    to_order: `${ids.at(-1) ?? 0}`,
+  }
+  const [found] = await persistWrite('count the catalogue', () => catalogueCounts(clickhouse, range))
+  for (const table of ['stablecoins', 'quote_token_updates', 'dex_orders', 'dex_order_flips'] as const) {
+    const expected = decoded.reduce((sum, { facts }) => sum + (facts[table]?.length ?? 0), 0)
+    if (found?.[table] !== expected) throw new CatalogueError(segment, table, found?.[table] ?? 0, expected)
+  }
+}

@@ -1,0 +1,45 @@
+import { parseArgs } from 'node:util'
+import { z } from 'zod'
+import { Address } from '../../clickhouse/columns.js'
+import { ConfigError } from '../../domain/parse-env.js'
+import { FIRST_BLOCK } from '../batch.js'
+import type { BackfillRequest } from './backfill.js'
+
+const blockNumber = z
+  .string()
+  .regex(/^\d{1,15}$/, 'must be a block number')
+  .transform(Number)
+  .refine((number) => number >= FIRST_BLOCK, `must be a block number from ${FIRST_BLOCK}`)
+const list = z.string().transform((text) => text.split(',').map((item) => item.trim().toLowerCase()))
+
+const Flags = z
+  .object({
+    from: blockNumber.default(FIRST_BLOCK),
+    to: blockNumber.default(Number.MAX_SAFE_INTEGER),
+    stables: list.pipe(z.array(Address)).default([]),
+    only: list
+      .pipe(z.array(z.enum(['logs', 'pegs', 'state'], 'must be logs, pegs or state')))
+      .default(['logs', 'pegs', 'state']),
+    'newest-first': z.boolean().default(false),
+  })
+  .refine(({ from, to }) => from <= to, { path: ['to'], message: 'must not be before --from' })
+
+const USAGE = `npm run backfill -- [--from N] [--to N] [--stables 0x...,0x...] [--only logs|pegs|state] [--newest-first]
+reads what is missing behind the block at which ingest began; --stables limits pegs and state`
+
+/** The request that a command line makes. Throws ConfigError naming every bad flag. */
+export function parseRequest(args: string[]): BackfillRequest {
+  const text = { type: 'string' } as const
+  let values: object
+  try {
+    const options = { from: text, to: text, stables: text, only: text, 'newest-first': { type: 'boolean' } as const }
+    values = parseArgs({ args, options, allowPositionals: false }).values
+  } catch (error) {
+    throw new ConfigError([error instanceof Error ? error.message : String(error), USAGE])
+  }
+  const { success, data, error } = Flags.safeParse(values)
+  if (!success)
+    throw new ConfigError([...error.issues.map(({ path, message }) => `--${path.join('.')}: ${message}`), USAGE])
+  const { from, to, stables, 'newest-first': newestFirst } = data
+  return { from, to, stables: [...new Set(stables)], families: [...new Set(data.only)], newestFirst }
+}
