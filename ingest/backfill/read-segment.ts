@@ -1,16 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { catalogueCounts } from '../../clickhouse/queries/catalogue-counts.js'
-import type { FactTable } from '../../clickhouse/tables/facts.js'
 import type { IngestGap } from '../../clickhouse/tables/ingest-gaps.js'
 import { PlumblineError } from '../../domain/errors.js'
-import {
-  type Batch,
-  type BatchReader,
-  completeBatch,
-  type DecodedBatch,
-  decodeOldBatch,
-  FIRST_BLOCK,
-} from '../batch.js'
+import { type Batch, type BatchReader, completeBatch, type DecodedBatch, decodeOldBatch } from '../batch.js'
 import type { PersistWrite } from '../sinks/persist-write.js'
 import { readBlocks } from '../sources/blocks.js'
 import { StateUnavailableError } from '../sources/state-unavailable.js'
