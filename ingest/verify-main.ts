@@ -58,7 +58,7 @@ async function main(): Promise<number> {
   const stop = new AbortController()
   try {
     const rpc = rpcAt({
-      url: config.RPC_URL,
+      urls: config.RPC_URL,
       batchSize: config.RPC_BATCH_SIZE,
       timeoutMs: config.RPC_TIMEOUT_MS,
       attempts: config.RPC_ATTEMPTS,
