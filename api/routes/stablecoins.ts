@@ -26,7 +26,7 @@ const StableDetail = Stable.extend({
 })
 
 const ROLES_UNAVAILABLE = {
-  coverage: { status: 'unavailable' as const, message: 'Role events are not ingested yet.' },
+  coverage: { status: 'unavailable' as const, message: 'Role holders are not worked out from the role events yet.' },
   roles: [],
 }
 

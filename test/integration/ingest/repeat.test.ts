@@ -22,7 +22,17 @@ test.for([
   ['the view behind the samples', ['peg_minutes']],
   [
     'everything',
-    ['blocks', 'peg_samples', 'peg_minutes', 'depth_samples', 'flows', 'dex_orders', 'supply_events', 'state_reads'],
+    [
+      'blocks',
+      'peg_samples',
+      'peg_minutes',
+      'depth_samples',
+      'flows',
+      'dex_orders',
+      'supply_events',
+      'fees_paid',
+      'state_reads',
+    ],
   ],
 ] as const)(
   'a batch that is repeated finds out that %s lost its rows though their token is known',
