@@ -10,7 +10,7 @@ import type { PersistWrite } from '../sinks/persist-write.js'
 const BACKFILL = 'backfill'
 
 /** How long a batch may lie half-done before its writer counts as gone. */
-const WATCH_SECONDS = 10
+const WATCH_SECONDS = 20
 
 type Options = { clickhouse: ClickHouseClient; persistWrite: PersistWrite; log: Logger; signal: AbortSignal }
 
