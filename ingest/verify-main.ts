@@ -9,7 +9,7 @@ import { ConfigError, envInt, parseEnv } from '../domain/parse-env.js'
 import { listedTokens } from './chain/networks.js'
 import { claimDatabase, readChainIdentity } from './chain-check.js'
 import { IngestConfig } from './config.js'
-import { rpcAt } from './sources/rpc.js'
+import { rpcOf } from './sources/rpc.js'
 import { verify } from './verify/verify.js'
 
 const HELP = `npm run verify -- [--blocks N] [--seed N] [--all]
@@ -57,14 +57,7 @@ async function main(): Promise<number> {
   })
   const stop = new AbortController()
   try {
-    const rpc = rpcAt({
-      urls: config.RPC_URL,
-      batchSize: config.RPC_BATCH_SIZE,
-      timeoutMs: config.RPC_TIMEOUT_MS,
-      attempts: config.RPC_ATTEMPTS,
-      log,
-      signal: stop.signal,
-    })
+    const rpc = rpcOf(config, log, stop.signal)
     const chain = await readChainIdentity(rpc, config.CHAIN)
     await claimDatabase(clickhouse, chain)
     const [newest] = await newestBlock(clickhouse, {})
