@@ -3,9 +3,9 @@ import { QueryError } from '../errors.js'
 
 const RANGE = '{first_minute_end: UInt32} AND {last_minute_end: UInt32}'
 
-/** What peg_minutes_mv computes of an insert, here of all samples of the minutes in the range. */
-const STATES = `
-  INSERT INTO peg_minutes
+/** What peg_minutes_mv computes of an insert, here of all samples of the minutes in the range, into a table like it. */
+export const fillPegMinutes = (table: string): string => `
+  INSERT INTO ${table}
   WITH toInt64(sell_micros) - 1000000 AS deviation
   SELECT stable,
          toStartOfMinute(block_time + 59) AS minute_end,
@@ -32,7 +32,11 @@ export async function rebuildPegMinutes(
   try {
     await clickhouse.command({ query: `DELETE FROM peg_minutes WHERE minute_end BETWEEN ${RANGE}`, query_params })
     // Not to be taken for the insert of another rebuild of the same minutes.
-    await clickhouse.command({ query: STATES, query_params, clickhouse_settings: { insert_deduplicate: 0 } })
+    await clickhouse.command({
+      query: fillPegMinutes('peg_minutes'),
+      query_params,
+      clickhouse_settings: { insert_deduplicate: 0 },
+    })
   } catch (cause) {
     throw new QueryError('rebuild peg_minutes', cause)
   }

@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import { defineQuery } from '../define-query.js'
+import type { DerivedTable } from './derived-tables.js'
+
+/** The days, as their first seconds in unix time, of which there are facts, or rows in the old table. */
+export const daysOf = (table: string, { facts, time }: DerivedTable) =>
+  defineQuery({
+    name: `days_of_${table}`,
+    params: z.object({}),
+    row: z.object({ day: z.int() }),
+    sql: `
+      SELECT DISTINCT toUInt32(intDiv(time, 86400) * 86400) AS day
+      FROM
+      (
+          SELECT toUnixTimestamp(toStartOfMinute(block_time + 59)) AS time FROM ${facts}
+          UNION ALL
+          SELECT toUnixTimestamp(${time}) FROM ${table}
+      )
+      ORDER BY day`,
+  })
+
+/**
+ * The rows of a day, from the second `day` on, that are in one of two tables only, the first few. `is_old` tells in
+ * which, `differing` how many there are; rows that wait to be merged count as merged.
+ */
+export const differingRows = (table: string, rebuilt: string, { time }: DerivedTable) => {
+  const inDay = `${time} >= {day: UInt32} AND ${time} < {day: UInt32} + 86400`
+  return defineQuery({
+    name: `differing_rows_of_${table}`,
+    params: z.object({ day: z.int() }),
+    row: z.looseObject({ is_old: z.boolean(), differing: z.int() }),
+    sql: `
+      SELECT * EXCEPT side, (side > 0)::Bool AS is_old, toUInt32(count() OVER ()) AS differing
+      FROM
+      (
+          SELECT * EXCEPT side, sum(side) AS side
+          FROM
+          (
+              SELECT *, 1 AS side FROM ${table} FINAL WHERE ${inDay}
+              UNION ALL
+              SELECT *, -1 AS side FROM ${rebuilt} FINAL WHERE ${inDay}
+          )
+          GROUP BY ALL
+          HAVING side != 0
+      )
+      ORDER BY ALL
+      LIMIT 10`,
+  })
+}

@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import { exitCodeOf } from '../../domain/exit-code.js'
+import { ConfigError, parseEnv } from '../../domain/parse-env.js'
+import { connect } from '../client.js'
+import { clickhouseEnv } from '../env.js'
+import { DERIVED_TABLES, type DerivedTableName } from './derived-tables.js'
+import { rebuild } from './rebuild.js'
+
+/** A day of the facts may take this long. */
+const TIMEOUT_MS = 3_600_000
+
+function readName(args: string[]): DerivedTableName {
+  const names = Object.keys(DERIVED_TABLES) as DerivedTableName[]
+  const name = names.find((known) => args.length === 1 && known === args[0])
+  if (!name) throw new ConfigError([`npm run rebuild -- ${names.join('|')}: stop ingest before`])
+  return name
+}
+
+try {
+  const name = readName(process.argv.slice(2))
+  const env = parseEnv(z.object(clickhouseEnv), process.env)
+  const clickhouse = connect(env, { application: 'plumbline-rebuild', requestTimeoutMs: TIMEOUT_MS })
+  try {
+    const { days, differing, shown } = await rebuild(clickhouse, name)
+    for (const row of shown) console.log(row)
+    console.log(`${name}: ${days} days made anew, ${differing} rows differed; the new table is in service`)
+  } finally {
+    await clickhouse.close()
+  }
+} catch (error) {
+  console.error(`rebuild stops: ${error instanceof Error ? error.message : error}`)
+  process.exitCode = exitCodeOf(error)
+}
