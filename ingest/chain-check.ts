@@ -15,7 +15,13 @@ class WrongChainError extends PlumblineError {
   }
 }
 
-/** Which chain the node serves. Throws WrongChainError when it is not `network`. */
+/** Throws WrongChainError unless the node, asked again, still serves this chain. */
+export function checkChainId(answered: number, chainId: number): void {
+  if (answered === chainId) return
+  throw new WrongChainError(`RPC_URL served chain ${chainId}, and now serves chain ${answered}`)
+}
+
+/** Which chain the node serves, asked twice. Throws WrongChainError when it is not `network`, or not one. */
 export async function readChainIdentity(rpc: Rpc, network: Network): Promise<ChainIdentity> {
   const [chain_id, genesis] = await rpc.persist('read the chain id and the genesis block', () =>
     Promise.all([
@@ -23,6 +29,9 @@ export async function readChainIdentity(rpc: Rpc, network: Network): Promise<Cha
       rpc.request('eth_getBlockByNumber', ['0x0', false], z.object({ hash: RawHeader.shape.hash })),
     ]),
   )
+  // One node of several behind an address may be of another chain.
+  const again = await rpc.persist('read the chain id', () => rpc.request('eth_chainId', [], Quantity))
+  checkChainId(again, chain_id)
   const expected = NETWORKS[network].chainId
   if (expected !== null && chain_id !== expected) {
     throw new WrongChainError(`RPC_URL serves chain ${chain_id}, but CHAIN=${network} is chain ${expected}`)

@@ -9,7 +9,7 @@ import { agreeWithNode } from './agree.js'
 import { ahead } from './ahead.js'
 import { type BatchReader, completeBatch, type DecodedBatch, decodeBatch } from './batch.js'
 import { listedTokens, NETWORKS } from './chain/networks.js'
-import { claimDatabase, readChainIdentity } from './chain-check.js'
+import { checkChainId, claimDatabase, readChainIdentity } from './chain-check.js'
 import type { IngestConfig } from './config.js'
 import { createOrders } from './orders.js'
 import { createRegistry } from './registry.js'
@@ -117,6 +117,7 @@ async function* followChain({
   }
   const heads = followHead(rpc, {
     tag,
+    checkChainId: (answered) => checkChainId(answered, chain.chain_id),
     wsUrl: config.RPC_WS_URL ?? null,
     pollMs: config.POLL_INTERVAL_MS,
     hashOf,

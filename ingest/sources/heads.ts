@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { createClient, webSocket } from 'viem'
-import { RawHeader } from './answers.js'
+import { Quantity, RawHeader } from './answers.js'
 import { ChainChangedError } from './chain-changed.js'
 import type { Rpc } from './rpc.js'
 
@@ -46,6 +46,8 @@ export type HeadOptions = {
   /** The newest block to follow: `latest`, or `finalized` on a chain with finality. */
   tag: 'latest' | 'finalized'
   wsUrl: string | null
+  /** Throws where the chain that the node says it serves is another than before. */
+  checkChainId: (chainId: number) => void
   /** The longest time between two looks at the head, in milliseconds. */
   pollMs: number
   /** The hash of a block as it was read before; null where that is not known, or not yet. */
@@ -61,15 +63,19 @@ export type HeadOptions = {
  */
 export async function* followHead(
   rpc: Rpc,
-  { tag, wsUrl, pollMs, hashOf, log, signal }: HeadOptions,
+  { tag, checkChainId, wsUrl, pollMs, hashOf, log, signal }: HeadOptions,
 ): AsyncGenerator<number> {
   const wake = wakeups(wsUrl, pollMs, log, signal)
   let agreed = ''
   try {
     for (let newest = -1; !signal.aborted; await wake.next()) {
-      const { number, hash } = await rpc.persist('read the head', () =>
-        rpc.request('eth_getBlockByNumber', [tag, false], RawHeader),
+      const [{ number, hash }, chainId] = await rpc.persist('read the head', () =>
+        Promise.all([
+          rpc.request('eth_getBlockByNumber', [tag, false], RawHeader),
+          rpc.request('eth_chainId', [], Quantity),
+        ]),
       )
+      checkChainId(chainId)
       if (number > newest) {
         newest = number
         yield number
