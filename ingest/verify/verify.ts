@@ -3,12 +3,19 @@ import { allStablecoins } from '../../clickhouse/queries/all-stablecoins.js'
 import { blockHashes } from '../../clickhouse/queries/block-hashes.js'
 import { mergeFacts } from '../../clickhouse/tables/facts.js'
 import { PlumblineError } from '../../domain/errors.js'
-import { type Batch, FIRST_BLOCK } from '../batch.js'
+import { FIRST_BLOCK } from '../batch.js'
 import { compareFacts } from './compare-facts.js'
 import type { Finding } from './finding.js'
 import { checkFees, checkSupply } from './invariants/chain-amounts.js'
-import { checkDoubleEntry, checkLinks, checkMinutes, checkPlaces, checkSampleCounts } from './invariants/own-rows.js'
-import { type RereadOptions, rereadAll, rereadSome } from './reread.js'
+import {
+  checkDoubleEntry,
+  checkLinks,
+  checkLogCounts,
+  checkMinutes,
+  checkPlaces,
+  checkSampleCounts,
+} from './invariants/own-rows.js'
+import { type Reread, type RereadOptions, rereadAll, rereadSome } from './reread.js'
 import { sampleBlocks } from './sample-blocks.js'
 
 export type VerifyOptions = RereadOptions & {
@@ -32,16 +39,18 @@ class NothingToVerifyError extends PlumblineError {
 /** Blocks that are compared in one go. */
 const COMPARED_TOGETHER = 100
 
-/** Facts of several batches as those of one, at least so many blocks at a time. */
-async function* together(batches: AsyncIterable<Batch>): AsyncGenerator<Pick<Batch, 'facts'>> {
-  let facts = mergeFacts([])
-  for await (const batch of batches) {
-    facts = mergeFacts([facts, batch.facts])
-    if (facts.blocks.length < COMPARED_TOGETHER) continue
-    yield { facts }
-    facts = mergeFacts([])
+/** Facts of several ranges as those of one, about so many blocks at a time; with states or without. */
+async function* together(ranges: AsyncIterable<Reread>): AsyncGenerator<Reread> {
+  let sum: Reread | undefined
+  for await (const range of ranges) {
+    if (sum && (sum.blocks >= COMPARED_TOGETHER || sum.hasStates !== range.hasStates)) {
+      yield sum
+      sum = undefined
+    }
+    const before: Reread = sum ?? { ...range, facts: mergeFacts([]), blocks: 0 }
+    sum = { ...before, facts: mergeFacts([before.facts, range.facts]), blocks: before.blocks + range.blocks }
   }
-  if (facts.blocks.length > 0) yield { facts }
+  if (sum) yield sum
 }
 
 /**
@@ -59,11 +68,13 @@ export async function verify(options: VerifyOptions): Promise<Finding[]> {
   const reread = numbers === null ? rereadAll(options, FIRST_BLOCK, last) : rereadSome(options, numbers)
   const comparison = compareFacts(session)
   let done = 0
-  for await (const batch of together(reread)) {
-    await comparison.compare(batch)
-    done += batch.facts.blocks.length
-    onProgress(done, numbers?.length ?? last - FIRST_BLOCK + 1)
+  const asked = numbers?.length ?? last - FIRST_BLOCK + 1
+  for await (const range of together(reread)) {
+    await comparison.compare(range)
+    done += range.blocks
+    onProgress(done, asked)
   }
+  const lastTime = newest[0]?.block_time ?? 0
 
   const stretch = {
     clickhouse,
@@ -73,12 +84,13 @@ export async function verify(options: VerifyOptions): Promise<Finding[]> {
     last: { number: last, hash: lastHash },
   }
   return [
-    ...comparison.findings(),
-    await checkLinks(clickhouse),
-    await checkPlaces(clickhouse),
-    await checkSampleCounts(clickhouse, last),
-    await checkMinutes(clickhouse),
-    await checkDoubleEntry(clickhouse, new Date(0), new Date(4_000_000_000_000)),
+    ...comparison.findings(asked),
+    await checkLinks(clickhouse, last),
+    await checkPlaces(clickhouse, last),
+    await checkLogCounts(clickhouse, last),
+    await checkSampleCounts(clickhouse, last, options.track),
+    await checkMinutes(clickhouse, lastTime),
+    await checkDoubleEntry(clickhouse, new Date(0), new Date(lastTime * 1000)),
     await checkSupply(stretch),
     await checkFees(stretch),
   ]

@@ -7,13 +7,13 @@ const misplaced = factTables
   .map(
     (table) => `
     SELECT '${table}' AS fact_table, toUInt32(count()) AS facts FROM ${table}
-    WHERE block_number > 0 AND (block_number, block_time) NOT IN (SELECT block_number, block_time FROM blocks)`,
+    WHERE block_number BETWEEN 1 AND {to: UInt64} AND (block_number, block_time) NOT IN (SELECT block_number, block_time FROM blocks)`,
   )
 
-/** How many facts of each table name a block that is not in `blocks`, or another time than its own. */
+/** How many facts of each table, up to the block `to`, name a block that is not in `blocks`, or another time than its own. */
 export const misplacedFacts = defineQuery({
   name: 'misplaced_facts',
-  params: z.object({}),
+  params: z.object({ to: z.int() }),
   row: z.object({ fact_table: z.enum(factTables), facts: z.int() }),
   sql: misplaced.join('\n    UNION ALL'),
 })

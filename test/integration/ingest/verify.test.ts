@@ -1,13 +1,12 @@
-import { spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import type { ClickHouseEnv } from '../../../clickhouse/env.js'
+import { factTables } from '../../../clickhouse/tables/facts.js'
 import { stillChain, type TestChain } from '../../fixtures/chain.js'
+import { faultyNode } from '../../fixtures/faulty-node.js'
 import { ingestAll } from '../../fixtures/ingest.js'
 import { test } from '../../fixtures/services.js'
-
-const PROGRAM = fileURLToPath(new URL('../../../dist/ingest/verify-main.js', import.meta.url))
+import { mismatches, runVerify } from '../../fixtures/verify.js'
 
 let chain: TestChain
 
@@ -18,23 +17,7 @@ afterAll(async () => {
   await chain?.remove()
 })
 
-async function verify(env: ClickHouseEnv, ...flags: string[]): Promise<{ code: number | null; output: string }> {
-  const child = spawn(process.execPath, [PROGRAM, ...flags], {
-    env: { ...process.env, ...env, RPC_URL: chain.rpcUrl, CHAIN: 'devnet', LOG_LEVEL: 'warn' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let output = ''
-  child.stdout.on('data', (chunk) => (output += chunk))
-  child.stderr.on('data', (chunk) => (output += chunk))
-  const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
-  return { code, output }
-}
-
-const mismatches = (output: string): string[] =>
-  output
-    .split('\n')
-    .filter((line) => line.startsWith('mismatch'))
-    .map((line) => line.replace(/^mismatch +/, '').replace(/:.*/, ''))
+const verify = (env: ClickHouseEnv, ...flags: string[]) => runVerify(env, chain.rpcUrl, ...flags)
 
 const run = (clickhouse: ClickHouseClient, query: string) =>
   clickhouse.command({ query, clickhouse_settings: { mutations_sync: '2', lightweight_deletes_sync: '2' } })
@@ -53,6 +36,24 @@ describe('a database that has what the chain has', () => {
   })
 })
 
+test('what a node has no state for any more is named as not checked, the logs are compared all the same', async ({
+  clickhouseEnv,
+  clickhouse,
+}) => {
+  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+  const pruned = await faultyNode(chain.rpcUrl, () => 'pruned')
+  const before = await runVerify(clickhouseEnv, pruned.url, '--all')
+  expect(before.code, before.output).toBe(0)
+  expect(before.output).toMatch(/not checked +peg_samples row by row: 0 rows, without 60 blocks/)
+  expect(before.output).toMatch(/not checked +mints minus burns = supply/)
+  expect(before.output).toMatch(/\nmatch +fees_paid row by row: \d{2,} rows, without 1 blocks/)
+  await run(clickhouse, 'DELETE FROM fees_paid WHERE block_number = 31')
+  const after = await runVerify(clickhouseEnv, pruned.url, '--all')
+  await pruned.close()
+  expect(after.code, after.output).toBe(1)
+  expect(mismatches(after.output)).toEqual(['fees_paid row by row'])
+})
+
 describe('damage is found and named', () => {
   test('in facts, views and sums', async ({ clickhouseEnv, clickhouse }) => {
     await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
@@ -60,7 +61,7 @@ describe('damage is found and named', () => {
     await run(clickhouse, 'DELETE FROM fees_paid WHERE block_number = (SELECT max(block_number) FROM fees_paid)')
     await run(
       clickhouse,
-      'INSERT INTO supply_events SELECT * FROM supply_events ORDER BY block_number DESC, log_index DESC LIMIT 1',
+      "INSERT INTO supply_events SELECT * FROM supply_events WHERE kind != 'cap' ORDER BY block_number DESC, log_index DESC LIMIT 1",
     )
     await run(clickhouse, 'ALTER TABLE flows UPDATE usd_micros = usd_micros + 1 WHERE block_number > 30')
     await run(
@@ -70,6 +71,7 @@ describe('damage is found and named', () => {
     const { code, output } = await verify(clickhouseEnv, '--all')
     expect(code).toBe(1)
     expect(mismatches(output).sort(), output).toEqual([
+      'facts fit the logs and transactions of their block',
       'fees = what the fee manager holds',
       'fees_paid row by row',
       'flows row by row',
@@ -101,6 +103,21 @@ describe('damage is found and named', () => {
         'one sample a stable and block',
       ]),
     )
+  })
+
+  test('also in blocks that no sample looks at', async ({ clickhouseEnv, clickhouse }) => {
+    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+    // A block with all of its facts, a stable with all of its samples, and a log that is there twice.
+    for (const table of factTables) {
+      await run(clickhouse, `DELETE FROM ${table} WHERE block_number = 30`)
+    }
+    await run(clickhouse, 'DELETE FROM peg_samples WHERE stable = (SELECT max(stable) FROM stablecoins)')
+    await run(clickhouse, 'INSERT INTO fees_paid SELECT * FROM fees_paid WHERE block_number = 50 LIMIT 1')
+    const { code, output } = await verify(clickhouseEnv, '--blocks', '1', '--seed', '3')
+    expect(code).toBe(1)
+    expect(output).toContain('blocks 30 to 30 are missing')
+    expect(output).toContain('block 50 has a log twice in one table')
+    expect(output).toMatch(/0x[0-9a-f]{40}: 0 samples of 0 blocks, where \d+ blocks are/)
   })
 })
 
