@@ -52,8 +52,8 @@ export async function checkSampleCounts(
   return compared('one sample a stable and block', `${stables.length} stables up to block ${last}`, differences)
 }
 
-/** Later than any minute. */
-const END_OF_TIME = 4_294_967_280
+/** Later than any minute; a DateTime ends less than two minutes after. */
+const END_OF_TIME = 4_294_967_200
 
 /**
  * Every minute state is what the samples of its minute add up to. While ingest writes, of the minutes that were over
