@@ -1,11 +1,12 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { allStablecoins } from '../../clickhouse/queries/all-stablecoins.js'
 import { dexOrdersById } from '../../clickhouse/queries/dex-orders-by-id.js'
-import { type Facts, mergeFacts } from '../../clickhouse/tables/facts.js'
+import type { Facts } from '../../clickhouse/tables/facts.js'
 import { ahead } from '../ahead.js'
 import { type BatchReader, completeBatch, type DecodedBatch, decodeBatch, FIRST_BLOCK } from '../batch.js'
 import { createOrders } from '../orders.js'
 import { createRegistry } from '../registry.js'
+import type { Scope } from '../scope.js'
 import { type BlockWithLogs, readBlocks } from '../sources/blocks.js'
 import type { Rpc } from '../sources/rpc.js'
 import { StateUnavailableError } from '../sources/state-unavailable.js'
@@ -23,6 +24,9 @@ export type RereadOptions = {
 /** Facts of blocks made anew. Without states, which the node drops some day, there are those of the logs only. */
 export type Reread = { facts: Facts; blocks: number; hasStates: boolean }
 
+/** What is read where the node has no states. */
+const OF_LOGS: Scope = { families: ['catalogue', 'logs'], only: [], except: [] }
+
 /** Ranges in work at a time. */
 const DEPTH = 3
 
@@ -35,8 +39,7 @@ async function complete(reader: BatchReader, batch: DecodedBatch): Promise<Rerea
     return { facts: (await completeBatch(reader, batch)).facts, blocks, hasStates: true }
   } catch (error) {
     if (!(error instanceof StateUnavailableError)) throw error
-    const ofLogs = batch.decoded.map(({ facts }) => facts)
-    return { facts: mergeFacts([{ stablecoins: batch.genesis }, ...ofLogs]), blocks, hasStates: false }
+    return { facts: (await completeBatch(reader, batch, OF_LOGS)).facts, blocks, hasStates: false }
   }
 }
 

@@ -29,10 +29,12 @@ export type VerifyOptions = RereadOptions & {
   onProgress: (done: number, of: number) => void
 }
 
-/** There is nothing that could be verified. */
-class NothingToVerifyError extends PlumblineError {
+/** The database does not go back to the first block, on which everything later depends. */
+class NoBeginningError extends PlumblineError {
   constructor() {
-    super('the database has no blocks', { retryable: false })
+    super(`block ${FIRST_BLOCK} is not in: verify needs the history from its beginning, which npm run backfill reads`, {
+      retryable: false,
+    })
   }
 }
 
@@ -62,7 +64,7 @@ export async function verify(options: VerifyOptions): Promise<Finding[]> {
   const hashes = await blockHashes(clickhouse, { from_block: FIRST_BLOCK, to_block: FIRST_BLOCK })
   const newest = await blockHashes(clickhouse, { from_block: last, to_block: last })
   const [firstHash, lastHash] = [hashes[0]?.block_hash, newest[0]?.block_hash]
-  if (firstHash === undefined || lastHash === undefined) throw new NothingToVerifyError()
+  if (firstHash === undefined || lastHash === undefined) throw new NoBeginningError()
 
   const numbers = blocks === null ? null : sampleBlocks(FIRST_BLOCK, last, blocks, seed)
   const reread = numbers === null ? rereadAll(options, FIRST_BLOCK, last) : rereadSome(options, numbers)
