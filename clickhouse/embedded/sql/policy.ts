@@ -79,8 +79,18 @@ function assertNameAllowed(sql: string, tokens: readonly Token[], i: number): vo
   if (name === 'file' && (isCall || !isSymbol(sql, tokens[i - 1], '.'))) {
     throw accessDenied('The function file is not allowed. A column of that name can be read as table.file')
   }
-  if (isCall && name.toLowerCase() === 'format') assertFormatReadable(sql, tokens.slice(i + 2, i + 4))
+  if (isCall && name.toLowerCase() === 'format' && !isTableName(sql, tokens, i)) {
+    assertFormatReadable(sql, tokens.slice(i + 2, i + 4))
+  }
   if (isCall && /^(disk|(complex_key_)?ssd_cache)$/i.test(name)) throw accessDenied(`${name}() is not allowed in SQL`)
+}
+
+/** Whether brackets behind a name are the columns of a table that is made or inserted into, and no call. */
+function isTableName(sql: string, tokens: readonly Token[], i: number): boolean {
+  const before = tokens[i - 1]
+  if (isSymbol(sql, before, '.') || isKeyword(sql, before, 'INTO')) return true
+  const hasColumns = ['CREATE', 'ATTACH', 'REPLACE', 'INSERT'].some((verb) => isKeyword(sql, tokens[0], verb))
+  return hasColumns && (isKeyword(sql, before, 'TABLE') || isKeyword(sql, before, 'EXISTS'))
 }
 
 /**

@@ -159,6 +159,9 @@ test.each([
   "SELECT * FROM format('OR' || 'C', '')",
   "SELECT * FROM format(('ORC'), '')",
   "SELECT * FROM format({f:String}, '')",
+  "DESCRIBE TABLE format(ORC, '')",
+  "CREATE TABLE t ENGINE = Memory AS SELECT * FROM format(concat('O', 'RC'), '')",
+  "INSERT INTO t SELECT * FROM format('ORC', '')",
 ])('rows in a format whose reader is not safe are refused: %s', (sql) => {
   expect(codeOf(sql)).toBe(48)
 })
@@ -178,6 +181,9 @@ test('what looks alike is not refused', () => {
     'SELECT * FROM t FORMAT ProtobufList',
     "SELECT format('{} Protobuf', a), format(pattern, a), format('x')",
     'SELECT * FROM t FORMAT ORC',
+    'CREATE TABLE IF NOT EXISTS format (a UInt8) ENGINE = Memory',
+    'INSERT INTO format (a) VALUES (1)',
+    'INSERT INTO TABLE d.format (orc) SELECT 1',
     'DROP DATABASE d',
     'DROP TABLE default.t',
   ]) {
