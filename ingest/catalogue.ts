@@ -5,9 +5,11 @@ import { allStablecoins } from '../clickhouse/queries/all-stablecoins.js'
 import { mergeFacts } from '../clickhouse/tables/facts.js'
 import type { Stablecoin } from '../clickhouse/tables/stablecoins.js'
 import { REFERENCE_STABLE } from '../domain/peg.js'
-import { type Batch, FIRST_BLOCK, genesisStablecoins } from './batch.js'
+import type { Batch } from './batch.js'
 import { GENESIS_TOKENS } from './chain/addresses.js'
-import { type ChainEvent, decodeLog, topicsOf } from './chain/events.js'
+import type { ChainEvent } from './chain/event-types.js'
+import { decodeLog, topicsOf } from './chain/events.js'
+import { FIRST_BLOCK, genesisStablecoins } from './decode.js'
 import { createRegistry, type Registry } from './registry.js'
 import type { Scope } from './scope.js'
 import { openLedger } from './sinks/batch-ledger.js'
@@ -25,7 +27,14 @@ export const CATALOGUE = 'catalogue'
 
 /** Blocks in one batch of the catalogue: their logs are few, as nothing else is asked for. */
 const CATALOGUE_BLOCKS = 10_000
-const TOPICS = topicsOf(['TokenCreated', 'QuoteTokenUpdate', 'OrderPlaced', 'OrderFlipped'])
+const TOPICS = topicsOf([
+  'TokenCreated',
+  'QuoteTokenUpdate',
+  'OrderPlaced',
+  'OrderFlipped',
+  'RoleMembershipUpdated',
+  'RoleAdminUpdated',
+])
 const SCOPE: Scope = { families: ['catalogue'], only: [], except: [] }
 
 type Options = {

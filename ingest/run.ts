@@ -4,13 +4,16 @@ import type { Logger } from 'pino'
 import { allStablecoins } from '../clickhouse/queries/all-stablecoins.js'
 import { blockHashes } from '../clickhouse/queries/block-hashes.js'
 import { dexOrdersById } from '../clickhouse/queries/dex-orders-by-id.js'
+import { issuerChanges } from '../clickhouse/queries/issuer-changes.js'
 import type { ChainIdentity } from '../clickhouse/tables/chain-identity.js'
 import { agreeWithNode } from './agree.js'
 import { ahead } from './ahead.js'
-import { type BatchReader, completeBatch, type DecodedBatch, decodeBatch } from './batch.js'
+import { completeBatch } from './batch.js'
 import { listedTokens, NETWORKS } from './chain/networks.js'
 import { checkChainId, claimDatabase, readChainIdentity } from './chain-check.js'
 import type { IngestConfig } from './config.js'
+import { type BatchReader, type DecodedBatch, decodeBatch } from './decode.js'
+import { createIssuers } from './issuers.js'
 import { createOrders } from './orders.js'
 import { createRegistry } from './registry.js'
 import { TIP } from './sinks/batch-ledger.js'
@@ -101,12 +104,14 @@ async function* followChain({
   const stables = await persistWrite('read the stables', () =>
     allStablecoins(clickhouse, { before_block: ledger.next }),
   )
+  const issuers = await persistWrite('read the issuers', () => issuerChanges(clickhouse, { before_block: ledger.next }))
   log.info({ ...chain, next: ledger.next, unfinished: ledger.unfinished, stables: stables.length }, 'starts')
 
   const track = config.TRACK ?? (config.CHAIN === 'devnet' ? 'all' : 'listed')
   const reader: BatchReader = {
     rpc,
     registry: createRegistry(stables, track),
+    issuers: createIssuers(issuers),
     orders: createOrders((order_ids) => persistWrite('read orders', () => dexOrdersById(clickhouse, { order_ids }))),
     listed: listedTokens(chain.chain_id),
   }

@@ -11,7 +11,13 @@ const orderId = z.string().regex(/^\d+$/)
 export const catalogueCounts = defineQuery({
   name: 'catalogue_counts',
   params: z.object({ from_block: z.int(), to_block: z.int(), from_order: orderId, to_order: orderId }),
-  row: z.object({ stablecoins: z.int(), quote_token_updates: z.int(), dex_orders: z.int(), dex_order_flips: z.int() }),
+  row: z.object({
+    stablecoins: z.int(),
+    quote_token_updates: z.int(),
+    dex_orders: z.int(),
+    dex_order_flips: z.int(),
+    role_events: z.int(),
+  }),
   sql: `
     SELECT
         (SELECT toUInt32(count()) FROM stablecoins
@@ -22,5 +28,7 @@ export const catalogueCounts = defineQuery({
          WHERE order_id BETWEEN toUInt128({from_order: String}) AND toUInt128({to_order: String})
            AND block_number BETWEEN {from_block: UInt64} AND {to_block: UInt64}) AS dex_orders,
         (SELECT toUInt32(count()) FROM dex_order_flips
-         WHERE block_number BETWEEN {from_block: UInt64} AND {to_block: UInt64}) AS dex_order_flips`,
+         WHERE block_number BETWEEN {from_block: UInt64} AND {to_block: UInt64}) AS dex_order_flips,
+        (SELECT toUInt32(count()) FROM role_events
+         WHERE block_number BETWEEN {from_block: UInt64} AND {to_block: UInt64}) AS role_events`,
 })

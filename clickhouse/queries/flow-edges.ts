@@ -3,8 +3,8 @@ import { integerText } from '../columns.js'
 import { defineQuery } from '../define-query.js'
 
 /**
- * What flowed between each two stables in (from, to], as sums of 1e-6 USD; in no order. `tx_count` is of distinct
- * transactions; `unpriced_count` flows have no USD value and are missing from the volume. A token that is no known
+ * What flowed between each two stables in (from, to], as sums of 1e-6 USD; in no order. What left for other chains or came
+ * from there joins no two stables and does not count. `tx_count` is of distinct transactions; `unpriced_count` flows have no USD value and are missing from the volume. A token that is no known
  * stable goes by its address.
  */
 export const flowEdges = defineQuery({
@@ -28,7 +28,7 @@ export const flowEdges = defineQuery({
         SELECT from_token, to_token, toString(ifNull(sum(usd_micros), 0)) AS volume_micros,
                toUInt32(uniqExact(tx_hash)) AS tx_count, toUInt32(countIf(usd_micros IS NULL)) AS unpriced_count
         FROM flows
-        WHERE block_time > {from: DateTime} AND block_time <= {to: DateTime}
+        WHERE kind != 'bridge' AND block_time > {from: DateTime} AND block_time <= {to: DateTime}
         GROUP BY from_token, to_token
     ) AS edges
     LEFT JOIN symbols AS source ON source.stable = edges.from_token

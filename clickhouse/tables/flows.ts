@@ -1,4 +1,7 @@
-/** A movement of value from one stable to another. Amounts are base units as decimal strings. */
+/**
+ * A movement of value from one stable to another, or with `bridge` between this chain and `remote_chain`, where the token
+ * is '' on the other chain's side. Amounts are base units as decimal strings.
+ */
 export type Flow = {
   kind: 'swap' | 'transfer' | 'bridge'
   from_token: string
@@ -8,6 +11,7 @@ export type Flow = {
   amount_out_raw: string
   usd_micros: string | null
   path: string[]
+  remote_chain: string | null
   block_number: number
   log_index: number
   block_time: number

@@ -3,15 +3,18 @@ import type { Logger } from 'pino'
 import { allStablecoins } from '../../clickhouse/queries/all-stablecoins.js'
 import { type CoveredRange, coverage } from '../../clickhouse/queries/coverage.js'
 import { dexOrdersById } from '../../clickhouse/queries/dex-orders-by-id.js'
+import { issuerChanges } from '../../clickhouse/queries/issuer-changes.js'
 import { trackStart } from '../../clickhouse/queries/track-start.js'
 import { factTables } from '../../clickhouse/tables/facts.js'
 import { type IngestGap, insertIngestGaps } from '../../clickhouse/tables/ingest-gaps.js'
 import { PlumblineError } from '../../domain/errors.js'
 import { ahead } from '../ahead.js'
-import { type Batch, FIRST_BLOCK } from '../batch.js'
+import type { Batch } from '../batch.js'
 import { listedTokens } from '../chain/networks.js'
 import { claimDatabase, readChainIdentity } from '../chain-check.js'
 import type { IngestConfig } from '../config.js'
+import { FIRST_BLOCK } from '../decode.js'
+import { createIssuers } from '../issuers.js'
 import { createOrders } from '../orders.js'
 import { createRegistry } from '../registry.js'
 import { TIP } from '../sinks/batch-ledger.js'
@@ -64,6 +67,7 @@ export async function prepareBackfill(options: BackfillOptions, request: Backfil
   const last = await lastBlock(options, rpc, covered)
 
   const stables = await persistWrite('read the stables', () => allStablecoins(clickhouse, { before_block: last + 1 }))
+  const issuers = await persistWrite('read the issuers', () => issuerChanges(clickhouse, { before_block: last + 1 }))
   const unknown = request.stables.filter((address) => !stables.some(({ stable }) => stable === address))
   if (unknown.length > 0) throw new BackfillError(`no such stable before block ${last + 1}: ${unknown.join(', ')}`)
   const track = config.TRACK ?? (config.CHAIN === 'devnet' ? 'all' : 'listed')
@@ -72,6 +76,7 @@ export async function prepareBackfill(options: BackfillOptions, request: Backfil
     persistWrite,
     rpc,
     registry: createRegistry(stables, track),
+    issuers: createIssuers(issuers),
     orders: createOrders((order_ids) => persistWrite('read orders', () => dexOrdersById(clickhouse, { order_ids }))),
     listed: listedTokens(chain.chain_id),
   }

@@ -2,7 +2,8 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { catalogueCounts } from '../../clickhouse/queries/catalogue-counts.js'
 import type { IngestGap } from '../../clickhouse/tables/ingest-gaps.js'
 import { PlumblineError } from '../../domain/errors.js'
-import { type Batch, type BatchReader, completeBatch, type DecodedBatch, decodeOldBatch } from '../batch.js'
+import { type Batch, completeBatch } from '../batch.js'
+import { type BatchReader, type DecodedBatch, decodeOldBatch } from '../decode.js'
 import type { PersistWrite } from '../sinks/persist-write.js'
 import { readBlocks } from '../sources/blocks.js'
 import { StateUnavailableError } from '../sources/state-unavailable.js'
@@ -57,7 +58,7 @@ function withGaps(segment: Missing, batch: Batch, gaps: IngestGap[]): ReadSegmen
   }
 }
 
-/** Throws CatalogueError where the logs tell of a stable, a quote token or an order that is not in. */
+/** Throws CatalogueError where the logs tell of a stable, a quote token, an order or a role that is not in. */
 async function checkCatalogue(reader: Reader, segment: Missing, { decoded }: DecodedBatch): Promise<void> {
   const { clickhouse, persistWrite } = reader
   const ids = decoded.flatMap(({ facts }) => (facts.dex_orders ?? []).map(({ order_id }) => BigInt(order_id)))
@@ -69,7 +70,7 @@ async function checkCatalogue(reader: Reader, segment: Missing, { decoded }: Dec
     to_order: `${ids.at(-1) ?? 0}`,
   }
   const [found] = await persistWrite('count the catalogue', () => catalogueCounts(clickhouse, range))
-  for (const table of ['stablecoins', 'quote_token_updates', 'dex_orders', 'dex_order_flips'] as const) {
+  for (const table of ['stablecoins', 'quote_token_updates', 'dex_orders', 'dex_order_flips', 'role_events'] as const) {
     const expected = decoded.reduce((sum, { facts }) => sum + (facts[table]?.length ?? 0), 0)
     if (found?.[table] !== expected) throw new CatalogueError(segment, table, found?.[table] ?? 0, expected)
   }

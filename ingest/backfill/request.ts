@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { Address } from '../../clickhouse/columns.js'
 import { ConfigError } from '../../domain/parse-env.js'
-import { FIRST_BLOCK } from '../batch.js'
+import { FIRST_BLOCK } from '../decode.js'
 import type { BackfillRequest } from './backfill.js'
 
 const blockNumber = z

@@ -8,6 +8,10 @@ export const TIP403_REGISTRY = '0x403c000000000000000000000000000000000000'
 export const FEE_MANAGER = '0xfeec000000000000000000000000000000000000'
 /** Keeps transfers that the receiver's own policy does not let in. */
 export const RECEIVE_POLICY_GUARD = '0xb10c000000000000000000000000000000000000'
+/** Holds the deposits of payment channels. */
+export const TIP20_CHANNEL_RESERVE = '0x4d50500000000000000000000000000000000000'
+/** What the address of every zone's portal starts with; the zone's id, eight bytes, ends it. */
+export const ZONE_PORTAL_PREFIX = `0x5ad0${'0'.repeat(20)}`
 /** Multicall3 at its canonical address. */
 export const MULTICALL3 = '0xca11bde05977b3631167028862be2a173976ca11'
 
@@ -25,3 +29,21 @@ const VIRTUAL = 'fd'.repeat(10)
 
 /** Whether the chain passes on what is sent to this lower-case address. It may stand at the end of a topic. */
 export const isVirtualAddress = (address: string): boolean => address.startsWith(VIRTUAL, address.length - 32)
+
+/**
+ * The zone whose portal an address is, as `zone:<id>`, or null. Of the two portals that were made before portals had
+ * addresses of their own, the letter by which Tempo calls their zones.
+ */
+export function zoneOf(portal: string): string | null {
+  if (portal.startsWith(ZONE_PORTAL_PREFIX)) return `zone:${BigInt(`0x${portal.slice(ZONE_PORTAL_PREFIX.length)}`)}`
+  return LEGACY_ZONES.get(portal) ?? null
+}
+const LEGACY_ZONES = new Map([
+  ['0x7069dec4e64fd07334a0933ede836c17259c9b23', 'zone:A'],
+  ['0x3f5296303400b56271b476f5a0b9cbf74350d6ac', 'zone:B'],
+])
+
+/** Bridge contracts (Stargate's OFTs on Tempo) and their tokens, for which no role event has to be seen. */
+export const KNOWN_BRIDGES: ReadonlyMap<string, string> = new Map([
+  ['0x8c76e2f6c5ceda9aa7772e7eff30280226c44392', '0x20c000000000000000000000b9537d11c60e8b50'],
+])

@@ -1,4 +1,4 @@
-import { pad, toEventSelector } from 'viem'
+import { pad, parseAbi, toEventSelector } from 'viem'
 import { Abis } from 'viem/tempo'
 import type { RawLog } from '../sources/answers.js'
 import {
@@ -9,106 +9,16 @@ import {
   TIP20_FACTORY,
   TIP20_PREFIX,
   TIP403_REGISTRY,
+  zoneOf,
 } from './addresses.js'
+import type { ChainEvent, TransferArgs } from './event-types.js'
 import { type LogDecoder, logDecoder } from './log-decoder.js'
 
-/** Where a log stands. `block_number` and `log_index` fit a double. */
-type LogPosition = { blockNumber: number; logIndex: number; txHash: string; address: string }
-
-type TransferArgs = { from: string; to: string; amount: bigint }
-
-type PolicyLog =
-  | { name: 'TransferPolicyUpdate'; args: { updater: string; newPolicyId: bigint } }
-  | { name: 'PolicyCreated'; args: { policyId: bigint; updater: string; policyType: number } }
-  | { name: 'PolicyAdminUpdated'; args: { policyId: bigint; updater: string; admin: string } }
-  | { name: 'WhitelistUpdated'; args: { policyId: bigint; updater: string; account: string; allowed: boolean } }
-  | { name: 'BlacklistUpdated'; args: { policyId: bigint; updater: string; account: string; restricted: boolean } }
-  | {
-      name: 'CompoundPolicyCreated'
-      args: {
-        policyId: bigint
-        creator: string
-        senderPolicyId: bigint
-        recipientPolicyId: bigint
-        mintRecipientPolicyId: bigint
-      }
-    }
-  | {
-      name: 'ReceivePolicyUpdated'
-      args: { account: string; senderPolicyId: bigint; tokenFilterId: bigint; recoveryAuthority: string }
-    }
-
-type FeePoolArgs = { userToken: string; validatorToken: string }
-type FeeLog =
-  | { name: 'UserTokenSet'; args: { user: string; token: string } }
-  | { name: 'ValidatorTokenSet'; args: { validator: string; token: string } }
-  | { name: 'FeesDistributed'; args: { validator: string; token: string; amount: bigint } }
-  | {
-      name: 'FeePoolMint'
-      args: FeePoolArgs & { sender: string; to: string; amountValidatorToken: bigint; liquidity: bigint }
-    }
-  | {
-      name: 'FeePoolBurn'
-      args: FeePoolArgs & {
-        sender: string
-        to: string
-        amountUserToken: bigint
-        amountValidatorToken: bigint
-        liquidity: bigint
-      }
-    }
-  | { name: 'FeePoolRebalanceSwap'; args: FeePoolArgs & { swapper: string; amountIn: bigint; amountOut: bigint } }
-
-type HoldArgs = { token: string; receiver: string; blockedNonce: bigint; amount: bigint }
-type HoldLog =
-  | { name: 'TransferBlocked'; args: HoldArgs & { receipt: string } }
-  | { name: 'ReceiptClaimed'; args: HoldArgs & { originator: string; caller: string; to: string } }
-  | { name: 'ReceiptBurned'; args: HoldArgs & { originator: string; caller: string } }
-
-type OrderArgs = {
-  orderId: bigint
-  maker: string
-  token: string
-  amount: bigint
-  isBid: boolean
-  tick: number
-  flipTick: number
-}
-type DexLog =
-  | { name: 'PairCreated'; args: { key: string; base: string; quote: string } }
-  | { name: 'OrderPlaced'; args: OrderArgs & { isFlipOrder: boolean } }
-  | {
-      name: 'OrderFilled'
-      args: { orderId: bigint; maker: string; taker: string; amountFilled: bigint; partialFill: boolean }
-    }
-  | { name: 'OrderFlipped'; args: OrderArgs }
-  | { name: 'FlipFailed'; args: { orderId: bigint; maker: string; reason: string } }
-  | { name: 'OrderCancelled'; args: { orderId: bigint } }
-
-/** The events that ingest reads, addresses in lower case. Those of the fee manager's pools are called FeePool…. */
-export type ChainEvent = LogPosition &
-  (
-    | {
-        name: 'TokenCreated'
-        args: { token: string; name: string; symbol: string; currency: string; quoteToken: string; admin: string }
-      }
-    | { name: 'QuoteTokenUpdate'; args: { newQuoteToken: string } }
-    | { name: 'Transfer'; args: TransferArgs }
-    | { name: 'Mint'; args: { to: string; amount: bigint } }
-    | { name: 'Burn' | 'BurnBlocked'; args: { from: string; amount: bigint } }
-    | { name: 'SupplyCapUpdate'; args: { updater: string; newSupplyCap: bigint } }
-    | { name: 'NextQuoteTokenSet'; args: { updater: string; nextQuoteToken: string } }
-    | { name: 'LogoURIUpdated'; args: { updater: string; newLogoURI: string } }
-    | { name: 'PauseStateUpdate'; args: { updater: string; isPaused: boolean } }
-    | { name: 'RoleMembershipUpdated'; args: { role: string; account: string; sender: string; hasRole: boolean } }
-    | { name: 'RoleAdminUpdated'; args: { role: string; newAdminRole: string; sender: string } }
-    | { name: 'RewardDistributed'; args: { funder: string; amount: bigint } }
-    | { name: 'RewardRecipientSet'; args: { holder: string; recipient: string } }
-    | PolicyLog
-    | FeeLog
-    | HoldLog
-    | DexLog
-  )
+/** LayerZero's omnichain fungible token. Amounts are in the units of this chain's token. */
+const OFT = parseAbi([
+  'event OFTSent(bytes32 indexed guid, uint32 dstEid, address indexed fromAddress, uint256 amountSentLD, uint256 amountReceivedLD)',
+  'event OFTReceived(bytes32 indexed guid, uint32 srcEid, address indexed toAddress, uint256 amountReceivedLD)',
+])
 
 const READ_FROM = [
   {
@@ -166,6 +76,13 @@ const READ_FROM = [
     emits: (address: string) => address === RECEIVE_POLICY_GUARD,
     names: ['TransferBlocked', 'ReceiptClaimed', 'ReceiptBurned'],
   },
+  {
+    abi: Abis.zonePortal,
+    emits: (address: string) => zoneOf(address) !== null,
+    prefix: 'Zone',
+    names: ['DepositMade', 'WithdrawalProcessed', 'DepositBounceBack', 'RefundClaimed'],
+  },
+  { abi: OFT, emits: () => true, isAnybodys: true, names: ['OFTSent', 'OFTReceived'] },
 ]
 
 /** The first topics of the events of these names: what eth_getLogs narrows by. */
@@ -178,12 +95,13 @@ export const topicsOf = (names: readonly ChainEvent['name'][]): string[] =>
     ),
   )
 
-type Known = { name: string; emits: (address: string) => boolean; decode: LogDecoder }
+/** With `isAnybodys`, any contract may emit what it likes under the topic: a log that does not fit is none of these. */
+type Known = { name: string; emits: (address: string) => boolean; isAnybodys: boolean; decode: LogDecoder }
 const byTopic = new Map<string, Known>()
-for (const { abi, emits, names, prefix = '' } of READ_FROM) {
+for (const { abi, emits, names, prefix = '', isAnybodys = false } of READ_FROM) {
   for (const item of abi) {
     if (item.type !== 'event' || !names.includes(item.name)) continue
-    byTopic.set(toEventSelector(item), { name: `${prefix}${item.name}`, emits, decode: logDecoder(item) })
+    byTopic.set(toEventSelector(item), { name: `${prefix}${item.name}`, emits, isAnybodys, decode: logDecoder(item) })
   }
 }
 
@@ -211,14 +129,27 @@ const transfer = byTopic.get(TRANSFER) as Known
 export const readTransfer = (log: RawLog): TransferArgs | null =>
   log.topics[0] === TRANSFER && transfer.emits(log.address) ? (transfer.decode(log) as TransferArgs) : null
 
-/** The event that a log is, or null when it is none that ingest reads. Throws when its data does not fit its topic. */
+function argsOrNull({ decode }: Known, log: RawLog): ReturnType<LogDecoder> | null {
+  try {
+    return decode(log)
+  } catch {
+    return null
+  }
+}
+
+/**
+ * The event that a log is, or null when it is none that ingest reads. Throws when the data of one of the chain's own
+ * contracts does not fit its topic.
+ */
 export function decodeLog(log: RawLog): ChainEvent | null {
   const topic = log.topics[0]
   const known = topic === undefined ? undefined : byTopic.get(topic)
   if (!known?.emits(log.address) || isOtherTransfer(log)) return null
+  const args = known.isAnybodys ? argsOrNull(known, log) : known.decode(log)
+  if (args === null) return null
   return {
     name: known.name,
-    args: known.decode(log),
+    args,
     blockNumber: log.blockNumber,
     logIndex: log.logIndex,
     txHash: log.transactionHash,

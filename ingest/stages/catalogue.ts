@@ -1,10 +1,14 @@
 import type { Facts } from '../../clickhouse/tables/facts.js'
-import type { ChainEvent } from '../chain/events.js'
+import type { ChainEvent } from '../chain/event-types.js'
 import { dexOrderFlips } from './dex-orders.js'
 import { type EventBlock, position } from './position.js'
+import { roleEvents } from './role-events.js'
 
-/** What later blocks need to be understood: stables, their quote tokens, and orders. */
-export type Catalogue = Pick<Facts, 'stablecoins' | 'quote_token_updates' | 'dex_orders' | 'dex_order_flips'>
+/** What later blocks need to be understood: stables, their quote tokens, orders, and who may issue what. */
+export type Catalogue = Pick<
+  Facts,
+  'stablecoins' | 'quote_token_updates' | 'dex_orders' | 'dex_order_flips' | 'role_events'
+>
 
 /** `stable` is quoted in what, at this point of the log; called for stables that exist. */
 type QuoteTokenOf = (stable: string) => string
@@ -24,6 +28,7 @@ export function catalogue(
     quote_token_updates: [],
     dex_orders: [],
     dex_order_flips: dexOrderFlips(block, events),
+    role_events: roleEvents(block, events),
   }
   // A stable's quote token may change, or be set, within the block.
   const quoteTokens = new Map<string, string>()

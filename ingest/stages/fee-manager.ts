@@ -1,6 +1,6 @@
 import type { FactPosition } from '../../clickhouse/tables/fact-position.js'
 import type { FeeDistribution, FeeElection, FeePoolEvent } from '../../clickhouse/tables/fees.js'
-import type { ChainEvent } from '../chain/events.js'
+import type { ChainEvent } from '../chain/event-types.js'
 import { type EventBlock, rowsOf } from './position.js'
 
 /** In which stables fees are paid or wanted from here on, in log order. */

@@ -1,6 +1,6 @@
 import type { FactPosition } from '../../clickhouse/tables/fact-position.js'
 import type { HeldTransfer } from '../../clickhouse/tables/held-transfers.js'
-import type { ChainEvent } from '../chain/events.js'
+import type { ChainEvent } from '../chain/event-types.js'
 import { type EventBlock, rowsOf } from './position.js'
 
 function change(event: ChainEvent): Omit<HeldTransfer, keyof FactPosition> | null {

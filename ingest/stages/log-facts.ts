@@ -1,5 +1,5 @@
 import type { Facts } from '../../clickhouse/tables/facts.js'
-import type { ChainEvent } from '../chain/events.js'
+import type { ChainEvent } from '../chain/event-types.js'
 import type { BlockWithLogs } from '../sources/blocks.js'
 import { dexOrderEnds, dexPairs } from './dex-orders.js'
 import { feeDistributions, feeElections, feePoolEvents } from './fee-manager.js'
@@ -8,7 +8,6 @@ import { heldTransfers } from './held-transfers.js'
 import { pauseEvents } from './pause-events.js'
 import { policyEvents } from './policy-events.js'
 import { rewardClaims, rewardDistributions, rewardRecipients } from './rewards.js'
-import { roleEvents } from './role-events.js'
 import { supplyEvents } from './supply-events.js'
 import { logoUpdates, quoteTokenProposals } from './token-updates.js'
 import { virtualForwards } from './virtual-forwards.js'
@@ -18,7 +17,6 @@ export const logFacts = (block: BlockWithLogs, events: readonly ChainEvent[]): P
   dex_pairs: dexPairs(block, events),
   dex_order_ends: dexOrderEnds(block, events),
   supply_events: supplyEvents(block, events),
-  role_events: roleEvents(block, events),
   pause_events: pauseEvents(block, events),
   policy_events: policyEvents(block, events),
   reward_distributions: rewardDistributions(block, events),

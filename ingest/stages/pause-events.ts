@@ -1,5 +1,5 @@
 import type { PauseEvent } from '../../clickhouse/tables/pause-events.js'
-import type { ChainEvent } from '../chain/events.js'
+import type { ChainEvent } from '../chain/event-types.js'
 import { type EventBlock, rowsOf } from './position.js'
 
 /** The pauses and their ends among a block's events, in log order. */

@@ -1,7 +1,7 @@
 import type { FactPosition } from '../../clickhouse/tables/fact-position.js'
 import type { PolicyEvent } from '../../clickhouse/tables/policy-events.js'
 import { PlumblineError } from '../../domain/errors.js'
-import type { ChainEvent } from '../chain/events.js'
+import type { ChainEvent } from '../chain/event-types.js'
 import { type EventBlock, rowsOf } from './position.js'
 
 type Change = Omit<PolicyEvent, keyof FactPosition>

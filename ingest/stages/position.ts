@@ -1,5 +1,5 @@
 import type { FactPosition } from '../../clickhouse/tables/fact-position.js'
-import type { ChainEvent } from '../chain/events.js'
+import type { ChainEvent } from '../chain/event-types.js'
 import type { BlockWithLogs } from '../sources/blocks.js'
 
 /** The block of an event, as far as facts need it. `time` is in unix seconds. */

@@ -1,5 +1,5 @@
 import type { RewardClaim, RewardDistribution, RewardRecipient } from '../../clickhouse/tables/rewards.js'
-import type { ChainEvent } from '../chain/events.js'
+import type { ChainEvent } from '../chain/event-types.js'
 import { type EventBlock, rowsOf } from './position.js'
 
 /** The rewards given to holders of stables, in log order. */

@@ -1,5 +1,5 @@
 import type { Stablecoin } from '../../clickhouse/tables/stablecoins.js'
-import type { ChainEvent } from '../chain/events.js'
+import type { ChainEvent } from '../chain/event-types.js'
 
 /** Who an event of a token shows to have, give or take a role: nobody else may do these things. */
 function actors(event: ChainEvent): string[] {

@@ -1,6 +1,6 @@
 import { keccak256, toHex } from 'viem'
 import type { RoleEvent } from '../../clickhouse/tables/role-events.js'
-import type { ChainEvent } from '../chain/events.js'
+import type { ChainEvent } from '../chain/event-types.js'
 import { type EventBlock, rowsOf } from './position.js'
 
 /** TIP-20: a role's id is the hash of its name, but for the one that gives out the others. */

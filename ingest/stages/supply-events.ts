@@ -1,5 +1,5 @@
 import type { SupplyEvent } from '../../clickhouse/tables/supply-events.js'
-import type { ChainEvent } from '../chain/events.js'
+import type { ChainEvent } from '../chain/event-types.js'
 import { type EventBlock, rowsOf } from './position.js'
 
 function change(event: ChainEvent): Pick<SupplyEvent, 'kind' | 'account' | 'amount_raw'> | null {

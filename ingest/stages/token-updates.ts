@@ -1,5 +1,5 @@
 import type { LogoUpdate, QuoteTokenProposal } from '../../clickhouse/tables/token-updates.js'
-import type { ChainEvent } from '../chain/events.js'
+import type { ChainEvent } from '../chain/event-types.js'
 import { type EventBlock, rowsOf } from './position.js'
 
 /** The quote tokens that stables are to have, in log order. */

@@ -1,4 +1,4 @@
-import type { ChainEvent } from '../chain/events.js'
+import type { ChainEvent } from '../chain/event-types.js'
 
 /** Which states a block's events may have changed: those of `stables`, or with `policies` those of every stable. */
 export type TouchedStates = { stables: ReadonlySet<string>; policies: boolean }

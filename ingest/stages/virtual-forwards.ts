@@ -1,6 +1,6 @@
 import type { VirtualForward } from '../../clickhouse/tables/virtual-forwards.js'
 import { isVirtualAddress } from '../chain/addresses.js'
-import type { ChainEvent } from '../chain/events.js'
+import type { ChainEvent } from '../chain/event-types.js'
 import { type EventBlock, position } from './position.js'
 
 /**

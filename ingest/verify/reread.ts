@@ -1,9 +1,12 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { allStablecoins } from '../../clickhouse/queries/all-stablecoins.js'
 import { dexOrdersById } from '../../clickhouse/queries/dex-orders-by-id.js'
+import { issuerChanges } from '../../clickhouse/queries/issuer-changes.js'
 import type { Facts } from '../../clickhouse/tables/facts.js'
 import { ahead } from '../ahead.js'
-import { type BatchReader, completeBatch, type DecodedBatch, decodeBatch, FIRST_BLOCK } from '../batch.js'
+import { completeBatch } from '../batch.js'
+import { type BatchReader, type DecodedBatch, decodeBatch, FIRST_BLOCK } from '../decode.js'
+import { createIssuers } from '../issuers.js'
 import { createOrders } from '../orders.js'
 import { createRegistry } from '../registry.js'
 import type { Scope } from '../scope.js'
@@ -66,6 +69,7 @@ export async function* rereadAll(options: RereadOptions, first: number, last: nu
     rpc,
     listed,
     registry: createRegistry([], track),
+    issuers: createIssuers([]),
     // Only orders that were placed too long ago to be at hand come from the database, which is compared as well.
     orders: createOrders((order_ids) => dexOrdersById(clickhouse, { order_ids })),
   }
@@ -93,11 +97,18 @@ export async function* rereadSome(options: RereadOptions, numbers: readonly numb
     yield* numbers
   }
   const reread = ahead(each(), DEPTH, async (number): Promise<Reread | null> => {
-    const [blocks, stables] = await Promise.all([
+    const [blocks, stables, issuers] = await Promise.all([
       read(rpc, number, number),
       allStablecoins(clickhouse, { before_block: number === FIRST_BLOCK ? 0 : number }),
+      issuerChanges(clickhouse, { before_block: number }),
     ])
-    const reader: BatchReader = { rpc, listed, orders, registry: createRegistry(stables, track) }
+    const reader: BatchReader = {
+      rpc,
+      listed,
+      orders,
+      issuers: createIssuers(issuers),
+      registry: createRegistry(stables, track),
+    }
     const batch = await decode(options, reader, blocks)
     return batch.decoded.length > 0 ? complete(reader, batch) : null
   })

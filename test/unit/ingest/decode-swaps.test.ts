@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { STABLECOIN_DEX as DEX } from '../../../ingest/chain/addresses.js'
-import type { ChainEvent } from '../../../ingest/chain/events.js'
+import type { ChainEvent } from '../../../ingest/chain/event-types.js'
 import type { OrderTerms } from '../../../ingest/orders.js'
 import { decodeSwaps, SwapDecodeError } from '../../../ingest/stages/decode-swaps.js'
 

@@ -1,7 +1,8 @@
 import { encodeAbiParameters, encodeEventTopics, type Hex } from 'viem'
 import { Abis, Addresses } from 'viem/tempo'
 import { describe, expect, test } from 'vitest'
-import { type ChainEvent, decodeLog } from '../../../ingest/chain/events.js'
+import type { ChainEvent } from '../../../ingest/chain/event-types.js'
+import { decodeLog } from '../../../ingest/chain/events.js'
 import { createOrders, type FoundOrder } from '../../../ingest/orders.js'
 import { dexFills, dexOrderEnds, dexOrderFlips, dexPairs } from '../../../ingest/stages/dex-orders.js'
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Swap } from '../../../ingest/stages/decode-swaps.js'
-import { swapFlow } from '../../../ingest/stages/price-flow.js'
+import { movementsOf } from '../../../ingest/stages/movements.js'
+import { type Movement, priceFlow } from '../../../ingest/stages/price-flow.js'
 
 const USD = '0x20c0000000000000000000000000000000000000'
 const A = '0x20c000000000000000000000000000000000000a'
@@ -9,7 +10,8 @@ const B = '0x20c000000000000000000000000000000000000b'
 /** The value of a swap at these sell prices of its block. */
 function worth(swap: Partial<Swap>, prices: Record<string, number | null>): string | null {
   const given = { account: '0x1', path: [A, B], amountIn: 0n, amountOut: 0n, logIndex: 3, txHash: '0xt', ...swap }
-  return swapFlow({ number: 7, time: 60 }, given, new Map(Object.entries(prices))).usd_micros
+  const [movement] = movementsOf([given], [], [])
+  return priceFlow({ number: 7, time: 60 }, movement as Movement, new Map(Object.entries(prices))).usd_micros
 }
 
 describe('a flow is worth', () => {

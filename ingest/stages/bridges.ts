@@ -1,0 +1,97 @@
+import { KNOWN_BRIDGES, zoneOf } from '../chain/addresses.js'
+import type { ChainEvent } from '../chain/event-types.js'
+import type { Issuers } from '../issuers.js'
+import type { Movement } from './price-flow.js'
+
+/** A mint or burn of the transaction that no bridge event has claimed yet. */
+type Supply = { name: 'Mint' | 'Burn'; token: string; account: string; amount: bigint }
+
+/** A movement between this chain and another, as far as the bridge's own event says it. */
+type Crossing = { way: 'in' | 'out'; account: string; sent: bigint; received: bigint; remote: string; token: string }
+
+/** What a portal's event moved between its zone and this chain; null for every other event. */
+function zoneCrossing(event: ChainEvent): Crossing | null {
+  const remote = zoneOf(event.address)
+  if (remote === null) return null
+  switch (event.name) {
+    case 'ZoneDepositMade': {
+      const { sender: account, token, netAmount: received, fee } = event.args
+      return { way: 'out', account, token, sent: received + fee, received, remote }
+    }
+    // Where the receiver's own code has failed, the portal takes the amount back to the zone.
+    case 'ZoneWithdrawalProcessed': {
+      const { to: account, token, amount, callbackSuccess } = event.args
+      return callbackSuccess ? { way: 'in', account, token, sent: amount, received: amount, remote } : null
+    }
+    case 'ZoneDepositBounceBack': {
+      const { tempoRefundRecipient: account, token, amount } = event.args
+      return { way: 'in', account, token, sent: amount, received: amount, remote }
+    }
+    case 'ZoneRefundClaimed': {
+      const { recipient: account, token, amount } = event.args
+      return { way: 'in', account, token, sent: amount, received: amount, remote }
+    }
+    default:
+      return null
+  }
+}
+
+/**
+ * What an OFT's event moved; null for every other event, and where no token can be found for it. The event does not say
+ * its token: it is what the contract has minted or burned just before, as one of its issuers. So a contract that only
+ * emits the event is no bridge.
+ */
+function oftCrossing(event: ChainEvent, supply: Supply[], issuers: Issuers): Crossing | null {
+  if (event.name !== 'OFTSent' && event.name !== 'OFTReceived') return null
+  const bridge = event.address
+  const isOut = event.name === 'OFTSent'
+  const account = isOut ? event.args.fromAddress : event.args.toAddress
+  const received = event.args.amountReceivedLD
+  const sent = isOut ? event.args.amountSentLD : received
+  const at = supply.findLastIndex(
+    ({ name, token, account: holder, amount }) =>
+      name === (isOut ? 'Burn' : 'Mint') &&
+      holder === (isOut ? bridge : account) &&
+      (amount === received || amount === sent) &&
+      issuers.hasRole(token, bridge, event),
+  )
+  const token = KNOWN_BRIDGES.get(bridge) ?? supply[at]?.token
+  if (token === undefined) return null
+  if (at >= 0) supply.splice(at, 1)
+  const eid = isOut ? event.args.dstEid : event.args.srcEid
+  return { way: isOut ? 'out' : 'in', account, token, sent, received, remote: `eid:${eid}` }
+}
+
+/**
+ * What bridges moved between this chain and others in a block, in log order. `issuers` have to know the block's own
+ * changes of roles.
+ */
+export function bridgeMovements(events: readonly ChainEvent[], issuers: Issuers): Movement[] {
+  const movements: Movement[] = []
+  let supply: Supply[] = []
+  let txHash = ''
+  for (const event of events) {
+    if (event.txHash !== txHash) {
+      txHash = event.txHash
+      supply = []
+    }
+    const { name, address: token, logIndex } = event
+    if (name === 'Mint') supply.push({ name, token, account: event.args.to, amount: event.args.amount })
+    else if (name === 'Burn') supply.push({ name, token, account: event.args.from, amount: event.args.amount })
+    const crossing = zoneCrossing(event) ?? oftCrossing(event, supply, issuers)
+    if (!crossing) continue
+    movements.push({
+      kind: 'bridge',
+      from_token: crossing.way === 'out' ? crossing.token : '',
+      to_token: crossing.way === 'out' ? '' : crossing.token,
+      account: crossing.account,
+      path: [crossing.token],
+      remote_chain: crossing.remote,
+      amountIn: crossing.sent,
+      amountOut: crossing.received,
+      logIndex,
+      txHash,
+    })
+  }
+  return movements
+}
