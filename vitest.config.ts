@@ -9,9 +9,10 @@ export default defineConfig({
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
           globalSetup: ['test/fixtures/global-setup.ts'],
-          testTimeout: 120_000,
-          hookTimeout: 180_000,
-          fileParallelism: false,
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
+          // Every test has a database, processes and directories of its own; most of a test's time is waiting for them.
+          maxWorkers: 2,
         },
       },
     ],
