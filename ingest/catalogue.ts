@@ -37,15 +37,13 @@ const TOPICS = topicsOf([
 ])
 const SCOPE: Scope = { families: ['catalogue'], only: [], except: [] }
 
-type Options = {
-  clickhouse: ClickHouseClient
+type ReadOptions = {
   rpc: Rpc
-  log: Logger
-  persistWrite: PersistWrite
   listed: ReadonlySet<string>
   /** The last block to read. */
   to: number
 }
+type Options = ReadOptions & { clickhouse: ClickHouseClient; log: Logger; persistWrite: PersistWrite }
 
 /**
  * Takes in what the logs of later blocks need to be understood: the stables, their quote tokens and the orders of all
@@ -58,9 +56,9 @@ export async function readCatalogue(options: Options): Promise<{ block: number; 
   const known = await persistWrite('read the stables', () => allStablecoins(clickhouse, { before_block: ledger.next }))
   const registry = createRegistry(known, 'all')
   let { last } = ledger
-  for (const range of rangesOf(ledger.next, to, ledger.unfinished)) {
+  for (const range of catalogueRanges(ledger.next, to, ledger.unfinished)) {
     const batch = await rpc.persist(`read the catalogue of blocks ${range.from} to ${range.to}`, () =>
-      readBatch(options, registry, range),
+      readCatalogueBatch(options, registry, range),
     )
     await persistWrite(`write the catalogue of blocks ${range.from} to ${range.to}`, async () => {
       const mayBeThere = await ledger.plan(batch)
@@ -74,7 +72,8 @@ export async function readCatalogue(options: Options): Promise<{ block: number; 
   return last
 }
 
-function* rangesOf(first: number, to: number, planned: BlockRange | null): Generator<BlockRange> {
+/** The batches in which the catalogue of blocks is read. */
+export function* catalogueRanges(first: number, to: number, planned: BlockRange | null): Generator<BlockRange> {
   let next = first
   if (planned) {
     yield planned
@@ -90,7 +89,12 @@ function* rangesOf(first: number, to: number, planned: BlockRange | null): Gener
 const readHeader = (rpc: Rpc, number: number): Promise<RawHeader> =>
   rpc.request('eth_getBlockByNumber', [numberToHex(number), false], RawHeader)
 
-async function readBatch(options: Options, registry: Registry, { from, to }: BlockRange): Promise<Batch> {
+/** The catalogue of a range of blocks. `registry` knows the blocks before, and learns from it. */
+export async function readCatalogueBatch(
+  options: ReadOptions,
+  registry: Registry,
+  { from, to }: BlockRange,
+): Promise<Batch> {
   const { rpc, listed } = options
   const logs = await readLogs(rpc, { topics: [TOPICS] }, from, to)
   const numbers = [...new Set([from, to, ...logs.map(({ blockNumber }) => blockNumber)])].sort((a, b) => a - b)
@@ -140,7 +144,7 @@ async function readBatch(options: Options, registry: Registry, { from, to }: Blo
 }
 
 /** The genesis tokens at block 1, or where the node has dropped that state, as they must have been then. */
-async function readGenesis(options: Options, block: RawHeader): Promise<Stablecoin[]> {
+async function readGenesis(options: ReadOptions, block: RawHeader): Promise<Stablecoin[]> {
   const { rpc, to } = options
   const parentTime = (await readHeader(rpc, block.number - 1)).timestamp
   try {

@@ -3,7 +3,6 @@ import { parseArgs } from 'node:util'
 import { pino } from 'pino'
 import { z } from 'zod'
 import { connect } from '../clickhouse/client.js'
-import { newestBlock } from '../clickhouse/queries/newest-block.js'
 import { exitCodeOf } from '../domain/exit-code.js'
 import { ConfigError, envInt, parseEnv } from '../domain/parse-env.js'
 import { listedTokens } from './chain/networks.js'
@@ -60,7 +59,6 @@ async function main(): Promise<number> {
     const rpc = rpcOf(config, log, stop.signal)
     const chain = await readChainIdentity(rpc, config.CHAIN)
     await claimDatabase(clickhouse, chain)
-    const [newest] = await newestBlock(clickhouse, {})
     const findings = await verify({
       clickhouse,
       session,
@@ -68,7 +66,6 @@ async function main(): Promise<number> {
       track: config.TRACK ?? (config.CHAIN === 'devnet' ? 'all' : 'listed'),
       listed: listedTokens(chain.chain_id),
       rangeSize: config.BATCH_BLOCKS,
-      last: newest?.block_number ?? 0,
       blocks: all ? null : flags['--blocks'],
       seed: flags['--seed'],
       onProgress: (done, of) => log.info(`${done} of ${of} blocks compared`),

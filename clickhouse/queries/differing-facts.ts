@@ -1,22 +1,36 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { defineQuery } from '../define-query.js'
-import { FACT_TABLES, type FactTable, factTables } from '../tables/facts.js'
+import { FACT_TABLES, type FactTable, factTables, isByStable } from '../tables/facts.js'
 import { rereadTable } from '../tables/reread-facts.js'
 
 const DifferingFact = z.looseObject({ surplus: z.int(), differing: z.int(), compared: z.int() })
 export type DifferingFact = z.infer<typeof DifferingFact>
 
-const Params = z.object({ blocks: z.array(z.int()), from_time: z.int(), to_time: z.int(), most: z.int() })
+const Params = z.object({
+  from_block: z.int(),
+  to_block: z.int(),
+  /** Which of these blocks; all where it is empty. */
+  blocks: z.array(z.int()),
+  /** The stables to compare, of tables that are read for each; all where it is empty. */
+  stables: z.array(z.string()),
+  from_time: z.int(),
+  to_time: z.int(),
+  most: z.int(),
+})
 export type ComparedBlocks = z.infer<typeof Params>
 
 /** The genesis stables of block 0 were written with block 1. */
-const inBlocks = '(block_number IN {blocks: Array(UInt64)} OR block_number = 0 AND has({blocks: Array(UInt64)}, 1))'
+const inBlocks = `block_number BETWEEN if({from_block: UInt64} = 1, 0, {from_block: UInt64}) AND {to_block: UInt64}
+                  AND (empty({blocks: Array(UInt64)}) OR has({blocks: Array(UInt64)}, greatest(block_number, 1)))`
+
+const inStables = 'AND (empty({stables: Array(String)}) OR has({stables: Array(String)}, stable))'
 
 const differing = Object.fromEntries(
   factTables.map((table) => {
     const inTime =
       FACT_TABLES[table].findBy === 'time' ? 'AND block_time BETWEEN {from_time: UInt32} AND {to_time: UInt32}' : ''
+    const which = isByStable(table) ? inStables : ''
     const query = defineQuery({
       name: `differing_${table}`,
       params: Params,
@@ -27,9 +41,9 @@ const differing = Object.fromEntries(
             SELECT * EXCEPT side, toInt32(sum(side)) AS surplus, toUInt32(countIf(side = -1)) AS expected
             FROM
             (
-                SELECT *, 1 AS side FROM ${table} WHERE ${inBlocks} ${inTime}
+                SELECT *, 1 AS side FROM ${table} WHERE ${inBlocks} ${which} ${inTime}
                 UNION ALL
-                SELECT *, -1 AS side FROM ${rereadTable(table)}
+                SELECT *, -1 AS side FROM ${rereadTable(table)} WHERE 1 ${which}
             )
             GROUP BY ALL
         )

@@ -4,39 +4,59 @@ import { FACT_TABLES, type FactTable, factTables } from '../../clickhouse/tables
 import { replaceRereadFacts } from '../../clickhouse/tables/reread-facts.js'
 import { type Finding, MOST_SHOWN } from './finding.js'
 import type { Reread } from './reread.js'
+import type { Stretch } from './stretches.js'
 
-type Tally = { compared: number; differing: number; shown: string[]; blocks: number }
+type Tally = { compared: number; differing: number; shown: string[]; blocks: number; unpriced: number }
 
 export type FactComparison = {
   /** Compares the facts that the chain has for these blocks with those in the database. */
   compare: (reread: Reread) => Promise<void>
-  /** A finding for each table, of the `asked` blocks that were to be compared. */
-  findings: (asked: number) => Finding[]
+  /** A finding for each table. `asked` is how many blocks of each stretch were to be compared. */
+  findings: (asked: ReadonlyMap<Stretch, number>) => Finding[]
 }
 
 /** Whether facts can be told without the state of their block. What a flow is worth is its block's quotes. */
 const isOfLogs = (table: FactTable): boolean =>
   table !== 'flows' && (FACT_TABLES[table].family === 'catalogue' || FACT_TABLES[table].family === 'logs')
 
+/** Later than any block. */
+const END_OF_TIME = 0xffff_ffff
+
+const rowsOf = ({ compared, differing, unpriced }: Tally, missed: number): string =>
+  [
+    `${compared} rows`,
+    ...(differing === 0 ? [] : [`${differing} differ`]),
+    ...(unpriced === 0 ? [] : [`without ${unpriced} blocks that are declared to have no values`]),
+    ...(missed === 0 ? [] : [`without ${missed} blocks of which the node no longer has the state`]),
+  ].join(', ')
+
 /** Compares facts row by row, also how often each is there. `clickhouse` needs a session, for temporary tables. */
 export function compareFacts(clickhouse: ClickHouseClient): FactComparison {
   const tallies = new Map<FactTable, Tally>(
-    factTables.map((table) => [table, { compared: 0, differing: 0, shown: [], blocks: 0 }]),
+    factTables.map((table) => [table, { compared: 0, differing: 0, shown: [], blocks: 0, unpriced: 0 }]),
   )
   return {
-    compare: async ({ facts, hasStates, blocks: count }) => {
+    compare: async ({ facts, stretch, from, to, numbers, blocks: count, hasStates }) => {
       const times = facts.blocks.map(({ block_time }) => block_time)
-      const blocks = {
-        blocks: facts.blocks.map(({ block_number }) => block_number),
-        from_time: Math.min(...times),
-        to_time: Math.max(...times),
+      const range = {
+        from_block: from,
+        to_block: to,
+        blocks: [...numbers],
+        // The times of blocks that are not in themselves are not at hand.
+        from_time: times.length === count && count > 0 ? Math.min(...times) : 0,
+        to_time: times.length === count && count > 0 ? Math.max(...times) : END_OF_TIME,
         most: MOST_SHOWN,
       }
       await replaceRereadFacts(clickhouse, facts)
       for (const [table, tally] of tallies) {
-        if (!hasStates && !isOfLogs(table)) continue
+        const inFor = stretch.isIn[FACT_TABLES[table].family]
+        if (inFor.length === 0 || (!hasStates && !isOfLogs(table))) continue
+        if (table === 'flows' && !stretch.isPriced) {
+          tally.unpriced += count
+          continue
+        }
         tally.blocks += count
-        const rows = await differingFacts(clickhouse, table, blocks)
+        const rows = await differingFacts(clickhouse, table, { ...range, stables: inFor === 'all' ? [] : [...inFor] })
         tally.compared += rows[0]?.compared ?? 0
         tally.differing += rows[0]?.differing ?? 0
         for (const { surplus, differing: _, compared: __, ...row } of rows) {
@@ -47,14 +67,14 @@ export function compareFacts(clickhouse: ClickHouseClient): FactComparison {
       }
     },
     findings: (asked) =>
-      [...tallies].map(([table, { compared, differing, shown, blocks }]) => {
-        const missed = asked - blocks
-        const why = missed === 0 ? '' : `, without ${missed} blocks of which the node no longer has the state`
+      [...tallies].map(([table, tally]) => {
+        const { family } = FACT_TABLES[table]
+        const wanted = [...asked].reduce((sum, [{ isIn }, blocks]) => sum + (isIn[family].length > 0 ? blocks : 0), 0)
         return {
           what: `${table} row by row`,
-          status: differing > 0 ? 'mismatch' : blocks === 0 ? 'not checked' : 'match',
-          scope: `${compared} rows${differing === 0 ? '' : `, ${differing} differ`}${why}`,
-          differences: shown,
+          status: tally.differing > 0 ? 'mismatch' : tally.blocks === 0 ? 'not checked' : 'match',
+          scope: rowsOf(tally, wanted - tally.blocks - tally.unpriced),
+          differences: tally.shown,
         }
       }),
   }

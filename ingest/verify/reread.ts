@@ -2,9 +2,10 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { allStablecoins } from '../../clickhouse/queries/all-stablecoins.js'
 import { dexOrdersById } from '../../clickhouse/queries/dex-orders-by-id.js'
 import { issuerChanges } from '../../clickhouse/queries/issuer-changes.js'
-import type { Facts } from '../../clickhouse/tables/facts.js'
+import { FAMILIES, type Facts } from '../../clickhouse/tables/facts.js'
 import { ahead } from '../ahead.js'
 import { completeBatch } from '../batch.js'
+import { catalogueRanges, readCatalogueBatch } from '../catalogue.js'
 import { type BatchReader, type DecodedBatch, decodeBatch, FIRST_BLOCK } from '../decode.js'
 import { createIssuers } from '../issuers.js'
 import { createOrders } from '../orders.js'
@@ -14,6 +15,7 @@ import { type BlockWithLogs, readBlocks } from '../sources/blocks.js'
 import type { Rpc } from '../sources/rpc.js'
 import { StateUnavailableError } from '../sources/state-unavailable.js'
 import { blockRanges } from '../stages/block-ranges.js'
+import { hasBlocks, type Stretch } from './stretches.js'
 
 export type RereadOptions = {
   clickhouse: ClickHouseClient
@@ -24,11 +26,20 @@ export type RereadOptions = {
   rangeSize: number
 }
 
-/** Facts of blocks made anew. Without states, which the node drops some day, there are those of the logs only. */
-export type Reread = { facts: Facts; blocks: number; hasStates: boolean }
-
-/** What is read where the node has no states. */
-const OF_LOGS: Scope = { families: ['catalogue', 'logs'], only: [], except: [] }
+/**
+ * Facts of blocks of one stretch, made anew: all from `from` to `to`, or `numbers` of them. Without states, which the
+ * node drops some day, there are those of the logs only.
+ */
+export type Reread = {
+  facts: Facts
+  stretch: Stretch
+  from: number
+  to: number
+  numbers: readonly number[]
+  /** How many blocks were read, of which there are facts besides the catalogue. */
+  blocks: number
+  hasStates: boolean
+}
 
 /** Ranges in work at a time. */
 const DEPTH = 3
@@ -36,13 +47,24 @@ const DEPTH = 3
 const read = (rpc: Rpc, from: number, to: number): Promise<BlockWithLogs[]> =>
   rpc.persist(`read blocks ${from} to ${to}`, () => readBlocks(rpc, from, to))
 
-async function complete(reader: BatchReader, batch: DecodedBatch): Promise<Reread> {
-  const blocks = batch.decoded.length
+const scopeOf = ({ isIn }: Stretch, hasStates: boolean): Scope => ({
+  families: FAMILIES.filter(
+    (family) => isIn[family].length > 0 && (hasStates || family === 'catalogue' || family === 'logs'),
+  ),
+  only: [],
+  except: [],
+})
+
+type Decoded = { batch: DecodedBatch; stretch: Stretch }
+
+async function complete(reader: BatchReader, { batch, stretch }: Decoded): Promise<Reread> {
+  const [from, to] = [batch.decoded[0]?.block.number ?? 0, batch.decoded.at(-1)?.block.number ?? 0]
+  const range = { stretch, from, to, numbers: [], blocks: batch.decoded.length }
   try {
-    return { facts: (await completeBatch(reader, batch)).facts, blocks, hasStates: true }
+    return { ...range, facts: (await completeBatch(reader, batch, scopeOf(stretch, true))).facts, hasStates: true }
   } catch (error) {
     if (!(error instanceof StateUnavailableError)) throw error
-    return { facts: (await completeBatch(reader, batch, OF_LOGS)).facts, blocks, hasStates: false }
+    return { ...range, facts: (await completeBatch(reader, batch, scopeOf(stretch, false))).facts, hasStates: false }
   }
 }
 
@@ -59,11 +81,29 @@ async function decode(options: RereadOptions, reader: BatchReader, blocks: Block
   }
 }
 
+/** The catalogue of blocks of which nothing else is in; `reader` learns it. */
+async function rereadCatalogue(
+  options: RereadOptions,
+  reader: BatchReader,
+  stretch: Stretch,
+  from: number,
+  to: number,
+) {
+  const { rpc } = options
+  const { facts } = await rpc.persist(`read the catalogue of blocks ${from} to ${to}`, () =>
+    readCatalogueBatch({ ...options, to: stretch.to }, reader.registry, { from, to }),
+  )
+  for (const order of facts.dex_orders) reader.orders.place(BigInt(order.order_id), order)
+  for (const flip of facts.dex_order_flips) reader.orders.flip(BigInt(flip.order_id), flip)
+  reader.issuers.learn(facts.role_events)
+  return { facts, stretch, from, to, numbers: [], blocks: 0, hasStates: true }
+}
+
 /**
- * All facts of the blocks `first` to `last`, made anew from the chain alone, range by range. `first` has to be the first
- * block.
+ * All facts of stretches, which have to begin with the first block and follow each other, made anew from the chain
+ * alone, range by range.
  */
-export async function* rereadAll(options: RereadOptions, first: number, last: number): AsyncGenerator<Reread> {
+export async function* rereadAll(options: RereadOptions, stretches: readonly Stretch[]): AsyncGenerator<Reread> {
   const { clickhouse, rpc, track, listed, rangeSize } = options
   const reader: BatchReader = {
     rpc,
@@ -73,30 +113,42 @@ export async function* rereadAll(options: RereadOptions, first: number, last: nu
     // Only orders that were placed too long ago to be at hand come from the database, which is compared as well.
     orders: createOrders((order_ids) => dexOrdersById(clickhouse, { order_ids })),
   }
-  async function* head(): AsyncGenerator<number> {
-    yield last
-  }
-  async function* decoded(): AsyncGenerator<DecodedBatch> {
-    const ranges = blockRanges(head(), first, rangeSize, null)
+  async function* decoded(stretch: Stretch): AsyncGenerator<Decoded> {
+    async function* end(): AsyncGenerator<number> {
+      yield stretch.to
+    }
+    const ranges = blockRanges(end(), stretch.from, rangeSize, null)
     for await (const blocks of ahead(ranges, DEPTH, ({ from, to }) => read(rpc, from, to))) {
       const batch = await decode(options, reader, blocks)
-      if (batch.decoded.length > 0) yield batch
+      if (batch.decoded.length > 0) yield { batch, stretch }
     }
   }
-  yield* ahead(decoded(), DEPTH, (batch) => complete(reader, batch))
+  for (const stretch of stretches) {
+    if (hasBlocks(stretch)) yield* ahead(decoded(stretch), DEPTH, (next) => complete(reader, next))
+    else {
+      for (const { from, to } of catalogueRanges(stretch.from, stretch.to, null)) {
+        yield rereadCatalogue(options, reader, stretch, from, to)
+      }
+    }
+  }
 }
 
 /**
  * The facts of single blocks, each made anew from the chain, and from the stables and orders that the database has of
  * the blocks before.
  */
-export async function* rereadSome(options: RereadOptions, numbers: readonly number[]): AsyncGenerator<Reread> {
+export async function* rereadSome(
+  options: RereadOptions,
+  stretches: readonly Stretch[],
+  numbers: readonly number[],
+): AsyncGenerator<Reread> {
   const { clickhouse, rpc, track, listed } = options
   const orders = createOrders((order_ids) => dexOrdersById(clickhouse, { order_ids }))
   async function* each(): AsyncGenerator<number> {
     yield* numbers
   }
   const reread = ahead(each(), DEPTH, async (number): Promise<Reread | null> => {
+    const stretch = stretches.find(({ from, to }) => from <= number && number <= to) as Stretch
     const [blocks, stables, issuers] = await Promise.all([
       read(rpc, number, number),
       allStablecoins(clickhouse, { before_block: number === FIRST_BLOCK ? 0 : number }),
@@ -110,7 +162,8 @@ export async function* rereadSome(options: RereadOptions, numbers: readonly numb
       registry: createRegistry(stables, track),
     }
     const batch = await decode(options, reader, blocks)
-    return batch.decoded.length > 0 ? complete(reader, batch) : null
+    if (batch.decoded.length === 0) return null
+    return { ...(await complete(reader, { batch, stretch })), numbers: [number] }
   })
   for await (const one of reread) if (one) yield one
 }

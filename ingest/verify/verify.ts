@@ -1,6 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { allStablecoins } from '../../clickhouse/queries/all-stablecoins.js'
 import { blockHashes } from '../../clickhouse/queries/block-hashes.js'
+import { coverage } from '../../clickhouse/queries/coverage.js'
+import { declaredGaps } from '../../clickhouse/queries/declared-gaps.js'
 import { mergeFacts } from '../../clickhouse/tables/facts.js'
 import { PlumblineError } from '../../domain/errors.js'
 import { FIRST_BLOCK } from '../decode.js'
@@ -17,83 +19,125 @@ import {
 } from './invariants/own-rows.js'
 import { type Reread, type RereadOptions, rereadAll, rereadSome } from './reread.js'
 import { sampleBlocks } from './sample-blocks.js'
+import { hasBlocks, rangesOf, type Stretch, stretchesOf } from './stretches.js'
 
 export type VerifyOptions = RereadOptions & {
   /** A client with a session, for temporary tables. */
   session: ClickHouseClient
-  /** The newest block whose facts are to be there. */
-  last: number
   /** How many blocks to read again; null for all of them. */
   blocks: number | null
   seed: number
   onProgress: (done: number, of: number) => void
 }
 
-/** The database does not go back to the first block, on which everything later depends. */
-class NoBeginningError extends PlumblineError {
-  constructor() {
-    super(`block ${FIRST_BLOCK} is not in: verify needs the history from its beginning, which npm run backfill reads`, {
-      retryable: false,
-    })
+/** There is nothing to verify, or not what the rest is to be understood by. */
+class NothingInError extends PlumblineError {
+  constructor(message: string) {
+    super(message, { retryable: false })
   }
 }
 
 /** Blocks that are compared in one go. */
 const COMPARED_TOGETHER = 100
 
-/** Facts of several ranges as those of one, about so many blocks at a time; with states or without. */
+/** Whether facts that follow those of `sum` can be compared together with them. */
+const fitsTo = (sum: Reread, next: Reread): boolean =>
+  sum.blocks < COMPARED_TOGETHER &&
+  sum.hasStates === next.hasStates &&
+  sum.stretch === next.stretch &&
+  sum.numbers.length > 0 === next.numbers.length > 0
+
+/** Facts of several ranges as those of one, about so many blocks of a stretch at a time; with states or without. */
 async function* together(ranges: AsyncIterable<Reread>): AsyncGenerator<Reread> {
   let sum: Reread | undefined
-  for await (const range of ranges) {
-    if (sum && (sum.blocks >= COMPARED_TOGETHER || sum.hasStates !== range.hasStates)) {
-      yield sum
-      sum = undefined
+  for await (const next of ranges) {
+    if (sum && fitsTo(sum, next)) {
+      sum = {
+        ...sum,
+        facts: mergeFacts([sum.facts, next.facts]),
+        to: next.to,
+        numbers: [...sum.numbers, ...next.numbers],
+        blocks: sum.blocks + next.blocks,
+      }
+    } else {
+      if (sum) yield sum
+      sum = next
     }
-    const before: Reread = sum ?? { ...range, facts: mergeFacts([]), blocks: 0 }
-    sum = { ...before, facts: mergeFacts([before.facts, range.facts]), blocks: before.blocks + range.blocks }
   }
   if (sum) yield sum
 }
 
+/** The `blocks` to read again, of which there is more than the catalogue, and how many of each stretch that makes. */
+function pick({ blocks, seed }: VerifyOptions, stretches: readonly Stretch[]) {
+  const full = stretches.filter(hasBlocks)
+  if (blocks === null) return { numbers: null, asked: new Map(full.map((one) => [one, one.to - one.from + 1])) }
+  // Counted through all stretches, as if they followed each other.
+  const sizes = full.map(({ from, to }) => to - from + 1)
+  const all = sizes.reduce((sum, size) => sum + size, 0)
+  const asked = new Map<Stretch, number>()
+  const numbers = sampleBlocks(0, all - 1, blocks, seed).map((index) => {
+    let [i, rest] = [0, index]
+    while (rest >= (sizes[i] as number)) rest -= sizes[i++] as number
+    const stretch = full[i] as Stretch
+    asked.set(stretch, (asked.get(stretch) ?? 0) + 1)
+    return stretch.from + rest
+  })
+  return { numbers, asked }
+}
+
 /**
  * Reads blocks again from the node and compares all of their facts with the database, then checks what has to hold for
- * the database as a whole: one finding for each. Ingest may run meanwhile, as nothing after `last` is looked at.
+ * the database as a whole: one finding for each. What is not in is not looked for. Ingest may run meanwhile, as nothing
+ * after the newest block of the tip is looked at.
  */
 export async function verify(options: VerifyOptions): Promise<Finding[]> {
-  const { clickhouse, session, rpc, last, blocks, seed, onProgress } = options
-  const hashes = await blockHashes(clickhouse, { from_block: FIRST_BLOCK, to_block: FIRST_BLOCK })
-  const newest = await blockHashes(clickhouse, { from_block: last, to_block: last })
-  const [firstHash, lastHash] = [hashes[0]?.block_hash, newest[0]?.block_hash]
-  if (firstHash === undefined || lastHash === undefined) throw new NoBeginningError()
+  const { clickhouse, session, rpc, track, onProgress } = options
+  const covered = await coverage(clickhouse, {})
+  const last = Math.max(0, ...covered.filter(({ family }) => family === 'logs').map(({ to_block }) => to_block))
+  const stretches = stretchesOf(covered, await declaredGaps(clickhouse, {}), last)
+  if (!stretches.some(hasBlocks)) throw new NothingInError('no block is in yet: npm run ingest reads them')
+  const unknown = stretches.find(
+    ({ isIn }, i) => isIn.catalogue !== 'all' || (i === 0 && stretches[0]?.from !== FIRST_BLOCK),
+  )
+  if (unknown) throw new NothingInError(`the catalogue of block ${unknown.from} is not in: npm run ingest reads it`)
 
-  const numbers = blocks === null ? null : sampleBlocks(FIRST_BLOCK, last, blocks, seed)
-  const reread = numbers === null ? rereadAll(options, FIRST_BLOCK, last) : rereadSome(options, numbers)
+  const { numbers, asked } = pick(options, stretches)
+  const reread = numbers === null ? rereadAll(options, stretches) : rereadSome(options, stretches, numbers)
   const comparison = compareFacts(session)
+  const wanted = [...asked.values()].reduce((sum, count) => sum + count, 0)
   let done = 0
-  const asked = numbers?.length ?? last - FIRST_BLOCK + 1
   for await (const range of together(reread)) {
     await comparison.compare(range)
     done += range.blocks
-    onProgress(done, asked)
+    onProgress(done, wanted)
   }
-  const lastTime = newest[0]?.block_time ?? 0
 
-  const stretch = {
-    clickhouse,
-    rpc,
-    stables: await allStablecoins(clickhouse, { before_block: last + 1 }),
-    first: { number: FIRST_BLOCK, hash: firstHash },
-    last: { number: last, hash: lastHash },
-  }
+  const ranges = rangesOf(stretches, 'logs')
+  const ends = await Promise.all(ranges.map((range) => endsOf(clickhouse, range)))
+  const stables = await allStablecoins(clickhouse, { before_block: last + 1 })
+  const lastTime = ends.at(-1)?.time ?? 0
+  const amounts = { clickhouse, rpc, stables, ranges: ends.flatMap((end) => (end ? [end] : [])) }
   return [
     ...comparison.findings(asked),
-    await checkLinks(clickhouse, last),
-    await checkPlaces(clickhouse, last),
-    await checkLogCounts(clickhouse, last),
-    await checkSampleCounts(clickhouse, last, options.track),
+    await checkLinks(clickhouse, ranges),
+    await checkPlaces(clickhouse, ranges),
+    await checkLogCounts(clickhouse, ranges),
+    await checkSampleCounts(clickhouse, stretches, stables, track),
     await checkMinutes(clickhouse, lastTime),
     await checkDoubleEntry(clickhouse, new Date(0), new Date(lastTime * 1000)),
-    await checkSupply(stretch),
-    await checkFees(stretch),
+    await checkSupply(amounts),
+    await checkFees(amounts),
   ]
+}
+
+/** The first and the last block of a range, and the time of the last; null where one is missing, which its count shows. */
+async function endsOf(clickhouse: ClickHouseClient, [from, to]: readonly [number, number]) {
+  const [first] = await blockHashes(clickhouse, { from_block: from, to_block: from })
+  const [last] = await blockHashes(clickhouse, { from_block: to, to_block: to })
+  if (!first || !last) return null
+  return {
+    first: { number: from, hash: first.block_hash },
+    last: { number: to, hash: last.block_hash },
+    time: last.block_time,
+  }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineQuery } from '../../define-query.js'
 import { FACT_TABLES, type FactTable, factTables } from '../../tables/facts.js'
+import { BlockRanges, IN_RANGES } from './block-ranges.js'
 
 /** Tables with one row a log: those of logs and of the catalogue, but for the blocks themselves. */
 const ofLogs: readonly FactTable[] = factTables.filter(
@@ -9,15 +10,15 @@ const ofLogs: readonly FactTable[] = factTables.filter(
 
 const logsOf = (table: FactTable): string => `
             SELECT block_number, log_index, '${table}' AS fact_table, count() AS facts FROM ${table}
-            WHERE block_number BETWEEN 1 AND {to: UInt64} GROUP BY block_number, log_index`
+            WHERE ${IN_RANGES} GROUP BY block_number, log_index`
 
 /**
- * Blocks up to `to` with a log that is in one table twice, with a fact of a log that they do not have, or with more fees
+ * Blocks in these ranges with a log that is in one table twice, with a fact of a log that they do not have, or with more fees
  * than transactions; the first ten.
  */
 export const miscountedBlocks = defineQuery({
   name: 'miscounted_blocks',
-  params: z.object({ to: z.int() }),
+  params: z.object({ ranges: BlockRanges }),
   row: z.object({ block_number: z.int(), reason: z.string() }),
   sql: `
     SELECT toUInt32(logs.block_number) AS block_number,

@@ -9,62 +9,80 @@ import { StateUnavailableError } from '../../sources/state-unavailable.js'
 import { compared, type Finding, notChecked } from '../finding.js'
 import { type Read, readAmounts } from '../token-amounts.js'
 
-/** What is compared with the chain: everything after the block `first`, up to the block `last`. */
-export type Stretch = {
+/** What is compared with the chain: in each range of blocks, everything after its first one, up to its last one. */
+export type ChainAmounts = {
   clickhouse: ClickHouseClient
   rpc: Rpc
-  /** All that exist at `last`. */
+  /** All that exist at the end of the last range. */
   stables: readonly Stablecoin[]
-  first: BlockId
-  last: BlockId
+  ranges: ReadonlyArray<{ first: BlockId; last: BlockId }>
 }
 
-/**
- * What the facts of a stretch add up to for each stable, against how an amount has changed on the chain meanwhile. A
- * stable that did not exist at its beginning had nothing.
- */
-async function checkAmounts(
-  what: string,
-  { rpc, stables, first, last }: Stretch,
+type Changes = (range: { after: number; to: number }) => Promise<Array<{ stable: string; change_raw: string }>>
+
+/** Where the facts of a range add up to something else than how an amount has changed on the chain meanwhile. */
+async function differencesIn(
+  { rpc, stables }: ChainAmounts,
+  { first, last }: ChainAmounts['ranges'][number],
   read: Read,
-  changes: Promise<Array<{ stable: string; change_raw: string }>>,
-): Promise<Finding> {
-  const addresses = stables.map(({ stable }) => stable)
-  const old = stables.filter(({ block_number }) => block_number <= first.number).map(({ stable }) => stable)
-  const byFacts = new Map((await changes).map(({ stable, change_raw }) => [stable, BigInt(change_raw)]))
-  try {
-    const [before, after] = await Promise.all([
-      readAmounts(rpc, old, read, first),
-      readAmounts(rpc, addresses, read, last),
-    ])
-    const unknown = [...byFacts.keys()].filter((stable) => !after.has(stable))
-    const differences = addresses.flatMap((stable) => {
-      const change = (after.get(stable) ?? 0n) - (before.get(stable) ?? 0n)
-      const facts = byFacts.get(stable) ?? 0n
-      return facts === change ? [] : [`${stable}: the facts say ${facts}, the chain ${change}`]
-    })
-    const scope = `${addresses.length} stables, blocks ${first.number + 1} to ${last.number}`
-    return compared(what, scope, [...unknown.map((stable) => `${stable} is no known stable`), ...differences])
-  } catch (error) {
-    if (error instanceof StateUnavailableError) return notChecked(what, error.message)
-    throw error
+  changes: Changes,
+): Promise<string[]> {
+  const existing = (block: BlockId): string[] =>
+    stables.filter(({ block_number }) => block_number <= block.number).map(({ stable }) => stable)
+  const facts = await changes({ after: first.number, to: last.number })
+  const byFacts = new Map(facts.map(({ stable, change_raw }) => [stable, BigInt(change_raw)]))
+  // A stable that did not exist at the beginning had nothing.
+  const [before, after] = await Promise.all([
+    readAmounts(rpc, existing(first), read, first),
+    readAmounts(rpc, existing(last), read, last),
+  ])
+  const unknown = [...byFacts.keys()].filter((stable) => !after.has(stable))
+  const differences = existing(last).flatMap((stable) => {
+    const change = (after.get(stable) ?? 0n) - (before.get(stable) ?? 0n)
+    const said = byFacts.get(stable) ?? 0n
+    return said === change
+      ? []
+      : [`${stable}, blocks ${first.number + 1} to ${last.number}: the facts say ${said}, the chain ${change}`]
+  })
+  return [...unknown.map((stable) => `${stable} is no known stable`), ...differences]
+}
+
+/** What the facts add up to for each stable, against the chain, range by range. */
+async function checkAmounts(what: string, amounts: ChainAmounts, read: Read, changes: Changes): Promise<Finding> {
+  const { ranges, stables } = amounts
+  const differences: string[] = []
+  let unavailable = ''
+  let done = 0
+  for (const range of ranges) {
+    try {
+      differences.push(...(await differencesIn(amounts, range, read, changes)))
+      done++
+    } catch (error) {
+      if (!(error instanceof StateUnavailableError)) throw error
+      unavailable = error.message
+    }
   }
+  if (done === 0) return notChecked(what, unavailable || 'no blocks are in')
+  const blocks = ranges.map(({ first, last }) => `${first.number + 1} to ${last.number}`).join(', ')
+  const scope = `${stables.length} stables, blocks ${blocks}`
+  return compared(
+    what,
+    unavailable ? `${scope}, without ${ranges.length - done} ranges: ${unavailable}` : scope,
+    differences,
+  )
 }
 
 /** Mints minus burns of each stable, against the change of its supply. */
-export const checkSupply = (stretch: Stretch): Promise<Finding> =>
-  checkAmounts(
-    'mints minus burns = supply',
-    stretch,
-    { functionName: 'totalSupply', args: [] },
-    mintedSupply(stretch.clickhouse, { after: stretch.first.number, to: stretch.last.number }),
+export const checkSupply = (amounts: ChainAmounts): Promise<Finding> =>
+  checkAmounts('mints minus burns = supply', amounts, { functionName: 'totalSupply', args: [] }, (range) =>
+    mintedSupply(amounts.clickhouse, range),
   )
 
 /** Fees in, distributions out, and the pools, against what the fee manager holds of each stable. */
-export const checkFees = (stretch: Stretch): Promise<Finding> =>
+export const checkFees = (amounts: ChainAmounts): Promise<Finding> =>
   checkAmounts(
     'fees = what the fee manager holds',
-    stretch,
+    amounts,
     { functionName: 'balanceOf', args: [FEE_MANAGER] },
-    feeManagerChanges(stretch.clickhouse, { after: stretch.first.number, to: stretch.last.number }),
+    (range) => feeManagerChanges(amounts.clickhouse, range),
   )

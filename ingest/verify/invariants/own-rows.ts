@@ -1,55 +1,97 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { flowEdges } from '../../../clickhouse/queries/flow-edges.js'
+import { blockCounts } from '../../../clickhouse/queries/invariants/block-counts.js'
 import { brokenLinks } from '../../../clickhouse/queries/invariants/broken-links.js'
 import { differingMinutes } from '../../../clickhouse/queries/invariants/differing-minutes.js'
 import { miscountedBlocks } from '../../../clickhouse/queries/invariants/miscounted-blocks.js'
 import { misplacedFacts } from '../../../clickhouse/queries/invariants/misplaced-facts.js'
 import { sampleCounts } from '../../../clickhouse/queries/invariants/sample-counts.js'
 import { newestBatch } from '../../../clickhouse/queries/newest-batch.js'
+import type { Stablecoin } from '../../../clickhouse/tables/stablecoins.js'
 import { flowGraph } from '../../../domain/flow-graph.js'
+import { FIRST_BLOCK } from '../../decode.js'
 import { compared, type Finding } from '../finding.js'
+import { rangesOf, type Stretch } from '../stretches.js'
 
-/** Blocks up to `last` follow each other: none is there twice or missing, each is the child of the one before. */
-export async function checkLinks(clickhouse: ClickHouseClient, last: number): Promise<Finding> {
-  const broken = await brokenLinks(clickhouse, { to: last })
-  const differences = broken.map(({ block_number, previous_number }) => {
-    if (block_number === previous_number) return `block ${block_number} is there more than once`
-    if (previous_number === block_number - 1) return `block ${block_number} is no child of block ${previous_number}`
-    return `blocks ${previous_number + 1} to ${block_number - 1} are missing`
+/** Ranges of blocks, both ends included. */
+type Ranges = Array<[number, number]>
+
+const sizeOf = (ranges: Ranges): number => ranges.reduce((sum, [from, to]) => sum + to - from + 1, 0)
+const within = (ranges: Ranges): string => `${sizeOf(ranges)} blocks in ${ranges.length} ranges`
+
+/** Blocks of a range follow each other: none is there twice or missing, each is the child of the one before. */
+export async function checkLinks(clickhouse: ClickHouseClient, ranges: Ranges): Promise<Finding> {
+  const what = 'each block is the child of the one before'
+  const broken = await brokenLinks(clickhouse, { ranges })
+  const differences = broken.flatMap(({ block_number, previous_number }) => {
+    if (block_number === previous_number) return [`block ${block_number} is there more than once`]
+    if (previous_number === block_number - 1) return [`block ${block_number} is no child of block ${previous_number}`]
+    // What lies between two ranges is not in.
+    return ranges
+      .map(([from, to]) => [Math.max(from, previous_number + 1), Math.min(to, block_number - 1)] as const)
+      .filter(([from, to]) => from <= to)
+      .map(([from, to]) => `blocks ${from} to ${to} are missing`)
   })
-  return compared('each block is the child of the one before', `all blocks up to ${last}`, differences)
+  const counts = await blockCounts(clickhouse, { ranges })
+  const few = ranges.flatMap(([from, to]) => {
+    const blocks = counts.find(({ from_block }) => from_block === from)?.blocks ?? 0
+    return blocks === to - from + 1 ? [] : [`${blocks} of the ${to - from + 1} blocks ${from} to ${to} are there`]
+  })
+  return compared(what, within(ranges), [...differences, ...few])
 }
 
-/** Every fact up to `last` stands in a block that is there, at its time. */
-export async function checkPlaces(clickhouse: ClickHouseClient, last: number): Promise<Finding> {
-  const tables = await misplacedFacts(clickhouse, { to: last })
+/** Every fact stands in a block that is there, at its time. */
+export async function checkPlaces(clickhouse: ClickHouseClient, ranges: Ranges): Promise<Finding> {
+  const tables = await misplacedFacts(clickhouse, { ranges })
   const differences = tables
     .filter(({ facts }) => facts > 0)
     .map(({ fact_table, facts }) => `${facts} of ${fact_table}`)
-  return compared('every fact stands in a block, at its time', `${tables.length} tables`, differences)
+  return compared(
+    'every fact stands in a block, at its time',
+    `${tables.length} tables, ${within(ranges)}`,
+    differences,
+  )
 }
 
 /** Every fact of a log stands once, within the logs that its block has; no block has more fees than transactions. */
-export async function checkLogCounts(clickhouse: ClickHouseClient, last: number): Promise<Finding> {
-  const wrong = await miscountedBlocks(clickhouse, { to: last })
+export async function checkLogCounts(clickhouse: ClickHouseClient, ranges: Ranges): Promise<Finding> {
+  const wrong = await miscountedBlocks(clickhouse, { ranges })
   const differences = wrong.map(({ block_number, reason }) => `block ${block_number} ${reason}`)
-  return compared('facts fit the logs and transactions of their block', `all blocks up to ${last}`, differences)
+  return compared('facts fit the logs and transactions of their block', within(ranges), differences)
 }
 
-/** Every stable that is tracked has one sample in each block from its creation to `last`. */
+/** Every stable that is tracked has one sample in each block from its creation on, but for those that are not in. */
 export async function checkSampleCounts(
   clickhouse: ClickHouseClient,
-  last: number,
+  stretches: readonly Stretch[],
+  stables: readonly Stablecoin[],
   track: 'all' | 'listed',
 ): Promise<Finding> {
-  const stables = await sampleCounts(clickhouse, { to: last, track })
-  const differences = stables
-    .filter(({ samples, sampled_blocks, blocks }) => samples !== blocks || sampled_blocks !== blocks)
-    .map(
-      ({ stable, samples, sampled_blocks, blocks }) =>
-        `${stable}: ${samples} samples of ${sampled_blocks} blocks, where ${blocks} blocks are`,
-    )
-  return compared('one sample a stable and block', `${stables.length} stables up to block ${last}`, differences)
+  const tracked = stables.filter(({ tier }) => track === 'all' || tier === 'listed')
+  const wrong: Array<{ missing: number; text: string }> = []
+  let [checked, gaps] = [0, 0]
+  for (const { stable, block_number } of tracked) {
+    const created = Math.max(block_number, FIRST_BLOCK)
+    const ranges = rangesOf(stretches, 'pegs', stable)
+      .map(([from, to]): [number, number] => [Math.max(from, created), to])
+      .filter(([from, to]) => from <= to)
+    const blocks = sizeOf(ranges)
+    const [found = { samples: 0, sampled_blocks: 0 }] = await sampleCounts(clickhouse, { stable, ranges })
+    const { samples, sampled_blocks } = found
+    if (samples !== blocks || sampled_blocks !== blocks) {
+      const text = `${stable}: ${samples} samples of ${sampled_blocks} blocks, where ${blocks} blocks are`
+      wrong.push({ missing: Math.abs(blocks - samples), text })
+    }
+    checked += blocks
+    gaps += Math.max((stretches.at(-1)?.to ?? 0) - created + 1 - blocks, 0)
+  }
+  const scope = `${tracked.length} stables, ${checked} blocks of theirs${gaps === 0 ? '' : `, ${gaps} are not in`}`
+  wrong.sort((a, b) => b.missing - a.missing)
+  return compared(
+    'one sample a stable and block',
+    scope,
+    wrong.map(({ text }) => text),
+  )
 }
 
 /** Later than any minute; a DateTime ends less than two minutes after. */

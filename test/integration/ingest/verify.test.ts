@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import type { ClickHouseEnv } from '../../../clickhouse/env.js'
 import { factTables } from '../../../clickhouse/tables/facts.js'
+import { backfillAll } from '../../fixtures/backfill.js'
 import { stillChain, type TestChain } from '../../fixtures/chain.js'
 import { faultyNode } from '../../fixtures/faulty-node.js'
 import { ingestAll } from '../../fixtures/ingest.js'
@@ -18,6 +19,11 @@ afterAll(async () => {
 })
 
 const verify = (env: ClickHouseEnv, ...flags: string[]) => runVerify(env, chain.rpcUrl, ...flags)
+
+async function stablesOf(clickhouse: ClickHouseClient): Promise<string[]> {
+  const rows = await clickhouse.query({ query: 'SELECT DISTINCT base FROM dex_orders ORDER BY base', format: 'JSON' })
+  return (await rows.json<{ base: string }>()).data.map(({ base }) => base)
+}
 
 const run = (clickhouse: ClickHouseClient, query: string) =>
   clickhouse.command({ query, clickhouse_settings: { mutations_sync: '2', lightweight_deletes_sync: '2' } })
@@ -119,6 +125,88 @@ describe('damage is found and named', () => {
     expect(output).toContain('block 50 has a log twice in one table')
     expect(output).toMatch(/0x[0-9a-f]{40}: 0 samples of 0 blocks, where \d+ blocks are/)
   })
+})
+
+describe('a history that begins in the middle', () => {
+  const START = 80
+  const BLOCKS = 150
+  let long: TestChain
+  beforeAll(async () => {
+    long = await stillChain({ historyBlocks: BLOCKS })
+  })
+  afterAll(async () => {
+    await long?.remove()
+  })
+  const verifyLong = (env: ClickHouseEnv, ...flags: string[]) => runVerify(env, long.rpcUrl, ...flags)
+
+  test('is compared as far as it is in: whole families, single stables, the catalogue of what is not', async ({
+    clickhouseEnv,
+    clickhouse,
+  }) => {
+    await ingestAll(clickhouseEnv, clickhouse, long.rpcUrl, BLOCKS, { START_BLOCK: `${START}` })
+    const tip = await verifyLong(clickhouseEnv, '--all')
+    expect(tip.code, tip.output).toBe(0)
+    expect(tip.output).toContain('0 not checked')
+    expect(tip.output).toMatch(new RegExp(`match +blocks row by row: ${BLOCKS - START + 1} rows\\n`))
+    expect(tip.output).toMatch(/one sample a stable and block: .* are not in\n/)
+
+    const [stable] = await stablesOf(clickhouse)
+    await backfillAll(clickhouseEnv, long.rpcUrl, [
+      '--from',
+      '20',
+      '--to',
+      '39',
+      '--only',
+      'pegs',
+      '--stables',
+      `${stable}`,
+    ])
+    await backfillAll(clickhouseEnv, long.rpcUrl, ['--from', '30', '--to', '49', '--only', 'logs'])
+    await backfillAll(clickhouseEnv, long.rpcUrl, ['--from', '60', '--to', '69'])
+    const parts = await verifyLong(clickhouseEnv, '--all')
+    expect(parts.code, parts.output).toBe(0)
+    expect(parts.output).toMatch(new RegExp(`match +blocks row by row: ${BLOCKS - START + 1 + 30} rows\\n`))
+    const some = await verifyLong(clickhouseEnv, '--blocks', '25', '--seed', '5')
+    expect(some.code, some.output).toBe(0)
+
+    // What is missing of the parts that are in is found, in each of them.
+    await run(clickhouse, `DELETE FROM peg_samples WHERE block_number = 25 AND stable = '${stable}'`)
+    await run(clickhouse, 'DELETE FROM blocks WHERE block_number = 60')
+    await run(
+      clickhouse,
+      'DELETE FROM fees_paid WHERE block_number = (SELECT max(block_number) FROM fees_paid WHERE block_number < 50)',
+    )
+    await run(clickhouse, 'DELETE FROM dex_orders WHERE order_id = (SELECT min(order_id) FROM dex_orders)')
+    const damaged = await verifyLong(clickhouseEnv, '--all')
+    expect(damaged.code).toBe(1)
+    expect(mismatches(damaged.output), damaged.output).toEqual(
+      expect.arrayContaining([
+        'peg_samples row by row',
+        'blocks row by row',
+        'fees_paid row by row',
+        'dex_orders row by row',
+        'each block is the child of the one before',
+        'one sample a stable and block',
+      ]),
+    )
+    expect(damaged.output).toContain('9 of the 10 blocks 60 to 69 are there')
+  })
+
+  test('has no prices where the node had dropped them, which is no mismatch', async ({ clickhouseEnv, clickhouse }) => {
+    const pruned = await faultyNode(long.rpcUrl, () => 'pruned')
+    await ingestAll(clickhouseEnv, clickhouse, long.rpcUrl, BLOCKS, { START_BLOCK: `${START}` })
+    await backfillAll(clickhouseEnv, pruned.url, ['--from', '50'])
+    await pruned.close()
+    const { code, output } = await verifyLong(clickhouseEnv, '--all')
+    expect(code, output).toBe(0)
+    expect(output).toMatch(/flows row by row: \d+ rows, without \d+ blocks that are declared to have no values/)
+  })
+})
+
+test('before anything is in there is nothing to verify', async ({ clickhouseEnv }) => {
+  const { code, output } = await verify(clickhouseEnv)
+  expect(code).not.toBe(0)
+  expect(output).toContain('no block is in yet')
 })
 
 test('bad flags are named, all at once, with nothing read', async ({ clickhouseEnv }) => {

@@ -1,0 +1,55 @@
+import type { CoveredRange } from '../../clickhouse/queries/coverage.js'
+import type { DeclaredGap } from '../../clickhouse/queries/declared-gaps.js'
+import { FAMILIES, type Family } from '../../clickhouse/tables/facts.js'
+
+/** The stables for which a family is in: all, or these; none where the list is empty. */
+type InFor = 'all' | readonly string[]
+
+/** Blocks, both ends included, of which the same is in. With `isPriced`, flows have the values they can have. */
+export type Stretch = { from: number; to: number; isIn: Readonly<Record<Family, InFor>>; isPriced: boolean }
+
+const isInFor = (coverage: readonly CoveredRange[], family: Family, block: number): InFor => {
+  const stables = new Set<string>()
+  for (const range of coverage) {
+    if (range.family !== family || block < range.from_block || block > range.to_block) continue
+    if (range.stables.length === 0) return 'all'
+    for (const stable of range.stables) stables.add(stable)
+  }
+  return [...stables].sort()
+}
+
+/** Of logs that are in, a gap says that the node did not have the prices any more when they were read. */
+const isUnpriced = (gaps: readonly DeclaredGap[], block: number): boolean =>
+  gaps.some(({ family, from_block, to_block }) => family === 'logs' && from_block <= block && block <= to_block)
+
+/** The blocks from the first that anything is in of, up to `last`, cut where what is in changes; oldest first. */
+export function stretchesOf(coverage: readonly CoveredRange[], gaps: readonly DeclaredGap[], last: number): Stretch[] {
+  const starts = [...coverage, ...gaps].flatMap(({ from_block, to_block }) => [from_block, to_block + 1])
+  const cuts = [...new Set([...starts, last + 1])].filter((block) => block <= last + 1).sort((a, b) => a - b)
+  const stretches = cuts.slice(0, -1).map((from, i) => ({
+    from,
+    to: (cuts[i + 1] as number) - 1,
+    isIn: Object.fromEntries(FAMILIES.map((family) => [family, isInFor(coverage, family, from)])) as Stretch['isIn'],
+    isPriced: !isUnpriced(gaps, from),
+  }))
+  return stretches.filter(({ isIn }) => FAMILIES.some((family) => isIn[family].length > 0))
+}
+
+/** Whether anything but the catalogue is in. */
+export const hasBlocks = ({ isIn }: Pick<Stretch, 'isIn'>): boolean =>
+  isIn.logs === 'all' || isIn.pegs.length > 0 || isIn.state.length > 0
+
+/** Whether a family is in for a stable. */
+const isInForStable = (isIn: InFor, stable: string): boolean => isIn === 'all' || isIn.includes(stable)
+
+/** The ranges of blocks, both ends included, of which a family is in for a stable, or for all; those that meet are one. */
+export function rangesOf(stretches: readonly Stretch[], family: Family, stable?: string): Array<[number, number]> {
+  const ranges: Array<[number, number]> = []
+  for (const { from, to, isIn } of stretches) {
+    if (stable === undefined ? isIn[family] !== 'all' : !isInForStable(isIn[family], stable)) continue
+    const before = ranges.at(-1)
+    if (before && before[1] === from - 1) before[1] = to
+    else ranges.push([from, to])
+  }
+  return ranges
+}
