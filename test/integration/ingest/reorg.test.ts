@@ -15,6 +15,7 @@ import { heldNode } from '../../fixtures/held-node.js'
 import { ingestAll, ingestedHead, startIngest } from '../../fixtures/ingest.js'
 import { type ChangingChain, changingChain } from '../../fixtures/reorgs.js'
 import { test, withDatabase } from '../../fixtures/services.js'
+import { mismatches, runVerify } from '../../fixtures/verify.js'
 
 const TOTAL_SUPPLY = toFunctionSelector('totalSupply()').slice(2)
 
@@ -116,6 +117,9 @@ test('a chain that changes all the time while ingest catches up is in as it is i
   }
   expect(await settled(clickhouse, ingest)).toEqual(await fresh())
   await ingest.kill('SIGTERM')
+  const { code, output } = await runVerify(clickhouseEnv, chain.rpcUrl, '--all')
+  expect(mismatches(output), output).toEqual([])
+  expect(code).toBe(0)
 })
 
 test('what is read of a block is that block’s own, though another was there when it was read', async ({

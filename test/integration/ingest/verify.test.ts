@@ -139,10 +139,9 @@ describe('a history that begins in the middle', () => {
   })
   const verifyLong = (env: ClickHouseEnv, ...flags: string[]) => runVerify(env, long.rpcUrl, ...flags)
 
-  test('is compared as far as it is in: whole families, single stables, the catalogue of what is not', async ({
-    clickhouseEnv,
-    clickhouse,
-  }) => {
+  test('is compared as far as it is in: whole families, single stables, the catalogue of what is not', {
+    timeout: 600_000,
+  }, async ({ clickhouseEnv, clickhouse }) => {
     await ingestAll(clickhouseEnv, clickhouse, long.rpcUrl, BLOCKS, { START_BLOCK: `${START}` })
     const tip = await verifyLong(clickhouseEnv, '--all')
     expect(tip.code, tip.output).toBe(0)
