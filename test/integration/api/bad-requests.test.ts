@@ -261,7 +261,7 @@ test('a query ends when the client that asked for it goes away', async ({ app, c
   await clickhouse.command({
     query: `
       CREATE VIEW flows AS
-      SELECT '' AS from_token, '' AS to_token, toNullable(toUInt128(sleepEachRow(0.2))) AS usd_micros, '' AS tx_hash, now() - 3600 AS block_time
+      SELECT 'swap' AS kind, '' AS from_token, '' AS to_token, toNullable(toUInt128(sleepEachRow(0.2))) AS usd_micros, '' AS tx_hash, now() - 3600 AS block_time
       FROM numbers(300) SETTINGS max_block_size = 1`,
   })
   const running = async () => {
