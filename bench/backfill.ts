@@ -1,86 +1,80 @@
-// Blocks per second of ingest catching up, against a loop that asks the node the same and throws the answers away.
-import { pino } from 'pino'
-import { numberToHex } from 'viem'
-import { z } from 'zod'
-import { REFERENCE_STABLE } from '../domain/peg.js'
-import { ahead } from '../ingest/ahead.js'
-import { IngestConfig } from '../ingest/config.js'
-import { FIRST_BLOCK } from '../ingest/decode.js'
-import { quoteMulticalls } from '../ingest/sources/quotes.js'
-import { rpcAt } from '../ingest/sources/rpc.js'
-import { blockRanges } from '../ingest/stages/block-ranges.js'
-import { ingestAll } from './ingest-all.js'
+// Blocks and logs per second of a backfill of busy blocks, against a loop that makes the same calls and throws the answers
+// away; and the most memory that backfills of different lengths hold.
+// node dist/bench/backfill.js [--blocks 5000] [--rounds 3] [--memory 1000,20000]
+import { parseArgs } from 'node:util'
+import { runBackfill } from './backfill-process.js'
+import { startBusyChain } from './busy-chain.js'
+import { drainNode, recordCalls } from './drain.js'
 import { median, timed } from './measure.js'
-import { rows, startStack } from './stack.js'
+import { startProgram } from './programs.js'
+import { type Database, rows, startStack } from './stack.js'
 
-const BLOCKS = 1440
-const ROUNDS = 5
+const { values: flags } = parseArgs({
+  options: {
+    blocks: { type: 'string', default: '5000' },
+    rounds: { type: 'string', default: '3' },
+    memory: { type: 'string', default: '1000,20000' },
+  },
+})
+const [blocks, rounds] = [Number(flags.blocks), Number(flags.rounds)]
+const lengths = flags.memory.split(',').filter(Boolean).map(Number)
 
 const stack = await startStack()
-const chain = await stack.chain('chain', { historyBlocks: BLOCKS })
-await chain.historyDone
-const log = pino({ level: 'silent' })
-
-async function* head(): AsyncGenerator<number> {
-  yield BLOCKS
-}
-
-async function drainNode(stables: readonly string[]): Promise<void> {
-  const {
-    RPC_BATCH_SIZE: batchSize,
-    RPC_TIMEOUT_MS: timeoutMs,
-    BATCH_BLOCKS,
-  } = IngestConfig.parse({ RPC_URL: chain.rpcUrl })
-  const rpc = rpcAt({
-    urls: [chain.rpcUrl],
-    finalityDepth: 64,
-    batchSize,
-    timeoutMs,
-    attempts: 1,
-    log,
-    signal: new AbortController().signal,
-  })
-  const ask = (method: string, params: unknown[]) => rpc.request(method, params, z.unknown())
-  const ranges = blockRanges(head(), FIRST_BLOCK, BATCH_BLOCKS, null)
-  const drained = ahead(ranges, 4, async ({ from, to }) => {
-    const numbers = Array.from({ length: to - from + 1 }, (_, i) => numberToHex(from + i))
-    await Promise.all([
-      ...numbers.map((number) => ask('eth_getBlockByNumber', [number, false])),
-      ask('eth_getLogs', [{ fromBlock: numberToHex(from), toBlock: numberToHex(to) }]),
-    ])
-    const multicalls = quoteMulticalls(stables)
-    await Promise.all(numbers.flatMap((number) => multicalls.map(({ request }) => ask('eth_call', [request, number]))))
-  })
-  for await (const _ of drained);
-}
-
+let stop = async () => {}
 try {
-  const warmUp = await stack.database('warm_up')
-  await ingestAll(warmUp, chain.rpcUrl, BLOCKS)
-  const stables = await rows<{ stable: string }>(
-    warmUp.clickhouse,
-    `SELECT stable FROM stablecoins WHERE currency = 'USD' AND stable != '${REFERENCE_STABLE}'`,
+  const longest = Math.max(blocks, ...lengths)
+  const building = performance.now()
+  const chain = await startBusyChain(`${stack.dir}/chain`, longest)
+  stop = chain.stop
+  console.log(
+    `${longest} blocks of 20 transactions are mined after ${((performance.now() - building) / 1000).toFixed(0)} s`,
   )
-  const counts = await rows<Record<string, string>>(
-    warmUp.clickhouse,
-    'SELECT (SELECT count() FROM peg_samples) AS samples, (SELECT sum(log_count) FROM blocks) AS logs, (SELECT count() FROM flows) AS flows',
-  )
-  console.log(`${BLOCKS} blocks, ${stables.length} quoted stables:`, counts[0])
-  const addresses = stables.map(({ stable }) => stable)
-  const ours: number[] = []
-  const theirs: number[] = []
-  for (let round = 0; round < ROUNDS; round++) {
-    theirs.push(BLOCKS / ((await timed(() => drainNode(addresses))) / 1000))
-    const database = await stack.database(`round_${round}`)
-    ours.push(BLOCKS / ((await timed(() => ingestAll(database, chain.rpcUrl, BLOCKS))) / 1000))
+  const environment = ({ env }: Database) => ({ ...env, RPC_URL: chain.rpcUrl, CHAIN: 'devnet', LOG_LEVEL: 'warn' })
+
+  /** A database in which the tip has begun behind the busy blocks, with their catalogue. */
+  const begun = async (name: string): Promise<Database> => {
+    const database = await stack.database(name)
+    const env = { ...environment(database), START_BLOCK: 'head' }
+    await (await startProgram('ingest/main.js', env, 'ingest has caught up')).stop()
+    return database
   }
-  console.log(
-    `fetch and throw away: ${median(theirs).toFixed(0)} blocks/s   (${theirs.map((v) => v.toFixed(0)).join(' ')})`,
-  )
-  console.log(
-    `ingest              : ${median(ours).toFixed(0)} blocks/s   (${ours.map((v) => v.toFixed(0)).join(' ')})`,
-  )
-  console.log(`ratio of medians    : ${(median(ours) / median(theirs)).toFixed(2)} (target: at least 0.7)`)
+  const range = (length: number) => ({ from: chain.from, to: chain.from + length - 1 })
+  const backfill = async (name: string, length: number) => {
+    const database = await begun(name)
+    const done = await runBackfill(environment(database), range(length))
+    const [counted] = await rows<{ blocks: number; logs: number }>(
+      database.clickhouse,
+      `SELECT toUInt32(count()) AS blocks, toUInt32(sum(log_count)) AS logs FROM blocks WHERE block_number BETWEEN ${chain.from} AND ${range(length).to}`,
+    )
+    if (counted?.blocks !== length) throw new Error(`${counted?.blocks} of ${length} blocks are in`)
+    return { ...done, logs: counted.logs }
+  }
+
+  const calls = await recordCalls(await begun('recorded'), chain.rpcUrl, range(blocks))
+  const count = calls.reduce((sum, { blocks, states }) => sum + blocks.length + states.length, 0)
+  console.log(`a backfill of ${blocks} blocks makes ${count} calls`)
+  const [ours, theirs]: [number[], number[]] = [[], []]
+  let logs = 0
+  for (let round = 0; round < rounds; round++) {
+    const database = await stack.database('drained')
+    theirs.push(blocks / ((await timed(() => drainNode(database, chain.rpcUrl, calls))) / 1000))
+    const done = await backfill(`round_${round}`, blocks)
+    ours.push(blocks / done.seconds)
+    logs = done.logs
+  }
+  const report = (what: string, rates: number[]) =>
+    console.log(
+      `${what}: ${median(rates).toFixed(0)} blocks/s, ${((median(rates) * logs) / blocks).toFixed(0)} logs/s   (${rates.map((rate) => rate.toFixed(0)).join(' ')})`,
+    )
+  report('fetch and throw away', theirs)
+  report('backfill            ', ours)
+  console.log(`ratio of medians    : ${(median(ours) / median(theirs)).toFixed(2)} (target: at least 0.8)`)
+
+  for (const length of lengths) {
+    const { peakMb, seconds } = await backfill(`memory_${length}`, length)
+    console.log(`${length} blocks: at most ${peakMb.toFixed(0)} MB resident, ${(length / seconds).toFixed(0)} blocks/s`)
+  }
 } finally {
+  await stop()
   await stack.close()
 }

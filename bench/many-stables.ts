@@ -1,4 +1,4 @@
-import { numberToHex } from 'viem'
+import { type Address, type Hex, numberToHex } from 'viem'
 import { accounts } from '../devnet/accounts.js'
 import type { BareChain } from '../devnet/bare-chain.js'
 import { type Call, call, role } from '../devnet/calls.js'
@@ -10,10 +10,14 @@ const TOKEN = 10n ** 6n
 /** Tokens on each side of a book, at two prices: sizes up to a hundred thousand have quotes. */
 const LEVEL = 100_000n * TOKEN
 
+const saltOf = (index: number): Hex => numberToHex(index + 1, { size: 32 })
+
+/** The address of the stable with this index, of those that `createStables` creates. */
+export const stableAt = (index: number): Address => tokenAddress(accounts.maker.address, saltOf(index))
+
 function createWithBook(index: number): Call[] {
   const { address } = accounts.maker
-  const salt = numberToHex(index + 1, { size: 32 })
-  const stable = tokenAddress(address, salt)
+  const stable = stableAt(index)
   const tick = 10 * (index % 20)
   return [
     call.createToken({
@@ -22,7 +26,7 @@ function createWithBook(index: number): Call[] {
       currency: 'USD',
       quote: PATH_USD.address,
       admin: address,
-      salt,
+      salt: saltOf(index),
     }),
     call.grantRole(stable, role.issuer, address),
     call.mint(stable, address, 2n * LEVEL),

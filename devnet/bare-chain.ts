@@ -25,11 +25,11 @@ const TRANSACTIONS_PER_REQUEST = 100
 
 /**
  * A node with nothing but its genesis, for tests and benches that mine every block themselves. Its files are kept in
- * `dir`. Blocks have the time of day.
+ * `dir`. Blocks have the time of day, or where the genesis block is older, its time and what has passed since.
  */
 export async function startBareChain(
   dir: string,
-  options: Pick<AnvilOptions, 'gasLimit' | 'prunesStates'> = {},
+  options: Partial<Pick<AnvilOptions, 'gasLimit' | 'genesisTimestamp' | 'maxStates' | 'prunesStates'>> = {},
 ): Promise<BareChain> {
   await mkdir(dir, { recursive: true })
   const { rpc, rpcUrl, stop } = await startAnvil({
