@@ -6,8 +6,8 @@ import { runBackfill } from './backfill-process.js'
 import { startBusyChain } from './busy-chain.js'
 import { drainNode, recordCalls } from './drain.js'
 import { median, timed } from './measure.js'
-import { startProgram } from './programs.js'
-import { type Database, rows, startStack } from './stack.js'
+import { begunDatabase, environment } from './segments.js'
+import { rows, startStack } from './stack.js'
 
 const { values: flags } = parseArgs({
   options: {
@@ -29,19 +29,10 @@ try {
   console.log(
     `${longest} blocks of 20 transactions are mined after ${((performance.now() - building) / 1000).toFixed(0)} s`,
   )
-  const environment = ({ env }: Database) => ({ ...env, RPC_URL: chain.rpcUrl, CHAIN: 'devnet', LOG_LEVEL: 'warn' })
-
-  /** A database in which the tip has begun behind the busy blocks, with their catalogue. */
-  const begun = async (name: string): Promise<Database> => {
-    const database = await stack.database(name)
-    const env = { ...environment(database), START_BLOCK: 'head' }
-    await (await startProgram('ingest/main.js', env, 'ingest has caught up')).stop()
-    return database
-  }
   const range = (length: number) => ({ from: chain.from, to: chain.from + length - 1 })
   const backfill = async (name: string, length: number) => {
-    const database = await begun(name)
-    const done = await runBackfill(environment(database), range(length))
+    const database = await begunDatabase(stack, name, chain.rpcUrl)
+    const done = await runBackfill(environment(database, chain.rpcUrl), range(length))
     const [counted] = await rows<{ blocks: number; logs: number }>(
       database.clickhouse,
       `SELECT toUInt32(count()) AS blocks, toUInt32(sum(log_count)) AS logs FROM blocks WHERE block_number BETWEEN ${chain.from} AND ${range(length).to}`,
@@ -50,7 +41,7 @@ try {
     return { ...done, logs: counted.logs }
   }
 
-  const calls = await recordCalls(await begun('recorded'), chain.rpcUrl, range(blocks))
+  const calls = await recordCalls(await begunDatabase(stack, 'recorded', chain.rpcUrl), chain.rpcUrl, range(blocks))
   const count = calls.reduce((sum, { blocks, states }) => sum + blocks.length + states.length, 0)
   console.log(`a backfill of ${blocks} blocks makes ${count} calls`)
   const [ours, theirs]: [number[], number[]] = [[], []]

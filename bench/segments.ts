@@ -1,0 +1,68 @@
+import { pino } from 'pino'
+import { allStablecoins } from '../clickhouse/queries/all-stablecoins.js'
+import { dexOrdersById } from '../clickhouse/queries/dex-orders-by-id.js'
+import { segmentsOf } from '../ingest/backfill/missing.js'
+import { readSegment } from '../ingest/backfill/read-segment.js'
+import type { Batch } from '../ingest/batch.js'
+import { IngestConfig } from '../ingest/config.js'
+import { createOrders } from '../ingest/orders.js'
+import { createRegistry } from '../ingest/registry.js'
+import { persistWriteWith } from '../ingest/sinks/persist-write.js'
+import { type Rpc, rpcOf } from '../ingest/sources/rpc.js'
+import type { BlockRange } from '../ingest/stages/block-ranges.js'
+import { startProgram } from './programs.js'
+import type { Database, Stack } from './stack.js'
+
+/** The variables of ingest's programs for a database and a local node. */
+export const environment = ({ env }: Database, rpcUrl: string): Record<string, string> => ({
+  ...env,
+  RPC_URL: rpcUrl,
+  CHAIN: 'devnet',
+  LOG_LEVEL: 'warn',
+})
+
+/** A database in which the tip has begun at the newest final block of a chain, with the catalogue of all before it. */
+export async function begunDatabase(stack: Stack, name: string, rpcUrl: string): Promise<Database> {
+  const database = await stack.database(name)
+  const env = { ...environment(database, rpcUrl), START_BLOCK: 'head' }
+  await (await startProgram('ingest/main.js', env, 'ingest has caught up')).stop()
+  return database
+}
+
+/** The node as a backfill of these settings asks it. */
+export function rpcFor(database: Database, rpcUrl: string): Rpc {
+  const config = IngestConfig.parse(environment(database, rpcUrl))
+  return rpcOf(config, pino({ level: 'silent' }), new AbortController().signal)
+}
+
+/** The batches that a backfill of a range writes, one after the other. `onCall` hears of every call to the node. */
+export async function* readSegments(
+  database: Database,
+  rpcUrl: string,
+  range: BlockRange,
+  onCall: (method: string, params: unknown[]) => void = () => {},
+): AsyncGenerator<Batch> {
+  const { clickhouse } = database
+  const { BATCH_BLOCKS } = IngestConfig.parse(environment(database, rpcUrl))
+  const rpc = rpcFor(database, rpcUrl)
+  const reader = {
+    clickhouse,
+    persistWrite: persistWriteWith(pino({ level: 'silent' }), new AbortController().signal),
+    rpc: {
+      ...rpc,
+      request: (method, params, shape) => {
+        onCall(method, params)
+        return rpc.request(method, params, shape)
+      },
+    } satisfies Rpc,
+    registry: createRegistry(await allStablecoins(clickhouse, { before_block: range.to + 1 }), 'all'),
+    orders: createOrders((order_ids) => dexOrdersById(clickhouse, { order_ids })),
+    listed: new Set<string>(),
+  }
+  const scope = { families: ['logs', 'pegs', 'state'] as const, only: [], except: [] }
+  for (const segment of segmentsOf([{ ...range, scope }], BATCH_BLOCKS, false)) {
+    const { batch } = await readSegment(reader, segment)
+    if (!batch) throw new Error(`the node has no state of blocks ${segment.from} to ${segment.to}`)
+    yield batch
+  }
+}
