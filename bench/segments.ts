@@ -1,10 +1,12 @@
 import { pino } from 'pino'
 import { allStablecoins } from '../clickhouse/queries/all-stablecoins.js'
 import { dexOrdersById } from '../clickhouse/queries/dex-orders-by-id.js'
+import { issuerChanges } from '../clickhouse/queries/issuer-changes.js'
 import { segmentsOf } from '../ingest/backfill/missing.js'
 import { readSegment } from '../ingest/backfill/read-segment.js'
 import type { Batch } from '../ingest/batch.js'
 import { IngestConfig } from '../ingest/config.js'
+import { createIssuers } from '../ingest/issuers.js'
 import { createOrders } from '../ingest/orders.js'
 import { createRegistry } from '../ingest/registry.js'
 import { persistWriteWith } from '../ingest/sinks/persist-write.js'
@@ -56,6 +58,7 @@ export async function* readSegments(
       },
     } satisfies Rpc,
     registry: createRegistry(await allStablecoins(clickhouse, { before_block: range.to + 1 }), 'all'),
+    issuers: createIssuers(await issuerChanges(clickhouse, { before_block: range.to + 1 })),
     orders: createOrders((order_ids) => dexOrdersById(clickhouse, { order_ids })),
     listed: new Set<string>(),
   }
