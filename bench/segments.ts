@@ -21,6 +21,8 @@ export const environment = ({ env }: Database, rpcUrl: string): Record<string, s
   RPC_URL: rpcUrl,
   CHAIN: 'devnet',
   LOG_LEVEL: 'warn',
+  // On a busy machine a node may be slow: what is measured is how fast it is, not how patient we are.
+  RPC_TIMEOUT_MS: '120000',
 })
 
 /** A database in which the tip has begun at the newest final block of a chain, with the catalogue of all before it. */

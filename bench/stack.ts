@@ -12,6 +12,8 @@ export type Database = { env: ClickHouseEnv; clickhouse: ClickHouseClient }
 
 export type Stack = {
   dir: string
+  /** Process id of the engine. */
+  pid: number
   /** A new, migrated database of the given name, and a client on it that closes with the stack. */
   database: (name: string) => Promise<Database>
   /** A local chain of its own under the stack's directory; ends with the stack. */
@@ -26,6 +28,7 @@ export async function startStack(): Promise<Stack> {
   const closers: Array<() => Promise<unknown>> = []
   return {
     dir,
+    pid: engine.pid,
     database: async (name) => {
       const env = {
         CLICKHOUSE_URL: engine.url,
