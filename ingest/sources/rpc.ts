@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import pRetry from 'p-retry'
 import type { Logger } from 'pino'
-import { type EIP1193RequestFn, http } from 'viem'
+import { BaseError, type EIP1193RequestFn, http } from 'viem'
 import type { z } from 'zod'
 import { PlumblineError } from '../../domain/errors.js'
 import { NETWORKS } from '../chain/networks.js'
@@ -11,10 +11,20 @@ import { RpcAnswerError } from './answers.js'
 import { type Node, nodePool, type Send } from './node-pool.js'
 import { retryAfterMs } from './range-refusals.js'
 
+/** The most that is told of a failure: a node may answer with a page. */
+const REASON_LENGTH = 300
+
+/** Why a request has failed. viem's own message goes on with the URL, which may hold a key, and the whole request. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof BaseError)) return error instanceof Error ? error.message : String(error)
+  const parts = new Set([error.shortMessage, error.details])
+  return [...parts].filter(Boolean).join(' ').split('\n').join(' ').slice(0, REASON_LENGTH)
+}
+
 /** The node did not answer, or not in time, or refused, in every one of the attempts. */
 class RpcError extends PlumblineError {
   constructor(what: string, cause: unknown) {
-    super(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`, { retryable: true, cause })
+    super(`${what}: ${reasonOf(cause)}`, { retryable: true, cause })
   }
 }
 
@@ -27,7 +37,11 @@ export type Rpc = {
 
 // A node limits the size of a request (anvil to 2 MB): fifty of these still fit, and larger ones go one by one.
 const LARGE_CALL = 20_000
+/** The digits of an eth_call's data: nothing else that is asked is long, and to encode it all for its length takes time. */
+const sizeOf = ([first]: readonly unknown[]): number => (first as { data?: string } | undefined)?.data?.length ?? 0
 const SINGLE_CALLS = 8
+// More at once only wait at the node, and those that wait there too long are asked again and wait once more.
+const BATCHES_AT_ONCE = 8
 // The logs of a range of busy blocks; viem refuses more than 10 MB by itself, every time they are asked for.
 const MAX_ANSWER_BYTES = 2 ** 28
 
@@ -60,9 +74,10 @@ function nodeAt(url: string, batchSize: number, timeoutMs: number): Node {
   const batched = http(url, { ...options, batch: { batchSize, wait: 0 } })({}).request as EIP1193RequestFn
   const single = http(url, options)({}).request as EIP1193RequestFn
   const inTurn = pLimit(SINGLE_CALLS)
+  const inBatches = pLimit(BATCHES_AT_ONCE * batchSize)
   const send: Send = (method, params) => {
     const call = { method, params } as never
-    return JSON.stringify(params).length < LARGE_CALL ? batched(call) : inTurn(() => single(call))
+    return sizeOf(params) < LARGE_CALL ? inBatches(() => batched(call)) : inTurn(() => single(call))
   }
   return { name: new URL(url).host, send }
 }
