@@ -1,10 +1,11 @@
+import { LRUCache } from 'lru-cache'
 import { decodeFunctionResult, encodeFunctionData, type Hex } from 'viem'
 import { Abis } from 'viem/tempo'
 import { z } from 'zod'
 import type { StateRead } from '../../clickhouse/tables/state-reads.js'
 import { TIP403_REGISTRY } from '../chain/addresses.js'
 import { RpcAnswerError } from './answers.js'
-import { type BlockId, multicallsOf, runMulticalls } from './multicall.js'
+import { type BlockId, type Multicall, multicallsOf, runMulticalls } from './multicall.js'
 import type { CallResult } from './multicall-answer.js'
 import type { Rpc } from './rpc.js'
 
@@ -14,6 +15,18 @@ const REWARD_READS = ['optedInSupply', 'globalRewardPerToken'] as const
 const READ_CALLS = [...READS, ...REWARD_READS].map((functionName) =>
   encodeFunctionData({ abi: Abis.tip20, functionName }),
 )
+
+// The same few stables are minted and burnt again and again: what asks for their states is worth keeping.
+const knownReads = new LRUCache<string, Multicall[]>({ max: 500 })
+
+function readsOf(stables: readonly string[]): Multicall[] {
+  const key = stables.join()
+  const known = knownReads.get(key)
+  if (known) return known
+  const reads = multicallsOf(stables.flatMap((target) => READ_CALLS.map((callData) => ({ target, callData }))))
+  knownReads.set(key, reads)
+  return reads
+}
 
 const NO_ADMIN = '0x0000000000000000000000000000000000000000'
 // TIP-403: policies 0 and 1 are built in, the others carry one of three types.
@@ -51,8 +64,7 @@ const reward = (functionName: string, result: CallResult | undefined): string | 
  * with StateUnavailableError where the node no longer knows.
  */
 export async function readStates(rpc: Rpc, stables: readonly string[], block: Block): Promise<StateRead[]> {
-  const calls = stables.flatMap((target) => READ_CALLS.map((callData) => ({ target, callData })))
-  const results = await runMulticalls(rpc, multicallsOf(calls), block)
+  const results = await runMulticalls(rpc, readsOf(stables), block)
   const resultsOf = stables.map((_, i) => results.slice(i * READ_CALLS.length, (i + 1) * READ_CALLS.length))
   const states = resultsOf.map((own) => State.parse(READS.map((read, j) => answer(Abis.tip20, read, own[j]))))
   const policyIds = [...new Set(states.map(([, , , id]) => id))].filter((id) => !BUILT_IN.has(id))
