@@ -17,6 +17,8 @@ const senders: readonly Account[] = [...traders, maker]
 /** Tempo's price until hardfork T7, for nodes as for wallets. */
 const GAS_PRICE = numberToHex(20_000_000_000n)
 const GAS = numberToHex(3_000_000n)
+/** States that a pruned chain keeps: of all blocks that are not final, and some more. */
+const PRUNED_STATES = 200
 /** For the blocks that make the stables, and the time it takes to mine them. */
 const SET_UP_SECONDS = 300
 
@@ -67,13 +69,19 @@ const Receipts = z.array(z.object({ status: z.string() }))
 
 /**
  * A local chain under `dir` with `blocks` blocks, a second apart, of twenty transactions each, and behind them as many
- * empty ones, of now, as make them final. Every block's state can be called. Accounts, stables and amounts are the same
+ * empty ones, of now, as make them final. Every block's state can be called, or with `pruned`, that of the newest only: the
+ * node keeps each on disk as a whole, with the hashes of all blocks before, which for 20,000 is some 30 GB. Accounts, stables and amounts are the same
  * in every run. The node signs: signing four hundred thousand transactions here would take longer than mining them.
  */
-export async function startBusyChain(dir: string, blocks: number): Promise<BusyChain> {
+export async function startBusyChain(
+  dir: string,
+  blocks: number,
+  { pruned = false }: { pruned?: boolean } = {},
+): Promise<BusyChain> {
   const chain = await startBareChain(dir, {
     genesisTimestamp: Math.floor(Date.now() / 1000) - blocks - SET_UP_SECONDS,
     maxStates: blocks + 1000,
+    ...(pruned && { prunesStates: PRUNED_STATES }),
   })
   try {
     await setUp(chain)

@@ -38,8 +38,8 @@ export type AnvilOptions = {
   maxStates: number
   /** Gas of a block, and of an eth_call. Default: room for the setup of the market. */
   gasLimit?: number
-  /** True: it keeps the state of the newest block only. */
-  prunesStates?: boolean
+  /** True: it keeps the state of the newest block only; a number: of so many of the newest blocks, in memory. */
+  prunesStates?: boolean | number
   /** Where its process id is written, for whoever finds it running without its owner. */
   pidFile: string
   /** A dump to start from. */
@@ -77,6 +77,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     ],
     ...['--cache-path', options.cacheDir],
     ...(options.prunesStates ? ['--prune-history'] : ['--max-persisted-states', `${options.maxStates}`]),
+    ...(typeof options.prunesStates === 'number' ? [`${options.prunesStates}`] : []),
   ]
   if (options.loadState) args.push('--load-state', options.loadState)
   const child = spawn('sh', ['-c', LEASH, 'sh', binaryPath(), ...args], { stdio: ['pipe', 'pipe', 'pipe'] })
