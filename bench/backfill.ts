@@ -31,15 +31,15 @@ try {
     return { ...done, node: after.node - before.node, engine: after.engine - before.engine }
   }
 
-  const calls = await recordCalls(await begunDatabase(stack, 'recorded', chain.rpcUrl), chain.rpcUrl, chain)
+  const recorded = await begunDatabase(stack, 'recorded', chain.rpcUrl)
+  const calls = await recordCalls(recorded, chain.rpcUrl, chain)
   const count = calls.reduce((sum, { blocks, states }) => sum + blocks.length + states.length, 0)
   console.log(`a backfill of ${blocks} blocks makes ${count} calls`)
   const [ours, theirs, drained, filled]: [number[], number[], string[], string[]] = [[], [], [], []]
   let logs = 0
   for (let round = 0; round < rounds; round++) {
-    const database = await stack.database('drained')
     const [before, own] = [cpu(), process.cpuUsage()]
-    theirs.push(blocks / ((await timed(() => drainNode(database, chain.rpcUrl, calls))) / 1000))
+    theirs.push(blocks / ((await timed(() => drainNode(recorded, chain.rpcUrl, calls))) / 1000))
     const { user, system } = process.cpuUsage(own)
     const between = cpu()
     drained.push(`${(between.node - before.node).toFixed(1)} node + ${((user + system) / 1e6).toFixed(1)} loop`)

@@ -1,8 +1,9 @@
 // Rows per second of ingest's inserts with every view on, from rows in memory, against INSERT ... SELECT of the same rows
-// in the same ranges on the same engine; and where the time goes: encoding, transport and parsing, writing, the views.
+// in the same ranges on the same engine; and where the time goes: encoding, what each insert costs whatever it holds,
+// transport and parsing, writing, the views.
 // node dist/bench/insert.js [--blocks 1000] [--rounds 5]
 import { parseArgs } from 'node:util'
-import { FACT_TABLES, factTables } from '../clickhouse/tables/facts.js'
+import { FACT_TABLES, type Facts, factTables } from '../clickhouse/tables/facts.js'
 import type { Batch } from '../ingest/batch.js'
 import { writeOldBatch } from '../ingest/sinks/write-batch.js'
 import { startBusyChain } from './busy-chain.js'
@@ -29,9 +30,13 @@ try {
   const total = batches.reduce((sum, batch) => sum + sizeOf(batch), 0)
   const written = factTables.filter((table) => batches.some(({ facts }) => facts[table].length > 0))
 
-  const write = async ({ clickhouse }: Database) => {
-    for (const batch of batches) await writeOldBatch(clickhouse, batch, '', false)
+  const write = async ({ clickhouse }: Database, of = batches) => {
+    for (const batch of of) await writeOldBatch(clickhouse, batch, '', false)
   }
+  const singles = batches.map((batch) => ({
+    ...batch,
+    facts: Object.fromEntries(factTables.map((table) => [table, batch.facts[table].slice(0, 1)])) as unknown as Facts,
+  }))
   const copy = async ({ clickhouse, env }: Database) => {
     for (const { from, to, facts, firstTime, lastTime } of batches) {
       const tables = factTables.filter((table) => facts[table].length > 0)
@@ -69,6 +74,7 @@ try {
   await write(source)
   const ways: Record<string, { make: (name: string) => Promise<Database>; run: (into: Database) => Promise<void> }> = {
     'encode the rows': { make: async () => source, run: encode },
+    'insert one row each, nothing kept': { make: discarding, run: (into) => write(into, singles) },
     'insert, nothing kept': { make: discarding, run: write },
     'insert, no views': { make: async (name) => withoutViews(await stack.database(name)), run: write },
     'insert, all views': { make: stack.database, run: write },
@@ -100,7 +106,7 @@ try {
   for (const [name, values] of Object.entries(times)) {
     const ms = median(values)
     console.log(
-      `${name.padEnd(28)}: ${ms.toFixed(0).padStart(6)} ms, ${Math.round(total / (ms / 1000)).toLocaleString('en')} rows/s`,
+      `${name.padEnd(33)}: ${ms.toFixed(0).padStart(6)} ms, ${Math.round(total / (ms / 1000)).toLocaleString('en')} rows/s`,
     )
   }
   const of = (name: string) => median(times[name] ?? [])
