@@ -20,7 +20,7 @@ export const environment = ({ env }: Database, rpcUrl: string): Record<string, s
   ...env,
   RPC_URL: rpcUrl,
   CHAIN: 'devnet',
-  LOG_LEVEL: 'warn',
+  LOG_LEVEL: 'error',
   // On a busy machine a node may be slow: what is measured is how fast it is, not how patient we are.
   RPC_TIMEOUT_MS: '120000',
 })
