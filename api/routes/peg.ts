@@ -1,13 +1,12 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { historyStart } from '../../clickhouse/queries/history-start.js'
 import { livePeg, type Peg, pegAt } from '../../clickhouse/queries/peg-at.js'
-import { isoSeconds, parseAsOf } from '../../domain/as-of.js'
+import { isoSeconds } from '../../domain/as-of.js'
 import { pegCoverage } from '../../domain/coverage.js'
 import { PEG_WINDOWS, type PegSums, windowFigures } from '../../domain/peg-window.js'
+import { AS_OF_HEADER, AsOfQuery, beforeHistory, readAsOf, requireHistory } from '../as-of-query.js'
 import { problemResponses } from '../problem.js'
 import { querySignal } from '../query-signal.js'
-import { NotFoundError } from '../request-errors.js'
 import { Coverage, CurrentPrice, PegWindow } from '../shapes.js'
 import { requireStable, StableParams } from './stable-params.js'
 
@@ -39,35 +38,21 @@ export const pegRoute: FastifyPluginAsyncZod = async (app) => {
     tags: ['peg'],
     summary: 'Price against the reference stable, now or at any time, and its 1h, 24h and 7d windows',
     params: StableParams,
-    querystring: z.strictObject({
-      as_of: z
-        .string()
-        .optional()
-        .meta({
-          description:
-            'A point in the past: ISO 8601 timestamp or date (midnight UTC), unix epoch seconds, or minutes, hours or days back from now',
-          examples: ['2026-07-01T12:00:00Z', '2026-07-01', '1782907200', '30m', '24h', '7d'],
-        }),
-    }),
+    querystring: z.strictObject(AsOfQuery),
     response: { 200: PegResponse, ...problemResponses(400, 404, 503) },
   }
   app.get('/stablecoins/:address/peg', { schema }, async (request, reply) => {
     const { address } = request.params
-    const asOf = request.query.as_of === undefined ? null : parseAsOf(request.query.as_of, app.now())
+    const asOf = readAsOf(app, request.query)
     await requireStable(app, address)
     const signal = querySignal(request)
     if (asOf === null) return { address, ...published(await livePeg(app.clickhouse, { stable: address }, { signal })) }
 
-    const beforeHistory = () =>
-      new NotFoundError('before-history', `as_of ${isoSeconds(asOf)} is before the start of history`, 'as_of')
-    if (asOf.getTime() < WEEK_MS) throw beforeHistory()
+    if (asOf.getTime() < WEEK_MS) throw beforeHistory(asOf)
     const peg = await pegAt(app.clickhouse, { stable: address, as_of: asOf }, { signal })
-    if (peg.newest === null) {
-      const [history] = await historyStart(app.clickhouse, {}, { signal })
-      if (!history || asOf < history.started_at) throw beforeHistory()
-    }
+    if (peg.newest === null) await requireHistory(app, asOf, { signal })
     const as_of = isoSeconds(asOf)
-    reply.header('x-service-as-of', as_of)
+    reply.header(AS_OF_HEADER, as_of)
     return { address, as_of, ...published(peg) }
   })
 }
