@@ -13,6 +13,7 @@ import { rawProblem, sendProblem } from './problem.js'
 import { flowsRoute } from './routes/flows.js'
 import { indexRoute } from './routes/index-links.js'
 import { pegRoute } from './routes/peg.js'
+import { pegEventsRoute } from './routes/peg-events.js'
 import { stablecoinsRoutes } from './routes/stablecoins.js'
 
 declare module 'fastify' {
@@ -76,6 +77,7 @@ export async function buildApp({ clickhouse, redis, now, logger }: AppDeps) {
     async (api) => {
       await api.register(stablecoinsRoutes)
       await api.register(pegRoute)
+      await api.register(pegEventsRoute)
       await api.register(flowsRoute)
     },
     { prefix: '/api/v1' },

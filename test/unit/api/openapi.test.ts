@@ -56,6 +56,7 @@ test('the document is OpenAPI 3.1 and has every route, by GET alone', ({ documen
     '/api/v1/stablecoins/flows',
     '/api/v1/stablecoins/{address}',
     '/api/v1/stablecoins/{address}/peg',
+    '/api/v1/stablecoins/{address}/peg-events',
     '/health/live',
     '/health/ready',
   ])
@@ -87,6 +88,7 @@ test('every failure is described as the problem document that it is', ({ documen
     '/api/v1/stablecoins/flows': ['400', '503'],
     '/api/v1/stablecoins/{address}': ['400', '404', '503'],
     '/api/v1/stablecoins/{address}/peg': ['400', '404', '503'],
+    '/api/v1/stablecoins/{address}/peg-events': ['400', '404', '503'],
   })
   for (const [, { responses }] of operations(document)) {
     for (const [status, { description, content }] of Object.entries(responses)) {
@@ -116,6 +118,12 @@ test('parameters are described as they are checked', ({ document }) => {
   expect(parameters('/api/v1/stablecoins/{address}/peg')).toMatchObject([
     { name: 'as_of', in: 'query', required: false, schema: { type: 'string' } },
     { name: 'address', in: 'path', required: true, schema: { type: 'string', pattern: expect.any(String) } },
+  ])
+  expect(parameters('/api/v1/stablecoins/{address}/peg-events')).toMatchObject([
+    { name: 'as_of', in: 'query', required: false, schema: { type: 'string' } },
+    { name: 'limit', in: 'query', required: false, schema: { type: 'integer', minimum: 1, maximum: 500, default: 50 } },
+    { name: 'cursor', in: 'query', required: false, schema: { type: 'string' } },
+    { name: 'address', in: 'path', required: true, schema: { type: 'string' } },
   ])
   expect(parameters('/api/v1/stablecoins')).toEqual([])
   for (const [path, { parameters = [] }] of operations(document))

@@ -1,0 +1,39 @@
+import { z } from 'zod'
+
+const DESCRIPTION = 'Where the list goes on: `next_cursor` of the page before'
+
+/** A query parameter that goes on after the row with a given sort key: base64url of its values in JSON. */
+export function CursorQuery<Key extends z.ZodType>(key: Key) {
+  return z
+    .string()
+    .max(1000)
+    .transform((text, context) => {
+      try {
+        return JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown
+      } catch {
+        context.addIssue('is not a cursor of this list')
+        return z.NEVER
+      }
+    })
+    .pipe(key)
+    .optional()
+    .meta({ description: DESCRIPTION })
+}
+
+/** The response field that goes with it. */
+export const NextCursor = z.string().nullable().meta({ description: 'The `cursor` of the next page; null at the end' })
+
+/** How many rows a list has at most. */
+export const LimitQuery = z.coerce.number().int().min(1).max(500).default(50)
+
+/**
+ * Makes a page of up to one row more than `limit`: the rows, and the cursor of the next page where there is one, made of
+ * the key of the last row.
+ */
+export function page<Row>(rows: readonly Row[], limit: number, keyOf: (row: Row) => unknown) {
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  const next_cursor =
+    rows.length > limit && last !== undefined ? Buffer.from(JSON.stringify(keyOf(last))).toString('base64url') : null
+  return { rows: shown, next_cursor }
+}

@@ -1,0 +1,27 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { z } from 'zod'
+import { insertRows } from '../insert-rows.js'
+
+/** An excursion from the peg as one slot knows it; the columns are described in the migration. Times in unix seconds. */
+export const PegExcursion = z.object({
+  stable: z.string(),
+  severity: z.enum(['mild', 'severe']),
+  started_at: z.int(),
+  started_block: z.int(),
+  confirmed_at: z.int().nullable(),
+  ended_at: z.int().nullable(),
+  ended_block: z.int().nullable(),
+  max_deviation_micros: z.int(),
+})
+export type PegExcursion = z.infer<typeof PegExcursion>
+
+type PegEventRow = PegExcursion & { revision: number; slot_at: number; is_deleted: 0 | 1 }
+
+/** Writes what a slot has found; a row replaces those of the same excursion that are of older slots or revisions. */
+export function insertPegEvents(
+  clickhouse: ClickHouseClient,
+  rows: readonly PegEventRow[],
+  token: string,
+): Promise<void> {
+  return insertRows(clickhouse, 'peg_events', rows, token)
+}

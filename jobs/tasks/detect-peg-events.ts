@@ -1,0 +1,63 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { historyStart } from '../../clickhouse/queries/history-start.js'
+import { maxPegDeviation } from '../../clickhouse/queries/max-peg-deviation.js'
+import { outdatedPegEvents } from '../../clickhouse/queries/outdated-peg-events.js'
+import { pegExcursions } from '../../clickhouse/queries/peg-excursions.js'
+import { insertPegEvents, type PegExcursion } from '../../clickhouse/tables/peg-events.js'
+import type { Slot } from '../slot.js'
+
+/** From one slot of the detector to the next. */
+export const PEG_EVENTS_PERIOD_SECONDS = 120
+
+const fromSeconds = (seconds: number): Date => new Date(seconds * 1000)
+const toSeconds = (instant: Date): number => instant.getTime() / 1000
+
+/**
+ * Finds the excursions of every stable from its peg in the samples since the slot before, going on from those that were
+ * going on then, and writes them as known at `slot.at`. Returns how many. What it does is a function of the samples up
+ * to `slot.at`, provided that the slot before has been done: slots are done in order, and after a rollback of blocks
+ * every slot from there on under the next revision. Repeating a slot changes nothing.
+ */
+export async function detectPegEvents(clickhouse: ClickHouseClient, slot: Slot): Promise<number> {
+  const previous = toSeconds(slot.at) - PEG_EVENTS_PERIOD_SECONDS
+  const [history] = await historyStart(clickhouse, {})
+  // The first slot is the first one after the first block, which may be where a slot would have been.
+  const after = fromSeconds(history && toSeconds(history.started_at) === previous ? previous - 1 : previous)
+  await forgetAfter(clickhouse, slot, after)
+  const found = await pegExcursions(clickhouse, { after, to: slot.at })
+  const known = { revision: slot.revision, slot_at: toSeconds(slot.at), is_deleted: 0 } as const
+  await insertPegEvents(
+    clickhouse,
+    found.map((excursion) => ({ ...excursion, ...known })),
+    slot.token,
+  )
+  return found.length
+}
+
+/**
+ * Takes back what slots of earlier revisions have said about the time after `after`, since it may rest on blocks that
+ * were rolled back. What began later never was; what was going on is again as it was known at that moment.
+ */
+async function forgetAfter(clickhouse: ClickHouseClient, slot: Slot, after: Date): Promise<void> {
+  const outdated = await outdatedPegEvents(clickhouse, { revision: slot.revision, after })
+  const limit = toSeconds(after)
+  const earlier = async (excursion: PegExcursion) => {
+    const { stable, started_at, started_block, confirmed_at } = excursion
+    const written = { revision: slot.revision, slot_at: limit }
+    if (started_at > limit) return { ...excursion, ...written, is_deleted: 1 as const }
+    const since = { stable, started_at: fromSeconds(started_at), started_block }
+    const [max] = await maxPegDeviation(clickhouse, { ...since, to: after })
+    return {
+      ...excursion,
+      ...max,
+      confirmed_at: confirmed_at !== null && confirmed_at <= limit ? confirmed_at : null,
+      ended_at: null,
+      ended_block: null,
+      ...written,
+      is_deleted: 0 as const,
+    }
+  }
+  const rows = []
+  for (const excursion of outdated) rows.push(await earlier(excursion))
+  await insertPegEvents(clickhouse, rows, `${slot.token}:before`)
+}

@@ -1,0 +1,33 @@
+import { z } from 'zod'
+
+const timestamp = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+
+const fields = {
+  started_at: timestamp,
+  duration_seconds: z.number().int().min(0),
+  max_deviation_bps: z.number().min(0),
+  started_block: z.number().int().min(0),
+}
+
+/** The answer of GET /v1/stablecoins/{address}/peg-events, field by field as SPEC has it. */
+export const PegEventsSpec = z.object({
+  address: z.string().regex(/^0x[0-9a-f]{40}$/),
+  events: z.array(
+    z.discriminatedUnion('ongoing', [
+      z.strictObject({
+        severity: z.enum(['mild', 'severe']),
+        ...fields,
+        ended_at: z.null(),
+        ended_block: z.null(),
+        ongoing: z.literal(true),
+      }),
+      z.strictObject({
+        severity: z.enum(['mild', 'severe']),
+        ...fields,
+        ended_at: timestamp,
+        ended_block: z.number().int().min(0),
+        ongoing: z.literal(false),
+      }),
+    ]),
+  ),
+})
