@@ -6,7 +6,7 @@ import { JobsConfig } from '../config.js'
 import { checkLag } from '../tasks/check-lag.js'
 
 const config = parseEnv(JobsConfig, process.env)
-const log = pino({ name: 'check-lag', level: config.LOG_LEVEL }, pino.destination({ fd: 2, sync: true }))
+const log = pino({ name: 'health', level: config.LOG_LEVEL }, pino.destination({ fd: 2, sync: true }))
 const clickhouse = connect(config, { application: 'plumbline-jobs', maxOpenConnections: 1 })
 
 try {

@@ -1,0 +1,27 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { newestLease } from '../../clickhouse/queries/newest-lease.js'
+import { insertLeaseState } from '../../clickhouse/tables/job-leases.js'
+import { claimTerm, hasNewestTerm, type TryLease } from './term.js'
+
+/**
+ * A lease that is kept in the database alone: who has the newest term has to say so at least every `leaseMs`, by the
+ * server's clock, or another process begins the next.
+ */
+export const databaseLease =
+  (clickhouse: ClickHouseClient, instance: string, leaseMs: number): TryLease =>
+  async () => {
+    const [newest] = await newestLease(clickhouse, {})
+    if (newest && !newest.is_released && newest.age_ms < leaseMs) return null
+    const term = await claimTerm(clickhouse, instance, newest?.term ?? 0)
+    if (term === null) return null
+    const lease = { term, instance }
+    return {
+      term,
+      renew: async () => {
+        if (!(await hasNewestTerm(clickhouse, lease))) return false
+        await insertLeaseState(clickhouse, lease, 'held')
+        return true
+      },
+      release: () => insertLeaseState(clickhouse, lease, 'released'),
+    }
+  }

@@ -1,0 +1,36 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import type { Redis } from 'ioredis'
+import { newestLease } from '../../clickhouse/queries/newest-lease.js'
+import { claimTerm, hasNewestTerm, type TryLease } from './term.js'
+
+const RENEW = `if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], ARGV[2]) end return 0`
+const RELEASE = `if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0`
+
+/**
+ * A lease that Redis lets one process have at a time and forgets after `leaseMs`. Its fence number is the term in the
+ * database, which goes on counting where Redis has lost all it knew. `database` tells services on one Redis apart.
+ */
+export const redisLease =
+  (redis: Redis, database: string, clickhouse: ClickHouseClient, instance: string, leaseMs: number): TryLease =>
+  async () => {
+    const key = `plumbline:${database}:jobs-lease`
+    if ((await redis.set(key, instance, 'PX', leaseMs, 'NX')) === null) return null
+    const release = async (): Promise<void> => {
+      await redis.eval(RELEASE, 1, key, instance)
+    }
+    try {
+      const [newest] = await newestLease(clickhouse, {})
+      const term = await claimTerm(clickhouse, instance, newest?.term ?? 0)
+      if (term !== null) {
+        const renew = async (): Promise<boolean> =>
+          (await redis.eval(RENEW, 1, key, instance, leaseMs)) === 1 &&
+          (await hasNewestTerm(clickhouse, { term, instance }))
+        return { term, renew, release }
+      }
+    } catch (error) {
+      await release().catch(() => {})
+      throw error
+    }
+    await release()
+    return null
+  }

@@ -1,0 +1,106 @@
+import Bree from 'bree'
+import type { Logger } from 'pino'
+import type { WorkerData, WorkerMessage } from './run-worker.js'
+
+/** A worker and when it is run. */
+export type ScheduledJob = {
+  name: string
+  path: string
+  /** Seconds between two runs, which divide an hour. */
+  period_seconds: number
+  /** Jobs behind which it is run as well, when they have done something. */
+  after?: readonly string[]
+}
+
+/** What a worker was doing when it was found stuck. */
+export type StuckRun = { job: string; slot: { at: number; revision: number; startedAt: number } | null; error: string }
+
+type Options = {
+  jobs: readonly ScheduledJob[]
+  workerData: WorkerData
+  /** A worker that tells nothing for so long is ended, and run again at its next time. */
+  stuckAfterMs: number
+  onStuck: (run: StuckRun) => Promise<void>
+  log: Logger
+  signal: AbortSignal
+}
+
+/** By then the block after a slot that ends with the minute has been read. */
+const SECOND_OF_RUN = 5
+/** Workers that are asked to stop get so long for the slot they are at; a slot that was cut off is repeated. */
+const STOP_MS = 5000
+
+function cronOf(period_seconds: number): string {
+  const minutes = period_seconds / 60
+  if (minutes === 60) return `${SECOND_OF_RUN} 0 * * * *`
+  if (minutes >= 1) return `${SECOND_OF_RUN} */${minutes} * * * *`
+  return `*/${period_seconds} * * * * *`
+}
+
+type Running = { slot: StuckRun['slot']; done: number; more: boolean; timer: NodeJS.Timeout }
+
+/**
+ * Runs workers now and at their times until `signal` aborts. A run that would overlap the one before is skipped. When
+ * a worker says that more is due, it is run again at once, and so are those that wait for it.
+ */
+export async function runSchedule(options: Options): Promise<void> {
+  const { jobs, workerData, stuckAfterMs, onStuck, log, signal } = options
+  const running = new Map<string, Running>()
+
+  const watch = (name: string): void => {
+    const run = running.get(name)
+    if (!run) return
+    clearTimeout(run.timer)
+    run.timer = setTimeout(() => void endStuck(name, run), stuckAfterMs)
+  }
+  const endStuck = async (name: string, { slot }: Running): Promise<void> => {
+    const worker = bree.workers.get(name)
+    const error = `no slot was finished within ${stuckAfterMs / 1000} s`
+    log.error({ job: name, slot: slot && new Date(slot.at * 1000) }, `${error}: ends the worker`)
+    await worker?.terminate()
+    await onStuck({ job: name, slot, error }).catch((reason) =>
+      log.error({ job: name, reason: String(reason) }, 'a stuck run could not be recorded'),
+    )
+  }
+
+  const bree = new Bree({
+    root: false,
+    timezone: 'UTC',
+    hasSeconds: true,
+    worker: { workerData },
+    jobs: jobs.map(({ name, path, period_seconds }) => ({ name, path, timeout: 0, cron: cronOf(period_seconds) })),
+    // Bree's own chatter is about workers coming and going; a run says itself what it found.
+    logger: { info: () => {}, warn: (message: unknown) => log.debug(String(message)), error: log.error.bind(log) },
+    errorHandler: (error, { name }) => {
+      if (!signal.aborted) log.error({ job: name, reason: String(error) }, 'a job failed')
+    },
+    workerMessageHandler: (data) => {
+      const { name } = data
+      const message = data.message as WorkerMessage
+      const run = running.get(name)
+      if (!run || typeof message === 'string') return
+      if ('slot' in message) run.slot = message.slot && { ...message.slot, startedAt: Date.now() }
+      else Object.assign(run, message)
+      watch(name)
+    },
+  })
+  bree.on('worker created', (name: string) => {
+    running.set(name, { slot: null, done: 0, more: false, timer: setTimeout(() => {}, 0) })
+    watch(name)
+  })
+  bree.on('worker deleted', (name: string) => {
+    const run = running.get(name)
+    clearTimeout(run?.timer)
+    running.delete(name)
+    if (!run?.done || signal.aborted) return
+    for (const job of jobs) if ((job.name === name && run.more) || job.after?.includes(name)) void bree.run(job.name)
+  })
+
+  const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+  await bree.start()
+  if (!signal.aborted) await stopped
+  const giveUp = new Promise<void>((resolve) => setTimeout(resolve, STOP_MS).unref())
+  await Promise.race([bree.stop(), giveUp])
+  await Promise.all([...bree.workers.values()].map((worker) => worker.terminate()))
+  for (const { timer } of running.values()) clearTimeout(timer)
+}
