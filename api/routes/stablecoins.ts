@@ -52,7 +52,7 @@ export const stablecoinsRoutes: FastifyPluginAsyncZod = async (app) => {
     const signal = querySignal(request)
     const [states, pegs] = await Promise.all([
       stablecoinStates(app.clickhouse, {}, { signal }),
-      currentPegs(app.clickhouse, { signal }),
+      currentPegs(app.clickhouse, {}, { signal }),
     ])
     return {
       stablecoins: states.map((state) => withPeg(state, pegs.get(state.address) ?? NEVER_SAMPLED)),

@@ -14,7 +14,7 @@ export type CurrentPeg = { newest: StoredSample | null; current: PegPrice | null
 export type Peg = CurrentPeg & { windows: PegSums[]; windows_as_of: Date | null }
 
 /** Later than any block: the last second that a DateTime can hold. */
-const END_OF_TIME = new Date(0xffff_ffff * 1000)
+export const END_OF_TIME = new Date(0xffff_ffff * 1000)
 
 const MINUTE_MS = 60_000
 /** Windows of live answers end at a multiple of this. */
