@@ -14,6 +14,7 @@ import { flowsRoute } from './routes/flows.js'
 import { indexRoute } from './routes/index-links.js'
 import { pegRoute } from './routes/peg.js'
 import { pegEventsRoute } from './routes/peg-events.js'
+import { rewardsRoute } from './routes/rewards.js'
 import { stablecoinsRoutes } from './routes/stablecoins.js'
 
 declare module 'fastify' {
@@ -78,6 +79,7 @@ export async function buildApp({ clickhouse, redis, now, logger }: AppDeps) {
       await api.register(stablecoinsRoutes)
       await api.register(pegRoute)
       await api.register(pegEventsRoute)
+      await api.register(rewardsRoute)
       await api.register(flowsRoute)
     },
     { prefix: '/api/v1' },

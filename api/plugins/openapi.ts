@@ -27,6 +27,7 @@ export async function openapi(app: FastifyInstance): Promise<void> {
       tags: [
         { name: 'stablecoins', description: 'What is tracked, and its state' },
         { name: 'peg', description: 'Prices against the reference stable' },
+        { name: 'rewards', description: 'What holders are given' },
         { name: 'flows', description: 'Value that moves between stables' },
         { name: 'service', description: 'The service itself' },
       ],

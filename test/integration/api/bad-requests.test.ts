@@ -58,6 +58,10 @@ describe('a parameter that cannot be answered', () => {
     [`${PEG}?asof=1h`, 400, 'asof'],
     [`${PEG}?as_of=1h&verbose=1`, 400, 'verbose'],
     [`${PEG}?__proto__=1`, 400, '__proto__'],
+    [`/api/v1/stablecoins/${stableAddress(2)}/rewards?as_of=1h`, 404, 'address'],
+    [`/api/v1/stablecoins/${STABLE}/rewards?as_of=1970-01-02`, 404, 'as_of'],
+    [`/api/v1/stablecoins/${STABLE}/rewards?as_of=2999-01-01`, 400, 'as_of'],
+    [`/api/v1/stablecoins/${STABLE}/rewards?limit=5`, 400, 'limit'],
     ['/api/v1/stablecoins?limit=5', 400, 'limit'],
     [`/api/v1/stablecoins/${STABLE}?as_of=1h`, 400, 'as_of'],
   ] as const)('%s is %i, naming %s', async ([url, status, parameter], { app, clickhouse }) => {
@@ -221,6 +225,7 @@ describe('when ClickHouse is away', () => {
       `/api/v1/stablecoins/${STABLE}`,
       PEG,
       `${PEG}?as_of=1h`,
+      `/api/v1/stablecoins/${STABLE}/rewards`,
       '/api/v1/stablecoins/flows',
       '/health/ready',
     ]) {
