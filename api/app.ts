@@ -10,6 +10,7 @@ import { health } from './plugins/health.js'
 import { openapi } from './plugins/openapi.js'
 import { refusals } from './plugins/refusals.js'
 import { rawProblem, sendProblem } from './problem.js'
+import { feeEconomicsRoute } from './routes/fee-economics.js'
 import { flowsRoute } from './routes/flows.js'
 import { indexRoute } from './routes/index-links.js'
 import { pegRoute } from './routes/peg.js'
@@ -80,6 +81,7 @@ export async function buildApp({ clickhouse, redis, now, logger }: AppDeps) {
       await api.register(pegRoute)
       await api.register(pegEventsRoute)
       await api.register(rewardsRoute)
+      await api.register(feeEconomicsRoute)
       await api.register(flowsRoute)
     },
     { prefix: '/api/v1' },

@@ -28,6 +28,7 @@ export async function openapi(app: FastifyInstance): Promise<void> {
         { name: 'stablecoins', description: 'What is tracked, and its state' },
         { name: 'peg', description: 'Prices against the reference stable' },
         { name: 'rewards', description: 'What holders are given' },
+        { name: 'fees', description: 'Which stables fees are paid in' },
         { name: 'flows', description: 'Value that moves between stables' },
         { name: 'service', description: 'The service itself' },
       ],

@@ -62,6 +62,9 @@ describe('a parameter that cannot be answered', () => {
     [`/api/v1/stablecoins/${STABLE}/rewards?as_of=1970-01-02`, 404, 'as_of'],
     [`/api/v1/stablecoins/${STABLE}/rewards?as_of=2999-01-01`, 400, 'as_of'],
     [`/api/v1/stablecoins/${STABLE}/rewards?limit=5`, 400, 'limit'],
+    ['/api/v1/fee-economics/overview?as_of=1970-01-02', 404, 'as_of'],
+    ['/api/v1/fee-economics/overview?as_of=soon', 400, 'as_of'],
+    ['/api/v1/fee-economics/overview?stable=1', 400, 'stable'],
     ['/api/v1/stablecoins?limit=5', 400, 'limit'],
     [`/api/v1/stablecoins/${STABLE}?as_of=1h`, 400, 'as_of'],
   ] as const)('%s is %i, naming %s', async ([url, status, parameter], { app, clickhouse }) => {
@@ -226,6 +229,7 @@ describe('when ClickHouse is away', () => {
       PEG,
       `${PEG}?as_of=1h`,
       `/api/v1/stablecoins/${STABLE}/rewards`,
+      '/api/v1/fee-economics/overview',
       '/api/v1/stablecoins/flows',
       '/health/ready',
     ]) {

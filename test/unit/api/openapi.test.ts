@@ -52,6 +52,7 @@ test('the document is OpenAPI 3.1 and has every route, by GET alone', ({ documen
   expect(document.info).toMatchObject({ title: 'Plumbline', version: expect.any(String) })
   expect(Object.keys(document.paths).sort()).toEqual([
     '/',
+    '/api/v1/fee-economics/overview',
     '/api/v1/stablecoins',
     '/api/v1/stablecoins/flows',
     '/api/v1/stablecoins/{address}',
@@ -85,6 +86,7 @@ test('every failure is described as the problem document that it is', ({ documen
     '/': [],
     '/health/live': [],
     '/health/ready': ['503'],
+    '/api/v1/fee-economics/overview': ['400', '404', '503'],
     '/api/v1/stablecoins': ['400', '503'],
     '/api/v1/stablecoins/flows': ['400', '503'],
     '/api/v1/stablecoins/{address}': ['400', '404', '503'],

@@ -1,0 +1,65 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { feeDistributionSums } from '../../clickhouse/queries/fees/distribution-sums.js'
+import { feeElectionCounts } from '../../clickhouse/queries/fees/election-counts.js'
+import { FeeDistributionRow, recentFeeDistributions } from '../../clickhouse/queries/fees/recent-distributions.js'
+import { stablecoinNames } from '../../clickhouse/queries/stablecoin-names.js'
+import { feeOverview } from '../../domain/fee-overview.js'
+import { AsOfQuery } from '../as-of-query.js'
+import { Label, labelOf } from '../labels.js'
+import { AsOfEcho, readMoment } from '../moment.js'
+import { problemResponses } from '../problem.js'
+import { querySignal } from '../query-signal.js'
+
+const tokens = z.number().nonnegative()
+const count = z.int().nonnegative()
+
+const FeeEconomics = z.object({
+  as_of: AsOfEcho,
+  totals: z.object({
+    users_electing: count.meta({ description: 'Users whose last choice of a fee token is not none' }),
+    validators_electing: count,
+    fees_distributed_7d_tokens: tokens,
+    fees_distributed_all_time_tokens: tokens,
+    distribution_count: count,
+  }),
+  stablecoins: z.array(
+    z.object({
+      address: z.string(),
+      symbol: z.string(),
+      name: z.string(),
+      users_electing: count,
+      validators_electing: count,
+      fees_received_24h_tokens: tokens,
+      fees_received_7d_tokens: tokens,
+      fees_received_all_time_tokens: tokens,
+      share_of_fees_7d_pct: tokens.nullable().meta({ description: 'null when no fees were distributed in seven days' }),
+      distribution_count: count,
+    }),
+  ),
+  recent_distributions: z.array(FeeDistributionRow.extend({ validator_label: Label })),
+})
+
+export const feeEconomicsRoute: FastifyPluginAsyncZod = async (app) => {
+  const schema = {
+    tags: ['fees'],
+    summary: 'Which stables users and validators choose for fees, and what validators were paid in each',
+    querystring: z.strictObject(AsOfQuery),
+    response: { 200: FeeEconomics, ...problemResponses(400, 404, 503) },
+  }
+  app.get('/fee-economics/overview', { schema }, async (request, reply) => {
+    const { at, as_of } = await readMoment(app, request, reply)
+    const options = { signal: querySignal(request) }
+    const [stables, elections, sums, recent] = await Promise.all([
+      stablecoinNames(app.clickhouse, { at }, options),
+      feeElectionCounts(app.clickhouse, { at }, options),
+      feeDistributionSums(app.clickhouse, { at }, options),
+      recentFeeDistributions(app.clickhouse, { at }, options),
+    ])
+    return {
+      as_of,
+      ...feeOverview(stables, elections, sums),
+      recent_distributions: recent.map((paid) => ({ ...paid, validator_label: labelOf(paid.validator) })),
+    }
+  })
+}
