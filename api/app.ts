@@ -16,6 +16,7 @@ import { indexRoute } from './routes/index-links.js'
 import { pegRoute } from './routes/peg.js'
 import { pegEventsRoute } from './routes/peg-events.js'
 import { rewardsRoute } from './routes/rewards.js'
+import { rolesRoute } from './routes/roles.js'
 import { stablecoinsRoutes } from './routes/stablecoins.js'
 
 declare module 'fastify' {
@@ -81,6 +82,7 @@ export async function buildApp({ clickhouse, redis, now, logger }: AppDeps) {
       await api.register(pegRoute)
       await api.register(pegEventsRoute)
       await api.register(rewardsRoute)
+      await api.register(rolesRoute)
       await api.register(feeEconomicsRoute)
       await api.register(flowsRoute)
     },

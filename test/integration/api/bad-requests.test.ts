@@ -65,6 +65,9 @@ describe('a parameter that cannot be answered', () => {
     ['/api/v1/fee-economics/overview?as_of=1970-01-02', 404, 'as_of'],
     ['/api/v1/fee-economics/overview?as_of=soon', 400, 'as_of'],
     ['/api/v1/fee-economics/overview?stable=1', 400, 'stable'],
+    [`/api/v1/stablecoins/${STABLE}/roles?as_of=1970-01-02`, 404, 'as_of'],
+    [`/api/v1/stablecoins/${stableAddress(2)}/roles`, 404, 'address'],
+    [`/api/v1/stablecoins/${STABLE}/roles?role=ISSUER_ROLE`, 400, 'role'],
     ['/api/v1/stablecoins?limit=5', 400, 'limit'],
     [`/api/v1/stablecoins/${STABLE}?as_of=1h`, 400, 'as_of'],
   ] as const)('%s is %i, naming %s', async ([url, status, parameter], { app, clickhouse }) => {
@@ -229,6 +232,7 @@ describe('when ClickHouse is away', () => {
       PEG,
       `${PEG}?as_of=1h`,
       `/api/v1/stablecoins/${STABLE}/rewards`,
+      `/api/v1/stablecoins/${STABLE}/roles`,
       '/api/v1/fee-economics/overview',
       '/api/v1/stablecoins/flows',
       '/health/ready',

@@ -1,0 +1,31 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { z } from 'zod'
+import { creation } from '../clickhouse/queries/creation.js'
+import { RoleHolder, roleHolders } from '../clickhouse/queries/role-holders.js'
+import { inRoleOrder, rolesCoverage, TRACKED_ROLES } from '../domain/roles.js'
+import { Coverage } from './shapes.js'
+
+/** Who holds the roles of a stable, as its own answer and the stable's say it. */
+export const Roles = z.object({
+  coverage: z.object({
+    ...Coverage.shape,
+    roles_tracked: z.array(z.object({ name: z.string(), powers: z.string() })),
+  }),
+  roles: z.array(RoleHolder),
+})
+
+/** The roles of a known stable as of `at`. */
+export async function readRoles(
+  clickhouse: ClickHouseClient,
+  params: { stable: string; at: Date },
+  options: { signal: AbortSignal },
+): Promise<z.infer<typeof Roles>> {
+  const [holders, [made = { is_genesis: true, is_covered: false }]] = await Promise.all([
+    roleHolders(clickhouse, params, options),
+    creation(clickhouse, { stable: params.stable }, options),
+  ])
+  return {
+    coverage: { ...rolesCoverage(made), roles_tracked: TRACKED_ROLES },
+    roles: inRoleOrder(holders),
+  }
+}
