@@ -67,6 +67,20 @@ function integerSqrt(value: bigint): bigint {
   return root
 }
 
+/** How far the prices of some samples lie apart and from 1; null without a quoted sample. */
+export function priceSpread(
+  sums: Omit<PegSums, 'unquoted_count' | 'seconds_outside_10bps' | 'seconds_outside_50bps'>,
+): { stddev_price: number; max_deviation_bps: number } | null {
+  const { quoted_count: n, deviation_sum, deviation_square_sum, deviation_min, deviation_max } = sums
+  if (n === 0n || deviation_min === null || deviation_max === null) return null
+  const spread = n * deviation_square_sum - deviation_sum * deviation_sum
+  const stddev = (integerSqrt(40_000n * spread) + n) / (2n * n)
+  return {
+    stddev_price: Number(stddev) / 1e8,
+    max_deviation_bps: Math.max(Math.abs(deviation_min), Math.abs(deviation_max)) / 100,
+  }
+}
+
 /**
  * The figures of a window over n quoted samples, S1 the sum of their deviations in millionths and S2 that of the
  * squares:
@@ -79,9 +93,10 @@ function integerSqrt(value: bigint): bigint {
  * sample, and so are the seconds: not measured is not 0.
  */
 export function windowFigures(sums: PegSums): WindowFigures {
-  const { quoted_count: n, deviation_sum, deviation_square_sum, deviation_min, deviation_max } = sums
+  const { quoted_count: n, deviation_sum, deviation_min, deviation_max } = sums
   const counts = { sample_count: Number(n), unquoted_count: Number(sums.unquoted_count) }
-  if (n === 0n || deviation_min === null || deviation_max === null) {
+  const spread = priceSpread(sums)
+  if (spread === null || deviation_min === null || deviation_max === null) {
     return {
       ...counts,
       mean_price: null,
@@ -94,15 +109,12 @@ export function windowFigures(sums: PegSums): WindowFigures {
     }
   }
   const mean = (200n * (1_000_000n * n + deviation_sum) + n) / (2n * n)
-  const spread = n * deviation_square_sum - deviation_sum * deviation_sum
-  const stddev = (integerSqrt(40_000n * spread) + n) / (2n * n)
   return {
     ...counts,
+    ...spread,
     mean_price: Number(mean) / 1e8,
-    stddev_price: Number(stddev) / 1e8,
     min_price: (1_000_000 + deviation_min) / 1e6,
     max_price: (1_000_000 + deviation_max) / 1e6,
-    max_deviation_bps: Math.max(Math.abs(deviation_min), Math.abs(deviation_max)) / 100,
     seconds_outside_10bps: Number(sums.seconds_outside_10bps),
     seconds_outside_50bps: Number(sums.seconds_outside_50bps),
   }

@@ -29,6 +29,7 @@ export async function openapi(app: FastifyInstance): Promise<void> {
         { name: 'peg', description: 'Prices against the reference stable' },
         { name: 'rewards', description: 'What holders are given' },
         { name: 'fees', description: 'Which stables fees are paid in' },
+        { name: 'risk', description: 'Scores that can be explained' },
         { name: 'flows', description: 'Value that moves between stables' },
         { name: 'service', description: 'The service itself' },
       ],

@@ -49,7 +49,7 @@ CREATE TABLE IF NOT EXISTS reserve_snapshots
     issuer             LowCardinality(Nullable(String)),
     backing_model      LowCardinality(Nullable(String)),
     attestation_source LowCardinality(Nullable(String)) COMMENT 'URL of the issuer''s transparency page',
-    attested_at        Nullable(DateTime('UTC'))        COMMENT 'when the entry was last checked against its sources'
+    attested_at        Nullable(DateTime('UTC'))        COMMENT 'when the entry had last been compared with its sources; null where it had not'
 )
 ENGINE = ReplacingMergeTree(revision) PARTITION BY toYYYYMM(slot_at) ORDER BY (stable, slot_at)
 SETTINGS non_replicated_deduplication_window = 1000;

@@ -1,0 +1,107 @@
+import type { SnapshotFacts } from './snapshot-facts.js'
+
+const DAY = 86_400
+const UNCAPPED = 340282366920938463463374607431768211455n
+
+export type Break = { startedAt: number; endedAt: number | null }
+export type Breaks = { mild: Break[]; severe: Break[] }
+
+/** The peg breaks of a stable that are known at `at`: outside for long enough, one sample after the other. */
+function breaksIn(
+  samples: readonly { t: number; sell_micros: number | null }[],
+  at: number,
+  { limitMicros, leastSeconds }: { limitMicros: number; leastSeconds: number },
+): Break[] {
+  const breaks: Break[] = []
+  let started: number | null = null
+  let newestOutside = 0
+  for (const { t, sell_micros } of samples) {
+    if (t > at || sell_micros === null) continue
+    if (Math.abs(sell_micros - 1_000_000) > limitMicros) {
+      started ??= t
+      newestOutside = t
+    } else if (started !== null) {
+      if (t - started >= leastSeconds) breaks.push({ startedAt: started, endedAt: t })
+      started = null
+    }
+  }
+  if (started !== null && newestOutside - started >= leastSeconds) breaks.push({ startedAt: started, endedAt: null })
+  return breaks
+}
+
+/** The peg breaks of a stable, from its samples. */
+function breaksAt({ samples }: SnapshotFacts, stable: string, at: number): Breaks {
+  const own = samples.get(stable) ?? []
+  return {
+    mild: breaksIn(own, at, { limitMicros: 1000, leastSeconds: 300 }),
+    severe: breaksIn(own, at, { limitMicros: 5000, leastSeconds: 60 }),
+  }
+}
+
+const points = (score: number): number => Math.floor(Math.max(0, Math.min(100, score)) * 100 + 0.5) / 100
+
+function pegRisk(samples: readonly { t: number; sell_micros: number | null }[], at: number): number {
+  const deviations = samples
+    .filter(({ t, sell_micros }) => t > at - DAY && t <= at && sell_micros !== null)
+    .map(({ sell_micros }) => BigInt(sell_micros as number) - 1_000_000n)
+  if (deviations.length === 0) return 20
+  const n = BigInt(deviations.length)
+  const sum = deviations.reduce((a, b) => a + b, 0n)
+  const squares = deviations.reduce((a, b) => a + b * b, 0n)
+  // To four decimals of a basis point, as the window of a peg answer has it.
+  const sigma = Math.floor((100 * Math.sqrt(Number(n * squares - sum * sum))) / Number(n) + 0.5) / 1e4
+  const worst = Math.max(...deviations.map((deviation) => Math.abs(Number(deviation)))) / 100
+  return points(100 - 100 * Math.exp(-(2 * sigma + worst) / 60))
+}
+
+function pegBreakRisk(breaks: Breaks, at: number): number {
+  const recent = (found: Break[]): Break[] => found.filter(({ endedAt }) => endedAt === null || endedAt > at - 7 * DAY)
+  const isOpen = (found: Break[]): boolean => found.some(({ endedAt }) => endedAt === null)
+  const open = isOpen(breaks.severe) ? 70 : isOpen(breaks.mild) ? 40 : 0
+  return points(open + 5 * recent(breaks.mild).length + 15 * recent(breaks.severe).length)
+}
+
+const BASE: Record<string, number> = { allow_all: 10, whitelist: 30, compound: 40, blacklist: 50, reject_all: 100 }
+
+function policyEventsOf({ policyEvents }: SnapshotFacts, stable: string, policyId: string | null, at: number): number {
+  const known = policyEvents.filter(({ t }) => t <= at)
+  const compound = known.find((event) => event.kind === 'compound_created' && event.policy_id === policyId)
+  const ids = new Set([
+    policyId,
+    ...(compound ? [compound.sender_policy_id, compound.recipient_policy_id, compound.mint_recipient_policy_id] : []),
+  ])
+  return known.filter(
+    (event) =>
+      event.t > at - 7 * DAY &&
+      (event.kind === 'token_policy' ? event.stable === stable : event.policy_id !== null && ids.has(event.policy_id)),
+  ).length
+}
+
+/**
+ * The risk of a stable as of an instant, straight from the definition; null before there is a snapshot. The peg breaks
+ * known by then are found in the samples, or come from `breaksOf`.
+ */
+export function riskAt(facts: SnapshotFacts, stable: string, asOf: number, breaksOf = breaksAt) {
+  const at = Math.floor(asOf / 300) * 300
+  const createdAt = facts.stables.find((known) => known.stable === stable)?.t ?? Number.POSITIVE_INFINITY
+  if (at <= facts.start || at < createdAt) return null
+  const samples = facts.samples.get(stable) ?? []
+  const state = (facts.states.get(stable) ?? []).findLast(({ t }) => t <= at)
+  const cap = BigInt(state?.cap_raw ?? 0)
+  const peg_risk = pegRisk(samples, at)
+  const peg_break_risk = pegBreakRisk(breaksOf(facts, stable, at), at)
+  const supply_risk = !state
+    ? 20
+    : cap === UNCAPPED
+      ? 15
+      : cap === 0n
+        ? 100
+        : points(100 * (Number(state.supply_raw) / Number(cap)) ** 2)
+  const base = !state ? 20 : state.paused ? 100 : (BASE[state.policy_type] ?? Number.NaN)
+  const policy_risk = points(base + 5 * policyEventsOf(facts, stable, state?.policy_id ?? null, at))
+  return {
+    composite: 0.4 * peg_risk + 0.3 * peg_break_risk + 0.2 * supply_risk + 0.1 * policy_risk,
+    components: { peg_risk, peg_break_risk, supply_risk, policy_risk },
+    computed_at: new Date(at * 1000).toISOString(),
+  }
+}
