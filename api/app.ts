@@ -17,6 +17,7 @@ import { pegRoute } from './routes/peg.js'
 import { pegEventsRoute } from './routes/peg-events.js'
 import { rewardsRoute } from './routes/rewards.js'
 import { rolesRoute } from './routes/roles.js'
+import { reservesRoute } from './routes/reserves.js'
 import { riskRoute } from './routes/risk.js'
 import { stablecoinsRoutes } from './routes/stablecoins.js'
 
@@ -86,6 +87,7 @@ export async function buildApp({ clickhouse, redis, now, logger }: AppDeps) {
       await api.register(rolesRoute)
       await api.register(feeEconomicsRoute)
       await api.register(riskRoute)
+      await api.register(reservesRoute)
       await api.register(flowsRoute)
     },
     { prefix: '/api/v1' },

@@ -30,6 +30,7 @@ export async function openapi(app: FastifyInstance): Promise<void> {
         { name: 'rewards', description: 'What holders are given' },
         { name: 'fees', description: 'Which stables fees are paid in' },
         { name: 'risk', description: 'Scores that can be explained' },
+        { name: 'reserves', description: 'What stands behind a stable' },
         { name: 'flows', description: 'Value that moves between stables' },
         { name: 'service', description: 'The service itself' },
       ],

@@ -60,6 +60,7 @@ test('the document is OpenAPI 3.1 and has every route, by GET alone', ({ documen
     '/api/v1/stablecoins/{address}/peg-events',
     '/api/v1/stablecoins/{address}/rewards',
     '/api/v1/stablecoins/{address}/roles',
+    '/api/v1/stablecoins/{address}/reserves',
     '/api/v1/stablecoins/{address}/risk',
     '/health/live',
     '/health/ready',
@@ -96,6 +97,7 @@ test('every failure is described as the problem document that it is', ({ documen
     '/api/v1/stablecoins/{address}/peg-events': ['400', '404', '503'],
     '/api/v1/stablecoins/{address}/rewards': ['400', '404', '503'],
     '/api/v1/stablecoins/{address}/roles': ['400', '404', '503'],
+    '/api/v1/stablecoins/{address}/reserves': ['400', '404', '503'],
     '/api/v1/stablecoins/{address}/risk': ['400', '404', '503'],
   })
   for (const [, { responses }] of operations(document)) {

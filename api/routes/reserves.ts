@@ -1,0 +1,74 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { reservesAt } from '../../clickhouse/queries/reserves-at.js'
+import { isoSeconds } from '../../domain/as-of.js'
+import { pegCoverage } from '../../domain/coverage.js'
+import { backingUsd, RESERVE_TYPES } from '../../domain/reserves.js'
+import { AsOfQuery } from '../as-of-query.js'
+import { problemResponses } from '../problem.js'
+import { Coverage } from '../shapes.js'
+import { readSnapshot } from '../snapshot.js'
+import { StableParams } from './stable-params.js'
+
+const usd = z.number().nonnegative().nullable()
+
+/** What is said of an issuer that the registry does not have. */
+const UNDISCLOSED = { label: 'Undisclosed issuer', issuer: 'unknown', backing_model: 'unknown' }
+
+const ReservesResponse = z.object({
+  address: z.string(),
+  total_backing_usd: usd.meta({ description: 'Supply on this chain times price; null when either was not measured' }),
+  reserves: z.array(
+    z.object({
+      reserve_type: z.enum(RESERVE_TYPES).meta({ description: 'unknown: nobody has said who issues it' }),
+      backing_usd: usd,
+      attestation_source: z.url().nullable().meta({ description: 'The issuer’s transparency page' }),
+      attested_at: z.iso.datetime().nullable().meta({
+        description: 'When what is said of the issuer was last compared with its sources',
+      }),
+      verified_by: z.enum(['service_curated', 'unverified']),
+      notes: z.object({ label: z.string(), issuer: z.string(), backing_model: z.string() }),
+    }),
+  ),
+  computed_at: z.iso.datetime().meta({ description: 'The full hour that the figures are about' }),
+  coverage: Coverage,
+})
+
+export const reservesRoute: FastifyPluginAsyncZod = async (app) => {
+  const schema = {
+    tags: ['reserves'],
+    summary: 'What stands behind a stable on this chain, now or at any time',
+    params: StableParams,
+    querystring: z.strictObject(AsOfQuery),
+    response: { 200: ReservesResponse, ...problemResponses(400, 404, 503) },
+  }
+  app.get('/stablecoins/:address/reserves', { schema }, async (request, reply) => {
+    const snapshot = await readSnapshot(app, { request, reply, what: 'reserves' }, reservesAt)
+    const { slot_at, reserve_type, supply_raw, price_micros, sample_status, ...entry } = snapshot
+    const { attestation_source, attested_at } = entry
+    const backing_usd = backingUsd(supply_raw === null ? null : BigInt(supply_raw), price_micros)
+    return {
+      address: request.params.address,
+      total_backing_usd: backing_usd,
+      reserves: [
+        {
+          reserve_type,
+          backing_usd,
+          attestation_source,
+          attested_at: attested_at && isoSeconds(attested_at),
+          verified_by: attested_at ? ('service_curated' as const) : ('unverified' as const),
+          notes: {
+            label: entry.label ?? UNDISCLOSED.label,
+            issuer: entry.issuer ?? UNDISCLOSED.issuer,
+            backing_model: entry.backing_model ?? UNDISCLOSED.backing_model,
+          },
+        },
+      ],
+      computed_at: slot_at.toISOString(),
+      coverage:
+        supply_raw === null
+          ? { status: 'unavailable' as const, message: 'Its supply was never read.' }
+          : pegCoverage(sample_status, price_micros !== null),
+    }
+  })
+}

@@ -1,0 +1,15 @@
+import type { SnapshotFacts } from './snapshot-facts.js'
+
+/** What stands behind a stable as of an instant, straight from the definition; null before there is a snapshot. */
+export function reservesAt(facts: SnapshotFacts, stable: string, asOf: number) {
+  const at = Math.floor(asOf / 3600) * 3600
+  const known = facts.stables.find((one) => one.stable === stable)
+  if (!known || at <= facts.start || at < known.t) return null
+  const state = (facts.states.get(stable) ?? []).findLast(({ t }) => t <= at)
+  const samples = (facts.samples.get(stable) ?? []).filter(({ t }) => t <= at)
+  const newest = samples.at(-1)
+  const isQuotable = newest !== undefined && newest.status !== 'no_pair' && newest.status !== 'not_usd'
+  const price = isQuotable ? samples.findLast(({ sell_micros }) => sell_micros !== null)?.sell_micros : null
+  const backing = state && price ? (Number(state.supply_raw) / 1e6) * (price / 1e6) : null
+  return { total_backing_usd: backing, computed_at: new Date(at * 1000).toISOString() }
+}
