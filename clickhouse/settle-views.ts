@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { PlumblineError } from '../domain/errors.js'
 import { defineQuery } from './define-query.js'
 import { QueryError } from './errors.js'
+import { rebuildFlowBuckets, windowOf } from './tables/flow-buckets.js'
 import { rebuildPegMinutes } from './tables/peg-minutes.js'
 
 /** A view is being computed from facts that are no longer there. */
@@ -12,8 +13,9 @@ class RefreshRunningError extends PlumblineError {
   }
 }
 
-/** The last minute's end that a DateTime can hold. */
+/** The last minute's end and the last window's beginning that a DateTime can hold. */
 const LAST_MINUTE_END = 4_294_967_280
+const LAST_WINDOW = windowOf(0xffff_ffff)
 
 const headTime = defineQuery({
   name: 'head_time',
@@ -40,9 +42,10 @@ export async function settleViews(clickhouse: ClickHouseClient): Promise<void> {
   const [head] = await headTime(clickhouse, {})
   const time = head?.time ?? 0
   await rebuildPegMinutes(clickhouse, {
-    first_minute_end: Math.ceil(time / 60) * 60,
-    last_minute_end: LAST_MINUTE_END,
+    first: Math.ceil(time / 60) * 60,
+    last: LAST_MINUTE_END,
   })
+  await rebuildFlowBuckets(clickhouse, { first: windowOf(time), last: LAST_WINDOW })
   // A refresh that began before may put windows over removed facts in at its end.
   const [running] = await runningRefreshes(clickhouse, {})
   if (running) throw new RefreshRunningError(running.view)

@@ -3,7 +3,7 @@ import { defineQuery } from '../define-query.js'
 import type { DerivedTable } from './derived-tables.js'
 
 /** The days, as their first seconds in unix time, of which there are facts, or rows in the old table. */
-export const daysOf = (table: string, { facts, time }: DerivedTable) =>
+export const daysOf = (table: string, { facts, time, timeOfFact }: DerivedTable) =>
   defineQuery({
     name: `days_of_${table}`,
     params: z.object({}),
@@ -12,7 +12,7 @@ export const daysOf = (table: string, { facts, time }: DerivedTable) =>
       SELECT DISTINCT toUInt32(intDiv(time, 86400) * 86400) AS day
       FROM
       (
-          SELECT toUnixTimestamp(toStartOfMinute(block_time + 59)) AS time FROM ${facts}
+          SELECT toUnixTimestamp(${timeOfFact}) AS time FROM ${facts}
           UNION ALL
           SELECT toUnixTimestamp(${time}) FROM ${table}
       )
@@ -23,7 +23,9 @@ export const daysOf = (table: string, { facts, time }: DerivedTable) =>
  * The rows of a day, from the second `day` on, that are in one of two tables only, the first few. `is_old` tells in
  * which, `differing` how many there are; rows that wait to be merged count as merged.
  */
-export const differingRows = (table: string, rebuilt: string, { time }: DerivedTable) => {
+export const differingRows = (table: string, rebuilt: string, { time, states }: DerivedTable) => {
+  const results = states.map((column) => `finalizeAggregation(${column}) AS ${column}`).join(', ')
+  const columns = results === '' ? '*' : `* REPLACE (${results})`
   const inDay = `${time} >= {day: UInt32} AND ${time} < {day: UInt32} + 86400`
   return defineQuery({
     name: `differing_rows_of_${table}`,
@@ -36,9 +38,9 @@ export const differingRows = (table: string, rebuilt: string, { time }: DerivedT
           SELECT * EXCEPT side, sum(side) AS side
           FROM
           (
-              SELECT *, 1 AS side FROM ${table} FINAL WHERE ${inDay}
+              SELECT ${columns}, 1 AS side FROM ${table} FINAL WHERE ${inDay}
               UNION ALL
-              SELECT *, -1 AS side FROM ${rebuilt} FINAL WHERE ${inDay}
+              SELECT ${columns}, -1 AS side FROM ${rebuilt} FINAL WHERE ${inDay}
           )
           GROUP BY ALL
           HAVING side != 0

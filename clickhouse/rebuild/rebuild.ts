@@ -51,7 +51,7 @@ export async function rebuild(clickhouse: ClickHouseClient, name: DerivedTableNa
   const report: RebuildReport = { days: 0, differing: 0, shown: [] }
   const differing = differingRows(name, rebuilt, table)
   for (const { day } of await daysOf(name, table)(clickhouse, {})) {
-    await run(table.fill(rebuilt), { first_minute_end: day, last_minute_end: day + DAY - 1 })
+    await run(table.fill(rebuilt), { first: day, last: day + DAY - 1 })
     const rows = await differing(clickhouse, { day })
     report.days++
     report.differing += rows[0]?.differing ?? 0

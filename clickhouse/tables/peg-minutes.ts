@@ -1,9 +1,9 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { QueryError } from '../errors.js'
 
-const RANGE = '{first_minute_end: UInt32} AND {last_minute_end: UInt32}'
+const RANGE = '{first: UInt32} AND {last: UInt32}'
 
-/** What peg_minutes_mv computes of an insert, here of all samples of the minutes in the range, into a table like it. */
+/** What peg_minutes_mv computes of an insert, here of all samples of the minutes that end from `first` to `last`. */
 export const fillPegMinutes = (table: string): string => `
   INSERT INTO ${table}
   WITH toInt64(sell_micros) - 1000000 AS deviation
@@ -18,7 +18,7 @@ export const fillPegMinutes = (table: string): string => `
          sumIf(elapsed_seconds, abs(deviation) > 1000) AS seconds_outside_10bps,
          sumIf(elapsed_seconds, abs(deviation) > 5000) AS seconds_outside_50bps
   FROM peg_samples
-  WHERE block_time > {first_minute_end: UInt32} - 60 AND block_time <= {last_minute_end: UInt32}
+  WHERE block_time > {first: UInt32} - 60 AND block_time <= {last: UInt32}
   GROUP BY stable, minute_end`
 
 /**
@@ -27,7 +27,7 @@ export const fillPegMinutes = (table: string): string => `
  */
 export async function rebuildPegMinutes(
   clickhouse: ClickHouseClient,
-  query_params: { first_minute_end: number; last_minute_end: number },
+  query_params: { first: number; last: number },
 ): Promise<void> {
   try {
     await clickhouse.command({ query: `DELETE FROM peg_minutes WHERE minute_end BETWEEN ${RANGE}`, query_params })

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { factCounts } from '../../clickhouse/queries/fact-counts.js'
+import { staleBuckets } from '../../clickhouse/queries/stale-buckets.js'
 import { staleMinutes } from '../../clickhouse/queries/stale-minutes.js'
 import { type FactTable, factTables, insertFacts } from '../../clickhouse/tables/facts.js'
+import { rebuildFlowBuckets, windowOf } from '../../clickhouse/tables/flow-buckets.js'
 import type { IngestRollback } from '../../clickhouse/tables/ingest-rollbacks.js'
 import { rebuildPegMinutes } from '../../clickhouse/tables/peg-minutes.js'
 import { PlumblineError } from '../../domain/errors.js'
@@ -79,9 +81,14 @@ export async function completeWrite(clickhouse: ClickHouseClient, batch: Batch, 
     if (fact_count > 0) throw new HalfWrittenError(fact_table, fact_count, rows.length, batch)
     await insertFacts(clickhouse, fact_table, rows, randomUUID())
   }
+  if (batch.families.includes('logs')) {
+    const windows = { first: windowOf(batch.firstTime), last: windowOf(batch.lastTime) }
+    const [found] = await staleBuckets(clickhouse, windows)
+    if (found?.stale !== 0) await rebuildFlowBuckets(clickhouse, windows)
+  }
   if (!batch.families.includes('pegs')) return
   const minuteEnd = (time: number): number => Math.ceil(time / 60) * 60
-  const minutes = { first_minute_end: minuteEnd(batch.firstTime), last_minute_end: minuteEnd(batch.lastTime) }
+  const minutes = { first: minuteEnd(batch.firstTime), last: minuteEnd(batch.lastTime) }
   const [stale] = await staleMinutes(clickhouse, minutes)
   if (stale?.minutes !== 0) await rebuildPegMinutes(clickhouse, minutes)
 }

@@ -10,6 +10,7 @@ import { compareFacts } from './compare-facts.js'
 import type { Finding } from './finding.js'
 import { checkFees, checkSupply } from './invariants/chain-amounts.js'
 import {
+  checkBuckets,
   checkDoubleEntry,
   checkLinks,
   checkLogCounts,
@@ -124,6 +125,7 @@ export async function verify(options: VerifyOptions): Promise<Finding[]> {
     await checkLogCounts(clickhouse, ranges),
     await checkSampleCounts(clickhouse, stretches, stables, track),
     await checkMinutes(clickhouse, lastTime),
+    await checkBuckets(clickhouse, lastTime),
     await checkDoubleEntry(clickhouse, new Date(0), new Date(lastTime * 1000)),
     await checkSupply(amounts),
     await checkFees(amounts),

@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { flowEdges } from '../../../clickhouse/queries/flow-edges.js'
 import { blockCounts } from '../../../clickhouse/queries/invariants/block-counts.js'
 import { brokenLinks } from '../../../clickhouse/queries/invariants/broken-links.js'
+import { differingBuckets } from '../../../clickhouse/queries/invariants/differing-buckets.js'
 import { differingMinutes } from '../../../clickhouse/queries/invariants/differing-minutes.js'
 import { miscountedBlocks } from '../../../clickhouse/queries/invariants/miscounted-blocks.js'
 import { misplacedFacts } from '../../../clickhouse/queries/invariants/misplaced-facts.js'
@@ -98,19 +99,42 @@ export async function checkSampleCounts(
 const END_OF_TIME = 4_294_967_200
 
 /**
- * Every minute state is what the samples of its minute add up to. While ingest writes, of the minutes that were over
- * at `time`, in unix seconds: a state is written after its samples.
+ * What is found up to the end of time, or while ingest writes, up to what was over at `time`: the row of a view is
+ * written after its facts.
  */
-export async function checkMinutes(clickhouse: ClickHouseClient, time: number): Promise<Finding> {
+async function ofViews<Row>(
+  clickhouse: ClickHouseClient,
+  time: number,
+  find: (to: number) => Promise<Row[]>,
+): Promise<{ isStill: boolean; found: Row[] }> {
   const batch = async () => (await newestBatch(clickhouse, { track: 'tip' }))[0]
   const before = await batch()
-  let minutes = await differingMinutes(clickhouse, { to: END_OF_TIME })
+  const found = await find(END_OF_TIME)
   const after = await batch()
   const isStill = before?.committed === true && before.sequence_number === after?.sequence_number
-  if (!isStill) minutes = await differingMinutes(clickhouse, { to: time - 60 })
+  return { isStill, found: isStill ? found : await find(time) }
+}
+
+/**
+ * Every minute state is what the samples of its minute add up to. While ingest writes, of the minutes that were over
+ * at `time`, in unix seconds.
+ */
+export async function checkMinutes(clickhouse: ClickHouseClient, time: number): Promise<Finding> {
+  const { isStill, found: minutes } = await ofViews(clickhouse, time - 60, (to) => differingMinutes(clickhouse, { to }))
   const differences = minutes.map(({ stable, minute }) => `${stable}, the minute that ends at ${minute}`)
   const scope = isStill ? 'all minutes' : `minutes before ${new Date(time * 1000).toISOString()}, as ingest writes`
   return compared('minute states add up', scope, differences)
+}
+
+/**
+ * Every bucket of flows is what the flows of its 15 minutes add up to, and every edge begins with its first flow. While
+ * ingest writes, of the windows that were over at `time`, in unix seconds.
+ */
+export async function checkBuckets(clickhouse: ClickHouseClient, time: number): Promise<Finding> {
+  const { isStill, found } = await ofViews(clickhouse, time, (to) => differingBuckets(clickhouse, { to }))
+  const differences = found.map(({ edge, bucket }) => `${edge}, the window from ${bucket}`)
+  const scope = isStill ? 'all windows' : `windows before ${new Date(time * 1000).toISOString()}, as ingest writes`
+  return compared('flow buckets add up', scope, differences)
 }
 
 /** What the stables sent is what they received, in sum and edge by edge, in the graph that the API answers with. */

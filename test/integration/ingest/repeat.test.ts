@@ -15,11 +15,21 @@ afterAll(async () => {
   await chain?.remove()
 })
 
+const FROM = '(SELECT min(block_time) FROM blocks WHERE block_number >= {from: UInt64})'
+/** Rows of a view's table that belong to a batch. */
+const LOST: Readonly<Record<string, string>> = {
+  peg_minutes: `minute_end >= ${FROM} AND stable NOT LIKE '%a'`,
+  flow_buckets: `window_start >= ${FROM}`,
+  flow_edge_starts: `(from_token, to_token) IN (SELECT from_token, to_token FROM flows GROUP BY ALL HAVING min(block_number) >= {from: UInt64})`,
+}
+
 // What a kill leaves behind in the moment between the note of an insert's token and its rows.
 test.for([
   ['a table', ['flows', 'supply_events']],
   ['the samples', ['peg_samples']],
   ['the view behind the samples', ['peg_minutes']],
+  ['the buckets behind the flows', ['flow_buckets']],
+  ['the starts of the edges', ['flow_edge_starts']],
   [
     'everything',
     [
@@ -28,6 +38,8 @@ test.for([
       'peg_minutes',
       'depth_samples',
       'flows',
+      'flow_buckets',
+      'flow_edge_starts',
       'dex_orders',
       'supply_events',
       'fees_paid',
@@ -41,14 +53,10 @@ test.for([
     const expected = await fingerprint(clickhouse)
     const [last] = await newestBatch(clickhouse, { track: 'tip' })
     const from = last?.from_block ?? 0
-    const run = (query: string) => clickhouse.command({ query })
+    const run = (query: string) => clickhouse.command({ query, query_params: { from } })
     await run(`DELETE FROM ingest_batches WHERE state = 'committed' AND sequence_number = ${last?.sequence_number}`)
     for (const table of tables) {
-      const rows =
-        table === 'peg_minutes'
-          ? `minute_end >= (SELECT min(block_time) FROM blocks WHERE block_number >= ${from}) AND stable NOT LIKE '%a'`
-          : `block_number >= ${from}`
-      await run(`DELETE FROM ${table} WHERE ${rows}`)
+      await run(`DELETE FROM ${table} WHERE ${LOST[table] ?? 'block_number >= {from: UInt64}'}`)
     }
     expect(await fingerprint(clickhouse)).not.toEqual(expected)
 

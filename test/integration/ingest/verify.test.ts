@@ -80,6 +80,7 @@ describe('damage is found and named', () => {
       'facts fit the logs and transactions of their block',
       'fees = what the fee manager holds',
       'fees_paid row by row',
+      'flow buckets add up',
       'flows row by row',
       'mints minus burns = supply',
       'minute states add up',
