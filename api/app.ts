@@ -8,6 +8,7 @@ import { createKnownStables, type KnownStables } from './known-stables.js'
 import { cors } from './plugins/cors.js'
 import { health } from './plugins/health.js'
 import { openapi } from './plugins/openapi.js'
+import { paid } from './plugins/paid.js'
 import { refusals } from './plugins/refusals.js'
 import { rawProblem, sendProblem } from './problem.js'
 import { feeEconomicsRoute } from './routes/fee-economics.js'
@@ -36,11 +37,13 @@ export type AppDeps = {
   clickhouse: ClickHouseClient
   redis?: Redis | undefined
   now: () => Date
+  /** Whoever has one of these does not pay for a request; none by default. */
+  subscriptionKeys?: readonly string[] | undefined
   logger: FastifyBaseLogger
 }
 
 /** The whole HTTP interface, not yet listening. */
-export async function buildApp({ clickhouse, redis, now, logger }: AppDeps) {
+export async function buildApp({ clickhouse, redis, now, subscriptionKeys = [], logger }: AppDeps) {
   const app = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -75,6 +78,7 @@ export async function buildApp({ clickhouse, redis, now, logger }: AppDeps) {
 
   await cors(app)
   refusals(app)
+  paid(app, subscriptionKeys)
   await openapi(app)
   await app.register(health)
   await app.register(indexRoute)

@@ -4,7 +4,14 @@ import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { BadParameterError } from '../domain/bad-parameter.js'
 import { PlumblineError } from '../domain/errors.js'
-import { MethodNotAllowedError, NotFoundError, UrlTooLongError } from './request-errors.js'
+import { REFERENCE_STABLE } from '../domain/peg.js'
+import {
+  InvalidKeyError,
+  MethodNotAllowedError,
+  NotFoundError,
+  PaymentRequiredError,
+  UrlTooLongError,
+} from './request-errors.js'
 
 const Fault = z.object({ parameter: z.string(), detail: z.string() })
 
@@ -18,6 +25,14 @@ const Problem = z
     instance: z.string().optional().meta({ description: 'The path that was asked for' }),
     parameter: z.string().optional(),
     errors: z.array(Fault).optional(),
+    price: z
+      .string()
+      .optional()
+      .meta({ description: 'Of 402: what the request costs, in whole units of the currency' }),
+    currency: z
+      .string()
+      .optional()
+      .meta({ description: 'Of 402: address of the stable to pay in, the reference stable' }),
   })
   .meta({ id: 'Problem' })
 type Problem = z.infer<typeof Problem>
@@ -42,6 +57,7 @@ type Answer = {
   kind: string
   detail: string
   faults?: Problem['errors']
+  price?: string
   headers?: Record<string, string>
 }
 
@@ -58,6 +74,27 @@ function validationFaults(error: unknown): z.infer<typeof Fault>[] | null {
   })
 }
 
+/** Of an answer that depends on who asks: no cache may keep it. The scheme is RFC 6750's. */
+const challenge = (parameters = ''): Record<string, string> => ({
+  'cache-control': 'no-store',
+  'www-authenticate': `Bearer realm="plumbline"${parameters}`,
+})
+
+function refusalOf(error: unknown): Answer | null {
+  if (error instanceof PaymentRequiredError) {
+    const { price, message: detail } = error
+    return { status: 402, kind: 'payment-required', detail, price, headers: challenge() }
+  }
+  if (error instanceof InvalidKeyError)
+    return {
+      status: 401,
+      kind: 'invalid-key',
+      detail: error.message,
+      headers: challenge(', error="invalid_token"'),
+    }
+  return null
+}
+
 function answerTo(error: unknown): Answer {
   const faults = validationFaults(error)
   if (faults) return { status: 400, kind: 'bad-parameter', detail: sentence(faults), faults }
@@ -69,6 +106,8 @@ function answerTo(error: unknown): Answer {
     const { kind, parameter, message: detail } = error
     return { status: 404, kind, detail, ...(parameter && { faults: [{ parameter, detail }] }) }
   }
+  const refused = refusalOf(error)
+  if (refused) return refused
   if (error instanceof MethodNotAllowedError)
     return { status: 405, kind: 'method-not-allowed', detail: error.message, headers: { allow: error.allow } }
   const { statusCode, code } = error as Partial<FastifyError>
@@ -89,7 +128,7 @@ const sentence = (faults: z.infer<typeof Fault>[]): string =>
   faults.map(({ parameter, detail }) => `${parameter} ${detail}`).join('; ')
 
 /** The problem document of an error, without anything from the inside: ClickHouse's messages go to the log. */
-function document({ status, kind, detail, faults }: Answer, instance: string | undefined): Problem {
+function document({ status, kind, detail, faults, price }: Answer, instance: string | undefined): Problem {
   return {
     type: `urn:plumbline:problem:${kind}`,
     title: STATUS_CODES[status] ?? 'Error',
@@ -97,6 +136,7 @@ function document({ status, kind, detail, faults }: Answer, instance: string | u
     detail,
     ...(instance !== undefined && { instance }),
     ...(faults?.[0] && { parameter: faults[0].parameter, errors: faults }),
+    ...(price !== undefined && { price, currency: REFERENCE_STABLE }),
   }
 }
 

@@ -12,6 +12,26 @@ export class NotFoundError extends PlumblineError {
   }
 }
 
+/** The route costs something, and the request came without anything that pays for it. */
+export class PaymentRequiredError extends PlumblineError {
+  /** In whole units of the reference stable. */
+  readonly price: string
+
+  constructor(price: string) {
+    super(`this costs ${price} of the reference stable, or needs a subscription key as a bearer token`, {
+      retryable: false,
+    })
+    this.price = price
+  }
+}
+
+/** What came in the Authorization header is no subscription key. The message never has what came. */
+export class InvalidKeyError extends PlumblineError {
+  constructor() {
+    super('the Authorization header has no valid subscription key', { retryable: false })
+  }
+}
+
 /** The path exists, but not with this method. `allow` goes into the header of that name. */
 export class MethodNotAllowedError extends PlumblineError {
   readonly allow: string

@@ -39,7 +39,8 @@ async function main(): Promise<void> {
     ? new Redis(config.REDIS_URL, { maxRetriesPerRequest: 1, commandTimeout: 2000 })
     : undefined
   redis?.on('error', (error) => logger.warn({ reason: error.message }, 'redis is away'))
-  const app = await buildApp({ clickhouse, redis, now: () => new Date(), logger })
+  const { SUBSCRIPTION_KEYS: subscriptionKeys } = config
+  const app = await buildApp({ clickhouse, redis, now: () => new Date(), subscriptionKeys, logger })
   try {
     const url = await app.listen({ host: config.HOST, port: config.PORT }).catch((cause) => {
       throw listenError(cause, config)

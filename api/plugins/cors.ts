@@ -6,7 +6,7 @@ export async function cors(app: FastifyInstance): Promise<void> {
   await app.register(fastifyCors, {
     origin: '*',
     methods: ['GET', 'HEAD', 'OPTIONS'],
-    exposedHeaders: ['X-Service-As-Of', 'X-Request-Id', 'Retry-After', 'Allow'],
+    exposedHeaders: ['X-Service-As-Of', 'X-Request-Id', 'Retry-After', 'Allow', 'WWW-Authenticate'],
     maxAge: 86_400,
     strictPreflight: false,
   })
