@@ -16,10 +16,10 @@ import { flowsRoute } from './routes/flows.js'
 import { indexRoute } from './routes/index-links.js'
 import { pegRoute } from './routes/peg.js'
 import { pegEventsRoute } from './routes/peg-events.js'
-import { rewardsRoute } from './routes/rewards.js'
-import { rolesRoute } from './routes/roles.js'
 import { reservesRoute } from './routes/reserves.js'
+import { rewardsRoute } from './routes/rewards.js'
 import { riskRoute } from './routes/risk.js'
+import { rolesRoute } from './routes/roles.js'
 import { stablecoinsRoutes } from './routes/stablecoins.js'
 
 declare module 'fastify' {
