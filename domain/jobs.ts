@@ -9,4 +9,8 @@ export type SlotJob = {
 }
 
 /** Every job that runs in slots, in no order: what one reads of another is named by `after`. */
-export const SLOT_JOBS: readonly SlotJob[] = []
+export const SLOT_JOBS: readonly SlotJob[] = [
+  { name: 'peg-events', period_seconds: 120 },
+  { name: 'risk', period_seconds: 300, after: ['peg-events'] },
+  { name: 'reserves', period_seconds: 3600 },
+]

@@ -1,0 +1,4 @@
+import { runWorker } from '../run-worker.js'
+import { snapshotReserves } from '../tasks/snapshot-reserves.js'
+
+await runWorker('reserves', snapshotReserves)
