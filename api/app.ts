@@ -4,6 +4,7 @@ import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
 import type { Redis } from 'ioredis'
 import { stablecoinAddresses } from '../clickhouse/queries/stablecoin-addresses.js'
+import { curatedBriefings } from './briefings/curated-briefings.js'
 import { createKnownStables, type KnownStables } from './known-stables.js'
 import { cors } from './plugins/cors.js'
 import { health } from './plugins/health.js'
@@ -12,6 +13,7 @@ import { paid } from './plugins/paid.js'
 import { refusals } from './plugins/refusals.js'
 import { rawProblem, sendProblem } from './problem.js'
 import { feeEconomicsRoute } from './routes/fee-economics.js'
+import { analysisRoute } from './routes/analysis.js'
 import { flowsRoute } from './routes/flows.js'
 import { indexRoute } from './routes/index-links.js'
 import { pegRoute } from './routes/peg.js'
@@ -44,6 +46,7 @@ export type AppDeps = {
 
 /** The whole HTTP interface, not yet listening. */
 export async function buildApp({ clickhouse, redis, now, subscriptionKeys = [], logger }: AppDeps) {
+  const curated = curatedBriefings()
   const app = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -85,6 +88,7 @@ export async function buildApp({ clickhouse, redis, now, subscriptionKeys = [], 
   await app.register(
     async (api) => {
       await api.register(stablecoinsRoutes)
+      await api.register(analysisRoute(curated))
       await api.register(pegRoute)
       await api.register(pegEventsRoute)
       await api.register(rewardsRoute)

@@ -24,6 +24,11 @@ export async function openapi(app: FastifyInstance): Promise<void> {
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: '/' }],
+      components: {
+        securitySchemes: {
+          subscription: { type: 'http', scheme: 'bearer', description: 'A subscription key, instead of a payment' },
+        },
+      },
       tags: [
         { name: 'stablecoins', description: 'What is tracked, and its state' },
         { name: 'peg', description: 'Prices against the reference stable' },
