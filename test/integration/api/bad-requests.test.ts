@@ -234,6 +234,7 @@ describe('when ClickHouse is away', () => {
       `/api/v1/stablecoins/${STABLE}/rewards`,
       `/api/v1/stablecoins/${STABLE}/roles`,
       '/api/v1/fee-economics/overview',
+      `/api/v1/stablecoins/${STABLE}/analysis`,
       '/api/v1/stablecoins/flows',
       '/health/ready',
     ]) {

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect } from 'vitest'
-import { test } from '../../fixtures/app.js'
+import { SUBSCRIPTION_KEY, test } from '../../fixtures/app.js'
 import { stillChain, type TestChain } from '../../fixtures/chain.js'
 import { ingestAll } from '../../fixtures/ingest.js'
 import { newToken } from '../../fixtures/transactions.js'
+import { AnalysisSpec } from '../../spec/analysis.js'
 
 let chain: TestChain
 beforeAll(async () => {
@@ -53,5 +54,17 @@ test('whatever a token is called comes back as it was written', async ({ app, cl
     const response = await app.inject(`/api/v1/stablecoins/${address}`)
     expect(response.statusCode).toBe(200)
     expect(response.json()).toMatchObject({ address, name, symbol })
+  }
+
+  // Others read a briefing as prose, so that it must not be the token's own.
+  const headers = { authorization: `Bearer ${SUBSCRIPTION_KEY}` }
+  for (const { address, symbol } of stablecoins) {
+    const url = `/api/v1/stablecoins/${address}/analysis`
+    const analysis = AnalysisSpec.parse((await app.inject({ url, headers })).json())
+    expect(analysis).toMatchObject({ address, symbol, briefing: { origin_kind: 'measured' } })
+    const said = Object.values({ ...analysis.briefing, ...analysis.briefing.risk_basis }).filter(
+      (value) => typeof value === 'string',
+    )
+    if (symbol.trim() !== '') expect(said.join('\n')).not.toContain(symbol)
   }
 })

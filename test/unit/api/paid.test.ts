@@ -39,8 +39,8 @@ async function appWith(keys: readonly string[]) {
   )
   app.get('/free', async () => ({ free: true }))
   await app.ready()
-  const ask = (url: string, authorization?: string) =>
-    app.inject({ url, ...(authorization !== undefined && { headers: { authorization } }) })
+  const ask = (url: string, authorization?: string, method: 'GET' | 'HEAD' = 'GET') =>
+    app.inject({ method, url, ...(authorization !== undefined && { headers: { authorization } }) })
   return { ask, answered: () => answered, log: () => log, close: () => app.close() }
 }
 
@@ -110,6 +110,14 @@ test('bad parameters and what does not exist are told before a price is', async 
     expect((await api.ask('/paid/thing?hour=1', authorization)).statusCode).toBe(400)
     expect((await api.ask('/paid/nothing', authorization)).statusCode).toBe(404)
   }
+})
+
+test('asking for the headers only costs the same', async ({ api }) => {
+  expect((await api.ask('/paid/thing', undefined, 'HEAD')).statusCode).toBe(402)
+  expect((await api.ask('/paid/thing', 'Bearer wrong', 'HEAD')).statusCode).toBe(401)
+  expect((await api.ask('/paid/nothing', undefined, 'HEAD')).statusCode).toBe(404)
+  expect(api.answered()).toBe(0)
+  expect((await api.ask('/paid/thing', `Bearer ${ONE}`, 'HEAD')).statusCode).toBe(200)
 })
 
 test('a route without a price is free, whatever comes as a key', async ({ api }) => {
