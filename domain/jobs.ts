@@ -14,3 +14,14 @@ export const SLOT_JOBS: readonly SlotJob[] = [
   { name: 'risk', period_seconds: 300, after: ['peg-events'] },
   { name: 'reserves', period_seconds: 3600 },
 ]
+export const SLOT_JOBS: readonly SlotJob[] = []
+
+/** A job that is behind the chain by more periods than this is late: one may just end, and one be waited for. */
+const LATE_PERIODS = 3
+
+/** The names of the jobs that are late. Lags in seconds; null, where there is no chain yet, is not late. */
+export function lateJobs(jobs: readonly SlotJob[], lags: ReadonlyMap<string, number | null>): string[] {
+  return jobs
+    .filter(({ name, period_seconds }) => (lags.get(name) ?? 0) > LATE_PERIODS * period_seconds)
+    .map(({ name }) => name)
+}

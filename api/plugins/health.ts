@@ -1,7 +1,9 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { JobStatus, jobStatuses } from '../../clickhouse/queries/job-statuses.js'
 import { schemaVersion } from '../../clickhouse/queries/schema-version.js'
 import { PlumblineError } from '../../domain/errors.js'
+import { lateJobs, SLOT_JOBS } from '../../domain/jobs.js'
 import { problemResponses } from '../problem.js'
 import { querySignal } from '../query-signal.js'
 
@@ -33,15 +35,20 @@ export const health: FastifyPluginAsyncZod = async (app) => {
     clickhouse: z.literal('ok'),
     redis: z.enum(['ok', 'not_configured']),
     schema_version: z.int(),
+    jobs: z.array(JobStatus).describe('how far each job has come; lag_seconds is behind the newest block'),
+    detail: z.string().nullable().describe('what is wrong though requests can be answered'),
   })
   app.get(
     '/health/ready',
     { schema: { tags, summary: 'Requests can be answered', response: { 200: Ready, ...problemResponses(503) } } },
     async (request) => {
-      const [schema] = await schemaVersion(app.clickhouse, {}, { signal: querySignal(request) }).catch((error) => {
+      const signal = querySignal(request)
+      const [schema] = await schemaVersion(app.clickhouse, {}, { signal }).catch((error) => {
         throw error instanceof PlumblineError && error.retryable ? error : new NoSchemaError(error)
       })
       if (!schema?.version) throw new NoSchemaError()
+      const jobs = await jobStatuses(app.clickhouse, { jobs: SLOT_JOBS.map(({ name }) => name) }, { signal })
+      const late = lateJobs(SLOT_JOBS, new Map(jobs.map(({ job, lag_seconds }) => [job, lag_seconds])))
       await app.redis?.ping().catch((error) => {
         throw new RedisAwayError(error)
       })
@@ -50,6 +57,8 @@ export const health: FastifyPluginAsyncZod = async (app) => {
         clickhouse: 'ok' as const,
         redis: app.redis ? ('ok' as const) : ('not_configured' as const),
         schema_version: schema.version,
+        jobs,
+        detail: late.length === 0 ? null : `behind the chain for more than three runs: ${late.join(', ')}`,
       }
     },
   )
