@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
 import { databaseLease } from '../../../jobs/lease/database-lease.js'
 import { checkTerm } from '../../../jobs/lease/term.js'
-import { createTestTables } from '../../fixtures/jobs/jobs.js'
+import { createTestTables, expectedTestRows, testRows } from '../../fixtures/jobs/jobs.js'
 import { jobsDone, startJobs, until } from '../../fixtures/jobs/process.js'
 import { addBlocks } from '../../fixtures/rows.js'
 import { test } from '../../fixtures/services.js'
@@ -62,6 +62,7 @@ test(
     await jobsDone(clickhouse, second)
     expect(second.output()).toContain('jobs run')
     expect(await instances(clickhouse)).toHaveLength(2)
+    expect(await testRows(clickhouse)).toEqual(expectedTestRows([0, 100, 1000, 2000].map((after) => HOUR + after)))
     await second.kill('SIGTERM')
   },
   TIMEOUT_MS,
@@ -87,6 +88,7 @@ test(
     await addBlocks(clickhouse, [HOUR + 2000], 4)
     await jobsDone(clickhouse, third)
     expect(await instances(clickhouse)).toEqual(before)
+    expect(await testRows(clickhouse)).toEqual(expectedTestRows([0, 100, 1000, 2000].map((after) => HOUR + after)))
     await Promise.all([first.kill('SIGTERM'), third.kill('SIGTERM')])
   },
   TIMEOUT_MS,
