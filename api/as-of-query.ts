@@ -24,9 +24,9 @@ export function readAsOf(app: FastifyInstance, { as_of }: { as_of?: string | und
   return as_of === undefined ? null : parseAsOf(as_of, app.now())
 }
 
-/** The 404 for an instant of which nothing can be known. */
-export function beforeHistory(asOf: Date): NotFoundError {
-  return new NotFoundError('before-history', `as_of ${isoSeconds(asOf)} is before the start of history`, 'as_of')
+/** The 404 for an instant of which nothing can be known, because it is before `what`. */
+export function beforeHistory(asOf: Date, what = 'the start of history'): NotFoundError {
+  return new NotFoundError('before-history', `as_of ${isoSeconds(asOf)} is before ${what}`, 'as_of')
 }
 
 /** Throws the 404 when `asOf` is before the first block that is in, or there is none. */

@@ -3,12 +3,16 @@ import { z } from 'zod'
 import { currentPegs } from '../../clickhouse/queries/current-pegs.js'
 import { type CurrentPeg, currentPeg } from '../../clickhouse/queries/peg-at.js'
 import { recentSupplyEvents, SupplyEventRow } from '../../clickhouse/queries/recent-supply-events.js'
-import { StablecoinState, stablecoinState, stablecoinStates } from '../../clickhouse/queries/stablecoin-states.js'
+import { StablecoinState, stablecoinStatesOf } from '../../clickhouse/queries/stablecoin-states.js'
+import { stablecoinStatesAt } from '../../clickhouse/queries/stablecoin-states-at.js'
 import { pegCoverage } from '../../domain/coverage.js'
+import { AsOfQuery, beforeHistory } from '../as-of-query.js'
+import { PastEcho, readMoment } from '../moment.js'
 import { problemResponses } from '../problem.js'
 import { querySignal } from '../query-signal.js'
+import { Roles, readRoles } from '../roles.js'
 import { Coverage, CurrentPrice } from '../shapes.js'
-import { NoQuery, requireStable, StableParams, unknownStable } from './stable-params.js'
+import { StableParams, unknownStable } from './stable-params.js'
 
 const { price_vs_refusd: price, ...sample } = CurrentPrice.shape
 
@@ -21,14 +25,10 @@ const Stable = StablecoinState.extend({
 })
 
 const StableDetail = Stable.extend({
+  as_of: PastEcho,
   recent_supply_events: z.array(SupplyEventRow),
-  role_holders: z.object({ coverage: Coverage, roles: z.array(z.never()) }),
+  role_holders: Roles,
 })
-
-const ROLES_UNAVAILABLE = {
-  coverage: { status: 'unavailable' as const, message: 'Role holders are not worked out from the role events yet.' },
-  roles: [],
-}
 
 function withPeg<State>(state: State, { newest, current }: CurrentPeg) {
   const coverage = pegCoverage(newest?.status ?? null, current !== null)
@@ -44,17 +44,22 @@ export const stablecoinsRoutes: FastifyPluginAsyncZod = async (app) => {
 
   const listSchema = {
     tags,
-    summary: 'Every tracked stable with its peg, supply and policy',
-    querystring: NoQuery,
-    response: { 200: z.object({ stablecoins: z.array(Stable) }), ...problemResponses(400, 503) },
+    summary: 'Every tracked stable with its peg, supply and policy, now or at any time',
+    querystring: z.strictObject(AsOfQuery),
+    response: {
+      200: z.object({ as_of: PastEcho, stablecoins: z.array(Stable) }),
+      ...problemResponses(400, 404, 503),
+    },
   }
-  app.get('/stablecoins', { schema: listSchema }, async (request) => {
+  app.get('/stablecoins', { schema: listSchema }, async (request, reply) => {
+    const { at, as_of } = await readMoment(app, request, reply)
     const signal = querySignal(request)
     const [states, pegs] = await Promise.all([
-      stablecoinStates(app.clickhouse, {}, { signal }),
-      currentPegs(app.clickhouse, {}, { signal }),
+      stablecoinStatesAt(app.clickhouse, { at }, { signal }),
+      currentPegs(app.clickhouse, { as_of: at }, { signal }),
     ])
     return {
+      ...(as_of !== null && { as_of }),
       stablecoins: states.map((state) => withPeg(state, pegs.get(state.address) ?? NEVER_SAMPLED)),
     }
   })
@@ -63,23 +68,20 @@ export const stablecoinsRoutes: FastifyPluginAsyncZod = async (app) => {
     tags,
     summary: 'One stable: the same, its last supply events and its role holders',
     params: StableParams,
-    querystring: NoQuery,
+    querystring: z.strictObject(AsOfQuery),
     response: { 200: StableDetail, ...problemResponses(400, 404, 503) },
   }
-  app.get('/stablecoins/:address', { schema: detailSchema }, async (request) => {
+  app.get('/stablecoins/:address', { schema: detailSchema }, async (request, reply) => {
     const stable = request.params.address
-    await requireStable(app, stable)
-    const signal = querySignal(request)
-    const [[state], peg, recent_supply_events] = await Promise.all([
-      stablecoinState(app.clickhouse, { stable }, { signal }),
-      currentPeg(app.clickhouse, { stable }, { signal }),
-      recentSupplyEvents(app.clickhouse, { stable }, { signal }),
+    const { at, as_of } = await readMoment(app, request, reply, stable)
+    const options = { signal: querySignal(request) }
+    const [[state], peg, recent_supply_events, role_holders] = await Promise.all([
+      stablecoinStatesOf(app.clickhouse, { stables: [stable], at }, options),
+      currentPeg(app.clickhouse, { stable, as_of: at }, options),
+      recentSupplyEvents(app.clickhouse, { stable, at }, options),
+      readRoles(app.clickhouse, { stable, at }, options),
     ])
-    if (!state) throw unknownStable(stable)
-    return {
-      ...withPeg(state, peg),
-      recent_supply_events,
-      role_holders: ROLES_UNAVAILABLE,
-    }
+    if (!state) throw as_of === null ? unknownStable(stable) : beforeHistory(at, 'the stable was made')
+    return { ...(as_of !== null && { as_of }), ...withPeg(state, peg), recent_supply_events, role_holders }
   })
 }

@@ -12,15 +12,15 @@ export const SupplyEventRow = z.object({
   tx_hash: z.string(),
 })
 
-/** A stable's last ten changes of supply or cap, newest first. */
+/** A stable's last ten changes of supply or cap up to `at`, newest first. */
 export const recentSupplyEvents = defineQuery({
   name: 'recent_supply_events',
-  params: z.object({ stable: z.string() }),
+  params: z.object({ stable: z.string(), at: z.date() }),
   row: SupplyEventRow,
   sql: `
     SELECT kind, account, toString(amount_raw) AS amount, toUInt32(block_number) AS block_number, log_index,
            block_time AS block_timestamp, tx_hash
     FROM supply_events
-    WHERE stable = {stable: String}
+    WHERE stable = {stable: String} AND block_time <= {at: DateTime}
     ORDER BY block_time DESC, supply_events.block_number DESC, log_index DESC LIMIT 10`,
 })

@@ -40,7 +40,10 @@ const row = StablecoinState.extend({
   }),
 )
 
-const sql = (which: string) => `
+/** The state reads up to the instant. */
+const UNTIL = 'block_time <= {at: DateTime}'
+
+const sql = (which: string, reads: string) => `
     SELECT stablecoins.stable AS address, symbol, name, currency, tier, supply, policy
     FROM stablecoins
     LEFT JOIN
@@ -55,27 +58,28 @@ const sql = (which: string) => `
                       'Tuple(type String, policy_id String, policy_admin Nullable(String), paused Bool)'),
                  (block_time, block_number)) AS policy
         FROM state_reads
-        WHERE (stable, block_time) IN (SELECT stable, max(block_time) FROM state_reads WHERE ${which} GROUP BY stable)
+        WHERE ${reads} AND (stable, block_time) IN (SELECT stable, max(block_time) FROM state_reads WHERE ${reads} GROUP BY stable)
         GROUP BY stable
     ) AS newest USING stable
-    WHERE ${which}
+    WHERE ${which} AND ${UNTIL}
     ORDER BY symbol, address`
 
 /**
- * Every stable with its newest supply, cap and policy, by symbol, then address. Reads the keys of all state reads but
- * the values of the newest only. A cap of 2^128-1 is none.
+ * Every stable that there was at `at` with its supply, cap and policy then, by symbol, then address. Looks no further back
+ * than a quarter of an hour before the newest read, so that it costs the same whatever the length of history: a stable
+ * that is sampled is read every five minutes, others when they change. A cap of 2^128-1 is none.
  */
-export const stablecoinStates = defineQuery({
-  name: 'stablecoin_states',
-  params: z.object({}),
+export const recentStablecoinStates = defineQuery({
+  name: 'recent_stablecoin_states',
+  params: z.object({ at: z.date() }),
   row,
-  sql: sql('1'),
+  sql: sql('1', `block_time > (SELECT max(block_time) FROM state_reads WHERE ${UNTIL}) - 900 AND ${UNTIL}`),
 })
 
-/** The same for one stable; nothing for an unknown address. */
-export const stablecoinState = defineQuery({
-  name: 'stablecoin_state',
-  params: z.object({ stable: z.string() }),
+/** The same for some stables, however long ago they were read; nothing for addresses that there were not at `at`. */
+export const stablecoinStatesOf = defineQuery({
+  name: 'stablecoin_states_of',
+  params: z.object({ at: z.date(), stables: z.array(z.string()) }),
   row,
-  sql: sql('stable = {stable: String}'),
+  sql: sql('stable IN {stables: Array(String)}', `stable IN {stables: Array(String)} AND ${UNTIL}`),
 })

@@ -69,7 +69,9 @@ describe('a parameter that cannot be answered', () => {
     [`/api/v1/stablecoins/${stableAddress(2)}/roles`, 404, 'address'],
     [`/api/v1/stablecoins/${STABLE}/roles?role=ISSUER_ROLE`, 400, 'role'],
     ['/api/v1/stablecoins?limit=5', 400, 'limit'],
-    [`/api/v1/stablecoins/${STABLE}?as_of=1h`, 400, 'as_of'],
+    ['/api/v1/stablecoins?as_of=1970-01-02', 404, 'as_of'],
+    [`/api/v1/stablecoins/${STABLE}?as_of=1h`, 404, 'as_of'],
+    [`/api/v1/stablecoins/${STABLE}?verbose=1`, 400, 'verbose'],
   ] as const)('%s is %i, naming %s', async ([url, status, parameter], { app, clickhouse }) => {
     await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
     const response = await app.inject(url)

@@ -1,7 +1,17 @@
 import { expect } from 'vitest'
 import { REFERENCE_STABLE } from '../../../domain/peg.js'
 import { test } from '../../fixtures/app.js'
-import { addFacts, pegSamples, stableAddress, stablecoin, stateRead, supplyEvent, txHash } from '../../fixtures/rows.js'
+import { account, addRows, roleChange } from '../../fixtures/economy-rows.js'
+import {
+  addBlocks,
+  addFacts,
+  pegSamples,
+  stableAddress,
+  stablecoin,
+  stateRead,
+  supplyEvent,
+  txHash,
+} from '../../fixtures/rows.js'
 
 const LIST = '/api/v1/stablecoins'
 const NO_CAP = String(2n ** 128n - 1n)
@@ -149,12 +159,101 @@ test('a stable has its own last ten supply events, newest first', async ({ app, 
   })
 })
 
-test('role holders are said to be unavailable, not to be none', async ({ app, clickhouse }) => {
-  await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
-  expect((await app.inject(`${LIST}/${stableAddress(1)}`)).json().role_holders).toEqual({
-    coverage: { status: 'unavailable', message: expect.any(String) },
-    roles: [],
+test('a stable has its role holders, as its own route has them', async ({ app, clickhouse }) => {
+  const holder = account(1)
+  await addRows(clickhouse, {
+    stablecoins: [stablecoin(1)],
+    role_events: [
+      roleChange(
+        'granted',
+        { stable: stableAddress(1), role_name: 'ISSUER_ROLE', holder },
+        { block_number: 1, block_time: 1_760_000_000 },
+      ),
+    ],
   })
+  const { role_holders } = (await app.inject(`${LIST}/${stableAddress(1)}`)).json()
+  expect(role_holders.roles).toMatchObject([{ role: 'ISSUER_ROLE', account: holder }])
+  const { address, ...roles } = (await app.inject(`${LIST}/${stableAddress(1)}/roles`)).json()
+  expect(roles).toEqual(role_holders)
+})
+
+test('the past has the stables, prices, states and events of then', async ({ app, clickhouse, clock }) => {
+  const now = Math.floor(clock.now.getTime() / 1000)
+  const [early, late, quiet] = [1, 2, 3].map(stableAddress) as [string, string, string]
+  // Ten days ago, when a stable was made; two days ago, when another was.
+  const [first, then] = [now - 864_000, now - 172_800]
+  await addBlocks(clickhouse, [first, then, then + 60, now])
+  await addFacts(clickhouse, {
+    stablecoins: [
+      stablecoin(1, { block_time: first }),
+      stablecoin(2, { block_time: then + 60 }),
+      stablecoin(3, { block_time: first }),
+    ],
+    states: [
+      stateRead(early, { block_time: then, block_number: 2, supply_raw: '10', policy_type: 'blacklist' }),
+      stateRead(early, { block_time: now, block_number: 4, supply_raw: '30' }),
+      stateRead(late, { block_time: then + 60, block_number: 3, supply_raw: '20' }),
+      // Read once, long before the others, and not again.
+      stateRead(quiet, { block_time: first, supply_raw: '7' }),
+    ],
+    samples: [
+      ...pegSamples(early, [
+        { at: then, price: 999_000 },
+        { at: then + 60, price: 998_000 },
+        { at: now, price: 997_000 },
+      ]),
+      ...pegSamples(late, [
+        { at: then + 60, price: 1_001_000 },
+        { at: now, price: 'no_liquidity' },
+      ]),
+    ],
+    supplyEvents: [
+      supplyEvent(early, { block_time: then, amount_raw: '1' }),
+      supplyEvent(early, { block_time: then + 1, amount_raw: '2' }),
+    ],
+  })
+  type Item = { address: string; supply: { current: string } | null; peg: { price: number } | null }
+  const listAt = async (asOf: number | null) => {
+    const url = asOf === null ? LIST : `${LIST}?as_of=${asOf}`
+    const response = await app.inject(url)
+    const { as_of, stablecoins } = response.json()
+    expect(response.headers['x-service-as-of']).toBe(as_of)
+    for (const item of stablecoins as Item[]) {
+      const detail = (await app.inject(url.replace(LIST, `${LIST}/${item.address}`))).json()
+      expect(detail).toMatchObject(item)
+    }
+    return (stablecoins as Item[]).map(({ address, supply, peg }) => [address, supply?.current, peg?.price])
+  }
+  expect(await listAt(first)).toEqual([
+    [early, undefined, undefined],
+    [quiet, '7', undefined],
+  ])
+  expect(await listAt(then + 59)).toEqual([
+    [early, '10', 0.999],
+    [quiet, '7', undefined],
+  ])
+  expect(await listAt(then + 60)).toEqual([
+    [early, '10', 0.998],
+    [late, '20', 1.001],
+    [quiet, '7', undefined],
+  ])
+  const live = await listAt(null)
+  expect(live.map(([address]) => address)).toEqual([early, late, quiet])
+  expect(live.slice(0, 2)).toEqual([
+    [early, '30', 0.997],
+    [late, '20', 1.001],
+  ])
+  expect(await listAt(now)).toEqual(live)
+
+  const past = (await app.inject(`${LIST}/${early}?as_of=${then}`)).json()
+  expect(past.policy.type).toBe('blacklist')
+  expect(past.recent_supply_events.map(({ amount }: { amount: string }) => amount)).toEqual(['1'])
+  expect((await app.inject(`${LIST}/${late}?as_of=${then}`)).json()).toMatchObject({
+    status: 404,
+    type: 'urn:plumbline:problem:before-history',
+    detail: expect.stringContaining('the stable was made'),
+  })
+  expect((await app.inject(`${LIST}?as_of=${first - 1}`)).statusCode).toBe(404)
 })
 
 test('a stable that ingest finds later is served without a restart', async ({ app, clickhouse }) => {

@@ -91,7 +91,7 @@ test('every failure is described as the problem document that it is', ({ documen
     '/health/live': [],
     '/health/ready': ['503'],
     '/api/v1/fee-economics/overview': ['400', '404', '503'],
-    '/api/v1/stablecoins': ['400', '503'],
+    '/api/v1/stablecoins': ['400', '404', '503'],
     '/api/v1/stablecoins/flows': ['400', '503'],
     '/api/v1/stablecoins/{address}': ['400', '404', '503'],
     '/api/v1/stablecoins/{address}/analysis': ['400', '401', '402', '404', '503'],
@@ -138,6 +138,7 @@ test('parameters are described as they are checked', ({ document }) => {
     { name: 'address', in: 'path', required: true, schema: { type: 'string' } },
   ])
   expect(parameters('/api/v1/stablecoins')).toEqual([])
+  expect(parameters('/api/v1/stablecoins')).toMatchObject([{ name: 'as_of', in: 'query', required: false }])
   for (const [path, { parameters = [] }] of operations(document))
     expect(parameters.filter((one) => one.in === 'path').map(({ name }) => `{${name}}`)).toEqual(
       path.match(/\{\w+\}/g) ?? [],

@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import { roleFields } from './roles.js'
+import { address, count, rawInteger, timestamp, txHash } from './shapes.js'
+
+const item = {
+  address,
+  symbol: z.string(),
+  name: z.string(),
+  // null where the stable has no price; beyond the specification, which knows only those that have one.
+  peg: z.looseObject({ price: z.number(), spread_bps: z.number().min(0) }).nullable(),
+  supply: z.strictObject({ current: rawInteger, cap: rawInteger.nullable() }),
+  policy: z.looseObject({ type: z.string().min(1), policy_admin: address.nullable() }),
+}
+
+const beyond = {
+  currency: z.string(),
+  tier: z.string(),
+  coverage: z.strictObject({ status: z.string(), message: z.string() }),
+}
+
+/** GET list, now or, beyond the specification, with as_of. */
+export const StablecoinList = z.strictObject({
+  as_of: timestamp.optional(),
+  stablecoins: z.array(z.strictObject({ ...item, ...beyond })),
+})
+
+/** GET detail: the item, its role holders and its recent supply events, whose fields the specification does not tell. */
+export const StablecoinDetail = z.strictObject({
+  as_of: timestamp.optional(),
+  ...item,
+  ...beyond,
+  role_holders: z.strictObject(roleFields),
+  recent_supply_events: z
+    .array(
+      z.strictObject({
+        kind: z.enum(['mint', 'burn', 'burn_blocked', 'cap']),
+        account: address,
+        amount: rawInteger,
+        block_number: count,
+        log_index: count,
+        block_timestamp: timestamp,
+        tx_hash: txHash,
+      }),
+    )
+    .max(10),
+})
