@@ -1,0 +1,51 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+
+/** A row as ClickHouse has it, with its time in unix seconds. Wide integers are decimal strings. */
+export type Raw = Record<string, string | number | boolean | null> & {
+  block_number: number
+  log_index: number
+  at: number
+}
+
+const TABLES = [
+  'stablecoins',
+  'reward_distributions',
+  'reward_recipients',
+  'state_reads',
+  'fee_elections',
+  'fee_distributions',
+  'role_events',
+  'role_probes',
+  'supply_events',
+  'peg_samples',
+] as const
+
+/** All rows of the tables that the economy rests on, each table in the order of the chain. */
+export type EconomyFacts = Record<(typeof TABLES)[number], Raw[]>
+
+/** Reads them, without a condition. */
+export async function economyFacts(clickhouse: ClickHouseClient): Promise<EconomyFacts> {
+  const tables = TABLES.map(async (table) => {
+    const answer = await clickhouse.query({
+      query: `SELECT * REPLACE (toUInt32(block_number) AS block_number), toUnixTimestamp(block_time) AS at FROM ${table}`,
+      format: 'JSONEachRow',
+    })
+    const rows = await answer.json<Raw>()
+    return [table, rows.sort((a, b) => a.block_number - b.block_number || a.log_index - b.log_index)] as const
+  })
+  return Object.fromEntries(await Promise.all(tables)) as EconomyFacts
+}
+
+/** The rows up to an instant, of one stable where it is given. */
+export const until = (rows: readonly Raw[], at: number, stable?: string): Raw[] =>
+  rows.filter((row) => row.at <= at && (stable === undefined || row.stable === stable))
+
+export const sumOf = (rows: readonly Raw[]): bigint => rows.reduce((sum, row) => sum + BigInt(`${row.amount_raw}`), 0n)
+
+/** Base units as tokens. */
+export const asTokens = (raw: bigint): number => Number(raw) / 1e6
+
+export const iso = (at: number): string => new Date(at * 1000).toISOString().replace('.000Z', 'Z')
+
+/** The last ten, newest first. */
+export const lastTen = (rows: readonly Raw[]): Raw[] => rows.slice(-10).reverse()

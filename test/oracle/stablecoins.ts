@@ -1,0 +1,57 @@
+import { type EconomyFacts, iso, lastTen, type Raw, until } from './economy-facts.js'
+
+const NO_CAP = `${2n ** 128n - 1n}`
+/** With these there is no price at all, with other failures the last one stands. */
+const UNQUOTABLE = ['no_pair', 'not_usd']
+
+function pegOf(samples: readonly Raw[]) {
+  const newest = samples.at(-1)
+  const priced = samples.findLast(({ sell_micros }) => sell_micros !== null)
+  if (!newest || !priced || UNQUOTABLE.includes(`${newest.status}`)) return null
+  return {
+    price: Number(priced.sell_micros) / 1e6,
+    spread_bps: Math.abs(Number(priced.sell_micros) - 1e6) / 100,
+    buy_price: priced.buy_micros === null ? null : Number(priced.buy_micros) / 1e6,
+    block_number: priced.block_number,
+    sampled_at: `${iso(priced.at).slice(0, 19).replace('T', ' ')}+00`,
+  }
+}
+
+/** The stables that there were at an instant by symbol, with what was last read and sampled of each by then. */
+export function stablecoinsAt(facts: EconomyFacts, at: number) {
+  const order = ({ symbol, stable }: Raw): string => `${symbol}\0${stable}`
+  return until(facts.stablecoins, at)
+    .sort((a, b) => (order(a) < order(b) ? -1 : 1))
+    .map(({ stable, symbol, name, currency, tier }) => {
+      const state = until(facts.state_reads, at, `${stable}`).at(-1)
+      return {
+        address: `${stable}`,
+        symbol,
+        name,
+        currency,
+        tier,
+        supply: state ? { current: state.supply_raw, cap: state.cap_raw === NO_CAP ? null : state.cap_raw } : null,
+        policy: state
+          ? {
+              type: state.policy_type,
+              policy_id: state.policy_id,
+              policy_admin: state.policy_admin,
+              paused: state.paused,
+            }
+          : null,
+        peg: pegOf(until(facts.peg_samples, at, `${stable}`)),
+      }
+    })
+}
+
+/** The last ten changes of a stable's supply or cap by an instant. */
+export const supplyEventsAt = (facts: EconomyFacts, stable: string, at: number) =>
+  lastTen(until(facts.supply_events, at, stable)).map((row) => ({
+    kind: row.kind,
+    account: row.account,
+    amount: row.amount_raw,
+    block_number: row.block_number,
+    log_index: row.log_index,
+    block_timestamp: iso(row.at),
+    tx_hash: row.tx_hash,
+  }))
