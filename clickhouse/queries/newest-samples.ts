@@ -4,7 +4,7 @@ import { SAMPLE, SampleTuple } from './peg-sample.js'
 
 /**
  * Every stable's newest sample at or before `as_of`, and its newest one with a price out of the last ten minutes before
- * the newest sample by then; a sample without a price where none of those has one. Looks no further back, so that it
+ * the newest block by then; a sample without a price where none of those has one. Looks no further back, so that it
  * costs the same whatever the length of history. Every block samples every stable, so one that is missing was not
  * sampled before.
  */
@@ -19,7 +19,7 @@ export const newestSamples = defineQuery({
         SELECT stable, block_number, sell_micros, ${SAMPLE} AS sample
         FROM peg_samples
         WHERE block_time <= {as_of: DateTime}
-          AND block_time > (SELECT max(block_time) FROM peg_samples WHERE block_time <= {as_of: DateTime}) - 600
+          AND block_time > (SELECT block_time FROM blocks WHERE block_time <= {as_of: DateTime} ORDER BY block_number DESC LIMIT 1) - 600
     )
     GROUP BY stable`,
 })

@@ -30,6 +30,7 @@ test('the list has every stable by symbol, then address, whether or not it has a
 }) => {
   const now = Math.floor(clock.now.getTime() / 1000)
   const [b, a2, a1, eur, unread] = [1, 3, 2, 4, 5].map(stableAddress) as [string, string, string, string, string]
+  await addBlocks(clickhouse, [now - 7200, now - 3600, now - 60, now])
   await addFacts(clickhouse, {
     stablecoins: [
       stablecoin(1, { symbol: 'B' }),
