@@ -12,9 +12,10 @@ import { openapi } from './plugins/openapi.js'
 import { paid } from './plugins/paid.js'
 import { refusals } from './plugins/refusals.js'
 import { rawProblem, sendProblem } from './problem.js'
-import { feeEconomicsRoute } from './routes/fee-economics.js'
 import { analysisRoute } from './routes/analysis.js'
+import { feeEconomicsRoute } from './routes/fee-economics.js'
 import { flowsRoute } from './routes/flows.js'
+import { flowsHistoryRoute } from './routes/flows-history.js'
 import { indexRoute } from './routes/index-links.js'
 import { pegRoute } from './routes/peg.js'
 import { pegEventsRoute } from './routes/peg-events.js'
@@ -97,6 +98,7 @@ export async function buildApp({ clickhouse, redis, now, subscriptionKeys = [], 
       await api.register(riskRoute)
       await api.register(reservesRoute)
       await api.register(flowsRoute)
+      await api.register(flowsHistoryRoute)
     },
     { prefix: '/api/v1' },
   )

@@ -14,7 +14,6 @@ export const SLOT_JOBS: readonly SlotJob[] = [
   { name: 'risk', period_seconds: 300, after: ['peg-events'] },
   { name: 'reserves', period_seconds: 3600 },
 ]
-export const SLOT_JOBS: readonly SlotJob[] = []
 
 /** A job that is behind the chain by more periods than this is late: one may just end, and one be waited for. */
 const LATE_PERIODS = 3

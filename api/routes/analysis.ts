@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { chainIdentity } from '../../clickhouse/queries/chain-identity.js'
 import { livePeg } from '../../clickhouse/queries/peg-at.js'
 import { stablecoinOrigin } from '../../clickhouse/queries/stablecoin-origin.js'
-import { stablecoinState } from '../../clickhouse/queries/stablecoin-states.js'
+import { stablecoinStatesOf } from '../../clickhouse/queries/stablecoin-states.js'
 import { isoSeconds } from '../../domain/as-of.js'
 import { measuredBriefing } from '../../domain/measured-briefing.js'
 import { addSums, PEG_WINDOWS, windowFigures } from '../../domain/peg-window.js'
@@ -64,7 +64,7 @@ export const analysisRoute =
         const options = { signal: querySignal(request) }
         const [[chain], [state], [origin], peg] = await Promise.all([
           chainIdentity(app.clickhouse, {}, options),
-          stablecoinState(app.clickhouse, { stable }, options),
+          stablecoinStatesOf(app.clickhouse, { stables: [stable], at: app.now() }, options),
           stablecoinOrigin(app.clickhouse, { stable }, options),
           livePeg(app.clickhouse, { stable }, options),
         ])

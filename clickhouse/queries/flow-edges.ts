@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { integerText } from '../columns.js'
 import { defineQuery } from '../define-query.js'
+import { FLOW_PARTS } from './flow-parts.js'
 
 /**
- * What flowed between each two stables in (from, to], as sums of 1e-6 USD; in no order. What left for other chains or came
- * from there joins no two stables and does not count. `tx_count` is of distinct transactions; `unpriced_count` flows have no USD value and are missing from the volume. A token that is no known
- * stable goes by its address.
+ * What flowed between each two stables in [from, to), as sums of 1e-6 USD; in no order. `tx_count` is of distinct
+ * transactions; `unpriced_count` flows have no USD value and are missing from the volume. A token that is no known
+ * stable goes by its address. Bridge flows have one stable only and are left out.
  */
 export const flowEdges = defineQuery({
   name: 'flow_edges',
@@ -20,15 +21,14 @@ export const flowEdges = defineQuery({
     unpriced_count: z.int(),
   }),
   sql: `
-    WITH symbols AS (SELECT stable, symbol FROM stablecoins)
+    WITH symbols AS (SELECT stable, symbol FROM stablecoins), ${FLOW_PARTS}
     SELECT if(source.symbol = '', from_token, source.symbol) AS from, if(target.symbol = '', to_token, target.symbol) AS to,
            from_token AS from_address, to_token AS to_address, volume_micros, tx_count, unpriced_count
     FROM
     (
-        SELECT from_token, to_token, toString(ifNull(sum(usd_micros), 0)) AS volume_micros,
-               toUInt32(uniqExact(tx_hash)) AS tx_count, toUInt32(countIf(usd_micros IS NULL)) AS unpriced_count
-        FROM flows
-        WHERE kind != 'bridge' AND block_time > {from: DateTime} AND block_time <= {to: DateTime}
+        SELECT from_token, to_token, toString(sum(micros)) AS volume_micros,
+               toUInt32(sum(transactions)) AS tx_count, toUInt32(sum(unpriced)) AS unpriced_count
+        FROM parts
         GROUP BY from_token, to_token
     ) AS edges
     LEFT JOIN symbols AS source ON source.stable = edges.from_token

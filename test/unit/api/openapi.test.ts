@@ -55,6 +55,7 @@ test('the document is OpenAPI 3.1 and has every route, by GET alone', ({ documen
     '/api/v1/fee-economics/overview',
     '/api/v1/stablecoins',
     '/api/v1/stablecoins/flows',
+    '/api/v1/stablecoins/flows/history',
     '/api/v1/stablecoins/{address}',
     '/api/v1/stablecoins/{address}/analysis',
     '/api/v1/stablecoins/{address}/peg',
@@ -92,7 +93,8 @@ test('every failure is described as the problem document that it is', ({ documen
     '/health/ready': ['503'],
     '/api/v1/fee-economics/overview': ['400', '404', '503'],
     '/api/v1/stablecoins': ['400', '404', '503'],
-    '/api/v1/stablecoins/flows': ['400', '503'],
+    '/api/v1/stablecoins/flows': ['400', '404', '503'],
+    '/api/v1/stablecoins/flows/history': ['400', '401', '402', '404', '503'],
     '/api/v1/stablecoins/{address}': ['400', '404', '503'],
     '/api/v1/stablecoins/{address}/analysis': ['400', '401', '402', '404', '503'],
     '/api/v1/stablecoins/{address}/peg': ['400', '404', '503'],
@@ -126,6 +128,11 @@ test('parameters are described as they are checked', ({ document }) => {
   const parameters = (path: string) => document.paths[path]?.get?.parameters ?? []
   expect(parameters('/api/v1/stablecoins/flows')).toMatchObject([
     { name: 'hours', in: 'query', required: false, schema: { type: 'integer', enum: [1, 6, 24], default: 24 } },
+    { name: 'as_of', in: 'query', required: false, schema: { type: 'string' } },
+  ])
+  expect(parameters('/api/v1/stablecoins/flows/history')).toMatchObject([
+    { name: 'from', in: 'query', required: true, schema: { type: 'integer' } },
+    { name: 'to', in: 'query', required: true, schema: { type: 'integer' } },
   ])
   expect(parameters('/api/v1/stablecoins/{address}/peg')).toMatchObject([
     { name: 'as_of', in: 'query', required: false, schema: { type: 'string' } },

@@ -1,0 +1,102 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { flowEdges } from '../../clickhouse/queries/flow-edges.js'
+import { flowHours } from '../../clickhouse/queries/flow-hours.js'
+import { historyStart } from '../../clickhouse/queries/history-start.js'
+import { isoSeconds } from '../../domain/as-of.js'
+import { BadParameterError } from '../../domain/bad-parameter.js'
+import { flowGraph, usd } from '../../domain/flow-graph.js'
+import { Count, FlowGraph, Usd } from '../flow-shapes.js'
+import { problemResponses } from '../problem.js'
+import { querySignal } from '../query-signal.js'
+import { NotFoundError } from '../request-errors.js'
+import { Coverage } from '../shapes.js'
+
+/** In the reference stable. */
+const PRICE = '0.02'
+const LONGEST_DAYS = 366
+const HOUR_SECONDS = 3600
+
+const seconds = (description: string) =>
+  z
+    .string()
+    .regex(/^\d{1,10}$/, 'must be unix epoch seconds')
+    .transform(Number)
+    .refine((value) => value <= 0xffff_ffff, 'must be unix epoch seconds')
+    .meta({ type: 'integer', description, examples: [1782907200] })
+
+const FlowsHistory = z.object({
+  from: z.iso.datetime(),
+  to: z.iso.datetime(),
+  window_hours: z.int().meta({ description: 'Length of the window in hours, rounded up' }),
+  ...FlowGraph,
+  series: z
+    .array(
+      z.object({
+        hour_start: z.iso.datetime(),
+        volume_usd: Usd,
+        tx_count: Count.meta({ description: 'Transactions, once for each edge that they flow on' }),
+        unpriced_count: Count,
+      }),
+    )
+    .meta({ description: 'Every hour of the window, oldest first, also those without a flow' }),
+  coverage: Coverage,
+})
+
+/** The window that a request is about. Throws BadParameterError for one that does not exist. */
+function readWindow({ from, to }: { from: number; to: number }, now: Date): { from: Date; to: Date } {
+  if (from >= to) throw new BadParameterError('to', 'must be later than from')
+  if (to - from > LONGEST_DAYS * 86_400)
+    throw new BadParameterError('to', `must be at most ${LONGEST_DAYS} days after from`)
+  if (to * 1000 > now.getTime()) throw new BadParameterError('to', 'must not lie in the future')
+  return { from: new Date(from * 1000), to: new Date(to * 1000) }
+}
+
+export const flowsHistoryRoute: FastifyPluginAsyncZod = async (app) => {
+  const schema = {
+    tags: ['flows'],
+    summary: 'What moved between stables in any window, in all and hour by hour',
+    description: `Costs ${PRICE} of the reference stable per query, nothing with a subscription key (Authorization: Bearer).`,
+    querystring: z.strictObject({
+      from: seconds('Begin of the window'),
+      to: seconds('End of the window, not included'),
+    }),
+    response: { 200: FlowsHistory, ...problemResponses(400, 401, 402, 404, 503) },
+  }
+  /** Nobody is asked for money for what does not exist. */
+  const requireData = async (request: { query: unknown }): Promise<void> => {
+    const { to } = readWindow(request.query as { from: number; to: number }, app.now())
+    const [history] = await historyStart(app.clickhouse, {})
+    if (!history || to <= history.started_at)
+      throw new NotFoundError('before-history', `to ${isoSeconds(to)} is before the start of history`, 'to')
+  }
+  app.get(
+    '/stablecoins/flows/history',
+    { schema, config: { price: PRICE }, preHandler: requireData },
+    async (request) => {
+      const window = readWindow(request.query, app.now())
+      const signal = querySignal(request)
+      const [edges, hours, [history]] = await Promise.all([
+        flowEdges(app.clickhouse, window, { signal }),
+        flowHours(app.clickhouse, window, { signal }),
+        historyStart(app.clickhouse, {}, { signal }),
+      ])
+      const start = history?.started_at ?? window.to
+      return {
+        from: isoSeconds(window.from),
+        to: isoSeconds(window.to),
+        window_hours: Math.ceil((request.query.to - request.query.from) / HOUR_SECONDS),
+        ...flowGraph(edges),
+        series: hours.map(({ hour_start, volume_micros, ...counts }) => ({
+          hour_start: isoSeconds(hour_start),
+          volume_usd: usd(BigInt(volume_micros)),
+          ...counts,
+        })),
+        coverage:
+          start <= window.from
+            ? { status: 'complete' as const, message: 'the whole window is measured' }
+            : { status: 'partial' as const, message: `nothing is measured before ${isoSeconds(start)}` },
+      }
+    },
+  )
+}
