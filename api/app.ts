@@ -14,6 +14,7 @@ import { refusals } from './plugins/refusals.js'
 import { rawProblem, sendProblem } from './problem.js'
 import { analysisRoute } from './routes/analysis.js'
 import { feeEconomicsRoute } from './routes/fee-economics.js'
+import { flowAnomaliesRoute } from './routes/flow-anomalies.js'
 import { flowsRoute } from './routes/flows.js'
 import { flowsHistoryRoute } from './routes/flows-history.js'
 import { indexRoute } from './routes/index-links.js'
@@ -99,6 +100,7 @@ export async function buildApp({ clickhouse, redis, now, subscriptionKeys = [], 
       await api.register(reservesRoute)
       await api.register(flowsRoute)
       await api.register(flowsHistoryRoute)
+      await api.register(flowAnomaliesRoute)
     },
     { prefix: '/api/v1' },
   )

@@ -1,0 +1,80 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { type FlowAnomaly, FlowAnomalyKey, flowAnomalies } from '../../clickhouse/queries/flow-anomalies.js'
+import { jobHorizon } from '../../clickhouse/queries/job-horizon.js'
+import { isoSeconds } from '../../domain/as-of.js'
+import { AS_OF_HEADER, AsOfQuery, readAsOf, requireHistory } from '../as-of-query.js'
+import { CursorQuery, LimitQuery, NextCursor, page } from '../cursor.js'
+import { problemResponses } from '../problem.js'
+import { querySignal } from '../query-signal.js'
+
+const WINDOW_MS = 900_000
+
+const usd = z.number().nonnegative()
+const count = z.int().nonnegative()
+
+const FlowAnomalyShape = z.object({
+  from_token: z.string().meta({ description: 'Address of the stable that was given' }),
+  to_token: z.string().meta({ description: 'Address of the stable that was got' }),
+  window_start: z.iso.datetime(),
+  window_end: z.iso.datetime().meta({ description: '15 minutes later; not included' }),
+  observed_flow_usd: usd.meta({ description: 'What flowed in the window; 0 where nothing did' }),
+  baseline_mean_usd: usd.meta({ description: 'Mean of the windows of the seven days before' }),
+  baseline_stddev_usd: usd.meta({ description: 'Their standard deviation, population' }),
+  z_score: z.number().meta({ description: 'Distance of the flow from the mean in standard deviations, signed' }),
+  tx_count: count.meta({ description: 'Distinct transactions in the window' }),
+  detected_at: z.iso.datetime().meta({ description: 'The instant as of which it was found: the end of the window' }),
+  baseline_windows: count.meta({ description: 'Windows in the baseline, those without a flow too' }),
+  observations: count.meta({ description: 'Windows in the baseline with a flow that has a USD value' }),
+})
+
+const FlowAnomaliesResponse = z.object({
+  anomalies: z.array(FlowAnomalyShape).meta({ description: 'The newest window first, in it the largest |z_score|' }),
+  scored_until: z.iso.datetime().nullable().meta({
+    description: 'End of the newest window that this answer knows about; null while none is scored',
+  }),
+  next_cursor: NextCursor,
+})
+
+function published({ window_start, ...anomaly }: FlowAnomaly) {
+  const window_end = isoSeconds(new Date(window_start.getTime() + WINDOW_MS))
+  return { ...anomaly, window_start: isoSeconds(window_start), window_end, detected_at: window_end }
+}
+
+/** The end of the newest window that the answer knows: the one that `as_of` lies in, or the last that was scored. */
+function scoredUntil(as_of: Date, horizon: Date): Date {
+  const windowEnd = (Math.floor(as_of.getTime() / WINDOW_MS) + 1) * WINDOW_MS
+  return new Date(Math.min(windowEnd, horizon.getTime()))
+}
+
+const keyOf = ({ window_start, z_score, from_token, to_token }: FlowAnomaly): FlowAnomalyKey => [
+  window_start.getTime() / 1000,
+  Math.abs(z_score),
+  from_token,
+  to_token,
+]
+
+export const flowAnomaliesRoute: FastifyPluginAsyncZod = async (app) => {
+  const schema = {
+    tags: ['flows'],
+    summary: 'Quarters of an hour in which more, or less, flowed between two stables than in the week before',
+    querystring: z.strictObject({ limit: LimitQuery, ...AsOfQuery, cursor: CursorQuery(FlowAnomalyKey) }),
+    response: { 200: FlowAnomaliesResponse, ...problemResponses(400, 404, 503) },
+  }
+  app.get('/stablecoins/flow-anomalies', { schema }, async (request, reply) => {
+    const { limit, cursor: after } = request.query
+    const asked = readAsOf(app, request.query)
+    const signal = querySignal(request)
+    if (asked !== null) {
+      await requireHistory(app, asked, { signal })
+      reply.header(AS_OF_HEADER, isoSeconds(asked))
+    }
+    const [job] = await jobHorizon(app.clickhouse, { job: 'flow-anomalies' }, { signal })
+    if (!job) return { anomalies: [], scored_until: null, next_cursor: null }
+    const as_of = asked ?? app.now()
+    const horizon = job.slot_at
+    const found = await flowAnomalies(app.clickhouse, { as_of, horizon, limit: limit + 1, after }, { signal })
+    const { rows, next_cursor } = page(found, limit, keyOf)
+    return { anomalies: rows.map(published), scored_until: isoSeconds(scoredUntil(as_of, horizon)), next_cursor }
+  })
+}

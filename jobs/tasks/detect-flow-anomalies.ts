@@ -1,0 +1,46 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { type FlowScore, flowZScores } from '../../clickhouse/queries/flow-z-scores.js'
+import { outdatedAnomalies } from '../../clickhouse/queries/outdated-anomalies.js'
+import { insertFlowAnomalies } from '../../clickhouse/tables/flow-anomalies.js'
+import type { Slot } from '../slot.js'
+
+/** From one slot of the detector to the next: the length of a window. */
+export const FLOW_ANOMALIES_PERIOD_SECONDS = 900
+
+/** SPEC: a window is an anomaly from three standard deviations on, in either direction. */
+const MIN_ABS_Z = 3
+
+/** What takes an anomaly back: there is nothing to say of the window any more. */
+const NO_SCORE: Omit<FlowScore, 'from_token' | 'to_token'> = {
+  observed_micros: '0',
+  tx_count: 0,
+  bucket_count: 0,
+  observation_count: 0,
+  baseline_sum: '0',
+  baseline_square_sum: '0',
+}
+
+/**
+ * Scores the window of 15 minutes that ends with the slot, on every edge, and resolves to how many anomalies there are.
+ * What a slot of an older revision had found there, and is none after blocks were reorganized, is taken back. Repeating
+ * a slot changes nothing.
+ */
+export async function detectFlowAnomalies(clickhouse: ClickHouseClient, slot: Slot): Promise<number> {
+  const window_start = new Date(slot.at.getTime() - FLOW_ANOMALIES_PERIOD_SECONDS * 1000)
+  const found = await flowZScores(clickhouse, { window_start, min_abs_z: MIN_ABS_Z })
+  const edges = new Set(found.map(edgeOf))
+  const outdated = await outdatedAnomalies(clickhouse, { window_start, revision: slot.revision })
+  const taken = outdated.filter((edge) => !edges.has(edgeOf(edge))).map((edge) => ({ ...NO_SCORE, ...edge }))
+  const row = { window_start: window_start.getTime() / 1000, revision: slot.revision }
+  await insertFlowAnomalies(
+    clickhouse,
+    [
+      ...found.map((score) => ({ ...row, ...score, is_deleted: 0 as const })),
+      ...taken.map((score) => ({ ...row, ...score, is_deleted: 1 as const })),
+    ],
+    slot.token,
+  )
+  return found.length
+}
+
+const edgeOf = ({ from_token, to_token }: Pick<FlowScore, 'from_token' | 'to_token'>): string => from_token + to_token
