@@ -5,6 +5,7 @@ import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod
 import type { Redis } from 'ioredis'
 import { stablecoinAddresses } from '../clickhouse/queries/stablecoin-addresses.js'
 import { curatedBriefings } from './briefings/curated-briefings.js'
+import { createExportSlots, type ExportSlots } from './export-slots.js'
 import { createKnownStables, type KnownStables } from './known-stables.js'
 import { cors } from './plugins/cors.js'
 import { health } from './plugins/health.js'
@@ -24,6 +25,7 @@ import { reservesRoute } from './routes/reserves.js'
 import { rewardsRoute } from './routes/rewards.js'
 import { riskRoute } from './routes/risk.js'
 import { rolesRoute } from './routes/roles.js'
+import { seriesRoutes } from './routes/series.js'
 import { stablecoinsRoutes } from './routes/stablecoins.js'
 
 declare module 'fastify' {
@@ -33,6 +35,7 @@ declare module 'fastify' {
     redis: Redis | null
     now: () => Date
     stables: KnownStables
+    exportSlots: ExportSlots
   }
 }
 
@@ -74,6 +77,7 @@ export async function buildApp({ clickhouse, redis, now, subscriptionKeys = [], 
     'stables',
     createKnownStables(async () => (await stablecoinAddresses(clickhouse, {})).map(({ stable }) => stable)),
   )
+  app.decorate('exportSlots', createExportSlots())
   app.addHook('onResponse', async (request, reply) => {
     request.log.debug(
       { method: request.method, url: request.url, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
@@ -101,6 +105,7 @@ export async function buildApp({ clickhouse, redis, now, subscriptionKeys = [], 
       await api.register(flowsRoute)
       await api.register(flowsHistoryRoute)
       await api.register(flowAnomaliesRoute)
+      await api.register(seriesRoutes)
     },
     { prefix: '/api/v1' },
   )

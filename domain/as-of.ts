@@ -19,21 +19,24 @@ function isoMs([, day = '', time = '00:00', seconds = '00', zone = 'Z']: RegExpE
 }
 
 /**
- * The instant that an `as_of` parameter names, in whole seconds, rounded down. Accepts an ISO 8601 timestamp (UTC
- * where it has no offset), a date (its midnight, UTC), unix epoch seconds, or minutes, hours or days back from `now`
- * (90m, 24h, 7d). Throws BadParameterError for anything else and for the future. May lie before 1970.
+ * The instant that a parameter names, in whole seconds, rounded down. Accepts an ISO 8601 timestamp (UTC where it has no
+ * offset), a date (its midnight, UTC), unix epoch seconds, or minutes, hours or days back from `now` (90m, 24h, 7d).
+ * Throws BadParameterError, which names the parameter, for anything else and for the future. May lie before 1970.
  */
-export function parseAsOf(text: string, now: Date): Date {
+export function parseInstant(parameter: string, text: string, now: Date): Date {
   const relative = RELATIVE.exec(text)
   const iso = ISO_8601.exec(text)
   let ms = Number.NaN
   if (relative) ms = now.getTime() - Number(relative[1]) * UNIT_MS[relative[2] as keyof typeof UNIT_MS]
   else if (EPOCH_SECONDS.test(text)) ms = Number(text) * 1000
   else if (iso) ms = isoMs(iso)
-  if (Number.isNaN(ms)) throw new BadParameterError('as_of', `must be ${ACCEPTED}`)
-  if (ms > now.getTime()) throw new BadParameterError('as_of', 'must not lie in the future')
+  if (Number.isNaN(ms)) throw new BadParameterError(parameter, `must be ${ACCEPTED}`)
+  if (ms > now.getTime()) throw new BadParameterError(parameter, 'must not lie in the future')
   return new Date(Math.floor(ms / 1000) * 1000)
 }
+
+/** The instant that an `as_of` parameter names; see parseInstant. */
+export const parseAsOf = (text: string, now: Date): Date => parseInstant('as_of', text, now)
 
 /** ISO 8601 in UTC without a fraction, such as 2026-07-01T12:00:00Z. */
 export function isoSeconds(instant: Date): string {
