@@ -18,6 +18,7 @@ import { feeEconomicsRoute } from './routes/fee-economics.js'
 import { flowAnomaliesRoute } from './routes/flow-anomalies.js'
 import { flowsRoute } from './routes/flows.js'
 import { flowsHistoryRoute } from './routes/flows-history.js'
+import { flowsExportRoute } from './routes/flows-export.js'
 import { indexRoute } from './routes/index-links.js'
 import { pegRoute } from './routes/peg.js'
 import { pegEventsRoute } from './routes/peg-events.js'
@@ -105,6 +106,7 @@ export async function buildApp({ clickhouse, redis, now, subscriptionKeys = [], 
       await api.register(flowsRoute)
       await api.register(flowsHistoryRoute)
       await api.register(flowAnomaliesRoute)
+      await api.register(flowsExportRoute)
       await api.register(seriesRoutes)
     },
     { prefix: '/api/v1' },

@@ -1,0 +1,65 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { flowPageEnd, flowRows } from '../../clickhouse/queries/flow-rows.js'
+import { CursorQuery } from '../cursor.js'
+import { problemResponses } from '../problem.js'
+import { querySignal } from '../query-signal.js'
+import { RangeQuery, readRange } from '../range-query.js'
+import { exportResponse, sendExport } from '../send-export.js'
+
+/** Time, block number and log index of the last flow of a page. */
+const FlowPosition = z.tuple([z.int().nonnegative(), z.int().nonnegative(), z.int().nonnegative()])
+
+const address = z.string()
+const amount = z.string().regex(/^\d+$/)
+
+const FlowRow = z.object({
+  block_time: z.iso.datetime(),
+  block_number: z.string().regex(/^\d+$/),
+  log_index: z.int(),
+  tx_hash: z.string(),
+  kind: z.enum(['swap', 'transfer', 'bridge']),
+  from: z.string().meta({ description: 'Symbol of the stable that was given, as its issuer wrote it' }),
+  to: z.string().meta({ description: 'Symbol of the stable that was got, as its issuer wrote it' }),
+  from_address: address,
+  to_address: address,
+  account: address,
+  amount_in: amount.meta({ description: 'Base units of the stable that was given' }),
+  amount_out: amount.meta({ description: 'Base units of the stable that was got' }),
+  usd_value: z
+    .string()
+    .regex(/^\d+\.\d{6}$/)
+    .nullable()
+    .meta({ description: 'At the prices of that block; null when neither stable had one' }),
+  path: z.array(address).meta({ description: 'The stables that a swap went through, both ends included' }),
+})
+
+/** Every single flow of a range of time, in the order of the chain. A plugin of its own, so that it can be guarded as one. */
+export const flowsExportRoute: FastifyPluginAsyncZod = async (app) => {
+  const schema = {
+    tags: ['flows'],
+    summary: 'Every movement between stables in a range of time',
+    querystring: z.strictObject({ ...RangeQuery, cursor: CursorQuery(FlowPosition) }),
+    response: { 200: exportResponse({}, FlowRow), ...problemResponses(400, 503) },
+  }
+  app.get('/stablecoins/flows/export', { schema, exposeHeadRoute: false }, async (request, reply) => {
+    const { format, limit, cursor: [time, after_block, after_log] = [0, 0, 0] } = request.query
+    const { from: start, to } = readRange(app, request.query)
+    const range = { from: Math.max(start, time), to, after_block, after_log }
+    const ends = await flowPageEnd(
+      app.clickhouse,
+      { ...range, last_offset: limit - 1 },
+      { signal: querySignal(request) },
+    )
+    // Two flows at one position stay together, so that the next page begins after both.
+    const [end] = ends.length > 1 ? ends : []
+    const last = { last_block: end?.block ?? Number.MAX_SAFE_INTEGER, last_log: end?.log ?? 0 }
+    return sendExport(app, request, reply, {
+      format,
+      filename: `flows-${range.from}-${to}`,
+      head: {},
+      next: end ? [end.time, end.block, end.log] : null,
+      rows: (options) => flowRows(app.clickhouse, { ...range, ...last }, options),
+    })
+  })
+}
