@@ -13,6 +13,7 @@ export const SLOT_JOBS: readonly SlotJob[] = [
   { name: 'peg-events', period_seconds: 120 },
   { name: 'risk', period_seconds: 300, after: ['peg-events'] },
   { name: 'reserves', period_seconds: 3600 },
+  { name: 'flow-anomalies', period_seconds: 900 },
 ]
 
 /** A job that is behind the chain by more periods than this is late: one may just end, and one be waited for. */

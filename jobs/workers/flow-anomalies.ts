@@ -1,0 +1,4 @@
+import { runWorker } from '../run-worker.js'
+import { detectFlowAnomalies } from '../tasks/detect-flow-anomalies.js'
+
+await runWorker('flow-anomalies', detectFlowAnomalies)
