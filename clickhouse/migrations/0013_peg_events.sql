@@ -17,7 +17,8 @@ CREATE TABLE IF NOT EXISTS peg_events
     revision             UInt32                    COMMENT 'rollbacks that ingest had done when the row was written',
     slot_at              DateTime('UTC')           COMMENT 'the slot that wrote it: what the row says is true up to here',
     is_deleted           UInt8                     COMMENT '1: the blocks it was seen in were rolled back',
-    version              UInt64 MATERIALIZED bitOr(bitShiftLeft(toUInt64(revision), 32), toUnixTimestamp(slot_at))
+    version              UInt64 MATERIALIZED bitOr(bitShiftLeft(toUInt64(revision), 32), toUnixTimestamp(slot_at)),
+    INDEX slot_at_index slot_at TYPE minmax GRANULARITY 1 /* the few rows that the last slots have written */
 )
 ENGINE = ReplacingMergeTree(version, is_deleted) ORDER BY (stable, severity, started_at, started_block)
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000, index_granularity = 256;

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineQuery } from '../define-query.js'
-import { PegExcursion } from '../tables/peg-events.js'
+import { PegExcursion, pegEventsSince } from '../tables/peg-events.js'
 
 /** The excursions of which peg_events says, by a slot of a revision before `revision`, something later than `after`. */
 export const outdatedPegEvents = defineQuery({
@@ -11,7 +11,7 @@ export const outdatedPegEvents = defineQuery({
     SELECT stable, severity, toUnixTimestamp(started_at) AS started_at, toUInt32(started_block) AS started_block,
            toUnixTimestamp(confirmed_at) AS confirmed_at, toUnixTimestamp(ended_at) AS ended_at,
            toUInt32(ended_block) AS ended_block, max_deviation_micros
-    FROM peg_events FINAL
+    FROM (${pegEventsSince('{after: DateTime}')})
     WHERE revision < {revision: UInt32} AND slot_at > {after: DateTime}
     ORDER BY stable, severity, started_at, started_block`,
 })

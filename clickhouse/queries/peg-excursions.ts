@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineQuery } from '../define-query.js'
-import { PegExcursion } from '../tables/peg-events.js'
+import { PegExcursion, pegEventsSince } from '../tables/peg-events.js'
 
 /**
  * The excursions that went on in (`after`, `to`], as known at `to`: those that peg_events has going on at `after`, and
@@ -34,7 +34,7 @@ export const pegExcursions = defineQuery({
             UNION ALL
             SELECT stable, track.1, track.2, track.3,
                    (started_at, started_block, max_deviation_micros, confirmed_at, NULL)
-            FROM peg_events FINAL ARRAY JOIN [('mild', 1000, 300), ('severe', 5000, 60)] AS track
+            FROM (${pegEventsSince('{after: DateTime}')}) ARRAY JOIN [('mild', 1000, 300), ('severe', 5000, 60)] AS track
             WHERE severity = track.1 AND started_at <= {after: DateTime} AND (ended_at IS NULL OR ended_at > {after: DateTime})
         )
         GROUP BY stable, severity, allowed, minimum

@@ -17,6 +17,17 @@ export type PegExcursion = z.infer<typeof PegExcursion>
 
 type PegEventRow = PegExcursion & { revision: number; slot_at: number; is_deleted: 0 | 1 }
 
+/**
+ * A subquery of the excursions that any slot from `instant` on, an expression, has written: among them all that were
+ * going on then, because every slot writes what goes on. Costs the same however many there are before. The index finds
+ * their keys only: used on the rows as well, it might leave a newer one out and let an older one pass for it.
+ */
+export const pegEventsSince = (instant: string): string => `
+  SELECT * FROM peg_events FINAL
+  WHERE (stable, severity, started_at, started_block) IN
+        (SELECT stable, severity, started_at, started_block FROM peg_events WHERE slot_at >= ${instant})
+  SETTINGS use_skip_indexes_if_final = 0`
+
 /** Writes what a slot has found; a row replaces those of the same excursion that are of older slots or revisions. */
 export function insertPegEvents(
   clickhouse: ClickHouseClient,
