@@ -17,7 +17,7 @@ export type SlotRun = {
   jobs: readonly SlotJob[]
   /** Random id of the process. */
   instance: string
-  /** Rejects where another process runs the jobs by now. Asked before each slot, and before it counts as done. */
+  /** Rejects where another process runs the jobs by now. Asked before the first slot, and before each counts as done. */
   checkLease: () => Promise<void>
   /** Told of each slot that begins and null when it has ended. */
   onSlot?: (slot: Slot | null) => void
@@ -72,6 +72,7 @@ export async function runSlots(run: SlotRun): Promise<{ done: number; more: bool
   const slots = await findDueSlots(clickhouse, job, jobs, limit)
   const started = Date.now()
   let done = 0
+  if (slots.length > 0) await run.checkLease()
   for (const slot of slots) {
     if (signal.aborted || !(await runSlot(run, slot))) return { done, more: false }
     done++
@@ -85,7 +86,6 @@ export async function runSlots(run: SlotRun): Promise<{ done: number; more: bool
 /** Runs a slot and records how it ended; resolves to whether it is done. */
 async function runSlot(run: SlotRun, slot: Slot): Promise<boolean> {
   const { clickhouse, task, instance, checkLease, onSlot, log } = run
-  await checkLease()
   onSlot?.(slot)
   const startedAt = Date.now()
   const record = (end: Pick<JobRun, 'state' | 'result_rows' | 'error'>): Promise<void> =>
