@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import type { Logger } from 'pino'
 import { dueSlots } from '../clickhouse/queries/due-slots.js'
 import { slotBounds } from '../clickhouse/queries/slot-bounds.js'
+import { wholeSince } from '../clickhouse/queries/whole-since.js'
 import { insertJobRun, type JobRun } from '../clickhouse/tables/job-runs.js'
 import type { SlotJob } from '../domain/jobs.js'
 import type { Slot } from './slot.js'
@@ -34,7 +35,7 @@ const tokenOf = (job: SlotJob, at: number, revision: number): string => `${job.n
 
 /**
  * The slots of a job that are due now, oldest first and at most `limit`: those that the facts of the chain reach and
- * that are not done, or were before a rollback removed facts of theirs. None before the jobs are there that it is after.
+ * that are not done, or were before a rollback removed facts of theirs. None before a gap in the blocks, and none before the jobs are there that it is after.
  */
 export async function findDueSlots(
   clickhouse: ClickHouseClient,
@@ -44,10 +45,18 @@ export async function findDueSlots(
 ): Promise<Slot[]> {
   const [bounds] = await slotBounds(clickhouse, {})
   if (!bounds) return []
-  const { from_time, revision } = bounds
-  let { to_time } = bounds
+  const { revision } = bounds
+  let { from_time, to_time } = bounds
+  // What a slot before a gap would find is not all that will be there when a backfill is done.
+  if (!bounds.is_whole) from_time = (await wholeSince(clickhouse, {}))[0]?.from_time ?? to_time
   for (const { name, period_seconds } of jobs.filter(({ name }) => job.after?.includes(name))) {
-    const [missing] = await dueSlots(clickhouse, { job: name, period_seconds, ...bounds, limit: 1 })
+    const [missing] = await dueSlots(clickhouse, {
+      job: name,
+      period_seconds,
+      from_time,
+      to_time: bounds.to_time,
+      limit: 1,
+    })
     const next = missing?.slot_at ?? Math.ceil(bounds.to_time / period_seconds) * period_seconds
     to_time = Math.min(to_time, next - period_seconds + 1)
   }

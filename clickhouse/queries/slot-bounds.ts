@@ -3,13 +3,13 @@ import { defineQuery } from '../define-query.js'
 
 /**
  * Between which times slots may be due, both ends excluded, in unix seconds, and under which revision; nothing before
- * the first block. Several blocks may have one time, so the facts up to a slot are all in once a later block is. While
+ * the first block. `is_whole`: no block is missing between the first and the newest. Several blocks may have one time, so the facts up to a slot are all in once a later block is. While
  * blocks are being rolled back, what may lose its facts is not due.
  */
 export const slotBounds = defineQuery({
   name: 'slot_bounds',
   params: z.object({}),
-  row: z.object({ from_time: z.int(), to_time: z.int(), revision: z.int() }),
+  row: z.object({ from_time: z.int(), to_time: z.int(), revision: z.int(), is_whole: z.boolean() }),
   sql: `
     WITH
         (
@@ -18,6 +18,7 @@ export const slotBounds = defineQuery({
                   FROM ingest_rollbacks GROUP BY sequence_number)
         ) AS rollbacks
     SELECT toUnixTimestamp(min(block_time)) AS from_time, toUInt32(rollbacks.1) AS revision,
-           least(toUnixTimestamp(max(block_time)), if(rollbacks.3 > 0, rollbacks.2, 0xffffffff)) AS to_time
+           least(toUnixTimestamp(max(block_time)), if(rollbacks.3 > 0, rollbacks.2, 0xffffffff)) AS to_time,
+           (count() = max(block_number) - min(block_number) + 1)::Bool AS is_whole
     FROM blocks HAVING count() > 0`,
 })

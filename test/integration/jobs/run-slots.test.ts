@@ -156,11 +156,20 @@ test('a job runs no slot before the jobs that it reads have done one at or after
   ])
 })
 
-test('what a backfill adds before the first slot is made up for', async ({ clickhouse }) => {
+test('what a backfill adds before the first slot is made up for, once no block is missing in between', async ({
+  clickhouse,
+}) => {
   await addBlocks(clickhouse, [HOUR, HOUR + 130], 100)
-  await ran(clickhouse, minutes)
-  await addBlocks(clickhouse, [HOUR - 130], 90)
   expect((await ran(clickhouse, minutes)).slots).toEqual([
+    [60, 0],
+    [120, 0],
+  ])
+  await addBlocks(clickhouse, [HOUR - 190, HOUR - 130], 97)
+  await addBlocks(clickhouse, [HOUR + 190], 102)
+  expect((await ran(clickhouse, minutes)).slots).toEqual([[180, 0]])
+  await addBlocks(clickhouse, [HOUR - 70], 99)
+  expect((await ran(clickhouse, minutes)).slots).toEqual([
+    [-180, 0],
     [-120, 0],
     [-60, 0],
     [0, 0],
