@@ -181,7 +181,7 @@ describe('inputs', () => {
         { at: at + 1, price: 900_000 },
       ]),
       states: [
-        stateRead(STABLE, { cap_raw: UNCAPPED, paused: true, block_time: at, block_number: 2 }),
+        stateRead(STABLE, { cap_raw: UNCAPPED, paused: true, policy_id: '4', block_time: at, block_number: 2 }),
         stateRead(STABLE, { block_time: at + 1, block_number: 3 }),
       ],
     })
@@ -191,6 +191,15 @@ describe('inputs', () => {
       pegEvent(at - 7 * DAY - 900, { ended_at: at - 7 * DAY }),
       pegEvent(at - 7 * DAY - 600, { severity: 'severe', ended_at: at - 7 * DAY + 1 }),
     ])
+    const takes = (time: number) => policyEvent(time, { kind: 'token_policy', stable: STABLE, policy_id: '4' })
+    const lists = (time: number) => policyEvent(time, { policy_id: '4', log_index: 1 })
+    const weekAgo = at - 7 * DAY
+    await insertFacts(
+      clickhouse,
+      'policy_events',
+      [takes(weekAgo), lists(weekAgo), takes(weekAgo + 1), lists(weekAgo + 1), takes(at), lists(at), lists(at + 1)],
+      'policies',
+    )
     await snapshotRisk(clickhouse, slotAt('risk', at))
     expect(await risk(app, at)).toEqual({
       address: STABLE,
@@ -209,9 +218,9 @@ describe('inputs', () => {
         mild_events_7d: 1,
         severe_events_7d: 1,
         supply: { current: '5000000', cap: null },
-        policy: { type: 'allow_all', policy_id: '1', paused: true },
+        policy: { type: 'allow_all', policy_id: '4', paused: true },
         state_block_number: 2,
-        policy_events_7d: 0,
+        policy_events_7d: 4,
       },
       coverage: { status: 'complete', message: 'Every component was measured.' },
     })
