@@ -1,6 +1,6 @@
 import { PlumblineError } from '../domain/errors.js'
 
-/** Exports that may run at once: each holds one of the ten connections to ClickHouse for as long as its client reads. */
+/** Exports that may run at once: each holds a connection to ClickHouse for as long as its client reads. */
 const SLOTS = 4
 
 /** Too many exports are being read. */

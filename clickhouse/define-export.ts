@@ -35,6 +35,8 @@ export function defineExport<Params extends z.ZodType<Record<string, unknown>>>(
           output_format_json_array_of_rows: format === 'json' ? 1 : 0,
           // Amounts keep their decimals, so that a column looks the same from the first row to the last.
           output_format_decimal_trailing_zeros: 1,
+          // A group is held until it is whole: small enough to flow, and what readers take for usual.
+          output_format_parquet_row_group_size: '122880',
           output_format_parquet_string_as_string: 1,
           output_format_arrow_string_as_string: 1,
         },
