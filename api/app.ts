@@ -16,6 +16,7 @@ import { rawProblem, sendProblem } from './problem.js'
 import { analysisRoute } from './routes/analysis.js'
 import { feeEconomicsRoute } from './routes/fee-economics.js'
 import { flowAnomaliesRoute } from './routes/flow-anomalies.js'
+import { depthRoute } from './routes/depth.js'
 import { flowsRoute } from './routes/flows.js'
 import { flowsExportRoute } from './routes/flows-export.js'
 import { flowsHistoryRoute } from './routes/flows-history.js'
@@ -103,6 +104,7 @@ export async function buildApp({ clickhouse, redis, now, subscriptionKeys = [], 
       await api.register(feeEconomicsRoute)
       await api.register(riskRoute)
       await api.register(reservesRoute)
+      await api.register(depthRoute)
       await api.register(flowsRoute)
       await api.register(flowsHistoryRoute)
       await api.register(flowAnomaliesRoute)
