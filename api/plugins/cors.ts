@@ -6,7 +6,15 @@ export async function cors(app: FastifyInstance): Promise<void> {
   await app.register(fastifyCors, {
     origin: '*',
     methods: ['GET', 'HEAD', 'OPTIONS'],
-    exposedHeaders: ['X-Service-As-Of', 'X-Request-Id', 'Retry-After', 'Allow', 'WWW-Authenticate', 'X-Next-Cursor', 'Content-Disposition'],
+    exposedHeaders: [
+      'X-Service-As-Of',
+      'X-Request-Id',
+      'Retry-After',
+      'Allow',
+      'WWW-Authenticate',
+      'X-Next-Cursor',
+      'Content-Disposition',
+    ],
     maxAge: 86_400,
     strictPreflight: false,
   })

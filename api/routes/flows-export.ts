@@ -32,17 +32,30 @@ const FlowRow = z.object({
     .nullable()
     .meta({ description: 'At the prices of that block; null when neither stable had one' }),
   path: z.array(address).meta({ description: 'The stables that a swap went through, both ends included' }),
+  remote_chain: z.string().nullable().meta({ description: 'Of a bridge: eid:<LayerZero endpoint id> or zone:<id>' }),
 })
 
-/** Every single flow of a range of time, in the order of the chain. A plugin of its own, so that it can be guarded as one. */
+/** In the reference stable. */
+const PRICE = '0.02'
+
+/** Every single flow of a range of time, in the order of the chain. */
 export const flowsExportRoute: FastifyPluginAsyncZod = async (app) => {
   const schema = {
     tags: ['flows'],
     summary: 'Every movement between stables in a range of time',
+    description: `Costs ${PRICE} of the reference stable per query, nothing with a subscription key (Authorization: Bearer).`,
+    security: [{ subscription: [] }],
     querystring: z.strictObject({ ...RangeQuery, cursor: CursorQuery(FlowPosition) }),
-    response: { 200: exportResponse({}, FlowRow), ...problemResponses(400, 503) },
+    response: { 200: exportResponse({}, FlowRow), ...problemResponses(400, 401, 402, 503) },
   }
-  app.get('/stablecoins/flows/export', { schema, exposeHeadRoute: false }, async (request, reply) => {
+  const route = {
+    schema,
+    exposeHeadRoute: false,
+    config: { price: PRICE },
+    // Nobody is asked to pay for a range that does not exist.
+    preHandler: async ({ query }: { query: unknown }) => void readRange(app, query as Parameters<typeof readRange>[1]),
+  }
+  app.get('/stablecoins/flows/export', route, async (request, reply) => {
     const { format, limit, cursor: [time, after_block, after_log] = [0, 0, 0] } = request.query
     const { from: start, to } = readRange(app, request.query)
     const range = { from: Math.max(start, time), to, after_block, after_log }

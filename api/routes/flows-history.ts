@@ -57,6 +57,7 @@ export const flowsHistoryRoute: FastifyPluginAsyncZod = async (app) => {
     tags: ['flows'],
     summary: 'What moved between stables in any window, in all and hour by hour',
     description: `Costs ${PRICE} of the reference stable per query, nothing with a subscription key (Authorization: Bearer).`,
+    security: [{ subscription: [] }],
     querystring: z.strictObject({
       from: seconds('Begin of the window'),
       to: seconds('End of the window, not included'),

@@ -27,7 +27,8 @@ export const flowPageEnd = defineQuery({
 
 /**
  * Flows in the order of the chain, up to a position, included. Amounts are base units; `usd_value` is null where
- * neither end was quoted. A token that is no known stable has no symbol.
+ * neither end was quoted. A token that is no known stable has no symbol; on the side of another chain
+ * there is no token.
  */
 export const flowRows = defineExport({
   name: 'flow_rows',
@@ -42,7 +43,7 @@ export const flowRows = defineExport({
            CAST(toDecimal256(toInt256(amount_in_raw), 0), 'Decimal(39, 0)') AS amount_in,
            CAST(toDecimal256(toInt256(amount_out_raw), 0), 'Decimal(39, 0)') AS amount_out,
            CAST(toDecimal256(toInt256(usd_micros), 6) / 1000000, 'Nullable(Decimal(39, 6))') AS usd_value,
-           path
+           path, remote_chain
     FROM flows
     WHERE ${RANGE} AND (flows.block_number, flows.log_index) <= ({last_block: UInt64}, {last_log: UInt32})
     ORDER BY flows.block_time, flows.block_number, flows.log_index, flows.kind, from_token, to_token`,

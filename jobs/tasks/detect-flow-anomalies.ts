@@ -7,7 +7,7 @@ import type { Slot } from '../slot.js'
 /** From one slot of the detector to the next: the length of a window. */
 export const FLOW_ANOMALIES_PERIOD_SECONDS = 900
 
-/** SPEC: a window is an anomaly from three standard deviations on, in either direction. */
+/** A window is an anomaly from three standard deviations on, in either direction. */
 const MIN_ABS_Z = 3
 
 /** What takes an anomaly back: there is nothing to say of the window any more. */

@@ -1,6 +1,6 @@
 import type { OracleFlow } from './flows.js'
 
-/** An anomaly as SPEC has it. */
+/** An anomaly as the interface has it. */
 export type OracleAnomaly = {
   from_token: string
   to_token: string
@@ -61,7 +61,7 @@ export function scoreOracle(flows: readonly OracleFlow[], start: number) {
 }
 
 /**
- * The anomalies of all edges in the quarters of an hour from `from` on that were over by `until`, in the order of SPEC,
+ * The anomalies of all edges in the quarters of an hour from `from` on that were over by `until`, in the order of the interface,
  * by walking through all flows for each of them. Written from the definition alone.
  */
 export function flowAnomaliesOracle(flows: readonly OracleFlow[], from: number, until: number): OracleAnomaly[] {

@@ -1,7 +1,7 @@
 /** A row of the samples: what one token sold for after a block, in millionths, null without a quote. Unix seconds. */
 export type OracleSample = { block_time: number; block_number: number; sell_micros: number | null }
 
-/** A peg event as SPEC has it. */
+/** A peg event as the interface has it. */
 export type OracleEvent = {
   severity: 'mild' | 'severe'
   started_at: string

@@ -23,7 +23,7 @@ const test = base.extend<{ start: number }>({
   },
 })
 
-test('an event has the fields of SPEC, and as of any moment what was known then', async ({
+test('an event has the fields that the interface promises, and as of any moment what was known then', async ({
   app,
   clickhouse,
   start,

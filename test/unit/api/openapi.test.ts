@@ -101,7 +101,7 @@ test('every failure is described as the problem document that it is', ({ documen
     '/api/v1/stablecoins/flow-anomalies': ['400', '404', '503'],
     '/api/v1/stablecoins/flows': ['400', '404', '503'],
     '/api/v1/stablecoins/flows/history': ['400', '401', '402', '404', '503'],
-    '/api/v1/stablecoins/flows/export': ['400', '503'],
+    '/api/v1/stablecoins/flows/export': ['400', '401', '402', '503'],
     '/api/v1/stablecoins/{address}': ['400', '404', '503'],
     '/api/v1/stablecoins/{address}/analysis': ['400', '401', '402', '404', '503'],
     '/api/v1/stablecoins/{address}/depth': ['400', '404', '503'],
