@@ -153,6 +153,35 @@ test('pages of any length are together the whole, and each says in body and head
   }
 })
 
+test('the example of the methodology', async ({ app, clickhouse, clock }) => {
+  const start = Math.floor(clock.now.getTime() / 3_600_000) * 3600 - 3600
+  const ticks = [
+    { at: start - 30, price: 1_000_000 },
+    { at: start + 30, price: 998_500 },
+    { at: start + 70, price: 'no_liquidity' as const },
+    { at: start + 100, price: 1_000_200 },
+  ]
+  await addBlocks(clickhouse, [start - 30, start + 301])
+  await addFacts(clickhouse, { stablecoins: [stablecoin(1)], samples: pegSamples(stableAddress(1), ticks) })
+  const { data } = (await app.inject(url('peg', { from: start, interval: '5m' }))).json()
+  const iso = (time: number) => new Date(time * 1000).toISOString().replace('.000', '')
+  expect(data).toEqual([
+    {
+      bucket_start: iso(start),
+      bucket_end: iso(start + 300),
+      open: 0.9985,
+      high: 1.0002,
+      low: 0.9985,
+      close: 1.0002,
+      mean: 0.99935,
+      seconds_outside_10bps: 30,
+      seconds_outside_50bps: 0,
+      sample_count: 2,
+      unquoted_count: 1,
+    },
+  ])
+})
+
 test('no bucket is given before the next block is beyond its end', async ({ app, clickhouse, clock }) => {
   const hour = Math.floor(clock.now.getTime() / 3_600_000) * 3600 - 7200
   await addBlocks(clickhouse, [hour - 100, hour])
