@@ -154,7 +154,6 @@ test('parameters are described as they are checked', ({ document }) => {
     { name: 'cursor', in: 'query', required: false, schema: { type: 'string' } },
     { name: 'address', in: 'path', required: true, schema: { type: 'string' } },
   ])
-  expect(parameters('/api/v1/stablecoins')).toEqual([])
   expect(parameters('/api/v1/stablecoins')).toMatchObject([{ name: 'as_of', in: 'query', required: false }])
   for (const [path, { parameters = [] }] of operations(document))
     expect(parameters.filter((one) => one.in === 'path').map(({ name }) => `{${name}}`)).toEqual(
