@@ -19,7 +19,8 @@ type Options = {
 }
 
 /** `120` as `2m`, for people. */
-const every = (seconds: number): string => (seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`)
+const every = (seconds: number): string =>
+  seconds % 3600 === 0 ? `${seconds / 3600}h` : seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`
 
 /** Runs the jobs until `signal` aborts, whenever no other process on the same database does. */
 export async function runJobs({ config, jobs, say, log, signal }: Options): Promise<void> {
