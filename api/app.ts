@@ -4,6 +4,7 @@ import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
 import type { Redis } from 'ioredis'
 import { stablecoinAddresses } from '../clickhouse/queries/stablecoin-addresses.js'
+import { METHODOLOGY_HEADER, METHODOLOGY_VERSION } from '../domain/methodology.js'
 import { curatedBriefings } from './briefings/curated-briefings.js'
 import { createExportSlots, type ExportSlots } from './export-slots.js'
 import { createKnownStables, type KnownStables } from './known-stables.js'
@@ -95,6 +96,9 @@ export async function buildApp({ clickhouse, redis, now, subscriptionKeys = [], 
   await app.register(indexRoute)
   await app.register(
     async (api) => {
+      api.addHook('onRequest', async (_, reply) => {
+        reply.header(METHODOLOGY_HEADER, METHODOLOGY_VERSION)
+      })
       await api.register(stablecoinsRoutes)
       await api.register(analysisRoute(curated))
       await api.register(pegRoute)

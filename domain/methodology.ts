@@ -1,0 +1,5 @@
+/** The version of METHODOLOGY.md: it changes with any formula, threshold or unit of what is published. */
+export const METHODOLOGY_VERSION = '1'
+
+/** The response header that names it. */
+export const METHODOLOGY_HEADER = 'x-methodology-version'
