@@ -11,6 +11,7 @@ export type SlotJob = {
 /** Every job that runs in slots, in no order: what one reads of another is named by `after`. */
 export const SLOT_JOBS: readonly SlotJob[] = [
   { name: 'peg-events', period_seconds: 120 },
+  // A score counts the events up to its slot.
   { name: 'risk', period_seconds: 300, after: ['peg-events'] },
   { name: 'reserves', period_seconds: 3600 },
   { name: 'flow-anomalies', period_seconds: 900 },

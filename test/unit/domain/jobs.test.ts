@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { lateJobs, SLOT_JOBS } from '../../../domain/jobs.js'
+import { FLOW_ANOMALIES_PERIOD_SECONDS } from '../../../jobs/tasks/detect-flow-anomalies.js'
+import { PEG_EVENTS_PERIOD_SECONDS } from '../../../jobs/tasks/detect-peg-events.js'
 
 test('a job is late once it is more than three periods behind, and never where there is no chain', () => {
   const jobs = [60, 300, 3600].map((period_seconds) => ({ name: `${period_seconds}`, period_seconds }))
@@ -19,4 +21,10 @@ test('every job has a name of its own, a period that divides an hour, and is aft
     for (const other of after) expect(names, name).toContain(other)
     expect(after).not.toContain(name)
   }
+})
+
+test('tasks that look back one slot look back one period of their job', () => {
+  const periods = new Map(SLOT_JOBS.map(({ name, period_seconds }) => [name, period_seconds]))
+  expect(PEG_EVENTS_PERIOD_SECONDS).toBe(periods.get('peg-events'))
+  expect(FLOW_ANOMALIES_PERIOD_SECONDS).toBe(periods.get('flow-anomalies'))
 })
