@@ -4,6 +4,7 @@ import { z } from 'zod'
 const LINKS = {
   stablecoins: '/api/v1/stablecoins',
   flows: '/api/v1/stablecoins/flows?hours=24',
+  flow_anomalies: '/api/v1/stablecoins/flow-anomalies',
   fee_economics: '/api/v1/fee-economics/overview',
   openapi: '/openapi.json',
   ready: '/health/ready',
