@@ -16,7 +16,8 @@ CREATE TABLE IF NOT EXISTS flow_buckets
     tx_count       AggregateFunction(uniqExact, String)  COMMENT 'distinct transactions' CODEC(ZSTD(1))
 )
 ENGINE = AggregatingMergeTree PARTITION BY toYYYYMM(window_start) ORDER BY (window_start, from_token, to_token)
-SETTINGS non_replicated_deduplication_window = 1000 /* here too, or a replayed insert is counted twice */;
+SETTINGS non_replicated_deduplication_window = 1000 /* here too, or a replayed insert is counted twice */,
+         index_granularity = 1024 /* the states of one window are read without those of many others */;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS flow_buckets_mv TO flow_buckets AS
 SELECT toDateTime(intDiv(toUnixTimestamp(block_time), 900) * 900, 'UTC') AS window_start,
