@@ -23,6 +23,9 @@ export type Moment = { at: Date; as_of: string | null }
 /** Where `as_of` may not lie: a DateTime cannot hold a week before it. */
 const WEEK_MS = 604_800_000
 
+/** Now, in whole seconds, which is what the chain counts in. */
+export const thisSecond = (app: FastifyInstance): Date => new Date(Math.floor(app.now().getTime() / 1000) * 1000)
+
 type AsOfRequest = FastifyRequest & { query: { as_of?: string | undefined } }
 
 /**
@@ -38,7 +41,7 @@ export async function readMoment(
 ): Promise<Moment> {
   const at = readAsOf(app, request.query)
   if (address !== undefined) await requireStable(app, address)
-  if (at === null) return { at: new Date(Math.floor(app.now().getTime() / 1000) * 1000), as_of: null }
+  if (at === null) return { at: thisSecond(app), as_of: null }
   if (at.getTime() < WEEK_MS) throw beforeHistory(at)
   await requireHistory(app, at, { signal: querySignal(request) })
   const as_of = isoSeconds(at)

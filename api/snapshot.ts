@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isoSeconds } from '../domain/as-of.js'
 import { AS_OF_HEADER, readAsOf } from './as-of-query.js'
+import { thisSecond } from './moment.js'
 import { querySignal } from './query-signal.js'
 import { NotFoundError } from './request-errors.js'
 import { requireStable } from './routes/stable-params.js'
@@ -34,7 +35,7 @@ export async function readSnapshot<Row>(
   const stable = request.params.address
   const asOf = readAsOf(app, request.query)
   await requireStable(app, stable)
-  const as_of = asOf ?? new Date(Math.floor(app.now().getTime() / 1000) * 1000)
+  const as_of = asOf ?? thisSecond(app)
   // A DateTime begins in 1970.
   if (as_of.getTime() < 0) throw noSnapshot(what, asOf)
   const [row] = await read(app.clickhouse, { stable, as_of }, { signal: querySignal(request) })

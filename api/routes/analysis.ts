@@ -9,6 +9,7 @@ import { measuredBriefing } from '../../domain/measured-briefing.js'
 import { addSums, PEG_WINDOWS, windowFigures } from '../../domain/peg-window.js'
 import { RATINGS, rateCentralization, ratePeg, ratePolicy } from '../../domain/risk-ratings.js'
 import type { CuratedBriefings } from '../briefings/curated-briefings.js'
+import { thisSecond } from '../moment.js'
 import { problemResponses } from '../problem.js'
 import { querySignal } from '../query-signal.js'
 import { NoQuery, requireStable, StableParams, unknownStable } from './stable-params.js'
@@ -64,7 +65,7 @@ export const analysisRoute =
         const options = { signal: querySignal(request) }
         const [[chain], [state], [origin], peg] = await Promise.all([
           chainIdentity(app.clickhouse, {}, options),
-          stablecoinStatesOf(app.clickhouse, { stables: [stable], at: app.now() }, options),
+          stablecoinStatesOf(app.clickhouse, { stables: [stable], at: thisSecond(app) }, options),
           stablecoinOrigin(app.clickhouse, { stable }, options),
           livePeg(app.clickhouse, { stable }, options),
         ])

@@ -4,6 +4,7 @@ import { depthAt } from '../../clickhouse/queries/depth-at.js'
 import { isoSeconds } from '../../domain/as-of.js'
 import { depthQuote } from '../../domain/depth.js'
 import { AS_OF_HEADER, AsOfQuery, readAsOf, requireHistory } from '../as-of-query.js'
+import { thisSecond } from '../moment.js'
 import { problemResponses } from '../problem.js'
 import { querySignal } from '../query-signal.js'
 import { Coverage } from '../shapes.js'
@@ -51,7 +52,7 @@ export const depthRoute: FastifyPluginAsyncZod = async (app) => {
     await requireStable(app, address)
     const signal = querySignal(request)
     if (asOf !== null) await requireHistory(app, asOf, { signal })
-    const rows = await depthAt(app.clickhouse, { stable: address, as_of: asOf ?? app.now() }, { signal })
+    const rows = await depthAt(app.clickhouse, { stable: address, as_of: asOf ?? thisSecond(app) }, { signal })
     const sizes = rows.map(({ size_tokens, ...row }) => ({
       size_tokens,
       sell: depthQuote('sell', {

@@ -5,6 +5,7 @@ import { jobHorizon } from '../../clickhouse/queries/job-horizon.js'
 import { isoSeconds } from '../../domain/as-of.js'
 import { AS_OF_HEADER, AsOfQuery, readAsOf, requireHistory } from '../as-of-query.js'
 import { CursorQuery, LimitQuery, NextCursor, page } from '../cursor.js'
+import { thisSecond } from '../moment.js'
 import { problemResponses } from '../problem.js'
 import { querySignal } from '../query-signal.js'
 
@@ -71,7 +72,7 @@ export const flowAnomaliesRoute: FastifyPluginAsyncZod = async (app) => {
     }
     const [job] = await jobHorizon(app.clickhouse, { job: 'flow-anomalies' }, { signal })
     if (!job) return { anomalies: [], scored_until: null, next_cursor: null }
-    const as_of = asked ?? app.now()
+    const as_of = asked ?? thisSecond(app)
     const horizon = job.slot_at
     const found = await flowAnomalies(app.clickhouse, { as_of, horizon, limit: limit + 1, after }, { signal })
     const { rows, next_cursor } = page(found, limit, keyOf)
