@@ -4,7 +4,15 @@ export default defineConfig({
   test: {
     projects: [
       // The limit is for what hangs: on a busy machine, what takes milliseconds takes seconds.
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 60_000 } },
+      {
+        test: {
+          name: 'unit',
+          include: ['test/unit/**/*.test.ts'],
+          testTimeout: 60_000,
+          // Before the others: groups of tests with as many workers each as they like have to follow each other.
+          sequence: { groupOrder: 0 },
+        },
+      },
       {
         test: {
           name: 'integration',
@@ -14,6 +22,7 @@ export default defineConfig({
           hookTimeout: 300_000,
           // Every test has a database, processes and directories of its own; most of a test's time is waiting for them.
           maxWorkers: 2,
+          sequence: { groupOrder: 1 },
         },
       },
     ],
