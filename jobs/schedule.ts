@@ -6,7 +6,7 @@ import type { WorkerData, WorkerMessage } from './run-worker.js'
 export type ScheduledJob = {
   name: string
   path: string
-  /** Seconds between two runs, which divide an hour. */
+  /** Seconds between two slots, which divide an hour. */
   period_seconds: number
   /** Jobs behind which it is run as well, when they have done something. */
   after?: readonly string[]
@@ -25,17 +25,18 @@ type Options = {
   signal: AbortSignal
 }
 
-/** By then the block after a slot that ends with the minute has been read. */
+/** By then the block after a slot that ends with the minute has been read, as a rule. */
 const SECOND_OF_RUN = 5
+/**
+ * Every job looks for due slots each minute, whatever its period: a slot may become due late, when ingest is behind, and
+ * the next one may be an hour away.
+ */
+const LOOK_SECONDS = 60
 /** Workers that are asked to stop get so long for the slot they are at; a slot that was cut off is repeated. */
 const STOP_MS = 5000
 
-function cronOf(period_seconds: number): string {
-  const minutes = period_seconds / 60
-  if (minutes === 60) return `${SECOND_OF_RUN} 0 * * * *`
-  if (minutes >= 1) return `${SECOND_OF_RUN} */${minutes} * * * *`
-  return `*/${period_seconds} * * * * *`
-}
+const cronOf = (period_seconds: number): string =>
+  period_seconds < LOOK_SECONDS ? `*/${period_seconds} * * * * *` : `${SECOND_OF_RUN} * * * * *`
 
 type Running = { slot: StuckRun['slot']; done: number; more: boolean; timer: NodeJS.Timeout }
 
