@@ -12,7 +12,7 @@ type Account = { CLICKHOUSE_USER: string; CLICKHOUSE_PASSWORD: string }
 export type Accounts = {
   /** Migrations: everything. */
   owner: Account
-  /** Ingest and jobs: read, insert and delete rows. */
+  /** Ingest, jobs, and what the API keeps itself: read, insert and delete rows. */
   writer: Account
   /** The API: read, and set what a query needs. */
   reader: Account

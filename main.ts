@@ -186,7 +186,12 @@ async function main(): Promise<void> {
     const api = await startPart({
       name: 'api',
       entry: './api/server.js',
-      env: { ...store, ...accounts.reader },
+      env: {
+        ...store,
+        ...accounts.reader,
+        CLICKHOUSE_RECORDS_USER: accounts.writer.CLICKHOUSE_USER,
+        CLICKHOUSE_RECORDS_PASSWORD: accounts.writer.CLICKHOUSE_PASSWORD,
+      },
       ready: textReady('api ready at '),
       envWhenRestarted: samePort('PORT', /:(\d+)\//),
     })

@@ -8,6 +8,7 @@ import { METHODOLOGY_HEADER, METHODOLOGY_VERSION } from '../domain/methodology.j
 import { curatedBriefings } from './briefings/curated-briefings.js'
 import { createExportSlots, type ExportSlots } from './export-slots.js'
 import { createKnownStables, type KnownStables } from './known-stables.js'
+import { auth } from './plugins/auth.js'
 import { cors } from './plugins/cors.js'
 import { health } from './plugins/health.js'
 import { openapi } from './plugins/openapi.js'
@@ -33,7 +34,10 @@ import { stablecoinsRoutes } from './routes/stablecoins.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
+    /** May only read. */
     clickhouse: ClickHouseClient
+    /** Inserts what the API itself keeps. */
+    records: ClickHouseClient
     /** null where none is configured. */
     redis: Redis | null
     now: () => Date
@@ -45,6 +49,8 @@ declare module 'fastify' {
 /** What the API needs from outside. The caller closes what it passes in. */
 export type AppDeps = {
   clickhouse: ClickHouseClient
+  /** Inserts what the API itself keeps; `clickhouse` where left out. */
+  records?: ClickHouseClient | undefined
   redis?: Redis | undefined
   now: () => Date
   /** Whoever has one of these does not pay for a request; none by default. */
@@ -53,7 +59,14 @@ export type AppDeps = {
 }
 
 /** The whole HTTP interface, not yet listening. */
-export async function buildApp({ clickhouse, redis, now, subscriptionKeys = [], logger }: AppDeps) {
+export async function buildApp({
+  clickhouse,
+  records = clickhouse,
+  redis,
+  now,
+  subscriptionKeys = [],
+  logger,
+}: AppDeps) {
   const curated = curatedBriefings()
   const app = fastify({
     loggerInstance: logger,
@@ -74,6 +87,7 @@ export async function buildApp({ clickhouse, redis, now, subscriptionKeys = [], 
   app.setErrorHandler(sendProblem)
 
   app.decorate('clickhouse', clickhouse)
+  app.decorate('records', records)
   app.decorate('redis', redis ?? null)
   app.decorate('now', now)
   app.decorate(
@@ -90,7 +104,8 @@ export async function buildApp({ clickhouse, redis, now, subscriptionKeys = [], 
 
   await cors(app)
   refusals(app)
-  paid(app, subscriptionKeys)
+  auth(app, subscriptionKeys)
+  paid(app)
   await openapi(app)
   await app.register(health)
   await app.register(indexRoute)

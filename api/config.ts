@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { clickhouseEnv } from '../clickhouse/env.js'
+import { type ClickHouseEnv, clickhouseEnv } from '../clickhouse/env.js'
 import { envInt, envUrl, logLevel } from '../domain/parse-env.js'
 
 /** Shorter keys could be guessed. */
@@ -17,6 +17,8 @@ const subscriptionKeys = z
 /** What the API reads from its environment. */
 export const ApiConfig = z.object({
   ...clickhouseEnv,
+  CLICKHOUSE_RECORDS_USER: z.string().optional(),
+  CLICKHOUSE_RECORDS_PASSWORD: z.string().default(''),
   PORT: envInt(0, 65_535).default(3000),
   HOST: z.string().default('127.0.0.1'),
   REDIS_URL: envUrl('redis', 'rediss').optional(),
@@ -24,3 +26,13 @@ export const ApiConfig = z.object({
   LOG_LEVEL: logLevel,
 })
 export type ApiConfig = z.infer<typeof ApiConfig>
+
+/** Where the API writes what it keeps itself, by a user of its own where one is named. */
+export const recordsEnv = (config: ApiConfig): ClickHouseEnv =>
+  config.CLICKHOUSE_RECORDS_USER === undefined
+    ? config
+    : {
+        ...config,
+        CLICKHOUSE_USER: config.CLICKHOUSE_RECORDS_USER,
+        CLICKHOUSE_PASSWORD: config.CLICKHOUSE_RECORDS_PASSWORD,
+      }

@@ -5,7 +5,7 @@ import { PlumblineError } from '../domain/errors.js'
 import { exitCodeOf } from '../domain/exit-code.js'
 import { parseEnv } from '../domain/parse-env.js'
 import { buildApp } from './app.js'
-import { ApiConfig } from './config.js'
+import { ApiConfig, recordsEnv } from './config.js'
 
 /** Requests that are still running when the process is told to stop get this long. */
 const DRAIN_MS = 10_000
@@ -35,12 +35,13 @@ async function main(): Promise<void> {
   const config = parseEnv(ApiConfig, process.env)
   const logger = pino({ name: 'api', level: config.LOG_LEVEL }, pino.destination({ fd: 2, sync: true }))
   const clickhouse = connect(config, { application: 'plumbline-api', maxOpenConnections: 32 })
+  const records = connect(recordsEnv(config), { application: 'plumbline-api', maxOpenConnections: 8 })
   const redis = config.REDIS_URL
     ? new Redis(config.REDIS_URL, { maxRetriesPerRequest: 1, commandTimeout: 2000 })
     : undefined
   redis?.on('error', (error) => logger.warn({ reason: error.message }, 'redis is away'))
   const { SUBSCRIPTION_KEYS: subscriptionKeys } = config
-  const app = await buildApp({ clickhouse, redis, now: () => new Date(), subscriptionKeys, logger })
+  const app = await buildApp({ clickhouse, records, redis, now: () => new Date(), subscriptionKeys, logger })
   try {
     const url = await app.listen({ host: config.HOST, port: config.PORT }).catch((cause) => {
       throw listenError(cause, config)
@@ -51,7 +52,7 @@ async function main(): Promise<void> {
     setTimeout(() => process.exit(0), DRAIN_MS).unref()
     await app.close()
     redis?.disconnect()
-    await clickhouse.close()
+    await Promise.all([clickhouse.close(), records.close()])
   }
 }
 
