@@ -3,6 +3,8 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { chainSpan } from '../../clickhouse/queries/chain-span.js'
 import { pegSeries } from '../../clickhouse/queries/peg-series.js'
+import { riskSeries } from '../../clickhouse/queries/risk-series.js'
+import { riskSpan } from '../../clickhouse/queries/risk-span.js'
 import { supplySeries } from '../../clickhouse/queries/supply-series.js'
 import { BUCKET_SECONDS, type BucketPage, bucketPage, type Interval } from '../../domain/buckets.js'
 import { CursorQuery } from '../cursor.js'
@@ -44,14 +46,40 @@ const SupplyBucket = z.object({
   burned: amount,
 })
 
-/** The buckets that an answer has; none before the first block is in. */
+const score = z.number().min(0).max(100).nullable()
+
+const RiskBucket = z.object({
+  ...bucket,
+  composite: score.meta({ description: 'As of the end of the bucket; null before the first snapshot' }),
+  peg_risk: score,
+  peg_break_risk: score,
+  supply_risk: score,
+  policy_risk: score,
+  methodology: z.string().nullable().meta({ description: 'Which formula' }),
+  composite_min: score.meta({ description: 'Of the snapshots in the bucket; null without one' }),
+  composite_max: score,
+  snapshot_count: z.int().nonnegative(),
+})
+
+type SpanOf = (app: FastifyInstance, stable: string, signal: AbortSignal) => Promise<Span | undefined>
+type Span = { oldest: number; newest: number }
+
+const spanOfChain: SpanOf = async (app, _, signal) => (await chainSpan(app.clickhouse, {}, { signal }))[0]
+
+/** Snapshots are taken at whole seconds, once, so that a bucket is finished with the one at its very end. */
+const spanOfRisk: SpanOf = async (app, stable, signal) => {
+  const [span] = await riskSpan(app.clickhouse, { stable }, { signal })
+  return span && { ...span, newest: span.newest + 1 }
+}
+
+/** The buckets that an answer has; none before there is anything to be in them. */
 async function bucketsOf(
   app: FastifyInstance,
   query: z.output<typeof SeriesQuery>,
-  signal: AbortSignal,
+  spanOf: () => Promise<Span | undefined>,
 ): Promise<BucketPage> {
   const range = readRange(app, query)
-  const [span] = await chainSpan(app.clickhouse, {}, { signal })
+  const span = await spanOf()
   if (!span) return { first: 0, end: 0, count: 0, next: null }
   const { interval, limit, cursor: after } = query
   return bucketPage({ interval, limit, after, ...range, ...span })
@@ -60,7 +88,7 @@ async function bucketsOf(
 const head = (address: string, interval: Interval) => ({ address, interval })
 const Head = { address: z.string(), interval: z.enum(Object.keys(BUCKET_SECONDS) as [Interval, ...Interval[]]) }
 
-/** What a stable's price and supply were over time, in buckets of equal length without holes. */
+/** What a stable's price, supply and risk were over time, in buckets of equal length without holes. */
 export const seriesRoutes: FastifyPluginAsyncZod = async (app) => {
   const routes = [
     {
@@ -68,11 +96,20 @@ export const seriesRoutes: FastifyPluginAsyncZod = async (app) => {
       tag: 'peg',
       summary: 'Price against the reference stable by bucket',
       rows: pegSeries,
+      spanOf: spanOfChain,
       Row: PegBucket,
     },
-    { name: 'supply', tag: 'stablecoins', summary: 'Supply and cap by bucket', rows: supplySeries, Row: SupplyBucket },
+    {
+      name: 'supply',
+      tag: 'stablecoins',
+      summary: 'Supply and cap by bucket',
+      rows: supplySeries,
+      spanOf: spanOfChain,
+      Row: SupplyBucket,
+    },
+    { name: 'risk', tag: 'risk', summary: 'Risk by bucket', rows: riskSeries, spanOf: spanOfRisk, Row: RiskBucket },
   ]
-  for (const { name, tag, summary, rows, Row } of routes) {
+  for (const { name, tag, summary, rows, spanOf, Row } of routes) {
     const schema = {
       tags: [tag],
       summary,
@@ -84,7 +121,7 @@ export const seriesRoutes: FastifyPluginAsyncZod = async (app) => {
       const { address: stable } = request.params
       const { interval, format } = request.query
       await requireStable(app, stable)
-      const { first, end, next } = await bucketsOf(app, request.query, querySignal(request))
+      const { first, end, next } = await bucketsOf(app, request.query, () => spanOf(app, stable, querySignal(request)))
       return sendExport(app, request, reply, {
         format,
         filename: `${name}-${stable}-${interval}-${first}`,

@@ -1,4 +1,5 @@
 import type { PegSample } from '../../clickhouse/tables/peg-samples.js'
+import type { RiskSnapshot } from '../../clickhouse/tables/risk-snapshots.js'
 import type { StateRead } from '../../clickhouse/tables/state-reads.js'
 import type { SupplyEvent } from '../../clickhouse/tables/supply-events.js'
 
@@ -71,5 +72,25 @@ export function supplyBucket(
     cap,
     minted: sum(['mint']),
     burned: sum(['burn', 'burn_blocked']),
+  }
+}
+
+/** A stable's risk as of start + seconds, and what it ranged over after start, from its snapshots, oldest first. */
+export function riskBucket(snapshots: readonly RiskSnapshot[], start: number, seconds: number) {
+  const newest = snapshots.findLast(({ slot_at }) => slot_at <= start + seconds)
+  const inside = snapshots.filter(({ slot_at }) => slot_at > start && slot_at <= start + seconds)
+  const scores = inside.map(({ composite }) => Number(composite))
+  const figure = (text: string | undefined) => (text === undefined ? null : Number(text))
+  return {
+    ...bounds(start, seconds),
+    composite: figure(newest?.composite),
+    peg_risk: figure(newest?.peg_risk),
+    peg_break_risk: figure(newest?.peg_break_risk),
+    supply_risk: figure(newest?.supply_risk),
+    policy_risk: figure(newest?.policy_risk),
+    methodology: newest?.methodology ?? null,
+    composite_min: scores.length > 0 ? Math.min(...scores) : null,
+    composite_max: scores.length > 0 ? Math.max(...scores) : null,
+    snapshot_count: inside.length,
   }
 }
