@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { dateTime, integerText } from '../columns.js'
 import { defineQuery } from '../define-query.js'
+import { near, nearFirst } from '../near-first.js'
 
 /** A sample as the tuple that SAMPLE selects. */
 export const SampleTuple = z
@@ -21,29 +22,33 @@ export const SampleTuple = z
 
 export const SAMPLE = '(block_number, block_time, status, sell_micros, buy_micros)'
 
-const params = z.object({ stable: z.string(), as_of: z.date() })
+const params = z.object({ stable: z.string(), as_of: z.date(), is_near: z.boolean() })
 const row = z.object({ sample: SampleTuple })
 
 /** A stable's nearest sample at or before `as_of`, with or without a price. Nothing before its first one. */
-export const newestSample = defineQuery({
-  name: 'newest_sample',
-  params,
-  row,
-  sql: `
+export const newestSample = nearFirst(
+  defineQuery({
+    name: 'newest_sample',
+    params,
+    row,
+    sql: `
     SELECT ${SAMPLE} AS sample
     FROM peg_samples
-    WHERE stable = {stable: String} AND block_time <= {as_of: DateTime}
+    WHERE stable = {stable: String} AND block_time <= {as_of: DateTime} AND ${near('block_time', 'as_of')}
     ORDER BY block_time DESC, block_number DESC LIMIT 1`,
-})
+  }),
+)
 
 /** A stable's nearest sample with a price at or before `as_of`; nothing when there was never one. */
-export const newestPricedSample = defineQuery({
-  name: 'newest_priced_sample',
-  params,
-  row,
-  sql: `
+export const newestPricedSample = nearFirst(
+  defineQuery({
+    name: 'newest_priced_sample',
+    params,
+    row,
+    sql: `
     SELECT ${SAMPLE} AS sample
     FROM peg_samples
-    WHERE stable = {stable: String} AND block_time <= {as_of: DateTime} AND status IN ('quoted', 'anchor')
+    WHERE stable = {stable: String} AND block_time <= {as_of: DateTime} AND ${near('block_time', 'as_of')} AND status IN ('quoted', 'anchor')
     ORDER BY block_time DESC, block_number DESC LIMIT 1`,
-})
+  }),
+)

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { UNCAPPED } from '../../domain/supply.js'
 import { dateTime, integerText } from '../columns.js'
 import { defineQuery } from '../define-query.js'
+import { near, nearFirst } from '../near-first.js'
 import { STANDS } from './standing-snapshot.js'
 
 const decimal = z.string().transform(Number)
@@ -53,13 +54,15 @@ const RiskSnapshotRow = z
 export type RiskSnapshotRow = z.output<typeof RiskSnapshotRow>
 
 /** A stable's newest risk snapshot at or before `as_of`; nothing before its first. */
-export const riskAt = defineQuery({
-  name: 'risk_at',
-  params: z.object({ stable: z.string(), as_of: z.date() }),
-  row: RiskSnapshotRow,
-  sql: `
+export const riskAt = nearFirst(
+  defineQuery({
+    name: 'risk_at',
+    params: z.object({ stable: z.string(), as_of: z.date(), is_near: z.boolean() }),
+    row: RiskSnapshotRow,
+    sql: `
     SELECT * EXCEPT (stable, revision) REPLACE (toString(supply_raw) AS supply_raw, toString(cap_raw) AS cap_raw)
     FROM risk_snapshots
-    WHERE stable = {stable: String} AND slot_at <= {as_of: DateTime} AND ${STANDS}
+    WHERE stable = {stable: String} AND slot_at <= {as_of: DateTime} AND ${near('slot_at', 'as_of')} AND ${STANDS}
     ORDER BY slot_at DESC, revision DESC LIMIT 1`,
-})
+  }),
+)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { integerText } from '../columns.js'
 import { defineQuery } from '../define-query.js'
+import { near, nearFirst } from '../near-first.js'
 
 export const StablecoinState = z.object({
   address: z.string(),
@@ -66,20 +67,29 @@ const sql = (which: string, reads: string) => `
 
 /**
  * Every stable that there was at `at` with its supply, cap and policy then, by symbol, then address. Looks no further back
- * than a quarter of an hour before the newest read, so that it costs the same whatever the length of history: a stable
+ * than a quarter of an hour before the newest block, so that it costs the same whatever the length of history: a stable
  * that is sampled is read every five minutes, others when they change. A cap of 2^128-1 is none.
  */
 export const recentStablecoinStates = defineQuery({
   name: 'recent_stablecoin_states',
   params: z.object({ at: z.date() }),
   row,
-  sql: sql('1', `block_time > (SELECT max(block_time) FROM state_reads WHERE ${UNTIL}) - 900 AND ${UNTIL}`),
+  sql: sql(
+    '1',
+    `block_time > (SELECT block_time FROM blocks WHERE ${UNTIL} ORDER BY block_number DESC LIMIT 1) - 900 AND ${UNTIL}`,
+  ),
 })
 
 /** The same for some stables, however long ago they were read; nothing for addresses that there were not at `at`. */
-export const stablecoinStatesOf = defineQuery({
-  name: 'stablecoin_states_of',
-  params: z.object({ at: z.date(), stables: z.array(z.string()) }),
-  row,
-  sql: sql('stable IN {stables: Array(String)}', `stable IN {stables: Array(String)} AND ${UNTIL}`),
-})
+export const stablecoinStatesOf = nearFirst(
+  defineQuery({
+    name: 'stablecoin_states_of',
+    params: z.object({ at: z.date(), stables: z.array(z.string()), is_near: z.boolean() }),
+    row,
+    sql: sql(
+      'stable IN {stables: Array(String)}',
+      `stable IN {stables: Array(String)} AND ${UNTIL} AND ${near('block_time', 'at')}`,
+    ),
+  }),
+  (states) => states.every(({ supply }) => supply !== null),
+)

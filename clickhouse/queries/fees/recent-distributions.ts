@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineQuery } from '../../define-query.js'
+import { near, nearFirst } from '../../near-first.js'
 
 export const FeeDistributionRow = z.object({
   validator: z.string(),
@@ -12,11 +13,12 @@ export const FeeDistributionRow = z.object({
 })
 
 /** The last ten payments of fees to validators up to `at`, newest first. */
-export const recentFeeDistributions = defineQuery({
-  name: 'recent_fee_distributions',
-  params: z.object({ at: z.date() }),
-  row: FeeDistributionRow,
-  sql: `
+export const recentFeeDistributions = nearFirst(
+  defineQuery({
+    name: 'recent_fee_distributions',
+    params: z.object({ at: z.date(), is_near: z.boolean() }),
+    row: FeeDistributionRow,
+    sql: `
     SELECT validator, recent.stable AS token, if(stablecoins.stable = '', recent.stable, symbol) AS token_symbol,
            toFloat64(amount_raw) / 1e6 AS amount_tokens, toUInt32(recent.number) AS block_number,
            time AS block_timestamp, recent.hash AS tx_hash
@@ -24,9 +26,11 @@ export const recentFeeDistributions = defineQuery({
     (
         SELECT validator, stable, amount_raw, block_number AS number, log_index AS log, block_time AS time, tx_hash AS hash
         FROM fee_distributions
-        WHERE block_time <= {at: DateTime}
+        WHERE block_time <= {at: DateTime} AND ${near('block_time', 'at')}
         ORDER BY time DESC, number DESC, log DESC LIMIT 10
     ) AS recent
     LEFT JOIN stablecoins ON stablecoins.stable = recent.stable
     ORDER BY time DESC, number DESC, log DESC`,
-})
+  }),
+  (rows) => rows.length === 10,
+)
