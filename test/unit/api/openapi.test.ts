@@ -67,6 +67,7 @@ test('the document is OpenAPI 3.1 and has every route, by GET alone', ({ documen
     '/api/v1/stablecoins/{address}/reserves',
     '/api/v1/stablecoins/{address}/rewards',
     '/api/v1/stablecoins/{address}/risk',
+    '/api/v1/stablecoins/{address}/risk/series',
     '/api/v1/stablecoins/{address}/roles',
     '/api/v1/stablecoins/{address}/supply/series',
     '/health/live',
@@ -112,6 +113,7 @@ test('every failure is described as the problem document that it is', ({ documen
     '/api/v1/stablecoins/{address}/reserves': ['400', '404', '503'],
     '/api/v1/stablecoins/{address}/risk': ['400', '404', '503'],
     '/api/v1/stablecoins/{address}/peg/series': ['400', '404', '503'],
+    '/api/v1/stablecoins/{address}/risk/series': ['400', '404', '503'],
     '/api/v1/stablecoins/{address}/supply/series': ['400', '404', '503'],
   })
   for (const [, { responses }] of operations(document)) {
