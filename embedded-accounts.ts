@@ -1,9 +1,10 @@
-import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hashPassword } from './clickhouse/embedded/access/password.js'
 import { readUsers } from './clickhouse/embedded/access/users.js'
+import { keptSecret } from './kept-secret.js'
+
+const PASSWORD_BYTES = 18
 
 /** Someone who may log in to ClickHouse, as the variables of a process. */
 type Account = { CLICKHOUSE_USER: string; CLICKHOUSE_PASSWORD: string }
@@ -28,7 +29,7 @@ export async function embeddedAccounts(
   owner: { user: string; password: string | undefined },
   usersFile: string | undefined,
 ): Promise<{ accounts: Accounts; usersFile: string }> {
-  const kept = (name: string) => keptPassword(join(dataDir, `${name}.password`))
+  const kept = async (name: string) => (await keptSecret(join(dataDir, `${name}.password`), PASSWORD_BYTES)).secret
   const writer = { CLICKHOUSE_USER: 'plumbline_write', CLICKHOUSE_PASSWORD: await kept('clickhouse-write') }
   const reader = { CLICKHOUSE_USER: 'plumbline_read', CLICKHOUSE_PASSWORD: await kept('clickhouse-read') }
   const entry = ({ CLICKHOUSE_USER, CLICKHOUSE_PASSWORD }: Account) => ({
@@ -49,9 +50,4 @@ export async function embeddedAccounts(
     accounts: { owner: { CLICKHOUSE_USER: owner.user, CLICKHOUSE_PASSWORD: password }, writer, reader },
     usersFile: file,
   }
-}
-
-async function keptPassword(file: string): Promise<string> {
-  if (!existsSync(file)) await writeFile(file, randomBytes(18).toString('base64url'), { mode: 0o600 })
-  return (await readFile(file, 'utf8')).trim()
 }

@@ -13,6 +13,7 @@ import { envInt, parseEnv } from './domain/parse-env.js'
 import { type Accounts, embeddedAccounts } from './embedded-accounts.js'
 import { IngestConfig } from './ingest/config.js'
 import { JobsConfig } from './jobs/config.js'
+import { keptSecret } from './kept-secret.js'
 import { createPart, type Part, type PartOptions } from './supervisor.js'
 
 /** Everything that any part reads, so that all bad variables are named at once, before anything starts. */
@@ -37,6 +38,9 @@ const origins = (urls: string): string =>
     .split(',')
     .map((url) => new URL(url).origin)
     .join(', ')
+
+/** Of what is generated. */
+const KEY_BYTES = 32
 
 const say = (line: string): void => console.log(line)
 
@@ -167,6 +171,20 @@ async function main(): Promise<void> {
     return { RPC_URL: rpcUrl, RPC_WS_URL: rpcUrl.replace('http', 'ws'), CHAIN: 'devnet', database }
   }
 
+  /** What the environment does not name is made at the first start and kept. */
+  const apiSecrets = async (): Promise<Record<string, string>> => {
+    const made: Record<string, string> = {}
+    if (config.ADMIN_API_KEY === undefined) {
+      const { secret, isNew } = await keptSecret(join(dataDir, 'admin.key'), KEY_BYTES, 'ak_')
+      made.ADMIN_API_KEY = secret
+      const file = join(config.DATA_DIR, 'admin.key')
+      say(`admin key   ${isNew ? `${secret} (said this once; kept in ${file})` : `in ${file}`}`)
+    }
+    if (config.SECRETS_KEY === undefined)
+      made.SECRETS_KEY = (await keptSecret(join(dataDir, 'secrets.key'), KEY_BYTES)).secret
+    return made
+  }
+
   const bringUp = async (): Promise<void> => {
     const [{ CLICKHOUSE_URL, accounts }, { database, ...chain }] = await Promise.all([startClickHouse(), startChain()])
     const store = { CLICKHOUSE_URL, CLICKHOUSE_DATABASE: config.CLICKHOUSE_DATABASE ?? database }
@@ -183,6 +201,7 @@ async function main(): Promise<void> {
     say(
       `jobs        ${await startPart({ name: 'jobs', entry: './jobs/main.js', env: { ...store, ...accounts.writer }, ready: textReady('jobs ') })}`,
     )
+    const secrets = await apiSecrets()
     const api = await startPart({
       name: 'api',
       entry: './api/server.js',
@@ -191,6 +210,7 @@ async function main(): Promise<void> {
         ...accounts.reader,
         CLICKHOUSE_RECORDS_USER: accounts.writer.CLICKHOUSE_USER,
         CLICKHOUSE_RECORDS_PASSWORD: accounts.writer.CLICKHOUSE_PASSWORD,
+        ...secrets,
       },
       ready: textReady('api ready at '),
       envWhenRestarted: samePort('PORT', /:(\d+)\//),

@@ -3,10 +3,14 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
 import type { Redis } from 'ioredis'
+import { activeApiKeys } from '../clickhouse/queries/api-keys.js'
 import { stablecoinAddresses } from '../clickhouse/queries/stablecoin-addresses.js'
+import { insertApiKeyUses } from '../clickhouse/tables/api-keys.js'
 import { METHODOLOGY_HEADER, METHODOLOGY_VERSION } from '../domain/methodology.js'
 import { curatedBriefings } from './briefings/curated-briefings.js'
 import { createExportSlots, type ExportSlots } from './export-slots.js'
+import { createKeyUses, type KeyUses } from './keys/key-uses.js'
+import { createKnownKeys, type KnownKeys } from './keys/known-keys.js'
 import { createKnownStables, type KnownStables } from './known-stables.js'
 import { auth } from './plugins/auth.js'
 import { cors } from './plugins/cors.js'
@@ -15,6 +19,7 @@ import { openapi } from './plugins/openapi.js'
 import { paid } from './plugins/paid.js'
 import { refusals } from './plugins/refusals.js'
 import { rawProblem, sendProblem } from './problem.js'
+import { adminKeysRoutes } from './routes/admin-keys.js'
 import { analysisRoute } from './routes/analysis.js'
 import { depthRoute } from './routes/depth.js'
 import { feeEconomicsRoute } from './routes/fee-economics.js'
@@ -43,8 +48,13 @@ declare module 'fastify' {
     now: () => Date
     stables: KnownStables
     exportSlots: ExportSlots
+    keys: KnownKeys
+    keyUses: KeyUses
   }
 }
+
+/** A request with a key waits this long for the keys at most. */
+const KEYS_TIMEOUT_MS = 1000
 
 /** What the API needs from outside. The caller closes what it passes in. */
 export type AppDeps = {
@@ -53,8 +63,10 @@ export type AppDeps = {
   records?: ClickHouseClient | undefined
   redis?: Redis | undefined
   now: () => Date
-  /** Whoever has one of these does not pay for a request; none by default. */
-  subscriptionKeys?: readonly string[] | undefined
+  /** Opens the admin routes; they are closed where left out. */
+  adminKey?: string | undefined
+  /** Of a key that is made without a limit of its own. */
+  keyRequestsPerMinute?: number | undefined
   logger: FastifyBaseLogger
 }
 
@@ -64,7 +76,8 @@ export async function buildApp({
   records = clickhouse,
   redis,
   now,
-  subscriptionKeys = [],
+  adminKey,
+  keyRequestsPerMinute = 6000,
   logger,
 }: AppDeps) {
   const curated = curatedBriefings()
@@ -95,6 +108,15 @@ export async function buildApp({
     createKnownStables(async () => (await stablecoinAddresses(clickhouse, {})).map(({ stable }) => stable)),
   )
   app.decorate('exportSlots', createExportSlots())
+  app.decorate(
+    'keys',
+    createKnownKeys(() => activeApiKeys(clickhouse, {}, { signal: AbortSignal.timeout(KEYS_TIMEOUT_MS) })),
+  )
+  app.decorate(
+    'keyUses',
+    createKeyUses((uses) => insertApiKeyUses(records, uses, randomUUID()), logger),
+  )
+  app.addHook('onClose', () => app.keyUses.close())
   app.addHook('onResponse', async (request, reply) => {
     request.log.debug(
       { method: request.method, url: request.url, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
@@ -104,11 +126,12 @@ export async function buildApp({
 
   await cors(app)
   refusals(app)
-  auth(app, subscriptionKeys)
+  auth(app, adminKey)
   paid(app)
   await openapi(app)
   await app.register(health)
   await app.register(indexRoute)
+  await app.register(adminKeysRoutes(keyRequestsPerMinute), { prefix: '/api/admin' })
   await app.register(
     async (api) => {
       api.addHook('onRequest', async (_, reply) => {

@@ -5,14 +5,17 @@ import { envInt, envUrl, logLevel } from '../domain/parse-env.js'
 /** Shorter keys could be guessed. */
 const SHORTEST_KEY = 32
 
-/** Keys, separated by commas. The message must not have them: it is logged. */
-const subscriptionKeys = z
+/** The message must not have the key: it is logged. */
+const adminKey = z
   .string()
-  .transform((text) => text.split(',').map((key) => key.trim()))
-  .refine(
-    (keys) => keys.every((key) => /^[\x21-\x7e]+$/.test(key) && key.length >= SHORTEST_KEY),
-    `must be keys of at least ${SHORTEST_KEY} printable ASCII characters without spaces, separated by commas`,
-  )
+  .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII characters without spaces')
+  .min(SHORTEST_KEY, `must have at least ${SHORTEST_KEY} characters`)
+
+const SECRETS_KEY_BYTES = 32
+const secretsKey = z
+  .string()
+  .regex(/^[\w-]{43}$/, `must be ${SECRETS_KEY_BYTES} bytes in base64url, 43 characters`)
+  .transform((text) => Buffer.from(text, 'base64url'))
 
 /** What the API reads from its environment. */
 export const ApiConfig = z.object({
@@ -22,7 +25,9 @@ export const ApiConfig = z.object({
   PORT: envInt(0, 65_535).default(3000),
   HOST: z.string().default('127.0.0.1'),
   REDIS_URL: envUrl('redis', 'rediss').optional(),
-  SUBSCRIPTION_KEYS: subscriptionKeys.default([]),
+  ADMIN_API_KEY: adminKey.optional(),
+  SECRETS_KEY: secretsKey.optional(),
+  KEY_REQUESTS_PER_MINUTE: envInt(1, 1_000_000).default(6000),
   LOG_LEVEL: logLevel,
 })
 export type ApiConfig = z.infer<typeof ApiConfig>

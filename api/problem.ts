@@ -6,8 +6,10 @@ import { BadParameterError } from '../domain/bad-parameter.js'
 import { PlumblineError } from '../domain/errors.js'
 import { REFERENCE_STABLE } from '../domain/peg.js'
 import {
+  ForbiddenError,
   InvalidKeyError,
   MethodNotAllowedError,
+  MissingKeyError,
   NotFoundError,
   PaymentRequiredError,
   UrlTooLongError,
@@ -85,13 +87,12 @@ function refusalOf(error: unknown): Answer | null {
     const { price, message: detail } = error
     return { status: 402, kind: 'payment-required', detail, price, headers: challenge() }
   }
+  if (error instanceof MissingKeyError)
+    return { status: 401, kind: 'missing-key', detail: error.message, headers: challenge() }
   if (error instanceof InvalidKeyError)
-    return {
-      status: 401,
-      kind: 'invalid-key',
-      detail: error.message,
-      headers: challenge(', error="invalid_token"'),
-    }
+    return { status: 401, kind: 'invalid-key', detail: error.message, headers: challenge(', error="invalid_token"') }
+  if (error instanceof ForbiddenError)
+    return { status: 403, kind: 'forbidden', detail: error.message, headers: challenge(', error="insufficient_scope"') }
   return null
 }
 

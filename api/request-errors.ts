@@ -2,7 +2,7 @@ import { PlumblineError } from '../domain/errors.js'
 
 /** What was asked for does not exist. `kind` is the last part of the problem's type. */
 export class NotFoundError extends PlumblineError {
-  readonly kind: 'unknown-route' | 'unknown-stable' | 'before-history'
+  readonly kind: 'unknown-route' | 'unknown-stable' | 'unknown-key' | 'before-history'
   readonly parameter: string | undefined
 
   constructor(kind: NotFoundError['kind'], message: string, parameter?: string) {
@@ -18,17 +18,31 @@ export class PaymentRequiredError extends PlumblineError {
   readonly price: string
 
   constructor(price: string) {
-    super(`this costs ${price} of the reference stable, or needs a subscription key as a bearer token`, {
+    super(`this costs ${price} of the reference stable, or needs a subscription key (scope paid) as a bearer token`, {
       retryable: false,
     })
     this.price = price
   }
 }
 
-/** What came in the Authorization header is no subscription key. The message never has what came. */
+/** What came in the Authorization header is no valid key. The message never has what came. */
 export class InvalidKeyError extends PlumblineError {
   constructor() {
-    super('the Authorization header has no valid subscription key', { retryable: false })
+    super('the Authorization header has no valid key', { retryable: false })
+  }
+}
+
+/** The route is not for everybody, and the request came without a key. */
+export class MissingKeyError extends PlumblineError {
+  constructor() {
+    super('this needs the admin key as a bearer token', { retryable: false })
+  }
+}
+
+/** The key that came is valid, but not for this route. */
+export class ForbiddenError extends PlumblineError {
+  constructor() {
+    super('this key does not open this, only the admin key does', { retryable: false })
   }
 }
 

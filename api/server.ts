@@ -40,8 +40,15 @@ async function main(): Promise<void> {
     ? new Redis(config.REDIS_URL, { maxRetriesPerRequest: 1, commandTimeout: 2000 })
     : undefined
   redis?.on('error', (error) => logger.warn({ reason: error.message }, 'redis is away'))
-  const { SUBSCRIPTION_KEYS: subscriptionKeys } = config
-  const app = await buildApp({ clickhouse, records, redis, now: () => new Date(), subscriptionKeys, logger })
+  const app = await buildApp({
+    clickhouse,
+    records,
+    redis,
+    now: () => new Date(),
+    adminKey: config.ADMIN_API_KEY,
+    keyRequestsPerMinute: config.KEY_REQUESTS_PER_MINUTE,
+    logger,
+  })
   try {
     const url = await app.listen({ host: config.HOST, port: config.PORT }).catch((cause) => {
       throw listenError(cause, config)

@@ -1,45 +1,45 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import { InvalidKeyError } from '../request-errors.js'
-
-/** Whoever asks: anybody, or someone with a subscription key, who pays for no request. */
-type Caller = { tier: 'free' } | { tier: 'subscriber' }
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    caller: Caller
-  }
-}
+import type { Caller } from '../caller.js'
+import { hashOf, isSameHash } from '../keys/api-key.js'
+import { ForbiddenError, InvalidKeyError, MissingKeyError } from '../request-errors.js'
 
 const FREE: Caller = { tier: 'free' }
-const SUBSCRIBER: Caller = { tier: 'subscriber' }
-
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+const ADMIN: Caller = { tier: 'admin' }
 
 /** What comes as a bearer token; null for anything else. */
 const bearerToken = (authorization: string): string | null => /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? null
 
 /**
- * Tells every request's `caller` by its key, a bearer token. What is no key is 401 everywhere: who mistyped one has to
- * hear of it. Payments use the same header; they are left to the routes with a price. To be called before the routes
- * are added.
+ * Tells every request's `caller` by its key, a bearer token: the admin key, or one of `app.keys`. What is no key is 401
+ * everywhere: who mistyped one has to hear of it. Payments use the same header; they are left to the routes with a
+ * price. Routes of a `tier` are for that tier only. To be called before the routes are added.
  */
-export function auth(app: FastifyInstance, subscriptionKeys: readonly string[]): void {
-  const known = subscriptionKeys.map(digest)
+export function auth(app: FastifyInstance, adminKey: string | undefined): void {
+  const adminHash = adminKey === undefined ? null : hashOf(adminKey)
 
-  /** Compares with every key, and digests of one length, so that the time taken says nothing about the keys. */
-  function isKnown(key: string): boolean {
-    const asked = digest(key)
-    return known.map((one) => timingSafeEqual(one, asked)).includes(true)
+  async function callerOf(authorization: string | undefined): Promise<Caller> {
+    if (authorization === undefined || /^Payment /i.test(authorization)) return FREE
+    const token = bearerToken(authorization)
+    if (token === null) throw new InvalidKeyError()
+    if (adminHash !== null && isSameHash(hashOf(token), adminHash)) return ADMIN
+    const key = await app.keys.find(token)
+    if (key === null) throw new InvalidKeyError()
+    app.keyUses.add(key.id, app.now())
+    return {
+      tier: 'subscriber',
+      keyId: key.id,
+      scopes: key.scopes,
+      requestsPerMinute: key.requests_per_minute,
+    }
   }
 
   app.decorateRequest('caller')
   app.addHook('onRequest', async (request) => {
+    const { tier, always } = request.routeOptions.config
     request.caller = FREE
-    const { authorization } = request.headers
-    if (authorization === undefined || /^Payment /i.test(authorization)) return
-    const key = bearerToken(authorization)
-    if (key === null || !isKnown(key)) throw new InvalidKeyError()
-    request.caller = SUBSCRIBER
+    if (always) return
+    request.caller = await callerOf(request.headers.authorization)
+    if (tier === undefined || request.caller.tier === tier) return
+    throw request.caller.tier === 'free' ? new MissingKeyError() : new ForbiddenError()
   })
 }

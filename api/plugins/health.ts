@@ -26,7 +26,10 @@ export const health: FastifyPluginAsyncZod = async (app) => {
   const tags = ['service']
   app.get(
     '/health/live',
-    { schema: { tags, summary: 'The process is up', response: { 200: z.object({ status: z.literal('ok') }) } } },
+    {
+      schema: { tags, summary: 'The process is up', response: { 200: z.object({ status: z.literal('ok') }) } },
+      config: { always: true },
+    },
     async () => ({ status: 'ok' as const }),
   )
 
@@ -40,7 +43,10 @@ export const health: FastifyPluginAsyncZod = async (app) => {
   })
   app.get(
     '/health/ready',
-    { schema: { tags, summary: 'Requests can be answered', response: { 200: Ready, ...problemResponses(503) } } },
+    {
+      schema: { tags, summary: 'Requests can be answered', response: { 200: Ready, ...problemResponses(503) } },
+      config: { always: true },
+    },
     async (request) => {
       const signal = querySignal(request)
       const [schema] = await schemaVersion(app.clickhouse, {}, { signal }).catch((error) => {

@@ -27,6 +27,7 @@ export async function openapi(app: FastifyInstance): Promise<void> {
       components: {
         securitySchemes: {
           subscription: { type: 'http', scheme: 'bearer', description: 'A subscription key, instead of a payment' },
+          admin: { type: 'http', scheme: 'bearer', description: 'The admin key' },
         },
       },
       tags: [
@@ -38,6 +39,7 @@ export async function openapi(app: FastifyInstance): Promise<void> {
         { name: 'reserves', description: 'What stands behind a stable' },
         { name: 'flows', description: 'Value that moves between stables' },
         { name: 'service', description: 'The service itself' },
+        { name: 'admin', description: 'For the operator' },
       ],
     },
     transform: jsonSchemaTransform,

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
+import { hasScope } from '../caller.js'
 import { PaymentRequiredError } from '../request-errors.js'
 
 declare module 'fastify' {
@@ -10,11 +11,11 @@ declare module 'fastify' {
 
 const gate = (price: string): preHandlerAsyncHookHandler =>
   async function requirePayment({ caller }: FastifyRequest): Promise<void> {
-    if (caller.tier === 'free') throw new PaymentRequiredError(price)
+    if (!hasScope(caller, 'paid')) throw new PaymentRequiredError(price)
   }
 
 /**
- * Lets only those through to routes with a `price` who have a key: others get 402. This comes after all `preHandler`s of
+ * Lets only those through to routes with a `price` who have a key with the scope `paid`: others get 402. This comes after all `preHandler`s of
  * the route itself, where a route is to refuse what it has no answer to: nobody is asked to pay for that. To be called
  * before the routes are added.
  */

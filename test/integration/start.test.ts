@@ -90,22 +90,40 @@ async function expectLeastRights(clickhouse: string, database: string): Promise<
   await ask('default', 'SYSTEM FLUSH LOGS')
   const { text } = await ask(
     'default',
-    "SELECT DISTINCT extract(http_user_agent, 'plumbline-[a-z]+') AS part, user FROM system.query_log WHERE part NOT IN ('', 'plumbline-jobs') ORDER BY part",
+    "SELECT DISTINCT extract(http_user_agent, 'plumbline-[a-z]+') AS part, user FROM system.query_log WHERE part NOT IN ('', 'plumbline-jobs') ORDER BY part, user",
   )
-  expect(text).toBe('plumbline-api\tplumbline_read\nplumbline-ingest\tplumbline_write\nplumbline-migrate\tdefault\n')
+  const api = 'plumbline-api\tplumbline_read\nplumbline-api\tplumbline_write\n'
+  expect(text).toBe(`${api}plumbline-ingest\tplumbline_write\nplumbline-migrate\tdefault\n`)
   expect((await ask('plumbline_read', `TRUNCATE TABLE ${database}.blocks`)).status).toBe(403)
   for (const user of ['plumbline_read', 'plumbline_write'] as const) {
     expect((await ask(user, 'CREATE DATABASE more')).status, user).not.toBe(200)
   }
   const file = join(dataDir, 'clickhouse.users.json')
   for (const secret of Object.values(passwords)) expect(await readFile(file, 'utf8')).not.toContain(secret)
-  for (const name of (await readdir(dataDir)).filter((name) => /password|users/.test(name))) {
+  for (const name of (await readdir(dataDir)).filter((name) => /password|users|key/.test(name))) {
     expect((await stat(join(dataDir, name))).mode & 0o077, name).toBe(0)
   }
 }
 
+/** The status of a route with a price, asked for with a key. */
+async function paidStatus(url: string, key: string): Promise<number> {
+  const route = `${url}/0x20c0000000000000000000000000000000000000/analysis`
+  return (await fetch(route, { headers: { authorization: `Bearer ${key}` } })).status
+}
+
+/** A new key, made by whoever has the admin key. */
+async function makeKey(url: string, adminKey: string): Promise<string> {
+  const response = await fetch(new URL('/api/admin/keys', url), {
+    method: 'POST',
+    headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ label: 'of the test' }),
+  })
+  return ((await response.json()) as { key: string }).key
+}
+
 describe('npm start', () => {
   let blocksBefore = 0
+  let key = ''
 
   test('serves every dollar stable with a peg and a filled window, and Ctrl-C leaves nothing behind', async () => {
     const run = start()
@@ -120,6 +138,9 @@ describe('npm start', () => {
     }
     expect(peg.windows.every(({ sample_count }) => sample_count >= 60)).toBe(true)
     blocksBefore = peg.current.block_number
+    const adminKey = await run.said(/^admin key {3}(ak_\S+) \(said this once/m)
+    key = await makeKey(url, adminKey)
+    expect(await paidStatus(url, key)).toBe(200)
     await expectLeastRights(await run.said(/^clickhouse {2}(\S+)/m), await run.said(/into database (\S+)/))
     run.child.kill('SIGINT')
     expect(await run.exited).toBe(0)
@@ -131,6 +152,9 @@ describe('npm start', () => {
     const url = await run.said(/^open (\S+)$/m)
     expect(run.output()).toContain('schema      up to date')
     expect(run.output()).not.toContain('LOST')
+    expect(run.output()).toMatch(/^admin key {3}in /m)
+    expect(run.output()).not.toContain('ak_')
+    expect(await paidStatus(url, key)).toBe(200)
     const address = await run.said(/^clickhouse {2}(\S+) /m)
     const engines = async () =>
       (await leftovers()).filter((line) => line.includes('embedded/main.js')).map((line) => Number(line.split(' ')[0]))

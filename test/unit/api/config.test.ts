@@ -12,13 +12,13 @@ test('every bad variable is named at once', () => {
   for (const name of Object.keys(env)) expect(() => parseEnv(ApiConfig, env)).toThrow(name)
 })
 
-test('subscription keys are a list, and one that could be guessed is refused without being told', () => {
-  const [one, two] = ['a'.repeat(32), `${'b'.repeat(50)}==`]
-  expect(parseEnv(ApiConfig, {}).SUBSCRIPTION_KEYS).toEqual([])
-  expect(parseEnv(ApiConfig, { SUBSCRIPTION_KEYS: `${one}, ${two}` }).SUBSCRIPTION_KEYS).toEqual([one, two])
-  for (const bad of ['c'.repeat(31), `${one},`, `${'d'.repeat(20)} ${'d'.repeat(20)}`, 'é'.repeat(40)]) {
-    const parse = () => parseEnv(ApiConfig, { SUBSCRIPTION_KEYS: `${one},${bad}` })
-    expect(parse).toThrow(/SUBSCRIPTION_KEYS: must be keys of at least 32/)
-    expect(parse).not.toThrow(one)
+test('keys that could be guessed are refused without being told', () => {
+  const good = { ADMIN_API_KEY: 'a'.repeat(32), SECRETS_KEY: Buffer.alloc(32, 7).toString('base64url') }
+  expect(parseEnv(ApiConfig, good)).toMatchObject({ ...good, SECRETS_KEY: Buffer.alloc(32, 7) })
+  expect(parseEnv(ApiConfig, {})).not.toHaveProperty('ADMIN_API_KEY')
+  for (const bad of ['c'.repeat(31), `${'d'.repeat(20)} ${'d'.repeat(20)}`, 'é'.repeat(40)]) {
+    const parse = () => parseEnv(ApiConfig, { ADMIN_API_KEY: bad, SECRETS_KEY: bad })
+    expect(parse).toThrow(/ADMIN_API_KEY: must .*\n.*SECRETS_KEY: must be 32 bytes/)
+    expect(parse).not.toThrow(bad)
   }
 })

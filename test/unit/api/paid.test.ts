@@ -9,6 +9,7 @@ import { paid } from '../../../api/plugins/paid.js'
 import { sendProblem } from '../../../api/problem.js'
 import { NotFoundError } from '../../../api/request-errors.js'
 import { REFERENCE_STABLE } from '../../../domain/peg.js'
+import { withKeys } from '../../fixtures/known-keys.js'
 
 const [ONE, TWO] = ['1'.repeat(32), `${'2'.repeat(40)}+/=`] as const
 
@@ -25,7 +26,11 @@ async function appWith(keys: readonly string[]) {
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
   app.setErrorHandler(sendProblem)
-  auth(app, keys)
+  withKeys(
+    app,
+    keys.map((key) => ({ key })),
+  )
+  auth(app, undefined)
   paid(app)
   let answered = 0
   app.get(

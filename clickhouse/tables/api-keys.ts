@@ -1,0 +1,42 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { insertRows } from '../insert-rows.js'
+
+/** A version of a key, as the migration describes it. */
+export type ApiKeyVersion = {
+  id: string
+  label: string
+  prefix: string
+  hash: string
+  scopes: readonly string[]
+  requests_per_minute: number
+  created_at: Date
+  revoked_at: Date | null
+}
+
+const MADE = 1
+const REVOKED = 2
+
+/** Adds a key, or revokes it where it has a `revoked_at`. Each happens once: a repeat changes nothing. */
+export function insertApiKey(clickhouse: ClickHouseClient, key: ApiKeyVersion): Promise<void> {
+  const version = key.revoked_at === null ? MADE : REVOKED
+  const row = {
+    ...key,
+    version,
+    created_at: seconds(key.created_at),
+    revoked_at: key.revoked_at && seconds(key.revoked_at),
+  }
+  return insertRows(clickhouse, 'api_keys', [row], `${key.id}:${version}`)
+}
+
+/** Records when keys were last used. `token` names the batch. */
+export function insertApiKeyUses(
+  clickhouse: ClickHouseClient,
+  uses: ReadonlyMap<string, Date>,
+  token: string,
+): Promise<void> {
+  const rows = [...uses].map(([id, used_at]) => ({ id, used_at: seconds(used_at) }))
+  return insertRows(clickhouse, 'api_key_uses', rows, token)
+}
+
+/** Unix seconds to the millisecond, which is how a DateTime64(3) is written. */
+const seconds = (time: Date): string => (time.getTime() / 1000).toFixed(3)
