@@ -12,9 +12,11 @@ import { createExportSlots, type ExportSlots } from './export-slots.js'
 import { createKeyUses, type KeyUses } from './keys/key-uses.js'
 import { createKnownKeys, type KnownKeys } from './keys/known-keys.js'
 import { createKnownStables, type KnownStables } from './known-stables.js'
+import { createRequestCounter } from './limits/request-counter.js'
 import { auth } from './plugins/auth.js'
 import { cors } from './plugins/cors.js'
 import { health } from './plugins/health.js'
+import { type Limits, limits } from './plugins/limits.js'
 import { openapi } from './plugins/openapi.js'
 import { paid } from './plugins/paid.js'
 import { refusals } from './plugins/refusals.js'
@@ -65,8 +67,12 @@ export type AppDeps = {
   now: () => Date
   /** Opens the admin routes; they are closed where left out. */
   adminKey?: string | undefined
-  /** Of a key that is made without a limit of its own. */
-  keyRequestsPerMinute?: number | undefined
+  /** None where left out. */
+  limits?: Limits | undefined
+  /** Addresses and networks of the proxies whose X-Forwarded-For is believed; none where left out. */
+  trustProxy?: string[] | undefined
+  /** Tells services on one Redis apart. */
+  database?: string | undefined
   logger: FastifyBaseLogger
 }
 
@@ -77,7 +83,9 @@ export async function buildApp({
   redis,
   now,
   adminKey,
-  keyRequestsPerMinute = 6000,
+  limits: callerLimits = { free: 0, key: 6000 },
+  trustProxy = [],
+  database = 'plumbline',
   logger,
 }: AppDeps) {
   const curated = curatedBriefings()
@@ -86,6 +94,7 @@ export async function buildApp({
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     requestTimeout: 30_000,
+    trustProxy: trustProxy.length > 0 && trustProxy,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     routerOptions: { maxParamLength: 2048, ignoreTrailingSlash: true },
@@ -127,11 +136,12 @@ export async function buildApp({
   await cors(app)
   refusals(app)
   auth(app, adminKey)
+  limits(app, callerLimits, createRequestCounter(redis ?? null, database, logger))
   paid(app)
   await openapi(app)
   await app.register(health)
   await app.register(indexRoute)
-  await app.register(adminKeysRoutes(keyRequestsPerMinute), { prefix: '/api/admin' })
+  await app.register(adminKeysRoutes(callerLimits.key), { prefix: '/api/admin' })
   await app.register(
     async (api) => {
       api.addHook('onRequest', async (_, reply) => {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type ClickHouseEnv, clickhouseEnv } from '../clickhouse/env.js'
 import { envInt, envUrl, logLevel } from '../domain/parse-env.js'
+import { isNetwork } from './limits/network-of.js'
 
 /** Shorter keys could be guessed. */
 const SHORTEST_KEY = 32
@@ -17,6 +18,12 @@ const secretsKey = z
   .regex(/^[\w-]{43}$/, `must be ${SECRETS_KEY_BYTES} bytes in base64url, 43 characters`)
   .transform((text) => Buffer.from(text, 'base64url'))
 
+/** Not a number of proxies: with it, who reaches the API past them could say any address. */
+const trustProxy = z
+  .string()
+  .transform((text) => text.split(',').map((one) => one.trim()))
+  .refine((networks) => networks.every(isNetwork), 'must be IP addresses and CIDR networks, separated by commas')
+
 /** What the API reads from its environment. */
 export const ApiConfig = z.object({
   ...clickhouseEnv,
@@ -27,7 +34,9 @@ export const ApiConfig = z.object({
   REDIS_URL: envUrl('redis', 'rediss').optional(),
   ADMIN_API_KEY: adminKey.optional(),
   SECRETS_KEY: secretsKey.optional(),
+  FREE_REQUESTS_PER_MINUTE: envInt(0, 1_000_000).default(600),
   KEY_REQUESTS_PER_MINUTE: envInt(1, 1_000_000).default(6000),
+  TRUST_PROXY: trustProxy.default([]),
   LOG_LEVEL: logLevel,
 })
 export type ApiConfig = z.infer<typeof ApiConfig>

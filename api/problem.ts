@@ -12,6 +12,7 @@ import {
   MissingKeyError,
   NotFoundError,
   PaymentRequiredError,
+  TooManyRequestsError,
   UrlTooLongError,
 } from './request-errors.js'
 
@@ -93,6 +94,10 @@ function refusalOf(error: unknown): Answer | null {
     return { status: 401, kind: 'invalid-key', detail: error.message, headers: challenge(', error="invalid_token"') }
   if (error instanceof ForbiddenError)
     return { status: 403, kind: 'forbidden', detail: error.message, headers: challenge(', error="insufficient_scope"') }
+  if (error instanceof TooManyRequestsError) {
+    const headers = { 'cache-control': 'no-store', 'retry-after': `${error.retryAfterSeconds}` }
+    return { status: 429, kind: 'too-many-requests', detail: error.message, headers }
+  }
   return null
 }
 

@@ -48,3 +48,9 @@ export function readRange(
   if (from > to) throw new BadParameterError('from', 'must not lie after to')
   return { from: Math.max(0, from.getTime() / 1000), to: Math.max(0, Math.floor(to.getTime() / 1000)) }
 }
+
+/** Rows of an answer that count as much as one request. */
+const ROWS_OF_A_REQUEST = 10_000
+
+/** As how many requests an answer of so many rows counts. */
+export const costOfRows = (rows: number): number => 1 + Math.floor(rows / ROWS_OF_A_REQUEST)

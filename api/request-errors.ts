@@ -46,6 +46,19 @@ export class ForbiddenError extends PlumblineError {
   }
 }
 
+/** The caller has used up his requests of this minute. */
+export class TooManyRequestsError extends PlumblineError {
+  /** When he has new ones. */
+  readonly retryAfterSeconds: number
+
+  constructor(limit: number, retryAfterSeconds: number) {
+    super(`more than ${limit} requests in a minute, as this one counts; go on in ${retryAfterSeconds} s`, {
+      retryable: false,
+    })
+    this.retryAfterSeconds = retryAfterSeconds
+  }
+}
+
 /** The path exists, but not with this method. `allow` goes into the header of that name. */
 export class MethodNotAllowedError extends PlumblineError {
   readonly allow: string

@@ -46,7 +46,9 @@ async function main(): Promise<void> {
     redis,
     now: () => new Date(),
     adminKey: config.ADMIN_API_KEY,
-    keyRequestsPerMinute: config.KEY_REQUESTS_PER_MINUTE,
+    limits: { free: config.FREE_REQUESTS_PER_MINUTE, key: config.KEY_REQUESTS_PER_MINUTE },
+    trustProxy: config.TRUST_PROXY,
+    database: config.CLICKHOUSE_DATABASE,
     logger,
   })
   try {

@@ -10,6 +10,8 @@ export async function cors(app: FastifyInstance): Promise<void> {
       'X-Service-As-Of',
       'X-Request-Id',
       'Retry-After',
+      'RateLimit',
+      'RateLimit-Policy',
       'Allow',
       'WWW-Authenticate',
       'X-Next-Cursor',

@@ -23,7 +23,12 @@ export function paid(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => {
     const price = route.config?.price
     if (price === undefined) return
-    route.preHandler = [...[route.preHandler ?? []].flat(), gate(price)]
+    const requirePayment = gate(price)
+    // Who has used up what is free is told the price before it costs any work.
+    const tellPrice: preHandlerAsyncHookHandler = async function (request, reply) {
+      if (request.isOverLimit) await requirePayment.call(this, request, reply)
+    }
+    route.preHandler = [tellPrice, ...[route.preHandler ?? []].flat(), requirePayment]
     // Answers are for those who paid, and not for the next who asks a shared cache.
     route.onSend = [
       ...[route.onSend ?? []].flat(),

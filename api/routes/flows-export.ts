@@ -4,7 +4,7 @@ import { flowPageEnd, flowRows } from '../../clickhouse/queries/flow-rows.js'
 import { CursorQuery } from '../cursor.js'
 import { problemResponses } from '../problem.js'
 import { querySignal } from '../query-signal.js'
-import { RangeQuery, readRange } from '../range-query.js'
+import { costOfRows, RangeQuery, readRange } from '../range-query.js'
 import { exportResponse, sendExport } from '../send-export.js'
 
 /** Time, block number and log index of the last flow of a page. */
@@ -51,7 +51,7 @@ export const flowsExportRoute: FastifyPluginAsyncZod = async (app) => {
   const route = {
     schema,
     exposeHeadRoute: false,
-    config: { price: PRICE },
+    config: { price: PRICE, cost: ({ query }: { query: { limit: number } }) => costOfRows(query.limit) },
     // Nobody is asked to pay for a range that does not exist.
     preHandler: async ({ query }: { query: unknown }) => void readRange(app, query as Parameters<typeof readRange>[1]),
   }

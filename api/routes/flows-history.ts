@@ -16,6 +16,7 @@ import { Coverage } from '../shapes.js'
 const PRICE = '0.02'
 const LONGEST_DAYS = 366
 const HOUR_SECONDS = 3600
+const MONTH_SECONDS = 30 * 86_400
 
 const seconds = (description: string) =>
   z
@@ -71,9 +72,11 @@ export const flowsHistoryRoute: FastifyPluginAsyncZod = async (app) => {
     if (!history || to <= history.started_at)
       throw new NotFoundError('before-history', `to ${isoSeconds(to)} is before the start of history`, 'to')
   }
+  const cost = ({ query: { from, to } }: { query: { from: number; to: number } }): number =>
+    1 + Math.floor(Math.max(to - from, 0) / MONTH_SECONDS)
   app.get(
     '/stablecoins/flows/history',
-    { schema, config: { price: PRICE }, preHandler: requireData },
+    { schema, config: { price: PRICE, cost }, preHandler: requireData },
     async (request) => {
       const window = readWindow(request.query, app.now())
       const signal = querySignal(request)

@@ -10,7 +10,7 @@ import { BUCKET_SECONDS, type BucketPage, bucketPage, type Interval } from '../.
 import { CursorQuery } from '../cursor.js'
 import { problemResponses } from '../problem.js'
 import { querySignal } from '../query-signal.js'
-import { IntervalQuery, RangeQuery, readRange } from '../range-query.js'
+import { costOfRows, IntervalQuery, RangeQuery, readRange } from '../range-query.js'
 import { exportResponse, sendExport } from '../send-export.js'
 import { requireStable, StableParams } from './stable-params.js'
 
@@ -117,7 +117,12 @@ export const seriesRoutes: FastifyPluginAsyncZod = async (app) => {
       querystring: SeriesQuery,
       response: { 200: exportResponse(Head, Row), ...problemResponses(400, 404, 503) },
     }
-    app.get(`/stablecoins/:address/${name}/series`, { schema, exposeHeadRoute: false }, async (request, reply) => {
+    const cost = ({ query }: { query: z.output<typeof SeriesQuery> }): number => {
+      const { from, to } = readRange(app, query)
+      return costOfRows(Math.min(query.limit, (to - from) / BUCKET_SECONDS[query.interval]))
+    }
+    const route = { schema, exposeHeadRoute: false, config: { cost } }
+    app.get(`/stablecoins/:address/${name}/series`, route, async (request, reply) => {
       const { address: stable } = request.params
       const { interval, format } = request.query
       await requireStable(app, stable)

@@ -1,49 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { type AddressInfo, connect, createServer as createRelay, type Socket } from 'node:net'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
-import { describe, expect, onTestFinished } from 'vitest'
-import type { ClickHouseEnv } from '../../../clickhouse/env.js'
+import type { AddressInfo } from 'node:net'
+import { describe, expect } from 'vitest'
+import { readyApi as ready, startApi as start } from '../../fixtures/api-server.js'
+import { relayTo } from '../../fixtures/relay.js'
 import { test } from '../../fixtures/services.js'
-
-const PROGRAM = fileURLToPath(new URL('../../../dist/api/server.js', import.meta.url))
-
-type Server = { child: ChildProcess; stdout: string[]; stderr: string[]; ended: Promise<number | null> }
-
-/** The compiled API as a process of its own, killed at the end of the test. */
-function start(env: Record<string, string>): Server {
-  if (!existsSync(PROGRAM)) throw new Error('run npm run build before this test')
-  const child = spawn(process.execPath, [PROGRAM], { env: { ...env }, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
-  const server: Server = {
-    child,
-    stdout: [],
-    stderr: [],
-    // Not `close` of the child, which never comes once its channel has been closed from this side.
-    ended: Promise.all([
-      once(child, 'exit'),
-      once(child.stdout as NodeJS.ReadableStream, 'close'),
-      once(child.stderr as NodeJS.ReadableStream, 'close'),
-    ]).then(([[code]]) => code as number | null),
-  }
-  createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => server.stdout.push(line))
-  createInterface({ input: child.stderr as NodeJS.ReadableStream }).on('line', (line) => server.stderr.push(line))
-  onTestFinished(async () => {
-    child.kill('SIGKILL')
-    await server.ended
-  })
-  return server
-}
-
-async function ready(env: ClickHouseEnv): Promise<Server & { url: string }> {
-  const server = start({ ...env, PORT: '0' })
-  await expect
-    .poll(() => server.stdout[0], { timeout: 20_000 })
-    .toMatch(/^api ready at http:\/\/127\.0\.0\.1:\d+\/api\/v1\/stablecoins$/)
-  return { ...server, url: (server.stdout[0] as string).slice('api ready at '.length) }
-}
 
 test('it says where it is once it answers there', async ({ clickhouseEnv }) => {
   const { url } = await ready(clickhouseEnv)
@@ -98,26 +59,13 @@ describe('what keeps it from starting is one line', () => {
 })
 
 test('it starts without ClickHouse, says 503, and serves when it is there', async ({ clickhouseEnv }) => {
-  const upstream = Number(new URL(clickhouseEnv.CLICKHOUSE_URL).port)
-  const relay = createRelay((near) => {
-    const far = connect(upstream, '127.0.0.1')
-    near.pipe(far).pipe(near)
-    for (const socket of [near, far]) socket.on('error', () => socket.destroy())
-    open.add(near)
-  })
-  const open = new Set<Socket>()
-  relay.listen(0, '127.0.0.1')
-  await once(relay, 'listening')
-  const { port } = relay.address() as AddressInfo
-  await new Promise((resolve) => relay.close(resolve))
-
-  const { url } = await ready({ ...clickhouseEnv, CLICKHOUSE_URL: `http://127.0.0.1:${port}` })
+  const relay = await relayTo(clickhouseEnv.CLICKHOUSE_URL)
+  await relay.cut()
+  const { url } = await ready({ ...clickhouseEnv, CLICKHOUSE_URL: relay.url })
   const status = async () => (await fetch(url)).status
   expect(await status()).toBe(503)
-  relay.listen(port, '127.0.0.1')
+  await relay.mend()
   await expect.poll(status, { timeout: 5000 }).toBe(200)
-  const closed = new Promise((resolve) => relay.close(resolve))
-  for (const socket of open) socket.destroy()
-  await closed
+  await relay.cut()
   expect(await status()).toBe(503)
 })

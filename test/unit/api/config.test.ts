@@ -22,3 +22,11 @@ test('keys that could be guessed are refused without being told', () => {
     expect(parse).not.toThrow(bad)
   }
 })
+
+test('a proxy is trusted by its address, and nobody is by default', () => {
+  expect(parseEnv(ApiConfig, {}).TRUST_PROXY).toEqual([])
+  const TRUST_PROXY = '10.0.0.0/8, 192.0.2.1,2001:db8::/32'
+  expect(parseEnv(ApiConfig, { TRUST_PROXY }).TRUST_PROXY).toEqual(['10.0.0.0/8', '192.0.2.1', '2001:db8::/32'])
+  for (const bad of ['1', 'true', '*', '10.0.0.0/33', '10.0.0.1,', 'proxy.example', '0.0.0.0/0 '.repeat(2)])
+    expect(() => parseEnv(ApiConfig, { TRUST_PROXY: bad }), bad).toThrow(/TRUST_PROXY: must be IP addresses/)
+})

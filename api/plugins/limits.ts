@@ -1,0 +1,71 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { networkOf } from '../limits/network-of.js'
+import { type RequestCounter, WINDOW_SECONDS } from '../limits/request-counter.js'
+import { TooManyRequestsError } from '../request-errors.js'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Anybody who has used up what is free, on a route that he can pay for: only a payment goes on from here. */
+    isOverLimit: boolean
+  }
+  interface FastifyContextConfig {
+    /**
+     * How many requests a valid request of this route counts as, 1 where left out; whole and at least 1. More than the
+     * whole limit counts as the whole limit.
+     */
+    // biome-ignore lint/suspicious/noExplicitAny: every route has a request type of its own
+    cost?: (request: any) => number
+  }
+}
+
+/** Requests a minute: of an address without a key (0: no limit), and of a key that was made without a limit of its own. */
+export type Limits = { free: number; key: number }
+
+/** Who is counted, under which name of a policy, and how far. */
+type Budget = { asker: string; policy: string; limit: number }
+
+const isPayment = ({ headers }: FastifyRequest): boolean => /^Payment /i.test(headers.authorization ?? '')
+
+/**
+ * Counts every request of a caller and refuses what is above his limit with 429: by key, and without one by address. The
+ * header fields are those of draft-ietf-httpapi-ratelimit-headers-10. On routes with a price nobody without a key is
+ * refused here: a payment is always taken, and who does not pay hears the price. To be called after `auth` and before
+ * the routes are added.
+ */
+export function limits(app: FastifyInstance, { free }: Limits, count: RequestCounter): void {
+  function budgetOf(request: FastifyRequest): Budget | null {
+    const { caller } = request
+    const { always, price } = request.routeOptions.config
+    if (always || caller.tier === 'admin') return null
+    if (caller.tier === 'subscriber') return { asker: caller.keyId, policy: 'key', limit: caller.requestsPerMinute }
+    if (free === 0 || (price !== undefined && isPayment(request))) return null
+    return { asker: networkOf(request.ip), policy: 'free', limit: free }
+  }
+
+  async function charge(request: FastifyRequest, reply: FastifyReply, pointsWithin: (limit: number) => number) {
+    const budget = budgetOf(request)
+    if (budget === null) return
+    const { asker, policy, limit } = budget
+    const points = pointsWithin(limit)
+    if (points === 0) return
+    const { consumed, resetMs } = await count(asker, points)
+    const seconds = Math.max(Math.ceil(resetMs / 1000), 1)
+    reply.header('ratelimit-policy', `"${policy}";q=${limit};w=${WINDOW_SECONDS}`)
+    reply.header('ratelimit', `"${policy}";r=${Math.max(limit - consumed, 0)};t=${seconds}`)
+    if (consumed <= limit) return
+    const isPayable = policy === 'free' && request.routeOptions.config.price !== undefined
+    if (!isPayable) throw new TooManyRequestsError(limit, seconds)
+    request.isOverLimit = true
+  }
+
+  app.decorateRequest('isOverLimit', false)
+  app.addHook('onRequest', (request, reply) => charge(request, reply, () => 1))
+  app.addHook('onRoute', (route) => {
+    const cost = route.config?.cost
+    if (cost === undefined) return
+    // What it costs is known once its parameters are.
+    const chargeRest = (request: FastifyRequest, reply: FastifyReply) =>
+      charge(request, reply, (limit) => Math.min(cost(request), limit) - 1)
+    route.preHandler = [chargeRest, ...[route.preHandler ?? []].flat()]
+  })
+}

@@ -1,0 +1,145 @@
+import { fastify, type InjectOptions } from 'fastify'
+import { pino } from 'pino'
+import { expect, onTestFinished, test } from 'vitest'
+import { createRequestCounter } from '../../../../api/limits/request-counter.js'
+import { auth } from '../../../../api/plugins/auth.js'
+import { limits } from '../../../../api/plugins/limits.js'
+import { paid } from '../../../../api/plugins/paid.js'
+import { sendProblem } from '../../../../api/problem.js'
+import { withKeys } from '../../../fixtures/known-keys.js'
+
+const ADMIN = `ak_${'a'.repeat(43)}`
+const [SMALL, BIG] = ['s', 'b'].map((letter) => `pk_${letter.repeat(43)}`) as [string, string]
+
+async function setup({ free = 3, trustProxy = [] as string[] } = {}) {
+  const app = fastify({ logger: false, trustProxy: trustProxy.length > 0 && trustProxy })
+  onTestFinished(() => app.close())
+  app.setErrorHandler(sendProblem)
+  withKeys(app, [
+    { key: SMALL, requests_per_minute: 2 },
+    { key: BIG, requests_per_minute: 5 },
+  ])
+  auth(app, ADMIN)
+  limits(app, { free, key: 1 }, createRequestCounter(null, 'test', pino({ level: 'silent' })))
+  paid(app)
+  const done: string[] = []
+  const answer = (what: string) => async () => {
+    done.push(what)
+    return { what }
+  }
+  app.get('/free', answer('free'))
+  const cost = ({ query }: { query: { rows?: string } }) => Number(query.rows ?? 1)
+  app.get('/rows', { config: { cost } }, answer('rows'))
+  app.get('/paid', { config: { price: '0.02' }, preHandler: async () => void done.push('looked') }, answer('paid'))
+  app.get('/health', { config: { always: true } }, answer('health'))
+  const ask = async (url: string, options: Omit<InjectOptions, 'url'> = {}) => {
+    const { statusCode, headers, body } = await app.inject({ url, ...options })
+    return { status: statusCode, headers, body }
+  }
+  const bearing = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
+  const statuses = async (url: string, n: number, options: Omit<InjectOptions, 'url'> = {}) => {
+    const all = []
+    for (let i = 0; i < n; i++) all.push((await ask(url, options)).status)
+    return all
+  }
+  return { ask, statuses, bearing, done }
+}
+
+test('above the limit a request is 429 and says when to come back; below it what is left', async () => {
+  const { ask } = await setup()
+  for (const left of [2, 1, 0]) {
+    const { status, headers } = await ask('/free')
+    expect(status).toBe(200)
+    expect(headers['ratelimit-policy']).toBe('"free";q=3;w=60')
+    expect(headers.ratelimit).toMatch(new RegExp(`^"free";r=${left};t=([1-9]|[1-5]\\d|60)$`))
+  }
+  const { status, headers, body } = await ask('/free')
+  expect(status).toBe(429)
+  expect(headers['content-type']).toBe('application/problem+json; charset=utf-8')
+  expect(headers.ratelimit).toMatch(/^"free";r=0;t=\d+$/)
+  expect(headers['retry-after']).toBe(/t=(\d+)/.exec(headers.ratelimit as string)?.[1])
+  expect(headers['cache-control']).toBe('no-store')
+  expect(JSON.parse(body)).toMatchObject({ status: 429, type: 'urn:plumbline:problem:too-many-requests' })
+})
+
+test('each address has a limit of its own, each IPv6 network one for all of its addresses', async () => {
+  const { statuses } = await setup({ free: 2 })
+  const from = (remoteAddress: string) => statuses('/free', 3, { remoteAddress })
+  expect(await from('192.0.2.1')).toEqual([200, 200, 429])
+  expect(await from('192.0.2.2')).toEqual([200, 200, 429])
+  expect(await from('::ffff:192.0.2.1')).toEqual([429, 429, 429])
+  expect(await from('2001:db8::1')).toEqual([200, 200, 429])
+  expect(await from('2001:db8::ffff:1')).toEqual([429, 429, 429])
+  expect(await from('2001:db8:0:1::1')).toEqual([200, 200, 429])
+})
+
+test('each key has the limit that it was made with, wherever it is used from', async () => {
+  const { statuses, bearing, ask } = await setup({ free: 1 })
+  expect(await statuses('/free', 3, bearing(SMALL))).toEqual([200, 200, 429])
+  expect(await statuses('/free', 1, { ...bearing(SMALL), remoteAddress: '192.0.2.9' })).toEqual([429])
+  expect(await statuses('/free', 6, bearing(BIG))).toEqual([200, 200, 200, 200, 200, 429])
+  expect((await ask('/free', bearing(BIG))).headers['ratelimit-policy']).toBe('"key";q=5;w=60')
+  // What a key uses is not taken from its address.
+  expect(await statuses('/free', 2)).toEqual([200, 429])
+})
+
+test('the operator and health have no limit, and 0 is none', async () => {
+  const { statuses, bearing, ask } = await setup({ free: 1 })
+  expect(new Set(await statuses('/free', 20, bearing(ADMIN)))).toEqual(new Set([200]))
+  expect(new Set(await statuses('/health', 20))).toEqual(new Set([200]))
+  expect((await ask('/health')).headers).not.toHaveProperty('ratelimit')
+  expect(await statuses('/free', 2)).toEqual([200, 429])
+  const none = await setup({ free: 0 })
+  expect(new Set(await none.statuses('/free', 50))).toEqual(new Set([200]))
+})
+
+test('an expensive request counts as several, once it is known to be valid', async () => {
+  const { ask, done } = await setup({ free: 10 })
+  const left = async (url: string) => /r=(\d+)/.exec((await ask(url)).headers.ratelimit as string)?.[1]
+  expect(await left('/rows')).toBe('9')
+  expect(await left('/rows?rows=4')).toBe('5')
+  expect((await ask('/rows', { method: 'HEAD', query: { rows: '2' } })).headers.ratelimit).toMatch(/r=3;/)
+  expect((await ask('/rows?rows=4')).status).toBe(429)
+  expect(done).toEqual(['rows', 'rows', 'rows'])
+  const other = await setup({ free: 10 })
+  // More than there is counts as all there is: it is refused in no window that is new.
+  expect((await other.ask('/rows?rows=1000')).status).toBe(200)
+  expect((await other.ask('/free')).status).toBe(429)
+})
+
+test('on a route with a price the way on is to pay, and no work is done for who does not', async () => {
+  const { ask, statuses, done, bearing } = await setup({ free: 2 })
+  expect(await statuses('/free', 3)).toEqual([200, 200, 429])
+  const { status, headers } = await ask('/paid')
+  expect([status, headers['retry-after']]).toEqual([402, undefined])
+  expect(headers.ratelimit).toMatch(/^"free";r=0;t=/)
+  expect(done).toEqual(['free', 'free'])
+  // A payment reaches those who check it, however many requests there were, and uses up nothing.
+  const payment = { headers: { authorization: 'Payment eyJ9' } }
+  expect(await statuses('/paid', 3, payment)).toEqual([402, 402, 402])
+  expect(done.filter((what) => what === 'looked')).toHaveLength(3)
+  expect((await ask('/paid', payment)).headers).not.toHaveProperty('ratelimit')
+  // On a route without a price it buys nothing.
+  expect((await ask('/free', payment)).status).toBe(429)
+  expect(await statuses('/paid', 3, bearing(SMALL))).toEqual([200, 200, 429])
+})
+
+test('X-Forwarded-For is believed from a trusted proxy only, and only what the proxy itself has added', async () => {
+  const open = await setup({ free: 1 })
+  const claiming = (remoteAddress: string, claimed: string) => ({
+    remoteAddress,
+    headers: { 'x-forwarded-for': claimed, forwarded: `for=${claimed}`, 'x-real-ip': claimed },
+  })
+  expect(await open.statuses('/free', 1, claiming('192.0.2.1', '198.51.100.1'))).toEqual([200])
+  expect(await open.statuses('/free', 1, claiming('192.0.2.1', '198.51.100.2'))).toEqual([429])
+
+  const behind = await setup({ free: 1, trustProxy: ['10.0.0.0/8'] })
+  expect(await behind.statuses('/free', 2, claiming('10.0.0.1', '198.51.100.1'))).toEqual([200, 429])
+  expect(await behind.statuses('/free', 2, claiming('10.0.0.2', '198.51.100.2'))).toEqual([200, 429])
+  // What stands before it came from the client.
+  for (const spoofed of ['203.0.113.9, 198.51.100.1', '10.9.9.9, 198.51.100.1', 'garbage, ,198.51.100.1'])
+    expect(await behind.statuses('/free', 1, claiming('10.0.0.1', spoofed)), spoofed).toEqual([429])
+  // Past the proxy.
+  expect(await behind.statuses('/free', 1, claiming('192.0.2.1', '198.51.100.77'))).toEqual([200])
+  expect(await behind.statuses('/free', 1, claiming('192.0.2.1', '198.51.100.78'))).toEqual([429])
+})
