@@ -8,6 +8,7 @@ import { stablecoinAddresses } from '../clickhouse/queries/stablecoin-addresses.
 import { insertApiKeyUses } from '../clickhouse/tables/api-keys.js'
 import { METHODOLOGY_HEADER, METHODOLOGY_VERSION } from '../domain/methodology.js'
 import { curatedBriefings } from './briefings/curated-briefings.js'
+import { CONNECTION_LIMITS } from './connection-limits.js'
 import { createExportSlots, type ExportSlots } from './export-slots.js'
 import { createKeyUses, type KeyUses } from './keys/key-uses.js'
 import { createKnownKeys, type KnownKeys } from './keys/known-keys.js'
@@ -20,6 +21,8 @@ import { type Limits, limits } from './plugins/limits.js'
 import { openapi } from './plugins/openapi.js'
 import { paid } from './plugins/paid.js'
 import { refusals } from './plugins/refusals.js'
+import { securityHeaders } from './plugins/security-headers.js'
+import { shedding } from './plugins/shedding.js'
 import { rawProblem, sendProblem } from './problem.js'
 import { adminKeysRoutes } from './routes/admin-keys.js'
 import { analysisRoute } from './routes/analysis.js'
@@ -71,6 +74,8 @@ export type AppDeps = {
   limits?: Limits | undefined
   /** Addresses and networks of the proxies whose X-Forwarded-For is believed; none where left out. */
   trustProxy?: string[] | undefined
+  /** Later than this, the event loop takes on no more requests; 0, where left out, for never. */
+  maxEventLoopDelayMs?: number | undefined
   /** Tells services on one Redis apart. */
   database?: string | undefined
   logger: FastifyBaseLogger
@@ -85,6 +90,7 @@ export async function buildApp({
   adminKey,
   limits: callerLimits = { free: 0, key: 6000 },
   trustProxy = [],
+  maxEventLoopDelayMs = 0,
   database = 'plumbline',
   logger,
 }: AppDeps) {
@@ -93,7 +99,7 @@ export async function buildApp({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
-    requestTimeout: 30_000,
+    ...CONNECTION_LIMITS,
     trustProxy: trustProxy.length > 0 && trustProxy,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -133,7 +139,9 @@ export async function buildApp({
     )
   })
 
+  securityHeaders(app)
   await cors(app)
+  await shedding(app, maxEventLoopDelayMs)
   refusals(app)
   auth(app, adminKey)
   limits(app, callerLimits, createRequestCounter(redis ?? null, database, logger))

@@ -37,6 +37,7 @@ export const ApiConfig = z.object({
   FREE_REQUESTS_PER_MINUTE: envInt(0, 1_000_000).default(600),
   KEY_REQUESTS_PER_MINUTE: envInt(1, 1_000_000).default(6000),
   TRUST_PROXY: trustProxy.default([]),
+  MAX_EVENT_LOOP_DELAY_MS: envInt(0, 60_000).default(1000),
   LOG_LEVEL: logLevel,
 })
 export type ApiConfig = z.infer<typeof ApiConfig>

@@ -11,6 +11,7 @@ import {
   MethodNotAllowedError,
   MissingKeyError,
   NotFoundError,
+  OverloadedError,
   PaymentRequiredError,
   TooManyRequestsError,
   UrlTooLongError,
@@ -121,6 +122,7 @@ function answerTo(error: unknown): Answer {
     return { status: 414, kind: 'url-too-long', detail: 'no route has a URL of this length' }
   if (error instanceof PlumblineError && error.retryable) {
     const headers = { 'retry-after': `${RETRY_AFTER_SECONDS}` }
+    if (error instanceof OverloadedError) return { status: 503, kind: 'overloaded', detail: error.message, headers }
     return { status: 503, kind: 'unavailable', detail: 'the data cannot be read at the moment; try again', headers }
   }
   if (code === 'FST_ERR_BAD_URL') return { status: 400, kind: 'bad-url', detail: 'the URL is not properly encoded' }

@@ -59,6 +59,13 @@ export class TooManyRequestsError extends PlumblineError {
   }
 }
 
+/** The process has more to do than it can do in time. */
+export class OverloadedError extends PlumblineError {
+  constructor() {
+    super('too much is asked of the service at the moment; try again', { retryable: true })
+  }
+}
+
 /** The path exists, but not with this method. `allow` goes into the header of that name. */
 export class MethodNotAllowedError extends PlumblineError {
   readonly allow: string

@@ -48,6 +48,7 @@ async function main(): Promise<void> {
     adminKey: config.ADMIN_API_KEY,
     limits: { free: config.FREE_REQUESTS_PER_MINUTE, key: config.KEY_REQUESTS_PER_MINUTE },
     trustProxy: config.TRUST_PROXY,
+    maxEventLoopDelayMs: config.MAX_EVENT_LOOP_DELAY_MS,
     database: config.CLICKHOUSE_DATABASE,
     logger,
   })

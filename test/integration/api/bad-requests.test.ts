@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { type AddressInfo, connect as connectSocket } from 'node:net'
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
@@ -6,6 +5,7 @@ import { describe, expect } from 'vitest'
 import { buildApp } from '../../../api/app.js'
 import { connect } from '../../../clickhouse/client.js'
 import { test } from '../../fixtures/app.js'
+import { sendRaw } from '../../fixtures/raw-socket.js'
 import { addFacts, stableAddress, stablecoin } from '../../fixtures/rows.js'
 
 const STABLE = stableAddress(1)
@@ -16,20 +16,6 @@ type App = Awaited<ReturnType<typeof buildApp>>
 async function listen(app: App): Promise<number> {
   await app.listen({ port: 0, host: '127.0.0.1' })
   return (app.server.address() as AddressInfo).port
-}
-
-/** Sends bytes as they are, and returns all that comes back until the server closes the connection or falls silent. */
-async function sendRaw(port: number, text: string): Promise<string> {
-  const socket = connectSocket(port, '127.0.0.1')
-  let answer = ''
-  socket.on('data', (chunk) => {
-    answer += chunk
-  })
-  socket.on('error', () => {})
-  socket.setTimeout(500, () => socket.destroy())
-  socket.write(text)
-  await once(socket, 'close')
-  return answer
 }
 
 describe('a parameter that cannot be answered', () => {
