@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 /** Whoever has one address of an IPv6 network has all of them: providers give out no smaller ones. */
@@ -8,6 +9,7 @@ const isAddress = (text: string): boolean => ipaddr.IPv4.isValidFourPartDecimal(
 
 /** What is counted as one asker: an IPv4 address, also one written as IPv6, or the /64 network of an IPv6 address. */
 export function networkOf(address: string): string {
+  if (isIPv4(address)) return address
   // Node never has another, but a proxy may send anything.
   if (!isAddress(address)) return 'unknown'
   const parsed = ipaddr.process(address)

@@ -28,7 +28,7 @@ const countOf = ({ consumedPoints, msBeforeNext }: RateLimiterRes): Count => ({
  */
 export function createRequestCounter(redis: Redis | null, database: string, log: FastifyBaseLogger): RequestCounter {
   const own = new RateLimiterMemory(ENDLESS)
-  const countHere: RequestCounter = async (asker, points) => countOf(await own.consume(asker, points))
+  const countHere: RequestCounter = (asker, points) => own.consume(asker, points).then(countOf)
   if (redis === null) return countHere
 
   const keyPrefix = `plumbline:${database}:requests`

@@ -17,8 +17,7 @@ const bearerToken = (authorization: string): string | null => /^Bearer +(\S+) *$
 export function auth(app: FastifyInstance, adminKey: string | undefined): void {
   const adminHash = adminKey === undefined ? null : hashOf(adminKey)
 
-  async function callerOf(authorization: string | undefined): Promise<Caller> {
-    if (authorization === undefined || /^Payment /i.test(authorization)) return FREE
+  async function callerOf(authorization: string): Promise<Caller> {
     const token = bearerToken(authorization)
     if (token === null) throw new InvalidKeyError()
     if (adminHash !== null && isSameHash(hashOf(token), adminHash)) return ADMIN
@@ -34,12 +33,16 @@ export function auth(app: FastifyInstance, adminKey: string | undefined): void {
   }
 
   app.decorateRequest('caller')
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', (request, _, done) => {
     const { tier, always } = request.routeOptions.config
+    const { authorization } = request.headers
     request.caller = FREE
-    if (always) return
-    request.caller = await callerOf(request.headers.authorization)
-    if (tier === undefined || request.caller.tier === tier) return
-    throw request.caller.tier === 'free' ? new MissingKeyError() : new ForbiddenError()
+    if (always) return done()
+    if (authorization === undefined || /^Payment /i.test(authorization))
+      return done(tier === undefined ? undefined : new MissingKeyError())
+    callerOf(authorization).then((caller) => {
+      request.caller = caller
+      done(tier === undefined || caller.tier === tier ? undefined : new ForbiddenError())
+    }, done)
   })
 }

@@ -9,16 +9,31 @@ declare module 'fastify' {
   }
 }
 
-const NOTHING = { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] }
+type Headers = Record<string, string>
 
-/** The header fields that helmet sets, by name. They are the same for every answer, so it is asked once. */
-function headersOf(directives: Record<string, string[]>): Record<string, string> {
-  const options: HelmetOptions = {
-    contentSecurityPolicy: { useDefaults: false, directives },
-    // All data is public, and pages of others may show it.
-    crossOriginResourcePolicy: { policy: 'cross-origin' },
-  }
-  const headers: Record<string, string> = {}
+/** All data is public, and pages of others may show it. */
+const PUBLIC = { crossOriginResourcePolicy: { policy: 'cross-origin' } } satisfies HelmetOptions
+
+/** Data is no page: of what is for pages only, it goes without. */
+const DATA = {
+  ...PUBLIC,
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] },
+  },
+  crossOriginOpenerPolicy: false,
+  originAgentCluster: false,
+  referrerPolicy: false,
+  xDnsPrefetchControl: false,
+  xDownloadOptions: false,
+  xFrameOptions: false,
+  xPermittedCrossDomainPolicies: false,
+  xXssProtection: false,
+} satisfies HelmetOptions
+
+/** The header fields that helmet sets. They are the same for every answer of a kind, so it is asked once. */
+function headersOf(options: HelmetOptions): Headers {
+  const headers: Headers = {}
   const response = {
     setHeader: (name: string, value: string) => {
       headers[name.toLowerCase()] = value
@@ -31,14 +46,16 @@ function headersOf(directives: Record<string, string[]>): Record<string, string>
 
 /** Tells browsers to take no answer for what it is not. To be called before the routes are added. */
 export function securityHeaders(app: FastifyInstance): void {
-  const usual = headersOf(NOTHING)
-  const ofPages = new Map<object, Record<string, string>>()
+  const ofData = headersOf(DATA)
+  const ofPages = new Map<object, Headers>()
   app.addHook('onRoute', ({ config }) => {
     const directives = config?.contentSecurityPolicy
-    if (directives) ofPages.set(directives, headersOf(directives))
+    if (directives)
+      ofPages.set(directives, headersOf({ ...PUBLIC, contentSecurityPolicy: { useDefaults: false, directives } }))
   })
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     const directives = request.routeOptions.config.contentSecurityPolicy
-    reply.headers((directives && ofPages.get(directives)) ?? usual)
+    reply.headers((directives && ofPages.get(directives)) ?? ofData)
+    done()
   })
 }
