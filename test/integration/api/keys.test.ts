@@ -73,7 +73,9 @@ test('only the admin key opens the admin routes', async ({ app, clickhouse }) =>
     expect(await answer(bearing(`${ADMIN_KEY}x`))).toMatchObject({ status: 401 })
     expect(await answer(bearing(key))).toMatchObject({ status: 403, type: 'urn:plumbline:problem:forbidden' })
   }
-  expect((await list(app)).keys).toMatchObject([{ id, revoked_at: null }, {}])
+  const { keys } = await list(app)
+  expect(keys).toHaveLength(2)
+  expect(keys).toContainEqual(expect.objectContaining({ id, revoked_at: null }))
 })
 
 test('a key without the scope pays like anybody, and the admin key does not', async ({ app, clickhouse }) => {
