@@ -15,6 +15,7 @@ import { createKnownKeys, type KnownKeys } from './keys/known-keys.js'
 import { createKnownStables, type KnownStables } from './known-stables.js'
 import { createRequestCounter } from './limits/request-counter.js'
 import { auth } from './plugins/auth.js'
+import { type CacheOptions, cache } from './plugins/cache.js'
 import { cors } from './plugins/cors.js'
 import { health } from './plugins/health.js'
 import { type Limits, limits } from './plugins/limits.js'
@@ -78,6 +79,8 @@ export type AppDeps = {
   maxEventLoopDelayMs?: number | undefined
   /** Tells services on one Redis apart. */
   database?: string | undefined
+  /** Every answer is made for its request where this is left out. */
+  cache?: CacheOptions | undefined
   logger: FastifyBaseLogger
 }
 
@@ -92,6 +95,7 @@ export async function buildApp({
   trustProxy = [],
   maxEventLoopDelayMs = 0,
   database = 'plumbline',
+  cache: cacheOptions = { maxBytes: 0, database: '' },
   logger,
 }: AppDeps) {
   const curated = curatedBriefings()
@@ -132,12 +136,13 @@ export async function buildApp({
     createKeyUses((uses) => insertApiKeyUses(records, uses, randomUUID()), logger),
   )
   app.addHook('onClose', () => app.keyUses.close())
-  app.addHook('onResponse', async (request, reply) => {
-    request.log.debug(
-      { method: request.method, url: request.url, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
-      'answered',
-    )
-  })
+  if (logger.level === 'debug')
+    app.addHook('onResponse', async (request, reply) => {
+      request.log.debug(
+        { method: request.method, url: request.url, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
+        'answered',
+      )
+    })
 
   securityHeaders(app)
   await cors(app)
@@ -146,14 +151,16 @@ export async function buildApp({
   auth(app, adminKey)
   limits(app, callerLimits, createRequestCounter(redis ?? null, database, logger))
   paid(app)
+  cache(app, cacheOptions)
   await openapi(app)
   await app.register(health)
   await app.register(indexRoute)
   await app.register(adminKeysRoutes(callerLimits.key), { prefix: '/api/admin' })
   await app.register(
     async (api) => {
-      api.addHook('onRequest', async (_, reply) => {
+      api.addHook('onRequest', (_, reply, done) => {
         reply.header(METHODOLOGY_HEADER, METHODOLOGY_VERSION)
+        done()
       })
       await api.register(stablecoinsRoutes)
       await api.register(analysisRoute(curated))

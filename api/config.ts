@@ -38,6 +38,7 @@ export const ApiConfig = z.object({
   KEY_REQUESTS_PER_MINUTE: envInt(1, 1_000_000).default(6000),
   TRUST_PROXY: trustProxy.default([]),
   MAX_EVENT_LOOP_DELAY_MS: envInt(0, 60_000).default(1000),
+  CACHE_MEMORY_MB: envInt(0, 65_536).default(64),
   LOG_LEVEL: logLevel,
 })
 export type ApiConfig = z.infer<typeof ApiConfig>

@@ -16,14 +16,15 @@ export function refusals(app: FastifyInstance): void {
     for (const one of [method].flat()) patterns.push({ path, method: one })
   })
 
-  app.addHook('onRequest', async (request, reply) => {
+  // No promise: nearly all requests pass, and hot ones in microseconds.
+  app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
-    if ((request.raw.url?.length ?? 0) > MAX_URL_LENGTH) throw new UrlTooLongError()
-    if (!request.is404) return
+    if ((request.raw.url?.length ?? 0) > MAX_URL_LENGTH) return done(new UrlTooLongError())
+    if (!request.is404) return done()
     const path = request.url.split('?', 1)[0] as string
     const allowed = patterns.filter((route) => route.path.test(path)).map(({ method }) => method)
-    if (allowed.length === 0) throw new NotFoundError('unknown-route', `there is nothing at ${path}`)
-    throw new MethodNotAllowedError(request.method, [...new Set([...allowed, 'OPTIONS'])].join(', '))
+    if (allowed.length === 0) return done(new NotFoundError('unknown-route', `there is nothing at ${path}`))
+    done(new MethodNotAllowedError(request.method, [...new Set([...allowed, 'OPTIONS'])].join(', ')))
   })
 
   app.setNotFoundHandler((request, reply) =>

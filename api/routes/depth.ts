@@ -4,6 +4,7 @@ import { depthAt } from '../../clickhouse/queries/depth-at.js'
 import { isoSeconds } from '../../domain/as-of.js'
 import { depthQuote } from '../../domain/depth.js'
 import { AS_OF_HEADER, AsOfQuery, readAsOf, requireHistory } from '../as-of-query.js'
+import { CACHE_POLICIES } from '../cache/policies.js'
 import { thisSecond } from '../moment.js'
 import { problemResponses } from '../problem.js'
 import { querySignal } from '../query-signal.js'
@@ -39,6 +40,7 @@ function coverageOf(quotes: readonly { amount: string | null }[]): z.infer<typeo
 
 /** What large amounts of a stable sell for and cost. */
 export const depthRoute: FastifyPluginAsyncZod = async (app) => {
+  const config = { cache: CACHE_POLICIES.depth }
   const schema = {
     tags: ['peg'],
     summary: 'Price and slippage by size, selling and buying, now or at any time',
@@ -46,7 +48,7 @@ export const depthRoute: FastifyPluginAsyncZod = async (app) => {
     querystring: z.strictObject(AsOfQuery),
     response: { 200: DepthResponse, ...problemResponses(400, 404, 503) },
   }
-  app.get('/stablecoins/:address/depth', { schema }, async (request, reply) => {
+  app.get('/stablecoins/:address/depth', { schema, config }, async (request, reply) => {
     const { address } = request.params
     const asOf = readAsOf(app, request.query)
     await requireStable(app, address)

@@ -6,6 +6,7 @@ import { FeeDistributionRow, recentFeeDistributions } from '../../clickhouse/que
 import { stablecoinNames } from '../../clickhouse/queries/stablecoin-names.js'
 import { feeOverview } from '../../domain/fee-overview.js'
 import { AsOfQuery } from '../as-of-query.js'
+import { CACHE_POLICIES } from '../cache/policies.js'
 import { Label, labelOf } from '../labels.js'
 import { AsOfEcho, readMoment } from '../moment.js'
 import { problemResponses } from '../problem.js'
@@ -41,13 +42,14 @@ const FeeEconomics = z.object({
 })
 
 export const feeEconomicsRoute: FastifyPluginAsyncZod = async (app) => {
+  const config = { cache: CACHE_POLICIES.feeEconomics }
   const schema = {
     tags: ['fees'],
     summary: 'Which stables users and validators choose for fees, and what validators were paid in each',
     querystring: z.strictObject(AsOfQuery),
     response: { 200: FeeEconomics, ...problemResponses(400, 404, 503) },
   }
-  app.get('/fee-economics/overview', { schema }, async (request, reply) => {
+  app.get('/fee-economics/overview', { schema, config }, async (request, reply) => {
     const { at, as_of } = await readMoment(app, request, reply)
     const options = { signal: querySignal(request) }
     const [stables, elections, sums, recent] = await Promise.all([

@@ -4,6 +4,7 @@ import { type FlowAnomaly, FlowAnomalyKey, flowAnomalies } from '../../clickhous
 import { jobHorizon } from '../../clickhouse/queries/job-horizon.js'
 import { isoSeconds } from '../../domain/as-of.js'
 import { AS_OF_HEADER, AsOfQuery, readAsOf, requireHistory } from '../as-of-query.js'
+import { CACHE_POLICIES } from '../cache/policies.js'
 import { CursorQuery, LimitQuery, NextCursor, page } from '../cursor.js'
 import { thisSecond } from '../moment.js'
 import { problemResponses } from '../problem.js'
@@ -56,13 +57,14 @@ const keyOf = ({ window_start, z_score, from_token, to_token }: FlowAnomaly): Fl
 ]
 
 export const flowAnomaliesRoute: FastifyPluginAsyncZod = async (app) => {
+  const config = { cache: CACHE_POLICIES.flowAnomalies }
   const schema = {
     tags: ['flows'],
     summary: 'Quarters of an hour in which more, or less, flowed between two stables than in the week before',
     querystring: z.strictObject({ limit: LimitQuery, ...AsOfQuery, cursor: CursorQuery(FlowAnomalyKey) }),
     response: { 200: FlowAnomaliesResponse, ...problemResponses(400, 404, 503) },
   }
-  app.get('/stablecoins/flow-anomalies', { schema }, async (request, reply) => {
+  app.get('/stablecoins/flow-anomalies', { schema, config }, async (request, reply) => {
     const { limit, cursor: after } = request.query
     const asked = readAsOf(app, request.query)
     const signal = querySignal(request)

@@ -4,6 +4,7 @@ import { flowEdges } from '../../clickhouse/queries/flow-edges.js'
 import { isoSeconds } from '../../domain/as-of.js'
 import { flowGraph } from '../../domain/flow-graph.js'
 import { AS_OF_HEADER, AsOfQuery, readAsOf, requireHistory } from '../as-of-query.js'
+import { CACHE_POLICIES } from '../cache/policies.js'
 import { FlowGraph } from '../flow-shapes.js'
 import { problemResponses } from '../problem.js'
 import { querySignal } from '../query-signal.js'
@@ -11,6 +12,7 @@ import { querySignal } from '../query-signal.js'
 const HOUR_MS = 3_600_000
 
 export const flowsRoute: FastifyPluginAsyncZod = async (app) => {
+  const config = { cache: CACHE_POLICIES.flows }
   const schema = {
     tags: ['flows'],
     summary: 'What moved between stables in the hours until now, or until any time, largest first',
@@ -28,7 +30,7 @@ export const flowsRoute: FastifyPluginAsyncZod = async (app) => {
     }),
     response: { 200: z.object({ window_hours: z.int(), ...FlowGraph }), ...problemResponses(400, 404, 503) },
   }
-  app.get('/stablecoins/flows', { schema }, async (request, reply) => {
+  app.get('/stablecoins/flows', { schema, config }, async (request, reply) => {
     const window_hours = Number(request.query.hours)
     const asOf = readAsOf(app, request.query)
     const signal = querySignal(request)

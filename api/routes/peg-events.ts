@@ -4,6 +4,7 @@ import { PegEventKey } from '../../clickhouse/queries/peg-events.js'
 import { type PegEvent, pegEventsAt } from '../../clickhouse/queries/peg-events-at.js'
 import { isoSeconds } from '../../domain/as-of.js'
 import { AS_OF_HEADER, AsOfQuery, readAsOf, requireHistory } from '../as-of-query.js'
+import { CACHE_POLICIES } from '../cache/policies.js'
 import { CursorQuery, LimitQuery, NextCursor, page } from '../cursor.js'
 import { problemResponses } from '../problem.js'
 import { querySignal } from '../query-signal.js'
@@ -46,6 +47,7 @@ const keyOf = ({ started_at, started_block, severity }: PegEvent): PegEventKey =
 ]
 
 export const pegEventsRoute: FastifyPluginAsyncZod = async (app) => {
+  const config = { cache: CACHE_POLICIES.pegEvents }
   const schema = {
     tags: ['peg'],
     summary: 'Breaks of the peg, newest first, now or as they were known at any time',
@@ -53,7 +55,7 @@ export const pegEventsRoute: FastifyPluginAsyncZod = async (app) => {
     querystring: z.strictObject({ ...AsOfQuery, limit: LimitQuery, cursor: CursorQuery(PegEventKey) }),
     response: { 200: PegEventsResponse, ...problemResponses(400, 404, 503) },
   }
-  app.get('/stablecoins/:address/peg-events', { schema }, async (request, reply) => {
+  app.get('/stablecoins/:address/peg-events', { schema, config }, async (request, reply) => {
     const { address: stable } = request.params
     const { limit, cursor: after } = request.query
     const as_of = readAsOf(app, request.query)

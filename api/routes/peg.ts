@@ -5,6 +5,7 @@ import { isoSeconds } from '../../domain/as-of.js'
 import { pegCoverage } from '../../domain/coverage.js'
 import { PEG_WINDOWS, type PegSums, windowFigures } from '../../domain/peg-window.js'
 import { AS_OF_HEADER, AsOfQuery, beforeHistory, readAsOf, requireHistory } from '../as-of-query.js'
+import { CACHE_POLICIES } from '../cache/policies.js'
 import { problemResponses } from '../problem.js'
 import { querySignal } from '../query-signal.js'
 import { Coverage, CurrentPrice, PegWindow } from '../shapes.js'
@@ -34,6 +35,7 @@ function published({ newest, current, windows, windows_as_of }: Peg) {
 }
 
 export const pegRoute: FastifyPluginAsyncZod = async (app) => {
+  const config = { cache: CACHE_POLICIES.peg }
   const schema = {
     tags: ['peg'],
     summary: 'Price against the reference stable, now or at any time, and its 1h, 24h and 7d windows',
@@ -41,7 +43,7 @@ export const pegRoute: FastifyPluginAsyncZod = async (app) => {
     querystring: z.strictObject(AsOfQuery),
     response: { 200: PegResponse, ...problemResponses(400, 404, 503) },
   }
-  app.get('/stablecoins/:address/peg', { schema }, async (request, reply) => {
+  app.get('/stablecoins/:address/peg', { schema, config }, async (request, reply) => {
     const { address } = request.params
     const asOf = readAsOf(app, request.query)
     await requireStable(app, address)

@@ -5,6 +5,7 @@ import { isoSeconds } from '../../domain/as-of.js'
 import { pegCoverage } from '../../domain/coverage.js'
 import { backingUsd, RESERVE_TYPES } from '../../domain/reserves.js'
 import { AsOfQuery } from '../as-of-query.js'
+import { CACHE_POLICIES } from '../cache/policies.js'
 import { problemResponses } from '../problem.js'
 import { Coverage } from '../shapes.js'
 import { readSnapshot } from '../snapshot.js'
@@ -35,6 +36,7 @@ const ReservesResponse = z.object({
 })
 
 export const reservesRoute: FastifyPluginAsyncZod = async (app) => {
+  const config = { cache: CACHE_POLICIES.reserves }
   const schema = {
     tags: ['reserves'],
     summary: 'What stands behind a stable on this chain, now or at any time',
@@ -42,7 +44,7 @@ export const reservesRoute: FastifyPluginAsyncZod = async (app) => {
     querystring: z.strictObject(AsOfQuery),
     response: { 200: ReservesResponse, ...problemResponses(400, 404, 503) },
   }
-  app.get('/stablecoins/:address/reserves', { schema }, async (request, reply) => {
+  app.get('/stablecoins/:address/reserves', { schema, config }, async (request, reply) => {
     const snapshot = await readSnapshot(app, { request, reply, what: 'reserves' }, reservesAt)
     const { slot_at, reserve_type, supply_raw, price_micros, sample_status, ...entry } = snapshot
     const { attestation_source, attested_at } = entry

@@ -12,6 +12,7 @@ import { rewardPool } from '../../clickhouse/queries/rewards/reward-pool.js'
 import { RewardFunder, topRewardFunders } from '../../clickhouse/queries/rewards/top-funders.js'
 import { effectiveApyPct, rewardsCoverage, rewardsEndedAt } from '../../domain/rewards.js'
 import { AsOfQuery } from '../as-of-query.js'
+import { CACHE_POLICIES } from '../cache/policies.js'
 import { Label, labelOf } from '../labels.js'
 import { AsOfEcho, readMoment } from '../moment.js'
 import { problemResponses } from '../problem.js'
@@ -48,6 +49,7 @@ const NO_SUMS = { distribution_count: 0, last_24h_tokens: 0, last_7d_tokens: 0, 
 const NO_OPT_INS = { recipient_count: 0, distinct_recipients: 0, redirected_count: 0 }
 
 export const rewardsRoute: FastifyPluginAsyncZod = async (app) => {
+  const config = { cache: CACHE_POLICIES.rewards }
   const schema = {
     tags: ['rewards'],
     summary: 'What was given to the holders of a stable, by whom, and how many take part',
@@ -55,7 +57,7 @@ export const rewardsRoute: FastifyPluginAsyncZod = async (app) => {
     querystring: z.strictObject(AsOfQuery),
     response: { 200: Rewards, ...problemResponses(400, 404, 503) },
   }
-  app.get('/stablecoins/:address/rewards', { schema }, async (request, reply) => {
+  app.get('/stablecoins/:address/rewards', { schema, config }, async (request, reply) => {
     const { address } = request.params
     const { at, as_of } = await readMoment(app, request, reply, address)
     const params = { stable: address, at }

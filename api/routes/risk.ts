@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { type RiskSnapshotRow, riskAt } from '../../clickhouse/queries/risk-at.js'
 import { AsOfQuery } from '../as-of-query.js'
+import { CACHE_POLICIES } from '../cache/policies.js'
 import { problemResponses } from '../problem.js'
 import { Coverage } from '../shapes.js'
 import { readSnapshot } from '../snapshot.js'
@@ -61,6 +62,7 @@ function riskCoverage({ stddev_bps_24h, supply }: RiskSnapshotRow['inputs']): z.
 }
 
 export const riskRoute: FastifyPluginAsyncZod = async (app) => {
+  const config = { cache: CACHE_POLICIES.risk }
   const schema = {
     tags: ['risk'],
     summary: 'How risky a stable is, now or at any time, and what the score is made of',
@@ -68,7 +70,7 @@ export const riskRoute: FastifyPluginAsyncZod = async (app) => {
     querystring: z.strictObject(AsOfQuery),
     response: { 200: RiskResponse, ...problemResponses(400, 404, 503) },
   }
-  app.get('/stablecoins/:address/risk', { schema }, async (request, reply) => {
+  app.get('/stablecoins/:address/risk', { schema, config }, async (request, reply) => {
     const { slot_at, ...snapshot } = await readSnapshot(app, { request, reply, what: 'risk' }, riskAt)
     return {
       address: request.params.address,

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { AsOfQuery } from '../as-of-query.js'
+import { CACHE_POLICIES } from '../cache/policies.js'
 import { PastEcho, readMoment } from '../moment.js'
 import { problemResponses } from '../problem.js'
 import { querySignal } from '../query-signal.js'
@@ -10,6 +11,7 @@ import { StableParams } from './stable-params.js'
 const RolesResponse = z.object({ address: z.string(), as_of: PastEcho, ...Roles.shape })
 
 export const rolesRoute: FastifyPluginAsyncZod = async (app) => {
+  const config = { cache: CACHE_POLICIES.roles }
   const schema = {
     tags: ['stablecoins'],
     summary: 'Who may mint, pause and administer a stable, now or at any time',
@@ -17,7 +19,7 @@ export const rolesRoute: FastifyPluginAsyncZod = async (app) => {
     querystring: z.strictObject(AsOfQuery),
     response: { 200: RolesResponse, ...problemResponses(400, 404, 503) },
   }
-  app.get('/stablecoins/:address/roles', { schema }, async (request, reply) => {
+  app.get('/stablecoins/:address/roles', { schema, config }, async (request, reply) => {
     const { address } = request.params
     const { at, as_of } = await readMoment(app, request, reply, address)
     const roles = await readRoles(app.clickhouse, { stable: address, at }, { signal: querySignal(request) })

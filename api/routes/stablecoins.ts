@@ -7,6 +7,7 @@ import { StablecoinState, stablecoinStatesOf } from '../../clickhouse/queries/st
 import { stablecoinStatesAt } from '../../clickhouse/queries/stablecoin-states-at.js'
 import { pegCoverage } from '../../domain/coverage.js'
 import { AsOfQuery, beforeHistory } from '../as-of-query.js'
+import { CACHE_POLICIES } from '../cache/policies.js'
 import { PastEcho, readMoment } from '../moment.js'
 import { problemResponses } from '../problem.js'
 import { querySignal } from '../query-signal.js'
@@ -41,6 +42,7 @@ const NEVER_SAMPLED: CurrentPeg = { newest: null, current: null }
 
 export const stablecoinsRoutes: FastifyPluginAsyncZod = async (app) => {
   const tags = ['stablecoins']
+  const config = { cache: CACHE_POLICIES.stablecoins }
 
   const listSchema = {
     tags,
@@ -51,7 +53,7 @@ export const stablecoinsRoutes: FastifyPluginAsyncZod = async (app) => {
       ...problemResponses(400, 404, 503),
     },
   }
-  app.get('/stablecoins', { schema: listSchema }, async (request, reply) => {
+  app.get('/stablecoins', { schema: listSchema, config }, async (request, reply) => {
     const { at, as_of } = await readMoment(app, request, reply)
     const signal = querySignal(request)
     const [states, pegs] = await Promise.all([
@@ -71,7 +73,7 @@ export const stablecoinsRoutes: FastifyPluginAsyncZod = async (app) => {
     querystring: z.strictObject(AsOfQuery),
     response: { 200: StableDetail, ...problemResponses(400, 404, 503) },
   }
-  app.get('/stablecoins/:address', { schema: detailSchema }, async (request, reply) => {
+  app.get('/stablecoins/:address', { schema: detailSchema, config }, async (request, reply) => {
     const stable = request.params.address
     const { at, as_of } = await readMoment(app, request, reply, stable)
     const options = { signal: querySignal(request) }

@@ -1,0 +1,55 @@
+/** On what it depends that an answer about the past is final. */
+export type Finality = {
+  /** How far behind `as_of` the facts lie that the answer is made of, in seconds; Infinity: all of history. */
+  reachSeconds: number
+  /** Whether samples of the stable are among them: a stable may be sampled later than it exists. */
+  isSampled: boolean
+  /** The job whose rows the answer is made of; null where it is made of facts alone. */
+  job: string | null
+}
+
+/** How old an answer may be. */
+export type CachePolicy = {
+  /** Of answers about now: what has happened since is in the answer after this time, in seconds. */
+  maxAgeSeconds: number
+  /** null: answers about the past are never taken for final, because they name what may be read later. */
+  finality: Finality | null
+}
+
+const DAY = 86_400
+const ofFacts = (reachSeconds: number): Finality => ({ reachSeconds, isSampled: false, job: null })
+
+/**
+ * How old the answers of each route may be. The age is at most a tenth of the time in which the data change: what the
+ * chain changes with each block is 2 seconds old, which is also about what ingest takes; what a job publishes is a tenth
+ * of its period old, and 5 minutes at most.
+ */
+export const CACHE_POLICIES = {
+  /** Every block. Which stables are tracked, and what is read of them, may grow for the past too. */
+  stablecoins: { maxAgeSeconds: 2, finality: null },
+  /** Every block. The windows reach back seven days. */
+  peg: { maxAgeSeconds: 2, finality: { reachSeconds: 7 * DAY, isSampled: true, job: null } },
+  /** Sampled every few blocks. */
+  depth: { maxAgeSeconds: 5, finality: null },
+  /** The detector runs every 2 minutes. */
+  pegEvents: {
+    maxAgeSeconds: 12,
+    finality: { reachSeconds: Number.POSITIVE_INFINITY, isSampled: true, job: 'peg-events' },
+  },
+  /** A snapshot every 5 minutes: made once, of what was known then. */
+  risk: { maxAgeSeconds: 30, finality: { reachSeconds: 0, isSampled: false, job: 'risk' } },
+  /** A snapshot every hour. */
+  reserves: { maxAgeSeconds: 300, finality: { reachSeconds: 0, isSampled: false, job: 'reserves' } },
+  /** Sums of days, whose figures are promised every 5 minutes. */
+  rewards: { maxAgeSeconds: 30, finality: ofFacts(Number.POSITIVE_INFINITY) },
+  feeEconomics: { maxAgeSeconds: 30, finality: null },
+  /** Probed from time to time, also about blocks that are long in. */
+  roles: { maxAgeSeconds: 30, finality: null },
+  /** Every block, in windows of an hour at least: a minute is the finest that shows. */
+  flows: { maxAgeSeconds: 6, finality: ofFacts(DAY) },
+  /** The detector runs every 15 minutes. */
+  flowAnomalies: {
+    maxAgeSeconds: 90,
+    finality: { reachSeconds: Number.POSITIVE_INFINITY, isSampled: false, job: 'flow-anomalies' },
+  },
+} as const satisfies Record<string, CachePolicy>

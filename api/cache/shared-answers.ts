@@ -1,0 +1,91 @@
+import type { Redis } from 'ioredis'
+import { z } from 'zod'
+import { Answer } from './answer.js'
+import type { Freshness } from './freshness.js'
+
+/** An answer and how long it has been there. */
+export type Found = { answer: Answer; ageMs: number }
+
+/** Answers that the processes of a service share. All of it is for speed only: where it fails, it is as if it were empty. */
+export type SharedAnswers = {
+  find: (key: string) => Promise<Found | null>
+  put: (key: string, answer: Answer) => Promise<void>
+  /** Whether this process is to compute the answer; false while another one does. */
+  claim: (key: string) => Promise<boolean>
+  release: (key: string) => Promise<void>
+}
+
+/** What is waited for Redis, in milliseconds: about what ClickHouse takes for a small answer. */
+const PATIENCE_MS = 100
+/** A process that computes may die; queries are given up after 15 seconds. */
+const CLAIM_MS = 15_000
+
+const Head = z
+  .string()
+  .transform((text, context) => {
+    try {
+      return JSON.parse(text) as unknown
+    } catch {
+      context.addIssue('is not JSON')
+      return z.NEVER
+    }
+  })
+  .pipe(
+    z.object({
+      as_of: z.string().nullable(),
+      freshness: z.object({ maxAgeMs: z.number(), staleMs: z.number(), cacheControl: z.string() }),
+    }),
+  )
+
+const NEWLINE = 0x0a
+
+function pack({ asOf, freshness, body }: Answer): Buffer {
+  return Buffer.concat([Buffer.from(`${JSON.stringify({ as_of: asOf, freshness })}\n`), body])
+}
+
+/** null for what another version has written. */
+function unpack(bytes: Buffer): Answer | null {
+  const end = bytes.indexOf(NEWLINE)
+  const head = Head.safeParse(bytes.toString('utf8', 0, end))
+  return head.success ? new Answer(bytes.subarray(end + 1), head.data.as_of, head.data.freshness) : null
+}
+
+const lifetime = ({ maxAgeMs, staleMs }: Freshness): number => maxAgeMs + staleMs
+
+/** Resolves to `otherwise` when Redis fails or takes too long. */
+function within<Value>(work: Promise<Value>, otherwise: Value): Promise<Value> {
+  const gaveUp = new Promise<Value>((resolve) => setTimeout(resolve, PATIENCE_MS, otherwise).unref())
+  return Promise.race([work.catch(() => otherwise), gaveUp])
+}
+
+/**
+ * Answers in Redis under `prefix`, which names everything that a body depends on besides its request: database and
+ * version. Their age is read off the time that Redis has still to keep them, so that no clocks are compared.
+ */
+export function sharedAnswers(redis: Redis, prefix: string): SharedAnswers {
+  const bodyKey = (key: string): string => `${prefix}:answer:${key}`
+  const claimKey = (key: string): string => `${prefix}:claim:${key}`
+  /** A command to a Redis that is away would wait for it to come back. */
+  const isHere = (): boolean => redis.status === 'ready'
+  return {
+    find: async (key) => {
+      if (!isHere()) return null
+      const read = redis.pipeline().getBuffer(bodyKey(key)).pttl(bodyKey(key)).exec()
+      const [[bytesError, bytes] = [], [leftError, left] = []] = (await within(read, null)) ?? []
+      if (bytesError || leftError || !Buffer.isBuffer(bytes) || typeof left !== 'number' || left < 0) return null
+      const answer = unpack(bytes)
+      return answer && { answer, ageMs: Math.max(0, lifetime(answer.freshness) - left) }
+    },
+    put: async (key, answer) => {
+      if (isHere()) await within(redis.set(bodyKey(key), pack(answer), 'PX', lifetime(answer.freshness)), null)
+    },
+    claim: async (key) => {
+      if (!isHere()) return true
+      const taken = redis.set(claimKey(key), '1', 'PX', CLAIM_MS, 'NX').then((reply) => reply === 'OK')
+      return within(taken, true)
+    },
+    release: async (key) => {
+      if (isHere()) await within(redis.del(claimKey(key)), 0)
+    },
+  }
+}

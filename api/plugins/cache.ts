@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod, RouteOptions } from 'fastify'
+import { LRUCache } from 'lru-cache'
+import { z } from 'zod'
+import { AS_OF_HEADER, readAsOf } from '../as-of-query.js'
+import { Answer } from '../cache/answer.js'
+import { createAnswerCache, type Outcome } from '../cache/answer-cache.js'
+import { preferredCoding } from '../cache/encodings.js'
+import { createReadFinished } from '../cache/finality.js'
+import { freshnessOf } from '../cache/freshness.js'
+import type { CachePolicy } from '../cache/policies.js'
+import { sendAnswer } from '../cache/send-answer.js'
+import { sharedAnswers } from '../cache/shared-answers.js'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** How old answers may be; without it they are made for each request. Not for answers that depend on who asks. */
+    cache?: CachePolicy
+  }
+  interface FastifyRequest {
+    /** Ends the queries of an answer that is computed for more than this one request; null where it is for this one. */
+    sharedSignal: AbortSignal | null
+  }
+  interface FastifyInstance {
+    /** How many requests to routes with a cache policy were answered how, since the start. */
+    cacheCounts: Record<Outcome['how'], number>
+  }
+}
+
+export type CacheOptions = {
+  /** Memory for answers, in bytes; 0: none are kept. */
+  maxBytes: number
+  /** Names what the answers are read from: processes with the same share them. */
+  database: string
+}
+
+/** URLs are remembered up to this many characters. */
+const REMEMBERED_URLS = 2_000_000
+/** `24h` is another instant each second. */
+const RELATIVE = /^\d{1,6}[mhd]$/
+
+type Asked = { params?: { address?: string }; query: { as_of?: string } }
+
+/** Changes with the shape of a route's answers, so that no answer of an older version is taken for one of this. */
+function versionOf({ schema }: RouteOptions): string {
+  const shape = (schema?.response as Record<string, unknown> | undefined)?.['200']
+  const text = shape instanceof z.ZodType ? JSON.stringify(z.toJSONSchema(shape, { io: 'input' })) : ''
+  return createHash('sha256').update(text).digest('base64url').slice(0, 8)
+}
+
+/**
+ * Gives the answers of routes with a `cache` policy from memory, with ETag and 304, in the coding that the client
+ * prefers. Whoever asks for what is remembered is answered as soon as all hooks of the application have let them
+ * through. To be called before the routes are added, after whatever else has to see every request.
+ */
+export function cache(app: FastifyInstance, { maxBytes, database }: CacheOptions): void {
+  const shared = app.redis && sharedAnswers(app.redis, `plumbline:${database}`)
+  const answers = maxBytes > 0 ? createAnswerCache({ maxBytes, shared, nowMs: () => performance.now() }) : null
+  const readFinished = createReadFinished(app.clickhouse)
+  const keys = new LRUCache<string, string>({
+    maxSize: REMEMBERED_URLS,
+    sizeCalculation: (key, url) => key.length + url.length,
+  })
+  const counts = { hit: 0, miss: 0, stale: 0 }
+  app.decorate('cacheCounts', counts)
+  app.decorateRequest('sharedSignal', null)
+
+  /** Answers at once what is in memory in the right coding. */
+  function answerFromMemory(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+    const key = keys.get(request.raw.url as string)
+    const found = key === undefined ? undefined : answers?.fresh(key)
+    const variant = found?.answer.made(preferredCoding(request.headers['accept-encoding']))
+    if (found && variant) {
+      counts.hit += 1
+      sendAnswer(request, reply, { ...found, how: 'hit' }, variant)
+    } else done()
+  }
+
+  const cached = (route: RouteOptions, policy: CachePolicy, handler: RouteHandlerMethod): RouteHandlerMethod => {
+    const version = versionOf(route)
+    return async function answer(this: FastifyInstance, request, reply) {
+      const { params, query } = request as Asked
+      const isRelative = query.as_of !== undefined && RELATIVE.test(query.as_of)
+      const serialize = reply.getSerializationFunction('200') as (payload: unknown) => string
+      const asOf = readAsOf(app, query)
+      const compute = async (signal: AbortSignal | null): Promise<Answer> => {
+        request.sharedSignal = signal
+        // Before the answer: what is final now was final all the while that it is computed.
+        const finished = isRelative ? 'moving' : await readFinished(policy, { asOf, stable: params?.address })
+        const payload = await handler.call(this, request, reply)
+        // Not reply.serialize, which goes by the status: a 304 may have been sent before.
+        const body = Buffer.from(serialize(payload))
+        const echo = reply.getHeader(AS_OF_HEADER)
+        return new Answer(body, typeof echo === 'string' ? echo : null, freshnessOf(policy, finished))
+      }
+      if (!answers) {
+        const made = await compute(null)
+        return sendAnswer(request, reply, { answer: made, ageMs: 0, how: 'miss' }, await made.variant('identity'))
+      }
+      const at = asOf && asOf.getTime() / 1000
+      const key = `${version}:${route.url}:${JSON.stringify([params, { ...query, as_of: at }, isRelative])}`
+      const outcome = await answers.get(key, compute, request.signal)
+      counts[outcome.how] += 1
+      if (!isRelative) keys.set(request.raw.url as string, key)
+      const coding = preferredCoding(request.headers['accept-encoding'])
+      return sendAnswer(request, reply, outcome, await outcome.answer.variant(coding))
+    }
+  }
+
+  app.addHook('onRoute', (route) => {
+    const { cache: policy, price } = route.config ?? {}
+    if (policy === undefined) return
+    if (price !== undefined) throw new Error(`${route.url}: what is paid for is not for the next who asks`)
+    route.handler = cached(route, policy, route.handler)
+    route.onRequest = [...[route.onRequest ?? []].flat(), answerFromMemory]
+  })
+}
