@@ -36,10 +36,10 @@ export const CACHE_POLICIES = {
     maxAgeSeconds: 12,
     finality: { reachSeconds: Number.POSITIVE_INFINITY, isSampled: true, job: 'peg-events' },
   },
-  /** A snapshot every 5 minutes: made once, of what was known then. */
-  risk: { maxAgeSeconds: 30, finality: { reachSeconds: 0, isSampled: false, job: 'risk' } },
+  /** A snapshot every 5 minutes: made once, of what was known then. The newest one is at most a period old. */
+  risk: { maxAgeSeconds: 30, finality: { reachSeconds: 300, isSampled: false, job: 'risk' } },
   /** A snapshot every hour. */
-  reserves: { maxAgeSeconds: 300, finality: { reachSeconds: 0, isSampled: false, job: 'reserves' } },
+  reserves: { maxAgeSeconds: 300, finality: { reachSeconds: 3600, isSampled: false, job: 'reserves' } },
   /** Sums of days, whose figures are promised every 5 minutes. */
   rewards: { maxAgeSeconds: 30, finality: ofFacts(Number.POSITIVE_INFINITY) },
   feeEconomics: { maxAgeSeconds: 30, finality: null },

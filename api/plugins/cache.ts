@@ -32,6 +32,8 @@ export type CacheOptions = {
   maxBytes: number
   /** Names what the answers are read from: processes with the same share them. */
   database: string
+  /** A clock that only goes forward; the process's own where left out. */
+  nowMs?: (() => number) | undefined
 }
 
 /** URLs are remembered up to this many characters. */
@@ -53,9 +55,12 @@ function versionOf({ schema }: RouteOptions): string {
  * prefers. Whoever asks for what is remembered is answered as soon as all hooks of the application have let them
  * through. To be called before the routes are added, after whatever else has to see every request.
  */
-export function cache(app: FastifyInstance, { maxBytes, database }: CacheOptions): void {
+export function cache(
+  app: FastifyInstance,
+  { maxBytes, database, nowMs = () => performance.now() }: CacheOptions,
+): void {
   const shared = app.redis && sharedAnswers(app.redis, `plumbline:${database}`)
-  const answers = maxBytes > 0 ? createAnswerCache({ maxBytes, shared, nowMs: () => performance.now() }) : null
+  const answers = maxBytes > 0 ? createAnswerCache({ maxBytes, shared, nowMs }) : null
   const readFinished = createReadFinished(app.clickhouse)
   const keys = new LRUCache<string, string>({
     maxSize: REMEMBERED_URLS,
