@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
-import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod'
+import { validatorCompiler } from 'fastify-type-provider-zod'
 import type { Redis } from 'ioredis'
 import { activeApiKeys } from '../clickhouse/queries/api-keys.js'
 import { stablecoinAddresses } from '../clickhouse/queries/stablecoin-addresses.js'
@@ -42,6 +42,7 @@ import { riskRoute } from './routes/risk.js'
 import { rolesRoute } from './routes/roles.js'
 import { seriesRoutes } from './routes/series.js'
 import { stablecoinsRoutes } from './routes/stablecoins.js'
+import { serializerCompiler } from './serializer.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
