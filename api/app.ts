@@ -25,6 +25,7 @@ import { refusals } from './plugins/refusals.js'
 import { securityHeaders } from './plugins/security-headers.js'
 import { shedding } from './plugins/shedding.js'
 import { rawProblem, sendProblem } from './problem.js'
+import { createRequestIds } from './request-ids.js'
 import { adminKeysRoutes } from './routes/admin-keys.js'
 import { analysisRoute } from './routes/analysis.js'
 import { depthRoute } from './routes/depth.js'
@@ -103,7 +104,7 @@ export async function buildApp({
   const app = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
-    genReqId: () => randomUUID(),
+    genReqId: createRequestIds(),
     ...CONNECTION_LIMITS,
     trustProxy: trustProxy.length > 0 && trustProxy,
     forceCloseConnections: 'idle',

@@ -5,15 +5,16 @@ import { insertJobRun } from '../../../clickhouse/tables/job-runs.js'
 import { detectPegEvents } from '../../../jobs/tasks/detect-peg-events.js'
 import { snapshotReserves } from '../../../jobs/tasks/snapshot-reserves.js'
 import { snapshotRisk } from '../../../jobs/tasks/snapshot-risk.js'
+import { ADMIN_KEY, SUBSCRIPTION_KEY } from '../../fixtures/app.js'
 import { cachedApp } from '../../fixtures/cached-app.js'
 import { stillChain, type TestChain } from '../../fixtures/chain.js'
 import { ingestAll } from '../../fixtures/ingest.js'
+import { addApiKey } from '../../fixtures/keys.js'
 import { test } from '../../fixtures/services.js'
 import { runSlots, slotsOf } from '../../fixtures/slots.js'
 import { snapshotFacts } from '../../oracle/snapshot-facts.js'
 
 const BLOCKS = 60
-const KEY = 'a-subscription-key-of-the-tests-only'
 
 const { compared } = vi.hoisted(() => ({ compared: [] as { url: string; ours: string; zod: string }[] }))
 
@@ -74,12 +75,15 @@ test('every answer has the bytes that zod would give it', async ({ clickhouseEnv
     ...run,
   })
 
+  await addApiKey(clickhouse, { key: SUBSCRIPTION_KEY })
   const app = await cachedApp(clickhouse, {
     now: () => new Date((end + 30) * 1000),
     nowMs: () => 0,
-    subscriptionKeys: [KEY],
   })
-  const get = (url: string) => app.inject({ url, headers: { authorization: `Bearer ${KEY}` } })
+  const get = (url: string) => {
+    const key = url.startsWith('/api/admin') ? ADMIN_KEY : SUBSCRIPTION_KEY
+    return app.inject({ url, headers: { authorization: `Bearer ${key}` } })
+  }
   const document = (await get('/openapi.json')).json() as {
     paths: Record<string, { get?: { responses: Record<string, { content?: Record<string, unknown> }> } }>
   }
