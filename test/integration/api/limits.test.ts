@@ -50,7 +50,7 @@ test('two processes with one Redis count together, by address and by key', async
   for (const { stderr } of processes) expect(stderr.join('')).not.toContain('redis is away')
 })
 
-test('Redis killed and back while requests come in: none fails, and limits hold without it and with it', async ({
+test('Redis killed or silent, and back, while requests come in: none fails, and limits hold without it and with it', async ({
   clickhouse,
   redis,
 }) => {
@@ -106,6 +106,14 @@ test('Redis killed and back while requests come in: none fails, and limits hold 
   expect(await burst('192.0.2.4')).toEqual({ 200: 30, 429: 20, other: [] })
   expect(await shared('192.0.2.4')).toBe('50')
   expect(log.match(/redis is away: each/g)).toHaveLength(1)
+
+  // It may also be there and say nothing.
+  redis.freeze()
+  expect(await burst('192.0.2.5')).toEqual({ 200: 30, 429: 20, other: [] })
+  redis.thaw()
+  await expect.poll(() => log.match(/redis is back/g)?.length, { timeout: 60_000 }).toBe(2)
+  expect(await burst('192.0.2.6')).toEqual({ 200: 30, 429: 20, other: [] })
+  expect(await shared('192.0.2.6')).toBe('50')
 })
 
 test('a long answer counts as several requests, and health as none', async ({ clickhouse, clock }) => {
