@@ -97,7 +97,7 @@ export async function buildApp({
   trustProxy = [],
   maxEventLoopDelayMs = 0,
   database = 'plumbline',
-  cache: cacheOptions = { maxBytes: 0, database: '' },
+  cache: cacheOptions = { maxBytes: 0 },
   logger,
 }: AppDeps) {
   const curated = curatedBriefings()
@@ -153,7 +153,7 @@ export async function buildApp({
   auth(app, adminKey)
   limits(app, callerLimits, createRequestCounter(redis ?? null, database, logger))
   paid(app)
-  cache(app, cacheOptions)
+  cache(app, cacheOptions, database)
   await openapi(app)
   await app.register(health)
   await app.register(indexRoute)

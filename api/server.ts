@@ -50,7 +50,7 @@ async function main(): Promise<void> {
     trustProxy: config.TRUST_PROXY,
     maxEventLoopDelayMs: config.MAX_EVENT_LOOP_DELAY_MS,
     database: config.CLICKHOUSE_DATABASE,
-    cache: { maxBytes: config.CACHE_MEMORY_MB * 2 ** 20, database: config.CLICKHOUSE_DATABASE },
+    cache: { maxBytes: config.CACHE_MEMORY_MB * 2 ** 20 },
     logger,
   })
   try {

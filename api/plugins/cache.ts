@@ -30,8 +30,6 @@ declare module 'fastify' {
 export type CacheOptions = {
   /** Memory for answers, in bytes; 0: none are kept. */
   maxBytes: number
-  /** Names what the answers are read from: processes with the same share them. */
-  database: string
   /** A clock that only goes forward; the process's own where left out. */
   nowMs?: (() => number) | undefined
 }
@@ -53,11 +51,12 @@ function versionOf({ schema }: RouteOptions): string {
 /**
  * Gives the answers of routes with a `cache` policy from memory, with ETag and 304, in the coding that the client
  * prefers. Whoever asks for what is remembered is answered as soon as all hooks of the application have let them
- * through. To be called before the routes are added, after whatever else has to see every request.
+ * through. Processes of one `database` share answers through Redis. To be called before the routes are added, after whatever else has to see every request.
  */
 export function cache(
   app: FastifyInstance,
-  { maxBytes, database, nowMs = () => performance.now() }: CacheOptions,
+  { maxBytes, nowMs = () => performance.now() }: CacheOptions,
+  database: string,
 ): void {
   const shared = app.redis && sharedAnswers(app.redis, `plumbline:${database}`)
   const answers = maxBytes > 0 ? createAnswerCache({ maxBytes, shared, nowMs }) : null
