@@ -19,6 +19,8 @@ import { type CacheOptions, cache } from './plugins/cache.js'
 import { cors } from './plugins/cors.js'
 import { health } from './plugins/health.js'
 import { type Limits, limits } from './plugins/limits.js'
+import { createMetrics, type Metrics } from './metrics.js'
+import { countRequests, type MetricsAccess, metricsRoute, showMetrics } from './plugins/metrics.js'
 import { openapi } from './plugins/openapi.js'
 import { paid } from './plugins/paid.js'
 import { refusals } from './plugins/refusals.js'
@@ -58,6 +60,7 @@ declare module 'fastify' {
     exportSlots: ExportSlots
     keys: KnownKeys
     keyUses: KeyUses
+    metrics: Metrics
   }
 }
 
@@ -83,6 +86,10 @@ export type AppDeps = {
   database?: string | undefined
   /** Every answer is made for its request where this is left out. */
   cache?: CacheOptions | undefined
+  /** What is counted; a registry of its own where left out. */
+  metrics?: Metrics | undefined
+  /** Who may read that; programs on this machine where left out. */
+  metricsAccess?: MetricsAccess | undefined
   logger: FastifyBaseLogger
 }
 
@@ -98,6 +105,8 @@ export async function buildApp({
   maxEventLoopDelayMs = 0,
   database = 'plumbline',
   cache: cacheOptions = { maxBytes: 0 },
+  metrics = createMetrics(),
+  metricsAccess = 'loopback',
   logger,
 }: AppDeps) {
   const curated = curatedBriefings()
@@ -145,7 +154,9 @@ export async function buildApp({
         'answered',
       )
     })
-
+  app.decorate('metrics', metrics)
+  countRequests(app)
+  showMetrics(app, metricsAccess, async () => {})
   securityHeaders(app)
   await cors(app)
   await shedding(app, maxEventLoopDelayMs)
@@ -156,6 +167,7 @@ export async function buildApp({
   cache(app, cacheOptions, database)
   await openapi(app)
   await app.register(health)
+  if (metricsAccess !== 'off') await app.register(metricsRoute)
   await app.register(indexRoute)
   await app.register(adminKeysRoutes(callerLimits.key), { prefix: '/api/admin' })
   await app.register(

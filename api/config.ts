@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type ClickHouseEnv, clickhouseEnv } from '../clickhouse/env.js'
 import { envInt, envUrl, logLevel } from '../domain/parse-env.js'
 import { isNetwork } from './limits/network-of.js'
+import type { MetricsAccess } from './plugins/metrics.js'
 
 /** Shorter keys could be guessed. */
 const SHORTEST_KEY = 32
@@ -24,6 +25,17 @@ const trustProxy = z
   .transform((text) => text.split(',').map((one) => one.trim()))
   .refine((networks) => networks.every(isNetwork), 'must be IP addresses and CIDR networks, separated by commas')
 
+/** A word for who may read the metrics, or the token that opens them. */
+const metricsAccess = z
+  .string()
+  .refine(
+    (text) => /^(loopback|any|off)$/.test(text) || (/^[\x21-\x7e]+$/.test(text) && text.length >= SHORTEST_KEY),
+    `must be loopback, any, off, or a token of at least ${SHORTEST_KEY} printable ASCII characters without spaces`,
+  )
+  .transform(
+    (text): MetricsAccess => (text === 'loopback' || text === 'any' || text === 'off' ? text : { token: text }),
+  )
+
 /** What the API reads from its environment. */
 export const ApiConfig = z.object({
   ...clickhouseEnv,
@@ -39,6 +51,7 @@ export const ApiConfig = z.object({
   TRUST_PROXY: trustProxy.default([]),
   MAX_EVENT_LOOP_DELAY_MS: envInt(0, 60_000).default(1000),
   CACHE_MEMORY_MB: envInt(0, 65_536).default(64),
+  METRICS: metricsAccess.default('loopback'),
   LOG_LEVEL: logLevel,
 })
 export type ApiConfig = z.infer<typeof ApiConfig>

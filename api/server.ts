@@ -1,11 +1,13 @@
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
+import { collectDefaultMetrics } from 'prom-client'
 import { connect } from '../clickhouse/client.js'
 import { PlumblineError } from '../domain/errors.js'
 import { exitCodeOf } from '../domain/exit-code.js'
 import { parseEnv } from '../domain/parse-env.js'
 import { buildApp } from './app.js'
 import { ApiConfig, recordsEnv } from './config.js'
+import { createMetrics } from './metrics.js'
 
 /** Requests that are still running when the process is told to stop get this long. */
 const DRAIN_MS = 10_000
@@ -40,6 +42,9 @@ async function main(): Promise<void> {
     ? new Redis(config.REDIS_URL, { maxRetriesPerRequest: 1, commandTimeout: 2000 })
     : undefined
   redis?.on('error', (error) => logger.warn({ reason: error.message }, 'redis is away'))
+  const metrics = createMetrics()
+  // Of the whole process, so not for every app that a test makes.
+  collectDefaultMetrics({ register: metrics.registry })
   const app = await buildApp({
     clickhouse,
     records,
@@ -51,6 +56,8 @@ async function main(): Promise<void> {
     maxEventLoopDelayMs: config.MAX_EVENT_LOOP_DELAY_MS,
     database: config.CLICKHOUSE_DATABASE,
     cache: { maxBytes: config.CACHE_MEMORY_MB * 2 ** 20 },
+    metrics,
+    metricsAccess: config.METRICS,
     logger,
   })
   try {

@@ -2,13 +2,15 @@ import { pipeline, type Readable } from 'node:stream'
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { z } from 'zod'
 import { cutAtException } from './cut-at-exception.js'
+import type { QuerySignal } from './define-query.js'
 import { QueryError } from './errors.js'
 import { EXPORT_FORMATS, type ExportFormat } from './export-formats.js'
+import { observed } from './query-observer.js'
 
 type Definition<Params extends z.ZodType<Record<string, unknown>>> = { name: string; params: Params; sql: string }
 
 /** Aborting ends the query, also half-way. */
-export type ExportOptions = { format: ExportFormat; signal: AbortSignal }
+export type ExportOptions = { format: ExportFormat; signal: QuerySignal }
 
 /** A read whose rows are passed on as the engine writes them. */
 export type Export<Params> = (clickhouse: ClickHouseClient, params: Params, options: ExportOptions) => Promise<Readable>
@@ -25,11 +27,12 @@ export function defineExport<Params extends z.ZodType<Record<string, unknown>>>(
 }: Definition<Params>): Export<z.input<Params>> {
   return async (clickhouse, params, { format, signal }) => {
     const query_params = Params.parse(params)
-    const { stream, response_headers } = await clickhouse
-      .exec({
+    const begin = () =>
+      clickhouse.exec({
         query: `${sql}\nFORMAT ${EXPORT_FORMATS[format].engine}`,
         query_params,
         abort_signal: signal,
+        ...(signal.traceparent && { http_headers: { traceparent: signal.traceparent } }),
         clickhouse_settings: {
           log_comment: name,
           output_format_json_array_of_rows: format === 'json' ? 1 : 0,
@@ -41,9 +44,9 @@ export function defineExport<Params extends z.ZodType<Record<string, unknown>>>(
           output_format_arrow_string_as_string: 1,
         },
       })
-      .catch((cause) => {
-        throw new QueryError(name, cause)
-      })
+    const { stream, response_headers } = await observed(clickhouse, name, begin, signal).catch((cause) => {
+      throw new QueryError(name, cause)
+    })
     const tag = response_headers['x-clickhouse-exception-tag']
     const rows = cutAtException(name, typeof tag === 'string' ? tag : '')
     // The client's own signal ends with the head of the answer.

@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { PlumblineError } from '../domain/errors.js'
 import { QueryError } from './errors.js'
+import { observed } from './query-observer.js'
 
 type Definition<Params extends z.ZodType<Record<string, unknown>>, Row extends z.ZodType> = {
   name: string
@@ -9,6 +10,12 @@ type Definition<Params extends z.ZodType<Record<string, unknown>>, Row extends z
   row: Row
   sql: string
 }
+
+/**
+ * Ends a query when nobody waits for its answer any more. It may have the trace that the query is a part of, as W3C's
+ * `traceparent`, which the server then continues.
+ */
+export type QuerySignal = AbortSignal & { readonly traceparent?: string }
 
 /** ClickHouse answered with a row that does not have the promised shape: the query and its schema have drifted apart. */
 class RowShapeError extends PlumblineError {
@@ -26,25 +33,27 @@ export function defineQuery<Params extends z.ZodType<Record<string, unknown>>, R
 ): (
   clickhouse: ClickHouseClient,
   params: z.input<Params>,
-  options?: { signal?: AbortSignal },
+  options?: { signal?: QuerySignal },
 ) => Promise<z.output<Row>[]> {
   const { name, params: Params, sql } = definition
   const Rows = z.array(definition.row)
   return async (clickhouse, params, options = {}) => {
     const query_params = Params.parse(params)
-    let rows: unknown
-    try {
+    const { signal } = options
+    const read = async (): Promise<unknown> => {
       const result = await clickhouse.query({
         query: sql,
         query_params,
         format: 'JSONEachRow',
         clickhouse_settings: { log_comment: name },
-        ...(options.signal && { abort_signal: options.signal }),
+        ...(signal && { abort_signal: signal }),
+        ...(signal?.traceparent && { http_headers: { traceparent: signal.traceparent } }),
       })
-      rows = await result.json()
-    } catch (cause) {
-      throw new QueryError(name, cause)
+      return result.json()
     }
+    const rows = await observed(clickhouse, name, read, signal).catch((cause) => {
+      throw new QueryError(name, cause)
+    })
     const parsed = Rows.safeParse(rows)
     if (!parsed.success) throw new RowShapeError(name, parsed.error)
     return parsed.data

@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { QueryError } from './errors.js'
+import { observed } from './query-observer.js'
 
 /**
  * Inserts `rows` into `table`, in the order given; resolves when the server has acknowledged all of them.
@@ -13,8 +14,9 @@ export async function insertRows<Row extends object>(
   token: string,
 ): Promise<void> {
   if (rows.length === 0) return
-  try {
-    await clickhouse.insert({
+  const log_comment = `insert_${table}`
+  const insert = () =>
+    clickhouse.insert({
       table,
       values: rows,
       format: 'JSONEachRow',
@@ -26,10 +28,10 @@ export async function insertRows<Row extends object>(
         async_insert: 0,
         max_insert_block_size: '1048576',
         input_format_parallel_parsing: 0,
-        log_comment: `insert_${table}`,
+        log_comment,
       },
     })
-  } catch (cause) {
+  await observed(clickhouse, log_comment, insert).catch((cause) => {
     throw new QueryError(`insert into ${table}`, cause)
-  }
+  })
 }

@@ -1,0 +1,66 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+/** In seconds: from an answer out of memory to the longest that a query may take. */
+const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15]
+
+export type Metrics = ReturnType<typeof createMetrics>
+
+/**
+ * What a process counts while it serves, in a registry of its own. Labels come from closed sets: patterns of routes,
+ * names of queries, words of this code. Never what a client sent, which would grow without bound.
+ */
+export function createMetrics() {
+  const registry = new Registry()
+  const registers = [registry]
+  return {
+    registry,
+    /** Every request, from its first byte to the end of its answer. */
+    requests: new Histogram({
+      name: 'plumbline_http_request_duration_seconds',
+      help: 'Time from the arrival of a request to the end of its answer',
+      labelNames: ['method', 'route', 'status'] as const,
+      buckets: SECONDS,
+      registers,
+    }),
+    requestsRunning: new Gauge({
+      name: 'plumbline_http_requests_running',
+      help: 'Requests that have arrived and are not answered yet',
+      registers,
+    }),
+    /** Each read and write, `outcome` being ok, failed, timeout or aborted (nobody waited for it any more). */
+    queries: new Histogram({
+      name: 'plumbline_clickhouse_query_duration_seconds',
+      help: 'Time of a query to its last row; of an export, to its first bytes',
+      labelNames: ['query', 'outcome'] as const,
+      buckets: SECONDS,
+      registers,
+    }),
+    /** `level` is memory or redis; `result` is hit, miss, stale or not_modified. */
+    cacheLookups: new Counter({
+      name: 'plumbline_cache_lookups_total',
+      help: 'Looks into the caches of whole answers, by what they found',
+      labelNames: ['level', 'result'] as const,
+      registers,
+    }),
+    /** `outcome` is challenged, accepted, settled, repeated, refused or failed. */
+    payments: new Counter({
+      name: 'plumbline_payments_total',
+      help: 'Steps of payments by the request',
+      labelNames: ['route', 'outcome'] as const,
+      registers,
+    }),
+    /** `tier` is that of the caller: free, subscriber or admin. */
+    rateLimited: new Counter({
+      name: 'plumbline_rate_limited_total',
+      help: 'Requests that were refused because their caller had made too many',
+      labelNames: ['tier'] as const,
+      registers,
+    }),
+    shed: new Counter({
+      name: 'plumbline_shed_total',
+      help: 'Requests that were refused because the process had too much to do',
+      registers,
+    }),
+    streams: new Gauge({ name: 'plumbline_streams', help: 'Open streams of events', registers }),
+  }
+}
