@@ -24,6 +24,7 @@ import { countRequests, type MetricsAccess, metricsRoute, showMetrics } from './
 import { openapi } from './plugins/openapi.js'
 import { paid } from './plugins/paid.js'
 import { refusals } from './plugins/refusals.js'
+import { ID_LABEL, requestLog, tracedLogger } from './plugins/request-log.js'
 import { securityHeaders } from './plugins/security-headers.js'
 import { shedding } from './plugins/shedding.js'
 import { rawProblem, sendProblem } from './problem.js'
@@ -90,6 +91,8 @@ export type AppDeps = {
   metrics?: Metrics | undefined
   /** Who may read that; programs on this machine where left out. */
   metricsAccess?: MetricsAccess | undefined
+  /** Share of the ordinary requests that are logged, 0 to 1; none by default. */
+  loggedShare?: number | undefined
   logger: FastifyBaseLogger
 }
 
@@ -107,15 +110,17 @@ export async function buildApp({
   cache: cacheOptions = { maxBytes: 0 },
   metrics = createMetrics(),
   metricsAccess = 'loopback',
+  loggedShare = 0,
   logger,
 }: AppDeps) {
   const curated = curatedBriefings()
   const app = fastify({
     loggerInstance: logger,
-    logController: new LogController({ disableRequestLogging: true }),
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: ID_LABEL }),
     genReqId: createRequestIds(),
     ...CONNECTION_LIMITS,
     trustProxy: trustProxy.length > 0 && trustProxy,
+    childLoggerFactory: tracedLogger,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     routerOptions: { maxParamLength: 2048, ignoreTrailingSlash: true },
@@ -147,15 +152,9 @@ export async function buildApp({
     createKeyUses((uses) => insertApiKeyUses(records, uses, randomUUID()), logger),
   )
   app.addHook('onClose', () => app.keyUses.close())
-  if (logger.level === 'debug')
-    app.addHook('onResponse', async (request, reply) => {
-      request.log.debug(
-        { method: request.method, url: request.url, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
-        'answered',
-      )
-    })
   app.decorate('metrics', metrics)
   countRequests(app)
+  requestLog(app, loggedShare)
   showMetrics(app, metricsAccess, async () => {})
   securityHeaders(app)
   await cors(app)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type ClickHouseEnv, clickhouseEnv } from '../clickhouse/env.js'
-import { envInt, envUrl, logLevel } from '../domain/parse-env.js'
+import { envInt, envNumber, envUrl, logLevel } from '../domain/parse-env.js'
 import { isNetwork } from './limits/network-of.js'
 import type { MetricsAccess } from './plugins/metrics.js'
 
@@ -52,6 +52,7 @@ export const ApiConfig = z.object({
   MAX_EVENT_LOOP_DELAY_MS: envInt(0, 60_000).default(1000),
   CACHE_MEMORY_MB: envInt(0, 65_536).default(64),
   METRICS: metricsAccess.default('loopback'),
+  LOG_REQUESTS: envNumber(0, 1).default(0.01),
   LOG_LEVEL: logLevel,
 })
 export type ApiConfig = z.infer<typeof ApiConfig>

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { ExportOptions } from '../clickhouse/define-export.js'
 import { EXPORT_FORMATS, type ExportFormat } from '../clickhouse/export-formats.js'
+import { querySignal } from './query-signal.js'
 
 /** Whoever has not read an export by then does not read it. */
 const EXPORT_TIMEOUT_MS = 15 * 60_000
@@ -59,7 +60,7 @@ export async function sendExport(
   { format, filename, head, next, rows }: Answer,
 ): Promise<FastifyReply> {
   const release = app.exportSlots.take()
-  const signal = AbortSignal.any([request.signal, AbortSignal.timeout(EXPORT_TIMEOUT_MS)])
+  const signal = querySignal(request, EXPORT_TIMEOUT_MS)
   const stream = await rows({ format, signal }).catch((error) => {
     release()
     throw error

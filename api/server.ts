@@ -58,6 +58,7 @@ async function main(): Promise<void> {
     cache: { maxBytes: config.CACHE_MEMORY_MB * 2 ** 20 },
     metrics,
     metricsAccess: config.METRICS,
+    loggedShare: config.LOG_REQUESTS,
     logger,
   })
   try {

@@ -10,6 +10,7 @@ export async function cors(app: FastifyInstance): Promise<void> {
     exposedHeaders: [
       'X-Service-As-Of',
       'X-Request-Id',
+      'traceresponse',
       'Retry-After',
       'RateLimit',
       'RateLimit-Policy',

@@ -30,3 +30,13 @@ test('a proxy is trusted by its address, and nobody is by default', () => {
   for (const bad of ['1', 'true', '*', '10.0.0.0/33', '10.0.0.1,', 'proxy.example', '0.0.0.0/0 '.repeat(2)])
     expect(() => parseEnv(ApiConfig, { TRUST_PROXY: bad }), bad).toThrow(/TRUST_PROXY: must be IP addresses/)
 })
+
+test('who may read the metrics is a word or a token, and a token that could be guessed is refused without being told', () => {
+  const access = (METRICS: string) => parseEnv(ApiConfig, { METRICS }).METRICS
+  expect(['', 'loopback', 'any', 'off'].map(access)).toEqual(['loopback', 'loopback', 'any', 'off'])
+  expect(access('t'.repeat(32))).toEqual({ token: 't'.repeat(32) })
+  for (const bad of ['t'.repeat(31), 'loopbak', `${'t'.repeat(20)} ${'t'.repeat(20)}`]) {
+    expect(() => access(bad)).toThrow(/METRICS: must be loopback, any, off, or a token of at least 32/)
+    expect(() => access(bad)).not.toThrow(bad)
+  }
+})

@@ -1,0 +1,72 @@
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
+import type { Bindings, ChildLoggerOptions } from 'pino'
+import { type TraceContext, traceContext, traceparentOf } from '../trace-context.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    traceOf: (request: FastifyRequest) => TraceContext
+  }
+}
+
+/** What the id of a request is called in the log. */
+export const ID_LABEL = 'request_id'
+
+/** An answer that took longer is always logged. */
+const SLOW_MS = 1000
+
+/** An id that somebody else gave a request: told in the log and nowhere else, so that it cannot be taken for ours. */
+const FOREIGN_ID = /^[\x21-\x7e]{1,128}$/
+
+const foreignId = ({ headers: { 'x-request-id': id } }: FastifyRequest) =>
+  typeof id === 'string' && FOREIGN_ID.test(id) ? { client_request_id: id } : {}
+
+/** What was asked for. Only what our parameters may hold is logged: a key that was put into the URL by mistake is not. */
+const target = (url: string, status: number): string =>
+  status >= 400 && status < 500 ? (url.split('?', 1)[0] as string) : url
+
+const one = (header: string | string[] | undefined) => (typeof header === 'string' ? header : undefined)
+
+/** Has every line that is logged for a request name it, and its trace. */
+export function tracedLogger(
+  logger: FastifyBaseLogger,
+  bindings: Bindings,
+  options: ChildLoggerOptions,
+  { headers: { traceparent } }: FastifyRequest['raw'],
+): FastifyBaseLogger {
+  const { trace_id } = traceContext(String(bindings[ID_LABEL]), one(traceparent), 0)
+  return logger.child({ ...bindings, trace_id }, options)
+}
+
+/**
+ * One line for each request that failed here or was slow, and for a `share` (0 to 1) of all others; the rest is for
+ * those who debug. The share is one of traces, so that a request that calls several processes is in the logs of all or
+ * of none. Whoever sends a trace along is told in `traceresponse` what the request is in it.
+ */
+export function requestLog(app: FastifyInstance, share: number): void {
+  const everyLevel = app.log.level === 'debug' || app.log.level === 'trace' ? 'debug' : null
+  app.decorate('traceOf', ({ id, headers: { traceparent } }) => traceContext(id, one(traceparent), share))
+
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.headers.traceparent !== undefined) reply.header('traceresponse', traceparentOf(app.traceOf(request)))
+  })
+
+  app.addHook('onResponse', async (request, reply) => {
+    const { statusCode: status, elapsedTime } = reply
+    const { span_id, parent_id, sampled } = app.traceOf(request)
+    const level = sampled || status >= 500 || elapsedTime > SLOW_MS ? 'info' : everyLevel
+    if (level === null) return
+    const line = {
+      method: request.method,
+      route: request.routeOptions.url ?? null,
+      url: target(request.url, status),
+      status,
+      ms: Math.round(elapsedTime * 10) / 10,
+      ip: request.ip,
+      tier: request.caller?.tier,
+      ...foreignId(request),
+      span_id,
+      ...(parent_id && { parent_id }),
+    }
+    request.log[level](line, 'answered')
+  })
+}
