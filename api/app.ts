@@ -17,6 +17,7 @@ import { createRequestCounter } from './limits/request-counter.js'
 import { auth } from './plugins/auth.js'
 import { type CacheOptions, cache } from './plugins/cache.js'
 import { cors } from './plugins/cors.js'
+import { drain } from './plugins/drain.js'
 import { health } from './plugins/health.js'
 import { type Limits, limits } from './plugins/limits.js'
 import { createMetrics, type Metrics } from './metrics.js'
@@ -62,6 +63,8 @@ declare module 'fastify' {
     keys: KnownKeys
     keyUses: KeyUses
     metrics: Metrics
+    /** Aborted when the process is told to end: what lasts as long as its client likes has to end now. */
+    draining: AbortSignal
   }
 }
 
@@ -93,6 +96,8 @@ export type AppDeps = {
   metricsAccess?: MetricsAccess | undefined
   /** Share of the ordinary requests that are logged, 0 to 1; none by default. */
   loggedShare?: number | undefined
+  /** Aborted by the caller some time before it closes the app. */
+  draining?: AbortSignal | undefined
   logger: FastifyBaseLogger
 }
 
@@ -111,6 +116,7 @@ export async function buildApp({
   metrics = createMetrics(),
   metricsAccess = 'loopback',
   loggedShare = 0,
+  draining = new AbortController().signal,
   logger,
 }: AppDeps) {
   const curated = curatedBriefings()
@@ -153,6 +159,8 @@ export async function buildApp({
   )
   app.addHook('onClose', () => app.keyUses.close())
   app.decorate('metrics', metrics)
+  app.decorate('draining', draining)
+  drain(app)
   countRequests(app)
   requestLog(app, loggedShare)
   showMetrics(app, metricsAccess, async () => {})

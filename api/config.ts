@@ -53,6 +53,8 @@ export const ApiConfig = z.object({
   CACHE_MEMORY_MB: envInt(0, 65_536).default(64),
   METRICS: metricsAccess.default('loopback'),
   LOG_REQUESTS: envNumber(0, 1).default(0.01),
+  DRAIN_NOTICE_SECONDS: envInt(0, 300).default(0),
+  DRAIN_SECONDS: envInt(1, 900).default(10),
   LOG_LEVEL: logLevel,
 })
 export type ApiConfig = z.infer<typeof ApiConfig>

@@ -6,6 +6,7 @@ import { BadParameterError } from '../domain/bad-parameter.js'
 import { PlumblineError } from '../domain/errors.js'
 import { REFERENCE_STABLE } from '../domain/peg.js'
 import {
+  DrainingError,
   ForbiddenError,
   InvalidKeyError,
   MethodNotAllowedError,
@@ -123,6 +124,7 @@ function answerTo(error: unknown): Answer {
   if (error instanceof PlumblineError && error.retryable) {
     const headers = { 'retry-after': `${RETRY_AFTER_SECONDS}` }
     if (error instanceof OverloadedError) return { status: 503, kind: 'overloaded', detail: error.message, headers }
+    if (error instanceof DrainingError) return { status: 503, kind: 'ending', detail: error.message, headers }
     return { status: 503, kind: 'unavailable', detail: 'the data cannot be read at the moment; try again', headers }
   }
   if (code === 'FST_ERR_BAD_URL') return { status: 400, kind: 'bad-url', detail: 'the URL is not properly encoded' }
@@ -151,7 +153,8 @@ function document({ status, kind, detail, faults, price }: Answer, instance: str
 /** Fastify's error handler, and its handler for what fails before there is a route. */
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const answer = answerTo(error)
-  if (answer.status >= 500 && !request.raw.aborted) request.log.error({ err: error }, 'request failed')
+  const isOurs = answer.status >= 500 && !(error instanceof DrainingError)
+  if (isOurs && !request.raw.aborted) request.log.error({ err: error }, 'request failed')
   return reply
     .code(answer.status)
     .headers({ 'access-control-allow-origin': '*', 'x-request-id': request.id, ...answer.headers })

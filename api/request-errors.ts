@@ -82,3 +82,10 @@ export class UrlTooLongError extends PlumblineError {
     super('the URL is too long', { retryable: false })
   }
 }
+
+/** The process is about to end. Another one can be asked. */
+export class DrainingError extends PlumblineError {
+  constructor() {
+    super('this process is about to end', { retryable: true })
+  }
+}

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { collectDefaultMetrics } from 'prom-client'
@@ -9,8 +10,8 @@ import { buildApp } from './app.js'
 import { ApiConfig, recordsEnv } from './config.js'
 import { createMetrics } from './metrics.js'
 
-/** Requests that are still running when the process is told to stop get this long. */
-const DRAIN_MS = 10_000
+/** How often connections that have become idle are closed at the end. */
+const CLOSE_IDLE_MS = 100
 
 /** The address cannot be listened on. Another process may let go of it. */
 class ListenError extends PlumblineError {
@@ -45,6 +46,7 @@ async function main(): Promise<void> {
   const metrics = createMetrics()
   // Of the whole process, so not for every app that a test makes.
   collectDefaultMetrics({ register: metrics.registry })
+  const draining = new AbortController()
   const app = await buildApp({
     clickhouse,
     records,
@@ -59,6 +61,7 @@ async function main(): Promise<void> {
     metrics,
     metricsAccess: config.METRICS,
     loggedShare: config.LOG_REQUESTS,
+    draining: draining.signal,
     logger,
   })
   try {
@@ -67,8 +70,17 @@ async function main(): Promise<void> {
     })
     console.log(`api ready at ${url}/api/v1/stablecoins`)
     await stopped
+    logger.info('ends: no longer ready')
+    draining.abort()
+    // Requests are still taken: whoever sends them here has to notice first.
+    await sleep(config.DRAIN_NOTICE_SECONDS * 1000)
   } finally {
-    setTimeout(() => process.exit(0), DRAIN_MS).unref()
+    setTimeout(() => {
+      logger.warn({ after_seconds: config.DRAIN_SECONDS }, 'requests that are still running are cut off')
+      process.exit(0)
+    }, config.DRAIN_SECONDS * 1000).unref()
+    // A connection whose last answer had begun before the end is closed by nobody else.
+    setInterval(() => app.server.closeIdleConnections(), CLOSE_IDLE_MS).unref()
     await app.close()
     redis?.disconnect()
     await Promise.all([clickhouse.close(), records.close()])

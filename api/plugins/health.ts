@@ -6,6 +6,7 @@ import { PlumblineError } from '../../domain/errors.js'
 import { lateJobs, SLOT_JOBS } from '../../domain/jobs.js'
 import { problemResponses } from '../problem.js'
 import { querySignal } from '../query-signal.js'
+import { DrainingError } from '../request-errors.js'
 
 /** Redis is configured but does not answer. */
 class RedisAwayError extends PlumblineError {
@@ -21,7 +22,10 @@ class NoSchemaError extends PlumblineError {
   }
 }
 
-/** Whether the process lives, and whether it can answer: ClickHouse has the schema, and Redis is there if configured. */
+/**
+ * Whether the process lives, and whether it can answer: it is not about to end, ClickHouse has the schema, and Redis is
+ * there if configured.
+ */
 export const health: FastifyPluginAsyncZod = async (app) => {
   const tags = ['service']
   app.get(
@@ -48,6 +52,7 @@ export const health: FastifyPluginAsyncZod = async (app) => {
       config: { always: true },
     },
     async (request) => {
+      if (app.draining.aborted) throw new DrainingError()
       const signal = querySignal(request)
       const [schema] = await schemaVersion(app.clickhouse, {}, { signal }).catch((error) => {
         throw error instanceof PlumblineError && error.retryable ? error : new NoSchemaError(error)
