@@ -47,7 +47,10 @@ import { riskRoute } from './routes/risk.js'
 import { rolesRoute } from './routes/roles.js'
 import { seriesRoutes } from './routes/series.js'
 import { stablecoinsRoutes } from './routes/stablecoins.js'
+import { statusRoute } from './routes/status.js'
 import { serializerCompiler } from './serializer.js'
+import { createServiceState } from './service-state.js'
+import { stateMetrics } from './state-metrics.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -160,10 +163,12 @@ export async function buildApp({
   app.addHook('onClose', () => app.keyUses.close())
   app.decorate('metrics', metrics)
   app.decorate('draining', draining)
+  const readState = createServiceState(clickhouse, now)
+
   drain(app)
   countRequests(app)
   requestLog(app, loggedShare)
-  showMetrics(app, metricsAccess, async () => {})
+  showMetrics(app, metricsAccess, async () => stateMetrics(await readState().catch(() => null)))
   securityHeaders(app)
   await cors(app)
   await shedding(app, maxEventLoopDelayMs)
@@ -198,6 +203,7 @@ export async function buildApp({
       await api.register(flowAnomaliesRoute)
       await api.register(flowsExportRoute)
       await api.register(seriesRoutes)
+      await api.register(statusRoute(readState))
     },
     { prefix: '/api/v1' },
   )

@@ -17,6 +17,7 @@ import { createIssuers } from './issuers.js'
 import { createOrders } from './orders.js'
 import { createRegistry } from './registry.js'
 import { TIP } from './sinks/batch-ledger.js'
+import { noteHeads } from './sinks/note-head.js'
 import { type PersistWrite, persistWriteWith } from './sinks/persist-write.js'
 import { completeWrite, writeBatch } from './sinks/write-batch.js'
 import { type BlockWithLogs, readBlocks } from './sources/blocks.js'
@@ -124,6 +125,7 @@ async function* followChain({
     tag,
     checkChainId: (answered) => checkChainId(answered, chain.chain_id),
     wsUrl: config.RPC_WS_URL ?? null,
+    onHead: noteHeads(clickhouse, tag, log),
     pollMs: config.POLL_INTERVAL_MS,
     hashOf,
     log,

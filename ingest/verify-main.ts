@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { pino } from 'pino'
 import { z } from 'zod'
 import { connect } from '../clickhouse/client.js'
+import { insertVerifyRun } from '../clickhouse/tables/verify-runs.js'
 import { exitCodeOf } from '../domain/exit-code.js'
 import { ConfigError, envInt, parseEnv } from '../domain/parse-env.js'
 import { listedTokens } from './chain/networks.js'
@@ -55,6 +56,7 @@ async function main(): Promise<number> {
     requestTimeoutMs: 600_000,
   })
   const stop = new AbortController()
+  const started_at = new Date()
   try {
     const rpc = rpcOf(config, log, stop.signal)
     const chain = await readChainIdentity(rpc, config.CHAIN)
@@ -70,6 +72,10 @@ async function main(): Promise<number> {
       seed: flags['--seed'],
       onProgress: (done, of) => log.info(`${done} of ${of} blocks compared`),
     })
+    // What was found counts, also where this user may not write it down.
+    await insertVerifyRun(clickhouse, { started_at, ended_at: new Date(), findings }).catch((error: Error) =>
+      log.warn({ reason: error.message }, 'the findings could not be recorded: /api/v1/status goes on with older ones'),
+    )
     for (const { what, status, scope, differences } of findings) {
       console.log(`${status.padEnd(11)}  ${what}: ${scope}`)
       for (const difference of differences) console.log(`             ${difference}`)

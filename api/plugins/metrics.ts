@@ -55,19 +55,19 @@ export function countRequests(app: FastifyInstance): void {
 }
 
 /**
- * Shows all that is counted at /metrics, to those who may see it, once there is the route. `refresh` brings up to date
- * what is not counted but read. To be called before whatever else may refuse a request: metrics are read when
+ * Shows all that is counted at /metrics, to those who may see it, once there is the route. `readMore` is what is
+ * not counted but read. To be called before whatever else may refuse a request: metrics are read when
  * something is wrong, and by those without a key.
  */
-export function showMetrics(app: FastifyInstance, access: MetricsAccess, refresh: () => Promise<void>): void {
+export function showMetrics(app: FastifyInstance, access: MetricsAccess, readMore: () => Promise<string>): void {
   if (access === 'off') return
   const { registry } = app.metrics
   app.addHook('onRequest', async (request, reply) => {
     if (request.routeOptions.url !== METRICS_PATH) return
     checkAccess(access, request)
-    await refresh()
+    const read = await readMore()
     reply.headers({ 'content-type': registry.contentType, 'cache-control': 'no-store' })
-    return reply.send(await registry.metrics())
+    return reply.send(`${await registry.metrics()}${read}`)
   })
 }
 

@@ -6,6 +6,7 @@ const LINKS = {
   flows: '/api/v1/stablecoins/flows?hours=24',
   flow_anomalies: '/api/v1/stablecoins/flow-anomalies',
   fee_economics: '/api/v1/fee-economics/overview',
+  status: '/api/v1/status',
   openapi: '/openapi.json',
   ready: '/health/ready',
 }

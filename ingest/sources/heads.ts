@@ -48,6 +48,8 @@ export type HeadOptions = {
   wsUrl: string | null
   /** Throws where the chain that the node says it serves is another than before. */
   checkChainId: (chainId: number) => void
+  /** Told of the newest block at each look. */
+  onHead: (head: RawHeader) => void
   /** The longest time between two looks at the head, in milliseconds. */
   pollMs: number
   /** The hash of a block as it was read before; null where that is not known, or not yet. */
@@ -63,19 +65,21 @@ export type HeadOptions = {
  */
 export async function* followHead(
   rpc: Rpc,
-  { tag, checkChainId, wsUrl, pollMs, hashOf, log, signal }: HeadOptions,
+  { tag, checkChainId, wsUrl, onHead, pollMs, hashOf, log, signal }: HeadOptions,
 ): AsyncGenerator<number> {
   const wake = wakeups(wsUrl, pollMs, log, signal)
   let agreed = ''
   try {
     for (let newest = -1; !signal.aborted; await wake.next()) {
-      const [{ number, hash }, chainId] = await rpc.persist('read the head', () =>
+      const [head, chainId] = await rpc.persist('read the head', () =>
         Promise.all([
           rpc.request('eth_getBlockByNumber', [tag, false], RawHeader),
           rpc.request('eth_chainId', [], Quantity),
         ]),
       )
       checkChainId(chainId)
+      onHead(head)
+      const { number, hash } = head
       if (number > newest) {
         newest = number
         yield number

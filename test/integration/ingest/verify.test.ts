@@ -1,6 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import type { ClickHouseEnv } from '../../../clickhouse/env.js'
+import { chainHead } from '../../../clickhouse/queries/status/chain-head.js'
+import { newestVerifyRun } from '../../../clickhouse/queries/status/newest-verify-run.js'
 import { factTables } from '../../../clickhouse/tables/facts.js'
 import { backfillAll } from '../../fixtures/backfill.js'
 import { stillChain, type TestChain } from '../../fixtures/chain.js'
@@ -36,6 +38,12 @@ describe('a database that has what the chain has', () => {
     expect(all.output).toMatch(/match +peg_samples row by row: \d{3,} rows\n/)
     expect(all.output).toContain('0 not checked')
     expect(all.code).toBe(0)
+    const recorded = await newestVerifyRun(clickhouse, {})
+    expect(recorded.map(({ status, what, scope }) => `${status.padEnd(11)}  ${what}: ${scope}`)).toEqual(
+      all.output.split('\n').slice(0, recorded.length),
+    )
+    expect(all.output).toContain(`${recorded.length} match`)
+    expect(await chainHead(clickhouse, {})).toMatchObject([{ tag: 'latest', block_number: chain.head }])
     const some = await verify(clickhouseEnv, '--blocks', '12', '--seed', '7')
     expect(some.code, some.output).toBe(0)
     expect(some.output).toMatch(/match +blocks row by row: 12 rows\n/)

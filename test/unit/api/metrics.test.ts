@@ -11,7 +11,7 @@ import { UrlTooLongError } from '../../../api/request-errors.js'
 
 const TOKEN = 'a-token-of-the-tests-that-is-long-enough'
 
-async function appWith(access: MetricsAccess, refresh = async (): Promise<void> => {}) {
+async function appWith(access: MetricsAccess, readMore = async (): Promise<string> => '') {
   const loggerInstance: FastifyBaseLogger = pino({ level: 'silent' })
   const app = fastify({ loggerInstance })
   app.setErrorHandler(sendProblem)
@@ -19,7 +19,7 @@ async function appWith(access: MetricsAccess, refresh = async (): Promise<void> 
   app.decorate('clickhouse', {} as ClickHouseClient)
   app.decorate('records', app.clickhouse)
   countRequests(app)
-  showMetrics(app, access, refresh)
+  showMetrics(app, access, readMore)
   app.addHook('onRequest', async ({ query }) => {
     if ((query as { refused?: string }).refused) throw new UrlTooLongError()
   })

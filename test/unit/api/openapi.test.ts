@@ -74,6 +74,7 @@ test('the document is OpenAPI 3.1 and has every route, for the public by GET alo
     '/api/v1/stablecoins/{address}/risk/series',
     '/api/v1/stablecoins/{address}/roles',
     '/api/v1/stablecoins/{address}/supply/series',
+    '/api/v1/status',
     '/health/live',
     '/health/ready',
   ])
@@ -121,6 +122,7 @@ test('every failure is described as the problem document that it is', ({ documen
     '/api/v1/stablecoins/{address}/peg/series': ['400', '404', '503'],
     '/api/v1/stablecoins/{address}/risk/series': ['400', '404', '503'],
     '/api/v1/stablecoins/{address}/supply/series': ['400', '404', '503'],
+    '/api/v1/status': ['400', '503'],
   })
   for (const [, { responses }] of operations(document)) {
     for (const [status, { description, content }] of Object.entries(responses)) {

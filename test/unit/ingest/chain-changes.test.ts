@@ -51,6 +51,7 @@ describe('following the head', () => {
         tag: 'latest',
         checkChainId: () => {},
         wsUrl: null,
+        onHead: () => {},
         pollMs: 1,
         log: pino({ level: 'silent' }),
         signal: new AbortController().signal,

@@ -1,0 +1,86 @@
+import { Counter, Gauge, Registry } from 'prom-client'
+import type { ServiceState } from './service-state.js'
+
+type Sample = { labels?: Record<string, string>; value: number | null | undefined }
+
+const seconds = (instant: Date | null): number | null => instant && instant.getTime() / 1000
+
+/**
+ * What ingest and the jobs have done, in Prometheus's text format: they are processes of their own, and what they tell
+ * is in the database. What is not known is left out, as 0 would be a value; without a state that is everything but the
+ * fact that it cannot be read.
+ */
+export async function stateMetrics(state: ServiceState | null): Promise<string> {
+  const registry = new Registry()
+  const show = (Kind: typeof Gauge | typeof Counter, name: string, help: string, samples: readonly Sample[]): void => {
+    const known = samples.filter(({ value }) => value !== null && value !== undefined)
+    if (known.length === 0) return
+    const labelNames = Object.keys(known[0]?.labels ?? {})
+    const metric = new Kind({ name: `plumbline_${name}`, help, labelNames, registers: [registry] })
+    for (const { labels = {}, value } of known) metric.inc(labels, value as number)
+  }
+  const gauge = (name: string, help: string, samples: readonly Sample[]) => show(Gauge, name, help, samples)
+
+  gauge('clickhouse_up', 'Whether the state of the service could be read', [{ value: state ? 1 : 0 }])
+  if (!state) return registry.metrics()
+  const { head, newest_block, datasets, jobs, gaps, findings } = state
+
+  gauge('head_block', 'The newest block that may be read, as the node says it', [{ value: head?.block_number }])
+  gauge('head_seen_timestamp_seconds', 'When the node said so', [{ value: seconds(head?.seen_at ?? null) }])
+  gauge('newest_block', 'The newest block that is in', [{ value: newest_block?.block_number }])
+  gauge(
+    'dataset_lag_blocks',
+    'Blocks that a dataset does not know of yet',
+    datasets.map(({ dataset, lag_blocks }) => ({ labels: { dataset }, value: lag_blocks })),
+  )
+  gauge(
+    'dataset_lag_seconds',
+    'Age of the instant up to which a dataset is true',
+    datasets.map(({ dataset, lag_seconds }) => ({ labels: { dataset }, value: lag_seconds })),
+  )
+  gauge(
+    'dataset_delay_seconds',
+    'How long after their time blocks or slots were in, over the last hour',
+    datasets.flatMap(({ dataset, delay_1h }) => [
+      { labels: { dataset, quantile: '0.5' }, value: delay_1h.p50_seconds },
+      { labels: { dataset, quantile: '0.99' }, value: delay_1h.p99_seconds },
+    ]),
+  )
+  gauge('missing_blocks', 'Blocks that are not in, though some before and after them are', [
+    { value: state.missing_blocks },
+  ])
+  gauge(
+    'gap_blocks',
+    'Blocks that a family of facts could not be read of',
+    gaps.map(({ family: dataset, from_block, to_block }) => ({
+      labels: { dataset },
+      value: to_block - from_block + 1,
+    })),
+  )
+  gauge(
+    'job_lag_seconds',
+    'How far the newest slot that a job has done is behind the newest block',
+    jobs.map(({ job, lag_seconds }) => ({ labels: { job }, value: lag_seconds })),
+  )
+  gauge(
+    'job_last_success_timestamp_seconds',
+    'When a job did a slot last',
+    jobs.map(({ job, last_success_at }) => ({ labels: { job }, value: seconds(last_success_at) })),
+  )
+  show(
+    Counter,
+    'job_runs_total',
+    'Slots that jobs have run since the database began, by how they ended',
+    jobs.flatMap(({ job, runs }) => [
+      { labels: { job, state: 'done' }, value: runs?.done },
+      { labels: { job, state: 'failed' }, value: runs?.failed },
+    ]),
+  )
+  gauge(
+    'verify_findings',
+    'Findings of the newest npm run verify',
+    findings.map(({ status }) => ({ labels: { status }, value: 1 })),
+  )
+  gauge('verify_timestamp_seconds', 'When it had come to its end', [{ value: seconds(findings[0]?.ended_at ?? null) }])
+  return registry.metrics()
+}

@@ -1,0 +1,29 @@
+import { z } from 'zod'
+
+const quantile = z.number().nullable()
+
+/** How many of something there were in a period, and how long they took; null where there were none. */
+export const Delay = z.object({ count: z.int(), p50_seconds: quantile, p99_seconds: quantile })
+
+const column = z
+  .tuple([z.int(), z.tuple([quantile, quantile])])
+  // Of nothing, ClickHouse says 0.
+  .transform(([count, [p50, p99]]) => ({
+    count,
+    p50_seconds: count > 0 ? p50 : null,
+    p99_seconds: count > 0 ? p99 : null,
+  }))
+
+/** Columns of a row: its delays over the hour and over the day before `now`. */
+export const delayColumns = { delay_1h: column, delay_24h: column }
+
+/**
+ * The SQL of these columns, over rows that have a `delay` in seconds and `ended_at`, when it was over. A percentile is
+ * a delay that occurred: the first that is not exceeded by more than its share of the others.
+ */
+export const DELAYS = ['1 HOUR', '24 HOUR']
+  .map((period) => {
+    const isIn = `ended_at > {now: DateTime64(3)} - INTERVAL ${period}`
+    return `(toUInt32(countIf(${isIn})), quantilesExactIf(0.5, 0.99)(delay, ${isIn})) AS delay_${period.replace(' HOUR', 'h')}`
+  })
+  .join(',\n           ')
