@@ -8,7 +8,7 @@ const [TRACE, PARENT] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7']
 test('a trace goes through to every query of its request, and into its lines of the log', async ({ clickhouseEnv }) => {
   const relay = await clickhouseRelay(clickhouseEnv.CLICKHOUSE_URL)
   onTestFinished(() => relay.close())
-  const { url, stderr } = await readyApi({ ...clickhouseEnv, CLICKHOUSE_URL: relay.url }, { LOG_REQUESTS: '1' })
+  const { url, stderr } = await readyApi({ ...clickhouseEnv, CLICKHOUSE_URL: relay.url, LOG_REQUESTS: '1' })
   const before = relay.seen.length
   const response = await fetch(url, { headers: { traceparent: `00-${TRACE}-${PARENT}-01` } })
   expect(response.status).toBe(200)
