@@ -52,7 +52,7 @@ export function createMetrics() {
     /** `tier` is that of the caller: free, subscriber or admin. */
     rateLimited: new Counter({
       name: 'plumbline_rate_limited_total',
-      help: 'Requests that were refused because their caller had made too many',
+      help: 'Requests above the limit of their caller, which are refused or told the price',
       labelNames: ['tier'] as const,
       registers,
     }),

@@ -53,6 +53,7 @@ export function limits(app: FastifyInstance, { free }: Limits, count: RequestCou
     reply.header('ratelimit-policy', `"${policy}";q=${limit};w=${WINDOW_SECONDS}`)
     reply.header('ratelimit', `"${policy}";r=${Math.max(limit - consumed, 0)};t=${seconds}`)
     if (consumed <= limit) return
+    app.metrics.rateLimited.inc({ tier: request.caller.tier })
     const isPayable = policy === 'free' && request.routeOptions.config.price !== undefined
     if (!isPayable) throw new TooManyRequestsError(limit, seconds)
     request.isOverLimit = true

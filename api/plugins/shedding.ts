@@ -15,7 +15,9 @@ export async function shedding(app: FastifyInstance, maxDelayMs: number): Promis
     maxEventLoopDelay: maxDelayMs,
     sampleInterval: AVERAGE_OVER_MS,
     pressureHandler: async (request) => {
-      if (!request.routeOptions.config.always) throw new OverloadedError()
+      if (request.routeOptions.config.always) return
+      app.metrics.shed.inc()
+      throw new OverloadedError()
     },
   })
 }

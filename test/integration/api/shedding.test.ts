@@ -1,5 +1,6 @@
 import { fastify } from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
+import { createMetrics } from '../../../api/metrics.js'
 import { shedding } from '../../../api/plugins/shedding.js'
 import { sendProblem } from '../../../api/problem.js'
 
@@ -7,6 +8,7 @@ async function appWith(maxDelayMs: number) {
   const app = fastify()
   onTestFinished(() => app.close())
   app.setErrorHandler(sendProblem)
+  app.decorate('metrics', createMetrics())
   await shedding(app, maxDelayMs)
   app.get('/data', async () => ({}))
   app.get('/health', { config: { always: true } }, async () => ({}))
@@ -36,6 +38,7 @@ test('while the event loop is late requests are 503 with Retry-After, health is 
     )
     .toMatchObject({ status: 503, type: 'urn:plumbline:problem:overloaded', retryAfter: '5' })
   await expect.poll(() => status('/data'), { timeout: 50_000 }).toBe(200)
+  expect((await app.metrics.shed.get()).values[0]?.value).toBeGreaterThanOrEqual(2)
 })
 
 test('0 is never', async () => {

@@ -2,6 +2,7 @@ import { fastify, type InjectOptions } from 'fastify'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { createRequestCounter } from '../../../../api/limits/request-counter.js'
+import { createMetrics } from '../../../../api/metrics.js'
 import { auth } from '../../../../api/plugins/auth.js'
 import { limits } from '../../../../api/plugins/limits.js'
 import { paid } from '../../../../api/plugins/paid.js'
@@ -15,6 +16,8 @@ async function setup({ free = 3, trustProxy = [] as string[] } = {}) {
   const app = fastify({ logger: false, trustProxy: trustProxy.length > 0 && trustProxy })
   onTestFinished(() => app.close())
   app.setErrorHandler(sendProblem)
+  const metrics = createMetrics()
+  app.decorate('metrics', metrics)
   withKeys(app, [
     { key: SMALL, requests_per_minute: 2 },
     { key: BIG, requests_per_minute: 5 },
@@ -42,19 +45,22 @@ async function setup({ free = 3, trustProxy = [] as string[] } = {}) {
     for (let i = 0; i < n; i++) all.push((await ask(url, options)).status)
     return all
   }
-  return { ask, statuses, bearing, done }
+  const counted = async () => (await metrics.rateLimited.get()).values.map(({ labels, value }) => [labels.tier, value])
+  return { ask, statuses, bearing, done, counted }
 }
 
 test('above the limit a request is 429 and says when to come back; below it what is left', async () => {
-  const { ask } = await setup()
+  const { ask, counted } = await setup()
   for (const left of [2, 1, 0]) {
     const { status, headers } = await ask('/free')
     expect(status).toBe(200)
     expect(headers['ratelimit-policy']).toBe('"free";q=3;w=60')
     expect(headers.ratelimit).toMatch(new RegExp(`^"free";r=${left};t=([1-9]|[1-5]\\d|60)$`))
   }
+  expect(await counted()).toEqual([])
   const { status, headers, body } = await ask('/free')
   expect(status).toBe(429)
+  expect(await counted()).toEqual([['free', 1]])
   expect(headers['content-type']).toBe('application/problem+json; charset=utf-8')
   expect(headers.ratelimit).toMatch(/^"free";r=0;t=\d+$/)
   expect(headers['retry-after']).toBe(/t=(\d+)/.exec(headers.ratelimit as string)?.[1])
