@@ -21,7 +21,7 @@ function lot(traceId: string): number {
  */
 export function traceContext(requestId: string, traceparent: string | undefined, share: number): TraceContext {
   const digits = requestId.replaceAll('-', '')
-  const [, trace_id = digits, parent_id = null] = TRACEPARENT.exec(traceparent ?? '') ?? []
+  const [, trace_id = digits, parent_id = null] = (traceparent && TRACEPARENT.exec(traceparent)) || []
   const sampled = lot(trace_id) < share
   return { trace_id, span_id: digits.slice(16), parent_id, sampled }
 }

@@ -11,9 +11,10 @@ export function drain(app: FastifyInstance): void {
     if (!raw.headersSent) raw.setHeader('connection', 'close')
   }
   app.draining.addEventListener('abort', () => running.forEach(sayLast), { once: true })
-  app.addHook('onRequest', async (_, { raw }) => {
+  app.addHook('onRequest', (_, { raw }, done) => {
     if (app.draining.aborted) sayLast(raw)
     running.add(raw)
     raw.once('close', () => running.delete(raw))
+    done()
   })
 }

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { BlockList } from 'node:net'
-import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { observeQueries } from '../../clickhouse/query-observer.js'
 import { InvalidKeyError, NotFoundError } from '../request-errors.js'
 
@@ -41,7 +41,7 @@ export function countRequests(app: FastifyInstance): void {
   for (const client of new Set([app.clickhouse, app.records]))
     observeQueries(client, (query, outcome, seconds) => queries.observe({ query, outcome }, seconds))
 
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     requestsRunning.inc()
     // The one event that always comes: an answer that nobody waits for is never finished.
     reply.raw.once('close', () => {
@@ -51,6 +51,7 @@ export function countRequests(app: FastifyInstance): void {
       const status = reply.raw.writableFinished ? `${reply.statusCode}` : CLIENT_GONE
       requests.observe({ method, route, status }, reply.elapsedTime / 1000)
     })
+    done()
   })
 }
 
@@ -61,13 +62,17 @@ export function countRequests(app: FastifyInstance): void {
  */
 export function showMetrics(app: FastifyInstance, access: MetricsAccess, readMore: () => Promise<string>): void {
   if (access === 'off') return
+  const readers = access
   const { registry } = app.metrics
-  app.addHook('onRequest', async (request, reply) => {
-    if (request.routeOptions.url !== METRICS_PATH) return
-    checkAccess(access, request)
+  async function show(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    checkAccess(readers, request)
     const read = await readMore()
     reply.headers({ 'content-type': registry.contentType, 'cache-control': 'no-store' })
-    return reply.send(`${await registry.metrics()}${read}`)
+    reply.send(`${await registry.metrics()}${read}`)
+  }
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.routeOptions.url === METRICS_PATH) show(request, reply).catch(done)
+    else done()
   })
 }
 

@@ -46,15 +46,16 @@ export function requestLog(app: FastifyInstance, share: number): void {
   const everyLevel = app.log.level === 'debug' || app.log.level === 'trace' ? 'debug' : null
   app.decorate('traceOf', ({ id, headers: { traceparent } }) => traceContext(id, one(traceparent), share))
 
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     if (request.headers.traceparent !== undefined) reply.header('traceresponse', traceparentOf(app.traceOf(request)))
+    done()
   })
 
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const { statusCode: status, elapsedTime } = reply
     const { span_id, parent_id, sampled } = app.traceOf(request)
     const level = sampled || status >= 500 || elapsedTime > SLOW_MS ? 'info' : everyLevel
-    if (level === null) return
+    if (level === null) return done()
     const line = {
       method: request.method,
       route: request.routeOptions.url ?? null,
@@ -68,5 +69,6 @@ export function requestLog(app: FastifyInstance, share: number): void {
       ...(parent_id && { parent_id }),
     }
     request.log[level](line, 'answered')
+    done()
   })
 }
