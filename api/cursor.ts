@@ -24,7 +24,13 @@ export function CursorQuery<Key extends z.ZodType>(key: Key) {
 export const NextCursor = z.string().nullable().meta({ description: 'The `cursor` of the next page; null at the end' })
 
 /** How many rows a list has at most. */
-export const LimitQuery = z.coerce.number().int().min(1).max(500).default(50)
+export const LimitQuery = z.coerce
+  .number()
+  .int()
+  .min(1)
+  .max(500)
+  .default(50)
+  .meta({ description: 'Rows of one answer at most' })
 
 /**
  * Makes a page of up to one row more than `limit`: the rows, and the cursor of the next page where there is one, made of

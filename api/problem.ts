@@ -18,18 +18,21 @@ import {
   UrlTooLongError,
 } from './request-errors.js'
 
-const Fault = z.object({ parameter: z.string(), detail: z.string() })
+const Fault = z.object({
+  parameter: z.string().meta({ description: 'Name of the parameter' }),
+  detail: z.string().meta({ description: 'What is wrong with it' }),
+})
 
 /** RFC 9457. `parameter` is the first that is at fault, `errors` has all of them. */
 const Problem = z
   .object({
     type: z.string().meta({ description: 'Names the kind of problem' }),
-    title: z.string(),
-    status: z.int(),
-    detail: z.string(),
+    title: z.string().meta({ description: 'The status in words' }),
+    status: z.int().meta({ description: 'The status of the response' }),
+    detail: z.string().meta({ description: 'What is wrong with this very request, for people' }),
     instance: z.string().optional().meta({ description: 'The path that was asked for' }),
-    parameter: z.string().optional(),
-    errors: z.array(Fault).optional(),
+    parameter: z.string().optional().meta({ description: 'The first parameter that is at fault' }),
+    errors: z.array(Fault).optional().meta({ description: 'All parameters that are at fault' }),
     price: z
       .string()
       .optional()

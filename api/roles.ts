@@ -7,11 +7,20 @@ import { Coverage } from './shapes.js'
 
 /** Who holds the roles of a stable, as its own answer and the stable's say it. */
 export const Roles = z.object({
-  coverage: z.object({
-    ...Coverage.shape,
-    roles_tracked: z.array(z.object({ name: z.string(), powers: z.string() })),
-  }),
-  roles: z.array(RoleHolder),
+  coverage: z
+    .object({
+      ...Coverage.shape,
+      roles_tracked: z
+        .array(
+          z.object({
+            name: z.string().meta({ description: 'Name of the role' }),
+            powers: z.string().meta({ description: 'What it allows' }),
+          }),
+        )
+        .meta({ description: 'The roles that the token standard has' }),
+    })
+    .meta({ description: 'How who holds a role is known' }),
+  roles: z.array(RoleHolder).meta({ description: 'Who holds one, in the order of the tracked roles' }),
 })
 
 /** The roles of a known stable as of `at`. */

@@ -25,7 +25,7 @@ type Answer = {
 export function exportResponse<Head extends z.ZodRawShape, Row extends z.ZodType>(head: Head, row: Row) {
   const page = z.object({
     ...head,
-    data: z.array(row),
+    data: z.array(row).meta({ description: 'The rows, oldest first' }),
     next_cursor: z.string().nullable().meta({ description: 'The `cursor` of the next page; null at the end' }),
   })
   const binary = { schema: z.string() }

@@ -2,8 +2,13 @@ import { z } from 'zod'
 
 /** Why a value is missing or not as new as it could be. */
 export const Coverage = z
-  .object({ status: z.enum(['complete', 'partial', 'unavailable']), message: z.string() })
-  .meta({ id: 'Coverage' })
+  .object({
+    status: z
+      .enum(['complete', 'partial', 'unavailable'])
+      .meta({ description: 'Whether all, some or none of it was measured' }),
+    message: z.string().meta({ description: 'Why, in a sentence' }),
+  })
+  .meta({ id: 'Coverage', description: 'Whether anything is missing, and why' })
 
 /** A price that was measured, as domain/peg-price.ts makes it. */
 export const CurrentPrice = z.object({
@@ -14,8 +19,11 @@ export const CurrentPrice = z.object({
     .nonnegative()
     .nullable()
     .meta({ description: 'What one token costs, in the reference stable; null when nobody sells' }),
-  block_number: z.int(),
-  sampled_at: z.string().regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+00$/),
+  block_number: z.int().meta({ description: 'Height of the block that was asked' }),
+  sampled_at: z
+    .string()
+    .regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+00$/)
+    .meta({ description: 'Time of that block: YYYY-MM-DD HH:MM:SS+00' }),
 })
 
 const measured = z.number().nonnegative().nullable()
@@ -23,14 +31,20 @@ const count = z.int().nonnegative()
 
 /** A window as domain/peg-window.ts makes it. */
 export const PegWindow = z.object({
-  window: z.enum(['1h', '24h', '7d']),
+  window: z.enum(['1h', '24h', '7d']).meta({ description: 'Its length' }),
   sample_count: count.meta({ description: 'Samples with a price' }),
   unquoted_count: count.meta({ description: 'Samples without a price, in none of the other figures' }),
-  mean_price: measured,
-  stddev_price: measured.meta({ description: 'Over all samples, population' }),
-  min_price: measured,
-  max_price: measured,
-  max_deviation_bps: measured,
-  seconds_outside_10bps: count.nullable(),
-  seconds_outside_50bps: count.nullable(),
+  mean_price: measured.meta({ description: 'Over all samples, in the reference stable; null without a price' }),
+  stddev_price: measured.meta({
+    description: 'Standard deviation over all samples, population, in the reference stable',
+  }),
+  min_price: measured.meta({ description: 'In the reference stable' }),
+  max_price: measured.meta({ description: 'In the reference stable' }),
+  max_deviation_bps: measured.meta({ description: 'Largest distance from 1.00 in basis points' }),
+  seconds_outside_10bps: count
+    .nullable()
+    .meta({ description: 'Seconds that the price was more than 10 bps from 1.00' }),
+  seconds_outside_50bps: count
+    .nullable()
+    .meta({ description: 'Seconds that the price was more than 50 bps from 1.00' }),
 })

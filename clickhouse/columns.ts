@@ -12,5 +12,17 @@ export const dateTime = z.codec(z.iso.datetime(), z.date(), {
   encode: (date) => date.toISOString(),
 })
 
+/** Fields of one meaning wherever they stand in an answer. */
+export const stableAddress = z.string().meta({ description: 'Address of the stable, in lower case' })
+export const stableSymbol = z.string().meta({ description: 'Symbol of the stable, as its issuer wrote it' })
+export const blockNumber = z.int().meta({ description: 'Height of the block' })
+export const logIndex = z.int().meta({ description: 'Place of the log in its block' })
+export const blockTimestamp = z.iso.datetime().meta({ description: 'Time of the block' })
+export const txHash = z.string().meta({ description: 'Hash of the transaction' })
+export const policyType = z.enum(['allow_all', 'reject_all', 'whitelist', 'blacklist', 'compound']).meta({
+  description:
+    'Who may send and receive: everybody, nobody, those listed, all but those listed, or by several policies',
+})
+
 /** A 64-bit or wider integer, which travels as a decimal string. */
 export const integerText = z.string().regex(/^-?\d+$/)

@@ -7,6 +7,7 @@ import { lateJobs, SLOT_JOBS } from '../../domain/jobs.js'
 import { problemResponses } from '../problem.js'
 import { querySignal } from '../query-signal.js'
 import { DrainingError } from '../request-errors.js'
+import { NoQuery } from '../routes/stable-params.js'
 
 /** Redis is configured but does not answer. */
 class RedisAwayError extends PlumblineError {
@@ -28,27 +29,45 @@ class NoSchemaError extends PlumblineError {
  */
 export const health: FastifyPluginAsyncZod = async (app) => {
   const tags = ['service']
+  const OK = z.literal('ok').meta({ description: 'Always ok; a failure is a problem document' })
   app.get(
     '/health/live',
     {
-      schema: { tags, summary: 'The process is up', response: { 200: z.object({ status: z.literal('ok') }) } },
+      schema: {
+        tags,
+        operationId: 'getLiveness',
+        summary: 'The process is up',
+        description: 'For whoever restarts processes. Asks nothing of ClickHouse and Redis.',
+        querystring: NoQuery,
+        response: { 200: z.object({ status: OK }), ...problemResponses(400) },
+      },
       config: { always: true },
     },
     async () => ({ status: 'ok' as const }),
   )
 
   const Ready = z.object({
-    status: z.literal('ok'),
-    clickhouse: z.literal('ok'),
-    redis: z.enum(['ok', 'not_configured']),
-    schema_version: z.int(),
-    jobs: z.array(JobStatus).describe('how far each job has come; lag_seconds is behind the newest block'),
-    detail: z.string().nullable().describe('what is wrong though requests can be answered'),
+    status: OK,
+    clickhouse: z.literal('ok').meta({ description: 'ClickHouse answers, and has the schema' }),
+    redis: z.enum(['ok', 'not_configured']).meta({ description: 'Redis answers, or none is configured' }),
+    schema_version: z.int().meta({ description: 'Number of the newest migration that was run' }),
+    jobs: z.array(JobStatus).meta({ description: 'How far each job has come' }),
+    detail: z
+      .string()
+      .nullable()
+      .meta({ description: 'What is wrong though requests can be answered; null when nothing is' }),
   })
   app.get(
     '/health/ready',
     {
-      schema: { tags, summary: 'Requests can be answered', response: { 200: Ready, ...problemResponses(503) } },
+      schema: {
+        tags,
+        operationId: 'getReadiness',
+        summary: 'Requests can be answered',
+        description: 'For whoever routes requests to processes. Late jobs are told, but do not make it fail.',
+        querystring: NoQuery,
+        response: { 200: Ready, ...problemResponses(400, 503) },
+      },
       config: { always: true },
     },
     async (request) => {

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { stableAddress, stableSymbol } from '../../clickhouse/columns.js'
 import { chainIdentity } from '../../clickhouse/queries/chain-identity.js'
 import { livePeg } from '../../clickhouse/queries/peg-at.js'
 import { stablecoinOrigin } from '../../clickhouse/queries/stablecoin-origin.js'
@@ -15,30 +16,44 @@ import { querySignal } from '../query-signal.js'
 import { NoQuery, requireStable, StableParams, unknownStable } from './stable-params.js'
 
 const rating = z.enum(RATINGS).meta({ description: 'By what was measured, see risk_basis' })
-const basis = z.string()
+const basis = z.string().meta({ description: 'In words and figures' })
 
 const Analysis = z.object({
-  address: z.string(),
-  symbol: z.string(),
-  briefing: z.object({
-    origin_kind: z.enum(['curated', 'measured']).meta({
-      description: 'Whether somebody wrote origin, backing and issuer_context, or they are made of measured facts',
-    }),
-    origin: z.string(),
-    backing: z.string().meta({ description: 'not-stated in a measured briefing: the chain does not say' }),
-    issuer_context: z.string(),
-    risk: z.object({ peg_risk: rating, policy_risk: rating, centralization_risk: rating }),
-    risk_basis: z
-      .object({ peg_risk: basis, policy_risk: basis, centralization_risk: basis })
-      .meta({ description: 'The figures that each rating follows from' }),
-    sources: z.array(z.object({ title: z.string(), url: z.string() })).meta({ description: 'Empty when measured' }),
-    reviewed_on: z.iso.date().nullable().meta({ description: 'When the sources said so; null when measured' }),
-    measured_at: z.iso
-      .datetime()
-      .nullable()
-      .meta({ description: 'When the 7 days of peg_risk end; null before the first sample' }),
-  }),
+  address: stableAddress,
+  symbol: stableSymbol,
+  briefing: z
+    .object({
+      origin_kind: z.enum(['curated', 'measured']).meta({
+        description: 'Whether somebody wrote origin, backing and issuer_context, or they are made of measured facts',
+      }),
+      origin: z.string().meta({ description: 'Where the stable comes from' }),
+      backing: z.string().meta({ description: 'not-stated in a measured briefing: the chain does not say' }),
+      issuer_context: z.string().meta({ description: 'Who issues it, and what is known of them' }),
+      risk: z
+        .object({ peg_risk: rating, policy_risk: rating, centralization_risk: rating })
+        .meta({ description: 'One rating for each kind of risk' }),
+      risk_basis: z
+        .object({ peg_risk: basis, policy_risk: basis, centralization_risk: basis })
+        .meta({ description: 'The figures that each rating follows from' }),
+      sources: z
+        .array(
+          z.object({
+            title: z.string().meta({ description: 'What it is called' }),
+            url: z.string().meta({ description: 'Where it is' }),
+          }),
+        )
+        .meta({ description: 'Empty when measured' }),
+      reviewed_on: z.iso.date().nullable().meta({ description: 'When the sources said so; null when measured' }),
+      measured_at: z.iso
+        .datetime()
+        .nullable()
+        .meta({ description: 'When the 7 days of peg_risk end; null before the first sample' }),
+    })
+    .meta({ description: 'What is known of the stable, in words' }),
 })
+
+/** In the reference stable. */
+const PRICE = '0.05'
 
 const WEEK = PEG_WINDOWS.findIndex(({ window }) => window === '7d')
 
@@ -48,7 +63,9 @@ export const analysisRoute =
   async (app) => {
     const schema = {
       tags: ['stablecoins'],
+      operationId: 'getAnalysis',
       summary: 'A briefing on one stable: where it comes from, what backs it, who issues it, and its risks',
+      description: `Costs ${PRICE} of the reference stable per request, nothing with a subscription key.`,
       security: [{ subscription: [] }],
       params: StableParams,
       querystring: NoQuery,
@@ -58,7 +75,7 @@ export const analysisRoute =
       method: 'GET',
       url: '/stablecoins/:address/analysis',
       schema,
-      config: { price: '0.05' },
+      config: { price: PRICE },
       preHandler: ({ params }) => requireStable(app, params.address),
       handler: async (request) => {
         const stable = request.params.address

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { stableAddress } from '../../clickhouse/columns.js'
 import { depthAt } from '../../clickhouse/queries/depth-at.js'
 import { isoSeconds } from '../../domain/as-of.js'
 import { depthQuote } from '../../domain/depth.js'
@@ -15,16 +16,30 @@ const Quote = z.object({
   status: z.string().meta({ description: 'quoted, or why there is no quote' }),
   amount: z.string().nullable().meta({ description: 'For all of the size, in base units of the reference stable' }),
   price: z.number().nullable().meta({ description: 'For one token of it, in the reference stable' }),
-  slippage_bps: z.number().nullable().meta({ description: 'How much worse than the price of a single token' }),
+  slippage_bps: z
+    .number()
+    .nullable()
+    .meta({ description: 'How much worse than the price of a single token, in basis points' }),
 })
 
 const DepthResponse = z.object({
-  address: z.string(),
+  address: stableAddress,
   as_of: z.iso.datetime().nullable().meta({ description: 'The requested point in time; null in live answers' }),
-  block_number: z.int().nullable(),
-  sampled_at: z.iso.datetime().nullable(),
+  block_number: z
+    .int()
+    .nullable()
+    .meta({ description: 'Height of the block that was asked; null before the first sample' }),
+  sampled_at: z.iso.datetime().nullable().meta({ description: 'Time of that block' }),
   coverage: Coverage,
-  sizes: z.array(z.object({ size_tokens: z.int(), sell: Quote, buy: Quote })),
+  sizes: z
+    .array(
+      z.object({
+        size_tokens: z.int().meta({ description: 'How many whole tokens' }),
+        sell: Quote.meta({ description: 'What they sell for' }),
+        buy: Quote.meta({ description: 'What they cost' }),
+      }),
+    )
+    .meta({ description: 'From 1,000 to 1,000,000 tokens; empty before the first sample' }),
 })
 
 function coverageOf(quotes: readonly { amount: string | null }[]): z.infer<typeof Coverage> {
@@ -43,7 +58,10 @@ export const depthRoute: FastifyPluginAsyncZod = async (app) => {
   const config = { cache: CACHE_POLICIES.depth }
   const schema = {
     tags: ['peg'],
+    operationId: 'getDepth',
     summary: 'Price and slippage by size, selling and buying, now or at any time',
+    description:
+      'What the chain’s own exchange answers for each size at the newest block that was asked, every few minutes.',
     params: StableParams,
     querystring: z.strictObject(AsOfQuery),
     response: { 200: DepthResponse, ...problemResponses(400, 404, 503) },

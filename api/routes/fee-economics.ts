@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { stableAddress, stableSymbol } from '../../clickhouse/columns.js'
 import { feeDistributionSums } from '../../clickhouse/queries/fees/distribution-sums.js'
 import { feeElectionCounts } from '../../clickhouse/queries/fees/election-counts.js'
 import { FeeDistributionRow, recentFeeDistributions } from '../../clickhouse/queries/fees/recent-distributions.js'
@@ -12,40 +13,50 @@ import { AsOfEcho, readMoment } from '../moment.js'
 import { problemResponses } from '../problem.js'
 import { querySignal } from '../query-signal.js'
 
-const tokens = z.number().nonnegative()
+const tokens = z.number().nonnegative().meta({ description: 'In whole tokens' })
 const count = z.int().nonnegative()
 
 const FeeEconomics = z.object({
   as_of: AsOfEcho,
-  totals: z.object({
-    users_electing: count.meta({ description: 'Users whose last choice of a fee token is not none' }),
-    validators_electing: count,
-    fees_distributed_7d_tokens: tokens,
-    fees_distributed_all_time_tokens: tokens,
-    distribution_count: count,
-  }),
-  stablecoins: z.array(
-    z.object({
-      address: z.string(),
-      symbol: z.string(),
-      name: z.string(),
-      users_electing: count,
-      validators_electing: count,
-      fees_received_24h_tokens: tokens,
-      fees_received_7d_tokens: tokens,
-      fees_received_all_time_tokens: tokens,
-      share_of_fees_7d_pct: tokens.nullable().meta({ description: 'null when no fees were distributed in seven days' }),
-      distribution_count: count,
-    }),
-  ),
-  recent_distributions: z.array(FeeDistributionRow.extend({ validator_label: Label })),
+  totals: z
+    .object({
+      users_electing: count.meta({ description: 'Users whose last choice of a fee token is not none' }),
+      validators_electing: count.meta({ description: 'Validators whose last choice is not none' }),
+      fees_distributed_7d_tokens: tokens,
+      fees_distributed_all_time_tokens: tokens,
+      distribution_count: count.meta({ description: 'How often validators were paid' }),
+    })
+    .meta({ description: 'Over all stables' }),
+  stablecoins: z
+    .array(
+      z.object({
+        address: stableAddress,
+        symbol: stableSymbol,
+        name: z.string().meta({ description: 'Name of the stable, as its issuer wrote it' }),
+        users_electing: count.meta({ description: 'Users whose last choice is this stable' }),
+        validators_electing: count.meta({ description: 'Validators whose last choice is this stable' }),
+        fees_received_24h_tokens: tokens,
+        fees_received_7d_tokens: tokens,
+        fees_received_all_time_tokens: tokens,
+        share_of_fees_7d_pct: tokens
+          .nullable()
+          .meta({ description: 'In percent; null when no fees were distributed in seven days' }),
+        distribution_count: count.meta({ description: 'How often validators were paid in it' }),
+      }),
+    )
+    .meta({ description: 'Every stable, the one with the most fees in seven days first' }),
+  recent_distributions: z
+    .array(FeeDistributionRow.extend({ validator_label: Label }))
+    .meta({ description: 'The last ten, newest first' }),
 })
 
 export const feeEconomicsRoute: FastifyPluginAsyncZod = async (app) => {
   const config = { cache: CACHE_POLICIES.feeEconomics }
   const schema = {
     tags: ['fees'],
+    operationId: 'getFeeEconomics',
     summary: 'Which stables users and validators choose for fees, and what validators were paid in each',
+    description: 'Added up from the logs of the chain’s fee manager, up to now or to any time.',
     querystring: z.strictObject(AsOfQuery),
     response: { 200: FeeEconomics, ...problemResponses(400, 404, 503) },
   }

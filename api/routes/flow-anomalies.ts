@@ -18,11 +18,11 @@ const count = z.int().nonnegative()
 const FlowAnomalyShape = z.object({
   from_token: z.string().meta({ description: 'Address of the stable that was given' }),
   to_token: z.string().meta({ description: 'Address of the stable that was got' }),
-  window_start: z.iso.datetime(),
+  window_start: z.iso.datetime().meta({ description: 'Begin of the 15 minutes' }),
   window_end: z.iso.datetime().meta({ description: '15 minutes later; not included' }),
-  observed_flow_usd: usd.meta({ description: 'What flowed in the window; 0 where nothing did' }),
-  baseline_mean_usd: usd.meta({ description: 'Mean of the windows of the seven days before' }),
-  baseline_stddev_usd: usd.meta({ description: 'Their standard deviation, population' }),
+  observed_flow_usd: usd.meta({ description: 'What flowed in the window, in USD; 0 where nothing did' }),
+  baseline_mean_usd: usd.meta({ description: 'Mean of the windows of the seven days before, in USD' }),
+  baseline_stddev_usd: usd.meta({ description: 'Their standard deviation, population, in USD' }),
   z_score: z.number().meta({ description: 'Distance of the flow from the mean in standard deviations, signed' }),
   tx_count: count.meta({ description: 'Distinct transactions in the window' }),
   detected_at: z.iso.datetime().meta({ description: 'The instant as of which it was found: the end of the window' }),
@@ -60,7 +60,10 @@ export const flowAnomaliesRoute: FastifyPluginAsyncZod = async (app) => {
   const config = { cache: CACHE_POLICIES.flowAnomalies }
   const schema = {
     tags: ['flows'],
+    operationId: 'listFlowAnomalies',
     summary: 'Quarters of an hour in which more, or less, flowed between two stables than in the week before',
+    description:
+      'A window counts when it is at least 3 standard deviations from the mean of the week before, up or down.',
     querystring: z.strictObject({ limit: LimitQuery, ...AsOfQuery, cursor: CursorQuery(FlowAnomalyKey) }),
     response: { 200: FlowAnomaliesResponse, ...problemResponses(400, 404, 503) },
   }

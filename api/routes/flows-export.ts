@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { blockTimestamp, logIndex, txHash } from '../../clickhouse/columns.js'
 import { flowPageEnd, flowRows } from '../../clickhouse/queries/flow-rows.js'
 import { CursorQuery } from '../cursor.js'
 import { problemResponses } from '../problem.js'
@@ -10,28 +11,27 @@ import { exportResponse, sendExport } from '../send-export.js'
 /** Time, block number and log index of the last flow of a page. */
 const FlowPosition = z.tuple([z.int().nonnegative(), z.int().nonnegative(), z.int().nonnegative()])
 
-const address = z.string()
 const amount = z.string().regex(/^\d+$/)
 
 const FlowRow = z.object({
-  block_time: z.iso.datetime(),
-  block_number: z.string().regex(/^\d+$/),
-  log_index: z.int(),
-  tx_hash: z.string(),
-  kind: z.enum(['swap', 'transfer', 'bridge']),
+  block_time: blockTimestamp,
+  block_number: z.string().regex(/^\d+$/).meta({ description: 'Height of the block' }),
+  log_index: logIndex,
+  tx_hash: txHash,
+  kind: z.enum(['swap', 'transfer', 'bridge']).meta({ description: 'How it moved' }),
   from: z.string().meta({ description: 'Symbol of the stable that was given, as its issuer wrote it' }),
   to: z.string().meta({ description: 'Symbol of the stable that was got, as its issuer wrote it' }),
-  from_address: address,
-  to_address: address,
-  account: address,
+  from_address: z.string().meta({ description: 'Address of the stable that was given' }),
+  to_address: z.string().meta({ description: 'Address of the stable that was got' }),
+  account: z.string().meta({ description: 'Address of the account that gave and got' }),
   amount_in: amount.meta({ description: 'Base units of the stable that was given' }),
   amount_out: amount.meta({ description: 'Base units of the stable that was got' }),
   usd_value: z
     .string()
     .regex(/^\d+\.\d{6}$/)
     .nullable()
-    .meta({ description: 'At the prices of that block; null when neither stable had one' }),
-  path: z.array(address).meta({ description: 'The stables that a swap went through, both ends included' }),
+    .meta({ description: 'USD with six decimals, at the prices of that block; null when neither stable had one' }),
+  path: z.array(z.string()).meta({ description: 'The stables that a swap went through, both ends included' }),
   remote_chain: z.string().nullable().meta({ description: 'Of a bridge: eid:<LayerZero endpoint id> or zone:<id>' }),
 })
 
@@ -42,8 +42,9 @@ const PRICE = '0.02'
 export const flowsExportRoute: FastifyPluginAsyncZod = async (app) => {
   const schema = {
     tags: ['flows'],
+    operationId: 'exportFlows',
     summary: 'Every movement between stables in a range of time',
-    description: `Costs ${PRICE} of the reference stable per query, nothing with a subscription key (Authorization: Bearer).`,
+    description: `Costs ${PRICE} of the reference stable per query, nothing with a subscription key. Pages of rows in the order of the chain.`,
     security: [{ subscription: [] }],
     querystring: z.strictObject({ ...RangeQuery, cursor: CursorQuery(FlowPosition) }),
     response: { 200: exportResponse({}, FlowRow), ...problemResponses(400, 401, 402, 503) },

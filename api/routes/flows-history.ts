@@ -27,17 +27,17 @@ const seconds = (description: string) =>
     .meta({ type: 'integer', description, examples: [1782907200] })
 
 const FlowsHistory = z.object({
-  from: z.iso.datetime(),
-  to: z.iso.datetime(),
+  from: z.iso.datetime().meta({ description: 'Begin of the window' }),
+  to: z.iso.datetime().meta({ description: 'End of the window, not included' }),
   window_hours: z.int().meta({ description: 'Length of the window in hours, rounded up' }),
   ...FlowGraph,
   series: z
     .array(
       z.object({
-        hour_start: z.iso.datetime(),
+        hour_start: z.iso.datetime().meta({ description: 'Begin of the hour; the first may lie before from' }),
         volume_usd: Usd,
         tx_count: Count.meta({ description: 'Transactions, once for each edge that they flow on' }),
-        unpriced_count: Count,
+        unpriced_count: Count.meta({ description: 'Movements without a USD value, which the volume leaves out' }),
       }),
     )
     .meta({ description: 'Every hour of the window, oldest first, also those without a flow' }),
@@ -56,12 +56,13 @@ function readWindow({ from, to }: { from: number; to: number }, now: Date): { fr
 export const flowsHistoryRoute: FastifyPluginAsyncZod = async (app) => {
   const schema = {
     tags: ['flows'],
+    operationId: 'getFlowHistory',
     summary: 'What moved between stables in any window, in all and hour by hour',
-    description: `Costs ${PRICE} of the reference stable per query, nothing with a subscription key (Authorization: Bearer).`,
+    description: `Costs ${PRICE} of the reference stable per query, nothing with a subscription key. A window has at most ${LONGEST_DAYS} days.`,
     security: [{ subscription: [] }],
     querystring: z.strictObject({
-      from: seconds('Begin of the window'),
-      to: seconds('End of the window, not included'),
+      from: seconds('Begin of the window, in unix epoch seconds'),
+      to: seconds('End of the window, not included, in unix epoch seconds'),
     }),
     response: { 200: FlowsHistory, ...problemResponses(400, 401, 402, 404, 503) },
   }

@@ -15,7 +15,10 @@ export const flowsRoute: FastifyPluginAsyncZod = async (app) => {
   const config = { cache: CACHE_POLICIES.flows }
   const schema = {
     tags: ['flows'],
+    operationId: 'getFlows',
     summary: 'What moved between stables in the hours until now, or until any time, largest first',
+    description:
+      'Swaps, rebuilt from the fills of the exchange from the first to the last token, and transfers against another stable.',
     querystring: z.strictObject({
       hours: z
         .enum(['1', '6', '24'], 'must be 1, 6 or 24')
@@ -24,11 +27,14 @@ export const flowsRoute: FastifyPluginAsyncZod = async (app) => {
           type: 'integer',
           enum: [1, 6, 24],
           default: 24,
-          description: 'Length of the window, which ends now or at as_of',
+          description: 'Length of the window in hours, which ends now or at as_of',
         }),
       ...AsOfQuery,
     }),
-    response: { 200: z.object({ window_hours: z.int(), ...FlowGraph }), ...problemResponses(400, 404, 503) },
+    response: {
+      200: z.object({ window_hours: z.int().meta({ description: 'Length of the window in hours' }), ...FlowGraph }),
+      ...problemResponses(400, 404, 503),
+    },
   }
   app.get('/stablecoins/flows', { schema, config }, async (request, reply) => {
     const window_hours = Number(request.query.hours)

@@ -1,5 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { problemResponses } from '../problem.js'
+import { NoQuery } from './stable-params.js'
 
 const LINKS = {
   stablecoins: '/api/v1/stablecoins',
@@ -15,8 +17,17 @@ const LINKS = {
 export const indexRoute: FastifyPluginAsyncZod = async (app) => {
   const schema = {
     tags: ['service'],
+    operationId: 'getIndex',
     summary: 'Where to go from here',
-    response: { 200: z.object({ name: z.literal('Plumbline'), links: z.record(z.string(), z.string()) }) },
+    description: 'Paths of this service that can be asked for as they are.',
+    querystring: NoQuery,
+    response: {
+      200: z.object({
+        name: z.literal('Plumbline').meta({ description: 'What this is' }),
+        links: z.record(z.string(), z.string()).meta({ description: 'Paths by what they lead to' }),
+      }),
+      ...problemResponses(400),
+    },
   }
   app.get('/', { schema }, async () => ({ name: 'Plumbline' as const, links: LINKS }))
 }

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { stableAddress } from '../../clickhouse/columns.js'
 import { PegEventKey } from '../../clickhouse/queries/peg-events.js'
 import { type PegEvent, pegEventsAt } from '../../clickhouse/queries/peg-events-at.js'
 import { isoSeconds } from '../../domain/as-of.js'
@@ -19,15 +20,17 @@ const PegEventShape = z.object({
     .datetime()
     .nullable()
     .meta({ description: 'Time of the first sample back inside; null while ongoing' }),
-  duration_seconds: z.int().meta({ description: 'While ongoing: until the newest sample' }),
+  duration_seconds: z
+    .int()
+    .meta({ description: 'Seconds from the first sample outside; while ongoing, until the newest sample' }),
   max_deviation_bps: z.number().meta({ description: 'Largest distance from 1.00 in basis points, so far' }),
-  started_block: z.int(),
-  ended_block: z.int().nullable(),
-  ongoing: z.boolean(),
+  started_block: z.int().meta({ description: 'Height of the first block outside' }),
+  ended_block: z.int().nullable().meta({ description: 'Height of the first block back inside; null while ongoing' }),
+  ongoing: z.boolean().meta({ description: 'Whether it goes on' }),
 })
 
 const PegEventsResponse = z.object({
-  address: z.string(),
+  address: stableAddress,
   events: z.array(PegEventShape).meta({ description: 'Newest first' }),
   next_cursor: NextCursor,
 })
@@ -50,7 +53,10 @@ export const pegEventsRoute: FastifyPluginAsyncZod = async (app) => {
   const config = { cache: CACHE_POLICIES.pegEvents }
   const schema = {
     tags: ['peg'],
+    operationId: 'listPegEvents',
     summary: 'Breaks of the peg, newest first, now or as they were known at any time',
+    description:
+      'Mild and severe breaks are two tracks of events, found every two minutes of chain time. With as_of, what ended later is told as ongoing.',
     params: StableParams,
     querystring: z.strictObject({ ...AsOfQuery, limit: LimitQuery, cursor: CursorQuery(PegEventKey) }),
     response: { 200: PegEventsResponse, ...problemResponses(400, 404, 503) },

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { stableAddress } from '../../clickhouse/columns.js'
 import { livePeg, type Peg, pegAt } from '../../clickhouse/queries/peg-at.js'
 import { isoSeconds } from '../../domain/as-of.js'
 import { pegCoverage } from '../../domain/coverage.js'
@@ -12,11 +13,11 @@ import { Coverage, CurrentPrice, PegWindow } from '../shapes.js'
 import { requireStable, StableParams } from './stable-params.js'
 
 const PegResponse = z.object({
-  address: z.string(),
+  address: stableAddress,
   as_of: z.iso.datetime().optional().meta({ description: 'The requested point in time; not in live answers' }),
   current: CurrentPrice.nullable().meta({ description: 'The nearest sample with a price; null when there is none' }),
   coverage: Coverage,
-  windows: z.array(PegWindow),
+  windows: z.array(PegWindow).meta({ description: 'Of the last hour, day and week, in this order' }),
   windows_as_of: z.iso.datetime().nullable().meta({
     description: 'The instant at which the windows end: in live answers one of the last two five-minute marks',
   }),
@@ -38,7 +39,10 @@ export const pegRoute: FastifyPluginAsyncZod = async (app) => {
   const config = { cache: CACHE_POLICIES.peg }
   const schema = {
     tags: ['peg'],
+    operationId: 'getPeg',
     summary: 'Price against the reference stable, now or at any time, and its 1h, 24h and 7d windows',
+    description:
+      'What the chain’s own exchange pays for one token, asked at every block. The windows are added up from all samples.',
     params: StableParams,
     querystring: z.strictObject(AsOfQuery),
     response: { 200: PegResponse, ...problemResponses(400, 404, 503) },

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { stableAddress } from '../../clickhouse/columns.js'
 import { reservesAt } from '../../clickhouse/queries/reserves-at.js'
 import { isoSeconds } from '../../domain/as-of.js'
 import { pegCoverage } from '../../domain/coverage.js'
@@ -17,20 +18,32 @@ const usd = z.number().nonnegative().nullable()
 const UNDISCLOSED = { label: 'Undisclosed issuer', issuer: 'unknown', backing_model: 'unknown' }
 
 const ReservesResponse = z.object({
-  address: z.string(),
-  total_backing_usd: usd.meta({ description: 'Supply on this chain times price; null when either was not measured' }),
-  reserves: z.array(
-    z.object({
-      reserve_type: z.enum(RESERVE_TYPES).meta({ description: 'unknown: nobody has said who issues it' }),
-      backing_usd: usd,
-      attestation_source: z.url().nullable().meta({ description: 'The issuer’s transparency page' }),
-      attested_at: z.iso.datetime().nullable().meta({
-        description: 'When what is said of the issuer was last compared with its sources',
+  address: stableAddress,
+  total_backing_usd: usd.meta({
+    description: 'Supply on this chain times price, in USD; null when either was not measured',
+  }),
+  reserves: z
+    .array(
+      z.object({
+        reserve_type: z.enum(RESERVE_TYPES).meta({ description: 'unknown: nobody has said who issues it' }),
+        backing_usd: usd.meta({ description: 'Supply on this chain times price, in USD' }),
+        attestation_source: z.url().nullable().meta({ description: 'The issuer’s transparency page' }),
+        attested_at: z.iso.datetime().nullable().meta({
+          description: 'When what is said of the issuer was last compared with its sources',
+        }),
+        verified_by: z
+          .enum(['service_curated', 'unverified'])
+          .meta({ description: 'Whether this service has compared it with the issuer’s page' }),
+        notes: z
+          .object({
+            label: z.string().meta({ description: 'What it is called' }),
+            issuer: z.string().meta({ description: 'Who issues it' }),
+            backing_model: z.string().meta({ description: 'What the issuer holds against it' }),
+          })
+          .meta({ description: 'What is said of it' }),
       }),
-      verified_by: z.enum(['service_curated', 'unverified']),
-      notes: z.object({ label: z.string(), issuer: z.string(), backing_model: z.string() }),
-    }),
-  ),
+    )
+    .meta({ description: 'One entry a kind of reserve' }),
   computed_at: z.iso.datetime().meta({ description: 'The full hour that the figures are about' }),
   coverage: Coverage,
 })
@@ -39,7 +52,9 @@ export const reservesRoute: FastifyPluginAsyncZod = async (app) => {
   const config = { cache: CACHE_POLICIES.reserves }
   const schema = {
     tags: ['reserves'],
+    operationId: 'getReserves',
     summary: 'What stands behind a stable on this chain, now or at any time',
+    description: 'The amount that is on this chain, every full hour; not the issuer’s reserves elsewhere.',
     params: StableParams,
     querystring: z.strictObject(AsOfQuery),
     response: { 200: ReservesResponse, ...problemResponses(400, 404, 503) },

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { integerText } from '../../clickhouse/columns.js'
+import { integerText, stableAddress } from '../../clickhouse/columns.js'
 import { chainIdentity } from '../../clickhouse/queries/chain-identity.js'
 import { rewardDistributionSums } from '../../clickhouse/queries/rewards/distribution-sums.js'
 import { RewardOptIns, rewardOptIns } from '../../clickhouse/queries/rewards/opt-in-counts.js'
@@ -24,23 +24,35 @@ const tokens = z.number().nonnegative()
 
 /** Reads of the chain as it is: not in answers about the past, of which only the sums are told. */
 const LiveReads = z.object({
-  effective_apy_pct: tokens.nullable().meta({ description: 'last_7d_tokens / opted_in_tokens x 365/7 x 100' }),
+  effective_apy_pct: tokens
+    .nullable()
+    .meta({ description: 'In percent: last_7d_tokens / opted_in_tokens x 365/7 x 100' }),
   opted_in_supply: integerText.nullable().meta({ description: 'In base units: 6 decimals' }),
-  opted_in_tokens: tokens.nullable(),
+  opted_in_tokens: tokens.nullable().meta({ description: 'The same in whole tokens' }),
   global_reward_per_token: integerText
     .nullable()
     .meta({ description: 'Base units that one that was opted in all along has earned, times 1e18' }),
 })
 
 const Rewards = z.object({
-  address: z.string(),
+  address: stableAddress,
   as_of: AsOfEcho,
   ...LiveReads.partial().shape,
-  distribution_count: z.int().nonnegative(),
-  distributed: z.object({ last_24h_tokens: tokens, last_7d_tokens: tokens, all_time_tokens: tokens }),
-  opt_in: RewardOptIns,
-  top_funders: z.array(RewardFunder.extend({ label: Label })),
-  recent_distributions: z.array(RewardDistributionRow.extend({ funder_label: Label })),
+  distribution_count: z.int().nonnegative().meta({ description: 'How often something was given' }),
+  distributed: z
+    .object({
+      last_24h_tokens: tokens.meta({ description: 'In whole tokens' }),
+      last_7d_tokens: tokens.meta({ description: 'In whole tokens' }),
+      all_time_tokens: tokens.meta({ description: 'In whole tokens' }),
+    })
+    .meta({ description: 'What was given to holders' }),
+  opt_in: RewardOptIns.meta({ description: 'How many take part' }),
+  top_funders: z
+    .array(RewardFunder.extend({ label: Label }))
+    .meta({ description: 'The ten who gave most, most first' }),
+  recent_distributions: z
+    .array(RewardDistributionRow.extend({ funder_label: Label }))
+    .meta({ description: 'The last ten, newest first' }),
   coverage: Coverage,
 })
 
@@ -52,7 +64,9 @@ export const rewardsRoute: FastifyPluginAsyncZod = async (app) => {
   const config = { cache: CACHE_POLICIES.rewards }
   const schema = {
     tags: ['rewards'],
+    operationId: 'getRewards',
     summary: 'What was given to the holders of a stable, by whom, and how many take part',
+    description: 'Live answers have the state of the pool too; answers about the past have the sums alone.',
     params: StableParams,
     querystring: z.strictObject(AsOfQuery),
     response: { 200: Rewards, ...problemResponses(400, 404, 503) },

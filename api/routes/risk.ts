@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { policyType, stableAddress } from '../../clickhouse/columns.js'
 import { type RiskSnapshotRow, riskAt } from '../../clickhouse/queries/risk-at.js'
 import { AsOfQuery } from '../as-of-query.js'
 import { CACHE_POLICIES } from '../cache/policies.js'
@@ -15,21 +16,30 @@ const integerText = z.string().regex(/^\d+$/)
 const RiskInputs = z.object({
   quoted_count_24h: count.meta({ description: 'Samples with a price in the 24 hours up to computed_at' }),
   unquoted_count_24h: count.meta({ description: 'Samples without one' }),
-  stddev_bps_24h: z.number().nullable().meta({ description: 'Of the price, population; null without a price' }),
-  max_deviation_bps_24h: z.number().nullable().meta({ description: 'Largest distance from 1; null without a price' }),
-  has_open_mild: z.boolean(),
-  has_open_severe: z.boolean(),
+  stddev_bps_24h: z
+    .number()
+    .nullable()
+    .meta({ description: 'Standard deviation of the price in basis points, population; null without a price' }),
+  max_deviation_bps_24h: z
+    .number()
+    .nullable()
+    .meta({ description: 'Largest distance from 1 in basis points; null without a price' }),
+  has_open_mild: z.boolean().meta({ description: 'Whether a mild peg break goes on' }),
+  has_open_severe: z.boolean().meta({ description: 'Whether a severe one goes on' }),
   mild_events_7d: count.meta({ description: 'Mild peg breaks under way at any time of the last 7 days' }),
   severe_events_7d: count.meta({ description: 'Severe ones' }),
   supply: z
-    .object({ current: integerText, cap: integerText.nullable().meta({ description: 'null when there is no cap' }) })
+    .object({
+      current: integerText.meta({ description: 'Supply' }),
+      cap: integerText.nullable().meta({ description: 'null when there is no cap' }),
+    })
     .nullable()
     .meta({ description: 'In base units; null when the state was never read' }),
   policy: z
     .object({
-      type: z.enum(['allow_all', 'reject_all', 'whitelist', 'blacklist', 'compound']),
-      policy_id: integerText,
-      paused: z.boolean(),
+      type: policyType,
+      policy_id: integerText.meta({ description: 'Number of the policy on the chain' }),
+      paused: z.boolean().meta({ description: 'Whether all transfers are stopped' }),
     })
     .nullable()
     .meta({ description: 'null when the state was never read' }),
@@ -38,14 +48,21 @@ const RiskInputs = z.object({
 })
 
 const RiskResponse = z.object({
-  address: z.string(),
+  address: stableAddress,
   composite: score.meta({
     description: 'Higher is riskier: 0.4 peg_risk + 0.3 peg_break_risk + 0.2 supply_risk + 0.1 policy_risk',
   }),
-  components: z.object({ peg_risk: score, peg_break_risk: score, supply_risk: score, policy_risk: score }),
+  components: z
+    .object({
+      peg_risk: score.meta({ description: '0 to 100, by the spread of the price in 24 hours' }),
+      peg_break_risk: score.meta({ description: '0 to 100, by open peg breaks and those of seven days' }),
+      supply_risk: score.meta({ description: '0 to 100, by how near the supply is to its cap' }),
+      policy_risk: score.meta({ description: '0 to 100, by who may send and receive, and how often that changed' }),
+    })
+    .meta({ description: 'What it is made of' }),
   computed_at: z.iso.datetime().meta({ description: 'The five-minute mark that the score is about' }),
   methodology: z.string().meta({ description: 'Which formula' }),
-  inputs: RiskInputs,
+  inputs: RiskInputs.meta({ description: 'What went into it, so that anybody can compute it again' }),
   coverage: Coverage,
 })
 
@@ -65,7 +82,10 @@ export const riskRoute: FastifyPluginAsyncZod = async (app) => {
   const config = { cache: CACHE_POLICIES.risk }
   const schema = {
     tags: ['risk'],
+    operationId: 'getRisk',
     summary: 'How risky a stable is, now or at any time, and what the score is made of',
+    description:
+      'Computed every five minutes of chain time, and kept: a score of the past is the one that was published then.',
     params: StableParams,
     querystring: z.strictObject(AsOfQuery),
     response: { 200: RiskResponse, ...problemResponses(400, 404, 503) },

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { stableAddress } from '../../clickhouse/columns.js'
 import { AsOfQuery } from '../as-of-query.js'
 import { CACHE_POLICIES } from '../cache/policies.js'
 import { PastEcho, readMoment } from '../moment.js'
@@ -8,13 +9,15 @@ import { querySignal } from '../query-signal.js'
 import { Roles, readRoles } from '../roles.js'
 import { StableParams } from './stable-params.js'
 
-const RolesResponse = z.object({ address: z.string(), as_of: PastEcho, ...Roles.shape })
+const RolesResponse = z.object({ address: stableAddress, as_of: PastEcho, ...Roles.shape })
 
 export const rolesRoute: FastifyPluginAsyncZod = async (app) => {
   const config = { cache: CACHE_POLICIES.roles }
   const schema = {
     tags: ['stablecoins'],
+    operationId: 'getRoles',
     summary: 'Who may mint, pause and administer a stable, now or at any time',
+    description: 'By the logs of the stable; for stables that are older than the logs, by asking the token.',
     params: StableParams,
     querystring: z.strictObject(AsOfQuery),
     response: { 200: RolesResponse, ...problemResponses(400, 404, 503) },

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
+import { stableAddress } from '../../clickhouse/columns.js'
 import { chainSpan } from '../../clickhouse/queries/chain-span.js'
 import { pegSeries } from '../../clickhouse/queries/peg-series.js'
 import { riskSeries } from '../../clickhouse/queries/risk-series.js'
@@ -20,20 +21,28 @@ const SeriesQuery = z.strictObject({
   cursor: CursorQuery(z.int().nonnegative()),
 })
 
-const bucket = { bucket_start: z.iso.datetime(), bucket_end: z.iso.datetime() }
+const bucket = {
+  bucket_start: z.iso.datetime().meta({ description: 'Begin of the bucket' }),
+  bucket_end: z.iso.datetime().meta({ description: 'End of the bucket, not included' }),
+}
 const price = z.number().nonnegative().nullable()
-const seconds = z.int().nonnegative().nullable()
+const outside = (bps: number) =>
+  z
+    .int()
+    .nonnegative()
+    .nullable()
+    .meta({ description: `Seconds that the price was more than ${bps} bps from 1.00; null without a price` })
 const amount = z.string().regex(/^\d+$/)
 
 const PegBucket = z.object({
   ...bucket,
-  open: price.meta({ description: 'The first price in the bucket; null without one' }),
-  high: price,
-  low: price,
-  close: price,
+  open: price.meta({ description: 'The first price in the bucket, in the reference stable; null without one' }),
+  high: price.meta({ description: 'The highest price' }),
+  low: price.meta({ description: 'The lowest price' }),
+  close: price.meta({ description: 'The last price' }),
   mean: price.meta({ description: 'Over the samples with a price' }),
-  seconds_outside_10bps: seconds,
-  seconds_outside_50bps: seconds,
+  seconds_outside_10bps: outside(10),
+  seconds_outside_50bps: outside(50),
   sample_count: z.int().nonnegative().meta({ description: 'Samples with a price' }),
   unquoted_count: z.int().nonnegative().meta({ description: 'Samples without a price' }),
 })
@@ -43,7 +52,7 @@ const SupplyBucket = z.object({
   supply: amount.nullable().meta({ description: 'Base units at the end of the bucket' }),
   cap: amount.nullable().meta({ description: 'Base units at the end of the bucket; null when there is none' }),
   minted: amount.meta({ description: 'Base units within the bucket' }),
-  burned: amount,
+  burned: amount.meta({ description: 'Base units within the bucket' }),
 })
 
 const score = z.number().min(0).max(100).nullable()
@@ -51,14 +60,14 @@ const score = z.number().min(0).max(100).nullable()
 const RiskBucket = z.object({
   ...bucket,
   composite: score.meta({ description: 'As of the end of the bucket; null before the first snapshot' }),
-  peg_risk: score,
-  peg_break_risk: score,
-  supply_risk: score,
-  policy_risk: score,
+  peg_risk: score.meta({ description: '0 to 100, as of the end of the bucket' }),
+  peg_break_risk: score.meta({ description: '0 to 100, as of the end of the bucket' }),
+  supply_risk: score.meta({ description: '0 to 100, as of the end of the bucket' }),
+  policy_risk: score.meta({ description: '0 to 100, as of the end of the bucket' }),
   methodology: z.string().nullable().meta({ description: 'Which formula' }),
-  composite_min: score.meta({ description: 'Of the snapshots in the bucket; null without one' }),
-  composite_max: score,
-  snapshot_count: z.int().nonnegative(),
+  composite_min: score.meta({ description: 'The lowest of the snapshots in the bucket; null without one' }),
+  composite_max: score.meta({ description: 'The highest of the snapshots in the bucket; null without one' }),
+  snapshot_count: z.int().nonnegative().meta({ description: 'Snapshots in the bucket' }),
 })
 
 type SpanOf = (app: FastifyInstance, stable: string, signal: AbortSignal) => Promise<Span | undefined>
@@ -86,7 +95,12 @@ async function bucketsOf(
 }
 
 const head = (address: string, interval: Interval) => ({ address, interval })
-const Head = { address: z.string(), interval: z.enum(Object.keys(BUCKET_SECONDS) as [Interval, ...Interval[]]) }
+const Head = {
+  address: stableAddress,
+  interval: z
+    .enum(Object.keys(BUCKET_SECONDS) as [Interval, ...Interval[]])
+    .meta({ description: 'Length of the buckets' }),
+}
 
 /** What a stable's price, supply and risk were over time, in buckets of equal length without holes. */
 export const seriesRoutes: FastifyPluginAsyncZod = async (app) => {
@@ -94,6 +108,7 @@ export const seriesRoutes: FastifyPluginAsyncZod = async (app) => {
     {
       name: 'peg',
       tag: 'peg',
+      operationId: 'getPegSeries',
       summary: 'Price against the reference stable by bucket',
       rows: pegSeries,
       spanOf: spanOfChain,
@@ -102,17 +117,29 @@ export const seriesRoutes: FastifyPluginAsyncZod = async (app) => {
     {
       name: 'supply',
       tag: 'stablecoins',
+      operationId: 'getSupplySeries',
       summary: 'Supply and cap by bucket',
       rows: supplySeries,
       spanOf: spanOfChain,
       Row: SupplyBucket,
     },
-    { name: 'risk', tag: 'risk', summary: 'Risk by bucket', rows: riskSeries, spanOf: spanOfRisk, Row: RiskBucket },
+    {
+      name: 'risk',
+      tag: 'risk',
+      operationId: 'getRiskSeries',
+      summary: 'Risk by bucket',
+      rows: riskSeries,
+      spanOf: spanOfRisk,
+      Row: RiskBucket,
+    },
   ]
-  for (const { name, tag, summary, rows, spanOf, Row } of routes) {
+  for (const { name, tag, operationId, summary, rows, spanOf, Row } of routes) {
     const schema = {
       tags: [tag],
+      operationId,
       summary,
+      description:
+        'Buckets of equal length without holes, aligned to UTC, oldest first; a page has at most limit of them.',
       params: StableParams,
       querystring: SeriesQuery,
       response: { 200: exportResponse(Head, Row), ...problemResponses(400, 404, 503) },

@@ -27,8 +27,8 @@ const Stable = StablecoinState.extend({
 
 const StableDetail = Stable.extend({
   as_of: PastEcho,
-  recent_supply_events: z.array(SupplyEventRow),
-  role_holders: Roles,
+  recent_supply_events: z.array(SupplyEventRow).meta({ description: 'The last ten, newest first' }),
+  role_holders: Roles.meta({ description: 'What the route about roles answers' }),
 })
 
 function withPeg<State>(state: State, { newest, current }: CurrentPeg) {
@@ -46,10 +46,13 @@ export const stablecoinsRoutes: FastifyPluginAsyncZod = async (app) => {
 
   const listSchema = {
     tags,
+    operationId: 'listStablecoins',
     summary: 'Every tracked stable with its peg, supply and policy, now or at any time',
+    description:
+      'The place to begin: addresses found here go into all other routes. Stables without a price are listed too.',
     querystring: z.strictObject(AsOfQuery),
     response: {
-      200: z.object({ as_of: PastEcho, stablecoins: z.array(Stable) }),
+      200: z.object({ as_of: PastEcho, stablecoins: z.array(Stable).meta({ description: 'By symbol' }) }),
       ...problemResponses(400, 404, 503),
     },
   }
@@ -68,7 +71,9 @@ export const stablecoinsRoutes: FastifyPluginAsyncZod = async (app) => {
 
   const detailSchema = {
     tags,
+    operationId: 'getStablecoin',
     summary: 'One stable: the same, its last supply events and its role holders',
+    description: 'Everything that the list says about the stable, and who did what to its supply lately.',
     params: StableParams,
     querystring: z.strictObject(AsOfQuery),
     response: { 200: StableDetail, ...problemResponses(400, 404, 503) },

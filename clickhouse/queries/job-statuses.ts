@@ -3,10 +3,10 @@ import { dateTime } from '../columns.js'
 import { defineQuery } from '../define-query.js'
 
 export const JobStatus = z.object({
-  job: z.string(),
-  last_slot_at: dateTime.nullable(),
-  last_success_at: dateTime.nullable(),
-  lag_seconds: z.int().nullable(),
+  job: z.string().meta({ description: 'Name of the job' }),
+  last_slot_at: dateTime.nullable().meta({ description: 'Newest slot that is done, in time of the chain' }),
+  last_success_at: dateTime.nullable().meta({ description: 'When one was done last, by the clock' }),
+  lag_seconds: z.int().nullable().meta({ description: 'How far that slot is behind the newest block' }),
 })
 
 /**

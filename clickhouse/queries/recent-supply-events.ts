@@ -1,15 +1,17 @@
 import { z } from 'zod'
-import { integerText } from '../columns.js'
+import { blockNumber, blockTimestamp, integerText, logIndex, txHash } from '../columns.js'
 import { defineQuery } from '../define-query.js'
 
 export const SupplyEventRow = z.object({
-  kind: z.enum(['mint', 'burn', 'burn_blocked', 'cap']),
+  kind: z
+    .enum(['mint', 'burn', 'burn_blocked', 'cap'])
+    .meta({ description: 'burn_blocked: burnt from an account that the policy blocks; cap: a new cap' }),
   account: z.string().meta({ description: 'mint: receiver, burn: holder, cap: who set it' }),
   amount: integerText.meta({ description: 'In base units: 6 decimals; the new cap for kind cap' }),
-  block_number: z.int(),
-  log_index: z.int(),
-  block_timestamp: z.iso.datetime(),
-  tx_hash: z.string(),
+  block_number: blockNumber,
+  log_index: logIndex,
+  block_timestamp: blockTimestamp,
+  tx_hash: txHash,
 })
 
 /** A stable's last ten changes of supply or cap up to `at`, newest first. */

@@ -1,12 +1,13 @@
 import { z } from 'zod'
+import { txHash } from '../columns.js'
 import { defineQuery } from '../define-query.js'
 
 export const RoleHolder = z.object({
   role: z.string().meta({ description: 'The name of a tracked role, else its 32-byte id' }),
-  account: z.string(),
+  account: z.string().meta({ description: 'Who holds it' }),
   granted_at: z.iso.datetime().nullable().meta({ description: 'null for source probe: the grant has no log' }),
-  granted_block: z.int().nullable(),
-  tx_hash: z.string().nullable(),
+  granted_block: z.int().nullable().meta({ description: 'Height of the block of the grant; null for source probe' }),
+  tx_hash: txHash.nullable().meta({ description: 'Hash of the transaction of the grant; null for source probe' }),
   source: z
     .enum(['event', 'probe'])
     .meta({ description: 'probe: the stable was asked whether the account has the role' }),

@@ -1,28 +1,30 @@
 import { z } from 'zod'
-import { integerText } from '../columns.js'
+import { integerText, policyType, stableAddress, stableSymbol } from '../columns.js'
 import { defineQuery } from '../define-query.js'
 import { near, nearFirst } from '../near-first.js'
 
 export const StablecoinState = z.object({
-  address: z.string(),
-  symbol: z.string(),
-  name: z.string(),
-  currency: z.string(),
-  tier: z.enum(['listed', 'unlisted']),
+  address: stableAddress,
+  symbol: stableSymbol,
+  name: z.string().meta({ description: 'Name of the stable, as its issuer wrote it' }),
+  currency: z.string().meta({ description: 'What one token stands for, as its issuer wrote it, such as USD' }),
+  tier: z.enum(['listed', 'unlisted']).meta({ description: 'Whether it is on the token list of the chain' }),
   supply: z
     .object({
       current: integerText.meta({ description: 'In base units: 6 decimals' }),
       cap: integerText.nullable().meta({ description: 'In base units; null when there is no cap' }),
     })
-    .nullable(),
+    .nullable()
+    .meta({ description: 'null when the state was never read' }),
   policy: z
     .object({
-      type: z.enum(['allow_all', 'reject_all', 'whitelist', 'blacklist', 'compound']),
-      policy_id: integerText,
+      type: policyType,
+      policy_id: integerText.meta({ description: 'Number of the policy on the chain: 0 lets nobody, 1 everybody' }),
       policy_admin: z.string().nullable().meta({ description: 'null for the two built-in policies' }),
       paused: z.boolean().meta({ description: 'Whether all transfers are stopped' }),
     })
-    .nullable(),
+    .nullable()
+    .meta({ description: 'Who may hold and send it; null when the state was never read' }),
 })
 
 export type StablecoinState = z.infer<typeof StablecoinState>

@@ -1,15 +1,16 @@
 import { z } from 'zod'
+import { blockNumber, blockTimestamp, txHash } from '../../columns.js'
 import { defineQuery } from '../../define-query.js'
 import { near, nearFirst } from '../../near-first.js'
 
 export const FeeDistributionRow = z.object({
-  validator: z.string(),
-  token: z.string(),
+  validator: z.string().meta({ description: 'Address of the validator who was paid' }),
+  token: z.string().meta({ description: 'Address of the stable that it was paid in' }),
   token_symbol: z.string().meta({ description: 'The address where the token is no known stable' }),
-  amount_tokens: z.number().nonnegative(),
-  block_number: z.int(),
-  block_timestamp: z.iso.datetime(),
-  tx_hash: z.string(),
+  amount_tokens: z.number().nonnegative().meta({ description: 'In whole tokens' }),
+  block_number: blockNumber,
+  block_timestamp: blockTimestamp,
+  tx_hash: txHash,
 })
 
 /** The last ten payments of fees to validators up to `at`, newest first. */

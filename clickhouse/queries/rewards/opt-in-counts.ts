@@ -5,7 +5,7 @@ const count = z.int().nonnegative()
 
 export const RewardOptIns = z.object({
   recipient_count: count.meta({ description: 'Holders whose last choice is somebody, not nobody' }),
-  distinct_recipients: count,
+  distinct_recipients: count.meta({ description: 'Accounts that they have chosen, each once' }),
   redirected_count: count.meta({ description: 'Holders whose last choice is another account than their own' }),
 })
 

@@ -1,13 +1,14 @@
 import { z } from 'zod'
+import { blockNumber, blockTimestamp, txHash } from '../../columns.js'
 import { defineQuery } from '../../define-query.js'
 import { near, nearFirst } from '../../near-first.js'
 
 export const RewardDistributionRow = z.object({
-  funder: z.string(),
-  amount_tokens: z.number().nonnegative(),
-  block_number: z.int(),
-  block_timestamp: z.iso.datetime(),
-  tx_hash: z.string(),
+  funder: z.string().meta({ description: 'Address of the account that gave it' }),
+  amount_tokens: z.number().nonnegative().meta({ description: 'In whole tokens' }),
+  block_number: blockNumber,
+  block_timestamp: blockTimestamp,
+  tx_hash: txHash,
 })
 
 /** The last ten distributions to the holders of a stable up to `at`, newest first. */

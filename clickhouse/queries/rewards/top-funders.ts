@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { defineQuery } from '../../define-query.js'
 
 export const RewardFunder = z.object({
-  address: z.string(),
-  distribution_count: z.int().positive(),
-  total_amount_tokens: z.number().nonnegative(),
+  address: z.string().meta({ description: 'Address of the account that gave' }),
+  distribution_count: z.int().positive().meta({ description: 'How often it gave' }),
+  total_amount_tokens: z.number().nonnegative().meta({ description: 'What it gave in all, in whole tokens' }),
 })
 
 /** The ten who gave most to the holders of a stable up to `at`, most first, then by address. */

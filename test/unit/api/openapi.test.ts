@@ -3,10 +3,20 @@ import { test as base, expect } from 'vitest'
 import { buildApp } from '../../../api/app.js'
 import { connect } from '../../../clickhouse/client.js'
 
-type Schema = { type?: string; properties?: Record<string, Schema>; required?: string[]; items?: Schema }
+type Schema = {
+  type?: string
+  description?: string
+  $ref?: string
+  properties?: Record<string, Schema>
+  required?: string[]
+  items?: Schema
+  anyOf?: Schema[]
+}
 type Content = Record<string, { schema: Schema }>
 type Operation = {
+  operationId?: string
   summary?: string
+  description?: string
   tags?: string[]
   parameters?: { name: string; in: string; required?: boolean; description?: string; schema: Schema }[]
   responses: Record<string, { description?: string; content?: Content }>
@@ -92,6 +102,30 @@ test('every operation has a summary, a known tag, and an answer with a schema', 
   }
 })
 
+/** The fields in a schema that nothing is said about, however deep. */
+function undescribed({ properties = {}, items, anyOf = [] }: Schema, path: string): string[] {
+  const fields = Object.entries(properties).flatMap(([name, field]) => [
+    ...(field.description || field.$ref ? [] : [`${path}.${name}`]),
+    ...undescribed(field, `${path}.${name}`),
+  ])
+  return [...fields, ...[items ?? [], anyOf].flat().flatMap((part) => undescribed(part, path))]
+}
+
+test('every operation has a name of its own, and every parameter and field says what it is', ({ document }) => {
+  const all = operations(document)
+  const names = all.map(([, { operationId }]) => operationId)
+  expect(new Set(names).size).toBe(all.length)
+  for (const [path, { operationId, description, parameters = [], responses }] of all) {
+    expect([path, operationId]).toEqual([path, expect.stringMatching(/^[a-z][A-Za-z]+$/)])
+    expect([path, description]).toEqual([path, expect.stringMatching(/.{20}\.$/)])
+    expect([path, parameters.filter((one) => !one.description)]).toEqual([path, []])
+    for (const [status, { content = {} }] of Object.entries(responses))
+      for (const { schema } of Object.values(content)) expect(undescribed(schema, `${path} ${status}`)).toEqual([])
+  }
+  for (const [name, schema] of Object.entries(document.components.schemas))
+    expect(undescribed(schema, name)).toEqual([])
+})
+
 test('every failure is described as the problem document that it is', ({ document }) => {
   const failures = Object.fromEntries(
     operations(document).map(([path, { responses }]) => [
@@ -100,9 +134,9 @@ test('every failure is described as the problem document that it is', ({ documen
     ]),
   )
   expect(failures).toEqual({
-    '/': [],
-    '/health/live': [],
-    '/health/ready': ['503'],
+    '/': ['400'],
+    '/health/live': ['400'],
+    '/health/ready': ['400', '503'],
     '/api/admin/keys': ['400', '401', '403', '503'],
     '/api/v1/fee-economics/overview': ['400', '404', '503'],
     '/api/v1/stablecoins': ['400', '404', '503'],
