@@ -19,6 +19,7 @@ import { auth } from './plugins/auth.js'
 import { type CacheOptions, cache } from './plugins/cache.js'
 import { cors } from './plugins/cors.js'
 import { drain } from './plugins/drain.js'
+import { docs } from './plugins/docs.js'
 import { health } from './plugins/health.js'
 import { type Limits, limits } from './plugins/limits.js'
 import { countRequests, type MetricsAccess, metricsRoute, showMetrics } from './plugins/metrics.js'
@@ -178,6 +179,7 @@ export async function buildApp({
   paid(app)
   cache(app, cacheOptions, database)
   await openapi(app)
+  await app.register(docs)
   await app.register(health)
   if (metricsAccess !== 'off') await app.register(metricsRoute)
   await app.register(indexRoute)

@@ -45,7 +45,8 @@ const Problem = z
   .meta({ id: 'Problem' })
 type Problem = z.infer<typeof Problem>
 
-const PROBLEM_TYPE = 'application/problem+json'
+/** The media type of every problem document. */
+export const PROBLEM_TYPE = 'application/problem+json'
 
 /** A client may try again after this many seconds when ClickHouse is away or overloaded. */
 const RETRY_AFTER_SECONDS = 5

@@ -28,13 +28,14 @@ export function exportResponse<Head extends z.ZodRawShape, Row extends z.ZodType
     data: z.array(row).meta({ description: 'The rows, oldest first' }),
     next_cursor: z.string().nullable().meta({ description: 'The `cursor` of the next page; null at the end' }),
   })
-  const binary = { schema: z.string() }
+  const text = { schema: z.string() }
+  const binary = { schema: z.string().meta({ format: 'binary' }) }
   return {
     description: `The rows, oldest first. Where there are more, the header ${NEXT_CURSOR_HEADER} has the cursor.`,
     content: {
       'application/json': { schema: page },
-      'application/x-ndjson': binary,
-      'text/csv': binary,
+      'application/x-ndjson': text,
+      'text/csv': text,
       [EXPORT_FORMATS.parquet.mediaType]: binary,
       [EXPORT_FORMATS.arrow.mediaType]: binary,
     },

@@ -1,49 +1,45 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
+import { withCommonResponses } from '../openapi/common-responses.js'
+import type { ApiDocument } from '../openapi/document.js'
+import { recordedAnswers, withExamples } from '../openapi/examples.js'
+import { DOCUMENT_HEAD } from '../openapi/head.js'
+import { withHeaders } from '../openapi/headers.js'
+import { llmsText } from '../openapi/llms-text.js'
+import { tidy } from '../openapi/tidy.js'
 
-/** The type provider defines each named schema twice, as input and as output. */
-function withoutUnused<Document extends ReturnType<typeof jsonSchemaTransformObject>>(document: Document): Document {
-  const text = JSON.stringify(document)
-  const schemas = 'components' in document ? document.components?.schemas : undefined
-  for (const name in schemas) if (!text.includes(`"#/components/schemas/${name}"`)) delete schemas[name]
-  return document
-}
+/** The documents change with a release only. */
+const CACHE_CONTROL = 'public, max-age=300'
 
-/** Describes all routes that are added after it at /openapi.json, out of the schemas that serve them. */
+/**
+ * Describes all routes that are added after it, out of the schemas that serve them and answers that were recorded: at
+ * /openapi.json for programs, at /llms.txt for agents.
+ */
 export async function openapi(app: FastifyInstance): Promise<void> {
+  const { problems, ...recorded } = recordedAnswers()
+  const prices = new Map<string, string>()
   await app.register(swagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: {
-        title: 'Plumbline',
-        version: '1.0.0',
-        description:
-          'Measurements of the stablecoins of the Tempo chain: prices against the reference stable, flows, supply and policy. ' +
-          'Every value is read from the chain. null means not measured, never 0.',
-        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-      },
-      servers: [{ url: '/' }],
-      components: {
-        securitySchemes: {
-          subscription: { type: 'http', scheme: 'bearer', description: 'A subscription key, instead of a payment' },
-          admin: { type: 'http', scheme: 'bearer', description: 'The admin key' },
-        },
-      },
-      tags: [
-        { name: 'stablecoins', description: 'What is tracked, and its state' },
-        { name: 'peg', description: 'Prices against the reference stable' },
-        { name: 'rewards', description: 'What holders are given' },
-        { name: 'fees', description: 'Which stables fees are paid in' },
-        { name: 'risk', description: 'Scores that can be explained' },
-        { name: 'reserves', description: 'What stands behind a stable' },
-        { name: 'flows', description: 'Value that moves between stables' },
-        { name: 'service', description: 'The service itself' },
-        { name: 'admin', description: 'For the operator' },
-      ],
+    openapi: DOCUMENT_HEAD,
+    transform: (route) => {
+      const price = route.route.config?.price
+      if (price !== undefined && route.schema?.operationId) prices.set(route.schema.operationId, price)
+      return jsonSchemaTransform(route)
     },
-    transform: jsonSchemaTransform,
-    transformObject: (document) => withoutUnused(jsonSchemaTransformObject(document)),
+    transformObject: (input) => {
+      const document = tidy(jsonSchemaTransformObject(input) as unknown as ApiDocument)
+      return withHeaders(withCommonResponses(withExamples(document, recorded), problems)) as object
+    },
   })
-  app.get('/openapi.json', { schema: { hide: true } }, async () => app.swagger())
+  const hidden = { schema: { hide: true } }
+  let json: string | null = null
+  app.get('/openapi.json', hidden, async (_, reply) => {
+    json ??= JSON.stringify(app.swagger())
+    return reply.header('cache-control', CACHE_CONTROL).type('application/json; charset=utf-8').send(json)
+  })
+  let text: string | null = null
+  app.get('/llms.txt', hidden, async (_, reply) => {
+    text ??= llmsText(app.swagger() as unknown as ApiDocument, prices)
+    return reply.header('cache-control', CACHE_CONTROL).type('text/plain; charset=utf-8').send(text)
+  })
 }

@@ -13,12 +13,12 @@ const MOST_REQUESTS = 1_000_000
 const RequestsPerMinute = z.int().min(1).max(MOST_REQUESTS)
 
 const KeyShape = z.object({
-  id: z.string().meta({ examples: ['key_6f1d0b9a52c3e874'] }),
-  label: z.string(),
+  id: z.string().meta({ description: 'Names the key, and opens nothing', examples: ['key_6f1d0b9a52c3e874'] }),
+  label: z.string().meta({ description: 'Whose key this is, or what it is for' }),
   prefix: z.string().meta({ description: 'The first characters of the key, to tell it from others' }),
-  scopes: z.array(z.string()),
+  scopes: z.array(z.string()).meta({ description: 'What it opens besides the free routes' }),
   requests_per_minute: z.int().meta({ description: 'Above it, requests with this key are refused with 429' }),
-  created_at: z.iso.datetime(),
+  created_at: z.iso.datetime().meta({ description: 'When it was made' }),
   revoked_at: z.iso.datetime().nullable().meta({ description: 'null while it is valid' }),
 })
 
@@ -34,7 +34,8 @@ const NewKey = z.strictObject({
     .array(KeyScope)
     .max(KeyScope.options.length)
     .transform((scopes) => [...new Set(scopes)])
-    .default(KeyScope.options),
+    .default(KeyScope.options)
+    .meta({ description: 'What it opens besides the free routes; everything when left out' }),
   requests_per_minute: RequestsPerMinute.optional().meta({ description: 'KEY_REQUESTS_PER_MINUTE when left out' }),
 })
 
@@ -61,7 +62,9 @@ export const adminKeysRoutes =
 
     const create = {
       ...shared,
+      operationId: 'createKey',
       summary: 'Make a key, which is told in this answer and never again',
+      description: 'Only a hash of it is kept, so that a lost key has to be replaced by another.',
       body: NewKey,
       response: {
         201: KeyShape.extend({ key: z.string().meta({ description: 'The key itself, for Authorization: Bearer' }) }),
@@ -81,18 +84,22 @@ export const adminKeysRoutes =
 
     const list = {
       ...shared,
+      operationId: 'listKeys',
       summary: 'All keys, newest first, without what opens anything',
+      description: 'Those that are revoked too, with when each was used last.',
       querystring: z.strictObject({ limit: LimitQuery, cursor: CursorQuery(ApiKeyPosition) }),
       response: {
         200: z.object({
-          keys: z.array(
-            KeyShape.extend({
-              last_used_at: z.iso
-                .datetime()
-                .nullable()
-                .meta({ description: 'About a minute late; null before the first use' }),
-            }),
-          ),
+          keys: z
+            .array(
+              KeyShape.extend({
+                last_used_at: z.iso
+                  .datetime()
+                  .nullable()
+                  .meta({ description: 'About a minute late; null before the first use' }),
+              }),
+            )
+            .meta({ description: 'The newest first' }),
           next_cursor: NextCursor,
         }),
         ...problemResponses(400, 401, 403, 503),
@@ -111,8 +118,10 @@ export const adminKeysRoutes =
 
     const revoke = {
       ...shared,
+      operationId: 'revokeKey',
       summary: 'Revoke a key, which every process refuses within 5 seconds',
-      params: z.object({ id: z.string().max(100) }),
+      description: 'It stays in the list. To revoke it again changes nothing.',
+      params: z.object({ id: z.string().max(100).meta({ description: 'The id that the list and its making tell' }) }),
       response: { 200: KeyShape, ...problemResponses(400, 401, 403, 404, 503) },
     }
     app.delete('/keys/:id', { schema: revoke, config: ADMIN }, async (request) => {

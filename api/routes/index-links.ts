@@ -9,7 +9,9 @@ const LINKS = {
   flow_anomalies: '/api/v1/stablecoins/flow-anomalies',
   fee_economics: '/api/v1/fee-economics/overview',
   status: '/api/v1/status',
+  docs: '/docs',
   openapi: '/openapi.json',
+  llms: '/llms.txt',
   ready: '/health/ready',
 }
 

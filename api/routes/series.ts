@@ -22,8 +22,8 @@ const SeriesQuery = z.strictObject({
 })
 
 const bucket = {
-  bucket_start: z.iso.datetime().meta({ description: 'Begin of the bucket' }),
-  bucket_end: z.iso.datetime().meta({ description: 'End of the bucket, not included' }),
+  bucket_start: z.iso.datetime().meta({ description: 'Begin of the bucket, not included' }),
+  bucket_end: z.iso.datetime().meta({ description: 'End of the bucket, included' }),
 }
 const price = z.number().nonnegative().nullable()
 const outside = (bps: number) =>

@@ -1,11 +1,15 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { Address } from '../../clickhouse/columns.js'
+import { REFERENCE_STABLE } from '../../domain/peg.js'
 import { NotFoundError } from '../request-errors.js'
 
 /** The path of everything about one stable. */
 export const StableParams = z.strictObject({
-  address: Address.meta({ description: 'Address of a tracked stable, in any letter case' }),
+  address: Address.meta({
+    description: 'Address of a tracked stable, in any letter case',
+    examples: [REFERENCE_STABLE],
+  }),
 })
 
 /** For routes without query parameters: a mistyped one must not be ignored silently. */

@@ -1,0 +1,37 @@
+/** What the document says of the whole service. */
+export const DOCUMENT_HEAD = {
+  openapi: '3.1.0',
+  info: {
+    title: 'Plumbline',
+    version: '1.0.0',
+    description:
+      'Measurements of the stablecoins of the Tempo chain: prices against the reference stable, flows, supply and policy. ' +
+      'Every value is read from the chain. null means not measured, never 0. Times are UTC. Fields that end in _bps are ' +
+      'basis points, in _tokens whole tokens, in _usd US dollars; integers of the chain are strings.',
+    license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+  },
+  servers: [{ url: '/', description: 'Where this document is from' }],
+  // A key is never needed where nothing else is said, but a wrong one is refused everywhere.
+  security: [{}, { subscription: [] }],
+  components: {
+    securitySchemes: {
+      subscription: {
+        type: 'http' as const,
+        scheme: 'bearer',
+        description: 'A subscription key, instead of a payment',
+      },
+      admin: { type: 'http' as const, scheme: 'bearer', description: 'The admin key' },
+    },
+  },
+  tags: [
+    { name: 'stablecoins', description: 'What is tracked, and its state' },
+    { name: 'peg', description: 'Prices against the reference stable' },
+    { name: 'rewards', description: 'What holders are given' },
+    { name: 'fees', description: 'Which stables fees are paid in' },
+    { name: 'risk', description: 'Scores that can be explained' },
+    { name: 'reserves', description: 'What stands behind a stable' },
+    { name: 'flows', description: 'Value that moves between stables' },
+    { name: 'service', description: 'The service itself' },
+    { name: 'admin', description: 'For the operator' },
+  ],
+}
