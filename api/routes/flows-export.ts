@@ -8,8 +8,10 @@ import { querySignal } from '../query-signal.js'
 import { costOfRows, RangeQuery, readRange } from '../range-query.js'
 import { exportResponse, sendExport } from '../send-export.js'
 
+const uint32 = z.int().min(0).max(0xffff_ffff)
+
 /** Time, block number and log index of the last flow of a page. */
-const FlowPosition = z.tuple([z.int().nonnegative(), z.int().nonnegative(), z.int().nonnegative()])
+const FlowPosition = z.tuple([uint32, z.int().min(0), uint32])
 
 const amount = z.string().regex(/^\d+$/)
 

@@ -18,7 +18,7 @@ import { requireStable, StableParams } from './stable-params.js'
 const SeriesQuery = z.strictObject({
   ...RangeQuery,
   ...IntervalQuery,
-  cursor: CursorQuery(z.int().nonnegative()),
+  cursor: CursorQuery(z.int().min(0).max(0xffff_ffff)),
 })
 
 const bucket = {

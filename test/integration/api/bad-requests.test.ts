@@ -11,6 +11,9 @@ import { addFacts, stableAddress, stablecoin } from '../../fixtures/rows.js'
 const STABLE = stableAddress(1)
 const PEG = `/api/v1/stablecoins/${STABLE}/peg`
 
+/** A cursor as an answer has it. */
+const cursor = (key: unknown): string => Buffer.from(JSON.stringify(key)).toString('base64url')
+
 type App = Awaited<ReturnType<typeof buildApp>>
 
 async function listen(app: App): Promise<number> {
@@ -54,6 +57,8 @@ describe('a parameter that cannot be answered', () => {
     [`/api/v1/stablecoins/${STABLE}/roles?as_of=1970-01-02`, 404, 'as_of'],
     [`/api/v1/stablecoins/${stableAddress(2)}/roles`, 404, 'address'],
     [`/api/v1/stablecoins/${STABLE}/roles?role=ISSUER_ROLE`, 400, 'role'],
+    [`/api/v1/stablecoins/${STABLE}/peg/series?from=1h&cursor=${cursor(2 ** 32)}`, 400, 'cursor'],
+    [`/api/v1/stablecoins/flows/export?from=1h&cursor=${cursor([0, 1, 2 ** 32])}`, 400, 'cursor'],
     ['/api/v1/stablecoins?limit=5', 400, 'limit'],
     ['/api/v1/stablecoins?as_of=1970-01-02', 404, 'as_of'],
     [`/api/v1/stablecoins/${STABLE}?as_of=1h`, 404, 'as_of'],
