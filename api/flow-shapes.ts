@@ -34,3 +34,21 @@ export const FlowGraph = {
     )
     .meta({ description: 'One for each stable that has an edge' }),
 }
+
+const dollars = z.number().nonnegative()
+
+/** An anomaly as domain/flow-anomaly.ts makes it. */
+export const FlowAnomalyShape = z.object({
+  from_token: z.string().meta({ description: 'Address of the stable that was given' }),
+  to_token: z.string().meta({ description: 'Address of the stable that was got' }),
+  window_start: z.iso.datetime(),
+  window_end: z.iso.datetime().meta({ description: '15 minutes later; not included' }),
+  observed_flow_usd: dollars.meta({ description: 'What flowed in the window; 0 where nothing did' }),
+  baseline_mean_usd: dollars.meta({ description: 'Mean of the windows of the seven days before' }),
+  baseline_stddev_usd: dollars.meta({ description: 'Their standard deviation, population' }),
+  z_score: z.number().meta({ description: 'Distance of the flow from the mean in standard deviations, signed' }),
+  tx_count: Count.meta({ description: 'Distinct transactions in the window' }),
+  detected_at: z.iso.datetime().meta({ description: 'The instant as of which it was found: the end of the window' }),
+  baseline_windows: Count.meta({ description: 'Windows in the baseline, those without a flow too' }),
+  observations: Count.meta({ description: 'Windows in the baseline with a flow that has a USD value' }),
+})

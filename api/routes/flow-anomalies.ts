@@ -3,32 +3,14 @@ import { z } from 'zod'
 import { type FlowAnomaly, FlowAnomalyKey, flowAnomalies } from '../../clickhouse/queries/flow-anomalies.js'
 import { jobHorizon } from '../../clickhouse/queries/job-horizon.js'
 import { isoSeconds } from '../../domain/as-of.js'
+import { ANOMALY_WINDOW_MS, publishedAnomaly } from '../../domain/flow-anomaly.js'
 import { AS_OF_HEADER, AsOfQuery, readAsOf, requireHistory } from '../as-of-query.js'
 import { CACHE_POLICIES } from '../cache/policies.js'
 import { CursorQuery, LimitQuery, NextCursor, page } from '../cursor.js'
+import { FlowAnomalyShape } from '../flow-shapes.js'
 import { thisSecond } from '../moment.js'
 import { problemResponses } from '../problem.js'
 import { querySignal } from '../query-signal.js'
-
-const WINDOW_MS = 900_000
-
-const usd = z.number().nonnegative()
-const count = z.int().nonnegative()
-
-const FlowAnomalyShape = z.object({
-  from_token: z.string().meta({ description: 'Address of the stable that was given' }),
-  to_token: z.string().meta({ description: 'Address of the stable that was got' }),
-  window_start: z.iso.datetime().meta({ description: 'Begin of the 15 minutes' }),
-  window_end: z.iso.datetime().meta({ description: '15 minutes later; not included' }),
-  observed_flow_usd: usd.meta({ description: 'What flowed in the window, in USD; 0 where nothing did' }),
-  baseline_mean_usd: usd.meta({ description: 'Mean of the windows of the seven days before, in USD' }),
-  baseline_stddev_usd: usd.meta({ description: 'Their standard deviation, population, in USD' }),
-  z_score: z.number().meta({ description: 'Distance of the flow from the mean in standard deviations, signed' }),
-  tx_count: count.meta({ description: 'Distinct transactions in the window' }),
-  detected_at: z.iso.datetime().meta({ description: 'The instant as of which it was found: the end of the window' }),
-  baseline_windows: count.meta({ description: 'Windows in the baseline, those without a flow too' }),
-  observations: count.meta({ description: 'Windows in the baseline with a flow that has a USD value' }),
-})
 
 const FlowAnomaliesResponse = z.object({
   anomalies: z.array(FlowAnomalyShape).meta({ description: 'The newest window first, in it the largest |z_score|' }),
@@ -38,14 +20,9 @@ const FlowAnomaliesResponse = z.object({
   next_cursor: NextCursor,
 })
 
-function published({ window_start, ...anomaly }: FlowAnomaly) {
-  const window_end = isoSeconds(new Date(window_start.getTime() + WINDOW_MS))
-  return { ...anomaly, window_start: isoSeconds(window_start), window_end, detected_at: window_end }
-}
-
 /** The end of the newest window that the answer knows: the one that `as_of` lies in, or the last that was scored. */
 function scoredUntil(as_of: Date, horizon: Date): Date {
-  const windowEnd = (Math.floor(as_of.getTime() / WINDOW_MS) + 1) * WINDOW_MS
+  const windowEnd = (Math.floor(as_of.getTime() / ANOMALY_WINDOW_MS) + 1) * ANOMALY_WINDOW_MS
   return new Date(Math.min(windowEnd, horizon.getTime()))
 }
 
@@ -81,6 +58,6 @@ export const flowAnomaliesRoute: FastifyPluginAsyncZod = async (app) => {
     const horizon = job.slot_at
     const found = await flowAnomalies(app.clickhouse, { as_of, horizon, limit: limit + 1, after }, { signal })
     const { rows, next_cursor } = page(found, limit, keyOf)
-    return { anomalies: rows.map(published), scored_until: isoSeconds(scoredUntil(as_of, horizon)), next_cursor }
+    return { anomalies: rows.map(publishedAnomaly), scored_until: isoSeconds(scoredUntil(as_of, horizon)), next_cursor }
   })
 }

@@ -1,7 +1,11 @@
 import type { ClickHouseClient } from '@clickhouse/client'
+import { anomaliesOfWindow } from '../../clickhouse/queries/anomalies-of-window.js'
 import { type FlowScore, flowZScores } from '../../clickhouse/queries/flow-z-scores.js'
 import { outdatedAnomalies } from '../../clickhouse/queries/outdated-anomalies.js'
 import { insertFlowAnomalies } from '../../clickhouse/tables/flow-anomalies.js'
+import { publishedAnomaly } from '../../domain/flow-anomaly.js'
+import { flowAnomalyEvent } from '../../domain/webhook-event.js'
+import { announce } from '../announce.js'
 import type { Slot } from '../slot.js'
 
 /** From one slot of the detector to the next: the length of a window. */
@@ -22,8 +26,8 @@ const NO_SCORE: Omit<FlowScore, 'from_token' | 'to_token'> = {
 
 /**
  * Scores the window of 15 minutes that ends with the slot, on every edge, and resolves to how many anomalies there are.
- * What a slot of an older revision had found there, and is none after blocks were reorganized, is taken back. Repeating
- * a slot changes nothing.
+ * What a slot of an older revision had found there, and is none after blocks were reorganized, is taken back. Anomalies
+ * are announced, each once; one that is taken back stays announced. Repeating a slot changes nothing.
  */
 export async function detectFlowAnomalies(clickhouse: ClickHouseClient, slot: Slot): Promise<number> {
   const window_start = new Date(slot.at.getTime() - FLOW_ANOMALIES_PERIOD_SECONDS * 1000)
@@ -39,6 +43,14 @@ export async function detectFlowAnomalies(clickhouse: ClickHouseClient, slot: Sl
       ...taken.map((score) => ({ ...row, ...score, is_deleted: 1 as const })),
     ],
     slot.token,
+  )
+  if (found.length === 0) return 0
+  // As they are stored, so that an event has the digits that the list of anomalies has.
+  const anomalies = await anomaliesOfWindow(clickhouse, { window_start })
+  await announce(
+    clickhouse,
+    anomalies.map((anomaly) => flowAnomalyEvent(publishedAnomaly(anomaly))),
+    slot,
   )
   return found.length
 }

@@ -1,9 +1,12 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { historyStart } from '../../clickhouse/queries/history-start.js'
+import { lostPegBreaks } from '../../clickhouse/queries/lost-peg-breaks.js'
 import { maxPegDeviation } from '../../clickhouse/queries/max-peg-deviation.js'
 import { outdatedPegEvents } from '../../clickhouse/queries/outdated-peg-events.js'
 import { pegExcursions } from '../../clickhouse/queries/peg-excursions.js'
 import { insertPegEvents, type PegExcursion } from '../../clickhouse/tables/peg-events.js'
+import { pegBreakEvents, retractedPegBreak } from '../../domain/webhook-event.js'
+import { announce } from '../announce.js'
 import type { Slot } from '../slot.js'
 
 /** From one slot of the detector to the next. */
@@ -16,7 +19,8 @@ const toSeconds = (instant: Date): number => instant.getTime() / 1000
  * Finds the excursions of every stable from its peg in the samples since the slot before, going on from those that were
  * going on then, and writes them as known at `slot.at`. Returns how many. What it does is a function of the samples up
  * to `slot.at`, provided that the slot before has been done: slots are done in order, and after a rollback of blocks
- * every slot from there on under the next revision. Repeating a slot changes nothing.
+ * every slot from there on under the next revision. Events that started or ended in the slot are announced, each once,
+ * and so is that one never was, where it was announced and its blocks are gone. Repeating a slot changes nothing.
  */
 export async function detectPegEvents(clickhouse: ClickHouseClient, slot: Slot): Promise<number> {
   const previous = toSeconds(slot.at) - PEG_EVENTS_PERIOD_SECONDS
@@ -31,7 +35,20 @@ export async function detectPegEvents(clickhouse: ClickHouseClient, slot: Slot):
     found.map((excursion) => ({ ...excursion, ...known })),
     slot.token,
   )
+  const span = { after: toSeconds(after), at: toSeconds(slot.at) }
+  const events = found.flatMap((excursion) => pegBreakEvents(excursion, span))
+  // What started first is told first.
+  events.sort((a, b) => a.occurred_at.getTime() - b.occurred_at.getTime())
+  await announce(clickhouse, events, slot)
+  if (slot.revision > 0) await retract(clickhouse, slot)
   return found.length
+}
+
+/** Announces the end of breaks that the slots of this revision, done up to now, no longer find. */
+async function retract(clickhouse: ClickHouseClient, slot: Slot): Promise<void> {
+  const lost = await lostPegBreaks(clickhouse, { revision: slot.revision, at: slot.at })
+  const events = lost.map(({ max_deviation_bps, ...pegBreak }) => retractedPegBreak(pegBreak, max_deviation_bps))
+  await announce(clickhouse, events, slot)
 }
 
 /**
