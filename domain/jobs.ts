@@ -21,8 +21,12 @@ export const SLOT_JOBS: readonly SlotJob[] = [
 const LATE_PERIODS = 3
 
 /** The names of the jobs that are late. Lags in seconds; null, where there is no chain yet, is not late. */
-export function lateJobs(jobs: readonly SlotJob[], lags: ReadonlyMap<string, number | null>): string[] {
+export function lateJobs(
+  jobs: readonly SlotJob[],
+  lags: ReadonlyMap<string, number | null>,
+  latePeriods = LATE_PERIODS,
+): string[] {
   return jobs
-    .filter(({ name, period_seconds }) => (lags.get(name) ?? 0) > LATE_PERIODS * period_seconds)
+    .filter(({ name, period_seconds }) => (lags.get(name) ?? 0) > latePeriods * period_seconds)
     .map(({ name }) => name)
 }

@@ -9,6 +9,9 @@ export const JobsConfig = z.object({
   JOBS_LEASE_SECONDS: envInt(1, 300).default(15),
   JOB_SLOT_SECONDS: envInt(1, 3600).default(120),
   HEALTH_MAX_LAG_SECONDS: envInt(1, 86_400).default(180),
+  HEALTH_MAX_SAMPLING_LAG_SECONDS: envInt(1, 86_400).default(180),
+  HEALTH_MAX_LATE_PERIODS: envInt(1, 1000).default(3),
+  HEALTH_MAX_MISSING_BLOCKS: envInt(0, 1_000_000_000).default(0),
   LOG_LEVEL: logLevel,
 })
 export type JobsConfig = z.infer<typeof JobsConfig>

@@ -12,11 +12,12 @@ export type CoveredRange = z.infer<typeof CoveredRange>
 
 /**
  * The ranges of blocks, both ends included, that are in, by family, oldest first; ranges that meet are one. `stables` is
- * empty where the range is in for every stable. Of what a rollback met, only the blocks count that it kept.
+ * empty where the range is in for every stable. Of what a rollback met, only the blocks count that it kept. Batches
+ * that have nothing of the blocks from `from_block` to `to_block` may be left out.
  */
 export const coverage = defineQuery({
   name: 'coverage',
-  params: z.object({}),
+  params: z.object({ from_block: z.int().default(0), to_block: z.int().default(Number.MAX_SAFE_INTEGER) }),
   row: CoveredRange,
   sql: `
     WITH
@@ -37,7 +38,7 @@ export const coverage = defineQuery({
                        if(track = 'tip', arrayMin(arrayPushBack(arrayMap(r -> if(r.1 >= sequence_number, r.2, to_block), rollbacks), to_block)),
                           to_block) AS last_block
                 FROM ingest_batches
-                WHERE state = 'committed'
+                WHERE state = 'committed' AND to_block >= {from_block: UInt64} AND ingest_batches.from_block <= {to_block: UInt64}
             )
             WHERE last_block >= from_block
         )

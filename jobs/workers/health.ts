@@ -1,22 +1,32 @@
 import { parentPort } from 'node:worker_threads'
 import { pino } from 'pino'
 import { connect } from '../../clickhouse/client.js'
+import { SLOT_JOBS } from '../../domain/jobs.js'
 import { parseEnv } from '../../domain/parse-env.js'
 import { JobsConfig } from '../config.js'
-import { checkLag } from '../tasks/check-lag.js'
+import { checkHealth } from '../tasks/check-health.js'
 
 const config = parseEnv(JobsConfig, process.env)
 const log = pino({ name: 'health', level: config.LOG_LEVEL }, pino.destination({ fd: 2, sync: true }))
-const clickhouse = connect(config, { application: 'plumbline-jobs', maxOpenConnections: 1 })
+const clickhouse = connect(config, { application: 'plumbline-jobs', maxOpenConnections: 2 })
+const thresholds = {
+  maxLagSeconds: config.HEALTH_MAX_LAG_SECONDS,
+  maxSamplingLagSeconds: config.HEALTH_MAX_SAMPLING_LAG_SECONDS,
+  maxLatePeriods: config.HEALTH_MAX_LATE_PERIODS,
+  maxMissingBlocks: config.HEALTH_MAX_MISSING_BLOCKS,
+}
 
 try {
-  const lagSeconds = await checkLag(clickhouse, new Date())
-  if (lagSeconds === null) log.warn('no block has been read yet')
-  else if (lagSeconds > config.HEALTH_MAX_LAG_SECONDS)
-    log.warn({ lagSeconds }, `the newest block is ${lagSeconds} s old`)
-  else log.info({ lagSeconds }, 'ingest keeps up')
+  const check = await checkHealth(clickhouse, SLOT_JOBS, thresholds, new Date())
+  if (check === null) log.warn('no block has been read yet')
+  else {
+    const ailing = check.states.filter(({ status }) => status !== 'ok')
+    for (const state of check.changed) if (state.status === 'ok') log.info(state, `${state.component} is well again`)
+    for (const state of ailing) log.warn(state, `${state.component}: ${state.status}`)
+    if (ailing.length === 0) log.info({ parts: check.states.length }, 'all is well')
+  }
 } catch (error) {
-  log.error({ reason: error instanceof Error ? error.message : String(error) }, 'the lag cannot be read')
+  log.error({ reason: error instanceof Error ? error.message : String(error) }, 'the health cannot be read')
 } finally {
   await clickhouse.close()
   parentPort?.postMessage('done')

@@ -1,0 +1,70 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { blocksAfter } from '../../clickhouse/queries/blocks-after.js'
+import { coverage } from '../../clickhouse/queries/coverage.js'
+import { declaredGaps } from '../../clickhouse/queries/declared-gaps.js'
+import { jobStatuses } from '../../clickhouse/queries/job-statuses.js'
+import { missingBlockCount } from '../../clickhouse/queries/missing-block-count.js'
+import { newestBlock } from '../../clickhouse/queries/newest-block.js'
+import { newestSampled } from '../../clickhouse/queries/newest-sampled.js'
+import type { HealthReadings } from '../../domain/health.js'
+import type { SlotJob } from '../../domain/jobs.js'
+import { missingBlocks } from '../../domain/missing-blocks.js'
+
+/** How far back a sample is looked for at least, from the newest block, in seconds; an older one is "not known". */
+const LOOK_BACK_SECONDS = 3600
+
+const BEGINNING = new Date(0)
+
+const seconds = (from: Date, to: Date): number => Math.floor((to.getTime() - from.getTime()) / 1000)
+
+/** What is known of the service at `now`; null while there is no block at all. */
+export async function readHealth(
+  clickhouse: ClickHouseClient,
+  jobs: readonly SlotJob[],
+  { now, maxSamplingLagSeconds }: { now: Date; maxSamplingLagSeconds: number },
+): Promise<HealthReadings | null> {
+  const [newest] = await newestBlock(clickhouse, {})
+  if (!newest) return null
+  const blocksSince = async (after: Date): Promise<number> => (await blocksAfter(clickhouse, { after }))[0]?.blocks ?? 0
+
+  const within_seconds = Math.max(LOOK_BACK_SECONDS, 2 * maxSamplingLagSeconds)
+  const [sampled] = await newestSampled(clickhouse, { within_seconds })
+  const sampledAt = sampled?.sampled_at
+  const sampling = sampledAt
+    ? { lag_seconds: seconds(sampledAt, newest.block_time), lag_blocks: await blocksSince(sampledAt) }
+    : { lag_seconds: null, lag_blocks: null }
+
+  const statuses = await jobStatuses(clickhouse, { jobs: jobs.map(({ name }) => name) })
+  const jobLags = statuses.map(async ({ job, lag_seconds, last_slot_at }) => ({
+    job,
+    lag_seconds,
+    lag_blocks: await blocksSince(last_slot_at ?? BEGINNING),
+  }))
+  return {
+    ingest: { lag_seconds: seconds(newest.block_time, now) },
+    sampling: sampled?.has_stables ? sampling : null,
+    jobs: await Promise.all(jobLags),
+    datasets: await datasetGaps(clickhouse),
+  }
+}
+
+/** The blocks that are missing, and those of which a family of facts was tried in vain and never read. */
+async function datasetGaps(clickhouse: ClickHouseClient): Promise<HealthReadings['datasets']> {
+  const [blocks] = await missingBlockCount(clickhouse, {})
+  const gaps = await declaredGaps(clickhouse, {})
+  const from_block = Math.min(...gaps.map((gap) => gap.from_block))
+  const to_block = Math.max(...gaps.map((gap) => gap.to_block))
+  const covered = gaps.length === 0 ? [] : await coverage(clickhouse, { from_block, to_block })
+  const families = ['logs', 'pegs', 'state'] as const
+  return [
+    { dataset: 'blocks', missing_blocks: blocks?.missing ?? 0 },
+    ...families.map((family) => ({
+      dataset: family,
+      missing_blocks: missingBlocks(
+        gaps.filter((gap) => gap.family === family),
+        // What is in for some stables only is missing for the others.
+        covered.filter((range) => range.family === family && range.stables.length === 0),
+      ),
+    })),
+  ]
+}

@@ -1,0 +1,103 @@
+import { expect } from 'vitest'
+import { insertRows } from '../../../clickhouse/insert-rows.js'
+import type { SlotJob } from '../../../domain/jobs.js'
+import { checkHealth } from '../../../jobs/tasks/check-health.js'
+import { storedEvents } from '../../fixtures/events.js'
+import { addBlocks, addFacts, pegSamples, stableAddress, stablecoin } from '../../fixtures/rows.js'
+import { test } from '../../fixtures/services.js'
+import { runSlots, slotAt } from '../../fixtures/slots.js'
+
+const JOBS: SlotJob[] = [{ name: 'peg-events', period_seconds: 120 }]
+const THRESHOLDS = { maxLagSeconds: 60, maxSamplingLagSeconds: 60, maxLatePeriods: 3, maxMissingBlocks: 0 }
+const START = 1_760_000_400
+
+const DONE = { job: 'peg-events', periodSeconds: 120, task: async () => 0 }
+
+test('each part of the service is told of when its state changes, and only then', async ({ clickhouse }) => {
+  const stable = stableAddress(1)
+  const check = async (seconds: number) => {
+    const health = await checkHealth(clickhouse, JOBS, THRESHOLDS, new Date((START + seconds) * 1000))
+    return health?.changed.map(({ component, status }) => `${component} ${status}`)
+  }
+  const told: unknown[] = []
+  const data = async () => {
+    const events = await storedEvents(clickhouse)
+    return events.slice(told.length).map((event) => {
+      expect(event).toMatchObject({ type: 'system.health_drift', stables: [] })
+      told.push(event)
+      return event.data
+    })
+  }
+  const seen = (seconds: number) => new Date((START + seconds) * 1000).toISOString().replace('.000', '')
+
+  expect(await check(0)).toBeUndefined()
+  await addFacts(clickhouse, { stablecoins: [stablecoin(1, { stable })] })
+  await addFacts(clickhouse, { samples: pegSamples(stable, [{ at: START, price: 1_000_000 }], 1) })
+  await addBlocks(clickhouse, [START], 1)
+  expect(await check(60)).toEqual([])
+  expect(await data()).toEqual([])
+
+  // Ingest stands still; it is told once however often it is looked at.
+  expect(await check(61)).toEqual(['ingest behind'])
+  expect(await check(120)).toEqual([])
+  const behind = { component: 'ingest', status: 'behind', lag_blocks: null, lag_seconds: 61, detected_at: seen(61) }
+  expect(await data()).toEqual([behind])
+
+  // It goes on without samples; a job has not begun.
+  await addBlocks(
+    clickhouse,
+    [100, 200, 300, 400].map((at) => START + at),
+    2,
+  )
+  expect((await check(400))?.sort()).toEqual(['ingest ok', 'job:peg-events overdue', 'sampling stalled'])
+  expect(await data()).toEqual([
+    { component: 'ingest', status: 'ok', lag_blocks: null, lag_seconds: 0, detected_at: seen(400) },
+    { component: 'sampling', status: 'stalled', lag_blocks: 4, lag_seconds: 400, detected_at: seen(400) },
+    { component: 'job:peg-events', status: 'overdue', lag_blocks: 5, lag_seconds: 400, detected_at: seen(400) },
+  ])
+
+  // A sample that failed is none; the job catches up; a block is missing.
+  await addFacts(clickhouse, { samples: pegSamples(stable, [{ at: START + 500, price: 'failed' }], 7) })
+  await addBlocks(clickhouse, [START + 500], 7)
+  await runSlots(clickhouse, DONE, [slotAt('peg-events', START + 240)])
+  expect((await check(500))?.sort()).toEqual(['dataset:blocks gaps', 'job:peg-events ok'])
+  await addFacts(clickhouse, { samples: pegSamples(stable, [{ at: START + 510, price: 'no_liquidity' }], 8) })
+  await addBlocks(clickhouse, [START + 450], 6)
+  await addBlocks(clickhouse, [START + 510], 8)
+  expect((await check(510))?.sort()).toEqual(['dataset:blocks ok', 'sampling ok'])
+  expect(await data()).toMatchObject([
+    { component: 'job:peg-events', status: 'ok', lag_blocks: 3, lag_seconds: 260 },
+    { component: 'dataset:blocks', status: 'gaps', lag_blocks: 1, lag_seconds: null },
+    { component: 'sampling', status: 'ok', lag_blocks: 0, lag_seconds: 0 },
+    { component: 'dataset:blocks', status: 'ok', lag_blocks: 0 },
+  ])
+
+  // A family that could not be read, and a part of it that was read later.
+  const gap = { family: 'pegs', from_block: 2, to_block: 6, reason: 'no state' }
+  await insertRows(clickhouse, 'ingest_gaps', [gap], 'gap')
+  const batch = (sequence_number: number, from_block: number, to_block: number, stables: string[]) =>
+    insertRows(
+      clickhouse,
+      'ingest_batches',
+      [{ track: 'backfill', sequence_number, state: 'committed', from_block, to_block, families: ['pegs'], stables }],
+      `${sequence_number}`,
+    )
+  await batch(1, 1, 3, [])
+  await batch(2, 4, 6, [stable])
+  expect(await check(511)).toEqual(['dataset:pegs gaps'])
+  expect(await data()).toMatchObject([{ component: 'dataset:pegs', status: 'gaps', lag_blocks: 3 }])
+  await batch(3, 4, 6, [])
+  expect(await check(512)).toEqual(['dataset:pegs ok'])
+
+  // The same state again is another event.
+  expect(await check(600)).toEqual(['ingest behind'])
+  const ingest = (await storedEvents(clickhouse)).filter((event) => event.data.component === 'ingest')
+  expect(ingest.map((event) => event.data.status)).toEqual(['behind', 'ok', 'behind'])
+})
+
+test('two monitors that look at the same moment tell of a change once', async ({ clickhouse }) => {
+  await addBlocks(clickhouse, [START], 1)
+  const now = new Date((START + 1000) * 1000)
+  await Promise.all([1, 2, 3, 4].map(() => checkHealth(clickhouse, [], THRESHOLDS, now)))
+  expect(await storedEvents(clickhouse)).toHaveLength(1)
+})
