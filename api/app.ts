@@ -34,6 +34,7 @@ import { createRequestIds } from './request-ids.js'
 import { adminKeysRoutes } from './routes/admin-keys.js'
 import { analysisRoute } from './routes/analysis.js'
 import { depthRoute } from './routes/depth.js'
+import { eventsRoute } from './routes/events.js'
 import { feeEconomicsRoute } from './routes/fee-economics.js'
 import { flowAnomaliesRoute } from './routes/flow-anomalies.js'
 import { flowsRoute } from './routes/flows.js'
@@ -206,6 +207,7 @@ export async function buildApp({
       await api.register(flowsExportRoute)
       await api.register(seriesRoutes)
       await api.register(statusRoute(readState))
+      await api.register(eventsRoute)
     },
     { prefix: '/api/v1' },
   )

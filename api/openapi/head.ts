@@ -31,6 +31,7 @@ export const DOCUMENT_HEAD = {
     { name: 'risk', description: 'Scores that can be explained' },
     { name: 'reserves', description: 'What stands behind a stable' },
     { name: 'flows', description: 'Value that moves between stables' },
+    { name: 'events', description: 'What subscribers are told of, by asking, by stream and by webhook' },
     { name: 'service', description: 'The service itself' },
     { name: 'admin', description: 'For the operator' },
   ],

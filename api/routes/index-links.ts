@@ -10,6 +10,7 @@ const LINKS = {
   fee_economics: '/api/v1/fee-economics/overview',
   status: '/api/v1/status',
   docs: '/docs',
+  events: '/api/v1/events',
   openapi: '/openapi.json',
   llms: '/llms.txt',
   ready: '/health/ready',

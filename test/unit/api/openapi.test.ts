@@ -67,6 +67,7 @@ test('the document is OpenAPI 3.1 and has every route, for the public by GET alo
   expect(Object.keys(document.paths).sort()).toEqual([
     '/',
     ...Object.keys(ADMIN),
+    '/api/v1/events',
     '/api/v1/fee-economics/overview',
     '/api/v1/stablecoins',
     '/api/v1/stablecoins/flow-anomalies',
@@ -98,8 +99,10 @@ test('every operation has a summary, a known tag, and an answer with a schema', 
   for (const [path, { summary, tags: own, responses }] of operations(document)) {
     expect([path, summary]).toEqual([path, expect.stringMatching(/.{10}/)])
     expect(tags).toContain(own?.[0])
-    const schema = responses['200']?.content?.['application/json']?.schema
-    expect([path, schema?.type]).toEqual([path, 'object'])
+    const content = responses['200']?.content
+    const isStream = path === '/api/v1/stream'
+    const schema = content?.[isStream ? 'text/event-stream' : 'application/json']?.schema
+    expect([path, schema?.type]).toEqual([path, isStream ? 'string' : 'object'])
   }
 })
 
@@ -142,6 +145,7 @@ test('every failure is described as the problem document that it is', ({ documen
     '/health/live': ['400'],
     '/health/ready': ['400', '503'],
     '/api/admin/keys': ['400', '401', '403', '503'],
+    '/api/v1/events': ['400', '404', '503'],
     '/api/v1/fee-economics/overview': ['400', '404', '503'],
     '/api/v1/stablecoins': ['400', '404', '503'],
     '/api/v1/stablecoins/flow-anomalies': ['400', '404', '503'],
