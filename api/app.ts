@@ -50,6 +50,7 @@ import { rolesRoute } from './routes/roles.js'
 import { seriesRoutes } from './routes/series.js'
 import { stablecoinsRoutes } from './routes/stablecoins.js'
 import { statusRoute } from './routes/status.js'
+import { DEFAULT_STREAMS, type StreamOptions, streamRoute } from './routes/stream.js'
 import { serializerCompiler } from './serializer.js'
 import { createServiceState } from './service-state.js'
 import { stateMetrics } from './state-metrics.js'
@@ -103,6 +104,8 @@ export type AppDeps = {
   loggedShare?: number | undefined
   /** Aborted by the caller some time before it closes the app. */
   draining?: AbortSignal | undefined
+  /** How streams behave, where that is not as DEFAULT_STREAMS has it. */
+  streams?: Partial<StreamOptions> | undefined
   logger: FastifyBaseLogger
 }
 
@@ -122,6 +125,7 @@ export async function buildApp({
   metricsAccess = 'loopback',
   loggedShare = 0,
   draining = new AbortController().signal,
+  streams,
   logger,
 }: AppDeps) {
   const curated = curatedBriefings()
@@ -208,6 +212,7 @@ export async function buildApp({
       await api.register(seriesRoutes)
       await api.register(statusRoute(readState))
       await api.register(eventsRoute)
+      await api.register(streamRoute({ ...DEFAULT_STREAMS, ...streams }))
     },
     { prefix: '/api/v1' },
   )

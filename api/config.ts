@@ -55,6 +55,8 @@ export const ApiConfig = z.object({
   LOG_REQUESTS: envNumber(0, 1).default(0.01),
   DRAIN_NOTICE_SECONDS: envInt(0, 300).default(0),
   DRAIN_SECONDS: envInt(1, 900).default(10),
+  STREAM_CONNECTIONS: envInt(1, 100_000).default(1000),
+  STREAM_CONNECTIONS_PER_ADDRESS: envInt(1, 100_000).default(10),
   LOG_LEVEL: logLevel,
 })
 export type ApiConfig = z.infer<typeof ApiConfig>

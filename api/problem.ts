@@ -15,6 +15,7 @@ import {
   OverloadedError,
   PaymentRequiredError,
   TooManyRequestsError,
+  TooManyStreamsError,
   UrlTooLongError,
 } from './request-errors.js'
 
@@ -103,6 +104,10 @@ function refusalOf(error: unknown): Answer | null {
   if (error instanceof TooManyRequestsError) {
     const headers = { 'cache-control': 'no-store', 'retry-after': `${error.retryAfterSeconds}` }
     return { status: 429, kind: 'too-many-requests', detail: error.message, headers }
+  }
+  if (error instanceof TooManyStreamsError) {
+    const headers = { 'cache-control': 'no-store', 'retry-after': `${RETRY_AFTER_SECONDS}` }
+    return { status: 429, kind: 'too-many-streams', detail: error.message, headers }
   }
   return null
 }

@@ -89,3 +89,12 @@ export class DrainingError extends PlumblineError {
     super('this process is about to end', { retryable: true })
   }
 }
+
+/** One client has as many streams open as it may have. */
+export class TooManyStreamsError extends PlumblineError {
+  constructor(most: number) {
+    super(`${most} streams are open from this address already, which is the most that there may be`, {
+      retryable: false,
+    })
+  }
+}

@@ -62,6 +62,7 @@ async function main(): Promise<void> {
     metricsAccess: config.METRICS,
     loggedShare: config.LOG_REQUESTS,
     draining: draining.signal,
+    streams: { total: config.STREAM_CONNECTIONS, perAddress: config.STREAM_CONNECTIONS_PER_ADDRESS },
     logger,
   })
   try {

@@ -18,6 +18,9 @@ export type PegPrice = {
   sampled_at: string
 }
 
+/** The time of a sample as published. */
+export const sampledAt = (block_time: Date): string => `${block_time.toISOString().slice(0, 19).replace('T', ' ')}+00`
+
 /** The price that a sample measured: what one token sells for, and how far that is from 1; null without a quote. */
 export function pegPrice({ block_number, block_time, sell_micros, buy_micros }: StoredSample): PegPrice | null {
   if (sell_micros === null) return null
@@ -26,7 +29,7 @@ export function pegPrice({ block_number, block_time, sell_micros, buy_micros }: 
     spread_bps: Math.abs(sell_micros - 1_000_000) / 100,
     buy_price: buy_micros === null ? null : buy_micros / 1e6,
     block_number,
-    sampled_at: `${block_time.toISOString().slice(0, 19).replace('T', ' ')}+00`,
+    sampled_at: sampledAt(block_time),
   }
 }
 

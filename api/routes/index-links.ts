@@ -11,6 +11,7 @@ const LINKS = {
   status: '/api/v1/status',
   docs: '/docs',
   events: '/api/v1/events',
+  stream: '/api/v1/stream',
   openapi: '/openapi.json',
   llms: '/llms.txt',
   ready: '/health/ready',

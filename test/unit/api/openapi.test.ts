@@ -87,6 +87,7 @@ test('the document is OpenAPI 3.1 and has every route, for the public by GET alo
     '/api/v1/stablecoins/{address}/roles',
     '/api/v1/stablecoins/{address}/supply/series',
     '/api/v1/status',
+    '/api/v1/stream',
     '/health/live',
     '/health/ready',
   ])
@@ -146,6 +147,7 @@ test('every failure is described as the problem document that it is', ({ documen
     '/health/ready': ['400', '503'],
     '/api/admin/keys': ['400', '401', '403', '503'],
     '/api/v1/events': ['400', '404', '503'],
+    '/api/v1/stream': ['400', '404', '429', '503'],
     '/api/v1/fee-economics/overview': ['400', '404', '503'],
     '/api/v1/stablecoins': ['400', '404', '503'],
     '/api/v1/stablecoins/flow-anomalies': ['400', '404', '503'],
