@@ -35,11 +35,11 @@ export function createMetrics() {
       buckets: SECONDS,
       registers,
     }),
-    /** `level` is memory or redis; `result` is hit, miss, stale or not_modified. */
+    /** `result` is hit, miss or stale. */
     cacheLookups: new Counter({
       name: 'plumbline_cache_lookups_total',
-      help: 'Looks into the caches of whole answers, by what they found',
-      labelNames: ['level', 'result'] as const,
+      help: 'Looks into the cache of whole answers, by what they found',
+      labelNames: ['result'] as const,
       registers,
     }),
     /** `outcome` is challenged, accepted, settled, repeated, refused or failed. */

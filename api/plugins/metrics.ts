@@ -63,10 +63,13 @@ export function countRequests(app: FastifyInstance): void {
 export function showMetrics(app: FastifyInstance, access: MetricsAccess, readMore: () => Promise<string>): void {
   if (access === 'off') return
   const readers = access
-  const { registry } = app.metrics
+  const { registry, cacheLookups } = app.metrics
   async function show(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     checkAccess(readers, request)
     const read = await readMore()
+    cacheLookups.reset()
+    // The cache counts for itself, as it answers what takes longer to count here.
+    for (const [result, count] of Object.entries(app.cacheCounts)) cacheLookups.inc({ result }, count)
     reply.headers({ 'content-type': registry.contentType, 'cache-control': 'no-store' })
     reply.send(`${await registry.metrics()}${read}`)
   }

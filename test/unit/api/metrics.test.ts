@@ -18,6 +18,7 @@ async function appWith(access: MetricsAccess, readMore = async (): Promise<strin
   app.decorate('metrics', createMetrics())
   app.decorate('clickhouse', {} as ClickHouseClient)
   app.decorate('records', app.clickhouse)
+  app.decorate('cacheCounts', { hit: 3, miss: 2, stale: 0 })
   countRequests(app)
   showMetrics(app, access, readMore)
   app.addHook('onRequest', async ({ query }) => {
@@ -68,6 +69,14 @@ describe('requests are counted by the pattern of their route', () => {
       .toBe(1)
     expect(await value(app, 'plumbline_http_requests_running')).toBe(1)
   })
+})
+
+test('what the cache has found is told as often as it is asked for', async () => {
+  const app = await appWith('any')
+  for (const _ of [1, 2]) {
+    expect(await value(app, 'plumbline_cache_lookups_total{result="hit"}')).toBe(3)
+    expect(await value(app, 'plumbline_cache_lookups_total{result="miss"}')).toBe(2)
+  }
 })
 
 describe('who may read them', () => {
