@@ -43,9 +43,11 @@ export async function startApiMarket(count: number): Promise<ApiMarket> {
       return { url: new URL(api.line.slice('api ready at '.length)).origin, pid: api.child.pid as number }
     },
     goLive: async () => {
-      const ingest = await startIngest()
+      // The blocks first: ingest says that it has caught up when it has read one.
       const miner = setInterval(() => void chain.rpc.call('evm_mine'), 1000)
-      stops.push(ingest.stop, () => clearInterval(miner))
+      stops.push(() => clearInterval(miner))
+      const ingest = await startIngest()
+      stops.push(ingest.stop)
     },
     close: async () => {
       for (const stop of stops.reverse()) await stop()
