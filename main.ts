@@ -185,6 +185,11 @@ async function main(): Promise<void> {
     return made
   }
 
+  /** Payments are made on the chain that is read. */
+  const paymentEnv = (chain: { RPC_URL: string }): Record<string, string | undefined> => ({
+    PAYMENT_RPC_URL: config.PAYMENT_RPC_URL ?? chain.RPC_URL.split(',', 1)[0],
+  })
+
   const bringUp = async (): Promise<void> => {
     const [{ CLICKHOUSE_URL, accounts }, { database, ...chain }] = await Promise.all([startClickHouse(), startChain()])
     const store = { CLICKHOUSE_URL, CLICKHOUSE_DATABASE: config.CLICKHOUSE_DATABASE ?? database }
@@ -211,6 +216,7 @@ async function main(): Promise<void> {
         CLICKHOUSE_RECORDS_USER: accounts.writer.CLICKHOUSE_USER,
         CLICKHOUSE_RECORDS_PASSWORD: accounts.writer.CLICKHOUSE_PASSWORD,
         ...secrets,
+        ...paymentEnv(chain),
       },
       ready: textReady('api ready at '),
       envWhenRestarted: samePort('PORT', /:(\d+)\//),

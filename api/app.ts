@@ -4,6 +4,7 @@ import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
 import { validatorCompiler } from 'fastify-type-provider-zod'
 import type { Redis } from 'ioredis'
 import { activeApiKeys } from '../clickhouse/queries/api-keys.js'
+import { chainIdentity } from '../clickhouse/queries/chain-identity.js'
 import { stablecoinAddresses } from '../clickhouse/queries/stablecoin-addresses.js'
 import { insertApiKeyUses } from '../clickhouse/tables/api-keys.js'
 import { METHODOLOGY_HEADER, METHODOLOGY_VERSION } from '../domain/methodology.js'
@@ -15,6 +16,8 @@ import { createKnownKeys, type KnownKeys } from './keys/known-keys.js'
 import { createKnownStables, type KnownStables } from './known-stables.js'
 import { createRequestCounter } from './limits/request-counter.js'
 import { createMetrics, type Metrics } from './metrics.js'
+import { createPayments } from './payments/payments.js'
+import type { PaymentTerms } from './payments/terms.js'
 import { auth } from './plugins/auth.js'
 import { type CacheOptions, cache } from './plugins/cache.js'
 import { cors } from './plugins/cors.js'
@@ -106,6 +109,8 @@ export type AppDeps = {
   draining?: AbortSignal | undefined
   /** How streams behave, where that is not as DEFAULT_STREAMS has it. */
   streams?: Partial<StreamOptions> | undefined
+  /** On which terms requests can be paid; without any, only keys open what has a price. */
+  payments?: PaymentTerms | null | undefined
   logger: FastifyBaseLogger
 }
 
@@ -126,6 +131,7 @@ export async function buildApp({
   loggedShare = 0,
   draining = new AbortController().signal,
   streams,
+  payments: terms = null,
   logger,
 }: AppDeps) {
   const curated = curatedBriefings()
@@ -181,9 +187,10 @@ export async function buildApp({
   refusals(app)
   auth(app, adminKey)
   limits(app, callerLimits, createRequestCounter(redis ?? null, database, logger))
-  paid(app)
+  const readChainId = async () => (await chainIdentity(clickhouse, {}))[0]?.chain_id
+  paid(app, terms && createPayments({ terms, records, readChainId, log: logger }))
   cache(app, cacheOptions, database)
-  await openapi(app)
+  await openapi(app, terms)
   await app.register(docs)
   await app.register(health)
   if (metricsAccess !== 'off') await app.register(metricsRoute)

@@ -3,6 +3,7 @@ import { type ClickHouseEnv, clickhouseEnv } from '../clickhouse/env.js'
 import { envInt, envNumber, envUrl, logLevel } from '../domain/parse-env.js'
 import { isNetwork } from './limits/network-of.js'
 import type { MetricsAccess } from './plugins/metrics.js'
+import { paymentEnv } from './payments/env.js'
 
 /** Shorter keys could be guessed. */
 const SHORTEST_KEY = 32
@@ -57,6 +58,9 @@ export const ApiConfig = z.object({
   DRAIN_SECONDS: envInt(1, 900).default(10),
   STREAM_CONNECTIONS: envInt(1, 100_000).default(1000),
   STREAM_CONNECTIONS_PER_ADDRESS: envInt(1, 100_000).default(10),
+  ...paymentEnv,
+  /** Of ingest: payments go to its first node where none is named for them. */
+  RPC_URL: z.string().optional(),
   LOG_LEVEL: logLevel,
 })
 export type ApiConfig = z.infer<typeof ApiConfig>

@@ -13,7 +13,10 @@ import {
   MissingKeyError,
   NotFoundError,
   OverloadedError,
+  PaymentInUseError,
+  PaymentRefusedError,
   PaymentRequiredError,
+  PaymentsAwayError,
   TooManyRequestsError,
   TooManyStreamsError,
   UrlTooLongError,
@@ -38,10 +41,7 @@ const Problem = z
       .string()
       .optional()
       .meta({ description: 'Of 402: what the request costs, in whole units of the currency' }),
-    currency: z
-      .string()
-      .optional()
-      .meta({ description: 'Of 402: address of the stable to pay in, the reference stable' }),
+    currency: z.string().optional().meta({ description: 'Of 402: address of the stable to pay in' }),
   })
   .meta({ id: 'Problem' })
 type Problem = z.infer<typeof Problem>
@@ -65,10 +65,12 @@ export function problemResponses<Status extends number>(...statuses: Status[]) {
 type Answer = {
   status: number
   kind: string
+  /** Where it is not one of ours. */
+  type?: string
   detail: string
   faults?: Problem['errors']
-  price?: string
-  headers?: Record<string, string>
+  price?: { price: string; currency: string }
+  headers?: Record<string, string | string[]>
 }
 
 function validationFaults(error: unknown): z.infer<typeof Fault>[] | null {
@@ -90,10 +92,32 @@ const challenge = (parameters = ''): Record<string, string> => ({
   'www-authenticate': `Bearer realm="plumbline"${parameters}`,
 })
 
+/** What a request would have to come with: a payment, of which the types of problems are those of its scheme, or a key. */
+function paymentRefusal(error: PaymentRefusedError): Answer {
+  const { kind, price, currency, message: detail, retryAfterSeconds } = error
+  return {
+    status: 402,
+    kind,
+    type: `https://paymentauth.org/problems/${kind}`,
+    detail,
+    price: { price, currency },
+    headers: {
+      ...challenge(),
+      'www-authenticate': [error.challenge, 'Bearer realm="plumbline"'],
+      ...(retryAfterSeconds !== undefined && { 'retry-after': `${retryAfterSeconds}` }),
+    },
+  }
+}
+
 function refusalOf(error: unknown): Answer | null {
   if (error instanceof PaymentRequiredError) {
-    const { price, message: detail } = error
-    return { status: 402, kind: 'payment-required', detail, price, headers: challenge() }
+    const price = { price: error.price, currency: REFERENCE_STABLE }
+    return { status: 402, kind: 'payment-required', detail: error.message, price, headers: challenge() }
+  }
+  if (error instanceof PaymentRefusedError) return paymentRefusal(error)
+  if (error instanceof PaymentInUseError) {
+    const headers = { 'cache-control': 'no-store', 'retry-after': `${error.retryAfterSeconds}` }
+    return { status: 409, kind: 'payment-in-use', detail: error.message, headers }
   }
   if (error instanceof MissingKeyError)
     return { status: 401, kind: 'missing-key', detail: error.message, headers: challenge() }
@@ -134,6 +158,7 @@ function answerTo(error: unknown): Answer {
     const headers = { 'retry-after': `${RETRY_AFTER_SECONDS}` }
     if (error instanceof OverloadedError) return { status: 503, kind: 'overloaded', detail: error.message, headers }
     if (error instanceof DrainingError) return { status: 503, kind: 'ending', detail: error.message, headers }
+    if (error instanceof PaymentsAwayError) return { status: 503, kind: 'unavailable', detail: error.message, headers }
     return { status: 503, kind: 'unavailable', detail: 'the data cannot be read at the moment; try again', headers }
   }
   if (code === 'FST_ERR_BAD_URL') return { status: 400, kind: 'bad-url', detail: 'the URL is not properly encoded' }
@@ -147,15 +172,15 @@ const sentence = (faults: z.infer<typeof Fault>[]): string =>
   faults.map(({ parameter, detail }) => `${parameter} ${detail}`).join('; ')
 
 /** The problem document of an error, without anything from the inside: ClickHouse's messages go to the log. */
-function document({ status, kind, detail, faults, price }: Answer, instance: string | undefined): Problem {
+function document({ status, kind, type, detail, faults, price }: Answer, instance: string | undefined): Problem {
   return {
-    type: `urn:plumbline:problem:${kind}`,
+    type: type ?? `urn:plumbline:problem:${kind}`,
     title: STATUS_CODES[status] ?? 'Error',
     status,
     detail,
     ...(instance !== undefined && { instance }),
     ...(faults?.[0] && { parameter: faults[0].parameter, errors: faults }),
-    ...(price !== undefined && { price, currency: REFERENCE_STABLE }),
+    ...price,
   }
 }
 

@@ -12,16 +12,65 @@ export class NotFoundError extends PlumblineError {
   }
 }
 
-/** The route costs something, and the request came without anything that pays for it. */
+/** The route costs something, the request came without a key, and this service takes no payments. */
 export class PaymentRequiredError extends PlumblineError {
   /** In whole units of the reference stable. */
   readonly price: string
 
   constructor(price: string) {
-    super(`this costs ${price} of the reference stable, or needs a subscription key (scope paid) as a bearer token`, {
+    super(`this needs a subscription key (scope paid) as a bearer token: payments of ${price} are not taken here`, {
       retryable: false,
     })
     this.price = price
+  }
+}
+
+/** The route can be paid for, and what came with the request does not: the challenge says what would. */
+export class PaymentRefusedError extends PlumblineError {
+  /** The last part of the problem's type at paymentauth.org. */
+  readonly kind: string
+  /** In whole units of the currency. */
+  readonly price: string
+  readonly currency: string
+  /** For the header WWW-Authenticate. */
+  readonly challenge: string
+  /** When to present the same payment again, where that helps. */
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(refusal: {
+    kind: string
+    detail: string
+    price: string
+    currency: string
+    challenge: string
+    retryAfterSeconds?: number
+  }) {
+    super(refusal.detail, { retryable: false })
+    this.kind = refusal.kind
+    this.price = refusal.price
+    this.currency = refusal.currency
+    this.challenge = refusal.challenge
+    this.retryAfterSeconds = refusal.retryAfterSeconds
+  }
+}
+
+/** A credential is in use by another request: it is not known yet which one gets the answer. */
+export class PaymentInUseError extends PlumblineError {
+  readonly retryAfterSeconds: number
+
+  constructor(forMs: number) {
+    super('another request uses this payment; present it again later', { retryable: true })
+    this.retryAfterSeconds = Math.ceil(forMs / 1000)
+  }
+}
+
+/** The chain cannot be asked about a payment. What is paid stays paid: the same credential gets its answer later. */
+export class PaymentsAwayError extends PlumblineError {
+  constructor(cause: unknown) {
+    super('the chain that payments are made on cannot be reached; present the same payment again', {
+      retryable: true,
+      cause,
+    })
   }
 }
 

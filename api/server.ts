@@ -9,6 +9,7 @@ import { parseEnv } from '../domain/parse-env.js'
 import { buildApp } from './app.js'
 import { ApiConfig, recordsEnv } from './config.js'
 import { createMetrics } from './metrics.js'
+import { paymentTermsOf } from './payments/env.js'
 
 /** How often connections that have become idle are closed at the end. */
 const CLOSE_IDLE_MS = 100
@@ -63,6 +64,7 @@ async function main(): Promise<void> {
     loggedShare: config.LOG_REQUESTS,
     draining: draining.signal,
     streams: { total: config.STREAM_CONNECTIONS, perAddress: config.STREAM_CONNECTIONS_PER_ADDRESS },
+    payments: paymentTermsOf(config),
     logger,
   })
   try {

@@ -16,6 +16,7 @@ export async function cors(app: FastifyInstance): Promise<void> {
       'RateLimit-Policy',
       'Allow',
       'WWW-Authenticate',
+      'Payment-Receipt',
       'X-Next-Cursor',
       'Content-Disposition',
       'ETag',

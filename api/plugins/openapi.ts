@@ -8,6 +8,8 @@ import { DOCUMENT_HEAD } from '../openapi/head.js'
 import { withHeaders } from '../openapi/headers.js'
 import { llmsText } from '../openapi/llms-text.js'
 import { tidy } from '../openapi/tidy.js'
+import { paymentInfo } from '../payments/payment-info.js'
+import type { PaymentTerms } from '../payments/terms.js'
 
 /** The documents change with a release only. */
 const CACHE_CONTROL = 'public, max-age=300'
@@ -16,7 +18,7 @@ const CACHE_CONTROL = 'public, max-age=300'
  * Describes all routes that are added after it, out of the schemas that serve them and answers that were recorded: at
  * /openapi.json for programs, at /llms.txt for agents.
  */
-export async function openapi(app: FastifyInstance): Promise<void> {
+export async function openapi(app: FastifyInstance, payments: PaymentTerms | null): Promise<void> {
   const { problems, ...recorded } = recordedAnswers()
   const prices = new Map<string, string>()
   await app.register(swagger, {
@@ -24,7 +26,10 @@ export async function openapi(app: FastifyInstance): Promise<void> {
     transform: (route) => {
       const price = route.route.config?.price
       if (price !== undefined && route.schema?.operationId) prices.set(route.schema.operationId, price)
-      return jsonSchemaTransform(route)
+      const { schema, url } = jsonSchemaTransform(route)
+      if (payments === null || price === undefined) return { schema, url }
+      const info = paymentInfo(payments, price, route.schema?.summary ?? '')
+      return { schema: { ...schema, 'x-payment-info': info } as typeof schema, url }
     },
     transformObject: (input) => {
       const document = tidy(jsonSchemaTransformObject(input) as unknown as ApiDocument)

@@ -1,5 +1,8 @@
+import { finished } from 'node:stream'
 import type { FastifyInstance, FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
 import { hasScope } from '../caller.js'
+import type { Paid, Payments } from '../payments/payments.js'
+import { type Offer, scopeOf } from '../payments/terms.js'
 import { PaymentRequiredError } from '../request-errors.js'
 
 declare module 'fastify' {
@@ -7,33 +10,62 @@ declare module 'fastify' {
     /** What one request costs, in whole units of the reference stable; without it a route is free. */
     price?: string
   }
+  interface FastifyRequest {
+    /** How the request was paid; null where it was not. */
+    paid: Paid | null
+  }
 }
 
-const gate = (price: string): preHandlerAsyncHookHandler =>
-  async function requirePayment({ caller }: FastifyRequest): Promise<void> {
-    if (!hasScope(caller, 'paid')) throw new PaymentRequiredError(price)
+/** What is sold to a request. Its parameters are validated: written in another way, they are the same. */
+function offerTo({ routeOptions, params, query }: FastifyRequest, price: string): Offer {
+  const { url = '', schema } = routeOptions
+  const { summary = '' } = (schema ?? {}) as { summary?: string }
+  return { price, scope: scopeOf(url, params, query), description: summary }
+}
+
+const isPayment = (authorization: string | undefined): authorization is string =>
+  authorization !== undefined && /^Payment /i.test(authorization)
+
+const gate = (payments: Payments | null, price: string): preHandlerAsyncHookHandler =>
+  async function requirePayment(request: FastifyRequest): Promise<void> {
+    if (hasScope(request.caller, 'paid')) return
+    if (!payments) throw new PaymentRequiredError(price)
+    const offer = offerTo(request, price)
+    const { authorization } = request.headers
+    // Who asks for the headers only is told the price; to be paid for them would use the answer up.
+    if (!isPayment(authorization) || request.method === 'HEAD') throw await payments.demand(offer)
+    request.paid = await payments.accept(offer, authorization)
   }
 
 /**
- * Lets only those through to routes with a `price` who have a key with the scope `paid`: others get 402. This comes after all `preHandler`s of
- * the route itself, where a route is to refuse what it has no answer to: nobody is asked to pay for that. To be called
- * before the routes are added.
+ * Lets only those through to routes with a `price` who have a key with the scope `paid`, or pay: others get 402 with what to pay. This comes
+ * after all `preHandler`s of the route itself, where a route is to refuse what it has no answer to: nobody is asked to
+ * pay for that. Without `payments` only a key helps. To be called before the routes are added.
  */
-export function paid(app: FastifyInstance): void {
+export function paid(app: FastifyInstance, payments: Payments | null): void {
+  app.decorateRequest('paid', null)
+  app.addHook('onClose', async () => payments?.close())
   app.addHook('onRoute', (route) => {
     const price = route.config?.price
     if (price === undefined) return
-    const requirePayment = gate(price)
-    // Who has used up what is free is told the price before it costs any work.
+    const requirePayment = gate(payments, price)
+    // Who has used up what is free is told the price before it costs any work; who comes to pay is let through.
     const tellPrice: preHandlerAsyncHookHandler = async function (request, reply) {
-      if (request.isOverLimit) await requirePayment.call(this, request, reply)
+      const { authorization } = request.headers
+      const isPaying = isPayment(authorization) && payments?.isOurs(authorization)
+      if (request.isOverLimit && !isPaying) await requirePayment.call(this, request, reply)
     }
     route.preHandler = [tellPrice, ...[route.preHandler ?? []].flat(), requirePayment]
-    // Answers are for those who paid, and not for the next who asks a shared cache.
     route.onSend = [
       ...[route.onSend ?? []].flat(),
-      async (_, reply, payload) => {
+      async (request, reply, payload) => {
+        // Answers are for those who paid, and not for the next who asks a shared cache.
         if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'private, no-store')
+        const { paid } = request
+        if (!paid) return payload
+        const isAnswer = reply.statusCode < 300
+        if (isAnswer) reply.header('payment-receipt', paid.receipt)
+        finished(reply.raw, (error) => paid.done(isAnswer && !error))
         return payload
       },
     ]

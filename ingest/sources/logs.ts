@@ -4,8 +4,11 @@ import { RawLog } from './answers.js'
 import { isRangeRefused, isTimeout } from './range-refusals.js'
 import type { Rpc } from './rpc.js'
 
-/** What eth_getLogs filters by besides the range; nothing asks for all logs. */
-export type LogFilter = { address?: string | readonly string[]; topics?: ReadonlyArray<string | readonly string[]> }
+/** What eth_getLogs filters by besides the range; nothing asks for all logs. A topic that is null may be any. */
+export type LogFilter = {
+  address?: string | readonly string[]
+  topics?: ReadonlyArray<string | readonly string[] | null>
+}
 
 /** The most blocks that a node gives logs of at once, as far as it has shown; by filter, as narrow ones may ask more. */
 const limits = new WeakMap<Rpc, Map<string, number>>()

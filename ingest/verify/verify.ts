@@ -18,6 +18,7 @@ import {
   checkPlaces,
   checkSampleCounts,
 } from './invariants/own-rows.js'
+import { checkPayments } from './invariants/payments.js'
 import { type Reread, type RereadOptions, rereadAll, rereadSome } from './reread.js'
 import { sampleBlocks } from './sample-blocks.js'
 import { hasBlocks, rangesOf, type Stretch, stretchesOf } from './stretches.js'
@@ -129,6 +130,7 @@ export async function verify(options: VerifyOptions): Promise<Finding[]> {
     await checkDoubleEntry(clickhouse, new Date(0), new Date((lastTime + 1) * 1000)),
     await checkSupply(amounts),
     await checkFees(amounts),
+    await checkPayments(clickhouse, rpc),
   ]
 }
 

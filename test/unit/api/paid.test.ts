@@ -31,7 +31,7 @@ async function appWith(keys: readonly string[]) {
     keys.map((key) => ({ key })),
   )
   auth(app, undefined)
-  paid(app)
+  paid(app, null)
   let answered = 0
   app.get(
     '/paid/:what',

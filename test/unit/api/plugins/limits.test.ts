@@ -24,7 +24,7 @@ async function setup({ free = 3, trustProxy = [] as string[] } = {}) {
   ])
   auth(app, ADMIN)
   limits(app, { free, key: 1 }, createRequestCounter(null, 'test', pino({ level: 'silent' })))
-  paid(app)
+  paid(app, null)
   const done: string[] = []
   const answer = (what: string) => async () => {
     done.push(what)

@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto'
+import { Challenge, Credential, PaymentRequest } from 'mppx'
+import { type Hex, keccak256 } from 'viem'
+import { Transaction } from 'viem/tempo'
+import { z } from 'zod'
+import { RefusedPayment } from './refused-payment.js'
+
+/** A credential for a challenge of ours, not yet checked against the chain. */
+export type Proof = {
+  credential: Credential.Credential
+  challengeId: string
+  /** The same for the same payment, however its credential is written. */
+  digest: string
+  mode: 'pull' | 'push'
+  /** Lower case; empty where the credential does not say. */
+  payer: string
+  txHash: Hex
+  scope: string
+  nonce: string
+}
+
+const Payload = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('hash'), hash: z.string().regex(/^0x[0-9a-fA-F]{64}$/) }),
+  z.object({ type: z.literal('transaction'), signature: z.string().regex(/^0x7[68][0-9a-fA-F]+$/) }),
+])
+
+const PAYER = /^did:pkh:eip155:\d+:(0x[0-9a-fA-F]{40})$/
+
+/** What mppx calls the scope of a challenge. */
+const Meta = z.object({ _mppx_scope: z.string(), nonce: z.string() })
+
+const malformed = (detail: string, cause?: unknown) =>
+  new RefusedPayment({ kind: 'malformed-credential', detail }, cause)
+
+/** The transaction's own hash, in the one form that nodes give it: signatures can be encoded in several ways. */
+async function readTransaction(serialized: Hex, chainId: number): Promise<{ hash: Hex; payer: string }> {
+  let transaction: Transaction.TransactionSerializableTempo
+  let hash: Hex
+  try {
+    transaction = Transaction.deserialize(serialized as Transaction.TransactionSerializedTempo)
+    hash = keccak256((await Transaction.serialize(transaction)) as Hex)
+  } catch (cause) {
+    throw new RefusedPayment({ kind: 'invalid-payload', detail: 'the transaction cannot be read' }, cause)
+  }
+  if (transaction.chainId !== chainId)
+    throw new RefusedPayment({
+      kind: 'verification-failed',
+      detail: `the transaction is for chain ${transaction.chainId}, payments are made on chain ${chainId}`,
+    })
+  return { hash, payer: transaction.from?.toLowerCase() ?? '' }
+}
+
+/** Whether an Authorization header answers a challenge of ours, with whatever. */
+export function isOurs(authorization: string, secretKey: string): boolean {
+  try {
+    return Challenge.verify(Credential.deserialize(authorization).challenge, { secretKey })
+  } catch {
+    return false
+  }
+}
+
+/**
+ * What an Authorization header with the scheme Payment says. Throws RefusedPayment where it is no credential, or one for
+ * a challenge that is not ours: the id of a challenge proves all of its fields.
+ */
+export async function readProof(authorization: string, secretKey: string, chainId: number): Promise<Proof> {
+  let credential: Credential.Credential
+  try {
+    credential = Credential.deserialize(authorization)
+  } catch (cause) {
+    throw malformed('the credential is no base64url of JSON with a challenge and a payload', cause)
+  }
+  const { challenge, source } = credential
+  if (!Challenge.verify(challenge, { secretKey }))
+    throw new RefusedPayment({ kind: 'invalid-challenge', detail: 'the challenge was not issued by this service' })
+  const meta = Meta.parse(PaymentRequest.deserialize(challenge.opaque ?? ''))
+  const payload = Payload.safeParse(credential.payload)
+  if (!payload.success)
+    throw new RefusedPayment({
+      kind: 'invalid-payload',
+      detail: 'the payload must be a signed Tempo transaction or the hash of one',
+    })
+  const { data } = payload
+  const claimed = (PAYER.exec(source ?? '')?.[1] ?? '').toLowerCase()
+  const { hash, payer } =
+    data.type === 'hash'
+      ? { hash: data.hash.toLowerCase() as Hex, payer: claimed }
+      : await readTransaction(data.signature as Hex, chainId)
+  return {
+    credential,
+    challengeId: challenge.id,
+    digest: createHash('sha256').update(`${challenge.id} ${data.type} ${hash}`).digest('hex'),
+    mode: data.type === 'hash' ? 'push' : 'pull',
+    payer,
+    txHash: hash,
+    scope: meta._mppx_scope,
+    nonce: meta.nonce,
+  }
+}

@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto'
+import type { Address, Hex } from 'viem'
+
+/** On which terms requests are paid. */
+export type PaymentTerms = {
+  /** Gets the money; lower case. */
+  recipient: Address
+  /** A TIP-20 with six decimals; lower case. */
+  currency: Address
+  /** A node of the chain that the database is about. May hold a key: it must not be logged. */
+  rpcUrl: string
+  /** Names the service to payers, and on the chain in the memo of each transfer: the host that it is reached by. */
+  realm: string
+  /** At least 32 characters. What proves that a challenge is ours; the same in all processes of a service. */
+  challengeSecret: string
+  /** Pays the gas of every payment, where there is one. */
+  feePayerKey?: Hex | undefined
+  /** How long a challenge can be paid, in milliseconds. */
+  challengeMs?: number | undefined
+}
+
+/** Decimals of every TIP-20. */
+export const CURRENCY_DECIMALS = 6
+
+/** What is sold: one answer to one request. */
+export type Offer = {
+  /** In whole units of the currency. */
+  price: string
+  /** What a payment is bound to, so that it pays for nothing else. */
+  scope: string
+  description: string
+}
+
+/** Sorts the fields of objects, so that the same parameters make the same text whatever order they came in. */
+const sorted = (_: string, value: unknown): unknown =>
+  value !== null && typeof value === 'object' && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value
+
+/** The scope of a request: its route, and a digest of its validated parameters. */
+export function scopeOf(route: string, params: unknown, query: unknown): string {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([params, query], sorted))
+    .digest('base64url')
+  return `GET ${route} ${digest}`
+}
