@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { type ClickHouseEnv, clickhouseEnv } from '../clickhouse/env.js'
 import { envInt, envNumber, envUrl, logLevel } from '../domain/parse-env.js'
 import { isNetwork } from './limits/network-of.js'
-import type { MetricsAccess } from './plugins/metrics.js'
 import { paymentEnv } from './payments/env.js'
+import type { MetricsAccess } from './plugins/metrics.js'
 
 /** Shorter keys could be guessed. */
 const SHORTEST_KEY = 32
