@@ -4,18 +4,20 @@ import { type EventType, publishedEvent } from '../domain/webhook-event.js'
 import { FlowAnomalyShape } from './flow-shapes.js'
 
 const PegBreakStart = z.object({
-  stable: z.string(),
-  severity: z.enum(['mild', 'severe']),
+  stable: z.string().meta({ description: 'Address' }),
+  severity: z.enum(['mild', 'severe']).meta({
+    description: 'mild: more than 10 bps from 1.00 for at least 5 minutes; severe: more than 50 bps for at least 1',
+  }),
   started_at: z.iso.datetime().meta({ description: 'Time of the first sample outside' }),
   max_deviation_bps: z.number().meta({ description: 'Largest distance from 1.00 in basis points, so far' }),
-  started_block: z.int(),
+  started_block: z.int().meta({ description: 'Block of that sample' }),
 })
 
 const PegBreakEnd = z.object({
   ...PegBreakStart.shape,
   ended_at: z.iso.datetime().meta({ description: 'Time of the first sample back inside' }),
-  ended_block: z.int(),
-  duration_seconds: z.int(),
+  ended_block: z.int().meta({ description: 'Block of that sample' }),
+  duration_seconds: z.int().meta({ description: 'From started_at to ended_at' }),
   retracted: z.boolean().meta({
     description: 'The chain was reorganized and never had this break, which had been announced; it lasted 0 seconds',
   }),
@@ -25,10 +27,10 @@ const HealthDrift = z.object({
   component: z.string().meta({
     description: 'ingest, sampling, job:<name> or dataset:<blocks, logs, pegs or state>',
   }),
-  status: z.enum(['ok', 'behind', 'stalled', 'overdue', 'gaps']),
+  status: z.enum(['ok', 'behind', 'stalled', 'overdue', 'gaps']).meta({ description: 'What it has changed to' }),
   lag_blocks: z.int().nullable().meta({ description: 'Blocks behind, or of a dataset missing; null: not measured' }),
   lag_seconds: z.int().nullable().meta({ description: 'null: not measured' }),
-  detected_at: z.iso.datetime(),
+  detected_at: z.iso.datetime().meta({ description: 'When the monitor saw it' }),
 })
 
 const DATA = {
@@ -46,7 +48,11 @@ const envelope = {
 }
 
 const shapeOf = <Type extends EventType>(type: Type) =>
-  z.object({ ...envelope, event: z.literal(type), data: DATA[type] })
+  z.object({
+    ...envelope,
+    event: z.literal(type).meta({ description: 'Its type' }),
+    data: DATA[type].meta({ description: 'What happened' }),
+  })
 
 /** An event as domain/webhook-event.ts makes it, by its type. */
 export const EventShape = z
@@ -56,7 +62,7 @@ export const EventShape = z
     shapeOf('flow_anomaly.detected'),
     shapeOf('system.health_drift'),
   ])
-  .meta({ id: 'Event' })
+  .meta({ id: 'Event', description: 'Something that happened, with the data of its type' })
 
 /** An event of the log as an answer has it. That its data are those of its type is checked where it is serialized. */
 export const shapedEvent = (event: LoggedEvent) => publishedEvent(event) as z.input<typeof EventShape>

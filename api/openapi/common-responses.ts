@@ -6,6 +6,9 @@ import type { RecordedAnswers } from './examples.js'
 /** What any route can answer and is worth naming: a key that is none, and too many requests. */
 const NAMED = { 401: 'InvalidKey', 429: 'TooManyRequests' } as const
 
+/** What a route with a price answers while another request has the same payment. */
+const IN_USE = { 409: 'PaymentInUse' } as const
+
 /** What any route can answer besides, to requests that hardly anybody makes. */
 const OTHERS = 'OtherProblem'
 
@@ -31,12 +34,16 @@ export function withCommonResponses(document: ApiDocument, problems: RecordedAns
   const others = Object.keys(problems).filter((status) => !(status in NAMED))
   document.components.responses = {
     ...Object.fromEntries(
-      Object.entries(NAMED).map(([status, name]) => [name, response(STATUS_CODES[status] as string, [status])]),
+      Object.entries({ ...NAMED, ...IN_USE }).map(([status, name]) => [
+        name,
+        response(STATUS_CODES[status] as string, [status]),
+      ]),
     ),
     [OTHERS]: response('Any other problem', others),
   }
   for (const { operation } of operationsOf(document)) {
-    for (const [status, name] of Object.entries(NAMED)) operation.responses[status] ??= reference(name)
+    const own = '402' in operation.responses ? { ...NAMED, ...IN_USE } : NAMED
+    for (const [status, name] of Object.entries(own)) operation.responses[status] ??= reference(name)
     operation.responses.default ??= reference(OTHERS)
   }
   return document

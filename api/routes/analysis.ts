@@ -69,7 +69,7 @@ export const analysisRoute =
       security: [{ subscription: [] }],
       params: StableParams,
       querystring: NoQuery,
-      response: { 200: Analysis, ...problemResponses(400, 401, 402, 404, 409, 503) },
+      response: { 200: Analysis, ...problemResponses(400, 401, 402, 404, 503) },
     }
     app.route({
       method: 'GET',

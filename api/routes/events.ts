@@ -24,6 +24,7 @@ export function requireReached(parameter: string, after: number, newest: number)
 
 export const eventsRoute: FastifyPluginAsyncZod = async (app) => {
   const schema = {
+    operationId: 'listEvents',
     tags: ['events'],
     summary: 'Peg breaks, flow anomalies and the health of the service, as webhooks tell of them',
     description:

@@ -49,7 +49,7 @@ export const flowsExportRoute: FastifyPluginAsyncZod = async (app) => {
     description: `Costs ${PRICE} of the reference stable per query, nothing with a subscription key. Pages of rows in the order of the chain.`,
     security: [{ subscription: [] }],
     querystring: z.strictObject({ ...RangeQuery, cursor: CursorQuery(FlowPosition) }),
-    response: { 200: exportResponse({}, FlowRow), ...problemResponses(400, 401, 402, 409, 503) },
+    response: { 200: exportResponse({}, FlowRow), ...problemResponses(400, 401, 402, 503) },
   }
   const route = {
     schema,

@@ -64,7 +64,7 @@ export const flowsHistoryRoute: FastifyPluginAsyncZod = async (app) => {
       from: seconds('Begin of the window, in unix epoch seconds'),
       to: seconds('End of the window, not included, in unix epoch seconds'),
     }),
-    response: { 200: FlowsHistory, ...problemResponses(400, 401, 402, 404, 409, 503) },
+    response: { 200: FlowsHistory, ...problemResponses(400, 401, 402, 404, 503) },
   }
   /** Nobody is asked for money for what does not exist. */
   const requireData = async (request: { query: unknown }): Promise<void> => {

@@ -21,11 +21,19 @@ const DelayShape = Delay.meta({
 const Status = z.object({
   at: time.meta({ description: 'The instant that the lags are about' }),
   head: z
-    .object({ tag: z.string(), block_number: count, block_time: time, seen_at: time })
+    .object({
+      tag: z.string().meta({ description: 'finalized, or latest on a chain without finality' }),
+      block_number: count.meta({ description: 'Of the head' }),
+      block_time: time.meta({ description: 'Of the head' }),
+      seen_at: time.meta({ description: 'When the node was asked' }),
+    })
     .nullable()
     .meta({ description: 'The newest block that may be read, by the node’s last word; null before it was asked' }),
   newest_block: z
-    .object({ block_number: count, block_time: time })
+    .object({
+      block_number: count.meta({ description: 'Of that block' }),
+      block_time: time.meta({ description: 'Of that block' }),
+    })
     .nullable()
     .meta({ description: 'The newest block that is in' }),
   datasets: z
@@ -40,36 +48,53 @@ const Status = z.object({
       }),
     )
     .meta({ description: 'How far each has come, and how fast it was in the last hour and the last day' }),
-  gaps: z.object({
-    missing_blocks: count.meta({ description: 'Blocks that are not in, though some before and after them are' }),
-    declared_count: count,
-    declared: z
-      .array(z.object({ dataset: z.string(), from_block: count, to_block: count, reason: z.string() }))
-      .meta({ description: `Ranges, both ends included, that could not be read; at most ${MOST_GAPS}` }),
-  }),
+  gaps: z
+    .object({
+      missing_blocks: count.meta({ description: 'Blocks that are not in, though some before and after them are' }),
+      declared_count: count.meta({ description: 'Ranges that could not be read' }),
+      declared: z
+        .array(
+          z.object({
+            dataset: z.string().meta({ description: 'A family of facts' }),
+            from_block: count.meta({ description: 'First block' }),
+            to_block: count.meta({ description: 'Last block, included' }),
+            reason: z.string().meta({ description: 'Why it could not be read' }),
+          }),
+        )
+        .meta({ description: `Ranges, both ends included, that could not be read; at most ${MOST_GAPS}` }),
+    })
+    .meta({ description: 'What is not in' }),
   invariants: z
     .object({
-      started_at: time,
-      ended_at: time,
-      findings: z.array(
-        z.object({ what: z.string(), status: z.enum(['match', 'mismatch', 'not checked']), scope: z.string() }),
-      ),
+      started_at: time.meta({ description: 'When the check began' }),
+      ended_at: time.meta({ description: 'When it was done' }),
+      findings: z
+        .array(
+          z.object({
+            what: z.string().meta({ description: 'A table, or what has to hold' }),
+            status: z.enum(['match', 'mismatch', 'not checked']).meta({ description: 'What was found' }),
+            scope: z.string().meta({ description: 'What was looked at, or why it was not' }),
+          }),
+        )
+        .meta({ description: 'One for each table and invariant' }),
     })
     .nullable()
     .meta({ description: 'What the newest check of the database against the chain has found; null before the first' }),
-  jobs: z.array(
-    z.object({
-      job: z.string(),
-      period_seconds: count,
-      last_slot_at: time.nullable(),
-      last_success_at: time.nullable(),
-      lag_seconds: z.int().nullable().meta({ description: 'How far last_slot_at is behind the newest block' }),
-      is_late: z.boolean(),
-      done_24h: count,
-      failed_24h: count,
-      median_ms_24h: count.nullable(),
-    }),
-  ),
+  jobs: z
+    .array(
+      z.object({
+        job: z.string().meta({ description: 'Its name' }),
+        period_seconds: count.meta({ description: 'From one slot to the next' }),
+        last_slot_at: time.nullable().meta({ description: 'The newest slot that is done; null before the first' }),
+        last_success_at: time.nullable().meta({ description: 'When a run last succeeded; null before the first' }),
+        lag_seconds: z.int().nullable().meta({ description: 'How far last_slot_at is behind the newest block' }),
+        is_late: z.boolean().meta({ description: 'Behind the chain for more than three runs' }),
+        done_24h: count.meta({ description: 'Runs that succeeded in the last 24 hours' }),
+        failed_24h: count.meta({ description: 'Runs that failed in the last 24 hours' }),
+        median_ms_24h: count.nullable().meta({ description: 'How long a run took, in milliseconds; null without one' }),
+      }),
+    )
+    .meta({ description: 'How the jobs run' }),
 })
 
 const periods = new Map(SLOT_JOBS.map(({ name, period_seconds }) => [name, period_seconds]))
@@ -115,6 +140,10 @@ export const statusRoute =
   (readState: () => Promise<ServiceState>): FastifyPluginAsyncZod =>
   async (app) => {
     const schema = {
+      operationId: 'getStatus',
+      description:
+        'How far the service has come: the newest block that there is and the newest that is in, the lag of every dataset ' +
+        'now and in percentiles of the last hour and day, what is missing, what the newest check found, and the jobs.',
       tags: ['service'],
       summary: 'How far behind the chain each dataset is, gaps, checks and jobs',
       querystring: z.strictObject({}),

@@ -43,11 +43,12 @@ const CATCHING_UP = 4
 
 const LAST_EVENT_ID = 'last-event-id'
 
-const DESCRIPTION = `Server-sent events. Messages named as the types of events have an event as the list of events has it, with its
+const DESCRIPTION =
+  `Server-sent events. Messages named as the types of events have an event as the list of events has it, with its
 \`sequence\` as id; a client that comes back with \`Last-Event-ID\`, as browsers do by themselves, gets every event that it
 has missed, once. Messages named \`${SAMPLE_TYPE}\` have a stable's newest sample, first of all stables and then of those
 whose price or status has changed, at most once a second each. The first message, \`ready\`, has the place in the log where
-the stream begins.`
+the stream begins.`.replaceAll('\n', ' ')
 
 function sendStream(reply: FastifyReply, stream: PassThrough): FastifyReply {
   return reply
@@ -81,6 +82,7 @@ export const streamRoute =
     })
 
     const schema = {
+      operationId: 'streamEvents',
       tags: ['events'],
       summary: 'Peg samples, peg breaks, flow anomalies and the health of the service, as they come',
       description: DESCRIPTION,
@@ -91,8 +93,15 @@ export const streamRoute =
         after: Sequence.optional(),
       }),
       response: {
-        200: { description: 'Messages, without end', content: { 'text/event-stream': { schema: z.string() } } },
-        ...problemResponses(400, 404, 429, 503),
+        200: {
+          description: 'Messages, without end',
+          content: {
+            'text/event-stream': {
+              schema: z.string().meta({ description: 'Messages, as the standard of server-sent events has them' }),
+            },
+          },
+        },
+        ...problemResponses(400, 404, 503),
       },
     }
     app.get('/stream', { schema, exposeHeadRoute: false }, async (request, reply) => {

@@ -3,7 +3,11 @@ import { z } from 'zod'
 const quantile = z.number().nullable()
 
 /** How many of something there were in a period, and how long they took; null where there were none. */
-export const Delay = z.object({ count: z.int(), p50_seconds: quantile, p99_seconds: quantile })
+export const Delay = z.object({
+  count: z.int().meta({ description: 'Blocks, or slots, of the period' }),
+  p50_seconds: quantile.meta({ description: 'Half of them took no longer' }),
+  p99_seconds: quantile.meta({ description: '99 in 100 took no longer' }),
+})
 
 const column = z
   .tuple([z.int(), z.tuple([quantile, quantile])])
