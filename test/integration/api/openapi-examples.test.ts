@@ -71,7 +71,8 @@ test('every answer of a whole market is one that the document describes, and is 
   for (const place of operationsOf(document)) {
     const { operation } = place
     const requests = documentedRequests(place, market)
-    const live = requests.find(({ status }) => status < 300)
+    // A stream has no answer to ask for here, but fails like the others.
+    const live = requests.find(({ status }) => status < 300) ?? { method: place.method, url: place.path, headers: {} }
     const headers = new Map<number, Set<string>>()
     for (const request of requests) {
       const response = await ask(app, request)
@@ -89,7 +90,7 @@ test('every answer of a whole market is one that the document describes, and is 
         .soft([operation.operationId, [...seen]])
         .toEqual([operation.operationId, expect.arrayContaining(named.map((name) => name.toLowerCase()))])
     }
-    if (live && operation.responses['503']) keep(operation.operationId, await ask(cutOff, live))
+    if (operation.responses['503']) keep(operation.operationId, await ask(cutOff, live))
   }
   for (const request of REFUSED) keep('problems', await ask(app, request))
   const limited = await appWithoutClickhouse({ limits: { free: 1, key: 1 } })
