@@ -108,6 +108,7 @@ test('without ClickHouse, old answers are given and called stale, what nobody ha
   }
   await happens(({ i, status }) => i === 2 && status === 200)
   await happens(({ i, status }) => i === 0 && status === 200)
+  await happens(({ i, status }) => i === 1 && status === 200)
 
   engine.child.kill('SIGKILL')
   await engine.exited

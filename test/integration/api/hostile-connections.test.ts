@@ -52,11 +52,10 @@ test('a request that could be read in two ways is refused, and what follows it i
   const port = await listen(app)
   for (const [what, text] of REFUSED) {
     const answer = await sendRaw(port, text)
-    // The first may have been answered before the rest proved to be nonsense; then that ends the connection.
+    // The first may have been answered, and the connection closed, before the rest proved to be nonsense.
     const statuses = statusesOf(answer)
     expect(statuses.length, what).toBeGreaterThan(0)
     for (const status of statuses) expect([400, 405, 417, 501, 505], what).toContain(status)
-    expect(statuses.at(-1), what).not.toBe(405)
     expect(answer, what).not.toContain('"keys"')
     expect(answer.toLowerCase(), what).toContain('connection: close')
   }
