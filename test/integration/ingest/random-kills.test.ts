@@ -86,7 +86,7 @@ test('after kills of any process at random moments, on a node with faults, every
   }
   expect(whileBehind).toBeGreaterThan(KILLS / 2)
   expect(killed.size).toBe(Math.min(KILLS, VICTIMS.length))
-  await ingestedTo(clickhouse, BLOCKS, ingest, 200)
+  await ingestedTo(clickhouse, BLOCKS, ingest, 80 + 30 * KILLS)
   await ingest.kill('SIGTERM')
   await node.close()
   const { code, output } = await runVerify(env, chain.rpcUrl, '--all')
