@@ -14,6 +14,7 @@ import { createExportSlots, type ExportSlots } from './export-slots.js'
 import { createKeyUses, type KeyUses } from './keys/key-uses.js'
 import { createKnownKeys, type KnownKeys } from './keys/known-keys.js'
 import { createKnownStables, type KnownStables } from './known-stables.js'
+import { addressOf } from './limits/address-of.js'
 import { createRequestCounter } from './limits/request-counter.js'
 import { createMetrics, type Metrics } from './metrics.js'
 import { createPayments } from './payments/payments.js'
@@ -23,6 +24,7 @@ import { type CacheOptions, cache } from './plugins/cache.js'
 import { cors } from './plugins/cors.js'
 import { docs } from './plugins/docs.js'
 import { drain } from './plugins/drain.js'
+import { fastLane } from './plugins/fast-lane.js'
 import { health } from './plugins/health.js'
 import { type Limits, limits } from './plugins/limits.js'
 import { countRequests, type MetricsAccess, metricsRoute, showMetrics } from './plugins/metrics.js'
@@ -135,10 +137,11 @@ export async function buildApp({
   logger,
 }: AppDeps) {
   const curated = curatedBriefings()
+  const newId = createRequestIds()
   const app = fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: ID_LABEL }),
-    genReqId: createRequestIds(),
+    genReqId: newId,
     ...CONNECTION_LIMITS,
     trustProxy: trustProxy.length > 0 && trustProxy,
     childLoggerFactory: tracedLogger,
@@ -223,5 +226,6 @@ export async function buildApp({
     },
     { prefix: '/api/v1' },
   )
+  fastLane(app, { newId, addressOf: addressOf(trustProxy) })
   return app
 }

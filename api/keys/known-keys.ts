@@ -13,6 +13,8 @@ export type KnownKey = {
 export type KnownKeys = {
   /** The key that a token is; null where it is none. Rejects as `read` does where that cannot be told. */
   find: (token: string) => Promise<KnownKey | null>
+  /** The same where that can be told at once; null where it has to be asked for with `find`. */
+  findNow: (token: string) => KnownKey | null
   /** Has the next `find` read the keys again: they have changed. */
   forget: () => void
 }
@@ -86,6 +88,12 @@ export function createKnownKeys(read: () => Promise<KnownKey[]>, nowMs = () => p
       if (age <= MIN_AGE_MS) return null
       if (now - failed.at <= MIN_AGE_MS) throw failed.error
       await refresh()
+      return lookUp(token)
+    },
+    findNow: (token) => {
+      const age = nowMs() - readAt
+      if (age > MAX_AGE_MS) return null
+      if (age > FRESH_MS) refresh().catch(() => {})
       return lookUp(token)
     },
     forget: () => {

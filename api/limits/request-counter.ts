@@ -1,20 +1,23 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Redis } from 'ioredis'
-import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible'
+import { RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible'
+import { createCountsAhead } from './counts-ahead.js'
+import { type Count, createOwnCounts } from './own-counts.js'
 
 /** Requests are counted in windows of this length, each of which begins with its first request. */
 export const WINDOW_SECONDS = 60
 
-/** What has been counted in a window that ends in `resetMs`. */
-type Count = { consumed: number; resetMs: number }
-
-/** Counts what each of many askers consumes. */
-export type RequestCounter = (asker: string, points: number) => Promise<Count>
+/** Counts what each of many askers consumes. It refuses nothing: every asker has a limit of his own. */
+export type RequestCounter = {
+  count: (asker: string, points: number) => Promise<Count>
+  /** Counts one request at once, where that leads nobody above `limit`; null where it has to be asked for with `count`. */
+  countNow: (asker: string, limit: number) => Count | null
+}
 
 /** Redis is looked for again this long after it was away. */
 const LOOK_AGAIN_MS = 1000
 
-/** Counting refuses nothing: every asker has a limit of his own, which the counter does not know. */
+/** The limiter itself lets everything through. */
 const ENDLESS = { points: Number.MAX_SAFE_INTEGER, duration: WINDOW_SECONDS }
 
 const countOf = ({ consumedPoints, msBeforeNext }: RateLimiterRes): Count => ({
@@ -27,9 +30,9 @@ const countOf = ({ consumedPoints, msBeforeNext }: RateLimiterRes): Count => ({
  * no request waits for Redis to come back. `database` tells services on one Redis apart.
  */
 export function createRequestCounter(redis: Redis | null, database: string, log: FastifyBaseLogger): RequestCounter {
-  const own = new RateLimiterMemory(ENDLESS)
-  const countHere: RequestCounter = (asker, points) => own.consume(asker, points).then(countOf)
-  if (redis === null) return countHere
+  const own = createOwnCounts(WINDOW_SECONDS * 1000)
+  const ownNow = (asker: string, limit: number) => (own.consumed(asker) < limit ? own.count(asker, 1) : null)
+  if (redis === null) return { count: async (asker, points) => own.count(asker, points), countNow: ownNow }
 
   const keyPrefix = `plumbline:${database}:requests`
   const shared = new RateLimiterRedis({ ...ENDLESS, storeClient: redis, keyPrefix, rejectIfRedisNotReady: true })
@@ -49,8 +52,8 @@ export function createRequestCounter(redis: Redis | null, database: string, log:
     }, LOOK_AGAIN_MS).unref()
   }
 
-  return async (asker, points) => {
-    if (isAway) return countHere(asker, points)
+  const consume = async (asker: string, points: number): Promise<Count> => {
+    if (isAway) return own.count(asker, points)
     try {
       return countOf(await shared.consume(asker, points))
     } catch (error) {
@@ -59,7 +62,13 @@ export function createRequestCounter(redis: Redis | null, database: string, log:
         log.warn({ err: error }, 'redis is away: each process counts requests for itself')
         lookAgain()
       }
-      return countHere(asker, points)
+      return own.count(asker, points)
     }
+  }
+
+  const ahead = createCountsAhead(consume)
+  return {
+    count: ahead.count,
+    countNow: (asker, limit) => (isAway ? ownNow(asker, limit) : ahead.countNow(asker, limit)),
   }
 }

@@ -1,7 +1,15 @@
 import type { FastifyInstance } from 'fastify'
 import type { Caller } from '../caller.js'
 import { hashOf, isSameHash } from '../keys/api-key.js'
+import type { KnownKey } from '../keys/known-keys.js'
 import { ForbiddenError, InvalidKeyError, MissingKeyError } from '../request-errors.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Who sends an Authorization header, on a route for everybody; null where that takes more than a moment, or is refused. */
+    callerNow: (authorization: string | undefined) => Caller | null
+  }
+}
 
 const FREE: Caller = { tier: 'free' }
 const ADMIN: Caller = { tier: 'admin' }
@@ -17,20 +25,28 @@ const bearerToken = (authorization: string): string | null => /^Bearer +(\S+) *$
 export function auth(app: FastifyInstance, adminKey: string | undefined): void {
   const adminHash = adminKey === undefined ? null : hashOf(adminKey)
 
+  const isAdmin = (token: string): boolean => adminHash !== null && isSameHash(hashOf(token), adminHash)
+
+  function subscriber(key: KnownKey): Caller {
+    app.keyUses.add(key.id, app.now())
+    return { tier: 'subscriber', keyId: key.id, scopes: key.scopes, requestsPerMinute: key.requests_per_minute }
+  }
+
   async function callerOf(authorization: string): Promise<Caller> {
     const token = bearerToken(authorization)
     if (token === null) throw new InvalidKeyError()
-    if (adminHash !== null && isSameHash(hashOf(token), adminHash)) return ADMIN
+    if (isAdmin(token)) return ADMIN
     const key = await app.keys.find(token)
     if (key === null) throw new InvalidKeyError()
-    app.keyUses.add(key.id, app.now())
-    return {
-      tier: 'subscriber',
-      keyId: key.id,
-      scopes: key.scopes,
-      requestsPerMinute: key.requests_per_minute,
-    }
+    return subscriber(key)
   }
+
+  app.decorate('callerNow', (authorization) => {
+    if (authorization === undefined) return FREE
+    const token = bearerToken(authorization)
+    const key = token === null ? null : app.keys.findNow(token)
+    return key && subscriber(key)
+  })
 
   app.decorateRequest('caller')
   app.addHook('onRequest', (request, _, done) => {

@@ -3,14 +3,15 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod,
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import { AS_OF_HEADER, readAsOf } from '../as-of-query.js'
-import { Answer } from '../cache/answer.js'
+import { Answer, type Variant } from '../cache/answer.js'
 import { createAnswerCache, type Outcome } from '../cache/answer-cache.js'
 import { preferredCoding } from '../cache/encodings.js'
 import { createReadFinished } from '../cache/finality.js'
 import { freshnessOf } from '../cache/freshness.js'
 import type { CachePolicy } from '../cache/policies.js'
 import { sendAnswer } from '../cache/send-answer.js'
-import { sharedAnswers } from '../cache/shared-answers.js'
+import { type Found, sharedAnswers } from '../cache/shared-answers.js'
+import { learnHeaders } from '../cache/wire-headers.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -24,8 +25,13 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** How many requests to routes with a cache policy were answered how, since the start. */
     cacheCounts: Record<Outcome['how'], number>
+    /** What is in memory for a URL, in the coding that is asked for; null where it has to be made, or renewed. */
+    answerNow: (url: string, acceptEncoding: string | undefined) => AnswerNow | null
   }
 }
+
+/** An answer that is in memory, of the route with this pattern. */
+type AnswerNow = Found & { variant: Variant; route: string }
 
 export type CacheOptions = {
   /** Memory for answers, in bytes; 0: none are kept. */
@@ -61,22 +67,29 @@ export function cache(
   const shared = app.redis && sharedAnswers(app.redis, `plumbline:${database}`)
   const answers = maxBytes > 0 ? createAnswerCache({ maxBytes, shared, nowMs }) : null
   const readFinished = createReadFinished(app.clickhouse)
-  const keys = new LRUCache<string, string>({
+  const keys = new LRUCache<string, { key: string; route: string }>({
     maxSize: REMEMBERED_URLS,
-    sizeCalculation: (key, url) => key.length + url.length,
+    sizeCalculation: ({ key }, url) => key.length + url.length,
   })
   const counts = { hit: 0, miss: 0, stale: 0 }
   app.decorate('cacheCounts', counts)
   app.decorateRequest('sharedSignal', null)
 
+  function answerNow(url: string, acceptEncoding: string | undefined): AnswerNow | null {
+    const known = keys.get(url)
+    const found = known && answers?.fresh(known.key)
+    const variant = found?.answer.made(preferredCoding(acceptEncoding))
+    return found && variant ? { ...found, variant, route: known.route } : null
+  }
+  app.decorate('answerNow', answerNow)
+
   /** Answers at once what is in memory in the right coding. */
   function answerFromMemory(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
-    const key = keys.get(request.raw.url as string)
-    const found = key === undefined ? undefined : answers?.fresh(key)
-    const variant = found?.answer.made(preferredCoding(request.headers['accept-encoding']))
-    if (found && variant) {
+    const found = answerNow(request.raw.url as string, request.headers['accept-encoding'])
+    if (found) {
       counts.hit += 1
-      sendAnswer(request, reply, { ...found, how: 'hit' }, variant)
+      sendAnswer(request, reply, { ...found, how: 'hit' }, found.variant)
+      learnHeaders(found.variant, reply)
     } else done()
   }
 
@@ -105,7 +118,7 @@ export function cache(
       const key = `${version}:${route.url}:${JSON.stringify([params, { ...query, as_of: at }, isRelative])}`
       const outcome = await answers.get(key, compute, request.signal)
       counts[outcome.how] += 1
-      if (!isRelative) keys.set(request.raw.url as string, key)
+      if (!isRelative) keys.set(request.raw.url as string, { key, route: route.url })
       const coding = preferredCoding(request.headers['accept-encoding'])
       return sendAnswer(request, reply, outcome, await outcome.answer.variant(coding))
     }

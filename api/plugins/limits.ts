@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Caller } from '../caller.js'
 import { networkOf } from '../limits/network-of.js'
+import type { Count } from '../limits/own-counts.js'
 import { type RequestCounter, WINDOW_SECONDS } from '../limits/request-counter.js'
 import { TooManyRequestsError } from '../request-errors.js'
 
@@ -16,6 +18,13 @@ declare module 'fastify' {
     // biome-ignore lint/suspicious/noExplicitAny: every route has a request type of its own
     cost?: (request: any) => number
   }
+  interface FastifyInstance {
+    /**
+     * Counts a request of an ordinary route at once and returns its header fields, name after value; null where that needs
+     * more than a moment, or the request has to be refused.
+     */
+    chargeNow: (caller: Caller, ip: string) => string[] | null
+  }
 }
 
 /** Requests a minute: of an address without a key (0: no limit), and of a key that was made without a limit of its own. */
@@ -23,6 +32,19 @@ export type Limits = { free: number; key: number }
 
 /** Who is counted, under which name of a policy, and how far. */
 type Budget = { asker: string; policy: string; limit: number }
+
+/** Whose budget an ordinary request of a caller is from; null where nothing limits it. */
+function budgetOfCaller(caller: Caller, ip: string, free: number): Budget | null {
+  if (caller.tier === 'admin') return null
+  if (caller.tier === 'subscriber') return { asker: caller.keyId, policy: 'key', limit: caller.requestsPerMinute }
+  return free === 0 ? null : { asker: networkOf(ip), policy: 'free', limit: free }
+}
+
+const secondsLeft = ({ resetMs }: Count): number => Math.max(Math.ceil(resetMs / 1000), 1)
+
+const policyField = ({ policy, limit }: Budget): string => `"${policy}";q=${limit};w=${WINDOW_SECONDS}`
+const limitField = ({ policy, limit }: Budget, count: Count): string =>
+  `"${policy}";r=${Math.max(limit - count.consumed, 0)};t=${secondsLeft(count)}`
 
 const isPayment = ({ headers }: FastifyRequest): boolean => /^Payment /i.test(headers.authorization ?? '')
 
@@ -32,14 +54,11 @@ const isPayment = ({ headers }: FastifyRequest): boolean => /^Payment /i.test(he
  * refused here: a payment is always taken, and who does not pay hears the price. To be called after `auth` and before
  * the routes are added.
  */
-export function limits(app: FastifyInstance, { free }: Limits, count: RequestCounter): void {
+export function limits(app: FastifyInstance, { free }: Limits, { count, countNow }: RequestCounter): void {
   function budgetOf(request: FastifyRequest): Budget | null {
-    const { caller } = request
     const { always, price } = request.routeOptions.config
-    if (always || caller.tier === 'admin') return null
-    if (caller.tier === 'subscriber') return { asker: caller.keyId, policy: 'key', limit: caller.requestsPerMinute }
-    if (free === 0 || (price !== undefined && isPayment(request))) return null
-    return { asker: networkOf(request.ip), policy: 'free', limit: free }
+    if (always || (price !== undefined && isPayment(request))) return null
+    return budgetOfCaller(request.caller, request.ip, free)
   }
 
   async function charge(request: FastifyRequest, reply: FastifyReply, pointsWithin: (limit: number) => number) {
@@ -48,17 +67,23 @@ export function limits(app: FastifyInstance, { free }: Limits, count: RequestCou
     const { asker, policy, limit } = budget
     const points = pointsWithin(limit)
     if (points === 0) return
-    const { consumed, resetMs } = await count(asker, points)
-    const seconds = Math.max(Math.ceil(resetMs / 1000), 1)
-    reply.header('ratelimit-policy', `"${policy}";q=${limit};w=${WINDOW_SECONDS}`)
-    reply.header('ratelimit', `"${policy}";r=${Math.max(limit - consumed, 0)};t=${seconds}`)
-    if (consumed <= limit) return
+    const counted = await count(asker, points)
+    reply.header('ratelimit-policy', policyField(budget))
+    reply.header('ratelimit', limitField(budget, counted))
+    if (counted.consumed <= limit) return
     app.metrics.rateLimited.inc({ tier: request.caller.tier })
     const isPayable = policy === 'free' && request.routeOptions.config.price !== undefined
-    if (!isPayable) throw new TooManyRequestsError(limit, seconds)
+    if (!isPayable) throw new TooManyRequestsError(limit, secondsLeft(counted))
     request.isOverLimit = true
   }
 
+  app.decorate('chargeNow', (caller, ip) => {
+    const budget = budgetOfCaller(caller, ip, free)
+    if (budget === null) return []
+    const counted = countNow(budget.asker, budget.limit)
+    if (counted === null) return null
+    return ['ratelimit-policy', policyField(budget), 'ratelimit', limitField(budget, counted)]
+  })
   app.decorateRequest('isOverLimit', false)
   app.addHook('onRequest', (request, reply) => charge(request, reply, () => 1))
   app.addHook('onRoute', (route) => {

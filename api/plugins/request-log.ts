@@ -1,11 +1,28 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import type { Bindings, ChildLoggerOptions } from 'pino'
+import type { Caller } from '../caller.js'
 import { type TraceContext, traceContext, traceparentOf } from '../trace-context.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
     traceOf: (request: FastifyRequest) => TraceContext
+    /** Logs an answer that was given without a FastifyRequest, as those with one are. */
+    logAnswered: (request: Answered & { id: string }) => void
   }
+}
+
+type Answered = {
+  method: string
+  /** Its pattern. */
+  route: string | null
+  url: string
+  headers: IncomingHttpHeaders
+  status: number
+  /** From its arrival to the end of its answer. */
+  ms: number
+  ip: string
+  tier: Caller['tier'] | undefined
 }
 
 /** What the id of a request is called in the log. */
@@ -17,7 +34,7 @@ const SLOW_MS = 1000
 /** An id that somebody else gave a request: told in the log and nowhere else, so that it cannot be taken for ours. */
 const FOREIGN_ID = /^[\x21-\x7e]{1,128}$/
 
-const foreignId = ({ headers: { 'x-request-id': id } }: FastifyRequest) =>
+const foreignId = ({ 'x-request-id': id }: IncomingHttpHeaders) =>
   typeof id === 'string' && FOREIGN_ID.test(id) ? { client_request_id: id } : {}
 
 /** What was asked for. Only what our parameters may hold is logged: a key that was put into the URL by mistake is not. */
@@ -51,24 +68,34 @@ export function requestLog(app: FastifyInstance, share: number): void {
     done()
   })
 
+  /** Null where it is not to be logged. */
+  function levelOf({ sampled }: TraceContext, status: number, ms: number): 'info' | 'debug' | null {
+    return sampled || status >= 500 || ms > SLOW_MS ? 'info' : everyLevel
+  }
+  const lineOf = ({ headers, url, ms, ...answered }: Answered, { span_id, parent_id }: TraceContext) => ({
+    ...answered,
+    url: target(url, answered.status),
+    ms: Math.round(ms * 10) / 10,
+    ...foreignId(headers),
+    span_id,
+    ...(parent_id && { parent_id }),
+  })
+
+  app.decorate('logAnswered', ({ id, ...answered }) => {
+    const trace = traceContext(id, one(answered.headers.traceparent), share)
+    const level = levelOf(trace, answered.status, answered.ms)
+    if (level === null) return
+    app.log[level]({ [ID_LABEL]: id, trace_id: trace.trace_id, ...lineOf(answered, trace) }, 'answered')
+  })
+
   app.addHook('onResponse', (request, reply, done) => {
-    const { statusCode: status, elapsedTime } = reply
-    const { span_id, parent_id, sampled } = app.traceOf(request)
-    const level = sampled || status >= 500 || elapsedTime > SLOW_MS ? 'info' : everyLevel
+    const { statusCode: status, elapsedTime: ms } = reply
+    const trace = app.traceOf(request)
+    const level = levelOf(trace, status, ms)
     if (level === null) return done()
-    const line = {
-      method: request.method,
-      route: request.routeOptions.url ?? null,
-      url: target(request.url, status),
-      status,
-      ms: Math.round(elapsedTime * 10) / 10,
-      ip: request.ip,
-      tier: request.caller?.tier,
-      ...foreignId(request),
-      span_id,
-      ...(parent_id && { parent_id }),
-    }
-    request.log[level](line, 'answered')
+    const { method, url, headers, ip, caller } = request
+    const route = request.routeOptions.url ?? null
+    request.log[level](lineOf({ method, route, url, headers, status, ms, ip, tier: caller?.tier }, trace), 'answered')
     done()
   })
 }
