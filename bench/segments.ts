@@ -1,4 +1,5 @@
 import { pino } from 'pino'
+import { z } from 'zod'
 import { allStablecoins } from '../clickhouse/queries/all-stablecoins.js'
 import { dexOrdersById } from '../clickhouse/queries/dex-orders-by-id.js'
 import { issuerChanges } from '../clickhouse/queries/issuer-changes.js'
@@ -29,6 +30,8 @@ export const environment = ({ env }: Database, rpcUrl: string): Record<string, s
 export async function begunDatabase(stack: Stack, name: string, rpcUrl: string): Promise<Database> {
   const database = await stack.database(name)
   const env = { ...environment(database, rpcUrl), START_BLOCK: 'head' }
+  // Ingest has caught up when the newest block is of these minutes, and the chain may have been made long ago.
+  await rpcFor(database, rpcUrl).request('evm_mine', [], z.unknown())
   await (await startProgram('ingest/main.js', env, 'ingest has caught up')).stop()
   return database
 }
