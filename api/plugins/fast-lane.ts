@@ -47,7 +47,9 @@ export function fastLane(app: FastifyInstance, { newId, addressOf }: Options): v
     const id = newId()
     app.cacheCounts.hit += 1
     const age = Math.floor(ageMs / 1000)
-    const fields = ['x-request-id', id, ...charged, ...(age > 0 ? ['age', `${age}`] : []), ...known]
+    const fields = known.slice()
+    fields.push('x-request-id', id, ...charged)
+    if (age > 0) fields.push('age', `${age}`)
     response.writeHead(status, fields)
     response.end(status === 304 ? undefined : variant.body)
     const ms = performance.now() - began
