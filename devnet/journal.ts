@@ -5,13 +5,16 @@ import { z } from 'zod'
 
 /**
  * One block as it was about to be mined: enough to mine it again, with the same hash. `parent` is the hash of the block
- * before, so that the last line vouches for all blocks before it.
+ * before, so that the last line vouches for all blocks before it. Where others had transactions in it, a second line of
+ * its number has them all, and counts.
  */
 const JournalBlock = z.object({
   number: z.int(),
   timestamp: z.int(),
   parent: z.string(),
   raws: z.array(z.custom<Hex>((value) => typeof value === 'string' && value.startsWith('0x'))),
+  /** Some are not the market's, whose prices fix its order: these have to come to the node one after the other. */
+  hasOthers: z.boolean().optional(),
 })
 export type JournalBlock = z.infer<typeof JournalBlock>
 
@@ -69,10 +72,12 @@ export async function readJournal(dir: string, after: number): Promise<JournalBl
     if (next !== undefined && next <= after + 1) continue
     for (const block of await readSegment(segment(dir, first))) if (block.number > after) blocks.push(block)
   }
-  blocks.forEach((block, i) => {
+  // A map keeps the place of the line that came first, and the value of the last.
+  const whole = [...new Map(blocks.map((block) => [block.number, block])).values()]
+  whole.forEach((block, i) => {
     if (block.number !== after + 1 + i) throw new Error(`the journal lacks block ${after + 1 + i}`)
   })
-  return blocks
+  return whole
 }
 
 async function readSegment(path: string): Promise<JournalBlock[]> {

@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { numberToHex } from 'viem'
+import { type Hex, numberToHex } from 'viem'
 import { z } from 'zod'
 import { PlumblineError } from '../domain/errors.js'
 import { type Head, readHead, toHead } from './head.js'
 import type { Journal, JournalBlock } from './journal.js'
+import { rawTransactions } from './raw-transactions.js'
 import type { Rpc, RpcCall } from './rpc.js'
 import type { SignedIntent } from './wallet.js'
 
@@ -16,9 +17,9 @@ type NextBlock = { number: number; timestamp: number; intents: readonly SignedIn
 
 export type Miner = {
   /**
-   * Mines a block of exactly these transactions, in this order. Whether they all succeeded is found out together with
-   * the next block, or by `check`. `sync`: the block is on the disk before it is mined. `meanwhile` is called when the
-   * node has begun to mine.
+   * Mines a block of these transactions, in this order, and of those that others have sent to the node. Whether they all
+   * succeeded is found out together with the next block, or by `check`. `sync`: the block is on the disk before it is
+   * mined. `meanwhile` is called when the node has begun to mine.
    */
   mine: (block: NextBlock, options: { sync: boolean; meanwhile?: () => void }) => Promise<void>
   /** Checks the newest block now, and gives its header. */
@@ -41,18 +42,31 @@ export function createMiner(rpc: Rpc, journal: Journal, startsAt: Head): Miner {
       ['eth_getBlockReceipts', [number]],
     ]
   }
-  const settle = (answers: unknown[]): void => {
+  const settle = async (answers: unknown[]): Promise<void> => {
     if (!unchecked) return
-    judge(unchecked.block, unchecked.hashes, Receipts.parse(answers[1]))
+    const { block, hashes } = unchecked
+    const mined = Receipts.parse(answers[1])
+    judge(block, hashes, mined)
+    if (mined.length > hashes.length) await noteOthers(block, hashes, mined)
     head = toHead(answers[0])
     unchecked = null
+  }
+  /** What others sent is known only now: were the machine to die before this line, the next start would not have it. */
+  const noteOthers = async (block: NextBlock, hashes: string[], mined: z.infer<typeof Receipts>): Promise<void> => {
+    const all = mined.map(({ transactionHash }) => transactionHash)
+    const known = new Map(block.intents.map(({ raw }, i) => [hashes[i], raw]))
+    const others = all.filter((hash) => !known.has(hash))
+    for (const [i, raw] of (await rawTransactions(rpc, others)).entries()) known.set(others[i], raw)
+    const raws = all.map((hash) => known.get(hash) as Hex)
+    const line = { number: block.number, timestamp: block.timestamp, parent: head.hash, raws, hasOthers: true }
+    await journal.append(line, { sync: true })
   }
 
   return {
     mine: async (block, { sync, meanwhile }) => {
       const checks = checkCalls()
       const answers = await rpc.batch([...checks, ...submitCalls(block.timestamp, block.intents)])
-      settle(answers)
+      await settle(answers)
       const raws = block.intents.map(({ raw }) => raw)
       await journal.append({ number: block.number, timestamp: block.timestamp, parent: head.hash, raws }, { sync })
       // The request leaves with the next turn of the event loop.
@@ -60,7 +74,7 @@ export function createMiner(rpc: Rpc, journal: Journal, startsAt: Head): Miner {
       unchecked = { block, hashes: z.array(z.string()).parse(answers.slice(checks.length + 1)) }
     },
     check: async () => {
-      settle(await rpc.batch(checkCalls()))
+      await settle(await rpc.batch(checkCalls()))
       return head
     },
   }
@@ -76,14 +90,15 @@ export async function replayBlocks(
   onBlock: (done: number) => void,
   signal: AbortSignal,
 ): Promise<Head> {
-  for (const [i, { timestamp, raws }] of blocks.entries()) {
+  for (const [i, { timestamp, raws, hasOthers }] of blocks.entries()) {
     signal.throwIfAborted()
-    await rpc.batch(
-      submitCalls(
-        timestamp,
-        raws.map((raw) => ({ raw })),
-      ),
+    const calls = submitCalls(
+      timestamp,
+      raws.map((raw) => ({ raw })),
     )
+    // Of transactions at the same price the node takes the one first that came first.
+    if (hasOthers) for (const call of calls) await rpc.batch([call])
+    else await rpc.batch(calls)
     await rpc.call('evm_mine')
     onBlock(i + 1)
   }
@@ -101,7 +116,9 @@ function judge(block: NextBlock, hashes: string[], receipts: z.infer<typeof Rece
     const fate = !receipt ? 'was dropped by the node' : receipt.status !== '0x1' ? 'reverted' : null
     if (fate) throw new MarketError(`block ${block.number}: "${label}" ${fate} (${hashes[i]})`, { retryable: false })
   }
-  if (receipts.length !== hashes.length || receipts.some((r, i) => r.transactionHash !== hashes[i])) {
+  const own = new Set(hashes)
+  const inOrder = receipts.map(({ transactionHash }) => transactionHash).filter((hash) => own.has(hash))
+  if (inOrder.some((hash, i) => hash !== hashes[i])) {
     throw new MarketError(`block ${block.number} does not hold the market's transactions in order`, {
       retryable: false,
     })

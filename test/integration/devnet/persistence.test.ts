@@ -2,8 +2,19 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { mnemonicToAccount } from 'viem/accounts'
 import { expect } from 'vitest'
+import { z } from 'zod'
+import { accounts } from '../../../devnet/accounts.js'
+import { call } from '../../../devnet/calls.js'
+import { createRpc } from '../../../devnet/rpc.js'
+import { PATH_USD } from '../../../devnet/stables.js'
 import { blockHash, blockNumber, nodePid, plannedQuotes, processesOf, readQuotes, test, until } from './chain.js'
+
+/** The first of the node's accounts, which the market leaves to whoever uses the chain. */
+const USER = mnemonicToAccount('test test test test test test test test test test test junk').address
+
+const Receipt = z.object({ blockNumber: z.string().transform(Number) })
 
 test('a second start goes on from the same chain, and old blocks can still be called', async ({ start, dataDir }) => {
   const first = await start({ live: true, historyBlocks: 30 })
@@ -176,4 +187,40 @@ test('checkpoints take over from the first blocks of the journal, and one that i
   await writeFile(join(checkpoints, '24.json.gz'), 'damaged')
   const third = await start()
   expect(await blockHash(third.rpcUrl, 'latest')).toBe(hash)
+})
+
+test('transactions of others are in the blocks, and are there again after restarts', async ({ start, dataDir }) => {
+  const first = await start({ live: true, historyBlocks: 30 })
+  await first.historyDone
+  const transfer = async (rpcUrl: string, amount: bigint): Promise<string> => {
+    const made = call.transfer(PATH_USD.address, accounts.suspect.address, amount)
+    return String(await createRpc(rpcUrl).call('eth_sendTransaction', [{ ...made, from: USER, gas: '0x2dc6c0' }]))
+  }
+  const receiptOf = (rpcUrl: string, hash: string) => createRpc(rpcUrl).call('eth_getTransactionReceipt', [hash])
+  /** Waits until it is in a block, and two more are behind it. */
+  const mined = async (rpcUrl: string, hash: string) => {
+    await until(async () => (await receiptOf(rpcUrl, hash)) !== null)
+    const receipt = await receiptOf(rpcUrl, hash)
+    const { blockNumber: at } = Receipt.parse(receipt)
+    await until(async () => (await blockNumber(rpcUrl)) >= at + 2)
+    return receipt
+  }
+  const hashes = [await transfer(first.rpcUrl, 1n), await transfer(first.rpcUrl, 2n)]
+  const receipts: unknown[] = []
+  for (const hash of hashes) receipts.push(await mined(first.rpcUrl, hash))
+  expect(receipts).toMatchObject([{ status: '0x1' }, { status: '0x1' }])
+  await first.stop()
+
+  const second = await start({ live: true })
+  const later = await transfer(second.rpcUrl, 3n)
+  hashes.push(later)
+  receipts.push(await mined(second.rpcUrl, later))
+  process.kill(await nodePid(dataDir), 'SIGKILL')
+  await until(() => second.child.exitCode !== null)
+
+  const third = await start({ live: true })
+  for (const [i, hash] of hashes.entries()) expect(await receiptOf(third.rpcUrl, hash)).toEqual(receipts[i])
+  const from = await blockNumber(third.rpcUrl)
+  await until(async () => (await blockNumber(third.rpcUrl)) >= from + 2)
+  expect(await readQuotes(third.rpcUrl, third.plan, from + 2)).toEqual(plannedQuotes(third.plan, from + 2))
 })
