@@ -3,7 +3,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { expect, onTestFinished } from 'vitest'
 import type { buildApp } from '../../../api/app.js'
 import { ADMIN_KEY, test } from '../../fixtures/app.js'
-import { sendRaw } from '../../fixtures/raw-socket.js'
+import { answersIn, sendRaw } from '../../fixtures/raw-socket.js'
 
 const STABLES = '/api/v1/stablecoins'
 
@@ -12,8 +12,7 @@ async function listen(app: Awaited<ReturnType<typeof buildApp>>): Promise<number
   return (app.server.address() as AddressInfo).port
 }
 
-const statusesOf = (answer: string): number[] =>
-  [...answer.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map(([, status]) => Number(status))
+const statusesOf = (received: string): number[] => answersIn(received).map(({ status }) => status)
 
 /** A request that would be answered with 200 and the secret word of the admin's list, were it taken for one. */
 const SMUGGLED = `GET /api/admin/keys HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${ADMIN_KEY}\r\n\r\n`
@@ -52,12 +51,11 @@ test('a request that could be read in two ways is refused, and what follows it i
   const port = await listen(app)
   for (const [what, text] of REFUSED) {
     const answer = await sendRaw(port, text)
-    // The first may have been answered, and the connection closed, before the rest proved to be nonsense.
-    const statuses = statusesOf(answer)
-    expect(statuses.length, what).toBeGreaterThan(0)
-    for (const status of statuses) expect([400, 405, 417, 501, 505], what).toContain(status)
+    const answers = answersIn(answer)
+    // Where the head can be read, its method may be refused before the parser comes to what is wrong with the body.
+    expect([[400], [405, 400]], what).toContainEqual(answers.map(({ status }) => status))
+    expect(answers.at(-1)?.head, what).toContain('\r\nconnection: close\r\n')
     expect(answer, what).not.toContain('"keys"')
-    expect(answer.toLowerCase(), what).toContain('connection: close')
   }
   // What must not be smuggled would be answered.
   expect(await sendRaw(port, SMUGGLED)).toContain('"keys"')
