@@ -3,9 +3,12 @@ import { parseArgs } from 'node:util'
 import { pino } from 'pino'
 import { z } from 'zod'
 import { connect } from '../clickhouse/client.js'
+import { Address } from '../clickhouse/columns.js'
 import { insertVerifyRun } from '../clickhouse/tables/verify-runs.js'
 import { exitCodeOf } from '../domain/exit-code.js'
-import { ConfigError, envInt, parseEnv } from '../domain/parse-env.js'
+import { ConfigError, envInt, envUrl, parseEnv } from '../domain/parse-env.js'
+import { payeeOf } from '../domain/payee.js'
+import { REFERENCE_STABLE } from '../domain/peg.js'
 import { listedTokens } from './chain/networks.js'
 import { claimDatabase, readChainIdentity } from './chain-check.js'
 import { IngestConfig } from './config.js'
@@ -24,6 +27,13 @@ for the database as a whole. Prints a line each; exits with 0 when all match, 1 
 const Flags = z.object({
   '--blocks': envInt(1, 10_000_000).default(200),
   '--seed': envInt(0, 2 ** 31 - 1).default(1),
+})
+
+/** Payments are the API's; whom they go to is all that is to be known of them here. */
+const VerifyConfig = IngestConfig.extend({
+  PAYMENT_RECIPIENT: Address.optional(),
+  PAYMENT_CURRENCY: Address.default(REFERENCE_STABLE),
+  PUBLIC_URL: envUrl('http', 'https').optional(),
 })
 
 function readFlags() {
@@ -47,7 +57,7 @@ async function main(): Promise<number> {
     return 0
   }
   const flags = parseEnv(Flags, { '--blocks': blocks, '--seed': seed })
-  const config = parseEnv(IngestConfig, process.env)
+  const config = parseEnv(VerifyConfig, process.env)
   const log = pino({ name: 'verify', level: config.LOG_LEVEL }, pino.destination({ fd: 2, sync: true }))
   const clickhouse = connect(config, { application: 'plumbline-verify', requestTimeoutMs: 600_000 })
   const session = connect(config, {
@@ -70,6 +80,7 @@ async function main(): Promise<number> {
       rangeSize: config.BATCH_BLOCKS,
       blocks: all ? null : flags['--blocks'],
       seed: flags['--seed'],
+      payee: payeeOf(config),
       onProgress: (done, of) => log.info(`${done} of ${of} blocks compared`),
     })
     // What was found counts, also where this user may not write it down.

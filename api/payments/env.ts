@@ -3,6 +3,7 @@ import type { Address, Hex } from 'viem'
 import { z } from 'zod'
 import { Address as AddressText } from '../../clickhouse/columns.js'
 import { ConfigError, envUrl } from '../../domain/parse-env.js'
+import { payeeOf } from '../../domain/payee.js'
 import { REFERENCE_STABLE } from '../../domain/peg.js'
 import type { PaymentTerms } from './terms.js'
 
@@ -35,7 +36,8 @@ const challengeSecret = (secretsKey: Buffer): string =>
 
 /** The terms that the environment names; null without a recipient. Throws ConfigError where something is missing. */
 export function paymentTermsOf(env: PaymentEnv): PaymentTerms | null {
-  if (env.PAYMENT_RECIPIENT === undefined) return null
+  const payee = payeeOf(env)
+  if (!payee) return null
   const rpcUrl = env.PAYMENT_RPC_URL ?? env.RPC_URL?.split(',', 1)[0]
   const missing = [
     ...(rpcUrl === undefined ? ['PAYMENT_RPC_URL'] : []),
@@ -44,10 +46,10 @@ export function paymentTermsOf(env: PaymentEnv): PaymentTerms | null {
   if (rpcUrl === undefined || env.SECRETS_KEY === undefined)
     throw new ConfigError(missing.map((name) => `${name}: payments to PAYMENT_RECIPIENT need it`))
   return {
-    recipient: env.PAYMENT_RECIPIENT as Address,
-    currency: env.PAYMENT_CURRENCY as Address,
+    recipient: payee.recipient as Address,
+    currency: payee.currency as Address,
+    realm: payee.realm,
     rpcUrl,
-    realm: new URL(env.PUBLIC_URL ?? 'http://localhost').hostname,
     challengeSecret: challengeSecret(env.SECRETS_KEY),
     feePayerKey: env.PAYMENT_FEE_PAYER_KEY as Hex | undefined,
   }

@@ -5,6 +5,7 @@ import { coverage } from '../../clickhouse/queries/coverage.js'
 import { declaredGaps } from '../../clickhouse/queries/declared-gaps.js'
 import { mergeFacts } from '../../clickhouse/tables/facts.js'
 import { PlumblineError } from '../../domain/errors.js'
+import type { Payee } from '../../domain/payee.js'
 import { FIRST_BLOCK } from '../decode.js'
 import { compareFacts } from './compare-facts.js'
 import type { Finding } from './finding.js'
@@ -29,6 +30,8 @@ export type VerifyOptions = RereadOptions & {
   /** How many blocks to read again; null for all of them. */
   blocks: number | null
   seed: number
+  /** Whom requests are paid to, where that is configured. */
+  payee: Payee | null
   onProgress: (done: number, of: number) => void
 }
 
@@ -93,7 +96,7 @@ function pick({ blocks, seed }: VerifyOptions, stretches: readonly Stretch[]) {
  * after the newest block of the tip is looked at.
  */
 export async function verify(options: VerifyOptions): Promise<Finding[]> {
-  const { clickhouse, session, rpc, track, onProgress } = options
+  const { clickhouse, session, rpc, track, payee, onProgress } = options
   const covered = await coverage(clickhouse, {})
   const last = Math.max(0, ...covered.filter(({ family }) => family === 'logs').map(({ to_block }) => to_block))
   const stretches = stretchesOf(covered, await declaredGaps(clickhouse, {}), last)
@@ -130,7 +133,7 @@ export async function verify(options: VerifyOptions): Promise<Finding[]> {
     await checkDoubleEntry(clickhouse, new Date(0), new Date((lastTime + 1) * 1000)),
     await checkSupply(amounts),
     await checkFees(amounts),
-    await checkPayments(clickhouse, rpc),
+    await checkPayments({ clickhouse, rpc, payee, fromBlock: ranges[0]?.[0] ?? FIRST_BLOCK }),
   ]
 }
 

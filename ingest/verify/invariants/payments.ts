@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { keccak256, numberToHex, pad, slice, stringToHex, toEventSelector } from 'viem'
 import { z } from 'zod'
 import { paymentAccounts, paymentHashes } from '../../../clickhouse/queries/invariants/payment-ledger.js'
+import type { Payee } from '../../../domain/payee.js'
 import { Quantity } from '../../sources/answers.js'
 import { readLogs } from '../../sources/logs.js'
 import type { Rpc } from '../../sources/rpc.js'
@@ -21,11 +22,10 @@ export const memoPrefix = (realm: string): string =>
   `${slice(keccak256(stringToHex('mpp')), 0, 4)}01${slice(keccak256(stringToHex(realm)), 0, 10).slice(2)}`
 
 type Transfer = { tx_hash: string; amount_raw: string; memo: string; block_number: number }
-type Payee = { recipient: string; currency: string; realm: string; from_block: number }
 
-async function transfersTo(rpc: Rpc, { recipient, currency, from_block }: Payee, head: number): Promise<Transfer[]> {
+async function transfersTo(rpc: Rpc, { recipient, currency }: Payee, from: number, head: number): Promise<Transfer[]> {
   const filter = { address: currency, topics: [TRANSFER_WITH_MEMO, null, pad(recipient as `0x${string}`)] }
-  const logs = await rpc.persist('reading payments', () => readLogs(rpc, filter, from_block, head))
+  const logs = await rpc.persist('reading payments', () => readLogs(rpc, filter, from, head))
   return logs.map(({ transactionHash, data, topics, blockNumber }) => ({
     tx_hash: transactionHash,
     amount_raw: BigInt(data).toString(),
@@ -41,11 +41,11 @@ const timeOf = async (rpc: Rpc, block: number): Promise<number> => {
 }
 
 /** Where the payments to an account and its transfers disagree, and how many payments have been compared. */
-async function differencesOf(clickhouse: ClickHouseClient, rpc: Rpc, payee: Payee) {
+async function differencesOf(clickhouse: ClickHouseClient, rpc: Rpc, payee: Payee, from: number) {
   // A settled payment is on the chain when that is read; a transfer has its row when rows are read after it.
   const settled = (await paymentHashes(clickhouse, payee)).filter(({ is_settled }) => is_settled)
   const head = await rpc.persist('reading the head', () => rpc.request('eth_blockNumber', [], Quantity))
-  const transfers = await transfersTo(rpc, payee, head)
+  const transfers = await transfersTo(rpc, payee, from, head)
   const known = new Set((await paymentHashes(clickhouse, payee)).map(({ tx_hash }) => tx_hash))
   const unspent = transfers.map(({ tx_hash, amount_raw }) => `${tx_hash} ${amount_raw}`)
   const unpaid = settled.flatMap(({ challenge_id, tx_hash, amount_raw }) => {
@@ -63,14 +63,25 @@ async function differencesOf(clickhouse: ClickHouseClient, rpc: Rpc, payee: Paye
   return { count: settled.length, differences: [...unpaid, ...unrecorded] }
 }
 
+export type PaymentsCheck = {
+  clickhouse: ClickHouseClient
+  rpc: Rpc
+  /** Whom the service is configured to have paid; those that the ledger names are known. */
+  payee: Payee | null
+  /** The first block that is in: transfers before it are not looked for. */
+  fromBlock: number
+}
+
 /**
  * Every settled payment is a transfer of that amount to its recipient, which counts for one payment only, and every
  * transfer with the memo of a payment is in the ledger. One that nobody presented is money that bought nothing.
  */
-export async function checkPayments(clickhouse: ClickHouseClient, rpc: Rpc): Promise<Finding> {
-  const payees = await paymentAccounts(clickhouse, {})
+export async function checkPayments({ clickhouse, rpc, payee, fromBlock }: PaymentsCheck): Promise<Finding> {
+  const keyOf = ({ recipient, currency, realm }: Payee) => `${recipient} ${currency} ${realm}`
+  const known = [...(await paymentAccounts(clickhouse, {})), ...(payee ? [payee] : [])]
+  const payees = [...new Map(known.map((one) => [keyOf(one), one])).values()]
   const results = []
-  for (const payee of payees) results.push(await differencesOf(clickhouse, rpc, payee))
+  for (const one of payees) results.push(await differencesOf(clickhouse, rpc, one, fromBlock))
   const count = results.reduce((sum, one) => sum + one.count, 0)
   const differences = results.flatMap((one) => one.differences)
   return compared(WHAT, `${count} payments to ${payees.length} accounts`, differences)

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { insertPaymentStep, type Payment } from '../../../clickhouse/tables/payments.js'
 import { accounts } from '../../../devnet/accounts.js'
+import type { Payee } from '../../../domain/payee.js'
 import { checkPayments, memoPrefix } from '../../../ingest/verify/invariants/payments.js'
 import { challengeAt, credentialFor, PAID_PATHS, payer } from '../../fixtures/paying.js'
 import { test } from '../../fixtures/payments.js'
@@ -14,8 +15,16 @@ test('the ledger of payments is compared with the chain: whatever is in one only
   database: { clickhouse },
 }) => {
   const rpc = rpcOf(chain.rpcUrl)
-  const check = () => checkPayments(clickhouse, rpc)
+  const check = (payee: Payee | null = null) => checkPayments({ clickhouse, rpc, payee, fromBlock: 1 })
   expect(await check()).toMatchObject({ status: 'match', differences: [] })
+  // Sent before there is a payment at all: known by who is to be paid only.
+  const unused = await serve()
+  const { recipient, currency, realm } = unused.terms
+  await credentialFor(chain.rpcUrl, await challengeAt(`${unused.url}${PAID_PATHS.analysis.path}`), alice, 'push')
+  await unused.close()
+  const payee = { recipient, currency, realm }
+  expect(await check(payee)).toMatchObject({ status: 'match', scope: '0 payments to 1 accounts' })
+
   const { url, close } = await serve()
   const other = await serve()
   for (const mode of ['pull', 'push'] as const) {
@@ -41,16 +50,21 @@ test('the ledger of payments is compared with the chain: whatever is in one only
     status: 'mismatch',
     differences: [expect.stringMatching(/^transfer of 20000 in 0x[0-9a-f]{64}: no request has presented it$/)],
   })
+  expect(await check({ ...payee, realm: 'example.com' })).toMatchObject({ scope: '8 payments to 4 accounts, 1 differ' })
+  expect(await check(payee)).toMatchObject({
+    scope: '8 payments to 4 accounts, 2 differ',
+    differences: expect.arrayContaining([expect.stringMatching(/^transfer of 50000 in 0x[0-9a-f]{64}: no request/)]),
+  })
 
-  // Said to be settled, and not on the chain.
+  // Said to be settled, and not on the chain. Its name puts it behind the one that is.
   const [row] = await (
     await clickhouse.query({ query: `SELECT * FROM payments WHERE step = 'settled' LIMIT 1`, format: 'JSONEachRow' })
   ).json<Payment & { recorded_at: string }>()
   const { recorded_at: _, ...settled } = row as NonNullable<typeof row>
-  const made = { ...settled, challenge_id: 'made up' }
+  const made = { ...settled, challenge_id: '~made up' }
   await insertPaymentStep(clickhouse, made, { attempt: 0, claim: '' }, 'settled')
   expect((await check()).differences).toContainEqual(
-    `payment made up: ${settled.tx_hash} has no transfer of ${settled.amount_raw} for it`,
+    `payment ~made up: ${settled.tx_hash} has no transfer of ${settled.amount_raw} for it`,
   )
 })
 
