@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { ApiConfig } from './api/config.js'
 import { clickhouseEnv } from './clickhouse/env.js'
 import { migrate } from './clickhouse/migrate.js'
+import { payee } from './devnet/accounts.js'
 import { DevnetEnv } from './devnet/config.js'
 import { PlumblineError } from './domain/errors.js'
 import { exitCodeOf } from './domain/exit-code.js'
@@ -185,9 +186,10 @@ async function main(): Promise<void> {
     return made
   }
 
-  /** Payments are made on the chain that is read. */
+  /** Payments are made on the chain that is read; on the local one, to an account of it. */
   const paymentEnv = (chain: { RPC_URL: string }): Record<string, string | undefined> => ({
     PAYMENT_RPC_URL: config.PAYMENT_RPC_URL ?? chain.RPC_URL.split(',', 1)[0],
+    PAYMENT_RECIPIENT: config.PAYMENT_RECIPIENT ?? (config.RPC_URL === undefined ? payee : undefined),
   })
 
   const bringUp = async (): Promise<void> => {

@@ -10,10 +10,10 @@ export type Account = ReturnType<typeof mnemonicToAccount>
 
 const at = (addressIndex: number): Account => mnemonicToAccount(DEV_MNEMONIC, { addressIndex })
 
-/**
- * Who acts in the market. Accounts 0 to 2 are left to whoever uses the chain (and pay fees in other genesis stables);
- * the market's own pay in pathUSD. Account 10 is free as well.
- */
+/** Left to whoever uses the chain: the market does not count on what they have, or on how many transactions they sent. */
+export const users = [at(0), at(1), at(2)] as const
+
+/** Who acts in the market, and pays its fees in pathUSD. Account 10 is free as well. */
 export const accounts = {
   issuer: at(3),
   maker: at(4),
@@ -26,3 +26,6 @@ export const accounts = {
   suspect: at(17),
   traders: [at(11), at(12), at(13), at(14), at(15), at(16)],
 } as const
+
+/** Gets what requests are paid with on the local chain. Takes no part in the market. */
+export const payee = at(18).address

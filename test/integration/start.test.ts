@@ -6,8 +6,13 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { payee, users } from '../../devnet/accounts.js'
+import { balanceOf, payer } from '../fixtures/paying.js'
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
+
+/** What a start says of the local chain's address. */
+const CHAIN = /^chain {7}devnet at (\S+)/m
 
 let dataDir: string
 
@@ -47,7 +52,7 @@ function start(env: Record<string, string> = {}): Run {
     child,
     output: () => output,
     exited,
-    said: async (text, seconds = 60) => {
+    said: async (text, seconds = 240) => {
       for (const until = Date.now() + seconds * 1000; Date.now() < until; await sleep(50)) {
         const match = output.match(text)
         if (match) return match[1] ?? match[0]
@@ -105,10 +110,12 @@ async function expectLeastRights(clickhouse: string, database: string): Promise<
   }
 }
 
+/** A route with a price. */
+const paidRoute = (url: string): string => `${url}/0x20c0000000000000000000000000000000000000/analysis`
+
 /** The status of a route with a price, asked for with a key. */
 async function paidStatus(url: string, key: string): Promise<number> {
-  const route = `${url}/0x20c0000000000000000000000000000000000000/analysis`
-  return (await fetch(route, { headers: { authorization: `Bearer ${key}` } })).status
+  return (await fetch(paidRoute(url), { headers: { authorization: `Bearer ${key}` } })).status
 }
 
 /** A new key, made by whoever has the admin key. */
@@ -121,9 +128,10 @@ async function makeKey(url: string, adminKey: string): Promise<string> {
   return ((await response.json()) as { key: string }).key
 }
 
-describe('npm start', () => {
+describe('npm start', { timeout: 900_000 }, () => {
   let blocksBefore = 0
   let key = ''
+  let earned = 0n
 
   test('serves every dollar stable with a peg and a filled window, and Ctrl-C leaves nothing behind', async () => {
     const run = start()
@@ -142,6 +150,12 @@ describe('npm start', () => {
     key = await makeKey(url, adminKey)
     await expect.poll(() => paidStatus(url, key), { timeout: 60_000 }).toBe(200)
     await expectLeastRights(await run.said(/^clickhouse {2}(\S+)/m), await run.said(/into database (\S+)/))
+    const chain = await run.said(CHAIN)
+    const balance = await balanceOf(chain, payee)
+    const paid = await payer(chain, users[0]).fetch(paidRoute(url))
+    expect([paid.status, paid.headers.has('payment-receipt')]).toEqual([200, true])
+    earned = await balanceOf(chain, payee)
+    expect(earned - balance).toBe(50_000n)
     run.child.kill('SIGINT')
     expect(await run.exited).toBe(0)
     expect(await leftovers()).toEqual([])
@@ -156,6 +170,7 @@ describe('npm start', () => {
     expect(run.output()).not.toContain('ak_')
     // 503 while a slow database keeps the keys from being known.
     await expect.poll(() => paidStatus(url, key), { timeout: 60_000 }).toBe(200)
+    expect(await balanceOf(await run.said(CHAIN), payee)).toBe(earned)
     const address = await run.said(/^clickhouse {2}(\S+) /m)
     const engines = async () =>
       (await leftovers()).filter((line) => line.includes('embedded/main.js')).map((line) => Number(line.split(' ')[0]))

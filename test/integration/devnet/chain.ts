@@ -89,9 +89,9 @@ export async function processesOf(dataDir: string): Promise<string[]> {
   return stdout.split('\n').filter((line) => line.includes(dataDir))
 }
 
-/** Waits until the condition holds; fails after ten seconds. */
+/** Waits until the condition holds; fails after a minute. */
 export async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
-  for (let i = 0; i < 200; i++) {
+  for (let i = 0; i < 1200; i++) {
     if (await condition()) return
     await new Promise((settle) => setTimeout(settle, 50))
   }

@@ -2,17 +2,13 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { mnemonicToAccount } from 'viem/accounts'
 import { expect } from 'vitest'
 import { z } from 'zod'
-import { accounts } from '../../../devnet/accounts.js'
+import { accounts, users } from '../../../devnet/accounts.js'
 import { call } from '../../../devnet/calls.js'
 import { createRpc } from '../../../devnet/rpc.js'
 import { PATH_USD } from '../../../devnet/stables.js'
 import { blockHash, blockNumber, nodePid, plannedQuotes, processesOf, readQuotes, test, until } from './chain.js'
-
-/** The first of the node's accounts, which the market leaves to whoever uses the chain. */
-const USER = mnemonicToAccount('test test test test test test test test test test test junk').address
 
 const Receipt = z.object({ blockNumber: z.string().transform(Number) })
 
@@ -194,7 +190,9 @@ test('transactions of others are in the blocks, and are there again after restar
   await first.historyDone
   const transfer = async (rpcUrl: string, amount: bigint): Promise<string> => {
     const made = call.transfer(PATH_USD.address, accounts.suspect.address, amount)
-    return String(await createRpc(rpcUrl).call('eth_sendTransaction', [{ ...made, from: USER, gas: '0x2dc6c0' }]))
+    return String(
+      await createRpc(rpcUrl).call('eth_sendTransaction', [{ ...made, from: users[0].address, gas: '0x2dc6c0' }]),
+    )
   }
   const receiptOf = (rpcUrl: string, hash: string) => createRpc(rpcUrl).call('eth_getTransactionReceipt', [hash])
   /** Waits until it is in a block, and two more are behind it. */
