@@ -42,10 +42,13 @@ export function createMetrics() {
       labelNames: ['result'] as const,
       registers,
     }),
-    /** `outcome` is challenged, accepted, settled, repeated, refused or failed. */
+    /**
+     * `outcome` is challenged (told the price), refused, undecided (the chain cannot be asked, or another request uses the
+     * payment), answered, or unanswered (paid, and its answer did not come through: it can be asked for again).
+     */
     payments: new Counter({
       name: 'plumbline_payments_total',
-      help: 'Steps of payments by the request',
+      help: 'Requests that were to be paid for by the request, by how that ended',
       labelNames: ['route', 'outcome'] as const,
       registers,
     }),

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest, preHandlerAsyncHookHandler } from
 import { hasScope } from '../caller.js'
 import type { Paid, Payments } from '../payments/payments.js'
 import { type Offer, scopeOf } from '../payments/terms.js'
-import { PaymentRequiredError } from '../request-errors.js'
+import { PaymentRefusedError, PaymentRequiredError } from '../request-errors.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -26,6 +26,9 @@ function offerTo({ routeOptions, params, query }: FastifyRequest, price: string)
 const isPayment = (authorization: string | undefined): authorization is string =>
   authorization !== undefined && /^Payment /i.test(authorization)
 
+const count = ({ server, routeOptions }: FastifyRequest, outcome: string): void =>
+  server.metrics.payments.inc({ route: routeOptions.url ?? '', outcome })
+
 const gate = (payments: Payments | null, price: string): preHandlerAsyncHookHandler =>
   async function requirePayment(request: FastifyRequest): Promise<void> {
     if (hasScope(request.caller, 'paid')) return
@@ -33,8 +36,15 @@ const gate = (payments: Payments | null, price: string): preHandlerAsyncHookHand
     const offer = offerTo(request, price)
     const { authorization } = request.headers
     // Who asks for the headers only is told the price; to be paid for them would use the answer up.
-    if (!isPayment(authorization) || request.method === 'HEAD') throw await payments.demand(offer)
-    request.paid = await payments.accept(offer, authorization)
+    if (!isPayment(authorization) || request.method === 'HEAD') {
+      const demand = await payments.demand(offer)
+      count(request, 'challenged')
+      throw demand
+    }
+    request.paid = await payments.accept(offer, authorization).catch((error) => {
+      count(request, error instanceof PaymentRefusedError ? 'refused' : 'undecided')
+      throw error
+    })
   }
 
 /**
@@ -65,7 +75,11 @@ export function paid(app: FastifyInstance, payments: Payments | null): void {
         if (!paid) return payload
         const isAnswer = reply.statusCode < 300
         if (isAnswer) reply.header('payment-receipt', paid.receipt)
-        finished(reply.raw, (error) => paid.done(isAnswer && !error))
+        finished(reply.raw, (error) => {
+          const isAnswered = isAnswer && !error
+          count(request, isAnswered ? 'answered' : 'unanswered')
+          paid.done(isAnswered)
+        })
         return payload
       },
     ]

@@ -128,8 +128,10 @@ export const streamRoute =
         log: request.log,
       })
       open.set(stream, reply.raw)
+      app.metrics.streams.inc()
       stream.once('close', () => {
         open.delete(stream)
+        app.metrics.streams.dec()
         leave()
         release()
       })

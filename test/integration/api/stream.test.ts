@@ -172,13 +172,19 @@ test('samples are the newest of each stable, and come where something has change
 test('there are so many streams from one address and in all, and a place is free when its reader leaves', async ({
   start,
 }) => {
-  const { url } = await start({ perAddress: 2 })
+  const { app, url } = await start({ perAddress: 2 })
+  const counted = async () => /^plumbline_streams (\d+)$/m.exec((await app.inject('/metrics')).payload)?.[1]
+  expect(await counted()).toBe('0')
   const open = [await openStream(url), await openStream(url)]
   const third = await ask(url)
   third.resume()
   expect([third.statusCode, third.headers['retry-after']]).toEqual([429, '5'])
+  expect(await counted()).toBe('2')
   open[0]?.response.destroy()
   await vi.waitFor(async () => expect((await openStream(url)).response.statusCode).toBe(200), PATIENCE)
+
+  await app.close()
+  await vi.waitFor(async () => expect((await app.metrics.streams.get()).values[0]?.value).toBe(0), PATIENCE)
 
   const { url: full } = await start({ total: 1 })
   await openStream(full)

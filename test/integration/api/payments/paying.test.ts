@@ -1,7 +1,7 @@
 import { Receipt } from 'mppx'
 import { describe, expect } from 'vitest'
 import { accounts } from '../../../../devnet/accounts.js'
-import { balanceOf, PAID_PATHS, payer } from '../../../fixtures/paying.js'
+import { balanceOf, challengeAt, credentialFor, PAID_PATHS, payer, present } from '../../../fixtures/paying.js'
 import { test } from '../../../fixtures/payments.js'
 
 const [alice] = accounts.traders
@@ -40,4 +40,27 @@ describe('a real client pays', () => {
       ])
     },
   )
+})
+
+test('what becomes of the requests for what has a price is counted', async ({ chain, serve }) => {
+  const { url } = await serve()
+  const { analysis, history } = PAID_PATHS
+  expect((await payer(chain.rpcUrl, alice).fetch(`${url}${analysis.path}`)).status).toBe(200)
+  const credential = await credentialFor(chain.rpcUrl, await challengeAt(`${url}${history.path}`), alice)
+  expect((await present(`${url}${history.path}`, credential)).status).toBe(200)
+  expect((await present(`${url}${history.path}`, credential)).status).toBe(402)
+  const counted = async () =>
+    [...(await (await fetch(`${url}/metrics`)).text()).matchAll(/^plumbline_payments_total(.*)$/gm)].map(([, it]) => it)
+  // An answer is over a moment after its client has it.
+  await expect
+    .poll(counted, { timeout: 60_000 })
+    .toEqual(
+      expect.arrayContaining([
+        '{route="/api/v1/stablecoins/:address/analysis",outcome="challenged"} 1',
+        '{route="/api/v1/stablecoins/:address/analysis",outcome="answered"} 1',
+        '{route="/api/v1/stablecoins/flows/history",outcome="challenged"} 1',
+        '{route="/api/v1/stablecoins/flows/history",outcome="answered"} 1',
+        '{route="/api/v1/stablecoins/flows/history",outcome="refused"} 1',
+      ]),
+    )
 })
