@@ -15,6 +15,7 @@ import { createFeedHub } from '../stream/feed.js'
 import { follow } from '../stream/follow.js'
 import { SAMPLE_TYPE } from '../stream/messages.js'
 import { createStreamPlaces, type StreamLimits } from '../stream/places.js'
+import { refuseStream } from '../stream/refuse-stream.js'
 import { requireReached } from './events.js'
 
 /** How the streams of a process behave. */
@@ -48,7 +49,8 @@ const DESCRIPTION =
 \`sequence\` as id; a client that comes back with \`Last-Event-ID\`, as browsers do by themselves, gets every event that it
 has missed, once. Messages named \`${SAMPLE_TYPE}\` have a stable's newest sample, first of all stables and then of those
 whose price or status has changed, at most once a second each. The first message, \`ready\`, has the place in the log where
-the stream begins.`.replaceAll('\n', ' ')
+the stream begins. While the service cannot give a stream, who accepts \`text/event-stream\` gets an empty one that says
+when to come back, since browsers never do after an error; anybody else gets 503.`.replaceAll('\n', ' ')
 
 function sendStream(reply: FastifyReply, stream: PassThrough): FastifyReply {
   return reply
@@ -104,7 +106,7 @@ export const streamRoute =
         ...problemResponses(400, 404, 503),
       },
     }
-    app.get('/stream', { schema, exposeHeadRoute: false }, async (request, reply) => {
+    app.get('/stream', { schema, exposeHeadRoute: false, errorHandler: refuseStream }, async (request, reply) => {
       const { types, stable: stables } = request.query
       await requireStables(app, stables)
       const known = request.headers[LAST_EVENT_ID]

@@ -19,6 +19,9 @@ export const eventMessage = (event: PublishedEvent): string => frame(event.event
 export const readyMessage = (sequence: number, retryMs: number): string =>
   `retry: ${retryMs}\n${frame('ready', { sequence }, sequence)}`
 
+/** A whole stream for a client that cannot be served now: it comes back after this time. */
+export const notNowMessage = (retryMs: number): string => `: not now\nretry: ${retryMs}\n\n`
+
 /** What clients ignore, and what keeps what lies between from thinking that the connection is dead. */
 export const HEARTBEAT = ': still here\n\n'
 

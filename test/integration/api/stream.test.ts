@@ -1,5 +1,6 @@
+import { EventSource } from 'eventsource'
 import { pino } from 'pino'
-import { expect, vi } from 'vitest'
+import { expect, onTestFinished, vi } from 'vitest'
 import { buildApp } from '../../../api/app.js'
 import type { StreamOptions } from '../../../api/routes/stream.js'
 import { passes } from '../../../domain/event-filter.js'
@@ -13,12 +14,15 @@ const QUICK: Partial<StreamOptions> = { intervalMs: 20, heartbeatMs: 50 }
 
 type App = Awaited<ReturnType<typeof buildApp>>
 
-const test = base.extend<{ start: (streams?: Partial<StreamOptions>) => Promise<{ app: App; url: string }> }>({
+type Start = (streams?: Partial<StreamOptions>, maxEventLoopDelayMs?: number) => Promise<{ app: App; url: string }>
+
+const test = base.extend<{ start: Start }>({
   start: async ({ clickhouse }, use) => {
     const apps: App[] = []
-    await use(async (streams = {}) => {
+    await use(async (streams = {}, maxEventLoopDelayMs = 0) => {
       const logger = pino({ level: 'silent' })
-      const app = await buildApp({ clickhouse, now: () => new Date(), streams: { ...QUICK, ...streams }, logger })
+      const options = { streams: { ...QUICK, ...streams }, maxEventLoopDelayMs, logger }
+      const app = await buildApp({ clickhouse, now: () => new Date(), ...options })
       apps.push(app)
       return { app, url: await listening(app) }
     })
@@ -191,6 +195,40 @@ test('there are so many streams from one address and in all, and a place is free
   const second = await ask(full)
   second.resume()
   expect([second.statusCode, second.headers['retry-after']]).toEqual([503, '5'])
+})
+
+test('a browser that cannot be given a stream comes back by itself until it has one', async ({ start }) => {
+  const { url: full } = await start({ total: 1 })
+  const first = await openStream(full)
+  const opened = vi.fn()
+  const ready = vi.fn()
+  const waitAt = (url: string): void => {
+    const source = new EventSource(url)
+    onTestFinished(() => source.close())
+    source.addEventListener('open', opened)
+    source.addEventListener('ready', ready)
+  }
+  waitAt(full)
+  await vi.waitFor(() => expect(opened).toHaveBeenCalled(), PATIENCE)
+  expect(ready).not.toHaveBeenCalled()
+  first.response.destroy()
+  await vi.waitFor(() => expect(ready).toHaveBeenCalledOnce(), PATIENCE)
+
+  const { app, url: busy } = await start({}, 300)
+  const block = () => {
+    for (const until = Date.now() + 600; Date.now() < until; );
+  }
+  const blocking = setInterval(block, 0)
+  onTestFinished(() => clearInterval(blocking))
+  const shed = async () => (await app.metrics.shed.get()).values[0]?.value
+  await vi.waitFor(async () => {
+    expect((await ask(busy)).resume().statusCode).toBe(503)
+  }, PATIENCE)
+  const before = (await shed()) as number
+  waitAt(busy)
+  await vi.waitFor(async () => expect(await shed()).toBeGreaterThan(before), PATIENCE)
+  clearInterval(blocking)
+  await vi.waitFor(() => expect(ready).toHaveBeenCalledTimes(2), PATIENCE)
 })
 
 test('a reader that does not read is left behind, and others are not held up', async ({ clickhouse, start }) => {
