@@ -141,9 +141,8 @@ export class DrainingError extends PlumblineError {
 
 /** One client has as many streams open as it may have. */
 export class TooManyStreamsError extends PlumblineError {
-  constructor(most: number) {
-    super(`${most} streams are open from this address already, which is the most that there may be`, {
-      retryable: false,
-    })
+  constructor(most: number, kind: 'address' | 'key') {
+    const whose = kind === 'key' ? 'with this key' : 'from this address'
+    super(`${most} streams are open ${whose} already, which is the most that there may be`, { retryable: false })
   }
 }

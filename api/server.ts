@@ -63,7 +63,11 @@ async function main(): Promise<void> {
     metricsAccess: config.METRICS,
     loggedShare: config.LOG_REQUESTS,
     draining: draining.signal,
-    streams: { total: config.STREAM_CONNECTIONS, perAddress: config.STREAM_CONNECTIONS_PER_ADDRESS },
+    streams: {
+      total: config.STREAM_CONNECTIONS,
+      perAddress: config.STREAM_CONNECTIONS_PER_ADDRESS,
+      perKey: config.STREAM_CONNECTIONS_PER_KEY,
+    },
     payments: paymentTermsOf(config),
     logger,
   })

@@ -3,7 +3,7 @@ import { z } from 'zod'
 
 /** What a key may open besides what is free. */
 export const KeyScope = z.enum(['paid', 'stream']).meta({
-  description: 'paid: routes with a price cost nothing. stream: more streams at the same time',
+  description: 'paid: routes with a price cost nothing. stream: more streams at the same time, from any address',
 })
 export type KeyScope = z.infer<typeof KeyScope>
 

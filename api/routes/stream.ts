@@ -8,7 +8,6 @@ import { eventsAfter } from '../../clickhouse/queries/events-after.js'
 import { newestEvent } from '../../clickhouse/queries/newest-event.js'
 import { EVENT_TYPES } from '../../domain/webhook-event.js'
 import { requireStables, Sequence, StablesQuery, TypesQuery } from '../event-query.js'
-import { networkOf } from '../limits/network-of.js'
 import { problemResponses } from '../problem.js'
 import { querySignal } from '../query-signal.js'
 import { createFeedHub } from '../stream/feed.js'
@@ -31,6 +30,7 @@ export type StreamOptions = StreamLimits & {
 export const DEFAULT_STREAMS: StreamOptions = {
   total: 1000,
   perAddress: 10,
+  perKey: 100,
   intervalMs: 1000,
   heartbeatMs: 15_000,
   stallMs: 30_000,
@@ -115,7 +115,7 @@ export const streamRoute =
       const until = newest?.sequence ?? 0
       requireReached(known === undefined ? 'after' : LAST_EVENT_ID, asked ?? 0, until)
 
-      const release = places.take(networkOf(request.ip))
+      const release = places.take(request.caller, request.ip)
       const { feed, leave } = await hub.join().catch((error) => {
         release()
         throw error

@@ -1,4 +1,6 @@
 import { PlumblineError } from '../../domain/errors.js'
+import { type Caller, hasScope } from '../caller.js'
+import { networkOf } from '../limits/network-of.js'
 import { TooManyStreamsError } from '../request-errors.js'
 
 /** The process has as many streams open as it may have. */
@@ -8,33 +10,39 @@ class StreamsBusyError extends PlumblineError {
   }
 }
 
-/** How many streams may be open at once, in all and from one address. */
-export type StreamLimits = { total: number; perAddress: number }
+/** How many streams may be open at once: in all, from one address, and with one key of scope `stream`. */
+export type StreamLimits = { total: number; perAddress: number; perKey: number }
 
 export type StreamPlaces = {
-  /** Takes a place; the function gives it back, once. Throws where there is none, for this address or at all. */
-  take: (address: string) => () => void
+  /** Takes a place; the function gives it back, once. Throws where there is none, for this caller or at all. */
+  take: (caller: Caller, ip: string) => () => void
 }
 
 /** Keeps streams, which stay open, from taking all connections, and one client from taking all streams. */
-export function createStreamPlaces({ total, perAddress }: StreamLimits): StreamPlaces {
+export function createStreamPlaces({ total, perAddress, perKey }: StreamLimits): StreamPlaces {
   const open = new Map<string, number>()
   let all = 0
+  /** A key of the scope counts by itself, from wherever it is used; anybody else by his address. */
+  const holderOf = (caller: Caller, ip: string) =>
+    hasScope(caller, 'stream')
+      ? { kind: 'key' as const, most: perKey, name: caller.tier === 'subscriber' ? caller.keyId : caller.tier }
+      : { kind: 'address' as const, most: perAddress, name: networkOf(ip) }
   return {
-    take: (address) => {
-      const own = open.get(address) ?? 0
-      if (own >= perAddress) throw new TooManyStreamsError(perAddress)
+    take: (caller, ip) => {
+      const { kind, most, name } = holderOf(caller, ip)
+      const own = open.get(name) ?? 0
+      if (own >= most) throw new TooManyStreamsError(most, kind)
       if (all >= total) throw new StreamsBusyError()
-      open.set(address, own + 1)
+      open.set(name, own + 1)
       all++
       let isTaken = true
       return () => {
         if (!isTaken) return
         isTaken = false
         all--
-        const left = (open.get(address) ?? 1) - 1
-        if (left === 0) open.delete(address)
-        else open.set(address, left)
+        const left = (open.get(name) ?? 1) - 1
+        if (left === 0) open.delete(name)
+        else open.set(name, left)
       }
     },
   }

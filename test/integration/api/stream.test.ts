@@ -5,7 +5,9 @@ import { buildApp } from '../../../api/app.js'
 import type { StreamOptions } from '../../../api/routes/stream.js'
 import { passes } from '../../../domain/event-filter.js'
 import { healthDriftEvent } from '../../../domain/webhook-event.js'
+import { SUBSCRIPTION_KEY } from '../../fixtures/app.js'
 import { addEvents, madeUpEvent } from '../../fixtures/events.js'
+import { addApiKey } from '../../fixtures/keys.js'
 import { addBlocks, addFacts, pegSamples, stableAddress, stablecoin, type Tick } from '../../fixtures/rows.js'
 import { test as base } from '../../fixtures/services.js'
 import { ask, eventIds, listening, openStream, PATIENCE } from '../../fixtures/stream.js'
@@ -174,8 +176,10 @@ test('samples are the newest of each stable, and come where something has change
 })
 
 test('there are so many streams from one address and in all, and a place is free when its reader leaves', async ({
+  clickhouse,
   start,
 }) => {
+  await addApiKey(clickhouse, { key: SUBSCRIPTION_KEY })
   const { app, url } = await start({ perAddress: 2 })
   const counted = async () => /^plumbline_streams (\d+)$/m.exec((await app.inject('/metrics')).payload)?.[1]
   expect(await counted()).toBe('0')
@@ -184,6 +188,9 @@ test('there are so many streams from one address and in all, and a place is free
   third.resume()
   expect([third.statusCode, third.headers['retry-after']]).toEqual([429, '5'])
   expect(await counted()).toBe('2')
+  const withKey = await openStream(url, { authorization: `Bearer ${SUBSCRIPTION_KEY}` })
+  expect(withKey.response.statusCode).toBe(200)
+  withKey.response.destroy()
   open[0]?.response.destroy()
   await vi.waitFor(async () => expect((await openStream(url)).response.statusCode).toBe(200), PATIENCE)
 
