@@ -2,16 +2,25 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { blocksAfter } from '../../clickhouse/queries/blocks-after.js'
 import { coverage } from '../../clickhouse/queries/coverage.js'
 import { declaredGaps } from '../../clickhouse/queries/declared-gaps.js'
+import { ingestProgress } from '../../clickhouse/queries/ingest-progress.js'
+import { jobProgress } from '../../clickhouse/queries/job-progress.js'
 import { jobStatuses } from '../../clickhouse/queries/job-statuses.js'
 import { missingBlockCount } from '../../clickhouse/queries/missing-block-count.js'
 import { newestBlock } from '../../clickhouse/queries/newest-block.js'
 import { newestSampled } from '../../clickhouse/queries/newest-sampled.js'
+import { chainHead } from '../../clickhouse/queries/status/chain-head.js'
 import type { HealthReadings } from '../../domain/health.js'
 import type { SlotJob } from '../../domain/jobs.js'
 import { missingBlocks } from '../../domain/missing-blocks.js'
 
 /** How far back a sample is looked for at least, from the newest block, in seconds; an older one is "not known". */
 const LOOK_BACK_SECONDS = 3600
+
+/** What gets further than the clock in this time, in seconds, is catching up. More than the minute between two looks. */
+const PROGRESS_SECONDS = 300
+
+/** Ingest notes the head every few seconds; older than this, in seconds, it is "not known". */
+const HEAD_IS_KNOWN_SECONDS = 60
 
 const BEGINNING = new Date(0)
 
@@ -40,12 +49,28 @@ export async function readHealth(
     lag_seconds,
     lag_blocks: await blocksSince(last_slot_at ?? BEGINNING),
   }))
+  const since = new Date(now.getTime() - PROGRESS_SECONDS * 1000)
+  const isGaining = (gained_seconds: number | null) => gained_seconds === null || gained_seconds > PROGRESS_SECONDS
+  const [progress] = await ingestProgress(clickhouse, { since })
+  const gaining = (await jobProgress(clickhouse, { since })).filter((job) => isGaining(job.gained_seconds))
+  const gainingJobs = new Set(gaining.map(({ job }) => job))
   return {
-    ingest: { lag_seconds: seconds(newest.block_time, now) },
+    ingest: {
+      lag_seconds: seconds(newest.block_time, now),
+      lag_blocks: await blocksToHead(clickhouse, newest.block_number, now),
+      is_gaining: progress?.has_moved === true && isGaining(progress.gained_seconds),
+    },
     sampling: sampled?.has_stables ? sampling : null,
-    jobs: await Promise.all(jobLags),
+    jobs: (await Promise.all(jobLags)).map((lag) => ({ ...lag, is_gaining: gainingJobs.has(lag.job) })),
     datasets: await datasetGaps(clickhouse),
   }
+}
+
+/** How many blocks the chain has after this one, by the head that ingest saw last; null where that is long ago. */
+async function blocksToHead(clickhouse: ClickHouseClient, block: number, now: Date): Promise<number | null> {
+  const [head] = await chainHead(clickhouse, {})
+  if (!head || seconds(head.seen_at, now) > HEAD_IS_KNOWN_SECONDS) return null
+  return Math.max(0, head.block_number - block)
 }
 
 /** The blocks that are missing, and those of which a family of facts was tried in vain and never read. */

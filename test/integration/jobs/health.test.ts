@@ -101,3 +101,56 @@ test('two monitors that look at the same moment tell of a change once', async ({
   await Promise.all([1, 2, 3, 4].map(() => checkHealth(clickhouse, [], THRESHOLDS, now)))
   expect(await storedEvents(clickhouse)).toHaveLength(1)
 })
+
+test('what catches up is not told of, and what stops doing so is; blocks are counted to the head that ingest sees', async ({
+  clickhouse,
+}) => {
+  const check = async (seconds: number) => {
+    const health = await checkHealth(clickhouse, JOBS, THRESHOLDS, new Date((START + seconds) * 1000))
+    return [
+      health?.states[0]?.lag_blocks,
+      ...(health?.changed ?? []).map(({ component, status }) => `${component} ${status}`),
+    ]
+  }
+  const clock = (seconds: number) => new Date((START + seconds) * 1000).toISOString().replace('T', ' ').replace('Z', '')
+  /** The tip gets blocks in, one a minute of the chain, that end so long before the clock. */
+  let block = 0
+  const ingest = async (at: number, count: number, behind: number): Promise<void> => {
+    const from_block = block + 1
+    const times = Array.from({ length: count }, (_, i) => START + at - behind - 60 * (count - 1 - i))
+    await addBlocks(clickhouse, times, from_block)
+    block += count
+    const range = { from_block, to_block: block, last_hash: '0x', writer: 'test', families: ['logs'], stables: [] }
+    const batch = { track: 'tip', sequence_number: block, state: 'committed', recorded_at: clock(at), ...range }
+    await insertRows(clickhouse, 'ingest_batches', [batch], `tip ${block}`)
+  }
+  const job = async (at: number, slot: number): Promise<void> => {
+    const run = { job: 'peg-events', slot_at: START + slot, revision: 0, state: 'done', result_rows: 0, error: '' }
+    const when = { started_at: clock(at), duration_ms: 0, instance: 'test' }
+    await insertRows(clickhouse, 'job_runs', [{ ...run, ...when }], `slot ${slot}`)
+  }
+
+  // A first start, a day behind.
+  await ingest(0, 10, 80_000)
+  expect(await check(10)).toEqual([null])
+  const head = { tag: 'latest', block_number: 1500, block_time: START + 60, seen_at: clock(60) }
+  await insertRows(clickhouse, 'chain_heads', [head], 'head')
+  await ingest(60, 500, 50_000)
+  expect(await check(61)).toEqual([990])
+  // A head that nobody has seen for long says nothing.
+  expect(await check(125)).toEqual([null])
+  await ingest(400, 400, 30_000)
+  await job(400, -40_000)
+  expect(await check(401)).toEqual([null])
+
+  // From here on ingest gains less than the clock.
+  await ingest(700, 1, 30_240)
+  expect(await check(701)).toEqual([null, 'ingest behind', 'job:peg-events overdue'])
+  await ingest(702, 300, 10_000)
+  expect(await check(703)).toEqual([null])
+  await ingest(710, 160, 10)
+  await job(720, -1000)
+  expect(await check(721)).toEqual([null, 'ingest ok'])
+  await job(730, 600)
+  expect(await check(731)).toEqual([null, 'job:peg-events ok'])
+})
