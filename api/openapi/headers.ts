@@ -17,6 +17,11 @@ const NEXT_CURSOR: Header = {
   description: 'The `cursor` of the next page, in every format; not at the end',
   schema: { type: 'string' },
 }
+const ETAG: Header = {
+  name: 'ETag',
+  description: 'Of this very answer, for `If-None-Match`',
+  schema: { type: 'string' },
+}
 const RETRY_AFTER: Header = {
   name: 'Retry-After',
   description: 'Seconds after which to try again',
@@ -32,6 +37,7 @@ function headersOf(path: string, operation: ApiOperation, status: string): Heade
   if (status !== '200' || !path.startsWith('/api/v1/')) return []
   return [
     METHODOLOGY,
+    ...('304' in operation.responses ? [ETAG] : []),
     ...(hasParameter(operation, 'as_of') ? [AS_OF] : []),
     ...(hasParameter(operation, 'format') ? [NEXT_CURSOR] : []),
   ]
@@ -43,10 +49,13 @@ const referencesTo = (headers: Header[]) =>
 /** Says for every answer which header fields tell something, each defined once. */
 export function withHeaders(document: ApiDocument): ApiDocument {
   document.components.headers = Object.fromEntries(
-    [AS_OF, METHODOLOGY, NEXT_CURSOR, RETRY_AFTER].map(({ name, ...header }) => [name, header]),
+    [AS_OF, METHODOLOGY, ETAG, NEXT_CURSOR, RETRY_AFTER].map(({ name, ...header }) => [name, header]),
   )
-  const { TooManyRequests } = document.components.responses ?? {}
-  if (TooManyRequests && !('$ref' in TooManyRequests)) TooManyRequests.headers = referencesTo([RETRY_AFTER])
+  const common = { TooManyRequests: [RETRY_AFTER], NotModified: [ETAG] }
+  for (const [name, headers] of Object.entries(common)) {
+    const response = document.components.responses?.[name]
+    if (response && !('$ref' in response)) response.headers = referencesTo(headers)
+  }
   for (const { path, operation } of operationsOf(document)) {
     for (const [status, response] of Object.entries(operation.responses)) {
       const headers = headersOf(path, operation, status)

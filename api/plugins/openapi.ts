@@ -7,6 +7,7 @@ import { recordedAnswers, withExamples } from '../openapi/examples.js'
 import { DOCUMENT_HEAD } from '../openapi/head.js'
 import { withHeaders } from '../openapi/headers.js'
 import { llmsText } from '../openapi/llms-text.js'
+import { withNotModified } from '../openapi/not-modified.js'
 import { tidy } from '../openapi/tidy.js'
 import { paymentInfo } from '../payments/payment-info.js'
 import type { PaymentTerms } from '../payments/terms.js'
@@ -21,11 +22,14 @@ const CACHE_CONTROL = 'public, max-age=300'
 export async function openapi(app: FastifyInstance, payments: PaymentTerms | null): Promise<void> {
   const { problems, ...recorded } = recordedAnswers()
   const prices = new Map<string, string>()
+  const cached = new Set<string>()
   await app.register(swagger, {
     openapi: DOCUMENT_HEAD,
     transform: (route) => {
-      const price = route.route.config?.price
-      if (price !== undefined && route.schema?.operationId) prices.set(route.schema.operationId, price)
+      const { price, cache } = route.route.config ?? {}
+      const operationId = route.schema?.operationId
+      if (price !== undefined && operationId) prices.set(operationId, price)
+      if (cache !== undefined && operationId) cached.add(operationId)
       const { schema, url } = jsonSchemaTransform(route)
       if (payments === null || price === undefined) return { schema, url }
       const info = paymentInfo(payments, price, route.schema?.summary ?? '')
@@ -33,7 +37,8 @@ export async function openapi(app: FastifyInstance, payments: PaymentTerms | nul
     },
     transformObject: (input) => {
       const document = tidy(jsonSchemaTransformObject(input) as unknown as ApiDocument)
-      return withHeaders(withCommonResponses(withExamples(document, recorded), problems)) as object
+      const described = withCommonResponses(withExamples(document, recorded), problems)
+      return withHeaders(withNotModified(described, cached)) as object
     },
   })
   const hidden = { schema: { hide: true } }

@@ -173,7 +173,7 @@ test('every failure is described as the problem document that it is', ({ documen
     for (const [status, response] of Object.entries(responses)) {
       const { description, content } = common[`${response.$ref}`.split('/').at(-1) ?? ''] ?? response
       expect(description).toBeTruthy()
-      if (status === '200') continue
+      if (status === '200' || status === '304') continue
       expect(content).toMatchObject({
         'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
       })
@@ -182,6 +182,32 @@ test('every failure is described as the problem document that it is', ({ documen
   expect(Object.keys(document.components.schemas.Problem?.properties ?? {})).toEqual(
     expect.arrayContaining(['type', 'title', 'status', 'detail', 'parameter', 'errors']),
   )
+})
+
+test('whatever is cached is said to have an ETag, and to answer 304 without a body to who has it', ({ document }) => {
+  const answering = operations(document).filter(([, { responses }]) => '304' in responses)
+  expect(answering.map(([path]) => path).sort()).toEqual([
+    '/api/v1/fee-economics/overview',
+    '/api/v1/stablecoins',
+    '/api/v1/stablecoins/flow-anomalies',
+    '/api/v1/stablecoins/flows',
+    '/api/v1/stablecoins/{address}',
+    '/api/v1/stablecoins/{address}/depth',
+    '/api/v1/stablecoins/{address}/peg',
+    '/api/v1/stablecoins/{address}/peg-events',
+    '/api/v1/stablecoins/{address}/reserves',
+    '/api/v1/stablecoins/{address}/rewards',
+    '/api/v1/stablecoins/{address}/risk',
+    '/api/v1/stablecoins/{address}/roles',
+  ])
+  const ETag = { $ref: '#/components/headers/ETag' }
+  for (const [path, { responses }] of answering) {
+    expect([path, responses['304']]).toEqual([path, { $ref: '#/components/responses/NotModified' }])
+    expect([path, responses['200']]).toMatchObject([path, { headers: { ETag } }])
+  }
+  const { NotModified } = document.components.responses
+  expect(NotModified).toMatchObject({ headers: { ETag } })
+  expect(NotModified).not.toHaveProperty('content')
 })
 
 test('every reference leads somewhere, and nothing is defined that nothing refers to', ({ document }) => {
