@@ -1,0 +1,46 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+
+/** A receiver rejects what was signed longer ago, or further ahead, in seconds: so a recorded delivery is of no use later. */
+export const SIGNATURE_TOLERANCE_SECONDS = 300
+
+/** The key is the secret as it was given out, `whsec_` included, in UTF-8. */
+const hmacOf = (secret: string, timestamp: string, body: string | Buffer): Buffer =>
+  createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest()
+
+/**
+ * The value of X-Service-Signature for a body sent at `at`: `t=<unix seconds>,v1=<hexadecimal HMAC-SHA256 of "t.body">`,
+ * with one v1 for each of `secrets`, newest first. There are two while a secret is being replaced.
+ */
+export function signatureHeader(sent: { body: string | Buffer; secrets: readonly string[]; at: Date }): string {
+  const timestamp = Math.floor(sent.at.getTime() / 1000).toString()
+  const signatures = sent.secrets.map((secret) => `v1=${hmacOf(secret, timestamp, sent.body).toString('hex')}`)
+  return [`t=${timestamp}`, ...signatures].join(',')
+}
+
+/** Why a delivery is not to be believed. */
+export type SignatureProblem = 'missing' | 'malformed' | 'too old' | 'from the future' | 'wrong'
+
+/**
+ * What is wrong with the signature of a delivery received at `now`; null where one of its v1 was made with `secret` over
+ * these very bytes. Parts of the header that are neither t nor v1 are for later versions, and passed over.
+ */
+export function signatureProblem(received: {
+  header: string | undefined
+  body: string | Buffer
+  secret: string
+  now: Date
+}): SignatureProblem | null {
+  if (received.header === undefined) return 'missing'
+  const parts = received.header.split(',').map((part) => part.trim())
+  const valuesOf = (name: string): string[] =>
+    parts.filter((part) => part.startsWith(`${name}=`)).map((part) => part.slice(name.length + 1))
+  const [timestamp, ...others] = valuesOf('t')
+  const signatures = valuesOf('v1')
+  if (timestamp === undefined || others.length > 0 || signatures.length === 0) return 'malformed'
+  if (!/^\d{1,12}$/.test(timestamp) || !signatures.every((one) => /^[0-9a-f]{64}$/.test(one))) return 'malformed'
+  const age = Math.floor(received.now.getTime() / 1000) - Number(timestamp)
+  if (age > SIGNATURE_TOLERANCE_SECONDS) return 'too old'
+  if (age < -SIGNATURE_TOLERANCE_SECONDS) return 'from the future'
+  const expected = hmacOf(received.secret, timestamp, received.body)
+  return signatures.some((one) => timingSafeEqual(Buffer.from(one, 'hex'), expected)) ? null : 'wrong'
+}
