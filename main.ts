@@ -40,6 +40,9 @@ const origins = (urls: string): string =>
     .map((url) => new URL(url).origin)
     .join(', ')
 
+/** On the local chain those who are told of events are on this machine. */
+const LOCAL_RECEIVERS = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128', WEBHOOK_ALLOWED_PORTS: 'any' }
+
 /** Of what is generated. */
 const KEY_BYTES = 32
 
@@ -192,6 +195,13 @@ async function main(): Promise<void> {
     PAYMENT_RECIPIENT: config.PAYMENT_RECIPIENT ?? (config.RPC_URL === undefined ? payee : undefined),
   })
 
+  const receivers = Object.fromEntries(
+    Object.entries(config.RPC_URL === undefined ? LOCAL_RECEIVERS : {}).map(([name, value]) => [
+      name,
+      process.env[name] || value,
+    ]),
+  )
+
   const bringUp = async (): Promise<void> => {
     const [{ CLICKHOUSE_URL, accounts }, { database, ...chain }] = await Promise.all([startClickHouse(), startChain()])
     const store = { CLICKHOUSE_URL, CLICKHOUSE_DATABASE: config.CLICKHOUSE_DATABASE ?? database }
@@ -206,7 +216,7 @@ async function main(): Promise<void> {
       `ingest      ${await startPart({ name: 'ingest', entry: './ingest/main.js', env: { ...store, ...accounts.writer, ...chain }, ready: textReady('ingest ') })}`,
     )
     say(
-      `jobs        ${await startPart({ name: 'jobs', entry: './jobs/main.js', env: { ...store, ...accounts.writer }, ready: textReady('jobs ') })}`,
+      `jobs        ${await startPart({ name: 'jobs', entry: './jobs/main.js', env: { ...store, ...accounts.writer, ...receivers }, ready: textReady('jobs ') })}`,
     )
     const secrets = await apiSecrets()
     const api = await startPart({
@@ -218,6 +228,7 @@ async function main(): Promise<void> {
         CLICKHOUSE_RECORDS_USER: accounts.writer.CLICKHOUSE_USER,
         CLICKHOUSE_RECORDS_PASSWORD: accounts.writer.CLICKHOUSE_PASSWORD,
         ...secrets,
+        ...receivers,
         ...paymentEnv(chain),
       },
       ready: textReady('api ready at '),

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { type ClickHouseEnv, clickhouseEnv } from '../clickhouse/env.js'
+import { parseNetwork } from '../domain/networks.js'
 import { envInt, envNumber, envUrl, logLevel } from '../domain/parse-env.js'
-import { isNetwork } from './limits/network-of.js'
+import { webhookEnv } from '../domain/webhook-env.js'
 import { paymentEnv } from './payments/env.js'
 import type { MetricsAccess } from './plugins/metrics.js'
 
@@ -24,7 +25,10 @@ const secretsKey = z
 const trustProxy = z
   .string()
   .transform((text) => text.split(',').map((one) => one.trim()))
-  .refine((networks) => networks.every(isNetwork), 'must be IP addresses and CIDR networks, separated by commas')
+  .refine(
+    (networks) => networks.every((network) => parseNetwork(network) !== null),
+    'must be IP addresses and CIDR networks, separated by commas',
+  )
 
 /** A word for who may read the metrics, or the token that opens them. */
 const metricsAccess = z
@@ -59,6 +63,7 @@ export const ApiConfig = z.object({
   STREAM_CONNECTIONS: envInt(1, 100_000).default(1000),
   STREAM_CONNECTIONS_PER_ADDRESS: envInt(1, 100_000).default(10),
   STREAM_CONNECTIONS_PER_KEY: envInt(1, 100_000).default(100),
+  ...webhookEnv,
   ...paymentEnv,
   /** Of ingest: payments go to its first node where none is named for them. */
   RPC_URL: z.string().optional(),

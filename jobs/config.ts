@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { clickhouseEnv } from '../clickhouse/env.js'
 import { envInt, envUrl, logLevel } from '../domain/parse-env.js'
+import { WEBHOOK_SITE_URL, webhookEnv } from '../domain/webhook-env.js'
 
 /** What the jobs read from their environment. */
 export const JobsConfig = z.object({
@@ -12,6 +13,8 @@ export const JobsConfig = z.object({
   HEALTH_MAX_SAMPLING_LAG_SECONDS: envInt(1, 86_400).default(180),
   HEALTH_MAX_LATE_PERIODS: envInt(1, 1000).default(3),
   HEALTH_MAX_MISSING_BLOCKS: envInt(0, 1_000_000_000).default(0),
+  ...webhookEnv,
+  WEBHOOK_SITE_URL,
   LOG_LEVEL: logLevel,
 })
 export type JobsConfig = z.infer<typeof JobsConfig>
