@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type ClickHouseEnv, clickhouseEnv } from '../clickhouse/env.js'
 import { parseNetwork } from '../domain/networks.js'
 import { envInt, envNumber, envUrl, logLevel } from '../domain/parse-env.js'
+import { secretsKey } from '../domain/secrets-key.js'
 import { webhookEnv } from '../domain/webhook-env.js'
 import { paymentEnv } from './payments/env.js'
 import type { MetricsAccess } from './plugins/metrics.js'
@@ -14,12 +15,6 @@ const adminKey = z
   .string()
   .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII characters without spaces')
   .min(SHORTEST_KEY, `must have at least ${SHORTEST_KEY} characters`)
-
-const SECRETS_KEY_BYTES = 32
-const secretsKey = z
-  .string()
-  .regex(/^[\w-]{43}$/, `must be ${SECRETS_KEY_BYTES} bytes in base64url, 43 characters`)
-  .transform((text) => Buffer.from(text, 'base64url'))
 
 /** Not a number of proxies: with it, who reaches the API past them could say any address. */
 const trustProxy = z
