@@ -5,6 +5,8 @@ CREATE TABLE IF NOT EXISTS webhook_subscriptions
     id                    String                        COMMENT 'wh_ and 16 hexadecimal digits',
     version               UInt32                        COMMENT 'from 1',
     change                String                        COMMENT 'random, of the request that made this version',
+    request_key           String                        COMMENT 'hash of its Idempotency-Key and of what it was sent to; empty where it had none',
+    request_body          String                        COMMENT 'hash of what it said, where it had one',
     label                 String                        COMMENT 'in the words of who made it',
     url                   String                        COMMENT 'where deliveries are sent',
     event_types           Array(LowCardinality(String)),
@@ -37,6 +39,7 @@ CREATE TABLE IF NOT EXISTS webhook_deliveries
     event_at         DateTime64(3, 'UTC')                 COMMENT 'when the event became known, or the test or replay was asked for',
     recorded_at      DateTime64(3, 'UTC') DEFAULT now64(3),
     INDEX event_index event_id TYPE bloom_filter GRANULARITY 1,
+    INDEX recorded_index recorded_at TYPE minmax GRANULARITY 1,
     INDEX subscription_index subscription_id TYPE set(64) GRANULARITY 1
 )
 ENGINE = MergeTree ORDER BY delivery_id
@@ -67,7 +70,9 @@ CREATE TABLE IF NOT EXISTS webhook_attempts
     started_at      DateTime64(3, 'UTC'),
     duration_ms     UInt32,
     next_attempt_at Nullable(DateTime64(3, 'UTC'))      COMMENT 'null where this was the last attempt',
-    instance        LowCardinality(String)              COMMENT 'random id of the process that sent it'
+    instance        LowCardinality(String)              COMMENT 'random id of the process that sent it',
+    INDEX started_index started_at TYPE minmax GRANULARITY 1,
+    INDEX subscription_index subscription_id TYPE set(64) GRANULARITY 1
 )
 ENGINE = MergeTree ORDER BY (delivery_id, attempt)
 SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 1024;
