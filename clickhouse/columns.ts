@@ -26,3 +26,9 @@ export const policyType = z.enum(['allow_all', 'reject_all', 'whitelist', 'black
 
 /** A 64-bit or wider integer, which travels as a decimal string. */
 export const integerText = z.string().regex(/^-?\d+$/)
+
+/** A 64-bit number that stays below 2^53, so that it is a number in JSON as well. */
+export const safeInteger = z.string().transform(Number).pipe(z.int())
+
+/** A time as a DateTime64(3) is written: unix seconds to the millisecond. */
+export const unixSeconds = (time: Date): string => (time.getTime() / 1000).toFixed(3)

@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
+import { appendNumbered } from '../clickhouse/append-numbered.js'
 import { knownEvents } from '../clickhouse/queries/known-events.js'
 import { newestEvent } from '../clickhouse/queries/newest-event.js'
 import { insertEvents } from '../clickhouse/tables/events.js'
@@ -17,15 +18,13 @@ export async function announce(
 ): Promise<void> {
   if (events.length === 0) return
   const ids = events.map(({ id }) => id)
-  let tried = 0
-  for (;;) {
-    // In this order: whatever is recorded after the first look makes the insert below do nothing.
-    const [newest] = await newestEvent(clickhouse, {})
-    const known = new Set((await knownEvents(clickhouse, { ids })).map(({ id }) => id))
-    const missing = events.filter(({ id }) => !known.has(id))
-    if (missing.length === 0) return
-    // A kill between the note of an insert's token and its rows has used a number up.
-    tried = Math.max(newest?.sequence ?? 0, tried) + 1
-    await insertEvents(clickhouse, missing, { first: tried, slot_at: Math.floor(at.getTime() / 1000), revision })
-  }
+  const slot_at = Math.floor(at.getTime() / 1000)
+  await appendNumbered({
+    newest: async () => (await newestEvent(clickhouse, {}))[0]?.sequence ?? 0,
+    missing: async () => {
+      const known = new Set((await knownEvents(clickhouse, { ids })).map(({ id }) => id))
+      return events.filter(({ id }) => !known.has(id))
+    },
+    insert: (missing, first) => insertEvents(clickhouse, missing, { first, slot_at, revision }),
+  })
 }

@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
+import { unixSeconds } from '../columns.js'
 import { insertRows } from '../insert-rows.js'
 
 /** A version of a key, as the migration describes it. */
@@ -22,8 +23,8 @@ export function insertApiKey(clickhouse: ClickHouseClient, key: ApiKeyVersion): 
   const row = {
     ...key,
     version,
-    created_at: seconds(key.created_at),
-    revoked_at: key.revoked_at && seconds(key.revoked_at),
+    created_at: unixSeconds(key.created_at),
+    revoked_at: key.revoked_at && unixSeconds(key.revoked_at),
   }
   return insertRows(clickhouse, 'api_keys', [row], `${key.id}:${version}`)
 }
@@ -34,9 +35,6 @@ export function insertApiKeyUses(
   uses: ReadonlyMap<string, Date>,
   token: string,
 ): Promise<void> {
-  const rows = [...uses].map(([id, used_at]) => ({ id, used_at: seconds(used_at) }))
+  const rows = [...uses].map(([id, used_at]) => ({ id, used_at: unixSeconds(used_at) }))
   return insertRows(clickhouse, 'api_key_uses', rows, token)
 }
-
-/** Unix seconds to the millisecond, which is how a DateTime64(3) is written. */
-const seconds = (time: Date): string => (time.getTime() / 1000).toFixed(3)
