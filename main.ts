@@ -176,18 +176,19 @@ async function main(): Promise<void> {
   }
 
   /** What the environment does not name is made at the first start and kept. */
-  const apiSecrets = async (): Promise<Record<string, string>> => {
-    const made: Record<string, string> = {}
-    if (config.ADMIN_API_KEY === undefined) {
-      const { secret, isNew } = await keptSecret(join(dataDir, 'admin.key'), KEY_BYTES, 'ak_')
-      made.ADMIN_API_KEY = secret
-      const file = join(config.DATA_DIR, 'admin.key')
-      say(`admin key   ${isNew ? `${secret} (said this once; kept in ${file})` : `in ${file}`}`)
-    }
-    if (config.SECRETS_KEY === undefined)
-      made.SECRETS_KEY = (await keptSecret(join(dataDir, 'secrets.key'), KEY_BYTES)).secret
-    return made
+  const adminKey = async (): Promise<Record<string, string>> => {
+    if (config.ADMIN_API_KEY !== undefined) return {}
+    const { secret, isNew } = await keptSecret(join(dataDir, 'admin.key'), KEY_BYTES, 'ak_')
+    const file = join(config.DATA_DIR, 'admin.key')
+    say(`admin key   ${isNew ? `${secret} (said this once; kept in ${file})` : `in ${file}`}`)
+    return { ADMIN_API_KEY: secret }
   }
+
+  /** What the API seals with it, jobs have to open. */
+  const secretsKey = async (): Promise<Record<string, string>> =>
+    config.SECRETS_KEY === undefined
+      ? { SECRETS_KEY: (await keptSecret(join(dataDir, 'secrets.key'), KEY_BYTES)).secret }
+      : {}
 
   /** Payments are made on the chain that is read; on the local one, to an account of it. */
   const paymentEnv = (chain: { RPC_URL: string }): Record<string, string | undefined> => ({
@@ -215,10 +216,11 @@ async function main(): Promise<void> {
     say(
       `ingest      ${await startPart({ name: 'ingest', entry: './ingest/main.js', env: { ...store, ...accounts.writer, ...chain }, ready: textReady('ingest ') })}`,
     )
+    const secrets = await secretsKey()
     say(
-      `jobs        ${await startPart({ name: 'jobs', entry: './jobs/main.js', env: { ...store, ...accounts.writer, ...receivers }, ready: textReady('jobs ') })}`,
+      `jobs        ${await startPart({ name: 'jobs', entry: './jobs/main.js', env: { ...store, ...accounts.writer, ...receivers, ...secrets }, ready: textReady('jobs ') })}`,
     )
-    const secrets = await apiSecrets()
+    const adminKeyEnv = await adminKey()
     const api = await startPart({
       name: 'api',
       entry: './api/server.js',
@@ -227,6 +229,7 @@ async function main(): Promise<void> {
         ...accounts.reader,
         CLICKHOUSE_RECORDS_USER: accounts.writer.CLICKHOUSE_USER,
         CLICKHOUSE_RECORDS_PASSWORD: accounts.writer.CLICKHOUSE_PASSWORD,
+        ...adminKeyEnv,
         ...secrets,
         ...receivers,
         ...paymentEnv(chain),

@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import { clickhouseEnv } from '../clickhouse/env.js'
 import { envInt, envUrl, logLevel } from '../domain/parse-env.js'
+import { secretsKey } from '../domain/secrets-key.js'
 import { WEBHOOK_SITE_URL, webhookEnv } from '../domain/webhook-env.js'
 
 /** What the jobs read from their environment. */
 export const JobsConfig = z.object({
   ...clickhouseEnv,
   REDIS_URL: envUrl('redis', 'rediss').optional(),
+  SECRETS_KEY: secretsKey.optional(),
   JOBS_LEASE_SECONDS: envInt(1, 300).default(15),
   JOB_SLOT_SECONDS: envInt(1, 3600).default(120),
   HEALTH_MAX_LAG_SECONDS: envInt(1, 86_400).default(180),
