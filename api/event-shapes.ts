@@ -25,9 +25,11 @@ const PegBreakEnd = z.object({
 
 const HealthDrift = z.object({
   component: z.string().meta({
-    description: 'ingest, sampling, job:<name> or dataset:<blocks, logs, pegs or state>',
+    description: 'ingest, sampling, job:<name>, dataset:<blocks, logs, pegs or state> or webhook <id>',
   }),
-  status: z.enum(['ok', 'behind', 'stalled', 'overdue', 'gaps']).meta({ description: 'What it has changed to' }),
+  status: z.enum(['ok', 'behind', 'stalled', 'overdue', 'gaps', 'disabled']).meta({
+    description: 'What it has changed to; disabled: a webhook whose receiver has failed for days, or is gone',
+  }),
   lag_blocks: z.int().nullable().meta({ description: 'Blocks behind, or of a dataset missing; null: not measured' }),
   lag_seconds: z.int().nullable().meta({ description: 'null: not measured' }),
   detected_at: z.iso.datetime().meta({ description: 'When the monitor saw it' }),

@@ -136,7 +136,7 @@ export function flowAnomalyEvent(anomaly: PublishedAnomaly): FoundEvent {
 /** How a part of the service is. `lag_blocks` and `lag_seconds` are null where they are not measured. */
 export type ComponentHealth = {
   component: string
-  status: 'ok' | 'behind' | 'stalled' | 'overdue' | 'gaps'
+  status: 'ok' | 'behind' | 'stalled' | 'overdue' | 'gaps' | 'disabled'
   lag_blocks: number | null
   lag_seconds: number | null
 }

@@ -45,10 +45,12 @@ CREATE TABLE IF NOT EXISTS webhook_deliveries
 ENGINE = MergeTree ORDER BY delivery_id
 SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 1024;
 
--- Up to where the log of events has been made into deliveries.
+-- Up to where the log of events has been made into deliveries, and up to where those are over, so that who starts needs not
+-- look at all that ever were. Both only grow: the greatest of each counts.
 CREATE TABLE IF NOT EXISTS webhook_fan_outs
 (
     sequence_number UInt64 COMMENT 'of the newest event whose deliveries are all recorded',
+    settled_before  UInt64 COMMENT 'every delivery with a smaller number is over',
     recorded_at     DateTime64(3, 'UTC') DEFAULT now64(3)
 )
 ENGINE = MergeTree ORDER BY sequence_number
