@@ -37,6 +37,9 @@ import { shedding } from './plugins/shedding.js'
 import { rawProblem, sendProblem } from './problem.js'
 import { createRequestIds } from './request-ids.js'
 import { adminKeysRoutes } from './routes/admin-keys.js'
+import { adminWebhookDeliveriesRoutes } from './routes/admin-webhook-deliveries.js'
+import { adminWebhookSwitchesRoutes } from './routes/admin-webhook-switches.js'
+import { adminWebhooksRoutes } from './routes/admin-webhooks.js'
 import { analysisRoute } from './routes/analysis.js'
 import { depthRoute } from './routes/depth.js'
 import { eventsRoute } from './routes/events.js'
@@ -59,6 +62,7 @@ import { DEFAULT_STREAMS, type StreamOptions, streamRoute } from './routes/strea
 import { serializerCompiler } from './serializer.js'
 import { createServiceState } from './service-state.js'
 import { stateMetrics } from './state-metrics.js'
+import { required, type WebhookTerms } from './webhooks/terms.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -113,6 +117,8 @@ export type AppDeps = {
   streams?: Partial<StreamOptions> | undefined
   /** On which terms requests can be paid; without any, only keys open what has a price. */
   payments?: PaymentTerms | null | undefined
+  /** On which terms webhooks are taken on; without any, their routes are 503. */
+  webhooks?: WebhookTerms | null | undefined
   logger: FastifyBaseLogger
 }
 
@@ -134,6 +140,7 @@ export async function buildApp({
   draining = new AbortController().signal,
   streams,
   payments: terms = null,
+  webhooks = null,
   logger,
 }: AppDeps) {
   const curated = curatedBriefings()
@@ -199,6 +206,18 @@ export async function buildApp({
   if (metricsAccess !== 'off') await app.register(metricsRoute)
   await app.register(indexRoute)
   await app.register(adminKeysRoutes(callerLimits.key), { prefix: '/api/admin' })
+  await app.register(
+    async (admin) => {
+      admin.addHook('onRequest', async (_, reply) => {
+        reply.header('cache-control', 'no-store')
+        required(webhooks)
+      })
+      await admin.register(adminWebhooksRoutes(webhooks))
+      await admin.register(adminWebhookSwitchesRoutes(webhooks))
+      await admin.register(adminWebhookDeliveriesRoutes)
+    },
+    { prefix: '/api/admin' },
+  )
   await app.register(
     async (api) => {
       api.addHook('onRequest', (_, reply, done) => {

@@ -59,6 +59,7 @@ export const ApiConfig = z.object({
   STREAM_CONNECTIONS_PER_ADDRESS: envInt(1, 100_000).default(10),
   STREAM_CONNECTIONS_PER_KEY: envInt(1, 100_000).default(100),
   ...webhookEnv,
+  WEBHOOK_MAX_SUBSCRIPTIONS: envInt(1, 100_000).default(1000),
   ...paymentEnv,
   /** Of ingest: payments go to its first node where none is named for them. */
   RPC_URL: z.string().optional(),

@@ -6,6 +6,7 @@ import { BadParameterError } from '../domain/bad-parameter.js'
 import { PlumblineError } from '../domain/errors.js'
 import { REFERENCE_STABLE } from '../domain/peg.js'
 import {
+  ConflictError,
   DrainingError,
   ForbiddenError,
   InvalidKeyError,
@@ -17,9 +18,11 @@ import {
   PaymentRefusedError,
   PaymentRequiredError,
   PaymentsAwayError,
+  ReusedKeyError,
   TooManyRequestsError,
   TooManyStreamsError,
   UrlTooLongError,
+  WebhooksNotConfiguredError,
 } from './request-errors.js'
 
 const Fault = z.object({
@@ -136,6 +139,14 @@ function refusalOf(error: unknown): Answer | null {
   return null
 }
 
+function webhookRefusal(error: unknown): Answer | null {
+  if (error instanceof ConflictError) return { status: 409, kind: error.kind, detail: error.message }
+  if (error instanceof ReusedKeyError) return { status: 422, kind: 'idempotency-key-reused', detail: error.message }
+  if (error instanceof WebhooksNotConfiguredError)
+    return { status: 503, kind: 'webhooks-not-configured', detail: error.message }
+  return null
+}
+
 function answerTo(error: unknown): Answer {
   const faults = validationFaults(error)
   if (faults) return { status: 400, kind: 'bad-parameter', detail: sentence(faults), faults }
@@ -149,6 +160,8 @@ function answerTo(error: unknown): Answer {
   }
   const refused = refusalOf(error)
   if (refused) return refused
+  const hooked = webhookRefusal(error)
+  if (hooked) return hooked
   if (error instanceof MethodNotAllowedError)
     return { status: 405, kind: 'method-not-allowed', detail: error.message, headers: { allow: error.allow } }
   const { statusCode, code } = error as Partial<FastifyError>

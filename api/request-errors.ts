@@ -2,7 +2,13 @@ import { PlumblineError } from '../domain/errors.js'
 
 /** What was asked for does not exist. `kind` is the last part of the problem's type. */
 export class NotFoundError extends PlumblineError {
-  readonly kind: 'unknown-route' | 'unknown-stable' | 'unknown-key' | 'before-history'
+  readonly kind:
+    | 'unknown-route'
+    | 'unknown-stable'
+    | 'unknown-key'
+    | 'unknown-webhook'
+    | 'unknown-delivery'
+    | 'before-history'
   readonly parameter: string | undefined
 
   constructor(kind: NotFoundError['kind'], message: string, parameter?: string) {
@@ -144,5 +150,31 @@ export class TooManyStreamsError extends PlumblineError {
   constructor(most: number, kind: 'address' | 'key') {
     const whose = kind === 'key' ? 'with this key' : 'from this address'
     super(`${most} streams are open ${whose} already, which is the most that there may be`, { retryable: false })
+  }
+}
+
+/** What is asked for would be possible, if not for the state that something is in. `kind` is the last part of the problem's type. */
+export class ConflictError extends PlumblineError {
+  readonly kind: 'webhook-disabled' | 'too-many-webhooks'
+
+  constructor(kind: ConflictError['kind'], message: string) {
+    super(message, { retryable: false })
+    this.kind = kind
+  }
+}
+
+/** An Idempotency-Key came with another body before: this is no repeat of that request. */
+export class ReusedKeyError extends PlumblineError {
+  constructor() {
+    super('this Idempotency-Key was sent with another body before; a new request needs a new key', {
+      retryable: false,
+    })
+  }
+}
+
+/** This service has nothing to seal the secrets of webhooks with. */
+export class WebhooksNotConfiguredError extends PlumblineError {
+  constructor() {
+    super('webhooks need SECRETS_KEY, which this service was started without', { retryable: false })
   }
 }

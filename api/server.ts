@@ -10,6 +10,7 @@ import { buildApp } from './app.js'
 import { ApiConfig, recordsEnv } from './config.js'
 import { createMetrics } from './metrics.js'
 import { paymentTermsOf } from './payments/env.js'
+import { webhookTermsOf } from './webhooks/terms.js'
 
 /** How often connections that have become idle are closed at the end. */
 const CLOSE_IDLE_MS = 100
@@ -47,6 +48,7 @@ async function main(): Promise<void> {
   const metrics = createMetrics()
   // Of the whole process, so not for every app that a test makes.
   collectDefaultMetrics({ register: metrics.registry })
+  if (config.SECRETS_KEY === undefined) logger.warn('without SECRETS_KEY there are no webhooks')
   const draining = new AbortController()
   const app = await buildApp({
     clickhouse,
@@ -69,6 +71,7 @@ async function main(): Promise<void> {
       perKey: config.STREAM_CONNECTIONS_PER_KEY,
     },
     payments: paymentTermsOf(config),
+    webhooks: webhookTermsOf(config),
     logger,
   })
   try {

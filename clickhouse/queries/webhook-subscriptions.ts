@@ -77,14 +77,14 @@ export const webhookSubscriptionVersion = defineQuery({
     WHERE id = {id: String} AND version = {version: UInt32}`,
 })
 
-/** The newest version that was asked for with a key, and how many were; nothing where there is none. */
+/** The version that a request, which has named itself, has made; nothing where it has made none. */
 export const webhookVersionOfRequest = defineQuery({
   name: 'webhook_version_of_request',
   params: z.object({ request_key: z.string() }),
-  row: RequestedVersion.extend({ requests: z.int() }),
+  row: RequestedVersion,
   sql: `
-    SELECT ${COLUMNS}, change, request_key, request_body, toUInt32(count() OVER ()) AS requests
+    SELECT ${COLUMNS}, change, request_key, request_body
     FROM webhook_subscriptions
     WHERE request_key = {request_key: String}
-    ORDER BY changed_at DESC, version DESC LIMIT 1`,
+    ORDER BY version LIMIT 1`,
 })

@@ -7,6 +7,7 @@ import { type Body, bodiesOf, garbageBodies } from '../../fixtures/hostile-bodie
 import { hostileHeaders, urlsOf } from '../../fixtures/hostile-requests.js'
 import { httpClient } from '../../fixtures/http.js'
 import { type Market, SPARE_KEY_ID, withMarket } from '../../fixtures/market.js'
+import { WEBHOOK_IDS } from '../../fixtures/market-webhooks.js'
 import { answerChecker } from '../../fixtures/openapi-check.js'
 
 /** Requests for each operation; FUZZ_RUNS=2000 FUZZ_SEED=7 for a long run. */
@@ -40,7 +41,8 @@ const knownValues = ({ plan, start, end }: Market): Record<string, string[]> => 
     as_of: instants,
     from: instants,
     to: instants,
-    id: [SPARE_KEY_ID, 'key_none'],
+    id: [SPARE_KEY_ID, ...Object.values(WEBHOOK_IDS), 'none'],
+    delivery_id: ['1', '2', '99'],
   }
 }
 

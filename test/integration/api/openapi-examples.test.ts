@@ -28,8 +28,9 @@ const mediaTypeOf = (response: LightMyRequestResponse): string =>
 
 /** An answer with the beginning of its lists. */
 function shortened(value: unknown): unknown {
-  // Of a key that never opened anything but the database of this test.
-  if (typeof value === 'string') return value.replace(/^pk_.{20,}$/, `pk_${'x'.repeat(43)}`)
+  // Of secrets that were never good for anything but the database of this test.
+  if (typeof value === 'string')
+    return value.replace(/^pk_.{20,}$/, `pk_${'x'.repeat(43)}`).replace(/^whsec_.{20,}$/, `whsec_${'x'.repeat(32)}`)
   if (Array.isArray(value)) return value.slice(0, SHOWN).map(shortened)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, shortened(field)]))

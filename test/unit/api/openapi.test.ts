@@ -59,7 +59,19 @@ function* values(value: unknown): Generator<unknown> {
 }
 
 /** The routes that change something are the operator's. */
-const ADMIN: Record<string, string[]> = { '/api/admin/keys': ['get', 'post'], '/api/admin/keys/{id}': ['delete'] }
+const ADMIN: Record<string, string[]> = {
+  '/api/admin/keys': ['get', 'post'],
+  '/api/admin/keys/{id}': ['delete'],
+  '/api/admin/webhooks': ['get', 'post'],
+  '/api/admin/webhooks/{id}': ['delete', 'get', 'patch'],
+  '/api/admin/webhooks/{id}/deliveries': ['get'],
+  '/api/admin/webhooks/{id}/deliveries/{delivery_id}/replay': ['post'],
+  '/api/admin/webhooks/{id}/disable': ['post'],
+  '/api/admin/webhooks/{id}/enable': ['post'],
+  '/api/admin/webhooks/{id}/replay': ['post'],
+  '/api/admin/webhooks/{id}/rotate-secret': ['post'],
+  '/api/admin/webhooks/{id}/test': ['post'],
+}
 
 test('the document is OpenAPI 3.1 and has every route, for the public by GET alone', ({ document }) => {
   expect(document.openapi).toBe('3.1.0')
@@ -146,6 +158,9 @@ test('every failure is described as the problem document that it is', ({ documen
     '/health/live': ['400'],
     '/health/ready': ['400', '503'],
     '/api/admin/keys': ['400', '401', '403', '503'],
+    '/api/admin/webhooks': ['400', '401', '403', '503'],
+    '/api/admin/webhooks/{id}': ['400', '401', '403', '404', '503'],
+    '/api/admin/webhooks/{id}/deliveries': ['400', '401', '403', '404', '503'],
     '/api/v1/events': ['400', '404', '503'],
     '/api/v1/stream': ['400', '404', '503'],
     '/api/v1/fee-economics/overview': ['400', '404', '503'],

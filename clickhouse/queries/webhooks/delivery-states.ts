@@ -1,0 +1,12 @@
+/** How far a delivery has come: still to be tried, or over. */
+export const DELIVERY_STATES = ['pending', 'successful', 'failed', 'canceled'] as const
+
+/**
+ * SQL over the attempts of one delivery: its state. A success stands, whatever another process made of the same attempt. A
+ * delivery without attempts is pending, which is not for this to say.
+ */
+export const STATE_OF_ATTEMPTS = `
+  multiIf(countIf(outcome = 'success') > 0, 'successful',
+          countIf(next_attempt_at IS NULL AND outcome = 'failure') > 0, 'failed',
+          countIf(next_attempt_at IS NULL) > 0, 'canceled',
+          'pending')`
