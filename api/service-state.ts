@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { QuerySignal } from '../clickhouse/define-query.js'
 import { jobStatuses } from '../clickhouse/queries/job-statuses.js'
@@ -9,6 +10,12 @@ import { ingestDelays } from '../clickhouse/queries/status/ingest-delays.js'
 import { jobRuns } from '../clickhouse/queries/status/job-runs.js'
 import { newestVerifyRun } from '../clickhouse/queries/status/newest-verify-run.js'
 import { openGaps } from '../clickhouse/queries/status/open-gaps.js'
+import {
+  attemptTotals,
+  dispatchDelays,
+  pendingTotal,
+  subscriptionCounts,
+} from '../clickhouse/queries/webhooks/totals.js'
 import { SLOT_JOBS } from '../domain/jobs.js'
 
 export type ServiceState = Awaited<ReturnType<typeof readState>>
@@ -23,16 +30,18 @@ const secondsBetween = (from: Date, to: Date): number => Math.max(0, Math.floor(
 /** How far ingest and the jobs have come by `now`, and what is known to be missing. */
 async function readState(clickhouse: ClickHouseClient, now: Date, options: { signal?: QuerySignal }) {
   const names = SLOT_JOBS.map(({ name }) => name)
-  const [[head = null], [newest = null], [totals], delays, statuses, runs, gaps, findings] = await Promise.all([
-    chainHead(clickhouse, {}, options),
-    newestBlock(clickhouse, {}, options),
-    blockTotals(clickhouse, {}, options),
-    ingestDelays(clickhouse, { now }, options),
-    jobStatuses(clickhouse, { jobs: names }, options),
-    jobRuns(clickhouse, { now }, options),
-    openGaps(clickhouse, {}, options),
-    newestVerifyRun(clickhouse, {}, options),
-  ])
+  const [[head = null], [newest = null], [totals], delays, statuses, runs, gaps, findings, webhooks] =
+    await Promise.all([
+      chainHead(clickhouse, {}, options),
+      newestBlock(clickhouse, {}, options),
+      blockTotals(clickhouse, {}, options),
+      ingestDelays(clickhouse, { now }, options),
+      jobStatuses(clickhouse, { jobs: names }, options),
+      jobRuns(clickhouse, { now }, options),
+      openGaps(clickhouse, {}, options),
+      newestVerifyRun(clickhouse, {}, options),
+      readWebhooks(clickhouse, now, options),
+    ])
   const slots = statuses.flatMap(({ last_slot_at }) => (last_slot_at ? [last_slot_at] : []))
   const oldest = new Date(Math.min(...slots.map((slot) => slot.getTime())))
   const [since] = slots.length > 0 ? await blocksSince(clickhouse, { times: slots, oldest }, options) : []
@@ -71,7 +80,19 @@ async function readState(clickhouse: ClickHouseClient, now: Date, options: { sig
     gaps,
     findings,
     jobs: statuses.map((status) => ({ ...status, runs: runs.find(({ job }) => job === status.job) ?? null })),
+    webhooks,
   }
+}
+
+/** How webhooks are doing by `now`. */
+async function readWebhooks(clickhouse: ClickHouseClient, now: Date, options: { signal?: QuerySignal }) {
+  const [subscriptions, attempts, [pending], [dispatch]] = await Promise.all([
+    subscriptionCounts(clickhouse, {}, options),
+    attemptTotals(clickhouse, {}, options),
+    pendingTotal(clickhouse, {}, options),
+    dispatchDelays(clickhouse, { now }, options),
+  ])
+  return { subscriptions, attempts, pending: pending?.pending ?? 0, dispatch: dispatch ?? null }
 }
 
 /** What was read is good for so long: both who shows it and who scrapes it ask over and over. */
@@ -88,7 +109,10 @@ export function createServiceState(clickhouse: ClickHouseClient, now: () => Date
   return (): Promise<ServiceState> => {
     const at = now()
     if (reading && Math.abs(at.getTime() - reading.at) < MAX_AGE_MS) return reading.state
-    const state = readState(clickhouse, at, { signal: AbortSignal.timeout(TIMEOUT_MS) })
+    const signal = AbortSignal.timeout(TIMEOUT_MS)
+    // One for each query; Node takes more than ten for a leak.
+    setMaxListeners(0, signal)
+    const state = readState(clickhouse, at, { signal })
     const own = { at: at.getTime(), state }
     reading = own
     state.catch(() => {

@@ -23,7 +23,7 @@ export async function stateMetrics(state: ServiceState | null): Promise<string> 
 
   gauge('clickhouse_up', 'Whether the state of the service could be read', [{ value: state ? 1 : 0 }])
   if (!state) return registry.metrics()
-  const { head, newest_block, datasets, jobs, gaps, findings } = state
+  const { head, newest_block, datasets, jobs, gaps, findings, webhooks } = state
 
   gauge('head_block', 'The newest block that may be read, as the node says it', [{ value: head?.block_number }])
   gauge('head_seen_timestamp_seconds', 'When the node said so', [{ value: seconds(head?.seen_at ?? null) }])
@@ -82,5 +82,26 @@ export async function stateMetrics(state: ServiceState | null): Promise<string> 
     findings.map(({ status }) => ({ labels: { status }, value: 1 })),
   )
   gauge('verify_timestamp_seconds', 'When it had come to its end', [{ value: seconds(findings[0]?.ended_at ?? null) }])
+  gauge(
+    'webhook_subscriptions',
+    'Subscriptions to webhooks, by their state',
+    webhooks.subscriptions.map(({ state, subscriptions }) => ({ labels: { state }, value: subscriptions })),
+  )
+  gauge('webhook_pending_deliveries', 'Deliveries of webhooks that are still to be tried', [
+    { value: webhooks.pending },
+  ])
+  show(
+    Counter,
+    'webhook_attempts_total',
+    'Attempts to deliver since the database began, by how they ended and by the class of the status',
+    webhooks.attempts.map(({ outcome, status_class, attempts }) => ({
+      labels: { outcome, status: status_class === 0 ? 'none' : `${status_class}xx` },
+      value: attempts,
+    })),
+  )
+  gauge('webhook_dispatch_seconds', 'How long after they were due first attempts were begun, over the last hour', [
+    { labels: { quantile: '0.5' }, value: webhooks.dispatch?.p50_seconds },
+    { labels: { quantile: '0.99' }, value: webhooks.dispatch?.p99_seconds },
+  ])
   return registry.metrics()
 }
