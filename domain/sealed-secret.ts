@@ -49,3 +49,14 @@ export function open(secretsKey: Buffer, id: string, sealed: string): string {
     throw new SealedSecretError(id, cause)
   }
 }
+
+/** Whether `open` would open it. */
+export function isOpenable(secretsKey: Buffer, id: string, sealed: string): boolean {
+  try {
+    open(secretsKey, id, sealed)
+    return true
+  } catch (error) {
+    if (error instanceof SealedSecretError) return false
+    throw error
+  }
+}

@@ -7,7 +7,7 @@ import { newestEvent } from '../../clickhouse/queries/newest-event.js'
 import { webhookSubscription, webhookVersionOfRequest } from '../../clickhouse/queries/webhook-subscriptions.js'
 import { subscriptionCounts } from '../../clickhouse/queries/webhooks/totals.js'
 import { BadParameterError } from '../../domain/bad-parameter.js'
-import { seal } from '../../domain/sealed-secret.js'
+import { isOpenable, seal } from '../../domain/sealed-secret.js'
 import type { Subscription } from '../../domain/webhook-subscription.js'
 import { urlProblem } from '../../domain/webhook-target.js'
 import { ConflictError, NotFoundError } from '../request-errors.js'
@@ -169,10 +169,12 @@ export async function rotateSecret(
     async ({ secret }) => {
       if (request !== null) [earlier] = await webhookVersionOfRequest(app.records, request)
       if (earlier !== undefined) return null
+      // Where SECRETS_KEY was lost, the dispatcher could not sign with the old one.
+      const isKept = isOpenable(secretsKey, id, secret)
       return {
         secret: seal(secretsKey, id, newSecret()),
-        previous_secret: secret,
-        previous_secret_until: new Date(app.now().getTime() + BOTH_SECRETS_MS),
+        previous_secret: isKept ? secret : '',
+        previous_secret_until: isKept ? new Date(app.now().getTime() + BOTH_SECRETS_MS) : null,
       }
     },
     request,

@@ -1,11 +1,12 @@
 import { pino } from 'pino'
 import { describe, expect } from 'vitest'
 import { buildApp } from '../../../../api/app.js'
+import { changeSubscription } from '../../../../clickhouse/change-subscription.js'
 import {
   webhookSubscription,
   webhookSubscriptionVersion,
 } from '../../../../clickhouse/queries/webhook-subscriptions.js'
-import { open } from '../../../../domain/sealed-secret.js'
+import { open, seal } from '../../../../domain/sealed-secret.js'
 import { EVENT_TYPES } from '../../../../domain/webhook-event.js'
 import { ADMIN_KEY, SUBSCRIPTION_KEY, test, WEBHOOK_TERMS } from '../../../fixtures/app.js'
 import { addEvents, madeUpEvent } from '../../../fixtures/events.js'
@@ -234,6 +235,13 @@ test('after a rotation the old secret signs for a day more, and one before it no
   expect(await stored()).toEqual([second.secret, first.secret])
   clock.now = new Date(clock.now.getTime() + DAY_MS)
   expect((await ask(app, 'GET', `${WEBHOOKS}/${made.id}`)).json()).toMatchObject({ previous_secret_until: null })
+
+  // One that nobody can open any more does not stay: nothing could be signed with it.
+  const lost = seal(Buffer.alloc(32, 1), made.id, 'whsec_lost')
+  await changeSubscription(clickhouse, made.id, (newest) => ({ ...newest, secret: lost }))
+  expect(await rotate()).toMatchObject({ secret: expect.stringMatching(SECRET), previous_secret_until: null })
+  const [row] = await webhookSubscription(clickhouse, made)
+  expect(row).toMatchObject({ previous_secret: '', previous_secret_until: null })
 })
 
 describe('a request with an Idempotency-Key', () => {
