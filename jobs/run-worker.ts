@@ -7,14 +7,18 @@ import { JobsConfig } from './config.js'
 import { checkTerm } from './lease/term.js'
 import { runSlots, type Task } from './run-slots.js'
 
-/** What a worker is given: the lease that it runs under. */
-export type WorkerData = { term: number; instance: string }
+/** What a worker is given: the lease that it runs under, and the memory of its LeaseValidity. */
+export type WorkerData = { term: number; instance: string; validity: SharedArrayBuffer }
 
 /**
  * What a worker tells: the slot that it begins (in unix seconds), that a slot has ended, and at the end how many it has
- * done and whether more are due.
+ * done and whether more are due. One that runs all the time tells again and again that it is alive.
  */
-export type WorkerMessage = { slot: { at: number; revision: number } | null } | { done: number; more: boolean } | 'done'
+export type WorkerMessage =
+  | 'alive'
+  | { slot: { at: number; revision: number } | null }
+  | { done: number; more: boolean }
+  | 'done'
 
 /** A run is this long at most; the next one begins at once. A worker keeps nothing that would grow with it. */
 const SLOTS_OF_A_RUN = 500

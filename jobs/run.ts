@@ -18,9 +18,11 @@ type Options = {
   signal: AbortSignal
 }
 
-/** `120` as `2m`, for people. */
-const every = (seconds: number): string =>
-  seconds % 3600 === 0 ? `${seconds / 3600}h` : seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`
+/** `120` as `every 2m`, for people. */
+const every = (seconds: number | null): string => {
+  if (seconds === null) return 'all the time'
+  return `every ${seconds % 3600 === 0 ? `${seconds / 3600}h` : seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`}`
+}
 
 /** Runs the jobs until `signal` aborts, whenever no other process on the same database does. */
 export async function runJobs({ config, jobs, say, log, signal }: Options): Promise<void> {
@@ -45,10 +47,17 @@ export async function runJobs({ config, jobs, say, log, signal }: Options): Prom
   }
   try {
     const onWait = (reason: string): void => say(`jobs wait: ${reason}`)
-    await withLease({ tryLease, leaseMs, onWait, log, signal }, async (term, signal) => {
-      say(`jobs run: ${jobs.map(({ name, period_seconds }) => `${name} every ${every(period_seconds)}`).join(', ')}`)
+    await withLease({ tryLease, leaseMs, onWait, log, signal }, async (term, signal, validity) => {
+      say(`jobs run: ${jobs.map(({ name, period_seconds }) => `${name} ${every(period_seconds)}`).join(', ')}`)
       const stuckAfterMs = config.JOB_SLOT_SECONDS * 1000
-      await runSchedule({ jobs, workerData: { term, instance }, stuckAfterMs, onStuck, log, signal })
+      await runSchedule({
+        jobs,
+        workerData: { term, instance, validity: validity.memory },
+        stuckAfterMs,
+        onStuck,
+        log,
+        signal,
+      })
     })
   } finally {
     redis?.disconnect()

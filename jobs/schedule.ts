@@ -6,8 +6,8 @@ import type { WorkerData, WorkerMessage } from './run-worker.js'
 export type ScheduledJob = {
   name: string
   path: string
-  /** Seconds between two slots, which divide an hour. */
-  period_seconds: number
+  /** Seconds between two slots, which divide an hour; null: it runs all the time, and tells that it is alive. */
+  period_seconds: number | null
   /** Jobs behind which it is run as well, when they have done something. */
   after?: readonly string[]
 }
@@ -18,7 +18,7 @@ export type StuckRun = { job: string; slot: { at: number; revision: number; star
 type Options = {
   jobs: readonly ScheduledJob[]
   workerData: WorkerData
-  /** A worker that tells nothing for so long is ended, and run again at its next time. */
+  /** A worker of slots that tells nothing for so long is ended, and run again at its next time. */
   stuckAfterMs: number
   onStuck: (run: StuckRun) => Promise<void>
   log: Logger
@@ -32,8 +32,15 @@ const SECOND_OF_RUN = 5
  * the next one may be an hour away.
  */
 const LOOK_SECONDS = 60
-/** Workers that are asked to stop get so long for the slot they are at; a slot that was cut off is repeated. */
-const STOP_MS = 5000
+/**
+ * Workers that are asked to stop get so long for what they are at: a slot, which is repeated where it was cut off, or
+ * webhooks that are being sent, which take 10 s at most and would be sent again.
+ */
+const STOP_MS = 12_000
+/** A worker that is to run all the time begins again this long after it has ended. */
+const AGAIN_MS = 1000
+/** Such a one is stuck when it has not told for so long that it is alive. */
+const SILENT_MS = 30_000
 
 const cronOf = (period_seconds: number): string =>
   period_seconds < LOOK_SECONDS ? `*/${period_seconds} * * * * *` : `${SECOND_OF_RUN} * * * * *`
@@ -47,16 +54,19 @@ type Running = { slot: StuckRun['slot']; done: number; more: boolean; timer: Nod
 export async function runSchedule(options: Options): Promise<void> {
   const { jobs, workerData, stuckAfterMs, onStuck, log, signal } = options
   const running = new Map<string, Running>()
+  const isLongLived = (name: string): boolean => jobs.find((job) => job.name === name)?.period_seconds === null
 
   const watch = (name: string): void => {
     const run = running.get(name)
     if (!run) return
     clearTimeout(run.timer)
-    run.timer = setTimeout(() => void endStuck(name, run), stuckAfterMs)
+    run.timer = setTimeout(() => void endStuck(name, run), isLongLived(name) ? SILENT_MS : stuckAfterMs)
   }
   const endStuck = async (name: string, { slot }: Running): Promise<void> => {
     const worker = bree.workers.get(name)
-    const error = `no slot was finished within ${stuckAfterMs / 1000} s`
+    const error = isLongLived(name)
+      ? `nothing was heard within ${SILENT_MS / 1000} s`
+      : `no slot was finished within ${stuckAfterMs / 1000} s`
     log.error({ job: name, slot: slot && new Date(slot.at * 1000) }, `${error}: ends the worker`)
     await worker?.terminate()
     await onStuck({ job: name, slot, error }).catch((reason) =>
@@ -69,7 +79,12 @@ export async function runSchedule(options: Options): Promise<void> {
     timezone: 'UTC',
     hasSeconds: true,
     worker: { workerData },
-    jobs: jobs.map(({ name, path, period_seconds }) => ({ name, path, timeout: 0, cron: cronOf(period_seconds) })),
+    jobs: jobs.map(({ name, path, period_seconds }) => ({
+      name,
+      path,
+      timeout: 0,
+      ...(period_seconds !== null && { cron: cronOf(period_seconds) }),
+    })),
     // Bree's own chatter is about workers coming and going; a run says itself what it found.
     logger: { info: () => {}, warn: (message: unknown) => log.debug(String(message)), error: log.error.bind(log) },
     errorHandler: (error, { name }) => {
@@ -79,8 +94,9 @@ export async function runSchedule(options: Options): Promise<void> {
       const { name } = data
       const message = data.message as WorkerMessage
       const run = running.get(name)
-      if (!run || typeof message === 'string') return
-      if ('slot' in message) run.slot = message.slot && { ...message.slot, startedAt: Date.now() }
+      if (!run || message === 'done') return
+      if (message === 'alive') run.slot = null
+      else if ('slot' in message) run.slot = message.slot && { ...message.slot, startedAt: Date.now() }
       else Object.assign(run, message)
       watch(name)
     },
@@ -93,7 +109,9 @@ export async function runSchedule(options: Options): Promise<void> {
     const run = running.get(name)
     clearTimeout(run?.timer)
     running.delete(name)
-    if (!run?.done || signal.aborted) return
+    if (signal.aborted) return
+    if (isLongLived(name)) setTimeout(() => signal.aborted || void bree.run(name), AGAIN_MS)
+    if (!run?.done) return
     for (const job of jobs) if ((job.name === name && run.more) || job.after?.includes(name)) void bree.run(job.name)
   })
 

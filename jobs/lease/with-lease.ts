@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Lease, TryLease } from './term.js'
+import { LeaseValidity } from './validity.js'
 
 type Options = {
   tryLease: TryLease
@@ -13,14 +14,17 @@ type Options = {
 
 /** How many times a lease is renewed in its time, so that one renewal may fail. */
 const RENEWALS = 3
+/** The share of its time that is relied on: what another process does to take over begins after it. */
+const GOOD_FOR = 2 / RENEWALS
 
 /**
  * Runs `work` whenever this process has the lease, until `signal` aborts. The signal that `work` gets aborts also when
- * the lease is lost, or could not be renewed in its time; it has to end then.
+ * the lease is lost, or could not be renewed in its time; it has to end then, and has the lease until it has ended. What
+ * must not be done twice asks `validity` each time.
  */
 export async function withLease(
   options: Options,
-  work: (term: number, signal: AbortSignal) => Promise<void>,
+  work: (term: number, signal: AbortSignal, validity: LeaseValidity) => Promise<void>,
 ): Promise<void> {
   const { leaseMs, log, signal } = options
   while (!signal.aborted) {
@@ -28,11 +32,11 @@ export async function withLease(
     if (!lease) return
     log.info({ term: lease.term }, 'has the lease')
     const lost = new AbortController()
-    const renewing = renewUntilLost(lease, leaseMs, log, AbortSignal.any([signal, lost.signal])).finally(() =>
-      lost.abort(),
-    )
+    const validity = new LeaseValidity()
+    validity.set(goodUntil(lease.askedAt, leaseMs))
+    const renewing = renewUntilLost(lease, validity, leaseMs, log, lost.signal).finally(() => lost.abort())
     try {
-      await work(lease.term, AbortSignal.any([signal, lost.signal]))
+      await work(lease.term, AbortSignal.any([signal, lost.signal]), validity)
     } finally {
       lost.abort()
       await renewing
@@ -44,11 +48,17 @@ export async function withLease(
 }
 
 /** Resolves to null when `signal` aborts first. */
-async function waitForLease({ tryLease, leaseMs, onWait, signal }: Options): Promise<Lease | null> {
+async function waitForLease({
+  tryLease,
+  leaseMs,
+  onWait,
+  signal,
+}: Options): Promise<(Lease & { askedAt: bigint }) | null> {
   let told = ''
   while (!signal.aborted) {
+    const askedAt = process.hrtime.bigint()
     const lease = await tryLease().catch((error: Error) => error)
-    if (lease && !(lease instanceof Error)) return lease
+    if (lease && !(lease instanceof Error)) return { ...lease, askedAt }
     const reason = lease?.message ?? 'another process runs them'
     if (reason !== told) onWait(reason)
     told = reason
@@ -57,20 +67,35 @@ async function waitForLease({ tryLease, leaseMs, onWait, signal }: Options): Pro
   return null
 }
 
-async function renewUntilLost(lease: Lease, leaseMs: number, log: Logger, signal: AbortSignal): Promise<void> {
-  let renewedAt = performance.now()
+async function renewUntilLost(
+  lease: Lease & { askedAt: bigint },
+  validity: LeaseValidity,
+  leaseMs: number,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  let renewedAt = lease.askedAt
+  let pauseMs = leaseMs / RENEWALS
   for (;;) {
-    await pause(leaseMs / RENEWALS, signal)
+    await pause(pauseMs, signal)
+    pauseMs = leaseMs / RENEWALS
     if (signal.aborted) return
-    const askedAt = performance.now()
+    const askedAt = process.hrtime.bigint()
     try {
       if (!(await lease.renew())) return log.warn({ term: lease.term }, 'the lease is lost: another process has it')
+      // One so late may have come behind another process that takes over; the next one finds that out.
+      if (process.hrtime.bigint() < goodUntil(renewedAt, leaseMs)) validity.set(goodUntil(askedAt, leaseMs))
+      else pauseMs = 0
       renewedAt = askedAt
     } catch (error) {
       log.warn({ reason: String(error) }, 'the lease was not renewed')
-      if (performance.now() - renewedAt > leaseMs) return log.warn({ term: lease.term }, 'the lease has run out')
+      if (process.hrtime.bigint() - renewedAt > BigInt(leaseMs) * 1_000_000n)
+        return log.warn({ term: lease.term }, 'the lease has run out')
     }
   }
 }
+
+const goodUntil = (askedAtNs: bigint, leaseMs: number): bigint =>
+  askedAtNs + BigInt(Math.floor(leaseMs * GOOD_FOR * 1e6))
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {})
