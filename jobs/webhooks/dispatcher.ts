@@ -1,0 +1,285 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ClickHouseClient } from '@clickhouse/client'
+import type { Logger } from 'pino'
+import { deliveryContents } from '../../clickhouse/queries/delivery-contents.js'
+import { failingSubscriptions } from '../../clickhouse/queries/failing-subscriptions.js'
+import { newDeliveries } from '../../clickhouse/queries/new-deliveries.js'
+import { newestFanOut } from '../../clickhouse/queries/newest-fan-out.js'
+import { webhookNews } from '../../clickhouse/queries/webhook-news.js'
+import { insertWebhookAttempts, type WebhookAttempt } from '../../clickhouse/tables/webhook-attempts.js'
+import { insertWebhookFanOut } from '../../clickhouse/tables/webhook-fan-outs.js'
+import { RETRY_DELAYS_SECONDS } from '../../domain/webhook-schedule.js'
+import type { DisabledReason, Subscription } from '../../domain/webhook-subscription.js'
+import { announceWebhookStates } from './announce-states.js'
+import { canceledAttempt, GONE, requestOf, sentAttempt } from './attempt.js'
+import { FailingSubscriptions } from './failing.js'
+import { FairQueue, type Pending } from './fair-queue.js'
+import { fanOut } from './fan-out.js'
+import { readPending } from './read-pending.js'
+import { Recorder } from './recorder.js'
+import type { Sender } from './sender.js'
+import { Subscribers } from './subscribers.js'
+
+export type DispatcherOptions = {
+  clickhouse: ClickHouseClient
+  sender: Sender
+  secretsKey: Buffer
+  /** Random id of the process. */
+  instance: string
+  /** Whether no other process sends. Asked before attempts are begun. */
+  mayBegin: () => boolean
+  /** Attempts at the same time, in all and to one subscription. */
+  maxInFlight: number
+  maxInFlightOfOne: number
+  /** Events that became known longer than this after they occurred are not sent. */
+  maxEventAgeMs: number
+  /** A subscription that has only failed for so long is disabled. */
+  disableAfterMs: number
+  /** Another schedule, and its randomness, for tests. */
+  delaysSeconds?: readonly number[]
+  random?: () => number
+  log: Logger
+  signal: AbortSignal
+}
+
+/** How often the database is asked what is new, in milliseconds. */
+const LOOK_MS = 200
+/** How often deliveries of the future are looked at, and contents that are missing. */
+const TICK_MS = 50
+const READ_AT_ONCE = 1000
+/** With more attempts that the database has not taken yet, no other is begun: they would be made again after a crash. */
+const MOST_UNRECORDED = 5000
+/** How often it is recorded which deliveries are over. */
+const SETTLE_MS = 60_000
+
+/**
+ * Makes events into deliveries and deliveries into attempts until `signal` aborts, then waits for attempts that have begun
+ * and for their records. All its state is in the database, from which the next one goes on.
+ */
+export class Dispatcher {
+  readonly #options: DispatcherOptions
+  readonly #queue: FairQueue
+  readonly #recorder: Recorder
+  readonly #subscribers: Subscribers
+  #failing: FailingSubscriptions
+  /** Numbers of deliveries that are out of the queue and not recorded. */
+  readonly #unsettled = new Set<number>()
+  readonly #disabling = new Set<string>()
+  /** The newest event that is made into deliveries, and the newest delivery that was read. */
+  #sequence = 0
+  #newest = 0
+  #settledAt = 0
+  #versions = -1
+  #isPumping = false
+  #isLoading = false
+  #inFlight = 0
+
+  constructor(options: DispatcherOptions) {
+    const { clickhouse, log, maxInFlight, maxInFlightOfOne, disableAfterMs } = options
+    this.#options = options
+    this.#subscribers = new Subscribers(options)
+    this.#failing = new FailingSubscriptions(disableAfterMs)
+    this.#recorder = new Recorder({ insert: (rows, token) => insertWebhookAttempts(clickhouse, rows, token), log })
+    this.#queue = new FairQueue({
+      maxOut: maxInFlight,
+      maxOutOfOne: maxInFlightOfOne,
+      prepared: 4 * maxInFlightOfOne,
+      modeOf: (id) => this.#subscribers.modeOf(id),
+    })
+  }
+
+  /** What is waiting for its time, due, being sent, and sent but not recorded yet. */
+  get size(): { later: number; due: number; out: number; unrecorded: number } {
+    return { ...this.#queue.size, unrecorded: this.#recorder.unrecorded }
+  }
+
+  async run(): Promise<void> {
+    const { signal } = this.#options
+    await this.#repeat('pending deliveries', () => this.#start())
+    const ticker = setInterval(() => this.#pumpSoon(), TICK_MS)
+    while (!signal.aborted) {
+      let isMore = false
+      await this.#repeat('what is new', async () => {
+        isMore = await this.#look()
+      })
+      if (!isMore) await sleep(LOOK_MS, undefined, { signal }).catch(() => {})
+    }
+    clearInterval(ticker)
+    while (this.#inFlight > 0) await sleep(TICK_MS)
+    await this.#recorder.idle()
+  }
+
+  /** Does `work` until it has worked once or `signal` aborts; says the first failure only. */
+  async #repeat(what: string, work: () => Promise<void>): Promise<void> {
+    const { log, signal } = this.#options
+    for (let isTold = false; !signal.aborted; isTold = true) {
+      try {
+        await work()
+        if (isTold) log.info(`${what}: read again`)
+        return
+      } catch (error) {
+        if (!isTold) log.error({ reason: String(error) }, `${what}: cannot be read, tries again`)
+        await sleep(LOOK_MS, undefined, { signal }).catch(() => {})
+      }
+    }
+  }
+
+  async #start(): Promise<void> {
+    const { clickhouse, disableAfterMs, log } = this.#options
+    const startedAt = performance.now()
+    const [done] = await newestFanOut(clickhouse, {})
+    this.#sequence = done?.sequence ?? 0
+    const pending: Pending[] = []
+    this.#newest = await readPending(clickhouse, done?.settled_before ?? 0, (one) => pending.push(one))
+    const failing = await failingSubscriptions(clickhouse, {})
+    this.#failing = new FailingSubscriptions(
+      disableAfterMs,
+      failing.map(({ subscription_id, ...since }) => [subscription_id, since]),
+    )
+    await this.#subscribers.read()
+    const now = Date.now()
+    for (const one of pending) this.#queue.add(one, now)
+    log.info({ ...this.#queue.size, ms: Math.round(performance.now() - startedAt) }, 'webhooks: goes on')
+  }
+
+  /** Takes note of what is new; resolves to whether there may be more at once. */
+  async #look(): Promise<boolean> {
+    const { clickhouse, maxEventAgeMs } = this.#options
+    const [news] = await webhookNews(clickhouse, { event: this.#sequence, delivery: this.#newest })
+    if (!news) return false
+    if (news.versions !== this.#versions) {
+      await this.#readSubscribers()
+      this.#versions = news.versions
+    }
+    if (news.event === 0 && news.delivery === 0) {
+      if (this.#isTimeToSettle()) await this.#recordFanOut()
+      return false
+    }
+    const isNewEvent = news.event > this.#sequence
+    if (isNewEvent)
+      this.#sequence = await fanOut(clickhouse, { after: this.#sequence, until: news.event, maxAgeMs: maxEventAgeMs })
+    const isMore = await this.#readNew()
+    if (isNewEvent) await this.#recordFanOut()
+    return isMore || this.#sequence < news.event
+  }
+
+  async #readSubscribers(): Promise<void> {
+    for (const { id } of await this.#subscribers.read()) this.#failing.forget(id)
+    this.#queue.refreshModes()
+    this.#pumpSoon()
+    await announceWebhookStates(this.#options.clickhouse, this.#subscribers.all, new Date())
+  }
+
+  async #readNew(): Promise<boolean> {
+    const deliveries = await newDeliveries(this.#options.clickhouse, { after: this.#newest, limit: READ_AT_ONCE })
+    // A subscription is there before its deliveries: after this, one that is not known has been deleted.
+    if (deliveries.some(({ subscription_id }) => !this.#subscribers.get(subscription_id))) await this.#readSubscribers()
+    const now = Date.now()
+    for (const { delivery_id, subscription_id, due_ms, ...content } of deliveries) {
+      this.#queue.add({ delivery_id, subscription_id, attempt: 1, dueMs: Math.min(due_ms, now), content }, now)
+      this.#newest = delivery_id
+    }
+    this.#pump()
+    return deliveries.length === READ_AT_ONCE
+  }
+
+  #isTimeToSettle = (): boolean => Date.now() - this.#settledAt > SETTLE_MS
+
+  async #recordFanOut(): Promise<void> {
+    let settled_before = 0
+    if (this.#isTimeToSettle()) {
+      settled_before = Math.min(this.#newest + 1, this.#queue.smallestId(), ...this.#unsettled)
+      this.#settledAt = Date.now()
+    }
+    await insertWebhookFanOut(this.#options.clickhouse, { sequence: this.#sequence, settled_before })
+  }
+
+  #pumpSoon(): void {
+    if (this.#isPumping) return
+    this.#isPumping = true
+    setImmediate(() => {
+      this.#isPumping = false
+      this.#pump()
+    })
+  }
+
+  /** Begins what may begin. */
+  #pump(): void {
+    const { signal, mayBegin, instance } = this.#options
+    if (signal.aborted || this.#recorder.unrecorded >= MOST_UNRECORDED || !mayBegin()) return
+    for (const { pending, mode } of this.#queue.take(Date.now())) {
+      this.#unsettled.add(pending.delivery_id)
+      const subscription = this.#subscribers.get(pending.subscription_id)
+      if (mode === 'send' && subscription) void this.#send(pending, subscription)
+      else {
+        this.#queue.done(pending)
+        this.#record(pending, canceledAttempt(pending, instance, new Date()))
+        this.#pumpSoon()
+      }
+    }
+    void this.#load()
+  }
+
+  async #send(pending: Pending, subscription: Subscription): Promise<void> {
+    const { sender, instance, delaysSeconds = RETRY_DELAYS_SECONDS, random = Math.random } = this.#options
+    this.#inFlight++
+    const at = new Date()
+    const secrets = this.#subscribers.secretsOf(subscription, at) ?? []
+    const exchange = await sender.send(requestOf(pending, subscription, secrets, at))
+    const attempt = sentAttempt(pending, exchange, instance, { delaysSeconds, jitter: random() })
+    this.#queue.done(pending)
+    this.#record(pending, attempt)
+    this.#inFlight--
+    if (attempt.outcome === 'success') this.#failing.forget(subscription.id)
+    else if (attempt.status === GONE) void this.#disable(subscription, 'gone')
+    else if (this.#failing.failed(subscription.id, attempt.started_at)) void this.#disable(subscription, 'failing')
+    this.#pumpSoon()
+  }
+
+  /** The next attempt waits until this one is recorded. */
+  #record(pending: Pending, attempt: WebhookAttempt): void {
+    this.#recorder.add(attempt, () => {
+      this.#unsettled.delete(pending.delivery_id)
+      if (attempt.next_attempt_at === null) return
+      const next = { ...pending, attempt: pending.attempt + 1, dueMs: attempt.next_attempt_at.getTime(), content: null }
+      this.#queue.add(next, Date.now())
+    })
+  }
+
+  async #disable(subscription: Subscription, reason: DisabledReason): Promise<void> {
+    if (this.#disabling.has(subscription.id)) return
+    this.#disabling.add(subscription.id)
+    try {
+      await this.#subscribers.disable(subscription, reason)
+      await this.#readSubscribers()
+    } catch (error) {
+      this.#options.log.error({ subscription: subscription.id, reason: String(error) }, 'a webhook is not disabled yet')
+    }
+    this.#disabling.delete(subscription.id)
+  }
+
+  /** Reads what is to be sent soon, one batch after another. */
+  async #load(): Promise<void> {
+    if (this.#isLoading) return
+    this.#isLoading = true
+    const { clickhouse, signal } = this.#options
+    for (
+      let missing = this.#queue.missing(READ_AT_ONCE);
+      missing.length > 0;
+      missing = this.#queue.missing(READ_AT_ONCE)
+    ) {
+      const byId = new Map(missing.map((pending) => [pending.delivery_id, pending]))
+      await this.#repeat('contents', async () => {
+        for (const { delivery_id, ...content } of await deliveryContents(clickhouse, { ids: [...byId.keys()] })) {
+          const pending = byId.get(delivery_id)
+          if (pending) pending.content = content
+        }
+      })
+      if (signal.aborted) break
+      this.#queue.filled(missing)
+      this.#pumpSoon()
+      await sleep(TICK_MS / 2)
+    }
+    this.#isLoading = false
+  }
+}
