@@ -9,7 +9,7 @@ type Options = {
   log: Logger
 }
 
-/** What comes in within this time is recorded together. */
+/** Inserts begin no closer to each other, so that what comes in meanwhile is recorded together; the first waits for nothing. */
 const GATHER_MS = 50
 const MOST_AT_ONCE = 2000
 const AGAIN_MS = 500
@@ -47,11 +47,12 @@ export class Recorder {
 
   async #run(): Promise<void> {
     while (this.#waiting.length > 0) {
-      if (this.#waiting.length < MOST_AT_ONCE) await sleep(GATHER_MS)
+      const startedAt = performance.now()
       const batch = this.#waiting.splice(0, MOST_AT_ONCE)
       await this.#insert(batch.map(({ attempt }) => attempt))
       this.#unrecorded -= batch.length
       for (const { recorded } of batch) recorded()
+      if (this.#waiting.length < MOST_AT_ONCE) await sleep(startedAt + GATHER_MS - performance.now())
     }
     this.#running = null
   }
