@@ -1,0 +1,24 @@
+import { TargetError } from './checked-lookup.js'
+
+/** By code of the error. Messages are not passed on: they may quote addresses, or what the receiver sent. */
+const WORDS: Record<string, string> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection lost',
+  EPIPE: 'connection lost',
+  UND_ERR_SOCKET: 'connection lost',
+  ETIMEDOUT: 'timeout',
+  UND_ERR_CONNECT_TIMEOUT: 'timeout',
+  EHOSTUNREACH: 'host unreachable',
+  ENETUNREACH: 'network unreachable',
+  EADDRNOTAVAIL: 'network unreachable',
+  UND_ERR_HEADERS_OVERFLOW: 'invalid response: headers too long',
+}
+
+/** Why an exchange failed, in one of few texts that hold nothing of the request or the response. */
+export function exchangeError(error: unknown): string {
+  if (error instanceof TargetError) return error.message
+  const code = (error as { code?: unknown } | null)?.code
+  if (typeof code !== 'string') return 'failed'
+  if (code.startsWith('HPE_')) return `invalid response: ${code}`
+  return WORDS[code] ?? code
+}
