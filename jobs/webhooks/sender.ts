@@ -23,7 +23,7 @@ export const isSuccess = ({ status, error }: Pick<Exchange, 'status' | 'error'>)
   error === null && status !== null && status >= 200 && status < 300
 
 export type Sender = {
-  /** Sends one POST and never rejects. */
+  /** Sends one POST of JSON and never rejects. `headers` are those beside Content-Type and User-Agent. */
   send: (request: { url: string; body: string; headers: Record<string, string> }) => Promise<Exchange>
   /** Waits for exchanges that have begun, then closes the connections. */
   close: () => Promise<void>
@@ -93,7 +93,7 @@ export function createSender({ rules, resolve, timeoutMs, userAgent, ca }: Sende
         origin,
         path: `${pathname}${search}`,
         method: 'POST',
-        headers: { ...headers, 'user-agent': userAgent },
+        headers: { ...headers, 'content-type': 'application/json', 'user-agent': userAgent },
         body,
         signal,
       })

@@ -1,0 +1,221 @@
+import { Buffer } from 'node:buffer'
+import type { RequestListener } from 'node:http'
+import type { Socket } from 'node:net'
+import { expect, vi } from 'vitest'
+import { isSuccess } from '../../../../jobs/webhooks/sender.js'
+import { SELF_SIGNED } from '../../../fixtures/webhooks/certificate.js'
+import { httpReceiver, tcpReceiver, tlsReceiver } from '../../../fixtures/webhooks/receivers.js'
+import { PRIVATE, test } from '../../../fixtures/webhooks/sending.js'
+
+const ok: RequestListener = (_, response) => response.end('received')
+const named: Record<string, string[]> = { 'receiver.test': ['127.0.0.1'], 'other.test': ['127.0.0.1'] }
+const answers = (name: string, type: 'A' | 'AAAA') => (type === 'A' ? (named[name] ?? []) : [])
+
+/** The time limit of tests that have to meet it. */
+const SHORT_MS = 2000
+
+/** Answers the first bytes of every connection with the same ones, and leaves it open. */
+const saying = (text: string) => (socket: Socket) => socket.once('data', () => socket.write(text))
+
+const untilNoneIsOpen = (open: () => number) =>
+  vi.waitFor(() => expect(open()).toBe(0), { timeout: 60_000, interval: 10 })
+
+test('the receiver gets the very bytes, and who sends them', async ({ running, sending }) => {
+  let head = ''
+  const bytes: Buffer[] = []
+  const { port } = await running(
+    httpReceiver((request, response) => {
+      head = `${request.method} ${request.url}\n${request.rawHeaders.join('\n')}`
+      request.on('data', (chunk) => bytes.push(chunk))
+      request.on('end', () => response.writeHead(202, { 'Retry-After': '120' }).end('taken\u001b[0m'))
+    }),
+  )
+  const { send } = await sending({ answers })
+  const body = '{"event":"peg_break.started","data":{"label":"Bücher €"},"delivery_id":7}'
+  const exchange = await send(`http://receiver.test:${port}`, body)
+  expect(exchange).toMatchObject({ status: 202, error: null, response: 'taken [0m', retryAfter: '120' })
+  expect(isSuccess(exchange)).toBe(true)
+  expect(Buffer.concat(bytes).equals(Buffer.from(body))).toBe(true)
+  expect(head.split('\n')[0]).toBe(`POST ${PRIVATE.path}`)
+  const headers = head.split('\n').slice(1)
+  const header = (name: string) => headers[headers.findIndex((one) => one.toLowerCase() === name) + 1]
+  expect(header('host')).toBe(`receiver.test:${port}`)
+  expect(header('content-type')).toBe('application/json')
+  expect(header('content-length')).toBe(`${Buffer.byteLength(body)}`)
+  expect(header('user-agent')).toBe('Service-Webhook/1 (+http://localhost:3000)')
+  expect(header('x-service-signature')).toBe(PRIVATE.signature)
+})
+
+test('any 2xx is success, and nothing else', async ({ running, sending }) => {
+  const statuses = [200, 201, 202, 204, 206, 226, 299, 300, 304, 400, 401, 404, 410, 418, 429, 500, 502, 503, 599]
+  let answered = 0
+  const { port } = await running(httpReceiver((_, response) => response.writeHead(statuses[answered++] ?? 0).end()))
+  const { send } = await sending()
+  const successful: number[] = []
+  for (const status of statuses) {
+    const exchange = await send(`http://127.0.0.1:${port}`)
+    expect(exchange.status).toBe(status)
+    if (isSuccess(exchange)) successful.push(status)
+  }
+  expect(successful).toEqual([200, 201, 202, 204, 206, 226, 299])
+})
+
+test('a connection is used again, and no more are made than deliveries at once', async ({ running, sending }) => {
+  const { port, connections } = await running(httpReceiver(ok))
+  const { send } = await sending()
+  for (let round = 0; round < 20; round++) await send(`http://127.0.0.1:${port}`)
+  // Not one: a connection is free again in the next turn of the event loop, and closed when idle for seconds.
+  expect(connections()).toBeLessThan(10)
+  const before = connections()
+  const exchanges = await Promise.all(Array.from({ length: 10 }, () => send(`http://127.0.0.1:${port}`)))
+  expect(exchanges.every(isSuccess)).toBe(true)
+  expect(connections() - before).toBeLessThanOrEqual(10)
+})
+
+test('one receiver that does not answer is in nobody else’s way', async ({ running, sending }) => {
+  const silent = await running(tcpReceiver((socket) => socket.resume()))
+  const { port } = await running(httpReceiver(ok))
+  const { send } = await sending()
+  const waiting = Promise.all(Array.from({ length: 200 }, () => send(`http://127.0.0.1:${silent.port}`)))
+  await vi.waitFor(() => expect(silent.open()).toBe(200), { timeout: 60_000, interval: 10 })
+  const exchanges = await Promise.all(Array.from({ length: 50 }, () => send(`http://127.0.0.1:${port}`)))
+  expect(exchanges.every(isSuccess)).toBe(true)
+  silent.hangUp()
+  expect(new Set((await waiting).map(({ error }) => error))).toEqual(new Set(['connection lost']))
+})
+
+const SLOW = {
+  'accepts and says nothing': (socket: Socket) => socket.resume(),
+  'never ends its headers': (socket: Socket) => {
+    const drip = setInterval(() => socket.write('X-More: yes\r\n'), 50)
+    socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n'))
+    socket.on('close', () => clearInterval(drip))
+  },
+  'never ends its interim responses': (socket: Socket) => {
+    const drip = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'), 50)
+    socket.on('close', () => clearInterval(drip))
+  },
+  'drips its body': (socket: Socket) => {
+    const drip = setInterval(() => socket.write('1\r\n.\r\n'), 50)
+    socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'))
+    socket.on('close', () => clearInterval(drip))
+  },
+  'stops in the middle of its body': saying('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf'),
+}
+
+test.for(Object.entries(SLOW))(
+  'the time limit is over the whole exchange: one that %s',
+  async ([, accept], { running, sending }) => {
+    const { port, open } = await running(tcpReceiver(accept))
+    const { send } = await sending({ timeoutMs: SHORT_MS })
+    const exchange = await send(`http://127.0.0.1:${port}`)
+    expect(exchange.error).toBe('timeout')
+    expect(isSuccess(exchange)).toBe(false)
+    await untilNoneIsOpen(open)
+  },
+)
+
+test('the time limit is over the handshake and the name as well', async ({ running, sending }) => {
+  const { port, open } = await running(tcpReceiver((socket) => socket.resume()))
+  const { send, asked } = await sending({ timeoutMs: SHORT_MS, answers: () => 'silence' })
+  expect(await send(`https://127.0.0.1:${port}`)).toMatchObject({ status: null, error: 'timeout' })
+  await untilNoneIsOpen(open)
+  expect(await send(`http://silent.test:${port}`)).toMatchObject({ status: null, error: 'timeout' })
+  expect(asked).toContain('A silent.test')
+})
+
+test('a body without an end is read for a little, and its status counts', async ({ running, sending }) => {
+  let written = 0
+  const endless: RequestListener = (_, response) => {
+    const chunk = 'endless '.repeat(2048)
+    const go = (): void => {
+      while (!response.destroyed) {
+        written += chunk.length
+        if (!response.write(chunk)) break
+      }
+    }
+    response.on('drain', go)
+    go()
+  }
+  const { port, open } = await running(httpReceiver(endless))
+  const { send } = await sending()
+  const exchange = await send(`http://127.0.0.1:${port}`)
+  expect(isSuccess(exchange)).toBe(true)
+  expect(exchange.response).toBe('endless '.repeat(128).trim())
+  // The rest was not asked for: this is what the buffers of two sockets hold.
+  await untilNoneIsOpen(open)
+  expect(written).toBeLessThan(32 * 2 ** 20)
+})
+
+test('a status that came counts, even if the body then breaks off', async ({ running, sending }) => {
+  const { port } = await running(
+    tcpReceiver((socket) =>
+      socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf')),
+    ),
+  )
+  const { send } = await sending()
+  expect(await send(`http://127.0.0.1:${port}`)).toMatchObject({ status: 200, error: null, response: 'half' })
+})
+
+const BROKEN: Record<string, [accept: (socket: Socket) => void, error: string]> = {
+  'other bytes': [saying('220 mail.test ESMTP\r\n'), 'invalid response'],
+  'a wrong status line': [saying('HTTP/1.1 abc OK\r\n\r\n'), 'invalid response'],
+  'a contradiction of lengths': [
+    saying('HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'),
+    'invalid response',
+  ],
+  'headers without an end': [saying(`HTTP/1.1 200 OK\r\n${'X-More: yes\r\n'.repeat(50_000)}`), 'invalid response'],
+  'the end of the connection': [(socket) => socket.once('data', () => socket.end()), 'connection lost'],
+  'a reset': [(socket) => socket.once('data', () => socket.resetAndDestroy()), 'connection lost'],
+}
+
+test.for(Object.entries(BROKEN))(
+  'no response is told in a few words: %s',
+  async ([, [accept, error]], { running, sending }) => {
+    const { port } = await running(tcpReceiver(accept))
+    const { send } = await sending()
+    expect(await send(`http://127.0.0.1:${port}`)).toEqual({
+      status: null,
+      error,
+      response: '',
+      retryAfter: null,
+      startedAt: expect.any(Date),
+      durationMs: expect.any(Number),
+    })
+  },
+)
+
+test('nobody at the address, and no such name', async ({ running, sending }) => {
+  const gone = await running(httpReceiver(ok))
+  const { send } = await sending({ answers: (name) => (name === 'broken.test' ? 'failure' : []) })
+  await gone.close()
+  expect(await send(`http://127.0.0.1:${gone.port}`)).toMatchObject({ status: null, error: 'connection refused' })
+  expect(await send('http://nowhere.test')).toMatchObject({ status: null, error: 'name not found' })
+  expect(await send('http://broken.test')).toMatchObject({ status: null, error: 'name servers do not answer' })
+})
+
+test('a certificate has to be trusted and for the name, though the address is looked up by us', async ({
+  running,
+  sending,
+}) => {
+  let requests = 0
+  const { port } = await running(
+    tlsReceiver(SELF_SIGNED, (_, response) => {
+      requests += 1
+      response.end('received')
+    }),
+  )
+  const untrusting = await sending({ answers })
+  expect(await untrusting.send(`https://receiver.test:${port}`)).toMatchObject({
+    status: null,
+    error: 'DEPTH_ZERO_SELF_SIGNED_CERT',
+  })
+  const trusting = await sending({ answers, ca: SELF_SIGNED.cert })
+  expect(await trusting.send(`https://other.test:${port}`)).toMatchObject({
+    status: null,
+    error: 'ERR_TLS_CERT_ALTNAME_INVALID',
+  })
+  expect(requests).toBe(0)
+  expect(await trusting.send(`https://receiver.test:${port}`)).toMatchObject({ status: 200, error: null })
+  expect(await trusting.send(`https://127.0.0.1:${port}`)).toMatchObject({ status: 200, error: null })
+})
