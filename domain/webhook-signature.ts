@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 /** A receiver rejects what was signed longer ago, or further ahead, in seconds: so a recorded delivery is of no use later. */
-export const SIGNATURE_TOLERANCE_SECONDS = 300
+const SIGNATURE_TOLERANCE_SECONDS = 300
 
 /** The key is the secret as it was given out, `whsec_` included, in UTF-8. */
 const hmacOf = (secret: string, timestamp: string, body: string | Buffer): Buffer =>
