@@ -30,5 +30,7 @@ export const targetRules = (config: {
   WEBHOOK_ALLOWED_PORTS: number[] | 'any'
 }): TargetRules => ({ networks: config.WEBHOOK_ALLOWED_NETWORKS, ports: config.WEBHOOK_ALLOWED_PORTS })
 
-/** What receivers are told of the sender; only who sends needs it. */
-export const WEBHOOK_SITE_URL = envUrl('http', 'https').default('http://localhost:3000')
+/** What receivers are told of the sender; only who sends needs it. As a URL is written, which a header can hold. */
+export const WEBHOOK_SITE_URL = envUrl('http', 'https')
+  .transform((url) => new URL(url).href)
+  .default('http://localhost:3000/')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { parseEnv } from '../../../domain/parse-env.js'
-import { targetRules, webhookEnv } from '../../../domain/webhook-env.js'
+import { targetRules, WEBHOOK_SITE_URL, webhookEnv } from '../../../domain/webhook-env.js'
 import { urlProblem } from '../../../domain/webhook-target.js'
 
 const rulesOf = (env: Record<string, string>) => targetRules(parseEnv(z.object(webhookEnv), env))
@@ -28,4 +28,10 @@ test.for([
   ['WEBHOOK_ALLOWED_PORTS', 'all'],
 ] as const)('%s=%s is refused', ([name, value]) => {
   expect(() => rulesOf({ [name]: value })).toThrow(new RegExp(`${name}: `))
+})
+
+test('the address of the service is one that a header can hold', () => {
+  const siteOf = (env: Record<string, string>) => parseEnv(z.object({ WEBHOOK_SITE_URL }), env).WEBHOOK_SITE_URL
+  expect(siteOf({})).toBe('http://localhost:3000/')
+  expect(siteOf({ WEBHOOK_SITE_URL: 'https://bücher.example/über uns' })).toMatch(/^https:\/\/xn--[!-~]+$/)
 })

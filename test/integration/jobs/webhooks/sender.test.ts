@@ -194,6 +194,35 @@ test('nobody at the address, and no such name', async ({ running, sending }) => 
   expect(await send('http://broken.test')).toMatchObject({ status: null, error: 'name servers do not answer' })
 })
 
+test('where nobody is at one address of a name, the next one is tried', async ({ running, sending }) => {
+  const { port } = await running(httpReceiver(ok, { address: '127.0.0.2' }))
+  const addresses: Record<string, string[]> = {
+    'second.test': ['127.0.0.3', '127.0.0.2'],
+    'neither.test': ['127.0.0.3', '127.0.0.4'],
+  }
+  const answers = (name: string, type: 'A' | 'AAAA') => (type === 'A' ? (addresses[name] ?? []) : [])
+  const { send } = await sending({ allowed: ['127.0.0.0/8'], answers })
+  expect(await send(`http://second.test:${port}`)).toMatchObject({ status: 200, error: null })
+  expect(await send(`http://neither.test:${port}`)).toMatchObject({ status: null, error: 'connection refused' })
+})
+
+test('what has begun is ended before the connections are closed', async ({ running, sending }) => {
+  const answers: (() => void)[] = []
+  const { port, open } = await running(
+    httpReceiver((_, response) => {
+      answers.push(() => response.end('received'))
+    }),
+  )
+  const { send, close } = await sending()
+  const exchange = send(`http://127.0.0.1:${port}`)
+  await vi.waitFor(() => expect(answers).toHaveLength(1), { timeout: 60_000, interval: 10 })
+  const closed = close()
+  answers[0]?.()
+  expect(await exchange).toMatchObject({ status: 200, error: null })
+  await closed
+  await untilNoneIsOpen(open)
+})
+
 test('a certificate has to be trusted and for the name, though the address is looked up by us', async ({
   running,
   sending,
