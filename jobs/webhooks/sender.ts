@@ -1,22 +1,11 @@
-import { Agent, type Dispatcher } from 'undici'
+import { LRUCache } from 'lru-cache'
+import { Agent } from 'undici'
 import { type TargetRules, urlProblem } from '../../domain/webhook-target.js'
 import { checkedLookup, type Resolve } from './checked-lookup.js'
-import { exchangeError } from './exchange-error.js'
-import { excerptOf } from './response-excerpt.js'
+import { exchange, type Outcome } from './exchange.js'
 
 /** How an attempt went. */
-export type Exchange = {
-  /** Of the response; null where there was none. */
-  status: number | null
-  /** Why there was no response, or none that counts; one of few texts, none of the receiver's. Null where one came. */
-  error: string | null
-  /** The first bytes of its body as text that can be shown, at most 1 KiB. */
-  response: string
-  /** The header as it came. */
-  retryAfter: string | null
-  startedAt: Date
-  durationMs: number
-}
+export type Exchange = Outcome & { startedAt: Date; durationMs: number }
 
 /** Any 2xx that came in time is success. */
 export const isSuccess = ({ status, error }: Pick<Exchange, 'status' | 'error'>): boolean =>
@@ -39,28 +28,19 @@ export type SenderOptions = {
   ca?: string
 }
 
-/** Of a longer response, the rest is not read, and its connection is closed. */
-const MOST_READ_BYTES = 64 * 1024
-
 /** Where a name has several addresses, the next one is tried after this. Node's 250 ms is less than half the world away. */
 const NEXT_ADDRESS_MS = 1000
 
-const LONGEST_RETRY_AFTER = 100
+/** URLs that are known to be allowed, or not. */
+const KNOWN_TARGETS = 10_000
 
-/** The body up to the limit. A response that breaks off or is too long has still been given: its status counts. */
-async function readSome(body: Dispatcher.ResponseData['body'], isOver: () => boolean): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      chunks.push(chunk)
-      bytes += chunk.length
-      if (bytes >= MOST_READ_BYTES) break
-    }
-  } catch (error) {
-    if (isOver()) throw error
-  }
-  return Buffer.concat(chunks)
+type Target = { origin: string; path: string } | { problem: string }
+
+function targetOf(url: string, rules: TargetRules): Target {
+  const problem = urlProblem(url, rules)
+  if (problem !== null) return { problem }
+  const { origin, pathname, search } = new URL(url)
+  return { origin, path: `${pathname}${search}` }
 }
 
 /** Sends webhooks over HTTP/1.1 connections that are kept and made to checked addresses only. Redirects are not followed. */
@@ -77,48 +57,25 @@ export function createSender({ rules, resolve, timeoutMs, userAgent, ca }: Sende
       ...(ca !== undefined && { ca }),
     },
   })
+  // Checked again although it was when the subscription was made: what is allowed may have changed since.
+  const targets = new LRUCache<string, Target>({
+    max: KNOWN_TARGETS,
+    memoMethod: (url) => targetOf(url, rules),
+  })
 
-  const exchange = async (
-    { url, body, headers }: Parameters<Sender['send']>[0],
-    signal: AbortSignal,
-  ): Promise<Pick<Exchange, 'status' | 'error' | 'response' | 'retryAfter'>> => {
-    const none = { status: null, response: '', retryAfter: null }
-    // What is allowed may have changed since the subscription was made.
-    const problem = urlProblem(url, rules)
-    if (problem !== null) return { ...none, error: problem }
-    let status: number | null = null
-    try {
-      const { origin, pathname, search } = new URL(url)
-      const response = await agent.request({
-        origin,
-        path: `${pathname}${search}`,
-        method: 'POST',
-        headers: { ...headers, 'content-type': 'application/json', 'user-agent': userAgent },
-        body,
-        signal,
-      })
-      status = response.statusCode
-      const retryAfter = [response.headers['retry-after']].flat()[0]?.slice(0, LONGEST_RETRY_AFTER) ?? null
-      const excerpt = excerptOf(await readSome(response.body, () => signal.aborted))
-      const error = status >= 300 && status < 400 ? 'redirects are not followed' : null
-      return { status, error, response: excerpt, retryAfter }
-    } catch (error) {
-      return { ...none, status, error: signal.aborted ? 'timeout' : exchangeError(error) }
-    }
+  const sendTo = async (target: Target, body: string, headers: Record<string, string>): Promise<Outcome> => {
+    if ('problem' in target) return { status: null, error: target.problem, response: '', retryAfter: null }
+    const all = { ...headers, 'content-type': 'application/json', 'user-agent': userAgent }
+    return exchange(agent, { ...target, method: 'POST', headers: all, body }, timeoutMs)
   }
 
   return {
-    send: async (request) => {
+    send: async ({ url, body, headers }) => {
       const startedAt = new Date()
       const startedMs = performance.now()
-      const timeout = new AbortController()
-      const timer = setTimeout(() => timeout.abort(), timeoutMs)
-      const result = await exchange(request, timeout.signal)
-      clearTimeout(timer)
-      return { ...result, startedAt, durationMs: Math.round(performance.now() - startedMs) }
+      const outcome = await sendTo(targets.memo(url), body, headers)
+      return { ...outcome, startedAt, durationMs: Math.round(performance.now() - startedMs) }
     },
-    close: async () => {
-      await agent.close()
-    },
+    close: () => agent.close(),
   }
 }

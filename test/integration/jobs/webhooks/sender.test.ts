@@ -2,7 +2,8 @@ import { Buffer } from 'node:buffer'
 import type { RequestListener } from 'node:http'
 import type { Socket } from 'node:net'
 import { expect, vi } from 'vitest'
-import { isSuccess } from '../../../../jobs/webhooks/sender.js'
+import { type Network, parseNetwork } from '../../../../domain/networks.js'
+import { createSender, isSuccess } from '../../../../jobs/webhooks/sender.js'
 import { SELF_SIGNED } from '../../../fixtures/webhooks/certificate.js'
 import { httpReceiver, tcpReceiver, tlsReceiver } from '../../../fixtures/webhooks/receivers.js'
 import { PRIVATE, test } from '../../../fixtures/webhooks/sending.js'
@@ -122,6 +123,27 @@ test('the time limit is over the handshake and the name as well', async ({ runni
   await untilNoneIsOpen(open)
   expect(await send(`http://silent.test:${port}`)).toMatchObject({ status: null, error: 'timeout' })
   expect(asked).toContain('A silent.test')
+})
+
+test('what has timed out before it was connected is not sent later', async ({ running }) => {
+  let requests = 0
+  const { port } = await running(
+    httpReceiver((_, response) => {
+      requests += 1
+      response.end()
+    }),
+  )
+  let answerNames = (): void => {}
+  const answered = new Promise<string[]>((resolve) => {
+    answerNames = () => resolve(['127.0.0.1'])
+  })
+  const rules = { networks: [parseNetwork('127.0.0.1') as Network], ports: 'any' as const }
+  const sender = createSender({ rules, resolve: () => answered, timeoutMs: SHORT_MS, userAgent: 'test' })
+  const exchange = await sender.send({ url: `http://slow-name.test:${port}/`, body: '{}', headers: {} })
+  expect(exchange).toMatchObject({ status: null, error: 'timeout' })
+  answerNames()
+  await sender.close()
+  expect(requests).toBe(0)
 })
 
 test('a body without an end is read for a little, and its status counts', async ({ running, sending }) => {

@@ -1,0 +1,83 @@
+import type { Dispatcher } from 'undici'
+import { exchangeError } from './exchange-error.js'
+import { excerptOf } from './response-excerpt.js'
+
+/** What came of a request. */
+export type Outcome = {
+  /** Of the response; null where there was none. */
+  status: number | null
+  /** Why there was no response, or none that counts; one of few texts, none of the receiver's. Null where one came. */
+  error: string | null
+  /** The first bytes of its body as text that can be shown, at most 1 KiB. */
+  response: string
+  /** The header as it came. */
+  retryAfter: string | null
+}
+
+/** Of a longer response, the rest is not read, and its connection is closed. */
+const MOST_READ_BYTES = 64 * 1024
+
+const LONGEST_RETRY_AFTER = 100
+
+/** Ends a request whose outcome is known. Nobody is told of it. */
+const OVER = new Error('the exchange is over')
+
+/**
+ * Sends a request and reads the first part of its response. Over after `timeoutMs` whatever it is doing: a request that is
+ * still waiting for its connection is then never sent. A response that breaks off or is too long has still been given: its
+ * status counts. Never rejects.
+ */
+export function exchange(
+  dispatcher: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  timeoutMs: number,
+): Promise<Outcome> {
+  return new Promise((resolve) => {
+    let controller: Dispatcher.DispatchController | null = null
+    let isOver = false
+    let status: number | null = null
+    let retryAfter: string | null = null
+    const chunks: Buffer[] = []
+    let bytes = 0
+
+    const end = (error: string | null): void => {
+      if (isOver) return
+      isOver = true
+      clearTimeout(timer)
+      resolve({ status, error, response: excerptOf(Buffer.concat(chunks)), retryAfter })
+    }
+    const answered = (): void =>
+      end(status !== null && status >= 300 && status < 400 ? 'redirects are not followed' : null)
+    const timer = setTimeout(() => {
+      end('timeout')
+      controller?.abort(OVER)
+    }, timeoutMs)
+
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart: (started) => {
+        controller = started
+        if (isOver) started.abort(OVER)
+      },
+      onResponseStart: (_, statusCode, headers) => {
+        // Interim responses come before the one.
+        if (statusCode < 200) return
+        status = statusCode
+        retryAfter = [headers['retry-after']].flat()[0]?.slice(0, LONGEST_RETRY_AFTER) ?? null
+      },
+      onResponseData: (reading, chunk) => {
+        chunks.push(chunk)
+        bytes += chunk.length
+        if (bytes < MOST_READ_BYTES) return
+        answered()
+        reading.abort(OVER)
+      },
+      onResponseEnd: answered,
+      onResponseError: (_, error) => (status === null ? end(exchangeError(error)) : answered()),
+    }
+    try {
+      dispatcher.dispatch(request, handler)
+    } catch (error) {
+      end(exchangeError(error))
+    }
+  })
+}
