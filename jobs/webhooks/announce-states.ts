@@ -5,7 +5,7 @@ import type { Subscription } from '../../domain/webhook-subscription.js'
 import { announce } from '../announce.js'
 
 /** The state of a subscription as a part of the service; null where an admin has turned it off, who knows. */
-export function webhookHealth({ id, state, reason }: Subscription): ComponentHealth | null {
+function webhookHealth({ id, state, reason }: Subscription): ComponentHealth | null {
   if (state === 'deleted' || reason === 'admin') return null
   const status = state === 'enabled' ? 'ok' : 'disabled'
   return { component: `webhook ${id}`, status, lag_blocks: null, lag_seconds: null }

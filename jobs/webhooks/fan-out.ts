@@ -24,7 +24,7 @@ const deliveryOf = (event: LoggedEvent, { id }: Subscription): NewDelivery => ({
  * The deliveries that events make: one for each enabled subscription that wants the event and was there before it. Not of
  * events that became known more than `maxAgeMs` after they had occurred, as when a backfill finds the breaks of last month.
  */
-export function deliveriesOf(
+function deliveriesOf(
   events: readonly LoggedEvent[],
   subscriptions: readonly Subscription[],
   maxAgeMs: number,
