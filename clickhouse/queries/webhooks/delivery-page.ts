@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineQuery } from '../../define-query.js'
-import { DELIVERY_STATES, STATE_OF_ATTEMPTS } from './delivery-states.js'
+import { DELIVERY_STATES, SETTLED_BEFORE, STATE_OF_ATTEMPTS } from './delivery-states.js'
 
 const row = z.object({ delivery_id: z.string().transform(Number) })
 
@@ -30,15 +30,16 @@ export const deliveryPageOfState = defineQuery({
   }),
   row,
   sql: `
+    WITH if({state: String} = 'pending', ${SETTLED_BEFORE}, 0) AS first
     SELECT delivery_id FROM webhook_deliveries
     LEFT JOIN
     (
         SELECT delivery_id, ${STATE_OF_ATTEMPTS} AS state
         FROM webhook_attempts
-        WHERE subscription_id = {subscription_id: String} AND delivery_id < {before: UInt64}
+        WHERE subscription_id = {subscription_id: String} AND delivery_id >= first AND delivery_id < {before: UInt64}
         GROUP BY delivery_id
     ) AS tried USING (delivery_id)
-    WHERE subscription_id = {subscription_id: String} AND delivery_id < {before: UInt64}
+    WHERE subscription_id = {subscription_id: String} AND delivery_id >= first AND delivery_id < {before: UInt64}
       AND if(tried.state = '', 'pending', tried.state) = {state: String}
     ORDER BY delivery_id DESC LIMIT {limit: UInt32}`,
 })

@@ -10,3 +10,6 @@ export const STATE_OF_ATTEMPTS = `
           countIf(next_attempt_at IS NULL AND outcome = 'failure') > 0, 'failed',
           countIf(next_attempt_at IS NULL) > 0, 'canceled',
           'pending')`
+
+/** SQL of a number below which every delivery is over, so that who looks for others needs not look there. */
+export const SETTLED_BEFORE = '(SELECT max(settled_before) FROM webhook_fan_outs)'

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { dateTime } from '../../columns.js'
 import { defineQuery } from '../../define-query.js'
+import { SETTLED_BEFORE } from './delivery-states.js'
 
 /**
  * How a subscription, changed last at `changed_at`, does by `now`: when an attempt was successful last, since when they
@@ -24,11 +25,15 @@ export const subscriptionHealth = defineQuery({
             SELECT maxOrNull(started_at) FROM webhook_attempts
             WHERE subscription_id = {subscription_id: String} AND outcome = 'success'
         ) AS last_success,
-        (SELECT count() FROM webhook_deliveries WHERE subscription_id = {subscription_id: String}) AS deliveries
+        ${SETTLED_BEFORE} AS settled,
+        (
+            SELECT count() FROM webhook_deliveries
+            WHERE subscription_id = {subscription_id: String} AND delivery_id >= settled
+        ) AS deliveries
     SELECT last_success AS last_success_at,
            minIfOrNull(started_at, outcome = 'failure' AND started_at > {changed_at: DateTime64(3)} AND (last_success IS NULL OR started_at > last_success)) AS failing_since,
            toUInt32(countIf(is_new)) AS attempts_24h,
            toUInt32(countIf(is_new AND outcome = 'success')) AS successes_24h,
-           toUInt32(deliveries - uniqExactIf(delivery_id, next_attempt_at IS NULL)) AS pending
+           toUInt32(deliveries - uniqExactIf(delivery_id, next_attempt_at IS NULL AND delivery_id >= settled)) AS pending
     FROM webhook_attempts WHERE subscription_id = {subscription_id: String}`,
 })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { SUBSCRIPTION_STATES } from '../../../domain/webhook-subscription.js'
 import { defineQuery } from '../../define-query.js'
+import { SETTLED_BEFORE } from './delivery-states.js'
 
 /** How many subscriptions there are in each state; no row for a state that none is in. */
 export const subscriptionCounts = defineQuery({
@@ -27,19 +28,15 @@ export const attemptTotals = defineQuery({
     FROM webhook_attempts GROUP BY outcome, status_class ORDER BY outcome, status_class`,
 })
 
-/** Deliveries that are still to be tried. The attempts that ended one are counted as they lie, in the order of their numbers. */
+/** Deliveries that are still to be tried. */
 export const pendingTotal = defineQuery({
   name: 'webhook_pending_total',
   params: z.object({}),
   row: z.object({ pending: z.int() }),
   sql: `
-    SELECT toUInt32((SELECT count() FROM webhook_deliveries) - count()) AS pending
-    FROM
-    (
-        SELECT delivery_id FROM webhook_attempts WHERE next_attempt_at IS NULL
-        GROUP BY delivery_id
-        SETTINGS optimize_aggregation_in_order = 1
-    )`,
+    WITH (SELECT count() FROM webhook_deliveries WHERE delivery_id >= ${SETTLED_BEFORE}) AS deliveries
+    SELECT toUInt32(deliveries - uniqExact(delivery_id)) AS pending
+    FROM webhook_attempts WHERE next_attempt_at IS NULL AND delivery_id >= ${SETTLED_BEFORE}`,
 })
 
 /** How long after they were due the first attempts of the hour before `now` were begun, in seconds; null where there were none. */

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { addDeliveries } from '../../../../clickhouse/add-deliveries.js'
+import { insertWebhookFanOut } from '../../../../clickhouse/tables/webhook-fan-outs.js'
 import { EVENT_TYPES } from '../../../../domain/webhook-event.js'
 import { test } from '../../../fixtures/app.js'
 import { addEvents, madeUpEvent } from '../../../fixtures/events.js'
@@ -114,6 +115,12 @@ test('every delivery is listed with its attempts and when it is tried next', asy
     successes_24h: 1,
     pending: 2,
   })
+  // What the dispatcher says is over needs not be looked at.
+  const [pending, ofHealth] = [await ids('?state=pending'), await health(id)]
+  await insertWebhookFanOut(clickhouse, { sequence: 5, settled_before: 5 })
+  expect(await ids('?state=pending')).toEqual(pending)
+  expect(await ids('?state=successful')).toEqual([2])
+  expect(await health(id)).toEqual(ofHealth)
   expect(await health(otherId)).toMatchObject({ pending: 1, attempts_24h: 1, successes_24h: 1 })
   // Another process has made the same attempt: what one of them has delivered, is delivered.
   await addAttempts(clickhouse, [attempt({ ...of, delivery_id: 3, attempt: 7, started_at: at(-93) })])

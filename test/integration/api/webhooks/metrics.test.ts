@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { addDeliveries } from '../../../../clickhouse/add-deliveries.js'
+import { insertWebhookFanOut } from '../../../../clickhouse/tables/webhook-fan-outs.js'
 import { test } from '../../../fixtures/app.js'
 import { addAttempts, attempt } from '../../../fixtures/webhook-deliveries.js'
 import { addWebhookSubscription } from '../../../fixtures/webhook-subscriptions.js'
@@ -55,6 +56,7 @@ test('metrics tell how webhooks are doing', async ({ app, clickhouse, clock }) =
       started_at: before(1000),
     }),
   ])
+  await insertWebhookFanOut(clickhouse, { sequence: 0, settled_before: COUNT - 1 })
   clock.now = new Date(clock.now.getTime() + 10_000)
   expect(await lines()).toEqual({
     'plumbline_webhook_subscriptions{state="enabled"}': 2,
