@@ -16,13 +16,16 @@ type Numbered<Row> = {
  */
 export async function appendNumbered<Row>({ newest, missing, insert }: Numbered<Row>): Promise<void> {
   let tried = 0
-  for (;;) {
-    // In this order: whatever is recorded after the first look makes the insert below do nothing.
-    const last = await newest()
-    const rows = await missing()
-    if (rows.length === 0) return
-    // A kill between the note of an insert's token and its rows has used a number up.
-    tried = Math.max(last, tried) + 1
+  for (let rows = await missingAfterNewest(); rows.length > 0; rows = await missingAfterNewest()) {
     await insert(rows, tried)
+    // The rows are ours, or those of who was faster: only where some are missing still, it has to go on.
+    if ((await missing()).length === 0) return
+  }
+
+  async function missingAfterNewest(): Promise<readonly Row[]> {
+    // In this order: whatever is recorded after the first look makes the insert do nothing. A kill between the note of an
+    // insert's token and its rows has used a number up.
+    tried = Math.max(await newest(), tried) + 1
+    return missing()
   }
 }

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Logger } from 'pino'
-import { deliveryContents } from '../../clickhouse/queries/delivery-contents.js'
 import { failingSubscriptions } from '../../clickhouse/queries/failing-subscriptions.js'
 import { newDeliveries } from '../../clickhouse/queries/new-deliveries.js'
 import { newestFanOut } from '../../clickhouse/queries/newest-fan-out.js'
@@ -12,6 +11,7 @@ import { RETRY_DELAYS_SECONDS } from '../../domain/webhook-schedule.js'
 import type { DisabledReason, Subscription } from '../../domain/webhook-subscription.js'
 import { announceWebhookStates } from './announce-states.js'
 import { canceledAttempt, GONE, requestOf, sentAttempt } from './attempt.js'
+import { ContentLoader } from './content-loader.js'
 import { FailingSubscriptions } from './failing.js'
 import { FairQueue, type Pending } from './fair-queue.js'
 import { fanOut } from './fan-out.js'
@@ -44,12 +44,13 @@ export type DispatcherOptions = {
 
 /** How often the database is asked what is new, in milliseconds. */
 const LOOK_MS = 200
-/** How often deliveries of the future are looked at, and contents that are missing. */
+/** How often deliveries of the future are looked at. */
 const TICK_MS = 50
 const READ_AT_ONCE = 1000
 /** With more attempts that the database has not taken yet, no other is begun: they would be made again after a crash. */
 const MOST_UNRECORDED = 5000
-/** How often it is recorded which deliveries are over. */
+/** How often it is recorded how far events are made into deliveries, and which deliveries are over. */
+const NOTE_MS = 1000
 const SETTLE_MS = 60_000
 
 /**
@@ -59,6 +60,7 @@ const SETTLE_MS = 60_000
 export class Dispatcher {
   readonly #options: DispatcherOptions
   readonly #queue: FairQueue
+  readonly #loader: ContentLoader
   readonly #recorder: Recorder
   readonly #subscribers: Subscribers
   #failing: FailingSubscriptions
@@ -69,9 +71,10 @@ export class Dispatcher {
   #sequence = 0
   #newest = 0
   #settledAt = 0
+  #notedAt = 0
+  #notedSequence = 0
   #versions = -1
   #isPumping = false
-  #isLoading = false
   #inFlight = 0
 
   constructor(options: DispatcherOptions) {
@@ -86,6 +89,12 @@ export class Dispatcher {
       prepared: 4 * maxInFlightOfOne,
       modeOf: (id) => this.#subscribers.modeOf(id),
     })
+    this.#loader = new ContentLoader({
+      clickhouse,
+      queue: this.#queue,
+      repeat: (what, work) => this.#repeat(what, work),
+      onLoaded: () => this.#pumpSoon(),
+    })
   }
 
   /** What is waiting for its time, due, being sent, and sent but not recorded yet. */
@@ -98,11 +107,12 @@ export class Dispatcher {
     await this.#repeat('pending deliveries', () => this.#start())
     const ticker = setInterval(() => this.#pumpSoon(), TICK_MS)
     while (!signal.aborted) {
+      const lookedAt = performance.now()
       let isMore = false
       await this.#repeat('what is new', async () => {
         isMore = await this.#look()
       })
-      if (!isMore) await sleep(LOOK_MS, undefined, { signal }).catch(() => {})
+      if (!isMore) await sleep(lookedAt + LOOK_MS - performance.now(), undefined, { signal }).catch(() => {})
     }
     clearInterval(ticker)
     while (this.#inFlight > 0) await sleep(TICK_MS)
@@ -129,6 +139,7 @@ export class Dispatcher {
     const startedAt = performance.now()
     const [done] = await newestFanOut(clickhouse, {})
     this.#sequence = done?.sequence ?? 0
+    this.#notedSequence = this.#sequence
     const pending: Pending[] = []
     this.#newest = await readPending(clickhouse, done?.settled_before ?? 0, (one) => pending.push(one))
     const failing = await failingSubscriptions(clickhouse, {})
@@ -151,15 +162,10 @@ export class Dispatcher {
       await this.#readSubscribers()
       this.#versions = news.versions
     }
-    if (news.event === 0 && news.delivery === 0) {
-      if (this.#isTimeToSettle()) await this.#recordFanOut()
-      return false
-    }
-    const isNewEvent = news.event > this.#sequence
-    if (isNewEvent)
+    if (news.event > this.#sequence)
       this.#sequence = await fanOut(clickhouse, { after: this.#sequence, until: news.event, maxAgeMs: maxEventAgeMs })
-    const isMore = await this.#readNew()
-    if (isNewEvent) await this.#recordFanOut()
+    const isMore = news.event + news.delivery > 0 && (await this.#readNew())
+    await this.#noteFanOut()
     return isMore || this.#sequence < news.event
   }
 
@@ -183,15 +189,25 @@ export class Dispatcher {
     return deliveries.length === READ_AT_ONCE
   }
 
-  #isTimeToSettle = (): boolean => Date.now() - this.#settledAt > SETTLE_MS
+  /** Records how far it is, now and then: what is done again after a crash adds nothing. */
+  async #noteFanOut(): Promise<void> {
+    const now = Date.now()
+    const isTimeToSettle = now - this.#settledAt > SETTLE_MS
+    const isTimeToNote = this.#sequence > this.#notedSequence && now - this.#notedAt > NOTE_MS
+    if (!isTimeToSettle && !isTimeToNote) return
+    const sequence = this.#sequence
+    const settled_before = isTimeToSettle ? this.#smallestOpen() : 0
+    await insertWebhookFanOut(this.#options.clickhouse, { sequence, settled_before })
+    this.#notedSequence = sequence
+    this.#notedAt = now
+    if (isTimeToSettle) this.#settledAt = now
+  }
 
-  async #recordFanOut(): Promise<void> {
-    let settled_before = 0
-    if (this.#isTimeToSettle()) {
-      settled_before = Math.min(this.#newest + 1, this.#queue.smallestId(), ...this.#unsettled)
-      this.#settledAt = Date.now()
-    }
-    await insertWebhookFanOut(this.#options.clickhouse, { sequence: this.#sequence, settled_before })
+  /** No delivery with a smaller number is waiting, being sent, or not recorded. */
+  #smallestOpen(): number {
+    let smallest = Math.min(this.#newest + 1, this.#queue.smallestId())
+    for (const delivery_id of this.#unsettled) smallest = Math.min(smallest, delivery_id)
+    return smallest
   }
 
   #pumpSoon(): void {
@@ -217,7 +233,7 @@ export class Dispatcher {
         this.#pumpSoon()
       }
     }
-    void this.#load()
+    void this.#loader.load()
   }
 
   async #send(pending: Pending, subscription: Subscription): Promise<void> {
@@ -256,30 +272,5 @@ export class Dispatcher {
       this.#options.log.error({ subscription: subscription.id, reason: String(error) }, 'a webhook is not disabled yet')
     }
     this.#disabling.delete(subscription.id)
-  }
-
-  /** Reads what is to be sent soon, one batch after another. */
-  async #load(): Promise<void> {
-    if (this.#isLoading) return
-    this.#isLoading = true
-    const { clickhouse, signal } = this.#options
-    for (
-      let missing = this.#queue.missing(READ_AT_ONCE);
-      missing.length > 0;
-      missing = this.#queue.missing(READ_AT_ONCE)
-    ) {
-      const byId = new Map(missing.map((pending) => [pending.delivery_id, pending]))
-      await this.#repeat('contents', async () => {
-        for (const { delivery_id, ...content } of await deliveryContents(clickhouse, { ids: [...byId.keys()] })) {
-          const pending = byId.get(delivery_id)
-          if (pending) pending.content = content
-        }
-      })
-      if (signal.aborted) break
-      this.#queue.filled(missing)
-      this.#pumpSoon()
-      await sleep(TICK_MS / 2)
-    }
-    this.#isLoading = false
   }
 }

@@ -47,16 +47,19 @@ export async function fanOut(
   clickhouse: ClickHouseClient,
   { after, until, maxAgeMs }: { after: number; until: number; maxAgeMs: number },
 ): Promise<number> {
-  const firstWanted = async (): Promise<number> => {
-    const enabled = (await allWebhookSubscriptions(clickhouse, {})).filter(({ state }) => state === 'enabled')
-    return Math.min(until, ...enabled.map(({ after_sequence }) => after_sequence))
-  }
-  // Nobody is sent what was there before all subscriptions: a first one does not go through the whole log.
-  const start = Math.max(after, await firstWanted())
+  const start = until - after > MOST_AT_ONCE ? await firstWanted(clickhouse, after, until) : after
   if (start >= until) return until
-  const events = await eventsAfter(clickhouse, { after: start, until, limit: MOST_AT_ONCE })
-  // Behind the events: a subscription that was made before one of them was recorded is seen.
-  const subscriptions = await allWebhookSubscriptions(clickhouse, {})
+  // Both are read after `until` was known: a subscription that was made before one of the events was recorded is seen.
+  const [events, subscriptions] = await Promise.all([
+    eventsAfter(clickhouse, { after: start, until, limit: MOST_AT_ONCE }),
+    allWebhookSubscriptions(clickhouse, {}),
+  ])
   await addDeliveries(clickhouse, deliveriesOf(events, subscriptions, maxAgeMs))
   return events.length === MOST_AT_ONCE ? (events.at(-1)?.sequence ?? until) : until
+}
+
+/** Nobody is sent what was there before all subscriptions: with a first one, nobody goes through the whole log. */
+async function firstWanted(clickhouse: ClickHouseClient, after: number, until: number): Promise<number> {
+  const enabled = (await allWebhookSubscriptions(clickhouse, {})).filter(({ state }) => state === 'enabled')
+  return Math.max(after, Math.min(until, ...enabled.map(({ after_sequence }) => after_sequence)))
 }

@@ -4,7 +4,7 @@ import { pendingDeliveries } from '../../clickhouse/queries/pending-deliveries.j
 import type { Pending } from './fair-queue.js'
 
 /** Read at once, so that the answers of many do not fill the memory. */
-const PAGE = 20_000
+const PAGE = 50_000
 
 /**
  * Hands over every delivery that is not over, none of which has a number below `from`; resolves to the newest number of
