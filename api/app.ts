@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
-import { validatorCompiler } from 'fastify-type-provider-zod'
 import type { Redis } from 'ioredis'
 import { activeApiKeys } from '../clickhouse/queries/api-keys.js'
 import { chainIdentity } from '../clickhouse/queries/chain-identity.js'
@@ -62,6 +61,7 @@ import { DEFAULT_STREAMS, type StreamOptions, streamRoute } from './routes/strea
 import { serializerCompiler } from './serializer.js'
 import { createServiceState } from './service-state.js'
 import { stateMetrics } from './state-metrics.js'
+import { validatorCompiler } from './validator.js'
 import { required, type WebhookTerms } from './webhooks/terms.js'
 
 declare module 'fastify' {

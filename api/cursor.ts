@@ -2,20 +2,26 @@ import { z } from 'zod'
 
 const DESCRIPTION = 'Where the list goes on: `next_cursor` of the page before'
 
+/** undefined for what is no JSON. */
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** A query parameter that goes on after the row with a given sort key: base64url of its values in JSON. */
 export function CursorQuery<Key extends z.ZodType>(key: Key) {
   return z
     .string()
     .max(1000)
-    .transform((text, context) => {
-      try {
-        return JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown
-      } catch {
-        context.addIssue('is not a cursor of this list')
-        return z.NEVER
-      }
+    .transform((text, context): z.output<Key> => {
+      const read = key.safeParse(readJson(Buffer.from(text, 'base64url').toString()))
+      if (read.success) return read.data
+      context.addIssue('is not a cursor of this list')
+      return z.NEVER
     })
-    .pipe(key)
     .optional()
     .meta({ description: DESCRIPTION })
 }

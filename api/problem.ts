@@ -1,6 +1,5 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { BadParameterError } from '../domain/bad-parameter.js'
 import { PlumblineError } from '../domain/errors.js'
@@ -10,6 +9,7 @@ import {
   DrainingError,
   ForbiddenError,
   InvalidKeyError,
+  InvalidRequestError,
   MethodNotAllowedError,
   MissingKeyError,
   NotFoundError,
@@ -76,19 +76,6 @@ type Answer = {
   headers?: Record<string, string | string[]>
 }
 
-function validationFaults(error: unknown): z.infer<typeof Fault>[] | null {
-  if (!hasZodFastifySchemaValidationErrors(error)) return null
-  return error.validation.flatMap(({ keyword, instancePath, message = 'is not valid', params }) => {
-    if (keyword === 'unrecognized_keys')
-      return (params.keys as string[]).map((parameter) => ({
-        parameter,
-        detail: 'is not a parameter of this route',
-      }))
-    const parameter = instancePath.split('/')[1] ?? ''
-    return [{ parameter, detail: message }]
-  })
-}
-
 /** Of an answer that depends on who asks: no cache may keep it. The scheme is RFC 6750's. */
 const challenge = (parameters = ''): Record<string, string> => ({
   'cache-control': 'no-store',
@@ -148,11 +135,11 @@ function webhookRefusal(error: unknown): Answer | null {
 }
 
 function answerTo(error: unknown): Answer {
-  const faults = validationFaults(error)
-  if (faults) return { status: 400, kind: 'bad-parameter', detail: sentence(faults), faults }
+  if (error instanceof InvalidRequestError)
+    return { status: 400, kind: 'bad-parameter', detail: error.message, faults: error.faults }
   if (error instanceof BadParameterError) {
-    const own = [{ parameter: error.parameter, detail: error.message }]
-    return { status: 400, kind: 'bad-parameter', detail: sentence(own), faults: own }
+    const { parameter, message: detail } = error
+    return { status: 400, kind: 'bad-parameter', detail: `${parameter} ${detail}`, faults: [{ parameter, detail }] }
   }
   if (error instanceof NotFoundError) {
     const { kind, parameter, message: detail } = error
@@ -180,9 +167,6 @@ function answerTo(error: unknown): Answer {
     return { status: statusCode, kind: 'bad-request', detail: (error as Error).message }
   return { status: 500, kind: 'internal', detail: 'something went wrong here; the log has the details' }
 }
-
-const sentence = (faults: z.infer<typeof Fault>[]): string =>
-  faults.map(({ parameter, detail }) => `${parameter} ${detail}`).join('; ')
 
 /** The problem document of an error, without anything from the inside: ClickHouse's messages go to the log. */
 function document({ status, kind, type, detail, faults, price }: Answer, instance: string | undefined): Problem {

@@ -1,4 +1,15 @@
 import { PlumblineError } from '../domain/errors.js'
+import type { ParameterFault } from './parameter-faults.js'
+
+/** Parameters of the request, or fields of its body, are not as their route takes them. */
+export class InvalidRequestError extends PlumblineError {
+  readonly faults: ParameterFault[]
+
+  constructor(faults: ParameterFault[]) {
+    super(faults.map(({ parameter, detail }) => `${parameter} ${detail}`).join('; '), { retryable: false })
+    this.faults = faults
+  }
+}
 
 /** What was asked for does not exist. `kind` is the last part of the problem's type. */
 export class NotFoundError extends PlumblineError {
