@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import type { LeaseValidity } from '../../../../jobs/lease/validity.js'
+import { withLease } from '../../../../jobs/lease/with-lease.js'
+
+/** So long that a busy machine renews it in time. */
+const LEASE_MS = 1500
+
+const until = async (isSo: () => boolean): Promise<void> => {
+  while (!isSo()) await sleep(5)
+}
+
+/** Runs work under a lease whose renewals are `renew`; resolves when it has ended. */
+function underLease(
+  renew: () => Promise<boolean>,
+  signal: AbortSignal,
+  work: (signal: AbortSignal, validity: LeaseValidity) => Promise<void>,
+  onRelease: () => void = () => {},
+): Promise<void> {
+  const tryLease = async () => ({ term: 1, renew, release: async () => onRelease() })
+  const options = { tryLease, leaseMs: LEASE_MS, onWait: () => {}, log: pino({ level: 'silent' }), signal }
+  return withLease(options, (_, signal, validity) => work(signal, validity))
+}
+
+test('a lease is renewed until the work has ended, and given up behind it', async () => {
+  const stop = new AbortController()
+  const steps: string[] = []
+  let renewals = 0
+  const renew = async (): Promise<boolean> => {
+    renewals++
+    return true
+  }
+  await underLease(
+    renew,
+    stop.signal,
+    async (signal, validity) => {
+      stop.abort()
+      expect(signal.aborted).toBe(true)
+      await until(() => renewals >= 3 && validity.isGood)
+      steps.push('ended')
+    },
+    () => steps.push('released'),
+  )
+  expect(steps).toEqual(['ended', 'released'])
+})
+
+test('a lease whose renewal does not come through is not good any more before anybody can have taken it over', async () => {
+  const stop = new AbortController()
+  let isGoodAtLoss: boolean | null = null
+  let hasHung = false
+  const renew = (): Promise<boolean> => {
+    hasHung = true
+    return new Promise((resolve) => setTimeout(() => resolve(false), LEASE_MS))
+  }
+  await underLease(renew, stop.signal, async (signal, validity) => {
+    expect(validity.isGood).toBe(true)
+    await until(() => hasHung)
+    await until(() => !validity.isGood)
+    await until(() => signal.aborted)
+    isGoodAtLoss = validity.isGood
+    stop.abort()
+  })
+  expect(isGoodAtLoss).toBe(false)
+})
+
+test('a renewal that came through too late does not make the lease good: the next one has to', async () => {
+  const stop = new AbortController()
+  let validity: LeaseValidity | null = null
+  const seen: boolean[] = []
+  const renew = async (): Promise<boolean> => {
+    if (seen.length === 0) await until(() => validity?.isGood === false)
+    seen.push(validity?.isGood ?? true)
+    return true
+  }
+  await underLease(renew, stop.signal, async (_, given) => {
+    validity = given
+    await until(() => seen.length >= 2 && given.isGood)
+    stop.abort()
+  })
+  expect(seen.slice(0, 2)).toEqual([false, false])
+})
