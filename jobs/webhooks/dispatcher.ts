@@ -141,8 +141,11 @@ export class Dispatcher {
     this.#sequence = done?.sequence ?? 0
     this.#notedSequence = this.#sequence
     const pending: Pending[] = []
-    this.#newest = await readPending(clickhouse, done?.settled_before ?? 0, (one) => pending.push(one))
-    const failing = await failingSubscriptions(clickhouse, {})
+    const [newest, failing] = await Promise.all([
+      readPending(clickhouse, done?.settled_before ?? 0, (one) => pending.push(one)),
+      failingSubscriptions(clickhouse, {}),
+    ])
+    this.#newest = newest
     this.#failing = new FailingSubscriptions(
       disableAfterMs,
       failing.map(({ subscription_id, ...since }) => [subscription_id, since]),
