@@ -15,7 +15,7 @@ import {
   subscriptionId,
 } from './webhook-stack.js'
 
-const COUNT = Number(process.env.WEBHOOK_DELIVERIES ?? 6000)
+const COUNT = Number(process.env.WEBHOOK_DELIVERIES ?? 20_000)
 const ROUNDS = Number(process.env.ROUNDS ?? 3)
 const ENDPOINTS = 10
 const CONCURRENCY = 32 * ENDPOINTS

@@ -12,7 +12,7 @@ type Options = {
   onLoaded: () => void
 }
 
-const MOST_AT_ONCE = 1000
+const MOST_AT_ONCE = 2000
 /** Batches are read no closer to each other, so that what comes to be missing meanwhile is read together. */
 const GATHER_MS = 25
 

@@ -47,6 +47,8 @@ const LOOK_MS = 200
 /** How often deliveries of the future are looked at. */
 const TICK_MS = 50
 const READ_AT_ONCE = 1000
+/** Bodies that are kept in memory before they are sent, as a rule: some megabytes. */
+const MOST_PREPARED = 8000
 /** With more attempts that the database has not taken yet, no other is begun: they would be made again after a crash. */
 const MOST_UNRECORDED = 5000
 /** How often it is recorded how far events are made into deliveries, and which deliveries are over. */
@@ -86,7 +88,7 @@ export class Dispatcher {
     this.#queue = new FairQueue({
       maxOut: maxInFlight,
       maxOutOfOne: maxInFlightOfOne,
-      prepared: 4 * maxInFlightOfOne,
+      prepared: (subscriptions) => Math.max(2 * maxInFlightOfOne, Math.floor(MOST_PREPARED / subscriptions)),
       modeOf: (id) => this.#subscribers.modeOf(id),
     })
     this.#loader = new ContentLoader({

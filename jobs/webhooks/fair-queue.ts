@@ -32,8 +32,8 @@ export type FairQueueOptions = {
   /** Deliveries that are out at once, in all and of one subscription. */
   maxOut: number
   maxOutOfOne: number
-  /** The contents that are kept for each subscription, so that reading them delays nothing. */
-  prepared: number
+  /** How many contents are kept for each of so many subscriptions, so that reading them delays nothing. */
+  prepared: (subscriptions: number) => number
   modeOf: (subscription_id: string) => LineMode
 }
 
@@ -103,12 +103,14 @@ export class FairQueue {
     if (line.out === 0 && line.due.length === 0) this.#lines.delete(subscription_id)
   }
 
-  /** The deliveries, at most `most`, whose contents are needed soon. They are not named again: each has to get its content. */
+  /** The deliveries, at most `most` and of each subscription its part, whose contents are needed soon. They are not named again: each has to get its content. */
   missing(most: number): Pending[] {
     const found: Pending[] = []
+    const prepared = this.#options.prepared(this.#lines.size)
+    const each = Math.ceil(most / this.#lines.size)
     for (const line of this.#lines.values()) {
-      if (line.mode !== 'send' || line.asked > this.#options.prepared / 2) continue
-      const until = Math.min(line.due.length, this.#options.prepared)
+      if (line.mode !== 'send' || line.asked > prepared / 2) continue
+      const until = Math.min(line.due.length, prepared, line.asked + each)
       for (; line.asked < until && found.length < most; line.asked++) {
         const pending = line.due.at(line.asked) as Pending
         if (pending.content === null) found.push(pending)
@@ -150,7 +152,7 @@ export class FairQueue {
       this.#lines.set(id, line)
     }
     const place = line.due.length
-    const isKept = place < this.#options.prepared
+    const isKept = place < this.#options.prepared(this.#lines.size)
     line.due.push(isKept ? pending : withoutContent(pending))
     if (isKept && pending.content !== null && line.asked === place) line.asked++
     this.#due++

@@ -15,7 +15,7 @@ const pending = (subscription_id: string, changes: Partial<Pending> = {}): Pendi
 })
 
 const queueOf = (options: Partial<FairQueueOptions> = {}): FairQueue =>
-  new FairQueue({ maxOut: 1000, maxOutOfOne: 4, prepared: 8, modeOf: () => 'send', ...options })
+  new FairQueue({ maxOut: 1000, maxOutOfOne: 4, prepared: () => 8, modeOf: () => 'send', ...options })
 
 const taken = (queue: FairQueue, nowMs: number, most?: number): Pending[] =>
   queue.take(nowMs, most).map(({ pending }) => pending)
@@ -44,7 +44,7 @@ test('nothing is taken before its time, and what was due first comes first', () 
 })
 
 test('subscriptions are served in turn, whatever the length of their lines', () => {
-  const queue = queueOf({ maxOutOfOne: 100, prepared: 100 })
+  const queue = queueOf({ maxOutOfOne: 100, prepared: () => 100 })
   for (let i = 0; i < 90; i++) queue.add(pending('many'), 0)
   for (let i = 0; i < 3; i++) for (const id of ['b', 'c']) queue.add(pending(id), 0)
   expect(taken(queue, 0, 9).map(({ subscription_id }) => subscription_id)).toEqual([
@@ -73,7 +73,7 @@ test('one that never answers keeps its own limit busy, and nobody else waits', (
 })
 
 test('with more subscriptions than places each has its share, and is not kept out by those who were first', () => {
-  const queue = queueOf({ maxOut: 40, maxOutOfOne: 32, prepared: 64 })
+  const queue = queueOf({ maxOut: 40, maxOutOfOne: 32, prepared: () => 64 })
   for (let i = 0; i < 64; i++) queue.add(pending('first'), 0)
   const first = taken(queue, 0)
   expect(first).toHaveLength(32)
@@ -103,6 +103,12 @@ test('the contents that are soon needed are asked for once, and the others are n
   expect(queue.missing(100).map(({ subscription_id }) => subscription_id)).toEqual(['b'])
 })
 
+test('where much is missing, contents are asked for of every subscription, not of the first ones only', () => {
+  const queue = queueOf({ prepared: () => 100 })
+  for (const id of ['a', 'b', 'c', 'd']) for (let i = 0; i < 50; i++) queue.add(pending(id, { content: null }), 0)
+  expect(countsOf(queue.missing(40))).toEqual({ a: 10, b: 10, c: 10, d: 10 })
+})
+
 test('lines wait, or end unsent without contents being read, as their subscription says by then', () => {
   const modes: Record<string, LineMode> = { a: 'wait', b: 'send' }
   const queue = queueOf({ modeOf: (id) => modes[id] as LineMode })
@@ -124,7 +130,7 @@ describe('with random work', () => {
     })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), fc.integer({ min: 1, max: 12 }), (steps, maxOut) => {
-        const queue = queueOf({ maxOut, maxOutOfOne: 3, prepared: 4 })
+        const queue = queueOf({ maxOut, maxOutOfOne: 3, prepared: () => 4 })
         const out: Pending[] = []
         const seen = new Set<number>()
         let added = 0
