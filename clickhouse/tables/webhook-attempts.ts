@@ -24,11 +24,20 @@ export function insertWebhookAttempts(
   attempts: readonly WebhookAttempt[],
   token: string,
 ): Promise<void> {
-  const rows = attempts.map(({ due_at, started_at, next_attempt_at, ...attempt }) => ({
-    ...attempt,
-    due_at: unixSeconds(due_at),
-    started_at: unixSeconds(started_at),
-    next_attempt_at: next_attempt_at && unixSeconds(next_attempt_at),
+  // Field by field: there are thousands a second, and to take objects apart would cost several times as much.
+  const rows = attempts.map((attempt) => ({
+    delivery_id: attempt.delivery_id,
+    attempt: attempt.attempt,
+    subscription_id: attempt.subscription_id,
+    outcome: attempt.outcome,
+    status: attempt.status,
+    error: attempt.error,
+    response: attempt.response,
+    due_at: unixSeconds(attempt.due_at),
+    started_at: unixSeconds(attempt.started_at),
+    duration_ms: attempt.duration_ms,
+    next_attempt_at: attempt.next_attempt_at && unixSeconds(attempt.next_attempt_at),
+    instance: attempt.instance,
   }))
   return insertRows(clickhouse, 'webhook_attempts', rows, token)
 }

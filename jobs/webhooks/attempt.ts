@@ -22,7 +22,6 @@ export function requestOf(
     url,
     body,
     headers: {
-      'content-type': 'application/json',
       'x-service-signature': signatureHeader({ body, secrets, at }),
       'x-service-event': content.event_type,
       'x-service-delivery': String(delivery_id),
