@@ -233,7 +233,8 @@ describe('everything since a time', () => {
   }) => {
     await addFacts(clickhouse, { stablecoins: [stablecoin(1), stablecoin(2)] })
     await addEvents(clickhouse, events)
-    clock.now = new Date(Date.now() + 1000)
+    // After these events and before the next one, by the clock that they are recorded by.
+    clock.now = new Date(Date.now() + 1)
     const made = await make(app, makeBody({ stable_filter: [A] }))
     const url = `${WEBHOOKS}/${made.id}`
     const replay = (payload: object, headers = {}) => ask(app, 'POST', `${url}/replay`, payload, headers)
