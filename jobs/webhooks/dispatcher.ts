@@ -89,7 +89,7 @@ export class Dispatcher {
       maxOut: maxInFlight,
       maxOutOfOne: maxInFlightOfOne,
       prepared: (subscriptions) => Math.max(2 * maxInFlightOfOne, Math.floor(MOST_PREPARED / subscriptions)),
-      modeOf: (id) => this.#subscribers.modeOf(id),
+      modeOf: (id) => (this.#disabling.has(id) ? 'wait' : this.#subscribers.modeOf(id)),
     })
     this.#loader = new ContentLoader({
       clickhouse,
@@ -270,6 +270,8 @@ export class Dispatcher {
   async #disable(subscription: Subscription, reason: DisabledReason): Promise<void> {
     if (this.#disabling.has(subscription.id)) return
     this.#disabling.add(subscription.id)
+    // Nothing more is begun while that is being recorded.
+    this.#queue.refreshModes()
     try {
       await this.#subscribers.disable(subscription, reason)
       await this.#readSubscribers()
@@ -277,5 +279,7 @@ export class Dispatcher {
       this.#options.log.error({ subscription: subscription.id, reason: String(error) }, 'a webhook is not disabled yet')
     }
     this.#disabling.delete(subscription.id)
+    this.#queue.refreshModes()
+    this.#pumpSoon()
   }
 }
