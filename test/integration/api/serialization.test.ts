@@ -1,5 +1,6 @@
 import { serializerCompiler as zodSerializerCompiler } from 'fastify-type-provider-zod'
 import { afterAll, beforeAll, expect, vi } from 'vitest'
+import { addDeliveries } from '../../../clickhouse/add-deliveries.js'
 import { insertFlowAnomalies } from '../../../clickhouse/tables/flow-anomalies.js'
 import { insertJobRun } from '../../../clickhouse/tables/job-runs.js'
 import { detectPegEvents } from '../../../jobs/tasks/detect-peg-events.js'
@@ -12,6 +13,8 @@ import { ingestAll } from '../../fixtures/ingest.js'
 import { addApiKey } from '../../fixtures/keys.js'
 import { test } from '../../fixtures/services.js'
 import { runSlots, slotsOf } from '../../fixtures/slots.js'
+import { addWebhookSubscription } from '../../fixtures/webhook-subscriptions.js'
+import { madeUpDelivery } from '../../fixtures/webhooks.js'
 import { snapshotFacts } from '../../oracle/snapshot-facts.js'
 
 const BLOCKS = 60
@@ -76,6 +79,8 @@ test('every answer has the bytes that zod would give it', async ({ clickhouseEnv
   })
 
   await addApiKey(clickhouse, { key: SUBSCRIPTION_KEY })
+  const { id } = await addWebhookSubscription(clickhouse)
+  await addDeliveries(clickhouse, [madeUpDelivery(1, id)])
   const app = await cachedApp(clickhouse, {
     now: () => new Date((end + 30) * 1000),
     nowMs: () => 0,
@@ -99,7 +104,7 @@ test('every answer has the bytes that zod would give it', async ({ clickhouseEnv
     const about = path.includes('{address}') ? some : ['']
     for (const stable of about) {
       for (const past of query ? [query] : pasts) {
-        const url = path.replace('{address}', stable) + past
+        const url = path.replace('{address}', stable).replace('{id}', id) + past
         const { statusCode, body } = await get(url)
         // A route without as_of says 400, and one whose job has not been at a stable yet 404.
         expect([200, 400, 404], `${url}: ${body}`).toContain(statusCode)
@@ -107,7 +112,7 @@ test('every answer has the bytes that zod would give it', async ({ clickhouseEnv
     }
   }
   expect(
-    [...new Set(compared.map(({ url }) => url.replace(':address', '{address}').replace(/(.)\/$/, '$1')))].toSorted(),
+    [...new Set(compared.map(({ url }) => url.replace(/:(\w+)/, '{$1}').replace(/(.)\/$/, '$1')))].toSorted(),
   ).toEqual(paths.toSorted())
   for (const { url, ours, zod } of compared) expect(ours, url).toBe(zod)
 })
