@@ -6,6 +6,9 @@ import { readyApi as ready, startApi as start } from '../../fixtures/api-server.
 import { relayTo } from '../../fixtures/relay.js'
 import { test } from '../../fixtures/services.js'
 
+/** What is said to people; the log is in JSON. */
+const words = (stderr: readonly string[]) => stderr.filter((line) => !line.startsWith('{'))
+
 test('it says where it is once it answers there', async ({ clickhouseEnv }) => {
   const { url } = await ready(clickhouseEnv)
   expect(await (await fetch(url)).json()).toEqual({ stablecoins: [] })
@@ -21,7 +24,7 @@ test.for(['SIGTERM', 'SIGINT'] as const)(
     setTimeout(() => child.kill(signal), 5)
     expect(await last).toBe(200)
     expect(await ended).toBe(0)
-    expect(stderr.filter((line) => !line.startsWith('{'))).toEqual([])
+    expect(words(stderr)).toEqual([])
   },
 )
 
@@ -39,7 +42,7 @@ describe('what keeps it from starting is one line', () => {
     const { port } = other.address() as AddressInfo
     const { ended, stderr, stdout } = start({ ...clickhouseEnv, PORT: String(port) })
     expect(await ended).toBe(1)
-    expect(stderr).toEqual([`api stops: PORT: port ${port} is in use`])
+    expect(words(stderr)).toEqual([`api stops: PORT: port ${port} is in use`])
     expect(stdout).toEqual([])
     other.close()
   })
@@ -47,7 +50,7 @@ describe('what keeps it from starting is one line', () => {
   test('an address of another machine, code 1', async ({ clickhouseEnv }) => {
     const { ended, stderr } = start({ ...clickhouseEnv, PORT: '0', HOST: '192.0.2.1' })
     expect(await ended).toBe(1)
-    expect(stderr).toEqual(['api stops: HOST: 192.0.2.1 is no address of this machine'])
+    expect(words(stderr)).toEqual(['api stops: HOST: 192.0.2.1 is no address of this machine'])
   })
 
   test('bad variables, all of them, with the code that says not to try again', async () => {
