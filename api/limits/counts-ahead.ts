@@ -16,8 +16,8 @@ type Known = {
   telling: boolean
 }
 
-/** Askers of whom something is known; those whose window is over are forgotten when there are more. */
-const MOST_KNOWN = 100_000
+/** Askers whose window is over are forgotten when this many are known, or this many times as many as are left. */
+const SWEEP = { least: 1000, factor: 2 }
 
 /**
  * Lets a process count by itself while an asker is far below his limit, and tells what it has counted in `consume` a
@@ -29,21 +29,23 @@ export function createCountsAhead(
   nowMs: () => number = () => performance.now(),
 ): RequestCounter {
   const askers = new Map<string, Known>()
+  let sweepAt = SWEEP.least
 
   function remember(asker: string, consumed: number, resetMs: number): void {
     const known = askers.get(asker)
     const endsAt = nowMs() + resetMs
     if (known) Object.assign(known, { consumed, endsAt })
     else {
-      if (askers.size >= MOST_KNOWN) forget()
+      if (askers.size >= sweepAt) sweep()
       askers.set(asker, { consumed, endsAt, ahead: 0, telling: false })
     }
   }
 
-  function forget(): void {
+  function sweep(): void {
     const now = nowMs()
     for (const [asker, { endsAt, ahead, telling }] of askers)
       if (endsAt <= now && ahead === 0 && !telling) askers.delete(asker)
+    sweepAt = Math.max(SWEEP.least, askers.size * SWEEP.factor)
   }
 
   /** Takes what was counted ahead along. */

@@ -11,9 +11,8 @@ export type OwnCounts = {
 const SWEEP = { least: 1000, factor: 2 }
 
 /**
- * Counts in windows of `windowMs`, each of which begins with its first request. Whoever asks here waits for nothing: this is
- * asked for each answer that is in memory, where a library's promise would be a good part of the whole. `nowMs` is a
- * clock that only goes forward.
+ * Counts in windows of `windowMs`, each of which begins with its first request. Not by a library, all of which give promises:
+ * what answers before Fastify is asked decides at once. `nowMs` is a clock that only goes forward.
  */
 export function createOwnCounts(windowMs: number, nowMs = () => performance.now()): OwnCounts {
   const windows = new Map<string, { consumed: number; endsAt: number }>()

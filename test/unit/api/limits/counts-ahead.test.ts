@@ -71,3 +71,25 @@ test('sixteen processes that count ahead as far as they may keep below the limit
   expect(passed).toBeLessThanOrEqual(LIMIT)
   vi.useRealTimers()
 })
+
+test('no count is lost when askers whose window is over are forgotten', async () => {
+  vi.useFakeTimers()
+  let now = 0
+  const totals = new Map<string, number>()
+  const consume = async (asker: string, points: number) => {
+    totals.set(asker, (totals.get(asker) ?? 0) + points)
+    return { consumed: totals.get(asker) as number, resetMs: 1000 }
+  }
+  const ahead = createCountsAhead(consume, () => now)
+  await ahead.count('one', 1)
+  expect(ahead.countNow('one', LIMIT)).not.toBe(null)
+  for (let i = 0; i < 5000; i++) {
+    await ahead.count(`asker ${i}`, 1)
+    now += 1
+  }
+  await vi.advanceTimersByTimeAsync(20)
+  expect(totals.get('one')).toBe(2)
+  expect(ahead.countNow('asker 0', LIMIT)).toBe(null)
+  expect(ahead.countNow('asker 4999', LIMIT)).toEqual({ consumed: 2, resetMs: 999 })
+  vi.useRealTimers()
+})
