@@ -11,12 +11,12 @@ declare module 'fastify' {
 
 type Headers = Record<string, string>
 
-/** All data is public, and pages of others may show it. */
-const PUBLIC = { crossOriginResourcePolicy: { policy: 'cross-origin' } } satisfies HelmetOptions
+/** Pages of others may show ours. */
+const PAGE = { crossOriginResourcePolicy: { policy: 'cross-origin' } } satisfies HelmetOptions
 
-/** Data is no page: of what is for pages only, it goes without. */
+/** Data is no page: of what is for pages, and for what pages embed, it goes without. Who may read it, CORS says. */
 const DATA = {
-  ...PUBLIC,
+  crossOriginResourcePolicy: false,
   contentSecurityPolicy: {
     useDefaults: false,
     directives: { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] },
@@ -51,7 +51,7 @@ export function securityHeaders(app: FastifyInstance): void {
   app.addHook('onRoute', ({ config }) => {
     const directives = config?.contentSecurityPolicy
     if (directives)
-      ofPages.set(directives, headersOf({ ...PUBLIC, contentSecurityPolicy: { useDefaults: false, directives } }))
+      ofPages.set(directives, headersOf({ ...PAGE, contentSecurityPolicy: { useDefaults: false, directives } }))
   })
   app.addHook('onRequest', (request, reply, done) => {
     const directives = request.routeOptions.config.contentSecurityPolicy

@@ -13,7 +13,6 @@ test('an answer loads nothing and is taken for what it says it is; a page may ha
     'content-security-policy': "default-src 'none';frame-ancestors 'none'",
     'x-content-type-options': 'nosniff',
     'strict-transport-security': expect.stringMatching(/^max-age=\d{7,}/),
-    'cross-origin-resource-policy': 'cross-origin',
   })
   const { headers: page } = await app.inject('/page')
   expect(page).toMatchObject({
