@@ -1,12 +1,10 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-
-/** In seconds: from an answer out of memory to the longest that a query may take. */
-const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15]
+import { createRequestTimes, SECONDS } from './request-times.js'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
 /**
- * What a process counts while it serves, in a registry of its own. Labels come from closed sets: patterns of routes,
+ * What a process counts while it serves, in a registry of its own, but for `requests`. Labels come from closed sets: patterns of routes,
  * names of queries, words of this code. Never what a client sent, which would grow without bound.
  */
 export function createMetrics() {
@@ -15,13 +13,7 @@ export function createMetrics() {
   return {
     registry,
     /** Every request, from its first byte to the end of its answer. */
-    requests: new Histogram({
-      name: 'plumbline_http_request_duration_seconds',
-      help: 'Time from the arrival of a request to the end of its answer',
-      labelNames: ['method', 'route', 'status'] as const,
-      buckets: SECONDS,
-      registers,
-    }),
+    requests: createRequestTimes(),
     requestsRunning: new Gauge({
       name: 'plumbline_http_requests_running',
       help: 'Requests that have arrived and are not answered yet',

@@ -1,13 +1,20 @@
+import { isAscii } from 'node:buffer'
 import { AS_OF_HEADER } from '../as-of-query.js'
 import { type Coding, encode } from './encodings.js'
 import { digestOf, etagOf } from './etag.js'
 import type { Freshness } from './freshness.js'
 
 /**
- * A body as it goes over the wire, with the headers that belong to it. Text goes as text: Node writes it together with the
- * headers, at half the cost of a buffer behind them.
+ * A body as it goes over the wire, with the headers that belong to it. What is ASCII goes as text: it is written together
+ * with the headers, at half the cost of a buffer behind them.
  */
-export type Variant = { body: Buffer | string; etag: string; headers: Record<string, string> }
+export type Variant = {
+  body: Buffer | string
+  etag: string
+  headers: Record<string, string>
+  /** By status, what it was sent with, once it was. */
+  heads: { 200: string | null; 304: string | null }
+}
 
 /** Shorter bodies fit in one packet anyway. */
 const WORTH_COMPRESSING = 1024
@@ -34,7 +41,7 @@ export class Answer {
       vary: 'Accept-Encoding',
       ...(asOf !== null && { [AS_OF_HEADER]: asOf }),
     }
-    this.#variants.set('identity', this.#variant(body.toString(), 'identity'))
+    this.#variants.set('identity', this.#variant(isAscii(body) ? body.toString('latin1') : body, 'identity'))
   }
 
   /** What it takes in memory at most, in bytes: compressed bodies together are not longer than the body, nor is its text. */
@@ -72,6 +79,7 @@ export class Answer {
     return {
       body,
       etag,
+      heads: { 200: null, 304: null },
       headers: {
         'content-type': 'application/json; charset=utf-8',
         etag,

@@ -9,9 +9,9 @@ import { preferredCoding } from '../cache/encodings.js'
 import { createReadFinished } from '../cache/finality.js'
 import { freshnessOf } from '../cache/freshness.js'
 import type { CachePolicy } from '../cache/policies.js'
+import { rememberHead } from '../cache/rendered-head.js'
 import { sendAnswer } from '../cache/send-answer.js'
 import { type Found, sharedAnswers } from '../cache/shared-answers.js'
-import { learnHeaders } from '../cache/wire-headers.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -78,8 +78,10 @@ export function cache(
   function answerNow(url: string, acceptEncoding: string | undefined): AnswerNow | null {
     const known = keys.get(url)
     const found = known && answers?.fresh(known.key)
-    const variant = found?.answer.made(preferredCoding(acceptEncoding))
-    return found && variant ? { ...found, variant, route: known.route } : null
+    if (!found) return null
+    const { answer, ageMs } = found
+    const variant = answer.made(preferredCoding(acceptEncoding))
+    return variant ? { answer, ageMs, variant, route: known.route } : null
   }
   app.decorate('answerNow', answerNow)
 
@@ -89,7 +91,7 @@ export function cache(
     if (found) {
       counts.hit += 1
       sendAnswer(request, reply, { ...found, how: 'hit' }, found.variant)
-      learnHeaders(found.variant, reply)
+      rememberHead(found.variant, reply)
     } else done()
   }
 

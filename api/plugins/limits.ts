@@ -20,10 +20,10 @@ declare module 'fastify' {
   }
   interface FastifyInstance {
     /**
-     * Counts a request of an ordinary route at once and returns its header fields, name after value; null where that needs
-     * more than a moment, or the request has to be refused.
+     * Counts a request of an ordinary route at once and returns its header fields as they go over the wire, a line each;
+     * null where that needs more than a moment, or the request has to be refused.
      */
-    chargeNow: (caller: Caller, ip: string) => string[] | null
+    chargeNow: (caller: Caller, ip: string) => string | null
   }
 }
 
@@ -79,10 +79,10 @@ export function limits(app: FastifyInstance, { free }: Limits, { count, countNow
 
   app.decorate('chargeNow', (caller, ip) => {
     const budget = budgetOfCaller(caller, ip, free)
-    if (budget === null) return []
+    if (budget === null) return ''
     const counted = countNow(budget.asker, budget.limit)
     if (counted === null) return null
-    return ['ratelimit-policy', policyField(budget), 'ratelimit', limitField(budget, counted)]
+    return `ratelimit-policy: ${policyField(budget)}\r\nratelimit: ${limitField(budget, counted)}\r\n`
   })
   app.decorateRequest('isOverLimit', false)
   app.addHook('onRequest', (request, reply) => charge(request, reply, () => 1))

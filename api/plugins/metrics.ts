@@ -10,7 +10,7 @@ export type MetricsAccess = 'loopback' | 'any' | 'off' | { token: string }
 const METRICS_PATH = '/metrics'
 
 /** Of an answer that the client did not wait for. The number is nginx's. */
-const CLIENT_GONE = '499'
+const CLIENT_GONE = 499
 
 const loopback = new BlockList()
 loopback.addSubnet('127.0.0.0', 8)
@@ -48,8 +48,8 @@ export function countRequests(app: FastifyInstance): void {
       requestsRunning.dec()
       const { url: route = 'none' } = request.routeOptions
       const method = request.is404 ? 'any' : request.method
-      const status = reply.raw.writableFinished ? `${reply.statusCode}` : CLIENT_GONE
-      requests.observe({ method, route, status }, reply.elapsedTime / 1000)
+      const status = reply.raw.writableFinished ? reply.statusCode : CLIENT_GONE
+      requests.observe(method, route, status, reply.elapsedTime / 1000)
     })
     done()
   })
@@ -63,7 +63,7 @@ export function countRequests(app: FastifyInstance): void {
 export function showMetrics(app: FastifyInstance, access: MetricsAccess, readMore: () => Promise<string>): void {
   if (access === 'off') return
   const readers = access
-  const { registry, cacheLookups } = app.metrics
+  const { registry, requests, cacheLookups } = app.metrics
   async function show(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     checkAccess(readers, request)
     const read = await readMore()
@@ -71,7 +71,7 @@ export function showMetrics(app: FastifyInstance, access: MetricsAccess, readMor
     // The cache counts for itself, as it answers what takes longer to count here.
     for (const [result, count] of Object.entries(app.cacheCounts)) cacheLookups.inc({ result }, count)
     reply.headers({ 'content-type': registry.contentType, 'cache-control': 'no-store' })
-    reply.send(`${await registry.metrics()}${read}`)
+    reply.send(`${await registry.metrics()}${requests.text()}${read}`)
   }
   app.addHook('onRequest', (request, reply, done) => {
     if (request.routeOptions.url === METRICS_PATH) show(request, reply).catch(done)

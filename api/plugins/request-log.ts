@@ -7,10 +7,17 @@ import { type TraceContext, traceContext, traceparentOf } from '../trace-context
 declare module 'fastify' {
   interface FastifyInstance {
     traceOf: (request: FastifyRequest) => TraceContext
-    /** Logs an answer that was given without a FastifyRequest, as those with one are. */
-    logAnswered: (request: Answered & { id: string }) => void
+    /**
+     * The level at which to log an answer to a request whose trace nobody else knows, and that is not in the log yet; null
+     * where it is not to be logged. By drawing lots: to find out what the trace's own lot is takes longer.
+     */
+    levelNow: (status: number, ms: number) => Level | null
+    /** Logs an answer that was given without a FastifyRequest, to a request without a `traceparent`, as all others are. */
+    logAnswered: (level: Level, request: Answered & { id: string }) => void
   }
 }
+
+type Level = 'info' | 'debug'
 
 type Answered = {
   method: string
@@ -69,7 +76,7 @@ export function requestLog(app: FastifyInstance, share: number): void {
   })
 
   /** Null where it is not to be logged. */
-  function levelOf({ sampled }: TraceContext, status: number, ms: number): 'info' | 'debug' | null {
+  function levelOf(sampled: boolean, status: number, ms: number): Level | null {
     return sampled || status >= 500 || ms > SLOW_MS ? 'info' : everyLevel
   }
   const lineOf = ({ headers, url, ms, ...answered }: Answered, { span_id, parent_id }: TraceContext) => ({
@@ -81,17 +88,16 @@ export function requestLog(app: FastifyInstance, share: number): void {
     ...(parent_id && { parent_id }),
   })
 
-  app.decorate('logAnswered', ({ id, ...answered }) => {
-    const trace = traceContext(id, one(answered.headers.traceparent), share)
-    const level = levelOf(trace, answered.status, answered.ms)
-    if (level === null) return
+  app.decorate('levelNow', (status, ms) => levelOf(Math.random() < share, status, ms))
+  app.decorate('logAnswered', (level, { id, ...answered }) => {
+    const trace = traceContext(id, undefined, share)
     app.log[level]({ [ID_LABEL]: id, trace_id: trace.trace_id, ...lineOf(answered, trace) }, 'answered')
   })
 
   app.addHook('onResponse', (request, reply, done) => {
     const { statusCode: status, elapsedTime: ms } = reply
     const trace = app.traceOf(request)
-    const level = levelOf(trace, status, ms)
+    const level = levelOf(trace.sampled, status, ms)
     if (level === null) return done()
     const { method, url, headers, ip, caller } = request
     const route = request.routeOptions.url ?? null

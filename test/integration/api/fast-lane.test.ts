@@ -1,4 +1,6 @@
 import { get, type IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, vi } from 'vitest'
 import { SUBSCRIPTION_KEY } from '../../fixtures/app.js'
 import { cachedApp } from '../../fixtures/cached-app.js'
@@ -98,6 +100,75 @@ test('an answer that is given before Fastify is asked is the one that Fastify gi
   }
 })
 
+/** Heads and bodies of answers, one after the other on a connection. */
+function answersIn(wire: string): { head: string[]; body: string }[] {
+  const answers = []
+  for (let rest = wire; rest !== ''; ) {
+    const end = rest.indexOf('\r\n\r\n')
+    const head = rest.slice(0, end).split('\r\n')
+    const length = Number(/content-length: (\d+)/i.exec(rest.slice(0, end))?.[1] ?? 0)
+    answers.push({ head, body: rest.slice(end + 4, end + 4 + length) })
+    rest = rest.slice(end + 4 + length)
+  }
+  return answers
+}
+
+test('on the wire it looks as Node writes it, also among others on one connection', async ({ clickhouse }) => {
+  const { app, injected, given } = await setup(clickhouse)
+  const { port } = new URL(app.listeningOrigin)
+  const overWire = async (requests: string[]) => {
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.write(requests.join(''))
+    return answersIn(await text(socket.setEncoding('latin1')))
+  }
+  const request = (path: string, ...fields: string[]) =>
+    [`GET ${path} HTTP/1.1`, 'host: plumbline', ...fields, '', ''].join('\r\n')
+  const traced = 'traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  const { etag } = (await injected(PEG)).headers
+  await injected(PEG)
+  await injected(PEG, { 'if-none-match': `${etag}` })
+  await injected(PEG, { 'accept-encoding': 'identity' })
+  const before = given()
+  const answers = await overWire([
+    // Nobody has asked for it: what comes after it has to wait.
+    request(LIST, traced),
+    request(PEG),
+    request(PEG, traced),
+    request(PEG, 'connection: Keep-Alive'),
+    request(PEG, `if-none-match: ${etag}`),
+    request(PEG, `if-none-match: ${etag}`, traced),
+    request(PEG, 'connection: close'),
+  ])
+  expect(given()).toBe(before + 3)
+  expect(answers.map(({ head }) => head[0]?.slice(9, 12))).toEqual(['200', '200', '200', '200', '304', '304', '200'])
+  const [, fast, slow, again, fast304, slow304, last] = answers
+  // Each name is there once, with the value that the other has where it is not of one request.
+  const fields = (answer: (typeof answers)[number] | undefined) =>
+    Object.fromEntries(
+      (answer?.head.slice(1) ?? [])
+        .filter((line) => !line.startsWith('traceresponse'))
+        .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)])
+        .map(([name = '', value]) => [name, /^(x-request-id|ratelimit|date)$/i.test(name) ? typeof value : value]),
+    )
+  for (const [ours, theirs] of [
+    [fast, slow],
+    [again, slow],
+    [fast304, slow304],
+  ]) {
+    expect(fields(ours)).toEqual(fields(theirs))
+    expect(ours?.body).toBe(theirs?.body)
+    const date = ours?.head.find((line) => line.startsWith('Date: '))?.slice(6) ?? ''
+    expect(new Date(date).toUTCString()).toBe(date)
+    expect(Math.abs(Date.parse(date) - Date.now())).toBeLessThan(60_000)
+  }
+  expect(fields(fast)['Keep-Alive']).toBe('timeout=72')
+  expect(fields(last).Connection).toBe('close')
+  expect(last?.body).toBe(slow?.body)
+  // Who speaks the older version keeps no connection open without asking for it.
+  const [old] = await overWire([`GET ${PEG} HTTP/1.0\r\nhost: plumbline\r\n\r\n`])
+  expect([fields(old).Connection, old?.body]).toEqual(['close', slow?.body])
+})
+
 test('what is not plain is left to Fastify', async ({ clickhouse }) => {
   const { asked, injected, given } = await setup(clickhouse)
   await injected(PEG)
@@ -154,10 +225,7 @@ test('it is in the metrics and in the log like every other', async ({ clickhouse
     return rest
   }
   expect(stable(ours)).toEqual(stable(theirs))
-  const { values } = await app.metrics.requests.get()
-  const counted = values.filter(
-    ({ metricName, labels }) => metricName?.endsWith('_count') && labels.route === `${LIST}/:address/peg`,
-  )
-  expect(counted.map(({ labels, value }) => [labels.status, value])).toEqual([['200', 3]])
+  const counted = app.metrics.requests.text().match(/_count\{.*:address\/peg.*/g)
+  expect(counted).toEqual([`_count{method="GET",route="${LIST}/:address/peg",status="200"} 3`])
   expect(app.cacheCounts).toEqual({ hit: 2, miss: 1, stale: 0 })
 })

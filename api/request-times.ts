@@ -1,0 +1,64 @@
+/** In seconds: from an answer out of memory to the longest that a query may take. */
+export const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15]
+
+const NAME = 'plumbline_http_request_duration_seconds'
+const HELP = 'Time from the arrival of a request to the end of its answer'
+
+type Times = { labels: string; sum: number; counts: number[] }
+
+/** How long requests took, by method, the pattern of their route, and status. */
+export type RequestTimes = {
+  observe: (method: string, route: string, status: number, seconds: number) => void
+  /** In Prometheus's text format. */
+  text: () => string
+}
+
+function childOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const known = map.get(key)
+  if (known !== undefined) return known
+  const made = make()
+  map.set(key, made)
+  return made
+}
+
+/**
+ * Counts how long requests take. Not by prom-client, which makes a string of all labels for each observation: a
+ * twentieth of what an answer out of memory may cost.
+ */
+export function createRequestTimes(): RequestTimes {
+  const methods = new Map<string, Map<string, Map<number, Times>>>()
+
+  function child(method: string, route: string, status: number): Times {
+    const routes = childOf(methods, method, () => new Map())
+    const statuses = childOf(routes, route, () => new Map())
+    return childOf(statuses, status, () => ({
+      labels: `method="${method}",route=${JSON.stringify(route)},status="${status}"`,
+      sum: 0,
+      // The last is for all that take longer than any bound.
+      counts: Array.from({ length: SECONDS.length + 1 }, () => 0),
+    }))
+  }
+
+  function linesOf({ labels, sum, counts }: Times): string[] {
+    let count = 0
+    const buckets = [...SECONDS, '+Inf'].map((bound, i) => {
+      count += counts[i] as number
+      return `${NAME}_bucket{le="${bound}",${labels}} ${count}`
+    })
+    return [...buckets, `${NAME}_sum{${labels}} ${sum}`, `${NAME}_count{${labels}} ${count}`]
+  }
+
+  return {
+    observe: (method, route, status, seconds) => {
+      const times = child(method, route, status)
+      let i = 0
+      while (i < SECONDS.length && seconds > (SECONDS[i] as number)) i += 1
+      times.counts[i] = (times.counts[i] as number) + 1
+      times.sum += seconds
+    },
+    text: () => {
+      const all = [...methods.values()].flatMap((routes) => [...routes.values()].flatMap((of) => [...of.values()]))
+      return [`# HELP ${NAME} ${HELP}`, `# TYPE ${NAME} histogram`, ...all.flatMap(linesOf), ''].join('\n')
+    },
+  }
+}

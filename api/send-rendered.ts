@@ -1,0 +1,38 @@
+import type { Server, ServerResponse } from 'node:http'
+
+/** Where Node keeps a head that it has rendered and not sent yet. */
+type Rendered = { _header: string | null }
+
+/** What Node adds to each response that leaves its connection open: `Date`, `Connection` and `Keep-Alive`. */
+export function createConnectionLines({ keepAliveTimeout }: Server): () => string {
+  const keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(keepAliveTimeout / 1000)}\r\n`
+  let second = 0
+  let lines = ''
+  return () => {
+    const now = Math.floor(Date.now() / 1000)
+    if (now !== second) {
+      second = now
+      lines = `Date: ${new Date(now * 1000).toUTCString()}\r\n${keepAlive}`
+    }
+    return lines
+  }
+}
+
+/**
+ * Ends a response whose head is rendered, on a connection that stays open. `head` ends before the empty line; all of it
+ * has to be Latin-1 and checked, as is a body that is a string.
+ *
+ * Node has no public way to do so: `writeHead` checks and copies every field of every response anew, which takes longer
+ * than all else that an answer out of memory needs. So the head is put where Node puts it, and a body that is text goes with
+ * it, which makes one write of two.
+ */
+export function sendRendered(response: ServerResponse, head: string, body: Buffer | string): void {
+  const rendered = response as unknown as Rendered
+  if (typeof body === 'string') {
+    rendered._header = `${head}\r\n${body}`
+    response.end()
+  } else {
+    rendered._header = `${head}\r\n`
+    response.end(body)
+  }
+}
