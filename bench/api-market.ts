@@ -36,7 +36,7 @@ export async function startApiMarket(count: number): Promise<ApiMarket> {
     stables: Array.from({ length: count }, (_, i) => stableAt(i).toLowerCase()),
     startApi: async (cacheMb) => {
       // Requests are counted against a limit that they do not reach.
-      const limits = { FREE_REQUESTS_PER_MINUTE: '1000000', MAX_EVENT_LOOP_DELAY_MS: '0' }
+      const limits = { FREE_REQUESTS_PER_MINUTE: '1000000000', MAX_EVENT_LOOP_DELAY_MS: '0' }
       const settings = { ...env, ...limits, PORT: '0', LOG_LEVEL: 'warn', CACHE_MEMORY_MB: `${cacheMb}` }
       const api = await startProgram('api/server.js', settings, 'api ready at ')
       stops.push(api.stop)
