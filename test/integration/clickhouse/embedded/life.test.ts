@@ -189,7 +189,7 @@ test('it ends when the process that started it is killed', async () => {
     const spawnUrl = new URL('../../../../dist/clickhouse/embedded/spawn.js', import.meta.url).href
     const script = `const { spawnEmbedded } = await import(${JSON.stringify(spawnUrl)});
       const engine = await spawnEmbedded({ dataDir: ${JSON.stringify(directory)}, user: 'default', password: 'x' });
-      console.log(engine.pid); setInterval(() => {}, 1000)`
+      console.log(String(engine.pid)); setInterval(() => {}, 1000)`
     const parent = spawn(process.execPath, ['--input-type=module', '-e', script], {
       stdio: ['ignore', 'pipe', 'ignore'],
     })
