@@ -111,6 +111,8 @@ test('whatever is sent to a path with a method that it does not have, it is refu
       }),
     )
   const property = fc.asyncProperty(requests, async ({ method, url, body }) => {
+    // A value with a ? in it ends the path, which may be that of another operation then.
+    fc.pre(!places.some((place) => place.method.toUpperCase() === method && isPathOf(place.path, url)))
     const answer = await http.ask(url, headersOf(body), method, body.text)
     expect([400, 404, 405, 413, 414]).toContain(answer.status)
     expect(checker.faultOfProblem(answer)).toBeNull()
