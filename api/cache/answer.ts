@@ -44,9 +44,9 @@ export class Answer {
     this.#variants.set('identity', this.#variant(isAscii(body) ? body.toString('latin1') : body, 'identity'))
   }
 
-  /** What it takes in memory at most, in bytes: compressed bodies together are not longer than the body, nor is its text. */
+  /** What it takes in memory at most, in bytes: compressed bodies together are not longer than the body, nor is its text; heads are short. */
   get size(): number {
-    return 3 * this.body.length + 2048
+    return 3 * this.body.length + 4096
   }
 
   /** The body in a coding, if that has been made; short bodies have but one. */
