@@ -4,8 +4,8 @@ import { createRequestTimes, SECONDS } from './request-times.js'
 export type Metrics = ReturnType<typeof createMetrics>
 
 /**
- * What a process counts while it serves, in a registry of its own, but for `requests`. Labels come from closed sets: patterns of routes,
- * names of queries, words of this code. Never what a client sent, which would grow without bound.
+ * What a process counts while it serves, in a registry of its own, but for `requests`. Labels come from closed sets:
+ * patterns of routes, names of queries, words of this code. Never what a client sent, which would grow without bound.
  */
 export function createMetrics() {
   const registry = new Registry()

@@ -44,7 +44,10 @@ export class Answer {
     this.#variants.set('identity', this.#variant(isAscii(body) ? body.toString('latin1') : body, 'identity'))
   }
 
-  /** What it takes in memory at most, in bytes: compressed bodies together are not longer than the body, nor is its text; heads are short. */
+  /**
+   * What it takes in memory at most, in bytes: compressed bodies together are not longer than the body, nor is its text;
+   * heads are short.
+   */
   get size(): number {
     return 3 * this.body.length + 4096
   }

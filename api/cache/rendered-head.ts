@@ -21,7 +21,8 @@ const FIRST_LINES = { 200: 'HTTP/1.1 200 OK', 304: 'HTTP/1.1 304 Not Modified' }
  */
 export function rememberHead(variant: Variant, reply: FastifyReply): void {
   const status = reply.statusCode as 200 | 304
-  if (variant.heads[status] !== null) return
+  // The 304 of a client that holds another coding has the tag of that one.
+  if (variant.heads[status] !== null || reply.getHeader('etag') !== variant.etag) return
   const fields = Object.entries(reply.getHeaders()).filter(([name]) => !OF_ONE_REQUEST.has(name))
   const lines = [FIRST_LINES[status], ...fields.map(([name, value]) => `${name}: ${value}`)]
   // One flat string: what is put together of parts is put together anew whenever it is sent.

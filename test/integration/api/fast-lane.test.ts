@@ -169,6 +169,19 @@ test('on the wire it looks as Node writes it, also among others on one connectio
   expect([fields(old).Connection, old?.body]).toEqual(['close', slow?.body])
 })
 
+test('a 304 has the tag of the coding that its client holds, whoever asked before', async ({ clickhouse }) => {
+  const { injected, asked, given } = await setup(clickhouse)
+  const { etag } = (await injected(PEG)).headers
+  const ofAnother = `${etag}`.replace(/"$/, '-br"')
+  expect((await injected(PEG, { 'if-none-match': ofAnother })).headers.etag).toBe(ofAnother)
+  const before = given()
+  for (const _ of [1, 2, 3]) {
+    const { status, headers } = await asked(PEG, { 'if-none-match': `${etag}` })
+    expect([status, headers.etag]).toEqual([304, etag])
+  }
+  expect(given()).toBeGreaterThan(before)
+})
+
 test('what is not plain is left to Fastify', async ({ clickhouse }) => {
   const { asked, injected, given } = await setup(clickhouse)
   await injected(PEG)
