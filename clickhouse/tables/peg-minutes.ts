@@ -18,7 +18,7 @@ export const fillPegMinutes = (table: string): string => `
          sumIf(elapsed_seconds, abs(deviation) > 1000) AS seconds_outside_10bps,
          sumIf(elapsed_seconds, abs(deviation) > 5000) AS seconds_outside_50bps
   FROM peg_samples
-  WHERE block_time > {first: UInt32} - 60 AND block_time <= {last: UInt32}
+  WHERE block_time > {first: UInt32} - 60 AND block_time <= {last: UInt32} AND minute_end BETWEEN ${RANGE}
   GROUP BY stable, minute_end`
 
 /**
