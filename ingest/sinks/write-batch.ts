@@ -3,17 +3,18 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { factCounts } from '../../clickhouse/queries/fact-counts.js'
 import { staleBuckets } from '../../clickhouse/queries/stale-buckets.js'
 import { staleMinutes } from '../../clickhouse/queries/stale-minutes.js'
-import { type FactTable, factTables, insertFacts } from '../../clickhouse/tables/facts.js'
+import { type FactTable, factTables, insertFacts, mergeFacts } from '../../clickhouse/tables/facts.js'
 import { rebuildFlowBuckets, windowOf } from '../../clickhouse/tables/flow-buckets.js'
 import type { IngestRollback } from '../../clickhouse/tables/ingest-rollbacks.js'
 import { rebuildPegMinutes } from '../../clickhouse/tables/peg-minutes.js'
 import { PlumblineError } from '../../domain/errors.js'
 import type { Batch } from '../batch.js'
+import { monthlyParts, nameOfPart } from './monthly-parts.js'
 
-/** A table holds a part of a batch, which no single insert leaves behind. */
+/** A month of a table holds a part of a batch, which no single insert leaves behind. */
 class HalfWrittenError extends PlumblineError {
-  constructor(table: string, found: number, expected: number, { from, to }: Batch) {
-    super(`${table} has ${found} of the ${expected} facts of blocks ${from} to ${to}`, { retryable: false })
+  constructor(part: string, found: number, expected: number, { from, to }: Batch) {
+    super(`${part} has ${found} of the ${expected} facts of blocks ${from} to ${to}`, { retryable: false })
   }
 }
 
@@ -40,7 +41,7 @@ export const writeBatch = (clickhouse: ClickHouseClient, batch: Batch, rollback:
 /**
  * Writes a batch of blocks that are behind the tip, the number of which is `sequence` in its track. `mayBeThere`: it may
  * be in, wholly or in part, since any time, so that the tokens of its inserts may be forgotten by now. Throws
- * HalfWrittenError where a table holds a part of its rows.
+ * HalfWrittenError where a table holds a part of its rows of a month.
  */
 export async function writeOldBatch(
   clickhouse: ClickHouseClient,
@@ -49,10 +50,10 @@ export async function writeOldBatch(
   mayBeThere: boolean,
 ): Promise<void> {
   if (!mayBeThere) return write(clickhouse, batch, round)
-  const counts = await factCounts(clickhouse, rangeOf(batch))
-  const there = new Set(counts.filter(({ fact_count }) => fact_count > 0).map(({ fact_table }) => fact_table))
-  const missing = Object.fromEntries(factTables.map((table) => [table, there.has(table) ? [] : batch.facts[table]]))
-  await write(clickhouse, { ...batch, facts: missing as unknown as Batch['facts'] }, round)
+  const there = await partsThere(clickhouse, rangeOf(batch))
+  const missing = [...monthlyParts(batch.facts)].filter(([name]) => !there.has(name))
+  const facts = mergeFacts(missing.map(([, { table, rows }]) => ({ [table]: rows })))
+  await write(clickhouse, { ...batch, facts }, round)
   await completeWrite(clickhouse, batch, null)
 }
 
@@ -66,21 +67,34 @@ const rangeOf = (batch: Batch) => ({
   except: [...batch.except],
 })
 
+/** How many facts there are, by the name of their part. */
+const partsThere = async (clickhouse: ClickHouseClient, range: Parameters<typeof factCounts>[1]) =>
+  new Map(
+    (await factCounts(clickhouse, range)).map(({ fact_table, month, fact_count }) => [
+      nameOfPart(fact_table, month),
+      fact_count,
+    ]),
+  )
+
 /**
  * Makes sure that a batch is in after it was written again, and puts in what is missing. An engine that is killed
  * between noting an insert's token and keeping its rows takes the repeat for a duplicate, of a table or of the view
- * behind it. Throws HalfWrittenError where a table holds a part of its rows, or others.
+ * behind it; between the months of an insert, it leaves some of them out. Throws HalfWrittenError where a table holds a
+ * part of its rows of a month, or others.
  */
 export async function completeWrite(clickhouse: ClickHouseClient, batch: Batch, rollback: Rollback): Promise<void> {
   // The removed blocks had the same numbers, and times of their own.
   const times =
     rollback && batch.from <= rollback.removed_to ? { from_time: rollback.kept_time, to_time: END_OF_TIME } : {}
-  for (const { fact_table, fact_count } of await factCounts(clickhouse, { ...rangeOf(batch), ...times })) {
-    const rows = batch.facts[fact_table]
-    if (fact_count === rows.length) continue
-    if (fact_count > 0) throw new HalfWrittenError(fact_table, fact_count, rows.length, batch)
-    await insertFacts(clickhouse, fact_table, rows, randomUUID())
+  const there = await partsThere(clickhouse, { ...rangeOf(batch), ...times })
+  for (const [name, { table, rows }] of monthlyParts(batch.facts)) {
+    const found = there.get(name) ?? 0
+    there.delete(name)
+    if (found === rows.length) continue
+    if (found > 0) throw new HalfWrittenError(name, found, rows.length, batch)
+    await insertFacts(clickhouse, table, rows, randomUUID())
   }
+  for (const [name, found] of there) throw new HalfWrittenError(name, found, 0, batch)
   if (batch.families.includes('logs')) {
     const windows = { first: windowOf(batch.firstTime), last: windowOf(batch.lastTime) }
     const [found] = await staleBuckets(clickhouse, windows)
