@@ -24,9 +24,11 @@ export async function insertRows<Row extends object>(
         insert_deduplicate: 1,
         insert_deduplication_token: `${table}:${token}`,
         deduplicate_blocks_in_dependent_materialized_views: 1,
-        // One insert is one block and so one token: a server-side queue or a split would make several.
+        // One insert is one block, which has one token and makes one part of each partition: a server-side queue, or a
+        // split after so many rows or bytes, would make several.
         async_insert: 0,
-        max_insert_block_size: '1048576',
+        min_insert_block_size_rows: '4294967295',
+        min_insert_block_size_bytes: '0',
         input_format_parallel_parsing: 0,
         log_comment,
       },
