@@ -81,12 +81,15 @@ export class PaymentInUseError extends PlumblineError {
   }
 }
 
-/** The chain cannot be asked about a payment. What is paid stays paid: the same credential gets its answer later. */
+/**
+ * The chain cannot be asked about a payment. What is paid stays paid: the same credential gets its answer later. `reason`
+ * goes to the log, which writes out an error with all of its causes: those of a request to a node have its URL and body.
+ */
 export class PaymentsAwayError extends PlumblineError {
-  constructor(cause: unknown) {
+  constructor(reason: string) {
     super('the chain that payments are made on cannot be reached; present the same payment again', {
       retryable: true,
-      cause,
+      cause: new Error(reason),
     })
   }
 }

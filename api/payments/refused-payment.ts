@@ -22,10 +22,13 @@ export class RefusedPayment extends PlumblineError {
 }
 
 /** What the node said; viem's own message goes on with its URL, which may hold a key, and the whole request. */
-export function causeOf({ cause }: RefusedPayment): string {
-  const first = cause instanceof BaseError ? `${cause.shortMessage} ${cause.details}` : String(cause ?? '')
-  return first.split('\n').join(' ').slice(0, 300)
+function saidIn(error: unknown): string {
+  const said = error instanceof BaseError ? `${error.shortMessage} ${error.details}` : String(error ?? '')
+  return said.split('\n').join(' ').slice(0, 300)
 }
+
+/** Why a payment is refused, for the log. */
+export const causeOf = ({ cause }: RefusedPayment): string => saidIn(cause)
 
 /** Whether the node could not be asked at all, or did not answer in time. */
 const isAway = (error: BaseError): boolean =>
@@ -52,7 +55,7 @@ export function meaningOf(error: unknown): unknown {
     return new RefusedPayment({ kind, detail: error.message.split('\n', 1)[0] as string }, error)
   }
   if (!(error instanceof BaseError)) return error
-  if (isAway(error) || isUndecided(error)) return new PaymentsAwayError(error)
+  if (isAway(error) || isUndecided(error)) return new PaymentsAwayError(saidIn(error))
   if (error.walk((cause) => cause instanceof TransactionReceiptNotFoundError) !== null) {
     const detail = 'the transaction is in no block that this service knows of; present it again once it is'
     return new RefusedPayment({ kind: 'verification-failed', detail, retryAfterSeconds: 1 }, error)

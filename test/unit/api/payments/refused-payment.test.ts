@@ -1,4 +1,5 @@
 import { Errors } from 'mppx'
+import { pino } from 'pino'
 import {
   CallExecutionError,
   HttpRequestError,
@@ -11,18 +12,24 @@ import { meaningOf, RefusedPayment } from '../../../../api/payments/refused-paym
 import { PaymentsAwayError } from '../../../../api/request-errors.js'
 
 const url = 'http://node.example/secret-key'
-const rpcError = (code: number, message: string) => new RpcRequestError({ body: {}, url, error: { code, message } })
+const body = { params: ['a signed transaction'] }
+const rpcError = (code: number, message: string) => new RpcRequestError({ body, url, error: { code, message } })
 const inCall = (cause: Error) => new CallExecutionError(cause as never, {})
 
 describe('an error while a payment is made', () => {
   test.for([
-    ['nobody answered', new HttpRequestError({ url, status: 502 })],
-    ['too slow', new TimeoutError({ body: {}, url })],
-    ['too slow, in a call', inCall(new TimeoutError({ body: {}, url }))],
+    ['nobody answered', new HttpRequestError({ body, url, status: 502 })],
+    ['too slow', new TimeoutError({ body, url })],
+    ['too slow, in a call', inCall(new TimeoutError({ body, url }))],
     ['not mined in time', rpcError(4, 'not in a block within 2 s')],
     ['too many requests', rpcError(-32005, 'slow down')],
-  ] as const)('decides nothing: %s', ([, error]) => {
-    expect(meaningOf(error)).toBeInstanceOf(PaymentsAwayError)
+  ] as const)('decides nothing, and is logged without what the node was asked and where: %s', ([, error]) => {
+    const meaning = meaningOf(error) as PaymentsAwayError
+    expect(meaning).toBeInstanceOf(PaymentsAwayError)
+    const lines: string[] = []
+    pino({}, { write: (line: string) => void lines.push(line) }).error({ err: meaning }, 'request failed')
+    expect(lines).toEqual([expect.stringContaining('cannot be reached')])
+    for (const secret of ['secret-key', 'a signed transaction']) expect(lines[0]).not.toContain(secret)
   })
 
   test.for([
