@@ -36,14 +36,14 @@ export function createKnownKeys(read: () => Promise<KnownKey[]>, nowMs = () => p
   let readAt = Number.NEGATIVE_INFINITY
   let failed = { at: Number.NEGATIVE_INFINITY, error: null as unknown }
   let reading: Promise<void> | null = null
-  /** How often the keys have changed here: what was read before a change is not kept. */
+  /** How often the keys have changed here: what was read before a change is not kept, and read again. */
   let changes = 0
 
   const readAgain = async (): Promise<void> => {
     const [startedAt, changesBefore] = [nowMs(), changes]
     try {
       const keys = await read()
-      if (changes !== changesBefore) return
+      if (changes !== changesBefore) return refresh()
       readAt = startedAt
       byPrefix = new Map()
       for (const key of keys) byPrefix.set(key.prefix, [...(byPrefix.get(key.prefix) ?? []), key])

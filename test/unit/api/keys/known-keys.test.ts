@@ -83,8 +83,32 @@ test('a change that is made here counts at once, even while the keys are being r
   const before = find(key)
   state.rows = []
   forget()
-  await before
+  expect(await before).toBeNull()
   expect(await find(key)).toBeNull()
+})
+
+test('a key that is valid is found, and one that is revoked is not, though keys change while they are looked for', async () => {
+  const { key, row } = made()
+  const reads: Array<(rows: KnownKey[]) => void> = []
+  let now = 0
+  const keys = createKnownKeys(
+    () => new Promise((resolve) => reads.push(resolve)),
+    () => now,
+  )
+  const found = keys.find(key)
+  reads[0]?.([row])
+  keys.forget()
+  await expect.poll(() => reads.length).toBe(2)
+  reads[1]?.([row])
+  expect(await found).toEqual(row)
+
+  now = 10_000
+  const revoked = keys.find(key)
+  reads[2]?.([row])
+  keys.forget()
+  await expect.poll(() => reads.length).toBe(4)
+  reads[3]?.([])
+  expect(await revoked).toBeNull()
 })
 
 test('while the keys cannot be read, those read last are valid, and of others nothing is said', async () => {
