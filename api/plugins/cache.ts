@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod, RouteOptions } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import { z } from 'zod'
+import { METHODOLOGY_VERSION } from '../../domain/methodology.js'
 import { AS_OF_HEADER, readAsOf } from '../as-of-query.js'
 import { Answer, type Variant } from '../cache/answer.js'
 import { createAnswerCache, type Outcome } from '../cache/answer-cache.js'
@@ -12,6 +11,7 @@ import type { CachePolicy } from '../cache/policies.js'
 import { rememberHead } from '../cache/rendered-head.js'
 import { sendAnswer } from '../cache/send-answer.js'
 import { type Found, sharedAnswers } from '../cache/shared-answers.js'
+import { versionOf } from '../cache/version-of.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -46,13 +46,6 @@ const REMEMBERED_URLS = 2_000_000
 const RELATIVE = /^\d{1,6}[mhd]$/
 
 type Asked = { params?: { address?: string }; query: { as_of?: string } }
-
-/** Changes with the shape of a route's answers, so that no answer of an older version is taken for one of this. */
-function versionOf({ schema }: RouteOptions): string {
-  const shape = (schema?.response as Record<string, unknown> | undefined)?.['200']
-  const text = shape instanceof z.ZodType ? JSON.stringify(z.toJSONSchema(shape, { io: 'input' })) : ''
-  return createHash('sha256').update(text).digest('base64url').slice(0, 8)
-}
 
 /**
  * Gives the answers of routes with a `cache` policy from memory, with ETag and 304, in the coding that the client
@@ -96,7 +89,7 @@ export function cache(
   }
 
   const cached = (route: RouteOptions, policy: CachePolicy, handler: RouteHandlerMethod): RouteHandlerMethod => {
-    const version = versionOf(route)
+    const version = versionOf(METHODOLOGY_VERSION, route.schema?.response)
     return async function answer(this: FastifyInstance, request, reply) {
       const { params, query } = request as Asked
       const isRelative = query.as_of !== undefined && RELATIVE.test(query.as_of)
