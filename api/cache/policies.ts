@@ -14,6 +14,8 @@ export type CachePolicy = {
   maxAgeSeconds: number
   /** null: answers about the past are never taken for final, because they name what may be read later. */
   finality: Finality | null
+  /** Of an answer: whether it looked back further than `finality` says and found nothing, where something may be read later. */
+  isOpen?: (answer: Record<string, unknown>) => boolean
 }
 
 const DAY = 86_400
@@ -27,8 +29,12 @@ const ofFacts = (reachSeconds: number): Finality => ({ reachSeconds, isSampled: 
 export const CACHE_POLICIES = {
   /** Every block. Which stables are tracked, and what is read of them, may grow for the past too. */
   stablecoins: { maxAgeSeconds: 2, finality: null },
-  /** Every block. The windows reach back seven days. */
-  peg: { maxAgeSeconds: 2, finality: { reachSeconds: 7 * DAY, isSampled: true, job: null } },
+  /** Every block. The windows reach back seven days, a price that still stands to whenever it was made. */
+  peg: {
+    maxAgeSeconds: 2,
+    finality: { reachSeconds: 7 * DAY, isSampled: true, job: null },
+    isOpen: ({ current }) => current === null,
+  },
   /** Sampled every few blocks. */
   depth: { maxAgeSeconds: 5, finality: null },
   /** The detector runs every 2 minutes. */

@@ -103,7 +103,8 @@ export function cache(
         // Not reply.serialize, which goes by the status: a 304 may have been sent before.
         const body = Buffer.from(serialize(payload))
         const echo = reply.getHeader(AS_OF_HEADER)
-        return new Answer(body, typeof echo === 'string' ? echo : null, freshnessOf(policy, finished))
+        const isOpen = finished === 'final' && policy.isOpen?.(payload as Record<string, unknown>)
+        return new Answer(body, typeof echo === 'string' ? echo : null, freshnessOf(policy, isOpen ? 'past' : finished))
       }
       if (!answers) {
         const made = await compute(null)

@@ -85,6 +85,33 @@ test('a past that a backfill may still fill is not immutable', async ({ clickhou
   expect(await policies(clickhouse, at, end)).toMatchObject(open)
 })
 
+test('an answer without a price is not immutable where an older price may be filled in', async ({ clickhouse }) => {
+  const end = Math.floor(Date.now() / 1000 / HOUR) * HOUR
+  const times = Array.from({ length: 10 * 24 }, (_, i) => end - (10 * 24 - 1 - i) * HOUR)
+  const [priced, unpriced] = [stableAddress(1), stableAddress(2)]
+  await addBlocks(clickhouse, times, 1000)
+  await addFacts(clickhouse, {
+    stablecoins: [1, 2].map((i) => stablecoin(i, { block_number: 1 })),
+    samples: [
+      ...pegSamples(
+        priced,
+        times.map((at) => ({ at, price: 999_000 })),
+        1000,
+      ),
+      ...pegSamples(
+        unpriced,
+        times.map((at) => ({ at, price: 'no_liquidity' })),
+        1000,
+      ),
+    ],
+  })
+  await addBatch(clickhouse, 'tip', 1000, 1000 + times.length - 1)
+  const app = await cachedApp(clickhouse, { now: () => new Date(end * 1000) })
+  const asked = async (stable: string) =>
+    (await app.inject(`/api/v1/stablecoins/${stable}/peg?as_of=${end - 24 * HOUR}`)).headers['cache-control']
+  expect([await asked(priced), await asked(unpriced)]).toEqual([IMMUTABLE, soon(60)])
+})
+
 test('nothing is immutable while blocks are taken back or filled in', async ({ clickhouse, clickhouseEnv: _ }) => {
   const end = Math.floor(Date.now() / 1000 / HOUR) * HOUR
   await addHistory(clickhouse, 1, end)
