@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util'
 import { FACT_TABLES, type Facts, factTables } from '../clickhouse/tables/facts.js'
 import type { Batch } from '../ingest/batch.js'
-import { writeOldBatch } from '../ingest/sinks/write-batch.js'
+import { writeBatch } from '../ingest/sinks/write-batch.js'
 import { startBusyChain } from './busy-chain.js'
 import { median, timed } from './measure.js'
 import { begunDatabase, readSegments } from './segments.js'
@@ -31,7 +31,7 @@ try {
   const written = factTables.filter((table) => batches.some(({ facts }) => facts[table].length > 0))
 
   const write = async ({ clickhouse }: Database, of = batches) => {
-    for (const batch of of) await writeOldBatch(clickhouse, batch, '', false)
+    for (const batch of of) await writeBatch(clickhouse, batch, '', false)
   }
   const singles = batches.map((batch) => ({
     ...batch,

@@ -14,7 +14,7 @@ import { createRegistry, type Registry } from './registry.js'
 import type { Scope } from './scope.js'
 import { openLedger } from './sinks/batch-ledger.js'
 import type { PersistWrite } from './sinks/persist-write.js'
-import { writeOldBatch } from './sinks/write-batch.js'
+import { writeBatch } from './sinks/write-batch.js'
 import { RawHeader, RpcAnswerError } from './sources/answers.js'
 import { readLogs } from './sources/logs.js'
 import type { Rpc } from './sources/rpc.js'
@@ -62,7 +62,7 @@ export async function readCatalogue(options: Options): Promise<{ block: number; 
     )
     await persistWrite(`write the catalogue of blocks ${range.from} to ${range.to}`, async () => {
       const mayBeThere = await ledger.plan(batch)
-      await writeOldBatch(clickhouse, batch, ':catalogue', mayBeThere)
+      await writeBatch(clickhouse, batch, ':catalogue', mayBeThere)
       await ledger.commit()
     })
     last = { block: batch.to, hash: batch.lastHash }

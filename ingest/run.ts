@@ -19,7 +19,7 @@ import { createRegistry } from './registry.js'
 import { TIP } from './sinks/batch-ledger.js'
 import { noteHeads } from './sinks/note-head.js'
 import { type PersistWrite, persistWriteWith } from './sinks/persist-write.js'
-import { completeWrite, writeBatch } from './sinks/write-batch.js'
+import { writeBatch } from './sinks/write-batch.js'
 import { type BlockWithLogs, readBlocks } from './sources/blocks.js'
 import { ChainChangedError, persistWhileThere } from './sources/chain-changed.js'
 import { followHead } from './sources/heads.js'
@@ -139,8 +139,9 @@ async function* followChain({
   for await (const batch of ahead(decoded, BATCHES_AHEAD, (next) => completeBatch(reader, next))) {
     await persistWrite(`write blocks ${batch.from} to ${batch.to}`, async () => {
       const mayBeThere = await ledger.plan(batch)
-      await writeBatch(clickhouse, batch, ledger.rollback)
-      if (mayBeThere) await completeWrite(clickhouse, batch, ledger.rollback)
+      // A block that a rollback removed may come back, and is then no repeat.
+      const round = ledger.rollback ? `:r${ledger.rollback.sequence_number}` : ''
+      await writeBatch(clickhouse, batch, round, mayBeThere, ledger.rollback)
       await ledger.commit()
     })
     yield { block: batch.to, time: batch.lastTime, blocks: batch.to - batch.from + 1 }

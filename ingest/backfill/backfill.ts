@@ -19,7 +19,7 @@ import { createOrders } from '../orders.js'
 import { createRegistry } from '../registry.js'
 import { TIP } from '../sinks/batch-ledger.js'
 import { persistWriteWith } from '../sinks/persist-write.js'
-import { writeOldBatch } from '../sinks/write-batch.js'
+import { writeBatch } from '../sinks/write-batch.js'
 import { readFinalized } from '../sources/finalized.js'
 import { type Rpc, rpcOf } from '../sources/rpc.js'
 import { readStateFloor } from '../sources/state-floor.js'
@@ -108,7 +108,7 @@ export async function prepareBackfill(options: BackfillOptions, request: Backfil
     if (batch) {
       const { from, to, lastHash, families, only, except } = batch
       const mayBeThere = await ledger.plan({ from, to, lastHash, families, stables: only })
-      await writeOldBatch(clickhouse, batch, `:${[families, only, except].join(':')}`, mayBeThere)
+      await writeBatch(clickhouse, batch, `:${[families, only, except].join(':')}`, mayBeThere)
       await ledger.commit()
     }
     if (gaps.length > 0) await insertIngestGaps(clickhouse, gaps)

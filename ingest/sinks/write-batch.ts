@@ -3,7 +3,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { factCounts } from '../../clickhouse/queries/fact-counts.js'
 import { staleBuckets } from '../../clickhouse/queries/stale-buckets.js'
 import { staleMinutes } from '../../clickhouse/queries/stale-minutes.js'
-import { type FactTable, factTables, insertFacts, mergeFacts } from '../../clickhouse/tables/facts.js'
+import { type Facts, type FactTable, factTables, insertFacts, mergeFacts } from '../../clickhouse/tables/facts.js'
 import { rebuildFlowBuckets, windowOf } from '../../clickhouse/tables/flow-buckets.js'
 import type { IngestRollback } from '../../clickhouse/tables/ingest-rollbacks.js'
 import { rebuildPegMinutes } from '../../clickhouse/tables/peg-minutes.js'
@@ -18,43 +18,37 @@ class HalfWrittenError extends PlumblineError {
   }
 }
 
-type Rollback = Pick<IngestRollback, 'sequence_number' | 'kept_time' | 'removed_to'> | null
+type Rollback = Pick<IngestRollback, 'kept_time' | 'removed_to'> | null
 
 /** Later than any block. */
 const END_OF_TIME = 0xffff_ffff
 
 /**
- * Writes a batch's facts; repeating it changes nothing. The blocks come last: where they are, everything is that was
- * written with them. `round` tells batches apart that are about the same blocks.
+ * Writes a batch's facts; repeating it changes nothing. `round` tells batches apart that are about the same blocks.
+ * `mayBeThere`: it may be in, wholly or in part, since any time, so that the tokens of its inserts may be forgotten by
+ * now: a table knows those of the last inserts only, whoever made them. Of blocks that `rollback` has removed, what was
+ * there before does not count. Throws HalfWrittenError where a table holds a part of its rows of a month.
  */
-async function write(clickhouse: ClickHouseClient, batch: Batch, round: string): Promise<void> {
-  const token = `${batch.from}-${batch.to}:${batch.firstHash}:${batch.lastHash}${round}`
-  const insert = (table: FactTable): Promise<void> => insertFacts(clickhouse, table, batch.facts[table], token)
-  await Promise.all(factTables.filter((table) => table !== 'blocks').map(insert))
-  await insert('blocks')
-}
-
-/** Writes a batch of the tip. A block that a rollback removed may come back, and is then no repeat. */
-export const writeBatch = (clickhouse: ClickHouseClient, batch: Batch, rollback: Rollback): Promise<void> =>
-  write(clickhouse, batch, rollback ? `:r${rollback.sequence_number}` : '')
-
-/**
- * Writes a batch of blocks that are behind the tip, the number of which is `sequence` in its track. `mayBeThere`: it may
- * be in, wholly or in part, since any time, so that the tokens of its inserts may be forgotten by now. Throws
- * HalfWrittenError where a table holds a part of its rows of a month.
- */
-export async function writeOldBatch(
+export async function writeBatch(
   clickhouse: ClickHouseClient,
   batch: Batch,
   round: string,
   mayBeThere: boolean,
+  rollback: Rollback = null,
 ): Promise<void> {
-  if (!mayBeThere) return write(clickhouse, batch, round)
-  const there = await partsThere(clickhouse, rangeOf(batch))
+  const token = `${batch.from}-${batch.to}:${batch.firstHash}:${batch.lastHash}${round}`
+  if (!mayBeThere) return insertAll(clickhouse, batch.facts, token)
+  const there = await partsThere(clickhouse, batch, rollback)
   const missing = [...monthlyParts(batch.facts)].filter(([name]) => !there.has(name))
-  const facts = mergeFacts(missing.map(([, { table, rows }]) => ({ [table]: rows })))
-  await write(clickhouse, { ...batch, facts }, round)
-  await completeWrite(clickhouse, batch, null)
+  await insertAll(clickhouse, mergeFacts(missing.map(([, { table, rows }]) => ({ [table]: rows }))), token)
+  await completeWrite(clickhouse, batch, rollback)
+}
+
+/** The blocks come last: where they are, everything is that was written with them. */
+async function insertAll(clickhouse: ClickHouseClient, facts: Facts, token: string): Promise<void> {
+  const insert = (table: FactTable): Promise<void> => insertFacts(clickhouse, table, facts[table], token)
+  await Promise.all(factTables.filter((table) => table !== 'blocks').map(insert))
+  await insert('blocks')
 }
 
 const rangeOf = (batch: Batch) => ({
@@ -67,14 +61,18 @@ const rangeOf = (batch: Batch) => ({
   except: [...batch.except],
 })
 
-/** How many facts there are, by the name of their part. */
-const partsThere = async (clickhouse: ClickHouseClient, range: Parameters<typeof factCounts>[1]) =>
-  new Map(
-    (await factCounts(clickhouse, range)).map(({ fact_table, month, fact_count }) => [
-      nameOfPart(fact_table, month),
-      fact_count,
-    ]),
-  )
+/** How many facts of a batch there are, by the name of their part. */
+async function partsThere(
+  clickhouse: ClickHouseClient,
+  batch: Batch,
+  rollback: Rollback,
+): Promise<Map<string, number>> {
+  // The removed blocks had the same numbers, and times of their own.
+  const times =
+    rollback && batch.from <= rollback.removed_to ? { from_time: rollback.kept_time, to_time: END_OF_TIME } : {}
+  const counts = await factCounts(clickhouse, { ...rangeOf(batch), ...times })
+  return new Map(counts.map(({ fact_table, month, fact_count }) => [nameOfPart(fact_table, month), fact_count]))
+}
 
 /**
  * Makes sure that a batch is in after it was written again, and puts in what is missing. An engine that is killed
@@ -82,11 +80,8 @@ const partsThere = async (clickhouse: ClickHouseClient, range: Parameters<typeof
  * behind it; between the months of an insert, it leaves some of them out. Throws HalfWrittenError where a table holds a
  * part of its rows of a month, or others.
  */
-export async function completeWrite(clickhouse: ClickHouseClient, batch: Batch, rollback: Rollback): Promise<void> {
-  // The removed blocks had the same numbers, and times of their own.
-  const times =
-    rollback && batch.from <= rollback.removed_to ? { from_time: rollback.kept_time, to_time: END_OF_TIME } : {}
-  const there = await partsThere(clickhouse, { ...rangeOf(batch), ...times })
+async function completeWrite(clickhouse: ClickHouseClient, batch: Batch, rollback: Rollback): Promise<void> {
+  const there = await partsThere(clickhouse, batch, rollback)
   for (const [name, { table, rows }] of monthlyParts(batch.facts)) {
     const found = there.get(name) ?? 0
     there.delete(name)
