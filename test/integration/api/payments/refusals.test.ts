@@ -156,7 +156,10 @@ test('the order of parameters does not matter, their values do', async ({ chain,
   expect((await present(`${history}?to=${to}&from=${from}`, credential)).status).toBe(200)
 })
 
-test('an expired challenge can no longer be paid', async ({ chain, serve }) => {
+test('an expired challenge can no longer be paid by what the service would have to broadcast', async ({
+  chain,
+  serve,
+}) => {
   const served = await serve({ challengeMs: 3000 })
   const challenge = await challengeAt(`${served.url}${path}`)
   const credential = await credentialFor(chain.rpcUrl, challenge, alice)
