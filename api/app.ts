@@ -196,9 +196,10 @@ export async function buildApp({
   await shedding(app, maxEventLoopDelayMs)
   refusals(app)
   auth(app, adminKey)
-  limits(app, callerLimits, createRequestCounter(redis ?? null, database, logger))
   const readChainId = async () => (await chainIdentity(clickhouse, {}))[0]?.chain_id
-  paid(app, terms && createPayments({ terms, records, readChainId, log: logger }))
+  const payments = terms && createPayments({ terms, records, readChainId, log: logger })
+  limits(app, callerLimits, createRequestCounter(redis ?? null, database, logger), payments)
+  paid(app, payments)
   cache(app, cacheOptions, database)
   await openapi(app, terms)
   await app.register(docs)

@@ -3,6 +3,7 @@ import type { Caller } from '../caller.js'
 import { networkOf } from '../limits/network-of.js'
 import type { Count } from '../limits/own-counts.js'
 import { type RequestCounter, WINDOW_SECONDS } from '../limits/request-counter.js'
+import type { Payments } from '../payments/payments.js'
 import { TooManyRequestsError } from '../request-errors.js'
 
 declare module 'fastify' {
@@ -46,18 +47,26 @@ const policyField = ({ policy, limit }: Budget): string => `"${policy}";q=${limi
 const limitField = ({ policy, limit }: Budget, count: Count): string =>
   `"${policy}";r=${Math.max(limit - count.consumed, 0)};t=${secondsLeft(count)}`
 
-const isPayment = ({ headers }: FastifyRequest): boolean => /^Payment /i.test(headers.authorization ?? '')
-
 /**
  * Counts every request of a caller and refuses what is above his limit with 429: by key, and without one by address. The
  * header fields are those of draft-ietf-httpapi-ratelimit-headers-10. On routes with a price nobody without a key is
- * refused here: a payment is always taken, and who does not pay hears the price. To be called after `auth` and before
- * the routes are added.
+ * refused here: what answers a challenge of ours is not counted, and everybody else hears the price. To be called after
+ * `auth` and before the routes are added.
  */
-export function limits(app: FastifyInstance, { free }: Limits, { count, countNow }: RequestCounter): void {
+export function limits(
+  app: FastifyInstance,
+  { free }: Limits,
+  { count, countNow }: RequestCounter,
+  payments: Pick<Payments, 'isOurs'> | null,
+): void {
+  /** Only who was given a challenge can answer it: anything can be called a payment. */
+  function isPaying({ caller, headers: { authorization }, routeOptions: { config } }: FastifyRequest): boolean {
+    if (config.price === undefined || caller.tier !== 'free' || authorization === undefined) return false
+    return payments?.isOurs(authorization) ?? false
+  }
+
   function budgetOf(request: FastifyRequest): Budget | null {
-    const { always, price } = request.routeOptions.config
-    if (always || (price !== undefined && isPayment(request))) return null
+    if (request.routeOptions.config.always || isPaying(request)) return null
     return budgetOfCaller(request.caller, request.ip, free)
   }
 

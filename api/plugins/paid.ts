@@ -59,11 +59,9 @@ export function paid(app: FastifyInstance, payments: Payments | null): void {
     const price = route.config?.price
     if (price === undefined) return
     const requirePayment = gate(payments, price)
-    // Who has used up what is free is told the price before it costs any work; who comes to pay is let through.
+    // Who has used up what is free is told the price before it costs any work; who comes to pay is never over the limit.
     const tellPrice: preHandlerAsyncHookHandler = async function (request, reply) {
-      const { authorization } = request.headers
-      const isPaying = isPayment(authorization) && payments?.isOurs(authorization)
-      if (request.isOverLimit && !isPaying) await requirePayment.call(this, request, reply)
+      if (request.isOverLimit) await requirePayment.call(this, request, reply)
     }
     route.preHandler = [tellPrice, ...[route.preHandler ?? []].flat(), requirePayment]
     route.onSend = [

@@ -240,6 +240,29 @@ test('what is no credential of ours is refused', async ({ chain, serve }) => {
   ])
 })
 
+test('who has used up what is free is told the price, whatever he calls a payment, and can pay it', async ({
+  chain,
+  serve,
+}) => {
+  const served = await serve({}, undefined, 1)
+  const missing = `${served.url}/api/v1/stablecoins/${stableAddress(9)}/analysis`
+  const garbage = 'Payment eyJ9'
+  expect((await present(missing, garbage)).status).toBe(404)
+  const told = await present(missing, garbage)
+  expect(told.headers.get('ratelimit')).toMatch(/^"free";r=0;t=/)
+  expect(await told.clone().json()).toMatchObject({ price: '0.05', currency: REFERENCE_STABLE })
+  expect((await refusal(told)).kind).toBe('malformed-credential')
+  expect((await refusal(await present(missing))).kind).toBe('payment-required')
+  expect((await present(`${served.url}/api/v1/stablecoins`)).status).toBe(429)
+
+  const target = `${served.url}${path}`
+  const credential = await credentialFor(chain.rpcUrl, await challengeAt(target), alice)
+  const answer = await present(target, credential)
+  expect([answer.status, answer.headers.get('ratelimit')]).toEqual([200, null])
+  // A payment of ours is looked at, though not taken twice.
+  expect((await refusal(await present(target, credential))).detail).toContain('has had its answer')
+})
+
 describe('a payer without the money is refused, and nothing is printed:', () => {
   test.for(['never had it', 'has spent it'] as const)('%s', async (which, { chain, serve, ledger }) => {
     const said = vi.spyOn(console, 'error').mockImplementation(() => {})

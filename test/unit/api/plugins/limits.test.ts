@@ -1,16 +1,31 @@
 import { fastify, type InjectOptions } from 'fastify'
+import { Credential } from 'mppx'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { createRequestCounter } from '../../../../api/limits/request-counter.js'
 import { createMetrics } from '../../../../api/metrics.js'
+import { createGateway } from '../../../../api/payments/gateway.js'
+import { isOurs } from '../../../../api/payments/proof.js'
 import { auth } from '../../../../api/plugins/auth.js'
 import { limits } from '../../../../api/plugins/limits.js'
 import { paid } from '../../../../api/plugins/paid.js'
 import { sendProblem } from '../../../../api/problem.js'
 import { withKeys } from '../../../fixtures/known-keys.js'
+import { paymentTerms } from '../../../fixtures/paying.js'
 
 const ADMIN = `ak_${'a'.repeat(43)}`
 const [SMALL, BIG] = ['s', 'b'].map((letter) => `pk_${letter.repeat(43)}`) as [string, string]
+
+// Nothing listens there: whose a challenge is can be told without the chain.
+const TERMS = paymentTerms('http://127.0.0.1:9')
+
+/** A credential for a challenge of somebody with this secret. It pays nothing. */
+async function credential(challengeSecret = TERMS.challengeSecret) {
+  const offer = { price: '0.02', scope: 'GET /paid x', description: 'something' }
+  const challenge = await createGateway({ ...TERMS, challengeSecret }, 4217).challenge(offer)
+  const authorization = Credential.serialize({ challenge, payload: { type: 'hash', hash: `0x${'12'.repeat(32)}` } })
+  return { headers: { authorization } }
+}
 
 async function setup({ free = 3, trustProxy = [] as string[] } = {}) {
   const app = fastify({ logger: false, trustProxy: trustProxy.length > 0 && trustProxy })
@@ -23,7 +38,8 @@ async function setup({ free = 3, trustProxy = [] as string[] } = {}) {
     { key: BIG, requests_per_minute: 5 },
   ])
   auth(app, ADMIN)
-  limits(app, { free, key: 1 }, createRequestCounter(null, 'test', pino({ level: 'silent' })))
+  const payments = { isOurs: (authorization: string) => isOurs(authorization, TERMS.challengeSecret) }
+  limits(app, { free, key: 1 }, createRequestCounter(null, 'test', pino({ level: 'silent' })), payments)
   paid(app, null)
   const done: string[] = []
   const answer = (what: string) => async () => {
@@ -120,14 +136,40 @@ test('on a route with a price the way on is to pay, and no work is done for who 
   expect([status, headers['retry-after']]).toEqual([402, undefined])
   expect(headers.ratelimit).toMatch(/^"free";r=0;t=/)
   expect(done).toEqual(['free', 'free'])
-  // A payment reaches those who check it, however many requests there were, and uses up nothing.
-  const payment = { headers: { authorization: 'Payment eyJ9' } }
+  expect(await statuses('/paid', 3, bearing(SMALL))).toEqual([200, 200, 429])
+})
+
+test('what answers a challenge of ours reaches those who check it, however many there are, and uses up nothing', async () => {
+  const { ask, statuses, done } = await setup({ free: 2 })
+  const payment = await credential()
   expect(await statuses('/paid', 3, payment)).toEqual([402, 402, 402])
-  expect(done.filter((what) => what === 'looked')).toHaveLength(3)
   expect((await ask('/paid', payment)).headers).not.toHaveProperty('ratelimit')
+  expect(await statuses('/free', 3)).toEqual([200, 200, 429])
+  expect((await ask('/paid', payment)).headers).not.toHaveProperty('ratelimit')
+  expect(done.filter((what) => what === 'looked')).toHaveLength(5)
   // On a route without a price it buys nothing.
   expect((await ask('/free', payment)).status).toBe(429)
-  expect(await statuses('/paid', 3, bearing(SMALL))).toEqual([200, 200, 429])
+})
+
+test('what only calls itself a payment counts as any request, and above the limit is told the price and no more', async () => {
+  const [ours, theirs] = [await credential(), await credential('the secret of another service, 32 bytes')]
+  const changed = ours.headers.authorization.replace(/.{3}$/, '')
+  for (const headers of [
+    { authorization: 'Payment eyJ9' },
+    { authorization: `payment ${'A'.repeat(4000)}` },
+    { authorization: changed },
+    theirs.headers,
+  ]) {
+    const { ask, statuses, done, counted } = await setup({ free: 2 })
+    expect((await ask('/paid', { headers })).headers.ratelimit).toMatch(/^"free";r=1;t=/)
+    expect(await statuses('/paid', 3, { headers })).toEqual([402, 402, 402])
+    expect(done).toEqual(['looked', 'looked'])
+    expect(await counted()).toEqual([['free', 2]])
+    expect(await statuses('/free', 1)).toEqual([429])
+    // Who comes to pay is let through all the same.
+    expect((await ask('/paid', { headers: ours.headers })).headers).not.toHaveProperty('ratelimit')
+    expect(done).toEqual(['looked', 'looked', 'looked'])
+  }
 })
 
 test('X-Forwarded-For is believed from a trusted proxy only, and only what the proxy itself has added', async () => {
