@@ -108,10 +108,11 @@ export async function prepareBackfill(options: BackfillOptions, request: Backfil
     if (batch) {
       const { from, to, lastHash, families, only, except } = batch
       const mayBeThere = await ledger.plan({ from, to, lastHash, families, stables: only })
+      // Before the facts that they tell of: nobody looks again at what is in, and a repeat leaves a gap as it is.
+      await insertIngestGaps(clickhouse, gaps)
       await writeBatch(clickhouse, batch, `:${[families, only, except].join(':')}`, mayBeThere)
       await ledger.commit()
-    }
-    if (gaps.length > 0) await insertIngestGaps(clickhouse, gaps)
+    } else await insertIngestGaps(clickhouse, gaps)
   }
 
   return { blocks: segments.reduce((sum, { from, to }) => sum + to - from + 1, 0), gaps, run }

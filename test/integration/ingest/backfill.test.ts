@@ -6,6 +6,7 @@ import { newestBatch } from '../../../clickhouse/queries/newest-batch.js'
 import { FAMILIES } from '../../../clickhouse/tables/facts.js'
 import { backfillAll, startBackfill } from '../../fixtures/backfill.js'
 import { stillChain, type TestChain } from '../../fixtures/chain.js'
+import { clickhouseRelay } from '../../fixtures/clickhouse-relay.js'
 import { faultyNode, OLDEST_STATE } from '../../fixtures/faulty-node.js'
 import { fingerprint } from '../../fixtures/fingerprint.js'
 import { ingestAll, startIngest } from '../../fixtures/ingest.js'
@@ -199,5 +200,28 @@ describe('a backfill', { timeout: 600_000 }, () => {
     const gaps = await declaredGaps(clickhouse, {})
     expect(gaps.filter(({ family }) => family === 'logs').every(({ to_block }) => to_block < OLDEST_STATE)).toBe(true)
     expect(gaps.map(({ family }) => family)).toContain('logs')
+  })
+
+  test('that is killed before it has declared a gap declares it with the next run', async ({
+    clickhouseEnv,
+    clickhouse,
+  }) => {
+    const pruned = await faultyNode(chain.rpcUrl, () => 'pruned')
+    const relay = await clickhouseRelay(clickhouseEnv.CLICKHOUSE_URL)
+    await ingestAll(clickhouseEnv, clickhouse, pruned.url, BLOCKS, TIP)
+    relay.hold('insert_ingest_gaps')
+    const held = startBackfill({ ...clickhouseEnv, CLICKHOUSE_URL: relay.url }, pruned.url, ['--only', 'logs'])
+    await expect.poll(() => relay.asked('insert_ingest_gaps') || held.child.exitCode, { timeout: 120_000 }).toBe(true)
+    await held.kill('SIGKILL')
+    await relay.close()
+    const [batch] = await newestBatch(clickhouse, { track: 'backfill' })
+    expect(await declaredGaps(clickhouse, {})).toEqual([])
+    await backfillAll(clickhouseEnv, pruned.url, ['--only', 'logs'])
+    await pruned.close()
+    const gaps = await declaredGaps(clickhouse, {})
+    expect(gaps.filter(({ from_block }) => from_block === batch?.from_block)).toEqual([
+      { family: 'logs', from_block: batch?.from_block, to_block: batch?.to_block, reason: expect.any(String) },
+    ])
+    expect((await fingerprint(clickhouse)).blocks).toEqual(expected.blocks)
   })
 })
