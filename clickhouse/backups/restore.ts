@@ -8,6 +8,7 @@ import { QueryError } from '../errors.js'
 import { settleViews } from '../settle-views.js'
 import { BackupError } from './backup-error.js'
 import { databases } from './databases.js'
+import { forgetMutations } from './forget-mutations.js'
 import { MANIFEST, type Mark, markRows, quoteName, readManifest, tableName } from './manifest.js'
 import { backupFile, runOperation } from './operation.js'
 
@@ -48,6 +49,7 @@ export async function restore(
       server,
       `RESTORE DATABASE ${quoteName(source)} AS ${quoteName(database)} FROM ${backupFile(from)} SETTINGS allow_different_database_def = 1`,
     )
+    await forgetMutations(server, database)
     const dropped = new Map<string, string>()
     for (const mark of marks) dropped.set(mark.name, await dropUncommitted(server, mark, database))
     if (marks.some(({ name }) => name === 'peg_minutes')) await settle({ ...env, CLICKHOUSE_DATABASE: database })

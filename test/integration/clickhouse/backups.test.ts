@@ -183,6 +183,18 @@ test('a backup moves to another server, tables of every kind with it', async () 
   }
 })
 
+test('what is deleted from a restored table is gone, however often it was deleted from before', async () => {
+  await run('CREATE DATABASE deleted')
+  await run('CREATE TABLE deleted.t (a UInt64) ENGINE = MergeTree PARTITION BY a % 2 ORDER BY a')
+  await run('INSERT INTO deleted.t SELECT number FROM numbers(100)')
+  for (let a = 0; a < 10; a++) await run(`DELETE FROM deleted.t WHERE a = ${a}`)
+  expect(await program('backup', ['--database', 'deleted', '--to', 'deleted'])).toMatchObject({ code: 0 })
+  const restored = await program('restore', ['--from', 'deleted', '--as', 'deleted_back'])
+  expect(restored, restored.output).toMatchObject({ code: 0, output: expect.stringMatching(/^t +90 +as it was$/m) })
+  await run('DELETE FROM deleted_back.t WHERE a >= 50')
+  expect(await rowsOf('deleted_back', 'SELECT count(), min(a), max(a) FROM t')).toEqual([['40', '10', '49']])
+})
+
 test('nothing is overwritten, and what cannot be done is said', async () => {
   await run('CREATE DATABASE held')
   await run('CREATE TABLE held.t (a UInt8) ENGINE = MergeTree ORDER BY a')
