@@ -1,12 +1,23 @@
 import { randomUUID } from 'node:crypto'
+import { PlumblineError } from '../../domain/errors.js'
 import { connect } from '../client.js'
 import type { ClickHouseEnv } from '../env.js'
 import { BackupError } from './backup-error.js'
 import { databases } from './databases.js'
-import { MANIFEST, type Mark, markRows, quoteName, storeManifest, takeMarks } from './manifest.js'
+import { isBehindTip, MANIFEST, type Mark, markRows, quoteName, storeManifest, takeMarks } from './manifest.js'
 import { backupFile, runOperation } from './operation.js'
 
 const DAY_MS = 86_400_000
+
+/** A backup may have facts of a batch and not its row in the ledger, or the other way round. */
+class WrittenMeanwhileError extends PlumblineError {
+  constructor(to: string, tables: string[]) {
+    super(
+      `${to} is of no use, remove it: a backfill or a rollback wrote to ${tables.join(', ')} while it was taken. Wait until that has ended, then take a backup under another name`,
+      { retryable: true },
+    )
+  }
+}
 
 export type BackupReport = {
   marks: Mark[]
@@ -18,7 +29,8 @@ export type BackupReport = {
 
 /**
  * Takes a backup of the database that `env` names, to the file or folder `to` of its server, on top of the backup `base`
- * if there is one. Never overwrites another. Rejects with BackupError or QueryError.
+ * if there is one. Never overwrites another. The tip may go on meanwhile; rejects with WrittenMeanwhileError where what
+ * is behind it changed, so that the backup is not of one moment. Rejects with BackupError or QueryError too.
  */
 export async function backup(
   env: ClickHouseEnv,
@@ -46,12 +58,16 @@ export async function backup(
     const settings = base === undefined ? '' : ` SETTINGS base_backup = ${backupFile(base)}`
     const what = `DATABASE ${quoteName(database)}, TEMPORARY TABLE ${MANIFEST}`
     const size = await runOperation(session, `BACKUP ${what} TO ${backupFile(to)}${settings}`)
-    const changed: string[] = []
-    for (const mark of marks.filter(({ is_checked, condition }) => is_checked && condition === '')) {
+    // What is now as it was before was so in between, as the ledger tells of everything that comes and goes.
+    const changed: Mark[] = []
+    for (const mark of marks.filter(({ is_checked }) => is_checked)) {
       const now = await markRows(server, mark, database)
-      if (now.rows !== mark.rows || now.checksum !== mark.checksum) changed.push(mark.name)
+      if (now.rows !== mark.rows || now.checksum !== mark.checksum) changed.push(mark)
     }
-    return { marks, ...size, changed }
+    const namesOf = (tables: Mark[]): string[] => tables.map(({ name }) => name)
+    const torn = changed.filter(isBehindTip)
+    if (torn.length > 0) throw new WrittenMeanwhileError(to, namesOf(torn))
+    return { marks, ...size, changed: namesOf(changed) }
   } finally {
     await Promise.all([server.close(), session.close()])
   }

@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { defineQuery } from '../define-query.js'
 import { QueryError } from '../errors.js'
+import { factTables } from '../tables/facts.js'
 
 const Mark = z.object({
   source_database: z.string(),
@@ -15,7 +16,7 @@ const Mark = z.object({
 
 /**
  * What a table or view held when a backup of it began. `condition` picks the rows that count, an empty one all of them;
- * `is_checked` is false for what has no rows of its own and for what is computed anew.
+ * `is_checked` is false for what has no rows of its own, for what is computed anew, and for what only says how it is now.
  */
 export type Mark = z.infer<typeof Mark>
 
@@ -41,7 +42,6 @@ const Table = z.object({
   name: z.string(),
   engine_name: z.string(),
   definition: z.string(),
-  has_block_number: z.boolean(),
 })
 type Table = z.infer<typeof Table>
 
@@ -51,8 +51,7 @@ const tablesOf = defineQuery({
   params: z.object({ database: z.string() }),
   row: Table,
   sql: `
-    SELECT name, engine AS engine_name, create_table_query AS definition,
-           (name IN (SELECT table FROM system.columns WHERE database = {database: String} AND name = 'block_number'))::Bool AS has_block_number
+    SELECT name, engine AS engine_name, create_table_query AS definition
     FROM system.tables
     WHERE database = {database: String} AND name NOT LIKE '.inner%' AND name NOT LIKE '.tmp%' AND NOT is_temporary
     ORDER BY name`,
@@ -67,10 +66,11 @@ export async function takeMarks(clickhouse: ClickHouseClient, database: string):
   const hasLedger = tables.some(({ name }) => name === 'ingest_rollbacks')
   const committed = hasLedger ? await lastCommitted(clickhouse, database) : null
   const marks: Mark[] = []
-  for (const { name, engine_name, has_block_number } of tables) {
+  for (const { name, engine_name } of tables) {
     const target = { source_database: database, name, engine_name }
-    const condition = committed === null || !hasRows(engine_name) ? '' : conditionOf(name, has_block_number, committed)
-    const is_checked = hasRows(engine_name) && !tables.some((view) => fills(view, name, hasLedger))
+    const condition = committed === null || !hasRows(engine_name) ? '' : conditionOf(name, committed)
+    const isLasting = !hasLedger || !HEARTBEATS.includes(name)
+    const is_checked = hasRows(engine_name) && isLasting && !tables.some((view) => fills(view, name, hasLedger))
     marks.push({
       ...target,
       condition,
@@ -86,10 +86,20 @@ const hasRows = (engine: string) => /MergeTree$|^(Memory|(Tiny|Stripe)?Log)$/.te
 /** Merges of these engines change the rows, but not what FINAL makes of them. */
 const isMerged = (engine: string) => hasRows(engine) && /.MergeTree$/.test(engine.replace(/^(Replicated|Shared)/, ''))
 
-const conditionOf = (name: string, hasBlockNumber: boolean, committed: string): string => {
+/** Tables whose rows give way to newer ones every few seconds: who looks at them wants to know how it is now. */
+const HEARTBEATS: readonly string[] = ['chain_heads', 'job_leases']
+
+const conditionOf = (name: string, committed: string): string => {
   if (name === 'ingest_batches') return `to_block <= ${committed}`
-  return hasBlockNumber ? `block_number <= ${committed}` : ''
+  return (factTables as readonly string[]).includes(name) ? `block_number <= ${committed}` : ''
 }
+
+/**
+ * Whether a table tells of the blocks that were in when a backup began. The tip does not write to what counts of it:
+ * a backfill does, and a rollback.
+ */
+export const isBehindTip = ({ name, condition }: Pick<Mark, 'name' | 'condition'>): boolean =>
+  condition !== '' || name === 'ingest_rollbacks' || name === 'ingest_gaps'
 
 /** Whether `view` fills the table `name` by itself: at any time where it is refreshed, behind the ledger's back else. */
 function fills({ engine_name, definition }: Table, name: string, hasLedger: boolean): boolean {
@@ -144,7 +154,8 @@ async function lastCommitted(clickhouse: ClickHouseClient, database: string): Pr
 export async function storeManifest(clickhouse: ClickHouseClient, marks: Mark[]): Promise<void> {
   try {
     await clickhouse.command({ query: CREATE_MANIFEST })
-    await clickhouse.insert({ table: MANIFEST, values: marks, format: 'JSONEachRow' })
+    const clickhouse_settings = { log_comment: `insert_${MANIFEST}` }
+    await clickhouse.insert({ table: MANIFEST, values: marks, format: 'JSONEachRow', clickhouse_settings })
   } catch (cause) {
     throw new QueryError('write the manifest', cause)
   }

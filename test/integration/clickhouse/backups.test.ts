@@ -10,9 +10,12 @@ import { type Embedded, spawnEmbedded } from '../../../clickhouse/embedded/spawn
 import type { ClickHouseEnv } from '../../../clickhouse/env.js'
 import { migrate } from '../../../clickhouse/migrate.js'
 import { blockHashes } from '../../../clickhouse/queries/block-hashes.js'
+import { insertChainHead } from '../../../clickhouse/tables/chain-heads.js'
 import { openLedger } from '../../../ingest/sinks/batch-ledger.js'
 import { planRollback } from '../../../ingest/sinks/roll-back.js'
+import { backfillAll } from '../../fixtures/backfill.js'
 import { stillChain, type TestChain } from '../../fixtures/chain.js'
+import { clickhouseRelay } from '../../fixtures/clickhouse-relay.js'
 import { fingerprint } from '../../fixtures/fingerprint.js'
 import { ingestAll, ingestedHead, ingestedTo, startIngest } from '../../fixtures/ingest.js'
 import { changingChain } from '../../fixtures/reorgs.js'
@@ -42,6 +45,7 @@ const envOf = (database: string, url = engine.url): ClickHouseEnv => ({
   CLICKHOUSE_DATABASE: database,
 })
 
+type Client = ReturnType<typeof connect>
 type Outcome = { code: number; output: string }
 
 /** One of the programs, with an engine of its own or the one of the file. */
@@ -57,7 +61,7 @@ const program = (name: string, args: string[], url = engine.url): Promise<Outcom
 
 async function withClient<Result>(
   database: string,
-  use: (clickhouse: ReturnType<typeof connect>) => Promise<Result>,
+  use: (clickhouse: Client) => Promise<Result>,
   url?: string,
 ): Promise<Result> {
   const clickhouse = connect(envOf(database, url), { application: 'plumbline-test' })
@@ -142,6 +146,64 @@ test('a backup taken in the middle of a rollback holds none of what it removes, 
     )
     expect(found).toEqual(expected)
   } finally {
+    await own.remove()
+  }
+})
+
+test('a backup that meets a backfill or a rollback says so; one that meets only the tip is whole', async () => {
+  const own = await stillChain({ historyBlocks: 120 })
+  const env = envOf('met')
+  await migrate(env)
+  const ingest = startIngest(env, own.rpcUrl, { START_BLOCK: '40' })
+  const blocks = changingChain(own)
+  /** A backup that has noted what is there, and does not begin before `what` has happened. */
+  const backupAfter = async (name: string, what: (clickhouse: Client) => Promise<unknown>): Promise<Outcome> => {
+    const relay = await clickhouseRelay(engine.url)
+    try {
+      const release = relay.hold('insert_plumbline_manifest')
+      const taken = program('backup', ['--database', 'met', '--to', name], relay.url)
+      await expect.poll(() => relay.asked('insert_plumbline_manifest'), { timeout: 120_000 }).toBe(true)
+      await withClient('met', what)
+      release()
+      return await taken
+    } finally {
+      await relay.close()
+    }
+  }
+  const caughtUp = async (clickhouse: Client) => ingestedHead(clickhouse, await blocks.head(), ingest)
+  try {
+    await withClient('met', async (clickhouse) => {
+      await caughtUp(clickhouse)
+      await insertChainHead(clickhouse, { tag: 'finalized', block_number: 1, block_time: 1 })
+    })
+    const ahead = await backupAfter('met-tip', async (clickhouse) => {
+      await blocks.mine(3, 'ahead')
+      await caughtUp(clickhouse)
+      await insertChainHead(clickhouse, { tag: 'finalized', block_number: 10_000, block_time: 2 })
+    })
+    expect(ahead, ahead.output).toMatchObject({ code: 0 })
+    const restoredAhead = await program('restore', ['--from', 'met-tip', '--as', 'met_tip'])
+    expect(restoredAhead, restoredAhead.output).toMatchObject({ code: 0 })
+    const backfilled = await backupAfter('met-backfill', () => backfillAll(env, own.rpcUrl, ['--to', '19']))
+    expect(backfilled).toMatchObject({
+      code: 1,
+      output: expect.stringMatching(/a backfill or a rollback wrote to blocks/),
+    })
+    const rolledBack = await backupAfter('met-rollback', async (clickhouse) => {
+      await blocks.reorg(3, 'other')
+      await caughtUp(clickhouse)
+    })
+    expect(rolledBack).toMatchObject({ code: 1, output: expect.stringContaining('ingest_rollbacks') })
+    expect(await program('backup', ['--database', 'met', '--to', 'met-after'])).toMatchObject({ code: 0 })
+    await ingest.kill('SIGTERM')
+    const restored = await program('restore', ['--from', 'met-after', '--as', 'met_after'])
+    expect(restored, restored.output).toMatchObject({ code: 0 })
+    const [expected, found] = await Promise.all(
+      ['met', 'met_after'].map((database) => withClient(database, fingerprint)),
+    )
+    expect(found).toEqual(expected)
+  } finally {
+    ingest.child.kill('SIGKILL')
     await own.remove()
   }
 })
