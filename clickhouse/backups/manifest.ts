@@ -89,9 +89,13 @@ const isMerged = (engine: string) => hasRows(engine) && /.MergeTree$/.test(engin
 /** Tables whose rows give way to newer ones every few seconds: who looks at them wants to know how it is now. */
 const HEARTBEATS: readonly string[] = ['chain_heads', 'job_leases']
 
-const conditionOf = (name: string, committed: string): string => {
-  if (name === 'ingest_batches') return `to_block <= ${committed}`
-  return (factTables as readonly string[]).includes(name) ? `block_number <= ${committed}` : ''
+/** The last block that is committed and not rolled back, -1 when there is none, and the tip's newest batch that a rollback met. */
+type Committed = { last: string; after_sequence: string }
+
+const conditionOf = (name: string, { last, after_sequence }: Committed): string => {
+  // Of what a rollback met, blocks may be left, though the batch ends after the last one.
+  if (name === 'ingest_batches') return `to_block <= ${last} OR track = 'tip' AND sequence_number <= ${after_sequence}`
+  return (factTables as readonly string[]).includes(name) ? `block_number <= ${last}` : ''
 }
 
 /**
@@ -134,17 +138,16 @@ export async function markRows(
   }
 }
 
-/** The last block that ingest has committed and not rolled back; -1 when there is none. */
-async function lastCommitted(clickhouse: ClickHouseClient, database: string): Promise<string> {
+async function lastCommitted(clickhouse: ClickHouseClient, database: string): Promise<Committed> {
   const [batches, rollbacks] = ['ingest_batches', 'ingest_rollbacks'].map((name) => tableName(database, name))
   // A rollback keeps at least one block, or else none is left.
   const query = `
     WITH (SELECT (max(after_sequence), argMax(kept_block, sequence_number)) FROM ${rollbacks}) AS rollback
-    SELECT if(greatest(newest, rollback.2) = 0, -1, toInt64(greatest(newest, rollback.2))) AS last
+    SELECT if(greatest(newest, rollback.2) = 0, -1, toInt64(greatest(newest, rollback.2))) AS last, rollback.1 AS after_sequence
     FROM (SELECT maxIf(to_block, track != 'tip' OR sequence_number > rollback.1) AS newest FROM ${batches} WHERE state = 'committed')`
   try {
     const result = await clickhouse.query({ query, format: 'JSONEachRow' })
-    return z.array(z.object({ last: z.string() })).parse(await result.json())[0]?.last as string
+    return z.tuple([z.object({ last: z.string(), after_sequence: z.string() })]).parse(await result.json())[0]
   } catch (cause) {
     throw new QueryError('read the ledger', cause)
   }

@@ -10,7 +10,10 @@ import { type Embedded, spawnEmbedded } from '../../../clickhouse/embedded/spawn
 import type { ClickHouseEnv } from '../../../clickhouse/env.js'
 import { migrate } from '../../../clickhouse/migrate.js'
 import { blockHashes } from '../../../clickhouse/queries/block-hashes.js'
+import { coverage } from '../../../clickhouse/queries/coverage.js'
+import { trackStart } from '../../../clickhouse/queries/track-start.js'
 import { insertChainHead } from '../../../clickhouse/tables/chain-heads.js'
+import { FAMILIES } from '../../../clickhouse/tables/facts.js'
 import { openLedger } from '../../../ingest/sinks/batch-ledger.js'
 import { planRollback } from '../../../ingest/sinks/roll-back.js'
 import { backfillAll } from '../../fixtures/backfill.js'
@@ -132,6 +135,10 @@ test('a backup taken in the middle of a rollback holds none of what it removes, 
     const restored = await program('restore', ['--from', 'rolled', '--as', 'rolled_back'])
     expect(restored, restored.output).toMatchObject({ code: 0 })
     expect(await rowsOf('rolled_back', 'SELECT max(block_number) FROM blocks')).toEqual([['43']])
+    const [before, after] = await Promise.all(
+      ['rolled', 'rolled_back'].map((database) => withClient(database, (clickhouse) => coverage(clickhouse, {}))),
+    )
+    expect(after).toEqual(before)
     await blocks.reorg(5, 'second')
     const [expected, found] = await Promise.all(
       ['rolled_fresh', 'rolled_back'].map(async (database) => {
@@ -204,6 +211,35 @@ test('a backup that meets a backfill or a rollback says so; one that meets only 
     expect(found).toEqual(expected)
   } finally {
     ingest.child.kill('SIGKILL')
+    await own.remove()
+  }
+})
+
+test('of a batch that a rollback has cut, what is left is in a backup, and in the ledger of what is restored', async () => {
+  const own = await stillChain({ historyBlocks: 40 })
+  try {
+    const blocks = changingChain(own)
+    const noted = await blocks.note()
+    await blocks.mine(8, 'first')
+    await migrate(envOf('cut'))
+    await withClient('cut', (clickhouse) => ingestAll(envOf('cut'), clickhouse, own.rpcUrl, 48))
+    await noted.back()
+    await blocks.mine(3, 'second')
+    await withClient('cut', async (clickhouse) => {
+      const ingest = startIngest(envOf('cut'), own.rpcUrl)
+      await ingestedHead(clickhouse, await blocks.head(), ingest)
+      await ingest.kill('SIGTERM')
+    })
+    expect(await program('backup', ['--database', 'cut', '--to', 'cut'])).toMatchObject({ code: 0 })
+    const restored = await program('restore', ['--from', 'cut', '--as', 'cut_back'])
+    expect(restored, restored.output).toMatchObject({ code: 0 })
+    await withClient('cut_back', async (clickhouse) => {
+      const whole = FAMILIES.map((family) => ({ family, stables: [], from_block: 1, to_block: 43 }))
+      expect(await coverage(clickhouse, {})).toEqual(whole)
+      expect(await trackStart(clickhouse, { track: 'tip' })).toEqual([{ first_block: 1 }])
+      expect(await openLedger(clickhouse, 'tip', 1)).toMatchObject({ next: 44, unfinished: null, last: { block: 43 } })
+    })
+  } finally {
     await own.remove()
   }
 })
