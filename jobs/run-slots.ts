@@ -5,6 +5,7 @@ import { slotBounds } from '../clickhouse/queries/slot-bounds.js'
 import { wholeSince } from '../clickhouse/queries/whole-since.js'
 import { insertJobRun, type JobRun } from '../clickhouse/tables/job-runs.js'
 import type { SlotJob } from '../domain/jobs.js'
+import { accountForBackfills } from './account-for-backfills.js'
 import type { Slot } from './slot.js'
 
 /** Does the work of a slot and returns the rows it wrote. Repeating it changes nothing. */
@@ -18,6 +19,8 @@ export type SlotRun = {
   jobs: readonly SlotJob[]
   /** Random id of the process. */
   instance: string
+  /** A backfill is over when it has written nothing for so long, in seconds. */
+  quietSeconds: number
   /** Rejects where another process runs the jobs by now. Asked before the first slot, and before each counts as done. */
   checkLease: () => Promise<void>
   /** Told of each slot that begins and null when it has ended. */
@@ -35,7 +38,8 @@ const tokenOf = (job: SlotJob, at: number, revision: number): string => `${job.n
 
 /**
  * The slots of a job that are due now, oldest first and at most `limit`: those that the facts of the chain reach and
- * that are not done, or were before a rollback removed facts of theirs. None before a gap in the blocks, and none before the jobs are there that it is after.
+ * that are not done, or were before a rollback removed facts of theirs or a backfill added some. None before a gap in the
+ * blocks or behind what backfills are known to have added, and none before the jobs are there that it is after.
  */
 export async function findDueSlots(
   clickhouse: ClickHouseClient,
@@ -48,7 +52,7 @@ export async function findDueSlots(
   const { revision } = bounds
   let { from_time, to_time } = bounds
   // What a slot before a gap would find is not all that will be there when a backfill is done.
-  if (!bounds.is_whole) from_time = (await wholeSince(clickhouse, {}))[0]?.from_time ?? to_time
+  if (!bounds.is_whole) from_time = Math.max(from_time, (await wholeSince(clickhouse, {}))[0]?.from_time ?? to_time)
   for (const { name, period_seconds } of jobs.filter(({ name }) => job.after?.includes(name))) {
     const [missing] = await dueSlots(clickhouse, {
       job: name,
@@ -78,6 +82,7 @@ export async function findDueSlots(
  */
 export async function runSlots(run: SlotRun): Promise<{ done: number; more: boolean }> {
   const { clickhouse, job, jobs, log, signal, limit } = run
+  await accountForBackfills(run)
   const slots = await findDueSlots(clickhouse, job, jobs, limit)
   const started = Date.now()
   let done = 0

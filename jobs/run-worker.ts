@@ -23,6 +23,12 @@ export type WorkerMessage =
 /** A run is this long at most; the next one begins at once. A worker keeps nothing that would grow with it. */
 const SLOTS_OF_A_RUN = 500
 
+/**
+ * A backfill that has written nothing for so long is over, as a rule: what it has added is taken in at once, rather than
+ * bit by bit, for each of which all later slots would be done again.
+ */
+const QUIET_SECONDS = 60
+
 /** The whole of a worker that runs the due slots of a job: connects, runs them, closes. Ends early when told `cancel`. */
 export async function runWorker(name: string, task: Task, jobs: readonly SlotJob[] = SLOT_JOBS): Promise<void> {
   const config = parseEnv(JobsConfig, process.env)
@@ -43,6 +49,7 @@ export async function runWorker(name: string, task: Task, jobs: readonly SlotJob
       task,
       jobs,
       instance: lease.instance,
+      quietSeconds: QUIET_SECONDS,
       checkLease: () => checkTerm(clickhouse, lease),
       onSlot: (slot) => tell({ slot: slot && { at: slot.at.getTime() / 1000, revision: slot.revision } }),
       log,

@@ -3,7 +3,7 @@ import { defineQuery } from '../define-query.js'
 
 /**
  * The slots of a job with `from_time` < time < `to_time`, in unix seconds, that it has not done since the last rollback
- * that may have met them: oldest first, at most `limit`.
+ * or change of history that may have met them: oldest first, at most `limit`.
  */
 export const dueSlots = defineQuery({
   name: 'due_slots',
@@ -23,15 +23,15 @@ export const dueSlots = defineQuery({
             FROM job_runs WHERE job = {job: String} AND state = 'done'
         ),
         -- The revision that a slot has to have from a time on, which is a step function: a join finds the step at once.
-        rollbacks AS
+        changes AS
         (
-            SELECT 1 AS one, toUnixTimestamp(kept_time) AS kept_time, max(sequence_number) OVER (ORDER BY kept_time) AS revision
-            FROM ingest_rollbacks WHERE state = 'done'
+            SELECT 1 AS one, toUnixTimestamp(kept_time) AS kept_time, max(revision) OVER (ORDER BY kept_time) AS revision
+            FROM history_revisions WHERE is_done
         ),
         done AS
         (
-            SELECT runs.slot_at FROM runs ASOF LEFT JOIN rollbacks ON runs.one = rollbacks.one AND runs.slot_at >= rollbacks.kept_time
-            WHERE runs.revision >= rollbacks.revision
+            SELECT runs.slot_at FROM runs ASOF LEFT JOIN changes ON runs.one = changes.one AND runs.slot_at >= changes.kept_time
+            WHERE runs.revision >= changes.revision
         )
     SELECT toUInt32(number * {period_seconds: UInt32}) AS slot_at
     FROM numbers(intDiv({from_time: UInt32}, {period_seconds: UInt32}) + 1,

@@ -18,9 +18,9 @@ const toSeconds = (instant: Date): number => instant.getTime() / 1000
 /**
  * Finds the excursions of every stable from its peg in the samples since the slot before, going on from those that were
  * going on then, and writes them as known at `slot.at`. Returns how many. What it does is a function of the samples up
- * to `slot.at`, provided that the slot before has been done: slots are done in order, and after a rollback of blocks
- * every slot from there on under the next revision. Events that started or ended in the slot are announced, each once,
- * and so is that one never was, where it was announced and its blocks are gone. Repeating a slot changes nothing.
+ * to `slot.at`, provided that the slot before has been done: slots are done in order, and after a rollback or a backfill
+ * of blocks every slot from there on under the next revision. Events that started or ended in the slot are announced,
+ * each once, and so is that one never was, where it was announced and is not found again. Repeating a slot changes nothing.
  */
 export async function detectPegEvents(clickhouse: ClickHouseClient, slot: Slot): Promise<number> {
   const previous = toSeconds(slot.at) - PEG_EVENTS_PERIOD_SECONDS
@@ -53,7 +53,8 @@ async function retract(clickhouse: ClickHouseClient, slot: Slot): Promise<void> 
 
 /**
  * Takes back what slots of earlier revisions have said about the time after `after`, since it may rest on blocks that
- * were rolled back. What began later never was; what was going on is again as it was known at that moment.
+ * were rolled back, or lack such as a backfill has added. What began later never was; what was going on is again as it
+ * was known at that moment.
  */
 async function forgetAfter(clickhouse: ClickHouseClient, slot: Slot, after: Date): Promise<void> {
   const outdated = await outdatedPegEvents(clickhouse, { revision: slot.revision, after })

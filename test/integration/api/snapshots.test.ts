@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { describe, expect } from 'vitest'
+import { insertHistoryChange } from '../../../clickhouse/tables/history-changes.js'
 import { insertDoneRollback, insertPlannedRollback } from '../../../clickhouse/tables/ingest-rollbacks.js'
 import { REFERENCE_STABLE } from '../../../domain/peg.js'
 import { snapshotReserves } from '../../../jobs/tasks/snapshot-reserves.js'
@@ -144,6 +145,36 @@ describe.for(KINDS)('$what', ({ what, snapshot, table }) => {
 
     await rollBack(clickhouse, 2, end + 1)
     expect((await ask(app, what)).body).toEqual(anew)
+  })
+
+  test('what a backfill has added to is shown until its slot is answered anew, also after a rollback before', async ({
+    app,
+    clickhouse,
+    clock,
+  }) => {
+    const end = hourOf(clock)
+    await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
+    await addMarket(clickhouse, end - HOUR)
+    await snapshot(clickhouse, slotAt(what, end - HOUR))
+    await rollBack(clickhouse, 1, end)
+    await addMarket(clickhouse, end, { price: 990_000, supply: '8000000' })
+    await snapshot(clickhouse, slotAt(what, end, 1))
+    const known = (await ask(app, what)).body
+    await insertHistoryChange(clickhouse, {
+      sequence_number: 1,
+      backfill_sequence: 1,
+      kept_time: end - HOUR,
+      after_rollback: 1,
+    })
+    await addFacts(clickhouse, { samples: pegSamples(STABLE, [{ at: end, price: 995_000 }], end) })
+    expect((await ask(app, what)).body).toEqual(known)
+    await snapshot(clickhouse, slotAt(what, end, 2))
+    const anew = (await ask(app, what)).body
+    expect(anew).toMatchObject({ computed_at: iso(end) })
+    expect(anew).not.toEqual(known)
+    // The next rollback is one more than the change.
+    await rollBack(clickhouse, 2, end)
+    expect((await ask(app, what)).body).toMatchObject({ computed_at: iso(end - HOUR) })
   })
 
   test('before the first snapshot there is a 404 with a note', async ({ app, clickhouse, clock }) => {

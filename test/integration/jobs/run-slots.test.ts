@@ -1,65 +1,27 @@
-import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
-import { pino } from 'pino'
 import { expect } from 'vitest'
 import { jobHorizon } from '../../../clickhouse/queries/job-horizon.js'
-import { insertDoneRollback, insertPlannedRollback } from '../../../clickhouse/tables/ingest-rollbacks.js'
 import type { SlotJob } from '../../../domain/jobs.js'
-import { runSlots, type SlotRun } from '../../../jobs/run-slots.js'
 import type { Slot } from '../../../jobs/slot.js'
+import { addRollback, planRollback } from '../../fixtures/ledger.js'
+import { HOUR, MINUTES, ran } from '../../fixtures/ran-slots.js'
 import { addBlocks } from '../../fixtures/rows.js'
 import { test } from '../../fixtures/services.js'
-
-const HOUR = 1_760_000_400
-const minutes: SlotJob = { name: 'minutes', period_seconds: 60 }
-
-/** Runs what is due of a job and returns its slots as (seconds after the hour, revision). */
-async function ran(clickhouse: ClickHouseClient, job: SlotJob, changes: Partial<SlotRun> = {}) {
-  const slots: Slot[] = []
-  const result = await runSlots({
-    clickhouse,
-    job,
-    jobs: [],
-    instance: randomUUID(),
-    checkLease: async () => {},
-    log: pino({ level: 'silent' }),
-    signal: new AbortController().signal,
-    limit: 1000,
-    ...changes,
-    task: async (client, slot) => {
-      const rows = (await changes.task?.(client, slot)) ?? 7
-      slots.push(slot)
-      return rows
-    },
-  })
-  return { ...result, slots: slots.map(({ at, revision }) => [at.getTime() / 1000 - HOUR, revision]) }
-}
 
 const rowsOf = async (clickhouse: ClickHouseClient, query: string): Promise<unknown[]> =>
   (await clickhouse.query({ query, format: 'JSONEachRow' })).json()
 
-const rollback = (sequence_number: number, kept_time: number) => ({
-  sequence_number,
-  kept_block: 1,
-  kept_hash: '',
-  kept_time,
-  removed_to: 9,
-  after_sequence: 1,
-  reason: '',
-  writer: '',
-})
-
 test('slots are the multiples of the period after the first block and before the newest', async ({ clickhouse }) => {
-  expect(await ran(clickhouse, minutes)).toEqual({ done: 0, more: false, slots: [] })
+  expect(await ran(clickhouse, MINUTES)).toEqual({ done: 0, more: false, slots: [] })
   await addBlocks(clickhouse, [HOUR, HOUR + 10])
-  expect((await ran(clickhouse, minutes)).slots).toEqual([])
+  expect((await ran(clickhouse, MINUTES)).slots).toEqual([])
   await addBlocks(clickhouse, [HOUR + 60], 3)
-  expect((await ran(clickhouse, minutes)).slots, 'another block may have the same time').toEqual([])
+  expect((await ran(clickhouse, MINUTES)).slots, 'another block may have the same time').toEqual([])
   await addBlocks(clickhouse, [HOUR + 60, HOUR + 61], 4)
-  expect((await ran(clickhouse, minutes)).slots).toEqual([[60, 0]])
-  expect((await ran(clickhouse, minutes)).slots).toEqual([])
+  expect((await ran(clickhouse, MINUTES)).slots).toEqual([[60, 0]])
+  expect((await ran(clickhouse, MINUTES)).slots).toEqual([])
   await addBlocks(clickhouse, [HOUR + 241], 6)
-  expect((await ran(clickhouse, minutes)).slots).toEqual([
+  expect((await ran(clickhouse, MINUTES)).slots).toEqual([
     [120, 0],
     [180, 0],
     [240, 0],
@@ -75,10 +37,10 @@ test('every run is recorded, and a slot that fails holds up those after it until
     if (isBroken && at.getTime() / 1000 === HOUR + 120) throw new Error('it is broken')
     return 3
   }
-  expect(await ran(clickhouse, minutes, { task })).toEqual({ done: 1, more: false, slots: [[60, 0]] })
-  expect(await ran(clickhouse, minutes, { task })).toMatchObject({ done: 0, more: false })
+  expect(await ran(clickhouse, MINUTES, { task })).toEqual({ done: 1, more: false, slots: [[60, 0]] })
+  expect(await ran(clickhouse, MINUTES, { task })).toMatchObject({ done: 0, more: false })
   isBroken = false
-  expect((await ran(clickhouse, minutes, { task })).slots).toEqual([
+  expect((await ran(clickhouse, MINUTES, { task })).slots).toEqual([
     [120, 0],
     [180, 0],
   ])
@@ -92,8 +54,8 @@ test('every run is recorded, and a slot that fails holds up those after it until
 
 test('a call is bounded and says that more is due', async ({ clickhouse }) => {
   await addBlocks(clickhouse, [HOUR, HOUR + 301])
-  expect(await ran(clickhouse, minutes, { limit: 3 })).toMatchObject({ done: 3, more: true })
-  expect((await ran(clickhouse, minutes, { limit: 3 })).slots).toEqual([
+  expect(await ran(clickhouse, MINUTES, { limit: 3 })).toMatchObject({ done: 3, more: true })
+  expect((await ran(clickhouse, MINUTES, { limit: 3 })).slots).toEqual([
     [240, 0],
     [300, 0],
   ])
@@ -105,8 +67,8 @@ test('nothing begins, and nothing counts as done, once the lease is lost', async
   const checkLease = async (): Promise<void> => {
     if (++checks > 2) throw new Error('lost')
   }
-  await expect(ran(clickhouse, minutes, { checkLease })).rejects.toThrow('lost')
-  expect((await ran(clickhouse, minutes)).slots).toEqual([
+  await expect(ran(clickhouse, MINUTES, { checkLease })).rejects.toThrow('lost')
+  expect((await ran(clickhouse, MINUTES)).slots).toEqual([
     [120, 0],
     [180, 0],
   ])
@@ -117,39 +79,38 @@ test('a rollback makes slots due again that may have lost facts, once it is done
 }) => {
   const horizon = async () => (await jobHorizon(clickhouse, { job: 'minutes' }))[0]?.slot_at.getTime()
   await addBlocks(clickhouse, [HOUR, HOUR + 90, HOUR + 200, HOUR + 310])
-  await ran(clickhouse, minutes)
+  await ran(clickhouse, MINUTES)
   expect(await horizon()).toBe((HOUR + 300) * 1000)
-  await insertPlannedRollback(clickhouse, rollback(1, HOUR + 180))
+  await planRollback(clickhouse, 1, HOUR + 180)
   await addBlocks(clickhouse, [HOUR + 370], 5)
-  expect((await ran(clickhouse, minutes)).slots, 'while it goes on').toEqual([])
-  await insertDoneRollback(clickhouse, rollback(1, HOUR + 180))
+  expect((await ran(clickhouse, MINUTES)).slots, 'while it goes on').toEqual([])
+  await addRollback(clickhouse, 1, HOUR + 180)
   expect(await horizon()).toBe((HOUR + 120) * 1000)
-  expect((await ran(clickhouse, minutes, { limit: 2 })).slots).toEqual([
+  expect((await ran(clickhouse, MINUTES, { limit: 2 })).slots).toEqual([
     [180, 1],
     [240, 1],
   ])
-  await insertPlannedRollback(clickhouse, rollback(2, HOUR + 200))
-  await insertDoneRollback(clickhouse, rollback(2, HOUR + 200))
-  expect((await ran(clickhouse, minutes)).slots).toEqual([
+  await addRollback(clickhouse, 2, HOUR + 200)
+  expect((await ran(clickhouse, MINUTES)).slots).toEqual([
     [240, 2],
     [300, 2],
     [360, 2],
   ])
-  expect((await ran(clickhouse, minutes)).slots).toEqual([])
+  expect((await ran(clickhouse, MINUTES)).slots).toEqual([])
   expect(await horizon()).toBe((HOUR + 360) * 1000)
 })
 
 test('a job runs no slot before the jobs that it reads have done one at or after it', async ({ clickhouse }) => {
   const reader: SlotJob = { name: 'reader', period_seconds: 90, after: ['minutes'] }
-  const jobs = [minutes, reader]
+  const jobs = [MINUTES, reader]
   await addBlocks(clickhouse, [HOUR, HOUR + 400])
   expect((await ran(clickhouse, reader, { jobs })).slots).toEqual([])
-  await ran(clickhouse, minutes, { limit: 3 })
+  await ran(clickhouse, MINUTES, { limit: 3 })
   expect((await ran(clickhouse, reader, { jobs })).slots).toEqual([
     [90, 0],
     [180, 0],
   ])
-  await ran(clickhouse, minutes)
+  await ran(clickhouse, MINUTES)
   expect((await ran(clickhouse, reader, { jobs })).slots).toEqual([
     [270, 0],
     [360, 0],
@@ -160,15 +121,15 @@ test('what a backfill adds before the first slot is made up for, once no block i
   clickhouse,
 }) => {
   await addBlocks(clickhouse, [HOUR, HOUR + 130], 100)
-  expect((await ran(clickhouse, minutes)).slots).toEqual([
+  expect((await ran(clickhouse, MINUTES)).slots).toEqual([
     [60, 0],
     [120, 0],
   ])
   await addBlocks(clickhouse, [HOUR - 190, HOUR - 130], 97)
   await addBlocks(clickhouse, [HOUR + 190], 102)
-  expect((await ran(clickhouse, minutes)).slots).toEqual([[180, 0]])
+  expect((await ran(clickhouse, MINUTES)).slots).toEqual([[180, 0]])
   await addBlocks(clickhouse, [HOUR - 70], 99)
-  expect((await ran(clickhouse, minutes)).slots).toEqual([
+  expect((await ran(clickhouse, MINUTES)).slots).toEqual([
     [-180, 0],
     [-120, 0],
     [-60, 0],
