@@ -2,16 +2,11 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
 import type { Family } from '../../../clickhouse/tables/facts.js'
 import type { Flow } from '../../../clickhouse/tables/flows.js'
-import { SLOT_JOBS } from '../../../domain/jobs.js'
-import type { Task } from '../../../jobs/run-slots.js'
-import { detectFlowAnomalies } from '../../../jobs/tasks/detect-flow-anomalies.js'
-import { detectPegEvents } from '../../../jobs/tasks/detect-peg-events.js'
-import { snapshotRisk } from '../../../jobs/tasks/snapshot-risk.js'
 import { test as base } from '../../fixtures/app.js'
 import { storedEvents, toldBreaks } from '../../fixtures/events.js'
 import { addBatch } from '../../fixtures/ledger.js'
 import { eventsOf, storedExcursions } from '../../fixtures/peg-events.js'
-import { ran } from '../../fixtures/ran-slots.js'
+import { runJobs } from '../../fixtures/ran-slots.js'
 import { addBlocks, addFacts, flow, pegSamples, stableAddress, stablecoin } from '../../fixtures/rows.js'
 import { withDatabase } from '../../fixtures/services.js'
 import { blockTimes, wildSamples } from '../../fixtures/wild-market.js'
@@ -27,20 +22,6 @@ const test = base.extend<{ start: number }>({
   // Right between two slots, some hours ago.
   start: async ({ clock }, use) => use((Math.floor(clock.now.getTime() / 900_000) - 24) * 900 + 60),
 })
-
-const TASKS: Readonly<Record<string, Task>> = {
-  'peg-events': detectPegEvents,
-  risk: snapshotRisk,
-  'flow-anomalies': detectFlowAnomalies,
-}
-
-/** Runs all that is due of these jobs, with backfills that are over after so long. */
-async function runJobs(clickhouse: ClickHouseClient, names: readonly string[], quietSeconds = 0): Promise<void> {
-  for (const job of SLOT_JOBS) {
-    const task = TASKS[job.name]
-    if (task && names.includes(job.name)) await ran(clickhouse, job, { jobs: SLOT_JOBS, task, quietSeconds })
-  }
-}
 
 const PEG_JOBS = ['peg-events', 'risk']
 
