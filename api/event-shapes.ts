@@ -19,7 +19,8 @@ const PegBreakEnd = z.object({
   ended_block: z.int().meta({ description: 'Block of that sample' }),
   duration_seconds: z.int().meta({ description: 'From started_at to ended_at' }),
   retracted: z.boolean().meta({
-    description: 'The chain was reorganized and never had this break, which had been announced; it lasted 0 seconds',
+    description:
+      'This break, which had been announced, never was: the chain was reorganized, or older blocks show another start. It lasted 0 seconds',
   }),
 })
 

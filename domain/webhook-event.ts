@@ -114,8 +114,8 @@ export function pegBreakEvents(pegBreak: PegBreak, { after, at }: { after: numbe
 }
 
 /**
- * The end of a peg break that was announced and that the chain, reorganized, never had: whoever was told that it started
- * is told so. It ends where it started.
+ * The end of a peg break that was announced and that never was, as the chain was reorganized, or as a backfill shows that
+ * another one had begun before: whoever was told that it started is told so. It ends where it started.
  */
 export function retractedPegBreak(pegBreak: PegBreakKey, maxDeviationBps: number): FoundEvent {
   const { stable, started_at, started_block } = pegBreak
