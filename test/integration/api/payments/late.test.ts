@@ -2,7 +2,7 @@ import { Challenge, Credential, Receipt } from 'mppx'
 import { describe, expect, onTestFinished, vi } from 'vitest'
 import { accounts } from '../../../../devnet/accounts.js'
 import { balanceOf, challengeAt, credentialFor, PAID_PATHS, present } from '../../../fixtures/paying.js'
-import { test } from '../../../fixtures/payments.js'
+import { stepsOfAnswered, test } from '../../../fixtures/payments.js'
 import { relayedNode } from '../../../fixtures/relayed-node.js'
 
 const [alice, bob] = accounts.traders
@@ -51,18 +51,9 @@ describe('sent before the challenge expired, and presented after that', () => {
       expect((await refusal(await presentLate(target, credential, lateMs)))[0]).toBe('invalid-challenge')
       expect((await refusal(await present(target, credential)))[0]).toBe('invalid-challenge')
       await close()
-      const common = {
-        tx_hash: hash.toLowerCase(),
-        amount_raw: `${price}`,
-        mode: 'push',
-        payer: alice.address.toLowerCase(),
-        attempt: 0,
-      }
-      expect(await ledger(terms.recipient)).toMatchObject([
-        { step: 'accepted', ...common },
-        { step: 'settled', ...common },
-        { step: 'answered', ...common },
-      ])
+      expect(await ledger(terms.recipient)).toMatchObject(
+        stepsOfAnswered({ tx_hash: hash.toLowerCase(), amount_raw: `${price}`, mode: 'push' }, alice),
+      )
     },
   )
 

@@ -2,7 +2,7 @@ import { Receipt } from 'mppx'
 import { describe, expect } from 'vitest'
 import { accounts } from '../../../../devnet/accounts.js'
 import { balanceOf, challengeAt, credentialFor, PAID_PATHS, payer, present } from '../../../fixtures/paying.js'
-import { test } from '../../../fixtures/payments.js'
+import { stepsOfAnswered, test } from '../../../fixtures/payments.js'
 
 const [alice] = accounts.traders
 
@@ -26,18 +26,9 @@ describe('a real client pays', () => {
       expect(receipt).toMatchObject({ method: 'tempo', status: 'success' })
       expect(await balanceOf(chain.rpcUrl, terms.recipient)).toBe(price)
       await close()
-      const common = {
-        tx_hash: receipt.reference,
-        amount_raw: `${price}`,
-        mode,
-        payer: alice.address.toLowerCase(),
-        attempt: 0,
-      }
-      expect(await ledger(terms.recipient)).toMatchObject([
-        { step: 'accepted', ...common },
-        { step: 'settled', ...common },
-        { step: 'answered', ...common },
-      ])
+      expect(await ledger(terms.recipient)).toMatchObject(
+        stepsOfAnswered({ tx_hash: receipt.reference, amount_raw: `${price}`, mode }, alice),
+      )
     },
   )
 })
