@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { type ClickHouseEnv, clickhouseEnv } from '../clickhouse/env.js'
-import { parseNetwork } from '../domain/networks.js'
-import { envInt, envNumber, envUrl, logLevel } from '../domain/parse-env.js'
-import { secretsKey } from '../domain/secrets-key.js'
-import { webhookEnv } from '../domain/webhook-env.js'
-import { paymentEnv } from './payments/env.js'
-import type { MetricsAccess } from './plugins/metrics.js'
+import { type ClickHouseEnv, clickhouseEnv } from '../clickhouse/store/env.js'
+import { webhookEnv } from '../clickhouse/webhooks/webhook-env.js'
+import { envInt, envNumber, envUrl, logLevel } from '../process/environment.js'
+import { parseNetwork } from '../process/ip-networks.js'
+import { secretsKey } from '../process/secrets-key.js'
+import { paymentEnv } from './callers/payments/env.js'
+import type { MetricsAccess } from './http/plugin-metrics.js'
 
 /** Shorter keys could be guessed. */
 const SHORTEST_KEY = 32

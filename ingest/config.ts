@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { clickhouseEnv } from '../clickhouse/env.js'
-import { envInt, envUrl, logLevel } from '../domain/parse-env.js'
+import { clickhouseEnv } from '../clickhouse/store/env.js'
+import { envInt, envUrl, logLevel } from '../process/environment.js'
 
 /** The addresses of one node or, separated by commas, of several. */
 const rpcUrls = z

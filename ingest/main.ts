@@ -1,9 +1,9 @@
 import { pino } from 'pino'
-import { connect } from '../clickhouse/client.js'
-import { exitCodeOf } from '../domain/exit-code.js'
-import { parseEnv } from '../domain/parse-env.js'
+import { connect } from '../clickhouse/store/client.js'
+import { parseEnv } from '../process/environment.js'
+import { exitCodeOf } from '../process/exit-code.js'
 import { IngestConfig } from './config.js'
-import { ingest } from './run.js'
+import { ingest } from './follow/run.js'
 
 /** How often progress is told while ingest is behind the head, in milliseconds. */
 const PROGRESS_MS = 5000

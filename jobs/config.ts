@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { clickhouseEnv } from '../clickhouse/env.js'
-import { envInt, envUrl, logLevel } from '../domain/parse-env.js'
-import { secretsKey } from '../domain/secrets-key.js'
-import { WEBHOOK_SITE_URL, webhookEnv } from '../domain/webhook-env.js'
+import { clickhouseEnv } from '../clickhouse/store/env.js'
+import { WEBHOOK_SITE_URL, webhookEnv } from '../clickhouse/webhooks/webhook-env.js'
+import { envInt, envUrl, logLevel } from '../process/environment.js'
+import { secretsKey } from '../process/secrets-key.js'
 
 /** What the jobs read from their environment. */
 export const JobsConfig = z.object({

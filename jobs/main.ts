@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
-import { exitCodeOf } from '../domain/exit-code.js'
-import { SLOT_JOBS } from '../domain/jobs.js'
-import { parseEnv } from '../domain/parse-env.js'
+import { SLOT_JOBS } from '../clickhouse/jobs/periods.js'
+import { parseEnv } from '../process/environment.js'
+import { exitCodeOf } from '../process/exit-code.js'
 import { JobsConfig } from './config.js'
-import { runJobs } from './run.js'
-import type { ScheduledJob } from './schedule.js'
+import { runJobs } from './schedule/run.js'
+import type { ScheduledJob } from './schedule/schedule.js'
 
 /** Every job, with a worker of its name. The health monitor goes by the clock, not by slots; webhooks are always sent. */
 const JOBS: readonly ScheduledJob[] = [

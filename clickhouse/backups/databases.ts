@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineQuery } from '../define-query.js'
+import { defineQuery } from '../store/define-query.js'
 
 const names = defineQuery({
   name: 'databases',

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { ConfigError } from '../../domain/parse-env.js'
+import { ConfigError } from '../../process/environment.js'
 
 /** The values of a program's `--name VALUE` flags. Throws ConfigError for one that is unknown or has no value. */
 export function readFlags<Name extends string>(args: string[], names: readonly Name[]): Partial<Record<Name, string>> {

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineQuery } from '../define-query.js'
-import { QueryError } from '../errors.js'
+import { defineQuery } from '../store/define-query.js'
+import { QueryError } from '../store/query-error.js'
 import { tableName } from './manifest.js'
 
 const mutatedPartitions = defineQuery({

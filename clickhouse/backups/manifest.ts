@@ -1,8 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineQuery } from '../define-query.js'
-import { QueryError } from '../errors.js'
-import { factTables } from '../tables/facts.js'
+import { factTables } from '../facts/facts.js'
+import { defineQuery } from '../store/define-query.js'
+import { QueryError } from '../store/query-error.js'
 
 const Mark = z.object({
   source_database: z.string(),

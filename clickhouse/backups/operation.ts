@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineQuery } from '../define-query.js'
-import { QueryError } from '../errors.js'
+import { defineQuery } from '../store/define-query.js'
+import { QueryError } from '../store/query-error.js'
 import { BackupError } from './backup-error.js'
 
 /** Between two looks at an operation that may take hours. */

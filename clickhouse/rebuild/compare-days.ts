@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineQuery } from '../define-query.js'
+import { defineQuery } from '../store/define-query.js'
 import type { DerivedTable } from './derived-tables.js'
 
 /** The days, as their first seconds in unix time, of which there are facts, or rows in the old table. */

@@ -1,5 +1,5 @@
-import { fillFlowBuckets, fillFlowEdgeStarts } from '../tables/flow-buckets.js'
-import { fillPegMinutes } from '../tables/peg-minutes.js'
+import { fillFlowBuckets, fillFlowEdgeStarts } from '../flows/flow-buckets.js'
+import { fillPegMinutes } from '../peg/peg-minutes.js'
 
 /** A table that a materialized view fills, and that can be made anew from the facts that the view reads. */
 export type DerivedTable = {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { exitCodeOf } from '../../domain/exit-code.js'
-import { ConfigError, parseEnv } from '../../domain/parse-env.js'
-import { connect } from '../client.js'
-import { clickhouseEnv } from '../env.js'
+import { ConfigError, parseEnv } from '../../process/environment.js'
+import { exitCodeOf } from '../../process/exit-code.js'
+import { connect } from '../store/client.js'
+import { clickhouseEnv } from '../store/env.js'
 import { DERIVED_TABLES, type DerivedTableName } from './derived-tables.js'
 import { rebuild } from './rebuild.js'
 

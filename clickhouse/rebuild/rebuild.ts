@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { PlumblineError } from '../../domain/errors.js'
-import { QueryError } from '../errors.js'
+import { PlumblineError } from '../../process/errors.js'
+import { QueryError } from '../store/query-error.js'
 import { daysOf, differingRows } from './compare-days.js'
 import { DERIVED_TABLES, type DerivedTable, type DerivedTableName } from './derived-tables.js'
 import { writerMark } from './writer-mark.js'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineQuery } from '../define-query.js'
+import { defineQuery } from '../store/define-query.js'
 
 /**
  * How much the ledger of ingest says: it grows with whatever is written. `is_open` where a batch or a rollback is

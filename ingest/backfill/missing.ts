@@ -1,6 +1,6 @@
-import type { CoveredRange } from '../../clickhouse/queries/coverage.js'
-import type { Family } from '../../clickhouse/tables/facts.js'
-import type { Scope } from '../scope.js'
+import type { CoveredRange } from '../../clickhouse/chain/covered-ranges.js'
+import type { Family } from '../../clickhouse/facts/facts.js'
+import type { Scope } from '../batch/scope.js'
 import type { BlockRange } from '../stages/block-ranges.js'
 
 /** What is asked for: families of a range of blocks, pegs and state of `stables`, or where that is empty, of all. */

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
-import { Address } from '../../clickhouse/columns.js'
-import { ConfigError } from '../../domain/parse-env.js'
-import { FIRST_BLOCK } from '../decode.js'
+import { Address } from '../../clickhouse/store/values.js'
+import { ConfigError } from '../../process/environment.js'
+import { FIRST_BLOCK } from '../batch/decode.js'
 import type { BackfillRequest } from './backfill.js'
 
 const blockNumber = z

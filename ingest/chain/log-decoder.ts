@@ -1,5 +1,5 @@
 import { type AbiEvent, decodeEventLog, toEventSelector } from 'viem'
-import { PlumblineError } from '../../domain/errors.js'
+import { PlumblineError } from '../../process/errors.js'
 import type { RawLog } from '../sources/answers.js'
 
 type Args = Record<string, unknown>

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
-import { newestBatch, newestCommittedBatch } from '../../clickhouse/queries/newest-batch.js'
-import { newestRollback } from '../../clickhouse/queries/newest-rollback.js'
-import { FAMILIES, type Family } from '../../clickhouse/tables/facts.js'
-import { insertCommittedBatch, insertPlannedBatch } from '../../clickhouse/tables/ingest-batches.js'
-import type { IngestRollback } from '../../clickhouse/tables/ingest-rollbacks.js'
-import { PlumblineError } from '../../domain/errors.js'
+import { insertCommittedBatch, insertPlannedBatch } from '../../clickhouse/chain/ingest-batches.js'
+import type { IngestRollback } from '../../clickhouse/chain/ingest-rollbacks.js'
+import { newestBatch, newestCommittedBatch } from '../../clickhouse/chain/newest-batch.js'
+import { newestRollback } from '../../clickhouse/chain/newest-rollback.js'
+import { FAMILIES, type Family } from '../../clickhouse/facts/facts.js'
+import { PlumblineError } from '../../process/errors.js'
 import type { BlockRange } from '../stages/block-ranges.js'
 
 /** Another process writes to the database. */

@@ -1,4 +1,4 @@
-import { type Facts, type FactTable, factTables } from '../../clickhouse/tables/facts.js'
+import { type Facts, type FactTable, factTables } from '../../clickhouse/facts/facts.js'
 
 /** The rows that an insert has for one month of a table: in the table they are there all or none, also after a kill. */
 export type MonthlyPart = { table: FactTable; rows: Facts[FactTable] }

@@ -1,6 +1,6 @@
 import pRetry from 'p-retry'
 import type { Logger } from 'pino'
-import { PlumblineError } from '../../domain/errors.js'
+import { PlumblineError } from '../../process/errors.js'
 
 /** ClickHouse may be away for about ten minutes before ingest gives up. */
 const WRITE_ATTEMPTS = 70

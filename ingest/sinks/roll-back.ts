@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
-import { newestBatch } from '../../clickhouse/queries/newest-batch.js'
-import { newestRollback } from '../../clickhouse/queries/newest-rollback.js'
-import { runningInserts } from '../../clickhouse/queries/running-inserts.js'
-import { settleViews } from '../../clickhouse/settle-views.js'
 import {
   type IngestRollback,
   insertDoneRollback,
   insertPlannedRollback,
-} from '../../clickhouse/tables/ingest-rollbacks.js'
-import { removeFacts } from '../../clickhouse/tables/remove-facts.js'
-import { PlumblineError } from '../../domain/errors.js'
+} from '../../clickhouse/chain/ingest-rollbacks.js'
+import { newestBatch } from '../../clickhouse/chain/newest-batch.js'
+import { newestRollback } from '../../clickhouse/chain/newest-rollback.js'
+import { runningInserts } from '../../clickhouse/chain/running-inserts.js'
+import { removeFacts } from '../../clickhouse/facts/remove-facts.js'
+import { settleViews } from '../../clickhouse/rebuild/settle-views.js'
+import { PlumblineError } from '../../process/errors.js'
 import { LedgerError } from './batch-ledger.js'
 import type { PersistWrite } from './persist-write.js'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { PlumblineError } from '../../domain/errors.js'
+import { PlumblineError } from '../../process/errors.js'
 
 /** The node's answer is not what the protocol promises: garbage, truncated, or about another block. */
 export class RpcAnswerError extends PlumblineError {

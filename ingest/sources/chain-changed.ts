@@ -1,5 +1,5 @@
 import { numberToHex } from 'viem'
-import { PlumblineError } from '../../domain/errors.js'
+import { PlumblineError } from '../../process/errors.js'
 import { RawHeader, RpcAnswerError } from './answers.js'
 import type { BlockId } from './multicall.js'
 import type { Rpc } from './rpc.js'

@@ -1,5 +1,5 @@
-import type { DepthSample } from '../../clickhouse/tables/depth-samples.js'
-import { ONE_TOKEN } from '../../domain/peg.js'
+import type { DepthSample } from '../../clickhouse/depth/depth-samples.js'
+import { ONE_TOKEN } from '../../clickhouse/peg/peg.js'
 import { type BlockId, multicallsFor, runMulticalls } from './multicall.js'
 import type { CallResult } from './multicall-answer.js'
 import { quoteCalls, quoteOf } from './quote-calls.js'

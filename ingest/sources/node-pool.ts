@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { BaseError, numberToHex, RpcRequestError } from 'viem'
 import { z } from 'zod'
-import { PlumblineError } from '../../domain/errors.js'
+import { PlumblineError } from '../../process/errors.js'
 import { Quantity, RawHeader } from './answers.js'
 
 /** Sends one JSON-RPC call, once. */

@@ -1,6 +1,6 @@
 import { encodeFunctionData, type Hex, toFunctionSelector } from 'viem'
 import { Abis } from 'viem/tempo'
-import { type QuoteStatus, REFERENCE_STABLE } from '../../domain/peg.js'
+import { type QuoteStatus, REFERENCE_STABLE } from '../../clickhouse/peg/peg.js'
 import { STABLECOIN_DEX } from '../chain/addresses.js'
 import { RpcAnswerError } from './answers.js'
 import type { Call } from './multicall.js'

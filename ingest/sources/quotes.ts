@@ -1,4 +1,4 @@
-import { ONE_TOKEN, type QuoteStatus } from '../../domain/peg.js'
+import { ONE_TOKEN, type QuoteStatus } from '../../clickhouse/peg/peg.js'
 import { type BlockId, multicallsFor, runMulticalls } from './multicall.js'
 import type { CallResult } from './multicall-answer.js'
 import { quoteCalls, quoteOf } from './quote-calls.js'

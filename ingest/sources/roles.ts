@@ -1,6 +1,6 @@
 import { decodeFunctionResult, encodeFunctionData, type Hex } from 'viem'
 import { Abis } from 'viem/tempo'
-import type { RoleProbe } from '../../clickhouse/tables/role-probes.js'
+import type { RoleProbe } from '../../clickhouse/roles/role-probes.js'
 import { ROLE_NAMES } from '../stages/role-events.js'
 import { RpcAnswerError } from './answers.js'
 import { type BlockId, multicallsOf, runMulticalls } from './multicall.js'

@@ -1,5 +1,5 @@
 import { BaseError } from 'viem'
-import { PlumblineError } from '../../domain/errors.js'
+import { PlumblineError } from '../../process/errors.js'
 
 /** The node has the block, but no longer the state at its end: it keeps the newest ones only. Asking again is no use. */
 export class StateUnavailableError extends PlumblineError {

@@ -1,6 +1,6 @@
 import { KNOWN_BRIDGES, zoneOf } from '../chain/addresses.js'
 import type { ChainEvent } from '../chain/event-types.js'
-import type { Issuers } from '../issuers.js'
+import type { Issuers } from '../knowledge/issuers.js'
 import type { Movement } from './price-flow.js'
 
 /** A mint or burn of the transaction that no bridge event has claimed yet. */

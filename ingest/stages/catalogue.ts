@@ -1,4 +1,4 @@
-import type { Facts } from '../../clickhouse/tables/facts.js'
+import type { Facts } from '../../clickhouse/facts/facts.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import { dexOrderFlips } from './dex-orders.js'
 import { type EventBlock, position } from './position.js'

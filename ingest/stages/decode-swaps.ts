@@ -1,7 +1,7 @@
-import { PlumblineError } from '../../domain/errors.js'
+import { PlumblineError } from '../../process/errors.js'
 import { STABLECOIN_DEX } from '../chain/addresses.js'
 import type { ChainEvent } from '../chain/event-types.js'
-import type { OrderTerms } from '../orders.js'
+import type { OrderTerms } from '../knowledge/orders.js'
 
 /** A swap on the DEX, first token to last. `logIndex` is that of the transfer that paid it out; amounts in base units. */
 export type Swap = {

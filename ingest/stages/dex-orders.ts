@@ -1,6 +1,6 @@
-import type { DexFill, DexOrderEnd, DexOrderFlip, DexPair } from '../../clickhouse/tables/dex-facts.js'
+import type { DexFill, DexOrderEnd, DexOrderFlip, DexPair } from '../../clickhouse/flows/dex-facts.js'
 import type { ChainEvent } from '../chain/event-types.js'
-import type { OrderTerms } from '../orders.js'
+import type { OrderTerms } from '../knowledge/orders.js'
 import { legOf } from './decode-swaps.js'
 import { type EventBlock, rowsOf } from './position.js'
 

@@ -1,5 +1,5 @@
-import type { FactPosition } from '../../clickhouse/tables/fact-position.js'
-import type { FeeDistribution, FeeElection, FeePoolEvent } from '../../clickhouse/tables/fees.js'
+import type { FactPosition } from '../../clickhouse/chain/position.js'
+import type { FeeDistribution, FeeElection, FeePoolEvent } from '../../clickhouse/fees/facts.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import { type EventBlock, rowsOf } from './position.js'
 

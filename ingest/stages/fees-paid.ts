@@ -1,4 +1,4 @@
-import type { FeePaid } from '../../clickhouse/tables/fees.js'
+import type { FeePaid } from '../../clickhouse/fees/facts.js'
 import { FEE_MANAGER } from '../chain/addresses.js'
 import { readTransfer } from '../chain/events.js'
 import type { BlockWithLogs } from '../sources/blocks.js'

@@ -1,5 +1,5 @@
-import type { FactPosition } from '../../clickhouse/tables/fact-position.js'
-import type { HeldTransfer } from '../../clickhouse/tables/held-transfers.js'
+import type { FactPosition } from '../../clickhouse/chain/position.js'
+import type { HeldTransfer } from '../../clickhouse/flows/held-transfers.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import { type EventBlock, rowsOf } from './position.js'
 

@@ -1,4 +1,4 @@
-import type { Facts } from '../../clickhouse/tables/facts.js'
+import type { Facts } from '../../clickhouse/facts/facts.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import type { BlockWithLogs } from '../sources/blocks.js'
 import { dexOrderEnds, dexPairs } from './dex-orders.js'

@@ -1,4 +1,4 @@
-import type { PauseEvent } from '../../clickhouse/tables/pause-events.js'
+import type { PauseEvent } from '../../clickhouse/stablecoins/pause-events.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import { type EventBlock, rowsOf } from './position.js'
 

@@ -1,6 +1,6 @@
-import type { FactPosition } from '../../clickhouse/tables/fact-position.js'
-import type { PolicyEvent } from '../../clickhouse/tables/policy-events.js'
-import { PlumblineError } from '../../domain/errors.js'
+import type { FactPosition } from '../../clickhouse/chain/position.js'
+import type { PolicyEvent } from '../../clickhouse/stablecoins/policy-events.js'
+import { PlumblineError } from '../../process/errors.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import { type EventBlock, rowsOf } from './position.js'
 

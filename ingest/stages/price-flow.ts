@@ -1,6 +1,6 @@
-import type { Flow } from '../../clickhouse/tables/flows.js'
-import type { PegSample } from '../../clickhouse/tables/peg-samples.js'
-import { ONE_TOKEN } from '../../domain/peg.js'
+import type { Flow } from '../../clickhouse/flows/flows.js'
+import { ONE_TOKEN } from '../../clickhouse/peg/peg.js'
+import type { PegSample } from '../../clickhouse/peg/peg-samples.js'
 import type { BlockWithLogs } from '../sources/blocks.js'
 
 /** A flow without its value and its block's place. Amounts in base units; the token is '' on the side that is off this chain. */

@@ -1,4 +1,4 @@
-import type { RewardClaim, RewardDistribution, RewardRecipient } from '../../clickhouse/tables/rewards.js'
+import type { RewardClaim, RewardDistribution, RewardRecipient } from '../../clickhouse/rewards/rewards.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import { type EventBlock, rowsOf } from './position.js'
 

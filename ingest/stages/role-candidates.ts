@@ -1,4 +1,4 @@
-import type { Stablecoin } from '../../clickhouse/tables/stablecoins.js'
+import type { Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
 import type { ChainEvent } from '../chain/event-types.js'
 
 /** Who an event of a token shows to have, give or take a role: nobody else may do these things. */

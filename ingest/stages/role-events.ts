@@ -1,5 +1,5 @@
 import { keccak256, toHex } from 'viem'
-import type { RoleEvent } from '../../clickhouse/tables/role-events.js'
+import type { RoleEvent } from '../../clickhouse/roles/role-events.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import { type EventBlock, rowsOf } from './position.js'
 

@@ -1,6 +1,6 @@
-import type { PegSample } from '../../clickhouse/tables/peg-samples.js'
-import type { Stablecoin } from '../../clickhouse/tables/stablecoins.js'
-import { MAX_SAMPLE_SECONDS, REFERENCE_STABLE } from '../../domain/peg.js'
+import { MAX_SAMPLE_SECONDS, REFERENCE_STABLE } from '../../clickhouse/peg/peg.js'
+import type { PegSample } from '../../clickhouse/peg/peg-samples.js'
+import type { Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
 import type { BlockWithLogs } from '../sources/blocks.js'
 import type { Quote } from '../sources/quotes.js'
 

@@ -1,4 +1,4 @@
-import type { SupplyEvent } from '../../clickhouse/tables/supply-events.js'
+import type { SupplyEvent } from '../../clickhouse/supply/supply-events.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import { type EventBlock, rowsOf } from './position.js'
 

@@ -1,5 +1,5 @@
 import type { ChainEvent } from '../chain/event-types.js'
-import type { OrderTerms } from '../orders.js'
+import type { OrderTerms } from '../knowledge/orders.js'
 import { decodeSwaps, type Swap } from './decode-swaps.js'
 
 /** Whether there may be swaps among a block's events. */

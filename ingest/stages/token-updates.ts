@@ -1,4 +1,4 @@
-import type { LogoUpdate, QuoteTokenProposal } from '../../clickhouse/tables/token-updates.js'
+import type { LogoUpdate, QuoteTokenProposal } from '../../clickhouse/stablecoins/token-updates.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import { type EventBlock, rowsOf } from './position.js'
 

@@ -1,4 +1,4 @@
-import type { VirtualForward } from '../../clickhouse/tables/virtual-forwards.js'
+import type { VirtualForward } from '../../clickhouse/flows/virtual-forwards.js'
 import { isVirtualAddress } from '../chain/addresses.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import { type EventBlock, position } from './position.js'

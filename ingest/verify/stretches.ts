@@ -1,6 +1,6 @@
-import type { CoveredRange } from '../../clickhouse/queries/coverage.js'
-import type { DeclaredGap } from '../../clickhouse/queries/declared-gaps.js'
-import { FAMILIES, type Family } from '../../clickhouse/tables/facts.js'
+import type { CoveredRange } from '../../clickhouse/chain/covered-ranges.js'
+import type { DeclaredGap } from '../../clickhouse/chain/declared-gaps.js'
+import { FAMILIES, type Family } from '../../clickhouse/facts/facts.js'
 
 /** The stables for which a family is in: all, or these; none where the list is empty. */
 type InFor = 'all' | readonly string[]

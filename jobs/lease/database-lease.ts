@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { newestLease } from '../../clickhouse/queries/newest-lease.js'
-import { insertLeaseState } from '../../clickhouse/tables/job-leases.js'
+import { insertLeaseState } from '../../clickhouse/jobs/job-leases.js'
+import { newestLease } from '../../clickhouse/jobs/newest-lease.js'
 import { claimTerm, hasNewestTerm, type TryLease } from './term.js'
 
 /**

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { newestLease } from '../../clickhouse/queries/newest-lease.js'
-import { insertLeaseClaim, type JobLease } from '../../clickhouse/tables/job-leases.js'
-import { PlumblineError } from '../../domain/errors.js'
+import { insertLeaseClaim, type JobLease } from '../../clickhouse/jobs/job-leases.js'
+import { newestLease } from '../../clickhouse/jobs/newest-lease.js'
+import { PlumblineError } from '../../process/errors.js'
 
 /** Another process runs the jobs by now. */
 class LeaseLostError extends PlumblineError {

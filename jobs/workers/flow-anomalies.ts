@@ -1,4 +1,4 @@
-import { runWorker } from '../run-worker.js'
-import { detectFlowAnomalies } from '../tasks/detect-flow-anomalies.js'
+import { detectFlowAnomalies } from '../detect/flow-anomalies.js'
+import { runWorker } from '../schedule/run-worker.js'
 
 await runWorker('flow-anomalies', detectFlowAnomalies)

@@ -1,10 +1,10 @@
 import { parentPort } from 'node:worker_threads'
 import { pino } from 'pino'
-import { connect } from '../../clickhouse/client.js'
-import { SLOT_JOBS } from '../../domain/jobs.js'
-import { parseEnv } from '../../domain/parse-env.js'
+import { SLOT_JOBS } from '../../clickhouse/jobs/periods.js'
+import { connect } from '../../clickhouse/store/client.js'
+import { parseEnv } from '../../process/environment.js'
 import { JobsConfig } from '../config.js'
-import { checkHealth } from '../tasks/check-health.js'
+import { checkHealth } from '../health/check-health.js'
 
 const config = parseEnv(JobsConfig, process.env)
 const log = pino({ name: 'health', level: config.LOG_LEVEL }, pino.destination({ fd: 2, sync: true }))

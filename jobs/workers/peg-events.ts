@@ -1,4 +1,4 @@
-import { runWorker } from '../run-worker.js'
-import { detectPegEvents } from '../tasks/detect-peg-events.js'
+import { detectPegEvents } from '../detect/peg-events.js'
+import { runWorker } from '../schedule/run-worker.js'
 
 await runWorker('peg-events', detectPegEvents)

@@ -1,4 +1,4 @@
-import { runWorker } from '../run-worker.js'
-import { snapshotReserves } from '../tasks/snapshot-reserves.js'
+import { runWorker } from '../schedule/run-worker.js'
+import { snapshotReserves } from '../snapshot/reserves.js'
 
 await runWorker('reserves', snapshotReserves)

@@ -1,4 +1,4 @@
-import { runWorker } from '../run-worker.js'
-import { snapshotRisk } from '../tasks/snapshot-risk.js'
+import { runWorker } from '../schedule/run-worker.js'
+import { snapshotRisk } from '../snapshot/risk.js'
 
 await runWorker('risk', snapshotRisk)

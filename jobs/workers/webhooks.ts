@@ -1,10 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { pino } from 'pino'
-import { parseEnv } from '../../domain/parse-env.js'
+import { parseEnv } from '../../process/environment.js'
 import { JobsConfig } from '../config.js'
 import { LeaseValidity } from '../lease/validity.js'
-import type { WorkerData, WorkerMessage } from '../run-worker.js'
-import { runWebhooks } from '../webhooks/run.js'
+import type { WorkerData, WorkerMessage } from '../schedule/run-worker.js'
+import { runWebhooks } from '../webhooks/dispatch/run.js'
 
 const ALIVE_MS = 1000
 

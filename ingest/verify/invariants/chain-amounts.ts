@@ -1,13 +1,13 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { feeManagerChanges } from '../../../clickhouse/queries/invariants/fee-manager-changes.js'
-import { mintedSupply } from '../../../clickhouse/queries/invariants/minted-supply.js'
-import type { Stablecoin } from '../../../clickhouse/tables/stablecoins.js'
+import { feeManagerChanges } from '../../../clickhouse/fees/fee-manager-changes.js'
+import type { Stablecoin } from '../../../clickhouse/stablecoins/stablecoins.js'
+import { mintedSupply } from '../../../clickhouse/supply/minted-supply.js'
 import { FEE_MANAGER } from '../../chain/addresses.js'
 import type { BlockId } from '../../sources/multicall.js'
 import type { Rpc } from '../../sources/rpc.js'
 import { StateUnavailableError } from '../../sources/state-unavailable.js'
 import { compared, type Finding, notChecked } from '../finding.js'
-import { type Read, readAmounts } from '../token-amounts.js'
+import { type Read, readAmounts } from './token-amounts.js'
 
 /** What is compared with the chain: in each range of blocks, everything after its first one, up to its last one. */
 export type ChainAmounts = {

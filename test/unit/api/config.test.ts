@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ApiConfig } from '../../../api/config.js'
-import { parseEnv } from '../../../domain/parse-env.js'
+import { parseEnv } from '../../../process/environment.js'
 
 test('an empty environment is a working configuration, on the loopback interface only', () => {
   expect(parseEnv(ApiConfig, {})).toMatchObject({ PORT: 3000, HOST: '127.0.0.1', LOG_LEVEL: 'info' })

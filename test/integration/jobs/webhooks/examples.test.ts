@@ -5,8 +5,8 @@ import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
-import { signatureHeader, signatureProblem } from '../../../../domain/webhook-signature.js'
-import { startProgram } from '../../../fixtures/webhooks/program.js'
+import { signatureHeader, signatureProblem } from '../../../../clickhouse/webhooks/signature.js'
+import { startProgram } from '../../../support/webhooks/program.js'
 
 const run = promisify(execFile)
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url))
@@ -30,14 +30,14 @@ async function buildGo(): Promise<[string]> {
   onTestFinished(() => rm(dir, { recursive: true }))
   const program = join(dir, 'verify')
   const env = { ...process.env, GO111MODULE: 'off', CGO_ENABLED: '0' }
-  await run('go', ['build', '-o', program, exampleIn('examples/webhooks/verify.go')], { env })
+  await run('go', ['build', '-o', program, exampleIn('docs/examples/webhooks/verify.go')], { env })
   return [program]
 }
 
 /** What each is started with: Python and Go as they are, TypeScript compiled. */
 const LANGUAGES: Record<string, () => Promise<[string, ...string[]]>> = {
-  TypeScript: async () => [process.execPath, exampleIn('dist/examples/webhooks/verify.js')],
-  Python: async () => ['python3', exampleIn('examples/webhooks/verify.py')],
+  TypeScript: async () => [process.execPath, exampleIn('dist/docs/examples/webhooks/verify.js')],
+  Python: async () => ['python3', exampleIn('docs/examples/webhooks/verify.py')],
   Go: buildGo,
 }
 

@@ -1,8 +1,8 @@
 import type { RequestListener } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'vitest'
-import { httpReceiver } from '../../../fixtures/webhooks/receivers.js'
-import { test } from '../../../fixtures/webhooks/sending.js'
+import { httpReceiver } from '../../../support/webhooks/receivers.js'
+import { test } from '../../../support/webhooks/sending.js'
 
 const ok: RequestListener = (_, response) => response.end('received')
 /** As many receivers do, so that the next exchange asks for the addresses again. */

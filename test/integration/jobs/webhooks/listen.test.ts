@@ -3,11 +3,11 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { test as base, expect, vi } from 'vitest'
-import { signatureHeader } from '../../../../domain/webhook-signature.js'
-import { createListener } from '../../../../jobs/webhooks/listener.js'
-import { type Program, startProgram } from '../../../fixtures/webhooks/program.js'
+import { signatureHeader } from '../../../../clickhouse/webhooks/signature.js'
+import { createListener } from '../../../../jobs/webhooks/listen/listener.js'
+import { type Program, startProgram } from '../../../support/webhooks/program.js'
 
-const PROGRAM = fileURLToPath(new URL('../../../../dist/jobs/webhooks/listen-main.js', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('../../../../dist/jobs/webhooks/listen/listen-main.js', import.meta.url))
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const OTHER_SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'
 const DELIVERY = { event: 'peg_break.started', data: { stable: '0x20c0', severity: 'severe' }, delivery_id: 7 }

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished } from 'vitest'
-import { apiProcess } from '../../../fixtures/api-process.js'
-import { ADMIN_KEY } from '../../../fixtures/app.js'
-import { stillChain } from '../../../fixtures/chain.js'
-import { ingestedTo, processOf, startIngest } from '../../../fixtures/ingest.js'
-import { until } from '../../../fixtures/jobs/process.js'
-import { test } from '../../../fixtures/services.js'
-import { startProgram } from '../../../fixtures/webhooks/program.js'
+import { apiProcess } from '../../../support/api-process.js'
+import { ADMIN_KEY } from '../../../support/app.js'
+import { stillChain } from '../../../support/chain.js'
+import { ingestedTo, processOf, startIngest } from '../../../support/ingest.js'
+import { until } from '../../../support/jobs/process.js'
+import { test } from '../../../support/services.js'
+import { startProgram } from '../../../support/webhooks/program.js'
 
 const program = (path: string): string => fileURLToPath(new URL(`../../../../dist/${path}`, import.meta.url))
 
@@ -67,7 +67,7 @@ test('a planned severe break reaches a receiver, verified: that it started, and 
     stable_filter: [address],
   })
   const receiver = await startProgram(
-    [process.execPath, program('jobs/webhooks/listen-main.js'), '--port', '0', '--path', '/hook'],
+    [process.execPath, program('jobs/webhooks/listen/listen-main.js'), '--port', '0', '--path', '/hook'],
     { WEBHOOK_SECRET: secret },
     /^listening at (http:\S+)\n/,
   )

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import ipaddr from 'ipaddr.js'
 import { expect, test } from 'vitest'
-import { randomFor } from '../../../../devnet/random.js'
-import { addressProblem } from '../../../../domain/webhook-target.js'
+import { addressProblem } from '../../../../clickhouse/webhooks/webhook-target.js'
+import { randomFor } from '../../../../local/chain/random.js'
 
 /** Ranges with a purpose of their own, at whose ends a mistake would be. */
 const SPECIAL = [

@@ -2,11 +2,11 @@ import { Buffer } from 'node:buffer'
 import type { RequestListener } from 'node:http'
 import type { Socket } from 'node:net'
 import { expect, vi } from 'vitest'
-import { type Network, parseNetwork } from '../../../../domain/networks.js'
-import { createSender, isSuccess } from '../../../../jobs/webhooks/sender.js'
-import { SELF_SIGNED } from '../../../fixtures/webhooks/certificate.js'
-import { httpReceiver, tcpReceiver, tlsReceiver } from '../../../fixtures/webhooks/receivers.js'
-import { PRIVATE, test } from '../../../fixtures/webhooks/sending.js'
+import { createSender, isSuccess } from '../../../../jobs/webhooks/send/sender.js'
+import { type Network, parseNetwork } from '../../../../process/ip-networks.js'
+import { SELF_SIGNED } from '../../../support/webhooks/certificate.js'
+import { httpReceiver, tcpReceiver, tlsReceiver } from '../../../support/webhooks/receivers.js'
+import { PRIVATE, test } from '../../../support/webhooks/sending.js'
 
 const ok: RequestListener = (_, response) => response.end('received')
 const named: Record<string, string[]> = { 'receiver.test': ['127.0.0.1'], 'other.test': ['127.0.0.1'] }

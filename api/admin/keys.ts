@@ -1,0 +1,140 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { insertApiKey } from '../../clickhouse/keys/api-keys.js'
+import { type ApiKey, ApiKeyPosition, apiKey, listedApiKeys } from '../../clickhouse/keys/x-api-keys.js'
+import { CursorQuery, LimitQuery, NextCursor, page } from '../answers/cursor.js'
+import { querySignal } from '../answers/query-signal.js'
+import { hashOf, KeyScope, newApiKey, prefixOf } from '../callers/keys/api-key.js'
+import { NotFoundError } from '../http/errors.js'
+import { problemResponses } from '../http/problem.js'
+
+const MOST_REQUESTS = 1_000_000
+
+const RequestsPerMinute = z.int().min(1).max(MOST_REQUESTS)
+
+const KeyShape = z.object({
+  id: z.string().meta({ description: 'Names the key, and opens nothing', examples: ['key_6f1d0b9a52c3e874'] }),
+  label: z.string().meta({ description: 'Whose key this is, or what it is for' }),
+  prefix: z.string().meta({ description: 'The first characters of the key, to tell it from others' }),
+  scopes: z.array(z.string()).meta({ description: 'What it opens besides the free routes' }),
+  requests_per_minute: z.int().meta({ description: 'Above it, requests with this key are refused with 429' }),
+  created_at: z.iso.datetime().meta({ description: 'When it was made' }),
+  revoked_at: z.iso.datetime().nullable().meta({ description: 'null while it is valid' }),
+})
+
+const NewKey = z.strictObject({
+  label: z
+    .string()
+    .trim()
+    .min(1)
+    .max(100)
+    .regex(/^\P{Cc}*$/u, 'must not have control characters')
+    .meta({ description: 'Whose key this is, or what it is for' }),
+  scopes: z
+    .array(KeyScope)
+    .max(KeyScope.options.length)
+    .transform((scopes) => [...new Set(scopes)])
+    .default(KeyScope.options)
+    .meta({ description: 'What it opens besides the free routes; everything when left out' }),
+  requests_per_minute: RequestsPerMinute.optional().meta({ description: 'KEY_REQUESTS_PER_MINUTE when left out' }),
+})
+
+const published = ({ id, label, prefix, scopes, requests_per_minute, created_at, revoked_at }: ApiKey) => ({
+  id,
+  label,
+  prefix,
+  scopes,
+  requests_per_minute,
+  created_at: created_at.toISOString(),
+  revoked_at: revoked_at?.toISOString() ?? null,
+})
+
+const ADMIN = { tier: 'admin' } as const
+const shared = { tags: ['admin'], security: [{ admin: [] }] }
+
+/** Makes, lists and revokes keys. A key is told once, when it is made: only its hash is kept. */
+export const adminKeysRoutes =
+  (keyRequestsPerMinute: number): FastifyPluginAsyncZod =>
+  async (app) => {
+    app.addHook('onRequest', async (_, reply) => {
+      reply.header('cache-control', 'no-store')
+    })
+
+    const create = {
+      ...shared,
+      operationId: 'createKey',
+      summary: 'Make a key, which is told in this answer and never again',
+      description: 'Only a hash of it is kept, so that a lost key has to be replaced by another.',
+      body: NewKey,
+      response: {
+        201: KeyShape.extend({ key: z.string().meta({ description: 'The key itself, for Authorization: Bearer' }) }),
+        ...problemResponses(400, 401, 403, 413, 415, 503),
+      },
+    }
+    app.post('/keys', { schema: create, config: ADMIN }, async (request, reply) => {
+      const { requests_per_minute = keyRequestsPerMinute, ...given } = request.body
+      const { id, key } = newApiKey()
+      const made = { id, ...given, prefix: prefixOf(key), hash: hashOf(key), requests_per_minute }
+      const row = { ...made, created_at: app.now(), revoked_at: null }
+      await insertApiKey(app.records, row)
+      app.keys.forget()
+      request.log.info({ key: id }, 'a key was made')
+      return reply.code(201).send({ ...published(row), key })
+    })
+
+    const list = {
+      ...shared,
+      operationId: 'listKeys',
+      summary: 'All keys, newest first, without what opens anything',
+      description: 'Those that are revoked too, with when each was used last.',
+      querystring: z.strictObject({ limit: LimitQuery, cursor: CursorQuery(ApiKeyPosition) }),
+      response: {
+        200: z.object({
+          keys: z
+            .array(
+              KeyShape.extend({
+                last_used_at: z.iso
+                  .datetime()
+                  .nullable()
+                  .meta({ description: 'About a minute late; null before the first use' }),
+              }),
+            )
+            .meta({ description: 'The newest first' }),
+          next_cursor: NextCursor,
+        }),
+        ...problemResponses(400, 401, 403, 503),
+      },
+    }
+    app.get('/keys', { schema: list, config: ADMIN }, async (request) => {
+      const { limit, cursor: after } = request.query
+      const found = await listedApiKeys(app.clickhouse, { limit: limit + 1, after }, { signal: querySignal(request) })
+      const { rows, next_cursor } = page(found, limit, ({ created_at, id }) => [created_at.getTime(), id])
+      const keys = rows.map(({ last_used_at, ...key }) => ({
+        ...published(key),
+        last_used_at: last_used_at?.toISOString() ?? null,
+      }))
+      return { keys, next_cursor }
+    })
+
+    const revoke = {
+      ...shared,
+      operationId: 'revokeKey',
+      summary: 'Revoke a key, which every process refuses within 5 seconds',
+      description: 'It stays in the list. To revoke it again changes nothing.',
+      params: z.object({ id: z.string().max(100).meta({ description: 'The id that the list and its making tell' }) }),
+      response: { 200: KeyShape, ...problemResponses(400, 401, 403, 404, 503) },
+    }
+    app.delete('/keys/:id', { schema: revoke, config: ADMIN }, async (request) => {
+      const { id } = request.params
+      const read = async () => (await apiKey(app.clickhouse, { id }, { signal: querySignal(request) }))[0]
+      const key = await read()
+      if (key === undefined) throw new NotFoundError('unknown-key', 'there is no key of this id', 'id')
+      if (key.revoked_at === null) {
+        await insertApiKey(app.records, { ...key, revoked_at: app.now() })
+        request.log.info({ key: id }, 'a key was revoked')
+      }
+      app.keys.forget()
+      // Somebody else may have been first.
+      return published((await read()) ?? key)
+    })
+  }

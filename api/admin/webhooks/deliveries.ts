@@ -1,0 +1,135 @@
+import type { FastifyInstance } from 'fastify'
+import type { LoggedEvent } from '../../../clickhouse/events/logged-event.js'
+import type { EventType } from '../../../clickhouse/events/types.js'
+import { addDeliveries } from '../../../clickhouse/webhooks/add-deliveries.js'
+import type { RepeatableRequest } from '../../../clickhouse/webhooks/change-subscription.js'
+import { attemptsOfDeliveries, deliveriesById } from '../../../clickhouse/webhooks/deliveries.js'
+import { eventsToReplay } from '../../../clickhouse/webhooks/events-to-replay.js'
+import { requestedDeliveries } from '../../../clickhouse/webhooks/requested-deliveries.js'
+import type { NewDelivery } from '../../../clickhouse/webhooks/webhook-deliveries.js'
+import { exampleData } from '../../../clickhouse/webhooks/webhook-example.js'
+import type { Subscription } from '../../../clickhouse/webhooks/webhook-subscription.js'
+import { BadParameterError } from '../../../process/bad-parameter.js'
+import { ConflictError, NotFoundError, ReusedKeyError } from '../../http/errors.js'
+import { publishedDelivery } from './delivery-shapes.js'
+import { causeOf } from './request-key.js'
+
+/** Events of one replay at most. */
+export const MOST_REPLAYED = 10_000
+
+/** Deliveries of a subscription with their attempts, as they are published, the newest first. */
+export async function readDeliveries(app: FastifyInstance, subscription_id: string, ids: readonly number[]) {
+  if (ids.length === 0) return []
+  const [deliveries, attempts] = await Promise.all([
+    deliveriesById(app.clickhouse, { subscription_id, ids: [...ids] }),
+    attemptsOfDeliveries(app.clickhouse, { ids: [...ids] }),
+  ])
+  return deliveries.map((delivery) => publishedDelivery(delivery, attempts))
+}
+
+/** Throws the 409 of a subscription that nothing is sent to, or the 404 of one that is deleted. */
+export function requireEnabled({ state }: Subscription): void {
+  if (state === 'deleted') throw new NotFoundError('unknown-webhook', 'this webhook subscription is deleted', 'id')
+  if (state === 'disabled') throw new ConflictError('webhook-disabled', 'nothing is sent to it until it is enabled')
+}
+
+/**
+ * When a request, of which this may be a repeat, was first seen to add deliveries: now, where it was not. Throws the 422
+ * of one that says something else than it did then.
+ */
+async function firstAskedAt(app: FastifyInstance, subscription_id: string, request: RepeatableRequest | null) {
+  if (request === null) return app.now()
+  const { request_key } = request
+  const earlier = await requestedDeliveries(app.records, { subscription_id, request_key })
+  if (earlier.some(({ cause }) => cause !== causeOf(request))) throw new ReusedKeyError()
+  return earlier[0]?.asked_at ?? app.now()
+}
+
+/** Adds one delivery, and reads it back. */
+async function added(app: FastifyInstance, delivery: NewDelivery) {
+  const ids = await addDeliveries(app.records, [delivery])
+  const [read] = await readDeliveries(app, delivery.subscription_id, ids)
+  if (read === undefined) throw new Error(`delivery ${ids[0]} was added and is not there`)
+  return read
+}
+
+/** Adds a delivery of made-up data, with an event id that no event has. */
+export async function addTest(
+  app: FastifyInstance,
+  { id: subscription_id }: Subscription,
+  type: EventType,
+  request: RepeatableRequest | null,
+) {
+  const at = await firstAskedAt(app, subscription_id, request)
+  const cause = causeOf(request)
+  return added(app, {
+    subscription_id,
+    kind: 'test',
+    event_id: `evt_test_${cause.replaceAll(/[^0-9a-f]/g, '').slice(0, 32)}`,
+    event_sequence: 0,
+    event_type: type,
+    data: exampleData(type, at),
+    cause,
+    event_at: at,
+  })
+}
+
+/** Adds a delivery of the same event as another one, with attempts of its own. Throws the 404 where there is no such other. */
+export async function addReplay(
+  app: FastifyInstance,
+  { id: subscription_id }: Subscription,
+  delivery_id: number,
+  request: RepeatableRequest | null,
+) {
+  const [delivery] = await deliveriesById(app.clickhouse, { subscription_id, ids: [delivery_id] })
+  if (delivery === undefined)
+    throw new NotFoundError('unknown-delivery', 'this subscription has no delivery of this number', 'delivery_id')
+  const { event_id, event_sequence, event_type, data } = delivery
+  return added(app, {
+    subscription_id,
+    kind: 'replay',
+    event_id,
+    event_sequence,
+    event_type,
+    data,
+    cause: causeOf(request),
+    event_at: await firstAskedAt(app, subscription_id, request),
+  })
+}
+
+/**
+ * Adds deliveries of all events of the log that became known since a time and that the subscription wants; tells how
+ * many. Events that become known while this goes on are sent anyway. Throws the 400 of a time with too many events since.
+ */
+export async function addReplays(
+  app: FastifyInstance,
+  { id: subscription_id, event_types, stable_filter }: Subscription,
+  { since, onlyUndelivered }: { since: Date; onlyUndelivered: boolean },
+  request: RepeatableRequest | null,
+): Promise<number> {
+  const at = await firstAskedAt(app, subscription_id, request)
+  const cause = causeOf(request)
+  const events = await eventsToReplay(app.clickhouse, {
+    since,
+    before: at,
+    types: event_types,
+    stables: stable_filter,
+    undelivered_to: onlyUndelivered ? subscription_id : '',
+    cause,
+    limit: MOST_REPLAYED + 1,
+  })
+  if (events.length > MOST_REPLAYED)
+    throw new BadParameterError('since', `has more than ${MOST_REPLAYED} events after it; take a later time`)
+  const replayOf = ({ sequence, id, type, data }: LoggedEvent): NewDelivery => ({
+    subscription_id,
+    kind: 'replay',
+    event_id: id,
+    event_sequence: sequence,
+    event_type: type,
+    data,
+    cause,
+    event_at: at,
+  })
+  await addDeliveries(app.records, events.map(replayOf))
+  return events.length
+}

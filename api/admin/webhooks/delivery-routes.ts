@@ -1,0 +1,147 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { EVENT_TYPES, type EventType } from '../../../clickhouse/events/types.js'
+import { deliveryPage, deliveryPageOfState } from '../../../clickhouse/webhooks/delivery-page.js'
+import { DELIVERY_STATES } from '../../../clickhouse/webhooks/delivery-states.js'
+import { parseInstant } from '../../../process/instants.js'
+import { CursorQuery, LimitQuery, NextCursor, page } from '../../answers/cursor.js'
+import { querySignal } from '../../answers/query-signal.js'
+import { problemResponses } from '../../http/problem.js'
+import { addReplay, addReplays, addTest, MOST_REPLAYED, readDeliveries, requireEnabled } from './deliveries.js'
+import { DeliveryShape } from './delivery-shapes.js'
+import { IDEMPOTENCY_KEY, RepeatableHeaders, repeatable } from './request-key.js'
+import { ADMIN, ofAdmin, SubscriptionParams } from './route-parts.js'
+import { requireSubscription } from './subscriptions.js'
+
+const TestBody = z
+  .strictObject({
+    event_type: z
+      .enum(EVENT_TYPES)
+      .optional()
+      .meta({ description: 'What to make up; the first event type of the subscription when left out' }),
+  })
+  .nullish()
+
+const ReplayBody = z.strictObject({
+  since: z.union([z.string().max(100), z.int().nonnegative()]).meta({
+    description: 'Events that became known from then on: in the forms of `as_of`, or unix seconds as a number',
+    examples: ['2026-07-01T00:00:00Z', '24h'],
+  }),
+  only_undelivered: z.boolean().default(false).meta({
+    description: 'Leave out events of which a delivery was successful or is still to be tried',
+  }),
+})
+
+/** Lists deliveries of webhooks with their attempts, and adds some: tests and replays. */
+export const adminWebhookDeliveriesRoutes: FastifyPluginAsyncZod = async (app) => {
+  const list = {
+    ...ofAdmin,
+    operationId: 'listWebhookDeliveries',
+    summary: 'What was sent to a subscription, newest first, with every attempt',
+    description: 'Attempts appear within about a second of their end.',
+    params: SubscriptionParams,
+    querystring: z.strictObject({
+      state: z.enum(DELIVERY_STATES).optional().meta({ description: 'Only those in this state' }),
+      limit: LimitQuery,
+      cursor: CursorQuery(z.int().positive()),
+    }),
+    response: {
+      200: z.object({
+        deliveries: z.array(DeliveryShape).meta({ description: 'The newest first' }),
+        next_cursor: NextCursor,
+      }),
+      ...problemResponses(400, 401, 403, 404, 503),
+    },
+  }
+  app.get('/webhooks/:id/deliveries', { schema: list, config: ADMIN }, async (request) => {
+    const { id } = request.params
+    const { state, limit, cursor: before } = request.query
+    await requireSubscription(app, id)
+    const asked = { subscription_id: id, before, limit: limit + 1 }
+    const options = { signal: querySignal(request) }
+    const found =
+      state === undefined
+        ? await deliveryPage(app.clickhouse, asked, options)
+        : await deliveryPageOfState(app.clickhouse, { ...asked, state }, options)
+    const { rows, next_cursor } = page(found, limit, ({ delivery_id }) => delivery_id)
+    const ids = rows.map(({ delivery_id }) => delivery_id)
+    return { deliveries: await readDeliveries(app, id, ids), next_cursor }
+  })
+
+  const test = {
+    ...ofAdmin,
+    operationId: 'testWebhook',
+    summary: 'Send a made-up event to a subscription',
+    description:
+      'It is sent and tried again like any other, in the shape of its type. Its event id begins with evt_test_, and what it is ' +
+      'about does not exist.',
+    headers: RepeatableHeaders,
+    params: SubscriptionParams,
+    body: TestBody,
+    response: { 202: DeliveryShape, ...problemResponses(400, 401, 403, 404, 409, 413, 415, 422, 503) },
+  }
+  app.post('/webhooks/:id/test', { schema: test, config: ADMIN }, async (request, reply) => {
+    const { id } = request.params
+    const subscription = await requireSubscription(app, id)
+    requireEnabled(subscription)
+    const event_type = request.body?.event_type ?? (subscription.event_types[0] as EventType)
+    const own = repeatable(['test', id], request.headers[IDEMPOTENCY_KEY], event_type)
+    return reply.code(202).send(await addTest(app, subscription, event_type, own))
+  })
+
+  const replayOne = {
+    ...ofAdmin,
+    operationId: 'replayWebhookDelivery',
+    summary: 'Send the event of a delivery again',
+    description:
+      'A new delivery with a number and seven attempts of its own, whatever became of the other one. Its event id stays the ' +
+      'same, so that receivers can tell.',
+    headers: RepeatableHeaders,
+    params: SubscriptionParams.extend({
+      delivery_id: z
+        .string()
+        .regex(/^\d{1,15}$/, 'must be a whole number')
+        .transform(Number)
+        .meta({ description: 'The number that the list of deliveries tells' }),
+    }),
+    response: { 202: DeliveryShape, ...problemResponses(400, 401, 403, 404, 409, 503) },
+  }
+  app.post(
+    '/webhooks/:id/deliveries/:delivery_id/replay',
+    { schema: replayOne, config: ADMIN },
+    async (request, reply) => {
+      const { id, delivery_id } = request.params
+      const subscription = await requireSubscription(app, id)
+      requireEnabled(subscription)
+      const own = repeatable(['replay', id, delivery_id], request.headers[IDEMPOTENCY_KEY])
+      return reply.code(202).send(await addReplay(app, subscription, delivery_id, own))
+    },
+  )
+
+  const replayMany = {
+    ...ofAdmin,
+    operationId: 'replayWebhook',
+    summary: 'Send all events since a time again',
+    description:
+      'Those that the subscription wants as it is now, whether or not they were sent before, each as a new delivery; ' +
+      `${MOST_REPLAYED} at most.`,
+    headers: RepeatableHeaders,
+    params: SubscriptionParams,
+    body: ReplayBody,
+    response: {
+      202: z.object({ deliveries: z.int().meta({ description: 'Deliveries that this added' }) }),
+      ...problemResponses(400, 401, 403, 404, 409, 413, 415, 422, 503),
+    },
+  }
+  app.post('/webhooks/:id/replay', { schema: replayMany, config: ADMIN }, async (request, reply) => {
+    const { id } = request.params
+    const { since: text, only_undelivered: onlyUndelivered } = request.body
+    const since = new Date(Math.max(0, parseInstant('since', `${text}`, app.now()).getTime()))
+    const subscription = await requireSubscription(app, id)
+    requireEnabled(subscription)
+    const own = repeatable(['replay', id], request.headers[IDEMPOTENCY_KEY], request.body)
+    const deliveries = await addReplays(app, subscription, { since, onlyUndelivered }, own)
+    request.log.info({ webhook: id, deliveries }, 'events are sent again')
+    return reply.code(202).send({ deliveries })
+  })
+}

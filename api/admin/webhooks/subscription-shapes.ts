@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import { EVENT_TYPES } from '../../../clickhouse/events/types.js'
+import { Address } from '../../../clickhouse/store/values.js'
+import {
+  DISABLED_REASONS,
+  SUBSCRIPTION_STATES,
+  type Subscription,
+} from '../../../clickhouse/webhooks/webhook-subscription.js'
+
+const eventTypes = z.array(z.enum(EVENT_TYPES))
+const TYPES = { description: 'The events that it is told of' }
+const STABLES = 'Only events that concern one of these stables are sent, of flows those at either end'
+
+/** A subscription as it is shown: all but its secret. */
+export const SubscriptionShape = z.object({
+  id: z.string().meta({ description: 'Names the subscription', examples: ['wh_6f1d0b9a52c3e874'] }),
+  label: z.string().meta({ description: 'Whose it is, or what it is for' }),
+  url: z.string().meta({ description: 'Where deliveries are sent' }),
+  event_types: eventTypes.meta(TYPES),
+  stable_filter: z
+    .array(z.string())
+    .nullable()
+    .meta({ description: `${STABLES}; null: all. Events of the service itself are always sent` }),
+  state: z.enum(SUBSCRIPTION_STATES).meta({ description: 'Deliveries are sent while it is enabled' }),
+  reason: z.enum(DISABLED_REASONS).nullable().meta({
+    description:
+      'Why it is disabled: by the admin, because its receiver answered 410 Gone, or because it has been failing for days; else null',
+  }),
+  previous_secret_until: z.iso
+    .datetime()
+    .nullable()
+    .meta({ description: 'Until then the secret before the newest one signs as well; null where none does' }),
+  created_at: z.iso.datetime().meta({ description: 'When it was made' }),
+  changed_at: z.iso.datetime().meta({ description: 'When it was changed last' }),
+})
+
+/** The same with the secret, which is told to who has just made it. */
+export const SubscriptionWithSecret = SubscriptionShape.extend({
+  secret: z.string().meta({ description: 'What deliveries are signed with, all of it, whsec_ included' }),
+})
+
+/** A subscription as an answer has it. */
+export function published(subscription: Subscription, now: Date): z.input<typeof SubscriptionShape> {
+  const { id, label, url, event_types, stable_filter, state, reason, previous_secret_until: until } = subscription
+  return {
+    id,
+    label,
+    url,
+    event_types,
+    stable_filter: stable_filter.length > 0 ? stable_filter : null,
+    state,
+    reason: reason === '' ? null : reason,
+    previous_secret_until: until !== null && now < until ? until.toISOString() : null,
+    created_at: subscription.created_at.toISOString(),
+    changed_at: subscription.changed_at.toISOString(),
+  }
+}
+
+const MOST_STABLES = 500
+
+const fields = {
+  label: z
+    .string()
+    .trim()
+    .max(100)
+    // Half a surrogate pair is no text that could be stored.
+    .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not have control characters')
+    .meta({ description: 'Whose it is, or what it is for' }),
+  url: z
+    .string()
+    .min(1)
+    .max(2048)
+    .regex(/^\P{Cs}*$/u, 'must be text')
+    .meta({
+      description: 'Where deliveries are to be sent: https, or http, which is discouraged',
+      examples: ['https://example.com/hooks/plumbline'],
+    }),
+  event_types: eventTypes
+    .min(1)
+    .max(100)
+    .transform((types) => [...new Set(types)])
+    .meta(TYPES),
+  stable_filter: z
+    .array(Address)
+    .min(1, 'must have an address, or be left out')
+    .max(MOST_STABLES)
+    .transform((stables) => [...new Set(stables)])
+    .nullable()
+    .meta({ description: `${STABLES}; all when left out or null` }),
+}
+
+/** What a subscription is made of. */
+export const NewSubscription = z.strictObject({
+  label: fields.label.default(''),
+  url: fields.url,
+  event_types: fields.event_types,
+  stable_filter: fields.stable_filter.default(null),
+})
+
+/** What of a subscription is to be something else. */
+export const ChangedSubscription = z.strictObject(fields).partial()
+
+/** How a subscription does. */
+export const HealthShape = z.object({
+  last_success_at: z.iso
+    .datetime()
+    .nullable()
+    .meta({ description: 'When an attempt was successful last; null: never' }),
+  failing_since: z.iso.datetime().nullable().meta({
+    description: 'The first failure since it was successful or changed last; null where there is none',
+  }),
+  attempts_24h: z.int().meta({ description: 'Attempts of the last 24 hours' }),
+  successes_24h: z.int().meta({ description: 'How many of them were successful' }),
+  pending: z.int().meta({ description: 'Deliveries that are still to be tried' }),
+})

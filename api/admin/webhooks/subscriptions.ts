@@ -1,0 +1,187 @@
+import { hash, randomBytes } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import type { FastifyInstance } from 'fastify'
+import type { z } from 'zod'
+import { newestEvent } from '../../../clickhouse/events/newest-event.js'
+import {
+  changeSubscription,
+  isAdded,
+  type RepeatableRequest,
+} from '../../../clickhouse/webhooks/change-subscription.js'
+import { subscriptionCounts } from '../../../clickhouse/webhooks/totals.js'
+import type { Subscription } from '../../../clickhouse/webhooks/webhook-subscription.js'
+import { urlProblem } from '../../../clickhouse/webhooks/webhook-target.js'
+import { webhookSubscription, webhookVersionOfRequest } from '../../../clickhouse/webhooks/x-webhook-subscriptions.js'
+import { BadParameterError } from '../../../process/bad-parameter.js'
+import { isOpenable, seal } from '../../../process/sealed-secret.js'
+import { ConflictError, NotFoundError } from '../../http/errors.js'
+import { requireSameBody } from './request-key.js'
+import type { ChangedSubscription, NewSubscription } from './subscription-shapes.js'
+import type { WebhookTerms } from './terms.js'
+
+/** After a rotation, receivers have so long to learn of the new secret. */
+const BOTH_SECRETS_MS = 86_400_000
+
+/** 192 bits, which fill their 32 characters of base64. */
+const SECRET_BYTES = 24
+
+const newSecret = (): string => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
+
+const unknownSubscription = (): NotFoundError =>
+  new NotFoundError('unknown-webhook', 'there is no webhook subscription of this id', 'id')
+
+/** A subscription, also a deleted one. Throws the 404 of an id that nobody has. */
+export async function requireSubscription(app: FastifyInstance, id: string): Promise<Subscription> {
+  const [subscription] = await webhookSubscription(app.clickhouse, { id })
+  if (subscription === undefined) throw unknownSubscription()
+  return subscription
+}
+
+type Fields = z.output<typeof ChangedSubscription>
+
+/** Throws the 400 of a URL that nothing may be sent to, or of stables that are not tracked. */
+async function requireValid(app: FastifyInstance, { targets }: WebhookTerms, { url, stable_filter }: Fields) {
+  const problem = url === undefined ? null : urlProblem(url, targets)
+  if (problem !== null) throw new BadParameterError('url', problem)
+  const stables = stable_filter ?? []
+  const tracked = await Promise.all(stables.map((stable) => app.stables.has(stable)))
+  const unknown = stables.filter((_, i) => !tracked[i])
+  if (unknown.length > 0) throw new BadParameterError('stable_filter', `has no tracked stables: ${unknown.join(', ')}`)
+}
+
+async function requireRoom(app: FastifyInstance, { mostSubscriptions }: WebhookTerms): Promise<void> {
+  const counts = await subscriptionCounts(app.clickhouse, {})
+  const present = counts.filter(({ state }) => state !== 'deleted')
+  const total = present.reduce((sum, { subscriptions }) => sum + subscriptions, 0)
+  if (total >= mostSubscriptions)
+    throw new ConflictError(
+      'too-many-webhooks',
+      `there are ${mostSubscriptions} subscriptions already, which is the most`,
+    )
+}
+
+const newestSequence = async (app: FastifyInstance): Promise<number> =>
+  (await newestEvent(app.clickhouse, {}))[0]?.sequence ?? 0
+
+/**
+ * Makes a subscription, to be told of everything from now on. A repeat of the request makes none, and gets what the first
+ * one got. Throws what is to be answered where it cannot be made.
+ */
+export async function createSubscription(
+  app: FastifyInstance,
+  terms: WebhookTerms,
+  given: z.output<typeof NewSubscription>,
+  request: RepeatableRequest | null,
+): Promise<Subscription> {
+  await requireValid(app, terms, given)
+  for (let tried = 0; ; tried++) {
+    const [earlier] = request === null ? [] : await webhookVersionOfRequest(app.records, request)
+    if (request !== null && earlier !== undefined) {
+      requireSameBody(earlier, request)
+      return earlier
+    }
+    await requireRoom(app, terms)
+    // Two who repeat a request at the same time make the same id, so that only one of them makes it. Where a crash has
+    // used it up, the next is taken.
+    const suffix =
+      request === null ? randomBytes(8).toString('hex') : hash('sha256', `${request.request_key}:${tried}`).slice(0, 16)
+    const id = `wh_${suffix}`
+    const now = app.now()
+    const subscription: Subscription = {
+      ...given,
+      id,
+      version: 1,
+      stable_filter: given.stable_filter ?? [],
+      state: 'enabled',
+      reason: '',
+      secret: seal(terms.secretsKey, id, newSecret()),
+      previous_secret: '',
+      previous_secret_until: null,
+      after_sequence: await newestSequence(app),
+      created_at: now,
+      changed_at: now,
+    }
+    if (await isAdded(app.records, subscription, request ?? undefined)) return subscription
+  }
+}
+
+type Change = (newest: Subscription) => Promise<Partial<Subscription> | null> | Partial<Subscription> | null
+
+/** Changes a subscription as `change` says, null for not at all. Throws the 404 where there is none, or it is deleted. */
+async function change(
+  app: FastifyInstance,
+  id: string,
+  change: Change,
+  request: RepeatableRequest | null = null,
+): Promise<Subscription> {
+  const changed = await changeSubscription(
+    app.records,
+    id,
+    async (newest) => {
+      if (newest.state === 'deleted') throw unknownSubscription()
+      const changes = await change(newest)
+      return changes && { ...newest, ...changes, changed_at: app.now() }
+    },
+    request ?? undefined,
+  )
+  if (changed === null) throw unknownSubscription()
+  return changed
+}
+
+/** Changes what a subscription is made of. Events that are recorded from then on are sent as it is then. */
+export async function updateSubscription(app: FastifyInstance, terms: WebhookTerms, id: string, given: Fields) {
+  await requireValid(app, terms, given)
+  const { stable_filter, ...others } = given
+  const filter = stable_filter === undefined ? {} : { stable_filter: stable_filter ?? [] }
+  const wanted = Object.fromEntries(Object.entries({ ...others, ...filter }).filter(([, value]) => value !== undefined))
+  return change(app, id, (newest) => (isDeepStrictEqual({ ...newest, ...wanted }, newest) ? null : wanted))
+}
+
+/** Has nothing sent to a subscription any more, until it is enabled again. */
+export const disableSubscription = (app: FastifyInstance, id: string): Promise<Subscription> =>
+  change(app, id, ({ state }) => (state === 'disabled' ? null : { state: 'disabled', reason: 'admin' }))
+
+/** Has events sent to a subscription again, those that are recorded from then on. */
+export const enableSubscription = (app: FastifyInstance, id: string): Promise<Subscription> =>
+  change(app, id, async ({ state }) =>
+    state === 'enabled' ? null : { state: 'enabled', reason: '', after_sequence: await newestSequence(app) },
+  )
+
+/** Deletes a subscription; its deliveries can still be looked at. To delete it again changes nothing. */
+export async function deleteSubscription(app: FastifyInstance, id: string): Promise<Subscription> {
+  const changed = await changeSubscription(app.records, id, (newest) =>
+    newest.state === 'deleted' ? null : { ...newest, state: 'deleted', reason: '', changed_at: app.now() },
+  )
+  if (changed === null) throw unknownSubscription()
+  return changed
+}
+
+/**
+ * Gives a subscription a new secret; the one before it signs as well for a while, an older one does no more. A repeat of
+ * the request changes nothing, and gets the version that the first one made.
+ */
+export async function rotateSecret(
+  app: FastifyInstance,
+  { secretsKey }: WebhookTerms,
+  id: string,
+  request: RepeatableRequest | null,
+): Promise<Subscription> {
+  let earlier: Subscription | undefined
+  const rotated = await change(
+    app,
+    id,
+    async ({ secret }) => {
+      if (request !== null) [earlier] = await webhookVersionOfRequest(app.records, request)
+      if (earlier !== undefined) return null
+      // Where SECRETS_KEY was lost, the dispatcher could not sign with the old one.
+      const isKept = isOpenable(secretsKey, id, secret)
+      return {
+        secret: seal(secretsKey, id, newSecret()),
+        previous_secret: isKept ? secret : '',
+        previous_secret_until: isKept ? new Date(app.now().getTime() + BOTH_SECRETS_MS) : null,
+      }
+    },
+    request,
+  )
+  return earlier ?? rotated
+}

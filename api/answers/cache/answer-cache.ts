@@ -1,0 +1,156 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
+import { PlumblineError } from '../../../process/errors.js'
+import type { Answer } from './answer.js'
+import type { Found, SharedAnswers } from './shared-answers.js'
+import { createFlights, type Flight } from './single-flight.js'
+
+/** What a request got, and how: `hit` from memory, `miss` computed or fetched for it, `stale` older than it should be. */
+export type Outcome = Found & { how: 'hit' | 'miss' | 'stale' }
+
+/** Computes an answer. It may be given up when the signal aborts. */
+type Compute = (signal: AbortSignal) => Promise<Answer>
+
+export type AnswerCache = {
+  /** An answer that can be given at once, and does not have to be renewed by whoever asks for it. */
+  fresh: (key: string) => Found | undefined
+  /** An answer by its key, computed once for all who ask at the same time. Rejects with what `compute` rejects with. */
+  get: (key: string, compute: Compute, client: AbortSignal) => Promise<Outcome>
+}
+
+type Held = { answer: Answer; since: number; retryAt: number }
+
+/** Answers are renewed when they have reached this part of their greatest age, while they are still given. */
+const RENEW_AT = 0.5
+/** ClickHouse is slow when it takes longer than this, in milliseconds; then an old answer is better than a late one. */
+const SLOW_MS = 500
+/** After a failure ClickHouse is left alone for this long, as far as there is an old answer, in milliseconds. */
+const PAUSE_MS = 500
+/** How long one process waits for the answer of another, and how often it looks, in milliseconds. */
+const OTHERS_MS = 2000
+const LOOK_MS = 20
+
+const isPassing = (error: unknown): boolean => error instanceof PlumblineError && error.retryable
+
+/**
+ * Keeps answers of up to `maxBytes` in memory, and those of all processes in `shared` where there is one. `nowMs` is a
+ * clock that only goes forward.
+ */
+export function createAnswerCache({
+  maxBytes,
+  shared,
+  nowMs,
+}: {
+  maxBytes: number
+  shared: SharedAnswers | null
+  nowMs: () => number
+}): AnswerCache {
+  const kept = new LRUCache<string, Held>({ maxSize: maxBytes, sizeCalculation: ({ answer }) => answer.size })
+  const flights = createFlights<Found>(nowMs)
+
+  const found = ({ answer, since }: Held): Found => ({ answer, ageMs: nowMs() - since })
+  const keep = (key: string, { answer, ageMs }: Found): Found => {
+    kept.set(key, { answer, since: nowMs() - ageMs, retryAt: 0 })
+    return { answer, ageMs }
+  }
+  const isYoung = ({ answer, ageMs }: Found): boolean => ageMs < answer.freshness.maxAgeMs * RENEW_AT
+
+  /** Waits for the process that is computing the answer; null when it does not come up with one. */
+  async function fromOthers(others: SharedAnswers, key: string): Promise<Found | null> {
+    for (const deadline = nowMs() + OTHERS_MS; nowMs() < deadline; await sleep(LOOK_MS)) {
+      const theirs = await others.find(key)
+      if (theirs && isYoung(theirs)) return theirs
+      if (await others.claim(key)) return null
+    }
+    return null
+  }
+
+  async function computeAlone(key: string, compute: Compute, signal: AbortSignal): Promise<Found> {
+    if (shared === null) return keep(key, { answer: await compute(signal), ageMs: 0 })
+    const theirs = await shared.find(key)
+    if (theirs && isYoung(theirs)) return keep(key, theirs)
+    // Old, but better than none, should ClickHouse be away.
+    if (theirs && !kept.has(key)) keep(key, theirs)
+    const awaited = (await shared.claim(key)) ? null : await fromOthers(shared, key)
+    if (awaited) return keep(key, awaited)
+    try {
+      const answer = await compute(signal)
+      void shared.put(key, answer).then(() => shared.release(key))
+      return keep(key, { answer, ageMs: 0 })
+    } catch (error) {
+      void shared.release(key)
+      throw error
+    }
+  }
+
+  const start = (key: string, compute: Compute): Flight<Found> =>
+    flights.get(key) ?? flights.start(key, (signal) => computeAlone(key, compute, signal))
+
+  /** The old answer, if there is one that is not too old. */
+  const fallback = (key: string): Found | null => {
+    const held = kept.get(key)
+    if (!held) return null
+    const { answer, ageMs } = found(held)
+    return ageMs < answer.freshness.maxAgeMs + answer.freshness.staleMs ? { answer, ageMs } : null
+  }
+
+  /** The renewed answer, or the old one when renewing takes long or fails for now. */
+  async function renewed(key: string, held: Held, compute: Compute): Promise<Outcome> {
+    const old = found(held)
+    if (nowMs() < held.retryAt) return { ...old, how: 'stale' }
+    const flight = start(key, compute)
+    flight.keep()
+    const patience = new AbortController()
+    try {
+      const wait = Math.max(0, flight.startedAt + SLOW_MS - nowMs())
+      const late = sleep(wait, null, { signal: patience.signal, ref: false }).catch(() => null)
+      const result = await Promise.race([flight.result, late])
+      return result ? { ...result, how: 'miss' } : { ...found(held), how: 'stale' }
+    } catch (error) {
+      if (!isPassing(error)) throw error
+      held.retryAt = nowMs() + PAUSE_MS
+      return { ...found(held), how: 'stale' }
+    } finally {
+      patience.abort()
+    }
+  }
+
+  return {
+    fresh: (key) => {
+      const held = kept.get(key)
+      if (!held) return undefined
+      const now = found(held)
+      const isGood = isYoung(now) || (now.ageMs < now.answer.freshness.maxAgeMs && flights.get(key) !== undefined)
+      return isGood ? now : undefined
+    },
+    get: async (key, compute, client) => {
+      const held = kept.get(key)
+      if (held) {
+        const now = found(held)
+        if (now.ageMs < now.answer.freshness.maxAgeMs) {
+          if (!isYoung(now) && nowMs() >= held.retryAt) renewInBackground(key, held, compute)
+          return { ...now, how: 'hit' }
+        }
+        if (fallback(key)) return renewed(key, held, compute)
+      }
+      const flight = start(key, compute)
+      flight.join(client)
+      try {
+        return { ...(await flight.result), how: 'miss' }
+      } catch (error) {
+        // It may have been found in `shared` on the way.
+        const old = isPassing(error) ? fallback(key) : null
+        if (old === null) throw error
+        return { ...old, how: 'stale' }
+      }
+    },
+  }
+
+  function renewInBackground(key: string, held: Held, compute: Compute): void {
+    const flight = start(key, compute)
+    flight.keep()
+    flight.result.catch(() => {
+      held.retryAt = nowMs() + PAUSE_MS
+    })
+  }
+}

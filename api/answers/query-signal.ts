@@ -1,0 +1,15 @@
+import type { FastifyRequest } from 'fastify'
+import type { QuerySignal } from '../../clickhouse/store/define-query.js'
+import { traceparentOf } from '../http/trace-context.js'
+
+/** No query that answers a request may take longer. */
+const QUERY_TIMEOUT_MS = 15_000
+
+/**
+ * Aborts the queries of a request when its client goes away, or all clients that wait for the same, or when they take too
+ * long; and has them continue the request's trace.
+ */
+export function querySignal(request: FastifyRequest, timeoutMs = QUERY_TIMEOUT_MS): QuerySignal {
+  const signal = AbortSignal.any([request.sharedSignal ?? request.signal, AbortSignal.timeout(timeoutMs)])
+  return Object.assign(signal, { traceparent: traceparentOf(request.server.traceOf(request)) })
+}

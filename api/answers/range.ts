@@ -1,0 +1,56 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { BUCKET_SECONDS, type Interval } from '../../clickhouse/store/buckets.js'
+import { EXPORT_FORMATS, type ExportFormat } from '../../clickhouse/store/export-formats.js'
+import { BadParameterError } from '../../process/bad-parameter.js'
+import { parseInstant } from '../../process/instants.js'
+
+/** A year of minutes fits, with room to spare. */
+const MAX_ROWS = 1_000_000
+
+const instant = (description: string) => z.string().meta({ description, examples: ['2026-07-01T00:00:00Z', '7d'] })
+
+/** The query parameters of every route that answers about a range of time; spread into the route's strict object. */
+export const RangeQuery = {
+  from: instant('Start of the range, included: in the forms of `as_of`'),
+  to: instant('End of the range, not included; now when left out').optional(),
+  format: z
+    .enum(Object.keys(EXPORT_FORMATS) as [ExportFormat, ...ExportFormat[]])
+    .default('json')
+    .meta({ description: 'How the rows are written' }),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(MAX_ROWS, `must not be above ${MAX_ROWS}; go on with the cursor`)
+    .default(100_000)
+    .meta({ description: 'Rows of one answer at most' }),
+}
+
+/** The query parameter of every series. */
+export const IntervalQuery = {
+  interval: z
+    .enum(Object.keys(BUCKET_SECONDS) as [Interval, ...Interval[]])
+    .default('1h')
+    .meta({
+      description: 'Length of the buckets, which are aligned to UTC',
+    }),
+}
+
+/** The range that a request is about, in unix seconds. Throws BadParameterError. */
+export function readRange(
+  app: FastifyInstance,
+  query: { from: string; to?: string | undefined },
+): { from: number; to: number } {
+  const now = app.now()
+  const from = parseInstant('from', query.from, now)
+  const to = query.to === undefined ? now : parseInstant('to', query.to, now)
+  if (from > to) throw new BadParameterError('from', 'must not lie after to')
+  return { from: Math.max(0, from.getTime() / 1000), to: Math.max(0, Math.floor(to.getTime() / 1000)) }
+}
+
+/** Rows of an answer that count as much as one request. */
+const ROWS_OF_A_REQUEST = 10_000
+
+/** As how many requests an answer of so many rows counts. */
+export const costOfRows = (rows: number): number => 1 + Math.floor(rows / ROWS_OF_A_REQUEST)

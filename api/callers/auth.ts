@@ -1,0 +1,64 @@
+import type { FastifyInstance } from 'fastify'
+import { ForbiddenError, InvalidKeyError, MissingKeyError } from '../http/errors.js'
+import type { Caller } from './caller.js'
+import { hashOf, isSameHash } from './keys/api-key.js'
+import type { KnownKey } from './keys/known-keys.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Who sends an Authorization header, on a route for everybody; null where that takes more than a moment, or is refused. */
+    callerNow: (authorization: string | undefined) => Caller | null
+  }
+}
+
+const FREE: Caller = { tier: 'free' }
+const ADMIN: Caller = { tier: 'admin' }
+
+/** What comes as a bearer token; null for anything else. */
+const bearerToken = (authorization: string): string | null => /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? null
+
+/**
+ * Tells every request's `caller` by its key, a bearer token: the admin key, or one of `app.keys`. What is no key is 401
+ * everywhere: who mistyped one has to hear of it. Payments use the same header; they are left to the routes with a
+ * price. Routes of a `tier` are for that tier only. To be called before the routes are added.
+ */
+export function auth(app: FastifyInstance, adminKey: string | undefined): void {
+  const adminHash = adminKey === undefined ? null : hashOf(adminKey)
+
+  const isAdmin = (token: string): boolean => adminHash !== null && isSameHash(hashOf(token), adminHash)
+
+  function subscriber(key: KnownKey): Caller {
+    app.keyUses.add(key.id, app.now())
+    return { tier: 'subscriber', keyId: key.id, scopes: key.scopes, requestsPerMinute: key.requests_per_minute }
+  }
+
+  async function callerOf(authorization: string): Promise<Caller> {
+    const token = bearerToken(authorization)
+    if (token === null) throw new InvalidKeyError()
+    if (isAdmin(token)) return ADMIN
+    const key = await app.keys.find(token)
+    if (key === null) throw new InvalidKeyError()
+    return subscriber(key)
+  }
+
+  app.decorate('callerNow', (authorization) => {
+    if (authorization === undefined) return FREE
+    const token = bearerToken(authorization)
+    const key = token === null ? null : app.keys.findNow(token)
+    return key && subscriber(key)
+  })
+
+  app.decorateRequest('caller')
+  app.addHook('onRequest', (request, _, done) => {
+    const { tier, always } = request.routeOptions.config
+    const { authorization } = request.headers
+    request.caller = FREE
+    if (always) return done()
+    if (authorization === undefined || /^Payment /i.test(authorization))
+      return done(tier === undefined ? undefined : new MissingKeyError())
+    callerOf(authorization).then((caller) => {
+      request.caller = caller
+      done(tier === undefined || caller.tier === tier ? undefined : new ForbiddenError())
+    }, done)
+  })
+}

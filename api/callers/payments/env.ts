@@ -1,0 +1,56 @@
+import { hkdfSync } from 'node:crypto'
+import type { Address, Hex } from 'viem'
+import { z } from 'zod'
+import { payeeOf } from '../../../clickhouse/payments/payee.js'
+import { REFERENCE_STABLE } from '../../../clickhouse/peg/peg.js'
+import { Address as AddressText } from '../../../clickhouse/store/values.js'
+import { ConfigError, envUrl } from '../../../process/environment.js'
+import type { PaymentTerms } from './terms.js'
+
+/** The variables about payments, to be spread into the API's own schema. */
+export const paymentEnv = {
+  PAYMENT_RECIPIENT: AddressText.optional(),
+  PAYMENT_CURRENCY: AddressText.default(REFERENCE_STABLE),
+  PAYMENT_RPC_URL: envUrl('http', 'https').optional(),
+  PAYMENT_FEE_PAYER_KEY: z
+    .string()
+    .regex(/^0x[0-9a-fA-F]{64}$/, 'must be a private key: 0x and 64 hexadecimal digits')
+    .optional(),
+  PUBLIC_URL: envUrl('http', 'https').optional(),
+}
+
+type PaymentEnv = {
+  PAYMENT_RECIPIENT?: string | undefined
+  PAYMENT_CURRENCY: string
+  PAYMENT_RPC_URL?: string | undefined
+  PAYMENT_FEE_PAYER_KEY?: string | undefined
+  PUBLIC_URL?: string | undefined
+  SECRETS_KEY?: Buffer | undefined
+  /** Of the process that ingests; the first is taken where PAYMENT_RPC_URL is not named. */
+  RPC_URL?: string | undefined
+}
+
+/** The same key for every purpose would let one use of it stand for another. */
+const challengeSecret = (secretsKey: Buffer): string =>
+  Buffer.from(hkdfSync('sha256', secretsKey, '', 'plumbline payment challenges', 32)).toString('base64url')
+
+/** The terms that the environment names; null without a recipient. Throws ConfigError where something is missing. */
+export function paymentTermsOf(env: PaymentEnv): PaymentTerms | null {
+  const payee = payeeOf(env)
+  if (!payee) return null
+  const rpcUrl = env.PAYMENT_RPC_URL ?? env.RPC_URL?.split(',', 1)[0]
+  const missing = [
+    ...(rpcUrl === undefined ? ['PAYMENT_RPC_URL'] : []),
+    ...(env.SECRETS_KEY === undefined ? ['SECRETS_KEY'] : []),
+  ]
+  if (rpcUrl === undefined || env.SECRETS_KEY === undefined)
+    throw new ConfigError(missing.map((name) => `${name}: payments to PAYMENT_RECIPIENT need it`))
+  return {
+    recipient: payee.recipient as Address,
+    currency: payee.currency as Address,
+    realm: payee.realm,
+    rpcUrl,
+    challengeSecret: challengeSecret(env.SECRETS_KEY),
+    feePayerKey: env.PAYMENT_FEE_PAYER_KEY as Hex | undefined,
+  }
+}

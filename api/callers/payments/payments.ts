@@ -1,0 +1,104 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import type { FastifyBaseLogger } from 'fastify'
+import { Challenge, Receipt } from 'mppx'
+import { PlumblineError } from '../../../process/errors.js'
+import { PaymentRefusedError } from '../../http/errors.js'
+import { createLedger } from './attempts.js'
+import { createGatewayFinder, type Gateway } from './gateway.js'
+import { isOurs } from './proof.js'
+import { causeOf, type Refusal, RefusedPayment } from './refused-payment.js'
+import { createSettlement, type Settled } from './settlement.js'
+import type { Offer, PaymentTerms } from './terms.js'
+
+/** Nothing is ingested yet, so that it is not known on which chain to be paid. */
+class NoChainError extends PlumblineError {
+  constructor() {
+    super('no chain is known yet', { retryable: true })
+  }
+}
+
+/** A request that is paid. */
+export type Paid = {
+  /** For the header Payment-Receipt. */
+  receipt: string
+  /** To be called once, when the request has its answer or will have none: then the same credential gets it later. */
+  done: (isAnswered: boolean) => void
+}
+
+export type Payments = {
+  terms: PaymentTerms
+  /** Whether what comes in an Authorization header is for a challenge of ours. Says nothing about what it pays. */
+  isOurs: (authorization: string) => boolean
+  /** What a request without a payment is refused with. */
+  demand: (offer: Offer) => Promise<PaymentRefusedError>
+  /** Takes the payment for one answer. Rejects with PaymentRefusedError, or a retryable error where nobody can tell. */
+  accept: (offer: Offer, authorization: string) => Promise<Paid>
+  /** Resolves once all payments that are taken have their answers, and that is recorded. */
+  close: () => Promise<void>
+}
+
+export type PaymentsDeps = {
+  terms: PaymentTerms
+  /** May insert payments. */
+  records: ClickHouseClient
+  /** The id of the chain that the database is about; undefined while it is about none. */
+  readChainId: () => Promise<number | undefined>
+  log: FastifyBaseLogger
+}
+
+/** Takes payments for requests with the Payment scheme of MPP. */
+export function createPayments({ terms, records, readChainId, log }: PaymentsDeps): Payments {
+  const ledger = createLedger(records, log)
+  const settlement = createSettlement(terms, ledger)
+  const findGateway = createGatewayFinder(terms, readChainId)
+  const open = new Set<Promise<void>>()
+
+  async function gatewayOf(): Promise<Gateway> {
+    const gateway = await findGateway()
+    if (!gateway) throw new NoChainError()
+    return gateway
+  }
+
+  async function refuse(offer: Offer, refusal: Refusal): Promise<PaymentRefusedError> {
+    const challenge = Challenge.serialize(await (await gatewayOf()).challenge(offer))
+    return new PaymentRefusedError({ ...refusal, price: offer.price, currency: terms.currency, challenge })
+  }
+
+  async function record({ payment, attempt }: Settled, isAnswered: boolean): Promise<void> {
+    const { challenge_id, tx_hash, amount_raw, mode } = payment
+    log.info({ challenge_id, tx_hash, amount_raw, mode }, 'a request is paid')
+    await ledger.note(payment, attempt, 'settled')
+    await ledger.note(payment, attempt, isAnswered ? 'answered' : 'unanswered')
+  }
+
+  return {
+    terms,
+    isOurs: (authorization) => isOurs(authorization, terms.challengeSecret),
+    demand: (offer) => {
+      const detail = `this costs ${offer.price} of the reference stable, or needs a subscription key (scope paid) as a bearer token`
+      return refuse(offer, { kind: 'payment-required', detail })
+    },
+    accept: async (offer, authorization) => {
+      const settled = await settlement.settle(await gatewayOf(), offer, authorization).catch(async (error) => {
+        if (!(error instanceof RefusedPayment)) throw error
+        log.info({ ...error.refusal, reason: causeOf(error) }, 'a payment is refused')
+        throw await refuse(offer, error.refusal)
+      })
+      const reference = settled.payment.tx_hash
+      const timestamp = new Date().toISOString()
+      let done: Paid['done'] = () => {}
+      const ended = new Promise<void>((resolve) => {
+        done = (isAnswered) => {
+          const recorded = record(settled, isAnswered)
+          settlement.release(settled.payment, recorded)
+          resolve(recorded)
+        }
+      }).finally(() => open.delete(ended))
+      open.add(ended)
+      return { receipt: Receipt.serialize({ method: 'tempo', status: 'success', timestamp, reference }), done }
+    },
+    close: async () => {
+      await Promise.all(open)
+    },
+  }
+}

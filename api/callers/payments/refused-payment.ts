@@ -1,0 +1,66 @@
+import { Errors } from 'mppx'
+import { BaseError, HttpRequestError, TimeoutError, TransactionReceiptNotFoundError } from 'viem'
+import { PlumblineError } from '../../../process/errors.js'
+import { PaymentsAwayError } from '../../http/errors.js'
+
+/** Why a payment is refused. `kind` is the last part of the problem's type at paymentauth.org. */
+export type Refusal = {
+  kind: string
+  detail: string
+  /** Where the very same credential may be taken then. */
+  retryAfterSeconds?: number
+}
+
+/** A credential is refused; whoever catches it adds the challenge that can be paid instead. */
+export class RefusedPayment extends PlumblineError {
+  readonly refusal: Refusal
+
+  constructor(refusal: Refusal, cause?: unknown) {
+    super(refusal.detail, { retryable: false, cause })
+    this.refusal = refusal
+  }
+}
+
+/** What the node said; viem's own message goes on with its URL, which may hold a key, and the whole request. */
+function saidIn(error: unknown): string {
+  const said = error instanceof BaseError ? `${error.shortMessage} ${error.details}` : String(error ?? '')
+  return said.split('\n').join(' ').slice(0, 300)
+}
+
+/** Why a payment is refused, for the log. */
+export const causeOf = ({ cause }: RefusedPayment): string => saidIn(cause)
+
+/** Whether the node could not be asked at all, or did not answer in time. */
+const isAway = (error: BaseError): boolean =>
+  error.walk((cause) => cause instanceof HttpRequestError || cause instanceof TimeoutError) !== null
+
+/** EIP-7966: a transaction was taken, but is in no block yet. */
+const NOT_MINED_IN_TIME = 4
+const LIMIT_EXCEEDED = -32005
+
+function isUndecided(error: BaseError): boolean {
+  const { code } = (error.walk((cause) => typeof (cause as { code?: unknown }).code === 'number') ?? {}) as {
+    code?: number
+  }
+  return code === NOT_MINED_IN_TIME || code === LIMIT_EXCEEDED
+}
+
+/**
+ * What an error of mppx or of the node means: RefusedPayment where the payment is at fault, PaymentsAwayError where
+ * nobody knows. Anything else is returned as it is. Nodes' messages may hold their URL and are not passed on.
+ */
+export function meaningOf(error: unknown): unknown {
+  if (error instanceof Errors.PaymentError) {
+    const kind = error.type.split('/').at(-1) as string
+    return new RefusedPayment({ kind, detail: error.message.split('\n', 1)[0] as string }, error)
+  }
+  if (!(error instanceof BaseError)) return error
+  if (isAway(error) || isUndecided(error)) return new PaymentsAwayError(saidIn(error))
+  if (error.walk((cause) => cause instanceof TransactionReceiptNotFoundError) !== null) {
+    const detail = 'the transaction is in no block that this service knows of; present it again once it is'
+    return new RefusedPayment({ kind: 'verification-failed', detail, retryAfterSeconds: 1 }, error)
+  }
+  const isPoor = /insufficient/i.test(`${error.shortMessage} ${error.details} ${error.walk().message}`)
+  const why = isPoor ? ': the payer does not have the funds' : ''
+  return new RefusedPayment({ kind: 'verification-failed', detail: `the chain refuses this payment${why}` }, error)
+}

@@ -1,0 +1,155 @@
+import { parseUnits } from 'viem'
+import type { Payment, PaymentAttempt } from '../../../clickhouse/payments/payments.js'
+import { PlumblineError } from '../../../process/errors.js'
+import { PaymentInUseError, PaymentsAwayError } from '../../http/errors.js'
+import type { Ledger } from './attempts.js'
+import type { Gateway } from './gateway.js'
+import { type Proof, readProof } from './proof.js'
+import { meaningOf, type Refusal, RefusedPayment } from './refused-payment.js'
+import { CURRENCY_DECIMALS, type Offer, type PaymentTerms } from './terms.js'
+
+/** The node that payments go to is on another chain than the database is about. */
+class OtherChainError extends PlumblineError {
+  constructor(message: string) {
+    super(message, { retryable: true })
+  }
+}
+
+/** A payment that is on the chain, and the use of its credential that gets the answer. */
+export type Settled = { payment: Payment; attempt: PaymentAttempt }
+
+export type Settlement = {
+  /**
+   * Takes the payment of a credential, or finds that it is made already and has had no answer. Until `release`, nobody
+   * else can use the credential. Rejects with RefusedPayment, or a retryable error where nobody can tell.
+   */
+  settle: (gateway: Gateway, offer: Offer, authorization: string) => Promise<Settled>
+  /** Lets go of a credential once `recorded`, when what became of it is in the ledger. */
+  release: (payment: Payment, recorded: Promise<void>) => void
+}
+
+/** A request that has just claimed the credential is looked after again so soon. */
+const JUST_NOW_MS = 1000
+const FAILED: Refusal = { kind: 'verification-failed', detail: 'the transaction has failed on the chain' }
+
+/** Makes payments. A payment is in the ledger before anything moves, and the chain has the last word about it. */
+export function createSettlement(terms: PaymentTerms, ledger: Ledger): Settlement {
+  /** By challenge; with the end of the use, once that is foreseeable. */
+  const inUse = new Map<string, Promise<void> | null>()
+  const checked = new WeakSet<Gateway>()
+
+  /** Before the first payment: a node of another chain would take payments that nobody gets. */
+  async function checkNode(gateway: Gateway): Promise<void> {
+    if (checked.has(gateway)) return
+    const chainId = await gateway.nodeChainId()
+    if (chainId !== gateway.chainId)
+      throw new OtherChainError(
+        `PAYMENT_RPC_URL is a node of chain ${chainId}, the database is about ${gateway.chainId}`,
+      )
+    checked.add(gateway)
+  }
+
+  const paymentOf = (proof: Proof, offer: Offer, chain_id: number): Payment => ({
+    challenge_id: proof.challengeId,
+    credential_digest: proof.digest,
+    scope: proof.scope,
+    mode: proof.mode,
+    payer: proof.payer,
+    recipient: terms.recipient,
+    currency: terms.currency,
+    amount_raw: parseUnits(offer.price, CURRENCY_DECIMALS).toString(),
+    chain_id,
+    realm: terms.realm,
+    tx_hash: proof.txHash,
+  })
+
+  /** The payment that an earlier use of the credential has made; null where its transaction is in no block. */
+  async function found(gateway: Gateway, payment: Payment, offer: Offer, nth: number, hashes: readonly string[]) {
+    for (const tx_hash of hashes) {
+      const outcome = await gateway.outcome(tx_hash, offer)
+      if (outcome === null) continue
+      const attempt = await ledger.claim(payment, nth)
+      if (!attempt) throw new PaymentInUseError(JUST_NOW_MS)
+      if (outcome === 'paid') return { payment: { ...payment, tx_hash }, attempt }
+      await ledger.note({ ...payment, tx_hash }, attempt, 'failed')
+      throw new RefusedPayment(FAILED)
+    }
+    return null
+  }
+
+  /** What has become of an accepted payment that ended in an error. Returns where it is made in spite of that. */
+  async function lookAfter(gateway: Gateway, offer: Offer, own: Settled, isUnsent: boolean, meaning: unknown) {
+    // An earlier use may have sent it, and the node refuses it for that: what is on the chain counts.
+    const outcome =
+      meaning instanceof PaymentsAwayError ? null : await gateway.outcome(own.payment.tx_hash, offer).catch(() => null)
+    if (outcome === 'paid') return
+    const isOver = outcome === 'failed' || (isUnsent && meaning instanceof RefusedPayment)
+    await ledger.note(own.payment, own.attempt, isOver ? 'failed' : 'unanswered')
+    throw outcome === 'failed' ? new RefusedPayment(FAILED, meaning) : meaning
+  }
+
+  async function make(gateway: Gateway, payment: Payment, proof: Proof, offer: Offer, nth: number): Promise<Settled> {
+    const own: { attempt?: PaymentAttempt; sent: Payment; isReleased: boolean; isTaken: boolean } = {
+      sent: payment,
+      isReleased: false,
+      isTaken: false,
+    }
+    const accept = async (tx_hash: string): Promise<boolean> => {
+      if (!own.attempt) {
+        const attempt = await ledger.claim(payment, nth)
+        if (attempt) own.attempt = attempt
+        own.isTaken = attempt === null
+        return !own.isTaken
+      }
+      own.sent = { ...payment, tx_hash: tx_hash.toLowerCase() }
+      await ledger.rehash(own.sent, own.attempt)
+      return true
+    }
+    const release = (): void => {
+      own.isReleased = true
+    }
+    try {
+      await gateway.pay(proof, offer, { accept, release })
+    } catch (error) {
+      if (own.isTaken) throw new PaymentInUseError(JUST_NOW_MS)
+      if (!own.attempt) throw error
+      await lookAfter(gateway, offer, { payment: own.sent, attempt: own.attempt }, own.isReleased, meaningOf(error))
+    }
+    if (!own.attempt) throw new Error('mppx has made a payment without a claim')
+    return { payment: own.sent, attempt: own.attempt }
+  }
+
+  async function settleOnce(gateway: Gateway, proof: Proof, offer: Offer): Promise<Settled> {
+    const payment = paymentOf(proof, offer, gateway.chainId)
+    const standing = await ledger.standing(payment)
+    if (standing.kind === 'in use') throw new PaymentInUseError(standing.forMs)
+    if (standing.kind === 'refused') throw new RefusedPayment({ kind: 'invalid-challenge', detail: standing.detail })
+    await checkNode(gateway)
+    if (standing.kind === 'new') return make(gateway, payment, proof, offer, 0)
+    const { attempt, hashes } = standing
+    return (await found(gateway, payment, offer, attempt, hashes)) ?? make(gateway, payment, proof, offer, attempt)
+  }
+
+  return {
+    settle: async (gateway, offer, authorization) => {
+      const proof = await readProof(authorization, terms.challengeSecret, gateway.chainId)
+      if (proof.scope !== offer.scope)
+        throw new RefusedPayment({ kind: 'invalid-challenge', detail: 'this payment is for another request' })
+      await inUse.get(proof.challengeId)
+      if (inUse.has(proof.challengeId)) throw new PaymentInUseError(JUST_NOW_MS)
+      inUse.set(proof.challengeId, null)
+      try {
+        return await settleOnce(gateway, proof, offer)
+      } catch (error) {
+        inUse.delete(proof.challengeId)
+        throw meaningOf(error)
+      }
+    },
+    release: ({ challenge_id }, recorded) => {
+      inUse.set(
+        challenge_id,
+        recorded.finally(() => inUse.delete(challenge_id)),
+      )
+    },
+  }
+}

@@ -1,0 +1,60 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { eventsAfter } from '../../clickhouse/events/events-after.js'
+import { newestEvent } from '../../clickhouse/events/newest-event.js'
+import { newestEvents } from '../../clickhouse/events/newest-events.js'
+import { EVENT_TYPES } from '../../clickhouse/events/types.js'
+import { BadParameterError } from '../../process/bad-parameter.js'
+import { LimitQuery } from '../answers/cursor.js'
+import { querySignal } from '../answers/query-signal.js'
+import { problemResponses } from '../http/problem.js'
+import { requireStables, Sequence, StablesQuery, TypesQuery } from './event-query.js'
+import { EventShape, shapedEvent } from './shapes.js'
+
+const EventsResponse = z.object({
+  events: z.array(EventShape).meta({ description: 'In the order in which they became known, the oldest first' }),
+  next_after: z.int().meta({ description: 'The `after` of the next request, also where there is nothing more yet' }),
+  has_more: z.boolean().meta({ description: 'Whether the next page can be asked for at once' }),
+})
+
+/** The throw of a place that the log has not come to: who asks for it would miss what comes until then. */
+export function requireReached(parameter: string, after: number, newest: number): void {
+  if (after > newest) throw new BadParameterError(parameter, `is beyond the newest event, ${newest}`)
+}
+
+export const eventsRoute: FastifyPluginAsyncZod = async (app) => {
+  const schema = {
+    operationId: 'listEvents',
+    tags: ['events'],
+    summary: 'Peg breaks, flow anomalies and the health of the service, as webhooks tell of them',
+    description:
+      'A log that only grows. With `after`, the events that follow it, the oldest first: ask again with `next_after` and ' +
+      'nothing is missed and nothing comes twice. Without it, the newest events, in the same order.',
+    querystring: z.strictObject({
+      after: Sequence.optional(),
+      types: TypesQuery(EVENT_TYPES),
+      stable: StablesQuery,
+      limit: LimitQuery,
+    }),
+    response: { 200: EventsResponse, ...problemResponses(400, 404, 503) },
+  }
+  app.get('/events', { schema }, async (request) => {
+    const { after, types, stable: stables, limit } = request.query
+    await requireStables(app, stables)
+    const options = { signal: querySignal(request) }
+    // Read before the page, so that what is recorded in between is left for the next one.
+    const [newest] = await newestEvent(app.clickhouse, {}, options)
+    const until = newest?.sequence ?? 0
+    const asked = { until, types, stables }
+    if (after === undefined) {
+      const rows = await newestEvents(app.clickhouse, { ...asked, limit }, options)
+      return { events: rows.reverse().map(shapedEvent), next_after: until, has_more: false }
+    }
+    requireReached('after', after, until)
+    const rows = await eventsAfter(app.clickhouse, { ...asked, after, limit: limit + 1 }, options)
+    const has_more = rows.length > limit
+    const events = rows.slice(0, limit)
+    const last = events.at(-1)?.sequence ?? until
+    return { events: events.map(shapedEvent), next_after: has_more ? last : until, has_more }
+  })
+}

@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import type { LoggedEvent } from '../../clickhouse/events/logged-event.js'
+import { type EventType, publishedEvent } from '../../clickhouse/events/types.js'
+import { FlowAnomalyShape } from '../flows/shapes.js'
+
+const PegBreakStart = z.object({
+  stable: z.string().meta({ description: 'Address' }),
+  severity: z.enum(['mild', 'severe']).meta({
+    description: 'mild: more than 10 bps from 1.00 for at least 5 minutes; severe: more than 50 bps for at least 1',
+  }),
+  started_at: z.iso.datetime().meta({ description: 'Time of the first sample outside' }),
+  max_deviation_bps: z.number().meta({ description: 'Largest distance from 1.00 in basis points, so far' }),
+  started_block: z.int().meta({ description: 'Block of that sample' }),
+})
+
+const PegBreakEnd = z.object({
+  ...PegBreakStart.shape,
+  ended_at: z.iso.datetime().meta({ description: 'Time of the first sample back inside' }),
+  ended_block: z.int().meta({ description: 'Block of that sample' }),
+  duration_seconds: z.int().meta({ description: 'From started_at to ended_at' }),
+  retracted: z.boolean().meta({
+    description:
+      'This break, which had been announced, never was: the chain was reorganized, or older blocks show another start. It lasted 0 seconds',
+  }),
+})
+
+const HealthDrift = z.object({
+  component: z.string().meta({
+    description: 'ingest, sampling, job:<name>, dataset:<blocks, logs, pegs or state> or webhook <id>',
+  }),
+  status: z.enum(['ok', 'behind', 'stalled', 'overdue', 'gaps', 'disabled']).meta({
+    description: 'What it has changed to; disabled: a webhook whose receiver has failed for days, or is gone',
+  }),
+  lag_blocks: z.int().nullable().meta({ description: 'Blocks behind, or of a dataset missing; null: not measured' }),
+  lag_seconds: z.int().nullable().meta({ description: 'null: not measured' }),
+  detected_at: z.iso.datetime().meta({ description: 'When the monitor saw it' }),
+})
+
+const DATA = {
+  'peg_break.started': PegBreakStart,
+  'peg_break.ended': PegBreakEnd,
+  'flow_anomaly.detected': FlowAnomalyShape,
+  'system.health_drift': HealthDrift,
+} as const
+
+const envelope = {
+  id: z.string().meta({ description: 'The same in this list, on the stream and in webhooks; an id is announced once' }),
+  sequence: z.int().meta({ description: 'Its place in the log: where `after` goes on' }),
+  occurred_at: z.iso.datetime().meta({ description: 'By the clock of the chain' }),
+  recorded_at: z.iso.datetime().meta({ description: 'When it became known here: later where a detector caught up' }),
+}
+
+const shapeOf = <Type extends EventType>(type: Type) =>
+  z.object({
+    ...envelope,
+    event: z.literal(type).meta({ description: 'Its type' }),
+    data: DATA[type].meta({ description: 'What happened' }),
+  })
+
+/** An event as domain/webhook-event.ts makes it, by its type. */
+export const EventShape = z
+  .discriminatedUnion('event', [
+    shapeOf('peg_break.started'),
+    shapeOf('peg_break.ended'),
+    shapeOf('flow_anomaly.detected'),
+    shapeOf('system.health_drift'),
+  ])
+  .meta({ id: 'Event', description: 'Something that happened, with the data of its type' })
+
+/** An event of the log as an answer has it. That its data are those of its type is checked where it is serialized. */
+export const shapedEvent = (event: LoggedEvent) => publishedEvent(event) as z.input<typeof EventShape>

@@ -1,0 +1,126 @@
+import { once } from 'node:events'
+import { PassThrough } from 'node:stream'
+import type { FastifyBaseLogger } from 'fastify'
+import { type EventFilter, passes } from '../../../clickhouse/events/filter.js'
+import type { LoggedEvent } from '../../../clickhouse/events/logged-event.js'
+import { publishedEvent } from '../../../clickhouse/events/types.js'
+import type { StoredSample } from '../../../clickhouse/peg/peg-price.js'
+import type { Feed, News } from './feed.js'
+import { eventMessage, HEARTBEAT, readyMessage, SAMPLE_TYPE, sampleMessage } from './messages.js'
+
+/** Events that are read at a time for a client that was away. */
+const PAGE = 500
+/** Clients come back after this long, and not all at once. */
+const RETRY_MS = { least: 1000, spread: 4000 }
+
+/** Events with `after` < sequence <= `until` that pass the filter, in the order of the log. */
+type ReadEvents = (
+  asked: EventFilter & { after: number; until: number; limit: number },
+  options: { signal: AbortSignal },
+) => Promise<readonly LoggedEvent[]>
+
+type Options = {
+  feed: Feed
+  readEvents: ReadEvents
+  filter: EventFilter
+  /** The last event that the client knows. */
+  after: number
+  heartbeatMs: number
+  /** A client that does not take what is waiting for it in this time is left. */
+  stallMs: number
+  log: FastifyBaseLogger
+}
+
+/**
+ * What one client gets to read. For one that is slower than the feed nothing is kept but the newest samples: it gets the
+ * events from ClickHouse, when it has taken those before. Destroyed where the client does not read at all.
+ */
+export function follow({ feed, readEvents, filter, after, heartbeatMs, stallMs, log }: Options): PassThrough {
+  const out = new PassThrough()
+  const closed = new AbortController()
+  const wantsSamples = filter.types?.includes(SAMPLE_TYPE) ?? true
+  /** All events up to this one are written. */
+  let written = after
+  /** Whether `written` is where the feed is, so that its news follow. */
+  let isLive = false
+  /** Newest samples that are still to be written. */
+  const pending = new Map<string, StoredSample>()
+
+  /** Since when more is waiting than should be; null while the client keeps up. */
+  let fullSince: number | null = null
+
+  function write(text: string): void {
+    if (out.destroyed || out.writableEnded) return
+    if (!out.write(text)) fullSince ??= performance.now()
+  }
+
+  function writeEvents(events: readonly LoggedEvent[], until: number): void {
+    for (const event of events)
+      if (event.sequence > written && passes(event, filter)) write(eventMessage(publishedEvent(event)))
+    written = Math.max(written, until)
+  }
+
+  /** Only the newest sample of a stable waits for a client that is slow. */
+  function writeSamples(samples: ReadonlyMap<string, StoredSample>): void {
+    if (!wantsSamples) return
+    for (const [stable, sample] of samples)
+      if (passes({ type: SAMPLE_TYPE, stables: [stable] }, filter)) pending.set(stable, sample)
+    for (const [stable, sample] of pending) {
+      if (fullSince !== null) return
+      write(sampleMessage(stable, sample))
+      pending.delete(stable)
+    }
+  }
+
+  function onNews({ events, until, samples }: News): void {
+    if (isLive && fullSince === null) writeEvents(events, until)
+    else if (isLive) catchUp()
+    writeSamples(samples)
+  }
+
+  /** Writes what was missed, until it is where the feed is: from then on the feed's news are all that is missing. */
+  async function readMissed(): Promise<void> {
+    const { signal } = closed
+    if (fullSince !== null) await once(out, 'drain', { signal })
+    while (written < feed.position()) {
+      const until = feed.position()
+      const events = await readEvents({ ...filter, after: written, until, limit: PAGE }, { signal })
+      writeEvents(events, events.length < PAGE ? until : (events.at(-1)?.sequence ?? until))
+      if (fullSince !== null) await once(out, 'drain', { signal })
+    }
+    isLive = true
+  }
+
+  function catchUp(): void {
+    isLive = false
+    readMissed().catch((error) => {
+      if (closed.signal.aborted) return
+      log.info({ reason: String(error) }, 'a stream is closed: what its client has missed cannot be read')
+      out.destroy()
+    })
+  }
+
+  function beat(): void {
+    if (fullSince === null) write(HEARTBEAT)
+    else if (performance.now() - fullSince > stallMs) {
+      log.info('a stream is closed: its client does not read')
+      out.destroy()
+    }
+  }
+
+  out.on('drain', () => {
+    fullSince = null
+    writeSamples(new Map())
+  })
+  write(readyMessage(after, Math.round(RETRY_MS.least + Math.random() * RETRY_MS.spread)))
+  writeSamples(feed.samples())
+  const unlisten = feed.listen(onNews)
+  const heartbeat = setInterval(beat, heartbeatMs)
+  out.once('close', () => {
+    clearInterval(heartbeat)
+    unlisten()
+    closed.abort()
+  })
+  catchUp()
+  return out
+}

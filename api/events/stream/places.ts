@@ -1,0 +1,49 @@
+import { PlumblineError } from '../../../process/errors.js'
+import { type Caller, hasScope } from '../../callers/caller.js'
+import { networkOf } from '../../callers/limits/network-of.js'
+import { TooManyStreamsError } from '../../http/errors.js'
+
+/** The process has as many streams open as it may have. */
+class StreamsBusyError extends PlumblineError {
+  constructor() {
+    super('no more streams can be opened here at the moment', { retryable: true })
+  }
+}
+
+/** How many streams may be open at once: in all, from one address, and with one key of scope `stream`. */
+export type StreamLimits = { total: number; perAddress: number; perKey: number }
+
+export type StreamPlaces = {
+  /** Takes a place; the function gives it back, once. Throws where there is none, for this caller or at all. */
+  take: (caller: Caller, ip: string) => () => void
+}
+
+/** Keeps streams, which stay open, from taking all connections, and one client from taking all streams. */
+export function createStreamPlaces({ total, perAddress, perKey }: StreamLimits): StreamPlaces {
+  const open = new Map<string, number>()
+  let all = 0
+  /** A key of the scope counts by itself, from wherever it is used; anybody else by his address. */
+  const holderOf = (caller: Caller, ip: string) =>
+    hasScope(caller, 'stream')
+      ? { kind: 'key' as const, most: perKey, name: caller.tier === 'subscriber' ? caller.keyId : caller.tier }
+      : { kind: 'address' as const, most: perAddress, name: networkOf(ip) }
+  return {
+    take: (caller, ip) => {
+      const { kind, most, name } = holderOf(caller, ip)
+      const own = open.get(name) ?? 0
+      if (own >= most) throw new TooManyStreamsError(most, kind)
+      if (all >= total) throw new StreamsBusyError()
+      open.set(name, own + 1)
+      all++
+      let isTaken = true
+      return () => {
+        if (!isTaken) return
+        isTaken = false
+        all--
+        const left = (open.get(name) ?? 1) - 1
+        if (left === 0) open.delete(name)
+        else open.set(name, left)
+      }
+    },
+  }
+}

@@ -1,0 +1,145 @@
+import type { ServerResponse } from 'node:http'
+import type { PassThrough } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import pLimit from 'p-limit'
+import { z } from 'zod'
+import { eventsAfter } from '../../../clickhouse/events/events-after.js'
+import { newestEvent } from '../../../clickhouse/events/newest-event.js'
+import { EVENT_TYPES } from '../../../clickhouse/events/types.js'
+import { querySignal } from '../../answers/query-signal.js'
+import { problemResponses } from '../../http/problem.js'
+import { requireStables, Sequence, StablesQuery, TypesQuery } from '../event-query.js'
+import { requireReached } from '../events.js'
+import { createFeedHub } from './feed.js'
+import { follow } from './follow.js'
+import { SAMPLE_TYPE } from './messages.js'
+import { createStreamPlaces, type StreamLimits } from './places.js'
+import { refuseStream } from './refuse-stream.js'
+
+/** How the streams of a process behave. */
+export type StreamOptions = StreamLimits & {
+  /** Between two looks for something new, in milliseconds: also the most often that a stable's sample is given. */
+  intervalMs: number
+  heartbeatMs: number
+  /** Time in which a client has to take what is waiting for it, in milliseconds. */
+  stallMs: number
+}
+
+/** What suits one process. */
+export const DEFAULT_STREAMS: StreamOptions = {
+  total: 1000,
+  perAddress: 10,
+  perKey: 100,
+  intervalMs: 1000,
+  heartbeatMs: 15_000,
+  stallMs: 30_000,
+}
+
+/** Streams that are told to end have so long to take what is left. */
+const END_MS = 1000
+
+/** Clients that come back all at once, as after a restart, get what they missed so many at a time. */
+const CATCHING_UP = 4
+
+const LAST_EVENT_ID = 'last-event-id'
+
+const DESCRIPTION =
+  `Server-sent events. Messages named as the types of events have an event as the list of events has it, with its
+\`sequence\` as id; a client that comes back with \`Last-Event-ID\`, as browsers do by themselves, gets every event that it
+has missed, once. Messages named \`${SAMPLE_TYPE}\` have a stable's newest sample, first of all stables and then of those
+whose price or status has changed, at most once a second each. The first message, \`ready\`, has the place in the log where
+the stream begins. While the service cannot give a stream, who accepts \`text/event-stream\` gets an empty one that says
+when to come back, since browsers never do after an error; anybody else gets 503.`.replaceAll('\n', ' ')
+
+function sendStream(reply: FastifyReply, stream: PassThrough): FastifyReply {
+  return reply
+    .headers({
+      'cache-control': 'no-store, no-transform',
+      // The connection ends with the stream, so that it does not hold up the end of the server.
+      connection: 'close',
+      // nginx holds answers back otherwise.
+      'x-accel-buffering': 'no',
+    })
+    .type('text/event-stream')
+    .send(stream)
+}
+
+/** What is new, as it comes to be known, over connections that stay open until the server stops. */
+export const streamRoute =
+  ({ intervalMs, heartbeatMs, stallMs, ...limits }: StreamOptions): FastifyPluginAsyncZod =>
+  async (app) => {
+    const hub = createFeedHub({ clickhouse: app.clickhouse, intervalMs, log: app.log })
+    const places = createStreamPlaces(limits)
+    const turn = pLimit(CATCHING_UP)
+    const open = new Map<PassThrough, ServerResponse>()
+    let isClosing = false
+
+    app.addHook('preClose', async () => {
+      isClosing = true
+      for (const [stream, response] of open) {
+        stream.end()
+        setTimeout(() => response.destroy(), END_MS).unref()
+      }
+    })
+
+    const schema = {
+      operationId: 'streamEvents',
+      tags: ['events'],
+      summary: 'Peg samples, peg breaks, flow anomalies and the health of the service, as they come',
+      description: DESCRIPTION,
+      headers: z.looseObject({ [LAST_EVENT_ID]: Sequence.optional() }),
+      querystring: z.strictObject({
+        types: TypesQuery([SAMPLE_TYPE, ...EVENT_TYPES]),
+        stable: StablesQuery,
+        after: Sequence.optional(),
+      }),
+      response: {
+        200: {
+          description: 'Messages, without end',
+          content: {
+            'text/event-stream': {
+              schema: z.string().meta({ description: 'Messages, as the standard of server-sent events has them' }),
+            },
+          },
+        },
+        ...problemResponses(400, 404, 503),
+      },
+    }
+    app.get('/stream', { schema, exposeHeadRoute: false, errorHandler: refuseStream }, async (request, reply) => {
+      const { types, stable: stables } = request.query
+      await requireStables(app, stables)
+      const known = request.headers[LAST_EVENT_ID]
+      const asked = known ?? request.query.after
+      const [newest] = await newestEvent(app.clickhouse, {}, { signal: querySignal(request) })
+      const until = newest?.sequence ?? 0
+      requireReached(known === undefined ? 'after' : LAST_EVENT_ID, asked ?? 0, until)
+
+      const release = places.take(request.caller, request.ip)
+      const { feed, leave } = await hub.join().catch((error) => {
+        release()
+        throw error
+      })
+      const stream = follow({
+        feed,
+        readEvents: (asked, options) => turn(() => eventsAfter(app.clickhouse, asked, options)),
+        filter: { types, stables },
+        after: asked ?? until,
+        heartbeatMs,
+        stallMs,
+        log: request.log,
+      })
+      open.set(stream, reply.raw)
+      app.metrics.streams.inc()
+      stream.once('close', () => {
+        open.delete(stream)
+        app.metrics.streams.dec()
+        leave()
+        release()
+      })
+      if (isClosing) stream.end()
+      // Its client left while the feed was waited for.
+      if (request.signal.aborted) stream.destroy()
+      return sendStream(reply, stream)
+    })
+  }

@@ -1,0 +1,78 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { feeDistributionSums } from '../../clickhouse/fees/distribution-sums.js'
+import { feeElectionCounts } from '../../clickhouse/fees/election-counts.js'
+import { feeOverview } from '../../clickhouse/fees/fee-overview.js'
+import { FeeDistributionRow, recentFeeDistributions } from '../../clickhouse/fees/recent-distributions.js'
+import { stablecoinNames } from '../../clickhouse/stablecoins/stablecoin-names.js'
+import { stableAddress, stableSymbol } from '../../clickhouse/store/values.js'
+import { AsOfQuery } from '../answers/as-of-query.js'
+import { CACHE_POLICIES } from '../answers/cache/policies.js'
+import { AsOfEcho, readMoment } from '../answers/moment.js'
+import { querySignal } from '../answers/query-signal.js'
+import { problemResponses } from '../http/problem.js'
+import { Label, labelOf } from '../stablecoins/labels.js'
+
+const tokens = z.number().nonnegative().meta({ description: 'In whole tokens' })
+const count = z.int().nonnegative()
+
+const FeeEconomics = z.object({
+  as_of: AsOfEcho,
+  totals: z
+    .object({
+      users_electing: count.meta({ description: 'Users whose last choice of a fee token is not none' }),
+      validators_electing: count.meta({ description: 'Validators whose last choice is not none' }),
+      fees_distributed_7d_tokens: tokens,
+      fees_distributed_all_time_tokens: tokens,
+      distribution_count: count.meta({ description: 'How often validators were paid' }),
+    })
+    .meta({ description: 'Over all stables' }),
+  stablecoins: z
+    .array(
+      z.object({
+        address: stableAddress,
+        symbol: stableSymbol,
+        name: z.string().meta({ description: 'Name of the stable, as its issuer wrote it' }),
+        users_electing: count.meta({ description: 'Users whose last choice is this stable' }),
+        validators_electing: count.meta({ description: 'Validators whose last choice is this stable' }),
+        fees_received_24h_tokens: tokens,
+        fees_received_7d_tokens: tokens,
+        fees_received_all_time_tokens: tokens,
+        share_of_fees_7d_pct: tokens
+          .nullable()
+          .meta({ description: 'In percent; null when no fees were distributed in seven days' }),
+        distribution_count: count.meta({ description: 'How often validators were paid in it' }),
+      }),
+    )
+    .meta({ description: 'Every stable, the one with the most fees in seven days first' }),
+  recent_distributions: z
+    .array(FeeDistributionRow.extend({ validator_label: Label }))
+    .meta({ description: 'The last ten, newest first' }),
+})
+
+export const feeEconomicsRoute: FastifyPluginAsyncZod = async (app) => {
+  const config = { cache: CACHE_POLICIES.feeEconomics }
+  const schema = {
+    tags: ['fees'],
+    operationId: 'getFeeEconomics',
+    summary: 'Which stables users and validators choose for fees, and what validators were paid in each',
+    description: 'Added up from the logs of the chain’s fee manager, up to now or to any time.',
+    querystring: z.strictObject(AsOfQuery),
+    response: { 200: FeeEconomics, ...problemResponses(400, 404, 503) },
+  }
+  app.get('/fee-economics/overview', { schema, config }, async (request, reply) => {
+    const { at, as_of } = await readMoment(app, request, reply)
+    const options = { signal: querySignal(request) }
+    const [stables, elections, sums, recent] = await Promise.all([
+      stablecoinNames(app.clickhouse, { at }, options),
+      feeElectionCounts(app.clickhouse, { at }, options),
+      feeDistributionSums(app.clickhouse, { at }, options),
+      recentFeeDistributions(app.clickhouse, { at }, options),
+    ])
+    return {
+      as_of,
+      ...feeOverview(stables, elections, sums),
+      recent_distributions: recent.map((paid) => ({ ...paid, validator_label: labelOf(paid.validator) })),
+    }
+  })
+}

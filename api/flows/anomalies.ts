@@ -1,0 +1,63 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { ANOMALY_WINDOW_MS, publishedAnomaly } from '../../clickhouse/flows/flow-anomaly.js'
+import { type FlowAnomaly, FlowAnomalyKey, flowAnomalies } from '../../clickhouse/flows/x-flow-anomalies.js'
+import { jobHorizon } from '../../clickhouse/jobs/job-horizon.js'
+import { isoSeconds } from '../../process/instants.js'
+import { AS_OF_HEADER, AsOfQuery, readAsOf, requireHistory } from '../answers/as-of-query.js'
+import { CACHE_POLICIES } from '../answers/cache/policies.js'
+import { CursorQuery, LimitQuery, NextCursor, page } from '../answers/cursor.js'
+import { thisSecond } from '../answers/moment.js'
+import { querySignal } from '../answers/query-signal.js'
+import { problemResponses } from '../http/problem.js'
+import { FlowAnomalyShape } from './shapes.js'
+
+const FlowAnomaliesResponse = z.object({
+  anomalies: z.array(FlowAnomalyShape).meta({ description: 'The newest window first, in it the largest |z_score|' }),
+  scored_until: z.iso.datetime().nullable().meta({
+    description: 'End of the newest window that this answer knows about; null while none is scored',
+  }),
+  next_cursor: NextCursor,
+})
+
+/** The end of the newest window that the answer knows: the one that `as_of` lies in, or the last that was scored. */
+function scoredUntil(as_of: Date, horizon: Date): Date {
+  const windowEnd = (Math.floor(as_of.getTime() / ANOMALY_WINDOW_MS) + 1) * ANOMALY_WINDOW_MS
+  return new Date(Math.min(windowEnd, horizon.getTime()))
+}
+
+const keyOf = ({ window_start, z_score, from_token, to_token }: FlowAnomaly): FlowAnomalyKey => [
+  window_start.getTime() / 1000,
+  Math.abs(z_score),
+  from_token,
+  to_token,
+]
+
+export const flowAnomaliesRoute: FastifyPluginAsyncZod = async (app) => {
+  const config = { cache: CACHE_POLICIES.flowAnomalies }
+  const schema = {
+    tags: ['flows'],
+    operationId: 'listFlowAnomalies',
+    summary: 'Quarters of an hour in which more, or less, flowed between two stables than in the week before',
+    description:
+      'A window counts when it is at least 3 standard deviations from the mean of the week before, up or down.',
+    querystring: z.strictObject({ limit: LimitQuery, ...AsOfQuery, cursor: CursorQuery(FlowAnomalyKey) }),
+    response: { 200: FlowAnomaliesResponse, ...problemResponses(400, 404, 503) },
+  }
+  app.get('/stablecoins/flow-anomalies', { schema, config }, async (request, reply) => {
+    const { limit, cursor: after } = request.query
+    const asked = readAsOf(app, request.query)
+    const signal = querySignal(request)
+    if (asked !== null) {
+      await requireHistory(app, asked, { signal })
+      reply.header(AS_OF_HEADER, isoSeconds(asked))
+    }
+    const [job] = await jobHorizon(app.clickhouse, { job: 'flow-anomalies' }, { signal })
+    if (!job) return { anomalies: [], scored_until: null, next_cursor: null }
+    const as_of = asked ?? thisSecond(app)
+    const horizon = job.slot_at
+    const found = await flowAnomalies(app.clickhouse, { as_of, horizon, limit: limit + 1, after }, { signal })
+    const { rows, next_cursor } = page(found, limit, keyOf)
+    return { anomalies: rows.map(publishedAnomaly), scored_until: isoSeconds(scoredUntil(as_of, horizon)), next_cursor }
+  })
+}

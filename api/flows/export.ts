@@ -1,0 +1,81 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { flowPageEnd, flowRows } from '../../clickhouse/flows/export.js'
+import { blockTimestamp, logIndex, txHash } from '../../clickhouse/store/values.js'
+import { CursorQuery } from '../answers/cursor.js'
+import { querySignal } from '../answers/query-signal.js'
+import { costOfRows, RangeQuery, readRange } from '../answers/range.js'
+import { exportResponse, sendExport } from '../answers/send-export.js'
+import { problemResponses } from '../http/problem.js'
+
+const uint32 = z.int().min(0).max(0xffff_ffff)
+
+/** Time, block number and log index of the last flow of a page. */
+const FlowPosition = z.tuple([uint32, z.int().min(0), uint32])
+
+const amount = z.string().regex(/^\d+$/)
+
+const FlowRow = z.object({
+  block_time: blockTimestamp,
+  block_number: z.string().regex(/^\d+$/).meta({ description: 'Height of the block' }),
+  log_index: logIndex,
+  tx_hash: txHash,
+  kind: z.enum(['swap', 'transfer', 'bridge']).meta({ description: 'How it moved' }),
+  from: z.string().meta({ description: 'Symbol of the stable that was given, as its issuer wrote it' }),
+  to: z.string().meta({ description: 'Symbol of the stable that was got, as its issuer wrote it' }),
+  from_address: z.string().meta({ description: 'Address of the stable that was given' }),
+  to_address: z.string().meta({ description: 'Address of the stable that was got' }),
+  account: z.string().meta({ description: 'Address of the account that gave and got' }),
+  amount_in: amount.meta({ description: 'Base units of the stable that was given' }),
+  amount_out: amount.meta({ description: 'Base units of the stable that was got' }),
+  usd_value: z
+    .string()
+    .regex(/^\d+\.\d{6}$/)
+    .nullable()
+    .meta({ description: 'USD with six decimals, at the prices of that block; null when neither stable had one' }),
+  path: z.array(z.string()).meta({ description: 'The stables that a swap went through, both ends included' }),
+  remote_chain: z.string().nullable().meta({ description: 'Of a bridge: eid:<LayerZero endpoint id> or zone:<id>' }),
+})
+
+/** In the reference stable. */
+const PRICE = '0.02'
+
+/** Every single flow of a range of time, in the order of the chain. */
+export const flowsExportRoute: FastifyPluginAsyncZod = async (app) => {
+  const schema = {
+    tags: ['flows'],
+    operationId: 'exportFlows',
+    summary: 'Every movement between stables in a range of time',
+    description: `Costs ${PRICE} of the reference stable per query, nothing with a subscription key. Pages of rows in the order of the chain.`,
+    security: [{ subscription: [] }],
+    querystring: z.strictObject({ ...RangeQuery, cursor: CursorQuery(FlowPosition) }),
+    response: { 200: exportResponse({}, FlowRow), ...problemResponses(400, 401, 402, 503) },
+  }
+  const route = {
+    schema,
+    exposeHeadRoute: false,
+    config: { price: PRICE, cost: ({ query }: { query: { limit: number } }) => costOfRows(query.limit) },
+    // Nobody is asked to pay for a range that does not exist.
+    preHandler: async ({ query }: { query: unknown }) => void readRange(app, query as Parameters<typeof readRange>[1]),
+  }
+  app.get('/stablecoins/flows/export', route, async (request, reply) => {
+    const { format, limit, cursor: [time, after_block, after_log] = [0, 0, 0] } = request.query
+    const { from: start, to } = readRange(app, request.query)
+    const range = { from: Math.max(start, time), to, after_block, after_log }
+    const ends = await flowPageEnd(
+      app.clickhouse,
+      { ...range, last_offset: limit - 1 },
+      { signal: querySignal(request) },
+    )
+    // Two flows at one position stay together, so that the next page begins after both.
+    const [end] = ends.length > 1 ? ends : []
+    const last = { last_block: end?.block ?? Number.MAX_SAFE_INTEGER, last_log: end?.log ?? 0 }
+    return sendExport(app, request, reply, {
+      format,
+      filename: `flows-${range.from}-${to}`,
+      head: {},
+      next: end ? [end.time, end.block, end.log] : null,
+      rows: (options) => flowRows(app.clickhouse, { ...range, ...last }, options),
+    })
+  })
+}

@@ -1,0 +1,107 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { historyStart } from '../../clickhouse/chain/history-start.js'
+import { flowEdges } from '../../clickhouse/flows/flow-edges.js'
+import { flowGraph, usd } from '../../clickhouse/flows/flow-graph.js'
+import { flowHours } from '../../clickhouse/flows/flow-hours.js'
+import { BadParameterError } from '../../process/bad-parameter.js'
+import { isoSeconds } from '../../process/instants.js'
+import { querySignal } from '../answers/query-signal.js'
+import { Coverage } from '../answers/shapes.js'
+import { NotFoundError } from '../http/errors.js'
+import { problemResponses } from '../http/problem.js'
+import { Count, FlowGraph, Usd } from './shapes.js'
+
+/** In the reference stable. */
+const PRICE = '0.02'
+const LONGEST_DAYS = 366
+const HOUR_SECONDS = 3600
+const MONTH_SECONDS = 30 * 86_400
+
+const seconds = (description: string) =>
+  z
+    .string()
+    .regex(/^\d{1,10}$/, 'must be unix epoch seconds')
+    .transform(Number)
+    .refine((value) => value <= 0xffff_ffff, 'must be unix epoch seconds')
+    .meta({ type: 'integer', description, examples: [1782907200] })
+
+const FlowsHistory = z.object({
+  from: z.iso.datetime().meta({ description: 'Begin of the window' }),
+  to: z.iso.datetime().meta({ description: 'End of the window, not included' }),
+  window_hours: z.int().meta({ description: 'Length of the window in hours, rounded up' }),
+  ...FlowGraph,
+  series: z
+    .array(
+      z.object({
+        hour_start: z.iso.datetime().meta({ description: 'Begin of the hour; the first may lie before from' }),
+        volume_usd: Usd,
+        tx_count: Count.meta({ description: 'Transactions, once for each edge that they flow on' }),
+        unpriced_count: Count.meta({ description: 'Movements without a USD value, which the volume leaves out' }),
+      }),
+    )
+    .meta({ description: 'Every hour of the window, oldest first, also those without a flow' }),
+  coverage: Coverage,
+})
+
+/** The window that a request is about. Throws BadParameterError for one that does not exist. */
+function readWindow({ from, to }: { from: number; to: number }, now: Date): { from: Date; to: Date } {
+  if (from >= to) throw new BadParameterError('to', 'must be later than from')
+  if (to - from > LONGEST_DAYS * 86_400)
+    throw new BadParameterError('to', `must be at most ${LONGEST_DAYS} days after from`)
+  if (to * 1000 > now.getTime()) throw new BadParameterError('to', 'must not lie in the future')
+  return { from: new Date(from * 1000), to: new Date(to * 1000) }
+}
+
+export const flowsHistoryRoute: FastifyPluginAsyncZod = async (app) => {
+  const schema = {
+    tags: ['flows'],
+    operationId: 'getFlowHistory',
+    summary: 'What moved between stables in any window, in all and hour by hour',
+    description: `Costs ${PRICE} of the reference stable per query, nothing with a subscription key. A window has at most ${LONGEST_DAYS} days.`,
+    security: [{ subscription: [] }],
+    querystring: z.strictObject({
+      from: seconds('Begin of the window, in unix epoch seconds'),
+      to: seconds('End of the window, not included, in unix epoch seconds'),
+    }),
+    response: { 200: FlowsHistory, ...problemResponses(400, 401, 402, 404, 503) },
+  }
+  /** Nobody is asked for money for what does not exist. */
+  const requireData = async (request: { query: unknown }): Promise<void> => {
+    const { to } = readWindow(request.query as { from: number; to: number }, app.now())
+    const [history] = await historyStart(app.clickhouse, {})
+    if (!history || to <= history.started_at)
+      throw new NotFoundError('before-history', `to ${isoSeconds(to)} is before the start of history`, 'to')
+  }
+  const cost = ({ query: { from, to } }: { query: { from: number; to: number } }): number =>
+    1 + Math.floor(Math.max(to - from, 0) / MONTH_SECONDS)
+  app.get(
+    '/stablecoins/flows/history',
+    { schema, config: { price: PRICE, cost }, preHandler: requireData },
+    async (request) => {
+      const window = readWindow(request.query, app.now())
+      const signal = querySignal(request)
+      const [edges, hours, [history]] = await Promise.all([
+        flowEdges(app.clickhouse, window, { signal }),
+        flowHours(app.clickhouse, window, { signal }),
+        historyStart(app.clickhouse, {}, { signal }),
+      ])
+      const start = history?.started_at ?? window.to
+      return {
+        from: isoSeconds(window.from),
+        to: isoSeconds(window.to),
+        window_hours: Math.ceil((request.query.to - request.query.from) / HOUR_SECONDS),
+        ...flowGraph(edges),
+        series: hours.map(({ hour_start, volume_micros, ...counts }) => ({
+          hour_start: isoSeconds(hour_start),
+          volume_usd: usd(BigInt(volume_micros)),
+          ...counts,
+        })),
+        coverage:
+          start <= window.from
+            ? { status: 'complete' as const, message: 'the whole window is measured' }
+            : { status: 'partial' as const, message: `nothing is measured before ${isoSeconds(start)}` },
+      }
+    },
+  )
+}

@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { stableAddress, stableSymbol } from '../../clickhouse/store/values.js'
+
+/** USD with six decimals. */
+export const Usd = z
+  .string()
+  .regex(/^\d+\.\d{6}$/)
+  .meta({ description: 'USD with six decimals, at the prices of each block' })
+export const Count = z.int().nonnegative()
+
+/** The directed graph as domain/flow-graph.ts makes it. */
+export const FlowGraph = {
+  edges: z
+    .array(
+      z.object({
+        from: z.string().meta({ description: 'Symbol of the stable that was given' }),
+        to: z.string().meta({ description: 'Symbol of the stable that was got' }),
+        from_address: z.string().meta({ description: 'Address of the stable that was given' }),
+        to_address: z.string().meta({ description: 'Address of the stable that was got' }),
+        volume_usd: Usd,
+        tx_count: Count.meta({ description: 'Distinct transactions' }),
+        unpriced_count: Count.meta({ description: 'Movements without a USD value, which the volume leaves out' }),
+      }),
+    )
+    .meta({ description: 'One for each pair of stables and direction, the largest volume first' }),
+  nodes: z
+    .array(
+      z.object({
+        symbol: stableSymbol,
+        address: stableAddress,
+        inbound_usd: Usd.meta({ description: 'What was got of it, in USD with six decimals' }),
+        outbound_usd: Usd.meta({ description: 'What was given of it, in USD with six decimals' }),
+      }),
+    )
+    .meta({ description: 'One for each stable that has an edge' }),
+}
+
+const dollars = z.number().nonnegative()
+
+/** An anomaly as domain/flow-anomaly.ts makes it. */
+export const FlowAnomalyShape = z.object({
+  from_token: z.string().meta({ description: 'Address of the stable that was given' }),
+  to_token: z.string().meta({ description: 'Address of the stable that was got' }),
+  window_start: z.iso.datetime().meta({ description: 'Begin of the 15 minutes' }),
+  window_end: z.iso.datetime().meta({ description: '15 minutes later; not included' }),
+  observed_flow_usd: dollars.meta({ description: 'What flowed in the window, in USD; 0 where nothing did' }),
+  baseline_mean_usd: dollars.meta({ description: 'Mean of the windows of the seven days before, in USD' }),
+  baseline_stddev_usd: dollars.meta({ description: 'Their standard deviation, population, in USD' }),
+  z_score: z.number().meta({ description: 'Distance of the flow from the mean in standard deviations, signed' }),
+  tx_count: Count.meta({ description: 'Distinct transactions in the window' }),
+  detected_at: z.iso.datetime().meta({ description: 'The instant as of which it was found: the end of the window' }),
+  baseline_windows: Count.meta({ description: 'Windows in the baseline, those without a flow too' }),
+  observations: Count.meta({ description: 'Windows in the baseline with a flow that has a USD value' }),
+})

@@ -1,0 +1,55 @@
+import swagger from '@fastify/swagger'
+import type { FastifyInstance } from 'fastify'
+import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
+import { paymentInfo } from '../../callers/payments/payment-info.js'
+import type { PaymentTerms } from '../../callers/payments/terms.js'
+import { withCommonResponses } from './common-responses.js'
+import type { ApiDocument } from './document.js'
+import { recordedAnswers, withExamples } from './examples.js'
+import { DOCUMENT_HEAD } from './head.js'
+import { withHeaders } from './headers.js'
+import { llmsText } from './llms-text.js'
+import { withNotModified } from './not-modified.js'
+import { tidy } from './tidy.js'
+
+/** The documents change with a release only. */
+const CACHE_CONTROL = 'public, max-age=300'
+
+/**
+ * Describes all routes that are added after it, out of the schemas that serve them and answers that were recorded: at
+ * /openapi.json for programs, at /llms.txt for agents.
+ */
+export async function openapi(app: FastifyInstance, payments: PaymentTerms | null): Promise<void> {
+  const { problems, ...recorded } = recordedAnswers()
+  const prices = new Map<string, string>()
+  const cached = new Set<string>()
+  await app.register(swagger, {
+    openapi: DOCUMENT_HEAD,
+    transform: (route) => {
+      const { price, cache } = route.route.config ?? {}
+      const operationId = route.schema?.operationId
+      if (price !== undefined && operationId) prices.set(operationId, price)
+      if (cache !== undefined && operationId) cached.add(operationId)
+      const { schema, url } = jsonSchemaTransform(route)
+      if (payments === null || price === undefined) return { schema, url }
+      const info = paymentInfo(payments, price, route.schema?.summary ?? '')
+      return { schema: { ...schema, 'x-payment-info': info } as typeof schema, url }
+    },
+    transformObject: (input) => {
+      const document = tidy(jsonSchemaTransformObject(input) as unknown as ApiDocument)
+      const described = withCommonResponses(withExamples(document, recorded), problems)
+      return withHeaders(withNotModified(described, cached)) as object
+    },
+  })
+  const hidden = { schema: { hide: true } }
+  let json: string | null = null
+  app.get('/openapi.json', hidden, async (_, reply) => {
+    json ??= JSON.stringify(app.swagger())
+    return reply.header('cache-control', CACHE_CONTROL).type('application/json; charset=utf-8').send(json)
+  })
+  let text: string | null = null
+  app.get('/llms.txt', hidden, async (_, reply) => {
+    text ??= llmsText(app.swagger() as unknown as ApiDocument, prices)
+    return reply.header('cache-control', CACHE_CONTROL).type('text/plain; charset=utf-8').send(text)
+  })
+}

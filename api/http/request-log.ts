@@ -1,0 +1,107 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
+import type { Bindings, ChildLoggerOptions } from 'pino'
+import type { Caller } from '../callers/caller.js'
+import { type TraceContext, traceContext, traceparentOf } from './trace-context.js'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    traceOf: (request: FastifyRequest) => TraceContext
+    /**
+     * The level at which to log an answer to a request whose trace nobody else knows, and that is not in the log yet; null
+     * where it is not to be logged. By drawing lots: to find out what the trace's own lot is takes longer.
+     */
+    levelNow: (status: number, ms: number) => Level | null
+    /** Logs an answer that was given without a FastifyRequest, to a request without a `traceparent`, as all others are. */
+    logAnswered: (level: Level, request: Answered & { id: string }) => void
+  }
+}
+
+type Level = 'info' | 'debug'
+
+type Answered = {
+  method: string
+  /** Its pattern. */
+  route: string | null
+  url: string
+  headers: IncomingHttpHeaders
+  status: number
+  /** From its arrival to the end of its answer. */
+  ms: number
+  ip: string
+  tier: Caller['tier'] | undefined
+}
+
+/** What the id of a request is called in the log. */
+export const ID_LABEL = 'request_id'
+
+/** An answer that took longer is always logged. */
+const SLOW_MS = 1000
+
+/** An id that somebody else gave a request: told in the log and nowhere else, so that it cannot be taken for ours. */
+const FOREIGN_ID = /^[\x21-\x7e]{1,128}$/
+
+const foreignId = ({ 'x-request-id': id }: IncomingHttpHeaders) =>
+  typeof id === 'string' && FOREIGN_ID.test(id) ? { client_request_id: id } : {}
+
+/** What was asked for. Only what our parameters may hold is logged: a key that was put into the URL by mistake is not. */
+const target = (url: string, status: number): string =>
+  status >= 400 && status < 500 ? (url.split('?', 1)[0] as string) : url
+
+const one = (header: string | string[] | undefined) => (typeof header === 'string' ? header : undefined)
+
+/** Has every line that is logged for a request name it, and its trace. */
+export function tracedLogger(
+  logger: FastifyBaseLogger,
+  bindings: Bindings,
+  options: ChildLoggerOptions,
+  { headers: { traceparent } }: FastifyRequest['raw'],
+): FastifyBaseLogger {
+  const { trace_id } = traceContext(String(bindings[ID_LABEL]), one(traceparent), 0)
+  return logger.child({ ...bindings, trace_id }, options)
+}
+
+/**
+ * One line for each request that failed here or was slow, and for a `share` (0 to 1) of all others; the rest is for
+ * those who debug. The share is one of traces, so that a request that calls several processes is in the logs of all or
+ * of none. Whoever sends a trace along is told in `traceresponse` what the request is in it.
+ */
+export function requestLog(app: FastifyInstance, share: number): void {
+  const everyLevel = app.log.level === 'debug' || app.log.level === 'trace' ? 'debug' : null
+  app.decorate('traceOf', ({ id, headers: { traceparent } }) => traceContext(id, one(traceparent), share))
+
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.headers.traceparent !== undefined) reply.header('traceresponse', traceparentOf(app.traceOf(request)))
+    done()
+  })
+
+  /** Null where it is not to be logged. */
+  function levelOf(sampled: boolean, status: number, ms: number): Level | null {
+    return sampled || status >= 500 || ms > SLOW_MS ? 'info' : everyLevel
+  }
+  const lineOf = ({ headers, url, ms, ...answered }: Answered, { span_id, parent_id }: TraceContext) => ({
+    ...answered,
+    url: target(url, answered.status),
+    ms: Math.round(ms * 10) / 10,
+    ...foreignId(headers),
+    span_id,
+    ...(parent_id && { parent_id }),
+  })
+
+  app.decorate('levelNow', (status, ms) => levelOf(Math.random() < share, status, ms))
+  app.decorate('logAnswered', (level, { id, ...answered }) => {
+    const trace = traceContext(id, undefined, share)
+    app.log[level]({ [ID_LABEL]: id, trace_id: trace.trace_id, ...lineOf(answered, trace) }, 'answered')
+  })
+
+  app.addHook('onResponse', (request, reply, done) => {
+    const { statusCode: status, elapsedTime: ms } = reply
+    const trace = app.traceOf(request)
+    const level = levelOf(trace.sampled, status, ms)
+    if (level === null) return done()
+    const { method, url, headers, ip, caller } = request
+    const route = request.routeOptions.url ?? null
+    request.log[level](lineOf({ method, route, url, headers, status, ms, ip, tier: caller?.tier }, trace), 'answered')
+    done()
+  })
+}

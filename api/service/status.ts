@@ -1,0 +1,153 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { lateJobs, SLOT_JOBS } from '../../clickhouse/jobs/periods.js'
+import { Delay } from '../../clickhouse/store/delays.js'
+import { isoSeconds } from '../../process/instants.js'
+import { problemResponses } from '../http/problem.js'
+import type { ServiceState } from './service-state.js'
+
+const time = z.iso.datetime()
+const count = z.int().nonnegative()
+
+/** Of many gaps only the first are shown. */
+const MOST_GAPS = 50
+
+const DelayShape = Delay.meta({
+  id: 'Delay',
+  description:
+    'How long after their time blocks (or slots of a job) were in, over a period. null where there were none',
+})
+
+const Status = z.object({
+  at: time.meta({ description: 'The instant that the lags are about' }),
+  head: z
+    .object({
+      tag: z.string().meta({ description: 'finalized, or latest on a chain without finality' }),
+      block_number: count.meta({ description: 'Of the head' }),
+      block_time: time.meta({ description: 'Of the head' }),
+      seen_at: time.meta({ description: 'When the node was asked' }),
+    })
+    .nullable()
+    .meta({ description: 'The newest block that may be read, by the node’s last word; null before it was asked' }),
+  newest_block: z
+    .object({
+      block_number: count.meta({ description: 'Of that block' }),
+      block_time: time.meta({ description: 'Of that block' }),
+    })
+    .nullable()
+    .meta({ description: 'The newest block that is in' }),
+  datasets: z
+    .array(
+      z.object({
+        dataset: z.string().meta({ description: 'A family of facts (logs, pegs, state), or what a job publishes' }),
+        newest_at: time.nullable().meta({ description: 'It is true up to this instant' }),
+        lag_blocks: count.nullable().meta({ description: 'Blocks up to the head that it does not know of yet' }),
+        lag_seconds: count.nullable().meta({ description: 'Age of newest_at' }),
+        delay_1h: DelayShape,
+        delay_24h: DelayShape,
+      }),
+    )
+    .meta({ description: 'How far each has come, and how fast it was in the last hour and the last day' }),
+  gaps: z
+    .object({
+      missing_blocks: count.meta({ description: 'Blocks that are not in, though some before and after them are' }),
+      declared_count: count.meta({ description: 'Ranges that could not be read' }),
+      declared: z
+        .array(
+          z.object({
+            dataset: z.string().meta({ description: 'A family of facts' }),
+            from_block: count.meta({ description: 'First block' }),
+            to_block: count.meta({ description: 'Last block, included' }),
+            reason: z.string().meta({ description: 'Why it could not be read' }),
+          }),
+        )
+        .meta({ description: `Ranges, both ends included, that could not be read; at most ${MOST_GAPS}` }),
+    })
+    .meta({ description: 'What is not in' }),
+  invariants: z
+    .object({
+      started_at: time.meta({ description: 'When the check began' }),
+      ended_at: time.meta({ description: 'When it was done' }),
+      findings: z
+        .array(
+          z.object({
+            what: z.string().meta({ description: 'A table, or what has to hold' }),
+            status: z.enum(['match', 'mismatch', 'not checked']).meta({ description: 'What was found' }),
+            scope: z.string().meta({ description: 'What was looked at, or why it was not' }),
+          }),
+        )
+        .meta({ description: 'One for each table and invariant' }),
+    })
+    .nullable()
+    .meta({ description: 'What the newest check of the database against the chain has found; null before the first' }),
+  jobs: z
+    .array(
+      z.object({
+        job: z.string().meta({ description: 'Its name' }),
+        period_seconds: count.meta({ description: 'From one slot to the next' }),
+        last_slot_at: time.nullable().meta({ description: 'The newest slot that is done; null before the first' }),
+        last_success_at: time.nullable().meta({ description: 'When a run last succeeded; null before the first' }),
+        lag_seconds: z.int().nullable().meta({ description: 'How far last_slot_at is behind the newest block' }),
+        is_late: z.boolean().meta({ description: 'Behind the chain for more than three runs' }),
+        done_24h: count.meta({ description: 'Runs that succeeded in the last 24 hours' }),
+        failed_24h: count.meta({ description: 'Runs that failed in the last 24 hours' }),
+        median_ms_24h: count.nullable().meta({ description: 'How long a run took, in milliseconds; null without one' }),
+      }),
+    )
+    .meta({ description: 'How the jobs run' }),
+})
+
+const periods = new Map(SLOT_JOBS.map(({ name, period_seconds }) => [name, period_seconds]))
+const iso = (instant: Date | null): string | null => instant && isoSeconds(instant)
+
+function published(state: ServiceState): z.input<typeof Status> {
+  const { at, head, newest_block, datasets, gaps, findings, jobs } = state
+  const late = lateJobs(SLOT_JOBS, new Map(jobs.map(({ job, lag_seconds }) => [job, lag_seconds])))
+  const [first] = findings
+  return {
+    at: isoSeconds(at),
+    head: head && { ...head, block_time: isoSeconds(head.block_time), seen_at: isoSeconds(head.seen_at) },
+    newest_block: newest_block && { ...newest_block, block_time: isoSeconds(newest_block.block_time) },
+    datasets: datasets.map(({ newest_at, ...dataset }) => ({ ...dataset, newest_at: iso(newest_at) })),
+    gaps: {
+      missing_blocks: state.missing_blocks,
+      declared_count: gaps.length,
+      declared: gaps.slice(0, MOST_GAPS).map(({ family, ...range }) => ({ dataset: family, ...range })),
+    },
+    invariants: first
+      ? {
+          started_at: isoSeconds(first.started_at),
+          ended_at: isoSeconds(first.ended_at),
+          findings: findings.map(({ what, status, scope }) => ({ what, status, scope })),
+        }
+      : null,
+    jobs: jobs.map(({ job, last_slot_at, last_success_at, lag_seconds, runs }) => ({
+      job,
+      period_seconds: periods.get(job) ?? 0,
+      last_slot_at: iso(last_slot_at),
+      last_success_at: iso(last_success_at),
+      lag_seconds,
+      is_late: late.includes(job),
+      done_24h: runs?.done_24h ?? 0,
+      failed_24h: runs?.failed_24h ?? 0,
+      median_ms_24h: runs?.median_ms_24h ?? null,
+    })),
+  }
+}
+
+/** How far the service has come, what is missing, and whether what it has holds: for everybody to see. */
+export const statusRoute =
+  (readState: () => Promise<ServiceState>): FastifyPluginAsyncZod =>
+  async (app) => {
+    const schema = {
+      operationId: 'getStatus',
+      description:
+        'How far the service has come: the newest block that there is and the newest that is in, the lag of every dataset ' +
+        'now and in percentiles of the last hour and day, what is missing, what the newest check found, and the jobs.',
+      tags: ['service'],
+      summary: 'How far behind the chain each dataset is, gaps, checks and jobs',
+      querystring: z.strictObject({}),
+      response: { 200: Status, ...problemResponses(400, 503) },
+    }
+    app.get('/status', { schema }, async () => published(await readState()))
+  }

@@ -1,0 +1,120 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { chainIdentity } from '../../clickhouse/chain/x-chain-identity.js'
+import { livePeg } from '../../clickhouse/peg/peg-at.js'
+import { addSums, PEG_WINDOWS, windowFigures } from '../../clickhouse/peg/peg-window.js'
+import { stablecoinOrigin } from '../../clickhouse/stablecoins/stablecoin-origin.js'
+import { stablecoinStatesOf } from '../../clickhouse/stablecoins/stablecoin-states.js'
+import { stableAddress, stableSymbol } from '../../clickhouse/store/values.js'
+import { isoSeconds } from '../../process/instants.js'
+import { thisSecond } from '../answers/moment.js'
+import { querySignal } from '../answers/query-signal.js'
+import { problemResponses } from '../http/problem.js'
+import type { CuratedBriefings } from './briefings/curated-briefings.js'
+import { measuredBriefing } from './briefings/measured-briefing.js'
+import { RATINGS, rateCentralization, ratePeg, ratePolicy } from './briefings/ratings.js'
+import { NoQuery, requireStable, StableParams, unknownStable } from './stable-params.js'
+
+const rating = z.enum(RATINGS).meta({ description: 'By what was measured, see risk_basis' })
+const basis = z.string().meta({ description: 'In words and figures' })
+
+const Analysis = z.object({
+  address: stableAddress,
+  symbol: stableSymbol,
+  briefing: z
+    .object({
+      origin_kind: z.enum(['curated', 'measured']).meta({
+        description: 'Whether somebody wrote origin, backing and issuer_context, or they are made of measured facts',
+      }),
+      origin: z.string().meta({ description: 'Where the stable comes from' }),
+      backing: z.string().meta({ description: 'not-stated in a measured briefing: the chain does not say' }),
+      issuer_context: z.string().meta({ description: 'Who issues it, and what is known of them' }),
+      risk: z
+        .object({ peg_risk: rating, policy_risk: rating, centralization_risk: rating })
+        .meta({ description: 'One rating for each kind of risk' }),
+      risk_basis: z
+        .object({ peg_risk: basis, policy_risk: basis, centralization_risk: basis })
+        .meta({ description: 'The figures that each rating follows from' }),
+      sources: z
+        .array(
+          z.object({
+            title: z.string().meta({ description: 'What it is called' }),
+            url: z.string().meta({ description: 'Where it is' }),
+          }),
+        )
+        .meta({ description: 'Empty when measured' }),
+      reviewed_on: z.iso.date().nullable().meta({ description: 'When the sources said so; null when measured' }),
+      measured_at: z.iso
+        .datetime()
+        .nullable()
+        .meta({ description: 'When the 7 days of peg_risk end; null before the first sample' }),
+    })
+    .meta({ description: 'What is known of the stable, in words' }),
+})
+
+/** In the reference stable. */
+const PRICE = '0.05'
+
+const WEEK = PEG_WINDOWS.findIndex(({ window }) => window === '7d')
+
+/** The briefing of a stable: `curated` ones where there are any, else what the chain says. */
+export const analysisRoute =
+  (curated: CuratedBriefings): FastifyPluginAsyncZod =>
+  async (app) => {
+    const schema = {
+      tags: ['stablecoins'],
+      operationId: 'getAnalysis',
+      summary: 'A briefing on one stable: where it comes from, what backs it, who issues it, and its risks',
+      description: `Costs ${PRICE} of the reference stable per request, nothing with a subscription key.`,
+      security: [{ subscription: [] }],
+      params: StableParams,
+      querystring: NoQuery,
+      response: { 200: Analysis, ...problemResponses(400, 401, 402, 404, 503) },
+    }
+    app.route({
+      method: 'GET',
+      url: '/stablecoins/:address/analysis',
+      schema,
+      config: { price: PRICE },
+      preHandler: ({ params }) => requireStable(app, params.address),
+      handler: async (request) => {
+        const stable = request.params.address
+        const options = { signal: querySignal(request) }
+        const [[chain], [state], [origin], peg] = await Promise.all([
+          chainIdentity(app.clickhouse, {}, options),
+          stablecoinStatesOf(app.clickhouse, { stables: [stable], at: thisSecond(app) }, options),
+          stablecoinOrigin(app.clickhouse, { stable }, options),
+          livePeg(app.clickhouse, { stable }, options),
+        ])
+        if (!state || !origin) throw unknownStable(stable)
+        const written = chain ? curated.of(chain.chain_id, stable) : null
+        const peg_risk = ratePeg(stable, windowFigures(peg.windows[WEEK] ?? addSums([])))
+        const policy_risk = ratePolicy(state.policy)
+        const centralization_risk = rateCentralization(state.supply, state.policy)
+        const said = written ?? measuredBriefing(state, origin)
+        return {
+          address: stable,
+          symbol: state.symbol,
+          briefing: {
+            origin_kind: written ? ('curated' as const) : ('measured' as const),
+            origin: said.origin,
+            backing: said.backing,
+            issuer_context: said.issuer_context,
+            risk: {
+              peg_risk: peg_risk.rating,
+              policy_risk: policy_risk.rating,
+              centralization_risk: centralization_risk.rating,
+            },
+            risk_basis: {
+              peg_risk: peg_risk.basis,
+              policy_risk: policy_risk.basis,
+              centralization_risk: centralization_risk.basis,
+            },
+            sources: written?.sources ?? [],
+            reviewed_on: written?.reviewed_on ?? null,
+            measured_at: peg.windows_as_of && isoSeconds(peg.windows_as_of),
+          },
+        }
+      },
+    })
+  }

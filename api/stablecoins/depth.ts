@@ -1,0 +1,101 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { depthQuote } from '../../clickhouse/depth/depth.js'
+import { depthAt } from '../../clickhouse/depth/depth-at.js'
+import { stableAddress } from '../../clickhouse/store/values.js'
+import { isoSeconds } from '../../process/instants.js'
+import { AS_OF_HEADER, AsOfQuery, readAsOf, requireHistory } from '../answers/as-of-query.js'
+import { CACHE_POLICIES } from '../answers/cache/policies.js'
+import { thisSecond } from '../answers/moment.js'
+import { querySignal } from '../answers/query-signal.js'
+import { Coverage } from '../answers/shapes.js'
+import { problemResponses } from '../http/problem.js'
+import { requireStable, StableParams } from './stable-params.js'
+
+const Quote = z.object({
+  status: z.string().meta({ description: 'quoted, or why there is no quote' }),
+  amount: z.string().nullable().meta({ description: 'For all of the size, in base units of the reference stable' }),
+  price: z.number().nullable().meta({ description: 'For one token of it, in the reference stable' }),
+  slippage_bps: z
+    .number()
+    .nullable()
+    .meta({ description: 'How much worse than the price of a single token, in basis points' }),
+})
+
+const DepthResponse = z.object({
+  address: stableAddress,
+  as_of: z.iso.datetime().nullable().meta({ description: 'The requested point in time; null in live answers' }),
+  block_number: z
+    .int()
+    .nullable()
+    .meta({ description: 'Height of the block that was asked; null before the first sample' }),
+  sampled_at: z.iso.datetime().nullable().meta({ description: 'Time of that block' }),
+  coverage: Coverage,
+  sizes: z
+    .array(
+      z.object({
+        size_tokens: z.int().meta({ description: 'How many whole tokens' }),
+        sell: Quote.meta({ description: 'What they sell for' }),
+        buy: Quote.meta({ description: 'What they cost' }),
+      }),
+    )
+    .meta({ description: 'From 1,000 to 1,000,000 tokens; empty before the first sample' }),
+})
+
+function coverageOf(quotes: readonly { amount: string | null }[]): z.infer<typeof Coverage> {
+  if (quotes.length === 0) return { status: 'unavailable', message: 'Its depth has not been sampled yet.' }
+  const quoted = quotes.filter(({ amount }) => amount !== null).length
+  if (quoted === quotes.length) return { status: 'complete', message: 'Every size is quoted on both sides.' }
+  if (quoted === 0) return { status: 'unavailable', message: 'No size is quoted.' }
+  return {
+    status: 'partial',
+    message: `${quoted} of ${quotes.length} quotes are there; the status says why not the others.`,
+  }
+}
+
+/** What large amounts of a stable sell for and cost. */
+export const depthRoute: FastifyPluginAsyncZod = async (app) => {
+  const config = { cache: CACHE_POLICIES.depth }
+  const schema = {
+    tags: ['peg'],
+    operationId: 'getDepth',
+    summary: 'Price and slippage by size, selling and buying, now or at any time',
+    description:
+      'What the chain’s own exchange answers for each size at the newest block that was asked, every few minutes.',
+    params: StableParams,
+    querystring: z.strictObject(AsOfQuery),
+    response: { 200: DepthResponse, ...problemResponses(400, 404, 503) },
+  }
+  app.get('/stablecoins/:address/depth', { schema, config }, async (request, reply) => {
+    const { address } = request.params
+    const asOf = readAsOf(app, request.query)
+    await requireStable(app, address)
+    const signal = querySignal(request)
+    if (asOf !== null) await requireHistory(app, asOf, { signal })
+    const rows = await depthAt(app.clickhouse, { stable: address, as_of: asOf ?? thisSecond(app) }, { signal })
+    const sizes = rows.map(({ size_tokens, ...row }) => ({
+      size_tokens,
+      sell: depthQuote('sell', {
+        status: row.sell_status,
+        raw: row.sell_raw,
+        size_tokens,
+        one_token_micros: row.sell_micros,
+      }),
+      buy: depthQuote('buy', {
+        status: row.buy_status,
+        raw: row.buy_raw,
+        size_tokens,
+        one_token_micros: row.buy_micros,
+      }),
+    }))
+    if (asOf !== null) reply.header(AS_OF_HEADER, isoSeconds(asOf))
+    return {
+      address,
+      as_of: asOf && isoSeconds(asOf),
+      block_number: rows[0]?.block_number ?? null,
+      sampled_at: rows[0] ? isoSeconds(rows[0].block_time) : null,
+      coverage: coverageOf(sizes.flatMap(({ sell, buy }) => [sell, buy])),
+      sizes,
+    }
+  })
+}

@@ -1,0 +1,22 @@
+import { z } from 'zod'
+import labels from './labels.json' with { type: 'json' }
+
+/** Who is behind an account, and where that is said. */
+const LabelEntry = z.strictObject({
+  address: z.string().regex(/^0x[0-9a-f]{40}$/),
+  label: z.string().min(1),
+  source: z.url(),
+})
+
+const known = new Map(
+  z
+    .array(LabelEntry)
+    .parse(labels)
+    .map(({ address, label }) => [address, label]),
+)
+
+/** A label in an answer. */
+export const Label = z.string().nullable().meta({ description: 'Who that is, where it is known' })
+
+/** The curated label of a lower-case address; null where there is none. */
+export const labelOf = (address: string): string | null => known.get(address) ?? null

@@ -1,0 +1,78 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { type PegEvent, pegEventsAt } from '../../clickhouse/peg/peg-events-at.js'
+import { PegEventKey } from '../../clickhouse/peg/x-peg-events.js'
+import { stableAddress } from '../../clickhouse/store/values.js'
+import { isoSeconds } from '../../process/instants.js'
+import { AS_OF_HEADER, AsOfQuery, readAsOf, requireHistory } from '../answers/as-of-query.js'
+import { CACHE_POLICIES } from '../answers/cache/policies.js'
+import { CursorQuery, LimitQuery, NextCursor, page } from '../answers/cursor.js'
+import { querySignal } from '../answers/query-signal.js'
+import { problemResponses } from '../http/problem.js'
+import { requireStable, StableParams } from './stable-params.js'
+
+const PegEventShape = z.object({
+  severity: z.enum(['mild', 'severe']).meta({
+    description: 'mild: more than 10 bps from 1.00 for at least 5 minutes; severe: more than 50 bps for at least 1',
+  }),
+  started_at: z.iso.datetime().meta({ description: 'Time of the first sample outside' }),
+  ended_at: z.iso
+    .datetime()
+    .nullable()
+    .meta({ description: 'Time of the first sample back inside; null while ongoing' }),
+  duration_seconds: z
+    .int()
+    .meta({ description: 'Seconds from the first sample outside; while ongoing, until the newest sample' }),
+  max_deviation_bps: z.number().meta({ description: 'Largest distance from 1.00 in basis points, so far' }),
+  started_block: z.int().meta({ description: 'Height of the first block outside' }),
+  ended_block: z.int().nullable().meta({ description: 'Height of the first block back inside; null while ongoing' }),
+  ongoing: z.boolean().meta({ description: 'Whether it goes on' }),
+})
+
+const PegEventsResponse = z.object({
+  address: stableAddress,
+  events: z.array(PegEventShape).meta({ description: 'Newest first' }),
+  next_cursor: NextCursor,
+})
+
+const published = ({ max_deviation_micros, started_at, ended_at, ...event }: PegEvent) => ({
+  ...event,
+  started_at: isoSeconds(started_at),
+  ended_at: ended_at && isoSeconds(ended_at),
+  max_deviation_bps: max_deviation_micros / 100,
+  ongoing: ended_at === null,
+})
+
+const keyOf = ({ started_at, started_block, severity }: PegEvent): PegEventKey => [
+  started_at.getTime() / 1000,
+  started_block,
+  severity,
+]
+
+export const pegEventsRoute: FastifyPluginAsyncZod = async (app) => {
+  const config = { cache: CACHE_POLICIES.pegEvents }
+  const schema = {
+    tags: ['peg'],
+    operationId: 'listPegEvents',
+    summary: 'Breaks of the peg, newest first, now or as they were known at any time',
+    description:
+      'Mild and severe breaks are two tracks of events, found every two minutes of chain time. With as_of, what ended later is told as ongoing.',
+    params: StableParams,
+    querystring: z.strictObject({ ...AsOfQuery, limit: LimitQuery, cursor: CursorQuery(PegEventKey) }),
+    response: { 200: PegEventsResponse, ...problemResponses(400, 404, 503) },
+  }
+  app.get('/stablecoins/:address/peg-events', { schema, config }, async (request, reply) => {
+    const { address: stable } = request.params
+    const { limit, cursor: after } = request.query
+    const as_of = readAsOf(app, request.query)
+    await requireStable(app, stable)
+    const signal = querySignal(request)
+    if (as_of !== null) {
+      await requireHistory(app, as_of, { signal })
+      reply.header(AS_OF_HEADER, isoSeconds(as_of))
+    }
+    const events = await pegEventsAt(app.clickhouse, { stable, as_of, limit: limit + 1, after }, { signal })
+    const { rows, next_cursor } = page(events, limit, keyOf)
+    return { address: stable, events: rows.map(published), next_cursor }
+  })
+}

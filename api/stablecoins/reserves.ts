@@ -1,0 +1,91 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { pegCoverage } from '../../clickhouse/peg/coverage.js'
+import { backingUsd, RESERVE_TYPES } from '../../clickhouse/reserves/reserves.js'
+import { reservesAt } from '../../clickhouse/reserves/reserves-at.js'
+import { stableAddress } from '../../clickhouse/store/values.js'
+import { isoSeconds } from '../../process/instants.js'
+import { AsOfQuery } from '../answers/as-of-query.js'
+import { CACHE_POLICIES } from '../answers/cache/policies.js'
+import { Coverage } from '../answers/shapes.js'
+import { readSnapshot } from '../answers/snapshot.js'
+import { problemResponses } from '../http/problem.js'
+import { StableParams } from './stable-params.js'
+
+const usd = z.number().nonnegative().nullable()
+
+/** What is said of an issuer that the registry does not have. */
+const UNDISCLOSED = { label: 'Undisclosed issuer', issuer: 'unknown', backing_model: 'unknown' }
+
+const ReservesResponse = z.object({
+  address: stableAddress,
+  total_backing_usd: usd.meta({
+    description: 'Supply on this chain times price, in USD; null when either was not measured',
+  }),
+  reserves: z
+    .array(
+      z.object({
+        reserve_type: z.enum(RESERVE_TYPES).meta({ description: 'unknown: nobody has said who issues it' }),
+        backing_usd: usd.meta({ description: 'Supply on this chain times price, in USD' }),
+        attestation_source: z.url().nullable().meta({ description: 'The issuer’s transparency page' }),
+        attested_at: z.iso.datetime().nullable().meta({
+          description: 'When what is said of the issuer was last compared with its sources',
+        }),
+        verified_by: z
+          .enum(['service_curated', 'unverified'])
+          .meta({ description: 'Whether this service has compared it with the issuer’s page' }),
+        notes: z
+          .object({
+            label: z.string().meta({ description: 'What it is called' }),
+            issuer: z.string().meta({ description: 'Who issues it' }),
+            backing_model: z.string().meta({ description: 'What the issuer holds against it' }),
+          })
+          .meta({ description: 'What is said of it' }),
+      }),
+    )
+    .meta({ description: 'One entry a kind of reserve' }),
+  computed_at: z.iso.datetime().meta({ description: 'The full hour that the figures are about' }),
+  coverage: Coverage,
+})
+
+export const reservesRoute: FastifyPluginAsyncZod = async (app) => {
+  const config = { cache: CACHE_POLICIES.reserves }
+  const schema = {
+    tags: ['reserves'],
+    operationId: 'getReserves',
+    summary: 'What stands behind a stable on this chain, now or at any time',
+    description: 'The amount that is on this chain, every full hour; not the issuer’s reserves elsewhere.',
+    params: StableParams,
+    querystring: z.strictObject(AsOfQuery),
+    response: { 200: ReservesResponse, ...problemResponses(400, 404, 503) },
+  }
+  app.get('/stablecoins/:address/reserves', { schema, config }, async (request, reply) => {
+    const snapshot = await readSnapshot(app, { request, reply, what: 'reserves' }, reservesAt)
+    const { slot_at, reserve_type, supply_raw, price_micros, sample_status, ...entry } = snapshot
+    const { attestation_source, attested_at } = entry
+    const backing_usd = backingUsd(supply_raw === null ? null : BigInt(supply_raw), price_micros)
+    return {
+      address: request.params.address,
+      total_backing_usd: backing_usd,
+      reserves: [
+        {
+          reserve_type,
+          backing_usd,
+          attestation_source,
+          attested_at: attested_at && isoSeconds(attested_at),
+          verified_by: attested_at ? ('service_curated' as const) : ('unverified' as const),
+          notes: {
+            label: entry.label ?? UNDISCLOSED.label,
+            issuer: entry.issuer ?? UNDISCLOSED.issuer,
+            backing_model: entry.backing_model ?? UNDISCLOSED.backing_model,
+          },
+        },
+      ],
+      computed_at: slot_at.toISOString(),
+      coverage:
+        supply_raw === null
+          ? { status: 'unavailable' as const, message: 'Its supply was never read.' }
+          : pegCoverage(sample_status, price_micros !== null),
+    }
+  })
+}

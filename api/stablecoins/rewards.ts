@@ -1,0 +1,99 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { chainIdentity } from '../../clickhouse/chain/x-chain-identity.js'
+import { rewardDistributionSums } from '../../clickhouse/rewards/distribution-sums.js'
+import { effectiveApyPct, rewardsCoverage, rewardsEndedAt } from '../../clickhouse/rewards/formula-rewards.js'
+import { RewardOptIns, rewardOptIns } from '../../clickhouse/rewards/opt-in-counts.js'
+import { RewardDistributionRow, recentRewardDistributions } from '../../clickhouse/rewards/recent-distributions.js'
+import { rewardPool } from '../../clickhouse/rewards/reward-pool.js'
+import { RewardFunder, topRewardFunders } from '../../clickhouse/rewards/top-funders.js'
+import { integerText, stableAddress } from '../../clickhouse/store/values.js'
+import { AsOfQuery } from '../answers/as-of-query.js'
+import { CACHE_POLICIES } from '../answers/cache/policies.js'
+import { AsOfEcho, readMoment } from '../answers/moment.js'
+import { querySignal } from '../answers/query-signal.js'
+import { Coverage } from '../answers/shapes.js'
+import { problemResponses } from '../http/problem.js'
+import { Label, labelOf } from './labels.js'
+import { StableParams } from './stable-params.js'
+
+const tokens = z.number().nonnegative()
+
+/** Reads of the chain as it is: not in answers about the past, of which only the sums are told. */
+const LiveReads = z.object({
+  effective_apy_pct: tokens
+    .nullable()
+    .meta({ description: 'In percent: last_7d_tokens / opted_in_tokens x 365/7 x 100' }),
+  opted_in_supply: integerText.nullable().meta({ description: 'In base units: 6 decimals' }),
+  opted_in_tokens: tokens.nullable().meta({ description: 'The same in whole tokens' }),
+  global_reward_per_token: integerText
+    .nullable()
+    .meta({ description: 'Base units that one that was opted in all along has earned, times 1e18' }),
+})
+
+const Rewards = z.object({
+  address: stableAddress,
+  as_of: AsOfEcho,
+  ...LiveReads.partial().shape,
+  distribution_count: z.int().nonnegative().meta({ description: 'How often something was given' }),
+  distributed: z
+    .object({
+      last_24h_tokens: tokens.meta({ description: 'In whole tokens' }),
+      last_7d_tokens: tokens.meta({ description: 'In whole tokens' }),
+      all_time_tokens: tokens.meta({ description: 'In whole tokens' }),
+    })
+    .meta({ description: 'What was given to holders' }),
+  opt_in: RewardOptIns.meta({ description: 'How many take part' }),
+  top_funders: z
+    .array(RewardFunder.extend({ label: Label }))
+    .meta({ description: 'The ten who gave most, most first' }),
+  recent_distributions: z
+    .array(RewardDistributionRow.extend({ funder_label: Label }))
+    .meta({ description: 'The last ten, newest first' }),
+  coverage: Coverage,
+})
+
+const NEVER_READ = { opted_in_supply: null, opted_in_tokens: null, global_reward_per_token: null }
+const NO_SUMS = { distribution_count: 0, last_24h_tokens: 0, last_7d_tokens: 0, all_time_tokens: 0 }
+const NO_OPT_INS = { recipient_count: 0, distinct_recipients: 0, redirected_count: 0 }
+
+export const rewardsRoute: FastifyPluginAsyncZod = async (app) => {
+  const config = { cache: CACHE_POLICIES.rewards }
+  const schema = {
+    tags: ['rewards'],
+    operationId: 'getRewards',
+    summary: 'What was given to the holders of a stable, by whom, and how many take part',
+    description: 'Live answers have the state of the pool too; answers about the past have the sums alone.',
+    params: StableParams,
+    querystring: z.strictObject(AsOfQuery),
+    response: { 200: Rewards, ...problemResponses(400, 404, 503) },
+  }
+  app.get('/stablecoins/:address/rewards', { schema, config }, async (request, reply) => {
+    const { address } = request.params
+    const { at, as_of } = await readMoment(app, request, reply, address)
+    const params = { stable: address, at }
+    const options = { signal: querySignal(request) }
+    const [[sums = NO_SUMS], funders, recent, [opt_in = NO_OPT_INS], [pool = NEVER_READ], [chain]] = await Promise.all([
+      rewardDistributionSums(app.clickhouse, params, options),
+      topRewardFunders(app.clickhouse, params, options),
+      recentRewardDistributions(app.clickhouse, params, options),
+      rewardOptIns(app.clickhouse, params, options),
+      rewardPool(app.clickhouse, params, options),
+      chainIdentity(app.clickhouse, {}, options),
+    ])
+    const endedAt = rewardsEndedAt(chain?.chain_id, at)
+    const { distribution_count, ...distributed } = sums
+    const apy = endedAt ? null : effectiveApyPct(distributed.last_7d_tokens, pool.opted_in_tokens)
+    return {
+      address,
+      as_of,
+      ...(as_of === null && { effective_apy_pct: apy, ...pool }),
+      distribution_count,
+      distributed,
+      opt_in,
+      top_funders: funders.map((funder) => ({ ...funder, label: labelOf(funder.address) })),
+      recent_distributions: recent.map((given) => ({ ...given, funder_label: labelOf(given.funder) })),
+      coverage: rewardsCoverage({ isRead: as_of !== null || pool.opted_in_supply !== null, endedAt }),
+    }
+  })
+}

@@ -1,0 +1,102 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { type RiskSnapshotRow, riskAt } from '../../clickhouse/risk/risk-at.js'
+import { policyType, stableAddress } from '../../clickhouse/store/values.js'
+import { AsOfQuery } from '../answers/as-of-query.js'
+import { CACHE_POLICIES } from '../answers/cache/policies.js'
+import { Coverage } from '../answers/shapes.js'
+import { readSnapshot } from '../answers/snapshot.js'
+import { problemResponses } from '../http/problem.js'
+import { StableParams } from './stable-params.js'
+
+const score = z.number().min(0).max(100)
+const count = z.int().nonnegative()
+const integerText = z.string().regex(/^\d+$/)
+
+const RiskInputs = z.object({
+  quoted_count_24h: count.meta({ description: 'Samples with a price in the 24 hours up to computed_at' }),
+  unquoted_count_24h: count.meta({ description: 'Samples without one' }),
+  stddev_bps_24h: z
+    .number()
+    .nullable()
+    .meta({ description: 'Standard deviation of the price in basis points, population; null without a price' }),
+  max_deviation_bps_24h: z
+    .number()
+    .nullable()
+    .meta({ description: 'Largest distance from 1 in basis points; null without a price' }),
+  has_open_mild: z.boolean().meta({ description: 'Whether a mild peg break goes on' }),
+  has_open_severe: z.boolean().meta({ description: 'Whether a severe one goes on' }),
+  mild_events_7d: count.meta({ description: 'Mild peg breaks under way at any time of the last 7 days' }),
+  severe_events_7d: count.meta({ description: 'Severe ones' }),
+  supply: z
+    .object({
+      current: integerText.meta({ description: 'Supply' }),
+      cap: integerText.nullable().meta({ description: 'null when there is no cap' }),
+    })
+    .nullable()
+    .meta({ description: 'In base units; null when the state was never read' }),
+  policy: z
+    .object({
+      type: policyType,
+      policy_id: integerText.meta({ description: 'Number of the policy on the chain' }),
+      paused: z.boolean().meta({ description: 'Whether all transfers are stopped' }),
+    })
+    .nullable()
+    .meta({ description: 'null when the state was never read' }),
+  state_block_number: z.int().nullable().meta({ description: 'Block at whose end supply and policy were read' }),
+  policy_events_7d: count.meta({ description: 'Times that the policy was changed in the last 7 days' }),
+})
+
+const RiskResponse = z.object({
+  address: stableAddress,
+  composite: score.meta({
+    description: 'Higher is riskier: 0.4 peg_risk + 0.3 peg_break_risk + 0.2 supply_risk + 0.1 policy_risk',
+  }),
+  components: z
+    .object({
+      peg_risk: score.meta({ description: '0 to 100, by the spread of the price in 24 hours' }),
+      peg_break_risk: score.meta({ description: '0 to 100, by open peg breaks and those of seven days' }),
+      supply_risk: score.meta({ description: '0 to 100, by how near the supply is to its cap' }),
+      policy_risk: score.meta({ description: '0 to 100, by who may send and receive, and how often that changed' }),
+    })
+    .meta({ description: 'What it is made of' }),
+  computed_at: z.iso.datetime().meta({ description: 'The five-minute mark that the score is about' }),
+  methodology: z.string().meta({ description: 'Which formula' }),
+  inputs: RiskInputs.meta({ description: 'What went into it, so that anybody can compute it again' }),
+  coverage: Coverage,
+})
+
+function riskCoverage({ stddev_bps_24h, supply }: RiskSnapshotRow['inputs']): z.infer<typeof Coverage> {
+  const missing = [
+    ...(stddev_bps_24h === null ? ['it had no price in 24 hours'] : []),
+    ...(supply === null ? ['its supply and policy were never read'] : []),
+  ]
+  if (missing.length === 0) return { status: 'complete', message: 'Every component was measured.' }
+  return {
+    status: 'partial',
+    message: `Not all of it was measured: ${missing.join(', and ')}. What was not counts 20 points.`,
+  }
+}
+
+export const riskRoute: FastifyPluginAsyncZod = async (app) => {
+  const config = { cache: CACHE_POLICIES.risk }
+  const schema = {
+    tags: ['risk'],
+    operationId: 'getRisk',
+    summary: 'How risky a stable is, now or at any time, and what the score is made of',
+    description:
+      'Computed every five minutes of chain time, and kept: a score of the past is the one that was published then.',
+    params: StableParams,
+    querystring: z.strictObject(AsOfQuery),
+    response: { 200: RiskResponse, ...problemResponses(400, 404, 503) },
+  }
+  app.get('/stablecoins/:address/risk', { schema, config }, async (request, reply) => {
+    const { slot_at, ...snapshot } = await readSnapshot(app, { request, reply, what: 'risk' }, riskAt)
+    return {
+      address: request.params.address,
+      ...snapshot,
+      computed_at: slot_at.toISOString(),
+      coverage: riskCoverage(snapshot.inputs),
+    }
+  })
+}

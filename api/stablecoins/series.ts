@@ -1,0 +1,166 @@
+import type { FastifyInstance } from 'fastify'
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { chainSpan } from '../../clickhouse/chain/chain-span.js'
+import { pegSeries } from '../../clickhouse/peg/series.js'
+import { riskSeries } from '../../clickhouse/risk/risk-series.js'
+import { riskSpan } from '../../clickhouse/risk/risk-span.js'
+import { BUCKET_SECONDS, type BucketPage, bucketPage, type Interval } from '../../clickhouse/store/buckets.js'
+import { stableAddress } from '../../clickhouse/store/values.js'
+import { supplySeries } from '../../clickhouse/supply/supply-series.js'
+import { CursorQuery } from '../answers/cursor.js'
+import { querySignal } from '../answers/query-signal.js'
+import { costOfRows, IntervalQuery, RangeQuery, readRange } from '../answers/range.js'
+import { exportResponse, sendExport } from '../answers/send-export.js'
+import { problemResponses } from '../http/problem.js'
+import { requireStable, StableParams } from './stable-params.js'
+
+const SeriesQuery = z.strictObject({
+  ...RangeQuery,
+  ...IntervalQuery,
+  cursor: CursorQuery(z.int().min(0).max(0xffff_ffff)),
+})
+
+const bucket = {
+  bucket_start: z.iso.datetime().meta({ description: 'Begin of the bucket, not included' }),
+  bucket_end: z.iso.datetime().meta({ description: 'End of the bucket, included' }),
+}
+const price = z.number().nonnegative().nullable()
+const outside = (bps: number) =>
+  z
+    .int()
+    .nonnegative()
+    .nullable()
+    .meta({ description: `Seconds that the price was more than ${bps} bps from 1.00; null without a price` })
+const amount = z.string().regex(/^\d+$/)
+
+const PegBucket = z.object({
+  ...bucket,
+  open: price.meta({ description: 'The first price in the bucket, in the reference stable; null without one' }),
+  high: price.meta({ description: 'The highest price' }),
+  low: price.meta({ description: 'The lowest price' }),
+  close: price.meta({ description: 'The last price' }),
+  mean: price.meta({ description: 'Over the samples with a price' }),
+  seconds_outside_10bps: outside(10),
+  seconds_outside_50bps: outside(50),
+  sample_count: z.int().nonnegative().meta({ description: 'Samples with a price' }),
+  unquoted_count: z.int().nonnegative().meta({ description: 'Samples without a price' }),
+})
+
+const SupplyBucket = z.object({
+  ...bucket,
+  supply: amount.nullable().meta({ description: 'Base units at the end of the bucket' }),
+  cap: amount.nullable().meta({ description: 'Base units at the end of the bucket; null when there is none' }),
+  minted: amount.meta({ description: 'Base units within the bucket' }),
+  burned: amount.meta({ description: 'Base units within the bucket' }),
+})
+
+const score = z.number().min(0).max(100).nullable()
+
+const RiskBucket = z.object({
+  ...bucket,
+  composite: score.meta({ description: 'As of the end of the bucket; null before the first snapshot' }),
+  peg_risk: score.meta({ description: '0 to 100, as of the end of the bucket' }),
+  peg_break_risk: score.meta({ description: '0 to 100, as of the end of the bucket' }),
+  supply_risk: score.meta({ description: '0 to 100, as of the end of the bucket' }),
+  policy_risk: score.meta({ description: '0 to 100, as of the end of the bucket' }),
+  methodology: z.string().nullable().meta({ description: 'Which formula' }),
+  composite_min: score.meta({ description: 'The lowest of the snapshots in the bucket; null without one' }),
+  composite_max: score.meta({ description: 'The highest of the snapshots in the bucket; null without one' }),
+  snapshot_count: z.int().nonnegative().meta({ description: 'Snapshots in the bucket' }),
+})
+
+type SpanOf = (app: FastifyInstance, stable: string, signal: AbortSignal) => Promise<Span | undefined>
+type Span = { oldest: number; newest: number }
+
+const spanOfChain: SpanOf = async (app, _, signal) => (await chainSpan(app.clickhouse, {}, { signal }))[0]
+
+/** Snapshots are taken at whole seconds, once, so that a bucket is finished with the one at its very end. */
+const spanOfRisk: SpanOf = async (app, stable, signal) => {
+  const [span] = await riskSpan(app.clickhouse, { stable }, { signal })
+  return span && { ...span, newest: span.newest + 1 }
+}
+
+/** The buckets that an answer has; none before there is anything to be in them. */
+async function bucketsOf(
+  app: FastifyInstance,
+  query: z.output<typeof SeriesQuery>,
+  spanOf: () => Promise<Span | undefined>,
+): Promise<BucketPage> {
+  const range = readRange(app, query)
+  const span = await spanOf()
+  if (!span) return { first: 0, end: 0, count: 0, next: null }
+  const { interval, limit, cursor: after } = query
+  return bucketPage({ interval, limit, after, ...range, ...span })
+}
+
+const head = (address: string, interval: Interval) => ({ address, interval })
+const Head = {
+  address: stableAddress,
+  interval: z
+    .enum(Object.keys(BUCKET_SECONDS) as [Interval, ...Interval[]])
+    .meta({ description: 'Length of the buckets' }),
+}
+
+/** What a stable's price, supply and risk were over time, in buckets of equal length without holes. */
+export const seriesRoutes: FastifyPluginAsyncZod = async (app) => {
+  const routes = [
+    {
+      name: 'peg',
+      tag: 'peg',
+      operationId: 'getPegSeries',
+      summary: 'Price against the reference stable by bucket',
+      rows: pegSeries,
+      spanOf: spanOfChain,
+      Row: PegBucket,
+    },
+    {
+      name: 'supply',
+      tag: 'stablecoins',
+      operationId: 'getSupplySeries',
+      summary: 'Supply and cap by bucket',
+      rows: supplySeries,
+      spanOf: spanOfChain,
+      Row: SupplyBucket,
+    },
+    {
+      name: 'risk',
+      tag: 'risk',
+      operationId: 'getRiskSeries',
+      summary: 'Risk by bucket',
+      rows: riskSeries,
+      spanOf: spanOfRisk,
+      Row: RiskBucket,
+    },
+  ]
+  for (const { name, tag, operationId, summary, rows, spanOf, Row } of routes) {
+    const schema = {
+      tags: [tag],
+      operationId,
+      summary,
+      description:
+        'Buckets of equal length without holes, aligned to UTC, oldest first; a page has at most limit of them.',
+      params: StableParams,
+      querystring: SeriesQuery,
+      response: { 200: exportResponse(Head, Row), ...problemResponses(400, 404, 503) },
+    }
+    const cost = ({ query }: { query: z.output<typeof SeriesQuery> }): number => {
+      const { from, to } = readRange(app, query)
+      return costOfRows(Math.min(query.limit, (to - from) / BUCKET_SECONDS[query.interval]))
+    }
+    const route = { schema, exposeHeadRoute: false, config: { cost } }
+    app.get(`/stablecoins/:address/${name}/series`, route, async (request, reply) => {
+      const { address: stable } = request.params
+      const { interval, format } = request.query
+      await requireStable(app, stable)
+      const { first, end, next } = await bucketsOf(app, request.query, () => spanOf(app, stable, querySignal(request)))
+      return sendExport(app, request, reply, {
+        format,
+        filename: `${name}-${stable}-${interval}-${first}`,
+        head: head(stable, interval),
+        next,
+        rows: (options) => rows(app.clickhouse, { stable, interval: BUCKET_SECONDS[interval], first, end }, options),
+      })
+    })
+  }
+}

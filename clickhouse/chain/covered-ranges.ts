@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import { FAMILIES } from '../facts/facts.js'
+import { defineQuery } from '../store/define-query.js'
+
+const CoveredRange = z.object({
+  family: z.enum(FAMILIES),
+  stables: z.array(z.string()),
+  from_block: z.int(),
+  to_block: z.int(),
+})
+export type CoveredRange = z.infer<typeof CoveredRange>
+
+/**
+ * The ranges of blocks, both ends included, that are in, by family, oldest first; ranges that meet are one. `stables` is
+ * empty where the range is in for every stable. Of what a rollback met, only the blocks count that it kept. Batches
+ * that have nothing of the blocks from `from_block` to `to_block` may be left out.
+ */
+export const coverage = defineQuery({
+  name: 'coverage',
+  params: z.object({ from_block: z.int().default(0), to_block: z.int().default(Number.MAX_SAFE_INTEGER) }),
+  row: CoveredRange,
+  sql: `
+    WITH
+        (SELECT groupUniqArray((after_sequence, kept_block)) FROM ingest_rollbacks) AS rollbacks
+    SELECT family, stables, toUInt32(min(from_block)) AS from_block, toUInt32(max(last_block)) AS to_block
+    FROM
+    (
+        SELECT family, stables, from_block, last_block,
+               sum(begins) OVER (PARTITION BY family, stables ORDER BY from_block, last_block) AS island
+        FROM
+        (
+            SELECT family, stables, from_block, last_block,
+                   from_block > 1 + max(last_block) OVER (PARTITION BY family, stables ORDER BY from_block, last_block
+                                                          ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS begins
+            FROM
+            (
+                SELECT arrayJoin(families) AS family, arraySort(if(family IN ('pegs', 'state'), stables, [])) AS stables, from_block,
+                       if(track = 'tip', arrayMin(arrayPushBack(arrayMap(r -> if(r.1 >= sequence_number, r.2, to_block), rollbacks), to_block)),
+                          to_block) AS last_block
+                FROM ingest_batches
+                WHERE state = 'committed' AND to_block >= {from_block: UInt64} AND ingest_batches.from_block <= {to_block: UInt64}
+            )
+            WHERE last_block >= from_block
+        )
+    )
+    GROUP BY family, stables, island
+    ORDER BY family, from_block, stables`,
+})

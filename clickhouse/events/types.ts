@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto'
+import { isoSeconds } from '../../process/instants.js'
+import type { PublishedAnomaly } from '../flows/flow-anomaly.js'
+
+/** Everything that subscribers can be told of. */
+export const EVENT_TYPES = [
+  'peg_break.started',
+  'peg_break.ended',
+  'flow_anomaly.detected',
+  'system.health_drift',
+] as const
+export type EventType = (typeof EVENT_TYPES)[number]
+
+/** An event as a detector finds it, before it has a place in the log. */
+export type FoundEvent = {
+  id: string
+  type: EventType
+  /** What it is about, in words of the machine. */
+  subject: string
+  /** Stables that it concerns, lower case; none where it is about the service itself. */
+  stables: readonly string[]
+  occurred_at: Date
+  data: Record<string, unknown>
+}
+
+/** An event as it is published: in lists, on the stream and, with a delivery's id, in webhooks. */
+export type PublishedEvent = {
+  id: string
+  /** Its place in the log: where a reader goes on. */
+  sequence: number
+  event: EventType
+  occurred_at: string
+  recorded_at: string
+  data: Record<string, unknown>
+}
+
+/** An event of the log as it is published. */
+export function publishedEvent(event: {
+  sequence: number
+  id: string
+  type: EventType
+  occurred_at: Date
+  recorded_at: Date
+  data: Record<string, unknown>
+}): PublishedEvent {
+  const { id, sequence, type, occurred_at, recorded_at, data } = event
+  return {
+    id,
+    sequence,
+    event: type,
+    occurred_at: isoSeconds(occurred_at),
+    recorded_at: recorded_at.toISOString(),
+    data,
+  }
+}
+
+/** An id is a function of what is announced, so that whoever finds the same again finds the same id. */
+function found(
+  type: EventType,
+  subject: string,
+  stables: readonly string[],
+  occurred_at: Date,
+  data: FoundEvent['data'],
+  occasion = '',
+): FoundEvent {
+  const hash = createHash('sha256').update(JSON.stringify([type, subject, occasion]))
+  return { id: `evt_${hash.digest('hex').slice(0, 32)}`, type, subject, stables, occurred_at, data }
+}
+
+/** Unix seconds as ISO 8601. */
+const iso = (seconds: number): string => isoSeconds(new Date(seconds * 1000))
+
+/** What names a peg break. */
+type PegBreakKey = {
+  stable: string
+  severity: 'mild' | 'severe'
+  started_at: number
+  started_block: number
+}
+
+/** A peg break as the detector knows it; times in unix seconds. */
+type PegBreak = PegBreakKey & {
+  confirmed_at: number | null
+  ended_at: number | null
+  ended_block: number | null
+  max_deviation_micros: number
+}
+
+const subjectOf = ({ stable, severity, started_at, started_block }: PegBreakKey): string =>
+  `${stable}:${severity}:${started_at}:${started_block}`
+
+function startData({ stable, severity, started_at, started_block }: PegBreakKey, max_deviation_bps: number) {
+  return { stable, severity, started_at: iso(started_at), max_deviation_bps, started_block }
+}
+
+/**
+ * What a slot, whose time is (`after`, `at`], has to announce of a peg break: that it started once it has lasted its
+ * minimum, and that it ended. Unix seconds. A break is announced once as started and once as ended, whatever a
+ * reorganization makes of its end: neither id depends on it.
+ */
+export function pegBreakEvents(pegBreak: PegBreak, { after, at }: { after: number; at: number }): FoundEvent[] {
+  const { stable, started_at, confirmed_at, ended_at, ended_block, max_deviation_micros } = pegBreak
+  if (confirmed_at === null) return []
+  const subject = subjectOf(pegBreak)
+  const start = startData(pegBreak, max_deviation_micros / 100)
+  const events: FoundEvent[] = []
+  if (confirmed_at > after && confirmed_at <= at)
+    events.push(found('peg_break.started', subject, [stable], new Date(confirmed_at * 1000), start))
+  if (ended_at !== null && ended_at > after && ended_at <= at) {
+    const end = { ended_at: iso(ended_at), ended_block, duration_seconds: ended_at - started_at, retracted: false }
+    events.push(found('peg_break.ended', subject, [stable], new Date(ended_at * 1000), { ...start, ...end }))
+  }
+  return events
+}
+
+/**
+ * The end of a peg break that was announced and that never was, as the chain was reorganized, or as a backfill shows that
+ * another one had begun before: whoever was told that it started is told so. It ends where it started.
+ */
+export function retractedPegBreak(pegBreak: PegBreakKey, maxDeviationBps: number): FoundEvent {
+  const { stable, started_at, started_block } = pegBreak
+  const end = { ended_at: iso(started_at), ended_block: started_block, duration_seconds: 0, retracted: true }
+  return found('peg_break.ended', subjectOf(pegBreak), [stable], new Date(started_at * 1000), {
+    ...startData(pegBreak, maxDeviationBps),
+    ...end,
+  })
+}
+
+/** That more, or less, flowed between two stables than before; announced once for an edge and window. */
+export function flowAnomalyEvent(anomaly: PublishedAnomaly): FoundEvent {
+  const { from_token, to_token, window_start, window_end } = anomaly
+  const subject = `${from_token}:${to_token}:${Date.parse(window_start) / 1000}`
+  return found('flow_anomaly.detected', subject, [from_token, to_token], new Date(window_end), anomaly)
+}
+
+/** How a part of the service is. `lag_blocks` and `lag_seconds` are null where they are not measured. */
+export type ComponentHealth = {
+  component: string
+  status: 'ok' | 'behind' | 'stalled' | 'overdue' | 'gaps' | 'disabled'
+  lag_blocks: number | null
+  lag_seconds: number | null
+}
+
+/**
+ * That a part of the service is no longer as it was. `previous` is the id of the event that told of the state before,
+ * empty where there was none: so a change has one id, and coming back to a state later has another.
+ */
+export function healthDriftEvent(health: ComponentHealth, detectedAt: Date, previous: string): FoundEvent {
+  const data = { ...health, detected_at: isoSeconds(detectedAt) }
+  return found('system.health_drift', health.component, [], detectedAt, data, `${previous}:${health.status}`)
+}

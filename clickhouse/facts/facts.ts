@@ -1,0 +1,115 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import type { Block } from '../chain/blocks.js'
+import type { DepthSample } from '../depth/depth-samples.js'
+import type { FeeDistribution, FeeElection, FeePaid, FeePoolEvent } from '../fees/facts.js'
+import type { DexFill, DexOrderEnd, DexOrderFlip, DexPair } from '../flows/dex-facts.js'
+import type { DexOrder } from '../flows/dex-orders.js'
+import type { Flow } from '../flows/flows.js'
+import type { HeldTransfer } from '../flows/held-transfers.js'
+import type { VirtualForward } from '../flows/virtual-forwards.js'
+import type { PegSample } from '../peg/peg-samples.js'
+import type { RewardClaim, RewardDistribution, RewardRecipient } from '../rewards/rewards.js'
+import type { RoleEvent } from '../roles/role-events.js'
+import type { RoleProbe } from '../roles/role-probes.js'
+import type { PauseEvent } from '../stablecoins/pause-events.js'
+import type { PolicyEvent } from '../stablecoins/policy-events.js'
+import type { QuoteTokenUpdate } from '../stablecoins/quote-token-updates.js'
+import type { Stablecoin } from '../stablecoins/stablecoins.js'
+import type { StateRead } from '../stablecoins/state-reads.js'
+import type { LogoUpdate, QuoteTokenProposal } from '../stablecoins/token-updates.js'
+import { insertRows } from '../store/insert.js'
+import type { SupplyEvent } from '../supply/supply-events.js'
+
+/** Rows by the table that holds them: all that ingest writes of a range of blocks. */
+export type Facts = {
+  stablecoins: Stablecoin[]
+  quote_token_updates: QuoteTokenUpdate[]
+  dex_orders: DexOrder[]
+  dex_order_flips: DexOrderFlip[]
+  dex_pairs: DexPair[]
+  dex_order_ends: DexOrderEnd[]
+  dex_fills: DexFill[]
+  supply_events: SupplyEvent[]
+  role_events: RoleEvent[]
+  pause_events: PauseEvent[]
+  policy_events: PolicyEvent[]
+  reward_distributions: RewardDistribution[]
+  reward_recipients: RewardRecipient[]
+  reward_claims: RewardClaim[]
+  fee_elections: FeeElection[]
+  fee_distributions: FeeDistribution[]
+  fee_pool_events: FeePoolEvent[]
+  fees_paid: FeePaid[]
+  held_transfers: HeldTransfer[]
+  virtual_forwards: VirtualForward[]
+  quote_token_proposals: QuoteTokenProposal[]
+  logo_updates: LogoUpdate[]
+  flows: Flow[]
+  state_reads: StateRead[]
+  role_probes: RoleProbe[]
+  peg_samples: PegSample[]
+  depth_samples: DepthSample[]
+  blocks: Block[]
+}
+export type FactTable = keyof Facts
+
+/** Facts that are read together. The catalogue is what the others need to be understood. */
+export const FAMILIES = ['catalogue', 'logs', 'pegs', 'state'] as const
+export type Family = (typeof FAMILIES)[number]
+
+/**
+ * Every table of facts: its family, and whether rows of a block range are found by their time too, because the table
+ * is large and partitioned by it.
+ */
+export const FACT_TABLES: Readonly<Record<FactTable, { family: Family; findBy: 'time' | 'number' }>> = {
+  stablecoins: { family: 'catalogue', findBy: 'number' },
+  quote_token_updates: { family: 'catalogue', findBy: 'number' },
+  dex_orders: { family: 'catalogue', findBy: 'time' },
+  dex_order_flips: { family: 'catalogue', findBy: 'time' },
+  role_events: { family: 'catalogue', findBy: 'time' },
+  dex_pairs: { family: 'logs', findBy: 'number' },
+  dex_order_ends: { family: 'logs', findBy: 'time' },
+  dex_fills: { family: 'logs', findBy: 'time' },
+  supply_events: { family: 'logs', findBy: 'time' },
+  pause_events: { family: 'logs', findBy: 'time' },
+  policy_events: { family: 'logs', findBy: 'time' },
+  reward_distributions: { family: 'logs', findBy: 'time' },
+  reward_recipients: { family: 'logs', findBy: 'time' },
+  reward_claims: { family: 'logs', findBy: 'time' },
+  fee_elections: { family: 'logs', findBy: 'time' },
+  fee_distributions: { family: 'logs', findBy: 'time' },
+  fee_pool_events: { family: 'logs', findBy: 'time' },
+  fees_paid: { family: 'logs', findBy: 'time' },
+  held_transfers: { family: 'logs', findBy: 'time' },
+  virtual_forwards: { family: 'logs', findBy: 'time' },
+  quote_token_proposals: { family: 'logs', findBy: 'time' },
+  logo_updates: { family: 'logs', findBy: 'time' },
+  flows: { family: 'logs', findBy: 'time' },
+  state_reads: { family: 'state', findBy: 'time' },
+  role_probes: { family: 'state', findBy: 'time' },
+  peg_samples: { family: 'pegs', findBy: 'time' },
+  depth_samples: { family: 'pegs', findBy: 'time' },
+  blocks: { family: 'logs', findBy: 'time' },
+}
+
+/** Whether a table's rows are read for each stable, so that some stables may be in and others not. */
+export const isByStable = (table: FactTable): boolean => ['pegs', 'state'].includes(FACT_TABLES[table].family)
+
+export const factTables = Object.keys(FACT_TABLES) as readonly FactTable[]
+
+/** The rows of all `parts`, table by table, in their order. */
+export function mergeFacts(parts: readonly Partial<Facts>[]): Facts {
+  const merged = Object.fromEntries(factTables.map((table) => [table, [] as object[]])) as Record<FactTable, object[]>
+  for (const part of parts) {
+    for (const table of factTables) for (const row of part[table] ?? []) merged[table].push(row)
+  }
+  return merged as unknown as Facts
+}
+
+/** Adds rows to a table of facts. Repeating a token changes nothing, neither there nor in the views behind it. */
+export const insertFacts = <Table extends FactTable>(
+  clickhouse: ClickHouseClient,
+  table: Table,
+  rows: Readonly<Facts[Table]>,
+  token: string,
+): Promise<void> => insertRows<object>(clickhouse, table, rows, token)

@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import { defineExport } from '../store/define-export.js'
+import { defineQuery } from '../store/define-query.js'
+import { integerText } from '../store/values.js'
+
+/** The flows of [from, to), in unix seconds, that come after a position on the chain. */
+const Range = { from: z.int(), to: z.int(), after_block: z.int(), after_log: z.int() }
+
+const RANGE = `flows.block_time >= {from: UInt32} AND flows.block_time < {to: UInt32}
+      AND (flows.block_number, flows.log_index) > ({after_block: UInt64}, {after_log: UInt32})`
+
+/**
+ * Where a page ends, its flow at `last_offset`, and the flow after; one row or none for the last page. Costs far less
+ * than the page, and lets the answer say how to go on before its first row.
+ */
+export const flowPageEnd = defineQuery({
+  name: 'flow_page_end',
+  params: z.object({ ...Range, last_offset: z.int() }),
+  row: z.object({ time: z.int(), block: integerText.transform(Number), log: z.int() }),
+  sql: `
+    SELECT toUnixTimestamp(block_time) AS time, block_number AS block, log_index AS log
+    FROM flows
+    WHERE ${RANGE}
+    ORDER BY flows.block_time, flows.block_number, flows.log_index
+    LIMIT 2 OFFSET {last_offset: UInt64}`,
+})
+
+/**
+ * Flows in the order of the chain, up to a position, included. Amounts are base units; `usd_value` is null where
+ * neither end was quoted. A token that is no known stable has no symbol; on the side of another chain
+ * there is no token.
+ */
+export const flowRows = defineExport({
+  name: 'flow_rows',
+  params: z.object({ ...Range, last_block: z.int(), last_log: z.int() }),
+  // The symbols are looked up, not joined: a join would sort the rows instead of reading them in order.
+  sql: `
+    WITH (SELECT (groupArray(stable), groupArray(symbol)) FROM stablecoins) AS symbols
+    SELECT toDateTime64(flows.block_time, 0, 'UTC') AS block_time, flows.block_number AS block_number, flows.log_index AS log_index,
+           tx_hash, toString(flows.kind) AS kind,
+           transform(from_token, symbols.1, symbols.2, '') AS from, transform(to_token, symbols.1, symbols.2, '') AS to,
+           from_token AS from_address, to_token AS to_address, account,
+           CAST(toDecimal256(toInt256(amount_in_raw), 0), 'Decimal(39, 0)') AS amount_in,
+           CAST(toDecimal256(toInt256(amount_out_raw), 0), 'Decimal(39, 0)') AS amount_out,
+           CAST(toDecimal256(toInt256(usd_micros), 6) / 1000000, 'Nullable(Decimal(39, 6))') AS usd_value,
+           path, remote_chain
+    FROM flows
+    WHERE ${RANGE} AND (flows.block_number, flows.log_index) <= ({last_block: UInt64}, {last_log: UInt32})
+    ORDER BY flows.block_time, flows.block_number, flows.log_index, flows.kind, from_token, to_token`,
+})

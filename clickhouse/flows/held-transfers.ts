@@ -1,0 +1,17 @@
+import type { FactPosition } from '../chain/position.js'
+
+/**
+ * A transfer that the receiver's own policy holds back, or what becomes of it. `blocked_nonce` names the hold. `receipt`
+ * is what a claim has to show, only with `held`; `caller` and `recipient` say who ended it and who got the amount.
+ */
+export type HeldTransfer = FactPosition & {
+  kind: 'held' | 'claimed' | 'burned'
+  stable: string
+  receiver: string
+  blocked_nonce: string
+  amount_raw: string
+  originator: string | null
+  caller: string | null
+  recipient: string | null
+  receipt: string | null
+}

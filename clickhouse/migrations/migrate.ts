@@ -1,0 +1,103 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import type { ClickHouseClient } from '@clickhouse/client'
+import { z } from 'zod'
+import { PlumblineError } from '../../process/errors.js'
+import { connect } from '../store/client.js'
+import { defineQuery } from '../store/define-query.js'
+import type { ClickHouseEnv } from '../store/env.js'
+import { insertRows } from '../store/insert.js'
+import { QueryError } from '../store/query-error.js'
+
+/** The database and this program disagree about the schema's history, so that going on could damage data. */
+class MigrationError extends PlumblineError {
+  constructor(message: string) {
+    super(message, { retryable: false })
+  }
+}
+
+type Migration = { version: number; name: string; checksum: string; statements: string[] }
+
+const MIGRATIONS = new URL('./', import.meta.url)
+
+const BOOKKEEPING = `
+  CREATE TABLE IF NOT EXISTS schema_migrations
+  (
+      version    UInt32,
+      name       String,
+      checksum   String COMMENT 'SHA-256 of the file',
+      applied_at DateTime64(3, 'UTC') DEFAULT now64(3)
+  )
+  ENGINE = MergeTree ORDER BY version
+  SETTINGS non_replicated_deduplication_window = 1000`
+
+const appliedMigrations = defineQuery({
+  name: 'applied_migrations',
+  params: z.object({}),
+  row: z.object({ version: z.int(), name: z.string(), checksum: z.string() }),
+  sql: 'SELECT version, name, checksum FROM schema_migrations ORDER BY version',
+})
+
+/** The numbered SQL files in order. A `;` at the end of a line ends a statement: the server takes one a request. */
+async function readMigrations(): Promise<Migration[]> {
+  const names = (await readdir(MIGRATIONS)).filter((name) => /^\d{4}_[a-z0-9_]+\.sql$/.test(name)).sort()
+  return Promise.all(
+    names.map(async (name) => {
+      const sql = await readFile(new URL(name, MIGRATIONS), 'utf8')
+      const statements = sql
+        .split(/;[ \t]*$/m)
+        .filter((statement) => statement.replace(/^\s*--.*$/gm, '').trim() !== '')
+      return {
+        version: Number(name.slice(0, 4)),
+        name,
+        checksum: createHash('sha256').update(sql).digest('hex'),
+        statements,
+      }
+    }),
+  )
+}
+
+async function run(clickhouse: ClickHouseClient, what: string, query: string): Promise<void> {
+  try {
+    await clickhouse.command({ query })
+  } catch (cause) {
+    throw new QueryError(what, cause)
+  }
+}
+
+/**
+ * Creates the database where it is missing and brings its schema up to date; returns the names of what it applied,
+ * oldest first, or nothing when all was there. Safe to repeat after a crash and when two processes start at once:
+ * every statement is idempotent and a migration is recorded after its last one. Throws when a recorded migration
+ * differs from the file of its number, or when the database is newer than this program.
+ */
+export async function migrate(env: ClickHouseEnv): Promise<string[]> {
+  const server = connect({ ...env, CLICKHOUSE_DATABASE: 'default' }, { application: 'plumbline-migrate' })
+  const clickhouse = connect(env, { application: 'plumbline-migrate' })
+  try {
+    await run(server, 'create database', `CREATE DATABASE IF NOT EXISTS ${env.CLICKHOUSE_DATABASE}`)
+    await run(clickhouse, 'create schema_migrations', BOOKKEEPING)
+    const migrations = await readMigrations()
+    const applied = new Map((await appliedMigrations(clickhouse, {})).map((row) => [row.version, row]))
+    const known = new Set(migrations.map(({ version }) => version))
+    for (const { version, name } of applied.values()) {
+      if (!known.has(version))
+        throw new MigrationError(
+          `the database has migration ${name}, which this version does not know: use a newer Plumbline`,
+        )
+    }
+    const done: string[] = []
+    for (const { version, name, checksum, statements } of migrations) {
+      const before = applied.get(version)
+      if (before && before.checksum !== checksum)
+        throw new MigrationError(`${name} was changed after it had been applied`)
+      if (before) continue
+      for (const statement of statements) await run(clickhouse, name, statement)
+      await insertRows(clickhouse, 'schema_migrations', [{ version, name, checksum }], `${version}:${checksum}`)
+      done.push(name)
+    }
+    return done
+  } finally {
+    await Promise.all([server.close(), clickhouse.close()])
+  }
+}

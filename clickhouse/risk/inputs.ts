@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import { PegSumsRow } from '../peg/peg-sums.js'
+import { defineQuery } from '../store/define-query.js'
+import { integerText } from '../store/values.js'
+
+const count = z.int().nonnegative()
+const amount = integerText.nullable().transform((text) => (text === null ? null : BigInt(text)))
+
+const RiskInputsRow = z.object({
+  ...PegSumsRow.omit({ seconds_outside_10bps: true, seconds_outside_50bps: true }).shape,
+  stable: z.string(),
+  has_open_mild: z.boolean(),
+  has_open_severe: z.boolean(),
+  mild_events_7d: count,
+  severe_events_7d: count,
+  supply_raw: amount,
+  cap_raw: amount,
+  paused: z.boolean().nullable(),
+  policy_id: integerText.nullable(),
+  policy_type: z.enum(['reject_all', 'allow_all', 'whitelist', 'blacklist', 'compound']).nullable(),
+  state_block_number: integerText.nullable(),
+  policy_events_7d: count,
+})
+
+/**
+ * What the risk score of every stable that exists at `at`, a whole minute, is made of, from the facts and peg-break
+ * events up to then:
+ *
+ * - the sums over the samples of the last 24 hours, which are whole minutes;
+ * - the peg-break events that were under way at any time of the last 7 days, and whether one still is;
+ * - the newest state, null where none was read;
+ * - how often in the last 7 days the stable took a policy, or the policy that it has at `at` changed: its creation, its
+ *   administrator, its list, and of a compound those of its parts.
+ */
+export const riskInputs = defineQuery({
+  name: 'risk_inputs',
+  params: z.object({ at: z.date() }),
+  row: RiskInputsRow,
+  sql: `
+    WITH
+        {at: DateTime} AS at,
+        states AS
+        (
+            SELECT stable, newest.1 AS supply_raw, newest.2 AS cap_raw, newest.3 AS paused, newest.4 AS policy_id,
+                   newest.5 AS policy_type, newest.6 AS state_block_number
+            FROM
+            (
+                SELECT stable, argMax((supply_raw, cap_raw, paused, policy_id, toString(policy_type), block_number), block_number) AS newest
+                FROM state_reads
+                WHERE (stable, block_time) IN (SELECT stable, max(block_time) FROM state_reads WHERE block_time <= at GROUP BY stable)
+                GROUP BY stable
+            )
+        ),
+        compounds AS
+        (
+            SELECT assumeNotNull(policy_id) AS policy_id,
+                   arrayMap(part -> assumeNotNull(part), [sender_policy_id, recipient_policy_id, mint_recipient_policy_id]) AS parts
+            FROM policy_events WHERE kind = 'compound_created' AND block_time <= at
+        ),
+        policies AS
+        (
+            SELECT stable, arrayJoin(arrayDistinct(arrayPushFront(parts, policy_id))) AS policy_id
+            FROM states LEFT JOIN compounds USING policy_id SETTINGS join_use_nulls = 0
+        )
+    SELECT stable,
+           quoted AS quoted_count, unquoted AS unquoted_count, d1 AS deviation_sum, d2 AS deviation_square_sum, low AS deviation_min, high AS deviation_max,
+           ifNull(open_mild, 0)::Bool AS has_open_mild, ifNull(open_severe, 0)::Bool AS has_open_severe,
+           toUInt32(ifNull(mild, 0)) AS mild_events_7d, toUInt32(ifNull(severe, 0)) AS severe_events_7d,
+           toString(supply_raw) AS supply_raw, toString(cap_raw) AS cap_raw, paused,
+           toString(policy_id) AS policy_id, policy_type, toString(state_block_number) AS state_block_number,
+           toUInt32(ifNull(policy_events, 0)) AS policy_events_7d
+    FROM (SELECT stable FROM stablecoins WHERE block_time <= at) AS known
+    LEFT JOIN
+    (
+        SELECT stable, sum(quoted_count) AS quoted, sum(unquoted_count) AS unquoted,
+               sum(deviation_sum) AS d1, toInt64(sum(deviation_square_sum)) AS d2,
+               min(deviation_min) AS low, max(deviation_max) AS high
+        FROM peg_minutes WHERE minute_end > at - 86400 AND minute_end <= at
+        GROUP BY stable
+    ) AS peg USING stable
+    LEFT JOIN states USING stable
+    LEFT JOIN
+    (
+        SELECT stable,
+               countIf(severity = 'mild') AS mild, countIf(severity = 'severe') AS severe,
+               countIf(severity = 'mild' AND is_open) > 0 AS open_mild, countIf(severity = 'severe' AND is_open) > 0 AS open_severe
+        FROM
+        (
+            SELECT stable, severity, ended_at IS NULL OR ended_at > at AS is_open
+            FROM peg_events FINAL
+            WHERE confirmed_at <= at AND (ended_at IS NULL OR ended_at > at - 604800)
+        )
+        GROUP BY stable
+    ) AS events USING stable
+    LEFT JOIN
+    (
+        SELECT stable, count() AS policy_events
+        FROM
+        (
+            SELECT assumeNotNull(stable) AS stable FROM policy_events
+            WHERE kind = 'token_policy' AND block_time > at - 604800 AND block_time <= at
+            UNION ALL
+            SELECT stable FROM policies
+            INNER JOIN
+            (
+                SELECT assumeNotNull(policy_id) AS policy_id FROM policy_events
+                WHERE kind IN ('created', 'compound_created', 'admin', 'whitelist', 'blacklist')
+                  AND block_time > at - 604800 AND block_time <= at
+            ) AS changes USING policy_id
+        )
+        GROUP BY stable
+    ) AS activity USING stable
+    ORDER BY stable
+    SETTINGS join_use_nulls = 1`,
+})

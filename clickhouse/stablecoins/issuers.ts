@@ -1,0 +1,31 @@
+import { z } from 'zod'
+import { RESERVE_TYPES } from '../reserves/reserves.js'
+import entries from './issuers.json' with { type: 'json' }
+
+/**
+ * What is known of a stable's issuer. `chain_id` null: on every chain, as for what the protocol itself brings.
+ * `attested_at` is when the entry was last compared with its sources, null where it still has to be.
+ */
+const Issuer = z.strictObject({
+  symbol: z.string().min(1),
+  addresses: z
+    .array(z.strictObject({ chain_id: z.int().positive().nullable(), address: z.string().regex(/^0x[0-9a-f]{40}$/) }))
+    .min(1),
+  reserve_type: z.enum(RESERVE_TYPES).exclude(['unknown']),
+  label: z.string().min(1),
+  issuer: z.string().min(1),
+  backing_model: z.string().min(1),
+  attestation_source: z.url({ protocol: /^https$/ }).nullable(),
+  attested_at: z.iso.datetime().nullable(),
+  sources: z.array(z.url({ protocol: /^https$/ })).min(1),
+})
+export type Issuer = z.infer<typeof Issuer>
+
+/** The registry, curated by hand. Loading it fails where an entry is not as it should be. */
+export const ISSUERS: readonly Issuer[] = z.array(Issuer).parse(entries)
+
+/** The entry of a stable on a chain, by its lower-case address; null where its issuer is not known. */
+export const issuerOf = (chainId: number, stable: string): Issuer | null =>
+  ISSUERS.find(({ addresses }) =>
+    addresses.some(({ chain_id, address }) => address === stable && (chain_id === null || chain_id === chainId)),
+  ) ?? null

@@ -1,0 +1,72 @@
+import { pino } from 'pino'
+import type { IngestGap } from '../../clickhouse/chain/ingest-gaps.js'
+import { connect } from '../../clickhouse/store/client.js'
+import { parseEnv } from '../../process/environment.js'
+import { exitCodeOf } from '../../process/exit-code.js'
+import { IngestConfig } from '../config.js'
+import { prepareBackfill } from './backfill.js'
+import { showProgress } from './progress.js'
+import { parseRequest } from './request.js'
+
+const stop = new AbortController()
+let askedToStop = false
+for (const signal of ['SIGTERM', 'SIGINT']) {
+  process.once(signal, () => {
+    askedToStop = true
+    stop.abort()
+  })
+}
+
+/** The gaps, one line a family. */
+function describe(gaps: readonly IngestGap[]): string[] {
+  return [...new Set(gaps.map(({ family }) => family))].map((family) => {
+    const own = gaps.filter((gap) => gap.family === family)
+    const from = Math.min(...own.map(({ from_block }) => from_block))
+    const to = Math.max(...own.map(({ to_block }) => to_block))
+    const blocks = own.reduce((sum, gap) => sum + gap.to_block - gap.from_block + 1, 0)
+    return `  ${family}: ${blocks} blocks from ${from} to ${to} (${own[0]?.reason})`
+  })
+}
+
+async function main(): Promise<void> {
+  const request = parseRequest(process.argv.slice(2))
+  const config = parseEnv(IngestConfig, process.env)
+  const log = pino({ name: 'backfill', level: config.LOG_LEVEL }, pino.destination({ fd: 2, sync: true }))
+  const clickhouse = connect(config, { application: 'plumbline-backfill' })
+  try {
+    const backfill = await prepareBackfill({ clickhouse, config, log, signal: stop.signal }, request)
+    const gaps = [...backfill.gaps]
+    let [blocks, rows] = [0, 0]
+    console.log(`backfill reads ${backfill.blocks} blocks into database ${config.CLICKHOUSE_DATABASE}`)
+    const progress = showProgress(backfill.blocks)
+    try {
+      for await (const done of backfill.run()) {
+        blocks += done.blocks
+        rows += done.rows
+        gaps.push(...done.gaps)
+        progress.update(blocks, rows)
+      }
+    } finally {
+      progress.stop()
+    }
+    const isWhole = blocks === backfill.blocks
+    console.log(
+      `backfill ${isWhole ? 'is done' : 'stops early; a repeat goes on from here'}: ${blocks} blocks, ${rows} rows`,
+    )
+    if (gaps.length > 0) console.log(['what the node does not have stays missing:', ...describe(gaps)].join('\n'))
+  } finally {
+    await clickhouse.close()
+  }
+}
+
+main().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    if (askedToStop && error instanceof Error && error.name === 'AbortError') {
+      console.log('backfill stops early; a repeat goes on from here')
+      process.exit(0)
+    }
+    console.error(`backfill stops: ${error instanceof Error ? error.message : error}`)
+    process.exit(exitCodeOf(error))
+  },
+)

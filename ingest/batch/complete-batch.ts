@@ -1,0 +1,128 @@
+import { FACT_TABLES, type Facts, factTables, mergeFacts } from '../../clickhouse/facts/facts.js'
+import type { Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
+import { allOf } from '../sources/all-of.js'
+import { persistAt } from '../sources/chain-changed.js'
+import { readDepths } from '../sources/depths.js'
+import { type Quote, readQuotes } from '../sources/quotes.js'
+import { readRoles } from '../sources/roles.js'
+import { StateUnavailableError } from '../sources/state-unavailable.js'
+import { readStates } from '../sources/states.js'
+import { isDepthDue } from '../stages/cadence.js'
+import { dexFills } from '../stages/dex-orders.js'
+import { movementsOf } from '../stages/movements.js'
+import { flowsOf } from '../stages/price-flow.js'
+import { genesisStables, roleCandidates } from '../stages/role-candidates.js'
+import { isQuoted, samplePeg } from '../stages/sample-peg.js'
+import { hasSwaps, swapsOf } from '../stages/swaps-of-block.js'
+import { type BatchReader, type DecodedBatch, type DecodedBlock, FIRST_BLOCK } from './decode.js'
+import { EVERYTHING, hasEveryStable, hasStable, type Scope, stablesIn } from './scope.js'
+
+/** All facts of a range of blocks in a scope, ready to be written. */
+export type Batch = Scope & {
+  from: number
+  to: number
+  firstHash: string
+  lastHash: string
+  parentHash: string
+  firstTime: number
+  lastTime: number
+  facts: Facts
+  /** Whether flows lack their value, because the node no longer has the prices. */
+  isUnpriced: boolean
+}
+
+/**
+ * Reads what the logs do not tell, at each block, and makes the facts of the scope. Batches may be completed side by
+ * side. Rejects with StateUnavailableError where the node no longer has what pegs and state are read from; flows are
+ * without a value then.
+ */
+export async function completeBatch(
+  { rpc, orders }: BatchReader,
+  { genesis, decoded }: DecodedBatch,
+  scope: Scope = EVERYTHING,
+): Promise<Batch> {
+  const first = (decoded[0] as DecodedBlock).block
+  const last = (decoded.at(-1) as DecodedBlock).block
+  const [hasLogs, hasPegs, hasState] = (['logs', 'pegs', 'state'] as const).map((name) => scope.families.includes(name))
+  const filled = decoded.flatMap(({ events }) =>
+    events.flatMap((event) => (hasLogs && event.name === 'OrderFilled' ? [event.args.orderId] : [])),
+  )
+  const ofEach = <Result>(what: string, read: (block: DecodedBlock) => Promise<Result[]>): Promise<Result[][]> =>
+    persistAt(rpc, what, last, allOf(decoded.map((block) => () => read(block))))
+  const none = async (): Promise<never[]> => []
+  // Flows are valued at their block's prices.
+  const pricedIn = ({ events, exchanges, bridged, sampled }: DecodedBlock): readonly Stablecoin[] =>
+    (hasPegs && hasEveryStable(scope)) || (hasLogs && (hasSwaps(events) || exchanges.length + bridged.length > 0))
+      ? sampled
+      : hasPegs
+        ? stablesIn(scope, sampled)
+        : []
+  let isUnpriced = false
+  const [quotes, depths, states, roles] = await Promise.all([
+    ofEach('read quotes', (decodedBlock) =>
+      readQuotes(rpc, quotedOf(pricedIn(decodedBlock)), decodedBlock.block),
+    ).catch((error: unknown) => {
+      if (hasPegs || !(error instanceof StateUnavailableError)) throw error
+      isUnpriced = true
+      return null
+    }),
+    ofEach('read depths', ({ block, sampled }) =>
+      hasPegs && isDepthDue(block) ? readDepths(rpc, quotedOf(stablesIn(scope, sampled)), block) : none(),
+    ),
+    ofEach('read states', ({ block, touched }) =>
+      readStates(rpc, hasState ? touched.filter((stable) => hasStable(scope, stable)) : [], block),
+    ),
+    ofEach('read roles', ({ block, events, sampled }) =>
+      hasState
+        ? readRoles(
+            rpc,
+            genesisStables(stablesIn(scope, sampled)),
+            roleCandidates(block.number, events, sampled),
+            block,
+          )
+        : none(),
+    ),
+    orders.load(filled),
+  ])
+  const samples = decoded.map(({ block }, i) => {
+    const stables = quotes ? pricedIn(decoded[i] as DecodedBlock) : []
+    const quoteOf = new Map(quotedOf(stables).map((stable, j) => [stable, quotes?.[i]?.[j] as Quote]))
+    return samplePeg(block, stables, quoteOf, FIRST_BLOCK)
+  })
+  const facts = mergeFacts([
+    { stablecoins: genesis },
+    ...decoded.map(({ block, events, exchanges, bridged, facts }, i) => ({
+      ...facts,
+      state_reads: states[i] ?? [],
+      peg_samples: (samples[i] ?? []).filter(({ stable }) => hasStable(scope, stable)),
+      depth_samples: depths[i] ?? [],
+      role_probes: roles[i] ?? [],
+      dex_fills: hasLogs ? dexFills(block, events, orders.termsOf) : [],
+      flows: hasLogs
+        ? flowsOf(block, movementsOf(swapsOf(events, orders.termsOf), exchanges, bridged), samples[i] ?? [])
+        : [],
+    })),
+  ])
+  for (const table of factTables) if (!scope.families.includes(FACT_TABLES[table].family)) facts[table] = []
+  return {
+    ...scope,
+    from: first.number,
+    to: last.number,
+    firstHash: first.hash,
+    lastHash: last.hash,
+    parentHash: first.parentHash,
+    firstTime: first.time,
+    lastTime: last.time,
+    facts,
+    isUnpriced: isUnpriced && facts.flows.length > 0,
+  }
+}
+
+const quotedAmong = new WeakMap<readonly Stablecoin[], readonly string[]>()
+
+/** Those of the sampled stables that the DEX is asked about: one array for the same stables, whose requests are kept. */
+function quotedOf(sampled: readonly Stablecoin[]): readonly string[] {
+  const quoted = quotedAmong.get(sampled) ?? sampled.filter(isQuoted).map(({ stable }) => stable)
+  quotedAmong.set(sampled, quoted)
+  return quoted
+}

@@ -1,0 +1,142 @@
+import type { Block } from '../../clickhouse/chain/blocks.js'
+import type { Facts } from '../../clickhouse/facts/facts.js'
+import type { Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
+import { GENESIS_TOKENS } from '../chain/addresses.js'
+import type { ChainEvent } from '../chain/event-types.js'
+import { decodeLog } from '../chain/events.js'
+import type { Issuers } from '../knowledge/issuers.js'
+import type { Orders } from '../knowledge/orders.js'
+import type { Registry } from '../knowledge/registry.js'
+import type { BlockWithLogs } from '../sources/blocks.js'
+import { persistAt } from '../sources/chain-changed.js'
+import type { Rpc } from '../sources/rpc.js'
+import { describeTokens } from '../sources/tokens.js'
+import { bridgeMovements } from '../stages/bridges.js'
+import { isStateDue } from '../stages/cadence.js'
+import { type Catalogue, catalogue } from '../stages/catalogue.js'
+import { SwapDecodeError } from '../stages/decode-swaps.js'
+import { type Exchange, exchangesOf } from '../stages/exchanges.js'
+import { logFacts } from '../stages/log-facts.js'
+import type { Movement } from '../stages/price-flow.js'
+import { touchedStates } from '../stages/touched-states.js'
+
+/** What reading a batch needs. `registry`, `orders` and `issuers` learn from each batch, so they are decoded in order. */
+export type BatchReader = {
+  rpc: Rpc
+  registry: Registry
+  orders: Orders
+  issuers: Issuers
+  listed: ReadonlySet<string>
+}
+
+/** The block in which a chain's history begins: the genesis block has no transactions and no state of its own. */
+export const FIRST_BLOCK = 1
+
+/** The stables that were there before the first transaction. They have no logs, so the node is asked. */
+export async function genesisStablecoins(
+  { rpc, listed }: Pick<BatchReader, 'rpc' | 'listed'>,
+  first: Pick<BlockWithLogs, 'number' | 'hash' | 'parentTime'>,
+): Promise<Stablecoin[]> {
+  const tokens = await persistAt(rpc, 'read the genesis tokens', first, () =>
+    describeTokens(rpc, GENESIS_TOKENS, first),
+  )
+  return tokens.map(({ quoteToken: quote_token, ...token }, log_index) => ({
+    ...token,
+    quote_token,
+    admin: '',
+    tier: listed.has(token.stable) ? 'listed' : 'unlisted',
+    block_number: 0,
+    log_index,
+    block_time: first.parentTime,
+    tx_hash: '',
+  }))
+}
+
+const blockRow = (block: BlockWithLogs): Block => ({
+  block_number: block.number,
+  block_time: block.time,
+  block_hash: block.hash,
+  parent_hash: block.parentHash,
+  tx_count: block.txCount,
+  log_count: block.logs.length,
+})
+
+/** A block with its decoded logs, the facts they state by themselves, the stables to quote and those whose state to read. */
+export type DecodedBlock = {
+  block: BlockWithLogs
+  events: ChainEvent[]
+  /** What moved between stables by transfers alone, and between chains. */
+  exchanges: Exchange[]
+  bridged: Movement[]
+  facts: Partial<Facts>
+  sampled: readonly Stablecoin[]
+  touched: string[]
+}
+
+/** A range of blocks with all that their logs tell. */
+export type DecodedBatch = { genesis: Stablecoin[]; decoded: DecodedBlock[] }
+
+/**
+ * Decodes blocks that follow the ones decoded before: what a block's logs mean, and which stables exist in it, depends
+ * on all logs before it.
+ */
+export async function decodeBatch(reader: BatchReader, blocks: readonly BlockWithLogs[]): Promise<DecodedBatch> {
+  const { registry, orders, issuers, listed } = reader
+  const first = blocks[0] as BlockWithLogs
+  const genesis = first.number === FIRST_BLOCK ? await genesisStablecoins(reader, first) : []
+  genesis.forEach(registry.add)
+
+  const quoteTokenOf = (stable: string): string => {
+    const quote = registry.quoteTokenOf(stable)
+    if (quote === undefined) throw new SwapDecodeError(`an order for ${stable}, which the factory has not made`)
+    return quote
+  }
+  const decoded = blocks.map((block) => {
+    const events = eventsOf(block)
+    const added = catalogue(block, events, listed, quoteTokenOf)
+    for (const stable of added.stablecoins) registry.add({ ...stable })
+    for (const { stable, quote_token } of added.quote_token_updates) registry.setQuoteToken(stable, quote_token)
+    for (const order of added.dex_orders) orders.place(BigInt(order.order_id), order)
+    for (const flip of added.dex_order_flips) orders.flip(BigInt(flip.order_id), flip)
+    issuers.learn(added.role_events)
+    return decodeBlock(reader, block, events, added, block === first ? genesis : [])
+  })
+  return { genesis, decoded }
+}
+
+/** Decodes blocks of which the catalogue is in and known to `registry`, whatever was decoded before. */
+export function decodeOldBatch(reader: BatchReader, blocks: readonly BlockWithLogs[]): DecodedBatch {
+  const { registry, listed } = reader
+  const decoded = blocks.map((block) => {
+    const events = eventsOf(block)
+    const genesis = block.number === FIRST_BLOCK ? registry.genesis() : []
+    // What an order is quoted in is in the catalogue; here it only counts that there is one.
+    return decodeBlock(
+      reader,
+      block,
+      events,
+      catalogue(block, events, listed, () => ''),
+      genesis,
+    )
+  })
+  return { genesis: [], decoded }
+}
+
+const eventsOf = (block: BlockWithLogs): ChainEvent[] => block.logs.map(decodeLog).filter((event) => event !== null)
+
+function decodeBlock(
+  { registry, issuers }: BatchReader,
+  block: BlockWithLogs,
+  events: ChainEvent[],
+  added: Catalogue,
+  genesis: readonly Stablecoin[],
+): DecodedBlock {
+  const sampled = registry.sampledAt(block.number)
+  const { stables, policies } = touchedStates(events)
+  const seen = new Set([...stables, ...genesis.map(({ stable }) => stable)])
+  const all = policies || isStateDue(block) ? sampled.map(({ stable }) => stable) : []
+  const touched = [...new Set([...all, ...[...seen].filter(registry.has)])]
+  const facts = { ...added, ...logFacts(block, events), blocks: [blockRow(block)] }
+  const [exchanges, bridged] = [exchangesOf(block.logs), bridgeMovements(events, issuers)]
+  return { block, events, exchanges, bridged, facts, sampled, touched }
+}

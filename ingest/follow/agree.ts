@@ -1,0 +1,53 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import type { Logger } from 'pino'
+import { newestRollback } from '../../clickhouse/chain/newest-rollback.js'
+import { type BatchLedger, openLedger } from '../sinks/batch-ledger.js'
+import type { PersistWrite } from '../sinks/persist-write.js'
+import { completeRollback, planRollback } from '../sinks/roll-back.js'
+import type { Rpc } from '../sources/rpc.js'
+import { findFork } from './find-fork.js'
+
+type Options = {
+  clickhouse: ClickHouseClient
+  rpc: Rpc
+  track: string
+  firstBlock: number
+  /** The block before the first one, where that is not the genesis block. */
+  base: { block: number; hash: string } | null
+  /** The most blocks that may be rolled back. */
+  deepest: number
+  persistWrite: PersistWrite
+  log: Logger
+}
+
+/**
+ * Rolls back what the node does not have any more, and finishes a rollback that was left half-done; resolves to the
+ * ledger of what stays. Nothing may be written meanwhile. Throws ReorgTooDeepError or LedgerError.
+ */
+export async function agreeWithNode(options: Options): Promise<BatchLedger> {
+  const { clickhouse, rpc, track, firstBlock, base, deepest, persistWrite, log } = options
+  for (;;) {
+    const [rollback] = await persistWrite('read the rollbacks', () => newestRollback(clickhouse, {}))
+    if (rollback && !rollback.done) {
+      const { sequence_number, kept_block, removed_to, reason } = rollback
+      log.warn(
+        { sequence_number, reason },
+        `the chain was reorganized: removes blocks ${kept_block + 1} to ${removed_to}`,
+      )
+      await completeRollback(clickhouse, rollback, persistWrite)
+      log.warn({ sequence_number }, 'the rollback is done')
+    }
+    const ledger = await persistWrite('read the ledger', () => openLedger(clickhouse, track, firstBlock))
+    const fork = await rpc.persist('compare the newest blocks', () =>
+      findFork({ clickhouse, rpc, ledger, deepest, firstBlock, base }),
+    )
+    if (!fork) return ledger
+    const plan = {
+      ...fork,
+      sequence_number: ledger.rollback?.sequence_number ?? 0,
+      removed_to: Math.max(ledger.last?.block ?? 0, ledger.unfinished?.to ?? 0, ledger.rollback?.removed_to ?? 0),
+      after_sequence: ledger.sequence,
+    }
+    await persistWrite('plan the rollback', () => planRollback(clickhouse, track, plan))
+  }
+}

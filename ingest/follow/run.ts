@@ -1,0 +1,149 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ClickHouseClient } from '@clickhouse/client'
+import type { Logger } from 'pino'
+import { blockHashes } from '../../clickhouse/chain/block-hashes.js'
+import type { ChainIdentity } from '../../clickhouse/chain/chain-identity.js'
+import { dexOrdersById } from '../../clickhouse/flows/dex-orders-by-id.js'
+import { allStablecoins } from '../../clickhouse/stablecoins/all-stablecoins.js'
+import { issuerChanges } from '../../clickhouse/stablecoins/issuer-changes.js'
+import { completeBatch } from '../batch/complete-batch.js'
+import { type BatchReader, type DecodedBatch, decodeBatch } from '../batch/decode.js'
+import { listedTokens, NETWORKS } from '../chain/networks.js'
+import type { IngestConfig } from '../config.js'
+import { checkChainId, claimDatabase, readChainIdentity } from '../knowledge/chain-identity.js'
+import { createIssuers } from '../knowledge/issuers.js'
+import { createOrders } from '../knowledge/orders.js'
+import { createRegistry } from '../knowledge/registry.js'
+import { TIP } from '../sinks/batch-ledger.js'
+import { noteHeads } from '../sinks/note-head.js'
+import { type PersistWrite, persistWriteWith } from '../sinks/persist-write.js'
+import { writeBatch } from '../sinks/write-batch.js'
+import { type BlockWithLogs, readBlocks } from '../sources/blocks.js'
+import { ChainChangedError, persistWhileThere } from '../sources/chain-changed.js'
+import { followHead } from '../sources/heads.js'
+import { type Rpc, rpcOf } from '../sources/rpc.js'
+import { blockRanges } from '../stages/block-ranges.js'
+import { linked } from '../stages/linked.js'
+import { ahead } from '../stages/read-ahead.js'
+import { agreeWithNode } from './agree.js'
+import { type TipStart, tipStart } from './tip-start.js'
+
+/** Ranges whose blocks and logs are fetched before their turn, and batches whose quotes and states are. */
+const RANGES_AHEAD = 4
+const BATCHES_AHEAD = 3
+
+async function* decodeBatches(
+  reader: BatchReader,
+  ranges: AsyncIterable<BlockWithLogs[]>,
+): AsyncGenerator<DecodedBatch> {
+  for await (const blocks of ranges) yield await decodeBatch(reader, blocks)
+}
+
+export type Ingest = { clickhouse: ClickHouseClient; config: IngestConfig; log: Logger; signal: AbortSignal }
+
+type Written = { block: number; time: number; blocks: number }
+
+/**
+ * Takes in the chain: yields the last block of each batch once all its facts are written, until `signal` aborts.
+ * Continues where the database ends. When the chain is reorganized, what is no longer part of it is removed, and ingest
+ * goes on from the last block that stays. Rejects when the node or ClickHouse fail for long, and at once when the
+ * database and the node disagree about the chain itself, or about blocks that were final.
+ */
+export async function* ingest(options: Ingest): AsyncGenerator<Written> {
+  const { clickhouse, config, log, signal } = options
+  const persistWrite = persistWriteWith(log, signal)
+  const rpc = rpcOf(config, log, signal)
+  const chain = await readChainIdentity(rpc, config.CHAIN)
+  await persistWrite('claim the database', () => claimDatabase(clickhouse, chain))
+  const start = await tipStart({ clickhouse, config, log, rpc, persistWrite, listed: listedTokens(chain.chain_id) })
+  for (;;) {
+    // Whatever still reads the old chain ends with its round.
+    const round = new AbortController()
+    const until = AbortSignal.any([signal, round.signal])
+    try {
+      yield* followChain({ ...options, signal: until, chain, start, rpc: rpcOf(config, log, until), persistWrite })
+      return
+    } catch (error) {
+      if (!(error instanceof ChainChangedError)) throw error
+      log.warn({ reason: error.message }, 'the chain has changed: compares it with the database')
+    } finally {
+      round.abort()
+    }
+    // Where several nodes behind one address disagree for a moment, this may happen again and again.
+    await sleep(config.POLL_INTERVAL_MS, undefined, { signal })
+  }
+}
+
+type Round = Ingest & {
+  chain: ChainIdentity
+  start: TipStart
+  rpc: Rpc
+  persistWrite: PersistWrite
+}
+
+/** Takes in the chain as `ingest` does, until it changes: then rejects with ChainChangedError. */
+async function* followChain({
+  clickhouse,
+  config,
+  log,
+  signal,
+  chain,
+  start,
+  rpc,
+  persistWrite,
+}: Round): AsyncGenerator<Written> {
+  const { head: tag, deepestReorg: deepest } = NETWORKS[config.CHAIN]
+  const ledger = await agreeWithNode({
+    clickhouse,
+    rpc,
+    track: TIP,
+    ...start,
+    deepest,
+    persistWrite,
+    log,
+  })
+  const stables = await persistWrite('read the stables', () =>
+    allStablecoins(clickhouse, { before_block: ledger.next }),
+  )
+  const issuers = await persistWrite('read the issuers', () => issuerChanges(clickhouse, { before_block: ledger.next }))
+  log.info({ ...chain, next: ledger.next, unfinished: ledger.unfinished, stables: stables.length }, 'starts')
+
+  const track = config.TRACK ?? (config.CHAIN === 'devnet' ? 'all' : 'listed')
+  const reader: BatchReader = {
+    rpc,
+    registry: createRegistry(stables, track),
+    issuers: createIssuers(issuers),
+    orders: createOrders((order_ids) => persistWrite('read orders', () => dexOrdersById(clickhouse, { order_ids }))),
+    listed: listedTokens(chain.chain_id),
+  }
+  const hashOf = async (number: number): Promise<string | null> => {
+    const range = { from_block: number, to_block: number }
+    const [block] = await persistWrite('read a hash', () => blockHashes(clickhouse, range))
+    return block?.block_hash ?? null
+  }
+  const heads = followHead(rpc, {
+    tag,
+    checkChainId: (answered) => checkChainId(answered, chain.chain_id),
+    wsUrl: config.RPC_WS_URL ?? null,
+    onHead: noteHeads(clickhouse, tag, log),
+    pollMs: config.POLL_INTERVAL_MS,
+    hashOf,
+    log,
+    signal,
+  })
+  const ranges = blockRanges(heads, ledger.next, config.BATCH_BLOCKS, ledger.unfinished)
+  const blocks = ahead(ranges, RANGES_AHEAD, ({ from, to }) =>
+    persistWhileThere(rpc, `read blocks ${from} to ${to}`, () => readBlocks(rpc, from, to)),
+  )
+  const decoded = decodeBatches(reader, linked(blocks, ledger.last ?? start.base, ledger.unfinished))
+  for await (const batch of ahead(decoded, BATCHES_AHEAD, (next) => completeBatch(reader, next))) {
+    await persistWrite(`write blocks ${batch.from} to ${batch.to}`, async () => {
+      const mayBeThere = await ledger.plan(batch)
+      // A block that a rollback removed may come back, and is then no repeat.
+      const round = ledger.rollback ? `:r${ledger.rollback.sequence_number}` : ''
+      await writeBatch(clickhouse, batch, round, mayBeThere, ledger.rollback)
+      await ledger.commit()
+    })
+    yield { block: batch.to, time: batch.lastTime, blocks: batch.to - batch.from + 1 }
+  }
+}

@@ -1,0 +1,92 @@
+import { LRUCache } from 'lru-cache'
+import type { DexOrder } from '../../clickhouse/flows/dex-orders.js'
+import { PlumblineError } from '../../process/errors.js'
+
+/** What a fill has to know of its order. */
+export type OrderTerms = Pick<DexOrder, 'base' | 'quote' | 'is_bid' | 'tick'>
+
+/** A log's place in the chain. */
+type LogPlace = { blockNumber: number; logIndex: number }
+
+/** The side and price that an order has from a log on: from where it was placed, and from each flip. */
+type OrderSide = Pick<DexOrder, 'is_bid' | 'tick' | 'block_number' | 'log_index'>
+
+/** A fill of an order that was placed before the first block that is known. */
+class UnknownOrderError extends PlumblineError {
+  constructor(orderId: bigint) {
+    super(`order ${orderId} was filled, but its placing was not seen: ingest has to start before it`, {
+      retryable: false,
+    })
+  }
+}
+
+/** The terms of orders by their ids, as a fill names only the order. */
+export type Orders = {
+  place: (orderId: bigint, order: OrderTerms & OrderSide) => void
+  /** An order stands on the other side from a log on. */
+  flip: (orderId: bigint, side: OrderSide) => void
+  /** Makes the terms of these orders known to `termsOf`, looked up where they are not at hand. */
+  load: (orderIds: readonly bigint[]) => Promise<void>
+  /** The terms that an order had before a log. Throws for an order that was neither placed nor loaded. */
+  termsOf: (orderId: bigint, before: LogPlace) => OrderTerms
+}
+
+/** An order as it was placed, or as it flipped; both have the tokens of the placing. */
+export type FoundOrder = OrderTerms & OrderSide & { order_id: string }
+
+/** Finds orders by id in the database, all of their sides; those it does not have are missing from the answer. */
+type FindOrders = (orderIds: string[]) => Promise<FoundOrder[]>
+
+type Known = Pick<DexOrder, 'base' | 'quote'> & { sides: OrderSide[] }
+
+const isBefore = (side: OrderSide, { blockNumber, logIndex }: LogPlace): boolean =>
+  side.block_number < blockNumber || (side.block_number === blockNumber && side.log_index < logIndex)
+
+const byPlace = (a: OrderSide, b: OrderSide): number => a.block_number - b.block_number || a.log_index - b.log_index
+
+/** The sides in the order of the chain, each once. */
+const inOrder = (sides: readonly OrderSide[]): OrderSide[] =>
+  [...sides].sort(byPlace).filter((side, i, sorted) => i === 0 || byPlace(sorted[i - 1] as OrderSide, side) !== 0)
+
+const MOST_IDS = 2000
+
+/** Keeps the newest `capacity` orders at hand and looks the others up. */
+export function createOrders(find: FindOrders, capacity = 200_000): Orders {
+  const known = new LRUCache<bigint, Known>({ max: capacity })
+  // Flips of orders that were not at hand: the database does not have them before their block is written.
+  const flips = new LRUCache<bigint, OrderSide[]>({ max: capacity })
+  return {
+    place: (orderId, { base, quote, is_bid, tick, block_number, log_index }) => {
+      known.set(orderId, { base, quote, sides: [{ is_bid, tick, block_number, log_index }] })
+    },
+    flip: (orderId, { is_bid, tick, block_number, log_index }) => {
+      const side = { is_bid, tick, block_number, log_index }
+      const order = known.get(orderId)
+      if (order) order.sides.push(side)
+      else flips.set(orderId, [...(flips.get(orderId) ?? []), side])
+    },
+    load: async (orderIds) => {
+      const missing = [...new Set(orderIds)].filter((orderId) => !known.has(orderId))
+      if (missing.length === 0) return
+      const found = new Map<bigint, Known>()
+      // The ids travel in the URL, whose length is limited.
+      for (let next = 0; next < missing.length; next += MOST_IDS) {
+        for (const { order_id, base, quote, ...side } of await find(missing.slice(next, next + MOST_IDS).map(String))) {
+          const order = found.get(BigInt(order_id)) ?? { base, quote, sides: [] }
+          order.sides.push(side)
+          found.set(BigInt(order_id), order)
+        }
+      }
+      for (const [orderId, { base, quote, sides }] of found) {
+        if (known.has(orderId)) continue
+        known.set(orderId, { base, quote, sides: inOrder([...sides, ...(flips.get(orderId) ?? [])]) })
+      }
+    },
+    termsOf: (orderId, before) => {
+      const order = known.get(orderId)
+      const side = order?.sides.findLast((candidate) => isBefore(candidate, before))
+      if (!order || !side) throw new UnknownOrderError(orderId)
+      return { base: order.base, quote: order.quote, is_bid: side.is_bid, tick: side.tick }
+    },
+  }
+}

@@ -1,0 +1,162 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import type { Logger } from 'pino'
+import { numberToHex } from 'viem'
+import { mergeFacts } from '../../clickhouse/facts/facts.js'
+import { REFERENCE_STABLE } from '../../clickhouse/peg/peg.js'
+import { allStablecoins } from '../../clickhouse/stablecoins/all-stablecoins.js'
+import type { Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
+import type { Batch } from '../batch/complete-batch.js'
+import { FIRST_BLOCK, genesisStablecoins } from '../batch/decode.js'
+import type { Scope } from '../batch/scope.js'
+import { GENESIS_TOKENS } from '../chain/addresses.js'
+import type { ChainEvent } from '../chain/event-types.js'
+import { decodeLog, topicsOf } from '../chain/events.js'
+import { openLedger } from '../sinks/batch-ledger.js'
+import type { PersistWrite } from '../sinks/persist-write.js'
+import { writeBatch } from '../sinks/write-batch.js'
+import { RawHeader, RpcAnswerError } from '../sources/answers.js'
+import { readLogs } from '../sources/logs.js'
+import type { Rpc } from '../sources/rpc.js'
+import { StateUnavailableError } from '../sources/state-unavailable.js'
+import type { BlockRange } from '../stages/block-ranges.js'
+import { catalogue } from '../stages/catalogue.js'
+import { createRegistry, type Registry } from './registry.js'
+
+/** The track of the catalogue of the blocks before the tip began. */
+export const CATALOGUE = 'catalogue'
+
+/** Blocks in one batch of the catalogue: their logs are few, as nothing else is asked for. */
+const CATALOGUE_BLOCKS = 10_000
+const TOPICS = topicsOf([
+  'TokenCreated',
+  'QuoteTokenUpdate',
+  'OrderPlaced',
+  'OrderFlipped',
+  'RoleMembershipUpdated',
+  'RoleAdminUpdated',
+])
+const SCOPE: Scope = { families: ['catalogue'], only: [], except: [] }
+
+type ReadOptions = {
+  rpc: Rpc
+  listed: ReadonlySet<string>
+  /** The last block to read. */
+  to: number
+}
+type Options = ReadOptions & { clickhouse: ClickHouseClient; log: Logger; persistWrite: PersistWrite }
+
+/**
+ * Takes in what the logs of later blocks need to be understood: the stables, their quote tokens and the orders of all
+ * blocks up to `to`, which must be final. Goes on where it was left; resolves to the last block. Only the logs in
+ * question are asked for, so what a node leaves out shows later only, when the blocks are read as a whole.
+ */
+export async function readCatalogue(options: Options): Promise<{ block: number; hash: string }> {
+  const { clickhouse, rpc, log, persistWrite, to } = options
+  const ledger = await persistWrite('read the ledger', () => openLedger(clickhouse, CATALOGUE, FIRST_BLOCK))
+  const known = await persistWrite('read the stables', () => allStablecoins(clickhouse, { before_block: ledger.next }))
+  const registry = createRegistry(known, 'all')
+  let { last } = ledger
+  for (const range of catalogueRanges(ledger.next, to, ledger.unfinished)) {
+    const batch = await rpc.persist(`read the catalogue of blocks ${range.from} to ${range.to}`, () =>
+      readCatalogueBatch(options, registry, range),
+    )
+    await persistWrite(`write the catalogue of blocks ${range.from} to ${range.to}`, async () => {
+      const mayBeThere = await ledger.plan(batch)
+      await writeBatch(clickhouse, batch, ':catalogue', mayBeThere)
+      await ledger.commit()
+    })
+    last = { block: batch.to, hash: batch.lastHash }
+    log.info({ block: batch.to, of: to }, 'read the catalogue')
+  }
+  if (last?.block !== to) throw new Error(`the catalogue ends at block ${last?.block}, not at ${to}`)
+  return last
+}
+
+/** The batches in which the catalogue of blocks is read. */
+export function* catalogueRanges(first: number, to: number, planned: BlockRange | null): Generator<BlockRange> {
+  let next = first
+  if (planned) {
+    yield planned
+    next = planned.to + 1
+  }
+  while (next <= to) {
+    const end = Math.min(to, next - (next % CATALOGUE_BLOCKS) + CATALOGUE_BLOCKS - 1)
+    yield { from: next, to: end }
+    next = end + 1
+  }
+}
+
+const readHeader = (rpc: Rpc, number: number): Promise<RawHeader> =>
+  rpc.request('eth_getBlockByNumber', [numberToHex(number), false], RawHeader)
+
+/** The catalogue of a range of blocks. `registry` knows the blocks before, and learns from it. */
+export async function readCatalogueBatch(
+  options: ReadOptions,
+  registry: Registry,
+  { from, to }: BlockRange,
+): Promise<Batch> {
+  const { rpc, listed } = options
+  const logs = await readLogs(rpc, { topics: [TOPICS] }, from, to)
+  const numbers = [...new Set([from, to, ...logs.map(({ blockNumber }) => blockNumber)])].sort((a, b) => a - b)
+  const headers = await Promise.all(numbers.map((number) => readHeader(rpc, number)))
+  const genesis = from === FIRST_BLOCK ? await readGenesis(options, headers[0] as RawHeader) : []
+
+  const eventsOf = new Map<number, ChainEvent[]>(numbers.map((number) => [number, []]))
+  const hashOf = new Map(headers.map(({ number, hash }) => [number, hash]))
+  for (const log of logs) {
+    if (log.blockNumber < from || log.blockNumber > to || log.blockHash !== hashOf.get(log.blockNumber)) {
+      throw new RpcAnswerError(`a log of block ${log.blockNumber} does not belong to blocks ${from} to ${to}`)
+    }
+    const event = decodeLog(log)
+    if (event) eventsOf.get(log.blockNumber)?.push(event)
+  }
+  const quoteTokens = new Map(genesis.map(({ stable, quote_token }) => [stable, quote_token]))
+  const added = headers.map(({ number, timestamp: time }) => {
+    const events = (eventsOf.get(number) ?? []).sort((a, b) => a.logIndex - b.logIndex)
+    const rows = catalogue({ number, time }, events, listed, (stable) => {
+      const quote = quoteTokens.get(stable) ?? registry.quoteTokenOf(stable)
+      if (quote === undefined) throw new RpcAnswerError(`an order for ${stable}, whose creation is missing`)
+      return quote
+    })
+    for (const { stable, quote_token } of [...rows.stablecoins, ...rows.quote_token_updates]) {
+      quoteTokens.set(stable, quote_token)
+    }
+    return rows
+  })
+  // Not before all of it is read: what fails is read again from the beginning.
+  for (const { stablecoins } of [{ stablecoins: genesis }, ...added]) {
+    for (const stable of stablecoins) registry.add({ ...stable })
+  }
+  for (const [stable, quoteToken] of quoteTokens) registry.setQuoteToken(stable, quoteToken)
+  const [first, last] = [headers[0], headers.at(-1)] as [RawHeader, RawHeader]
+  return {
+    ...SCOPE,
+    from,
+    to,
+    firstHash: first.hash,
+    lastHash: last.hash,
+    parentHash: first.parentHash,
+    firstTime: first.timestamp,
+    lastTime: last.timestamp,
+    facts: mergeFacts([{ stablecoins: genesis }, ...added]),
+    isUnpriced: false,
+  }
+}
+
+/** The genesis tokens at block 1, or where the node has dropped that state, as they must have been then. */
+async function readGenesis(options: ReadOptions, block: RawHeader): Promise<Stablecoin[]> {
+  const { rpc, to } = options
+  const parentTime = (await readHeader(rpc, block.number - 1)).timestamp
+  try {
+    return await genesisStablecoins(options, { ...block, parentTime })
+  } catch (error) {
+    if (!(error instanceof StateUnavailableError)) throw error
+  }
+  // A token's name, symbol and currency never change; genesis tokens begin with the reference stable as quote token.
+  const topics = [topicsOf(['QuoteTokenUpdate'])]
+  const changed = new Set(
+    (await readLogs(rpc, { address: GENESIS_TOKENS, topics }, FIRST_BLOCK, to)).map(({ address }) => address),
+  )
+  const now = await genesisStablecoins(options, { ...(await readHeader(rpc, to)), parentTime })
+  return now.map((token) => (changed.has(token.stable) ? { ...token, quote_token: REFERENCE_STABLE } : token))
+}

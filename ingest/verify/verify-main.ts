@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto'
+import { parseArgs } from 'node:util'
+import { pino } from 'pino'
+import { z } from 'zod'
+import { insertVerifyRun } from '../../clickhouse/chain/verify-runs.js'
+import { payeeOf } from '../../clickhouse/payments/payee.js'
+import { REFERENCE_STABLE } from '../../clickhouse/peg/peg.js'
+import { connect } from '../../clickhouse/store/client.js'
+import { Address } from '../../clickhouse/store/values.js'
+import { ConfigError, envInt, envUrl, parseEnv } from '../../process/environment.js'
+import { exitCodeOf } from '../../process/exit-code.js'
+import { listedTokens } from '../chain/networks.js'
+import { IngestConfig } from '../config.js'
+import { claimDatabase, readChainIdentity } from '../knowledge/chain-identity.js'
+import { rpcOf } from '../sources/rpc.js'
+import { verify } from './verify.js'
+
+const HELP = `npm run verify -- [--blocks N] [--seed N] [--all]
+
+Reads blocks again from the node, compares every fact of them with the database row by row, and checks what has to hold
+for the database as a whole. Prints a line each; exits with 0 when all match, 1 with a mismatch.
+
+  --blocks N  how many blocks, picked by chance (200)
+  --seed N    which ones: the same seed picks the same blocks (1)
+  --all       every block, made from the chain alone
+`
+const Flags = z.object({
+  '--blocks': envInt(1, 10_000_000).default(200),
+  '--seed': envInt(0, 2 ** 31 - 1).default(1),
+})
+
+/** Payments are the API's; whom they go to is all that is to be known of them here. */
+const VerifyConfig = IngestConfig.extend({
+  PAYMENT_RECIPIENT: Address.optional(),
+  PAYMENT_CURRENCY: Address.default(REFERENCE_STABLE),
+  PUBLIC_URL: envUrl('http', 'https').optional(),
+})
+
+function readFlags() {
+  try {
+    const options = {
+      blocks: { type: 'string' },
+      seed: { type: 'string' },
+      all: { type: 'boolean' },
+      help: { type: 'boolean' },
+    } as const
+    return parseArgs({ options }).values
+  } catch (error) {
+    throw new ConfigError([error instanceof Error ? error.message : String(error)])
+  }
+}
+
+async function main(): Promise<number> {
+  const { blocks, seed, all, help } = readFlags()
+  if (help) {
+    console.log(HELP)
+    return 0
+  }
+  const flags = parseEnv(Flags, { '--blocks': blocks, '--seed': seed })
+  const config = parseEnv(VerifyConfig, process.env)
+  const log = pino({ name: 'verify', level: config.LOG_LEVEL }, pino.destination({ fd: 2, sync: true }))
+  const clickhouse = connect(config, { application: 'plumbline-verify', requestTimeoutMs: 600_000 })
+  const session = connect(config, {
+    application: 'plumbline-verify',
+    sessionId: randomUUID(),
+    requestTimeoutMs: 600_000,
+  })
+  const stop = new AbortController()
+  const started_at = new Date()
+  try {
+    const rpc = rpcOf(config, log, stop.signal)
+    const chain = await readChainIdentity(rpc, config.CHAIN)
+    await claimDatabase(clickhouse, chain)
+    const findings = await verify({
+      clickhouse,
+      session,
+      rpc,
+      track: config.TRACK ?? (config.CHAIN === 'devnet' ? 'all' : 'listed'),
+      listed: listedTokens(chain.chain_id),
+      rangeSize: config.BATCH_BLOCKS,
+      blocks: all ? null : flags['--blocks'],
+      seed: flags['--seed'],
+      payee: payeeOf(config),
+      onProgress: (done, of) => log.info(`${done} of ${of} blocks compared`),
+    })
+    // What was found counts, also where this user may not write it down.
+    await insertVerifyRun(clickhouse, { started_at, ended_at: new Date(), findings }).catch((error: Error) =>
+      log.warn({ reason: error.message }, 'the findings could not be recorded: /api/v1/status goes on with older ones'),
+    )
+    for (const { what, status, scope, differences } of findings) {
+      console.log(`${status.padEnd(11)}  ${what}: ${scope}`)
+      for (const difference of differences) console.log(`             ${difference}`)
+    }
+    const mismatches = findings.filter(({ status }) => status === 'mismatch').length
+    const unchecked = findings.filter(({ status }) => status === 'not checked').length
+    console.log(`${findings.length - mismatches - unchecked} match, ${mismatches} do not, ${unchecked} not checked`)
+    return mismatches === 0 ? 0 : 1
+  } finally {
+    stop.abort()
+    await Promise.all([clickhouse.close(), session.close()])
+  }
+}
+
+main().then(
+  (code) => process.exit(code),
+  (error: unknown) => {
+    console.error(`verify stops: ${error instanceof Error ? error.message : error}`)
+    process.exit(exitCodeOf(error))
+  },
+)

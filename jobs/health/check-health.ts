@@ -1,0 +1,32 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { type ComponentHealth, healthDriftEvent } from '../../clickhouse/events/types.js'
+import { componentStates, type HealthThresholds } from '../../clickhouse/jobs/health.js'
+import { newestHealth } from '../../clickhouse/jobs/newest-health.js'
+import type { SlotJob } from '../../clickhouse/jobs/periods.js'
+import { slotBounds } from '../../clickhouse/jobs/slot-bounds.js'
+import { announce } from '../detect/announce.js'
+import { readHealth } from './read-health.js'
+
+/** The states of all parts of the service, and those among them that are not what they were. */
+export type HealthCheck = { states: ComponentHealth[]; changed: ComponentHealth[] }
+
+/**
+ * Looks at every part of the service and announces those whose state is another than the one announced last; a part that
+ * was never spoken of was well. Two that look at the same time announce a change once. null while there is no block.
+ */
+export async function checkHealth(
+  clickhouse: ClickHouseClient,
+  jobs: readonly SlotJob[],
+  thresholds: HealthThresholds,
+  now: Date,
+): Promise<HealthCheck | null> {
+  const before = new Map((await newestHealth(clickhouse, {})).map((health) => [health.component, health]))
+  const readings = await readHealth(clickhouse, jobs, { now, ...thresholds })
+  if (!readings) return null
+  const states = componentStates(readings, jobs, thresholds, before)
+  const changed = states.filter(({ component, status }) => status !== (before.get(component)?.status ?? 'ok'))
+  const events = changed.map((state) => healthDriftEvent(state, now, before.get(state.component)?.id ?? ''))
+  const [bounds] = await slotBounds(clickhouse, {})
+  await announce(clickhouse, events, { at: now, revision: bounds?.revision ?? 0 })
+  return { states, changed }
+}

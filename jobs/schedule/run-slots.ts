@@ -1,0 +1,136 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import type { Logger } from 'pino'
+import { wholeSince } from '../../clickhouse/chain/whole-since.js'
+import { dueSlots } from '../../clickhouse/jobs/due-slots.js'
+import { insertJobRun, type JobRun } from '../../clickhouse/jobs/job-runs.js'
+import type { SlotJob } from '../../clickhouse/jobs/periods.js'
+import { slotBounds } from '../../clickhouse/jobs/slot-bounds.js'
+import { accountForBackfills } from './account-for-backfills.js'
+import type { Slot } from './slot.js'
+
+/** Does the work of a slot and returns the rows it wrote. Repeating it changes nothing. */
+export type Task = (clickhouse: ClickHouseClient, slot: Slot) => Promise<number>
+
+export type SlotRun = {
+  clickhouse: ClickHouseClient
+  job: SlotJob
+  task: Task
+  /** The jobs that `job.after` names. */
+  jobs: readonly SlotJob[]
+  /** Random id of the process. */
+  instance: string
+  /** A backfill is over when it has written nothing for so long, in seconds. */
+  quietSeconds: number
+  /** Rejects where another process runs the jobs by now. Asked before the first slot, and before each counts as done. */
+  checkLease: () => Promise<void>
+  /** Told of each slot that begins and null when it has ended. */
+  onSlot?: (slot: Slot | null) => void
+  log: Logger
+  signal: AbortSignal
+  /** The most slots of one call. */
+  limit: number
+}
+
+/** How often a long catch-up says how far it is, in slots. */
+const PROGRESS_SLOTS = 100
+
+const tokenOf = (job: SlotJob, at: number, revision: number): string => `${job.name}:${at}:${revision}`
+
+/**
+ * The slots of a job that are due now, oldest first and at most `limit`: those that the facts of the chain reach and
+ * that are not done, or were before a rollback removed facts of theirs or a backfill added some. None before a gap in the
+ * blocks or behind what backfills are known to have added, and none before the jobs are there that it is after.
+ */
+export async function findDueSlots(
+  clickhouse: ClickHouseClient,
+  job: SlotJob,
+  jobs: readonly SlotJob[],
+  limit: number,
+): Promise<Slot[]> {
+  const [bounds] = await slotBounds(clickhouse, {})
+  if (!bounds) return []
+  const { revision } = bounds
+  let { from_time, to_time } = bounds
+  // What a slot before a gap would find is not all that will be there when a backfill is done.
+  if (!bounds.is_whole) from_time = Math.max(from_time, (await wholeSince(clickhouse, {}))[0]?.from_time ?? to_time)
+  for (const { name, period_seconds } of jobs.filter(({ name }) => job.after?.includes(name))) {
+    const [missing] = await dueSlots(clickhouse, {
+      job: name,
+      period_seconds,
+      from_time,
+      to_time: bounds.to_time,
+      limit: 1,
+    })
+    const next = missing?.slot_at ?? Math.ceil(bounds.to_time / period_seconds) * period_seconds
+    to_time = Math.min(to_time, next - period_seconds + 1)
+  }
+  if (to_time <= from_time) return []
+  const { name, period_seconds } = job
+  const due = await dueSlots(clickhouse, { job: name, period_seconds, from_time, to_time, limit })
+  return due.map(({ slot_at }) => ({
+    job: name,
+    at: new Date(slot_at * 1000),
+    revision,
+    token: tokenOf(job, slot_at, revision),
+  }))
+}
+
+/**
+ * Runs the slots of a job that are due, one after another, and records how each ended. Stops at the first that fails,
+ * which is due again the next time, and when `signal` aborts. Resolves to the number of slots done, and whether more
+ * are due at once. Rejects when the ledger cannot be read or written, or the lease is lost.
+ */
+export async function runSlots(run: SlotRun): Promise<{ done: number; more: boolean }> {
+  const { clickhouse, job, jobs, log, signal, limit } = run
+  await accountForBackfills(run)
+  const slots = await findDueSlots(clickhouse, job, jobs, limit)
+  const started = Date.now()
+  let done = 0
+  if (slots.length > 0) await run.checkLease()
+  for (const slot of slots) {
+    if (signal.aborted || !(await runSlot(run, slot))) return { done, more: false }
+    done++
+    if (done % PROGRESS_SLOTS === 0 && done < slots.length)
+      log.info({ slot: slot.at, done, of: slots.length, ms: Date.now() - started }, 'catches up')
+  }
+  if (done > 0) log.info({ slot: slots.at(-1)?.at, done, ms: Date.now() - started }, 'slots done')
+  return { done, more: slots.length === limit }
+}
+
+/** Runs a slot and records how it ended; resolves to whether it is done. */
+async function runSlot(run: SlotRun, slot: Slot): Promise<boolean> {
+  const { clickhouse, task, instance, checkLease, onSlot, log } = run
+  onSlot?.(slot)
+  const startedAt = Date.now()
+  const record = (end: Pick<JobRun, 'state' | 'result_rows' | 'error'>): Promise<void> =>
+    insertJobRun(clickhouse, { ...jobRunOf(slot, instance, startedAt), ...end })
+  let rows: number
+  try {
+    rows = await task(clickhouse, slot)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    log.error({ slot: slot.at, revision: slot.revision, reason }, 'a slot failed; it is tried again')
+    await record({ state: 'failed', result_rows: 0, error: reason })
+    onSlot?.(null)
+    return false
+  }
+  await checkLease()
+  await record({ state: 'done', result_rows: rows, error: '' })
+  onSlot?.(null)
+  log.debug({ slot: slot.at, revision: slot.revision, rows, ms: Date.now() - startedAt }, 'slot done')
+  return true
+}
+
+/** What is known of a run before it has ended. `startedAt` in unix milliseconds. */
+export const jobRunOf = (
+  { job, at, revision }: Pick<Slot, 'job' | 'at' | 'revision'>,
+  instance: string,
+  startedAt: number,
+) => ({
+  job,
+  slot_at: at.getTime() / 1000,
+  revision,
+  started_at: (startedAt / 1000).toFixed(3),
+  duration_ms: Date.now() - startedAt,
+  instance,
+})

@@ -1,0 +1,66 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { pino } from 'pino'
+import { SLOT_JOBS, type SlotJob } from '../../clickhouse/jobs/periods.js'
+import { connect } from '../../clickhouse/store/client.js'
+import { parseEnv } from '../../process/environment.js'
+import { JobsConfig } from '../config.js'
+import { checkTerm } from '../lease/term.js'
+import { runSlots, type Task } from './run-slots.js'
+
+/** What a worker is given: the lease that it runs under, and the memory of its LeaseValidity. */
+export type WorkerData = { term: number; instance: string; validity: SharedArrayBuffer }
+
+/**
+ * What a worker tells: the slot that it begins (in unix seconds), that a slot has ended, and at the end how many it has
+ * done and whether more are due. One that runs all the time tells again and again that it is alive.
+ */
+export type WorkerMessage =
+  | 'alive'
+  | { slot: { at: number; revision: number } | null }
+  | { done: number; more: boolean }
+  | 'done'
+
+/** A run is this long at most; the next one begins at once. A worker keeps nothing that would grow with it. */
+const SLOTS_OF_A_RUN = 500
+
+/**
+ * A backfill that has written nothing for so long is over, as a rule: what it has added is taken in at once, rather than
+ * bit by bit, for each of which all later slots would be done again.
+ */
+const QUIET_SECONDS = 60
+
+/** The whole of a worker that runs the due slots of a job: connects, runs them, closes. Ends early when told `cancel`. */
+export async function runWorker(name: string, task: Task, jobs: readonly SlotJob[] = SLOT_JOBS): Promise<void> {
+  const config = parseEnv(JobsConfig, process.env)
+  const lease = workerData as WorkerData
+  const job = jobs.find((job) => job.name === name)
+  if (!job) throw new Error(`there is no job ${name}`)
+  const log = pino({ name, level: config.LOG_LEVEL }, pino.destination({ fd: 2, sync: true }))
+  const clickhouse = connect(config, { application: 'plumbline-jobs', maxOpenConnections: 4 })
+  const cancel = new AbortController()
+  const tell = (message: WorkerMessage): void => parentPort?.postMessage(message)
+  parentPort?.on('message', (message) => {
+    if (message === 'cancel') cancel.abort()
+  })
+  try {
+    const result = await runSlots({
+      clickhouse,
+      job,
+      task,
+      jobs,
+      instance: lease.instance,
+      quietSeconds: QUIET_SECONDS,
+      checkLease: () => checkTerm(clickhouse, lease),
+      onSlot: (slot) => tell({ slot: slot && { at: slot.at.getTime() / 1000, revision: slot.revision } }),
+      log,
+      signal: cancel.signal,
+      limit: SLOTS_OF_A_RUN,
+    })
+    tell(result)
+  } catch (error) {
+    log.error({ reason: error instanceof Error ? error.message : String(error) }, 'the slots cannot be run')
+  } finally {
+    await clickhouse.close()
+    tell('done')
+  }
+}

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto'
+import { Redis } from 'ioredis'
+import type { Logger } from 'pino'
+import { insertJobRun } from '../../clickhouse/jobs/job-runs.js'
+import { connect } from '../../clickhouse/store/client.js'
+import type { JobsConfig } from '../config.js'
+import { databaseLease } from '../lease/database-lease.js'
+import { redisLease } from '../lease/redis-lease.js'
+import { withLease } from '../lease/with-lease.js'
+import { jobRunOf } from './run-slots.js'
+import { runSchedule, type ScheduledJob, type StuckRun } from './schedule.js'
+
+type Options = {
+  config: JobsConfig
+  jobs: readonly ScheduledJob[]
+  say: (line: string) => void
+  log: Logger
+  signal: AbortSignal
+}
+
+/** `120` as `every 2m`, for people. */
+const every = (seconds: number | null): string => {
+  if (seconds === null) return 'all the time'
+  return `every ${seconds % 3600 === 0 ? `${seconds / 3600}h` : seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`}`
+}
+
+/** Runs the jobs until `signal` aborts, whenever no other process on the same database does. */
+export async function runJobs({ config, jobs, say, log, signal }: Options): Promise<void> {
+  const instance = randomUUID()
+  const leaseMs = config.JOBS_LEASE_SECONDS * 1000
+  const clickhouse = connect(config, {
+    application: 'plumbline-jobs',
+    maxOpenConnections: 4,
+    requestTimeoutMs: leaseMs,
+  })
+  const redis = config.REDIS_URL
+    ? new Redis(config.REDIS_URL, { maxRetriesPerRequest: 1, commandTimeout: Math.min(2000, leaseMs) })
+    : null
+  redis?.on('error', (error) => log.debug({ reason: error.message }, 'redis is away'))
+  const tryLease = redis
+    ? redisLease(redis, config.CLICKHOUSE_DATABASE, clickhouse, instance, leaseMs)
+    : databaseLease(clickhouse, instance, leaseMs)
+  const onStuck = async ({ job, slot, error }: StuckRun): Promise<void> => {
+    if (!slot) return
+    const run = jobRunOf({ job, at: new Date(slot.at * 1000), revision: slot.revision }, instance, slot.startedAt)
+    await insertJobRun(clickhouse, { ...run, state: 'failed', result_rows: 0, error })
+  }
+  try {
+    const onWait = (reason: string): void => say(`jobs wait: ${reason}`)
+    await withLease({ tryLease, leaseMs, onWait, log, signal }, async (term, signal, validity) => {
+      say(`jobs run: ${jobs.map(({ name, period_seconds }) => `${name} ${every(period_seconds)}`).join(', ')}`)
+      const stuckAfterMs = config.JOB_SLOT_SECONDS * 1000
+      await runSchedule({
+        jobs,
+        workerData: { term, instance, validity: validity.memory },
+        stuckAfterMs,
+        onStuck,
+        log,
+        signal,
+      })
+    })
+  } finally {
+    redis?.disconnect()
+    await clickhouse.close()
+  }
+}

@@ -1,0 +1,42 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { chainIdentity } from '../../clickhouse/chain/x-chain-identity.js'
+import { currentPegs } from '../../clickhouse/peg/current-pegs.js'
+import { insertReserveSnapshots, type ReserveSnapshot } from '../../clickhouse/reserves/reserve-snapshots.js'
+import { issuerOf } from '../../clickhouse/stablecoins/issuers.js'
+import { suppliesAt } from '../../clickhouse/supply/supplies-at.js'
+import type { Slot } from '../schedule/slot.js'
+
+/**
+ * Writes down what stands behind every stable that exists at the slot: its newest supply and the price that stands then,
+ * with what the registry of issuers says of it.
+ */
+export async function snapshotReserves(clickhouse: ClickHouseClient, slot: Slot): Promise<number> {
+  const [identity, supplies, pegs] = await Promise.all([
+    chainIdentity(clickhouse, {}),
+    suppliesAt(clickhouse, { at: slot.at }),
+    currentPegs(clickhouse, { as_of: slot.at }),
+  ])
+  const chainId = identity[0]?.chain_id ?? 0
+  const rows = supplies.map(({ stable, supply_raw, state_block_number }): ReserveSnapshot => {
+    const peg = pegs.get(stable)
+    const issuer = issuerOf(chainId, stable)
+    return {
+      stable,
+      slot_at: slot.at.getTime() / 1000,
+      revision: slot.revision,
+      reserve_type: issuer?.reserve_type ?? 'unknown',
+      supply_raw,
+      state_block_number,
+      price_micros: peg?.current ? Math.round(peg.current.price_vs_refusd * 1e6) : null,
+      price_block_number: peg?.current?.block_number ?? null,
+      sample_status: peg?.newest?.status ?? null,
+      label: issuer?.label ?? null,
+      issuer: issuer?.issuer ?? null,
+      backing_model: issuer?.backing_model ?? null,
+      attestation_source: issuer?.attestation_source ?? null,
+      attested_at: issuer?.attested_at ? Date.parse(issuer.attested_at) / 1000 : null,
+    }
+  })
+  await insertReserveSnapshots(clickhouse, rows, slot.token)
+  return rows.length
+}

@@ -1,0 +1,48 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { priceSpread } from '../../clickhouse/peg/peg-window.js'
+import { riskInputs } from '../../clickhouse/risk/inputs.js'
+import { insertRiskSnapshots, type RiskSnapshot } from '../../clickhouse/risk/risk-snapshots.js'
+import { RISK_METHODOLOGY, riskScore } from '../../clickhouse/risk/score.js'
+import type { Slot } from '../schedule/slot.js'
+
+/**
+ * Scores every stable that exists at the slot and keeps what went into the score. Peg-break events have to be known up
+ * to the slot: the slot is due once the job of the peg events has done one at or after it.
+ */
+export async function snapshotRisk(clickhouse: ClickHouseClient, slot: Slot): Promise<number> {
+  const rows = (await riskInputs(clickhouse, { at: slot.at })).map((row): RiskSnapshot => {
+    // The same digits as the 24h window of a peg answer has: eight decimals of a price are four of a basis point.
+    const spread = priceSpread(row)
+    const stddev_bps_24h = spread && Math.round(spread.stddev_price * 1e8) / 1e4
+    const max_deviation_bps_24h = spread?.max_deviation_bps ?? null
+    const score = riskScore({ ...row, stddev_bps_24h, max_deviation_bps_24h })
+    return {
+      stable: row.stable,
+      slot_at: slot.at.getTime() / 1000,
+      revision: slot.revision,
+      methodology: RISK_METHODOLOGY,
+      composite: score.composite.toFixed(3),
+      peg_risk: score.peg_risk.toFixed(2),
+      peg_break_risk: score.peg_break_risk.toFixed(2),
+      supply_risk: score.supply_risk.toFixed(2),
+      policy_risk: score.policy_risk.toFixed(2),
+      quoted_count_24h: Number(row.quoted_count),
+      unquoted_count_24h: Number(row.unquoted_count),
+      stddev_bps_24h: stddev_bps_24h?.toFixed(4) ?? null,
+      max_deviation_bps_24h: max_deviation_bps_24h?.toFixed(2) ?? null,
+      has_open_mild: row.has_open_mild,
+      has_open_severe: row.has_open_severe,
+      mild_events_7d: row.mild_events_7d,
+      severe_events_7d: row.severe_events_7d,
+      supply_raw: row.supply_raw?.toString() ?? null,
+      cap_raw: row.cap_raw?.toString() ?? null,
+      paused: row.paused,
+      policy_id: row.policy_id,
+      policy_type: row.policy_type,
+      state_block_number: row.state_block_number,
+      policy_events_7d: row.policy_events_7d,
+    }
+  })
+  await insertRiskSnapshots(clickhouse, rows, slot.token)
+  return rows.length
+}

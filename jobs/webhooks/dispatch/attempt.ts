@@ -1,0 +1,83 @@
+import { nextAttemptAt } from '../../../clickhouse/webhooks/schedule.js'
+import { signatureHeader } from '../../../clickhouse/webhooks/signature.js'
+import type { WebhookAttempt } from '../../../clickhouse/webhooks/webhook-attempts.js'
+import { webhookBody } from '../../../clickhouse/webhooks/webhook-body.js'
+import type { Subscription } from '../../../clickhouse/webhooks/webhook-subscription.js'
+import { type Exchange, isSuccess, type Sender } from '../send/sender.js'
+import type { Pending } from './fair-queue.js'
+
+/** 410: the receiver is gone for good. */
+export const GONE = 410
+
+/** The request of an attempt that is made at a time. */
+export function requestOf(
+  { delivery_id, content }: Pending,
+  { url }: Subscription,
+  secrets: readonly string[],
+  at: Date,
+): Parameters<Sender['send']>[0] {
+  if (content === null) throw new Error(`delivery ${delivery_id} has not been read`)
+  const body = webhookBody(delivery_id, content)
+  return {
+    url,
+    body,
+    headers: {
+      'x-service-signature': signatureHeader({ body, secrets, at }),
+      'x-service-event': content.event_type,
+      'x-service-delivery': String(delivery_id),
+    },
+  }
+}
+
+type Schedule = {
+  /** Seconds before attempts 2, 3, …; see webhook-schedule. */
+  delaysSeconds: readonly number[]
+  /** Random in [0, 1). */
+  jitter: number
+}
+
+/** What is recorded of an attempt that was sent: how it ended, and when the next one is due. */
+export function sentAttempt(
+  { delivery_id, subscription_id, attempt, dueMs }: Pending,
+  exchange: Exchange,
+  instance: string,
+  { delaysSeconds, jitter }: Schedule,
+): WebhookAttempt {
+  const { status, error, response, retryAfter, startedAt, durationMs } = exchange
+  const isOver = isSuccess(exchange) || status === GONE
+  const endedAt = new Date(startedAt.getTime() + durationMs)
+  return {
+    delivery_id,
+    attempt,
+    subscription_id,
+    outcome: isSuccess(exchange) ? 'success' : 'failure',
+    status: status ?? 0,
+    error: error ?? '',
+    response,
+    due_at: new Date(dueMs),
+    started_at: startedAt,
+    duration_ms: durationMs,
+    next_attempt_at: isOver ? null : nextAttemptAt({ attempt, endedAt, retryAfter }, jitter, delaysSeconds),
+    instance,
+  }
+}
+
+/** What is recorded of an attempt that was not made, as nothing is to be sent to its subscription any more. */
+export const canceledAttempt = (
+  { delivery_id, subscription_id, attempt, dueMs }: Pending,
+  instance: string,
+  at: Date,
+): WebhookAttempt => ({
+  delivery_id,
+  attempt,
+  subscription_id,
+  outcome: 'canceled',
+  status: 0,
+  error: '',
+  response: '',
+  due_at: new Date(dueMs),
+  started_at: at,
+  duration_ms: 0,
+  next_attempt_at: null,
+  instance,
+})

@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ClickHouseClient } from '@clickhouse/client'
+import { deliveryContents } from '../../../clickhouse/webhooks/delivery-contents.js'
+import type { FairQueue, Pending } from './fair-queue.js'
+
+type Options = {
+  clickhouse: ClickHouseClient
+  queue: FairQueue
+  /** Does work until it has worked once, or until it is of no use any more. */
+  repeat: (what: string, work: () => Promise<void>) => Promise<void>
+  /** Called when there are contents that were missing. */
+  onLoaded: () => void
+}
+
+const MOST_AT_ONCE = 2000
+/** Batches are read no closer to each other, so that what comes to be missing meanwhile is read together. */
+const GATHER_MS = 25
+
+/** Reads what deliveries send shortly before they are sent, one batch after another. */
+export class ContentLoader {
+  readonly #options: Options
+  #isLoading = false
+
+  constructor(options: Options) {
+    this.#options = options
+  }
+
+  /** Reads what is missing, unless it is being read already. */
+  async load(): Promise<void> {
+    if (this.#isLoading) return
+    this.#isLoading = true
+    const { clickhouse, queue, repeat, onLoaded } = this.#options
+    for (let missing = queue.missing(MOST_AT_ONCE); missing.length > 0; missing = queue.missing(MOST_AT_ONCE)) {
+      const batch = missing
+      await repeat('contents', () => fill(clickhouse, batch))
+      queue.filled(batch)
+      onLoaded()
+      await sleep(GATHER_MS)
+    }
+    this.#isLoading = false
+  }
+}
+
+async function fill(clickhouse: ClickHouseClient, pendings: readonly Pending[]): Promise<void> {
+  const byId = new Map(pendings.map((pending) => [pending.delivery_id, pending]))
+  for (const { delivery_id, ...content } of await deliveryContents(clickhouse, { ids: [...byId.keys()] })) {
+    const pending = byId.get(delivery_id)
+    if (pending) pending.content = content
+  }
+}

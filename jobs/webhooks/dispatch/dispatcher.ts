@@ -1,0 +1,285 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ClickHouseClient } from '@clickhouse/client'
+import type { Logger } from 'pino'
+import { failingSubscriptions } from '../../../clickhouse/webhooks/failing-subscriptions.js'
+import { newDeliveries } from '../../../clickhouse/webhooks/new-deliveries.js'
+import { newestFanOut } from '../../../clickhouse/webhooks/newest-fan-out.js'
+import { RETRY_DELAYS_SECONDS } from '../../../clickhouse/webhooks/schedule.js'
+import { insertWebhookAttempts, type WebhookAttempt } from '../../../clickhouse/webhooks/webhook-attempts.js'
+import { insertWebhookFanOut } from '../../../clickhouse/webhooks/webhook-fan-outs.js'
+import { webhookNews } from '../../../clickhouse/webhooks/webhook-news.js'
+import type { DisabledReason, Subscription } from '../../../clickhouse/webhooks/webhook-subscription.js'
+import type { Sender } from '../send/sender.js'
+import { announceWebhookStates } from './announce-states.js'
+import { canceledAttempt, GONE, requestOf, sentAttempt } from './attempt.js'
+import { ContentLoader } from './content-loader.js'
+import { FailingSubscriptions } from './failing.js'
+import { FairQueue, type Pending } from './fair-queue.js'
+import { fanOut } from './fan-out.js'
+import { readPending } from './read-pending.js'
+import { Recorder } from './recorder.js'
+import { Subscribers } from './subscribers.js'
+
+export type DispatcherOptions = {
+  clickhouse: ClickHouseClient
+  sender: Sender
+  secretsKey: Buffer
+  /** Random id of the process. */
+  instance: string
+  /** Whether no other process sends. Asked before attempts are begun. */
+  mayBegin: () => boolean
+  /** Attempts at the same time, in all and to one subscription. */
+  maxInFlight: number
+  maxInFlightOfOne: number
+  /** Events that became known longer than this after they occurred are not sent. */
+  maxEventAgeMs: number
+  /** A subscription that has only failed for so long is disabled. */
+  disableAfterMs: number
+  /** Another schedule, and its randomness, for tests. */
+  delaysSeconds?: readonly number[]
+  random?: () => number
+  log: Logger
+  signal: AbortSignal
+}
+
+/** How often the database is asked what is new, in milliseconds. */
+const LOOK_MS = 200
+/** How often deliveries of the future are looked at. */
+const TICK_MS = 50
+const READ_AT_ONCE = 1000
+/** Bodies that are kept in memory before they are sent, as a rule: some megabytes. */
+const MOST_PREPARED = 8000
+/** With more attempts that the database has not taken yet, no other is begun: they would be made again after a crash. */
+const MOST_UNRECORDED = 5000
+/** How often it is recorded how far events are made into deliveries, and which deliveries are over. */
+const NOTE_MS = 1000
+const SETTLE_MS = 60_000
+
+/**
+ * Makes events into deliveries and deliveries into attempts until `signal` aborts, then waits for attempts that have begun
+ * and for their records. All its state is in the database, from which the next one goes on.
+ */
+export class Dispatcher {
+  readonly #options: DispatcherOptions
+  readonly #queue: FairQueue
+  readonly #loader: ContentLoader
+  readonly #recorder: Recorder
+  readonly #subscribers: Subscribers
+  #failing: FailingSubscriptions
+  /** Numbers of deliveries that are out of the queue and not recorded. */
+  readonly #unsettled = new Set<number>()
+  readonly #disabling = new Set<string>()
+  /** The newest event that is made into deliveries, and the newest delivery that was read. */
+  #sequence = 0
+  #newest = 0
+  #settledAt = 0
+  #notedAt = 0
+  #notedSequence = 0
+  #versions = -1
+  #isPumping = false
+  #inFlight = 0
+
+  constructor(options: DispatcherOptions) {
+    const { clickhouse, log, maxInFlight, maxInFlightOfOne, disableAfterMs } = options
+    this.#options = options
+    this.#subscribers = new Subscribers(options)
+    this.#failing = new FailingSubscriptions(disableAfterMs)
+    this.#recorder = new Recorder({ insert: (rows, token) => insertWebhookAttempts(clickhouse, rows, token), log })
+    this.#queue = new FairQueue({
+      maxOut: maxInFlight,
+      maxOutOfOne: maxInFlightOfOne,
+      prepared: (subscriptions) => Math.max(2 * maxInFlightOfOne, Math.floor(MOST_PREPARED / subscriptions)),
+      modeOf: (id) => (this.#disabling.has(id) ? 'wait' : this.#subscribers.modeOf(id)),
+    })
+    this.#loader = new ContentLoader({
+      clickhouse,
+      queue: this.#queue,
+      repeat: (what, work) => this.#repeat(what, work),
+      onLoaded: () => this.#pumpSoon(),
+    })
+  }
+
+  /** What is waiting for its time, due, being sent, and sent but not recorded yet. */
+  get size(): { later: number; due: number; out: number; unrecorded: number } {
+    return { ...this.#queue.size, unrecorded: this.#recorder.unrecorded }
+  }
+
+  async run(): Promise<void> {
+    const { signal } = this.#options
+    await this.#repeat('pending deliveries', () => this.#start())
+    const ticker = setInterval(() => this.#pumpSoon(), TICK_MS)
+    while (!signal.aborted) {
+      const lookedAt = performance.now()
+      let isMore = false
+      await this.#repeat('what is new', async () => {
+        isMore = await this.#look()
+      })
+      if (!isMore) await sleep(lookedAt + LOOK_MS - performance.now(), undefined, { signal }).catch(() => {})
+    }
+    clearInterval(ticker)
+    while (this.#inFlight > 0) await sleep(TICK_MS)
+    await this.#recorder.idle()
+  }
+
+  /** Does `work` until it has worked once or `signal` aborts; says the first failure only. */
+  async #repeat(what: string, work: () => Promise<void>): Promise<void> {
+    const { log, signal } = this.#options
+    for (let isTold = false; !signal.aborted; isTold = true) {
+      try {
+        await work()
+        if (isTold) log.info(`${what}: read again`)
+        return
+      } catch (error) {
+        if (!isTold) log.error({ reason: String(error) }, `${what}: cannot be read, tries again`)
+        await sleep(LOOK_MS, undefined, { signal }).catch(() => {})
+      }
+    }
+  }
+
+  async #start(): Promise<void> {
+    const { clickhouse, disableAfterMs, log } = this.#options
+    const startedAt = performance.now()
+    const [done] = await newestFanOut(clickhouse, {})
+    this.#sequence = done?.sequence ?? 0
+    this.#notedSequence = this.#sequence
+    const pending: Pending[] = []
+    const [newest, failing] = await Promise.all([
+      readPending(clickhouse, done?.settled_before ?? 0, (one) => pending.push(one)),
+      failingSubscriptions(clickhouse, {}),
+    ])
+    this.#newest = newest
+    this.#failing = new FailingSubscriptions(
+      disableAfterMs,
+      failing.map(({ subscription_id, ...since }) => [subscription_id, since]),
+    )
+    await this.#subscribers.read()
+    const now = Date.now()
+    for (const one of pending) this.#queue.add(one, now)
+    log.info({ ...this.#queue.size, ms: Math.round(performance.now() - startedAt) }, 'webhooks: goes on')
+  }
+
+  /** Takes note of what is new; resolves to whether there may be more at once. */
+  async #look(): Promise<boolean> {
+    const { clickhouse, maxEventAgeMs } = this.#options
+    const [news] = await webhookNews(clickhouse, { event: this.#sequence, delivery: this.#newest })
+    if (!news) return false
+    if (news.versions !== this.#versions) {
+      await this.#readSubscribers()
+      this.#versions = news.versions
+    }
+    if (news.event > this.#sequence)
+      this.#sequence = await fanOut(clickhouse, { after: this.#sequence, until: news.event, maxAgeMs: maxEventAgeMs })
+    const isMore = news.event + news.delivery > 0 && (await this.#readNew())
+    await this.#noteFanOut()
+    return isMore || this.#sequence < news.event
+  }
+
+  async #readSubscribers(): Promise<void> {
+    for (const { id } of await this.#subscribers.read()) this.#failing.forget(id)
+    this.#queue.refreshModes()
+    this.#pumpSoon()
+    await announceWebhookStates(this.#options.clickhouse, this.#subscribers.all, new Date())
+  }
+
+  async #readNew(): Promise<boolean> {
+    const deliveries = await newDeliveries(this.#options.clickhouse, { after: this.#newest, limit: READ_AT_ONCE })
+    // A subscription is there before its deliveries: after this, one that is not known has been deleted.
+    if (deliveries.some(({ subscription_id }) => !this.#subscribers.get(subscription_id))) await this.#readSubscribers()
+    const now = Date.now()
+    for (const { delivery_id, subscription_id, due_ms, ...content } of deliveries) {
+      this.#queue.add({ delivery_id, subscription_id, attempt: 1, dueMs: Math.min(due_ms, now), content }, now)
+      this.#newest = delivery_id
+    }
+    this.#pump()
+    return deliveries.length === READ_AT_ONCE
+  }
+
+  /** Records how far it is, now and then: what is done again after a crash adds nothing. */
+  async #noteFanOut(): Promise<void> {
+    const now = Date.now()
+    const isTimeToSettle = now - this.#settledAt > SETTLE_MS
+    const isTimeToNote = this.#sequence > this.#notedSequence && now - this.#notedAt > NOTE_MS
+    if (!isTimeToSettle && !isTimeToNote) return
+    const sequence = this.#sequence
+    const settled_before = isTimeToSettle ? this.#smallestOpen() : 0
+    await insertWebhookFanOut(this.#options.clickhouse, { sequence, settled_before })
+    this.#notedSequence = sequence
+    this.#notedAt = now
+    if (isTimeToSettle) this.#settledAt = now
+  }
+
+  /** No delivery with a smaller number is waiting, being sent, or not recorded. */
+  #smallestOpen(): number {
+    let smallest = Math.min(this.#newest + 1, this.#queue.smallestId())
+    for (const delivery_id of this.#unsettled) smallest = Math.min(smallest, delivery_id)
+    return smallest
+  }
+
+  #pumpSoon(): void {
+    if (this.#isPumping) return
+    this.#isPumping = true
+    setImmediate(() => {
+      this.#isPumping = false
+      this.#pump()
+    })
+  }
+
+  /** Begins what may begin. */
+  #pump(): void {
+    const { signal, mayBegin, instance } = this.#options
+    if (signal.aborted || this.#recorder.unrecorded >= MOST_UNRECORDED || !mayBegin()) return
+    for (const { pending, mode } of this.#queue.take(Date.now())) {
+      this.#unsettled.add(pending.delivery_id)
+      const subscription = this.#subscribers.get(pending.subscription_id)
+      if (mode === 'send' && subscription) void this.#send(pending, subscription)
+      else {
+        this.#queue.done(pending)
+        this.#record(pending, canceledAttempt(pending, instance, new Date()))
+        this.#pumpSoon()
+      }
+    }
+    void this.#loader.load()
+  }
+
+  async #send(pending: Pending, subscription: Subscription): Promise<void> {
+    const { sender, instance, delaysSeconds = RETRY_DELAYS_SECONDS, random = Math.random } = this.#options
+    this.#inFlight++
+    const at = new Date()
+    const secrets = this.#subscribers.secretsOf(subscription, at) ?? []
+    const exchange = await sender.send(requestOf(pending, subscription, secrets, at))
+    const attempt = sentAttempt(pending, exchange, instance, { delaysSeconds, jitter: random() })
+    this.#queue.done(pending)
+    this.#record(pending, attempt)
+    this.#inFlight--
+    if (attempt.outcome === 'success') this.#failing.forget(subscription.id)
+    else if (attempt.status === GONE) void this.#disable(subscription, 'gone')
+    else if (this.#failing.failed(subscription.id, attempt.started_at)) void this.#disable(subscription, 'failing')
+    this.#pumpSoon()
+  }
+
+  /** The next attempt waits until this one is recorded. */
+  #record(pending: Pending, attempt: WebhookAttempt): void {
+    this.#recorder.add(attempt, () => {
+      this.#unsettled.delete(pending.delivery_id)
+      if (attempt.next_attempt_at === null) return
+      const next = { ...pending, attempt: pending.attempt + 1, dueMs: attempt.next_attempt_at.getTime(), content: null }
+      this.#queue.add(next, Date.now())
+    })
+  }
+
+  async #disable(subscription: Subscription, reason: DisabledReason): Promise<void> {
+    if (this.#disabling.has(subscription.id)) return
+    this.#disabling.add(subscription.id)
+    // Nothing more is begun while that is being recorded.
+    this.#queue.refreshModes()
+    try {
+      await this.#subscribers.disable(subscription, reason)
+      await this.#readSubscribers()
+    } catch (error) {
+      this.#options.log.error({ subscription: subscription.id, reason: String(error) }, 'a webhook is not disabled yet')
+    }
+    this.#disabling.delete(subscription.id)
+    this.#queue.refreshModes()
+    this.#pumpSoon()
+  }
+}

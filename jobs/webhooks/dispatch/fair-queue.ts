@@ -1,0 +1,176 @@
+import type { WebhookContent } from '../../../clickhouse/webhooks/webhook-body.js'
+import { Fifo } from './fifo.js'
+import { Heap } from './heap.js'
+
+/** A delivery that is not over. */
+export type Pending = {
+  delivery_id: number
+  subscription_id: string
+  /** The attempt to be made, from 1. */
+  attempt: number
+  /** Unix milliseconds. */
+  dueMs: number
+  /** What it sends, once that has been read. */
+  content: WebhookContent | null
+}
+
+/** What becomes of the due deliveries of a subscription: they are sent, they end unsent, or they have to wait. */
+export type LineMode = 'send' | 'cancel' | 'wait'
+
+type Line = {
+  id: string
+  mode: LineMode
+  due: Fifo<Pending>
+  /** How many at the front of `due` have their content, or it is being read. */
+  asked: number
+  /** Taken and not done. */
+  out: number
+  isInRing: boolean
+}
+
+export type FairQueueOptions = {
+  /** Deliveries that are out at once, in all and of one subscription. */
+  maxOut: number
+  maxOutOfOne: number
+  /** How many contents are kept for each of so many subscriptions, so that reading them delays nothing. */
+  prepared: (subscriptions: number) => number
+  modeOf: (subscription_id: string) => LineMode
+}
+
+/**
+ * The deliveries that are not over: those of the future by time, those that are due in a line for each subscription. The
+ * lines are served in turn, and none may have more out than its share, so that what is slow or many delays nobody else.
+ * Knows no clock: times are arguments.
+ */
+export class FairQueue {
+  readonly #options: FairQueueOptions
+  readonly #later = new Heap<Pending>(({ dueMs }) => dueMs)
+  readonly #lines = new Map<string, Line>()
+  /** The lines that something can be taken from. */
+  readonly #ring = new Fifo<Line>()
+  #out = 0
+  #due = 0
+
+  constructor(options: FairQueueOptions) {
+    this.#options = options
+  }
+
+  /** Deliveries that are waiting for their time, due, and out. */
+  get size(): { later: number; due: number; out: number } {
+    return { later: this.#later.size, due: this.#due, out: this.#out }
+  }
+
+  /** Adds a delivery; one without content is asked for by `missing`. */
+  add(pending: Pending, nowMs: number): void {
+    if (pending.dueMs > nowMs) this.#later.add(withoutContent(pending))
+    else this.#addDue(pending)
+  }
+
+  /** Takes at most `most` of what is due, in turn from each subscription. Each has to be given back with `done`. */
+  take(nowMs: number, most = Number.POSITIVE_INFINITY): { pending: Pending; mode: LineMode }[] {
+    for (let next = this.#later.first; next && next.dueMs <= nowMs; next = this.#later.first) {
+      this.#later.take()
+      this.#addDue(next)
+    }
+    const { maxOut, maxOutOfOne } = this.#options
+    const share = Math.min(maxOutOfOne, Math.max(1, Math.floor(maxOut / this.#lines.size)))
+    const taken: { pending: Pending; mode: LineMode }[] = []
+    for (let passedOver = 0; passedOver < this.#ring.length && this.#out < maxOut && taken.length < most; ) {
+      const line = this.#ring.shift() as Line
+      line.isInRing = false
+      if (!canTake(line, maxOutOfOne)) continue
+      if (line.out >= share) passedOver++
+      else {
+        passedOver = 0
+        const pending = line.due.shift() as Pending
+        line.asked = Math.max(0, line.asked - 1)
+        line.out++
+        this.#out++
+        this.#due--
+        taken.push({ pending, mode: line.mode })
+      }
+      this.#enter(line)
+    }
+    return taken
+  }
+
+  /** Says that a delivery which was taken is not out any more. One that has to be sent again is added again. */
+  done({ subscription_id }: Pending): void {
+    const line = this.#lines.get(subscription_id) as Line
+    line.out--
+    this.#out--
+    this.#enter(line)
+    if (line.out === 0 && line.due.length === 0) this.#lines.delete(subscription_id)
+  }
+
+  /** The deliveries, at most `most` and of each subscription its part, whose contents are needed soon. They are not named again: each has to get its content. */
+  missing(most: number): Pending[] {
+    const found: Pending[] = []
+    const prepared = this.#options.prepared(this.#lines.size)
+    const each = Math.ceil(most / this.#lines.size)
+    for (const line of this.#lines.values()) {
+      if (line.mode !== 'send' || line.asked > prepared / 2) continue
+      const until = Math.min(line.due.length, prepared, line.asked + each)
+      for (; line.asked < until && found.length < most; line.asked++) {
+        const pending = line.due.at(line.asked) as Pending
+        if (pending.content === null) found.push(pending)
+      }
+    }
+    return found
+  }
+
+  /** Says that contents which were missing are there by now. */
+  filled(pendings: readonly Pending[]): void {
+    for (const { subscription_id } of pendings) {
+      const line = this.#lines.get(subscription_id)
+      if (line) this.#enter(line)
+    }
+  }
+
+  /** Asks again what becomes of the deliveries of each subscription. */
+  refreshModes(): void {
+    for (const line of this.#lines.values()) {
+      line.mode = this.#options.modeOf(line.id)
+      this.#enter(line)
+    }
+  }
+
+  /** The smallest number of a delivery that is here and not out; Infinity where there is none. */
+  smallestId(): number {
+    let smallest = Number.POSITIVE_INFINITY
+    for (const { delivery_id } of this.#later) smallest = Math.min(smallest, delivery_id)
+    for (const { due } of this.#lines.values())
+      for (const { delivery_id } of due) smallest = Math.min(smallest, delivery_id)
+    return smallest
+  }
+
+  #addDue(pending: Pending): void {
+    const id = pending.subscription_id
+    let line = this.#lines.get(id)
+    if (!line) {
+      line = { id, mode: this.#options.modeOf(id), due: new Fifo(), asked: 0, out: 0, isInRing: false }
+      this.#lines.set(id, line)
+    }
+    const place = line.due.length
+    const isKept = place < this.#options.prepared(this.#lines.size)
+    line.due.push(isKept ? pending : withoutContent(pending))
+    if (isKept && pending.content !== null && line.asked === place) line.asked++
+    this.#due++
+    this.#enter(line)
+  }
+
+  #enter(line: Line): void {
+    if (line.isInRing || !canTake(line, this.#options.maxOutOfOne)) return
+    line.isInRing = true
+    this.#ring.push(line)
+  }
+}
+
+const canTake = ({ mode, due, out }: Line, maxOut: number): boolean =>
+  mode !== 'wait' && out < maxOut && due.length > 0 && (mode === 'cancel' || due.at(0)?.content !== null)
+
+/** In place: contents of what is not sent soon would be most of the memory. */
+function withoutContent(pending: Pending): Pending {
+  pending.content = null
+  return pending
+}

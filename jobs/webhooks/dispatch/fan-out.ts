@@ -1,0 +1,65 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { eventsAfter } from '../../../clickhouse/events/events-after.js'
+import type { LoggedEvent } from '../../../clickhouse/events/logged-event.js'
+import { addDeliveries } from '../../../clickhouse/webhooks/add-deliveries.js'
+import type { NewDelivery } from '../../../clickhouse/webhooks/webhook-deliveries.js'
+import { type Subscription, wants } from '../../../clickhouse/webhooks/webhook-subscription.js'
+import { allWebhookSubscriptions } from '../../../clickhouse/webhooks/x-webhook-subscriptions.js'
+
+/** Events that are made into deliveries at once. */
+const MOST_AT_ONCE = 500
+
+const deliveryOf = (event: LoggedEvent, { id }: Subscription): NewDelivery => ({
+  subscription_id: id,
+  kind: 'event',
+  event_id: event.id,
+  event_sequence: event.sequence,
+  event_type: event.type,
+  data: event.data,
+  cause: '',
+  event_at: event.recorded_at,
+})
+
+/**
+ * The deliveries that events make: one for each enabled subscription that wants the event and was there before it. Not of
+ * events that became known more than `maxAgeMs` after they had occurred, as when a backfill finds the breaks of last month.
+ */
+function deliveriesOf(
+  events: readonly LoggedEvent[],
+  subscriptions: readonly Subscription[],
+  maxAgeMs: number,
+): NewDelivery[] {
+  const enabled = subscriptions.filter(({ state }) => state === 'enabled')
+  return events
+    .filter(({ occurred_at, recorded_at }) => recorded_at.getTime() - occurred_at.getTime() <= maxAgeMs)
+    .flatMap((event) =>
+      enabled
+        .filter((subscription) => subscription.after_sequence < event.sequence && wants(subscription, event))
+        .map((subscription) => deliveryOf(event, subscription)),
+    )
+}
+
+/**
+ * Makes the events with `after` < number <= `until` into deliveries, the oldest first and not all at once; resolves to the
+ * number up to which that is done. However often the same is done, each delivery is there once.
+ */
+export async function fanOut(
+  clickhouse: ClickHouseClient,
+  { after, until, maxAgeMs }: { after: number; until: number; maxAgeMs: number },
+): Promise<number> {
+  const start = until - after > MOST_AT_ONCE ? await firstWanted(clickhouse, after, until) : after
+  if (start >= until) return until
+  // Both are read after `until` was known: a subscription that was made before one of the events was recorded is seen.
+  const [events, subscriptions] = await Promise.all([
+    eventsAfter(clickhouse, { after: start, until, limit: MOST_AT_ONCE }),
+    allWebhookSubscriptions(clickhouse, {}),
+  ])
+  await addDeliveries(clickhouse, deliveriesOf(events, subscriptions, maxAgeMs))
+  return events.length === MOST_AT_ONCE ? (events.at(-1)?.sequence ?? until) : until
+}
+
+/** Nobody is sent what was there before all subscriptions: with a first one, nobody goes through the whole log. */
+async function firstWanted(clickhouse: ClickHouseClient, after: number, until: number): Promise<number> {
+  const enabled = (await allWebhookSubscriptions(clickhouse, {})).filter(({ state }) => state === 'enabled')
+  return Math.max(after, Math.min(until, ...enabled.map(({ after_sequence }) => after_sequence)))
+}

@@ -1,0 +1,26 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { newestDelivery } from '../../../clickhouse/webhooks/newest-delivery.js'
+import { pendingDeliveries } from '../../../clickhouse/webhooks/pending-deliveries.js'
+import type { Pending } from './fair-queue.js'
+
+/** Read at once, so that the answers of many do not fill the memory. */
+const PAGE = 50_000
+
+/**
+ * Hands over every delivery that is not over, none of which has a number below `from`; resolves to the newest number of
+ * all deliveries, behind which all is new.
+ */
+export async function readPending(
+  clickhouse: ClickHouseClient,
+  from: number,
+  add: (pending: Pending) => void,
+): Promise<number> {
+  const until = (await newestDelivery(clickhouse, {}))[0]?.delivery_id ?? 0
+  for (let next = from; next <= until; ) {
+    const page = await pendingDeliveries(clickhouse, { from: next, until, limit: PAGE })
+    for (const { due_ms, ...delivery } of page) add({ ...delivery, dueMs: due_ms, content: null })
+    if (page.length < PAGE) break
+    next = (page.at(-1)?.delivery_id ?? until) + 1
+  }
+  return until
+}

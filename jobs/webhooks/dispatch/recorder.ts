@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { WebhookAttempt } from '../../../clickhouse/webhooks/webhook-attempts.js'
+
+type Options = {
+  /** Repeated with the same token where it failed; it must not add the same twice. */
+  insert: (attempts: readonly WebhookAttempt[], token: string) => Promise<void>
+  log: Logger
+}
+
+/** Inserts begin no closer to each other, so that what comes in meanwhile is recorded together; the first waits for nothing. */
+const GATHER_MS = 50
+const MOST_AT_ONCE = 2000
+const AGAIN_MS = 500
+
+/**
+ * Records attempts in batches, one batch at a time and in the order given. A batch that cannot be inserted is tried until
+ * it can: what has been sent must not be forgotten.
+ */
+export class Recorder {
+  readonly #options: Options
+  #waiting: { attempt: WebhookAttempt; recorded: () => void }[] = []
+  #unrecorded = 0
+  #running: Promise<void> | null = null
+
+  constructor(options: Options) {
+    this.#options = options
+  }
+
+  /** Attempts that are not recorded yet. */
+  get unrecorded(): number {
+    return this.#unrecorded
+  }
+
+  /** Takes an attempt; calls `recorded` when it is in the database. */
+  add(attempt: WebhookAttempt, recorded: () => void): void {
+    this.#waiting.push({ attempt, recorded })
+    this.#unrecorded++
+    this.#running ??= this.#run()
+  }
+
+  /** Resolves when all that has been added is recorded. */
+  async idle(): Promise<void> {
+    while (this.#running) await this.#running
+  }
+
+  async #run(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const startedAt = performance.now()
+      const batch = this.#waiting.splice(0, MOST_AT_ONCE)
+      await this.#insert(batch.map(({ attempt }) => attempt))
+      this.#unrecorded -= batch.length
+      for (const { recorded } of batch) recorded()
+      if (this.#waiting.length < MOST_AT_ONCE) await sleep(startedAt + GATHER_MS - performance.now())
+    }
+    this.#running = null
+  }
+
+  async #insert(attempts: readonly WebhookAttempt[]): Promise<void> {
+    const { insert, log } = this.#options
+    const token = randomUUID()
+    for (let isTold = false; ; await sleep(AGAIN_MS)) {
+      try {
+        return await insert(attempts, token)
+      } catch (error) {
+        if (!isTold) log.warn({ attempts: attempts.length, reason: String(error) }, 'attempts are not recorded yet')
+        isTold = true
+      }
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import type { Logger } from 'pino'
+import { changeSubscription } from '../../../clickhouse/webhooks/change-subscription.js'
+import type { DisabledReason, Subscription } from '../../../clickhouse/webhooks/webhook-subscription.js'
+import { allWebhookSubscriptions } from '../../../clickhouse/webhooks/x-webhook-subscriptions.js'
+import type { LineMode } from './fair-queue.js'
+import { SigningKeys } from './signing-keys.js'
+
+type Options = { clickhouse: ClickHouseClient; secretsKey: Buffer; log: Logger }
+
+/** The subscriptions as last read, with their secrets. */
+export class Subscribers {
+  readonly #clickhouse: ClickHouseClient
+  readonly #log: Logger
+  readonly #keys: SigningKeys
+  #known: Map<string, Subscription> | null = null
+
+  constructor({ clickhouse, secretsKey, log }: Options) {
+    this.#clickhouse = clickhouse
+    this.#log = log
+    this.#keys = new SigningKeys(secretsKey, log)
+  }
+
+  /** All but the deleted ones. */
+  get all(): Subscription[] {
+    return [...(this.#known?.values() ?? [])]
+  }
+
+  get(id: string): Subscription | undefined {
+    return this.#known?.get(id)
+  }
+
+  /** What becomes of the deliveries of a subscription. One that is not there has been deleted, once they have been read. */
+  modeOf(id: string): LineMode {
+    if (this.#known === null) return 'wait'
+    const subscription = this.#known.get(id)
+    if (subscription?.state !== 'enabled') return 'cancel'
+    return this.secretsOf(subscription, new Date()) === null ? 'wait' : 'send'
+  }
+
+  /** What signs a delivery to it at a time, the newest first; null where it cannot be opened. */
+  secretsOf(subscription: Subscription, at: Date): string[] | null {
+    return this.#keys.of(subscription, at)
+  }
+
+  /** Reads them; returns those that have changed since. */
+  async read(): Promise<Subscription[]> {
+    const before = this.#known
+    const all = await allWebhookSubscriptions(this.#clickhouse, {})
+    this.#known = new Map(all.map((subscription) => [subscription.id, subscription]))
+    this.#keys.keepThoseOf(all)
+    return all.filter(({ id, version }) => before?.get(id)?.version !== version)
+  }
+
+  /** Disables a subscription whose receiver, at the address that it had then, is to be left alone. */
+  async disable({ id, url }: Subscription, reason: DisabledReason): Promise<void> {
+    const now = new Date()
+    await changeSubscription(this.#clickhouse, id, (newest) =>
+      newest.state === 'enabled' && newest.url === url
+        ? { ...newest, state: 'disabled', reason, changed_at: now }
+        : null,
+    )
+    this.#log.warn({ subscription: id, reason }, 'a webhook is disabled')
+  }
+}

@@ -1,0 +1,64 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { parseArgs } from 'node:util'
+import { z } from 'zod'
+import { ConfigError, envInt, parseEnv } from '../../../process/environment.js'
+import { exitCodeOf } from '../../../process/exit-code.js'
+import { createListener } from './listener.js'
+
+const HELP = `npm run webhook:listen -- [--secret whsec_…] [--port N] [--path /P]
+
+Receives webhooks on this machine, verifies their signatures and prints a line each; answers 200, or 400 to what is not
+signed with the secret. To be reached from the local chain, give http://127.0.0.1:4000/ as the subscription's url.
+
+  --secret S  the subscription's secret; in WEBHOOK_SECRET it is in no list of processes
+  --port N    TCP port, on loopback; 0 takes a free one (4000)
+  --path /P   answer this path only
+`
+const Settings = z.object({
+  WEBHOOK_SECRET: z.string('or --secret is needed').regex(/^whsec_[\x21-\x7e]+$/, 'or --secret must begin with whsec_'),
+  '--port': envInt(0, 65_535).default(4000),
+  '--path': z.string().startsWith('/', 'must begin with /').optional(),
+})
+
+function readFlags() {
+  try {
+    const options = {
+      secret: { type: 'string' },
+      port: { type: 'string' },
+      path: { type: 'string' },
+      help: { type: 'boolean' },
+    } as const
+    return parseArgs({ options }).values
+  } catch (error) {
+    throw new ConfigError([error instanceof Error ? error.message : String(error)])
+  }
+}
+
+async function main(): Promise<void> {
+  const { secret, port, path, help } = readFlags()
+  if (help) {
+    console.log(HELP)
+    return
+  }
+  const settings = parseEnv(Settings, {
+    WEBHOOK_SECRET: secret ?? process.env.WEBHOOK_SECRET,
+    '--port': port,
+    '--path': path,
+  })
+  const server = createListener({
+    secret: settings.WEBHOOK_SECRET,
+    path: settings['--path'] ?? null,
+    say: console.log,
+    colours: process.stdout.isTTY && process.stdout.hasColors(),
+    now: () => new Date(),
+  })
+  server.listen(settings['--port'], '127.0.0.1')
+  await once(server, 'listening')
+  console.log(`listening at http://127.0.0.1:${(server.address() as AddressInfo).port}${settings['--path'] ?? '/'}`)
+}
+
+main().catch((error: unknown) => {
+  console.error(`webhook:listen stops: ${error instanceof Error ? error.message : error}`)
+  process.exit(exitCodeOf(error))
+})

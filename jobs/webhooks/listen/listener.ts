@@ -1,0 +1,83 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { styleText } from 'node:util'
+import { z } from 'zod'
+import { signatureProblem } from '../../../clickhouse/webhooks/signature.js'
+import { excerptOf } from '../send/response-excerpt.js'
+
+const LONGEST_BODY = 1024 * 1024
+
+const Delivery = z.object({ event: z.string(), delivery_id: z.int(), data: z.record(z.string(), z.unknown()) })
+
+type Received = { status: 200 | 400 | 404 | 405 | 413; line: string }
+
+export type ListenerOptions = {
+  secret: string
+  /** The only path that is answered; null: any. */
+  path: string | null
+  /** Given one line a request. */
+  say: (line: string) => void
+  /** Whether lines about what is wrong are red. */
+  colours: boolean
+  now: () => Date
+}
+
+/** The body as it came; null where it is longer than any webhook. */
+async function readBody(request: IncomingMessage): Promise<Buffer | null> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > LONGEST_BODY) return null
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function parseDelivery(body: Buffer): z.infer<typeof Delivery> | null {
+  try {
+    return Delivery.safeParse(JSON.parse(body.toString())).data ?? null
+  } catch {
+    return null
+  }
+}
+
+/** A receiver for trying things out: verifies every delivery, says a line about it, and answers 200 or 400. */
+export function createListener({ secret, path, say, colours, now }: ListenerOptions): Server {
+  const seen = new Set<number>()
+
+  const judge = async (request: IncomingMessage): Promise<Received> => {
+    if (path !== null && request.url?.split('?', 1)[0] !== path)
+      return { status: 404, line: `not found: ${request.url}` }
+    if (request.method !== 'POST') return { status: 405, line: `not a POST: ${request.method} ${request.url}` }
+    const body = await readBody(request)
+    if (body === null) return { status: 413, line: 'the body is too long' }
+    const headerOf = (name: string): string | undefined => [request.headers[name]].flat()[0]
+    const id = headerOf('x-service-delivery')
+    const problem = signatureProblem({ header: headerOf('x-service-signature'), body, secret, now: now() })
+    if (problem !== null) return { status: 400, line: `delivery ${id}: the signature is ${problem}` }
+    const delivery = parseDelivery(body)
+    if (delivery === null) return { status: 400, line: `delivery ${id}: the body is no delivery` }
+    const { event, delivery_id, data } = delivery
+    // Only the body is signed.
+    if (id !== `${delivery_id}` || headerOf('x-service-event') !== event)
+      return { status: 400, line: `delivery ${id}: the headers are not those of delivery ${delivery_id}, ${event}` }
+    const again = seen.has(delivery_id) ? ' again' : ''
+    seen.add(delivery_id)
+    return { status: 200, line: `delivery ${delivery_id}${again}: ${event} ${JSON.stringify(data)}` }
+  }
+
+  return createServer((request, response) => {
+    judge(request).then(
+      ({ status, line }) => {
+        // What strangers send must not act on the terminal.
+        const words = excerptOf(Buffer.from(`${now().toISOString()} ${status} ${line}`))
+        say(colours && status !== 200 ? styleText('red', words, { validateStream: false }) : words)
+        // The rest of a body that was not read is not waited for.
+        if (!request.complete) response.setHeader('connection', 'close')
+        if (status === 405) response.setHeader('allow', 'POST')
+        response.writeHead(status).end()
+      },
+      () => response.destroy(),
+    )
+  })
+}

@@ -1,0 +1,67 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { PlumblineError } from '../../process/errors.js'
+import { type AnvilOptions, startAnvil } from './anvil.js'
+import type { Intent } from './intent.js'
+import type { Rpc } from './rpc.js'
+import { createWallet } from './wallet.js'
+
+/** A transaction of a bare chain was dropped or reverted. */
+class TransactionError extends PlumblineError {}
+
+export type BareChain = {
+  rpcUrl: string
+  wsUrl: string
+  rpc: Rpc
+  /** Mines one block of these transactions and returns when all have succeeded. */
+  mine: (intents?: readonly Intent[]) => Promise<void>
+  stop: () => Promise<void>
+}
+
+const Receipts = z.array(z.object({ transactionHash: z.string(), status: z.string() }))
+/** The node takes requests up to 2 MB. */
+const TRANSACTIONS_PER_REQUEST = 100
+
+/**
+ * A node with nothing but its genesis, for tests and benches that mine every block themselves. Its files are kept in
+ * `dir`. Blocks have the time of day, or where the genesis block is older, its time and what has passed since.
+ */
+export async function startBareChain(
+  dir: string,
+  options: Partial<Pick<AnvilOptions, 'gasLimit' | 'genesisTimestamp' | 'maxStates' | 'prunesStates'>> = {},
+): Promise<BareChain> {
+  await mkdir(dir, { recursive: true })
+  const { rpc, rpcUrl, stop } = await startAnvil({
+    port: 0,
+    // A block may not be older than its parent, and the first may come at once.
+    genesisTimestamp: Math.floor(Date.now() / 1000) - 1,
+    cacheDir: join(dir, 'states'),
+    pidFile: join(dir, 'anvil.pid'),
+    maxStates: 1000,
+    ...options,
+  })
+  const wallet = createWallet(Number(await rpc.call('eth_chainId')), new Map())
+  return {
+    rpcUrl,
+    wsUrl: rpcUrl.replace('http', 'ws'),
+    rpc,
+    mine: async (intents = []) => {
+      const signed = await wallet.sign(intents)
+      const labels = new Map<string, string>()
+      for (let i = 0; i < signed.length; i += TRANSACTIONS_PER_REQUEST) {
+        const part = signed.slice(i, i + TRANSACTIONS_PER_REQUEST)
+        const hashes = await rpc.batch(part.map(({ raw }) => ['eth_sendRawTransaction', [raw]] as const))
+        for (const [j, { label }] of part.entries()) labels.set(hashes[j] as string, label)
+      }
+      await rpc.call('evm_mine')
+      const receipts = Receipts.parse(await rpc.call('eth_getBlockReceipts', ['latest']))
+      for (const [hash, label] of labels) {
+        const status = receipts.find(({ transactionHash }) => transactionHash === hash)?.status
+        if (status !== '0x1')
+          throw new TransactionError(`"${label}" ${status ? 'reverted' : 'was dropped'}`, { retryable: false })
+      }
+    },
+    stop,
+  }
+}

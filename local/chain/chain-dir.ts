@@ -1,0 +1,96 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { z } from 'zod'
+import { PlumblineError } from '../../process/errors.js'
+import { writeDurably } from './durable-file.js'
+import { PlanParams } from './plan.js'
+import { commandLine } from './process-table.js'
+
+/** Another devnet works in the folder. */
+class FolderInUseError extends PlumblineError {}
+
+/** What a chain was begun with. It rules over the environment for as long as the chain lives. */
+const ChainMeta = z.object({ genesisTimestamp: z.int(), plan: PlanParams })
+export type ChainMeta = z.infer<typeof ChainMeta>
+
+/** Everything of a chain, below `DATA_DIR/chain`. */
+export const chainPaths = (chainDir: string) => ({
+  meta: join(chainDir, 'chain.json'),
+  journal: join(chainDir, 'journal'),
+  checkpoints: join(chainDir, 'checkpoints'),
+  /** Scratch of the running node: worth nothing without it, and removed with it. */
+  states: join(chainDir, 'states'),
+  nodePid: join(chainDir, 'anvil.pid'),
+  ownPid: join(chainDir, 'devnet.pid'),
+})
+
+/**
+ * Makes the folder this process's own, and ends a node that a killed predecessor left running in it. The pid files may be
+ * older than the machine's last start, so a process counts only when its command line fits.
+ */
+export async function claimFolder(chainDir: string): Promise<void> {
+  const paths = chainPaths(chainDir)
+  await mkdir(chainDir, { recursive: true })
+  for (;;) {
+    const taken = await writeFile(paths.ownPid, `${process.pid}`, { flag: 'wx' }).then(
+      () => false,
+      () => true,
+    )
+    if (!taken) break
+    const owner = await readPid(paths.ownPid)
+    if (owner !== null && owner !== process.pid && (await commandLine(owner))?.includes('devnet')) {
+      throw new FolderInUseError(`${chainDir} is in use by another devnet (process ${owner})`, { retryable: false })
+    }
+    await rm(paths.ownPid, { force: true })
+  }
+  const node = await readPid(paths.nodePid)
+  const isOurs = async (pid: number): Promise<boolean> => (await commandLine(pid))?.includes(paths.states) ?? false
+  if (node !== null && (await isOurs(node))) {
+    process.kill(node, 'SIGKILL')
+    while (await isOurs(node)) await delay(20)
+  }
+  await clearScratch(chainDir)
+}
+
+/** Gives the folder up. The node has to be gone. */
+export async function releaseFolder(chainDir: string): Promise<void> {
+  await clearScratch(chainDir)
+  await rm(chainPaths(chainDir).ownPid, { force: true })
+}
+
+/** The chain kept in the folder; null where there is none. Throws where its description is unreadable. */
+export async function readMeta(chainDir: string): Promise<ChainMeta | null> {
+  const text = await readFile(chainPaths(chainDir).meta, 'utf8').catch(ifMissing(null))
+  return text === null ? null : ChainMeta.parse(JSON.parse(text))
+}
+
+/** Begins a chain in the folder, whose history will end at `nowSeconds`. What was there of another is removed. */
+export async function beginChain(chainDir: string, plan: PlanParams, nowSeconds: number): Promise<ChainMeta> {
+  const paths = chainPaths(chainDir)
+  // The description goes first and comes last: with it, the rest is whole.
+  for (const path of [paths.meta, paths.journal, paths.checkpoints, paths.states]) {
+    await rm(path, { recursive: true, force: true })
+  }
+  const meta: ChainMeta = { genesisTimestamp: nowSeconds - plan.blocks * plan.blockSeconds, plan }
+  await writeDurably(paths.meta, `${JSON.stringify(meta)}\n`)
+  return meta
+}
+
+async function clearScratch(chainDir: string): Promise<void> {
+  const paths = chainPaths(chainDir)
+  await rm(paths.states, { recursive: true, force: true })
+  await rm(paths.nodePid, { force: true })
+}
+
+async function readPid(path: string): Promise<number | null> {
+  const pid = Number(await readFile(path, 'utf8').catch(ifMissing('')))
+  return Number.isInteger(pid) && pid > 0 ? pid : null
+}
+
+const ifMissing =
+  <T>(value: T) =>
+  (error: NodeJS.ErrnoException): T => {
+    if (error.code === 'ENOENT') return value
+    throw error
+  }

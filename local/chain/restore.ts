@@ -1,0 +1,85 @@
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { PlumblineError } from '../../process/errors.js'
+import { accounts } from './accounts.js'
+import { type Anvil, type AnvilOptions, startAnvil } from './anvil.js'
+import { chainPaths } from './chain-dir.js'
+import { listCheckpoints, unpackCheckpoint } from './checkpoints.js'
+import { readBlock } from './head.js'
+import { readJournal } from './journal.js'
+import { replayBlocks } from './miner.js'
+import { trackProgress } from './progress.js'
+
+/** The chain of a folder cannot be brought back as it was. */
+export class ChainLostError extends PlumblineError {}
+
+/**
+ * Starts the node and brings it to the head that the folder's chain had. From the older of two checkpoints where there
+ * are two, else from the first block, so that the states of enough blocks before the head can be called: whoever reads the
+ * chain may not have come to its end yet. Throws a ChainLostError when nothing there gives the same chain.
+ */
+export async function restoreNode(
+  chainDir: string,
+  options: AnvilOptions,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<Anvil> {
+  const checkpoints = (await listCheckpoints(chainPaths(chainDir).checkpoints)).slice(-2)
+  const starts = checkpoints.length < 2 ? [0, ...checkpoints] : checkpoints
+  const causes: ChainLostError[] = []
+  for (const from of starts) {
+    try {
+      return await restoreFrom(from, chainDir, options, log, signal)
+    } catch (error) {
+      if (!(error instanceof ChainLostError)) throw error
+      causes.push(error)
+    }
+  }
+  const reasons = causes.map((cause, i) => `from block ${starts[i]}: ${cause.message}`).join('; ')
+  throw new ChainLostError(reasons, { retryable: false, cause: causes })
+}
+
+async function restoreFrom(
+  from: number,
+  chainDir: string,
+  options: AnvilOptions,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<Anvil> {
+  const paths = chainPaths(chainDir)
+  const blocks = await readJournal(paths.journal, from).catch((cause: Error) => {
+    throw new ChainLostError(`its journal cannot be used: ${cause.message}`, { retryable: false, cause })
+  })
+  const loadState = from > 0 ? join(paths.states, 'checkpoint.json') : undefined
+  if (loadState) {
+    await mkdir(paths.states, { recursive: true })
+    await unpackCheckpoint(paths.checkpoints, from, loadState).catch((cause: Error) => {
+      throw new ChainLostError(`its checkpoint cannot be read: ${cause.message}`, { retryable: false, cause })
+    })
+  }
+  const anvil = await startNode({ ...options, ...(loadState && { loadState }) })
+  try {
+    if (loadState) await rm(loadState)
+    const progress = trackProgress('replaying the chain', blocks.length, log)
+    await replayBlocks(anvil.rpc, blocks, progress.update, signal)
+    progress.stop()
+    const last = blocks.at(-1)
+    const parent = last && (await readBlock(anvil.rpc, last.number - 1))
+    if (last && parent?.hash !== last.parent) {
+      throw new ChainLostError(`block ${last.number - 1} came out with another hash`, { retryable: false })
+    }
+    return anvil
+  } catch (error) {
+    await anvil.stop()
+    throw error
+  }
+}
+
+/** Starts a node; fees go to the validator's account from its first block on. */
+export async function startNode(options: AnvilOptions): Promise<Anvil> {
+  const anvil = await startAnvil(options)
+  // anvil's own coinbase is the zero address, to which collected fees cannot be paid out.
+  await anvil.rpc.call('anvil_setCoinbase', [accounts.validator.address])
+  return anvil
+}

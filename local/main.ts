@@ -1,0 +1,258 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
+import { ApiConfig } from '../api/config.js'
+import { migrate } from '../clickhouse/migrations/migrate.js'
+import { clickhouseEnv } from '../clickhouse/store/env.js'
+import { IngestConfig } from '../ingest/config.js'
+import { JobsConfig } from '../jobs/config.js'
+import { envInt, parseEnv } from '../process/environment.js'
+import { PlumblineError } from '../process/errors.js'
+import { exitCodeOf } from '../process/exit-code.js'
+import { type Accounts, embeddedAccounts } from './accounts.js'
+import { payee } from './chain/accounts.js'
+import { DevnetEnv } from './chain/config.js'
+import { keptSecret } from './kept-secret.js'
+import { createPart, type Part, type PartOptions } from './supervisor.js'
+
+/** Everything that any part reads, so that all bad variables are named at once, before anything starts. */
+const Config = z.object({
+  ...ApiConfig.shape,
+  ...IngestConfig.shape,
+  ...JobsConfig.shape,
+  ...DevnetEnv.shape,
+  RPC_URL: IngestConfig.shape.RPC_URL.optional(),
+  CHAIN: IngestConfig.shape.CHAIN.removeDefault().optional(),
+  CLICKHOUSE_URL: clickhouseEnv.CLICKHOUSE_URL.removeDefault().optional(),
+  CLICKHOUSE_PASSWORD: clickhouseEnv.CLICKHOUSE_PASSWORD.removeDefault().optional(),
+  CLICKHOUSE_DATABASE: clickhouseEnv.CLICKHOUSE_DATABASE.removeDefault().optional(),
+  CLICKHOUSE_PORT: envInt(0, 65_535).default(8123),
+  CLICKHOUSE_USERS_FILE: z.string().optional(),
+  DATA_DIR: z.string().default('./data'),
+})
+
+/** The addresses without what may be a key. */
+const origins = (urls: string): string =>
+  urls
+    .split(',')
+    .map((url) => new URL(url).origin)
+    .join(', ')
+
+/** On the local chain those who are told of events are on this machine. */
+const LOCAL_RECEIVERS = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128', WEBHOOK_ALLOWED_PORTS: 'any' }
+
+/** Of what is generated. */
+const KEY_BYTES = 32
+
+const say = (line: string): void => console.log(line)
+
+class StartError extends PlumblineError {
+  constructor(message: string) {
+    super(message, { retryable: false })
+  }
+}
+
+const Ready = z.object({
+  ready: z.literal(true),
+  url: z.string().optional(),
+  rpcUrl: z.string().optional(),
+  genesisHash: z.string().optional(),
+})
+
+/** Recognizes a part's ready line in JSON. */
+function jsonReady(line: string): string | null {
+  return line.startsWith('{"ready":true') ? line : null
+}
+
+/** A part that took any free port takes the same one again: the others know it by that address. */
+const samePort = (variable: string, address: RegExp) => (announcement: string) => ({
+  [variable]: address.exec(announcement)?.[1] ?? '0',
+})
+const LOOPBACK_PORT = /127\.0\.0\.1:(\d+)/
+
+/** Recognizes a part's ready line in words, and returns what follows the start. */
+const textReady =
+  (start: string) =>
+  (line: string): string | null =>
+    line.startsWith(start) ? line.slice(start.length) : null
+
+/** The database of a local chain: one for each, so that a fresh chain never meets the facts of a lost one. */
+async function devnetDatabase(dataDir: string, genesisHash: string): Promise<string> {
+  const database = `devnet_${genesisHash.slice(2, 10)}`
+  const file = join(dataDir, 'devnet.database')
+  const before = existsSync(file) ? (await readFile(file, 'utf8')).trim() : null
+  if (before !== null && before !== database) {
+    say(
+      `the local chain that database ${before} is about is LOST; a fresh chain begins, with a fresh data set. ${before} is left as it is`,
+    )
+  }
+  await writeFile(file, database)
+  return database
+}
+
+async function main(): Promise<void> {
+  const config = parseEnv(Config, process.env)
+  const dataDir = resolve(config.DATA_DIR)
+  const logDir = join(dataDir, 'logs')
+  try {
+    await mkdir(logDir, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw new StartError(`DATA_DIR: cannot use ${dataDir}: ${error instanceof Error ? error.message : error}`)
+  }
+
+  const parts: Part[] = []
+  let finish: (error: Error | null) => void = () => {}
+  const finished = new Promise<Error | null>((resolve) => {
+    finish = resolve
+  })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => {
+      say('stopping …')
+      finish(null)
+    })
+  }
+
+  type Program = Pick<PartOptions, 'name' | 'ready' | 'ownsTerminal' | 'envWhenRestarted'> & {
+    entry: string
+    args?: string[]
+    env: PartOptions['env']
+  }
+  const startPart = ({ entry, args = [], ...options }: Program): Promise<string> => {
+    const program = [fileURLToPath(new URL(entry, import.meta.url)), ...args]
+    const part = createPart({ ...options, program, logDir, say, onLost: finish })
+    parts.unshift(part)
+    return part.start()
+  }
+
+  const startClickHouse = async (): Promise<{ CLICKHOUSE_URL: string; accounts: Accounts }> => {
+    if (config.CLICKHOUSE_URL !== undefined) {
+      say(`clickhouse  ${config.CLICKHOUSE_URL} (yours)`)
+      const yours = { CLICKHOUSE_USER: config.CLICKHOUSE_USER, CLICKHOUSE_PASSWORD: config.CLICKHOUSE_PASSWORD ?? '' }
+      return { CLICKHOUSE_URL: config.CLICKHOUSE_URL, accounts: { owner: yours, writer: yours, reader: yours } }
+    }
+    const owner = { user: config.CLICKHOUSE_USER, password: config.CLICKHOUSE_PASSWORD }
+    const { accounts, usersFile } = await embeddedAccounts(dataDir, owner, config.CLICKHOUSE_USERS_FILE)
+    const ready = await startPart({
+      name: 'clickhouse',
+      entry: './engine/main.js',
+      args: ['--data', join(dataDir, 'clickhouse'), '--users', usersFile],
+      env: { ...accounts.owner, CLICKHOUSE_PORT: `${config.CLICKHOUSE_PORT}` },
+      envWhenRestarted: samePort('CLICKHOUSE_PORT', LOOPBACK_PORT),
+      ready: jsonReady,
+    })
+    const url = Ready.parse(JSON.parse(ready)).url as string
+    say(`clickhouse  ${url} (embedded; password in ${join(config.DATA_DIR, 'clickhouse.password')})`)
+    return { CLICKHOUSE_URL: url, accounts }
+  }
+
+  const startChain = async (): Promise<{
+    RPC_URL: string
+    RPC_WS_URL: string | undefined
+    CHAIN: string
+    database: string
+  }> => {
+    if (config.RPC_URL !== undefined) {
+      const CHAIN = config.CHAIN ?? 'tempo'
+      say(`chain       ${CHAIN} at ${origins(config.RPC_URL)} (yours)`)
+      return { RPC_URL: config.RPC_URL, RPC_WS_URL: config.RPC_WS_URL, CHAIN, database: 'plumbline' }
+    }
+    if (config.CHAIN !== undefined && config.CHAIN !== 'devnet')
+      throw new StartError(`CHAIN=${config.CHAIN} needs RPC_URL, the address of a node`)
+    const ownsTerminal = process.stderr.isTTY
+    const ready = await startPart({
+      name: 'devnet',
+      entry: './chain/main.js',
+      env: { DATA_DIR: dataDir, LOG_LEVEL: ownsTerminal ? 'warn' : config.LOG_LEVEL, CLICKHOUSE_PASSWORD: undefined },
+      envWhenRestarted: samePort('DEVNET_PORT', LOOPBACK_PORT),
+      ready: jsonReady,
+      ownsTerminal,
+    })
+    const { rpcUrl, genesisHash } = Ready.required().omit({ url: true }).parse(JSON.parse(ready))
+    const database = await devnetDatabase(dataDir, genesisHash)
+    say(`chain       devnet at ${rpcUrl} (local, simulated market)`)
+    return { RPC_URL: rpcUrl, RPC_WS_URL: rpcUrl.replace('http', 'ws'), CHAIN: 'devnet', database }
+  }
+
+  /** What the environment does not name is made at the first start and kept. */
+  const adminKey = async (): Promise<Record<string, string>> => {
+    if (config.ADMIN_API_KEY !== undefined) return {}
+    const { secret, isNew } = await keptSecret(join(dataDir, 'admin.key'), KEY_BYTES, 'ak_')
+    const file = join(config.DATA_DIR, 'admin.key')
+    say(`admin key   ${isNew ? `${secret} (said this once; kept in ${file})` : `in ${file}`}`)
+    return { ADMIN_API_KEY: secret }
+  }
+
+  /** What the API seals with it, jobs have to open. */
+  const secretsKey = async (): Promise<Record<string, string>> =>
+    config.SECRETS_KEY === undefined
+      ? { SECRETS_KEY: (await keptSecret(join(dataDir, 'secrets.key'), KEY_BYTES)).secret }
+      : {}
+
+  /** Payments are made on the chain that is read; on the local one, to an account of it. */
+  const paymentEnv = (chain: { RPC_URL: string }): Record<string, string | undefined> => ({
+    PAYMENT_RPC_URL: config.PAYMENT_RPC_URL ?? chain.RPC_URL.split(',', 1)[0],
+    PAYMENT_RECIPIENT: config.PAYMENT_RECIPIENT ?? (config.RPC_URL === undefined ? payee : undefined),
+  })
+
+  const receivers = Object.fromEntries(
+    Object.entries(config.RPC_URL === undefined ? LOCAL_RECEIVERS : {}).map(([name, value]) => [
+      name,
+      process.env[name] || value,
+    ]),
+  )
+
+  const bringUp = async (): Promise<void> => {
+    const [{ CLICKHOUSE_URL, accounts }, { database, ...chain }] = await Promise.all([startClickHouse(), startChain()])
+    const store = { CLICKHOUSE_URL, CLICKHOUSE_DATABASE: config.CLICKHOUSE_DATABASE ?? database }
+    const applied = await migrate({ ...store, ...accounts.owner })
+    say(
+      `schema      ${applied.length === 0 ? 'up to date' : `${applied.length} migrations applied`} in database ${store.CLICKHOUSE_DATABASE}`,
+    )
+    say(
+      `redis       ${config.REDIS_URL === undefined ? 'none: state is in process, which is right for one API process' : 'yours'}`,
+    )
+    say(
+      `ingest      ${await startPart({ name: 'ingest', entry: '../ingest/main.js', env: { ...store, ...accounts.writer, ...chain }, ready: textReady('ingest ') })}`,
+    )
+    const secrets = await secretsKey()
+    say(
+      `jobs        ${await startPart({ name: 'jobs', entry: '../jobs/main.js', env: { ...store, ...accounts.writer, ...receivers, ...secrets }, ready: textReady('jobs ') })}`,
+    )
+    const adminKeyEnv = await adminKey()
+    const api = await startPart({
+      name: 'api',
+      entry: '../api/server.js',
+      env: {
+        ...store,
+        ...accounts.reader,
+        CLICKHOUSE_RECORDS_USER: accounts.writer.CLICKHOUSE_USER,
+        CLICKHOUSE_RECORDS_PASSWORD: accounts.writer.CLICKHOUSE_PASSWORD,
+        ...adminKeyEnv,
+        ...secrets,
+        ...receivers,
+        ...paymentEnv(chain),
+      },
+      ready: textReady('api ready at '),
+      envWhenRestarted: samePort('PORT', /:(\d+)\//),
+    })
+    say(`api         ready`)
+    say('')
+    say(`open ${api}`)
+  }
+
+  bringUp().catch((error: unknown) => finish(error instanceof Error ? error : new Error(String(error))))
+  const error = await finished
+  // The readers and writers first, then what they stand on.
+  for (const part of parts) await part.stop()
+  if (error) throw error
+}
+
+main().then(
+  () => process.exit(0),
+  (error: unknown) => {
+    console.error(`plumbline stops: ${error instanceof Error ? error.message : error}`)
+    process.exit(exitCodeOf(error))
+  },
+)

@@ -1,0 +1,95 @@
+// 64 connections over 50 stables with ingest at work, without and with the cache; answers about the past that nobody has
+// asked for before against their queries alone, through the same client. With a number of minutes: memory under that load.
+import { deepStrictEqual } from 'node:assert'
+import type { ClickHouseClient } from '@clickhouse/client'
+import { pegAt } from '../../clickhouse/peg/peg-at.js'
+import { startApiMarket } from './api-market.js'
+import { load } from './http-load.js'
+import { percentile, timed } from './measure.js'
+import { statsOf } from './process-stats.js'
+import { rows } from './stack.js'
+
+const SECONDS = 8
+const INSTANTS = 150
+const minutes = Number(process.argv[2] ?? 0)
+
+type Query = Parameters<ClickHouseClient['query']>[0]
+
+const market = await startApiMarket(50)
+try {
+  const [cached, uncached] = [await market.startApi(64), await market.startApi(0)]
+  await market.goLive()
+  const base = '/api/v1/stablecoins'
+  const paths = [
+    ...market.stables.flatMap((stable) =>
+      ['', '/peg', '/depth', '/roles', '/rewards', '/peg-events'].map((what) => `${base}/${stable}${what}`),
+    ),
+    base,
+    `${base}/flows`,
+    '/api/v1/fee-economics/overview',
+  ]
+  if (minutes > 0) await measureMemory(cached, paths)
+  else {
+    for (const [what, server] of [
+      ['off', uncached],
+      ['on', cached],
+    ] as const) {
+      const { perSecond, p99, failed } = await load(server, { paths, seconds: SECONDS })
+      console.log(
+        `mixed load, cache ${what}: ${perSecond.toFixed(0)}/s, p99 ${p99.toFixed(0)} ms, ${failed} failed (target: 0)`,
+      )
+    }
+    await measureAsOf(market.clickhouse, `${cached.url}${base}`, market.stables)
+  }
+} finally {
+  await market.close()
+}
+
+/** Each instant is asked for once, of the API, and of the engine with the very queries that the API sends. */
+async function measureAsOf(clickhouse: ClickHouseClient, url: string, stables: readonly string[]): Promise<void> {
+  const [span] = await rows<{ first: number; last: number }>(
+    clickhouse,
+    'SELECT toUnixTimestamp(min(block_time)) AS first, toUnixTimestamp(max(block_time)) AS last FROM blocks',
+  )
+  const { first, last } = span as { first: number; last: number }
+  const times = { ours: [] as number[], bare: [] as number[] }
+  for (let i = 0; i < INSTANTS; i++) {
+    const stable = stables[i % stables.length] as string
+    const asOf = first + Math.floor((i / INSTANTS) * (last - first))
+    const queries: Query[] = []
+    const recording = Object.assign(Object.create(clickhouse) as ClickHouseClient, {
+      query: (query: Query) => {
+        queries.push(query)
+        return clickhouse.query(query)
+      },
+    })
+    await pegAt(recording, { stable, as_of: new Date(asOf * 1000) })
+    const work = {
+      bare: async () => {
+        for (const query of queries) await (await clickhouse.query(query)).json()
+      },
+      ours: async () => {
+        const response = await fetch(`${url}/${stable}/peg?as_of=${asOf}`)
+        deepStrictEqual([response.status, response.headers.get('cache-status')], [200, 'plumbline; fwd=miss'])
+        await response.arrayBuffer()
+      },
+    }
+    for (const who of i % 2 === 0 ? (['bare', 'ours'] as const) : (['ours', 'bare'] as const))
+      times[who].push(await timed(work[who]))
+  }
+  const [ours, bare] = [percentile(times.ours, 0.5), percentile(times.bare, 0.5)]
+  console.log(
+    `as_of, not cached: p50 ${ours.toFixed(2)} ms; its queries alone p50 ${bare.toFixed(2)} ms: ${(ours / bare).toFixed(2)} (target: at most 1.5)`,
+  )
+}
+
+/** Resident memory at the end of each tenth of the time. */
+async function measureMemory(server: { url: string; pid: number }, paths: readonly string[]): Promise<void> {
+  const resident: number[] = []
+  for (let tenth = 0; tenth < 10; tenth++) {
+    const { failed } = await load(server, { paths, seconds: minutes * 6 })
+    deepStrictEqual(failed, 0)
+    resident.push(statsOf(server.pid).residentMb)
+  }
+  console.log(`${minutes} minutes of mixed load: ${resident.map((mb) => mb.toFixed(0)).join(', ')} MB resident`)
+}

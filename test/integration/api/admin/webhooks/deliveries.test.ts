@@ -1,0 +1,327 @@
+import { describe, expect } from 'vitest'
+import { EVENT_TYPES } from '../../../../../clickhouse/events/types.js'
+import { addDeliveries } from '../../../../../clickhouse/webhooks/add-deliveries.js'
+import { insertWebhookFanOut } from '../../../../../clickhouse/webhooks/webhook-fan-outs.js'
+import { test } from '../../../../support/app.js'
+import { addEvents, madeUpEvent } from '../../../../support/events.js'
+import { addFacts, stableAddress, stablecoin } from '../../../../support/rows.js'
+import { addAttempts, attempt } from '../../../../support/webhook-deliveries.js'
+import { ask, make, makeBody, WEBHOOKS } from '../../../../support/webhook-requests.js'
+import { madeUpDelivery } from '../../../../support/webhooks.js'
+
+const DAY_MS = 86_400_000
+
+type Shown = { delivery_id: number; state: string; event_id: string; kind: string; event: string }
+
+test('every delivery is listed with its attempts and when it is tried next', async ({ app, clickhouse, clock }) => {
+  const { id } = await make(app)
+  const { id: otherId } = await make(app)
+  const wanted = [1, 2, 3, 4, 5].map((i) => madeUpDelivery(i, id))
+  await addDeliveries(clickhouse, [madeUpDelivery(9, otherId), ...wanted, madeUpDelivery(10, otherId)])
+  const start = clock.now.getTime()
+  const at = (seconds: number) => new Date(start + seconds * 1000)
+  const of = { subscription_id: id }
+  const bad = { outcome: 'failure', status: 503, response: 'down', duration_ms: 40 } as const
+  await addAttempts(clickhouse, [
+    // 2: delivered at the second attempt. 3: has failed for good. 4: canceled. 5: to be tried again. 6: never tried.
+    attempt({ ...of, delivery_id: 2, attempt: 1, started_at: at(-40), ...bad, next_attempt_at: at(-10) }),
+    attempt({ ...of, delivery_id: 2, attempt: 2, started_at: at(-10) }),
+    ...[1, 2, 3, 4, 5, 6, 7].map((nth) =>
+      attempt({
+        ...of,
+        delivery_id: 3,
+        attempt: nth,
+        started_at: at(-100 + nth),
+        ...bad,
+        next_attempt_at: nth < 7 ? at(-99 + nth) : null,
+      }),
+    ),
+    attempt({ ...of, delivery_id: 4, attempt: 1, started_at: at(-5), outcome: 'canceled', status: 0, response: '' }),
+    attempt({
+      ...of,
+      delivery_id: 5,
+      attempt: 1,
+      started_at: at(-30),
+      ...bad,
+      status: 0,
+      error: 'timeout',
+      response: '',
+      next_attempt_at: at(1.5),
+    }),
+    attempt({ subscription_id: otherId, delivery_id: 1, attempt: 1, started_at: at(-1) }),
+  ])
+  const list = async (query = '') => (await ask(app, 'GET', `${WEBHOOKS}/${id}/deliveries${query}`)).json()
+  const { deliveries, next_cursor } = await list()
+  expect(next_cursor).toBeNull()
+  expect(deliveries.map(({ delivery_id, state }: Shown) => [delivery_id, state])).toEqual([
+    [6, 'pending'],
+    [5, 'pending'],
+    [4, 'canceled'],
+    [3, 'failed'],
+    [2, 'successful'],
+  ])
+  const [never, again, canceled, failed, delivered] = deliveries
+  expect(never).toMatchObject({ attempts: [], next_attempt_at: never.created_at })
+  expect(again).toEqual({
+    delivery_id: 5,
+    kind: 'event',
+    event: wanted[3]?.event_type,
+    event_id: wanted[3]?.event_id,
+    state: 'pending',
+    created_at: expect.any(String),
+    next_attempt_at: at(1.5).toISOString(),
+    attempts: [
+      {
+        attempt: 1,
+        outcome: 'failure',
+        status: null,
+        error: 'timeout',
+        response: '',
+        started_at: at(-30).toISOString(),
+        duration_ms: 40,
+        next_attempt_at: at(1.5).toISOString(),
+      },
+    ],
+  })
+  expect(canceled).toMatchObject({ next_attempt_at: null, attempts: [{ outcome: 'canceled', status: null }] })
+  expect(failed).toMatchObject({ next_attempt_at: null })
+  expect(failed.attempts.map((one: { attempt: number }) => one.attempt)).toEqual([1, 2, 3, 4, 5, 6, 7])
+  expect(delivered.attempts).toMatchObject([
+    { attempt: 1, status: 503, error: null, response: 'down', next_attempt_at: at(-10).toISOString() },
+    { attempt: 2, outcome: 'success', status: 200, response: 'ok', next_attempt_at: null },
+  ])
+
+  const ids = async (query: string) => (await list(query)).deliveries.map(({ delivery_id }: Shown) => delivery_id)
+  expect(await ids('?state=pending')).toEqual([6, 5])
+  expect(await ids('?state=successful')).toEqual([2])
+  expect(await ids('?state=failed')).toEqual([3])
+  expect(await ids('?state=canceled')).toEqual([4])
+  for (const filter of ['', 'state=pending&']) {
+    const all = await ids(`?${filter}`)
+    const seen: number[] = []
+    for (let query = `?${filter}limit=1`; query !== ''; ) {
+      const page = await list(query)
+      seen.push(...page.deliveries.map(({ delivery_id }: Shown) => delivery_id))
+      query = page.next_cursor === null ? '' : `?${filter}limit=1&cursor=${page.next_cursor}`
+    }
+    expect(seen).toEqual(all)
+  }
+
+  const health = async (one: string) => (await ask(app, 'GET', `${WEBHOOKS}/${one}`)).json().health
+  expect(await health(id)).toEqual({
+    last_success_at: at(-10).toISOString(),
+    failing_since: null,
+    attempts_24h: 10,
+    successes_24h: 1,
+    pending: 2,
+  })
+  // What the dispatcher says is over needs not be looked at.
+  const [pending, ofHealth] = [await ids('?state=pending'), await health(id)]
+  await insertWebhookFanOut(clickhouse, { sequence: 5, settled_before: 5 })
+  expect(await ids('?state=pending')).toEqual(pending)
+  expect(await ids('?state=successful')).toEqual([2])
+  expect(await health(id)).toEqual(ofHealth)
+  expect(await health(otherId)).toMatchObject({ pending: 1, attempts_24h: 1, successes_24h: 1 })
+  // Another process has made the same attempt: what one of them has delivered, is delivered.
+  await addAttempts(clickhouse, [attempt({ ...of, delivery_id: 3, attempt: 7, started_at: at(-93) })])
+  expect(await ids('?state=failed')).toEqual([])
+  expect(await ids('?state=successful')).toEqual([3, 2])
+  await addAttempts(clickhouse, [
+    attempt({ ...of, ...bad, delivery_id: 5, attempt: 2, started_at: at(1), next_attempt_at: at(9) }),
+    attempt({ ...of, ...bad, delivery_id: 5, attempt: 3, started_at: at(9), next_attempt_at: at(99) }),
+  ])
+  clock.now = new Date(clock.now.getTime() + DAY_MS)
+  expect(await health(id)).toMatchObject({
+    failing_since: at(1).toISOString(),
+    attempts_24h: 2,
+    successes_24h: 0,
+    pending: 2,
+  })
+  // With a change it has another chance.
+  await ask(app, 'PATCH', `${WEBHOOKS}/${id}`, { url: 'https://hooks.example.net/' })
+  expect(await health(id)).toMatchObject({ failing_since: null, last_success_at: at(-10).toISOString() })
+})
+
+test('a test is a delivery of its own, of an event that there is not', async ({ app, clickhouse }) => {
+  const { id } = await make(app, makeBody({ event_types: ['system.health_drift', 'peg_break.ended'] }))
+  const url = `${WEBHOOKS}/${id}/test`
+  const first = await ask(app, 'POST', url)
+  expect(first.statusCode).toBe(202)
+  expect(first.json()).toMatchObject({
+    kind: 'test',
+    event: 'system.health_drift',
+    event_id: expect.stringMatching(/^evt_test_[0-9a-f]{32}$/),
+    state: 'pending',
+    attempts: [],
+  })
+  for (const event_type of EVENT_TYPES)
+    expect((await ask(app, 'POST', url, { event_type })).json()).toMatchObject({ kind: 'test', event: event_type })
+  const { deliveries } = (await ask(app, 'GET', `${WEBHOOKS}/${id}/deliveries`)).json()
+  expect(deliveries).toHaveLength(1 + EVENT_TYPES.length)
+  expect(new Set(deliveries.map((one: Shown) => one.event_id)).size).toBe(deliveries.length)
+  expect(deliveries.at(-1)).toEqual(first.json())
+  const query = "SELECT count() AS events FROM events WHERE id LIKE 'evt_test_%'"
+  expect(await (await clickhouse.query({ query, format: 'JSONEachRow' })).json()).toEqual([{ events: '0' }])
+
+  const headers = { 'idempotency-key': 'once' }
+  const repeats = await Promise.all([1, 2, 3].map(() => ask(app, 'POST', url, {}, headers)))
+  expect(new Set(repeats.map(({ json }) => json().delivery_id)).size).toBe(1)
+  expect((await ask(app, 'POST', url, { event_type: 'peg_break.ended' }, headers)).json()).toMatchObject({
+    status: 422,
+    type: 'urn:plumbline:problem:idempotency-key-reused',
+  })
+  expect((await ask(app, 'GET', `${WEBHOOKS}/${id}/deliveries`)).json().deliveries).toHaveLength(2 + EVENT_TYPES.length)
+  expect((await ask(app, 'POST', url, { event_type: 'peg_break' })).json()).toMatchObject({
+    status: 400,
+    parameter: 'event_type',
+  })
+})
+
+test('one delivery is sent again as another one of the same event', async ({ app, clickhouse, clock }) => {
+  const { id } = await make(app)
+  const { id: otherId } = await make(app)
+  const original = madeUpDelivery(7, id)
+  await addDeliveries(clickhouse, [original])
+  const replay = (of: string, number: number | string, headers = {}) =>
+    ask(app, 'POST', `${WEBHOOKS}/${of}/deliveries/${number}/replay`, undefined, headers)
+  const first = await replay(id, 1)
+  expect(first.statusCode).toBe(202)
+  expect(first.json()).toMatchObject({ delivery_id: 2, kind: 'replay', event_id: original.event_id, state: 'pending' })
+  const query = 'SELECT event_sequence, event_type, data FROM webhook_deliveries ORDER BY delivery_id'
+  const rows = await (await clickhouse.query({ query, format: 'JSONEachRow' })).json()
+  expect(rows[1]).toEqual(rows[0])
+  expect((await replay(id, 2)).json()).toMatchObject({ delivery_id: 3, event_id: original.event_id })
+  const headers = { 'idempotency-key': 'once' }
+  const repeats = await Promise.all([replay(id, 1, headers), replay(id, 1, headers)])
+  expect(repeats.map((response) => response.json().delivery_id)).toEqual([4, 4])
+  clock.now = new Date(clock.now.getTime() + 30 * DAY_MS)
+  expect((await replay(id, 1, headers)).json()).toMatchObject({ delivery_id: 4 })
+
+  for (const [of, number] of [
+    [otherId, 1],
+    [id, 99],
+    [id, '999999999999999'],
+  ] as const)
+    expect((await replay(of, number)).json()).toMatchObject({
+      status: 404,
+      type: 'urn:plumbline:problem:unknown-delivery',
+    })
+  for (const number of ['x', '1.5', '-1', '1'.repeat(16)])
+    expect((await replay(id, number)).json()).toMatchObject({ status: 400, parameter: 'delivery_id' })
+  await ask(app, 'POST', `${WEBHOOKS}/${id}/disable`)
+  for (const response of [await replay(id, 1), await ask(app, 'POST', `${WEBHOOKS}/${id}/test`, {})])
+    expect(response.json()).toMatchObject({ status: 409, type: 'urn:plumbline:problem:webhook-disabled' })
+  expect((await ask(app, 'GET', `${WEBHOOKS}/${id}/deliveries`)).json().deliveries).toHaveLength(4)
+})
+
+describe('everything since a time', () => {
+  const [A, B] = [stableAddress(1), stableAddress(2)]
+
+  /** Events 1 to 5 of the log: all became known just now. */
+  const events = [
+    madeUpEvent(1, { stables: [A] }),
+    madeUpEvent(2, { stables: [B] }),
+    madeUpEvent(3, { type: 'flow_anomaly.detected', stables: [A, B] }),
+    madeUpEvent(4, { type: 'system.health_drift' }),
+    madeUpEvent(5, { stables: [A, B] }),
+  ]
+
+  test('is sent again as the subscription wants it now, in the order of the log', async ({
+    app,
+    clickhouse,
+    clock,
+  }) => {
+    await addFacts(clickhouse, { stablecoins: [stablecoin(1), stablecoin(2)] })
+    await addEvents(clickhouse, events)
+    // After these events and before the next one, by the clock that they are recorded by.
+    clock.now = new Date(Date.now() + 1)
+    const made = await make(app, makeBody({ stable_filter: [A] }))
+    const url = `${WEBHOOKS}/${made.id}`
+    const replay = (payload: object, headers = {}) => ask(app, 'POST', `${url}/replay`, payload, headers)
+    const sent = async (): Promise<Shown[]> => (await ask(app, 'GET', `${url}/deliveries`)).json().deliveries.reverse()
+
+    const headers = { 'idempotency-key': 'all of it' }
+    const answers = await Promise.all([1, 2, 3].map(() => replay({ since: '1h' }, headers)))
+    expect(answers.map(({ statusCode, body }) => [statusCode, body])).toEqual(Array(3).fill([202, '{"deliveries":2}']))
+    expect((await sent()).map(({ kind, event_id }) => [kind, event_id])).toEqual([
+      ['replay', events[0]?.id],
+      ['replay', events[4]?.id],
+    ])
+    // A repeat adds nothing that became known in between.
+    clock.now = new Date(clock.now.getTime() + 60_000)
+    await addEvents(clickhouse, [madeUpEvent(6, { stables: [A] })])
+    expect((await replay({ since: '1h' }, headers)).json()).toEqual({ deliveries: 2 })
+    expect(await sent()).toHaveLength(2)
+    expect((await replay({ since: '2h' }, headers)).json()).toMatchObject({ status: 422 })
+
+    await ask(app, 'PATCH', url, { stable_filter: null, event_types: [...EVENT_TYPES] })
+    const since = Math.floor(clock.now.getTime() / 1000) - 3600
+    expect((await replay({ since })).json()).toEqual({ deliveries: 6 })
+    expect((await sent()).slice(2).map(({ event_id }) => event_id)).toEqual(
+      [...events, madeUpEvent(6)].map(({ id }) => id),
+    )
+    // Nothing became known since.
+    clock.now = new Date(Date.now() + 7_200_000)
+    expect((await replay({ since: new Date(Date.now() + 3_600_000).toISOString() })).json()).toEqual({ deliveries: 0 })
+    for (const [payload, parameter] of [
+      [{}, 'since'],
+      [{ since: 'soon' }, 'since'],
+      [{ since: Math.ceil(clock.now.getTime() / 1000) + 5 }, 'since'],
+      [{ since: -1 }, 'since'],
+      [{ since: 1.5 }, 'since'],
+      [{ since: '1h', only_undelivered: 'yes' }, 'only_undelivered'],
+      [{ since: '1h', until: '1m' }, 'until'],
+    ] as const)
+      expect((await replay(payload)).json(), JSON.stringify(payload)).toMatchObject({ status: 400, parameter })
+  })
+
+  test('or only what has not come and will not come', async ({ app, clickhouse, clock }) => {
+    await addEvents(clickhouse, events)
+    clock.now = new Date(Date.now() + 1000)
+    const { id } = await make(app, makeBody({ event_types: [...EVENT_TYPES] }))
+    const deliveryOf = (i: number) => madeUpDelivery(i, id)
+    await addDeliveries(clickhouse, [1, 2, 3, 4].map(deliveryOf))
+    const of = { subscription_id: id, started_at: clock.now }
+    await addAttempts(clickhouse, [
+      attempt({ ...of, delivery_id: 1, attempt: 1 }),
+      attempt({ ...of, delivery_id: 2, attempt: 7, outcome: 'failure' }),
+      attempt({ ...of, delivery_id: 3, attempt: 1, outcome: 'failure', next_attempt_at: clock.now }),
+      attempt({ ...of, delivery_id: 4, attempt: 1, outcome: 'canceled' }),
+    ])
+    const replay = (payload: object, headers = {}) => ask(app, 'POST', `${WEBHOOKS}/${id}/replay`, payload, headers)
+    const payload = { since: '1h', only_undelivered: true }
+    const headers = { 'idempotency-key': 'what was lost' }
+    for (const _ of [1, 2]) expect((await replay(payload, headers)).json()).toEqual({ deliveries: 3 })
+    const { deliveries } = (await ask(app, 'GET', `${WEBHOOKS}/${id}/deliveries?limit=3`)).json()
+    expect(deliveries.map(({ kind, event_id }: Shown) => [kind, event_id])).toEqual([
+      ['replay', events[4]?.id],
+      ['replay', events[3]?.id],
+      ['replay', events[1]?.id],
+    ])
+    // Now all of it is on its way.
+    expect((await replay(payload)).json()).toEqual({ deliveries: 0 })
+  })
+
+  test('is refused where it is too much', async ({ app, clickhouse, clock }) => {
+    const { id } = await make(app)
+    const add = (count: number, first: number) =>
+      clickhouse.command({
+        query: `
+          INSERT INTO events (sequence_number, id, type, subject, stables, data, occurred_at, slot_at, revision)
+          SELECT number + ${first}, 'evt_' || toString(number + ${first}), 'peg_break.started', '', [], '{}', now(), now(), 0
+          FROM numbers(${count})`,
+      })
+    const replay = async () => {
+      clock.now = new Date(Date.now() + 60_000)
+      return (await ask(app, 'POST', `${WEBHOOKS}/${id}/replay`, { since: '1h' })).json()
+    }
+    await add(10_001, 1)
+    expect(await replay()).toMatchObject({ status: 400, parameter: 'since', detail: expect.stringContaining('10000') })
+    expect((await ask(app, 'GET', `${WEBHOOKS}/${id}/deliveries`)).json().deliveries).toEqual([])
+    await clickhouse.command({ query: 'DELETE FROM events WHERE sequence_number = 1' })
+    expect(await replay()).toEqual({ deliveries: 10_000 })
+    const query = 'SELECT count() AS rows, uniqExact(event_id) AS events FROM webhook_deliveries'
+    const rows = await (await clickhouse.query({ query, format: 'JSONEachRow' })).json()
+    expect(rows).toEqual([{ rows: '10000', events: '10000' }])
+  })
+})

@@ -1,0 +1,449 @@
+import { pino } from 'pino'
+import { describe, expect } from 'vitest'
+import { buildApp } from '../../../../../api/app.js'
+import { EVENT_TYPES } from '../../../../../clickhouse/events/types.js'
+import { changeSubscription } from '../../../../../clickhouse/webhooks/change-subscription.js'
+import {
+  webhookSubscription,
+  webhookSubscriptionVersion,
+} from '../../../../../clickhouse/webhooks/x-webhook-subscriptions.js'
+import { open, seal } from '../../../../../process/sealed-secret.js'
+import { ADMIN_KEY, SUBSCRIPTION_KEY, test, WEBHOOK_TERMS } from '../../../../support/app.js'
+import { addEvents, madeUpEvent } from '../../../../support/events.js'
+import { addFacts, stableAddress, stablecoin } from '../../../../support/rows.js'
+import { admin, ask, make, makeBody, WEBHOOKS } from '../../../../support/webhook-requests.js'
+import { SECRETS_KEY } from '../../../../support/webhook-subscriptions.js'
+
+const SECRET = /^whsec_[A-Za-z0-9+/]{32}$/
+const DAY_MS = 86_400_000
+
+test('a subscription is made as the specification has it, and its secret is told once', async ({
+  app,
+  clickhouse,
+  clock,
+}) => {
+  await addFacts(clickhouse, { stablecoins: [stablecoin(1), stablecoin(2)] })
+  await addEvents(clickhouse, [madeUpEvent(1), madeUpEvent(2)])
+  const payload = {
+    label: '  Ada’s pager ',
+    url: 'https://hooks.example.com/plumbline?to=ada',
+    event_types: ['peg_break.ended', 'peg_break.started', 'peg_break.ended'],
+    stable_filter: [stableAddress(2).toUpperCase().replace('0X', '0x'), stableAddress(2)],
+  }
+  const response = await ask(app, 'POST', WEBHOOKS, payload)
+  expect(response.statusCode).toBe(201)
+  expect(response.headers['cache-control']).toBe('no-store')
+  const { secret, ...shown } = response.json()
+  expect(secret).toMatch(SECRET)
+  expect(shown).toEqual({
+    id: expect.stringMatching(/^wh_[0-9a-f]{16}$/),
+    label: 'Ada’s pager',
+    url: payload.url,
+    event_types: ['peg_break.ended', 'peg_break.started'],
+    stable_filter: [stableAddress(2)],
+    state: 'enabled',
+    reason: null,
+    previous_secret_until: null,
+    created_at: clock.now.toISOString(),
+    changed_at: clock.now.toISOString(),
+  })
+  const listed = await ask(app, 'GET', WEBHOOKS)
+  expect(listed.json()).toEqual({ webhooks: [shown], next_cursor: null })
+  const health = { last_success_at: null, failing_since: null, attempts_24h: 0, successes_24h: 0, pending: 0 }
+  expect((await ask(app, 'GET', `${WEBHOOKS}/${shown.id}`)).json()).toEqual({ ...shown, health })
+
+  const [stored] = await webhookSubscription(clickhouse, shown)
+  expect(stored).toMatchObject({ version: 1, after_sequence: 2 })
+  expect(open(SECRETS_KEY, shown.id, stored?.secret ?? '')).toBe(secret)
+  const twin = await make(app, payload)
+  expect(twin.id).not.toBe(shown.id)
+  expect(twin.secret).not.toBe(secret)
+  // All that it takes.
+  const least = { url: 'http://hooks.example.org/hook', event_types: ['system.health_drift'] }
+  expect(await make(app, least)).toMatchObject({ ...least, label: '', stable_filter: null })
+})
+
+test('of a secret nothing is in a row, a log or an answer but the one that tells it', async ({ clickhouse, clock }) => {
+  let log = ''
+  const write = (line: string): void => {
+    log += line
+  }
+  const logger = pino({ level: 'trace' }, { write })
+  const { now } = clock
+  const app = await buildApp({
+    clickhouse,
+    now: () => now,
+    adminKey: ADMIN_KEY,
+    webhooks: WEBHOOK_TERMS,
+    logger,
+    loggedShare: 1,
+  })
+  const headers = { 'idempotency-key': 'a-key-that-is-kept-nowhere' }
+  const made = await make(app, makeBody(), headers)
+  const rotated = (await ask(app, 'POST', `${WEBHOOKS}/${made.id}/rotate-secret`, undefined, headers)).json()
+  expect(rotated.secret).toMatch(SECRET)
+  expect(rotated.secret).not.toBe(made.secret)
+  const others = [
+    await ask(app, 'POST', `${WEBHOOKS}/${made.id}/test`, {}),
+    await ask(app, 'GET', `${WEBHOOKS}/${made.id}/deliveries`),
+    await ask(app, 'PATCH', `${WEBHOOKS}/${made.id}`, { label: 'other' }),
+    await ask(app, 'POST', `${WEBHOOKS}/${made.id}/disable`),
+    await ask(app, 'POST', `${WEBHOOKS}/${made.id}/enable`),
+    await ask(app, 'GET', WEBHOOKS),
+    await ask(app, 'GET', `${WEBHOOKS}/${made.id}`),
+    await ask(app, 'DELETE', `${WEBHOOKS}/${made.id}`),
+  ]
+  for (const { statusCode } of others) expect(statusCode).toBeLessThan(300)
+  await app.close()
+  const read = async (query: string) => (await clickhouse.query({ query, format: 'TabSeparatedRaw' })).text()
+  const tables = await read("SELECT name FROM system.tables WHERE database = currentDatabase() AND engine != 'View'")
+  let rows = ''
+  for (const table of tables.trim().split('\n'))
+    if (!table.endsWith('_mv')) rows += await read(`SELECT * FROM ${table}`)
+  expect(rows).toContain(made.id)
+  expect(log).toContain(made.id)
+  const seen = rows + log + others.map(({ body }) => body).join('')
+  for (const secret of [made.secret, rotated.secret, SECRETS_KEY.toString('base64url')]) {
+    const text = secret.replace('whsec_', '')
+    for (const form of [text, Buffer.from(secret).toString('base64url'), Buffer.from(secret).toString('hex')])
+      expect(seen).not.toContain(form)
+  }
+  expect(seen).not.toContain(headers['idempotency-key'])
+  expect(seen).not.toContain(ADMIN_KEY.slice(3))
+})
+
+test('subscriptions are for the admin key only, and for a service that has a key to seal secrets with', async ({
+  app,
+  clickhouse,
+}) => {
+  const { id } = await make(app)
+  const places = [
+    ['POST', WEBHOOKS],
+    ['GET', WEBHOOKS],
+    ['GET', `${WEBHOOKS}/${id}`],
+    ['PATCH', `${WEBHOOKS}/${id}`],
+    ['DELETE', `${WEBHOOKS}/${id}`],
+    ['POST', `${WEBHOOKS}/${id}/disable`],
+    ['POST', `${WEBHOOKS}/${id}/enable`],
+    ['POST', `${WEBHOOKS}/${id}/rotate-secret`],
+    ['POST', `${WEBHOOKS}/${id}/test`],
+    ['GET', `${WEBHOOKS}/${id}/deliveries`],
+    ['POST', `${WEBHOOKS}/${id}/deliveries/1/replay`],
+    ['POST', `${WEBHOOKS}/${id}/replay`],
+  ] as const
+  const logger = pino({ level: 'silent' })
+  const without = await buildApp({ clickhouse, now: () => new Date(), adminKey: ADMIN_KEY, logger })
+  for (const [method, url] of places) {
+    const refusal = async (headers: Record<string, string>) => (await app.inject({ method, url, headers })).json()
+    expect(await refusal({})).toMatchObject({ status: 401, type: 'urn:plumbline:problem:missing-key' })
+    expect(await refusal({ authorization: `Bearer ${ADMIN_KEY}x` })).toMatchObject({ status: 401 })
+    const subscriber = { authorization: `Bearer ${SUBSCRIPTION_KEY}` }
+    expect(await refusal(subscriber)).toMatchObject({ status: 403, type: 'urn:plumbline:problem:forbidden' })
+    const none = await without.inject({ method, url, headers: admin })
+    expect(none.json()).toMatchObject({ status: 503, type: 'urn:plumbline:problem:webhooks-not-configured' })
+    expect((await without.inject({ method, url })).statusCode).toBe(401)
+  }
+  await without.close()
+  expect((await webhookSubscription(clickhouse, { id }))[0]).toMatchObject({ version: 1 })
+})
+
+test('a subscription is changed, switched off and on, and deleted; what it is told of follows', async ({
+  app,
+  clickhouse,
+  clock,
+}) => {
+  await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
+  await addEvents(clickhouse, [madeUpEvent(1)])
+  const { secret: _, ...made } = await make(app)
+  const url = `${WEBHOOKS}/${made.id}`
+  const later = () => {
+    clock.now = new Date(clock.now.getTime() + 60_000)
+    return clock.now.toISOString()
+  }
+  const changes = {
+    label: '',
+    url: 'https://example.org/',
+    event_types: ['flow_anomaly.detected'],
+    stable_filter: [stableAddress(1)],
+  }
+  let changed_at = later()
+  expect((await ask(app, 'PATCH', url, changes)).json()).toEqual({ ...made, ...changes, changed_at })
+  later()
+  expect((await ask(app, 'PATCH', url, { label: '' })).json()).toMatchObject({ changed_at })
+  expect((await ask(app, 'PATCH', url, {})).json()).toMatchObject({ ...changes, changed_at })
+  changed_at = later()
+  expect((await ask(app, 'PATCH', url, { stable_filter: null })).json()).toEqual({
+    ...made,
+    ...changes,
+    stable_filter: null,
+    changed_at,
+  })
+
+  const disabled = { state: 'disabled', reason: 'admin', changed_at: later() }
+  expect((await ask(app, 'POST', `${url}/disable`)).json()).toMatchObject(disabled)
+  later()
+  expect((await ask(app, 'POST', `${url}/disable`)).json()).toMatchObject(disabled)
+  expect((await ask(app, 'PATCH', url, { label: 'off' })).json()).toMatchObject({ state: 'disabled', reason: 'admin' })
+  await addEvents(clickhouse, [madeUpEvent(2), madeUpEvent(3)])
+  const after = async () => (await webhookSubscription(clickhouse, made))[0]?.after_sequence
+  expect(await after()).toBe(1)
+  const enabled = { state: 'enabled', reason: null, changed_at: later() }
+  expect((await ask(app, 'POST', `${url}/enable`)).json()).toMatchObject(enabled)
+  expect(await after()).toBe(3)
+  await addEvents(clickhouse, [madeUpEvent(4)])
+  later()
+  expect((await ask(app, 'POST', `${url}/enable`)).json()).toMatchObject(enabled)
+  expect(await after()).toBe(3)
+
+  const deleted = { id: made.id, state: 'deleted', reason: null, changed_at: later() }
+  expect((await ask(app, 'DELETE', url)).json()).toMatchObject(deleted)
+  later()
+  expect((await ask(app, 'DELETE', url)).json()).toMatchObject(deleted)
+  expect((await ask(app, 'GET', url)).json()).toMatchObject(deleted)
+  expect((await ask(app, 'GET', WEBHOOKS)).json()).toEqual({ webhooks: [], next_cursor: null })
+  for (const [method, place, payload] of [
+    ['PATCH', url, { label: 'a' }],
+    ['POST', `${url}/enable`, undefined],
+    ['POST', `${url}/disable`, undefined],
+    ['POST', `${url}/rotate-secret`, undefined],
+    ['POST', `${url}/test`, {}],
+    ['POST', `${url}/replay`, { since: '1h' }],
+  ] as const)
+    expect((await ask(app, method, place, payload)).json(), place).toMatchObject({
+      status: 404,
+      type: 'urn:plumbline:problem:unknown-webhook',
+    })
+})
+
+test('after a rotation the old secret signs for a day more, and one before it no more at all', async ({
+  app,
+  clickhouse,
+  clock,
+}) => {
+  const made = await make(app)
+  const rotate = async () => (await ask(app, 'POST', `${WEBHOOKS}/${made.id}/rotate-secret`)).json()
+  const stored = async () => {
+    const [row] = await webhookSubscription(clickhouse, made)
+    return [row?.secret ?? '', row?.previous_secret ?? ''].map((sealed) => open(SECRETS_KEY, made.id, sealed))
+  }
+  const first = await rotate()
+  expect(first.previous_secret_until).toBe(new Date(clock.now.getTime() + DAY_MS).toISOString())
+  expect(await stored()).toEqual([first.secret, made.secret])
+  clock.now = new Date(clock.now.getTime() + DAY_MS / 2)
+  const second = await rotate()
+  expect(second.previous_secret_until).toBe(new Date(clock.now.getTime() + DAY_MS).toISOString())
+  expect(await stored()).toEqual([second.secret, first.secret])
+  clock.now = new Date(clock.now.getTime() + DAY_MS)
+  expect((await ask(app, 'GET', `${WEBHOOKS}/${made.id}`)).json()).toMatchObject({ previous_secret_until: null })
+
+  // One that nobody can open any more does not stay: nothing could be signed with it.
+  const lost = seal(Buffer.alloc(32, 1), made.id, 'whsec_lost')
+  await changeSubscription(clickhouse, made.id, (newest) => ({ ...newest, secret: lost }))
+  expect(await rotate()).toMatchObject({ secret: expect.stringMatching(SECRET), previous_secret_until: null })
+  const [row] = await webhookSubscription(clickhouse, made)
+  expect(row).toMatchObject({ previous_secret: '', previous_secret_until: null })
+})
+
+describe('a request with an Idempotency-Key', () => {
+  const headers = { 'idempotency-key': 'order 66/a' }
+
+  test('makes one subscription, however often and at whichever processes it is repeated', async ({
+    app,
+    clickhouse,
+    clock,
+  }) => {
+    const logger = pino({ level: 'silent' })
+    const other = await buildApp({
+      clickhouse,
+      now: () => clock.now,
+      adminKey: ADMIN_KEY,
+      webhooks: WEBHOOK_TERMS,
+      logger,
+    })
+    const both = [app, other, app, other].map((one) => ask(one, 'POST', WEBHOOKS, makeBody(), headers))
+    const answers = await Promise.all(both)
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([201, 201, 201, 201])
+    expect(new Set(answers.map(({ body }) => body)).size).toBe(1)
+    const made = answers[0]?.json()
+    // What has become of it since makes no difference.
+    await ask(app, 'PATCH', `${WEBHOOKS}/${made.id}`, { label: 'other' })
+    expect((await ask(other, 'POST', WEBHOOKS, makeBody(), headers)).json()).toEqual(made)
+    await other.close()
+
+    const refused = await ask(app, 'POST', WEBHOOKS, makeBody({ label: 'another' }), headers)
+    expect(refused.json()).toMatchObject({ status: 422, type: 'urn:plumbline:problem:idempotency-key-reused' })
+    expect((await ask(app, 'GET', WEBHOOKS)).json().webhooks).toHaveLength(1)
+    await ask(app, 'POST', WEBHOOKS, makeBody(), { 'idempotency-key': 'order 66/b' })
+    expect((await ask(app, 'GET', WEBHOOKS)).json().webhooks).toHaveLength(2)
+  })
+
+  test('is done once also where a crash has lost its row', async ({ app, clickhouse }) => {
+    const lost = await make(app, makeBody(), headers)
+    // The engine remembers the token, as after a kill between it and the row.
+    await clickhouse.command({
+      query: 'ALTER TABLE webhook_subscriptions DELETE WHERE true SETTINGS mutations_sync = 1',
+    })
+    const made = await make(app, makeBody(), headers)
+    expect(made.id).not.toBe(lost.id)
+    expect(await make(app, makeBody(), headers)).toEqual(made)
+  })
+
+  test('rotates a secret once', async ({ app, clickhouse }) => {
+    const [one, two] = [await make(app), await make(app)]
+    const rotate = (id: string, own = headers) => ask(app, 'POST', `${WEBHOOKS}/${id}/rotate-secret`, undefined, own)
+    const answers = await Promise.all([rotate(one.id), rotate(one.id), rotate(one.id)])
+    expect(new Set(answers.map(({ body }) => body)).size).toBe(1)
+    expect(answers[0]?.json().secret).toMatch(SECRET)
+    await ask(app, 'PATCH', `${WEBHOOKS}/${one.id}`, { label: 'between' })
+    expect((await rotate(one.id)).json().secret).toBe(answers[0]?.json().secret)
+    expect((await webhookSubscription(clickhouse, one))[0]).toMatchObject({ version: 3 })
+    // The same key means another request elsewhere.
+    expect((await rotate(two.id)).json().secret).not.toBe(two.secret)
+    const again = await rotate(one.id, { 'idempotency-key': 'another' })
+    expect(again.json().secret).not.toBe(answers[0]?.json().secret)
+  })
+
+  test('that is no text to tell requests apart by is refused', async ({ app }) => {
+    for (const key of ['', 'x'.repeat(256), 'é']) {
+      const response = await ask(app, 'POST', WEBHOOKS, makeBody(), { 'idempotency-key': key })
+      expect(response.json(), key).toMatchObject({ status: 400, parameter: 'idempotency-key' })
+    }
+    expect((await ask(app, 'GET', WEBHOOKS)).json().webhooks).toEqual([])
+  })
+})
+
+test('changes made at the same time are all there in the end', async ({ app, clickhouse, clock }) => {
+  const logger = pino({ level: 'silent' })
+  const other = await buildApp({
+    clickhouse,
+    now: () => clock.now,
+    adminKey: ADMIN_KEY,
+    webhooks: WEBHOOK_TERMS,
+    logger,
+  })
+  const { id } = await make(app)
+  const url = `${WEBHOOKS}/${id}`
+  const answers = await Promise.all([
+    ask(app, 'PATCH', url, { label: 'new' }),
+    ask(other, 'PATCH', url, { url: 'https://example.net/new' }),
+    ask(app, 'PATCH', url, { event_types: ['peg_break.started'] }),
+    ask(other, 'POST', `${url}/disable`),
+    ask(app, 'POST', `${url}/rotate-secret`),
+  ])
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200, 200])
+  await other.close()
+  expect((await ask(app, 'GET', url)).json()).toMatchObject({
+    label: 'new',
+    url: 'https://example.net/new',
+    event_types: ['peg_break.started'],
+    state: 'disabled',
+  })
+  const [newest] = await webhookSubscription(clickhouse, { id })
+  expect(newest?.version).toBe(6)
+  expect(open(SECRETS_KEY, id, newest?.secret ?? '')).toBe(answers[4]?.json().secret)
+  for (let version = 1; version <= 6; version++)
+    expect(await webhookSubscriptionVersion(clickhouse, { id, version })).toHaveLength(1)
+})
+
+test('what is no subscription is 400, naming the field, and nothing is made or changed', async ({
+  app,
+  clickhouse,
+}) => {
+  await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
+  const unknown = stableAddress(404)
+  const fields = [
+    ['label', ['x'.repeat(101), 'a\nb', '\ud800', 7, null]],
+    [
+      'url',
+      [
+        '',
+        'receiver',
+        '/hook',
+        'ftp://example.com/',
+        'https://example.com/\udc00',
+        'https://user:pass@example.com/',
+        'https://example.com/#part',
+        'https://example.com:8080/',
+        'http://127.0.0.1/',
+        'http://0x7f.1/',
+        'http://2130706433/',
+        'http://localhost/',
+        'http://169.254.169.254/latest/meta-data/',
+        'http://[::ffff:7f00:1]/',
+        'http://10.1.2.3/',
+        `https://example.com/${'x'.repeat(2040)}`,
+        7,
+        null,
+      ],
+    ],
+    ['event_types', [[], ['peg_break'], ['*'], 'peg_break.started', null]],
+    ['stable_filter', [[], ['0x12'], [unknown], [stableAddress(1), unknown], 'all']],
+  ] as const
+  const made = await make(app)
+  for (const [parameter, values] of fields)
+    for (const value of values) {
+      const payload = { ...makeBody(), [parameter]: value }
+      const refused = await ask(app, 'POST', WEBHOOKS, payload)
+      expect(refused.json(), JSON.stringify(payload)).toMatchObject({ status: 400, parameter })
+      const unchanged = await ask(app, 'PATCH', `${WEBHOOKS}/${made.id}`, { [parameter]: value })
+      expect(unchanged.json(), JSON.stringify(value)).toMatchObject({ status: 400, parameter })
+    }
+  for (const missing of ['url', 'event_types']) {
+    const refused = await ask(app, 'POST', WEBHOOKS, { ...makeBody(), [missing]: undefined })
+    expect(refused.json()).toMatchObject({ status: 400, parameter: missing })
+  }
+  const extra = await ask(app, 'POST', WEBHOOKS, { ...makeBody(), secret: 'whsec_mine' })
+  expect(extra.json()).toMatchObject({ status: 400, parameter: 'secret' })
+  const named = await ask(app, 'POST', WEBHOOKS, { ...makeBody(), stable_filter: [unknown] })
+  expect(named.json().detail).toContain(unknown)
+  expect((await webhookSubscription(clickhouse, made))[0]).toMatchObject({ version: 1 })
+  expect((await ask(app, 'GET', WEBHOOKS)).json().webhooks).toHaveLength(1)
+
+  for (const id of ['wh_0000000000000000', "' OR 1=1 --", 'x'.repeat(100)])
+    for (const method of ['GET', 'DELETE'] as const)
+      expect((await ask(app, method, `${WEBHOOKS}/${encodeURIComponent(id)}`)).json()).toMatchObject({
+        status: 404,
+        type: 'urn:plumbline:problem:unknown-webhook',
+        parameter: 'id',
+      })
+})
+
+test('there are so many subscriptions and no more, those that are deleted not counted', async ({
+  clickhouse,
+  clock,
+}) => {
+  const app = await buildApp({
+    clickhouse,
+    now: () => clock.now,
+    adminKey: ADMIN_KEY,
+    webhooks: { ...WEBHOOK_TERMS, mostSubscriptions: 2 },
+    logger: pino({ level: 'silent' }),
+  })
+  const headers = { 'idempotency-key': 'the second' }
+  const [first, second] = [await make(app), await make(app, makeBody(), headers)]
+  const refused = await ask(app, 'POST', WEBHOOKS, makeBody())
+  expect(refused.json()).toMatchObject({ status: 409, type: 'urn:plumbline:problem:too-many-webhooks' })
+  expect(await make(app, makeBody(), headers)).toEqual(second)
+  await ask(app, 'POST', `${WEBHOOKS}/${first.id}/disable`)
+  expect((await ask(app, 'POST', WEBHOOKS, makeBody())).statusCode).toBe(409)
+  await ask(app, 'DELETE', `${WEBHOOKS}/${first.id}`)
+  expect((await ask(app, 'POST', WEBHOOKS, makeBody())).statusCode).toBe(201)
+  await app.close()
+})
+
+test('subscriptions are listed page by page', async ({ app, clock }) => {
+  const ids: string[] = []
+  for (let i = 0; i < 5; i++) {
+    // Two of the same time, in the order of their ids.
+    if (i !== 2) clock.now = new Date(clock.now.getTime() + 1)
+    ids.push((await make(app, makeBody({ event_types: [...EVENT_TYPES] }))).id)
+  }
+  const seen: string[] = []
+  for (let query = '?limit=2'; query !== ''; ) {
+    const { webhooks, next_cursor } = (await ask(app, 'GET', WEBHOOKS + query)).json()
+    seen.push(...webhooks.map(({ id }: { id: string }) => id))
+    query = next_cursor === null ? '' : `?limit=2&cursor=${next_cursor}`
+  }
+  const [a, b, c, d, e] = ids as [string, string, string, string, string]
+  expect(seen).toEqual([e, d, ...[b, c].sort().reverse(), a])
+})

@@ -1,0 +1,143 @@
+import { expect } from 'vitest'
+import { passes } from '../../../../clickhouse/events/filter.js'
+import { EVENT_TYPES, type FoundEvent, healthDriftEvent } from '../../../../clickhouse/events/types.js'
+import { randomFor } from '../../../../local/chain/random.js'
+import { test } from '../../../support/app.js'
+import { addEvents, storedEvents } from '../../../support/events.js'
+import { addFacts, stableAddress, stablecoin } from '../../../support/rows.js'
+
+const URL = '/api/v1/events'
+const STABLES = [1, 2, 3].map(stableAddress)
+
+const START = { severity: 'mild', started_at: '2026-01-01T00:00:00Z', max_deviation_bps: 12.34, started_block: 7 }
+const END = { ended_at: '2026-01-01T00:10:00Z', ended_block: 17, duration_seconds: 600, retracted: false }
+const WINDOW = {
+  window_start: '2026-01-01T00:00:00Z',
+  window_end: '2026-01-01T00:15:00Z',
+  observed_flow_usd: 14,
+  baseline_mean_usd: 11,
+  baseline_stddev_usd: 1,
+  z_score: 3,
+  tx_count: 2,
+  detected_at: '2026-01-01T00:15:00Z',
+  baseline_windows: 10,
+  observations: 10,
+}
+const DRIFT = { component: 'ingest', status: 'behind', lag_blocks: null, lag_seconds: 200 } as const
+
+/** Events of every type about random stables. */
+function randomEvents(count: number): FoundEvent[] {
+  const random = randomFor(1, 'events')
+  const [a, b] = [stableAddress(1), stableAddress(2)]
+  return Array.from({ length: count }, (_, i) => {
+    const type = random.pick(EVENT_TYPES)
+    const occurred_at = new Date(1_767_225_600_000 + random.int(0, 1e6) * 1000)
+    const stables = type === 'system.health_drift' ? [] : [random.pick(STABLES)]
+    if (type === 'flow_anomaly.detected') stables.push(random.pick(STABLES.filter((stable) => stable !== stables[0])))
+    const data = {
+      'peg_break.started': { stable: stables[0], ...START },
+      'peg_break.ended': { stable: stables[0], ...START, ...END },
+      'flow_anomaly.detected': { from_token: stables[0] ?? a, to_token: stables[1] ?? b, ...WINDOW },
+      'system.health_drift': { ...healthDriftEvent(DRIFT, occurred_at, `${i}`).data },
+    }[type]
+    return { id: `evt_${i.toString(16).padStart(32, '0')}`, type, subject: `${i}`, stables, occurred_at, data }
+  })
+}
+
+type Page = { events: { id: string; sequence: number }[]; next_after: number; has_more: boolean }
+type App = { inject: (url: string) => Promise<{ statusCode: number; json: () => unknown }> }
+
+async function page(app: App, query: Record<string, string | number> = {}): Promise<Page> {
+  const response = await app.inject(`${URL}?${new URLSearchParams(query as Record<string, string>)}`)
+  expect([query, response.statusCode]).toEqual([query, 200])
+  return response.json() as Page
+}
+
+test('the log is read as it was written, page by page of any length, also while it grows', async ({
+  app,
+  clickhouse,
+}) => {
+  expect(await page(app)).toEqual({ events: [], next_after: 0, has_more: false })
+  const events = randomEvents(40)
+  await addEvents(clickhouse, events.slice(0, 30))
+  for (const limit of [1, 7, 30, 31]) {
+    const ids: string[] = []
+    let [after, has_more] = [0, true]
+    while (has_more) {
+      const next = await page(app, { after, limit })
+      ids.push(...next.events.map(({ id }) => id))
+      has_more = next.has_more
+      after = next.next_after
+    }
+    expect(ids).toEqual(events.slice(0, 30).map(({ id }) => id))
+    expect(await page(app, { after, limit })).toEqual({ events: [], next_after: 30, has_more: false })
+  }
+  const newest = await page(app, { limit: 5 })
+  expect(newest.events.map(({ id }) => id)).toEqual(events.slice(25, 30).map(({ id }) => id))
+  await addEvents(clickhouse, events)
+  const more = await page(app, { after: newest.next_after })
+  expect(more.events.map(({ id }) => id)).toEqual(events.slice(30).map(({ id }) => id))
+  expect(more.events[0]).toEqual({
+    id: events[30]?.id,
+    sequence: 31,
+    event: events[30]?.type,
+    occurred_at: events[30]?.occurred_at.toISOString().replace('.000', ''),
+    recorded_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    data: events[30]?.data,
+  })
+})
+
+test('filters let through what the same filter of a subscription lets through, and the place in the log goes on', async ({
+  app,
+  clickhouse,
+}) => {
+  await addFacts(clickhouse, { stablecoins: STABLES.map((stable, i) => stablecoin(i, { stable })) })
+  const events = randomEvents(80)
+  await addEvents(clickhouse, events)
+  const random = randomFor(2, 'filters')
+  let [most, least] = [0, 80]
+  for (let i = 0; i < 40; i++) {
+    const types = random.chance(0.3) ? undefined : EVENT_TYPES.filter(() => random.chance(0.5))
+    const stables = random.chance(0.3) ? undefined : STABLES.filter(() => random.chance(0.4))
+    if (types?.length === 0 || stables?.length === 0) continue
+    const query = {
+      ...(types && { types: types.join(',') }),
+      ...(stables && { stable: stables.map((stable) => stable.toUpperCase().replace('X', 'x')).join(',') }),
+      limit: 100,
+    }
+    const expected = events.filter((event) => passes(event, { types, stables })).map(({ id }) => id)
+    for (const after of [{}, { after: 0 }]) {
+      const { events: found, next_after, has_more } = await page(app, { ...query, ...after })
+      expect(found.map(({ id }) => id)).toEqual(expected)
+      expect([next_after, has_more]).toEqual([80, false])
+    }
+    most = Math.max(most, expected.length)
+    least = Math.min(least, expected.length)
+  }
+  expect(most).toBeGreaterThan(40)
+  expect(least).toBeLessThan(20)
+  expect(await storedEvents(clickhouse)).toHaveLength(80)
+})
+
+test('what cannot be answered is refused, above all a place that the log has not come to', async ({
+  app,
+  clickhouse,
+}) => {
+  await addEvents(clickhouse, randomEvents(3))
+  const refusal = async (query: string) => {
+    const response = await app.inject(`${URL}?${query}`)
+    const { parameter, type } = response.json()
+    return [response.statusCode, parameter, type.split(':').at(-1)]
+  }
+  expect(await refusal('after=4')).toEqual([400, 'after', 'bad-parameter'])
+  expect((await app.inject(`${URL}?after=3`)).statusCode).toBe(200)
+  for (const query of ['after=', 'after=-1', 'after=x', 'after=1.5', 'after=1e99'])
+    expect([query, ...(await refusal(query))]).toEqual([query, 400, 'after', 'bad-parameter'])
+  expect(await refusal('types=peg_break')).toEqual([400, 'types', 'bad-parameter'])
+  expect(await refusal('types=')).toEqual([400, 'types', 'bad-parameter'])
+  expect(await refusal('types=peg_sample')).toEqual([400, 'types', 'bad-parameter'])
+  expect(await refusal('stable=0x12')).toEqual([400, 'stable', 'bad-parameter'])
+  expect(await refusal(`stable=${stableAddress(9)}`)).toEqual([404, 'stable', 'unknown-stable'])
+  expect(await refusal('limit=501')).toEqual([400, 'limit', 'bad-parameter'])
+  expect(await refusal('cursor=1')).toEqual([400, 'cursor', 'bad-parameter'])
+})

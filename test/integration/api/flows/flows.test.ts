@@ -1,0 +1,98 @@
+import { expect } from 'vitest'
+import { test } from '../../../support/app.js'
+import { addFacts, flow, stableAddress, stablecoin, txHash } from '../../../support/rows.js'
+
+const FLOWS = '/api/v1/stablecoins/flows'
+
+test('a window has the flows of (now - hours, now], 24 hours unless asked otherwise', async ({
+  app,
+  clickhouse,
+  clock,
+}) => {
+  const now = Math.floor(clock.now.getTime() / 1000)
+  const at = (ago: number) => flow(1, 2, now - ago)
+  await addFacts(clickhouse, {
+    stablecoins: [stablecoin(1), stablecoin(2)],
+    flows: [-1, 0, 3599, 3600, 21_599, 21_600, 86_399, 86_400].map(at),
+  })
+  const counts = async (query: string) => {
+    const body = (await app.inject(FLOWS + query)).json()
+    return [body.window_hours, body.edges[0].tx_count, body.edges[0].volume_usd]
+  }
+  expect(await counts('?hours=1')).toEqual([1, 2, '2.000000'])
+  expect(await counts('?hours=6')).toEqual([6, 4, '4.000000'])
+  expect(await counts('?hours=24')).toEqual([24, 6, '6.000000'])
+  expect(await counts('')).toEqual([24, 6, '6.000000'])
+})
+
+test('edges are sums by pair and direction, nodes sums of edges, exact beyond what a float holds', async ({
+  app,
+  clickhouse,
+  clock,
+}) => {
+  const now = Math.floor(clock.now.getTime() / 1000)
+  const big = '123456789012345678901234567'
+  await addFacts(clickhouse, {
+    stablecoins: [stablecoin(1), stablecoin(2), stablecoin(3)],
+    flows: [
+      flow(1, 2, now - 1, { usd_micros: big }),
+      flow(1, 2, now - 2, { usd_micros: '1' }),
+      flow(2, 1, now - 3, { usd_micros: '2500000' }),
+      // Two in one transaction, and one whose value is unknown.
+      flow(3, 1, now - 4, { usd_micros: '10', tx_hash: txHash(77) }),
+      flow(3, 1, now - 4, { usd_micros: '20', tx_hash: txHash(77), log_index: 1 }),
+      flow(3, 1, now - 5, { usd_micros: null }),
+    ],
+  })
+  expect((await app.inject(FLOWS)).json()).toEqual({
+    window_hours: 24,
+    edges: [
+      {
+        from: 'S1',
+        to: 'S2',
+        from_address: stableAddress(1),
+        to_address: stableAddress(2),
+        volume_usd: '123456789012345678901.234568',
+        tx_count: 2,
+        unpriced_count: 0,
+      },
+      {
+        from: 'S2',
+        to: 'S1',
+        from_address: stableAddress(2),
+        to_address: stableAddress(1),
+        volume_usd: '2.500000',
+        tx_count: 1,
+        unpriced_count: 0,
+      },
+      {
+        from: 'S3',
+        to: 'S1',
+        from_address: stableAddress(3),
+        to_address: stableAddress(1),
+        volume_usd: '0.000030',
+        tx_count: 2,
+        unpriced_count: 1,
+      },
+    ],
+    nodes: [
+      {
+        symbol: 'S1',
+        address: stableAddress(1),
+        inbound_usd: '2.500030',
+        outbound_usd: '123456789012345678901.234568',
+      },
+      {
+        symbol: 'S2',
+        address: stableAddress(2),
+        inbound_usd: '123456789012345678901.234568',
+        outbound_usd: '2.500000',
+      },
+      { symbol: 'S3', address: stableAddress(3), inbound_usd: '0.000000', outbound_usd: '0.000030' },
+    ],
+  })
+})
+
+test('without flows the graph is empty', async ({ app }) => {
+  expect((await app.inject(`${FLOWS}?hours=1`)).json()).toEqual({ window_hours: 1, edges: [], nodes: [] })
+})

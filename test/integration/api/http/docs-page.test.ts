@@ -1,0 +1,77 @@
+import type { AddressInfo } from 'node:net'
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { operationsOf } from '../../../../api/http/openapi/document.js'
+import { test as base } from '../../../support/app.js'
+import { openBrowser } from '../../../support/browser.js'
+import { addFacts, stablecoin } from '../../../support/rows.js'
+
+type Visit = {
+  origin: string
+  page: Page
+  /** Every URL that the page has asked for, and all that it has complained of. */
+  asked: string[]
+  complaints: string[]
+}
+
+const test = base.extend<{ visit: Visit }>({
+  visit: async ({ app }, use) => {
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    const origin = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
+    const browser = await openBrowser()
+    const page = await browser.newPage()
+    page.setDefaultTimeout(120_000)
+    const asked: string[] = []
+    const complaints: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+    page.on('pageerror', (error) => complaints.push(error.message))
+    await use({ origin, page, asked, complaints })
+    await browser.close()
+  },
+})
+
+test('the reference shows every route, and asks nobody but its own service', async ({ app, visit }) => {
+  const { origin, page, asked, complaints } = visit
+  await page.goto(`${origin}/docs`)
+  await page.waitForSelector('.opblock')
+  const shown = await page.$$eval('.opblock', (blocks) =>
+    blocks.map((block) => {
+      const text = (selector: string) => block.querySelector(selector)?.textContent?.replaceAll('\u200b', '').trim()
+      return `${text('.opblock-summary-method')} ${text('.opblock-summary-path')}`
+    }),
+  )
+  const described = operationsOf((await app.inject('/openapi.json')).json()).map(
+    ({ path, method }) => `${method.toUpperCase()} ${path}`,
+  )
+  expect(shown.sort()).toEqual(described.sort())
+  expect(asked.filter((url) => !url.startsWith(`${origin}/`) && !url.startsWith('data:'))).toEqual([])
+  expect(complaints).toEqual([])
+})
+
+test('a route can be tried on the page', async ({ clickhouse, visit }) => {
+  const { origin, page, complaints } = visit
+  await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
+  await page.goto(`${origin}/docs`)
+  const block = page.locator('#operations-stablecoins-listStablecoins')
+  await block.locator('.opblock-summary-control').click()
+  await block.locator('button.execute').click()
+  await block.locator('.live-responses-table .microlight').first().waitFor()
+  expect(await block.locator('.live-responses-table').textContent()).toContain('"symbol": "S1"')
+  expect(complaints).toEqual([])
+})
+
+test('it may run no script of anybody else', async ({ app }) => {
+  for (const url of ['/docs', '/docs/', '/docs/static/swagger-ui-bundle.js', '/docs/static/swagger-initializer.js']) {
+    const { statusCode, headers } = await app.inject(url)
+    expect([url, statusCode]).toEqual([url, 200])
+    expect(headers['content-security-policy']).toContain("default-src 'none'; script-src 'self';")
+    expect(headers['cache-control']).toMatch(/^public, max-age=\d+$/)
+  }
+  const missing = await app.inject('/docs/static/nothing.js')
+  expect([missing.statusCode, missing.headers['content-type']]).toEqual([
+    404,
+    'application/problem+json; charset=utf-8',
+  ])
+  expect((await app.inject('/docs/static/..%2f..%2fpackage.json')).statusCode).toBeGreaterThanOrEqual(400)
+})

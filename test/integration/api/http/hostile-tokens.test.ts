@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect } from 'vitest'
+import { SUBSCRIPTION_KEY, test } from '../../../support/app.js'
+import { stillChain, type TestChain } from '../../../support/chain.js'
+import { ingestAll } from '../../../support/ingest.js'
+import { AnalysisSpec } from '../../../support/spec/analysis.js'
+import { newToken } from '../../../support/transactions.js'
+
+let chain: TestChain
+beforeAll(async () => {
+  chain = await stillChain({ historyBlocks: 30 })
+})
+afterAll(async () => {
+  await chain?.remove()
+})
+
+const CONTROL = Array.from({ length: 32 }, (_, code) => String.fromCharCode(code)).join('')
+
+/** What anybody may call a token. */
+const TEXTS = {
+  '10 kB': 'N'.repeat(10_240),
+  'control characters': `${CONTROL}\u007f\u0085\u2028\u2029`,
+  SQL: `'); DROP TABLE stablecoins; -- \\' {stable: String} \`"`,
+  JSON: `"}],"stablecoins":[{"address":"\\u0000`,
+  HTML: '<script>alert(1)</script>&amp;',
+  emoji: '💵👩‍👩‍👧‍👦🏴\u{e0067}\u{e0062}\u{e007f}',
+  'right to left': '\u202eDSU\u202c\ufeff',
+  'an address in mixed case': `0x${'AbCd'.repeat(10)}`,
+  'a byte order mark first': '\ufeffUSD',
+  nothing: '',
+  blanks: ' \t ',
+  'the symbol of another': 'pathUSD',
+  'the name of a column': 'NULL',
+}
+
+test('whatever a token is called comes back as it was written', async ({ app, clock, clickhouseEnv, clickhouse }) => {
+  // The blocks of these tokens are newer than the clock that tests have.
+  clock.now = new Date(Date.now() + 3_600_000)
+  const called = new Map<string, { name: string; symbol: string; currency: string }>()
+  for (const [i, text] of Object.values(TEXTS).entries()) {
+    const texts = { name: text, symbol: text, currency: 'USD' }
+    const { token } = await newToken(chain, 2_000 + i, texts)
+    called.set(token, texts)
+  }
+  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+
+  const { stablecoins } = (await app.inject('/api/v1/stablecoins')).json<{
+    stablecoins: Array<{ address: string; name: string; symbol: string; currency: string }>
+  }>()
+  const found = stablecoins.filter(({ address }) => called.has(address))
+  expect(new Map(found.map(({ address, name, symbol, currency }) => [address, { name, symbol, currency }]))).toEqual(
+    called,
+  )
+  // The market's own ten and the genesis tokens are still there.
+  expect(stablecoins).toHaveLength(called.size + 14)
+  for (const [address, { name, symbol }] of called) {
+    const response = await app.inject(`/api/v1/stablecoins/${address}`)
+    expect(response.statusCode).toBe(200)
+    expect(response.json()).toMatchObject({ address, name, symbol })
+  }
+
+  // Others read a briefing as prose, so that it must not be the token's own.
+  const headers = { authorization: `Bearer ${SUBSCRIPTION_KEY}` }
+  for (const { address, symbol } of stablecoins) {
+    const url = `/api/v1/stablecoins/${address}/analysis`
+    const analysis = AnalysisSpec.parse((await app.inject({ url, headers })).json())
+    expect(analysis).toMatchObject({ address, symbol, briefing: { origin_kind: 'measured' } })
+    const said = Object.values({ ...analysis.briefing, ...analysis.briefing.risk_basis }).filter(
+      (value) => typeof value === 'string',
+    )
+    if (symbol.trim() !== '') expect(said.join('\n')).not.toContain(symbol)
+  }
+})

@@ -1,0 +1,75 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect } from 'vitest'
+import { readyApi as ready, startApi as start } from '../../../support/api-server.js'
+import { relayTo } from '../../../support/relay.js'
+import { test } from '../../../support/services.js'
+
+/** What is said to people; the log is in JSON. */
+const words = (stderr: readonly string[]) => stderr.filter((line) => !line.startsWith('{'))
+
+test('it says where it is once it answers there', async ({ clickhouseEnv }) => {
+  const { url } = await ready(clickhouseEnv)
+  expect(await (await fetch(url)).json()).toEqual({ stablecoins: [] })
+})
+
+test.for(['SIGTERM', 'SIGINT'] as const)(
+  '%s ends it with code 0, and no request is cut off',
+  async (signal, { clickhouseEnv }) => {
+    const { child, url, ended, stderr } = await ready(clickhouseEnv)
+    // Kept open by the client, which must not hold up the end.
+    await (await fetch(url)).json()
+    const last = fetch(url).then((response) => response.status)
+    setTimeout(() => child.kill(signal), 5)
+    expect(await last).toBe(200)
+    expect(await ended).toBe(0)
+    expect(words(stderr)).toEqual([])
+  },
+)
+
+test('it ends when the process that started it is gone', async ({ clickhouseEnv }) => {
+  const { child, ended } = await ready(clickhouseEnv)
+  child.disconnect()
+  expect(await ended).toBe(0)
+})
+
+describe('what keeps it from starting is one line', () => {
+  test('a port in use, code 1', async ({ clickhouseEnv }) => {
+    const other = createServer()
+    other.listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port } = other.address() as AddressInfo
+    const { ended, stderr, stdout } = start({ ...clickhouseEnv, PORT: String(port) })
+    expect(await ended).toBe(1)
+    expect(words(stderr)).toEqual([`api stops: PORT: port ${port} is in use`])
+    expect(stdout).toEqual([])
+    other.close()
+  })
+
+  test('an address of another machine, code 1', async ({ clickhouseEnv }) => {
+    const { ended, stderr } = start({ ...clickhouseEnv, PORT: '0', HOST: '192.0.2.1' })
+    expect(await ended).toBe(1)
+    expect(words(stderr)).toEqual(['api stops: HOST: 192.0.2.1 is no address of this machine'])
+  })
+
+  test('bad variables, all of them, with the code that says not to try again', async () => {
+    const { ended, stderr } = start({ PORT: 'http', LOG_LEVEL: 'loud' })
+    expect(await ended).toBe(78)
+    expect(stderr.join('\n')).toMatch(/PORT: .*\n.*LOG_LEVEL: /)
+    expect(stderr.join('\n')).not.toContain('    at ')
+  })
+})
+
+test('it starts without ClickHouse, says 503, and serves when it is there', async ({ clickhouseEnv }) => {
+  const relay = await relayTo(clickhouseEnv.CLICKHOUSE_URL)
+  await relay.cut()
+  // Without a cache, which would have an answer.
+  const { url } = await ready({ ...clickhouseEnv, CLICKHOUSE_URL: relay.url, CACHE_MEMORY_MB: '0' })
+  const status = async () => (await fetch(url)).status
+  expect(await status()).toBe(503)
+  await relay.mend()
+  await expect.poll(status, { timeout: 5000 }).toBe(200)
+  await relay.cut()
+  expect(await status()).toBe(503)
+})

@@ -1,0 +1,287 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { describe, expect } from 'vitest'
+import { insertChainHead } from '../../../../clickhouse/chain/chain-heads.js'
+import { type IngestGap, insertIngestGaps } from '../../../../clickhouse/chain/ingest-gaps.js'
+import { insertVerifyRun } from '../../../../clickhouse/chain/verify-runs.js'
+import { insertJobRun, type JobRun } from '../../../../clickhouse/jobs/job-runs.js'
+import { SLOT_JOBS } from '../../../../clickhouse/jobs/periods.js'
+import { insertRows } from '../../../../clickhouse/store/insert.js'
+import { test } from '../../../support/app.js'
+import { addBlocks, txHash } from '../../../support/rows.js'
+
+type App = { inject: (url: string) => Promise<{ statusCode: number; json: () => never; payload: string }> }
+type Status = {
+  datasets: Array<{ dataset: string; lag_blocks: number | null; delay_1h: object; delay_24h: object }>
+  gaps: object
+  invariants: object | null
+  jobs: Array<{ job: string }>
+}
+
+const status = async (app: App): Promise<Status> => (await app.inject('/api/v1/status')).json()
+const dataset = async (app: App, name: string) => (await status(app)).datasets.find((one) => one.dataset === name)
+const iso = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`
+const seconds = (instant: Date): number => Math.floor(instant.getTime() / 1000)
+
+let rows = 0
+/** A batch of one track whose facts are all in since `at`, in unix seconds. */
+const committed = (clickhouse: ClickHouseClient, from_block: number, to_block: number, at: number, changes = {}) => {
+  rows += 1
+  const batch = {
+    track: 'tip',
+    sequence_number: rows,
+    state: 'committed',
+    from_block,
+    to_block,
+    writer: 'w',
+    stables: [],
+  }
+  const families = ['catalogue', 'logs', 'pegs', 'state']
+  const row = { ...batch, families, last_hash: txHash(to_block), recorded_at: at.toFixed(3), ...changes }
+  return insertRows(clickhouse, 'ingest_batches', [row], `${rows}`)
+}
+
+const run = (job: string, slot_at: number, startedAt: number, changes: Partial<JobRun> = {}): JobRun => ({
+  job,
+  slot_at,
+  revision: 0,
+  state: 'done',
+  result_rows: 0,
+  error: '',
+  started_at: startedAt.toFixed(3),
+  duration_ms: 500,
+  instance: 'i',
+  ...changes,
+})
+
+/** A percentile as ClickHouse documents quantileExact: the element at that share of the sorted list. */
+const percentile = (values: readonly number[], share: number): number =>
+  [...values].sort((a, b) => a - b)[Math.floor(values.length * share)] as number
+
+describe('an empty database', () => {
+  test('has nothing to tell, which is no error', async ({ app, clock }) => {
+    const none = { count: 0, p50_seconds: null, p99_seconds: null }
+    expect(await status(app)).toEqual({
+      at: iso(seconds(clock.now)),
+      head: null,
+      newest_block: null,
+      datasets: ['logs', 'pegs', 'state', ...SLOT_JOBS.map(({ name }) => name).sort()].map((name) => ({
+        dataset: name,
+        newest_at: null,
+        lag_blocks: null,
+        lag_seconds: null,
+        delay_1h: none,
+        delay_24h: none,
+      })),
+      gaps: { missing_blocks: 0, declared_count: 0, declared: [] },
+      invariants: null,
+      jobs: SLOT_JOBS.map(({ name, period_seconds }) => ({
+        job: name,
+        period_seconds,
+        last_slot_at: null,
+        last_success_at: null,
+        lag_seconds: null,
+        is_late: false,
+        done_24h: 0,
+        failed_24h: 0,
+        median_ms_24h: null,
+      })).sort((a, b) => (a.job < b.job ? -1 : 1)),
+    })
+  })
+})
+
+describe('ingest', () => {
+  test('is behind the head by blocks and by seconds', async ({ app, clickhouse, clock }) => {
+    const now = seconds(clock.now)
+    await addBlocks(clickhouse, [now - 30, now - 20, now - 10])
+    await insertChainHead(clickhouse, { tag: 'latest', block_number: 9, block_time: now - 2 })
+    const answer = await status(app)
+    expect(answer).toMatchObject({
+      head: { tag: 'latest', block_number: 9, block_time: iso(now - 2) },
+      newest_block: { block_number: 3, block_time: iso(now - 10) },
+    })
+    for (const name of ['logs', 'pegs', 'state'])
+      expect(await dataset(app, name)).toMatchObject({ newest_at: iso(now - 10), lag_blocks: 6, lag_seconds: 10 })
+    // A node that is behind what was read before.
+    await insertChainHead(clickhouse, { tag: 'latest', block_number: 1, block_time: now })
+    clock.now = new Date(clock.now.getTime() + 10_000)
+    expect(await dataset(app, 'pegs')).toMatchObject({ lag_blocks: 0, lag_seconds: 20 })
+  })
+
+  test('was so fast: percentiles over the last hour and day, without what is older or was rolled back', async ({
+    app,
+    clickhouse,
+    clock,
+  }) => {
+    const now = clock.now.getTime() / 1000
+    // Numbers that look random and are the same in every run.
+    const delays = Array.from({ length: 150 }, (_, i) => ((i * 7919) % 4001) / 1000)
+    const ages = delays.map((_, i) => (i < 100 ? 3500 - i * 30 : i < 149 ? 80_000 - i * 100 : 90_000))
+    const blocks = ages.map((age, i) => ({ age, delay: delays[i] as number })).sort((a, b) => b.age - a.age)
+    const times = blocks.map(({ age }) => Math.floor(now) - age)
+    await addBlocks(clickhouse, times)
+    const ofHour: number[] = []
+    const ofDay: number[] = []
+    for (const [i, { age, delay }] of blocks.entries()) {
+      const at = (times[i] as number) + delay
+      await committed(clickhouse, i + 1, i + 1, at)
+      if (age < 86_400) ofDay.push(delay)
+      if (age < 3600) ofHour.push(delay)
+    }
+    // Of a block that is no longer part of the chain, of a backfill, and a second time.
+    await committed(clickhouse, 7, 7, now - 1, { last_hash: txHash(0xdead) })
+    await committed(clickhouse, 8, 9, now - 1, { track: 'backfill' })
+    await committed(clickhouse, 150, 150, now)
+    const expected = (values: number[]) => ({
+      count: values.length,
+      p50_seconds: percentile(values, 0.5),
+      p99_seconds: percentile(values, 0.99),
+    })
+    expect([ofHour.length, ofDay.length]).toEqual([100, 149])
+    expect(await dataset(app, 'pegs')).toMatchObject({ delay_1h: expected(ofHour), delay_24h: expected(ofDay) })
+  })
+})
+
+describe('jobs', () => {
+  test('are behind by what came after their slot, and were done so long after it', async ({
+    app,
+    clickhouse,
+    clock,
+  }) => {
+    const now = seconds(clock.now)
+    await addBlocks(clickhouse, [now - 900, now - 300, now - 200, now - 100, now - 10])
+    await insertChainHead(clickhouse, { tag: 'latest', block_number: 7, block_time: now })
+    await insertJobRun(clickhouse, run('risk', now - 700, now - 690))
+    await insertJobRun(clickhouse, run('risk', now - 200, now - 190, { state: 'failed', error: 'secret' }))
+    await insertJobRun(clickhouse, run('risk', now - 200, now - 180, { duration_ms: 2000 }))
+    await insertJobRun(clickhouse, run('peg-events', now - 100_000, now - 99_990))
+    const answer = await status(app)
+    expect(answer.datasets.find((one) => one.dataset === 'risk')).toEqual({
+      dataset: 'risk',
+      newest_at: iso(now - 200),
+      // Two that are in, and two that are not.
+      lag_blocks: 4,
+      lag_seconds: 200,
+      delay_1h: { count: 2, p50_seconds: 22, p99_seconds: 22 },
+      delay_24h: { count: 2, p50_seconds: 22, p99_seconds: 22 },
+    })
+    const job = (name: string) => answer.jobs.find(({ job }) => job === name)
+    expect(job('risk')).toEqual({
+      job: 'risk',
+      period_seconds: 300,
+      last_slot_at: iso(now - 200),
+      last_success_at: iso(now - 178),
+      lag_seconds: 190,
+      is_late: false,
+      done_24h: 2,
+      failed_24h: 1,
+      median_ms_24h: 2000,
+    })
+    expect(job('peg-events')).toMatchObject({ is_late: true, done_24h: 0, median_ms_24h: null })
+    expect(await dataset(app, 'peg-events')).toMatchObject({
+      lag_blocks: 7,
+      delay_24h: { count: 0, p50_seconds: null },
+    })
+    expect(await dataset(app, 'reserves')).toMatchObject({ newest_at: null, lag_blocks: null, lag_seconds: null })
+    expect(JSON.stringify(answer)).not.toContain('secret')
+  })
+})
+
+describe('what is missing', () => {
+  const gap = (family: IngestGap['family'], from_block: number, to_block: number, reason = 'pruned'): IngestGap => ({
+    family,
+    from_block,
+    to_block,
+    reason,
+  })
+
+  test('are blocks between others, and ranges that could not be read and were not since', async ({
+    app,
+    clickhouse,
+    clock,
+  }) => {
+    const now = seconds(clock.now)
+    await addBlocks(clickhouse, [now - 90, now - 80], 11)
+    await addBlocks(clickhouse, [now - 20, now - 10], 23)
+    await insertIngestGaps(clickhouse, [
+      gap('pegs', 1, 100),
+      gap('pegs', 101, 200),
+      gap('pegs', 401, 500, 'another reason'),
+      gap('pegs', 601, 700),
+      gap('state', 601, 700),
+      gap('logs', 601, 700),
+    ])
+    // Part of a gap, one stable of it, another family of it: none of them closes it.
+    await committed(clickhouse, 1, 50, now, { track: 'backfill', families: ['pegs'] })
+    await committed(clickhouse, 401, 500, now, { track: 'backfill', families: ['pegs'], stables: ['0xa'] })
+    await committed(clickhouse, 401, 500, now, { track: 'backfill', families: ['state'] })
+    // Two that meet, and together hold all of one.
+    await committed(clickhouse, 550, 649, now, { track: 'backfill', families: ['pegs', 'logs'] })
+    await committed(clickhouse, 650, 700, now, { track: 'backfill 2', families: ['pegs', 'logs'] })
+    const declared = [
+      { dataset: 'logs', from_block: 601, to_block: 700, reason: 'pruned' },
+      { dataset: 'pegs', from_block: 1, to_block: 200, reason: 'pruned' },
+      { dataset: 'pegs', from_block: 401, to_block: 500, reason: 'another reason' },
+      { dataset: 'state', from_block: 601, to_block: 700, reason: 'pruned' },
+    ]
+    expect((await status(app)).gaps).toEqual({ missing_blocks: 10, declared_count: 4, declared })
+  })
+})
+
+test('the newest check is told in its order, without the rows that differ', async ({ app, clickhouse, clock }) => {
+  const now = seconds(clock.now)
+  const at = (age: number): Date => new Date((now - age) * 1000)
+  const match = { what: 'b', status: 'match', scope: '7 rows', differences: [] } as const
+  const mismatch = { what: 'a', status: 'mismatch', scope: '7 rows', differences: ['missing: {}'] } as const
+  await insertVerifyRun(clickhouse, { started_at: at(90), ended_at: at(60), findings: [match, mismatch] })
+  await insertVerifyRun(clickhouse, { started_at: at(900), ended_at: at(600), findings: [mismatch] })
+  expect((await status(app)).invariants).toEqual({
+    started_at: iso(now - 90),
+    ended_at: iso(now - 60),
+    findings: [match, mismatch].map(({ what, status, scope }) => ({ what, status, scope })),
+  })
+})
+
+describe('metrics', () => {
+  const lines = async (app: App): Promise<Map<string, number>> =>
+    new Map(
+      (await app.inject('/metrics')).payload
+        .split('\n')
+        .filter((line) => line !== '' && !line.startsWith('#'))
+        .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
+    )
+
+  test('say the same, and leave out what nobody knows', async ({ app, clickhouse, clock }) => {
+    const now = seconds(clock.now)
+    const empty = await lines(app)
+    expect(empty.get('plumbline_clickhouse_up')).toBe(1)
+    expect([...empty.keys()].filter((name) => /^plumbline_(head|newest|dataset|job|verify)/.test(name))).toEqual([])
+
+    await addBlocks(clickhouse, [now - 30, now - 20])
+    await insertChainHead(clickhouse, { tag: 'latest', block_number: 9, block_time: now - 2 })
+    await committed(clickhouse, 1, 2, now - 18)
+    await insertJobRun(clickhouse, run('risk', now - 25, now - 24))
+    await insertJobRun(clickhouse, run('risk', now - 300, now - 299, { state: 'failed' }))
+    await insertIngestGaps(clickhouse, [{ family: 'state', from_block: 1, to_block: 40, reason: 'pruned' }])
+    const differences: string[] = []
+    const findings = ['a', 'b'].map((what) => ({ what, status: 'match' as const, scope: '', differences }))
+    await insertVerifyRun(clickhouse, { started_at: clock.now, ended_at: new Date(now * 1000), findings })
+    clock.now = new Date(clock.now.getTime() + 60_000)
+    expect(Object.fromEntries(await lines(app))).toMatchObject({
+      plumbline_head_block: 9,
+      plumbline_newest_block: 2,
+      'plumbline_dataset_lag_blocks{dataset="pegs"}': 7,
+      'plumbline_dataset_lag_seconds{dataset="pegs"}': 80,
+      'plumbline_dataset_lag_blocks{dataset="risk"}': 8,
+      'plumbline_dataset_delay_seconds{dataset="pegs",quantile="0.5"}': 2,
+      'plumbline_gap_blocks{dataset="state"}': 40,
+      plumbline_missing_blocks: 0,
+      'plumbline_job_lag_seconds{job="risk"}': 5,
+      'plumbline_job_last_success_timestamp_seconds{job="risk"}': now - 24,
+      'plumbline_job_runs_total{job="risk",state="done"}': 1,
+      'plumbline_job_runs_total{job="risk",state="failed"}': 1,
+      'plumbline_verify_findings{status="match"}': 2,
+      plumbline_verify_timestamp_seconds: now,
+      'plumbline_clickhouse_query_duration_seconds_count{query="chain_head",outcome="ok"}': 2,
+    })
+  })
+})

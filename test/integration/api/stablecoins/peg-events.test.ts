@@ -1,0 +1,132 @@
+import { expect } from 'vitest'
+import { test as base } from '../../../support/app.js'
+import { eventsOf, PEG_EVENTS_JOB as JOB } from '../../../support/peg-events.js'
+import { pegSamples, stableAddress } from '../../../support/rows.js'
+import { runSlots, slotsOf } from '../../../support/slots.js'
+import { addMarket } from '../../../support/wild-market.js'
+
+const STABLE = stableAddress(1)
+const PATH = `/api/v1/stablecoins/${STABLE}/peg-events`
+const iso = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`
+
+/** A mild break of five minutes around a severe one of two, then calm, then one that goes on, a block a minute. */
+const BPS = [0, -20, -60, -70.5, -20, -20, -5, ...Array(54).fill(3), 51, 51.25, 55, 80]
+
+const test = base.extend<{ start: number }>({
+  // On a slot, a little more than an hour ago.
+  start: async ({ clock, clickhouse }, use) => {
+    const start = Math.floor(clock.now.getTime() / 120_000) * 120 - 4200
+    const times = BPS.map((_, i) => start + i * 60)
+    const ticks = BPS.map((bps, i) => ({ at: times[i] as number, price: 1_000_000 + bps * 100 }))
+    await addMarket(clickhouse, pegSamples(STABLE, ticks), times)
+    await use(start)
+  },
+})
+
+test('an event has the fields that the interface promises, and as of any moment what was known then', async ({
+  app,
+  clickhouse,
+  start,
+}) => {
+  await runSlots(clickhouse, JOB, slotsOf(JOB, start, start + 64 * 60))
+  const minute = (i: number): string => iso(start + i * 60)
+  const ended = { ended_at: minute(6), ended_block: 7, ongoing: false, duration_seconds: 300 }
+  const mild = { severity: 'mild', started_at: minute(1), started_block: 2, max_deviation_bps: 70.5, ...ended }
+  const severe = {
+    ...mild,
+    severity: 'severe',
+    started_at: minute(2),
+    started_block: 3,
+    ended_at: minute(4),
+    ended_block: 5,
+    duration_seconds: 120,
+  }
+  const open = { ended_at: null, ended_block: null, ongoing: true }
+  const last = { ...open, severity: 'severe', started_at: minute(61), started_block: 62 }
+
+  const at = (i: number, seconds = 0) => eventsOf(app, STABLE, `?as_of=${start + i * 60 + seconds}`)
+  expect(await at(2, 59)).toEqual([])
+  expect(await at(3)).toEqual([{ ...severe, ...open, duration_seconds: 60 }])
+  // The newest sample is what is known to last, not the clock.
+  expect(await at(3, 59)).toEqual([{ ...severe, ...open, duration_seconds: 60 }])
+  expect(await at(4)).toEqual([severe])
+  expect(await at(5, 59)).toEqual([severe])
+  expect(await at(6)).toEqual([severe, mild])
+  expect(await at(61, 59)).toEqual([severe, mild])
+  expect(await at(62)).toEqual([{ ...last, duration_seconds: 60, max_deviation_bps: 51.25 }, severe, mild])
+  expect(await at(63)).toEqual([{ ...last, duration_seconds: 120, max_deviation_bps: 55 }, severe, mild])
+  expect(await at(64)).toEqual([{ ...last, duration_seconds: 180, max_deviation_bps: 80 }, severe, mild])
+  expect(await eventsOf(app, STABLE)).toEqual(await at(64, 30))
+})
+
+test('live, and as of now, the answer goes no further than the detector has come', async ({
+  app,
+  clickhouse,
+  clock,
+  start,
+}) => {
+  expect(await eventsOf(app, STABLE)).toEqual([])
+  let before = start
+  for (const done of [2, 4, 6, 20, 60, 62, 64]) {
+    await runSlots(clickhouse, JOB, slotsOf(JOB, before, start + done * 60))
+    before = start + done * 60
+    const live = await app.inject(PATH)
+    const now = await app.inject(`${PATH}?as_of=${encodeURIComponent(clock.now.toISOString())}`)
+    expect(live.json()).toEqual(now.json())
+    expect(live.headers).not.toHaveProperty('x-service-as-of')
+    expect(now.headers['x-service-as-of']).toBe(iso(Math.floor(clock.now.getTime() / 1000)))
+    expect(live.json().events).toEqual(await eventsOf(app, STABLE, `?as_of=${start + done * 60}`))
+  }
+  expect(await eventsOf(app, STABLE)).toMatchObject([{ ongoing: true }, { severity: 'severe' }, { severity: 'mild' }])
+})
+
+test('pages follow one another without a gap, each event once', async ({ app, clickhouse, start }) => {
+  await runSlots(clickhouse, JOB, slotsOf(JOB, start, start + 64 * 60))
+  for (const moment of ['', `&as_of=${start + 62 * 60}`]) {
+    const all = (await app.inject(`${PATH}?limit=500${moment}`)).json()
+    expect(all).toMatchObject({ events: { length: 3 }, next_cursor: null })
+    for (const limit of [1, 2, 3]) {
+      const found = []
+      let page = (await app.inject(`${PATH}?limit=${limit}${moment}`)).json()
+      for (;;) {
+        expect(page.events.length).toBeLessThanOrEqual(limit)
+        found.push(...page.events)
+        if (page.next_cursor === null) break
+        page = (await app.inject(`${PATH}?limit=${limit}${moment}&cursor=${page.next_cursor}`)).json()
+      }
+      expect(found).toEqual(all.events)
+    }
+  }
+})
+
+test('what is wrong with a request is named', async ({ app, start }) => {
+  const cursor = (text: string): string => Buffer.from(text).toString('base64url')
+  for (const [query, parameter] of [
+    ['limit=0', 'limit'],
+    ['limit=501', 'limit'],
+    ['limit=many', 'limit'],
+    ['limit=', 'limit'],
+    ['limit=1&limit=2', 'limit'],
+    ['cursor=', 'cursor'],
+    ['cursor=!', 'cursor'],
+    [`cursor=${cursor('[1,2]')}`, 'cursor'],
+    [`cursor=${cursor('[1,-2,"mild"]')}`, 'cursor'],
+    [`cursor=${cursor('[1,2,"worse"]')}`, 'cursor'],
+    [`cursor=${cursor('[1e300,2,"mild"]')}`, 'cursor'],
+    ['as_of=yesterday', 'as_of'],
+    ['as_of=2999-01-01', 'as_of'],
+    ['since=2026-01-01', 'since'],
+  ]) {
+    const response = await app.inject(`${PATH}?${query}`)
+    expect([query, response.statusCode]).toEqual([query, 400])
+    expect(response.json()).toMatchObject({ type: 'urn:plumbline:problem:bad-parameter', parameter })
+  }
+  for (const moment of [`${start - 1}`, '2020-01-01', '0', '1960-01-01', '999999d']) {
+    const response = await app.inject(`${PATH}?as_of=${moment}`)
+    expect(response.statusCode).toBe(404)
+    expect(response.json()).toMatchObject({ type: 'urn:plumbline:problem:before-history', parameter: 'as_of' })
+  }
+  const unknown = await app.inject(`/api/v1/stablecoins/${stableAddress(99)}/peg-events`)
+  expect(unknown.statusCode).toBe(404)
+  expect(unknown.json()).toMatchObject({ type: 'urn:plumbline:problem:unknown-stable' })
+})

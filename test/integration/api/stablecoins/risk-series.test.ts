@@ -1,0 +1,98 @@
+import { expect } from 'vitest'
+import { insertDoneRollback, insertPlannedRollback } from '../../../../clickhouse/chain/ingest-rollbacks.js'
+import { insertRiskSnapshots, type RiskSnapshot } from '../../../../clickhouse/risk/risk-snapshots.js'
+import { randomFor } from '../../../../local/chain/random.js'
+import { test } from '../../../support/app.js'
+import { bucketStarts, riskBucket } from '../../../support/oracle/series.js'
+import { addFacts, stableAddress, stablecoin } from '../../../support/rows.js'
+
+const STABLE = stableAddress(1)
+const SLOT = 300
+const INTERVALS = Object.entries({ '1m': 60, '5m': 300, '1h': 3600, '1d': 86_400 })
+
+function snapshot(slot_at: number, revision: number, random: ReturnType<typeof randomFor>): RiskSnapshot {
+  const score = (): string => (random.int(0, 10_000) / 100).toFixed(2)
+  return {
+    stable: STABLE,
+    slot_at,
+    revision,
+    methodology: '1',
+    composite: (random.int(0, 100_000) / 1000).toFixed(3),
+    peg_risk: score(),
+    peg_break_risk: score(),
+    supply_risk: score(),
+    policy_risk: score(),
+    quoted_count_24h: 1,
+    unquoted_count_24h: 0,
+    stddev_bps_24h: null,
+    max_deviation_bps_24h: null,
+    has_open_mild: false,
+    has_open_severe: false,
+    mild_events_7d: 0,
+    severe_events_7d: 0,
+    supply_raw: null,
+    cap_raw: null,
+    paused: null,
+    policy_id: null,
+    policy_type: null,
+    state_block_number: null,
+    policy_events_7d: 0,
+  }
+}
+
+const url = (query: Record<string, string | number>) =>
+  `/api/v1/stablecoins/${STABLE}/risk/series?${new URLSearchParams(query as Record<string, string>)}`
+
+test('a bucket of the risk is what its snapshots say, in any range and interval', async ({
+  app,
+  clickhouse,
+  clock,
+}) => {
+  const now = Math.floor(clock.now.getTime() / 1000)
+  const newest = Math.floor(now / SLOT) * SLOT - SLOT
+  const random = randomFor(6, 'risk', 1)
+  const slots = Array.from({ length: 700 }, (_, i) => newest - (699 - i) * SLOT)
+  // Half a day without a job in the middle of them.
+  const taken = slots.filter((_, i) => i < 300 || i >= 444)
+  const first = taken.map((slot) => snapshot(slot, 0, random))
+  // The newest twenty were taken again after blocks had been removed, but for the last two.
+  const again = taken.slice(-20, -2).map((slot) => snapshot(slot, 1, random))
+  const rollback = {
+    sequence_number: 1,
+    kept_block: 1,
+    kept_hash: '',
+    kept_time: taken.at(-20) as number,
+    removed_to: 2,
+    after_sequence: 0,
+    reason: 'test',
+    writer: 'test',
+  }
+  await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
+  await insertPlannedRollback(clickhouse, rollback)
+  await insertDoneRollback(clickhouse, rollback)
+  await insertRiskSnapshots(clickhouse, first, 'first')
+  await insertRiskSnapshots(clickhouse, again, 'again')
+  const standing = [...first.slice(0, -20), ...again]
+
+  for (const [interval, seconds] of INTERVALS) {
+    for (let i = 0; i < 8; i++) {
+      const from = now - random.int(0, 3 * 86_400)
+      const to = random.int(from, now)
+      const { data, ...head } = (await app.inject(url({ from, to, interval }))).json()
+      // A second after the newest snapshot: the bucket that ends with it is finished.
+      const span = [(standing[0] as RiskSnapshot).slot_at, (standing.at(-1) as RiskSnapshot).slot_at + 1]
+      expect(head).toEqual({ address: STABLE, interval, next_cursor: null })
+      expect(data).toEqual(bucketStarts(seconds, from, to, span).map((start) => riskBucket(standing, start, seconds)))
+    }
+  }
+  const { data } = (await app.inject(url({ from: '1d', interval: '1h' }))).json()
+  for (const bucket of data.slice(-5)) {
+    const then = (await app.inject(`/api/v1/stablecoins/${STABLE}/risk?as_of=${bucket.bucket_end}`)).json()
+    expect(bucket).toMatchObject({ composite: then.composite, ...then.components })
+  }
+})
+
+test('there are no buckets before the first snapshot', async ({ app, clickhouse }) => {
+  await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
+  expect((await app.inject(url({ from: '1d' }))).json().data).toEqual([])
+})

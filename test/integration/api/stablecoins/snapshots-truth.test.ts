@@ -1,0 +1,90 @@
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { buildApp } from '../../../../api/app.js'
+import { detectPegEvents } from '../../../../jobs/detect/peg-events.js'
+import { snapshotReserves } from '../../../../jobs/snapshot/reserves.js'
+import { snapshotRisk } from '../../../../jobs/snapshot/risk.js'
+import { randomFor } from '../../../../local/chain/random.js'
+import { stillChain, type TestChain } from '../../../support/chain.js'
+import { ingestAll } from '../../../support/ingest.js'
+import { reservesAt } from '../../../support/oracle/reserves.js'
+import { riskAt } from '../../../support/oracle/risk.js'
+import { snapshotFacts } from '../../../support/oracle/snapshot-facts.js'
+import { test } from '../../../support/services.js'
+import { slotsOf } from '../../../support/slots.js'
+import { ReservesSpec } from '../../../support/spec/reserves.js'
+import { RiskSpec } from '../../../support/spec/risk.js'
+
+// Ten hours at a block every four minutes.
+const BLOCKS = 150
+const INSTANTS = 200
+
+let chain: TestChain
+
+beforeAll(async () => {
+  chain = await stillChain({ historyBlocks: BLOCKS, blockSeconds: 240, seed: 11 })
+})
+afterAll(async () => {
+  await chain?.remove()
+})
+
+test('/risk and /reserves are at every instant what anyone computes from the raw facts', async ({
+  clickhouseEnv,
+  clickhouse,
+}) => {
+  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS)
+  const facts = await snapshotFacts(clickhouse)
+  const end = Math.max(...[...facts.samples.values()].flat().map(({ t }) => t))
+
+  for (const slot of slotsOf({ job: 'peg-events', periodSeconds: 120 }, facts.start, end))
+    await detectPegEvents(clickhouse, slot)
+  for (const slot of slotsOf({ job: 'risk', periodSeconds: 300 }, facts.start, end))
+    await snapshotRisk(clickhouse, slot)
+  for (const slot of slotsOf({ job: 'reserves', periodSeconds: 3600 }, facts.start, end))
+    await snapshotReserves(clickhouse, slot)
+
+  const app = await buildApp({ clickhouse, now: () => new Date((end + 30) * 1000), logger: pino({ level: 'silent' }) })
+  const random = randomFor(7, 'instants', 1)
+  const seen = { broken: 0, whole: 0, backed: 0 }
+  for (const asOf of [end + 30, ...Array.from({ length: INSTANTS }, () => random.int(facts.start, end + 30))]) {
+    const { stable, symbol } = facts.stables[random.int(0, facts.stables.length - 1)] as (typeof facts.stables)[number]
+    const answer = async (what: string) => app.inject(`/api/v1/stablecoins/${stable}/${what}?as_of=${asOf}`)
+
+    const risk = await answer('risk')
+    const expectedRisk = riskAt(facts, stable, asOf)
+    expect(risk.statusCode, `${symbol} at ${asOf}`).toBe(expectedRisk ? 200 : 404)
+    if (expectedRisk) {
+      const { address, composite, components, computed_at } = RiskSpec.parse(risk.json())
+      expect({ address, components, computed_at }, `${symbol} at ${asOf}`).toEqual({
+        address: stable,
+        components: expectedRisk.components,
+        computed_at: expectedRisk.computed_at,
+      })
+      expect(composite).toBeCloseTo(expectedRisk.composite, 9)
+      seen[components.peg_break_risk > 0 ? 'broken' : 'whole'] += 1
+    }
+
+    const reserves = await answer('reserves')
+    const expected = reservesAt(facts, stable, asOf)
+    expect(reserves.statusCode).toBe(expected ? 200 : 404)
+    if (expected) {
+      const body = ReservesSpec.parse(reserves.json())
+      expect(body).toMatchObject({ address: stable, computed_at: expected.computed_at })
+      const { total_backing_usd: total } = body
+      if (expected.total_backing_usd === null) expect(total, symbol).toBeNull()
+      else expect((total ?? Number.NaN) / expected.total_backing_usd, symbol).toBeCloseTo(1, 9)
+      if (total !== null) seen.backed += 1
+      expect(body.reserves).toMatchObject([
+        { reserve_type: symbol.toLowerCase() === 'pathusd' ? 'protocol_native' : 'unknown', backing_usd: total },
+      ])
+    }
+  }
+  expect(Math.min(...Object.values(seen)), 'the market shows every case').toBeGreaterThan(10)
+  for (const { stable } of facts.stables) {
+    for (const what of ['risk', 'reserves']) {
+      const live = (await app.inject(`/api/v1/stablecoins/${stable}/${what}`)).json()
+      expect((await app.inject(`/api/v1/stablecoins/${stable}/${what}?as_of=${end + 30}`)).json()).toEqual(live)
+    }
+  }
+  await app.close()
+})

@@ -1,0 +1,288 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { describe, expect } from 'vitest'
+import { insertHistoryChange } from '../../../../clickhouse/chain/history-changes.js'
+import { insertDoneRollback, insertPlannedRollback } from '../../../../clickhouse/chain/ingest-rollbacks.js'
+import { REFERENCE_STABLE } from '../../../../clickhouse/peg/peg.js'
+import { snapshotReserves } from '../../../../jobs/snapshot/reserves.js'
+import { snapshotRisk } from '../../../../jobs/snapshot/risk.js'
+import { test } from '../../../support/app.js'
+import { addBlocks, addFacts, pegSamples, stableAddress, stablecoin, stateRead } from '../../../support/rows.js'
+import { slotAt } from '../../../support/slots.js'
+import { ReservesSpec } from '../../../support/spec/reserves.js'
+import { RiskSpec } from '../../../support/spec/risk.js'
+
+const STABLE = stableAddress(1)
+const HOUR = 3600
+
+type App = {
+  inject: (url: string) => Promise<{ statusCode: number; headers: object; json: () => Record<string, unknown> }>
+}
+
+const KINDS = [
+  { what: 'risk', snapshot: snapshotRisk, table: 'risk_snapshots' },
+  { what: 'reserves', snapshot: snapshotReserves, table: 'reserve_snapshots' },
+] as const
+
+const hourOf = ({ now }: { now: Date }): number => Math.floor(now.getTime() / 1000 / HOUR) * HOUR
+const iso = (at: number): string => new Date(at * 1000).toISOString()
+
+const ask = async (app: App, what: string, query = '', stable = STABLE) => {
+  const response = await app.inject(`/api/v1/stablecoins/${stable}/${what}${query}`)
+  return {
+    status: response.statusCode,
+    headers: response.headers as Record<string, string>,
+    body: response.json(),
+  }
+}
+
+/** A stable at `price` with this supply, read a minute before `at`. */
+async function addMarket(clickhouse: ClickHouseClient, at: number, { price = 1_000_000, supply = '5000000' } = {}) {
+  await addBlocks(clickhouse, [at - 60], at - 60)
+  await addFacts(clickhouse, {
+    samples: pegSamples(STABLE, [{ at: at - 60, price }], at - 60),
+    states: [stateRead(STABLE, { supply_raw: supply, block_time: at - 60, block_number: at - 60 })],
+  })
+}
+
+async function rollBack(clickhouse: ClickHouseClient, sequence_number: number, kept_time: number) {
+  const rollback = {
+    sequence_number,
+    kept_block: kept_time,
+    kept_hash: '',
+    kept_time,
+    removed_to: kept_time + HOUR,
+    after_sequence: 0,
+    reason: 'test',
+    writer: 'test',
+  }
+  await insertPlannedRollback(clickhouse, rollback)
+  await insertDoneRollback(clickhouse, rollback)
+}
+
+const rowsOf = async (clickhouse: ClickHouseClient, table: string): Promise<unknown[]> =>
+  (
+    await clickhouse.query({
+      query: `SELECT * FROM ${table} ORDER BY stable, slot_at, revision`,
+      format: 'JSONEachRow',
+    })
+  ).json()
+
+describe.for(KINDS)('$what', ({ what, snapshot, table }) => {
+  test('at any time the newest snapshot at or before it answers', async ({ app, clickhouse, clock }) => {
+    const end = hourOf(clock)
+    await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
+    for (const at of [end - 2 * HOUR, end - HOUR, end]) {
+      await addMarket(clickhouse, at)
+      await snapshot(clickhouse, slotAt(what, at))
+    }
+    for (const [asOf, slot] of [
+      [end - 2 * HOUR, end - 2 * HOUR],
+      [end - HOUR - 1, end - 2 * HOUR],
+      [end - HOUR, end - HOUR],
+      [end + 1, end],
+    ] as const) {
+      const { status, headers, body } = await ask(app, what, `?as_of=${asOf}`)
+      expect(status).toBe(200)
+      expect(body.computed_at).toBe(iso(slot))
+      expect(headers['x-service-as-of']).toBe(iso(asOf).replace('.000', ''))
+    }
+    const live = await ask(app, what)
+    expect(live.body).toEqual((await ask(app, what, '?as_of=0m')).body)
+    expect(live.headers).not.toHaveProperty('x-service-as-of')
+  })
+
+  test('history is append-only: later slots and repeats leave every row as it was', async ({
+    app,
+    clickhouse,
+    clock,
+  }) => {
+    const end = hourOf(clock)
+    await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
+    await addMarket(clickhouse, end - HOUR)
+    await snapshot(clickhouse, slotAt(what, end - HOUR))
+    const before = await rowsOf(clickhouse, table)
+    const answer = await ask(app, what, `?as_of=${end - 1}`)
+    expect(before).toHaveLength(1)
+
+    await addMarket(clickhouse, end, { price: 990_000, supply: '8000000' })
+    await snapshot(clickhouse, slotAt(what, end))
+    await snapshot(clickhouse, slotAt(what, end - HOUR))
+    const after = await rowsOf(clickhouse, table)
+    expect(after.slice(0, 1)).toEqual(before)
+    expect(after).toHaveLength(2)
+    await clickhouse.command({ query: `OPTIMIZE TABLE ${table} FINAL` })
+    expect(await rowsOf(clickhouse, table)).toEqual(after)
+    expect((await ask(app, what, `?as_of=${end - 1}`)).body).toEqual(answer.body)
+    expect((await ask(app, what)).body).not.toEqual(answer.body)
+  })
+
+  test('what a rollback overtakes is not shown, and its slot is answered anew under the next revision', async ({
+    app,
+    clickhouse,
+    clock,
+  }) => {
+    const end = hourOf(clock)
+    await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
+    await addMarket(clickhouse, end - HOUR)
+    await snapshot(clickhouse, slotAt(what, end - HOUR))
+    await addMarket(clickhouse, end, { price: 990_000, supply: '8000000' })
+    await snapshot(clickhouse, slotAt(what, end))
+    const overtaken = (await ask(app, what)).body
+
+    // Blocks of the very second of the slot may have been removed.
+    await rollBack(clickhouse, 1, end)
+    expect((await ask(app, what)).body).toMatchObject({ computed_at: iso(end - HOUR) })
+
+    await addFacts(clickhouse, { samples: pegSamples(STABLE, [{ at: end, price: 995_000 }], end) })
+    await snapshot(clickhouse, slotAt(what, end, 1))
+    const anew = (await ask(app, what)).body
+    expect(anew).toMatchObject({ computed_at: iso(end) })
+    expect(anew).not.toEqual(overtaken)
+    expect(await rowsOf(clickhouse, table)).toHaveLength(3)
+    await clickhouse.command({ query: `OPTIMIZE TABLE ${table} FINAL` })
+    expect(await rowsOf(clickhouse, table)).toHaveLength(2)
+    expect((await ask(app, what)).body).toEqual(anew)
+
+    await rollBack(clickhouse, 2, end + 1)
+    expect((await ask(app, what)).body).toEqual(anew)
+  })
+
+  test('what a backfill has added to is shown until its slot is answered anew, also after a rollback before', async ({
+    app,
+    clickhouse,
+    clock,
+  }) => {
+    const end = hourOf(clock)
+    await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
+    await addMarket(clickhouse, end - HOUR)
+    await snapshot(clickhouse, slotAt(what, end - HOUR))
+    await rollBack(clickhouse, 1, end)
+    await addMarket(clickhouse, end, { price: 990_000, supply: '8000000' })
+    await snapshot(clickhouse, slotAt(what, end, 1))
+    const known = (await ask(app, what)).body
+    await insertHistoryChange(clickhouse, {
+      sequence_number: 1,
+      backfill_sequence: 1,
+      kept_time: end - HOUR,
+      after_rollback: 1,
+    })
+    await addFacts(clickhouse, { samples: pegSamples(STABLE, [{ at: end, price: 995_000 }], end) })
+    expect((await ask(app, what)).body).toEqual(known)
+    await snapshot(clickhouse, slotAt(what, end, 2))
+    const anew = (await ask(app, what)).body
+    expect(anew).toMatchObject({ computed_at: iso(end) })
+    expect(anew).not.toEqual(known)
+    // The next rollback is one more than the change.
+    await rollBack(clickhouse, 2, end)
+    expect((await ask(app, what)).body).toMatchObject({ computed_at: iso(end - HOUR) })
+  })
+
+  test('before the first snapshot there is a 404 with a note', async ({ app, clickhouse, clock }) => {
+    const end = hourOf(clock)
+    await addFacts(clickhouse, { stablecoins: [stablecoin(1), stablecoin(2, { block_time: end + 1 })] })
+    await addMarket(clickhouse, end)
+    const live = await ask(app, what)
+    expect(live.status).toBe(404)
+    expect(live.body).toMatchObject({
+      type: 'urn:plumbline:problem:before-history',
+      detail: expect.stringContaining('append-only'),
+    })
+    await snapshot(clickhouse, slotAt(what, end))
+    for (const asOf of [`${end - 1}`, '2026-04-13', '0', '1960-01-01', '999999d']) {
+      const { status, body } = await ask(app, what, `?as_of=${asOf}`)
+      expect(status, asOf).toBe(404)
+      expect(body).toMatchObject({
+        type: 'urn:plumbline:problem:before-history',
+        parameter: 'as_of',
+        detail: expect.stringContaining(`before the start of history of its ${what}`),
+      })
+    }
+    // It was created after the slot.
+    expect((await ask(app, what, '', stableAddress(2))).status).toBe(404)
+  })
+
+  test('a stable that is none, the future and unknown parameters are refused', async ({ app, clickhouse, clock }) => {
+    await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
+    const unknown = await ask(app, what, '', stableAddress(9))
+    expect(unknown).toMatchObject({ status: 404, body: { type: 'urn:plumbline:problem:unknown-stable' } })
+    const future = await ask(app, what, `?as_of=${Math.floor(clock.now.getTime() / 1000) + 60}`)
+    expect(future).toMatchObject({ status: 400, body: { parameter: 'as_of' } })
+    expect(await ask(app, what, '?at=7d')).toMatchObject({ status: 400, body: { parameter: 'at' } })
+  })
+})
+
+test('both answers are as the specification has them', async ({ app, clickhouse, clock }) => {
+  const end = hourOf(clock)
+  await addFacts(clickhouse, { stablecoins: [stablecoin(1), stablecoin(0, { stable: REFERENCE_STABLE })] })
+  await addMarket(clickhouse, end, { price: 998_700, supply: '2500000000000' })
+  await addFacts(clickhouse, {
+    samples: pegSamples(REFERENCE_STABLE, [{ at: end - 60, price: 'anchor' }], end - 60),
+    states: [stateRead(REFERENCE_STABLE, { supply_raw: '7000000' })],
+  })
+  await snapshotRisk(clickhouse, slotAt('risk', end))
+  await snapshotReserves(clickhouse, slotAt('reserves', end))
+  for (const stable of [STABLE, REFERENCE_STABLE]) {
+    RiskSpec.parse((await ask(app, 'risk', '', stable)).body)
+    ReservesSpec.parse((await ask(app, 'reserves', '', stable)).body)
+  }
+  expect((await ask(app, 'reserves')).body).toEqual({
+    address: STABLE,
+    // 2,500,000 tokens at 0.9987.
+    total_backing_usd: 2_496_750,
+    reserves: [
+      {
+        reserve_type: 'unknown',
+        backing_usd: 2_496_750,
+        attestation_source: null,
+        attested_at: null,
+        verified_by: 'unverified',
+        notes: { label: 'Undisclosed issuer', issuer: 'unknown', backing_model: 'unknown' },
+      },
+    ],
+    computed_at: iso(end),
+    coverage: { status: 'complete', message: 'Quoted on the DEX.' },
+  })
+  expect((await ask(app, 'reserves', '', REFERENCE_STABLE)).body).toMatchObject({
+    total_backing_usd: 7,
+    reserves: [
+      { reserve_type: 'protocol_native', verified_by: 'service_curated', notes: { label: expect.any(String) } },
+    ],
+  })
+})
+
+describe('reserves', () => {
+  test.for([
+    ['no_pair', null, 'unavailable'],
+    ['not_usd', null, 'unavailable'],
+    ['no_liquidity', 5, 'partial'],
+    ['paused', 5, 'partial'],
+  ] as const)(
+    'of a stable whose newest sample is %s',
+    async ([status, backing, coverage], { app, clickhouse, clock }) => {
+      const end = hourOf(clock)
+      await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
+      await addMarket(clickhouse, end - HOUR)
+      await addFacts(clickhouse, { samples: pegSamples(STABLE, [{ at: end, price: status }], end) })
+      await snapshotReserves(clickhouse, slotAt('reserves', end))
+      const { body } = await ask(app, 'reserves')
+      expect(body).toMatchObject({
+        total_backing_usd: backing,
+        reserves: [{ backing_usd: backing }],
+        coverage: { status: coverage },
+      })
+    },
+  )
+
+  test('without a supply that was read there is no backing', async ({ app, clickhouse, clock }) => {
+    const end = hourOf(clock)
+    await addFacts(clickhouse, {
+      stablecoins: [stablecoin(1)],
+      samples: pegSamples(STABLE, [{ at: end, price: 1_000_000 }], end),
+    })
+    await snapshotReserves(clickhouse, slotAt('reserves', end))
+    expect((await ask(app, 'reserves')).body).toMatchObject({
+      total_backing_usd: null,
+      coverage: { status: 'unavailable', message: 'Its supply was never read.' },
+    })
+  })
+})

@@ -1,0 +1,267 @@
+import { expect } from 'vitest'
+import { REFERENCE_STABLE } from '../../../../clickhouse/peg/peg.js'
+import { test } from '../../../support/app.js'
+import { account, addRows, roleChange } from '../../../support/economy-rows.js'
+import {
+  addBlocks,
+  addFacts,
+  pegSamples,
+  stableAddress,
+  stablecoin,
+  stateRead,
+  supplyEvent,
+  txHash,
+} from '../../../support/rows.js'
+
+const LIST = '/api/v1/stablecoins'
+const NO_CAP = String(2n ** 128n - 1n)
+
+test('without stables the list is empty', async ({ app }) => {
+  const response = await app.inject(LIST)
+  expect(response.statusCode).toBe(200)
+  expect(response.headers['content-type']).toBe('application/json; charset=utf-8')
+  expect(response.json()).toEqual({ stablecoins: [] })
+})
+
+test('the list has every stable by symbol, then address, whether or not it has a price', async ({
+  app,
+  clickhouse,
+  clock,
+}) => {
+  const now = Math.floor(clock.now.getTime() / 1000)
+  const [b, a2, a1, eur, unread] = [1, 3, 2, 4, 5].map(stableAddress) as [string, string, string, string, string]
+  await addBlocks(clickhouse, [now - 7200, now - 3600, now - 60, now])
+  await addFacts(clickhouse, {
+    stablecoins: [
+      stablecoin(1, { symbol: 'B' }),
+      stablecoin(2, { symbol: 'A' }),
+      stablecoin(3, { symbol: 'A' }),
+      stablecoin(4, { symbol: 'EUR', currency: 'EUR' }),
+      stablecoin(5, { symbol: 'Z' }),
+      stablecoin(6, { symbol: 'P', stable: REFERENCE_STABLE }),
+    ],
+    states: [b, a1, a2, eur, REFERENCE_STABLE].map((stable) => stateRead(stable)),
+    samples: [
+      ...pegSamples(b, [
+        { at: now - 60, price: 999_500 },
+        { at: now, price: 998_000 },
+      ]),
+      ...pegSamples(a1, [
+        { at: now - 60, price: 1_000_100 },
+        { at: now, price: 'no_liquidity' },
+      ]),
+      // Its last price is older than the list looks back for all stables at once.
+      ...pegSamples(a2, [
+        { at: now - 7200, price: 1_000_300 },
+        { at: now - 3600, price: 'paused' },
+        { at: now, price: 'paused' },
+      ]),
+      ...pegSamples(eur, [{ at: now, price: 'not_usd' }]),
+      ...pegSamples(REFERENCE_STABLE, [{ at: now, price: 'anchor' }]),
+    ],
+  })
+  const { stablecoins } = (await app.inject(LIST)).json()
+  expect(stablecoins.map(({ address }: { address: string }) => address)).toEqual([
+    a1,
+    a2,
+    b,
+    eur,
+    REFERENCE_STABLE,
+    unread,
+  ])
+  const sampled_at = (at: number) => `${new Date(at * 1000).toISOString().slice(0, 19).replace('T', ' ')}+00`
+  expect(
+    stablecoins.map(({ peg, coverage }: { peg: object; coverage: { status: string } }) => [coverage.status, peg]),
+  ).toEqual([
+    ['partial', { price: 1.0001, spread_bps: 1, buy_price: 1.0002, block_number: 1, sampled_at: sampled_at(now - 60) }],
+    [
+      'partial',
+      { price: 1.0003, spread_bps: 3, buy_price: 1.0004, block_number: 1, sampled_at: sampled_at(now - 7200) },
+    ],
+    ['complete', { price: 0.998, spread_bps: 20, buy_price: 0.9981, block_number: 2, sampled_at: sampled_at(now) }],
+    ['unavailable', null],
+    ['complete', { price: 1, spread_bps: 0, buy_price: 1.0001, block_number: 1, sampled_at: sampled_at(now) }],
+    ['unavailable', null],
+  ])
+  expect(stablecoins[2]).toEqual({
+    address: b,
+    symbol: 'B',
+    name: 'Stable 1',
+    currency: 'USD',
+    tier: 'unlisted',
+    peg: expect.any(Object),
+    coverage: { status: 'complete', message: expect.any(String) },
+    supply: { current: '5000000', cap: '9000000' },
+    policy: { type: 'allow_all', policy_id: '1', policy_admin: null, paused: false },
+  })
+  // Not read is not 0.
+  expect(stablecoins[5]).toMatchObject({ supply: null, policy: null })
+
+  // One stable alone says the same.
+  for (const item of stablecoins) {
+    const detail = (await app.inject(`${LIST}/${item.address}`)).json()
+    expect(detail).toMatchObject(item)
+  }
+})
+
+test('a stable has its newest state, exact to the last digit, and no cap at 2^128-1', async ({ app, clickhouse }) => {
+  const stable = stableAddress(1)
+  await addFacts(clickhouse, {
+    stablecoins: [stablecoin(1)],
+    states: [
+      stateRead(stable, { block_number: 9, block_time: 1_760_000_100, supply_raw: '1' }),
+      stateRead(stable, {
+        block_number: 11,
+        block_time: 1_760_000_200,
+        supply_raw: '340282366920938463463374607431768211454',
+        cap_raw: NO_CAP,
+        paused: true,
+        policy_id: '18446744073709551615',
+        policy_type: 'blacklist',
+        policy_admin: stableAddress(0xad),
+      }),
+      stateRead(stable, { block_number: 10, block_time: 1_760_000_200, supply_raw: '2' }),
+    ],
+  })
+  expect((await app.inject(`${LIST}/${stable}`)).json()).toMatchObject({
+    supply: { current: '340282366920938463463374607431768211454', cap: null },
+    policy: { type: 'blacklist', policy_id: '18446744073709551615', policy_admin: stableAddress(0xad), paused: true },
+  })
+})
+
+test('a stable has its own last ten supply events, newest first', async ({ app, clickhouse }) => {
+  const [stable, other] = [stableAddress(1), stableAddress(2)]
+  const events = Array.from({ length: 12 }, (_, i) =>
+    supplyEvent(stable, {
+      kind: i % 2 === 0 ? 'mint' : 'burn',
+      amount_raw: String(1000 + i),
+      block_number: 100 + Math.floor(i / 2),
+      log_index: i,
+      block_time: 1_760_000_000 + Math.floor(i / 2),
+      tx_hash: txHash(i),
+    }),
+  )
+  await addFacts(clickhouse, {
+    stablecoins: [stablecoin(1), stablecoin(2)],
+    supplyEvents: [...events.toReversed(), supplyEvent(other, { block_time: 1_770_000_000 })],
+  })
+  const { recent_supply_events } = (await app.inject(`${LIST}/${stable}`)).json()
+  expect(recent_supply_events.map(({ amount }: { amount: string }) => amount)).toEqual(
+    Array.from({ length: 10 }, (_, i) => String(1011 - i)),
+  )
+  expect(recent_supply_events[0]).toEqual({
+    kind: 'burn',
+    account: stableAddress(0xacc),
+    amount: '1011',
+    block_number: 105,
+    log_index: 11,
+    block_timestamp: new Date(1_760_000_005_000).toISOString().replace('.000Z', 'Z'),
+    tx_hash: txHash(11),
+  })
+})
+
+test('a stable has its role holders, as its own route has them', async ({ app, clickhouse }) => {
+  const holder = account(1)
+  await addRows(clickhouse, {
+    stablecoins: [stablecoin(1)],
+    role_events: [
+      roleChange(
+        'granted',
+        { stable: stableAddress(1), role_name: 'ISSUER_ROLE', holder },
+        { block_number: 1, block_time: 1_760_000_000 },
+      ),
+    ],
+  })
+  const { role_holders } = (await app.inject(`${LIST}/${stableAddress(1)}`)).json()
+  expect(role_holders.roles).toMatchObject([{ role: 'ISSUER_ROLE', account: holder }])
+  const { address, ...roles } = (await app.inject(`${LIST}/${stableAddress(1)}/roles`)).json()
+  expect(roles).toEqual(role_holders)
+})
+
+test('the past has the stables, prices, states and events of then', async ({ app, clickhouse, clock }) => {
+  const now = Math.floor(clock.now.getTime() / 1000)
+  const [early, late, quiet] = [1, 2, 3].map(stableAddress) as [string, string, string]
+  // Ten days ago, when a stable was made; two days ago, when another was.
+  const [first, then] = [now - 864_000, now - 172_800]
+  await addBlocks(clickhouse, [first, then, then + 60, now])
+  await addFacts(clickhouse, {
+    stablecoins: [
+      stablecoin(1, { block_time: first }),
+      stablecoin(2, { block_time: then + 60 }),
+      stablecoin(3, { block_time: first }),
+    ],
+    states: [
+      stateRead(early, { block_time: then, block_number: 2, supply_raw: '10', policy_type: 'blacklist' }),
+      stateRead(early, { block_time: now, block_number: 4, supply_raw: '30' }),
+      stateRead(late, { block_time: then + 60, block_number: 3, supply_raw: '20' }),
+      // Read once, long before the others, and not again.
+      stateRead(quiet, { block_time: first, supply_raw: '7' }),
+    ],
+    samples: [
+      ...pegSamples(early, [
+        { at: then, price: 999_000 },
+        { at: then + 60, price: 998_000 },
+        { at: now, price: 997_000 },
+      ]),
+      ...pegSamples(late, [
+        { at: then + 60, price: 1_001_000 },
+        { at: now, price: 'no_liquidity' },
+      ]),
+    ],
+    supplyEvents: [
+      supplyEvent(early, { block_time: then, amount_raw: '1' }),
+      supplyEvent(early, { block_time: then + 1, amount_raw: '2' }),
+    ],
+  })
+  type Item = { address: string; supply: { current: string } | null; peg: { price: number } | null }
+  const listAt = async (asOf: number | null) => {
+    const url = asOf === null ? LIST : `${LIST}?as_of=${asOf}`
+    const response = await app.inject(url)
+    const { as_of, stablecoins } = response.json()
+    expect(response.headers['x-service-as-of']).toBe(as_of)
+    for (const item of stablecoins as Item[]) {
+      const detail = (await app.inject(url.replace(LIST, `${LIST}/${item.address}`))).json()
+      expect(detail).toMatchObject(item)
+    }
+    return (stablecoins as Item[]).map(({ address, supply, peg }) => [address, supply?.current, peg?.price])
+  }
+  expect(await listAt(first)).toEqual([
+    [early, undefined, undefined],
+    [quiet, '7', undefined],
+  ])
+  expect(await listAt(then + 59)).toEqual([
+    [early, '10', 0.999],
+    [quiet, '7', undefined],
+  ])
+  expect(await listAt(then + 60)).toEqual([
+    [early, '10', 0.998],
+    [late, '20', 1.001],
+    [quiet, '7', undefined],
+  ])
+  const live = await listAt(null)
+  expect(live.map(([address]) => address)).toEqual([early, late, quiet])
+  expect(live.slice(0, 2)).toEqual([
+    [early, '30', 0.997],
+    [late, '20', 1.001],
+  ])
+  expect(await listAt(now)).toEqual(live)
+
+  const past = (await app.inject(`${LIST}/${early}?as_of=${then}`)).json()
+  expect(past.policy.type).toBe('blacklist')
+  expect(past.recent_supply_events.map(({ amount }: { amount: string }) => amount)).toEqual(['1'])
+  expect((await app.inject(`${LIST}/${late}?as_of=${then}`)).json()).toMatchObject({
+    status: 404,
+    type: 'urn:plumbline:problem:before-history',
+    detail: expect.stringContaining('the stable was made'),
+  })
+  expect((await app.inject(`${LIST}?as_of=${first - 1}`)).statusCode).toBe(404)
+})
+
+test('a stable that ingest finds later is served without a restart', async ({ app, clickhouse }) => {
+  await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
+  expect((await app.inject(`${LIST}/${stableAddress(1)}`)).statusCode).toBe(200)
+  await addFacts(clickhouse, { stablecoins: [stablecoin(2)] })
+  await expect
+    .poll(async () => (await app.inject(`${LIST}/${stableAddress(2)}`)).statusCode, { timeout: 5000 })
+    .toBe(200)
+})

@@ -1,0 +1,120 @@
+import { randomBytes } from 'node:crypto'
+import type { ClickHouseClient } from '@clickhouse/client'
+import { expect } from 'vitest'
+import { insertFacts } from '../../../../clickhouse/facts/facts.js'
+import { removeFacts } from '../../../../clickhouse/facts/remove-facts.js'
+import { differingBuckets } from '../../../../clickhouse/flows/differing-buckets.js'
+import { staleBuckets } from '../../../../clickhouse/flows/stale-buckets.js'
+import { rebuild } from '../../../../clickhouse/rebuild/rebuild.js'
+import { settleViews } from '../../../../clickhouse/rebuild/settle-views.js'
+import { addBlocks, addFacts, flow, stableAddress, txHash } from '../../../support/rows.js'
+import { test } from '../../../support/services.js'
+
+/** A multiple of 15 minutes. */
+const START = 1_780_000_200
+const ALWAYS = { first: 0, last: 4_294_967_100 }
+
+async function read<Row>(clickhouse: ClickHouseClient, query: string): Promise<Row[]> {
+  return (await clickhouse.query({ query, format: 'JSONEachRow' })).json<Row>()
+}
+
+/** The buckets as [window's number from START, from, to, micros, flows, unpriced, transactions]. */
+async function buckets(clickhouse: ClickHouseClient): Promise<number[][]> {
+  const rows = await read<{ row: number[] }>(
+    clickhouse,
+    `SELECT [intDiv(toUnixTimestamp(window_start) - ${START}, 900), toInt64(right(from_token, 1)), toInt64(right(to_token, 1)),
+             toInt64(volume_micros), toInt64(flow_count), toInt64(unpriced_count), toInt64(finalizeAggregation(tx_count))] AS row
+     FROM flow_buckets FINAL ORDER BY row`,
+  )
+  return rows.map(({ row }) => row.map(Number))
+}
+
+const starts = async (clickhouse: ClickHouseClient) =>
+  (
+    await read<{ row: number[] }>(
+      clickhouse,
+      `SELECT [toInt64(right(from_token, 1)), toInt64(right(to_token, 1)), intDiv(toInt64(toUnixTimestamp(first_window)) - ${START}, 900)] AS row
+       FROM flow_edge_starts FINAL ORDER BY row`,
+    )
+  ).map(({ row }) => row.map(Number))
+
+const FLOWS = [
+  flow(1, 2, START),
+  flow(1, 2, START + 899, { usd_micros: null }),
+  // Two in one transaction.
+  flow(1, 2, START + 450, { tx_hash: txHash(7) }),
+  flow(1, 2, START + 450, { tx_hash: txHash(7), log_index: 1 }),
+  flow(1, 2, START + 900),
+  flow(2, 1, START + 1800),
+  flow(3, 0, START, { kind: 'bridge', to_token: '' }),
+]
+const BUCKETS = [
+  [0, 1, 2, 3_000_000, 4, 1, 3],
+  [1, 1, 2, 1_000_000, 1, 0, 1],
+  [2, 2, 1, 1_000_000, 1, 0, 1],
+]
+
+test('a window holds the flows from its beginning until before its end, whatever inserts they came with', async ({
+  clickhouse,
+}) => {
+  for (const one of FLOWS.toReversed()) await addFacts(clickhouse, { flows: [one] })
+  expect(await buckets(clickhouse)).toEqual(BUCKETS)
+  expect(await starts(clickhouse)).toEqual([
+    [1, 2, 0],
+    [2, 1, 2],
+  ])
+  expect(await staleBuckets(clickhouse, ALWAYS)).toEqual([{ stale: 0 }])
+  expect(await differingBuckets(clickhouse, { to: START + 10_000 })).toEqual([])
+})
+
+test('an insert that is repeated is counted once', async ({ clickhouse }) => {
+  const token = randomBytes(6).toString('hex')
+  await insertFacts(clickhouse, 'flows', FLOWS, token)
+  await insertFacts(clickhouse, 'flows', FLOWS, token)
+  expect(await buckets(clickhouse)).toEqual(BUCKETS)
+})
+
+test('removed blocks leave the buckets and the starts of edges that they had made', async ({ clickhouse }) => {
+  await addBlocks(clickhouse, [START, START + 950, START + 1800], START)
+  await addFacts(clickhouse, { flows: FLOWS.map((one) => ({ ...one, block_number: one.block_time })) })
+  await addFacts(clickhouse, { flows: [flow(1, 2, START + 950), flow(3, 1, START + 951), flow(3, 1, START + 2000)] })
+  await removeFacts(clickhouse, { from_block: START + 1, from_time: START })
+  await settleViews(clickhouse)
+  expect(await buckets(clickhouse)).toEqual([[0, 1, 2, 1_000_000, 1, 0, 1]])
+  await addFacts(clickhouse, { flows: [flow(1, 2, START + 930)] })
+  expect(await buckets(clickhouse)).toEqual([
+    [0, 1, 2, 1_000_000, 1, 0, 1],
+    [1, 1, 2, 1_000_000, 1, 0, 1],
+  ])
+  expect(await starts(clickhouse)).toEqual([[1, 2, 0]])
+  expect(await differingBuckets(clickhouse, { to: START + 10_000 })).toEqual([])
+})
+
+test.for([
+  ['a bucket is counted twice', 'INSERT INTO flow_buckets SELECT * FROM flow_buckets LIMIT 1', [1, 1]],
+  ['a bucket is missing', `DELETE FROM flow_buckets WHERE window_start = ${START}`, [1, 1]],
+  ['an edge has no start', 'DELETE FROM flow_edge_starts WHERE 1', [2, 2]],
+  [
+    'an edge begins too early',
+    `INSERT INTO flow_edge_starts SELECT from_token, to_token, first_window - 900 FROM flow_edge_starts LIMIT 1`,
+    // What is noted as begun before is no harm that a batch could have done.
+    [0, 2],
+  ],
+] as const)(
+  '%s: that is found, and a rebuild makes it good',
+  async ([, damage, [stale, differing]], { clickhouse }) => {
+    await addFacts(clickhouse, { flows: FLOWS })
+    await clickhouse.command({ query: damage })
+    expect(await staleBuckets(clickhouse, ALWAYS)).toEqual([{ stale }])
+    const [first] = await differingBuckets(clickhouse, { to: START + 10_000 })
+    expect(first).toMatchObject({ edge: expect.stringContaining(stableAddress(1)), differing })
+
+    expect((await rebuild(clickhouse, 'flow_buckets')).days).toBe(1)
+    await rebuild(clickhouse, 'flow_edge_starts')
+    expect(await differingBuckets(clickhouse, { to: START + 10_000 })).toEqual([])
+    expect(await buckets(clickhouse)).toEqual(BUCKETS)
+    await addFacts(clickhouse, { flows: [flow(1, 2, START + 10)] })
+    expect((await buckets(clickhouse))[0]).toEqual([0, 1, 2, 4_000_000, 5, 1, 4])
+    expect((await rebuild(clickhouse, 'flow_buckets')).differing).toBe(0)
+  },
+)

@@ -1,0 +1,29 @@
+import { expect } from 'vitest'
+import { DERIVED_TABLES, type DerivedTableName } from '../../../../clickhouse/rebuild/derived-tables.js'
+import { rebuild } from '../../../../clickhouse/rebuild/rebuild.js'
+import { fingerprint } from '../../../support/fingerprint.js'
+import { addFacts, flow, pegSamples, stableAddress } from '../../../support/rows.js'
+import { test } from '../../../support/services.js'
+
+/** Where a month begins, and with it a day. */
+const MIDNIGHT = Date.parse('2026-06-01T00:00:00Z') / 1000
+
+// On both sides of it, and at it; minutes and windows lie otherwise to their times.
+const TIMES = [-900, -899, -61, -60, -59, -1, 0, 1, 60, 61, 899, 900].map((seconds) => MIDNIGHT + seconds)
+
+test.for(Object.keys(DERIVED_TABLES) as DerivedTableName[])(
+  'facts of two days, up to the moment between them, make %s as its view did',
+  async (table, { clickhouse }) => {
+    await addFacts(clickhouse, {
+      samples: pegSamples(
+        stableAddress(1),
+        TIMES.map((at, i) => ({ at, price: i === 4 ? 'no_liquidity' : 990_000 + i })),
+      ),
+      // One edge that goes on from day to day, and one that begins with the second.
+      flows: [...TIMES.map((at) => flow(1, 2, at)), flow(2, 1, MIDNIGHT)],
+    })
+    const expected = await fingerprint(clickhouse)
+    expect(await rebuild(clickhouse, table)).toEqual({ days: 2, differing: 0, shown: [] })
+    expect(await fingerprint(clickhouse)).toEqual(expected)
+  },
+)

@@ -1,0 +1,129 @@
+import { spawn } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'vitest'
+import type { ClickHouseEnv } from '../../../../clickhouse/store/env.js'
+import { stillChain } from '../../../support/chain.js'
+import { fingerprint } from '../../../support/fingerprint.js'
+import { ingestAll, ingestedTo, startIngest } from '../../../support/ingest.js'
+import { test } from '../../../support/services.js'
+
+const PROGRAM = fileURLToPath(new URL('../../../../dist/clickhouse/rebuild/rebuild-main.js', import.meta.url))
+
+function startRebuild(env: ClickHouseEnv, ...args: string[]) {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  child.stdout.on('data', (chunk) => (output += chunk))
+  child.stderr.on('data', (chunk) => (output += chunk))
+  const ended = new Promise<{ code: number | null; output: string }>((resolve) =>
+    child.once('close', (code) => resolve({ code, output })),
+  )
+  return { child, ended }
+}
+const rebuild = (env: ClickHouseEnv, ...args: string[]) => startRebuild(env, ...args).ended
+
+test('a forged table is made anew, and the view goes on to fill the new one', { timeout: 400_000 }, async ({
+  clickhouseEnv,
+  clickhouse,
+}) => {
+  // More than a day, at twenty minutes a block.
+  const chain = await stillChain({ historyBlocks: 90, blockSeconds: 1200 })
+  try {
+    const half = startIngest(clickhouseEnv, chain.rpcUrl, { BATCH_BLOCKS: '10' })
+    await ingestedTo(clickhouse, 20, half, 120)
+    await half.kill('SIGTERM')
+    // Stopped between two batches or in one, which is finished first.
+    const expected = await rebuildUntouched(clickhouseEnv, chain.rpcUrl, clickhouse)
+    await clickhouse.command({
+      query:
+        'INSERT INTO peg_minutes (stable, minute_end, quoted_count) SELECT stable, minute_end, 5 FROM peg_minutes LIMIT 1',
+    })
+    expect(await fingerprint(clickhouse)).not.toEqual(expected)
+
+    const { code, output } = await rebuild(clickhouseEnv, 'peg_minutes')
+    expect(code, output).toBe(0)
+    expect(output).toMatch(/old: \{.*"quoted_count":"6"/)
+    expect(output).toMatch(/new: \{.*"quoted_count":"1"/)
+    expect(output).toMatch(/\d days made anew, 2 rows differed/)
+    expect(await fingerprint(clickhouse)).toEqual(expected)
+
+    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+    const again = await rebuild(clickhouseEnv, 'peg_minutes')
+    expect(again.code, again.output).toBe(0)
+    expect(again.output).toMatch(/[2-9] days made anew, 0 rows differed/)
+  } finally {
+    await chain.remove()
+  }
+})
+
+/** Rebuilds a table in which nothing is wrong, once no batch is half-written; resolves to what is there then. */
+async function rebuildUntouched(
+  env: ClickHouseEnv,
+  rpcUrl: string,
+  clickhouse: Parameters<typeof fingerprint>[0],
+): Promise<unknown> {
+  let { code, output } = await rebuild(env, 'peg_minutes')
+  if (code === 1 && output.includes('half-written')) {
+    const ingest = startIngest(env, rpcUrl, { BATCH_BLOCKS: '10' })
+    await ingestedTo(clickhouse, 90, ingest, 120)
+    await ingest.kill('SIGTERM')
+    ;({ code, output } = await rebuild(env, 'peg_minutes'))
+  }
+  expect(code, output).toBe(0)
+  expect(output).toContain('0 rows differed')
+  return fingerprint(clickhouse)
+}
+
+test('a rebuild that is killed at any moment leaves a whole table in service, and the next one works', {
+  timeout: 300_000,
+}, async ({ clickhouseEnv, clickhouse }) => {
+  const chain = await stillChain({ historyBlocks: 120 })
+  try {
+    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+    const expected = await fingerprint(clickhouse)
+    const isBegun = async () =>
+      (await (await clickhouse.query({ query: 'EXISTS peg_minutes_rebuilt', format: 'TabSeparated' })).text()) === '1\n'
+    for (let kill = 0; kill < 4; kill++) {
+      const { child, ended } = startRebuild(clickhouseEnv, 'peg_minutes')
+      while (child.exitCode === null && !(await isBegun())) await sleep(2)
+      await sleep(kill * 20)
+      child.kill('SIGKILL')
+      await ended
+      expect(await fingerprint(clickhouse)).toEqual(expected)
+    }
+    // What a kill leaves before the switch, whether or not one of these did.
+    await clickhouse.command({ query: 'CREATE TABLE IF NOT EXISTS peg_minutes_rebuilt AS peg_minutes' })
+    await clickhouse.command({ query: 'INSERT INTO peg_minutes_rebuilt SELECT * FROM peg_minutes LIMIT 3' })
+    const { code, output } = await rebuild(clickhouseEnv, 'peg_minutes')
+    expect(code, output).toBe(0)
+    expect(await fingerprint(clickhouse)).toEqual(expected)
+  } finally {
+    await chain.remove()
+  }
+})
+
+test('while ingest writes it is refused and nothing changes', async ({ clickhouseEnv, clickhouse }) => {
+  const chain = await stillChain({ historyBlocks: 60 })
+  try {
+    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+    const expected = await fingerprint(clickhouse)
+    // What ingest leaves in the ledger as long as a batch is not whole.
+    await clickhouse.command({
+      query: `INSERT INTO ingest_batches (track, sequence_number, state, from_block, to_block, last_hash, writer)
+        SELECT 'tip', max(sequence_number) + 1, 'planned', 61, 70, '', 'test' FROM ingest_batches`,
+    })
+    const { code, output } = await rebuild(clickhouseEnv, 'peg_minutes')
+    expect(code).toBe(1)
+    expect(output).toContain('half-written: let ingest finish it')
+    expect(await fingerprint(clickhouse)).toEqual(expected)
+  } finally {
+    await chain.remove()
+  }
+})
+
+test('without the name of a table the names are told', async ({ clickhouseEnv }) => {
+  expect(await rebuild(clickhouseEnv, 'blocks')).toEqual({ code: 78, output: expect.stringContaining('peg_minutes') })
+})

@@ -1,0 +1,101 @@
+import { expect } from 'vitest'
+import { changeSubscription, isAdded } from '../../../../clickhouse/webhooks/change-subscription.js'
+import { insertWebhookSubscription } from '../../../../clickhouse/webhooks/webhook-subscriptions.js'
+import {
+  allWebhookSubscriptions,
+  listedWebhookSubscriptions,
+  webhookSubscription as newestVersion,
+  webhookSubscriptionVersion,
+} from '../../../../clickhouse/webhooks/x-webhook-subscriptions.js'
+import { test } from '../../../support/services.js'
+import { addWebhookSubscription, webhookSubscription } from '../../../support/webhook-subscriptions.js'
+
+const AT = new Date('2026-09-01T10:20:30.456Z')
+
+test('the newest version is what a subscription is', async ({ clickhouse }) => {
+  const made = await addWebhookSubscription(clickhouse, { stable_filter: ['0xa', '0xb'], after_sequence: 41 })
+  expect(await newestVersion(clickhouse, made)).toEqual([made])
+  const changed = {
+    ...made,
+    version: 2,
+    label: 'a “label” with \\ and \t in it',
+    url: 'http://127.0.0.1:4000/?q=1',
+    event_types: ['peg_break.ended' as const],
+    stable_filter: [],
+    state: 'disabled' as const,
+    reason: 'failing' as const,
+    previous_secret: made.secret,
+    previous_secret_until: AT,
+    changed_at: AT,
+  }
+  expect(await changeSubscription(clickhouse, made.id, () => ({ ...changed, version: 77 }))).toEqual(changed)
+  expect(await newestVersion(clickhouse, made)).toEqual([changed])
+  expect(await webhookSubscriptionVersion(clickhouse, { id: made.id, version: 1 })).toMatchObject([made])
+})
+
+test('changes made at the same time are all made, each on top of the others', async ({ clickhouse }) => {
+  const { id } = await addWebhookSubscription(clickhouse, { label: '' })
+  const letters = ['a', 'b', 'c', 'd', 'e', 'f']
+  const results = await Promise.all(
+    letters.map((letter) => changeSubscription(clickhouse, id, (now) => ({ ...now, label: now.label + letter }))),
+  )
+  const [newest] = await newestVersion(clickhouse, { id })
+  expect([...(newest?.label ?? '')].sort()).toEqual(letters)
+  expect(newest?.version).toBe(1 + letters.length)
+  expect(new Set(results.map((result) => result?.version)).size).toBe(letters.length)
+})
+
+test('a change that changes nothing adds no version, and nobody else’s subscription is made by one', async ({
+  clickhouse,
+}) => {
+  const made = await addWebhookSubscription(clickhouse)
+  expect(await changeSubscription(clickhouse, made.id, () => null)).toEqual(made)
+  expect(await changeSubscription(clickhouse, 'wh_none', (now) => now)).toBeNull()
+  expect(await newestVersion(clickhouse, { id: 'wh_none' })).toEqual([])
+})
+
+test('a version whose row was lost in a crash holds nobody up', async ({ clickhouse }) => {
+  const made = await addWebhookSubscription(clickhouse)
+  await insertWebhookSubscription(
+    clickhouse,
+    { ...made, version: 2 },
+    { change: 'x', request_key: '', request_body: '' },
+  )
+  // The engine remembers the token, as after a kill between it and the row.
+  await clickhouse.command({
+    query: 'ALTER TABLE webhook_subscriptions DELETE WHERE version = 2 SETTINGS mutations_sync = 1',
+  })
+  expect(await changeSubscription(clickhouse, made.id, (now) => ({ ...now, label: 'on' }))).toMatchObject({
+    version: 3,
+    label: 'on',
+  })
+})
+
+test('of two first versions with one id only one is there', async ({ clickhouse }) => {
+  const both = ['one', 'other'].map((label) => webhookSubscription({ id: 'wh_1', label }))
+  const added = await Promise.all(both.map((one) => isAdded(clickhouse, one)))
+  expect([...added].sort()).toEqual([false, true])
+  expect(await newestVersion(clickhouse, { id: 'wh_1' })).toEqual([both[added.indexOf(true)]])
+})
+
+test('deleted ones are in no list; the others are listed newest first, page by page', async ({ clickhouse }) => {
+  const times = [0, 1, 1, 2, 3].map((second, i) => ({
+    id: `wh_${i}`,
+    created_at: new Date(Date.UTC(2026, 8, 1, 0, 0, second)),
+  }))
+  for (const one of times) await addWebhookSubscription(clickhouse, one)
+  await changeSubscription(clickhouse, 'wh_3', (now) => ({ ...now, state: 'deleted' }))
+  await changeSubscription(clickhouse, 'wh_0', (now) => ({ ...now, state: 'disabled', reason: 'admin' }))
+  const all = await allWebhookSubscriptions(clickhouse, {})
+  expect(all.map(({ id, state }) => `${id} ${state}`).sort()).toEqual([
+    'wh_0 disabled',
+    'wh_1 enabled',
+    'wh_2 enabled',
+    'wh_4 enabled',
+  ])
+  const first = await listedWebhookSubscriptions(clickhouse, { limit: 2 })
+  expect(first.map(({ id }) => id)).toEqual(['wh_4', 'wh_2'])
+  const after: [number, string] = [times[2]?.created_at.getTime() as number, 'wh_2']
+  const rest = await listedWebhookSubscriptions(clickhouse, { limit: 5, after })
+  expect(rest.map(({ id }) => id)).toEqual(['wh_1', 'wh_0'])
+})

@@ -1,0 +1,146 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { test as base, expect } from 'vitest'
+import { SUBSCRIPTION_KEY } from '../../support/app.js'
+import { type CodeBlock, codeBlocks } from '../../support/markdown.js'
+import { type Market, withMarket } from '../../support/market.js'
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+const BIN = join(ROOT, 'node_modules/.bin')
+
+/** Runs the blocks under a heading one after the other in a new directory; what each printed. */
+type Follow = (heading: string) => Promise<string[]>
+
+const test = base.extend<{ market: Market; origin: string; follow: Follow }>({
+  market: [
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of a fixture's dependencies off the pattern
+    ({}, use) => withMarket({ historyBlocks: 60, blockSeconds: 300, stables: 9, seed: 3 }, use),
+    { scope: 'file' },
+  ],
+  origin: [
+    async ({ market: { app } }, use) => {
+      await app.listen({ port: 0, host: '127.0.0.1' })
+      await use(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`)
+    },
+    { scope: 'file' },
+  ],
+  follow: async ({ origin }, use) => {
+    const cwd = await mkdtemp(join(tmpdir(), 'plumbline-recipe-'))
+    await use(async (heading) => {
+      const printed: string[] = []
+      for (const block of codeBlocks('RECIPES.md').filter((one) => one.heading === heading))
+        printed.push(await runBlock({ ...block, code: block.code.replaceAll('http://127.0.0.1:3000', origin) }, cwd))
+      return printed
+    })
+    await rm(cwd, { recursive: true })
+  },
+})
+
+async function run(command: string, args: string[], cwd: string): Promise<string> {
+  const env = { ...process.env, PATH: `${BIN}${delimiter}${process.env.PATH}`, PLUMBLINE_KEY: SUBSCRIPTION_KEY }
+  const { stdout } = await promisify(execFile)(command, args, { cwd, env, maxBuffer: 2 ** 26 }).catch((error) => {
+    throw new Error(`${command}: ${error.stdout}${error.stderr}`)
+  })
+  return stdout
+}
+
+/** Checks a program as strictly as this repository is checked, and runs it. */
+async function runTypeScript(code: string, cwd: string): Promise<string> {
+  const compilerOptions = {
+    strict: true,
+    target: 'es2023',
+    lib: ['es2023', 'dom'],
+    module: 'nodenext',
+    types: [],
+    outDir: 'out',
+    rootDir: '.',
+  }
+  await writeFile(join(cwd, 'package.json'), '{ "type": "module" }')
+  await writeFile(join(cwd, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }))
+  await writeFile(join(cwd, 'recipe.ts'), code)
+  await run('tsc', ['--project', '.'], cwd)
+  return run(process.execPath, ['out/recipe.js'], cwd)
+}
+
+async function runSql(code: string, cwd: string): Promise<string> {
+  const instance = await DuckDBInstance.create(':memory:')
+  const connection = await instance.connect()
+  await connection.run(`SET file_search_path = '${cwd}'`)
+  const rows = (await connection.runAndReadAll(code)).getRowObjectsJson()
+  connection.closeSync()
+  instance.closeSync()
+  return JSON.stringify(rows)
+}
+
+async function runBlock({ language, code }: CodeBlock, cwd: string): Promise<string> {
+  if (language === 'ts') return runTypeScript(code, cwd)
+  if (language === 'sql') return runSql(code, cwd)
+  if (language === 'python') return run('python3', ['-c', code], cwd)
+  // The same generator, without asking the registry for it.
+  const installed = code.replaceAll(/npx -y (\S+)@[\d.]+/g, '$1')
+  return run('bash', ['-euo', 'pipefail', '-c', installed], cwd)
+}
+
+const symbolsOf = ({ plan }: Market): string[] => plan.stables.map(({ symbol }) => symbol)
+
+test('curl', async ({ follow, market }) => {
+  const [answers = '', problem = ''] = await follow('curl')
+  for (const symbol of symbolsOf(market)) expect(answers).toContain(`"symbol":"${symbol}"`)
+  expect(answers).toContain('"windows":[{"window":"1h"')
+  expect(JSON.parse(problem)).toMatchObject({ status: 400, parameter: 'as_of' })
+})
+
+test('TypeScript', async ({ follow, market }) => {
+  const [printed = ''] = await follow('TypeScript')
+  for (const symbol of symbolsOf(market)) expect(printed).toMatch(new RegExp(`^${symbol} .+`, 'm'))
+})
+
+test('a typed client, which the compiler accepts', async ({ follow, market }) => {
+  const [, printed = ''] = await follow('A typed client')
+  for (const symbol of symbolsOf(market))
+    expect(printed).toMatch(new RegExp(`^${symbol} 1h: .+ bps, 24h: .+ bps, 7d: `, 'm'))
+})
+
+test('Python', async ({ follow, market }) => {
+  const [printed = ''] = await follow('Python')
+  for (const symbol of symbolsOf(market)) expect(printed).toMatch(new RegExp(`^${symbol} \\d breaks of the peg`, 'm'))
+})
+
+test('DuckDB reads what is exported, to the same figures', async ({ follow, market: { app } }) => {
+  const [, supplies = '', , flows = ''] = await follow('DuckDB')
+  const series = (
+    await app.inject('/api/v1/stablecoins/0x20c0000000000000000000000000000000000000/supply/series?from=1d&interval=1h')
+  ).json()
+  const newest = series.data.at(-1)
+  // Amounts have up to 39 digits, DuckDB's decimals 38: it reads them as doubles.
+  const [supply] = JSON.parse(supplies).map((row: Record<string, unknown>) => [row.supply, row.minted, row.burned])
+  expect(supply).toEqual([newest.supply, newest.minted, newest.burned].map(Number))
+
+  const { data } = (
+    await app.inject({
+      url: '/api/v1/stablecoins/flows/export?from=1d',
+      headers: { authorization: `Bearer ${SUBSCRIPTION_KEY}` },
+    })
+  ).json()
+  const first = JSON.parse(flows)[0]
+  const own = data.filter((flow: { from: string; to: string }) => flow.from === first.from && flow.to === first.to)
+  expect(Number(first.flows)).toBe(own.length)
+  const usd = own.reduce((sum: number, { usd_value }: { usd_value: string | null }) => sum + Number(usd_value ?? 0), 0)
+  expect(Number(first.usd)).toBeCloseTo(usd, 5)
+})
+
+test('every recipe is one of these', () => {
+  expect([...new Set(codeBlocks('RECIPES.md').map(({ heading }) => heading))]).toEqual([
+    'curl',
+    'TypeScript',
+    'A typed client',
+    'Python',
+    'DuckDB',
+  ])
+})

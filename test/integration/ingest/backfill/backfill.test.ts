@@ -1,0 +1,227 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { coverage } from '../../../../clickhouse/chain/covered-ranges.js'
+import { declaredGaps } from '../../../../clickhouse/chain/declared-gaps.js'
+import { newestBatch } from '../../../../clickhouse/chain/newest-batch.js'
+import { FAMILIES } from '../../../../clickhouse/facts/facts.js'
+import { backfillAll, startBackfill } from '../../../support/backfill.js'
+import { stillChain, type TestChain } from '../../../support/chain.js'
+import { clickhouseRelay } from '../../../support/clickhouse-relay.js'
+import { faultyNode, OLDEST_STATE } from '../../../support/faulty-node.js'
+import { fingerprint } from '../../../support/fingerprint.js'
+import { ingestAll, startIngest } from '../../../support/ingest.js'
+import { test, withDatabase } from '../../../support/services.js'
+
+const BLOCKS = 240
+const START = 150
+const KILLS = 4
+const TIP = { START_BLOCK: `${START}` }
+
+let chain: TestChain
+/** What is there when everything was read from the first block on. */
+let expected: Record<string, unknown>
+
+beforeAll(async () => {
+  chain = await stillChain({ historyBlocks: BLOCKS })
+  expected = await withDatabase(async (env, clickhouse) => {
+    await ingestAll(env, clickhouse, chain.rpcUrl, BLOCKS)
+    return fingerprint(clickhouse)
+  })
+  expect(expected).toMatchObject({ blocks: [{ rows: `${BLOCKS}` }] })
+})
+afterAll(async () => {
+  await chain?.remove()
+})
+
+const everything = FAMILIES.map((family) => ({ family, stables: [], from_block: 1, to_block: BLOCKS }))
+
+async function stablesWithOrders(clickhouse: ClickHouseClient): Promise<string[]> {
+  const rows = await clickhouse.query({ query: 'SELECT DISTINCT base FROM dex_orders ORDER BY base', format: 'JSON' })
+  return (await rows.json<{ base: string }>()).data.map(({ base }) => base)
+}
+
+describe('ingest that begins in the middle', () => {
+  test('has the catalogue of the blocks before, and nothing else of them', async ({ clickhouseEnv, clickhouse }) => {
+    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS, TIP)
+    const found = await fingerprint(clickhouse)
+    for (const table of ['stablecoins', 'quote_token_updates', 'dex_orders'])
+      expect(found[table]).toEqual(expected[table])
+    expect(found).toMatchObject({ blocks: [{ rows: `${BLOCKS - START + 1}` }] })
+    expect(await coverage(clickhouse, {})).toEqual(
+      FAMILIES.map((family) => ({
+        family,
+        stables: [],
+        from_block: family === 'catalogue' ? 1 : START,
+        to_block: BLOCKS,
+      })),
+    )
+  })
+
+  test('does not begin at a block that may still be replaced', async ({ clickhouseEnv }) => {
+    const ingest = startIngest(clickhouseEnv, chain.rpcUrl, { START_BLOCK: `${BLOCKS - 63}` })
+    expect(await ingest.exited).toEqual({ code: 78, signal: null })
+    expect(ingest.output()).toContain(`the newest block to start from is ${BLOCKS - 64}`)
+  })
+
+  test('begins at the newest final block when asked for the head', async ({ clickhouseEnv, clickhouse }) => {
+    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS, { START_BLOCK: 'head' })
+    expect(await fingerprint(clickhouse)).toMatchObject({ blocks: [{ rows: '65' }] })
+  })
+})
+
+// Whoever finds a batch half-done watches it for a while.
+describe('a backfill', { timeout: 600_000 }, () => {
+  test.for([[[]], [['--newest-first']]])(
+    '%s makes the same as reading everything from the beginning',
+    async ([flags], { clickhouseEnv, clickhouse }) => {
+      await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS, TIP)
+      await backfillAll(clickhouseEnv, chain.rpcUrl, flags)
+      expect(await fingerprint(clickhouse)).toEqual(expected)
+      expect(await coverage(clickhouse, {})).toEqual(everything)
+      // A repeat finds nothing to do.
+      expect(await backfillAll(clickhouseEnv, chain.rpcUrl)).toContain('backfill reads 0 blocks')
+      expect(await fingerprint(clickhouse)).toEqual(expected)
+    },
+  )
+
+  test('in parts, by family, stable and range in any order, makes the same', async ({ clickhouseEnv, clickhouse }) => {
+    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS, TIP)
+    const [one, two] = await stablesWithOrders(clickhouse)
+    for (const flags of [
+      ['--only', 'pegs', '--stables', `${two}`, '--from', '35', '--to', '77'],
+      ['--only', 'logs', '--from', '50', '--to', '90', '--newest-first'],
+      ['--stables', `${one},${two}`, '--from', '70', '--to', '100'],
+      ['--only', 'state', '--from', '10', '--to', '40'],
+    ]) {
+      await backfillAll(clickhouseEnv, chain.rpcUrl, flags)
+      expect(await fingerprint(clickhouse)).not.toEqual(expected)
+    }
+    await backfillAll(clickhouseEnv, chain.rpcUrl)
+    expect(await fingerprint(clickhouse)).toEqual(expected)
+  })
+
+  test('that is killed again and again goes on where it was', async ({ clickhouseEnv, clickhouse }) => {
+    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS, TIP)
+    const newest = async () => (await newestBatch(clickhouse, { track: 'backfill' }))[0]
+    let halfDone = 0
+    for (let kill = 0; kill < KILLS; kill++) {
+      const before = (await newest())?.sequence_number ?? 0
+      const backfill = startBackfill(clickhouseEnv, chain.rpcUrl, [], { BATCH_BLOCKS: '7' })
+      // Every other time right when a batch is planned, else when one is in.
+      const isReached = async () => {
+        const batch = await newest()
+        return batch !== undefined && batch.sequence_number > before && (kill % 2 === 0 || batch.committed)
+      }
+      while (backfill.child.exitCode === null && !(await isReached()));
+      await backfill.kill('SIGKILL')
+      if ((await newest())?.committed === false) halfDone++
+    }
+    await backfillAll(clickhouseEnv, chain.rpcUrl)
+    expect(await fingerprint(clickhouse)).toEqual(expected)
+    // The kills have met what they are to meet.
+    expect(halfDone).toBeGreaterThan(0)
+  })
+
+  test('of which there are two at once does no harm: one refuses', async ({ clickhouseEnv, clickhouse }) => {
+    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS, TIP)
+    const both = [1, 2].map(() => startBackfill(clickhouseEnv, chain.rpcUrl, [], { BATCH_BLOCKS: '3' }))
+    const codes = (await Promise.all(both.map(({ exited }) => exited))).map(({ code }) => code)
+    expect(codes.sort()).toEqual([0, 78])
+    expect(both.map(({ output }) => output()).join('')).toContain('another ingest process writes to this database')
+    await backfillAll(clickhouseEnv, chain.rpcUrl)
+    expect(await fingerprint(clickhouse)).toEqual(expected)
+  })
+
+  test('of a stable that is unknown, or before ingest has begun, is refused', async ({ clickhouseEnv, clickhouse }) => {
+    const tooEarly = startBackfill(clickhouseEnv, chain.rpcUrl)
+    expect(await tooEarly.exited).toEqual({ code: 78, signal: null })
+    expect(tooEarly.output()).toContain('start ingest first')
+    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS, TIP)
+    const unknown = startBackfill(clickhouseEnv, chain.rpcUrl, ['--stables', `0x${'9'.repeat(40)}`])
+    expect(await unknown.exited).toEqual({ code: 78, signal: null })
+    expect(unknown.output()).toContain('no such stable')
+  })
+
+  test('that finds an order in the logs which the catalogue lacks stops loudly', async ({
+    clickhouseEnv,
+    clickhouse,
+  }) => {
+    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS, TIP)
+    const newest = `SELECT max(order_id) FROM dex_orders WHERE block_number < ${START}`
+    await clickhouse.command({ query: `DELETE FROM dex_orders WHERE order_id = (${newest})` })
+    const backfill = startBackfill(clickhouseEnv, chain.rpcUrl)
+    expect(await backfill.exited).toEqual({ code: 78, signal: null })
+    expect(backfill.output()).toMatch(/the catalogue of blocks \d+ to \d+ is not what their logs say: dex_orders/)
+  })
+
+  test('on a node that has dropped old states declares gaps, which another node fills', async ({
+    clickhouseEnv,
+    clickhouse,
+  }) => {
+    const pruned = await faultyNode(chain.rpcUrl, () => 'pruned')
+    await ingestAll(clickhouseEnv, clickhouse, pruned.url, BLOCKS, TIP)
+    const output = await backfillAll(clickhouseEnv, pruned.url, ['--only', 'pegs,state'])
+    await pruned.close()
+    expect(output).toContain(`pegs: ${OLDEST_STATE - 1} blocks from 1 to ${OLDEST_STATE - 1}`)
+    const gaps = await declaredGaps(clickhouse, {})
+    expect(gaps).toEqual(
+      ['pegs', 'state'].map((family) => ({
+        family,
+        from_block: 1,
+        to_block: OLDEST_STATE - 1,
+        reason: expect.stringContaining('missing trie node'),
+      })),
+    )
+    const ranges = (await coverage(clickhouse, {})).filter(({ family }) => family === 'pegs')
+    expect(ranges).toEqual([{ family: 'pegs', stables: [], from_block: OLDEST_STATE, to_block: BLOCKS }])
+
+    await backfillAll(clickhouseEnv, chain.rpcUrl)
+    expect(await fingerprint(clickhouse)).toEqual(expected)
+    expect(await coverage(clickhouse, {})).toEqual(everything)
+  })
+
+  test('on a node that has dropped old states reads the logs, and says that flows have no value', async ({
+    clickhouseEnv,
+    clickhouse,
+  }) => {
+    const pruned = await faultyNode(chain.rpcUrl, () => 'pruned')
+    await ingestAll(clickhouseEnv, clickhouse, pruned.url, BLOCKS, TIP)
+    await backfillAll(clickhouseEnv, pruned.url)
+    await pruned.close()
+    const found = await fingerprint(clickhouse)
+    for (const table of ['blocks', 'supply_events', 'stablecoins', 'dex_orders'])
+      expect(found[table]).toEqual(expected[table])
+    const counted = await clickhouse.query({
+      query: `SELECT countIf(usd_micros IS NULL AND block_number < ${OLDEST_STATE}) > 0 AS old, toUInt32(count()) AS flows FROM flows`,
+      format: 'JSONEachRow',
+    })
+    const [{ rows }] = expected.flows as [{ rows: string }]
+    expect(await counted.json()).toEqual([{ old: 1, flows: Number(rows) }])
+    const gaps = await declaredGaps(clickhouse, {})
+    expect(gaps.filter(({ family }) => family === 'logs').every(({ to_block }) => to_block < OLDEST_STATE)).toBe(true)
+    expect(gaps.map(({ family }) => family)).toContain('logs')
+  })
+
+  test('that is killed before it has declared a gap declares it with the next run', async ({
+    clickhouseEnv,
+    clickhouse,
+  }) => {
+    const pruned = await faultyNode(chain.rpcUrl, () => 'pruned')
+    const relay = await clickhouseRelay(clickhouseEnv.CLICKHOUSE_URL)
+    await ingestAll(clickhouseEnv, clickhouse, pruned.url, BLOCKS, TIP)
+    relay.hold('insert_ingest_gaps')
+    const held = startBackfill({ ...clickhouseEnv, CLICKHOUSE_URL: relay.url }, pruned.url, ['--only', 'logs'])
+    await expect.poll(() => relay.asked('insert_ingest_gaps') || held.child.exitCode, { timeout: 120_000 }).toBe(true)
+    await held.kill('SIGKILL')
+    await relay.close()
+    const [batch] = await newestBatch(clickhouse, { track: 'backfill' })
+    expect(await declaredGaps(clickhouse, {})).toEqual([])
+    await backfillAll(clickhouseEnv, pruned.url, ['--only', 'logs'])
+    await pruned.close()
+    const gaps = await declaredGaps(clickhouse, {})
+    expect(gaps.filter(({ from_block }) => from_block === batch?.from_block)).toEqual([
+      { family: 'logs', from_block: batch?.from_block, to_block: batch?.to_block, reason: expect.any(String) },
+    ])
+    expect((await fingerprint(clickhouse)).blocks).toEqual(expected.blocks)
+  })
+})

@@ -1,0 +1,117 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { newestBlock } from '../../../../clickhouse/chain/newest-block.js'
+import { migrate } from '../../../../clickhouse/migrations/migrate.js'
+import { connect } from '../../../../clickhouse/store/client.js'
+import type { ClickHouseEnv } from '../../../../clickhouse/store/env.js'
+import { type Embedded, spawnEmbedded } from '../../../../local/engine/spawn.js'
+import { resumeChain, stillChain, type TestChain } from '../../../support/chain.js'
+import { fingerprint } from '../../../support/fingerprint.js'
+import { ingestAll, ingestedTo, startIngest } from '../../../support/ingest.js'
+import { test } from '../../../support/services.js'
+
+const KILLS = 10
+const BLOCKS = 600
+/** Small batches: a kill then falls between any two inserts of some batch. */
+const SLOWLY = { BATCH_BLOCKS: '15' }
+
+let chain: TestChain
+let dataDir: string
+let engine: Embedded
+let env: ClickHouseEnv
+
+/** An engine that may be killed: always the embedded one, whatever the other tests use. */
+const startEngine = (port?: number): Promise<Embedded> =>
+  spawnEmbedded({ dataDir, ...(port !== undefined && { port }), user: 'default', password: 'crash' })
+
+const killed = async (process: Embedded): Promise<void> => {
+  process.child.kill('SIGKILL')
+  await process.exited
+}
+
+beforeAll(async () => {
+  chain = await stillChain({ historyBlocks: BLOCKS })
+  dataDir = await mkdtemp(join(tmpdir(), 'plumbline-crash-'))
+  engine = await startEngine()
+})
+
+afterAll(async () => {
+  await engine?.stop()
+  await chain?.remove()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+/** Lets `disturb` run ten times while ingest catches up, at moments that differ, and returns what is there in the end. */
+async function disturbed(
+  database: string,
+  disturb: (ingest: ReturnType<typeof startIngest>) => Promise<ReturnType<typeof startIngest>>,
+) {
+  env = {
+    CLICKHOUSE_URL: engine.url,
+    CLICKHOUSE_USER: 'default',
+    CLICKHOUSE_PASSWORD: 'crash',
+    CLICKHOUSE_DATABASE: database,
+  }
+  await migrate(env)
+  const clickhouse = connect(env, { application: 'plumbline-test' })
+  let ingest = startIngest(env, chain.rpcUrl, SLOWLY)
+  let whileBehind = 0
+  for (let kill = 0; kill < KILLS; kill++) {
+    // The process needs about 0.4 s to begin; from then on, every moment is as good as another.
+    await sleep(450 + 37 * kill)
+    const [newest] = await newestBlock(clickhouse, {})
+    if (ingest.child.exitCode === null && (newest?.block_number ?? 0) < BLOCKS) whileBehind++
+    ingest = await disturb(ingest)
+  }
+  await ingestedTo(clickhouse, BLOCKS, ingest, 120)
+  await ingest.kill('SIGTERM')
+  const found = await fingerprint(clickhouse)
+  await clickhouse.close()
+  expect(whileBehind).toBe(KILLS)
+  return found
+}
+
+test('kill -9 of ingest ten times while it catches up changes no row and no window', async ({
+  clickhouseEnv,
+  clickhouse,
+}) => {
+  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS)
+  const expected = await fingerprint(clickhouse)
+  const found = await disturbed('killed_ingest', async (ingest) => {
+    await ingest.kill('SIGKILL')
+    return startIngest(env, chain.rpcUrl, SLOWLY)
+  })
+  expect(found).toEqual(expected)
+})
+
+test('kill -9 of the engine ten times while ingest writes changes no row and no window', async ({
+  clickhouseEnv,
+  clickhouse,
+}) => {
+  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS)
+  const expected = await fingerprint(clickhouse)
+  const found = await disturbed('killed_engine', async (ingest) => {
+    await killed(engine)
+    engine = await startEngine(Number(new URL(engine.url).port))
+    return ingest
+  })
+  expect(found).toEqual(expected)
+})
+
+test('kill -9 of ingest, the engine and the chain together, ten times, changes no row and no window', async ({
+  clickhouseEnv,
+  clickhouse,
+}) => {
+  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS)
+  const expected = await fingerprint(clickhouse)
+  const found = await disturbed('killed_everything', async (ingest) => {
+    chain.child.kill('SIGKILL')
+    await Promise.all([ingest.kill('SIGKILL'), killed(engine)])
+    ;[chain, engine] = await Promise.all([resumeChain(chain), startEngine(Number(new URL(engine.url).port))])
+    return startIngest(env, chain.rpcUrl, SLOWLY)
+  })
+  expect(found).toEqual(expected)
+})

@@ -1,0 +1,181 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { newestBlock } from '../../../../clickhouse/chain/newest-block.js'
+import { migrate } from '../../../../clickhouse/migrations/migrate.js'
+import { connect } from '../../../../clickhouse/store/client.js'
+import { spawnEmbedded } from '../../../../local/engine/spawn.js'
+import { stillChain, type TestChain } from '../../../support/chain.js'
+import { type Fault, faultyNode, PASSING_FAULTS, seededFaults } from '../../../support/faulty-node.js'
+import { fingerprint } from '../../../support/fingerprint.js'
+import { ingestAll, ingestedTo, startIngest } from '../../../support/ingest.js'
+import { test, withDatabase } from '../../../support/services.js'
+
+const IMPATIENT = { RPC_TIMEOUT_MS: '700', BATCH_BLOCKS: '10', RPC_ATTEMPTS: '8' }
+/** Faults that strike whatever was asked, or what is asked most of the time. */
+const ANY_ANSWER: readonly Fault[] = [
+  'refused',
+  'slow',
+  'silent',
+  'rate-limited',
+  'rate-limited-without-an-end',
+  'reset',
+  'garbage',
+  'cut-call',
+]
+const SEED = Number(process.env.FAULT_SEED ?? 1)
+/** Enough to meet every kind of call several times. */
+const FAULTY_REQUESTS = 80
+let chain: TestChain
+/** What an undisturbed run takes in. */
+let expected: unknown
+
+beforeAll(async () => {
+  chain = await stillChain({ historyBlocks: 120 })
+  expected = await withDatabase(async (env, clickhouse) => {
+    await ingestAll(env, clickhouse, chain.rpcUrl, chain.head)
+    return fingerprint(clickhouse)
+  })
+  expect(expected).toMatchObject({ blocks: [{ rows: '120' }] })
+})
+afterAll(async () => {
+  await chain?.remove()
+})
+
+// Most of their time is waiting.
+test.concurrent.for(PASSING_FAULTS)(
+  'a node whose answers are now and then %s changes nothing',
+  async (fault, { clickhouseEnv, clickhouse }) => {
+    // A fault in what is said strikes only answers that say such a thing. Drawn, since one that comes at every second
+    // request meets the same call of a repeated pair for ever; and over at some time, since what is drawn may do so too.
+    const drawn = seededFaults(SEED, { [fault]: ANY_ANSWER.includes(fault) ? 1 / 7 : 1 / 2 })
+    const node = await faultyNode(chain.rpcUrl, (request) => (request < FAULTY_REQUESTS ? drawn(request) : 'none'))
+    const ingest = startIngest(clickhouseEnv, node.url, { ...IMPATIENT, RPC_ATTEMPTS: '25' })
+    await ingestedTo(clickhouse, chain.head, ingest, 110)
+    await ingest.kill('SIGTERM')
+    await node.close()
+    expect(await fingerprint(clickhouse), `FAULT_SEED=${SEED}`).toEqual(expected)
+    // An older head is no failure: whether a missing block shows it depends on the moment.
+    if (fault !== 'lagging') expect(ingest.output()).toContain('failed')
+  },
+)
+
+test('a node with faults of all kinds, drawn by chance, changes nothing', async ({ clickhouseEnv, clickhouse }) => {
+  const rates = Object.fromEntries(PASSING_FAULTS.map((fault) => [fault, 0.015]))
+  const node = await faultyNode(chain.rpcUrl, seededFaults(SEED, rates))
+  const ingest = startIngest(clickhouseEnv, node.url, IMPATIENT)
+  await ingestedTo(clickhouse, chain.head, ingest, 110)
+  await ingest.kill('SIGTERM')
+  await node.close()
+  expect(await fingerprint(clickhouse), `FAULT_SEED=${SEED}`).toEqual(expected)
+  expect(ingest.output()).toContain('failed')
+})
+
+test('a node whose chain id changes is found out, and nothing is written for the other chain', async ({
+  clickhouseEnv,
+  clickhouse,
+}) => {
+  // From its first look at the chain on, or at any later one.
+  const fresh = await faultyNode(chain.rpcUrl, (request) => (request === 0 ? 'other-chain' : 'none'))
+  const confused = startIngest(clickhouseEnv, fresh.url, IMPATIENT)
+  expect(await confused.exited).toEqual({ code: 78, signal: null })
+  expect(confused.output()).toMatch(/ingest stops: .*chain 8022442\b/)
+  await fresh.close()
+  expect(await fingerprint(clickhouse)).toMatchObject({ blocks: [{ rows: '0' }] })
+
+  const node = await faultyNode(chain.rpcUrl, () => 'none')
+  const ingest = startIngest(clickhouseEnv, node.url, IMPATIENT)
+  await ingestedTo(clickhouse, chain.head, ingest)
+  node.faults = () => 'other-chain'
+  expect(await ingest.exited).toEqual({ code: 78, signal: null })
+  expect(ingest.output()).toMatch(/ingest stops: .*chain 8022442\b/)
+  await node.close()
+  expect(await fingerprint(clickhouse)).toEqual(expected)
+})
+
+test('a node that stays away ends ingest loudly, and later it goes on', async ({ clickhouseEnv, clickhouse }) => {
+  const node = await faultyNode(chain.rpcUrl, (request) => (request > 12 ? 'refused' : 'none'))
+  const ingest = startIngest(clickhouseEnv, node.url, { ...IMPATIENT, RPC_ATTEMPTS: '3' })
+  expect(await ingest.exited).toEqual({ code: 1, signal: null })
+  expect(ingest.output()).toMatch(/ingest stops: .* failed 3 times/)
+  node.faults = () => 'none'
+  const next = startIngest(clickhouseEnv, node.url, IMPATIENT)
+  await ingestedTo(clickhouse, chain.head, next)
+  await next.kill('SIGTERM')
+  await node.close()
+  expect(await fingerprint(clickhouse)).toEqual(expected)
+})
+
+test('a log list that is always cut is never written', async ({ clickhouseEnv, clickhouse }) => {
+  const node = await faultyNode(chain.rpcUrl, () => 'cut-logs')
+  const ingest = startIngest(clickhouseEnv, node.url, { ...IMPATIENT, RPC_ATTEMPTS: '3' })
+  expect(await ingest.exited).toEqual({ code: 1, signal: null })
+  await node.close()
+  expect(ingest.output()).toMatch(/ingest stops: .*the logs of block \d+/)
+  expect(await fingerprint(clickhouse)).toMatchObject({
+    blocks: [{ rows: '0' }],
+    peg_samples: [{ rows: '0' }],
+    flows: [{ rows: '0' }],
+  })
+})
+
+test('another chain is refused with both chains named, and the database stays as it is', async ({
+  clickhouseEnv,
+  clickhouse,
+}) => {
+  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+  const other = await stillChain({ historyBlocks: 30, seed: 2, blockSeconds: 30 })
+  try {
+    const ingest = startIngest(clickhouseEnv, other.rpcUrl)
+    expect(await ingest.exited).toEqual({ code: 78, signal: null })
+    expect(ingest.output()).toContain(chain.genesisHash)
+    expect(ingest.output()).toContain(other.genesisHash)
+    expect(await fingerprint(clickhouse)).toEqual(expected)
+  } finally {
+    await other.remove()
+  }
+})
+
+test('a second ingest on the same database is refused, and nothing is counted twice', async ({
+  clickhouseEnv,
+  clickhouse,
+}) => {
+  const both = [1, 2].map(() => startIngest(clickhouseEnv, chain.rpcUrl, { BATCH_BLOCKS: '7' }))
+  const ended = await Promise.race(both.map(({ exited }, i) => exited.then((how) => ({ ...how, i }))))
+  expect(ended.code).toBe(78)
+  expect(both[ended.i]?.output()).toContain('another ingest process writes to this database')
+  const survivor = both[1 - ended.i] as (typeof both)[number]
+  await ingestedTo(clickhouse, chain.head, survivor)
+  await survivor.kill('SIGTERM')
+  expect(await fingerprint(clickhouse)).toEqual(expected)
+})
+
+describe('ClickHouse goes away', () => {
+  test('ingest waits and catches up, and nothing is lost', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'plumbline-away-'))
+    const options = { dataDir, user: 'default', password: 'away' }
+    let engine = await spawnEmbedded(options)
+    const env = {
+      CLICKHOUSE_URL: engine.url,
+      CLICKHOUSE_USER: 'default',
+      CLICKHOUSE_PASSWORD: 'away',
+      CLICKHOUSE_DATABASE: 'away',
+    }
+    await migrate(env)
+    const clickhouse = connect(env, { application: 'plumbline-test' })
+    const ingest = startIngest(env, chain.rpcUrl, { BATCH_BLOCKS: '5' })
+    while ((await newestBlock(clickhouse, {})).length === 0) await sleep(20)
+    await engine.stop()
+    await sleep(30_000)
+    expect(ingest.child.exitCode).toBeNull()
+    engine = await spawnEmbedded({ ...options, port: Number(new URL(engine.url).port) })
+    await ingestedTo(clickhouse, chain.head, ingest)
+    await ingest.kill('SIGTERM')
+    expect(await fingerprint(clickhouse)).toEqual(expected)
+    await clickhouse.close()
+    await engine.stop()
+    await rm(dataDir, { recursive: true, force: true })
+  })
+})

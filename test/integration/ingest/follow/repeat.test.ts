@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ClickHouseClient } from '@clickhouse/client'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { newestBatch } from '../../../../clickhouse/chain/newest-batch.js'
+import { factTables } from '../../../../clickhouse/facts/facts.js'
+import type { ClickHouseEnv } from '../../../../clickhouse/store/env.js'
+import { stillChain, type TestChain } from '../../../support/chain.js'
+import { fingerprint } from '../../../support/fingerprint.js'
+import { ingestAll, startIngest } from '../../../support/ingest.js'
+import { test } from '../../../support/services.js'
+
+let chain: TestChain
+
+beforeAll(async () => {
+  chain = await stillChain({ historyBlocks: 120 })
+})
+afterAll(async () => {
+  await chain?.remove()
+})
+
+const FROM = '(SELECT min(block_time) FROM blocks WHERE block_number >= {from: UInt64})'
+/** Rows of a view's table that belong to a batch. */
+const LOST: Readonly<Record<string, string>> = {
+  peg_minutes: `minute_end >= ${FROM} AND stable NOT LIKE '%a'`,
+  flow_buckets: `window_start >= ${FROM}`,
+  flow_edge_starts: `(from_token, to_token) IN (SELECT from_token, to_token FROM flows GROUP BY ALL HAVING min(block_number) >= {from: UInt64})`,
+}
+
+/** As if ingest had been killed before it noted the end of its newest batch. */
+const forgetCommit = (clickhouse: ClickHouseClient) =>
+  clickhouse.command({
+    query: `DELETE FROM ingest_batches WHERE state = 'committed' AND track = 'tip'
+            AND sequence_number = (SELECT max(sequence_number) FROM ingest_batches WHERE track = 'tip')`,
+  })
+
+/** Lets ingest repeat its newest batch. */
+async function repeatBatch(env: ClickHouseEnv, clickhouse: ClickHouseClient): Promise<void> {
+  const ingest = startIngest(env, chain.rpcUrl)
+  const isCommitted = async () => (await newestBatch(clickhouse, { track: 'tip' }))[0]?.committed
+  while (ingest.child.exitCode === null && !(await isCommitted())) await sleep(50)
+  await ingest.kill('SIGTERM')
+}
+
+// What a kill leaves behind in the moment between the note of an insert's token and its rows.
+test.for([
+  ['a table', ['flows', 'supply_events']],
+  ['the samples', ['peg_samples']],
+  ['the view behind the samples', ['peg_minutes']],
+  ['the buckets behind the flows', ['flow_buckets']],
+  ['the starts of the edges', ['flow_edge_starts']],
+  [
+    'everything',
+    [
+      'blocks',
+      'peg_samples',
+      'peg_minutes',
+      'depth_samples',
+      'flows',
+      'flow_buckets',
+      'flow_edge_starts',
+      'dex_orders',
+      'supply_events',
+      'fees_paid',
+      'state_reads',
+    ],
+  ],
+] as const)(
+  'a batch that is repeated finds out that %s lost its rows though their token is known',
+  async ([, tables], { clickhouseEnv, clickhouse }) => {
+    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+    const expected = await fingerprint(clickhouse)
+    const [last] = await newestBatch(clickhouse, { track: 'tip' })
+    const from = last?.from_block ?? 0
+    const run = (query: string) => clickhouse.command({ query, query_params: { from } })
+    await forgetCommit(clickhouse)
+    for (const table of tables) {
+      await run(`DELETE FROM ${table} WHERE ${LOST[table] ?? 'block_number >= {from: UInt64}'}`)
+    }
+    expect(await fingerprint(clickhouse)).not.toEqual(expected)
+
+    await repeatBatch(clickhouseEnv, clickhouse)
+    expect(await fingerprint(clickhouse)).toEqual(expected)
+  },
+)
+
+// A backfill's inserts push out the tokens of the tip's; a copy of a database has none.
+test('a batch that is repeated when the tokens of its inserts are forgotten is there once', async ({
+  clickhouseEnv,
+  clickhouse,
+}) => {
+  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+  const expected = await fingerprint(clickhouse)
+  await forgetCommit(clickhouse)
+  for (const table of [...factTables, 'peg_minutes', 'flow_buckets', 'flow_edge_starts']) {
+    for (const window of [0, 1000])
+      await clickhouse.command({
+        query: `ALTER TABLE ${table} MODIFY SETTING non_replicated_deduplication_window = ${window}`,
+      })
+  }
+  await repeatBatch(clickhouseEnv, clickhouse)
+  expect(await fingerprint(clickhouse)).toEqual(expected)
+})

@@ -1,0 +1,70 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { numberToHex } from 'viem'
+import { expect } from 'vitest'
+import { z } from 'zod'
+import { RawHeader } from '../../../../ingest/sources/answers.js'
+import { test } from '../../../support/bare-chain.js'
+import { rpcOf } from '../../../support/rpc.js'
+
+test('a thousand calls at once are a few requests at a time, and each has its own answer', async ({ bareChain }) => {
+  const chain = await bareChain()
+  for (let i = 0; i < 3; i++) await chain.mine()
+  let [requests, open, most] = [0, 0, 0]
+  let eightAsk = () => {}
+  // Nobody is answered before eight have asked and any others have had the time of some answers to ask as well.
+  const eight = new Promise<void>((resolve) => {
+    eightAsk = resolve
+  }).then(async () => {
+    for (let i = 0; i < 50; i++) await chain.rpc.call('eth_chainId')
+  })
+  const server = createServer(async (request, response) => {
+    requests++
+    most = Math.max(most, ++open)
+    if (open === 8) eightAsk()
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    await eight
+    const headers = { 'content-type': 'application/json' }
+    const answer = await (await fetch(chain.rpcUrl, { method: 'POST', headers, body: Buffer.concat(chunks) })).text()
+    open--
+    response.writeHead(200, headers).end(answer)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  try {
+    const rpc = rpcOf(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    const numbers = Array.from({ length: 1000 }, (_, i) => i % 4)
+    const headers = await Promise.all(
+      numbers.map((number) => rpc.request('eth_getBlockByNumber', [numberToHex(number), false], RawHeader)),
+    )
+    expect(headers.map(({ number }) => number)).toEqual(numbers)
+    expect(most).toBe(8)
+    expect(requests).toBeLessThan(100)
+  } finally {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+})
+
+test('a failure is told in one line, with its reason and without the request or the key in the URL', async ({
+  bareChain,
+}) => {
+  const chain = await bareChain()
+  const key = 'k3y'
+  const failureAt = async (url: string, method: string, params: unknown[]): Promise<string> => {
+    const rpc = rpcOf(url)
+    const read = rpc.persist('read it', () => rpc.request(method, params, z.unknown()))
+    return String(await read.catch((error: Error) => error.message))
+  }
+  const params = [{ to: `0x${'00'.repeat(20)}`, data: `0x${'ab'.repeat(5000)}` }, '0xffff']
+  const refused = await failureAt(`${chain.rpcUrl}/?key=${key}`, 'eth_call', params)
+  await chain.stop()
+  const gone = await failureAt(`${chain.rpcUrl}/?key=${key}`, 'eth_call', params)
+  expect(refused).toMatch(/^read it failed 1 times: .*block/i)
+  expect(gone).toMatch(/^read it failed 1 times: .*request failed/i)
+  for (const message of [refused, gone]) {
+    expect(message).not.toContain('\n')
+    expect(message).not.toContain(key)
+    expect(message).not.toContain('abab')
+  }
+})

@@ -1,0 +1,76 @@
+import { encodeFunctionData, type Hex, numberToHex } from 'viem'
+import { Abis, Addresses } from 'viem/tempo'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { stillChain, type TestChain } from '../../../support/chain.js'
+import { ingestAll } from '../../../support/ingest.js'
+import { test } from '../../../support/services.js'
+
+let chain: TestChain
+
+beforeAll(async () => {
+  chain = await stillChain({ historyBlocks: 180 })
+})
+afterAll(async () => {
+  await chain?.remove()
+})
+
+type StoredFlow = {
+  from_token: string
+  to_token: string
+  amount_in_raw: string
+  amount_out_raw: string
+  usd_micros: string | null
+  block_number: number
+}
+
+/** What one token sells for at the end of a block in micro-units of pathUSD, asked of the node; null: it does not. */
+async function sellPrice(token: string, block: number): Promise<bigint | null> {
+  if (token === Addresses.pathUsd) return 1_000_000n
+  const data = encodeFunctionData({
+    abi: Abis.stablecoinDex,
+    functionName: 'quoteSwapExactAmountIn',
+    args: [token as Hex, Addresses.pathUsd, 1_000_000n],
+  })
+  const response = await fetch(chain.rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'eth_call',
+      params: [{ to: Addresses.stablecoinDex, data }, numberToHex(block)],
+    }),
+  })
+  const { result } = (await response.json()) as { result?: string }
+  return result === undefined ? null : BigInt(result)
+}
+
+test('every swap is worth what went in at the price of its block, or what came out where that has none', async ({
+  clickhouseEnv,
+  clickhouse,
+}) => {
+  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+  const answer = await clickhouse.query({
+    query: `SELECT from_token, to_token, toString(amount_in_raw) AS amount_in_raw, toString(amount_out_raw) AS amount_out_raw,
+                   toString(usd_micros) AS usd_micros, toUInt32(block_number) AS block_number
+            FROM flows WHERE kind = 'swap' ORDER BY block_number, log_index`,
+    format: 'JSONEachRow',
+  })
+  const flows = await answer.json<StoredFlow>()
+  const expected: StoredFlow[] = []
+  const priced = { in: 0, out: 0 }
+  for (const flow of flows) {
+    const before = await sellPrice(flow.from_token, flow.block_number)
+    const after = await sellPrice(flow.to_token, flow.block_number)
+    const value =
+      before !== null
+        ? (BigInt(flow.amount_in_raw) * before) / 1_000_000n
+        : after !== null
+          ? (BigInt(flow.amount_out_raw) * after) / 1_000_000n
+          : null
+    priced[before !== null ? 'in' : 'out']++
+    expected.push({ ...flow, usd_micros: value?.toString() ?? null })
+  }
+  expect(flows).toEqual(expected)
+  expect(priced.in).toBeGreaterThan(100)
+})

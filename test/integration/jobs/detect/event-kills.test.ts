@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ClickHouseClient } from '@clickhouse/client'
+import { expect } from 'vitest'
+import { SLOT_JOBS } from '../../../../clickhouse/jobs/periods.js'
+import { findDueSlots } from '../../../../jobs/schedule/run-slots.js'
+import { randomFor } from '../../../../local/chain/random.js'
+import { inOrder, storedEvents, toldBreaks } from '../../../support/events.js'
+import { expectAnomalies, storedFlows } from '../../../support/flow-anomalies.js'
+import { wildFlows } from '../../../support/flow-market.js'
+import { jobsDone, startJobs, until } from '../../../support/jobs/process.js'
+import { flowAnomaliesOracle, type OracleAnomaly } from '../../../support/oracle/flow-anomalies.js'
+import { addFacts } from '../../../support/rows.js'
+import { test } from '../../../support/services.js'
+import { addMarket, blockTimes, wildSamples } from '../../../support/wild-market.js'
+
+const KILLS = Number(process.env.KILL_ROUNDS ?? 4)
+const SEED = Number(process.env.FAULT_SEED ?? 1)
+const DAY = 86_400
+/** A few slots of each job: enough to be killed in, and few enough to be made up for in the end. */
+const ROUND_SECONDS = KILLS > 10 ? 600 : 1800
+const MOST_SLOTS_BEFORE_KILL = 5
+const STABLES = 2
+/** Short, as every process has to wait for that of the one before it, and long enough for a busy machine to renew it. */
+const JOBS_LEASE_SECONDS = '4'
+
+const DETECTORS = SLOT_JOBS.filter(({ name }) => name === 'peg-events' || name === 'flow-anomalies')
+const isDue = async (clickhouse: ClickHouseClient): Promise<boolean> => {
+  for (const job of DETECTORS) if ((await findDueSlots(clickhouse, job, SLOT_JOBS, 1)).length > 0) return true
+  return false
+}
+
+/** An order that does not depend on figures. */
+const byWindow = (a: OracleAnomaly, b: OracleAnomaly): number =>
+  `${a.window_start} ${a.from_token} ${a.to_token}`.localeCompare(`${b.window_start} ${b.from_token} ${b.to_token}`)
+
+const doneSlots = async (clickhouse: ClickHouseClient): Promise<number> => {
+  const query = "SELECT toUInt32(count()) AS runs FROM job_runs WHERE state = 'done'"
+  return (await (await clickhouse.query({ query, format: 'JSONEachRow' })).json<{ runs: number }>())[0]?.runs ?? 0
+}
+
+test(
+  'kill -9 of the detectors at random moments leaves no event out and tells none twice',
+  async ({ clickhouseEnv, clickhouse }) => {
+    const random = randomFor(SEED, 'kills of detectors')
+    const seconds = KILLS * ROUND_SECONDS
+    const start = Math.floor(Date.now() / 900_000) * 900 - seconds - 3600 + 60
+    const times = blockTimes(SEED, start, seconds)
+    const samples = wildSamples(SEED, STABLES, times)
+    // Some of them before the first block, so that there is a baseline.
+    const flows = wildFlows(1, start - DAY, start + seconds)
+    await addFacts(clickhouse, { flows: flows.filter(({ block_time }) => block_time < start) })
+    const addRound = async (from: number, to: number): Promise<void> => {
+      const isOfRound = ({ block_time }: { block_time: number }) => block_time >= from && block_time < to
+      const own = times.filter((block_time) => isOfRound({ block_time }))
+      await addFacts(clickhouse, { flows: flows.filter(isOfRound) })
+      await addMarket(clickhouse, samples.filter(isOfRound), own, times.indexOf(own[0] ?? 0) + 1)
+    }
+    let atWork = 0
+    for (let kill = 0; kill < KILLS; kill++) {
+      await addRound(start + kill * ROUND_SECONDS, start + (kill + 1) * ROUND_SECONDS)
+      const before = await doneSlots(clickhouse)
+      const jobs = startJobs(clickhouseEnv, { JOBS_LEASE_SECONDS }, DETECTORS)
+      const enough = before + random.int(1, MOST_SLOTS_BEFORE_KILL)
+      await until('it does slots', async () => (await doneSlots(clickhouse)) >= enough, [jobs])
+      await sleep(random.next() * 100)
+      await jobs.kill('SIGKILL')
+      if (await isDue(clickhouse)) atWork++
+    }
+    expect(atWork).toBeGreaterThan(KILLS / 2)
+    const jobs = startJobs(clickhouseEnv, { JOBS_LEASE_SECONDS }, DETECTORS)
+    await jobsDone(clickhouse, jobs, 600 + KILLS * 20, DETECTORS)
+    await jobs.kill('SIGTERM')
+
+    const last = times.at(-1) ?? 0
+    const events = await storedEvents(clickhouse)
+    const ofPegs = events.filter(({ type }) => type.startsWith('peg_break.'))
+    const told = toldBreaks(samples, Math.floor((last - 1) / 120) * 120)
+    expect(told.length).toBeGreaterThan(KILLS)
+    expect(inOrder(ofPegs), `FAULT_SEED=${SEED}`).toEqual(inOrder(told))
+    const anomalies = flowAnomaliesOracle(
+      await storedFlows(clickhouse),
+      Math.floor(start / 900) * 900,
+      Math.floor((last - 1) / 900) * 900,
+    )
+    expect(anomalies).not.toEqual([])
+    const found = events.filter(({ type }) => type === 'flow_anomaly.detected').map(({ data }) => data as OracleAnomaly)
+    expectAnomalies(found.sort(byWindow), anomalies.sort(byWindow), `FAULT_SEED=${SEED}`)
+    console.log(
+      `${KILLS} kills, ${atWork} at work: ${told.length} events of peg breaks and ${anomalies.length} anomalies, each once; ` +
+        `${(events.at(-1)?.sequence ?? 0) - events.length} numbers left out`,
+    )
+  },
+  900_000 + KILLS * 60_000,
+)

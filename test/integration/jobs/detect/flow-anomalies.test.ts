@@ -1,0 +1,216 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { expect } from 'vitest'
+import { insertFacts } from '../../../../clickhouse/facts/facts.js'
+import { removeFacts } from '../../../../clickhouse/facts/remove-facts.js'
+import type { Flow } from '../../../../clickhouse/flows/flows.js'
+import { settleViews } from '../../../../clickhouse/rebuild/settle-views.js'
+import { randomFor } from '../../../../local/chain/random.js'
+import { test as base } from '../../../support/app.js'
+import {
+  anomaliesOf,
+  expectAnomalies,
+  FLOW_ANOMALIES_JOB as JOB,
+  storedFlows,
+} from '../../../support/flow-anomalies.js'
+import { timesOf, wildFlows } from '../../../support/flow-market.js'
+import { flowAnomaliesOracle } from '../../../support/oracle/flow-anomalies.js'
+import { addBlocks, addFacts, flow, stableAddress } from '../../../support/rows.js'
+import { withDatabase } from '../../../support/services.js'
+import { runSlots, slotsOf } from '../../../support/slots.js'
+
+const WINDOW = 900
+const DAY = 86_400
+
+const test = base.extend<{ end: number }>({
+  // The end of a window, some hours ago.
+  end: async ({ clock }, use) => use(Math.floor(clock.now.getTime() / 900_000) * 900 - 20 * WINDOW),
+})
+
+/** Blocks are numbered by their time. */
+async function addMarket(clickhouse: ClickHouseClient, flows: readonly Flow[], until: number): Promise<void> {
+  const rows = [...timesOf(flows), until].map((block_time) => ({
+    block_number: block_time,
+    block_time,
+    block_hash: `${block_time}`,
+    parent_hash: '',
+    tx_count: 1,
+    log_count: 1,
+  }))
+  await insertFacts(clickhouse, 'blocks', rows, `blocks until ${until}`)
+  await addFacts(clickhouse, { flows: [...flows] })
+}
+
+/** All that the detector has written, but for the revision under which it did. */
+async function stored(clickhouse: ClickHouseClient): Promise<unknown[]> {
+  const result = await clickhouse.query({
+    query: 'SELECT * EXCEPT revision FROM flow_anomalies FINAL ORDER BY window_start, from_token, to_token',
+    format: 'JSONEachRow',
+  })
+  return result.json()
+}
+
+/** USD of the windows before the scored one, the newest last, and of that one; null has flows without a value, 0 none. */
+type Case = [baseline: (number | null)[], observed: number | null, z: number | null]
+
+test('what is scored and from where on it is an anomaly, to the millionth of a dollar', async ({
+  app,
+  clickhouse,
+  end,
+}) => {
+  const ten12 = Array.from({ length: 10 }, (_, i) => (i % 2 ? 12 : 10))
+  const cases: Case[] = [
+    // Mean 11, standard deviation 1.
+    [ten12, 14, 3],
+    [ten12, 13.999999, null],
+    [ten12, 8, -3],
+    [ten12, 8.000001, null],
+    // A window in which nothing flows.
+    [ten12, 0, -11],
+    // Nine observations.
+    [ten12.slice(1), 1000, null],
+    // Ten of 100 and ten windows without a flow, after the first: mean and standard deviation 50.
+    [Array.from({ length: 20 }, (_, i) => (i % 2 ? 0 : 100)), 200, 3],
+    [Array.from({ length: 20 }, (_, i) => (i % 2 ? 0 : 100)), 199.999999, null],
+    // The same, but the edge began with its second half.
+    [Array.from({ length: 19 }, (_, i) => (i % 2 ? 100 : 0)), 198.6, null],
+    // What never varied has no score.
+    [Array(20).fill(7), 1000, null],
+    // Windows whose flows have no value are unknown: as if they were not there, but for the edge's start.
+    [[...ten12, null, null, null], 14, 3],
+    [[null, ...ten12], 14, 3],
+    [[...ten12.slice(1), null], 1000, null],
+    [ten12, null, null],
+    // More than seven days ago: only the start counts, so that all of 672 windows are there.
+    [
+      [1_000_000, ...Array(672).fill(0), ...ten12].slice(0, 683),
+      14,
+      (14 * 672 - 110) / Math.sqrt(672 * 1220 - 110 ** 2),
+    ],
+  ]
+  const flows = cases.flatMap(([baseline, observed], i) =>
+    [...baseline, observed].flatMap((usd, window, all) => {
+      const at = end - (all.length - window) * WINDOW
+      if (usd === 0) return []
+      const value = usd === null ? [null, null] : ['1', `${Math.round(usd * 1e6) - 1}`]
+      // One in the first second of the window, the other in the last.
+      return [0, WINDOW - 1].map((second, part) => flow(i + 1, 100, at + second, { usd_micros: value[part] ?? null }))
+    }),
+  )
+  await addMarket(clickhouse, flows, end)
+  await runSlots(clickhouse, JOB, slotsOf(JOB, end - 1, end))
+  const found = await anomaliesOf(app)
+  const scores = cases.map(
+    (_, i) => found.find(({ from_token }) => from_token === stableAddress(i + 1))?.z_score ?? null,
+  )
+  expect(scores).toEqual(cases.map(([, , z]) => (z === null ? null : expect.closeTo(z, 9))))
+  expect(found.find(({ from_token }) => from_token === stableAddress(1))).toEqual({
+    from_token: stableAddress(1),
+    to_token: stableAddress(100),
+    window_start: new Date((end - WINDOW) * 1000).toISOString().replace('.000', ''),
+    window_end: new Date(end * 1000).toISOString().replace('.000', ''),
+    observed_flow_usd: 14,
+    baseline_mean_usd: 11,
+    baseline_stddev_usd: 1,
+    z_score: 3,
+    tx_count: 2,
+    detected_at: new Date(end * 1000).toISOString().replace('.000', ''),
+    baseline_windows: 10,
+    observations: 10,
+  })
+})
+
+test('at any moment the anomalies are those that a walk through all flows finds', { timeout: 600_000 }, async ({
+  app,
+  clickhouse,
+  end,
+}) => {
+  const start = end - 9 * DAY
+  const flows = wildFlows(3, start, end)
+  await addMarket(clickhouse, flows, end)
+  const from = end - 1.5 * DAY
+  await runSlots(clickhouse, JOB, slotsOf(JOB, from, end))
+  const all = flowAnomaliesOracle(await storedFlows(clickhouse), from, end)
+  expect(all.filter(({ z_score }) => z_score > 0).length).toBeGreaterThan(10)
+  expect(all.filter(({ z_score }) => z_score < 0).length).toBeGreaterThan(3)
+
+  expectAnomalies(await anomaliesOf(app), all, 'live')
+  expectAnomalies(await anomaliesOf(app, { limit: 7 }), all, 'page by page')
+  const random = randomFor(3, 'moments')
+  for (let i = 0; i < 200; i++) {
+    const asOf = random.chance(0.3) ? Date.parse(random.pick(all).window_start) / 1000 : random.int(from, end + 100)
+    const expected = all.filter(({ window_start }) => Date.parse(window_start) / 1000 <= asOf)
+    expectAnomalies(await anomaliesOf(app, { as_of: asOf }), expected, `as of ${asOf}`)
+  }
+})
+
+test('slots that are done again change nothing, and after a rollback they find what a fresh start finds', {
+  timeout: 600_000,
+}, async ({ app, clickhouse, end }) => {
+  const start = end - 3 * DAY
+  const old = wildFlows(5, start, end)
+  await addMarket(clickhouse, old, end)
+  const slots = slotsOf(JOB, end - DAY, end)
+  await runSlots(clickhouse, JOB, slots)
+  const once = await stored(clickhouse)
+  expect(once.length).toBeGreaterThan(5)
+  const random = randomFor(5, 'again')
+  for (let i = 0; i < 15; i++) {
+    const slot = random.pick(slots)
+    await JOB.task(clickhouse, slot)
+    // As after so long that the token is forgotten.
+    await JOB.task(clickhouse, { ...slot, token: `${slot.token}:${i}` })
+  }
+  expect(await stored(clickhouse)).toEqual(once)
+
+  const kept = end - DAY / 2
+  await removeFacts(clickhouse, { from_block: kept + 1, from_time: kept })
+  await settleViews(clickhouse)
+  const flows = [
+    ...old.filter(({ block_time }) => block_time <= kept),
+    ...wildFlows(6, start, end).filter(({ block_time }) => block_time > kept),
+  ]
+  await addMarket(
+    clickhouse,
+    flows.filter(({ block_time }) => block_time > kept),
+    end + 1,
+  )
+  const due = slotsOf(JOB, start, end, 1).filter(({ at }) => at.getTime() / 1000 >= kept)
+  await runSlots(clickhouse, JOB, due)
+  const expected = await withDatabase(async (_, fresh) => {
+    await addMarket(fresh, flows, end)
+    await runSlots(fresh, JOB, slots)
+    return stored(fresh)
+  })
+  expect(expected).not.toEqual(once)
+  expect(await stored(clickhouse)).toEqual(expected)
+  // Taken back by the second revision and again by a slot that is done twice.
+  for (const slot of due.slice(-8)) await JOB.task(clickhouse, { ...slot, token: `${slot.token}:again` })
+  expect(await stored(clickhouse)).toEqual(expected)
+  expect(await anomaliesOf(app)).toHaveLength(expected.length)
+})
+
+test('before anything was scored the list is empty, and before history there is none', async ({
+  app,
+  clickhouse,
+  end,
+}) => {
+  const url = '/api/v1/stablecoins/flow-anomalies'
+  expect((await app.inject(url)).json()).toEqual({ anomalies: [], scored_until: null, next_cursor: null })
+  await addBlocks(clickhouse, [end])
+  const early = await app.inject(`${url}?as_of=${end - 1}`)
+  expect([early.statusCode, early.json().type]).toEqual([404, expect.stringContaining('before-history')])
+  const known = await app.inject(`${url}?as_of=${end}`)
+  expect([known.statusCode, known.headers['x-service-as-of']]).toEqual([
+    200,
+    new Date(end * 1000).toISOString().replace('.000', ''),
+  ])
+  for (const query of [
+    'limit=0',
+    'limit=501',
+    'cursor=x',
+    'as_of=tomorrow',
+    'hours=1',
+    `cursor=${Buffer.from('[1,2]').toString('base64url')}`,
+  ])
+    expect([query, (await app.inject(`${url}?${query}`)).statusCode]).toEqual([query, 400])
+})

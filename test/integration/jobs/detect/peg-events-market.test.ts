@@ -1,0 +1,88 @@
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { buildApp } from '../../../../api/app.js'
+import { allStablecoins } from '../../../../clickhouse/stablecoins/all-stablecoins.js'
+import { randomFor } from '../../../../local/chain/random.js'
+import { stillChain, type TestChain } from '../../../support/chain.js'
+import { ingestAll } from '../../../support/ingest.js'
+import { type OracleSample, pegEventsOracle } from '../../../support/oracle/peg-events.js'
+import { eventsOf, PEG_EVENTS_JOB as JOB } from '../../../support/peg-events.js'
+import { test } from '../../../support/services.js'
+import { runSlots, slotsOf } from '../../../support/slots.js'
+
+// Four hours at a block every twenty seconds, so that a slot has several.
+const BLOCKS = 720
+const BLOCK_SECONDS = 20
+const INSTANTS = 200
+
+let chain: TestChain
+
+beforeAll(async () => {
+  chain = await stillChain({ historyBlocks: BLOCKS, blockSeconds: BLOCK_SECONDS, seed: 4 })
+}, 400_000)
+afterAll(async () => {
+  await chain?.remove()
+})
+
+test('the planned breaks of a market are found, nothing else is, and at any moment what the samples say', {
+  timeout: 600_000,
+}, async ({ clickhouseEnv, clickhouse }) => {
+  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS)
+  const result = await clickhouse.query({
+    query: `
+      SELECT stable, toUnixTimestamp(block_time) AS block_time, toUInt32(block_number) AS block_number, sell_micros
+      FROM peg_samples ORDER BY stable, block_number`,
+    format: 'JSONEachRow',
+  })
+  const samples = await result.json<OracleSample & { stable: string }>()
+  const [first, last] = [samples[0]?.block_time ?? 0, samples.at(-1)?.block_time ?? 0]
+  const slots = slotsOf(JOB, first, last)
+  await runSlots(clickhouse, JOB, slots)
+  const horizon = (slots.at(-1)?.at.getTime() ?? 0) / 1000
+  const now = new Date((last + 30) * 1000)
+  const app = await buildApp({ clickhouse, now: () => now, logger: pino({ level: 'silent' }) })
+  const stables = await allStablecoins(clickhouse, { before_block: BLOCKS + 1 })
+  const { plan } = chain
+
+  // The plan knows neither the node nor the database. Only breaks leave the band, and a blip does for a short time.
+  const outcomes = new Map<string, number>()
+  for (const { stable, symbol } of stables) {
+    const planned = plan
+      .episodes(1, BLOCKS)
+      .flatMap((episode) => ('sizeBps' in episode && episode.stable === symbol ? [episode] : []))
+      .flatMap(({ fromBlock, toBlock, sizeBps }) => {
+        const duration_seconds = (toBlock - fromBlock) * BLOCK_SECONDS
+        const known = { started_block: fromBlock, ended_block: toBlock, duration_seconds, ongoing: false }
+        const max_deviation_bps = Math.abs(sizeBps)
+        const isMild = duration_seconds >= 300
+        const isSevere = max_deviation_bps > 50 && duration_seconds >= 60
+        return [
+          ...(isMild ? [{ severity: 'mild', ...known, max_deviation_bps }] : []),
+          ...(isSevere ? [{ severity: 'severe', ...known, max_deviation_bps }] : []),
+        ]
+      })
+      .reverse()
+    const found = await eventsOf(app, stable)
+    expect(found, symbol).toMatchObject(planned)
+    expect(found).toHaveLength(planned.length)
+    for (const { severity } of found) outcomes.set(severity, (outcomes.get(severity) ?? 0) + 1)
+  }
+  expect(outcomes.get('mild')).toBeGreaterThan(1)
+  expect(outcomes.get('severe')).toBeGreaterThan(0)
+  const kinds = new Set(plan.episodes(1, BLOCKS).map(({ kind }) => kind))
+  expect([...kinds]).toEqual(expect.arrayContaining(['dry', 'blip', 'pause']))
+
+  const random = randomFor(4, 'instants')
+  const eventful = stables.filter(({ symbol }) => plan.episodes(1, BLOCKS).some(({ stable }) => stable === symbol))
+  let events = 0
+  for (let i = 0; i < INSTANTS; i++) {
+    const { stable, symbol } = random.pick(random.chance(0.8) ? eventful : stables)
+    const own = samples.filter((sample) => sample.stable === stable)
+    const asOf = random.int(first, last + 30)
+    const expected = pegEventsOracle(own, Math.min(asOf, horizon))
+    expect(await eventsOf(app, stable, `?as_of=${asOf}`), `${symbol} at ${asOf}`).toEqual(expected)
+    events += expected.length
+  }
+  expect(events).toBeGreaterThan(50)
+  await app.close()
+})

@@ -1,0 +1,187 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import pRetry from 'p-retry'
+import { expect } from 'vitest'
+import { removeFacts } from '../../../../clickhouse/facts/remove-facts.js'
+import { settleViews } from '../../../../clickhouse/rebuild/settle-views.js'
+import { randomFor } from '../../../../local/chain/random.js'
+import { test as base } from '../../../support/app.js'
+import { pegEventsOracle } from '../../../support/oracle/peg-events.js'
+import { eventsOf, PEG_EVENTS_JOB as JOB, storedExcursions } from '../../../support/peg-events.js'
+import { pegSamples, stableAddress, type Tick } from '../../../support/rows.js'
+import { withDatabase } from '../../../support/services.js'
+import { runSlots, slotsOf } from '../../../support/slots.js'
+import { addMarket, blockTimes, wildSamples } from '../../../support/wild-market.js'
+
+const HOUR = 3600
+const STABLES = 6
+
+const test = base.extend<{ start: number }>({
+  // Right between two slots, some hours ago.
+  start: async ({ clock }, use) => use((Math.floor(clock.now.getTime() / 120_000) - 150) * 120 + 60),
+})
+
+/** Ticks a minute apart from `start` on, each with one of these distances from 1 in basis points; null has no quote. */
+const minutely = (start: number, bps: readonly (number | null)[]): Tick[] =>
+  bps.map((distance, i) => ({
+    at: start + i * 60,
+    price: distance === null ? ('no_liquidity' as const) : 1_000_000 + distance * 100,
+  }))
+
+/** Some hours of a wild market, judged slot by slot. */
+async function judgedMarket(clickhouse: ClickHouseClient, seed: number, start: number, hours: number) {
+  const times = blockTimes(seed, start, hours * HOUR)
+  const samples = wildSamples(seed, STABLES, times)
+  await addMarket(clickhouse, samples, times)
+  const slots = slotsOf(JOB, start, times.at(-1) ?? 0)
+  await runSlots(clickhouse, JOB, slots)
+  return { times, samples, slots, horizon: (slots.at(-1)?.at.getTime() ?? 0) / 1000 }
+}
+
+test('each track has its own thresholds, both of them exclusive of the size and inclusive of the time', async ({
+  app,
+  clickhouse,
+  start,
+}) => {
+  const cases: [bps: (number | null)[], expected: [severity: string, minutes: number | null, bps: number][]][] = [
+    [[0, 11, 11, 11, 11, 11, 0], [['mild', 5, 11]]],
+    [[0, 11, 11, 11, 11, 0], []],
+    [[0, 10, 10, 10, 10, 10, 10, 0], []],
+    [[0, -11, -12, 30, -11, -11, 0], [['mild', 5, 30]]],
+    [[0, 51, 0], [['severe', 1, 51]]],
+    [[0, 50, 0], []],
+    [
+      [11, 51, 60, 11, 11, 11, 0],
+      [
+        ['severe', 2, 60],
+        ['mild', 6, 60],
+      ],
+    ],
+    // Without a quote nothing ends, and nothing is known to have lasted.
+    [[0, 11, null, null, null, null, null, null], []],
+    [[0, 11, null, null, null, null, null, 0], [['mild', 6, 11]]],
+    [[0, 11, null, null, null, null, 12, null], [['mild', null, 12]]],
+    [[null, null, 11, null, 0, null], []],
+    // Two events of one track.
+    [
+      [0, 55, 0, -56, 0, 0, 0],
+      [
+        ['severe', 1, 56],
+        ['severe', 1, 55],
+      ],
+    ],
+  ]
+  const samples = cases.flatMap(([bps], i) => pegSamples(stableAddress(i + 1), minutely(start, bps)))
+  await addMarket(
+    clickhouse,
+    samples,
+    minutely(start, Array(8).fill(0)).map(({ at }) => at),
+  )
+  await runSlots(clickhouse, JOB, slotsOf(JOB, start, start + 1200))
+  for (const [i, [, expected]] of cases.entries()) {
+    const events = await eventsOf(app, stableAddress(i + 1))
+    const found = events.map(({ severity, duration_seconds, ongoing, max_deviation_bps }) => [
+      severity,
+      ongoing ? null : duration_seconds / 60,
+      max_deviation_bps,
+    ])
+    expect(found, `case ${i}`).toEqual(expected)
+  }
+})
+
+test('an event may begin in the very first block, where a slot would have been', async ({ app, clickhouse, start }) => {
+  const first = start + 60
+  const ticks = minutely(first, [60, 60, 0, 0, 0])
+  await addMarket(
+    clickhouse,
+    pegSamples(stableAddress(1), ticks),
+    ticks.map(({ at }) => at),
+  )
+  await runSlots(clickhouse, JOB, slotsOf(JOB, first, first + 240))
+  expect(await eventsOf(app, stableAddress(1))).toMatchObject([{ started_block: 1, duration_seconds: 120 }])
+})
+
+test('at any moment the answer is what a walk through the samples gives', { timeout: 600_000 }, async ({
+  app,
+  clickhouse,
+  start,
+}) => {
+  const { samples, horizon } = await judgedMarket(clickhouse, 3, start, 3)
+  const random = randomFor(3, 'moments')
+  let [ended, ongoing] = [0, 0]
+  for (let i = 0; i < 200; i++) {
+    const stable = stableAddress(random.int(1, STABLES))
+    const own = samples.filter((sample) => sample.stable === stable)
+    const asOf = random.chance(0.3) ? random.pick(own).block_time : random.int(start, start + 3 * HOUR)
+    const expected = pegEventsOracle(own, Math.min(asOf, horizon))
+    expect(await eventsOf(app, stable, `?as_of=${asOf}&limit=500`), `${stable} at ${asOf}`).toEqual(expected)
+    ended += expected.filter((event) => !event.ongoing).length
+    ongoing += expected.filter((event) => event.ongoing).length
+  }
+  expect(ended).toBeGreaterThan(500)
+  expect(ongoing).toBeGreaterThan(50)
+})
+
+test('slots that are done again, any of them and in whatever order, change nothing', { timeout: 600_000 }, async ({
+  clickhouse,
+  start,
+}) => {
+  const { slots } = await judgedMarket(clickhouse, 5, start, 1)
+  const once = await storedExcursions(clickhouse)
+  expect(once.length).toBeGreaterThan(20)
+  const random = randomFor(5, 'again')
+  for (let i = 0; i < 15; i++) {
+    const slot = random.pick(slots)
+    await JOB.task(clickhouse, slot)
+    // As after so long that the token is forgotten.
+    await JOB.task(clickhouse, { ...slot, token: `${slot.token}:${i}` })
+  }
+  expect(await storedExcursions(clickhouse)).toEqual(once)
+
+  // A detector that dies after every write, before it can be noted as done.
+  await clickhouse.command({ query: 'TRUNCATE TABLE peg_events' })
+  for (const slot of slots)
+    for (const time of ['first', 'second']) await JOB.task(clickhouse, { ...slot, token: `${slot.token}:${time}` })
+  expect(await storedExcursions(clickhouse)).toEqual(once)
+
+  for (const revision of [1, 2, 3]) {
+    const from = random.int(0, slots.length - 1)
+    const again = slotsOf(JOB, start, start + HOUR, revision).slice(from, slots.length)
+    for (const slot of again) await JOB.task(clickhouse, slot)
+    expect(await storedExcursions(clickhouse)).toEqual(once)
+  }
+})
+
+test('after a rollback the events are those of the blocks that came instead', { timeout: 600_000 }, async ({
+  app,
+  clickhouse,
+  start,
+}) => {
+  const { times, samples } = await judgedMarket(clickhouse, 7, start, 1.5)
+  const random = randomFor(7, 'rollbacks')
+  let [keptTimes, keptSamples] = [times, samples]
+  for (const revision of [1, 2, 3]) {
+    const kept = random.int(Math.floor(keptTimes.length / 4), keptTimes.length - 2)
+    const keptTime = keptTimes[kept - 1] ?? 0
+    await removeFacts(clickhouse, { from_block: kept + 1, from_time: keptTime })
+    await pRetry(() => settleViews(clickhouse), { retries: 10 })
+    const newTimes = blockTimes(70 + revision, keptTime + random.int(0, 5), start + 1.5 * HOUR - keptTime)
+    const newSamples = wildSamples(70 + revision, STABLES, newTimes, kept + 1)
+    await addMarket(clickhouse, newSamples, newTimes, kept + 1)
+    keptTimes = [...keptTimes.slice(0, kept), ...newTimes]
+    keptSamples = [...keptSamples.filter(({ block_number }) => block_number <= kept), ...newSamples]
+    const due = slotsOf(JOB, start, keptTimes.at(-1) ?? 0, revision).filter(({ at }) => at.getTime() / 1000 >= keptTime)
+    await runSlots(clickhouse, JOB, due)
+    const expected = await withDatabase(async (_, fresh) => {
+      await addMarket(fresh, keptSamples, keptTimes)
+      await runSlots(fresh, JOB, slotsOf(JOB, start, keptTimes.at(-1) ?? 0))
+      return storedExcursions(fresh)
+    })
+    expect(await storedExcursions(clickhouse), `rollback ${revision} to ${kept}`).toEqual(expected)
+  }
+  const own = keptSamples.filter(({ stable }) => stable === stableAddress(2))
+  const horizon =
+    slotsOf(JOB, start, keptTimes.at(-1) ?? 0)
+      .at(-1)
+      ?.at.getTime() ?? 0
+  expect(await eventsOf(app, stableAddress(2), '?limit=500')).toEqual(pegEventsOracle(own, horizon / 1000))
+})

@@ -1,0 +1,85 @@
+import { expect } from 'vitest'
+import type { Episode } from '../../../../local/chain/weather.js'
+import { test as base } from '../../../support/app.js'
+import { stillChain, type TestChain } from '../../../support/chain.js'
+import {
+  anomaliesOf,
+  expectAnomalies,
+  FLOW_ANOMALIES_JOB as JOB,
+  storedFlows,
+} from '../../../support/flow-anomalies.js'
+import { ingestedTo, startIngest } from '../../../support/ingest.js'
+import { flowAnomaliesOracle, scoreOracle } from '../../../support/oracle/flow-anomalies.js'
+import { runSlots, slotsOf } from '../../../support/slots.js'
+
+const WINDOW = 900
+const BLOCK_SECONDS = 300
+
+const test = base.extend<{ chain: TestChain }>({
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of a fixture's dependencies off the pattern
+  chain: async ({}, use) => {
+    // Forty hours, long enough for some edges to have the ten observations that a score takes.
+    const chain = await stillChain({ historyBlocks: 480, blockSeconds: BLOCK_SECONDS, stables: 9, seed: 2 })
+    await use(chain)
+    await chain.remove()
+  },
+})
+
+test('the bursts of a market are found, each in its windows, and what else is found is told', {
+  timeout: 900_000,
+}, async ({ app, clickhouse, clickhouseEnv, chain }) => {
+  const ingest = startIngest(clickhouseEnv, chain.rpcUrl)
+  await ingestedTo(clickhouse, chain.head, ingest, 500)
+  await ingest.kill('SIGTERM')
+  const result = await clickhouse.query({
+    query:
+      'SELECT toUInt32(block_number) AS number, toUnixTimestamp(block_time) AS time FROM blocks ORDER BY blocks.block_number',
+    format: 'JSONEachRow',
+  })
+  const blocks = await result.json<{ number: number; time: number }>()
+  const timeOf = new Map(blocks.map(({ number, time }) => [number, time]))
+  const [start, end] = [timeOf.get(1) ?? 0, timeOf.get(chain.head) ?? 0]
+  await runSlots(clickhouse, JOB, slotsOf(JOB, start, end))
+
+  const flows = await storedFlows(clickhouse)
+  const found = await anomaliesOf(app)
+  expectAnomalies(found, flowAnomaliesOracle(flows, start - WINDOW, Math.floor(end / WINDOW) * WINDOW), 'market')
+
+  const { plan } = chain
+  const edges = new Set(flows.map(({ from_token, to_token }) => `${from_token} ${to_token}`))
+  const flowsOf = (edge: string) => flows.filter((flow) => `${flow.from_token} ${flow.to_token}` === edge)
+  const burstWindows = new Set<string>()
+  let judged = 0
+  const bursts = plan.episodes(0, chain.head + 1).filter((e): e is Episode & { kind: 'burst' } => e.kind === 'burst')
+  for (const { stable, to, fromBlock, toBlock } of bursts) {
+    const edge = `${plan.stable(stable).address} ${plan.stable(to).address}`
+    for (let block = fromBlock; block < toBlock; block++) {
+      const window = Math.floor((timeOf.get(block) ?? 0) / WINDOW) * WINDOW
+      if (burstWindows.has(`${edge} ${window}`) || window + WINDOW > end) continue
+      burstWindows.add(`${edge} ${window}`)
+      const score = scoreOracle(flowsOf(edge), window)
+      if (score === null) continue
+      judged++
+      expect(score.z_score, `${stable} to ${to} in block ${block}`).toBeGreaterThan(3)
+      expect(found.map((one) => `${one.from_token} ${one.to_token} ${Date.parse(one.window_start) / 1000}`)).toContain(
+        `${edge} ${window}`,
+      )
+    }
+  }
+  expect(judged).toBeGreaterThanOrEqual(3)
+
+  let scored = 0
+  for (const edge of edges) {
+    const own = flowsOf(edge)
+    for (let window = Math.ceil(start / WINDOW) * WINDOW; window + WINDOW <= end; window += WINDOW)
+      if (!burstWindows.has(`${edge} ${window}`) && scoreOracle(own, window) !== null) scored++
+  }
+  const others = found.filter(
+    ({ from_token, to_token, window_start }) =>
+      !burstWindows.has(`${from_token} ${to_token} ${Date.parse(window_start) / 1000}`),
+  )
+  console.log(
+    `${judged} scored windows of ${bursts.length} planned bursts, all found; outside them ${others.length} of ${scored} scored windows are anomalies: ${((100 * others.length) / scored).toFixed(2)} %`,
+  )
+  expect(scored).toBeGreaterThan(100)
+})

@@ -1,0 +1,65 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { SLOT_JOBS } from '../../../../clickhouse/jobs/periods.js'
+import { backfillAll } from '../../../support/backfill.js'
+import { stillChain, type TestChain } from '../../../support/chain.js'
+import { ingestAll } from '../../../support/ingest.js'
+import { runJobs } from '../../../support/ran-slots.js'
+import { test, withDatabase } from '../../../support/services.js'
+
+const BLOCKS = 180
+const START = 110
+/** A block a minute, so that there are more slots than blocks only just. */
+const BLOCK_SECONDS = 60
+const TABLES = ['peg_events', 'risk_snapshots', 'reserve_snapshots', 'flow_anomalies']
+const JOBS = SLOT_JOBS.map(({ name }) => name)
+
+let chain: TestChain
+/** What the jobs write when ingest has read everything from the first block on. */
+let expected: Record<string, unknown[]>
+
+/** What the jobs have written, as readers see it, but for the revisions. */
+async function outputs(clickhouse: ClickHouseClient): Promise<Record<string, unknown[]>> {
+  const read = async (table: string): Promise<unknown[]> => {
+    const query = `SELECT * EXCEPT revision FROM ${table} FINAL ORDER BY ALL`
+    return (await clickhouse.query({ query, format: 'JSONEachRow' })).json()
+  }
+  return Object.fromEntries(await Promise.all(TABLES.map(async (table) => [table, await read(table)])))
+}
+
+beforeAll(async () => {
+  chain = await stillChain({ historyBlocks: BLOCKS, blockSeconds: BLOCK_SECONDS })
+  expected = await withDatabase(async (env, clickhouse) => {
+    await ingestAll(env, clickhouse, chain.rpcUrl, BLOCKS)
+    await runJobs(clickhouse, JOBS)
+    return outputs(clickhouse)
+  })
+  for (const table of ['peg_events', 'risk_snapshots', 'reserve_snapshots']) expect(expected[table]).not.toEqual([])
+}, 600_000)
+afterAll(async () => {
+  await chain?.remove()
+})
+
+const CASES: ReadonlyArray<{ what: string; backfills: string[][] }> = [
+  { what: 'one backfill', backfills: [[]] },
+  { what: 'the logs first and the rest newest first', backfills: [['--only', 'logs'], ['--newest-first']] },
+  {
+    what: 'prices without blocks, a half and the rest',
+    backfills: [['--only', 'pegs', '--from', '40'], ['--from', '80', '--newest-first'], []],
+  },
+]
+
+test.for(CASES)(
+  'after $what, jobs that ran before end where those do that had it all',
+  { timeout: 600_000 },
+  async ({ backfills }, { clickhouseEnv, clickhouse }) => {
+    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS, { START_BLOCK: `${START}` })
+    await runJobs(clickhouse, JOBS)
+    expect(await outputs(clickhouse)).not.toEqual(expected)
+    for (const flags of backfills) {
+      await backfillAll(clickhouseEnv, chain.rpcUrl, flags)
+      await runJobs(clickhouse, JOBS)
+    }
+    expect(await outputs(clickhouse)).toEqual(expected)
+  },
+)

@@ -1,0 +1,138 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { expect } from 'vitest'
+import { jobHorizon } from '../../../../clickhouse/jobs/job-horizon.js'
+import type { SlotJob } from '../../../../clickhouse/jobs/periods.js'
+import type { Slot } from '../../../../jobs/schedule/slot.js'
+import { addRollback, planRollback } from '../../../support/ledger.js'
+import { HOUR, MINUTES, ran } from '../../../support/ran-slots.js'
+import { addBlocks } from '../../../support/rows.js'
+import { test } from '../../../support/services.js'
+
+const rowsOf = async (clickhouse: ClickHouseClient, query: string): Promise<unknown[]> =>
+  (await clickhouse.query({ query, format: 'JSONEachRow' })).json()
+
+test('slots are the multiples of the period after the first block and before the newest', async ({ clickhouse }) => {
+  expect(await ran(clickhouse, MINUTES)).toEqual({ done: 0, more: false, slots: [] })
+  await addBlocks(clickhouse, [HOUR, HOUR + 10])
+  expect((await ran(clickhouse, MINUTES)).slots).toEqual([])
+  await addBlocks(clickhouse, [HOUR + 60], 3)
+  expect((await ran(clickhouse, MINUTES)).slots, 'another block may have the same time').toEqual([])
+  await addBlocks(clickhouse, [HOUR + 60, HOUR + 61], 4)
+  expect((await ran(clickhouse, MINUTES)).slots).toEqual([[60, 0]])
+  expect((await ran(clickhouse, MINUTES)).slots).toEqual([])
+  await addBlocks(clickhouse, [HOUR + 241], 6)
+  expect((await ran(clickhouse, MINUTES)).slots).toEqual([
+    [120, 0],
+    [180, 0],
+    [240, 0],
+  ])
+})
+
+test('every run is recorded, and a slot that fails holds up those after it until it is done', async ({
+  clickhouse,
+}) => {
+  await addBlocks(clickhouse, [HOUR, HOUR + 200])
+  let isBroken = true
+  const task = async (_: ClickHouseClient, { at }: Slot): Promise<number> => {
+    if (isBroken && at.getTime() / 1000 === HOUR + 120) throw new Error('it is broken')
+    return 3
+  }
+  expect(await ran(clickhouse, MINUTES, { task })).toEqual({ done: 1, more: false, slots: [[60, 0]] })
+  expect(await ran(clickhouse, MINUTES, { task })).toMatchObject({ done: 0, more: false })
+  isBroken = false
+  expect((await ran(clickhouse, MINUTES, { task })).slots).toEqual([
+    [120, 0],
+    [180, 0],
+  ])
+  const runs = `SELECT toInt32(toUnixTimestamp(slot_at) - ${HOUR}) AS at, state, toUInt32(result_rows) AS rows, error,
+                       started_at > now() - 600 AND duration_ms < 600000 AS is_timed
+                FROM job_runs ORDER BY slot_at, state DESC`
+  const failed = { at: 120, state: 'failed', rows: 0, error: 'it is broken', is_timed: 1 }
+  const done = (at: number) => ({ at, state: 'done', rows: 3, error: '', is_timed: 1 })
+  expect(await rowsOf(clickhouse, runs)).toEqual([done(60), failed, failed, done(120), done(180)])
+})
+
+test('a call is bounded and says that more is due', async ({ clickhouse }) => {
+  await addBlocks(clickhouse, [HOUR, HOUR + 301])
+  expect(await ran(clickhouse, MINUTES, { limit: 3 })).toMatchObject({ done: 3, more: true })
+  expect((await ran(clickhouse, MINUTES, { limit: 3 })).slots).toEqual([
+    [240, 0],
+    [300, 0],
+  ])
+})
+
+test('nothing begins, and nothing counts as done, once the lease is lost', async ({ clickhouse }) => {
+  await addBlocks(clickhouse, [HOUR, HOUR + 200])
+  let checks = 0
+  const checkLease = async (): Promise<void> => {
+    if (++checks > 2) throw new Error('lost')
+  }
+  await expect(ran(clickhouse, MINUTES, { checkLease })).rejects.toThrow('lost')
+  expect((await ran(clickhouse, MINUTES)).slots).toEqual([
+    [120, 0],
+    [180, 0],
+  ])
+})
+
+test('a rollback makes slots due again that may have lost facts, once it is done, and takes the horizon back', async ({
+  clickhouse,
+}) => {
+  const horizon = async () => (await jobHorizon(clickhouse, { job: 'minutes' }))[0]?.slot_at.getTime()
+  await addBlocks(clickhouse, [HOUR, HOUR + 90, HOUR + 200, HOUR + 310])
+  await ran(clickhouse, MINUTES)
+  expect(await horizon()).toBe((HOUR + 300) * 1000)
+  await planRollback(clickhouse, 1, HOUR + 180)
+  await addBlocks(clickhouse, [HOUR + 370], 5)
+  expect((await ran(clickhouse, MINUTES)).slots, 'while it goes on').toEqual([])
+  await addRollback(clickhouse, 1, HOUR + 180)
+  expect(await horizon()).toBe((HOUR + 120) * 1000)
+  expect((await ran(clickhouse, MINUTES, { limit: 2 })).slots).toEqual([
+    [180, 1],
+    [240, 1],
+  ])
+  await addRollback(clickhouse, 2, HOUR + 200)
+  expect((await ran(clickhouse, MINUTES)).slots).toEqual([
+    [240, 2],
+    [300, 2],
+    [360, 2],
+  ])
+  expect((await ran(clickhouse, MINUTES)).slots).toEqual([])
+  expect(await horizon()).toBe((HOUR + 360) * 1000)
+})
+
+test('a job runs no slot before the jobs that it reads have done one at or after it', async ({ clickhouse }) => {
+  const reader: SlotJob = { name: 'reader', period_seconds: 90, after: ['minutes'] }
+  const jobs = [MINUTES, reader]
+  await addBlocks(clickhouse, [HOUR, HOUR + 400])
+  expect((await ran(clickhouse, reader, { jobs })).slots).toEqual([])
+  await ran(clickhouse, MINUTES, { limit: 3 })
+  expect((await ran(clickhouse, reader, { jobs })).slots).toEqual([
+    [90, 0],
+    [180, 0],
+  ])
+  await ran(clickhouse, MINUTES)
+  expect((await ran(clickhouse, reader, { jobs })).slots).toEqual([
+    [270, 0],
+    [360, 0],
+  ])
+})
+
+test('what a backfill adds before the first slot is made up for, once no block is missing in between', async ({
+  clickhouse,
+}) => {
+  await addBlocks(clickhouse, [HOUR, HOUR + 130], 100)
+  expect((await ran(clickhouse, MINUTES)).slots).toEqual([
+    [60, 0],
+    [120, 0],
+  ])
+  await addBlocks(clickhouse, [HOUR - 190, HOUR - 130], 97)
+  await addBlocks(clickhouse, [HOUR + 190], 102)
+  expect((await ran(clickhouse, MINUTES)).slots).toEqual([[180, 0]])
+  await addBlocks(clickhouse, [HOUR - 70], 99)
+  expect((await ran(clickhouse, MINUTES)).slots).toEqual([
+    [-180, 0],
+    [-120, 0],
+    [-60, 0],
+    [0, 0],
+  ])
+})

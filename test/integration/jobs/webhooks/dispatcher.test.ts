@@ -1,0 +1,177 @@
+import { expect } from 'vitest'
+import { addDeliveries } from '../../../../clickhouse/webhooks/add-deliveries.js'
+import { MAX_ATTEMPTS } from '../../../../clickhouse/webhooks/schedule.js'
+import { addEvents, madeUpEvent } from '../../../support/events.js'
+import { type Answer, faultyAnswer, isSigned, startReceiver } from '../../../support/receiver.js'
+import { test } from '../../../support/services.js'
+import { addWebhookSubscription } from '../../../support/webhook-subscriptions.js'
+import {
+  byDelivery,
+  deliveriesOver,
+  deliveryIds,
+  eventually,
+  madeUpDelivery,
+  SECRET,
+  startDispatcher,
+  storedAttempts,
+} from '../../../support/webhooks.js'
+
+const STABLE = `0x20c1${'0'.repeat(35)}1`
+const SEED = Number(process.env.FAULT_SEED ?? 1)
+/** So that seven attempts take seconds. */
+const SHORT = [0.1, 0.1, 0.1, 0.1, 0.1, 0.1]
+
+test('an event is sent once to each subscription that wants it and was there before it', async ({ clickhouse }) => {
+  const receiver = await startReceiver(() => 200)
+  const now = Math.floor(Date.now() / 1000) * 1000
+  const event = (i: number, changes = {}) => madeUpEvent(i, { occurred_at: new Date(now), ...changes })
+  await addEvents(clickhouse, [event(1)])
+  const subscribe = (path: string, given = {}) =>
+    addWebhookSubscription(clickhouse, { id: `wh_${path.slice(1)}`, url: receiver.url(path), ...given })
+  await subscribe('/all')
+  await subscribe('/later', { after_sequence: 1 })
+  await subscribe('/ends', { event_types: ['peg_break.ended'] })
+  await subscribe('/stable', { stable_filter: [STABLE] })
+  await subscribe('/disabled', { state: 'disabled', reason: 'admin' })
+  const { stop } = startDispatcher(clickhouse)
+  await deliveriesOver(clickhouse, 2)
+  await addEvents(clickhouse, [
+    event(2, { type: 'peg_break.ended', stables: [STABLE], data: { stable: STABLE, severity: 'mild' } }),
+    event(3, { type: 'system.health_drift' }),
+    event(4, { stables: [`0x20c1${'0'.repeat(35)}2`] }),
+    // A backfill finds what happened long ago: it is in the log, and not sent.
+    event(5, { occurred_at: new Date(now - 25 * 3_600_000) }),
+  ])
+  await deliveriesOver(clickhouse, 2 + 9)
+  await stop()
+  const again = startDispatcher(clickhouse)
+  await addEvents(clickhouse, [event(6, { type: 'peg_break.ended' })])
+  await deliveriesOver(clickhouse, 2 + 9 + 4)
+  await again.stop()
+  await receiver.close()
+
+  const told = (path: string): unknown[] =>
+    receiver.received.filter((hook) => hook.path === path).map(({ body }) => JSON.parse(body).event_id)
+  const id = (i: number): string => madeUpEvent(i).id
+  expect(told('/all')).toEqual([1, 2, 3, 4, 6].map(id))
+  expect(told('/later')).toEqual([2, 3, 4, 6].map(id))
+  expect(told('/ends')).toEqual([2, 6].map(id))
+  expect(told('/stable')).toEqual([1, 2, 3, 6].map(id))
+  expect(told('/disabled')).toEqual([])
+  expect(new Set(receiver.received.map(({ delivery_id }) => delivery_id)).size).toBe(15)
+  for (const hook of receiver.received) {
+    expect(isSigned(hook, SECRET)).toBe(true)
+    expect(hook.headers).toMatchObject({
+      'content-type': 'application/json',
+      'user-agent': 'Service-Webhook/1 (+http://localhost)',
+      'x-service-event': JSON.parse(hook.body).event,
+    })
+  }
+  const ended = receiver.received.find(({ path }) => path === '/ends')
+  expect(JSON.parse(ended?.body ?? '')).toEqual({
+    event: 'peg_break.ended',
+    data: { stable: STABLE, severity: 'mild' },
+    delivery_id: ended?.delivery_id,
+    event_id: id(2),
+  })
+})
+
+test('with faulty receivers every delivery has the attempts that their answers call for, and a row for each', async ({
+  clickhouse,
+}) => {
+  const DELIVERIES = 240
+  const answers = new Map<number, Answer[]>()
+  const receiver = await startReceiver((hook, times) => {
+    const answer = hook.path === '/dead' ? 'hang' : faultyAnswer(SEED, hook.path === '/bad' ? 0.8 : 0.4, hook, times)
+    answers.set(hook.delivery_id, [...(answers.get(hook.delivery_id) ?? []), answer])
+    return answer
+  })
+  for (const path of ['/bad', '/fair', '/dead'])
+    await addWebhookSubscription(clickhouse, { id: `wh_${path.slice(1)}`, url: receiver.url(path) })
+  const { stop } = startDispatcher(clickhouse, { delaysSeconds: SHORT, maxInFlightOfOne: 32 })
+  const subscriptionOf = (i: number): string => (i % 20 === 0 ? 'wh_dead' : i % 2 === 0 ? 'wh_bad' : 'wh_fair')
+  const wanted = Array.from({ length: DELIVERIES }, (_, i) => madeUpDelivery(i, subscriptionOf(i)))
+  await addDeliveries(clickhouse, wanted)
+  await deliveriesOver(clickhouse, DELIVERIES)
+  await stop()
+  await receiver.close()
+
+  const attempts = await storedAttempts(clickhouse)
+  const byId = byDelivery(attempts)
+  expect(byId.size).toBe(DELIVERIES)
+  let failed = 0
+  let late = 0
+  for (const [delivery_id, own] of byId) {
+    const answered = answers.get(delivery_id) ?? []
+    // On a busy machine an answer may come too late, and does not count then.
+    const isLate = (i: number): boolean =>
+      own[i]?.error === 'timeout' && answered[i] !== 'hang' && answered[i] !== 'slow'
+    const isGood = (answer: Answer, i: number): boolean => typeof answer === 'number' && answer < 300 && !isLate(i)
+    const last = answered.length - 1
+    late += answered.filter((_, i) => isLate(i)).length
+    // What has to come of it: sent until the first good answer, seven times at most.
+    expect(answered.slice(0, -1).some(isGood)).toBe(false)
+    expect(own.map(({ attempt }) => attempt)).toEqual(answered.map((_, i) => i + 1))
+    expect(own.at(-1)?.outcome).toBe(isGood(answered[last] as Answer, last) ? 'success' : 'failure')
+    if (own.at(-1)?.outcome === 'failure') {
+      failed++
+      expect(own).toHaveLength(MAX_ATTEMPTS)
+    }
+    for (const [i, { status, error, response, next }] of own.entries()) {
+      const answer = answered[i] as Answer
+      if (isLate(i)) continue
+      if (answer === 'hang') expect([status, error]).toEqual([0, 'timeout'])
+      else if (answer === 'slow') expect(error).toBe('timeout')
+      else if (answer === 'reset') expect([status, error]).toEqual([0, 'connection lost'])
+      else if (typeof answer === 'object') expect([status, error]).toEqual([302, 'redirects are not followed'])
+      else expect([status, error, response]).toEqual([answer, '', answer === 204 ? '' : `answer ${answer}`])
+      const nextStart = own[i + 1]?.started
+      if (nextStart !== undefined) expect(nextStart).toBeGreaterThanOrEqual(next ?? Number.POSITIVE_INFINITY)
+    }
+  }
+  expect(late).toBeLessThan(attempts.length / 2)
+  expect(failed).toBeGreaterThanOrEqual(DELIVERIES / 20)
+  const bodies = byDelivery(receiver.received)
+  for (const hooks of bodies.values()) expect(new Set(hooks.map(({ body }) => body)).size).toBe(1)
+  console.log(
+    `${DELIVERIES} deliveries, ${attempts.length} attempts, ${failed} failed for good, ${late} answers too late (FAULT_SEED=${SEED})`,
+  )
+})
+
+test('what is pending goes on in the next process: nothing is sent twice, and what is not due yet waits', async ({
+  clickhouse,
+}) => {
+  const receiver = await startReceiver((_, times) => (times === 1 ? 500 : 200))
+  await addWebhookSubscription(clickhouse, { id: 'wh_1', url: receiver.url('/') })
+  await addDeliveries(
+    clickhouse,
+    Array.from({ length: 50 }, (_, i) => madeUpDelivery(i, 'wh_1')),
+  )
+  const HOUR = [3600]
+  const first = startDispatcher(clickhouse, { delaysSeconds: HOUR, random: () => 0, instance: 'first' })
+  await eventually('first attempts', 120, async () => (await storedAttempts(clickhouse)).length === 50)
+  await first.stop()
+  const second = startDispatcher(clickhouse, { instance: 'second' })
+  await addDeliveries(clickhouse, [madeUpDelivery(50, 'wh_1')])
+  await eventually('a new one', 120, async () => (await storedAttempts(clickhouse)).length === 51)
+  expect(second.dispatcher.size).toEqual({ later: 51, due: 0, out: 0, unrecorded: 0 })
+  await second.stop()
+  // An hour passes.
+  await clickhouse.command({
+    query: `ALTER TABLE webhook_attempts UPDATE next_attempt_at = next_attempt_at - INTERVAL 1 HOUR WHERE 1 SETTINGS mutations_sync = 1`,
+  })
+  const third = startDispatcher(clickhouse, { instance: 'third' })
+  await deliveriesOver(clickhouse, 51)
+  await third.stop()
+  await receiver.close()
+  const ids = await deliveryIds(clickhouse, 'wh_1')
+  expect(
+    (await storedAttempts(clickhouse)).map(({ delivery_id, attempt, outcome }) => [delivery_id, attempt, outcome]),
+  ).toEqual(
+    ids.flatMap((id) => [
+      [id, 1, 'failure'],
+      [id, 2, 'success'],
+    ]),
+  )
+  expect(receiver.received).toHaveLength(102)
+})

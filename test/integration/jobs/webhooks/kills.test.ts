@@ -1,0 +1,104 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect } from 'vitest'
+import { addDeliveries } from '../../../../clickhouse/webhooks/add-deliveries.js'
+import { randomFor } from '../../../../local/chain/random.js'
+import { until } from '../../../support/jobs/process.js'
+import { startWebhooks } from '../../../support/jobs/webhook-processes.js'
+import { type Answer, faultyAnswer, startReceiver } from '../../../support/receiver.js'
+import { test } from '../../../support/services.js'
+import { addWebhookSubscription } from '../../../support/webhook-subscriptions.js'
+import { byDelivery, madeUpDelivery, storedAttempts } from '../../../support/webhooks.js'
+
+const KILLS = Number(process.env.KILL_ROUNDS ?? 4)
+const DELIVERIES = Number(process.env.WEBHOOK_DELIVERIES ?? 500)
+const SEED = Number(process.env.FAULT_SEED ?? 1)
+const ENDPOINTS = 10
+/** Answers take a while, so that a kill falls into some. */
+const LONGEST_ANSWER_MS = 30
+
+test(
+  'kill -9 of the dispatcher loses no delivery, and repeats only what was sent and not recorded',
+  async ({ clickhouseEnv, clickhouse }) => {
+    const random = randomFor(SEED, 'kills of dispatchers')
+    const given = new Map<number, Answer[]>()
+    const receiver = await startReceiver(async (hook, times) => {
+      const answer = faultyAnswer(SEED, 0.2, hook, times)
+      given.set(hook.delivery_id, [...(given.get(hook.delivery_id) ?? []), answer])
+      await sleep(random.next() * LONGEST_ANSWER_MS)
+      return answer
+    })
+    for (let i = 0; i < ENDPOINTS; i++)
+      await addWebhookSubscription(clickhouse, { id: `wh_${i}`, url: receiver.url(`/${i}`) })
+
+    // What is added in each round is enough to be killed in.
+    const perRound = Math.ceil(DELIVERIES / KILLS)
+    let added = 0
+    const ids: number[] = []
+    const addRound = async (): Promise<void> => {
+      const count = Math.min(perRound, DELIVERIES - added)
+      const wanted = Array.from({ length: count }, (_, i) => madeUpDelivery(added + i, `wh_${(added + i) % ENDPOINTS}`))
+      ids.push(...(await addDeliveries(clickhouse, wanted)))
+      added += count
+    }
+    /** Requests that have no row, once those have come to an end that were under way when the process was killed. */
+    const settledDifference = async (): Promise<number> => {
+      let before = ''
+      for (;;) {
+        const [requests, rows] = [receiver.received.length, (await storedAttempts(clickhouse)).length]
+        if (before === `${requests} ${rows}`) return requests - rows
+        before = `${requests} ${rows}`
+        await sleep(500)
+      }
+    }
+    let unrecorded = 0
+    for (let kill = 0; kill < KILLS; kill++) {
+      await addRound()
+      const jobs = startWebhooks(clickhouseEnv, { WEBHOOK_MAX_IN_FLIGHT_PER_ENDPOINT: '2' })
+      const enough = receiver.received.length + random.int(1, Math.floor(perRound / 2))
+      await until('it sends', () => receiver.received.length >= enough, [jobs])
+      await sleep(random.next() * 150)
+      await jobs.kill('SIGKILL')
+      unrecorded = await settledDifference()
+    }
+    const last = startWebhooks(clickhouseEnv)
+    await until(
+      'every delivery has an attempt',
+      async () => new Set((await storedAttempts(clickhouse)).map(({ delivery_id }) => delivery_id)).size === DELIVERIES,
+      [last],
+      600,
+    )
+    await last.kill('SIGTERM')
+    await receiver.close()
+
+    const attempts = byDelivery(await storedAttempts(clickhouse))
+    const received = byDelivery(receiver.received)
+    expect(new Set(ids).size).toBe(DELIVERIES)
+    const count = { successful: 0, scheduled: 0, repeated: 0 }
+    for (const id of ids) {
+      const own = attempts.get(id) ?? []
+      // Each attempt is recorded once, and the last one says that the delivery is over, or when it goes on.
+      expect(own.map(({ attempt }) => attempt)).toEqual(own.map((_, i) => i + 1))
+      const end = own.at(-1)
+      if (end?.outcome === 'success') count.successful++
+      else {
+        expect(end?.next, `delivery ${id}`).not.toBeNull()
+        count.scheduled++
+      }
+      // What was received more often than it is recorded was cut off by a kill before its record.
+      const repeated = (received.get(id)?.length ?? 0) - own.length
+      expect(repeated).toBeGreaterThanOrEqual(0)
+      expect(repeated).toBeLessThanOrEqual(KILLS)
+      count.repeated += repeated
+      expect(new Set(received.get(id)?.map(({ body }) => body)).size).toBe(1)
+    }
+    expect(count.successful + count.scheduled).toBe(DELIVERIES)
+    expect(count.successful).toBeGreaterThan(DELIVERIES / 2)
+    // Not one more than were under way when a kill came.
+    expect(count.repeated).toBe(unrecorded)
+    console.log(
+      `${KILLS} kills during ${DELIVERIES} deliveries: ${count.successful} successful, ${count.scheduled} scheduled, none lost; ` +
+        `${receiver.received.length} requests, ${count.repeated} of them repeated after a kill between sending and recording`,
+    )
+  },
+  900_000 + KILLS * 60_000,
+)

@@ -1,0 +1,242 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { payee, users } from '../../../local/chain/accounts.js'
+import { balanceOf, payer } from '../../support/paying.js'
+
+const MAIN = fileURLToPath(new URL('../../../dist/local/main.js', import.meta.url))
+
+/** What a start says of the local chain's address. */
+const CHAIN = /^chain {7}devnet at (\S+)/m
+
+let dataDir: string
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'plumbline-start-'))
+})
+afterAll(async () => {
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+type Run = {
+  child: ChildProcess
+  output: () => string
+  said: (text: string | RegExp, seconds?: number) => Promise<string>
+  exited: Promise<number | null>
+}
+
+/** `npm start` on ports of its own; a short history, so that a start takes seconds. */
+function start(env: Record<string, string> = {}): Run {
+  const ports = { PORT: '0', CLICKHOUSE_PORT: '0', DEVNET_PORT: '0' }
+  const child = spawn(process.execPath, [MAIN], {
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      DATA_DIR: dataDir,
+      DEVNET_HISTORY_HOURS: '2',
+      ...ports,
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  child.stdout?.on('data', (chunk) => (output += chunk))
+  child.stderr?.on('data', (chunk) => (output += chunk))
+  const exited = new Promise<number | null>((resolve) => child.once('close', resolve))
+  return {
+    child,
+    output: () => output,
+    exited,
+    said: async (text, seconds = 240) => {
+      for (const until = Date.now() + seconds * 1000; Date.now() < until; await sleep(50)) {
+        const match = output.match(text)
+        if (match) return match[1] ?? match[0]
+        if (child.exitCode !== null) break
+      }
+      throw new Error(`was not said: ${text}\n${output}`)
+    },
+  }
+}
+
+/** Processes that mention the data directory, which every part's command line or anvil's does. */
+async function leftovers(): Promise<string[]> {
+  const pgrep = spawn('pgrep', ['-af', dataDir])
+  let listed = ''
+  pgrep.stdout.on('data', (chunk) => (listed += chunk))
+  await new Promise((resolve) => pgrep.once('close', resolve))
+  return listed.split('\n').filter((line) => line !== '' && !line.includes('pgrep'))
+}
+
+const stablesAt = async (url: string) => {
+  const response = await fetch(url)
+  return (await response.json()) as {
+    stablecoins: Array<{ symbol: string; currency: string; peg: { price: number } | null }>
+  }
+}
+
+/** Each part has an account of its own, which can do what its work needs and no more. */
+async function expectLeastRights(clickhouse: string, database: string): Promise<void> {
+  const password = async (name: string) => (await readFile(join(dataDir, `${name}.password`), 'utf8')).trim()
+  const passwords = {
+    default: await password('clickhouse'),
+    plumbline_write: await password('clickhouse-write'),
+    plumbline_read: await password('clickhouse-read'),
+  }
+  const ask = async (user: keyof typeof passwords, query: string) => {
+    const headers = { 'X-ClickHouse-User': user, 'X-ClickHouse-Key': passwords[user] }
+    const response = await fetch(clickhouse, { method: 'POST', body: query, headers })
+    return { status: response.status, text: await response.text() }
+  }
+  await ask('default', 'SYSTEM FLUSH LOGS')
+  const { text } = await ask(
+    'default',
+    "SELECT DISTINCT extract(http_user_agent, 'plumbline-[a-z]+') AS part, user FROM system.query_log WHERE part != '' ORDER BY part, user",
+  )
+  // Of the jobs, those that have been at work.
+  const jobs = ['plumbline-jobs\tplumbline_write', 'plumbline-webhooks\tplumbline_write']
+  expect(
+    text
+      .trim()
+      .split('\n')
+      .filter((line) => !jobs.includes(line)),
+  ).toEqual([
+    'plumbline-api\tplumbline_read',
+    'plumbline-api\tplumbline_write',
+    'plumbline-ingest\tplumbline_write',
+    'plumbline-migrate\tdefault',
+  ])
+  expect((await ask('plumbline_read', `TRUNCATE TABLE ${database}.blocks`)).status).toBe(403)
+  for (const user of ['plumbline_read', 'plumbline_write'] as const) {
+    expect((await ask(user, 'CREATE DATABASE more')).status, user).not.toBe(200)
+  }
+  const file = join(dataDir, 'clickhouse.users.json')
+  for (const secret of Object.values(passwords)) expect(await readFile(file, 'utf8')).not.toContain(secret)
+  for (const name of (await readdir(dataDir)).filter((name) => /password|users|key/.test(name))) {
+    expect((await stat(join(dataDir, name))).mode & 0o077, name).toBe(0)
+  }
+}
+
+/** A route with a price. */
+const paidRoute = (url: string): string => `${url}/0x20c0000000000000000000000000000000000000/analysis`
+
+/** The status of a route with a price, asked for with a key. */
+async function paidStatus(url: string, key: string): Promise<number> {
+  return (await fetch(paidRoute(url), { headers: { authorization: `Bearer ${key}` } })).status
+}
+
+/** A new key, made by whoever has the admin key. */
+async function makeKey(url: string, adminKey: string): Promise<string> {
+  const response = await fetch(new URL('/api/admin/keys', url), {
+    method: 'POST',
+    headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ label: 'of the test' }),
+  })
+  return ((await response.json()) as { key: string }).key
+}
+
+describe('npm start', { timeout: 900_000 }, () => {
+  let blocksBefore = 0
+  let key = ''
+  let earned = 0n
+
+  test('serves every dollar stable with a peg and a filled window, and Ctrl-C leaves nothing behind', async () => {
+    const run = start()
+    const url = await run.said(/^open (\S+)$/m)
+    await run.said(/caught up at block/)
+    const { stablecoins } = await stablesAt(url)
+    expect(stablecoins.length).toBeGreaterThanOrEqual(9)
+    expect(stablecoins.filter(({ currency, peg }) => currency === 'USD' && peg === null)).toEqual([])
+    const peg = (await (await fetch(`${url}/0x20c0000000000000000000000000000000000000/peg`)).json()) as {
+      current: { block_number: number }
+      windows: Array<{ sample_count: number }>
+    }
+    expect(peg.windows.every(({ sample_count }) => sample_count >= 60)).toBe(true)
+    blocksBefore = peg.current.block_number
+    const adminKey = await run.said(/^admin key {3}(ak_\S+) \(said this once/m)
+    key = await makeKey(url, adminKey)
+    await expect.poll(() => paidStatus(url, key), { timeout: 60_000 }).toBe(200)
+    await expectLeastRights(await run.said(/^clickhouse {2}(\S+)/m), await run.said(/into database (\S+)/))
+    const chain = await run.said(CHAIN)
+    const balance = await balanceOf(chain, payee)
+    const paid = await payer(chain, users[0]).fetch(paidRoute(url))
+    expect([paid.status, paid.headers.has('payment-receipt')]).toEqual([200, true])
+    earned = await balanceOf(chain, payee)
+    expect(earned - balance).toBe(50_000n)
+    run.child.kill('SIGINT')
+    expect(await run.exited).toBe(0)
+    expect(await leftovers()).toEqual([])
+  })
+
+  test('a second start goes on from the same data, and a part that dies comes back', async () => {
+    const run = start()
+    const url = await run.said(/^open (\S+)$/m)
+    expect(run.output()).toContain('schema      up to date')
+    expect(run.output()).not.toContain('LOST')
+    expect(run.output()).toMatch(/^admin key {3}in /m)
+    expect(run.output()).not.toContain('ak_')
+    // 503 while a slow database keeps the keys from being known.
+    await expect.poll(() => paidStatus(url, key), { timeout: 60_000 }).toBe(200)
+    expect(await balanceOf(await run.said(CHAIN), payee)).toBe(earned)
+    const address = await run.said(/^clickhouse {2}(\S+) /m)
+    const engines = async () =>
+      (await leftovers()).filter((line) => line.includes('embedded/main.js')).map((line) => Number(line.split(' ')[0]))
+    // The server's process, below the one that keeps it.
+    const [, server] = await engines()
+    process.kill(server as number, 'SIGKILL')
+    await run.said(/it ended by SIGKILL; starting it again/)
+    await run.said(/it is back/)
+    expect(await (await fetch(`${address}/ping`)).text()).toBe('Ok.\n')
+    const [keeper] = await engines()
+    process.kill(keeper as number, 'SIGKILL')
+    await run.said(/clickhouse DIED/)
+    await run.said(/clickhouse is back/)
+    expect(await (await fetch(`${address}/ping`)).text()).toBe('Ok.\n')
+    await sleep(3000)
+    const peg = (await (await fetch(`${url}/0x20c0000000000000000000000000000000000000/peg`)).json()) as {
+      current: { block_number: number }
+    }
+    expect(peg.current.block_number).toBeGreaterThan(blocksBefore)
+
+    const second = start()
+    expect(await second.exited).not.toBe(0)
+    expect(second.output()).toMatch(/plumbline stops: .*(owned|in use)/)
+
+    run.child.kill('SIGKILL')
+    await run.exited
+    for (const until = Date.now() + 15_000; Date.now() < until && (await leftovers()).length > 0; ) await sleep(100)
+    expect(await leftovers()).toEqual([])
+  })
+
+  test('bad variables are named all at once, before anything starts', async () => {
+    const run = start({
+      PORT: 'http',
+      RPC_URL: 'node',
+      DEVNET_STABLES: '1',
+      LOG_LEVEL: 'loud',
+      CLICKHOUSE_DATABASE: 'a-b',
+    })
+    expect(await run.exited).toBe(78)
+    for (const name of ['PORT', 'RPC_URL', 'DEVNET_STABLES', 'LOG_LEVEL', 'CLICKHOUSE_DATABASE']) {
+      expect(run.output()).toMatch(new RegExp(`^  ${name}: `, 'm'))
+    }
+  })
+
+  test('a port in use ends the start with one message that names it', async () => {
+    const taken = createServer()
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+    const port = String((taken.address() as { port: number }).port)
+    const other = await mkdtemp(join(tmpdir(), 'plumbline-port-'))
+    for (const name of ['PORT', 'CLICKHOUSE_PORT', 'DEVNET_PORT']) {
+      const run = start({ [name]: port, DATA_DIR: other })
+      expect(await run.exited, name).not.toBe(0)
+      expect(run.output(), name).toMatch(new RegExp(`plumbline stops: .*port ${port} is in use`))
+    }
+    taken.close()
+    await rm(other, { recursive: true, force: true })
+  })
+})

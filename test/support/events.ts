@@ -1,0 +1,85 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { expect } from 'vitest'
+import type { FoundEvent } from '../../clickhouse/events/types.js'
+import { announce } from '../../jobs/detect/announce.js'
+import { type OracleSample, pegEventsOracle } from './oracle/peg-events.js'
+
+/** A row of the log, as it is stored. */
+export type StoredEvent = {
+  sequence: number
+  id: string
+  type: string
+  stables: string[]
+  slot_at: number
+  occurred_at: number
+  revision: number
+  data: Record<string, unknown>
+}
+
+/** The whole log, in its order; every number and every id has to be there once. */
+export async function storedEvents(clickhouse: ClickHouseClient): Promise<StoredEvent[]> {
+  const result = await clickhouse.query({
+    query: `
+      SELECT toUInt32(sequence_number) AS sequence, id, type, stables, toUnixTimestamp(slot_at) AS slot_at,
+             toUnixTimestamp(occurred_at) AS occurred_at, revision, data
+      FROM events ORDER BY sequence_number`,
+    format: 'JSONEachRow',
+  })
+  const rows = await result.json<Omit<StoredEvent, 'data'> & { data: string }>()
+  const events = rows.map((row) => ({ ...row, data: JSON.parse(row.data) as Record<string, unknown> }))
+  expect(new Set(events.map(({ id }) => id)).size).toBe(events.length)
+  expect(new Set(events.map(({ sequence }) => sequence)).size).toBe(events.length)
+  return events
+}
+
+/** An event that nobody has detected. */
+export const madeUpEvent = (i: number, changes: Partial<FoundEvent> = {}): FoundEvent => ({
+  id: `evt_${i.toString(16).padStart(32, '0')}`,
+  type: 'peg_break.started',
+  subject: `${i}`,
+  stables: [],
+  occurred_at: new Date(1_760_000_000_000 + i * 1000),
+  data: { made_up: i },
+  ...changes,
+})
+
+/** Adds events to the log, as a detector does. */
+export const addEvents = (clickhouse: ClickHouseClient, events: readonly FoundEvent[]): Promise<void> =>
+  announce(clickhouse, events, { at: new Date(1_760_000_000_000), revision: 0 })
+
+type Told = { type: string; data: Record<string, unknown> }
+
+/**
+ * What has to be told of a market's peg breaks when slots `period` seconds apart have been done up to `horizon`: of each
+ * break its start, as known at the first slot that knows it, and its end. In no order.
+ */
+export function toldBreaks(samples: readonly (OracleSample & { stable: string })[], horizon: number, period = 120) {
+  const told: Told[] = []
+  for (const stable of new Set(samples.map((sample) => sample.stable))) {
+    const own = samples.filter((sample) => sample.stable === stable)
+    const started = new Map<string, Told>()
+    for (let at = Math.ceil((own[0]?.block_time ?? 0) / period) * period; at <= horizon; at += period)
+      for (const { severity, started_at, started_block, max_deviation_bps } of pegEventsOracle(own, at)) {
+        const data = { stable, severity, started_at, max_deviation_bps, started_block }
+        const key = `${severity} ${started_block}`
+        if (!started.has(key)) started.set(key, { type: 'peg_break.started', data })
+      }
+    told.push(...started.values())
+    for (const { ongoing, ...data } of pegEventsOracle(own, horizon))
+      if (!ongoing) told.push({ type: 'peg_break.ended', data: { stable, ...data, retracted: false } })
+  }
+  return told
+}
+
+/** Events in an order that does not depend on when they were found. */
+export const inOrder = (events: readonly Told[]): Told[] =>
+  events.map(({ type, data }) => ({ type, data })).sort((a, b) => orderOf(a).localeCompare(orderOf(b)))
+
+const orderOf = ({ type, data }: Told): string =>
+  JSON.stringify([
+    type,
+    data.stable ?? data.from_token,
+    data.to_token,
+    data.severity,
+    data.started_block ?? data.window_start,
+  ])

@@ -1,0 +1,44 @@
+import type { Flow } from '../../clickhouse/flows/flows.js'
+import { randomFor } from '../../local/chain/random.js'
+import { flow, txHash } from './rows.js'
+
+const WINDOW = 900
+
+/**
+ * Flows of (start, end] on edges of every temper, in order of time: steady ones, rare ones, some that begin late, fall
+ * silent or never vary, with bursts, with flows that have no value, and two edges in one transaction now and then. The
+ * same seed gives the same flows, however late `start` is; blocks are numbered by their time.
+ */
+export function wildFlows(seed: number, start: number, end: number): Flow[] {
+  const flows: Flow[] = []
+  for (let edge = 0; edge < 10; edge++) {
+    const random = randomFor(seed, 'flows', edge)
+    const [from, to] = [1 + (edge % 4), 5 + Math.floor(edge / 2)]
+    const perWindow = [3, 1, 1, 0.5, 0.2, 0.05, 0.015, 2, 1, 1][edge] as number
+    const begin = edge === 8 ? start + (end - start) * 0.8 : start + random.int(0, 5000)
+    // Even ones are regular but for a silence now and then, so that it is one.
+    const isEven = edge === 0 || edge === 7
+    const isSilent = (at: number) =>
+      isEven
+        ? randomFor(seed, 'silence', edge, Math.floor((at - start) / WINDOW)).chance(0.03)
+        : edge === 2 && Math.floor((at - start) / 30_000) % 3 === 0
+    const step = () => Math.max(1, Math.round((WINDOW / perWindow) * (isEven ? 1 : 0.5 + random.next())))
+    for (let at = begin; at < end; at += step()) {
+      const size = isEven ? random.int(3_000_000, 3_300_000) : random.int(1_000_000, 9_000_000)
+      const value = edge === 9 ? 5_000_000 : size * (!isEven && random.chance(0.02) ? 15 : 1)
+      if (at <= start || isSilent(at)) continue
+      const time = Math.floor(at)
+      const usd_micros = random.chance(edge === 5 ? 0.4 : 0.03) ? null : `${value}`
+      const hash = { tx_hash: txHash(random.chance(0.3) ? time : time * 100 + edge) }
+      const one = { usd_micros, ...hash, log_index: edge * 2 }
+      flows.push(flow(from, to, time, one))
+      if (random.chance(0.2)) flows.push(flow(from, to, time, { ...one, log_index: edge * 2 + 1 }))
+      if (random.chance(0.05))
+        flows.push(flow(from, 0, time, { ...one, kind: 'bridge', to_token: '', log_index: 90 + edge }))
+    }
+  }
+  return flows.sort((a, b) => a.block_time - b.block_time || a.log_index - b.log_index)
+}
+
+/** The times that these flows have, once each. */
+export const timesOf = (flows: readonly Flow[]): number[] => [...new Set(flows.map(({ block_time }) => block_time))]

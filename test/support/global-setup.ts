@@ -1,0 +1,67 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestProject } from 'vitest/node'
+import type { ClickHouseEnv } from '../../clickhouse/store/env.js'
+import { spawnEmbedded } from '../../local/engine/spawn.js'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    clickhouseServer: Omit<ClickHouseEnv, 'CLICKHOUSE_DATABASE'>
+  }
+}
+
+type Server = { env: Omit<ClickHouseEnv, 'CLICKHOUSE_DATABASE'>; kind: string; stop: () => Promise<unknown> }
+
+/** The image that docker-compose.yml runs. */
+const CLICKHOUSE_IMAGE = 'clickhouse/clickhouse-server:26.8.2.7'
+
+const PASSWORD = 'plumbline-test'
+
+async function dockerServer(): Promise<Server> {
+  const { GenericContainer, Wait } = await import('testcontainers')
+  const container = await new GenericContainer(CLICKHOUSE_IMAGE)
+    .withEnvironment({ CLICKHOUSE_USER: 'plumbline', CLICKHOUSE_PASSWORD: PASSWORD })
+    .withExposedPorts(8123)
+    .withWaitStrategy(Wait.forHttp('/ping', 8123))
+    .start()
+  const url = `http://${container.getHost()}:${container.getMappedPort(8123)}`
+  return {
+    env: { CLICKHOUSE_URL: url, CLICKHOUSE_USER: 'plumbline', CLICKHOUSE_PASSWORD: PASSWORD },
+    kind: `Docker (${CLICKHOUSE_IMAGE})`,
+    stop: () => container.stop(),
+  }
+}
+
+async function embeddedServer(): Promise<Server> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'plumbline-test-'))
+  const server = await spawnEmbedded({ dataDir, port: 0, user: 'default', password: PASSWORD })
+  return {
+    env: { CLICKHOUSE_URL: server.url, CLICKHOUSE_USER: 'default', CLICKHOUSE_PASSWORD: PASSWORD },
+    kind: 'the embedded engine',
+    stop: async () => {
+      await server.stop()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The ClickHouse that the integration tests use: the one CLICKHOUSE_URL names, else Docker's, else the embedded one. */
+async function startServer(): Promise<Server> {
+  const { CLICKHOUSE_URL, CLICKHOUSE_USER = 'default', CLICKHOUSE_PASSWORD = '' } = process.env
+  if (CLICKHOUSE_URL) {
+    return { env: { CLICKHOUSE_URL, CLICKHOUSE_USER, CLICKHOUSE_PASSWORD }, kind: CLICKHOUSE_URL, stop: async () => {} }
+  }
+  const docker = process.env.DOCKER_HOST !== undefined || existsSync('/var/run/docker.sock')
+  return docker ? dockerServer() : embeddedServer()
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const server = await startServer()
+  console.log(`integration tests use ClickHouse at ${server.kind}`)
+  project.provide('clickhouseServer', server.env)
+  return async () => {
+    await server.stop()
+  }
+}

@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { ClickHouseClient } from '@clickhouse/client'
+import { blockHashes } from '../../clickhouse/chain/block-hashes.js'
+import { newestBlock } from '../../clickhouse/chain/newest-block.js'
+import type { ClickHouseEnv } from '../../clickhouse/store/env.js'
+import { openLedger } from '../../ingest/sinks/batch-ledger.js'
+
+const PROGRAM = fileURLToPath(new URL('../../dist/ingest/main.js', import.meta.url))
+
+export type IngestProcess = {
+  child: ChildProcess
+  /** Everything it wrote, both streams. */
+  output: () => string
+  exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
+  kill: (signal: NodeJS.Signals) => Promise<void>
+}
+
+/** The compiled ingest as a process of its own, on a devnet's node. */
+export function startIngest(
+  clickhouse: ClickHouseEnv,
+  rpcUrl: string,
+  env: Record<string, string> = {},
+): IngestProcess {
+  return processOf(
+    spawn(process.execPath, [PROGRAM], {
+      env: { ...process.env, ...clickhouse, RPC_URL: rpcUrl, CHAIN: 'devnet', POLL_INTERVAL_MS: '100', ...env },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    }),
+  )
+}
+
+/** A process that a test has started, with what it writes. */
+export function processOf(child: ChildProcess): IngestProcess {
+  let output = ''
+  child.stdout?.on('data', (chunk) => (output += chunk))
+  child.stderr?.on('data', (chunk) => (output += chunk))
+  const exited: IngestProcess['exited'] = new Promise((resolve) =>
+    child.once('close', (code, signal) => resolve({ code, signal })),
+  )
+  return {
+    child,
+    output: () => output,
+    exited,
+    kill: async (signal) => {
+      child.kill(signal)
+      await exited
+    },
+  }
+}
+
+async function ingested(what: string, isIn: () => Promise<boolean>, ingest: IngestProcess, seconds: number) {
+  for (const until = Date.now() + seconds * 1000; Date.now() < until; await sleep(50)) {
+    if (await isIn().catch(() => false)) return
+    if (ingest.child.exitCode !== null)
+      throw new Error(`ingest ended with ${ingest.child.exitCode}: ${ingest.output()}`)
+  }
+  throw new Error(`${what} was not ingested in ${seconds} s: ${ingest.output()}`)
+}
+
+/** Waits until the facts of block `number` are in; fails after `seconds` or when ingest has ended by then. */
+export const ingestedTo = (
+  clickhouse: ClickHouseClient,
+  number: number,
+  ingest: IngestProcess,
+  seconds = 60,
+): Promise<void> =>
+  ingested(
+    `block ${number}`,
+    async () => ((await newestBlock(clickhouse, {}))[0]?.block_number ?? 0) >= number,
+    ingest,
+    seconds,
+  )
+
+/** Waits until the facts of that very block are in, and its batch is committed. */
+export const ingestedHead = (
+  clickhouse: ClickHouseClient,
+  { number, hash }: { number: number; hash: string },
+  ingest: IngestProcess,
+  seconds = 120,
+): Promise<void> =>
+  ingested(
+    `block ${number} ${hash}`,
+    async () => {
+      const [block] = await blockHashes(clickhouse, { from_block: number, to_block: number })
+      return block?.block_hash === hash && (await openLedger(clickhouse, 'tip', 1)).last?.hash === hash
+    },
+    ingest,
+    seconds,
+  )
+
+/** Takes in the whole of a chain that stands still, and ends ingest. */
+export async function ingestAll(
+  env: ClickHouseEnv,
+  clickhouse: ClickHouseClient,
+  rpcUrl: string,
+  head: number,
+  settings: Record<string, string> = {},
+): Promise<void> {
+  const ingest = startIngest(env, rpcUrl, settings)
+  await ingestedTo(clickhouse, head, ingest)
+  await ingest.kill('SIGTERM')
+}

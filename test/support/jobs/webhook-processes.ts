@@ -1,0 +1,18 @@
+import type { ClickHouseEnv } from '../../../clickhouse/store/env.js'
+import type { IngestProcess } from '../ingest.js'
+import { SECRETS_KEY } from '../webhook-subscriptions.js'
+import { startJobs } from './process.js'
+
+/** The compiled jobs as a process of its own that sends webhooks, to this machine, and does nothing else. */
+export const startWebhooks = (clickhouse: ClickHouseEnv, env: Record<string, string> = {}): IngestProcess =>
+  startJobs(
+    clickhouse,
+    {
+      JOBS: 'webhooks',
+      SECRETS_KEY: SECRETS_KEY.toString('base64url'),
+      WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
+      WEBHOOK_ALLOWED_PORTS: 'any',
+      ...env,
+    },
+    [],
+  )

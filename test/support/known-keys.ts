@@ -1,0 +1,32 @@
+import type { FastifyInstance } from 'fastify'
+import { hashOf, KeyScope, prefixOf } from '../../api/callers/keys/api-key.js'
+import { createKeyUses } from '../../api/callers/keys/key-uses.js'
+import { createKnownKeys, type KnownKey } from '../../api/callers/keys/known-keys.js'
+
+/** What an app of a few routes needs before `auth`: these keys, without a database. Returns the ids of those used, in order. */
+export function withKeys(app: FastifyInstance, keys: readonly (Partial<KnownKey> & { key: string })[]): string[] {
+  const rows = keys.map(({ key, ...given }, i) => ({
+    id: `key_${i}`,
+    prefix: prefixOf(key),
+    hash: hashOf(key),
+    scopes: KeyScope.options,
+    requests_per_minute: 6000,
+    ...given,
+  }))
+  app.decorate(
+    'keys',
+    createKnownKeys(async () => rows),
+  )
+  app.decorate('now', () => new Date('2026-07-01T00:00:00Z'))
+  const used: string[] = []
+  const uses = createKeyUses(async () => {}, app.log)
+  app.decorate('keyUses', {
+    ...uses,
+    add: (id: string, at: Date) => {
+      used.push(id)
+      uses.add(id, at)
+    },
+  })
+  app.addHook('onClose', () => uses.close())
+  return used
+}

@@ -1,0 +1,77 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { pino } from 'pino'
+import { buildApp } from '../../api/app.js'
+import type { ApiDocument } from '../../api/http/openapi/document.js'
+import { newestBlock } from '../../clickhouse/chain/newest-block.js'
+import { detectFlowAnomalies } from '../../jobs/detect/flow-anomalies.js'
+import { detectPegEvents } from '../../jobs/detect/peg-events.js'
+import { snapshotReserves } from '../../jobs/snapshot/reserves.js'
+import { snapshotRisk } from '../../jobs/snapshot/risk.js'
+import type { MarketPlan } from '../../local/chain/plan.js'
+import type { SpawnOptions } from '../../local/chain/spawn.js'
+import { ADMIN_KEY, SUBSCRIPTION_KEY, WEBHOOK_TERMS } from './app.js'
+import { stillChain } from './chain.js'
+import { ingestedTo, startIngest } from './ingest.js'
+import { addApiKey } from './keys.js'
+import { addMarketWebhooks, MOST_WEBHOOKS } from './market-webhooks.js'
+import { withDatabase } from './services.js'
+import { runSlots, slotsOf } from './slots.js'
+
+/** The product's jobs, and how long before the end of a market they begin: to do all of their slots takes minutes. */
+const JOBS = [
+  { job: 'peg-events', periodSeconds: 120, task: detectPegEvents, hours: 1 },
+  { job: 'risk', periodSeconds: 300, task: snapshotRisk, hours: 2 },
+  { job: 'reserves', periodSeconds: 3600, task: snapshotReserves, hours: 2 },
+  { job: 'flow-anomalies', periodSeconds: 900, task: detectFlowAnomalies, hours: 4 },
+]
+
+/** A key that may be revoked. */
+export const SPARE_KEY_ID = 'key_0123456789abcdef'
+
+export type Market = {
+  app: Awaited<ReturnType<typeof buildApp>>
+  document: ApiDocument
+  clickhouse: ClickHouseClient
+  plan: MarketPlan
+  /** Unix seconds of the first and the newest block. */
+  start: number
+  end: number
+}
+
+/** Lets `use` have the API over a whole market: a local chain, all of it taken in, and what the jobs find at its end. */
+export async function withMarket<Result>(
+  options: Pick<SpawnOptions, 'historyBlocks' | 'blockSeconds' | 'stables' | 'seed'>,
+  use: (market: Market) => Promise<Result>,
+): Promise<Result> {
+  const chain = await stillChain(options)
+  try {
+    return await withDatabase(async (env, clickhouse) => {
+      const ingest = startIngest(env, chain.rpcUrl)
+      await ingestedTo(clickhouse, chain.head, ingest, 500)
+      await ingest.kill('SIGTERM')
+      const [newest] = await newestBlock(clickhouse, {})
+      const end = Math.floor((newest?.block_time.getTime() ?? 0) / 1000)
+      const start = end - (chain.head - 1) * (options.blockSeconds ?? 60)
+      for (const job of JOBS)
+        await runSlots(clickhouse, job, slotsOf(job, Math.max(start, end - job.hours * 3600), end))
+      await addApiKey(clickhouse, { key: SUBSCRIPTION_KEY })
+      await addApiKey(clickhouse, { id: SPARE_KEY_ID, label: 'Nobody’s' })
+      await addMarketWebhooks(clickhouse, end)
+      const app = await buildApp({
+        clickhouse,
+        now: () => new Date((end + 30) * 1000),
+        adminKey: ADMIN_KEY,
+        webhooks: { ...WEBHOOK_TERMS, mostSubscriptions: MOST_WEBHOOKS },
+        logger: pino({ level: 'silent' }),
+      })
+      const document = (await app.inject('/openapi.json')).json() as ApiDocument
+      try {
+        return await use({ app, document, clickhouse, plan: chain.plan, start, end })
+      } finally {
+        await app.close()
+      }
+    })
+  } finally {
+    await chain.remove()
+  }
+}

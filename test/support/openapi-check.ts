@@ -1,0 +1,52 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { type ApiDocument, type ApiOperation, operationsOf } from '../../api/http/openapi/document.js'
+import { PROBLEM_TYPE } from '../../api/http/problem.js'
+
+type Answer = { status: number; contentType: string; body: string }
+
+const pointer = (...parts: string[]): string =>
+  parts.map((part) => `/${encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))}`).join('')
+
+const mediaTypeOf = (contentType: string): string => contentType.split(';', 1)[0] as string
+
+/** What a document says of answers, asked of a validator that did not make it. */
+export function answerChecker(document: ApiDocument) {
+  const ajv = new Ajv2020({ allErrors: true, strict: false })
+  addFormats.default(ajv)
+  ajv.addSchema({ ...document, $id: 'openapi' })
+  const places = new Map(operationsOf(document).map(({ path, method, operation }) => [operation, { path, method }]))
+
+  /** What is wrong with a value by the schema at a pointer; null when nothing is. */
+  function fault(value: unknown, schemaPointer: string): string | null {
+    const validate = ajv.getSchema(`openapi#${schemaPointer}`)
+    if (!validate) return `there is no schema at ${schemaPointer}`
+    return validate(value) ? null : ajv.errorsText(validate.errors)
+  }
+
+  /** What is wrong with an answer that has to be a problem document of its status. */
+  function faultOfProblem({ status, contentType, body }: Answer): string | null {
+    if (mediaTypeOf(contentType) !== PROBLEM_TYPE) return `a ${status} is ${contentType || 'of no type'}`
+    const problem = JSON.parse(body) as { status?: unknown }
+    if (problem.status !== status) return `a ${status} says that it is ${problem.status}`
+    return fault(problem, pointer('components', 'schemas', 'Problem'))
+  }
+
+  return {
+    faultOfProblem,
+    /** What is wrong with an answer of an operation; null when the document says that it may answer so. */
+    faultOf(operation: ApiOperation, answer: Answer): string | null {
+      if (answer.status >= 400) {
+        const isDescribed = operation.responses[answer.status] ?? operation.responses.default
+        return isDescribed ? faultOfProblem(answer) : `a ${answer.status} is not described`
+      }
+      const { path, method } = places.get(operation) ?? { path: '', method: '' }
+      const mediaType = mediaTypeOf(answer.contentType)
+      const value = /[/+]json$/.test(mediaType) ? (JSON.parse(answer.body) as unknown) : answer.body
+      return fault(
+        value,
+        pointer('paths', path, method, 'responses', `${answer.status}`, 'content', mediaType, 'schema'),
+      )
+    },
+  }
+}

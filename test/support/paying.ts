@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ClickHouseClient } from '@clickhouse/client'
+import { Challenge, Credential } from 'mppx'
+import { Mppx, tempo } from 'mppx/client'
+import { type Address, createClient, defineChain, type Hex, http, type LocalAccount, toHex } from 'viem'
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
+import { Actions, Transaction } from 'viem/tempo'
+import { tempoModerato } from 'viem/tempo/chains'
+import type { PaymentTerms } from '../../api/callers/payments/terms.js'
+import { insertChainIdentity } from '../../clickhouse/chain/chain-identity.js'
+import { REFERENCE_STABLE } from '../../clickhouse/peg/peg.js'
+import type { Account } from '../../local/chain/accounts.js'
+import type { BareChain } from '../../local/chain/bare-chain.js'
+import { addBlocks, addFacts, flow, stableAddress, stablecoin, stateRead } from './rows.js'
+
+/** The id of a bare chain. */
+export const CHAIN_ID = 31_337
+const NOW = Math.floor(Date.now() / 1000)
+
+/** What costs something, with the prices that the routes name. */
+export const PAID_PATHS = {
+  analysis: { path: `/api/v1/stablecoins/${stableAddress(1)}/analysis`, price: 50_000n },
+  history: { path: `/api/v1/stablecoins/flows/history?from=${NOW - 7200}&to=${NOW - 600}`, price: 20_000n },
+  export: { path: `/api/v1/stablecoins/flows/export?from=${NOW - 7200}&to=${NOW - 600}`, price: 20_000n },
+} as const
+
+/** What those are about, in a database. */
+export async function insertPaidData(clickhouse: ClickHouseClient, chain_id = CHAIN_ID): Promise<void> {
+  await insertChainIdentity(clickhouse, { chain_id, genesis_hash: '0x' }, 'paid')
+  await addBlocks(clickhouse, [NOW - 86_400, NOW - 3600])
+  await addFacts(clickhouse, {
+    stablecoins: [stablecoin(1), stablecoin(2)],
+    states: [stateRead(stableAddress(1)), stateRead(stableAddress(2))],
+    flows: [flow(1, 2, NOW - 3600)],
+  })
+}
+
+/**
+ * Lets a chain have a block a second at least, as real ones do: transactions that are signed for the next 25 seconds are
+ * refused where the newest block is much older than they are. The function it returns ends that.
+ */
+export function keepTicking(chain: BareChain): () => Promise<void> {
+  let isOn = true
+  const ticking = (async () => {
+    while (isOn) {
+      await chain.mine()
+      await sleep(1000)
+    }
+  })()
+  return async () => {
+    isOn = false
+    await ticking
+  }
+}
+
+/** Terms with a recipient that nobody has ever paid. */
+export const paymentTerms = (rpcUrl: string, changes: Partial<PaymentTerms> = {}): PaymentTerms => ({
+  recipient: privateKeyToAddress(generatePrivateKey()).toLowerCase() as Address,
+  currency: REFERENCE_STABLE,
+  rpcUrl,
+  realm: 'localhost',
+  challengeSecret: 'a secret of the tests only, of 32 bytes',
+  ...changes,
+})
+
+const clientOn = (rpcUrl: string, account?: LocalAccount) =>
+  createClient({
+    chain: defineChain({ ...tempoModerato, id: CHAIN_ID }),
+    transport: http(rpcUrl),
+    pollingInterval: 50,
+    ...(account && { account }),
+  })
+
+/** A payer's mppx, as published. It pays what it is asked for. */
+export const payer = (rpcUrl: string, account: LocalAccount, mode: 'pull' | 'push' = 'pull') =>
+  Mppx.create({
+    polyfill: false,
+    methods: [tempo.charge({ account, mode, getClient: () => clientOn(rpcUrl, account) })],
+  })
+
+/** What an account has of the reference stable, by the chain. */
+export const balanceOf = async (rpcUrl: string, account: string): Promise<bigint> =>
+  (await Actions.token.getBalance(clientOn(rpcUrl), { account: account as Address, token: REFERENCE_STABLE })).amount
+
+/** The same transaction with these changes, signed by somebody, in the same credential. */
+export async function resigned(
+  credential: string,
+  account: LocalAccount,
+  changes: Record<string, unknown> = {},
+): Promise<string> {
+  const made = Credential.deserialize<{ signature: Transaction.TransactionSerializedTempo }>(credential)
+  const {
+    signature: _,
+    from: __,
+    ...unsigned
+  } = Transaction.deserialize(made.payload.signature) as Record<string, unknown>
+  const transaction = { ...unsigned, ...changes } as never
+  const signature = await account.signTransaction(transaction, { serializer: Transaction.serialize as never })
+  return Credential.serialize({ ...made, payload: { type: 'transaction', signature } })
+}
+
+/** Sends some of the reference stable; what the transaction costs comes on top. */
+export async function send(rpcUrl: string, from: LocalAccount, to: string, amount: bigint): Promise<void> {
+  const client = clientOn(rpcUrl, from)
+  await Actions.token.transferSync(client, { to: to as Address, amount, token: REFERENCE_STABLE } as never)
+}
+
+/** The private key of an account of the local chain. */
+export const keyOf = (account: Account): Hex => toHex(account.getHdKey().privateKey as Uint8Array)
+
+/** What comes back from a request with this credential, or without one. */
+export const present = (url: string, credential?: string): Promise<Response> =>
+  fetch(url, credential === undefined ? {} : { headers: { authorization: credential } })
+
+/** The challenge of a route with a price. */
+export const challengeAt = async (url: string): Promise<Challenge.Challenge> =>
+  Challenge.fromResponse(await present(url))
+
+/**
+ * A real credential for a real challenge, signed (and, in push mode, sent) for what `altered` says instead of what the
+ * challenge asks for.
+ */
+export async function credentialFor(
+  rpcUrl: string,
+  challenge: Challenge.Challenge,
+  account: LocalAccount,
+  mode: 'pull' | 'push' = 'pull',
+  altered: { request?: Record<string, unknown>; expires?: string } = {},
+): Promise<string> {
+  const asked = { ...challenge, ...altered, request: { ...challenge.request, ...altered.request } }
+  const headers = { 'www-authenticate': Challenge.serialize(asked) }
+  const made = await payer(rpcUrl, account, mode).createCredential(new Response(null, { status: 402, headers }))
+  return Credential.serialize({ ...Credential.deserialize(made), challenge })
+}

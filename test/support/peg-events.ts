@@ -1,0 +1,31 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { expect } from 'vitest'
+import { detectPegEvents, PEG_EVENTS_PERIOD_SECONDS } from '../../jobs/detect/peg-events.js'
+import { PegEventsSpec } from './spec/peg-events.js'
+
+/** The detector as the scheduler knows it. */
+export const PEG_EVENTS_JOB = {
+  job: 'peg-events',
+  periodSeconds: PEG_EVENTS_PERIOD_SECONDS,
+  task: detectPegEvents,
+}
+
+type App = { inject: (url: string) => Promise<{ statusCode: number; json: () => never }> }
+
+/** What the API says of a stable's events, checked against the interface. */
+export async function eventsOf(app: App, stable: string, query = '') {
+  const response = await app.inject(`/api/v1/stablecoins/${stable}/peg-events${query}`)
+  expect(response.statusCode, JSON.stringify(response.json())).toBe(200)
+  const { events, address } = PegEventsSpec.parse(response.json())
+  expect(address).toBe(stable)
+  return events
+}
+
+/** All that the detector has written, but for the revision under which it did. */
+export async function storedExcursions(clickhouse: ClickHouseClient): Promise<unknown[]> {
+  const result = await clickhouse.query({
+    query: 'SELECT * EXCEPT revision FROM peg_events FINAL ORDER BY stable, severity, started_at, started_block',
+    format: 'JSONEachRow',
+  })
+  return result.json()
+}

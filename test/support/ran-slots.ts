@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto'
+import type { ClickHouseClient } from '@clickhouse/client'
+import { pino } from 'pino'
+import { SLOT_JOBS, type SlotJob } from '../../clickhouse/jobs/periods.js'
+import { detectFlowAnomalies } from '../../jobs/detect/flow-anomalies.js'
+import { detectPegEvents } from '../../jobs/detect/peg-events.js'
+import { runSlots, type SlotRun, type Task } from '../../jobs/schedule/run-slots.js'
+import type { Slot } from '../../jobs/schedule/slot.js'
+import { snapshotReserves } from '../../jobs/snapshot/reserves.js'
+import { snapshotRisk } from '../../jobs/snapshot/risk.js'
+
+/** A time at which slots of every period are, in unix seconds. */
+export const HOUR = 1_760_000_400
+
+/** A job for tests. */
+export const MINUTES: SlotJob = { name: 'minutes', period_seconds: 60 }
+
+/** Runs what is due of a job, with backfills that are over at once, and returns its slots as (seconds after HOUR, revision). */
+export async function ran(clickhouse: ClickHouseClient, job: SlotJob, changes: Partial<SlotRun> = {}) {
+  const slots: Slot[] = []
+  const result = await runSlots({
+    clickhouse,
+    job,
+    jobs: [],
+    instance: randomUUID(),
+    quietSeconds: 0,
+    checkLease: async () => {},
+    log: pino({ level: 'silent' }),
+    signal: new AbortController().signal,
+    limit: 1000,
+    ...changes,
+    task: async (client, slot) => {
+      const rows = (await changes.task?.(client, slot)) ?? 7
+      slots.push(slot)
+      return rows
+    },
+  })
+  return { ...result, slots: slots.map(({ at, revision }) => [at.getTime() / 1000 - HOUR, revision]) }
+}
+
+const TASKS: Readonly<Record<string, Task>> = {
+  'peg-events': detectPegEvents,
+  risk: snapshotRisk,
+  reserves: snapshotReserves,
+  'flow-anomalies': detectFlowAnomalies,
+}
+
+/** Runs all that is due of the product's jobs of these names, with backfills that are over after so long. */
+export async function runJobs(clickhouse: ClickHouseClient, names: readonly string[], quietSeconds = 0): Promise<void> {
+  for (const job of SLOT_JOBS) {
+    const task = TASKS[job.name]
+    if (task && names.includes(job.name)) await ran(clickhouse, job, { jobs: SLOT_JOBS, task, quietSeconds })
+  }
+}

@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto'
+import type { ClickHouseClient } from '@clickhouse/client'
+import { test as base, inject } from 'vitest'
+import { migrate } from '../../clickhouse/migrations/migrate.js'
+import { connect } from '../../clickhouse/store/client.js'
+import type { ClickHouseEnv } from '../../clickhouse/store/env.js'
+
+/** Names a database that nobody else uses, lets `use` have it, and drops it. It is not created here. */
+async function withDatabaseName<Result>(use: (env: ClickHouseEnv) => Promise<Result>): Promise<Result> {
+  const env = { ...inject('clickhouseServer'), CLICKHOUSE_DATABASE: `test_${randomBytes(6).toString('hex')}` }
+  try {
+    return await use(env)
+  } finally {
+    const server = connect({ ...env, CLICKHOUSE_DATABASE: 'default' }, { application: 'plumbline-test' })
+    await server.command({ query: `DROP DATABASE IF EXISTS ${env.CLICKHOUSE_DATABASE} SYNC` })
+    await server.close()
+  }
+}
+
+/** Lets `use` have a migrated database of its own, which is dropped afterwards. */
+export async function withDatabase<Result>(
+  use: (env: ClickHouseEnv, clickhouse: ClickHouseClient) => Promise<Result>,
+): Promise<Result> {
+  return withDatabaseName(async (env) => {
+    await migrate(env)
+    const clickhouse = connect(env, { application: 'plumbline-test' })
+    try {
+      return await use(env, clickhouse)
+    } finally {
+      await clickhouse.close()
+    }
+  })
+}
+
+type Services = {
+  /** Names a database that is this test's alone, not yet created. */
+  emptyClickhouseEnv: ClickHouseEnv
+  /** The same, migrated; dropped after the test. */
+  clickhouseEnv: ClickHouseEnv
+  /** A client on that database. */
+  clickhouse: ClickHouseClient
+}
+
+/** A test with a real ClickHouse: every test has a database of its own, so none sees another's rows. */
+export const test = base.extend<Services>({
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of a fixture's dependencies off the pattern
+  emptyClickhouseEnv: ({}, use) => withDatabaseName(use),
+  clickhouseEnv: async ({ emptyClickhouseEnv }, use) => {
+    await migrate(emptyClickhouseEnv)
+    await use(emptyClickhouseEnv)
+  },
+  clickhouse: async ({ clickhouseEnv }, use) => {
+    const clickhouse = connect(clickhouseEnv, { application: 'plumbline-test' })
+    await use(clickhouse)
+    await clickhouse.close()
+  },
+})

@@ -1,0 +1,29 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { ClickHouseEnv } from '../../clickhouse/store/env.js'
+
+const PROGRAM = fileURLToPath(new URL('../../dist/ingest/verify/verify-main.js', import.meta.url))
+
+/** Runs the compiled `npm run verify` on a devnet's node to its end; `output` is what it wrote, both streams. */
+export async function runVerify(
+  env: ClickHouseEnv,
+  rpcUrl: string,
+  ...flags: string[]
+): Promise<{ code: number | null; output: string }> {
+  const child = spawn(process.execPath, [PROGRAM, ...flags], {
+    env: { ...process.env, ...env, RPC_URL: rpcUrl, CHAIN: 'devnet', LOG_LEVEL: 'warn' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  child.stdout.on('data', (chunk) => (output += chunk))
+  child.stderr.on('data', (chunk) => (output += chunk))
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+  return { code, output }
+}
+
+/** What an output names as a mismatch, in its order. */
+export const mismatches = (output: string): string[] =>
+  output
+    .split('\n')
+    .filter((line) => line.startsWith('mismatch'))
+    .map((line) => line.replace(/^mismatch +/, '').replace(/:.*/, ''))

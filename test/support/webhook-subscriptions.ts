@@ -1,0 +1,47 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { EVENT_TYPES } from '../../clickhouse/events/types.js'
+import { isAdded } from '../../clickhouse/webhooks/change-subscription.js'
+import type { Subscription } from '../../clickhouse/webhooks/webhook-subscription.js'
+import { seal } from '../../process/sealed-secret.js'
+
+/** Seals what is secret in the databases of tests. */
+export const SECRETS_KEY = Buffer.alloc(32, 5)
+
+let made = 0
+
+/**
+ * A first version of a subscription to everything, at a place where nobody listens. `secret` is given in the clear, and
+ * is sealed here.
+ */
+export function webhookSubscription(given: Partial<Subscription> = {}): Subscription {
+  made += 1
+  const id = given.id ?? `wh_${made.toString(16).padStart(16, '0')}`
+  const at = new Date('2026-07-01T00:00:00.123Z')
+  return {
+    id,
+    version: 1,
+    label: 'of a test',
+    url: 'https://receiver.test/hook',
+    event_types: [...EVENT_TYPES],
+    stable_filter: [],
+    state: 'enabled',
+    reason: '',
+    previous_secret: '',
+    previous_secret_until: null,
+    after_sequence: 0,
+    created_at: at,
+    changed_at: at,
+    ...given,
+    secret: seal(SECRETS_KEY, id, given.secret ?? 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3'),
+  }
+}
+
+/** Adds it as the admin route would. */
+export async function addWebhookSubscription(
+  clickhouse: ClickHouseClient,
+  given: Partial<Subscription> = {},
+): Promise<Subscription> {
+  const subscription = webhookSubscription(given)
+  await isAdded(clickhouse, subscription)
+  return subscription
+}

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest'
+import { isFinal, type Known } from '../../../../../api/answers/cache/finality.js'
+import { freshnessOf } from '../../../../../api/answers/cache/freshness.js'
+import { CACHE_POLICIES } from '../../../../../api/answers/cache/policies.js'
+
+const DAY = 86_400
+/** Thirty days of history that began in the middle of the chain, of a stable that was sampled from the tenth day on. */
+const known: Known = {
+  from_time: 0,
+  newest_time: 30 * DAY,
+  is_from_start: false,
+  sampled_from: 10 * DAY,
+  touched_ago: 100_000,
+  horizon: 30 * DAY,
+}
+const { peg, flows, risk, rewards, pegEvents } = CACHE_POLICIES
+
+test('a past is final when all that it is made of is in, and not before', () => {
+  expect(isFinal(peg.finality, known, 20 * DAY)).toBe(true)
+  expect(isFinal(peg.finality, known, 17 * DAY)).toBe(false)
+  expect(isFinal(peg.finality, { ...known, sampled_from: null }, 20 * DAY)).toBe(false)
+  expect(isFinal(peg.finality, { ...known, sampled_from: 0 }, 8 * DAY)).toBe(true)
+  expect(isFinal(peg.finality, { ...known, sampled_from: 0 }, 6 * DAY)).toBe(false)
+  expect(isFinal(flows.finality, known, DAY + 1)).toBe(true)
+  expect(isFinal(flows.finality, known, DAY)).toBe(false)
+})
+
+test('what is made of all of history is final only where history has all of the chain', () => {
+  expect(isFinal(rewards.finality, known, 20 * DAY)).toBe(false)
+  expect(isFinal(rewards.finality, { ...known, is_from_start: true }, 20 * DAY)).toBe(true)
+  expect(isFinal(pegEvents.finality, { ...known, is_from_start: true }, 20 * DAY)).toBe(false)
+  expect(isFinal(pegEvents.finality, { ...known, is_from_start: true, sampled_from: 0 }, 20 * DAY)).toBe(true)
+})
+
+test('the last ten minutes may be taken back', () => {
+  expect(isFinal(flows.finality, known, known.newest_time - 600)).toBe(true)
+  expect(isFinal(flows.finality, known, known.newest_time - 599)).toBe(false)
+})
+
+test('what a job publishes is not final before the job was there', () => {
+  expect(isFinal(risk.finality, { ...known, horizon: 20 * DAY }, 20 * DAY)).toBe(true)
+  expect(isFinal(risk.finality, { ...known, horizon: 20 * DAY }, 20 * DAY + 1)).toBe(false)
+  expect(isFinal(risk.finality, { ...known, horizon: null }, 20 * DAY)).toBe(false)
+})
+
+test('nothing is final while a backfill or a rollback is at work', () => {
+  expect(isFinal(risk.finality, { ...known, touched_ago: 599 }, 20 * DAY)).toBe(false)
+  expect(isFinal(risk.finality, { ...known, touched_ago: 600 }, 20 * DAY)).toBe(true)
+})
+
+test('only what is final is immutable', () => {
+  expect(freshnessOf(peg, 'final').cacheControl).toBe('public, max-age=31536000, immutable')
+  for (const finished of ['live', 'moving', 'past'] as const)
+    expect(freshnessOf(peg, finished).cacheControl).not.toContain('immutable')
+})

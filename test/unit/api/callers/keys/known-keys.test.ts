@@ -1,0 +1,143 @@
+import { expect, test } from 'vitest'
+import { hashOf, newApiKey, prefixOf } from '../../../../../api/callers/keys/api-key.js'
+import { createKnownKeys, type KnownKey } from '../../../../../api/callers/keys/known-keys.js'
+
+const made = () => {
+  const { id, key } = newApiKey()
+  return { key, row: { id, prefix: prefixOf(key), hash: hashOf(key), scopes: [], requests_per_minute: 1 } }
+}
+
+/** Keys, the clock they are read by, and how often they have been read. */
+function setup(...rows: KnownKey[]) {
+  const state = { now: 0, reads: 0, rows, away: null as Error | null }
+  const keys = createKnownKeys(
+    async () => {
+      state.reads += 1
+      if (state.away) throw state.away
+      return [...state.rows]
+    },
+    () => state.now,
+  )
+  return { state, find: async (token: string) => (await keys.find(token))?.id ?? null, forget: keys.forget }
+}
+
+test('a key is known by all of its characters', async () => {
+  const [one, two] = [made(), made()]
+  // As unlikely as it is, two keys may begin alike.
+  const twin = `${one.key.slice(0, 11)}${two.key.slice(11)}`
+  const { find } = setup(one.row, two.row, { ...two.row, id: 'twin', prefix: prefixOf(twin), hash: hashOf(twin) })
+  expect(await find(one.key)).toBe(one.row.id)
+  expect(await find(two.key)).toBe(two.row.id)
+  expect(await find(twin)).toBe('twin')
+  for (const wrong of ['', 'pk_', one.key.slice(0, -1), `${one.key}x`, one.key.toUpperCase(), one.row.hash, one.row.id])
+    expect(await find(wrong), wrong).toBeNull()
+})
+
+test('keys are read once for any number of requests at once, and again when they have aged', async () => {
+  const { key, row } = made()
+  const { state, find } = setup(row)
+  expect(await Promise.all(Array.from({ length: 50 }, () => find(key)))).toEqual(Array(50).fill(row.id))
+  expect(state.reads).toBe(1)
+  state.now = 2000
+  await find(key)
+  expect(state.reads).toBe(1)
+  state.now = 2001
+  await find(key)
+  await find(key)
+  expect(state.reads).toBe(2)
+})
+
+test('a revoked key is refused after 5 seconds at the latest, also where nobody asked in between', async () => {
+  const { key, row } = made()
+  for (const nows of [[5001], [1000, 2500, 2501], [3_600_000]]) {
+    const { state, find } = setup(row)
+    expect(await find(key)).toBe(row.id)
+    state.rows = []
+    for (state.now of nows.slice(0, -1)) await find(key)
+    state.now = nows.at(-1) as number
+    expect(await find(key), String(nows)).toBeNull()
+  }
+})
+
+test('a new key is known within a second, and tokens that are none cause one read a second', async () => {
+  const [old, fresh] = [made(), made()]
+  const { state, find } = setup(old.row)
+  await find(old.key)
+  state.rows = [old.row, fresh.row]
+  state.now = 1001
+  expect(await find(fresh.key)).toBe(fresh.row.id)
+  const { reads } = state
+  for (let i = 0; i < 1000; i++) {
+    state.now = 1001 + i
+    expect(await find(`pk_${i}`)).toBeNull()
+  }
+  expect(state.reads).toBe(reads)
+  state.now = 2002
+  await find('pk_')
+  expect(state.reads).toBe(reads + 1)
+})
+
+test('a change that is made here counts at once, even while the keys are being read', async () => {
+  const { key, row } = made()
+  const { state, find, forget } = setup(row)
+  const before = find(key)
+  state.rows = []
+  forget()
+  expect(await before).toBeNull()
+  expect(await find(key)).toBeNull()
+})
+
+test('a key that is valid is found, and one that is revoked is not, though keys change while they are looked for', async () => {
+  const { key, row } = made()
+  const reads: Array<(rows: KnownKey[]) => void> = []
+  let now = 0
+  const keys = createKnownKeys(
+    () => new Promise((resolve) => reads.push(resolve)),
+    () => now,
+  )
+  const found = keys.find(key)
+  reads[0]?.([row])
+  keys.forget()
+  await expect.poll(() => reads.length).toBe(2)
+  reads[1]?.([row])
+  expect(await found).toEqual(row)
+
+  now = 10_000
+  const revoked = keys.find(key)
+  reads[2]?.([row])
+  keys.forget()
+  await expect.poll(() => reads.length).toBe(4)
+  reads[3]?.([])
+  expect(await revoked).toBeNull()
+})
+
+test('while the keys cannot be read, those read last are valid, and of others nothing is said', async () => {
+  const { key, row } = made()
+  const { state, find } = setup(row)
+  await find(key)
+  state.away = new Error('away')
+  for (state.now of [3000, 9000, 60_000, 86_400_000]) {
+    expect(await find(key)).toBe(row.id)
+    await expect(find('pk_nobody')).rejects.toThrow('away')
+  }
+  const { reads } = state
+  for (let i = 0; i < 100; i++) {
+    await find(key)
+    await find('pk_nobody').catch(() => {})
+  }
+  expect(state.reads).toBe(reads)
+  state.away = null
+  state.rows = []
+  state.now += 5001
+  expect(await find(key)).toBeNull()
+})
+
+test('before the keys could be read, nobody is told that a key is wrong', async () => {
+  const { key, row } = made()
+  const { state, find } = setup(row)
+  state.away = new Error('away')
+  await expect(find(key)).rejects.toThrow('away')
+  state.away = null
+  state.now = 1001
+  expect(await find(key)).toBe(row.id)
+})

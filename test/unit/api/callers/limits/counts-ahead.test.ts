@@ -1,0 +1,95 @@
+import { expect, test, vi } from 'vitest'
+import { createCountsAhead } from '../../../../../api/callers/limits/counts-ahead.js'
+
+const LIMIT = 320
+
+/** What all processes have counted together, and how often it was asked. */
+function together() {
+  const counts = { total: 0, asked: 0 }
+  const consume = async (_: string, points: number) => {
+    counts.asked += 1
+    counts.total += points
+    return { consumed: counts.total, resetMs: 60_000 }
+  }
+  return { counts, consume }
+}
+
+test('far below the limit many requests are counted at once, and told in one exchange', async () => {
+  vi.useFakeTimers()
+  const { counts, consume } = together()
+  const ahead = createCountsAhead(consume, () => 0)
+  expect(ahead.countNow('asker', LIMIT)).toBe(null)
+  expect(await ahead.count('asker', 1)).toEqual({ consumed: 1, resetMs: 60_000 })
+  for (let i = 2; i <= 11; i++) expect(ahead.countNow('asker', LIMIT)?.consumed).toBe(i)
+  // A thirty-second of the limit is counted ahead at most.
+  expect(ahead.countNow('asker', LIMIT)).toBe(null)
+  expect(counts).toEqual({ total: 1, asked: 1 })
+  await vi.advanceTimersByTimeAsync(20)
+  expect(counts).toEqual({ total: 11, asked: 2 })
+  expect(ahead.countNow('asker', LIMIT)?.consumed).toBe(12)
+  vi.useRealTimers()
+})
+
+test('what was counted ahead goes with the next request that is asked for, once', async () => {
+  vi.useFakeTimers()
+  const { counts, consume } = together()
+  const ahead = createCountsAhead(consume, () => 0)
+  await ahead.count('asker', 1)
+  for (let i = 0; i < 4; i++) ahead.countNow('asker', LIMIT)
+  expect((await ahead.count('asker', 2)).consumed).toBe(7)
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(counts).toEqual({ total: 7, asked: 2 })
+  vi.useRealTimers()
+})
+
+test('close to the limit, in a new window and below 32 every request is asked for', async () => {
+  vi.useFakeTimers()
+  let now = 0
+  const { consume } = together()
+  const ahead = createCountsAhead(consume, () => now)
+  await ahead.count('asker', LIMIT / 2 - 1)
+  expect(ahead.countNow('asker', 31)).toBe(null)
+  expect(ahead.countNow('asker', LIMIT)?.consumed).toBe(LIMIT / 2)
+  await ahead.count('asker', 1)
+  expect(ahead.countNow('asker', LIMIT)).toBe(null)
+  expect(ahead.countNow('asker', 10 * LIMIT)).not.toBe(null)
+  now = 60_000
+  expect(ahead.countNow('asker', 10 * LIMIT)).toBe(null)
+  vi.useRealTimers()
+})
+
+test('sixteen processes that count ahead as far as they may keep below the limit', async () => {
+  vi.useFakeTimers()
+  const { counts, consume } = together()
+  const processes = Array.from({ length: 16 }, () => createCountsAhead(consume, () => 0))
+  for (const process of processes) await process.count('asker', 1)
+  let passed = 16
+  for (let i = 0; i < 1000; i++) for (const process of processes) if (process.countNow('asker', LIMIT)) passed += 1
+  expect(passed).toBe(16 + 16 * 10)
+  await vi.advanceTimersByTimeAsync(20)
+  expect(counts.total).toBe(passed)
+  expect(passed).toBeLessThanOrEqual(LIMIT)
+  vi.useRealTimers()
+})
+
+test('no count is lost when askers whose window is over are forgotten', async () => {
+  vi.useFakeTimers()
+  let now = 0
+  const totals = new Map<string, number>()
+  const consume = async (asker: string, points: number) => {
+    totals.set(asker, (totals.get(asker) ?? 0) + points)
+    return { consumed: totals.get(asker) as number, resetMs: 1000 }
+  }
+  const ahead = createCountsAhead(consume, () => now)
+  await ahead.count('one', 1)
+  expect(ahead.countNow('one', LIMIT)).not.toBe(null)
+  for (let i = 0; i < 5000; i++) {
+    await ahead.count(`asker ${i}`, 1)
+    now += 1
+  }
+  await vi.advanceTimersByTimeAsync(20)
+  expect(totals.get('one')).toBe(2)
+  expect(ahead.countNow('asker 0', LIMIT)).toBe(null)
+  expect(ahead.countNow('asker 4999', LIMIT)).toEqual({ consumed: 2, resetMs: 999 })
+  vi.useRealTimers()
+})

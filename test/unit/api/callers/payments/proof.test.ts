@@ -1,0 +1,111 @@
+import { Challenge, Credential } from 'mppx'
+import { describe, expect, test } from 'vitest'
+import { createGateway } from '../../../../../api/callers/payments/gateway.js'
+import { readProof } from '../../../../../api/callers/payments/proof.js'
+import type { PaymentTerms } from '../../../../../api/callers/payments/terms.js'
+import { REFERENCE_STABLE } from '../../../../../clickhouse/peg/peg.js'
+
+const CHAIN_ID = 4217
+const HASH = `0x${'Ab'.repeat(32)}`
+const terms: PaymentTerms = {
+  recipient: `0x${'12'.repeat(20)}`,
+  currency: REFERENCE_STABLE,
+  // Nothing listens there: neither a challenge nor a credential's fields need the chain.
+  rpcUrl: 'http://127.0.0.1:9',
+  realm: 'api.example',
+  challengeSecret: 'a secret of the tests only, of 32 bytes',
+}
+const offer = { price: '0.05', scope: 'GET /a x', description: 'a “briefing”, with \\ and "' }
+const gateway = createGateway(terms, CHAIN_ID)
+/** As a client has it, from the header. */
+const challenge = async (): Promise<Challenge.Challenge> =>
+  Challenge.deserialize(Challenge.serialize(await gateway.challenge(offer)))
+const read = (authorization: string) => readProof(authorization, terms.challengeSecret, CHAIN_ID)
+const kindOf = (authorization: string) =>
+  read(authorization).then(
+    () => 'none',
+    (error) => error.refusal.kind,
+  )
+
+describe('a challenge', () => {
+  test('asks for the price in base units, on our chain, and is unlike any other', async () => {
+    const [one, other] = await Promise.all([challenge(), challenge()])
+    expect(one.request).toMatchObject({
+      amount: '50000',
+      currency: REFERENCE_STABLE,
+      recipient: terms.recipient,
+      methodDetails: { chainId: CHAIN_ID },
+    })
+    expect(one.realm).toBe('api.example')
+    expect(one.id).not.toBe(other.id)
+  })
+})
+
+describe('a credential', () => {
+  test('is the same payment, whatever else it says', async () => {
+    const own = await challenge()
+    const source = `did:pkh:eip155:${CHAIN_ID}:0x${'AA'.repeat(20)}`
+    const one = await read(Credential.serialize({ challenge: own, payload: { type: 'hash', hash: HASH }, source }))
+    const other = await read(
+      Credential.serialize({ challenge: own, payload: { hash: HASH.toLowerCase(), type: 'hash' } } as never),
+    )
+    expect(one).toMatchObject({
+      challengeId: own.id,
+      mode: 'push',
+      payer: `0x${'aa'.repeat(20)}`,
+      txHash: HASH.toLowerCase(),
+      scope: offer.scope,
+    })
+    expect(other).toMatchObject({ digest: one.digest, payer: '' })
+    const elsewhere = await read(
+      Credential.serialize({ challenge: await challenge(), payload: { type: 'hash', hash: HASH } }),
+    )
+    expect(elsewhere.digest).not.toBe(one.digest)
+  })
+
+  test('for a challenge with one field changed is for none of ours', async () => {
+    const own = await challenge()
+    const payload = { type: 'hash', hash: HASH }
+    const changes: Array<Partial<Challenge.Challenge>> = [
+      { id: `${own.id.slice(0, -1)}${own.id.endsWith('A') ? 'B' : 'A'}` },
+      { realm: 'evil.example' },
+      { expires: new Date(Date.now() + 86_400_000).toISOString() },
+      { request: { ...own.request, amount: '1' } },
+      { request: { ...own.request, recipient: `0x${'34'.repeat(20)}` } },
+      { opaque: Buffer.from(JSON.stringify({ _mppx_scope: 'GET /b x', nonce: '1' })).toString('base64url') },
+    ]
+    for (const change of changes)
+      expect(await kindOf(Credential.serialize({ challenge: { ...own, ...change }, payload }))).toBe(
+        'invalid-challenge',
+      )
+    expect(await kindOf(Credential.serialize({ challenge: own, payload }))).toBe('none')
+  })
+
+  test('of any other shape is malformed', async () => {
+    const json = (value: unknown) => `Payment ${Buffer.from(JSON.stringify(value)).toString('base64url')}`
+    for (const text of [
+      'Payment x',
+      'Payment  ',
+      json(null),
+      json([]),
+      json({ challenge: null }),
+      json({ challenge: {} }),
+    ])
+      expect(await kindOf(text)).toBe('malformed-credential')
+  })
+
+  test('with a payload that pays nothing is refused as such', async () => {
+    const own = await challenge()
+    const payloads = [
+      null,
+      [],
+      { type: 'hash', hash: '0x12' },
+      { type: 'transaction', signature: '0x76' },
+      { type: 'transaction', signature: `0x76${'ff'.repeat(2000)}` },
+      { type: 'transaction', signature: `0x02${'f8'.repeat(50)}` },
+      { type: 'proof', signature: `0x${'11'.repeat(65)}` },
+    ]
+    for (const payload of payloads)
+      expect(await kindOf(Credential.serialize({ challenge: own, payload }))).toBe('invalid-payload')
+  })
+})

@@ -1,0 +1,32 @@
+import { tokens } from 'viem/tokens'
+import { expect, test } from 'vitest'
+import written from '../../../../../api/briefings/4217.json' with { type: 'json' }
+import { curatedBriefings } from '../../../../../api/stablecoins/briefings/curated-briefings.js'
+import { REFERENCE_STABLE } from '../../../../../clickhouse/peg/peg.js'
+
+const [good] = written
+
+test('every briefing is on a stable of the public token list, by that symbol, and is found by its address', () => {
+  const briefings = curatedBriefings()
+  const listed = new Map(
+    tokens.all.map(({ addresses, symbol }) => [(addresses as Record<number, string>)[4217]?.toLowerCase(), symbol]),
+  )
+  for (const { address, symbol } of written) {
+    expect(listed.get(address)).toBe(symbol)
+    expect(briefings.of(4217, address)?.symbol).toBe(symbol)
+  }
+  expect(written.map(({ address }) => address)).toContain(REFERENCE_STABLE)
+  expect(briefings.of(31_337, REFERENCE_STABLE)).toBeNull()
+  expect(briefings.of(4217, `0x${'9'.repeat(40)}`)).toBeNull()
+})
+
+test.for([
+  ['without a source', [{ ...good, sources: [] }]],
+  ['with a source that is no https address', [{ ...good, sources: [{ title: 'somewhere', url: 'http://a.example' }] }]],
+  ['with an address that would never be found', [{ ...good, address: '0xABCD' }]],
+  ['with a backing that is none of the labels', [{ ...good, backing: 'trust' }]],
+  ['with a field that nobody reads', [{ ...good, rating: 'low' }]],
+  ['twice on one stable', [good, good]],
+])('a file of briefings %s stops the start loudly', ([, content]) => {
+  expect(() => curatedBriefings([[4217, content]])).toThrow(/^the briefings of chain 4217: /)
+})

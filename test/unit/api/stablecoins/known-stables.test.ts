@@ -1,0 +1,43 @@
+import { expect, test, vi } from 'vitest'
+import { createKnownStables } from '../../../../api/stablecoins/known-stables.js'
+
+function setUp(addresses: string[]) {
+  const clock = { ms: 0 }
+  const read = vi.fn(async () => [...addresses])
+  return { clock, read, stables: createKnownStables(read, () => clock.ms) }
+}
+
+test('a known stable costs one look-up, whatever the number of requests', async () => {
+  const { read, stables } = setUp(['a'])
+  expect(await Promise.all([stables.has('a'), stables.has('a')])).toEqual([true, true])
+  expect(await stables.has('a')).toBe(true)
+  expect(read).toHaveBeenCalledTimes(1)
+})
+
+test('a stable that came since is found, but addresses out of the blue cannot cause more than a read a second', async () => {
+  const addresses = ['a']
+  const { clock, read, stables } = setUp(addresses)
+  expect(await stables.has('b')).toBe(false)
+  for (let i = 0; i < 100; i++) expect(await stables.has(`x${i}`)).toBe(false)
+  expect(read).toHaveBeenCalledTimes(1)
+  addresses.push('b')
+  clock.ms += 1001
+  expect(await stables.has('b')).toBe(true)
+  expect(read).toHaveBeenCalledTimes(2)
+})
+
+test('a stable that is gone is forgotten after a minute', async () => {
+  const addresses = ['a']
+  const { clock, stables } = setUp(addresses)
+  expect(await stables.has('a')).toBe(true)
+  addresses.pop()
+  clock.ms += 60_001
+  expect(await stables.has('a')).toBe(false)
+})
+
+test('a failed look-up fails the request and is tried again at the next', async () => {
+  const { read, stables } = setUp(['a'])
+  read.mockRejectedValueOnce(new Error('away'))
+  await expect(stables.has('a')).rejects.toThrow('away')
+  expect(await stables.has('a')).toBe(true)
+})

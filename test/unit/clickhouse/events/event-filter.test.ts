@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { passes } from '../../../../clickhouse/events/filter.js'
+
+const [A, B, C] = ['a', 'b', 'c'] as const
+const pegBreak = { type: 'peg_break.started', stables: [A] }
+const anomaly = { type: 'flow_anomaly.detected', stables: [A, B] }
+const health = { type: 'system.health_drift', stables: [] }
+
+test('without a filter everything passes', () => {
+  for (const event of [pegBreak, anomaly, health]) expect(passes(event, {})).toBe(true)
+})
+
+test('stables match either end of a flow, and never keep back what is about the service', () => {
+  const passing = (stables: string[]) => [pegBreak, anomaly, health].map((event) => passes(event, { stables }))
+  expect(passing([A])).toEqual([true, true, true])
+  expect(passing([B])).toEqual([false, true, true])
+  expect(passing([C])).toEqual([false, false, true])
+  expect(passing([C, B])).toEqual([false, true, true])
+})
+
+test('types keep back everything else, also what is about the service', () => {
+  expect(passes(health, { types: ['peg_break.started'] })).toBe(false)
+  expect(passes(pegBreak, { types: ['peg_break.started', 'peg_break.ended'] })).toBe(true)
+  expect(passes(pegBreak, { types: ['peg_break.started'], stables: [B] })).toBe(false)
+})

@@ -1,0 +1,119 @@
+import { expect, test } from 'vitest'
+import {
+  flowAnomalyEvent,
+  healthDriftEvent,
+  pegBreakEvents,
+  publishedEvent,
+  retractedPegBreak,
+} from '../../../../clickhouse/events/types.js'
+import { publishedAnomaly } from '../../../../clickhouse/flows/flow-anomaly.js'
+
+const START = 1_760_000_040
+const at = (seconds: number): string => new Date((START + seconds) * 1000).toISOString().replace('.000', '')
+const STABLE = `0x20c1${'0'.repeat(35)}1`
+
+const broken = {
+  stable: STABLE,
+  severity: 'severe' as const,
+  started_at: START,
+  started_block: 17,
+  confirmed_at: START + 60,
+  ended_at: START + 300,
+  ended_block: 22,
+  max_deviation_micros: 12_345,
+}
+const start = { stable: STABLE, severity: 'severe', started_at: at(0), started_block: 17, max_deviation_bps: 123.45 }
+
+test('a peg break is announced in the slot in which it is confirmed, and in the one in which it ends', () => {
+  const slots = [0, 60, 120, 240, 300, 360]
+  const told = slots.map((after, i) => {
+    const span = { after: START + after, at: START + (slots[i + 1] ?? 480) }
+    return pegBreakEvents(broken, span).map(({ type }) => type)
+  })
+  expect(told).toEqual([['peg_break.started'], [], [], ['peg_break.ended'], [], []])
+  const whole = pegBreakEvents(broken, { after: START, at: START + 300 })
+  expect(whole.map(({ data, occurred_at }) => [occurred_at, data])).toEqual([
+    [new Date((START + 60) * 1000), start],
+    [
+      new Date((START + 300) * 1000),
+      { ...start, ended_at: at(300), ended_block: 22, duration_seconds: 300, retracted: false },
+    ],
+  ])
+  expect(pegBreakEvents({ ...broken, confirmed_at: null }, { after: START, at: START + 300 })).toEqual([])
+})
+
+test('the id of an event follows from what it is about, and from nothing that may change', () => {
+  const span = { after: START, at: START + 300 }
+  const [started, ended] = pegBreakEvents(broken, span)
+  const other = {
+    ...broken,
+    confirmed_at: START + 61,
+    ended_at: START + 200,
+    ended_block: 21,
+    max_deviation_micros: 6000,
+  }
+  expect(pegBreakEvents(other, span).map(({ id }) => id)).toEqual([started?.id, ended?.id])
+  expect(retractedPegBreak(broken, 123.45)).toMatchObject({
+    id: ended?.id,
+    data: { ...start, ended_at: at(0), ended_block: 17, duration_seconds: 0, retracted: true },
+  })
+  const changes = [
+    { stable: `0x20c1${'0'.repeat(35)}2` },
+    { severity: 'mild' as const },
+    { started_at: START + 1 },
+    { started_block: 18 },
+  ]
+  const ids = changes.flatMap((change) => pegBreakEvents({ ...broken, ...change }, span).map(({ id }) => id))
+  expect(new Set([...ids, started?.id, ended?.id]).size).toBe(10)
+  for (const id of ids) expect(id).toMatch(/^evt_[0-9a-f]{32}$/)
+})
+
+test('an anomaly is announced once for an edge and window, whatever its figures', () => {
+  const stored = {
+    from_token: STABLE,
+    to_token: `0x20c1${'0'.repeat(35)}2`,
+    window_start: new Date(START * 1000),
+    observed_flow_usd: 14,
+    baseline_mean_usd: 11,
+    baseline_stddev_usd: 1,
+    z_score: 3,
+    tx_count: 2,
+    baseline_windows: 10,
+    observations: 10,
+  }
+  const event = flowAnomalyEvent(publishedAnomaly(stored))
+  expect(event).toMatchObject({
+    type: 'flow_anomaly.detected',
+    stables: [stored.from_token, stored.to_token],
+    occurred_at: new Date((START + 900) * 1000),
+    data: { ...stored, window_start: at(0), window_end: at(900), detected_at: at(900) },
+  })
+  expect(flowAnomalyEvent(publishedAnomaly({ ...stored, z_score: -4 })).id).toBe(event.id)
+  const [from_token, to_token] = [stored.to_token, stored.from_token]
+  expect(flowAnomalyEvent(publishedAnomaly({ ...stored, from_token, to_token })).id).not.toBe(event.id)
+})
+
+test('a state of the service that comes back is a new event, and a change that is seen twice is one', () => {
+  const behind = { component: 'ingest', status: 'behind', lag_blocks: null, lag_seconds: 200 } as const
+  const seen = new Date(START * 1000)
+  const first = healthDriftEvent(behind, seen, '')
+  expect(healthDriftEvent({ ...behind, lag_seconds: 201 }, new Date(START * 1000 + 900), '').id).toBe(first.id)
+  const well = healthDriftEvent({ ...behind, status: 'ok' }, seen, first.id)
+  const again = healthDriftEvent(behind, seen, well.id)
+  expect(new Set([first.id, well.id, again.id]).size).toBe(3)
+  expect(first).toMatchObject({ stables: [], data: { ...behind, detected_at: at(0) } })
+})
+
+test('an event is published under its id, with its place in the log', () => {
+  const [event] = pegBreakEvents(broken, { after: START, at: START + 60 })
+  if (!event) throw new Error('no event')
+  const recorded_at = new Date(START * 1000 + 65_432)
+  expect(publishedEvent({ ...event, sequence: 7, recorded_at })).toEqual({
+    id: event.id,
+    sequence: 7,
+    event: 'peg_break.started',
+    occurred_at: at(60),
+    recorded_at: recorded_at.toISOString(),
+    data: start,
+  })
+})

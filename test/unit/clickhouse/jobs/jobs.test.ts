@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { lateJobs, SLOT_JOBS } from '../../../../clickhouse/jobs/periods.js'
+import { FLOW_ANOMALIES_PERIOD_SECONDS } from '../../../../jobs/detect/flow-anomalies.js'
+import { PEG_EVENTS_PERIOD_SECONDS } from '../../../../jobs/detect/peg-events.js'
+
+test('a job is late once it is more than three periods behind, and never where there is no chain', () => {
+  const jobs = [60, 300, 3600].map((period_seconds) => ({ name: `${period_seconds}`, period_seconds }))
+  const lags = new Map([
+    ['60', 181],
+    ['300', 900],
+    ['3600', null],
+  ])
+  expect(lateJobs(jobs, lags)).toEqual(['60'])
+})
+
+test('every job has a name of its own, a period that divides an hour, and is after jobs that there are', () => {
+  const names = SLOT_JOBS.map(({ name }) => name)
+  expect(new Set(names).size).toBe(names.length)
+  for (const { name, period_seconds, after = [] } of SLOT_JOBS) {
+    expect(3600 % period_seconds, name).toBe(0)
+    for (const other of after) expect(names, name).toContain(other)
+    expect(after).not.toContain(name)
+  }
+})
+
+test('tasks that look back one slot look back one period of their job', () => {
+  const periods = new Map(SLOT_JOBS.map(({ name, period_seconds }) => [name, period_seconds]))
+  expect(PEG_EVENTS_PERIOD_SECONDS).toBe(periods.get('peg-events'))
+  expect(FLOW_ANOMALIES_PERIOD_SECONDS).toBe(periods.get('flow-anomalies'))
+})

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { pegCoverage } from '../../../../clickhouse/peg/coverage.js'
+import { pegPrice, type StoredSample } from '../../../../clickhouse/peg/peg-price.js'
+
+const sample: StoredSample = {
+  block_number: 12,
+  block_time: new Date('2026-07-01T02:03:04Z'),
+  status: 'quoted',
+  sell_micros: 999_123,
+  buy_micros: null,
+}
+
+test('a price is in the reference stable, its distance from 1 in basis points', () => {
+  expect(pegPrice(sample)).toEqual({
+    price_vs_refusd: 0.999123,
+    spread_bps: 8.77,
+    buy_price: null,
+    block_number: 12,
+    sampled_at: '2026-07-01 02:03:04+00',
+  })
+  expect(pegPrice({ ...sample, sell_micros: 1_002_000, buy_micros: 1_003_000 })).toMatchObject({
+    price_vs_refusd: 1.002,
+    spread_bps: 20,
+    buy_price: 1.003,
+  })
+})
+
+test('a sample without a quote has no price', () => {
+  expect(pegPrice({ ...sample, sell_micros: null })).toBeNull()
+})
+
+test('coverage tells a measured price, an old one and none apart', () => {
+  expect(pegCoverage('quoted', true).status).toBe('complete')
+  expect(pegCoverage('anchor', true).status).toBe('complete')
+  expect(pegCoverage('no_liquidity', true).status).toBe('partial')
+  expect(pegCoverage('no_liquidity', false).status).toBe('unavailable')
+  expect(pegCoverage('not_usd', false)).toMatchObject({
+    status: 'unavailable',
+    message: expect.stringContaining('not a USD'),
+  })
+  expect(pegCoverage(null, false).status).toBe('unavailable')
+})

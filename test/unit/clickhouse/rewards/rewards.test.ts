@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { effectiveApyPct, rewardsEndedAt } from '../../../../clickhouse/rewards/formula-rewards.js'
+
+test('the yield is that of a year of such weeks', () => {
+  // 500 tokens in a week on 400,000: 0.125 % a week, 52.142857 weeks a year.
+  expect(effectiveApyPct(500, 400_000)).toBeCloseTo(6.517857142857, 12)
+  expect(effectiveApyPct(0, 400_000)).toBe(0)
+  expect(effectiveApyPct(500, 0)).toBeNull()
+  expect(effectiveApyPct(500, null)).toBeNull()
+})
+
+test('rewards ended on the main network alone, and not before they did', () => {
+  const day = new Date('2026-07-09T00:00:00Z')
+  expect(rewardsEndedAt(4217, day)).toEqual(day)
+  expect(rewardsEndedAt(4217, new Date(day.getTime() - 1000))).toBeNull()
+  expect(rewardsEndedAt(31_337, day)).toBeNull()
+  expect(rewardsEndedAt(undefined, day)).toBeNull()
+})

@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'vitest'
+import { type PolicyType, type RiskInputs, riskScore } from '../../../../clickhouse/risk/score.js'
+
+const UNCAPPED = 340282366920938463463374607431768211455n
+
+/** A stable about which nothing is remarkable: no deviation, no event, half of its cap issued, everybody may hold it. */
+const calm: RiskInputs = {
+  stddev_bps_24h: 0,
+  max_deviation_bps_24h: 0,
+  has_open_mild: false,
+  has_open_severe: false,
+  mild_events_7d: 0,
+  severe_events_7d: 0,
+  supply_raw: 50n,
+  cap_raw: 100n,
+  paused: false,
+  policy_type: 'allow_all',
+  policy_events_7d: 0,
+}
+
+const score = (changes: Partial<RiskInputs>) => riskScore({ ...calm, ...changes })
+
+test('the worked example of METHODOLOGY.md', () => {
+  const example = score({
+    stddev_bps_24h: 4.2,
+    max_deviation_bps_24h: 18,
+    has_open_mild: true,
+    mild_events_7d: 2,
+    severe_events_7d: 1,
+    supply_raw: 800_000_000_000n,
+    cap_raw: 1_000_000_000_000n,
+    policy_type: 'blacklist',
+    policy_events_7d: 3,
+  })
+  expect(example).toEqual({
+    peg_risk: 35.6,
+    peg_break_risk: 65,
+    supply_risk: 64,
+    policy_risk: 65,
+    composite: 53.04,
+  })
+})
+
+test('calm: only what is issued and the lightest policy count', () => {
+  expect(score({})).toEqual({ peg_risk: 0, peg_break_risk: 0, supply_risk: 25, policy_risk: 10, composite: 6 })
+})
+
+describe('peg', () => {
+  // 100 (1 - e^-1) and 100 (1 - e^-0.5), to two decimals.
+  test.for([
+    [0, 60, 63.21],
+    [30, 0, 63.21],
+    [10, 10, 39.35],
+    [0, 0.01, 0.02],
+    [0, 1_000_000, 100],
+  ] as const)('sigma %d bps and at worst %d bps give %d', ([stddev_bps_24h, max_deviation_bps_24h, peg_risk]) => {
+    expect(score({ stddev_bps_24h, max_deviation_bps_24h })).toMatchObject({ peg_risk })
+  })
+
+  test('no price in 24 hours is neither safe nor broken', () => {
+    expect(score({ stddev_bps_24h: null, max_deviation_bps_24h: null })).toMatchObject({ peg_risk: 20 })
+  })
+})
+
+describe('peg breaks', () => {
+  test.for([
+    [{ has_open_mild: true, mild_events_7d: 1 }, 45],
+    [{ has_open_severe: true, severe_events_7d: 1 }, 85],
+    // Both tracks are open in a severe break: the worse one counts, and each is an event.
+    [{ has_open_mild: true, has_open_severe: true, mild_events_7d: 1, severe_events_7d: 1 }, 90],
+    [{ mild_events_7d: 3 }, 15],
+    [{ severe_events_7d: 3 }, 45],
+    [{ severe_events_7d: 7 }, 100],
+  ] as const)('%o gives %d', ([changes, peg_break_risk]) => {
+    expect(score(changes)).toMatchObject({ peg_break_risk })
+  })
+})
+
+describe('supply', () => {
+  test.for([
+    [0n, UNCAPPED, 15],
+    [10n ** 30n, UNCAPPED, 15],
+    [0n, 100n, 0],
+    [90n, 100n, 81],
+    [100n, 100n, 100],
+    [200n, 100n, 100],
+    [0n, 0n, 100],
+    [null, null, 20],
+  ] as const)('%s of %s gives %d', ([supply_raw, cap_raw, supply_risk]) => {
+    expect(score({ supply_raw, cap_raw })).toMatchObject({ supply_risk })
+  })
+})
+
+describe('policy', () => {
+  test.for<[PolicyType | null, number]>([
+    ['allow_all', 10],
+    ['whitelist', 30],
+    ['compound', 40],
+    ['blacklist', 50],
+    ['reject_all', 100],
+    [null, 20],
+  ])('%s gives %d, plus 5 for each event, and 100 when paused', ([policy_type, policy_risk]) => {
+    expect(score({ policy_type })).toMatchObject({ policy_risk })
+    const more = Math.min(policy_risk + 10, 100)
+    expect(score({ policy_type, policy_events_7d: 2 })).toMatchObject({ policy_risk: more })
+    if (policy_type) expect(score({ policy_type, paused: true })).toMatchObject({ policy_risk: 100 })
+  })
+})
+
+test('the composite is the weighted sum of the components as they are published, and 100 at most', () => {
+  let seed = 5
+  const next = (below: number) => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
+    return seed % below
+  }
+  for (let i = 0; i < 1000; i++) {
+    const { composite, peg_risk, peg_break_risk, supply_risk, policy_risk } = score({
+      stddev_bps_24h: next(400_000) / 1e4,
+      max_deviation_bps_24h: next(20_000) / 100,
+      mild_events_7d: next(9),
+      severe_events_7d: next(4),
+      has_open_mild: next(2) === 1,
+      supply_raw: BigInt(next(1000)),
+      cap_raw: 1000n,
+      policy_events_7d: next(10),
+    })
+    const sum = 0.4 * peg_risk + 0.3 * peg_break_risk + 0.2 * supply_risk + 0.1 * policy_risk
+    expect(composite).toBe(Number(sum.toFixed(3)))
+    expect(composite).toBeLessThanOrEqual(100)
+  }
+})

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { bucketPage } from '../../../../clickhouse/store/buckets.js'
+
+const HOUR = 3600
+const range = {
+  interval: '1h',
+  from: 0,
+  to: 100 * HOUR,
+  oldest: 10 * HOUR + 1,
+  newest: 20 * HOUR + 1,
+  limit: 1000,
+} as const
+
+test('a range is cut to the buckets with the first block and before the newest', () => {
+  expect(bucketPage(range)).toEqual({ first: 10 * HOUR, end: 20 * HOUR, count: 10, next: null })
+  // A block at the very end of a bucket belongs to it; the newest must be beyond.
+  expect(bucketPage({ ...range, oldest: 10 * HOUR, newest: 20 * HOUR })).toMatchObject({
+    first: 9 * HOUR,
+    end: 19 * HOUR,
+  })
+})
+
+test('a range has the buckets that start in it', () => {
+  expect(bucketPage({ ...range, from: 12 * HOUR, to: 14 * HOUR })).toMatchObject({ first: 12 * HOUR, end: 14 * HOUR })
+  expect(bucketPage({ ...range, from: 12 * HOUR + 1, to: 14 * HOUR + 1 })).toMatchObject({
+    first: 13 * HOUR,
+    end: 15 * HOUR,
+  })
+  expect(bucketPage({ ...range, from: 12 * HOUR + 1, to: 12 * HOUR + 2 }).count).toBe(0)
+})
+
+test('pages follow each other without a gap', () => {
+  const page = bucketPage({ ...range, limit: 4 })
+  expect(page).toEqual({ first: 10 * HOUR, end: 14 * HOUR, count: 4, next: 14 * HOUR })
+  expect(bucketPage({ ...range, limit: 6, after: 14 * HOUR })).toMatchObject({ first: 14 * HOUR, count: 6, next: null })
+  expect(bucketPage({ ...range, limit: 4, after: 90 * HOUR })).toMatchObject({ count: 0, next: null })
+})

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import type { EventType } from '../../../../clickhouse/events/types.js'
+import { sealedSecrets, wants } from '../../../../clickhouse/webhooks/webhook-subscription.js'
+
+const [A, B, C] = ['0xa', '0xb', '0xc'] as const
+const started = { type: 'peg_break.started', stables: [A] }
+const anomaly = { type: 'flow_anomaly.detected', stables: [A, B] }
+const health = { type: 'system.health_drift', stables: [] }
+
+const wanted = (event_types: EventType[], stable_filter: string[] = []) =>
+  [started, anomaly, health].map((event) => wants({ event_types, stable_filter }, event))
+const ALL: EventType[] = ['peg_break.started', 'flow_anomaly.detected', 'system.health_drift']
+
+test('a subscription wants the events of its types and no others', () => {
+  expect(wanted(ALL)).toEqual([true, true, true])
+  expect(wanted(['flow_anomaly.detected'])).toEqual([false, true, false])
+  expect(wanted(['peg_break.ended'])).toEqual([false, false, false])
+  expect(wanted([])).toEqual([false, false, false])
+})
+
+test('its stables match either end of a flow, and keep back nothing that is about the service', () => {
+  expect(wanted(ALL, [A])).toEqual([true, true, true])
+  expect(wanted(ALL, [B])).toEqual([false, true, true])
+  expect(wanted(ALL, [C])).toEqual([false, false, true])
+  expect(wanted(['peg_break.started'], [C, A])).toEqual([true, false, false])
+  expect(wanted(['peg_break.started'], [B])).toEqual([false, false, false])
+})
+
+test('after a rotation the previous secret signs as well, until its time is over', () => {
+  const until = new Date('2026-10-02T12:00:00.000Z')
+  const rotated = { secret: 'new', previous_secret: 'old', previous_secret_until: until }
+  expect(sealedSecrets(rotated, new Date(until.getTime() - 1))).toEqual(['new', 'old'])
+  expect(sealedSecrets(rotated, until)).toEqual(['new'])
+  expect(sealedSecrets({ secret: 'new', previous_secret: '', previous_secret_until: null }, until)).toEqual(['new'])
+})

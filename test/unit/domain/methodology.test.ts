@@ -1,8 +1,0 @@
-import { readFileSync } from 'node:fs'
-import { expect, test } from 'vitest'
-import { METHODOLOGY_VERSION } from '../../../domain/methodology.js'
-
-test('the version that answers name is the one of the document', () => {
-  const document = readFileSync(new URL('../../../METHODOLOGY.md', import.meta.url), 'utf8')
-  expect(/^Version \*\*(.+)\*\*/m.exec(document)?.[1]).toBe(METHODOLOGY_VERSION)
-})

@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { type BlockRange, blockRanges } from '../../../../ingest/stages/block-ranges.js'
+import { ahead } from '../../../../ingest/stages/read-ahead.js'
+
+async function* listed<Item>(...items: Item[]): AsyncGenerator<Item> {
+  yield* items
+}
+async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const collected: Item[] = []
+  for await (const item of items) collected.push(item)
+  return collected
+}
+const pairs = (ranges: BlockRange[]) => ranges.map(({ from, to }) => [from, to])
+
+describe('block ranges', () => {
+  test('follow each other without a gap up to each head, ending at multiples of the size', async () => {
+    expect(pairs(await collect(blockRanges(listed(25, 25, 27, 41), 1, 10, null)))).toEqual([
+      [1, 9],
+      [10, 19],
+      [20, 25],
+      [26, 27],
+      [28, 29],
+      [30, 39],
+      [40, 41],
+    ])
+  })
+
+  test('a range that was left half-done comes first, as it was', async () => {
+    expect(pairs(await collect(blockRanges(listed(30), 13, 10, { from: 13, to: 24 })))).toEqual([
+      [13, 24],
+      [25, 29],
+      [30, 30],
+    ])
+  })
+
+  test('a head behind what is in asks for nothing', async () => {
+    expect(await collect(blockRanges(listed(5), 9, 10, null))).toEqual([])
+  })
+})
+
+describe('working ahead', () => {
+  test('keeps the order, whichever is done first', async () => {
+    const slowFirst = ahead(listed(30, 1, 20, 2), 3, async (ms) => {
+      await sleep(ms)
+      return ms
+    })
+    expect(await collect(slowFirst)).toEqual([30, 1, 20, 2])
+  })
+
+  test('has at most its depth in work', async () => {
+    let working = 0
+    let most = 0
+    const work = ahead(listed(...Array(12).keys()), 4, async (item) => {
+      most = Math.max(most, ++working)
+      await sleep(1)
+      working--
+      return item
+    })
+    expect(await collect(work)).toHaveLength(12)
+    expect(most).toBe(4)
+  })
+
+  test('an error comes out at its item’s turn, after the items before it', async () => {
+    const seen: number[] = []
+    const failing = ahead(listed(1, 2, 3), 3, async (item) => {
+      if (item === 2) throw new Error('second')
+      return item
+    })
+    await expect(async () => {
+      for await (const item of failing) seen.push(item)
+    }).rejects.toThrow('second')
+    expect(seen).toEqual([1])
+  })
+})

@@ -1,0 +1,48 @@
+import { decodeFunctionResult, encodeFunctionResult, type Hex, multicall3Abi } from 'viem'
+import { expect, test } from 'vitest'
+import { type CallResult, decodeResults } from '../../../../ingest/sources/multicall-answer.js'
+import { randomFor } from '../../../../local/chain/random.js'
+
+const encoded = (result: CallResult[]): Hex =>
+  encodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', result })
+
+/** Up to forty results of up to a hundred bytes. */
+function someResults(round: number): CallResult[] {
+  const random = randomFor(1, 'results', round)
+  return Array.from({ length: random.int(0, 40) }, () => ({
+    success: random.chance(0.7),
+    returnData: `0x${Array.from({ length: random.int(0, 100) }, () => random.int(0, 255).toString(16).padStart(2, '0')).join('')}`,
+  }))
+}
+
+test('the results of a multicall are what viem reads, whatever their number and length', () => {
+  for (let round = 0; round < 200; round++) {
+    const results = someResults(round)
+    const answer = encoded(results)
+    expect(decodeResults(answer)).toEqual(results)
+    expect(decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: answer })).toEqual(results)
+  }
+})
+
+test('an answer that is cut anywhere before its last bytes is refused', () => {
+  const answer = encoded([
+    { success: true, returnData: `0x${'01'.repeat(32)}` },
+    { success: false, returnData: '0xbb55fd27' },
+    { success: true, returnData: `0x${'02'.repeat(32)}` },
+  ])
+  for (let length = 0; length < answer.length; length++)
+    expect(() => decodeResults(answer.slice(0, length))).toThrow(RangeError)
+})
+
+test.for([
+  ['nothing', '0x'],
+  ['a revert', '0xbb55fd27'],
+  ['a number', `0x${'f'.repeat(64)}`],
+  [
+    'a success that is neither',
+    encoded([{ success: true, returnData: '0x' }]).replace(/0{63}1(?=0{62}40)/, `${'0'.repeat(63)}2`),
+  ],
+  ['a list without end', encoded([{ success: true, returnData: '0x' }]).replace(/(?<=20)0{63}1/, 'f'.repeat(64))],
+])('%s in place of an answer is refused', ([, answer]) => {
+  expect(() => decodeResults(answer as string)).toThrow(RangeError)
+})

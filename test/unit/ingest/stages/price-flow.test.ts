@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest'
+import type { Swap } from '../../../../ingest/stages/decode-swaps.js'
+import { movementsOf } from '../../../../ingest/stages/movements.js'
+import { type Movement, priceFlow } from '../../../../ingest/stages/price-flow.js'
+
+const USD = '0x20c0000000000000000000000000000000000000'
+const A = '0x20c000000000000000000000000000000000000a'
+const B = '0x20c000000000000000000000000000000000000b'
+
+/** The value of a swap at these sell prices of its block. */
+function worth(swap: Partial<Swap>, prices: Record<string, number | null>): string | null {
+  const given = { account: '0x1', path: [A, B], amountIn: 0n, amountOut: 0n, logIndex: 3, txHash: '0xt', ...swap }
+  const [movement] = movementsOf([given], [], [])
+  return priceFlow({ number: 7, time: 60 }, movement as Movement, new Map(Object.entries(prices))).usd_micros
+}
+
+describe('a flow is worth', () => {
+  test('what went in, at its sell price', () => {
+    // 250 tokens at 0.9985.
+    expect(worth({ amountIn: 250_000_000n, amountOut: 1n }, { [A]: 998_500, [B]: 1_000_100 })).toBe('249625000')
+  })
+
+  test('its own amount when the reference stable went in', () => {
+    expect(worth({ path: [USD, A], amountIn: 123_456_789n, amountOut: 1n }, { [USD]: 1_000_000, [A]: 998_500 })).toBe(
+      '123456789',
+    )
+  })
+
+  test('what came out, where what went in has no quote: its book may be dry after the swap', () => {
+    expect(worth({ amountIn: 1n, amountOut: 40_000_000n }, { [A]: null, [B]: 1_000_100 })).toBe('40004000')
+    expect(worth({ path: [A, USD], amountIn: 1n, amountOut: 40_000_000n }, { [A]: null, [USD]: 1_000_000 })).toBe(
+      '40000000',
+    )
+  })
+
+  test('what came out, where what went in is not sampled at all', () => {
+    expect(worth({ amountIn: 1n, amountOut: 40_000_000n }, { [B]: 999_900 })).toBe('39996000')
+  })
+
+  test('nothing that is known where neither end has a price, which is not zero', () => {
+    expect(worth({ amountIn: 5n, amountOut: 5n }, { [A]: null })).toBeNull()
+    expect(worth({ amountIn: 5n, amountOut: 5n }, {})).toBeNull()
+  })
+
+  test('whole millionths, rounded down, and zero for dust that is priced', () => {
+    expect(worth({ amountIn: 3n }, { [A]: 999_999 })).toBe('2')
+    expect(worth({ amountIn: 1n }, { [A]: 999_999 })).toBe('0')
+  })
+
+  test('the last digit of amounts beyond what a double holds', () => {
+    expect(worth({ amountIn: 2n ** 128n - 1n }, { [A]: 1_000_000 })).toBe('340282366920938463463374607431768211455')
+    expect(worth({ amountIn: 90_071_992_547_409_930_000_001n }, { [A]: 1_000_100 })).toBe('90080999746664670993001')
+  })
+
+  test('no more for its hops: only the ends count', () => {
+    const path = [A, USD, B]
+    expect(worth({ path, amountIn: 2_000_000n, amountOut: 1n }, { [A]: 990_000, [USD]: 1_000_000 })).toBe('1980000')
+  })
+})

@@ -1,0 +1,82 @@
+import { appendFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { boundStates } from '../../../../local/chain/bound-states.js'
+import { isCheckpointDue } from '../../../../local/chain/checkpoints.js'
+import { openJournal, readJournal } from '../../../../local/chain/journal.js'
+
+let dir: string
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'plumbline-devnet-'))
+})
+afterEach(() => rm(dir, { recursive: true }))
+
+const block = (number: number) => ({
+  number,
+  timestamp: number * 60,
+  parent: `0x${number - 1}`,
+  raws: ['0x01'] as const,
+})
+
+async function write(from: number, to: number): Promise<void> {
+  const journal = await openJournal(dir)
+  for (let number = from; number <= to; number++)
+    await journal.append({ ...block(number), raws: ['0x01'] }, { sync: false })
+  await journal.close()
+}
+
+test('a journal gives back the blocks after the one asked for, and goes on after a restart', async () => {
+  expect(await readJournal(dir, 0)).toEqual([])
+  await write(1, 3)
+  await write(4, 5)
+  expect((await readJournal(dir, 0)).map((b) => b.number)).toEqual([1, 2, 3, 4, 5])
+  expect(await readJournal(dir, 3)).toEqual([block(4), block(5)])
+})
+
+test('a line that was cut off is dropped and written again', async () => {
+  await write(1, 2)
+  await appendFile(join(dir, '1.jsonl'), '{"number":3,"times')
+  expect((await readJournal(dir, 0)).map((b) => b.number)).toEqual([1, 2])
+  await write(3, 3)
+  expect((await readJournal(dir, 0)).map((b) => b.number)).toEqual([1, 2, 3])
+})
+
+test('a damaged line or a missing block is an error', async () => {
+  await write(1, 2)
+  await write(4, 4)
+  await expect(readJournal(dir, 0)).rejects.toThrow('lacks block 3')
+  await appendFile(join(dir, '1.jsonl'), 'nonsense\n')
+  await expect(readJournal(dir, 0)).rejects.toThrow()
+})
+
+test('rotation drops the files that the oldest checkpoint has made needless', async () => {
+  const journal = await openJournal(dir)
+  for (const number of [1, 2, 3, 4, 5, 6]) {
+    await journal.append({ ...block(number), raws: [] }, { sync: false })
+    if (number === 2) await journal.rotate(0)
+    if (number === 4) await journal.rotate(2)
+  }
+  await journal.close()
+  expect((await readdir(dir)).sort()).toEqual(['3.jsonl', '5.jsonl'])
+  expect((await readJournal(dir, 2)).map((b) => b.number)).toEqual([3, 4, 5, 6])
+})
+
+test('checkpoints come rarer the older the chain is, up to one an hour of live blocks', () => {
+  expect(isCheckpointDue(999, 0, 1000)).toBe(false)
+  expect(isCheckpointDue(1000, 0, 1000)).toBe(true)
+  expect(isCheckpointDue(17_900, 16_000, 1000)).toBe(false)
+  expect(isCheckpointDue(18_500, 16_000, 1000)).toBe(true)
+  expect(isCheckpointDue(103_600, 100_000, 1000)).toBe(true)
+})
+
+test('states are removed oldest first until the rest fits', async () => {
+  for (const name of ['a', 'b', 'c', 'd']) {
+    await writeFile(join(dir, name), Buffer.alloc(100))
+    await new Promise((settle) => setTimeout(settle, 5))
+  }
+  expect(await boundStates(dir, 250)).toBe(2)
+  expect((await readdir(dir)).sort()).toEqual(['c', 'd'])
+  expect(await boundStates(dir, 250)).toBe(0)
+  expect(await boundStates(join(dir, 'nowhere'), 250)).toBe(0)
+})

@@ -1,0 +1,15 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { differences, differencesInTime } from '../../../integration/local/engine/conformance/differences.js'
+
+const folder = new URL('../../../integration/local/engine/conformance/', import.meta.url)
+
+test('every known difference names a test that exists', () => {
+  const files = readdirSync(folder).filter((name) => name.endsWith('.test.ts'))
+  const source = files.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('\n')
+  // A name may be made of its case, which is then somewhere in the file.
+  const parts = (name: string) => [name, name.split(': ').at(-1), name.split(' ')[0]]
+  const names = Object.keys({ ...differences, ...differencesInTime })
+  const missing = names.filter((name) => !parts(name).some((part) => source.includes(`'${part}'`)))
+  expect(missing).toEqual([])
+})

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { ProgressRows, progressJson } from '../../../../../local/engine/http/progress-rows.js'
+
+const text = (...chunks: (Buffer | undefined)[]) => chunks.map((chunk) => chunk?.toString() ?? '').join('')
+
+test('a row of progress between lines is sent at once', () => {
+  const rows = new ProgressRows()
+  expect(text(rows.add('1'), rows.weave(Buffer.from('{"row":1}\n')), rows.add('2'))).toBe(
+    '{"progress":1}\n{"row":1}\n{"progress":2}\n',
+  )
+})
+
+test('one within a line waits for its end, wherever the chunks are cut', () => {
+  const rows = new ProgressRows()
+  const sent = [rows.weave(Buffer.from('{"row":1}\n{"r')), rows.add('1'), rows.weave(Buffer.from('o')), rows.add('2')]
+  sent.push(rows.weave(Buffer.from('w":2}\n{"row":3}')), rows.add('3'), rows.weave(Buffer.from('\n')))
+  expect(text(...sent)).toBe('{"row":1}\n{"row":2}\n{"progress":2}\n{"row":3}\n{"progress":3}\n')
+})
+
+const progress = {
+  read_rows: 2,
+  read_bytes: 16,
+  written_rows: 0,
+  written_bytes: 0,
+  total_rows_to_read: 4,
+  elapsed_ns: 5,
+  peak_memory: 0,
+}
+
+test('progress is written as ClickHouse writes it in headers and in rows', () => {
+  expect(progressJson(progress, 'all')).toBe(
+    '{"read_rows":"2","read_bytes":"16","written_rows":"0","written_bytes":"0","total_rows_to_read":"4","result_rows":"0","result_bytes":"0","elapsed_ns":"5","memory_usage":"0"}',
+  )
+  expect(progressJson(progress, 'known')).toBe(
+    '{"read_rows":"2","read_bytes":"16","total_rows_to_read":"4","elapsed_ns":"5"}',
+  )
+})
