@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { type ClickHouseEnv, clickhouseEnv } from '../clickhouse/store/env.js'
-import { webhookEnv } from '../clickhouse/webhooks/webhook-env.js'
+import { type ClickHouseEnv, clickhouseEnv } from '../clickhouse/store/client.js'
+import { webhookEnv } from '../clickhouse/webhooks/targets.js'
 import { envInt, envNumber, envUrl, logLevel } from '../process/environment.js'
 import { parseNetwork } from '../process/ip-networks.js'
-import { secretsKey } from '../process/secrets-key.js'
+import { secretsKey } from '../process/sealed-secret.js'
 import { paymentEnv } from './callers/payments/env.js'
-import type { MetricsAccess } from './http/plugin-metrics.js'
+import type { MetricsAccess } from './http/metrics.js'
 
 /** Shorter keys could be guessed. */
 const SHORTEST_KEY = 32

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { clickhouseEnv } from '../clickhouse/store/env.js'
+import { clickhouseEnv } from '../clickhouse/store/client.js'
 import { envInt, envUrl, logLevel } from '../process/environment.js'
 
 /** The addresses of one node or, separated by commas, of several. */

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { clickhouseEnv } from '../clickhouse/store/env.js'
-import { WEBHOOK_SITE_URL, webhookEnv } from '../clickhouse/webhooks/webhook-env.js'
+import { clickhouseEnv } from '../clickhouse/store/client.js'
+import { WEBHOOK_SITE_URL, webhookEnv } from '../clickhouse/webhooks/targets.js'
 import { envInt, envUrl, logLevel } from '../process/environment.js'
-import { secretsKey } from '../process/secrets-key.js'
+import { secretsKey } from '../process/sealed-secret.js'
 
 /** What the jobs read from their environment. */
 export const JobsConfig = z.object({

@@ -8,3 +8,13 @@ export class PlumblineError extends Error {
     this.retryable = options.retryable
   }
 }
+
+/** A request's parameter has a value that cannot be answered. The message says what would be accepted. */
+export class BadParameterError extends PlumblineError {
+  readonly parameter: string
+
+  constructor(parameter: string, message: string) {
+    super(message, { retryable: false })
+    this.parameter = parameter
+  }
+}

@@ -1,4 +1,4 @@
-import { BadParameterError } from './bad-parameter.js'
+import { BadParameterError } from './errors.js'
 
 const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { z } from 'zod'
 import { PlumblineError } from './errors.js'
 
 /** What is before a sealed text, so that another way of sealing can be told from this one. */
@@ -60,3 +61,11 @@ export function isOpenable(secretsKey: Buffer, id: string, sealed: string): bool
     throw error
   }
 }
+
+const BYTES = 32
+
+/** SECRETS_KEY in the environment: what keys for everything that is secret in the database are derived from. */
+export const secretsKey = z
+  .string()
+  .regex(/^[\w-]{43}$/, `must be ${BYTES} bytes in base64url, 43 characters`)
+  .transform((text) => Buffer.from(text, 'base64url'))

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { insertApiKey } from '../../clickhouse/keys/api-keys.js'
-import { type ApiKey, ApiKeyPosition, apiKey, listedApiKeys } from '../../clickhouse/keys/x-api-keys.js'
+import { type ApiKey, ApiKeyPosition, apiKey, insertApiKey, listedApiKeys } from '../../clickhouse/keys/api-keys.js'
 import { CursorQuery, LimitQuery, NextCursor, page } from '../answers/cursor.js'
 import { querySignal } from '../answers/query-signal.js'
 import { hashOf, KeyScope, newApiKey, prefixOf } from '../callers/keys/api-key.js'

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { QuerySignal } from '../../clickhouse/store/define-query.js'
-import { traceparentOf } from '../http/trace-context.js'
+import { traceparentOf } from '../http/request-log.js'
 
 /** No query that answers a request may take longer. */
 const QUERY_TIMEOUT_MS = 15_000

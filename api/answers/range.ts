@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { BUCKET_SECONDS, type Interval } from '../../clickhouse/store/buckets.js'
-import { EXPORT_FORMATS, type ExportFormat } from '../../clickhouse/store/export-formats.js'
-import { BadParameterError } from '../../process/bad-parameter.js'
+import { EXPORT_FORMATS, type ExportFormat } from '../../clickhouse/store/export.js'
+import { BadParameterError } from '../../process/errors.js'
 import { parseInstant } from '../../process/instants.js'
 
 /** A year of minutes fits, with room to spare. */

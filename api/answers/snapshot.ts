@@ -2,9 +2,8 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isoSeconds } from '../../process/instants.js'
 import { NotFoundError } from '../http/errors.js'
-import { requireStable } from '../stablecoins/stable-params.js'
-import { AS_OF_HEADER, readAsOf } from './as-of-query.js'
-import { thisSecond } from './moment.js'
+import { requireStable } from '../stablecoins/stable.js'
+import { AS_OF_HEADER, readAsOf, thisSecond } from './as-of.js'
 import { querySignal } from './query-signal.js'
 
 type SnapshotRequest = FastifyRequest & { params: { address: string }; query: { as_of?: string | undefined } }

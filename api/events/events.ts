@@ -1,15 +1,50 @@
+import type { FastifyInstance } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { eventsAfter } from '../../clickhouse/events/events-after.js'
-import { newestEvent } from '../../clickhouse/events/newest-event.js'
-import { newestEvents } from '../../clickhouse/events/newest-events.js'
+import { eventsAfter, newestEvent, newestEvents } from '../../clickhouse/events/log.js'
 import { EVENT_TYPES } from '../../clickhouse/events/types.js'
-import { BadParameterError } from '../../process/bad-parameter.js'
+import { Address } from '../../clickhouse/store/values.js'
+import { BadParameterError } from '../../process/errors.js'
 import { LimitQuery } from '../answers/cursor.js'
 import { querySignal } from '../answers/query-signal.js'
+import { NotFoundError } from '../http/errors.js'
 import { problemResponses } from '../http/problem.js'
-import { requireStables, Sequence, StablesQuery, TypesQuery } from './event-query.js'
 import { EventShape, shapedEvent } from './shapes.js'
+
+/** Values of `value`, separated by commas. */
+const list = <Value extends z.ZodType<unknown, string>>(value: Value, most: number) =>
+  z
+    .string()
+    .transform((text) => text.split(','))
+    .pipe(z.array(value).max(most))
+    .optional()
+
+/** A query parameter with some of `types`. */
+export const TypesQuery = <const Types extends readonly [string, ...string[]]>(types: Types) =>
+  list(z.enum(types), types.length).meta({
+    description: `Only these types, separated by commas: ${types.join(', ')}`,
+    examples: [types.slice(0, 2).join(',')],
+  })
+
+/** A query parameter with addresses. */
+export const StablesQuery = list(Address, 40).meta({
+  description:
+    'Only what concerns one of these stables, addresses separated by commas; of flows, at either end. What is about the service itself comes always.',
+})
+
+/** A place in the log of events. */
+export const Sequence = z
+  .string()
+  .regex(/^\d{1,9}$/, 'must be a whole number')
+  .transform(Number)
+  .meta({ description: '`sequence` of the last event that is known; 0: the beginning of the log', examples: ['0'] })
+
+/** Throws the 404 when one of the addresses is not a tracked stable's. */
+export async function requireStables(app: FastifyInstance, addresses: readonly string[] = []): Promise<void> {
+  for (const address of addresses)
+    if (!(await app.stables.has(address)))
+      throw new NotFoundError('unknown-stable', `${address} is not a tracked stable`, 'stable')
+}
 
 const EventsResponse = z.object({
   events: z.array(EventShape).meta({ description: 'In the order in which they became known, the oldest first' }),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { LoggedEvent } from '../../clickhouse/events/logged-event.js'
+import type { LoggedEvent } from '../../clickhouse/events/log.js'
 import { type EventType, publishedEvent } from '../../clickhouse/events/types.js'
 import { FlowAnomalyShape } from '../flows/shapes.js'
 

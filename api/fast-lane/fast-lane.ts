@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import { matchingEtag } from '../answers/cache/etag.js'
+import { matchingEtag } from '../answers/cache/answer.js'
 import { createConnectionLines, sendRendered } from './send-rendered.js'
 
 type Options = {

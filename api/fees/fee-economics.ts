@@ -1,14 +1,16 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { feeDistributionSums } from '../../clickhouse/fees/distribution-sums.js'
-import { feeElectionCounts } from '../../clickhouse/fees/election-counts.js'
-import { feeOverview } from '../../clickhouse/fees/fee-overview.js'
-import { FeeDistributionRow, recentFeeDistributions } from '../../clickhouse/fees/recent-distributions.js'
-import { stablecoinNames } from '../../clickhouse/stablecoins/stablecoin-names.js'
+import {
+  FeeDistributionRow,
+  feeDistributionSums,
+  feeElectionCounts,
+  feeOverview,
+  recentFeeDistributions,
+} from '../../clickhouse/fees/overview.js'
+import { stablecoinNames } from '../../clickhouse/stablecoins/stablecoins.js'
 import { stableAddress, stableSymbol } from '../../clickhouse/store/values.js'
-import { AsOfQuery } from '../answers/as-of-query.js'
+import { AsOfEcho, AsOfQuery, readMoment } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
-import { AsOfEcho, readMoment } from '../answers/moment.js'
 import { querySignal } from '../answers/query-signal.js'
 import { problemResponses } from '../http/problem.js'
 import { Label, labelOf } from '../stablecoins/labels.js'

@@ -1,13 +1,17 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { ANOMALY_WINDOW_MS, publishedAnomaly } from '../../clickhouse/flows/flow-anomaly.js'
-import { type FlowAnomaly, FlowAnomalyKey, flowAnomalies } from '../../clickhouse/flows/x-flow-anomalies.js'
-import { jobHorizon } from '../../clickhouse/jobs/job-horizon.js'
+import {
+  ANOMALY_WINDOW_MS,
+  type FlowAnomaly,
+  FlowAnomalyKey,
+  flowAnomalies,
+  publishedAnomaly,
+} from '../../clickhouse/flows/anomalies.js'
+import { jobHorizon } from '../../clickhouse/jobs/runs.js'
 import { isoSeconds } from '../../process/instants.js'
-import { AS_OF_HEADER, AsOfQuery, readAsOf, requireHistory } from '../answers/as-of-query.js'
+import { AS_OF_HEADER, AsOfQuery, readAsOf, requireHistory, thisSecond } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { CursorQuery, LimitQuery, NextCursor, page } from '../answers/cursor.js'
-import { thisSecond } from '../answers/moment.js'
 import { querySignal } from '../answers/query-signal.js'
 import { problemResponses } from '../http/problem.js'
 import { FlowAnomalyShape } from './shapes.js'

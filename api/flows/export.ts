@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { flowPageEnd, flowRows } from '../../clickhouse/flows/export.js'
 import { blockTimestamp, logIndex, txHash } from '../../clickhouse/store/values.js'
 import { CursorQuery } from '../answers/cursor.js'
+import { exportResponse, sendExport } from '../answers/export.js'
 import { querySignal } from '../answers/query-signal.js'
 import { costOfRows, RangeQuery, readRange } from '../answers/range.js'
-import { exportResponse, sendExport } from '../answers/send-export.js'
 import { problemResponses } from '../http/problem.js'
 
 const uint32 = z.int().min(0).max(0xffff_ffff)

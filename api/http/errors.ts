@@ -1,5 +1,5 @@
 import { PlumblineError } from '../../process/errors.js'
-import type { ParameterFault } from './parameter-faults.js'
+import type { ParameterFault } from './validation.js'
 
 /** Parameters of the request, or fields of its body, are not as their route takes them. */
 export class InvalidRequestError extends PlumblineError {

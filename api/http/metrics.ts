@@ -1,4 +1,9 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { BlockList } from 'node:net'
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { observeQueries } from '../../clickhouse/store/observe.js'
+import { InvalidKeyError, NotFoundError } from './errors.js'
 import { createRequestTimes, SECONDS } from './request-times.js'
 
 export type Metrics = ReturnType<typeof createMetrics>
@@ -58,4 +63,84 @@ export function createMetrics() {
     }),
     streams: new Gauge({ name: 'plumbline_streams', help: 'Open streams of events', registers }),
   }
+}
+
+/** Who may read /metrics: programs on this machine, anybody, nobody, or whoever has a token. */
+export type MetricsAccess = 'loopback' | 'any' | 'off' | { token: string }
+
+const METRICS_PATH = '/metrics'
+
+/** Of an answer that the client did not wait for. The number is nginx's. */
+const CLIENT_GONE = 499
+
+const loopback = new BlockList()
+loopback.addSubnet('127.0.0.0', 8)
+loopback.addAddress('::1', 'ipv6')
+
+/** What proxies add. Behind one on this machine, everybody's requests come from here. */
+const FORWARDING_HEADERS = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip']
+
+function isLocal({ socket: { remoteAddress = '' }, headers }: FastifyRequest): boolean {
+  const family = remoteAddress.includes(':') ? 'ipv6' : 'ipv4'
+  return loopback.check(remoteAddress, family) && FORWARDING_HEADERS.every((name) => headers[name] === undefined)
+}
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+
+/** Throws where the request may not read the metrics. Without a token there seems to be nothing there. */
+function checkAccess(access: Exclude<MetricsAccess, 'off'>, request: FastifyRequest): void {
+  if (typeof access === 'object') {
+    const { authorization = '' } = request.headers
+    if (!timingSafeEqual(digest(authorization), digest(`Bearer ${access.token}`))) throw new InvalidKeyError()
+  } else if (access === 'loopback' && !isLocal(request))
+    throw new NotFoundError('unknown-route', `there is nothing at ${METRICS_PATH}`)
+}
+
+/** Counts every request by the pattern of its route, and every query by its name. */
+export function countRequests(app: FastifyInstance): void {
+  const { requests, requestsRunning, queries } = app.metrics
+  for (const client of new Set([app.clickhouse, app.records]))
+    observeQueries(client, (query, outcome, seconds) => queries.observe({ query, outcome }, seconds))
+
+  app.addHook('onRequest', (request, reply, done) => {
+    requestsRunning.inc()
+    // The one event that always comes: an answer that nobody waits for is never finished.
+    reply.raw.once('close', () => {
+      requestsRunning.dec()
+      const { url: route = 'none' } = request.routeOptions
+      const method = request.is404 ? 'any' : request.method
+      const status = reply.raw.writableFinished ? reply.statusCode : CLIENT_GONE
+      requests.observe(method, route, status, reply.elapsedTime / 1000)
+    })
+    done()
+  })
+}
+
+/**
+ * Shows all that is counted at /metrics, to those who may see it, once there is the route. `readMore` is what is
+ * not counted but read. To be called before whatever else may refuse a request: metrics are read when
+ * something is wrong, and by those without a key.
+ */
+export function showMetrics(app: FastifyInstance, access: MetricsAccess, readMore: () => Promise<string>): void {
+  if (access === 'off') return
+  const readers = access
+  const { registry, requests, cacheLookups } = app.metrics
+  async function show(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    checkAccess(readers, request)
+    const read = await readMore()
+    cacheLookups.reset()
+    // The cache counts for itself, as it answers what takes longer to count here.
+    for (const [result, count] of Object.entries(app.cacheCounts)) cacheLookups.inc({ result }, count)
+    reply.headers({ 'content-type': registry.contentType, 'cache-control': 'no-store' })
+    reply.send(`${await registry.metrics()}${requests.text()}${read}`)
+  }
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.routeOptions.url === METRICS_PATH) show(request, reply).catch(done)
+    else done()
+  })
+}
+
+/** The place of the metrics among the routes; `showMetrics` answers before its handler is asked. */
+export const metricsRoute: FastifyPluginAsync = async (app) => {
+  app.get(METRICS_PATH, { schema: { hide: true } }, async () => '')
 }

@@ -1,9 +1,8 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { REFERENCE_STABLE } from '../../clickhouse/peg/peg.js'
-import { BadParameterError } from '../../process/bad-parameter.js'
-import { PlumblineError } from '../../process/errors.js'
+import { REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
+import { BadParameterError, PlumblineError } from '../../process/errors.js'
 import {
   ConflictError,
   DrainingError,

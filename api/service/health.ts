@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { JobStatus, jobStatuses } from '../../clickhouse/jobs/job-statuses.js'
 import { lateJobs, SLOT_JOBS } from '../../clickhouse/jobs/periods.js'
-import { schemaVersion } from '../../clickhouse/migrations/schema-version.js'
+import { JobStatus, jobStatuses } from '../../clickhouse/jobs/runs.js'
+import { schemaVersion } from '../../clickhouse/migrations/migrate.js'
 import { PlumblineError } from '../../process/errors.js'
 import { querySignal } from '../answers/query-signal.js'
 import { DrainingError } from '../http/errors.js'
 import { problemResponses } from '../http/problem.js'
-import { NoQuery } from '../stablecoins/stable-params.js'
+import { NoQuery } from '../stablecoins/stable.js'
 
 /** Redis is configured but does not answer. */
 class RedisAwayError extends PlumblineError {

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { problemResponses } from '../http/problem.js'
-import { NoQuery } from '../stablecoins/stable-params.js'
+import { NoQuery } from '../stablecoins/stable.js'
 
 const LINKS = {
   stablecoins: '/api/v1/stablecoins',

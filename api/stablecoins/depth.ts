@@ -1,16 +1,14 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { depthQuote } from '../../clickhouse/depth/depth.js'
-import { depthAt } from '../../clickhouse/depth/depth-at.js'
+import { depthAt, depthQuote } from '../../clickhouse/depth/depth.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
 import { isoSeconds } from '../../process/instants.js'
-import { AS_OF_HEADER, AsOfQuery, readAsOf, requireHistory } from '../answers/as-of-query.js'
+import { AS_OF_HEADER, AsOfQuery, readAsOf, requireHistory, thisSecond } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
-import { thisSecond } from '../answers/moment.js'
 import { querySignal } from '../answers/query-signal.js'
 import { Coverage } from '../answers/shapes.js'
 import { problemResponses } from '../http/problem.js'
-import { requireStable, StableParams } from './stable-params.js'
+import { requireStable, StableParams } from './stable.js'
 
 const Quote = z.object({
   status: z.string().meta({ description: 'quoted, or why there is no quote' }),

@@ -1,15 +1,14 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { type PegEvent, pegEventsAt } from '../../clickhouse/peg/peg-events-at.js'
-import { PegEventKey } from '../../clickhouse/peg/x-peg-events.js'
+import { type PegEvent, PegEventKey, pegEventsAt } from '../../clickhouse/peg/breaks.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
 import { isoSeconds } from '../../process/instants.js'
-import { AS_OF_HEADER, AsOfQuery, readAsOf, requireHistory } from '../answers/as-of-query.js'
+import { AS_OF_HEADER, AsOfQuery, readAsOf, requireHistory } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { CursorQuery, LimitQuery, NextCursor, page } from '../answers/cursor.js'
 import { querySignal } from '../answers/query-signal.js'
 import { problemResponses } from '../http/problem.js'
-import { requireStable, StableParams } from './stable-params.js'
+import { requireStable, StableParams } from './stable.js'
 
 const PegEventShape = z.object({
   severity: z.enum(['mild', 'severe']).meta({

@@ -1,16 +1,16 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { pegCoverage } from '../../clickhouse/peg/coverage.js'
-import { livePeg, type Peg, pegAt } from '../../clickhouse/peg/peg-at.js'
-import { PEG_WINDOWS, type PegSums, windowFigures } from '../../clickhouse/peg/peg-window.js'
+import { livePeg, type Peg, pegAt } from '../../clickhouse/peg/current.js'
+import { PEG_WINDOWS, type PegSums, windowFigures } from '../../clickhouse/peg/windows.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
 import { isoSeconds } from '../../process/instants.js'
-import { AS_OF_HEADER, AsOfQuery, beforeHistory, readAsOf, requireHistory } from '../answers/as-of-query.js'
+import { AS_OF_HEADER, AsOfQuery, beforeHistory, readAsOf, requireHistory } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { querySignal } from '../answers/query-signal.js'
 import { Coverage, CurrentPrice, PegWindow } from '../answers/shapes.js'
 import { problemResponses } from '../http/problem.js'
-import { requireStable, StableParams } from './stable-params.js'
+import { requireStable, StableParams } from './stable.js'
 
 const PegResponse = z.object({
   address: stableAddress,

@@ -1,16 +1,15 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { pegCoverage } from '../../clickhouse/peg/coverage.js'
-import { backingUsd, RESERVE_TYPES } from '../../clickhouse/reserves/reserves.js'
-import { reservesAt } from '../../clickhouse/reserves/reserves-at.js'
+import { backingUsd, RESERVE_TYPES, reservesAt } from '../../clickhouse/reserves/reserves.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
 import { isoSeconds } from '../../process/instants.js'
-import { AsOfQuery } from '../answers/as-of-query.js'
+import { AsOfQuery } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { Coverage } from '../answers/shapes.js'
 import { readSnapshot } from '../answers/snapshot.js'
 import { problemResponses } from '../http/problem.js'
-import { StableParams } from './stable-params.js'
+import { StableParams } from './stable.js'
 
 const usd = z.number().nonnegative().nullable()
 

@@ -1,21 +1,27 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { chainIdentity } from '../../clickhouse/chain/x-chain-identity.js'
-import { rewardDistributionSums } from '../../clickhouse/rewards/distribution-sums.js'
-import { effectiveApyPct, rewardsCoverage, rewardsEndedAt } from '../../clickhouse/rewards/formula-rewards.js'
-import { RewardOptIns, rewardOptIns } from '../../clickhouse/rewards/opt-in-counts.js'
-import { RewardDistributionRow, recentRewardDistributions } from '../../clickhouse/rewards/recent-distributions.js'
-import { rewardPool } from '../../clickhouse/rewards/reward-pool.js'
-import { RewardFunder, topRewardFunders } from '../../clickhouse/rewards/top-funders.js'
+import { chainIdentity } from '../../clickhouse/chain/identity.js'
+import {
+  effectiveApyPct,
+  RewardDistributionRow,
+  RewardFunder,
+  RewardOptIns,
+  recentRewardDistributions,
+  rewardDistributionSums,
+  rewardOptIns,
+  rewardPool,
+  rewardsCoverage,
+  rewardsEndedAt,
+  topRewardFunders,
+} from '../../clickhouse/rewards/rewards.js'
 import { integerText, stableAddress } from '../../clickhouse/store/values.js'
-import { AsOfQuery } from '../answers/as-of-query.js'
+import { AsOfEcho, AsOfQuery, readMoment } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
-import { AsOfEcho, readMoment } from '../answers/moment.js'
 import { querySignal } from '../answers/query-signal.js'
 import { Coverage } from '../answers/shapes.js'
 import { problemResponses } from '../http/problem.js'
 import { Label, labelOf } from './labels.js'
-import { StableParams } from './stable-params.js'
+import { StableParams } from './stable.js'
 
 const tokens = z.number().nonnegative()
 

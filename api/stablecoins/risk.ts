@@ -1,13 +1,13 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { type RiskSnapshotRow, riskAt } from '../../clickhouse/risk/risk-at.js'
+import { type RiskSnapshotRow, riskAt } from '../../clickhouse/risk/snapshots.js'
 import { policyType, stableAddress } from '../../clickhouse/store/values.js'
-import { AsOfQuery } from '../answers/as-of-query.js'
+import { AsOfQuery } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { Coverage } from '../answers/shapes.js'
 import { readSnapshot } from '../answers/snapshot.js'
 import { problemResponses } from '../http/problem.js'
-import { StableParams } from './stable-params.js'
+import { StableParams } from './stable.js'
 
 const score = z.number().min(0).max(100)
 const count = z.int().nonnegative()

@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { parseEnv } from '../../process/environment.js'
 import { exitCodeOf } from '../../process/exit-code.js'
-import { clickhouseEnv } from '../store/env.js'
+import { clickhouseEnv } from '../store/client.js'
 import { backup } from './backup.js'
-import { readFlags } from './flags.js'
-import { inMegabytes, inSeconds, table } from './report.js'
+import { inMegabytes, inSeconds, readFlags, table } from './operation.js'
 
 try {
   const { database, to, base } = readFlags(process.argv.slice(2), ['database', 'to', 'base'])

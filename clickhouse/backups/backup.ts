@@ -1,11 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { PlumblineError } from '../../process/errors.js'
-import { connect } from '../store/client.js'
-import type { ClickHouseEnv } from '../store/env.js'
-import { BackupError } from './backup-error.js'
-import { databases } from './databases.js'
-import { isBehindTip, MANIFEST, type Mark, markRows, quoteName, storeManifest, takeMarks } from './manifest.js'
-import { backupFile, runOperation } from './operation.js'
+import { type ClickHouseEnv, connect } from '../store/client.js'
+import {
+  databases,
+  isBehindTip,
+  MANIFEST,
+  type Mark,
+  markRows,
+  quoteName,
+  storeManifest,
+  takeMarks,
+} from './manifest.js'
+import { BackupError, backupFile, runOperation } from './operation.js'
 
 const DAY_MS = 86_400_000
 

@@ -4,6 +4,17 @@ import { factTables } from '../facts/facts.js'
 import { defineQuery } from '../store/define-query.js'
 import { QueryError } from '../store/query-error.js'
 
+const names = defineQuery({
+  name: 'databases',
+  params: z.object({}),
+  row: z.object({ name: z.string() }),
+  sql: `SELECT name FROM system.databases WHERE lower(name) NOT IN ('system', 'information_schema') ORDER BY name`,
+})
+
+/** The names of the databases of a server, without its own. */
+export const databases = async (clickhouse: ClickHouseClient): Promise<string[]> =>
+  (await names(clickhouse, {})).map(({ name }) => name)
+
 const Mark = z.object({
   source_database: z.string(),
   name: z.string(),

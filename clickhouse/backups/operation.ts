@@ -1,9 +1,42 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
 import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client'
 import { z } from 'zod'
+import { ConfigError } from '../../process/environment.js'
+import { PlumblineError } from '../../process/errors.js'
 import { defineQuery } from '../store/define-query.js'
 import { QueryError } from '../store/query-error.js'
-import { BackupError } from './backup-error.js'
+
+/** A backup or a restore that would not succeed if it were repeated as it was. */
+export class BackupError extends PlumblineError {
+  constructor(message: string) {
+    super(message, { retryable: false })
+  }
+}
+
+/** The values of a program's `--name VALUE` flags. Throws ConfigError for one that is unknown or has no value. */
+export function readFlags<Name extends string>(args: string[], names: readonly Name[]): Partial<Record<Name, string>> {
+  const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]))
+  try {
+    return parseArgs({ args, options }).values as Partial<Record<Name, string>>
+  } catch (error) {
+    throw new ConfigError([error instanceof Error ? error.message : String(error)])
+  }
+}
+
+/** Rows of text in columns as wide as their widest; the first to the left, the others to the right. */
+export function table(rows: string[][]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] as string).length)))
+  const cell = (text: string, column: number) =>
+    column === 0 ? text.padEnd(widths[column] as number) : text.padStart(widths[column] as number)
+  return rows.map((row) => row.map(cell).join('  ')).join('\n')
+}
+
+/** A duration for people. */
+export const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
+
+/** A size for people. */
+export const inMegabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`
 
 /** Between two looks at an operation that may take hours. */
 const LOOK_MS = 250

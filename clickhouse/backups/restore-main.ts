@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { ConfigError, parseEnv } from '../../process/environment.js'
 import { exitCodeOf } from '../../process/exit-code.js'
-import { clickhouseEnv } from '../store/env.js'
-import { readFlags } from './flags.js'
-import { inSeconds, table } from './report.js'
+import { clickhouseEnv } from '../store/client.js'
+import { inSeconds, readFlags, table } from './operation.js'
 import { restore } from './restore.js'
 
 try {

@@ -1,3 +1,7 @@
+import { z } from 'zod'
+import { defineQuery } from '../store/define-query.js'
+import { dateTime } from '../store/values.js'
+
 /** A block that ingest has read. `block_time` is in unix seconds, numbers fit a double. */
 export type Block = {
   block_number: number
@@ -7,3 +11,64 @@ export type Block = {
   tx_count: number
   log_count: number
 }
+
+/** The blocks `from_block` to `to_block`, both included, that are in, oldest first. Times in unix seconds. */
+export const blockHashes = defineQuery({
+  name: 'block_hashes',
+  params: z.object({ from_block: z.int(), to_block: z.int() }),
+  row: z.object({ block_number: z.int(), block_hash: z.string(), block_time: z.int() }),
+  sql: `
+    SELECT toUInt32(block_number) AS block_number, block_hash, toUnixTimestamp(block_time) AS block_time
+    FROM blocks WHERE blocks.block_number BETWEEN {from_block: UInt64} AND {to_block: UInt64}
+    ORDER BY blocks.block_number`,
+})
+
+/** How many blocks there are after `after`. */
+export const blocksAfter = defineQuery({
+  name: 'blocks_after',
+  params: z.object({ after: z.date() }),
+  row: z.object({ blocks: z.int() }),
+  sql: 'SELECT toUInt32(count()) AS blocks FROM blocks WHERE block_time > {after: DateTime}',
+})
+
+/** The newest block whose facts are all in; nothing before the first. */
+export const newestBlock = defineQuery({
+  name: 'newest_block',
+  params: z.object({}),
+  row: z.object({ block_number: z.int(), block_time: dateTime }),
+  sql: `
+    SELECT toUInt32(block_number) AS block_number, block_time
+    FROM blocks ORDER BY blocks.block_number DESC LIMIT 1`,
+})
+
+/** The times of the oldest and the newest block that are in, in unix seconds; nothing before the first. */
+export const chainSpan = defineQuery({
+  name: 'chain_span',
+  params: z.object({}),
+  row: z.object({ oldest: z.int(), newest: z.int() }),
+  sql: `
+    SELECT toUnixTimestamp(min(block_time)) AS oldest, toUnixTimestamp(max(block_time)) AS newest
+    FROM blocks HAVING count() > 0`,
+})
+
+/** The first and the last block that are in, and how many are missing between them; nothing before the first. */
+export const blockTotals = defineQuery({
+  name: 'block_totals',
+  params: z.object({}),
+  row: z.object({ first_block: z.int(), last_block: z.int(), missing: z.int() }),
+  sql: `
+    SELECT toUInt32(min(block_number)) AS first_block, toUInt32(max(block_number)) AS last_block,
+           toUInt32(last_block - first_block + 1 - count()) AS missing
+    FROM blocks HAVING count() > 0`,
+})
+
+/** For each of `times`, of which `oldest` is the first, how many blocks after it are in. No row where there are none. */
+export const blocksSince = defineQuery({
+  name: 'blocks_since',
+  params: z.object({ times: z.array(z.date()), oldest: z.date() }),
+  row: z.object({ counts: z.array(z.int()) }),
+  sql: `
+    SELECT arrayMap(sum -> toUInt32(sum), sumForEach(arrayMap(time -> toUInt32(block_time > time), {times: Array(DateTime)}))) AS counts
+    FROM blocks WHERE block_time > {oldest: DateTime}
+    HAVING count() > 0`,
+})

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { FAMILIES } from '../facts/facts.js'
 import { defineQuery } from '../store/define-query.js'
+import { FAMILIES } from './families.js'
 
 const CoveredRange = z.object({
   family: z.enum(FAMILIES),

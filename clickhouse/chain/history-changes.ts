@@ -1,4 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
+import { z } from 'zod'
+import { defineQuery } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 
 /** That a backfill has changed what slots find; the columns are described in the migration. Times in unix seconds. */
@@ -13,3 +15,42 @@ export type HistoryChange = {
 export function insertHistoryChange(clickhouse: ClickHouseClient, change: HistoryChange): Promise<void> {
   return insertRows(clickhouse, 'history_changes', [change], `${change.sequence_number}`)
 }
+
+/** The number of the newest change of history; 0 where there never was one. */
+export const newestHistoryChange = defineQuery({
+  name: 'newest_history_change',
+  params: z.object({}),
+  row: z.object({ sequence_number: z.int() }),
+  sql: 'SELECT toUInt32(max(sequence_number)) AS sequence_number FROM history_changes',
+})
+
+/**
+ * The batches of backfills that no change of history is about, once the backfill is over: up to which one, and the times
+ * of the oldest and the newest block of theirs, in unix seconds. Nothing while one is at work, which it is when a batch is
+ * half-done, or when the newest was recorded less than `quiet_seconds` ago. `after_rollback` is the newest rollback.
+ */
+export const unaccountedBackfill = defineQuery({
+  name: 'unaccounted_backfill',
+  params: z.object({ quiet_seconds: z.int().nonnegative() }),
+  row: z.object({
+    backfill_sequence: z.int(),
+    oldest_time: z.int(),
+    newest_time: z.int(),
+    after_rollback: z.int(),
+  }),
+  sql: `
+    WITH
+        (SELECT max(backfill_sequence) FROM history_changes) AS accounted,
+        (
+            SELECT (max(sequence_number), maxIf(sequence_number, state = 'committed'), min(from_block), max(to_block), max(recorded_at))
+            FROM ingest_batches WHERE track = 'backfill' AND sequence_number > accounted
+        ) AS batches,
+        (SELECT block_time FROM blocks WHERE block_number >= batches.3 ORDER BY blocks.block_number LIMIT 1) AS oldest,
+        (SELECT block_time FROM blocks WHERE block_number <= batches.4 ORDER BY blocks.block_number DESC LIMIT 1) AS newest
+    SELECT toUInt32(batches.1) AS backfill_sequence, toUnixTimestamp(assumeNotNull(oldest)) AS oldest_time,
+           toUnixTimestamp(assumeNotNull(newest)) AS newest_time,
+           (SELECT toUInt32(max(sequence_number)) FROM ingest_rollbacks) AS after_rollback
+    FROM (SELECT 1)
+    WHERE batches.1 > 0 AND batches.1 = batches.2 AND oldest IS NOT NULL AND newest IS NOT NULL
+      AND dateDiff('second', batches.5, now64(3)) >= {quiet_seconds: UInt32}`,
+})

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
+import { z } from 'zod'
+import { defineQuery } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
+import { dateTime } from '../store/values.js'
 
 /** What a run has found; the columns are described in the migration. Times as `Date`. */
-export type VerifyRun = {
+type VerifyRun = {
   started_at: Date
   ended_at: Date
   findings: ReadonlyArray<{
@@ -25,3 +28,21 @@ export function insertVerifyRun(
   const rows = findings.map((finding, position) => ({ ...run, position, ...finding }))
   return insertRows(clickhouse, 'verify_runs', rows, run.run_id)
 }
+
+/** What the newest run of `npm run verify` has found, in its order; nothing where there never was one. */
+export const newestVerifyRun = defineQuery({
+  name: 'newest_verify_run',
+  params: z.object({}),
+  row: z.object({
+    started_at: dateTime,
+    ended_at: dateTime,
+    what: z.string(),
+    status: z.enum(['match', 'mismatch', 'not checked']),
+    scope: z.string(),
+  }),
+  sql: `
+    SELECT started_at, ended_at, what, status, scope
+    FROM verify_runs
+    WHERE (ended_at, run_id) = (SELECT ended_at, run_id FROM verify_runs ORDER BY ended_at DESC, run_id DESC LIMIT 1)
+    ORDER BY position`,
+})

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isoSeconds } from '../../process/instants.js'
-import type { PublishedAnomaly } from '../flows/flow-anomaly.js'
+import type { PublishedAnomaly } from '../flows/anomalies.js'
+import type { ComponentHealth } from '../jobs/health.js'
 
 /** Everything that subscribers can be told of. */
 export const EVENT_TYPES = [
@@ -131,14 +132,6 @@ export function flowAnomalyEvent(anomaly: PublishedAnomaly): FoundEvent {
   const { from_token, to_token, window_start, window_end } = anomaly
   const subject = `${from_token}:${to_token}:${Date.parse(window_start) / 1000}`
   return found('flow_anomaly.detected', subject, [from_token, to_token], new Date(window_end), anomaly)
-}
-
-/** How a part of the service is. `lag_blocks` and `lag_seconds` are null where they are not measured. */
-export type ComponentHealth = {
-  component: string
-  status: 'ok' | 'behind' | 'stalled' | 'overdue' | 'gaps' | 'disabled'
-  lag_blocks: number | null
-  lag_seconds: number | null
 }
 
 /**

@@ -1,24 +1,19 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Block } from '../chain/blocks.js'
-import type { DepthSample } from '../depth/depth-samples.js'
+import type { Family } from '../chain/families.js'
+import type { DepthSample } from '../depth/depth.js'
 import type { FeeDistribution, FeeElection, FeePaid, FeePoolEvent } from '../fees/facts.js'
-import type { DexFill, DexOrderEnd, DexOrderFlip, DexPair } from '../flows/dex-facts.js'
-import type { DexOrder } from '../flows/dex-orders.js'
+import type { DexFill, DexOrder, DexOrderEnd, DexOrderFlip, DexPair } from '../flows/dex.js'
 import type { Flow } from '../flows/flows.js'
-import type { HeldTransfer } from '../flows/held-transfers.js'
-import type { VirtualForward } from '../flows/virtual-forwards.js'
-import type { PegSample } from '../peg/peg-samples.js'
+import type { HeldTransfer, VirtualForward } from '../flows/transfers.js'
+import type { PegSample } from '../peg/samples.js'
 import type { RewardClaim, RewardDistribution, RewardRecipient } from '../rewards/rewards.js'
-import type { RoleEvent } from '../roles/role-events.js'
-import type { RoleProbe } from '../roles/role-probes.js'
-import type { PauseEvent } from '../stablecoins/pause-events.js'
-import type { PolicyEvent } from '../stablecoins/policy-events.js'
-import type { QuoteTokenUpdate } from '../stablecoins/quote-token-updates.js'
-import type { Stablecoin } from '../stablecoins/stablecoins.js'
-import type { StateRead } from '../stablecoins/state-reads.js'
-import type { LogoUpdate, QuoteTokenProposal } from '../stablecoins/token-updates.js'
+import type { RoleEvent, RoleProbe } from '../roles/roles.js'
+import type { LogoUpdate, PauseEvent, PolicyEvent, QuoteTokenProposal } from '../stablecoins/administration.js'
+import type { QuoteTokenUpdate, Stablecoin } from '../stablecoins/stablecoins.js'
+import type { StateRead } from '../stablecoins/states.js'
 import { insertRows } from '../store/insert.js'
-import type { SupplyEvent } from '../supply/supply-events.js'
+import type { SupplyEvent } from '../supply/supply.js'
 
 /** Rows by the table that holds them: all that ingest writes of a range of blocks. */
 export type Facts = {
@@ -52,10 +47,6 @@ export type Facts = {
   blocks: Block[]
 }
 export type FactTable = keyof Facts
-
-/** Facts that are read together. The catalogue is what the others need to be understood. */
-export const FAMILIES = ['catalogue', 'logs', 'pegs', 'state'] as const
-export type Family = (typeof FAMILIES)[number]
 
 /**
  * Every table of facts: its family, and whether rows of a block range are found by their time too, because the table

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { defineExport } from '../store/define-export.js'
 import { defineQuery } from '../store/define-query.js'
+import { defineExport } from '../store/export.js'
 import { integerText } from '../store/values.js'
 
 /** The flows of [from, to), in unix seconds, that come after a position on the chain. */

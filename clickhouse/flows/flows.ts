@@ -1,3 +1,7 @@
+import { z } from 'zod'
+import { defineQuery } from '../store/define-query.js'
+import { dateTime, integerText } from '../store/values.js'
+
 /**
  * A movement of value from one stable to another, or with `bridge` between this chain and `remote_chain`, where the token
  * is '' on the other chain's side. Amounts are base units as decimal strings.
@@ -16,4 +20,136 @@ export type Flow = {
   log_index: number
   block_time: number
   tx_hash: string
+}
+
+/**
+ * SQL for a WITH: `parts`, rows of what flowed on an edge in a part of [{from: DateTime}, {to: DateTime}), with its window
+ * of 15 minutes. Whole windows come from flow_buckets, the ends from the flows themselves; a transaction has one time,
+ * so that counts of transactions add up. The digits are those of the flows.
+ */
+const FLOW_PARTS = `
+  toUInt32(toUnixTimestamp({from: DateTime})) AS range_from, toUInt32(toUnixTimestamp({to: DateTime})) AS range_to,
+  least(toUInt32(intDiv(toUInt64(range_from) + 899, 900) * 900), range_to) AS whole_from,
+  greatest(toUInt32(intDiv(range_to, 900) * 900), whole_from) AS whole_to,
+  parts AS
+  (
+      SELECT from_token, to_token, window_start, volume_micros AS micros, finalizeAggregation(tx_count) AS transactions, unpriced_count AS unpriced
+      FROM flow_buckets FINAL
+      WHERE window_start >= toDateTime(whole_from, 'UTC') AND window_start < toDateTime(whole_to, 'UTC')
+      UNION ALL
+      SELECT from_token, to_token, toStartOfFifteenMinutes(block_time) AS window_start, ifNull(sum(usd_micros), 0),
+             uniqExact(tx_hash), countIf(usd_micros IS NULL)
+      FROM flows
+      WHERE kind != 'bridge'
+        AND ((block_time >= toDateTime(range_from, 'UTC') AND block_time < toDateTime(whole_from, 'UTC'))
+          OR (block_time >= toDateTime(whole_to, 'UTC') AND block_time < toDateTime(range_to, 'UTC')))
+      GROUP BY from_token, to_token, window_start
+  )`
+
+/**
+ * What flowed between each two stables in [from, to), as sums of 1e-6 USD; in no order. `tx_count` is of distinct
+ * transactions; `unpriced_count` flows have no USD value and are missing from the volume. A token that is no known
+ * stable goes by its address. Bridge flows have one stable only and are left out.
+ */
+export const flowEdges = defineQuery({
+  name: 'flow_edges',
+  params: z.object({ from: z.date(), to: z.date() }),
+  row: z.object({
+    from: z.string(),
+    to: z.string(),
+    from_address: z.string(),
+    to_address: z.string(),
+    volume_micros: integerText,
+    tx_count: z.int(),
+    unpriced_count: z.int(),
+  }),
+  sql: `
+    WITH symbols AS (SELECT stable, symbol FROM stablecoins), ${FLOW_PARTS}
+    SELECT if(source.symbol = '', from_token, source.symbol) AS from, if(target.symbol = '', to_token, target.symbol) AS to,
+           from_token AS from_address, to_token AS to_address, volume_micros, tx_count, unpriced_count
+    FROM
+    (
+        SELECT from_token, to_token, toString(sum(micros)) AS volume_micros,
+               toUInt32(sum(transactions)) AS tx_count, toUInt32(sum(unpriced)) AS unpriced_count
+        FROM parts
+        GROUP BY from_token, to_token
+    ) AS edges
+    LEFT JOIN symbols AS source ON source.stable = edges.from_token
+    LEFT JOIN symbols AS target ON target.stable = edges.to_token`,
+})
+
+/**
+ * What flowed on all edges together in each hour that [from, to) touches, oldest first; hours without a flow are rows
+ * too. Of the first and the last hour only what lies in [from, to) counts. Volumes in 1e-6 USD. A transaction counts once
+ * for each edge that it flows on, so that the hours add up to the edges.
+ */
+export const flowHours = defineQuery({
+  name: 'flow_hours',
+  params: z.object({ from: z.date(), to: z.date() }),
+  row: z.object({ hour_start: dateTime, volume_micros: integerText, tx_count: z.int(), unpriced_count: z.int() }),
+  sql: `
+    WITH ${FLOW_PARTS}
+    SELECT hour_start, toString(volume) AS volume_micros, tx_count, unpriced_count
+    FROM
+    (
+        SELECT toStartOfHour(window_start) AS hour_start, sum(micros) AS volume,
+               toUInt32(sum(transactions)) AS tx_count, toUInt32(sum(unpriced)) AS unpriced_count
+        FROM parts
+        GROUP BY hour_start
+        ORDER BY hour_start
+        WITH FILL FROM toStartOfHour(toDateTime(range_from, 'UTC')) TO toDateTime(range_to, 'UTC') STEP INTERVAL 1 HOUR
+    )
+    ORDER BY hour_start`,
+})
+
+/** Value that moved from one stable to another within a window. `volume_micros` is 1e-6 USD as a decimal string. */
+export type FlowEdge = {
+  from: string
+  to: string
+  from_address: string
+  to_address: string
+  volume_micros: string
+  tx_count: number
+  unpriced_count: number
+}
+
+/** 1e-6 USD as USD with six decimals. */
+export function usd(micros: bigint): string {
+  const digits = micros.toString().padStart(7, '0')
+  return `${digits.slice(0, -6)}.${digits.slice(-6)}`
+}
+
+const byVolume = <Item extends { volume: bigint; key: string }>(a: Item, b: Item): number =>
+  a.volume === b.volume ? (a.key < b.key ? -1 : 1) : a.volume < b.volume ? 1 : -1
+
+/**
+ * The directed graph of `edges`, volumes in USD with six decimals. Edges by volume, nodes by what they sent and
+ * received together, largest first, then by address. Two stables of the same symbol stay two nodes.
+ */
+export function flowGraph(edges: readonly FlowEdge[]) {
+  const nodes = new Map<string, { symbol: string; inbound: bigint; outbound: bigint }>()
+  const node = (address: string, symbol: string) => {
+    const known = nodes.get(address) ?? { symbol, inbound: 0n, outbound: 0n }
+    nodes.set(address, known)
+    return known
+  }
+  for (const edge of edges) {
+    node(edge.from_address, edge.from).outbound += BigInt(edge.volume_micros)
+    node(edge.to_address, edge.to).inbound += BigInt(edge.volume_micros)
+  }
+  return {
+    edges: edges
+      .map((edge) => ({ edge, volume: BigInt(edge.volume_micros), key: edge.from_address + edge.to_address }))
+      .sort(byVolume)
+      .map(({ edge: { volume_micros, ...edge }, volume }) => ({ ...edge, volume_usd: usd(volume) })),
+    nodes: [...nodes]
+      .map(([key, { symbol, inbound, outbound }]) => ({ key, symbol, inbound, outbound, volume: inbound + outbound }))
+      .sort(byVolume)
+      .map(({ key, symbol, inbound, outbound }) => ({
+        symbol,
+        address: key,
+        inbound_usd: usd(inbound),
+        outbound_usd: usd(outbound),
+      })),
+  }
 }

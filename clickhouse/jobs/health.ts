@@ -1,4 +1,3 @@
-import type { ComponentHealth } from '../events/types.js'
 import { lateJobs, type SlotJob } from './periods.js'
 
 /** From where on a part of the service is no longer as it should be. */
@@ -55,4 +54,12 @@ export function componentStates(
     states.push({ component: `dataset:${dataset}`, status, lag_blocks: missing_blocks, lag_seconds: null })
   }
   return states
+}
+
+/** How a part of the service is. `lag_blocks` and `lag_seconds` are null where they are not measured. */
+export type ComponentHealth = {
+  component: string
+  status: 'ok' | 'behind' | 'stalled' | 'overdue' | 'gaps' | 'disabled'
+  lag_blocks: number | null
+  lag_seconds: number | null
 }

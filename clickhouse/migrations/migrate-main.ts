@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { parseEnv } from '../../process/environment.js'
-import { clickhouseEnv } from '../store/env.js'
+import { clickhouseEnv } from '../store/client.js'
 import { migrate } from './migrate.js'
 
 try {

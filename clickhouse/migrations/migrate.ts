@@ -3,9 +3,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { PlumblineError } from '../../process/errors.js'
-import { connect } from '../store/client.js'
+import { type ClickHouseEnv, connect } from '../store/client.js'
 import { defineQuery } from '../store/define-query.js'
-import type { ClickHouseEnv } from '../store/env.js'
 import { insertRows } from '../store/insert.js'
 import { QueryError } from '../store/query-error.js'
 
@@ -101,3 +100,11 @@ export async function migrate(env: ClickHouseEnv): Promise<string[]> {
     await Promise.all([server.close(), clickhouse.close()])
   }
 }
+
+/** The number of the newest migration that was applied; 0 for none. Fails where there is no schema at all. */
+export const schemaVersion = defineQuery({
+  name: 'schema_version',
+  params: z.object({}),
+  row: z.object({ version: z.int() }),
+  sql: 'SELECT max(version) AS version FROM schema_migrations',
+})

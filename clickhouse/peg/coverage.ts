@@ -1,4 +1,4 @@
-import type { QuoteStatus } from './peg.js'
+import type { QuoteStatus } from './price.js'
 
 /** How much of an answer was measured, and in words why it is not all of it. */
 export type Coverage = { status: 'complete' | 'partial' | 'unavailable'; message: string }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineExport } from '../store/define-export.js'
+import { defineExport } from '../store/export.js'
 
 /** Unix seconds: buckets of `interval` begin at `first` and the last ends at `end`. */
 export const SeriesParams = z.object({ stable: z.string(), interval: z.int(), first: z.int(), end: z.int() })

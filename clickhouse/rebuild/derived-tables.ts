@@ -1,5 +1,5 @@
-import { fillFlowBuckets, fillFlowEdgeStarts } from '../flows/flow-buckets.js'
-import { fillPegMinutes } from '../peg/peg-minutes.js'
+import { fillFlowBuckets, fillFlowEdgeStarts } from '../flows/buckets.js'
+import { fillPegMinutes } from '../peg/minutes.js'
 
 /** A table that a materialized view fills, and that can be made anew from the facts that the view reads. */
 export type DerivedTable = {

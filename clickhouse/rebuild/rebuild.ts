@@ -1,9 +1,31 @@
 import type { ClickHouseClient } from '@clickhouse/client'
+import { z } from 'zod'
 import { PlumblineError } from '../../process/errors.js'
+import { defineQuery } from '../store/define-query.js'
 import { QueryError } from '../store/query-error.js'
 import { daysOf, differingRows } from './compare-days.js'
 import { DERIVED_TABLES, type DerivedTable, type DerivedTableName } from './derived-tables.js'
-import { writerMark } from './writer-mark.js'
+
+/**
+ * How much the ledger of ingest says: it grows with whatever is written. `is_open` where a batch or a rollback is
+ * half-done, or an insert is running.
+ */
+const writerMark = defineQuery({
+  name: 'writer_mark',
+  params: z.object({}),
+  row: z.object({ batches: z.int(), rollbacks: z.int(), is_open: z.boolean() }),
+  sql: `
+    SELECT toUInt32((SELECT count() FROM ingest_batches)) AS batches, toUInt32((SELECT count() FROM ingest_rollbacks)) AS rollbacks,
+           (
+               (SELECT count() FROM (
+                   SELECT track FROM ingest_batches GROUP BY track
+                   HAVING maxIf(sequence_number, state = 'committed') < max(sequence_number)
+               ))
+               + (SELECT count() FROM (SELECT sequence_number FROM ingest_rollbacks GROUP BY sequence_number HAVING max(state) = 'planned'))
+               + (SELECT count() FROM system.processes WHERE query_kind = 'Insert' AND current_database = currentDatabase())
+               > 0
+           )::Bool AS is_open`,
+})
 
 /** The facts change, so that a table made of them would lack what comes meanwhile. */
 class WriterActiveError extends PlumblineError {
@@ -13,7 +35,7 @@ class WriterActiveError extends PlumblineError {
 }
 
 /** `differing` rows of the old table, or of the new one, were not in the other; `shown` are the first of them. */
-export type RebuildReport = { days: number; differing: number; shown: string[] }
+type RebuildReport = { days: number; differing: number; shown: string[] }
 
 const DAY = 86_400
 /** Differing rows that a report tells of. */

@@ -1,8 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { PlumblineError } from '../../process/errors.js'
-import { rebuildFlowBuckets, windowOf } from '../flows/flow-buckets.js'
-import { rebuildPegMinutes } from '../peg/peg-minutes.js'
+import { rebuildFlowBuckets, windowOf } from '../flows/buckets.js'
+import { rebuildPegMinutes } from '../peg/minutes.js'
 import { defineQuery } from '../store/define-query.js'
 import { QueryError } from '../store/query-error.js'
 

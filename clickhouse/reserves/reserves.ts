@@ -1,3 +1,12 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { z } from 'zod'
+import { STANDS } from '../jobs/standing-snapshot.js'
+import type { QuoteStatus } from '../peg/price.js'
+import { defineQuery } from '../store/define-query.js'
+import { insertRows } from '../store/insert.js'
+import { near, nearFirst } from '../store/recent-first.js'
+import { dateTime, integerText } from '../store/values.js'
+
 /** What may stand behind a stable; `unknown` where nobody has said who issues it. */
 export const RESERVE_TYPES = [
   'protocol_native',
@@ -9,7 +18,7 @@ export const RESERVE_TYPES = [
   'unknown',
 ] as const
 
-export type ReserveType = (typeof RESERVE_TYPES)[number]
+type ReserveType = (typeof RESERVE_TYPES)[number]
 
 /**
  * What a supply is worth in USD at a price, to the millionth, halves up. `supply_raw` in base units (6 decimals), the
@@ -19,3 +28,54 @@ export function backingUsd(supply_raw: bigint | null, price_micros: number | nul
   if (supply_raw === null || price_micros === null) return null
   return Number((supply_raw * BigInt(price_micros) + 500_000n) / 1_000_000n) / 1e6
 }
+
+/** What stands behind a stable at a slot, as the migration describes it. Times in unix seconds. */
+export type ReserveSnapshot = {
+  stable: string
+  slot_at: number
+  revision: number
+  reserve_type: ReserveType
+  supply_raw: string | null
+  state_block_number: string | null
+  price_micros: number | null
+  price_block_number: number | null
+  sample_status: QuoteStatus | null
+  label: string | null
+  issuer: string | null
+  backing_model: string | null
+  attestation_source: string | null
+  attested_at: number | null
+}
+
+/** Adds the rows of a slot. Repeating its token changes nothing. */
+export const insertReserveSnapshots = (
+  clickhouse: ClickHouseClient,
+  rows: readonly ReserveSnapshot[],
+  token: string,
+): Promise<void> => insertRows(clickhouse, 'reserve_snapshots', rows, token)
+
+/** A stable's newest reserve snapshot at or before `as_of`; nothing before its first. */
+export const reservesAt = nearFirst(
+  defineQuery({
+    name: 'reserves_at',
+    params: z.object({ stable: z.string(), as_of: z.date(), is_near: z.boolean() }),
+    row: z.object({
+      slot_at: dateTime,
+      reserve_type: z.enum(RESERVE_TYPES),
+      supply_raw: integerText.nullable(),
+      price_micros: z.int().nullable(),
+      sample_status: z.enum(['quoted', 'anchor', 'no_liquidity', 'no_pair', 'not_usd', 'paused', 'failed']).nullable(),
+      label: z.string().nullable(),
+      issuer: z.string().nullable(),
+      backing_model: z.string().nullable(),
+      attestation_source: z.string().nullable(),
+      attested_at: dateTime.nullable(),
+    }),
+    sql: `
+    SELECT slot_at, reserve_type, toString(supply_raw) AS supply_raw, price_micros,
+           sample_status, label, issuer, backing_model, attestation_source, attested_at
+    FROM reserve_snapshots
+    WHERE stable = {stable: String} AND slot_at <= {as_of: DateTime} AND ${near('slot_at', 'as_of')} AND ${STANDS}
+    ORDER BY slot_at DESC, revision DESC LIMIT 1`,
+  }),
+)

@@ -1,4 +1,9 @@
+import { z } from 'zod'
 import type { FactPosition } from '../chain/position.js'
+import type { Coverage } from '../peg/coverage.js'
+import { defineQuery } from '../store/define-query.js'
+import { near, nearFirst } from '../store/recent-first.js'
+import { blockNumber, blockTimestamp, integerText, txHash } from '../store/values.js'
 
 /** Somebody gives an amount to the holders of a stable who opted in. Amounts are base units as decimal strings. */
 export type RewardDistribution = FactPosition & { stable: string; funder: string; amount_raw: string }
@@ -8,3 +13,150 @@ export type RewardRecipient = FactPosition & { stable: string; holder: string; r
 
 /** A stable pays out rewards that have come together. */
 export type RewardClaim = FactPosition & { stable: string; account: string; amount_raw: string }
+
+/** Chains on which rewards can no longer be given, and since when. Tempo's fork T7 made `distributeReward` do nothing. */
+const ENDED = new Map([[4217, new Date('2026-07-09T00:00:00Z')]])
+
+/** When a chain ended rewards, where that is at or before `at`; else null. */
+export function rewardsEndedAt(chainId: number | undefined, at: Date): Date | null {
+  const ended = chainId === undefined ? undefined : ENDED.get(chainId)
+  return ended && ended <= at ? ended : null
+}
+
+/**
+ * The yearly yield in per cent of a token that is opted in, if what was given in the last seven days were given all year:
+ * null where nothing is known to be opted in.
+ */
+export function effectiveApyPct(distributed7dTokens: number, optedInTokens: number | null): number | null {
+  if (optedInTokens === null || optedInTokens === 0) return null
+  return (distributed7dTokens / optedInTokens) * (365 / 7) * 100
+}
+
+/** What an answer about rewards covers: the live reads may be missing, and a chain may have ended rewards. */
+export function rewardsCoverage({ isRead, endedAt }: { isRead: boolean; endedAt: Date | null }): Coverage {
+  if (endedAt) {
+    const day = endedAt.toISOString().slice(0, 10)
+    return { status: 'partial', message: `The chain ended rewards on ${day}: this is what there was until then.` }
+  }
+  if (isRead)
+    return { status: 'complete', message: 'From events, and for the opted-in supply from reads of the chain.' }
+  return { status: 'partial', message: 'The opted-in supply was not read: what rests on it is null.' }
+}
+
+const tokens = z.number().nonnegative()
+
+/**
+ * What was given to the holders of a stable up to `at`, in tokens: one row, of zeros where nothing was. A window of
+ * length W is (at - W, at].
+ */
+export const rewardDistributionSums = defineQuery({
+  name: 'reward_distribution_sums',
+  params: z.object({ stable: z.string(), at: z.date() }),
+  row: z.object({
+    distribution_count: z.int().nonnegative(),
+    last_24h_tokens: tokens,
+    last_7d_tokens: tokens,
+    all_time_tokens: tokens,
+  }),
+  // Amounts are as large as their issuer likes: their sum may exceed 128 bits.
+  sql: `
+    SELECT toUInt32(count()) AS distribution_count,
+           toFloat64(sumIf(toUInt256(amount_raw), block_time > {at: DateTime} - 86400)) / 1e6 AS last_24h_tokens,
+           toFloat64(sumIf(toUInt256(amount_raw), block_time > {at: DateTime} - 604800)) / 1e6 AS last_7d_tokens,
+           toFloat64(sum(toUInt256(amount_raw))) / 1e6 AS all_time_tokens
+    FROM reward_distributions
+    WHERE stable = {stable: String} AND block_time <= {at: DateTime}`,
+})
+
+const count = z.int().nonnegative()
+
+export const RewardOptIns = z.object({
+  recipient_count: count.meta({ description: 'Holders whose last choice is somebody, not nobody' }),
+  distinct_recipients: count.meta({ description: 'Accounts that they have chosen, each once' }),
+  redirected_count: count.meta({ description: 'Holders whose last choice is another account than their own' }),
+})
+
+/** How many holders of a stable take part in rewards as of `at`, by the last choice of each: one row. */
+export const rewardOptIns = defineQuery({
+  name: 'reward_opt_ins',
+  params: z.object({ stable: z.string(), at: z.date() }),
+  row: RewardOptIns,
+  // One number for the place in the chain: to compare pairs takes more than twice as long.
+  sql: `
+    SELECT toUInt32(count()) AS recipient_count, toUInt32(uniqExact(chosen)) AS distinct_recipients,
+           toUInt32(countIf(chosen != holder)) AS redirected_count
+    FROM
+    (
+        SELECT holder, argMax(recipient, toUInt128(block_number) * 4294967296 + log_index) AS chosen
+        FROM reward_recipients
+        WHERE stable = {stable: String} AND block_time <= {at: DateTime}
+        GROUP BY holder
+    )
+    WHERE chosen != '0x0000000000000000000000000000000000000000'`,
+})
+
+export const RewardDistributionRow = z.object({
+  funder: z.string().meta({ description: 'Address of the account that gave it' }),
+  amount_tokens: z.number().nonnegative().meta({ description: 'In whole tokens' }),
+  block_number: blockNumber,
+  block_timestamp: blockTimestamp,
+  tx_hash: txHash,
+})
+
+/** The last ten distributions to the holders of a stable up to `at`, newest first. */
+export const recentRewardDistributions = nearFirst(
+  defineQuery({
+    name: 'recent_reward_distributions',
+    params: z.object({ stable: z.string(), at: z.date(), is_near: z.boolean() }),
+    row: RewardDistributionRow,
+    sql: `
+    SELECT funder, toFloat64(amount_raw) / 1e6 AS amount_tokens, toUInt32(block_number) AS block_number,
+           block_time AS block_timestamp, tx_hash
+    FROM reward_distributions
+    WHERE stable = {stable: String} AND block_time <= {at: DateTime} AND ${near('block_time', 'at')}
+    ORDER BY block_time DESC, reward_distributions.block_number DESC, log_index DESC LIMIT 10`,
+  }),
+  (rows) => rows.length === 10,
+)
+
+/**
+ * What the holders of a stable have opted in, in base units and tokens, and the pool's accumulator, at the last read up to
+ * `at`. Null where that read could not tell; nothing where there was none.
+ */
+export const rewardPool = nearFirst(
+  defineQuery({
+    name: 'reward_pool',
+    params: z.object({ stable: z.string(), at: z.date(), is_near: z.boolean() }),
+    row: z.object({
+      opted_in_supply: integerText.nullable(),
+      opted_in_tokens: z.number().nonnegative().nullable(),
+      global_reward_per_token: integerText.nullable(),
+    }),
+    sql: `
+    SELECT toString(opted_in_raw) AS opted_in_supply, toFloat64(opted_in_raw) / 1e6 AS opted_in_tokens,
+           toString(reward_per_token_raw) AS global_reward_per_token
+    FROM state_reads
+    WHERE stable = {stable: String} AND block_time <= {at: DateTime} AND ${near('block_time', 'at')}
+    ORDER BY block_time DESC, block_number DESC LIMIT 1`,
+  }),
+)
+
+export const RewardFunder = z.object({
+  address: z.string().meta({ description: 'Address of the account that gave' }),
+  distribution_count: z.int().positive().meta({ description: 'How often it gave' }),
+  total_amount_tokens: z.number().nonnegative().meta({ description: 'What it gave in all, in whole tokens' }),
+})
+
+/** The ten who gave most to the holders of a stable up to `at`, most first, then by address. */
+export const topRewardFunders = defineQuery({
+  name: 'top_reward_funders',
+  params: z.object({ stable: z.string(), at: z.date() }),
+  row: RewardFunder,
+  sql: `
+    SELECT funder AS address, toUInt32(count()) AS distribution_count,
+           toFloat64(sum(toUInt256(amount_raw))) / 1e6 AS total_amount_tokens
+    FROM reward_distributions
+    WHERE stable = {stable: String} AND block_time <= {at: DateTime}
+    GROUP BY funder
+    ORDER BY sum(toUInt256(amount_raw)) DESC, funder LIMIT 10`,
+})

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { PegSumsRow } from '../peg/peg-sums.js'
+import { PegSumsRow } from '../peg/windows.js'
 import { defineQuery } from '../store/define-query.js'
 import { integerText } from '../store/values.js'
 

@@ -1,4 +1,8 @@
+import { z } from 'zod'
+import type { FactPosition } from '../chain/position.js'
 import type { Coverage } from '../peg/coverage.js'
+import { defineQuery } from '../store/define-query.js'
+import { txHash } from '../store/values.js'
 
 /** The roles of TIP-20 and what each allows, in the order in which they are told. */
 export const TRACKED_ROLES = [
@@ -32,3 +36,79 @@ export function rolesCoverage({ is_genesis, is_covered }: { is_genesis: boolean;
     message: 'Some blocks since the stable was made are not in: changes in these are missing.',
   }
 }
+
+/**
+ * A change of who holds a role of a stable, or of which role gives it out. `role` is the chain's 32-byte id; `role_name`
+ * is empty for an id that is none of the known ones. `account` is null for an `admin` row, `new_admin_role` for the others.
+ */
+export type RoleEvent = FactPosition & {
+  kind: 'granted' | 'revoked' | 'admin'
+  stable: string
+  role: string
+  role_name: string
+  account: string | null
+  new_admin_role: string | null
+  sender: string
+}
+
+/** Whether an account holds a role of a genesis token at the end of a block, as the token was asked. */
+export type RoleProbe = {
+  stable: string
+  account: string
+  role: string
+  role_name: string
+  has_role: boolean
+  block_number: number
+  block_time: number
+}
+
+export const RoleHolder = z.object({
+  role: z.string().meta({ description: 'The name of a tracked role, else its 32-byte id' }),
+  account: z.string().meta({ description: 'Who holds it' }),
+  granted_at: z.iso.datetime().nullable().meta({ description: 'null for source probe: the grant has no log' }),
+  granted_block: z.int().nullable().meta({ description: 'Height of the block of the grant; null for source probe' }),
+  tx_hash: txHash.nullable().meta({ description: 'Hash of the transaction of the grant; null for source probe' }),
+  source: z
+    .enum(['event', 'probe'])
+    .meta({ description: 'probe: the stable was asked whether the account has the role' }),
+})
+
+/**
+ * Who holds the roles of a stable as of `at`, by role id and account. An account holds a role when the last word on it,
+ * an event or a probe at the end of a block, says so; it was granted by the first word after the last one to the
+ * contrary, so a grant of a role that is held already changes nothing.
+ */
+export const roleHolders = defineQuery({
+  name: 'role_holders',
+  params: z.object({ stable: z.string(), at: z.date() }),
+  row: RoleHolder,
+  // arrayLastIndex counts from 1, and is 0 where nobody ever said the contrary.
+  sql: `
+    WITH words AS
+    (
+        SELECT role, role_name, assumeNotNull(account) AS holder, kind = 'granted' AS holds, 'event' AS told_by,
+               block_number AS number, toInt64(log_index) AS place, block_time AS time, tx_hash AS hash
+        FROM role_events
+        WHERE stable = {stable: String} AND block_time <= {at: DateTime} AND kind IN ('granted', 'revoked')
+        UNION ALL
+        SELECT role, role_name, account, has_role, 'probe', block_number, toInt64(4294967296), block_time, ''
+        FROM role_probes
+        WHERE stable = {stable: String} AND block_time <= {at: DateTime}
+    )
+    SELECT if(name = '', id, name) AS role, holder AS account,
+           if(source = 'event', toNullable(first.4), NULL) AS granted_at,
+           if(source = 'event', toNullable(toUInt32(first.1)), NULL) AS granted_block,
+           if(source = 'event', toNullable(first.5), NULL) AS tx_hash,
+           first.6 AS source
+    FROM
+    (
+        SELECT words.role AS id, any(role_name) AS name, holder,
+               arraySort(word -> (word.1, word.2), groupArray((number, place, holds, time, hash, told_by))) AS told,
+               arrayLastIndex(word -> NOT word.3, told) AS denied,
+               told[denied + 1] AS first
+        FROM words
+        GROUP BY id, holder
+        HAVING denied < length(told)
+    )
+    ORDER BY id, holder`,
+})

@@ -1,3 +1,7 @@
+import { z } from 'zod'
+import { defineQuery } from '../store/define-query.js'
+import { dateTime } from '../store/values.js'
+
 /** A stablecoin as it was created. Genesis tokens have block 0 and an empty transaction hash. */
 export type Stablecoin = {
   stable: string
@@ -12,3 +16,94 @@ export type Stablecoin = {
   block_time: number
   tx_hash: string
 }
+
+/** A stable is quoted in another token from this log on. */
+export type QuoteTokenUpdate = {
+  stable: string
+  quote_token: string
+  block_number: number
+  log_index: number
+  block_time: number
+  tx_hash: string
+}
+
+const count = z.int().nonnegative()
+
+const StablecoinRow = z.object({
+  stable: z.string(),
+  symbol: z.string(),
+  name: z.string(),
+  currency: z.string(),
+  quote_token: z.string(),
+  admin: z.string(),
+  tier: z.enum(['listed', 'unlisted']),
+  block_number: count,
+  log_index: count,
+  block_time: count,
+  tx_hash: z.string(),
+})
+
+/**
+ * Every stablecoin created before a block, in order of creation, with the quote token it had then. `block_time` in unix
+ * seconds.
+ */
+export const allStablecoins = defineQuery({
+  name: 'all_stablecoins',
+  params: z.object({ before_block: count }),
+  row: StablecoinRow,
+  sql: `
+    SELECT stable, symbol, name, currency, if(updates.quote_token = '', stablecoins.quote_token, updates.quote_token) AS quote_token,
+           admin, tier, toUInt32(block_number) AS block_number, log_index, toUnixTimestamp(block_time) AS block_time, tx_hash
+    FROM stablecoins
+    LEFT JOIN
+    (
+        SELECT stable, argMax(quote_token, (block_number, log_index)) AS quote_token
+        FROM quote_token_updates WHERE block_number < {before_block: UInt64} GROUP BY stable
+    ) AS updates USING stable
+    WHERE block_number < {before_block: UInt64}
+    ORDER BY block_number, log_index, stable`,
+})
+
+/** How a stable came to be, and whether every block since then is in; nothing for an unknown address. */
+export const creation = defineQuery({
+  name: 'creation',
+  params: z.object({ stable: z.string() }),
+  row: z.object({ is_genesis: z.boolean(), is_covered: z.boolean() }),
+  // Each number comes from the index of the table alone, so that it costs the same whatever the length of history.
+  sql: `
+    WITH
+        (SELECT block_number FROM stablecoins WHERE stable = {stable: String}) AS created,
+        (SELECT count() FROM blocks WHERE block_number >= ifNull(created, 0)) AS blocks_since,
+        (SELECT max(block_number) FROM blocks) AS newest
+    SELECT toBool(block_number = 0) AS is_genesis, toBool(toInt64(blocks_since) > toInt64(newest) - toInt64(block_number)) AS is_covered
+    FROM stablecoins WHERE stable = {stable: String}`,
+})
+
+/** The addresses of all tracked stables, in no order. */
+export const stablecoinAddresses = defineQuery({
+  name: 'stablecoin_addresses',
+  params: z.object({}),
+  row: z.object({ stable: z.string() }),
+  sql: 'SELECT stable FROM stablecoins',
+})
+
+/** What the stables that there were at `at` are called, by address. */
+export const stablecoinNames = defineQuery({
+  name: 'stablecoin_names',
+  params: z.object({ at: z.date() }),
+  row: z.object({ address: z.string(), symbol: z.string(), name: z.string() }),
+  sql: `
+    SELECT stable AS address, symbol, name FROM stablecoins
+    WHERE block_time <= {at: DateTime} ORDER BY address`,
+})
+
+/** How a stable came to be; nothing for an unknown address. A stable of the genesis block has block 0 and no admin. */
+export const stablecoinOrigin = defineQuery({
+  name: 'stablecoin_origin',
+  params: z.object({ stable: z.string() }),
+  row: z.object({ block_number: z.int(), created_at: dateTime, admin: z.string() }),
+  sql: `
+    SELECT toUInt32(block_number) AS block_number, block_time AS created_at, admin
+    FROM stablecoins WHERE stable = {stable: String}
+    ORDER BY stablecoins.block_number LIMIT 1`,
+})

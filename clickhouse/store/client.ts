@@ -1,5 +1,6 @@
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client'
-import type { ClickHouseEnv } from './env.js'
+import { z } from 'zod'
+import { envUrl } from '../../process/environment.js'
 
 /** How long a session may be idle before the server forgets it; the longest that a server allows by default. */
 const SESSION_SECONDS = '3600'
@@ -30,4 +31,22 @@ export function connect(
       ...(options.sessionId && { session_timeout: SESSION_SECONDS }),
     },
   })
+}
+
+const name = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be an identifier: letters, digits and underscores')
+
+/** The variables of every process that talks to ClickHouse, to be spread into its own schema. */
+export const clickhouseEnv = {
+  CLICKHOUSE_URL: envUrl('http', 'https').default('http://127.0.0.1:8123'),
+  CLICKHOUSE_USER: z.string().default('default'),
+  CLICKHOUSE_PASSWORD: z.string().default(''),
+  CLICKHOUSE_DATABASE: name.default('plumbline'),
+}
+
+/** What those variables parse to. */
+export type ClickHouseEnv = {
+  CLICKHOUSE_URL: string
+  CLICKHOUSE_USER: string
+  CLICKHOUSE_PASSWORD: string
+  CLICKHOUSE_DATABASE: string
 }

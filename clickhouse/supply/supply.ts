@@ -1,2 +1,116 @@
+import { z } from 'zod'
+import { BUCKET_COLUMNS, SeriesParams } from '../peg/series.js'
+import { defineQuery } from '../store/define-query.js'
+import { defineExport } from '../store/export.js'
+import { blockNumber, blockTimestamp, integerText, logIndex, txHash } from '../store/values.js'
+
 /** A supply cap of this many base units is none. */
 export const UNCAPPED = 2n ** 128n - 1n
+
+/** An event that changes a stable's supply, or its cap. `amount_raw` is in base units, as a decimal string. */
+export type SupplyEvent = {
+  kind: 'mint' | 'burn' | 'burn_blocked' | 'cap'
+  stable: string
+  account: string
+  amount_raw: string
+  block_number: number
+  log_index: number
+  block_time: number
+  tx_hash: string
+}
+
+export const SupplyEventRow = z.object({
+  kind: z
+    .enum(['mint', 'burn', 'burn_blocked', 'cap'])
+    .meta({ description: 'burn_blocked: burnt from an account that the policy blocks; cap: a new cap' }),
+  account: z.string().meta({ description: 'mint: receiver, burn: holder, cap: who set it' }),
+  amount: integerText.meta({ description: 'In base units: 6 decimals; the new cap for kind cap' }),
+  block_number: blockNumber,
+  log_index: logIndex,
+  block_timestamp: blockTimestamp,
+  tx_hash: txHash,
+})
+
+/** A stable's last ten changes of supply or cap up to `at`, newest first. */
+export const recentSupplyEvents = defineQuery({
+  name: 'recent_supply_events',
+  params: z.object({ stable: z.string(), at: z.date() }),
+  row: SupplyEventRow,
+  sql: `
+    SELECT kind, account, toString(amount_raw) AS amount, toUInt32(block_number) AS block_number, log_index,
+           block_time AS block_timestamp, tx_hash
+    FROM supply_events
+    WHERE stable = {stable: String} AND block_time <= {at: DateTime}
+    ORDER BY block_time DESC, supply_events.block_number DESC, log_index DESC LIMIT 10`,
+})
+
+const measured = integerText.nullable()
+
+/** Every stable that exists at `at`, with its newest supply by then and the block of it; null where none was read. */
+export const suppliesAt = defineQuery({
+  name: 'supplies_at',
+  params: z.object({ at: z.date() }),
+  row: z.object({ stable: z.string(), supply_raw: measured, state_block_number: measured }),
+  sql: `
+    SELECT stable, toString(newest.supply_raw) AS supply_raw, toString(newest.block_number) AS state_block_number
+    FROM (SELECT stable FROM stablecoins WHERE block_time <= {at: DateTime}) AS known
+    LEFT JOIN
+    (
+        SELECT stable, supply_raw, block_number FROM state_reads
+        WHERE (stable, block_time) IN (SELECT stable, max(block_time) FROM state_reads WHERE block_time <= {at: DateTime} GROUP BY stable)
+        ORDER BY state_reads.block_number DESC LIMIT 1 BY stable
+    ) AS newest USING stable
+    ORDER BY stable
+    SETTINGS join_use_nulls = 1`,
+})
+
+const NO_CAP = "toUInt256('340282366920938463463374607431768211455')"
+
+/**
+ * A stable's supply by bucket, oldest first, one row a bucket: supply and cap at its end, and what was minted and burned
+ * within (start, end], in base units. Null where the state was not read yet; the cap also where there is none.
+ */
+export const supplySeries = defineExport({
+  name: 'supply_series',
+  params: SeriesParams,
+  sql: `
+    SELECT ${BUCKET_COLUMNS},
+           CAST(toDecimal256(toInt256(supply), 0), 'Nullable(Decimal(39, 0))') AS supply,
+           CAST(toDecimal256(toInt256(nullIf(cap, ${NO_CAP})), 0), 'Nullable(Decimal(39, 0))') AS cap,
+           toDecimal256(toInt256(minted), 0) AS minted, toDecimal256(toInt256(burned), 0) AS burned
+    FROM
+    (
+        SELECT bucket, argMax(supply, position) AS supply, argMax(cap, position) AS cap, sum(minted) AS minted, sum(burned) AS burned
+        FROM
+        (
+            -- The state that stood when the first bucket began counts as read in it.
+            SELECT greatest(intDiv(toUnixTimestamp(block_time) - 1, {interval: UInt32}) * {interval: UInt32}, toInt64({first: UInt32})) AS bucket,
+                   toNullable(supply_raw) AS supply, toNullable(cap_raw) AS cap, (block_time, block_number) AS position,
+                   toUInt256(0) AS minted, toUInt256(0) AS burned
+            FROM state_reads
+            WHERE stable = {stable: String} AND block_time <= {end: UInt32}
+              AND block_time >= (SELECT max(block_time) FROM state_reads WHERE stable = {stable: String} AND block_time <= {first: UInt32})
+            UNION ALL
+            SELECT intDiv(toUnixTimestamp(block_time) - 1, {interval: UInt32}) * {interval: UInt32}, NULL, NULL, (block_time, block_number),
+                   if(kind = 'mint', amount_raw, 0), if(kind = 'mint', 0, amount_raw)
+            FROM supply_events
+            WHERE stable = {stable: String} AND block_time > {first: UInt32} AND block_time <= {end: UInt32} AND kind != 'cap'
+        )
+        GROUP BY bucket
+        ORDER BY bucket WITH FILL FROM {first: UInt32} TO {end: UInt32} STEP {interval: UInt32} INTERPOLATE (supply, cap)
+    )
+    WHERE bucket < {end: UInt32}
+    ORDER BY bucket`,
+})
+
+/** Mints minus burns of each stable in the blocks (after, to], in base units; stables without either are not there. */
+export const mintedSupply = defineQuery({
+  name: 'minted_supply',
+  params: z.object({ after: z.int(), to: z.int() }),
+  row: z.object({ stable: z.string(), change_raw: integerText }),
+  sql: `
+    SELECT stable, toString(sum(if(kind = 'mint', toInt256(amount_raw), -toInt256(amount_raw)))) AS change_raw
+    FROM supply_events
+    WHERE kind != 'cap' AND block_number > {after: UInt64} AND block_number <= {to: UInt64}
+    GROUP BY stable`,
+})

@@ -1,64 +1,158 @@
+import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { EVENT_TYPES } from '../events/types.js'
+import { EVENT_COLUMNS, EVENT_FILTER, LoggedEvent } from '../events/log.js'
+import type { EventType } from '../events/types.js'
+import { appendNumbered } from '../store/append-numbered.js'
 import { defineQuery } from '../store/define-query.js'
-import { dateTime } from '../store/values.js'
-import { DELIVERY_STATES, STATE_OF_ATTEMPTS } from './delivery-states.js'
+import { insertRows } from '../store/insert.js'
+import { dateTime, safeInteger, unixSeconds } from '../store/values.js'
+import { STATE_OF_ATTEMPTS } from './delivery-log.js'
 
-const number = z.string().transform(Number)
+/** A delivery before it has a number; the columns are described in the migration. */
+export type NewDelivery = {
+  subscription_id: string
+  kind: 'event' | 'test' | 'replay'
+  event_id: string
+  event_sequence: number
+  event_type: EventType
+  data: Record<string, unknown>
+  cause: string
+  event_at: Date
+}
 
-const Delivery = z.object({
-  delivery_id: number,
-  kind: z.enum(['event', 'test', 'replay']),
-  event_id: z.string(),
-  event_sequence: number,
-  event_type: z.enum(EVENT_TYPES),
-  data: z.string().transform((text) => JSON.parse(text) as Record<string, unknown>),
-  recorded_at: dateTime,
-  state: z.enum(DELIVERY_STATES),
-  next_attempt_at: dateTime.nullable(),
-})
-export type Delivery = z.infer<typeof Delivery>
+/**
+ * Adds deliveries under the numbers from `first` on. Does nothing, and does not say so, where another writer has taken
+ * `first`.
+ */
+export function insertWebhookDeliveries(
+  clickhouse: ClickHouseClient,
+  deliveries: readonly NewDelivery[],
+  first: number,
+): Promise<void> {
+  const rows = deliveries.map((delivery, i) => ({
+    ...delivery,
+    delivery_id: first + i,
+    data: JSON.stringify(delivery.data),
+    event_at: unixSeconds(delivery.event_at),
+  }))
+  return insertRows(clickhouse, 'webhook_deliveries', rows, `${first}`)
+}
 
-/** Those of a subscription's deliveries that have these numbers, the newest first; of pending ones with when they are due. */
-export const deliveriesById = defineQuery({
-  name: 'webhook_deliveries_by_id',
-  params: z.object({ subscription_id: z.string(), ids: z.array(z.int()) }),
-  row: Delivery,
+/** Deliveries that are added at once: the ids of their events travel in the address of a query. */
+const MOST_AT_ONCE = 1000
+
+type Key = Pick<NewDelivery, 'subscription_id' | 'event_id' | 'cause'>
+
+const keyOf = ({ subscription_id, event_id, cause }: Key): string => `${subscription_id} ${event_id} ${cause}`
+
+/**
+ * Adds those deliveries that are not there yet, and resolves to the numbers of all, in the order given. The same
+ * subscription, event and cause make the same delivery, however often and by however many it is asked for.
+ */
+export async function addDeliveries(clickhouse: ClickHouseClient, wanted: readonly NewDelivery[]): Promise<number[]> {
+  const ids = new Map<string, number>()
+  for (let i = 0; i < wanted.length; i += MOST_AT_ONCE) {
+    const chunk = new Map(wanted.slice(i, i + MOST_AT_ONCE).map((delivery) => [keyOf(delivery), delivery]))
+    const event_ids = [...new Set([...chunk.values()].map(({ event_id }) => event_id))]
+    await appendNumbered({
+      newest: async () => (await newestDelivery(clickhouse, {}))[0]?.delivery_id ?? 0,
+      missing: async () => {
+        for (const known of await knownDeliveries(clickhouse, { event_ids })) ids.set(keyOf(known), known.delivery_id)
+        return [...chunk].filter(([key]) => !ids.has(key)).map(([, delivery]) => delivery)
+      },
+      insert: (missing, first) => insertWebhookDeliveries(clickhouse, missing, first),
+    })
+  }
+  return wanted.map((delivery) => ids.get(keyOf(delivery)) as number)
+}
+
+/** The deliveries of these events, by what makes one the same as another: subscription, event and cause. */
+const knownDeliveries = defineQuery({
+  name: 'known_deliveries',
+  params: z.object({ event_ids: z.array(z.string()) }),
+  row: z.object({ delivery_id: safeInteger, subscription_id: z.string(), event_id: z.string(), cause: z.string() }),
   sql: `
-    SELECT delivery_id, kind, event_id, event_sequence, event_type, data, recorded_at,
-           if(tried.state = '', 'pending', tried.state) AS state,
-           if(state = 'pending', coalesce(tried.due_at, recorded_at), NULL) AS next_attempt_at
-    FROM webhook_deliveries
-    LEFT JOIN
-    (
-        SELECT delivery_id, ${STATE_OF_ATTEMPTS} AS state, max(webhook_attempts.next_attempt_at) AS due_at
-        FROM webhook_attempts WHERE delivery_id IN {ids: Array(UInt64)}
-        GROUP BY delivery_id
-    ) AS tried USING (delivery_id)
-    WHERE delivery_id IN {ids: Array(UInt64)} AND subscription_id = {subscription_id: String}
-    ORDER BY delivery_id DESC`,
+    SELECT delivery_id, subscription_id, event_id, cause
+    FROM webhook_deliveries WHERE event_id IN {event_ids: Array(String)}`,
 })
 
-const Attempt = z.object({
-  delivery_id: number,
-  attempt: z.int(),
-  outcome: z.enum(['success', 'failure', 'canceled']),
-  status: z.int(),
-  error: z.string(),
-  response: z.string(),
-  started_at: dateTime,
-  duration_ms: z.int(),
-  next_attempt_at: dateTime.nullable(),
+/** The deliveries after a number, in their order, at most `limit`: no attempt of them has been made. `due_ms` in unix milliseconds. */
+export const newDeliveries = defineQuery({
+  name: 'new_deliveries',
+  params: z.object({ after: z.int(), limit: z.int() }),
+  row: z.object({
+    delivery_id: safeInteger,
+    subscription_id: z.string(),
+    event_type: z.string(),
+    event_id: z.string(),
+    data: z.string(),
+    due_ms: safeInteger,
+  }),
+  sql: `
+    SELECT delivery_id, subscription_id, event_type, event_id, data, toUnixTimestamp64Milli(recorded_at) AS due_ms
+    FROM webhook_deliveries WHERE delivery_id > {after: UInt64}
+    ORDER BY delivery_id LIMIT {limit: UInt32}`,
 })
-export type Attempt = z.infer<typeof Attempt>
 
-/** The attempts of deliveries, in the order in which they were made. */
-export const attemptsOfDeliveries = defineQuery({
-  name: 'webhook_attempts_of_deliveries',
+/** The number of the newest delivery; nothing while there is none. Reads the end of the table, not all of it. */
+export const newestDelivery = defineQuery({
+  name: 'newest_delivery',
+  params: z.object({}),
+  row: z.object({ delivery_id: safeInteger }),
+  sql: 'SELECT delivery_id FROM webhook_deliveries ORDER BY delivery_id DESC LIMIT 1',
+})
+
+/** What the deliveries of these numbers send, `data` as JSON text. In no order. */
+export const deliveryContents = defineQuery({
+  name: 'delivery_contents',
   params: z.object({ ids: z.array(z.int()) }),
-  row: Attempt,
+  row: z.object({ delivery_id: safeInteger, event_type: z.string(), event_id: z.string(), data: z.string() }),
   sql: `
-    SELECT delivery_id, attempt, outcome, status, error, response, started_at, duration_ms, next_attempt_at
-    FROM webhook_attempts WHERE delivery_id IN {ids: Array(UInt64)}
-    ORDER BY delivery_id, attempt, started_at`,
+    SELECT delivery_id, event_type, event_id, data FROM webhook_deliveries WHERE delivery_id IN {ids: Array(UInt64)}`,
+})
+
+/** What a request, which has named itself, has added to a subscription before: by its cause, when and how much. */
+export const requestedDeliveries = defineQuery({
+  name: 'webhook_requested_deliveries',
+  params: z.object({ subscription_id: z.string(), request_key: z.string() }),
+  row: z.object({ cause: z.string(), asked_at: dateTime }),
+  sql: `
+    SELECT cause, min(event_at) AS asked_at
+    FROM webhook_deliveries
+    WHERE subscription_id = {subscription_id: String} AND startsWith(cause, {request_key: String})
+    GROUP BY cause`,
+})
+
+/**
+ * Events of the log that became known in a time and that pass a filter, which has types and may have stables, in the order of
+ * the log, at most `limit`. With `undelivered_to` only those of which no delivery to this subscription was successful or is
+ * still to be tried, deliveries of the same `cause` aside.
+ */
+export const eventsToReplay = defineQuery({
+  name: 'webhook_events_to_replay',
+  params: z.object({
+    since: z.date(),
+    before: z.date(),
+    types: z.array(z.string()).min(1),
+    stables: z.array(z.string()),
+    undelivered_to: z.string().default(''),
+    cause: z.string(),
+    limit: z.int(),
+  }),
+  row: LoggedEvent,
+  sql: `
+    SELECT ${EVENT_COLUMNS}
+    FROM events
+    WHERE recorded_at >= {since: DateTime64(3)} AND recorded_at < {before: DateTime64(3)} AND ${EVENT_FILTER}
+      AND id NOT IN
+      (
+          SELECT event_id FROM webhook_deliveries
+          WHERE subscription_id = {undelivered_to: String} AND cause != {cause: String} AND delivery_id NOT IN
+          (
+              SELECT delivery_id FROM webhook_attempts
+              WHERE subscription_id = {undelivered_to: String}
+              GROUP BY delivery_id HAVING ${STATE_OF_ATTEMPTS} IN ('failed', 'canceled')
+          )
+      )
+    ORDER BY sequence_number LIMIT {limit: UInt32}`,
 })

@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import type { IngestGap } from '../../clickhouse/chain/ingest-gaps.js'
+import type { IngestGap } from '../../clickhouse/chain/gaps.js'
 import { connect } from '../../clickhouse/store/client.js'
 import { parseEnv } from '../../process/environment.js'
 import { exitCodeOf } from '../../process/exit-code.js'

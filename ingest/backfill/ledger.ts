@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Logger } from 'pino'
-import { newestBatch } from '../../clickhouse/chain/newest-batch.js'
+import { newestBatch } from '../../clickhouse/chain/batches.js'
 import { FIRST_BLOCK } from '../batch/decode.js'
 import { type BatchLedger, LedgerError, openLedger } from '../sinks/batch-ledger.js'
 import type { PersistWrite } from '../sinks/persist-write.js'

@@ -1,5 +1,6 @@
 import type { CoveredRange } from '../../clickhouse/chain/covered-ranges.js'
-import type { Family } from '../../clickhouse/facts/facts.js'
+import type { Family } from '../../clickhouse/chain/families.js'
+
 import type { Scope } from '../batch/scope.js'
 import type { BlockRange } from '../stages/block-ranges.js'
 

@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import type { IngestGap } from '../../clickhouse/chain/ingest-gaps.js'
+import type { IngestGap } from '../../clickhouse/chain/gaps.js'
 import { catalogueCounts } from '../../clickhouse/facts/catalogue-counts.js'
 import { PlumblineError } from '../../process/errors.js'
 import { type Batch, completeBatch } from '../batch/complete-batch.js'

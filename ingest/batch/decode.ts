@@ -12,13 +12,12 @@ import { persistAt } from '../sources/chain-changed.js'
 import type { Rpc } from '../sources/rpc.js'
 import { describeTokens } from '../sources/tokens.js'
 import { bridgeMovements } from '../stages/bridges.js'
-import { isStateDue } from '../stages/cadence.js'
 import { type Catalogue, catalogue } from '../stages/catalogue.js'
-import { SwapDecodeError } from '../stages/decode-swaps.js'
 import { type Exchange, exchangesOf } from '../stages/exchanges.js'
-import { logFacts } from '../stages/log-facts.js'
-import type { Movement } from '../stages/price-flow.js'
-import { touchedStates } from '../stages/touched-states.js'
+import { logFacts } from '../stages/facts.js'
+import type { Movement } from '../stages/flows.js'
+import { isStateDue, touchedStates } from '../stages/states.js'
+import { SwapDecodeError } from '../stages/swaps.js'
 
 /** What reading a batch needs. `registry`, `orders` and `issuers` learn from each batch, so they are decoded in order. */
 export type BatchReader = {

@@ -1,4 +1,5 @@
-import { FAMILIES, type Family } from '../../clickhouse/facts/facts.js'
+import { FAMILIES, type Family } from '../../clickhouse/chain/families.js'
+
 import type { Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
 
 /**

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Logger } from 'pino'
-import { newestRollback } from '../../clickhouse/chain/newest-rollback.js'
+import { newestRollback } from '../../clickhouse/chain/rollbacks.js'
 import { type BatchLedger, openLedger } from '../sinks/batch-ledger.js'
 import type { PersistWrite } from '../sinks/persist-write.js'
 import { completeRollback, planRollback } from '../sinks/roll-back.js'

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { blockHashes } from '../../clickhouse/chain/block-hashes.js'
-import type { IngestRollback } from '../../clickhouse/chain/ingest-rollbacks.js'
+import { blockHashes } from '../../clickhouse/chain/blocks.js'
+import type { IngestRollback } from '../../clickhouse/chain/rollbacks.js'
 import { PlumblineError } from '../../process/errors.js'
 import type { BatchLedger } from '../sinks/batch-ledger.js'
 import { RawHeader } from '../sources/answers.js'

@@ -1,13 +1,13 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Logger } from 'pino'
-import { trackStart } from '../../clickhouse/chain/track-start.js'
+import { trackStart } from '../../clickhouse/chain/batches.js'
 import { PlumblineError } from '../../process/errors.js'
 import { FIRST_BLOCK } from '../batch/decode.js'
 import type { IngestConfig } from '../config.js'
 import { CATALOGUE, readCatalogue } from '../knowledge/read-catalogue.js'
 import { openLedger, TIP } from '../sinks/batch-ledger.js'
 import type { PersistWrite } from '../sinks/persist-write.js'
-import { readFinalized } from '../sources/finalized.js'
+import { readFinalized } from '../sources/heads.js'
 import type { Rpc } from '../sources/rpc.js'
 
 /** Ingest cannot begin where it was asked to. */

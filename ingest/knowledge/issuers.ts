@@ -1,4 +1,4 @@
-import type { RoleEvent } from '../../clickhouse/roles/role-events.js'
+import type { RoleEvent } from '../../clickhouse/roles/roles.js'
 
 /** A log's place in the chain. */
 type LogPlace = { blockNumber: number; logIndex: number }

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { DexOrder } from '../../clickhouse/flows/dex-orders.js'
+import type { DexOrder } from '../../clickhouse/flows/dex.js'
 import { PlumblineError } from '../../process/errors.js'
 
 /** What a fill has to know of its order. */

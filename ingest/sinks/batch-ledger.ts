@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
-import { insertCommittedBatch, insertPlannedBatch } from '../../clickhouse/chain/ingest-batches.js'
-import type { IngestRollback } from '../../clickhouse/chain/ingest-rollbacks.js'
-import { newestBatch, newestCommittedBatch } from '../../clickhouse/chain/newest-batch.js'
-import { newestRollback } from '../../clickhouse/chain/newest-rollback.js'
-import { FAMILIES, type Family } from '../../clickhouse/facts/facts.js'
+import {
+  insertCommittedBatch,
+  insertPlannedBatch,
+  newestBatch,
+  newestCommittedBatch,
+} from '../../clickhouse/chain/batches.js'
+import { FAMILIES, type Family } from '../../clickhouse/chain/families.js'
+import { type IngestRollback, newestRollback } from '../../clickhouse/chain/rollbacks.js'
+
 import { PlumblineError } from '../../process/errors.js'
 import type { BlockRange } from '../stages/block-ranges.js'
 

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Logger } from 'pino'
-import { type ChainHead, insertChainHead } from '../../clickhouse/chain/chain-heads.js'
+import { type ChainHead, insertChainHead } from '../../clickhouse/chain/heads.js'
 
 /** How often the head is noted at most, in milliseconds. Whoever looks at it wants to know the lag, not each block. */
 const NOTE_MS = 5000

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
+import { newestBatch, runningInserts } from '../../clickhouse/chain/batches.js'
 import {
   type IngestRollback,
   insertDoneRollback,
   insertPlannedRollback,
-} from '../../clickhouse/chain/ingest-rollbacks.js'
-import { newestBatch } from '../../clickhouse/chain/newest-batch.js'
-import { newestRollback } from '../../clickhouse/chain/newest-rollback.js'
-import { runningInserts } from '../../clickhouse/chain/running-inserts.js'
-import { removeFacts } from '../../clickhouse/facts/remove-facts.js'
+  newestRollback,
+} from '../../clickhouse/chain/rollbacks.js'
+import { removeFacts } from '../../clickhouse/facts/replace.js'
 import { settleViews } from '../../clickhouse/rebuild/settle-views.js'
 import { PlumblineError } from '../../process/errors.js'
 import { LedgerError } from './batch-ledger.js'

@@ -1,15 +1,37 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
-import type { IngestRollback } from '../../clickhouse/chain/ingest-rollbacks.js'
-import { factCounts } from '../../clickhouse/facts/fact-counts.js'
+import type { IngestRollback } from '../../clickhouse/chain/rollbacks.js'
+import { factCounts } from '../../clickhouse/facts/compare.js'
 import { type Facts, type FactTable, factTables, insertFacts, mergeFacts } from '../../clickhouse/facts/facts.js'
-import { rebuildFlowBuckets, windowOf } from '../../clickhouse/flows/flow-buckets.js'
-import { staleBuckets } from '../../clickhouse/flows/stale-buckets.js'
-import { rebuildPegMinutes } from '../../clickhouse/peg/peg-minutes.js'
-import { staleMinutes } from '../../clickhouse/peg/stale-minutes.js'
+import { rebuildFlowBuckets, staleBuckets, windowOf } from '../../clickhouse/flows/buckets.js'
+import { rebuildPegMinutes, staleMinutes } from '../../clickhouse/peg/minutes.js'
 import { PlumblineError } from '../../process/errors.js'
 import type { Batch } from '../batch/complete-batch.js'
-import { monthlyParts, nameOfPart } from './monthly-parts.js'
+
+/** The rows that an insert has for one month of a table: in the table they are there all or none, also after a kill. */
+type MonthlyPart = { table: FactTable; rows: Facts[FactTable] }
+
+/** The month of a time in unix seconds, in UTC, as yyyymm: what ClickHouse's toYYYYMM says, by which tables are partitioned. */
+function monthOf(time: number): number {
+  const date = new Date(time * 1000)
+  return date.getUTCFullYear() * 100 + date.getUTCMonth() + 1
+}
+
+const nameOfPart = (table: FactTable, month: number): string => `${table} of ${month}`
+
+/** Facts by table and month, in the order of the tables, under `nameOfPart`. */
+export function monthlyParts(facts: Facts): Map<string, MonthlyPart> {
+  const parts = new Map<string, MonthlyPart>()
+  for (const table of factTables) {
+    for (const row of facts[table]) {
+      const name = nameOfPart(table, monthOf(row.block_time))
+      const part = parts.get(name)
+      if (part) (part.rows as object[]).push(row)
+      else parts.set(name, { table, rows: [row] as Facts[FactTable] })
+    }
+  }
+  return parts
+}
 
 /** A month of a table holds a part of a batch, which no single insert leaves behind. */
 class HalfWrittenError extends PlumblineError {

@@ -2,8 +2,7 @@ import { numberToHex, pad, toEventSelector } from 'viem'
 import { FEE_MANAGER } from '../chain/addresses.js'
 import { RawHeader, type RawLog, RawReceipt, RpcAnswerError } from './answers.js'
 import { BlockMissingError } from './chain-changed.js'
-import { readLogs } from './logs.js'
-import { logsBloom } from './logs-bloom.js'
+import { logsBloom, readLogs } from './logs.js'
 import type { Rpc } from './rpc.js'
 
 /** A block with every log of it, in log order, and the time of the block before. Times are in unix seconds. */

@@ -1,9 +1,59 @@
 import { BaseError, encodeFunctionData, type Hex, multicall3Abi } from 'viem'
 import { MULTICALL3 } from '../chain/addresses.js'
 import { Bytes, RpcAnswerError } from './answers.js'
-import { type CallResult, decodeResults } from './multicall-answer.js'
 import type { Rpc } from './rpc.js'
 import { isStateUnavailable, StateUnavailableError } from './state-unavailable.js'
+
+/** `returnData` is the call's answer, or the revert's data when `success` is false. */
+export type CallResult = { success: boolean; returnData: Hex }
+
+const WORD = 64
+
+/**
+ * The results in the answer of Multicall3's aggregate3, an array of (bool success, bytes returnData) in ABI encoding.
+ * Throws RangeError where the answer is anything else, a cut one included. Reads the digits in place, several times as
+ * fast as viem, which gives the same: a thousand stables have two thousand results a block.
+ */
+export function decodeResults(answer: string): CallResult[] {
+  /** The word at a digit, as a number that can be a length or a distance within the answer. */
+  const numberAt = (at: number): number => {
+    const digits = answer.slice(at, at + WORD)
+    const value = Number.parseInt(digits, 16)
+    if (digits.length < WORD || !(value <= answer.length)) throw new RangeError(`no length or distance at digit ${at}`)
+    return value
+  }
+  // Distances are in bytes from the start of what they are part of.
+  const list = '0x'.length + 2 * numberAt('0x'.length)
+  const count = numberAt(list)
+  const results: CallResult[] = []
+  for (let i = 0; i < count; i++) {
+    const result = list + WORD + 2 * numberAt(list + WORD + i * WORD)
+    const success = numberAt(result)
+    const bytes = result + 2 * numberAt(result + WORD)
+    const returnData = answer.slice(bytes + WORD, bytes + WORD + 2 * numberAt(bytes))
+    if (success > 1 || returnData.length !== 2 * numberAt(bytes)) throw new RangeError(`no result ${i}`)
+    results.push({ success: success === 1, returnData: `0x${returnData}` })
+  }
+  return results
+}
+
+/**
+ * A step that runs all `reads` side by side and gives their results in order. It rejects with the first failure once
+ * all have ended; run again, it repeats only those that have failed. So a thousand reads come through a node that
+ * fails one in a hundred, where all of them at once never would.
+ */
+export function allOf<Result>(reads: ReadonlyArray<() => Promise<Result>>): () => Promise<Result[]> {
+  const done = new Map<number, Result>()
+  return async () => {
+    const ended = await Promise.allSettled(
+      reads.map(async (read, i) => {
+        if (!done.has(i)) done.set(i, await read())
+      }),
+    )
+    for (const end of ended) if (end.status === 'rejected') throw end.reason
+    return reads.map((_, i) => done.get(i) as Result)
+  }
+}
 
 export type Call = { target: string; callData: Hex }
 

@@ -1,8 +1,53 @@
-import { ONE_TOKEN, type QuoteStatus } from '../../clickhouse/peg/peg.js'
-import { type BlockId, multicallsFor, runMulticalls } from './multicall.js'
-import type { CallResult } from './multicall-answer.js'
-import { quoteCalls, quoteOf } from './quote-calls.js'
+import { encodeFunctionData, type Hex, toFunctionSelector } from 'viem'
+import { Abis } from 'viem/tempo'
+import type { DepthSample } from '../../clickhouse/depth/depth.js'
+import { ONE_TOKEN, type QuoteStatus, REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
+import { STABLECOIN_DEX } from '../chain/addresses.js'
+import { RpcAnswerError } from './answers.js'
+import { type BlockId, type Call, type CallResult, multicallsFor, runMulticalls } from './multicall.js'
 import type { Rpc } from './rpc.js'
+
+const abi = Abis.stablecoinDex
+
+/** What the DEX reverts with, and what that says about the quote. */
+const STATUS_OF_REVERT = new Map<string, QuoteStatus>([
+  [toFunctionSelector('InsufficientLiquidity()'), 'no_liquidity'],
+  [toFunctionSelector('PairDoesNotExist()'), 'no_pair'],
+  [toFunctionSelector('InvalidCurrency()'), 'not_usd'],
+  [toFunctionSelector('ContractPaused()'), 'paused'],
+])
+
+/**
+ * Asks what `amount` base units of a stable sell for, and what they cost, in the reference stable. The DEX goes
+ * through other books by itself where that is the way.
+ */
+const quoteCalls = (stable: string, amount: bigint): [sell: Call, buy: Call] => [
+  {
+    target: STABLECOIN_DEX,
+    callData: encodeFunctionData({
+      abi,
+      functionName: 'quoteSwapExactAmountIn',
+      args: [stable as Hex, REFERENCE_STABLE, amount],
+    }),
+  },
+  {
+    target: STABLECOIN_DEX,
+    callData: encodeFunctionData({
+      abi,
+      functionName: 'quoteSwapExactAmountOut',
+      args: [REFERENCE_STABLE, stable as Hex, amount],
+    }),
+  },
+]
+
+/** The answer to one side: base units of the reference stable, or null and why. A quote that is refused is an answer. */
+function quoteOf({ success, returnData }: CallResult): { status: QuoteStatus; amount: bigint | null } {
+  if (!success) return { status: STATUS_OF_REVERT.get(returnData.slice(0, 10)) ?? 'failed', amount: null }
+  // One uint128, whichever side was asked for.
+  if (returnData.length !== '0x'.length + 64)
+    throw new RpcAnswerError(`a quote is not a number: ${returnData.slice(0, 80)}`)
+  return { status: 'quoted', amount: BigInt(returnData) }
+}
 
 /** Quotes of one token in micro-units of the reference stable. `status` tells of the sell quote. */
 export type Quote = { status: QuoteStatus; sellMicros: number | null; buyMicros: number | null }
@@ -22,5 +67,39 @@ export async function readQuotes(rpc: Rpc, stables: readonly string[], block: Bl
     const sell = quoteOf(results[2 * i] as CallResult)
     const buy = quoteOf(results[2 * i + 1] as CallResult)
     return { status: sell.status, sellMicros: micros(sell.amount), buyMicros: micros(buy.amount) }
+  })
+}
+
+/** The sizes that depth is sampled at, in whole tokens. */
+const DEPTH_SIZES = [1_000, 10_000, 100_000, 1_000_000] as const
+
+const depthMulticalls = multicallsFor((stable) =>
+  DEPTH_SIZES.flatMap((size) => quoteCalls(stable, BigInt(size) * ONE_TOKEN)),
+)
+
+/**
+ * What each size of each stable sells for and costs on the DEX at the end of a block: a sample a stable and size, the
+ * stables in their order, the sizes ascending. Rejects with StateUnavailableError where the node no longer knows.
+ */
+export async function readDepths(
+  rpc: Rpc,
+  stables: readonly string[],
+  block: BlockId & { time: number },
+): Promise<DepthSample[]> {
+  const results = await runMulticalls(rpc, depthMulticalls(stables), block)
+  const asked = stables.flatMap((stable) => DEPTH_SIZES.map((size_tokens) => ({ stable, size_tokens })))
+  return asked.map(({ stable, size_tokens }, i) => {
+    const sell = quoteOf(results[2 * i] as CallResult)
+    const buy = quoteOf(results[2 * i + 1] as CallResult)
+    return {
+      stable,
+      size_tokens,
+      block_number: block.number,
+      block_time: block.time,
+      sell_status: sell.status,
+      sell_raw: sell.amount?.toString() ?? null,
+      buy_status: buy.status,
+      buy_raw: buy.amount?.toString() ?? null,
+    }
   })
 }

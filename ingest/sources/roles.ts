@@ -1,10 +1,9 @@
 import { decodeFunctionResult, encodeFunctionData, type Hex } from 'viem'
 import { Abis } from 'viem/tempo'
-import type { RoleProbe } from '../../clickhouse/roles/role-probes.js'
-import { ROLE_NAMES } from '../stages/role-events.js'
+import type { RoleProbe } from '../../clickhouse/roles/roles.js'
+import { ROLE_NAMES } from '../stages/roles.js'
 import { RpcAnswerError } from './answers.js'
-import { type BlockId, multicallsOf, runMulticalls } from './multicall.js'
-import type { CallResult } from './multicall-answer.js'
+import { type BlockId, type CallResult, multicallsOf, runMulticalls } from './multicall.js'
 import type { Rpc } from './rpc.js'
 
 /**

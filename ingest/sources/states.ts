@@ -2,11 +2,10 @@ import { LRUCache } from 'lru-cache'
 import { decodeFunctionResult, encodeFunctionData, type Hex } from 'viem'
 import { Abis } from 'viem/tempo'
 import { z } from 'zod'
-import type { StateRead } from '../../clickhouse/stablecoins/state-reads.js'
+import type { StateRead } from '../../clickhouse/stablecoins/states.js'
 import { TIP403_REGISTRY } from '../chain/addresses.js'
 import { RpcAnswerError } from './answers.js'
-import { type BlockId, type Multicall, multicallsOf, runMulticalls } from './multicall.js'
-import type { CallResult } from './multicall-answer.js'
+import { type BlockId, type CallResult, type Multicall, multicallsOf, runMulticalls } from './multicall.js'
 import type { Rpc } from './rpc.js'
 
 const READS = ['totalSupply', 'supplyCap', 'paused', 'transferPolicyId'] as const

@@ -1,7 +1,7 @@
 import { KNOWN_BRIDGES, zoneOf } from '../chain/addresses.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import type { Issuers } from '../knowledge/issuers.js'
-import type { Movement } from './price-flow.js'
+import type { Movement } from './flows.js'
 
 /** A mint or burn of the transaction that no bridge event has claimed yet. */
 type Supply = { name: 'Mint' | 'Burn'; token: string; account: string; amount: bigint }

@@ -1,8 +1,8 @@
 import type { Facts } from '../../clickhouse/facts/facts.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import { dexOrderFlips } from './dex-orders.js'
-import { type EventBlock, position } from './position.js'
-import { roleEvents } from './role-events.js'
+import { roleEvents } from './roles.js'
+import { type EventBlock, position } from './rows.js'
 
 /** What later blocks need to be understood: stables, their quote tokens, orders, and who may issue what. */
 export type Catalogue = Pick<

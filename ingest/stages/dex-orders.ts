@@ -1,8 +1,9 @@
-import type { DexFill, DexOrderEnd, DexOrderFlip, DexPair } from '../../clickhouse/flows/dex-facts.js'
+import type { DexFill, DexOrderEnd, DexOrderFlip, DexPair } from '../../clickhouse/flows/dex.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import type { OrderTerms } from '../knowledge/orders.js'
-import { legOf } from './decode-swaps.js'
-import { type EventBlock, rowsOf } from './position.js'
+import { type EventBlock, rowsOf } from './rows.js'
+
+import { legOf } from './swaps.js'
 
 type Events = readonly ChainEvent[]
 

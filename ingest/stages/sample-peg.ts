@@ -1,5 +1,5 @@
-import { MAX_SAMPLE_SECONDS, REFERENCE_STABLE } from '../../clickhouse/peg/peg.js'
-import type { PegSample } from '../../clickhouse/peg/peg-samples.js'
+import { MAX_SAMPLE_SECONDS, REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
+import type { PegSample } from '../../clickhouse/peg/samples.js'
 import type { Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
 import type { BlockWithLogs } from '../sources/blocks.js'
 import type { Quote } from '../sources/quotes.js'

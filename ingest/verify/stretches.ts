@@ -1,6 +1,18 @@
+import { keccak256, toHex } from 'viem'
 import type { CoveredRange } from '../../clickhouse/chain/covered-ranges.js'
-import type { DeclaredGap } from '../../clickhouse/chain/declared-gaps.js'
-import { FAMILIES, type Family } from '../../clickhouse/facts/facts.js'
+import { FAMILIES, type Family } from '../../clickhouse/chain/families.js'
+import type { DeclaredGap } from '../../clickhouse/chain/gaps.js'
+
+/** `count` different block numbers from `first` to `last`, all of them where there are no more, oldest first. */
+export function sampleBlocks(first: number, last: number, count: number, seed: number): number[] {
+  const size = last - first + 1
+  if (size <= count) return Array.from({ length: Math.max(size, 0) }, (_, i) => first + i)
+  const picked = new Set<number>()
+  for (let i = 0; picked.size < count; i++) {
+    picked.add(first + Number(BigInt(keccak256(toHex(`${seed}:${i}`))) % BigInt(size)))
+  }
+  return [...picked].sort((a, b) => a - b)
+}
 
 /** The stables for which a family is in: all, or these; none where the list is empty. */
 type InFor = 'all' | readonly string[]

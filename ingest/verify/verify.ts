@@ -1,10 +1,10 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { blockHashes } from '../../clickhouse/chain/block-hashes.js'
+import { blockHashes } from '../../clickhouse/chain/blocks.js'
 import { coverage } from '../../clickhouse/chain/covered-ranges.js'
-import { declaredGaps } from '../../clickhouse/chain/declared-gaps.js'
+import { declaredGaps } from '../../clickhouse/chain/gaps.js'
 import { mergeFacts } from '../../clickhouse/facts/facts.js'
 import type { Payee } from '../../clickhouse/payments/payee.js'
-import { allStablecoins } from '../../clickhouse/stablecoins/all-stablecoins.js'
+import { allStablecoins } from '../../clickhouse/stablecoins/stablecoins.js'
 import { PlumblineError } from '../../process/errors.js'
 import { FIRST_BLOCK } from '../batch/decode.js'
 import { compareFacts } from './compare-facts.js'
@@ -21,8 +21,7 @@ import {
 } from './invariants/own-rows.js'
 import { checkPayments } from './invariants/payments.js'
 import { type Reread, type RereadOptions, rereadAll, rereadSome } from './reread.js'
-import { sampleBlocks } from './sample-blocks.js'
-import { hasBlocks, rangesOf, type Stretch, stretchesOf } from './stretches.js'
+import { hasBlocks, rangesOf, type Stretch, sampleBlocks, stretchesOf } from './stretches.js'
 
 export type VerifyOptions = RereadOptions & {
   /** A client with a session, for temporary tables. */

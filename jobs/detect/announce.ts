@@ -1,7 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { insertEvents } from '../../clickhouse/events/events.js'
-import { knownEvents } from '../../clickhouse/events/known-events.js'
-import { newestEvent } from '../../clickhouse/events/newest-event.js'
+import { insertEvents, knownEvents, newestEvent } from '../../clickhouse/events/log.js'
 import type { FoundEvent } from '../../clickhouse/events/types.js'
 import { appendNumbered } from '../../clickhouse/store/append-numbered.js'
 import type { Slot } from '../schedule/slot.js'

@@ -1,10 +1,13 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { flowAnomalyEvent } from '../../clickhouse/events/types.js'
-import { anomaliesOfWindow } from '../../clickhouse/flows/anomalies-of-window.js'
-import { insertFlowAnomalies } from '../../clickhouse/flows/flow-anomalies.js'
-import { publishedAnomaly } from '../../clickhouse/flows/flow-anomaly.js'
-import { type FlowScore, flowZScores } from '../../clickhouse/flows/flow-z-scores.js'
-import { outdatedAnomalies } from '../../clickhouse/flows/outdated-anomalies.js'
+import {
+  anomaliesOfWindow,
+  type FlowScore,
+  flowZScores,
+  insertFlowAnomalies,
+  outdatedAnomalies,
+  publishedAnomaly,
+} from '../../clickhouse/flows/anomalies.js'
 import type { Slot } from '../schedule/slot.js'
 import { announce } from './announce.js'
 

@@ -1,9 +1,9 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { type ComponentHealth, healthDriftEvent } from '../../clickhouse/events/types.js'
-import { componentStates, type HealthThresholds } from '../../clickhouse/jobs/health.js'
-import { newestHealth } from '../../clickhouse/jobs/newest-health.js'
+import { healthDriftEvent } from '../../clickhouse/events/types.js'
+import { type ComponentHealth, componentStates, type HealthThresholds } from '../../clickhouse/jobs/health.js'
 import type { SlotJob } from '../../clickhouse/jobs/periods.js'
-import { slotBounds } from '../../clickhouse/jobs/slot-bounds.js'
+import { newestHealth } from '../../clickhouse/jobs/runs.js'
+import { slotBounds } from '../../clickhouse/jobs/slots.js'
 import { announce } from '../detect/announce.js'
 import { readHealth } from './read-health.js'
 

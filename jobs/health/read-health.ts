@@ -1,17 +1,13 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { blocksAfter } from '../../clickhouse/chain/blocks-after.js'
-import { chainHead } from '../../clickhouse/chain/chain-head.js'
+import { ingestProgress } from '../../clickhouse/chain/batches.js'
+import { blocksAfter, newestBlock } from '../../clickhouse/chain/blocks.js'
 import { coverage } from '../../clickhouse/chain/covered-ranges.js'
-import { declaredGaps } from '../../clickhouse/chain/declared-gaps.js'
-import { ingestProgress } from '../../clickhouse/chain/ingest-progress.js'
-import { missingBlockCount } from '../../clickhouse/chain/missing-block-count.js'
-import { missingBlocks } from '../../clickhouse/chain/missing-blocks.js'
-import { newestBlock } from '../../clickhouse/chain/newest-block.js'
+import { declaredGaps, missingBlockCount, missingBlocks } from '../../clickhouse/chain/gaps.js'
+import { chainHead } from '../../clickhouse/chain/heads.js'
 import type { HealthReadings } from '../../clickhouse/jobs/health.js'
-import { jobProgress } from '../../clickhouse/jobs/job-progress.js'
-import { jobStatuses } from '../../clickhouse/jobs/job-statuses.js'
 import type { SlotJob } from '../../clickhouse/jobs/periods.js'
-import { newestSampled } from '../../clickhouse/peg/newest-sampled.js'
+import { jobProgress, jobStatuses } from '../../clickhouse/jobs/runs.js'
+import { newestSampled } from '../../clickhouse/peg/samples.js'
 
 /** How far back a sample is looked for at least, from the newest block, in seconds; an older one is "not known". */
 const LOOK_BACK_SECONDS = 3600

@@ -1,6 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { insertLeaseState } from '../../clickhouse/jobs/job-leases.js'
-import { newestLease } from '../../clickhouse/jobs/newest-lease.js'
+import { insertLeaseState, newestLease } from '../../clickhouse/jobs/leases.js'
 import { claimTerm, hasNewestTerm, type TryLease } from './term.js'
 
 /**

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Redis } from 'ioredis'
-import { newestLease } from '../../clickhouse/jobs/newest-lease.js'
+import { newestLease } from '../../clickhouse/jobs/leases.js'
 import { claimTerm, hasNewestTerm, type TryLease } from './term.js'
 
 const RENEW = `if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], ARGV[2]) end return 0`

@@ -1,7 +1,29 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { insertLeaseClaim, type JobLease } from '../../clickhouse/jobs/job-leases.js'
-import { newestLease } from '../../clickhouse/jobs/newest-lease.js'
+import { insertLeaseClaim, type JobLease, newestLease } from '../../clickhouse/jobs/leases.js'
 import { PlumblineError } from '../../process/errors.js'
+
+/**
+ * Until when the lease is this process's own for sure, for its threads to see: they share `memory`. By the clock of the
+ * machine that only ever goes forward, also while a process is suspended; so one that wakes up finds its lease run out.
+ */
+export class LeaseValidity {
+  readonly memory: SharedArrayBuffer
+  readonly #until: BigInt64Array
+
+  constructor(memory = new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT)) {
+    this.memory = memory
+    this.#until = new BigInt64Array(memory)
+  }
+
+  /** Begins at 0, in nanoseconds of process.hrtime. */
+  set(untilNs: bigint): void {
+    Atomics.store(this.#until, 0, untilNs)
+  }
+
+  get isGood(): boolean {
+    return process.hrtime.bigint() < Atomics.load(this.#until, 0)
+  }
+}
 
 /** Another process runs the jobs by now. */
 class LeaseLostError extends PlumblineError {

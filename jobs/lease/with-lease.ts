@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { Lease, TryLease } from './term.js'
-import { LeaseValidity } from './validity.js'
+import { type Lease, LeaseValidity, type TryLease } from './term.js'
 
 type Options = {
   tryLease: TryLease

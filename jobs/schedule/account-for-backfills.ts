@@ -1,10 +1,13 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Logger } from 'pino'
-import { type HistoryChange, insertHistoryChange } from '../../clickhouse/chain/history-changes.js'
-import { newestHistoryChange } from '../../clickhouse/chain/newest-history-change.js'
-import { unaccountedBackfill } from '../../clickhouse/chain/unaccounted-backfill.js'
-import { wholeSince } from '../../clickhouse/chain/whole-since.js'
-import { slotBounds } from '../../clickhouse/jobs/slot-bounds.js'
+import { wholeSince } from '../../clickhouse/chain/history.js'
+import {
+  type HistoryChange,
+  insertHistoryChange,
+  newestHistoryChange,
+  unaccountedBackfill,
+} from '../../clickhouse/chain/history-changes.js'
+import { slotBounds } from '../../clickhouse/jobs/slots.js'
 import { appendNumbered } from '../../clickhouse/store/append-numbered.js'
 
 type Options = {

@@ -1,10 +1,9 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Logger } from 'pino'
-import { wholeSince } from '../../clickhouse/chain/whole-since.js'
-import { dueSlots } from '../../clickhouse/jobs/due-slots.js'
-import { insertJobRun, type JobRun } from '../../clickhouse/jobs/job-runs.js'
+import { wholeSince } from '../../clickhouse/chain/history.js'
 import type { SlotJob } from '../../clickhouse/jobs/periods.js'
-import { slotBounds } from '../../clickhouse/jobs/slot-bounds.js'
+import { insertJobRun, type JobRun } from '../../clickhouse/jobs/runs.js'
+import { dueSlots, slotBounds } from '../../clickhouse/jobs/slots.js'
 import { accountForBackfills } from './account-for-backfills.js'
 import type { Slot } from './slot.js'
 

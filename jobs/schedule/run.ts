@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import type { Logger } from 'pino'
-import { insertJobRun } from '../../clickhouse/jobs/job-runs.js'
+import { insertJobRun } from '../../clickhouse/jobs/runs.js'
 import { connect } from '../../clickhouse/store/client.js'
 import type { JobsConfig } from '../config.js'
 import { databaseLease } from '../lease/database-lease.js'

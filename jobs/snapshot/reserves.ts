@@ -1,9 +1,9 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { chainIdentity } from '../../clickhouse/chain/x-chain-identity.js'
-import { currentPegs } from '../../clickhouse/peg/current-pegs.js'
-import { insertReserveSnapshots, type ReserveSnapshot } from '../../clickhouse/reserves/reserve-snapshots.js'
-import { issuerOf } from '../../clickhouse/stablecoins/issuers.js'
-import { suppliesAt } from '../../clickhouse/supply/supplies-at.js'
+import { chainIdentity } from '../../clickhouse/chain/identity.js'
+import { currentPegs } from '../../clickhouse/peg/current.js'
+import { issuerOf } from '../../clickhouse/reserves/issuers.js'
+import { insertReserveSnapshots, type ReserveSnapshot } from '../../clickhouse/reserves/reserves.js'
+import { suppliesAt } from '../../clickhouse/supply/supply.js'
 import type { Slot } from '../schedule/slot.js'
 
 /**

@@ -1,8 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { priceSpread } from '../../clickhouse/peg/peg-window.js'
+import { priceSpread } from '../../clickhouse/peg/windows.js'
 import { riskInputs } from '../../clickhouse/risk/inputs.js'
-import { insertRiskSnapshots, type RiskSnapshot } from '../../clickhouse/risk/risk-snapshots.js'
 import { RISK_METHODOLOGY, riskScore } from '../../clickhouse/risk/score.js'
+import { insertRiskSnapshots, type RiskSnapshot } from '../../clickhouse/risk/snapshots.js'
 import type { Slot } from '../schedule/slot.js'
 
 /**

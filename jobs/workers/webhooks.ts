@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { pino } from 'pino'
 import { parseEnv } from '../../process/environment.js'
 import { JobsConfig } from '../config.js'
-import { LeaseValidity } from '../lease/validity.js'
+import { LeaseValidity } from '../lease/term.js'
 import type { WorkerData, WorkerMessage } from '../schedule/run-worker.js'
 import { runWebhooks } from '../webhooks/dispatch/run.js'
 

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { insertFacts } from '../../clickhouse/facts/facts.js'
-import { REFERENCE_STABLE } from '../../clickhouse/peg/peg.js'
+import { REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 
 export type GeneratedSamples = {
   stables: number

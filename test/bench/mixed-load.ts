@@ -2,7 +2,7 @@
 // asked for before against their queries alone, through the same client. With a number of minutes: memory under that load.
 import { deepStrictEqual } from 'node:assert'
 import type { ClickHouseClient } from '@clickhouse/client'
-import { pegAt } from '../../clickhouse/peg/peg-at.js'
+import { pegAt } from '../../clickhouse/peg/current.js'
 import { startApiMarket } from './api-market.js'
 import { load } from './http-load.js'
 import { percentile, timed } from './measure.js'

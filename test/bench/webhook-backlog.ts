@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
-import { insertWebhookFanOut } from '../../clickhouse/webhooks/webhook-fan-outs.js'
+import { insertWebhookFanOut } from '../../clickhouse/webhooks/fan-outs.js'
 import { statsOf } from './process-stats.js'
 import { startStack } from './stack.js'
 import {

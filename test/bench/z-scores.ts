@@ -1,6 +1,6 @@
 // The z-scores of all edges for one window: from the 15-minute buckets, as the detector asks, and from the flows.
 import { deepStrictEqual } from 'node:assert'
-import { flowZScores } from '../../clickhouse/flows/flow-z-scores.js'
+import { flowZScores } from '../../clickhouse/flows/anomalies.js'
 import { connect } from '../../clickhouse/store/client.js'
 import { median, timed } from './measure.js'
 import { rows, startStack } from './stack.js'

@@ -2,8 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { type Facts, factTables, insertFacts } from '../../clickhouse/facts/facts.js'
 import type { FeeDistribution, FeeElection } from '../../clickhouse/fees/facts.js'
 import type { RewardDistribution, RewardRecipient } from '../../clickhouse/rewards/rewards.js'
-import type { RoleEvent } from '../../clickhouse/roles/role-events.js'
-import type { RoleProbe } from '../../clickhouse/roles/role-probes.js'
+import type { RoleEvent, RoleProbe } from '../../clickhouse/roles/roles.js'
 import { txHash } from './rows.js'
 
 /** Where a fact stands, as rows made by hand need it: log 0 unless said. */

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import type { ClickHouseEnv } from '../../clickhouse/store/env.js'
+import type { ClickHouseEnv } from '../../clickhouse/store/client.js'
 import { spawnEmbedded } from '../../local/engine/spawn.js'
 
 declare module 'vitest' {

@@ -2,9 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { ClickHouseClient } from '@clickhouse/client'
-import { blockHashes } from '../../clickhouse/chain/block-hashes.js'
-import { newestBlock } from '../../clickhouse/chain/newest-block.js'
-import type { ClickHouseEnv } from '../../clickhouse/store/env.js'
+import { blockHashes, newestBlock } from '../../clickhouse/chain/blocks.js'
+import type { ClickHouseEnv } from '../../clickhouse/store/client.js'
 import { openLedger } from '../../ingest/sinks/batch-ledger.js'
 
 const PROGRAM = fileURLToPath(new URL('../../dist/ingest/main.js', import.meta.url))

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { type IngestBatch, insertCommittedBatch, insertPlannedBatch } from '../../clickhouse/chain/ingest-batches.js'
-import { insertDoneRollback, insertPlannedRollback } from '../../clickhouse/chain/ingest-rollbacks.js'
-import { FAMILIES } from '../../clickhouse/facts/facts.js'
+import { type IngestBatch, insertCommittedBatch, insertPlannedBatch } from '../../clickhouse/chain/batches.js'
+import { FAMILIES } from '../../clickhouse/chain/families.js'
+import { insertDoneRollback, insertPlannedRollback } from '../../clickhouse/chain/rollbacks.js'
 
 type Range = Pick<IngestBatch, 'from_block' | 'to_block'> & Partial<IngestBatch>
 

@@ -1,4 +1,4 @@
-import type { PolicyEvent } from '../../clickhouse/stablecoins/policy-events.js'
+import type { PolicyEvent } from '../../clickhouse/stablecoins/administration.js'
 import { stableAddress, txHash } from './rows.js'
 
 /** An event of the policy registry at a time in unix seconds; what it does not say is null. */

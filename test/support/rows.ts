@@ -1,11 +1,11 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { insertFacts } from '../../clickhouse/facts/facts.js'
 import type { Flow } from '../../clickhouse/flows/flows.js'
-import { MAX_SAMPLE_SECONDS, type QuoteStatus, REFERENCE_STABLE } from '../../clickhouse/peg/peg.js'
-import type { PegSample } from '../../clickhouse/peg/peg-samples.js'
+import { MAX_SAMPLE_SECONDS, type QuoteStatus, REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
+import type { PegSample } from '../../clickhouse/peg/samples.js'
 import type { Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
-import type { StateRead } from '../../clickhouse/stablecoins/state-reads.js'
-import type { SupplyEvent } from '../../clickhouse/supply/supply-events.js'
+import type { StateRead } from '../../clickhouse/stablecoins/states.js'
+import type { SupplyEvent } from '../../clickhouse/supply/supply.js'
 
 /** The address of the i-th made-up stable. */
 export const stableAddress = (i: number): string => `0x20c1${i.toString(16).padStart(36, '0')}`

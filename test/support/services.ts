@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { test as base, inject } from 'vitest'
 import { migrate } from '../../clickhouse/migrations/migrate.js'
-import { connect } from '../../clickhouse/store/client.js'
-import type { ClickHouseEnv } from '../../clickhouse/store/env.js'
+import { type ClickHouseEnv, connect } from '../../clickhouse/store/client.js'
 
 /** Names a database that nobody else uses, lets `use` have it, and drops it. It is not created here. */
 async function withDatabaseName<Result>(use: (env: ClickHouseEnv) => Promise<Result>): Promise<Result> {

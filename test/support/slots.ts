@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { insertJobRun } from '../../clickhouse/jobs/job-runs.js'
+import { insertJobRun } from '../../clickhouse/jobs/runs.js'
 import type { Slot } from '../../jobs/schedule/slot.js'
 
 type Job = {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { ClickHouseEnv } from '../../clickhouse/store/env.js'
+import type { ClickHouseEnv } from '../../clickhouse/store/client.js'
 
 const PROGRAM = fileURLToPath(new URL('../../dist/ingest/verify/verify-main.js', import.meta.url))
 

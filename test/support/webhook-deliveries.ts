@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
-import { insertWebhookAttempts, type WebhookAttempt } from '../../clickhouse/webhooks/webhook-attempts.js'
+import { insertWebhookAttempts, type WebhookAttempt } from '../../clickhouse/webhooks/attempts.js'
 
 type Told = Pick<WebhookAttempt, 'delivery_id' | 'attempt' | 'subscription_id' | 'started_at'>
 

@@ -1,7 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { EVENT_TYPES } from '../../clickhouse/events/types.js'
-import { isAdded } from '../../clickhouse/webhooks/change-subscription.js'
-import type { Subscription } from '../../clickhouse/webhooks/webhook-subscription.js'
+import { isAdded, type Subscription } from '../../clickhouse/webhooks/subscriptions.js'
 import { seal } from '../../process/sealed-secret.js'
 
 /** Seals what is secret in the databases of tests. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { pino } from 'pino'
-import type { NewDelivery } from '../../clickhouse/webhooks/webhook-deliveries.js'
+import type { NewDelivery } from '../../clickhouse/webhooks/deliveries.js'
 import { Dispatcher, type DispatcherOptions } from '../../jobs/webhooks/dispatch/dispatcher.js'
 import { createSender } from '../../jobs/webhooks/send/sender.js'
 import { type Network, parseNetwork } from '../../process/ip-networks.js'

@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import type { PegSample } from '../../clickhouse/peg/peg-samples.js'
+import type { PegSample } from '../../clickhouse/peg/samples.js'
 import { randomFor } from '../../local/chain/random.js'
 import { addBlocks, addFacts, pegSamples, stableAddress, stablecoin, type Tick } from './rows.js'
 

@@ -1,17 +1,24 @@
 import type { FastifyInstance } from 'fastify'
-import type { LoggedEvent } from '../../../clickhouse/events/logged-event.js'
-import type { EventType } from '../../../clickhouse/events/types.js'
-import { addDeliveries } from '../../../clickhouse/webhooks/add-deliveries.js'
-import type { RepeatableRequest } from '../../../clickhouse/webhooks/change-subscription.js'
-import { attemptsOfDeliveries, deliveriesById } from '../../../clickhouse/webhooks/deliveries.js'
-import { eventsToReplay } from '../../../clickhouse/webhooks/events-to-replay.js'
-import { requestedDeliveries } from '../../../clickhouse/webhooks/requested-deliveries.js'
-import type { NewDelivery } from '../../../clickhouse/webhooks/webhook-deliveries.js'
-import { exampleData } from '../../../clickhouse/webhooks/webhook-example.js'
-import type { Subscription } from '../../../clickhouse/webhooks/webhook-subscription.js'
-import { BadParameterError } from '../../../process/bad-parameter.js'
+import { z } from 'zod'
+import type { LoggedEvent } from '../../../clickhouse/events/log.js'
+import { EVENT_TYPES, type EventType } from '../../../clickhouse/events/types.js'
+import { exampleData } from '../../../clickhouse/webhooks/body.js'
+import {
+  addDeliveries,
+  eventsToReplay,
+  type NewDelivery,
+  requestedDeliveries,
+} from '../../../clickhouse/webhooks/deliveries.js'
+import {
+  type Attempt,
+  attemptsOfDeliveries,
+  DELIVERY_STATES,
+  type Delivery,
+  deliveriesById,
+} from '../../../clickhouse/webhooks/delivery-log.js'
+import type { RepeatableRequest, Subscription } from '../../../clickhouse/webhooks/subscriptions.js'
+import { BadParameterError } from '../../../process/errors.js'
 import { ConflictError, NotFoundError, ReusedKeyError } from '../../http/errors.js'
-import { publishedDelivery } from './delivery-shapes.js'
 import { causeOf } from './request-key.js'
 
 /** Events of one replay at most. */
@@ -132,4 +139,57 @@ export async function addReplays(
   })
   await addDeliveries(app.records, events.map(replayOf))
   return events.length
+}
+
+const AttemptShape = z.object({
+  attempt: z.int().meta({ description: 'From 1; there are seven at most' }),
+  outcome: z.enum(['success', 'failure', 'canceled']).meta({
+    description: 'canceled: nothing was sent, as the subscription was disabled or deleted when it was due',
+  }),
+  status: z.int().nullable().meta({ description: 'Status of the response; null where there was none' }),
+  error: z.string().nullable().meta({ description: 'Why there was no response, or none that counts; else null' }),
+  response: z.string().meta({ description: 'The first bytes of its body' }),
+  started_at: z.iso.datetime().meta({ description: 'When it was begun' }),
+  duration_ms: z.int().meta({ description: 'How long it took, in milliseconds' }),
+  next_attempt_at: z.iso.datetime().nullable().meta({ description: 'When the next one is due; null after the last' }),
+})
+
+/** A delivery and what has become of it. */
+export const DeliveryShape = z.object({
+  delivery_id: z.int().meta({ description: 'Unique, and the same over all attempts' }),
+  kind: z.enum(['event', 'test', 'replay']).meta({ description: 'Why it is sent' }),
+  event: z.enum(EVENT_TYPES).meta({ description: 'Type of its event' }),
+  event_id: z.string().meta({ description: 'Id of its event, the same when it is replayed' }),
+  state: z.enum(DELIVERY_STATES).meta({
+    description: 'pending: still to be tried. canceled: the subscription was disabled or deleted when it was due',
+  }),
+  created_at: z.iso.datetime().meta({ description: 'When it was recorded' }),
+  next_attempt_at: z.iso.datetime().nullable().meta({ description: 'When it is tried next; null when it is over' }),
+  attempts: z.array(AttemptShape).meta({ description: 'In the order in which they were made' }),
+})
+
+/** A delivery as an answer has it; of `attempts` it takes its own. */
+function publishedDelivery(delivery: Delivery, attempts: readonly Attempt[]): z.input<typeof DeliveryShape> {
+  const { delivery_id, kind, event_type, event_id, state, recorded_at, next_attempt_at } = delivery
+  return {
+    delivery_id,
+    kind,
+    event: event_type,
+    event_id,
+    state,
+    created_at: recorded_at.toISOString(),
+    next_attempt_at: next_attempt_at?.toISOString() ?? null,
+    attempts: attempts.filter((attempt) => attempt.delivery_id === delivery_id).map(publishedAttempt),
+  }
+}
+
+function publishedAttempt(attempt: Attempt): z.input<typeof AttemptShape> {
+  const { delivery_id: _, status, error, started_at, next_attempt_at, ...values } = attempt
+  return {
+    ...values,
+    status: status === 0 ? null : status,
+    error: error === '' ? null : error,
+    started_at: started_at.toISOString(),
+    next_attempt_at: next_attempt_at?.toISOString() ?? null,
+  }
 }

@@ -1,17 +1,23 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { EVENT_TYPES, type EventType } from '../../../clickhouse/events/types.js'
-import { deliveryPage, deliveryPageOfState } from '../../../clickhouse/webhooks/delivery-page.js'
-import { DELIVERY_STATES } from '../../../clickhouse/webhooks/delivery-states.js'
+import { DELIVERY_STATES, deliveryPage, deliveryPageOfState } from '../../../clickhouse/webhooks/delivery-log.js'
 import { parseInstant } from '../../../process/instants.js'
 import { CursorQuery, LimitQuery, NextCursor, page } from '../../answers/cursor.js'
 import { querySignal } from '../../answers/query-signal.js'
 import { problemResponses } from '../../http/problem.js'
-import { addReplay, addReplays, addTest, MOST_REPLAYED, readDeliveries, requireEnabled } from './deliveries.js'
-import { DeliveryShape } from './delivery-shapes.js'
+import {
+  addReplay,
+  addReplays,
+  addTest,
+  DeliveryShape,
+  MOST_REPLAYED,
+  readDeliveries,
+  requireEnabled,
+} from './deliveries.js'
 import { IDEMPOTENCY_KEY, RepeatableHeaders, repeatable } from './request-key.js'
-import { ADMIN, ofAdmin, SubscriptionParams } from './route-parts.js'
 import { requireSubscription } from './subscriptions.js'
+import { ADMIN, ofAdmin, SubscriptionParams } from './terms.js'
 
 const TestBody = z
   .strictObject({

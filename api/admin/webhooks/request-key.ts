@@ -1,6 +1,6 @@
 import { hash, randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import type { RepeatableRequest } from '../../../clickhouse/webhooks/change-subscription.js'
+import type { RepeatableRequest } from '../../../clickhouse/webhooks/subscriptions.js'
 import { ReusedKeyError } from '../../http/errors.js'
 
 export const IDEMPOTENCY_KEY = 'idempotency-key'

@@ -1,11 +1,7 @@
 import { z } from 'zod'
 import { EVENT_TYPES } from '../../../clickhouse/events/types.js'
 import { Address } from '../../../clickhouse/store/values.js'
-import {
-  DISABLED_REASONS,
-  SUBSCRIPTION_STATES,
-  type Subscription,
-} from '../../../clickhouse/webhooks/webhook-subscription.js'
+import { DISABLED_REASONS, SUBSCRIPTION_STATES, type Subscription } from '../../../clickhouse/webhooks/subscriptions.js'
 
 const eventTypes = z.array(z.enum(EVENT_TYPES))
 const TYPES = { description: 'The events that it is told of' }

@@ -2,17 +2,18 @@ import { hash, randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
-import { newestEvent } from '../../../clickhouse/events/newest-event.js'
+import { newestEvent } from '../../../clickhouse/events/log.js'
 import {
   changeSubscription,
   isAdded,
   type RepeatableRequest,
-} from '../../../clickhouse/webhooks/change-subscription.js'
+  type Subscription,
+  webhookSubscription,
+  webhookVersionOfRequest,
+} from '../../../clickhouse/webhooks/subscriptions.js'
+import { urlProblem } from '../../../clickhouse/webhooks/targets.js'
 import { subscriptionCounts } from '../../../clickhouse/webhooks/totals.js'
-import type { Subscription } from '../../../clickhouse/webhooks/webhook-subscription.js'
-import { urlProblem } from '../../../clickhouse/webhooks/webhook-target.js'
-import { webhookSubscription, webhookVersionOfRequest } from '../../../clickhouse/webhooks/x-webhook-subscriptions.js'
-import { BadParameterError } from '../../../process/bad-parameter.js'
+import { BadParameterError } from '../../../process/errors.js'
 import { isOpenable, seal } from '../../../process/sealed-secret.js'
 import { ConflictError, NotFoundError } from '../../http/errors.js'
 import { requireSameBody } from './request-key.js'

@@ -1,5 +1,5 @@
-import { targetRules } from '../../../clickhouse/webhooks/webhook-env.js'
-import type { TargetRules } from '../../../clickhouse/webhooks/webhook-target.js'
+import { z } from 'zod'
+import { type TargetRules, targetRules } from '../../../clickhouse/webhooks/targets.js'
 import type { ApiConfig } from '../../config.js'
 import { WebhooksNotConfiguredError } from '../../http/errors.js'
 
@@ -28,3 +28,14 @@ export function required(terms: WebhookTerms | null): WebhookTerms {
   if (terms === null) throw new WebhooksNotConfiguredError()
   return terms
 }
+
+/** The `config` of a route for the operator. */
+export const ADMIN = { tier: 'admin' } as const
+
+/** What the descriptions of these routes have in common. */
+export const ofAdmin = { tags: ['admin'], security: [{ admin: [] }] }
+
+/** What names a subscription in a path. */
+export const SubscriptionParams = z.object({
+  id: z.string().max(100).meta({ description: 'The id that the list and its making tell' }),
+})

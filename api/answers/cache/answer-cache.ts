@@ -3,7 +3,61 @@ import { LRUCache } from 'lru-cache'
 import { PlumblineError } from '../../../process/errors.js'
 import type { Answer } from './answer.js'
 import type { Found, SharedAnswers } from './shared-answers.js'
-import { createFlights, type Flight } from './single-flight.js'
+
+/** Work that is under way for everybody who asks for the same. */
+type Flight<Result> = {
+  result: Promise<Result>
+  startedAt: number
+  /** Somebody waits who goes away when `client` aborts: the work ends with the last of them. */
+  join: (client: AbortSignal) => void
+  /** The work goes on though nobody waits. */
+  keep: () => void
+}
+
+/** At most one piece of work a key at any time. */
+type Flights<Result> = {
+  get: (key: string) => Flight<Result> | undefined
+  start: (key: string, work: (signal: AbortSignal) => Promise<Result>) => Flight<Result>
+}
+
+/** `nowMs` is a clock that only goes forward. */
+function createFlights<Result>(nowMs: () => number): Flights<Result> {
+  const flights = new Map<string, Flight<Result>>()
+  return {
+    get: (key) => flights.get(key),
+    start: (key, work) => {
+      const controller = new AbortController()
+      let waiting = 0
+      let isKept = false
+      const land = (): void => {
+        if (flights.get(key) === flight) flights.delete(key)
+      }
+      const leave = (): void => {
+        waiting -= 1
+        if (waiting > 0 || isKept) return
+        // Whoever comes now starts anew instead of waiting for what has been given up.
+        land()
+        controller.abort()
+      }
+      const flight: Flight<Result> = {
+        result: work(controller.signal).finally(land),
+        startedAt: nowMs(),
+        join: (client) => {
+          waiting += 1
+          if (client.aborted) leave()
+          else client.addEventListener('abort', leave, { once: true })
+        },
+        keep: () => {
+          isKept = true
+        },
+      }
+      // It may fail while nobody waits.
+      flight.result.catch(() => {})
+      flights.set(key, flight)
+      return flight
+    },
+  }
+}
 
 /** What a request got, and how: `hit` from memory, `miss` computed or fetched for it, `stale` older than it should be. */
 export type Outcome = Found & { how: 'hit' | 'miss' | 'stale' }
@@ -11,7 +65,7 @@ export type Outcome = Found & { how: 'hit' | 'miss' | 'stale' }
 /** Computes an answer. It may be given up when the signal aborts. */
 type Compute = (signal: AbortSignal) => Promise<Answer>
 
-export type AnswerCache = {
+type AnswerCache = {
   /** An answer that can be given at once, and does not have to be renewed by whoever asks for it. */
   fresh: (key: string) => Found | undefined
   /** An answer by its key, computed once for all who ask at the same time. Rejects with what `compute` rejects with. */

@@ -1,9 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { LRUCache } from 'lru-cache'
-import { settledSpan } from '../../../clickhouse/chain/settled-span.js'
-import { jobHorizon } from '../../../clickhouse/jobs/job-horizon.js'
-import type { Finished } from './freshness.js'
-import type { CachePolicy, Finality } from './policies.js'
+import { settledSpan } from '../../../clickhouse/chain/history.js'
+import { jobHorizon } from '../../../clickhouse/jobs/runs.js'
+import type { CachePolicy, Finality, Finished } from './policies.js'
 
 /**
  * A block this much older than the newest is not taken back any more, and a backfill or a rollback is over after this

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
 import { Answer } from './answer.js'
-import type { Freshness } from './freshness.js'
+import type { Freshness } from './policies.js'
 
 /** An answer and how long it has been there. */
 export type Found = { answer: Answer; ageMs: number }

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { TooManyRequestsError } from '../../http/errors.js'
-import type { Caller } from '../caller.js'
+import type { Caller } from '../auth.js'
 import type { Payments } from '../payments/payments.js'
-import { networkOf } from './network-of.js'
-import type { Count } from './own-counts.js'
-import { type RequestCounter, WINDOW_SECONDS } from './request-counter.js'
+import { networkOf } from './address.js'
+import type { Count, RequestCounter } from './counts.js'
+import { WINDOW_SECONDS } from './request-counter.js'
 
 declare module 'fastify' {
   interface FastifyRequest {

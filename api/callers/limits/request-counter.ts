@@ -1,18 +1,10 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Redis } from 'ioredis'
 import { RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible'
-import { createCountsAhead } from './counts-ahead.js'
-import { type Count, createOwnCounts } from './own-counts.js'
+import { type Count, createCountsAhead, createOwnCounts, type RequestCounter } from './counts.js'
 
 /** Requests are counted in windows of this length, each of which begins with its first request. */
 export const WINDOW_SECONDS = 60
-
-/** Counts what each of many askers consumes. It refuses nothing: every asker has a limit of his own. */
-export type RequestCounter = {
-  count: (asker: string, points: number) => Promise<Count>
-  /** Counts one request at once, where that leads nobody above `limit`; null where it has to be asked for with `count`. */
-  countNow: (asker: string, limit: number) => Count | null
-}
 
 /** Redis is looked for again this long after it was away. */
 const LOOK_AGAIN_MS = 1000

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { FastifyBaseLogger } from 'fastify'
 import pRetry from 'p-retry'
-import { type PaymentStep, paymentSteps } from '../../../clickhouse/payments/payment-steps.js'
 import {
   insertPaymentClaim,
   insertPaymentHash,
@@ -10,7 +9,9 @@ import {
   type Payment,
   type PaymentAttempt,
   type PaymentEnd,
-} from '../../../clickhouse/payments/payments.js'
+  type PaymentStep,
+  paymentSteps,
+} from '../../../clickhouse/payments/ledger.js'
 
 /** From the first use of a credential on, the time in which it gets its answer if it has none yet. */
 const RETRIES_FOR_MS = 10 * 60_000

@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { FastifyBaseLogger } from 'fastify'
 import { Challenge, Receipt } from 'mppx'
+import { parseUnits } from 'viem'
 import { PlumblineError } from '../../../process/errors.js'
 import { PaymentRefusedError } from '../../http/errors.js'
 import { createLedger } from './attempts.js'
@@ -8,7 +9,20 @@ import { createGatewayFinder, type Gateway } from './gateway.js'
 import { isOurs } from './proof.js'
 import { causeOf, type Refusal, RefusedPayment } from './refused-payment.js'
 import { createSettlement, type Settled } from './settlement.js'
-import type { Offer, PaymentTerms } from './terms.js'
+import { CURRENCY_DECIMALS, type Offer, type PaymentTerms } from './terms.js'
+
+/** The OpenAPI extension x-payment-info of an operation with a price, as MPP's discovery has it. Amounts in base units. */
+export const paymentInfo = (terms: PaymentTerms, price: string, description: string) => ({
+  offers: [
+    {
+      method: 'tempo',
+      intent: 'charge',
+      amount: parseUnits(price, CURRENCY_DECIMALS).toString(),
+      currency: terms.currency,
+      description,
+    },
+  ],
+})
 
 /** Nothing is ingested yet, so that it is not known on which chain to be paid. */
 class NoChainError extends PlumblineError {
@@ -37,7 +51,7 @@ export type Payments = {
   close: () => Promise<void>
 }
 
-export type PaymentsDeps = {
+type PaymentsDeps = {
   terms: PaymentTerms
   /** May insert payments. */
   records: ClickHouseClient

@@ -1,5 +1,5 @@
 import { parseUnits } from 'viem'
-import type { Payment, PaymentAttempt } from '../../../clickhouse/payments/payments.js'
+import type { Payment, PaymentAttempt } from '../../../clickhouse/payments/ledger.js'
 import { PlumblineError } from '../../../process/errors.js'
 import { PaymentInUseError, PaymentsAwayError } from '../../http/errors.js'
 import type { Ledger } from './attempts.js'

@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { FastifyBaseLogger } from 'fastify'
-import { newestBlock } from '../../../clickhouse/chain/newest-block.js'
-import { eventsAfter } from '../../../clickhouse/events/events-after.js'
-import type { LoggedEvent } from '../../../clickhouse/events/logged-event.js'
-import { newestEvent } from '../../../clickhouse/events/newest-event.js'
-import type { StoredSample } from '../../../clickhouse/peg/peg-price.js'
-import { samplesOfBlock } from '../../../clickhouse/peg/samples-of-block.js'
+import { newestBlock } from '../../../clickhouse/chain/blocks.js'
+import { eventsAfter, type LoggedEvent, newestEvent } from '../../../clickhouse/events/log.js'
+import type { StoredSample } from '../../../clickhouse/peg/price.js'
+import { samplesOfBlock } from '../../../clickhouse/peg/samples.js'
 
 /** Most events of one look; what is left comes with the next. */
 const PAGE = 500

@@ -1,5 +1,8 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { PublishedEvent } from '../../../clickhouse/events/types.js'
-import { pegPrice, type StoredSample, sampledAt } from '../../../clickhouse/peg/peg-price.js'
+import { pegPrice, type StoredSample, sampledAt } from '../../../clickhouse/peg/price.js'
+import { PlumblineError } from '../../../process/errors.js'
+import { sendProblem } from '../../http/problem.js'
 
 /** The name of the messages that have a stable's newest sample. */
 export const SAMPLE_TYPE = 'peg_sample'
@@ -20,7 +23,7 @@ export const readyMessage = (sequence: number, retryMs: number): string =>
   `retry: ${retryMs}\n${frame('ready', { sequence }, sequence)}`
 
 /** A whole stream for a client that cannot be served now: it comes back after this time. */
-export const notNowMessage = (retryMs: number): string => `: not now\nretry: ${retryMs}\n\n`
+const notNowMessage = (retryMs: number): string => `: not now\nretry: ${retryMs}\n\n`
 
 /** What clients ignore, and what keeps what lies between from thinking that the connection is dead. */
 export const HEARTBEAT = ': still here\n\n'
@@ -28,4 +31,25 @@ export const HEARTBEAT = ': still here\n\n'
 /** As the HTML standard has server-sent events; JSON has no line breaks of its own. */
 function frame(event: string, data: object, id?: number): string {
   return `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`
+}
+
+/** Clients that cannot be served now come back after this long, and not all at once. */
+const NOT_NOW_MS = { least: 5000, spread: 5000 }
+
+/** Whether the client reads streams of events, as those do that reconnect by themselves. */
+const readsEvents = ({ headers }: FastifyRequest): boolean => /\btext\/event-stream\b/i.test(headers.accept ?? '')
+
+/**
+ * The error handler of streams. A browser's EventSource ends for good after any error, and reconnects after the end of a
+ * stream: it is told of what passes by a stream that is over at once. Everybody else gets the problem document.
+ */
+export function refuseStream(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const passes = error instanceof PlumblineError && error.retryable
+  if (!passes || !readsEvents(request)) return sendProblem(error, request, reply)
+  request.log.info({ reason: error.message }, 'a stream is put off')
+  const retryMs = Math.round(NOT_NOW_MS.least + Math.random() * NOT_NOW_MS.spread)
+  return reply
+    .headers({ 'access-control-allow-origin': '*', 'cache-control': 'no-store, no-transform' })
+    .type('text/event-stream')
+    .send(notNowMessage(retryMs))
 }

@@ -1,6 +1,6 @@
 import { PlumblineError } from '../../../process/errors.js'
-import { type Caller, hasScope } from '../../callers/caller.js'
-import { networkOf } from '../../callers/limits/network-of.js'
+import { type Caller, hasScope } from '../../callers/auth.js'
+import { networkOf } from '../../callers/limits/address.js'
 import { TooManyStreamsError } from '../../http/errors.js'
 
 /** The process has as many streams open as it may have. */

@@ -1,16 +1,13 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
-import { paymentInfo } from '../../callers/payments/payment-info.js'
+import { paymentInfo } from '../../callers/payments/payments.js'
 import type { PaymentTerms } from '../../callers/payments/terms.js'
-import { withCommonResponses } from './common-responses.js'
+import { tidy, withCommonResponses, withHeaders, withNotModified } from './complete.js'
 import type { ApiDocument } from './document.js'
 import { recordedAnswers, withExamples } from './examples.js'
 import { DOCUMENT_HEAD } from './head.js'
-import { withHeaders } from './headers.js'
 import { llmsText } from './llms-text.js'
-import { withNotModified } from './not-modified.js'
-import { tidy } from './tidy.js'
 
 /** The documents change with a release only. */
 const CACHE_CONTROL = 'public, max-age=300'

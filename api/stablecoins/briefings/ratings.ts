@@ -1,4 +1,4 @@
-import { REFERENCE_STABLE } from '../../../clickhouse/peg/peg.js'
+import { REFERENCE_STABLE } from '../../../clickhouse/peg/price.js'
 
 /** How high a risk is rated; `unrated` where nothing was measured that it could be rated by. */
 export const RATINGS = ['low', 'medium', 'high', 'unrated'] as const

@@ -1,16 +1,41 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { feeManagerChanges } from '../../../clickhouse/fees/fee-manager-changes.js'
+import { decodeFunctionResult, encodeFunctionData, type Hex } from 'viem'
+import { Abis } from 'viem/tempo'
+import { feeManagerChanges } from '../../../clickhouse/fees/overview.js'
 import type { Stablecoin } from '../../../clickhouse/stablecoins/stablecoins.js'
-import { mintedSupply } from '../../../clickhouse/supply/minted-supply.js'
+import { mintedSupply } from '../../../clickhouse/supply/supply.js'
 import { FEE_MANAGER } from '../../chain/addresses.js'
-import type { BlockId } from '../../sources/multicall.js'
+import { RpcAnswerError } from '../../sources/answers.js'
+import { type BlockId, multicallsOf, runMulticalls } from '../../sources/multicall.js'
 import type { Rpc } from '../../sources/rpc.js'
 import { StateUnavailableError } from '../../sources/state-unavailable.js'
 import { compared, type Finding, notChecked } from '../finding.js'
-import { type Read, readAmounts } from './token-amounts.js'
+
+type Read = { functionName: 'totalSupply'; args: readonly [] } | { functionName: 'balanceOf'; args: readonly [Hex] }
+
+/** One number of each token at the end of a block, asked of the node: what it has issued, or what an account holds. */
+async function readAmounts(
+  rpc: Rpc,
+  tokens: readonly string[],
+  read: Read,
+  block: BlockId,
+): Promise<Map<string, bigint>> {
+  const callData = encodeFunctionData({ abi: Abis.tip20, ...read } as never)
+  const results = await rpc.persist(`read ${read.functionName}`, () =>
+    runMulticalls(rpc, multicallsOf(tokens.map((target) => ({ target, callData }))), block),
+  )
+  return new Map(
+    tokens.map((token, i) => {
+      const result = results[i]
+      if (!result?.success) throw new RpcAnswerError(`${read.functionName} of ${token} failed`)
+      const { functionName } = read
+      return [token, decodeFunctionResult({ abi: Abis.tip20, functionName, data: result.returnData }) as bigint]
+    }),
+  )
+}
 
 /** What is compared with the chain: in each range of blocks, everything after its first one, up to its last one. */
-export type ChainAmounts = {
+type ChainAmounts = {
   clickhouse: ClickHouseClient
   rpc: Rpc
   /** All that exist at the end of the last range. */

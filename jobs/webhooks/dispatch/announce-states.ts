@@ -1,7 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { type ComponentHealth, healthDriftEvent } from '../../../clickhouse/events/types.js'
-import { newestHealth } from '../../../clickhouse/jobs/newest-health.js'
-import type { Subscription } from '../../../clickhouse/webhooks/webhook-subscription.js'
+import { healthDriftEvent } from '../../../clickhouse/events/types.js'
+import type { ComponentHealth } from '../../../clickhouse/jobs/health.js'
+import { newestHealth } from '../../../clickhouse/jobs/runs.js'
+import type { Subscription } from '../../../clickhouse/webhooks/subscriptions.js'
 import { announce } from '../../detect/announce.js'
 
 /** The state of a subscription as a part of the service; null where an admin has turned it off, who knows. */

@@ -1,8 +1,8 @@
+import type { WebhookAttempt } from '../../../clickhouse/webhooks/attempts.js'
+import { webhookBody } from '../../../clickhouse/webhooks/body.js'
 import { nextAttemptAt } from '../../../clickhouse/webhooks/schedule.js'
 import { signatureHeader } from '../../../clickhouse/webhooks/signature.js'
-import type { WebhookAttempt } from '../../../clickhouse/webhooks/webhook-attempts.js'
-import { webhookBody } from '../../../clickhouse/webhooks/webhook-body.js'
-import type { Subscription } from '../../../clickhouse/webhooks/webhook-subscription.js'
+import type { Subscription } from '../../../clickhouse/webhooks/subscriptions.js'
 import { type Exchange, isSuccess, type Sender } from '../send/sender.js'
 import type { Pending } from './fair-queue.js'
 

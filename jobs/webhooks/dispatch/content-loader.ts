@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
-import { deliveryContents } from '../../../clickhouse/webhooks/delivery-contents.js'
+import { deliveryContents } from '../../../clickhouse/webhooks/deliveries.js'
 import type { FairQueue, Pending } from './fair-queue.js'
 
 type Options = {

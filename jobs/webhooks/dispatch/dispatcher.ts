@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Logger } from 'pino'
-import { failingSubscriptions } from '../../../clickhouse/webhooks/failing-subscriptions.js'
-import { newDeliveries } from '../../../clickhouse/webhooks/new-deliveries.js'
-import { newestFanOut } from '../../../clickhouse/webhooks/newest-fan-out.js'
+import {
+  failingSubscriptions,
+  insertWebhookAttempts,
+  type WebhookAttempt,
+} from '../../../clickhouse/webhooks/attempts.js'
+import { newDeliveries } from '../../../clickhouse/webhooks/deliveries.js'
+import { insertWebhookFanOut, newestFanOut, webhookNews } from '../../../clickhouse/webhooks/fan-outs.js'
 import { RETRY_DELAYS_SECONDS } from '../../../clickhouse/webhooks/schedule.js'
-import { insertWebhookAttempts, type WebhookAttempt } from '../../../clickhouse/webhooks/webhook-attempts.js'
-import { insertWebhookFanOut } from '../../../clickhouse/webhooks/webhook-fan-outs.js'
-import { webhookNews } from '../../../clickhouse/webhooks/webhook-news.js'
-import type { DisabledReason, Subscription } from '../../../clickhouse/webhooks/webhook-subscription.js'
+import type { DisabledReason, Subscription } from '../../../clickhouse/webhooks/subscriptions.js'
 import type { Sender } from '../send/sender.js'
 import { announceWebhookStates } from './announce-states.js'
 import { canceledAttempt, GONE, requestOf, sentAttempt } from './attempt.js'

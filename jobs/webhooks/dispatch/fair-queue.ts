@@ -1,6 +1,105 @@
-import type { WebhookContent } from '../../../clickhouse/webhooks/webhook-body.js'
-import { Fifo } from './fifo.js'
-import { Heap } from './heap.js'
+import type { WebhookContent } from '../../../clickhouse/webhooks/body.js'
+
+/** From how many taken items on their places are given back. */
+const COMPACT_AT = 1024
+
+/** First in, first out; each in constant time, which an array's shift is not. */
+class Fifo<Item> {
+  #items: (Item | undefined)[] = []
+  #head = 0
+
+  get length(): number {
+    return this.#items.length - this.#head
+  }
+
+  /** The item at a place from the front, from 0. */
+  at(place: number): Item | undefined {
+    return this.#items[this.#head + place]
+  }
+
+  push(item: Item): void {
+    this.#items.push(item)
+  }
+
+  shift(): Item | undefined {
+    const item = this.#items[this.#head]
+    if (item === undefined) return undefined
+    this.#items[this.#head++] = undefined
+    if (this.#head >= COMPACT_AT && this.#head * 2 >= this.#items.length) {
+      this.#items = this.#items.slice(this.#head)
+      this.#head = 0
+    }
+    return item
+  }
+
+  *[Symbol.iterator](): Generator<Item> {
+    for (let place = this.#head; place < this.#items.length; place++) yield this.#items[place] as Item
+  }
+}
+
+/** A binary heap: what has the smallest `keyOf` comes out first. Adding and taking cost the logarithm of its size. */
+export class Heap<Item> {
+  readonly #items: Item[] = []
+  readonly #keyOf: (item: Item) => number
+
+  constructor(keyOf: (item: Item) => number) {
+    this.#keyOf = keyOf
+  }
+
+  get size(): number {
+    return this.#items.length
+  }
+
+  /** What comes out next; undefined where there is nothing. */
+  get first(): Item | undefined {
+    return this.#items[0]
+  }
+
+  add(item: Item): void {
+    const items = this.#items
+    const key = this.#keyOf(item)
+    let place = items.push(item) - 1
+    while (place > 0) {
+      const above = (place - 1) >> 1
+      const parent = items[above] as Item
+      if (this.#keyOf(parent) <= key) break
+      items[place] = parent
+      place = above
+    }
+    items[place] = item
+  }
+
+  /** Takes the first out. */
+  take(): Item | undefined {
+    const items = this.#items
+    const first = items[0]
+    const last = items.pop()
+    if (last !== undefined && items.length > 0) this.#sink(last)
+    return first
+  }
+
+  *[Symbol.iterator](): Generator<Item> {
+    yield* this.#items
+  }
+
+  /** Puts an item where the first was, then lower until what is above it is not greater. */
+  #sink(item: Item): void {
+    const items = this.#items
+    const key = this.#keyOf(item)
+    let place = 0
+    for (;;) {
+      let below = 2 * place + 1
+      if (below >= items.length) break
+      const right = items[below + 1]
+      if (right !== undefined && this.#keyOf(right) < this.#keyOf(items[below] as Item)) below++
+      const child = items[below] as Item
+      if (this.#keyOf(child) >= key) break
+      items[place] = child
+      place = below
+    }
+    items[place] = item
+  }
+}
 
 /** A delivery that is not over. */
 export type Pending = {

@@ -1,10 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { eventsAfter } from '../../../clickhouse/events/events-after.js'
-import type { LoggedEvent } from '../../../clickhouse/events/logged-event.js'
-import { addDeliveries } from '../../../clickhouse/webhooks/add-deliveries.js'
-import type { NewDelivery } from '../../../clickhouse/webhooks/webhook-deliveries.js'
-import { type Subscription, wants } from '../../../clickhouse/webhooks/webhook-subscription.js'
-import { allWebhookSubscriptions } from '../../../clickhouse/webhooks/x-webhook-subscriptions.js'
+import { eventsAfter, type LoggedEvent } from '../../../clickhouse/events/log.js'
+import { addDeliveries, type NewDelivery } from '../../../clickhouse/webhooks/deliveries.js'
+import { allWebhookSubscriptions, type Subscription, wants } from '../../../clickhouse/webhooks/subscriptions.js'
 
 /** Events that are made into deliveries at once. */
 const MOST_AT_ONCE = 500

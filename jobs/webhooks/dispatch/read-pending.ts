@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { newestDelivery } from '../../../clickhouse/webhooks/newest-delivery.js'
-import { pendingDeliveries } from '../../../clickhouse/webhooks/pending-deliveries.js'
+import { pendingDeliveries } from '../../../clickhouse/webhooks/attempts.js'
+import { newestDelivery } from '../../../clickhouse/webhooks/deliveries.js'
 import type { Pending } from './fair-queue.js'
 
 /** Read at once, so that the answers of many do not fill the memory. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { WebhookAttempt } from '../../../clickhouse/webhooks/webhook-attempts.js'
+import type { WebhookAttempt } from '../../../clickhouse/webhooks/attempts.js'
 
 type Options = {
   /** Repeated with the same token where it failed; it must not add the same twice. */

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { connect } from '../../../clickhouse/store/client.js'
-import { targetRules } from '../../../clickhouse/webhooks/webhook-env.js'
+import { targetRules } from '../../../clickhouse/webhooks/targets.js'
 import type { JobsConfig } from '../../config.js'
 import { nameServers } from '../guard/checked-lookup.js'
 import { createSender } from '../send/sender.js'

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { type Subscription, sealedSecrets } from '../../../clickhouse/webhooks/webhook-subscription.js'
+import { type Subscription, sealedSecrets } from '../../../clickhouse/webhooks/subscriptions.js'
 import { open } from '../../../process/sealed-secret.js'
 
 /** The secrets of subscriptions in the clear, opened once for each; in memory only. */

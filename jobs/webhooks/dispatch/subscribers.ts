@@ -1,8 +1,11 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Logger } from 'pino'
-import { changeSubscription } from '../../../clickhouse/webhooks/change-subscription.js'
-import type { DisabledReason, Subscription } from '../../../clickhouse/webhooks/webhook-subscription.js'
-import { allWebhookSubscriptions } from '../../../clickhouse/webhooks/x-webhook-subscriptions.js'
+import {
+  allWebhookSubscriptions,
+  changeSubscription,
+  type DisabledReason,
+  type Subscription,
+} from '../../../clickhouse/webhooks/subscriptions.js'
 import type { LineMode } from './fair-queue.js'
 import { SigningKeys } from './signing-keys.js'
 

@@ -1,6 +1,6 @@
 import { Resolver } from 'node:dns/promises'
 import { isIPv6, type LookupFunction } from 'node:net'
-import { addressProblem, literalAddresses, type TargetRules } from '../../../clickhouse/webhooks/webhook-target.js'
+import { addressProblem, literalAddresses, type TargetRules } from '../../../clickhouse/webhooks/targets.js'
 
 /** The addresses of a name, in the order of their use; none where it has none. Rejects where this cannot be found out. */
 export type Resolve = (name: string) => Promise<string[]>

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { styleText } from 'node:util'
 import { z } from 'zod'
 import { signatureProblem } from '../../../clickhouse/webhooks/signature.js'
-import { excerptOf } from '../send/response-excerpt.js'
+import { excerptOf } from '../send/exchange.js'
 
 const LONGEST_BODY = 1024 * 1024
 

@@ -1,6 +1,45 @@
-import type { Dispatcher } from 'undici'
-import { exchangeError } from './exchange-error.js'
-import { excerptOf } from './response-excerpt.js'
+import { type Dispatcher, errors } from 'undici'
+import { TargetError } from '../guard/checked-lookup.js'
+
+/** By code of the error. Messages are not passed on: they may quote addresses, or what the receiver sent. */
+const WORDS: Record<string, string> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection lost',
+  EPIPE: 'connection lost',
+  UND_ERR_SOCKET: 'connection lost',
+  ETIMEDOUT: 'timeout',
+  UND_ERR_CONNECT_TIMEOUT: 'timeout',
+  EHOSTUNREACH: 'host unreachable',
+  ENETUNREACH: 'network unreachable',
+  EADDRNOTAVAIL: 'network unreachable',
+  UND_ERR_HEADERS_OVERFLOW: 'invalid response',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'invalid response',
+}
+
+/** Why an exchange failed, in one of few texts that hold nothing of the request or the response. */
+function exchangeError(error: unknown): string {
+  if (error instanceof TargetError) return error.message
+  // Some of these have no code.
+  if (error instanceof errors.HTTPParserError) return 'invalid response'
+  const code = (error as { code?: unknown } | null)?.code
+  if (typeof code !== 'string') return 'failed'
+  return WORDS[code] ?? code
+}
+
+const EXCERPT_BYTES = 1024
+
+/**
+ * The first bytes of a body as text that can be shown anywhere: at most 1 KiB of UTF-8. Control characters, also those that
+ * turn the direction of writing, become spaces; what is no UTF-8 becomes question marks.
+ */
+export function excerptOf(body: Buffer): string {
+  // As a stream: a character that the limit cuts in two is left out.
+  const text = new TextDecoder().decode(body.subarray(0, EXCERPT_BYTES), { stream: body.length > EXCERPT_BYTES })
+  return text
+    .replaceAll('\ufffd', '?')
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]/gu, ' ')
+    .trim()
+}
 
 /** What came of a request. */
 export type Outcome = {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { Agent } from 'undici'
-import { type TargetRules, urlProblem } from '../../../clickhouse/webhooks/webhook-target.js'
+import { type TargetRules, urlProblem } from '../../../clickhouse/webhooks/targets.js'
 import { checkedLookup, type Resolve } from '../guard/checked-lookup.js'
 import { exchange, type Outcome } from './exchange.js'
 

@@ -1,4 +1,4 @@
-import type { ClickHouseEnv } from '../../../clickhouse/store/env.js'
+import type { ClickHouseEnv } from '../../../clickhouse/store/client.js'
 import type { IngestProcess } from '../ingest.js'
 import { SECRETS_KEY } from '../webhook-subscriptions.js'
 import { startJobs } from './process.js'

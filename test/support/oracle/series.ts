@@ -1,7 +1,7 @@
-import type { PegSample } from '../../../clickhouse/peg/peg-samples.js'
-import type { RiskSnapshot } from '../../../clickhouse/risk/risk-snapshots.js'
-import type { StateRead } from '../../../clickhouse/stablecoins/state-reads.js'
-import type { SupplyEvent } from '../../../clickhouse/supply/supply-events.js'
+import type { PegSample } from '../../../clickhouse/peg/samples.js'
+import type { RiskSnapshot } from '../../../clickhouse/risk/snapshots.js'
+import type { StateRead } from '../../../clickhouse/stablecoins/states.js'
+import type { SupplyEvent } from '../../../clickhouse/supply/supply.js'
 
 /** Starts of the buckets in [from, to) that hold the first block or a later one and end before the newest. */
 export function bucketStarts(seconds: number, from: number, to: number, blocks: readonly number[]): number[] {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { BadParameterError } from '../../../process/bad-parameter.js'
+import { BadParameterError } from '../../../process/errors.js'
 import { isoSeconds, parseAsOf } from '../../../process/instants.js'
 
 const now = new Date('2026-07-15T10:20:30.400Z')

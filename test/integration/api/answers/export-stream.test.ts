@@ -5,9 +5,8 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import type { FastifyInstance } from 'fastify'
 import { expect, vi } from 'vitest'
 import { z } from 'zod'
-import { sendExport } from '../../../../api/answers/send-export.js'
-import { defineExport } from '../../../../clickhouse/store/define-export.js'
-import type { ExportFormat } from '../../../../clickhouse/store/export-formats.js'
+import { sendExport } from '../../../../api/answers/export.js'
+import { defineExport, type ExportFormat } from '../../../../clickhouse/store/export.js'
 import { test } from '../../../support/app.js'
 
 const PATIENCE = { timeout: 60_000, interval: 100 }

@@ -1,8 +1,9 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
-import { insertCommittedBatch, insertPlannedBatch } from '../../../../clickhouse/chain/ingest-batches.js'
-import { insertDoneRollback, insertPlannedRollback } from '../../../../clickhouse/chain/ingest-rollbacks.js'
-import { FAMILIES } from '../../../../clickhouse/facts/facts.js'
+import { insertCommittedBatch, insertPlannedBatch } from '../../../../clickhouse/chain/batches.js'
+import { FAMILIES } from '../../../../clickhouse/chain/families.js'
+import { insertDoneRollback, insertPlannedRollback } from '../../../../clickhouse/chain/rollbacks.js'
+
 import { snapshotRisk } from '../../../../jobs/snapshot/risk.js'
 import { cachedApp } from '../../../support/cached-app.js'
 import { addBlocks, addFacts, pegSamples, stableAddress, stablecoin, stateRead } from '../../../support/rows.js'

@@ -1,8 +1,8 @@
 import { serializerCompiler as zodSerializerCompiler } from 'fastify-type-provider-zod'
 import { afterAll, beforeAll, expect, vi } from 'vitest'
-import { insertFlowAnomalies } from '../../../../clickhouse/flows/flow-anomalies.js'
-import { insertJobRun } from '../../../../clickhouse/jobs/job-runs.js'
-import { addDeliveries } from '../../../../clickhouse/webhooks/add-deliveries.js'
+import { insertFlowAnomalies } from '../../../../clickhouse/flows/anomalies.js'
+import { insertJobRun } from '../../../../clickhouse/jobs/runs.js'
+import { addDeliveries } from '../../../../clickhouse/webhooks/deliveries.js'
 import { detectPegEvents } from '../../../../jobs/detect/peg-events.js'
 import { snapshotReserves } from '../../../../jobs/snapshot/reserves.js'
 import { snapshotRisk } from '../../../../jobs/snapshot/risk.js'
@@ -23,7 +23,7 @@ const { compared } = vi.hoisted(() => ({ compared: [] as { url: string; ours: st
 
 // Every answer is serialized twice: as it is sent, and by zod, which checks it against its schema on the way.
 vi.mock('../../../api/serializer.js', async (original) => {
-  const { serializerCompiler } = await original<typeof import('../../../../api/http/serializer.js')>()
+  const { serializerCompiler } = await original<typeof import('../../../../api/http/compilers.js')>()
   const both: typeof serializerCompiler = (route) => {
     const serialize = serializerCompiler(route)
     const byZod = zodSerializerCompiler(route) as (value: unknown) => string

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
-import { insertChainIdentity } from '../../../../clickhouse/chain/chain-identity.js'
-import { REFERENCE_STABLE } from '../../../../clickhouse/peg/peg.js'
+import { insertChainIdentity } from '../../../../clickhouse/chain/identity.js'
+import { REFERENCE_STABLE } from '../../../../clickhouse/peg/price.js'
 import { SUBSCRIPTION_KEY, test } from '../../../support/app.js'
 import { addFacts, pegSamples, stableAddress, stablecoin, stateRead, type Tick } from '../../../support/rows.js'
 import { AnalysisSpec } from '../../../support/spec/analysis.js'

@@ -3,7 +3,7 @@ import { createClient, decodeFunctionResult, encodeFunctionData, http, numberToH
 import { Abis, Addresses } from 'viem/tempo'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { buildApp } from '../../../../api/app.js'
-import { allStablecoins } from '../../../../clickhouse/stablecoins/all-stablecoins.js'
+import { allStablecoins } from '../../../../clickhouse/stablecoins/stablecoins.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { stillChain, type TestChain } from '../../../support/chain.js'
 import { ingestAll } from '../../../support/ingest.js'

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { insertDoneRollback, insertPlannedRollback } from '../../../../clickhouse/chain/ingest-rollbacks.js'
-import { insertRiskSnapshots, type RiskSnapshot } from '../../../../clickhouse/risk/risk-snapshots.js'
+import { insertDoneRollback, insertPlannedRollback } from '../../../../clickhouse/chain/rollbacks.js'
+import { insertRiskSnapshots, type RiskSnapshot } from '../../../../clickhouse/risk/snapshots.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { test } from '../../../support/app.js'
 import { bucketStarts, riskBucket } from '../../../support/oracle/series.js'

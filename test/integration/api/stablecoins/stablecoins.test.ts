@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { REFERENCE_STABLE } from '../../../../clickhouse/peg/peg.js'
+import { REFERENCE_STABLE } from '../../../../clickhouse/peg/price.js'
 import { test } from '../../../support/app.js'
 import { account, addRows, roleChange } from '../../../support/economy-rows.js'
 import {

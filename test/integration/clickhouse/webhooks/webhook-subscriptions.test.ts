@@ -1,12 +1,13 @@
 import { expect } from 'vitest'
-import { changeSubscription, isAdded } from '../../../../clickhouse/webhooks/change-subscription.js'
-import { insertWebhookSubscription } from '../../../../clickhouse/webhooks/webhook-subscriptions.js'
 import {
   allWebhookSubscriptions,
+  changeSubscription,
+  insertWebhookSubscription,
+  isAdded,
   listedWebhookSubscriptions,
   webhookSubscription as newestVersion,
   webhookSubscriptionVersion,
-} from '../../../../clickhouse/webhooks/x-webhook-subscriptions.js'
+} from '../../../../clickhouse/webhooks/subscriptions.js'
 import { test } from '../../../support/services.js'
 import { addWebhookSubscription, webhookSubscription } from '../../../support/webhook-subscriptions.js'
 

@@ -1,9 +1,10 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { newestBatch } from '../../../../clickhouse/chain/batches.js'
 import { coverage } from '../../../../clickhouse/chain/covered-ranges.js'
-import { declaredGaps } from '../../../../clickhouse/chain/declared-gaps.js'
-import { newestBatch } from '../../../../clickhouse/chain/newest-batch.js'
-import { FAMILIES } from '../../../../clickhouse/facts/facts.js'
+import { FAMILIES } from '../../../../clickhouse/chain/families.js'
+import { declaredGaps } from '../../../../clickhouse/chain/gaps.js'
+
 import { backfillAll, startBackfill } from '../../../support/backfill.js'
 import { stillChain, type TestChain } from '../../../support/chain.js'
 import { clickhouseRelay } from '../../../support/clickhouse-relay.js'

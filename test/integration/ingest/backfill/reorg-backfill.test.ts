@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect } from 'vitest'
-import { newestRollback } from '../../../../clickhouse/chain/newest-rollback.js'
+import { newestRollback } from '../../../../clickhouse/chain/rollbacks.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { startBackfill } from '../../../support/backfill.js'
 import { stillChain, type TestChain } from '../../../support/chain.js'

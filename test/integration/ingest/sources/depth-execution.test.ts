@@ -1,7 +1,7 @@
 import { type Address, parseEventLogs } from 'viem'
 import { Abis, Addresses } from 'viem/tempo'
 import { expect } from 'vitest'
-import { readDepths } from '../../../../ingest/sources/depths.js'
+import { readDepths } from '../../../../ingest/sources/quotes.js'
 import { accounts } from '../../../../local/chain/accounts.js'
 import { call } from '../../../../local/chain/calls.js'
 import { test } from '../../../support/bare-chain.js'

@@ -1,7 +1,7 @@
 import { encodeAbiParameters, encodeFunctionData, type Hex, numberToHex, pad, toEventSelector } from 'viem'
 import { Abis } from 'viem/tempo'
 import { afterAll, beforeAll, expect } from 'vitest'
-import { flowEdges } from '../../../../clickhouse/flows/flow-edges.js'
+import { flowEdges } from '../../../../clickhouse/flows/flows.js'
 import { accounts } from '../../../../local/chain/accounts.js'
 import { call, role } from '../../../../local/chain/calls.js'
 import { createRpc } from '../../../../local/chain/rpc.js'

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
 import { insertFacts } from '../../../../clickhouse/facts/facts.js'
-import { removeFacts } from '../../../../clickhouse/facts/remove-facts.js'
+import { removeFacts } from '../../../../clickhouse/facts/replace.js'
 import type { Flow } from '../../../../clickhouse/flows/flows.js'
 import { settleViews } from '../../../../clickhouse/rebuild/settle-views.js'
 import { randomFor } from '../../../../local/chain/random.js'

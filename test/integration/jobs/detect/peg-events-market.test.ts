@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { buildApp } from '../../../../api/app.js'
-import { allStablecoins } from '../../../../clickhouse/stablecoins/all-stablecoins.js'
+import { allStablecoins } from '../../../../clickhouse/stablecoins/stablecoins.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { stillChain, type TestChain } from '../../../support/chain.js'
 import { ingestAll } from '../../../support/ingest.js'

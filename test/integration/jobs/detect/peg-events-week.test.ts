@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { pegExcursions } from '../../../../clickhouse/peg/peg-excursions.js'
+import { pegExcursions } from '../../../../clickhouse/peg/break-detection.js'
 import { planMarket } from '../../../../local/chain/plan.js'
 import { pegSamples, type Tick } from '../../../support/rows.js'
 import { test } from '../../../support/services.js'

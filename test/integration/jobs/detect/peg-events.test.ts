@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import pRetry from 'p-retry'
 import { expect } from 'vitest'
-import { removeFacts } from '../../../../clickhouse/facts/remove-facts.js'
+import { removeFacts } from '../../../../clickhouse/facts/replace.js'
 import { settleViews } from '../../../../clickhouse/rebuild/settle-views.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { test as base } from '../../../support/app.js'

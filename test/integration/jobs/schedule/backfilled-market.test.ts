@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
-import type { Family } from '../../../../clickhouse/facts/facts.js'
+import type { Family } from '../../../../clickhouse/chain/families.js'
+
 import type { Flow } from '../../../../clickhouse/flows/flows.js'
 import { test as base } from '../../../support/app.js'
 import { storedEvents, toldBreaks } from '../../../support/events.js'

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { pino } from 'pino'
 import { expect } from 'vitest'
-import { jobHorizon } from '../../../../clickhouse/jobs/job-horizon.js'
+import { jobHorizon } from '../../../../clickhouse/jobs/runs.js'
 import { accountForBackfills } from '../../../../jobs/schedule/account-for-backfills.js'
 import { addBatch, addRollback, planBatch } from '../../../support/ledger.js'
 import { HOUR, MINUTES, ran } from '../../../support/ran-slots.js'

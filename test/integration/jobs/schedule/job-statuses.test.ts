@@ -1,6 +1,5 @@
 import { expect } from 'vitest'
-import { insertJobRun, type JobRun } from '../../../../clickhouse/jobs/job-runs.js'
-import { jobStatuses } from '../../../../clickhouse/jobs/job-statuses.js'
+import { insertJobRun, type JobRun, jobStatuses } from '../../../../clickhouse/jobs/runs.js'
 import { addBlocks } from '../../../support/rows.js'
 import { test } from '../../../support/services.js'
 

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
-import { jobHorizon } from '../../../../clickhouse/jobs/job-horizon.js'
 import type { SlotJob } from '../../../../clickhouse/jobs/periods.js'
+import { jobHorizon } from '../../../../clickhouse/jobs/runs.js'
 import type { Slot } from '../../../../jobs/schedule/slot.js'
 import { addRollback, planRollback } from '../../../support/ledger.js'
 import { HOUR, MINUTES, ran } from '../../../support/ran-slots.js'

@@ -1,7 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
-import { addDeliveries } from '../../../../clickhouse/webhooks/add-deliveries.js'
-import { insertWebhookDeliveries } from '../../../../clickhouse/webhooks/webhook-deliveries.js'
+import { addDeliveries, insertWebhookDeliveries } from '../../../../clickhouse/webhooks/deliveries.js'
 import { test } from '../../../support/services.js'
 import { madeUpDelivery } from '../../../support/webhooks.js'
 

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { expect } from 'vitest'
 import { buildApp } from '../../../../api/app.js'
-import { changeSubscription } from '../../../../clickhouse/webhooks/change-subscription.js'
+import { changeSubscription } from '../../../../clickhouse/webhooks/subscriptions.js'
 import { type Network, parseNetwork } from '../../../../process/ip-networks.js'
 import { ADMIN_KEY, WEBHOOK_TERMS } from '../../../support/app.js'
 import { addEvents, madeUpEvent } from '../../../support/events.js'

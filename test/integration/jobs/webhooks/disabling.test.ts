@@ -1,8 +1,10 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
-import { addDeliveries } from '../../../../clickhouse/webhooks/add-deliveries.js'
-import { changeSubscription } from '../../../../clickhouse/webhooks/change-subscription.js'
-import { webhookSubscription as subscriptionOf } from '../../../../clickhouse/webhooks/x-webhook-subscriptions.js'
+import { addDeliveries } from '../../../../clickhouse/webhooks/deliveries.js'
+import {
+  changeSubscription,
+  webhookSubscription as subscriptionOf,
+} from '../../../../clickhouse/webhooks/subscriptions.js'
 import { storedEvents } from '../../../support/events.js'
 import { startReceiver } from '../../../support/receiver.js'
 import { test } from '../../../support/services.js'

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { addDeliveries } from '../../../../clickhouse/webhooks/add-deliveries.js'
+import { addDeliveries } from '../../../../clickhouse/webhooks/deliveries.js'
 import { MAX_ATTEMPTS } from '../../../../clickhouse/webhooks/schedule.js'
 import { addEvents, madeUpEvent } from '../../../support/events.js'
 import { type Answer, faultyAnswer, isSigned, startReceiver } from '../../../support/receiver.js'

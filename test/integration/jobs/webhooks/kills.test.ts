@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
-import { addDeliveries } from '../../../../clickhouse/webhooks/add-deliveries.js'
+import { addDeliveries } from '../../../../clickhouse/webhooks/deliveries.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { until } from '../../../support/jobs/process.js'
 import { startWebhooks } from '../../../support/jobs/webhook-processes.js'

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import ipaddr from 'ipaddr.js'
 import { expect, test } from 'vitest'
-import { addressProblem } from '../../../../clickhouse/webhooks/webhook-target.js'
+import { addressProblem } from '../../../../clickhouse/webhooks/targets.js'
 import { randomFor } from '../../../../local/chain/random.js'
 
 /** Ranges with a purpose of their own, at whose ends a mistake would be. */

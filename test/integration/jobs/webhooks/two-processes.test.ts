@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { addDeliveries } from '../../../../clickhouse/webhooks/add-deliveries.js'
+import { addDeliveries } from '../../../../clickhouse/webhooks/deliveries.js'
 import { until } from '../../../support/jobs/process.js'
 import { startWebhooks } from '../../../support/jobs/webhook-processes.js'
 import { startReceiver } from '../../../support/receiver.js'

@@ -1,8 +1,7 @@
 import { type FastifyBaseLogger, fastify } from 'fastify'
 import { pino } from 'pino'
 import { test as base, expect } from 'vitest'
-import { auth } from '../../../../api/callers/auth.js'
-import { hasScope } from '../../../../api/callers/caller.js'
+import { auth, hasScope } from '../../../../api/callers/auth.js'
 import { sendProblem } from '../../../../api/http/problem.js'
 import { withKeys } from '../../../support/known-keys.js'
 

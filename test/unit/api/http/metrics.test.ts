@@ -5,8 +5,13 @@ import { type FastifyBaseLogger, fastify } from 'fastify'
 import { pino } from 'pino'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { UrlTooLongError } from '../../../../api/http/errors.js'
-import { createMetrics } from '../../../../api/http/metrics.js'
-import { countRequests, type MetricsAccess, metricsRoute, showMetrics } from '../../../../api/http/plugin-metrics.js'
+import {
+  countRequests,
+  createMetrics,
+  type MetricsAccess,
+  metricsRoute,
+  showMetrics,
+} from '../../../../api/http/metrics.js'
 import { sendProblem } from '../../../../api/http/problem.js'
 
 const TOKEN = 'a-token-of-the-tests-that-is-long-enough'

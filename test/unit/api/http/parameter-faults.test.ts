@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { test as base, expect } from 'vitest'
 import { z } from 'zod'
 import { buildApp } from '../../../../api/app.js'
-import { detailOf } from '../../../../api/http/parameter-faults.js'
+import { detailOf } from '../../../../api/http/validation.js'
 import { connect } from '../../../../clickhouse/store/client.js'
 import { ADMIN_KEY } from '../../../support/app.js'
 

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { traceContext, traceparentOf } from '../../../../api/http/trace-context.js'
+import { traceContext, traceparentOf } from '../../../../api/http/request-log.js'
 
 const ID = '0f8fad5b-d9cb-469f-a165-70867728950e'
 // The example of the recommendation.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { missingBlocks } from '../../../../clickhouse/chain/missing-blocks.js'
+import { missingBlocks } from '../../../../clickhouse/chain/gaps.js'
 import { randomFor } from '../../../../local/chain/random.js'
 
 test('what is missing is what a count block by block finds', () => {

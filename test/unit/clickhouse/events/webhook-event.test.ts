@@ -6,7 +6,7 @@ import {
   publishedEvent,
   retractedPegBreak,
 } from '../../../../clickhouse/events/types.js'
-import { publishedAnomaly } from '../../../../clickhouse/flows/flow-anomaly.js'
+import { publishedAnomaly } from '../../../../clickhouse/flows/anomalies.js'
 
 const START = 1_760_000_040
 const at = (seconds: number): string => new Date((START + seconds) * 1000).toISOString().replace('.000', '')

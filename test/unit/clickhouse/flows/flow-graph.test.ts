@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type FlowEdge, flowGraph, usd } from '../../../../clickhouse/flows/flow-graph.js'
+import { type FlowEdge, flowGraph, usd } from '../../../../clickhouse/flows/flows.js'
 
 const edge = (from: string, to: string, volume_micros: string): FlowEdge => ({
   from,

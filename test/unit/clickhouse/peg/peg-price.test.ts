@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { pegCoverage } from '../../../../clickhouse/peg/coverage.js'
-import { pegPrice, type StoredSample } from '../../../../clickhouse/peg/peg-price.js'
+import { pegPrice, type StoredSample } from '../../../../clickhouse/peg/price.js'
 
 const sample: StoredSample = {
   block_number: 12,

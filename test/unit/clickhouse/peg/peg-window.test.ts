@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { addSums, type PegSums, windowFigures } from '../../../../clickhouse/peg/peg-window.js'
+import { addSums, type PegSums, windowFigures } from '../../../../clickhouse/peg/windows.js'
 
 /** The sums of quoted samples with these deviations. */
 const sums = (...deviations: number[]): PegSums => ({

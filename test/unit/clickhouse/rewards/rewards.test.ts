@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { effectiveApyPct, rewardsEndedAt } from '../../../../clickhouse/rewards/formula-rewards.js'
+import { effectiveApyPct, rewardsEndedAt } from '../../../../clickhouse/rewards/rewards.js'
 
 test('the yield is that of a year of such weeks', () => {
   // 500 tokens in a week on 400,000: 0.125 % a week, 52.142857 weeks a year.

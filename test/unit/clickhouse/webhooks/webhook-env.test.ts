@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { targetRules, WEBHOOK_SITE_URL, webhookEnv } from '../../../../clickhouse/webhooks/webhook-env.js'
-import { urlProblem } from '../../../../clickhouse/webhooks/webhook-target.js'
+import { targetRules, urlProblem, WEBHOOK_SITE_URL, webhookEnv } from '../../../../clickhouse/webhooks/targets.js'
 import { parseEnv } from '../../../../process/environment.js'
 
 const rulesOf = (env: Record<string, string>) => targetRules(parseEnv(z.object(webhookEnv), env))

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { EventShape } from '../../../../api/events/shapes.js'
 import { EVENT_TYPES } from '../../../../clickhouse/events/types.js'
-import { exampleData } from '../../../../clickhouse/webhooks/webhook-example.js'
+import { exampleData } from '../../../../clickhouse/webhooks/body.js'
 
 test('what is made up for a test has exactly the fields of its type', () => {
   const now = new Date('2026-09-01T12:07:30.789Z')

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { EventType } from '../../../../clickhouse/events/types.js'
-import { sealedSecrets, wants } from '../../../../clickhouse/webhooks/webhook-subscription.js'
+import { sealedSecrets, wants } from '../../../../clickhouse/webhooks/subscriptions.js'
 
 const [A, B, C] = ['0xa', '0xb', '0xc'] as const
 const started = { type: 'peg_break.started', stables: [A] }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addressProblem, literalAddresses, urlProblem } from '../../../../clickhouse/webhooks/webhook-target.js'
+import { addressProblem, literalAddresses, urlProblem } from '../../../../clickhouse/webhooks/targets.js'
 import { type Network, parseNetwork } from '../../../../process/ip-networks.js'
 
 const PUBLIC_ONLY = { networks: [], ports: [80, 443] }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { mergeFacts } from '../../../../clickhouse/facts/facts.js'
-import { monthlyParts } from '../../../../ingest/sinks/monthly-parts.js'
+import { monthlyParts } from '../../../../ingest/sinks/write-batch.js'
 import { flow, stateRead } from '../../../support/rows.js'
 
 const at = (iso: string): number => Date.parse(iso) / 1000

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { allOf } from '../../../../ingest/sources/all-of.js'
+import { allOf } from '../../../../ingest/sources/multicall.js'
 
 test('a repeat runs only what has failed, and the results keep their order', async () => {
   const runs = [0, 0, 0]

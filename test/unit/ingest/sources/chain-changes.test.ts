@@ -4,7 +4,7 @@ import { RpcAnswerError } from '../../../../ingest/sources/answers.js'
 import { ChainChangedError, persistAt } from '../../../../ingest/sources/chain-changed.js'
 import { followHead } from '../../../../ingest/sources/heads.js'
 import type { Rpc } from '../../../../ingest/sources/rpc.js'
-import { linked } from '../../../../ingest/stages/linked.js'
+import { linked } from '../../../../ingest/stages/flows.js'
 
 const hash = (name: string) => `0x${name.padStart(64, '0')}`
 const header = (number: number, name: string) => ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { logsBloom } from '../../../../ingest/sources/logs-bloom.js'
+import { logsBloom } from '../../../../ingest/sources/logs.js'
 
 test('no logs fill no bit', () => {
   expect(logsBloom([])).toBe(`0x${'0'.repeat(512)}`)

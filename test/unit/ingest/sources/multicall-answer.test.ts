@@ -1,6 +1,6 @@
 import { decodeFunctionResult, encodeFunctionResult, type Hex, multicall3Abi } from 'viem'
 import { expect, test } from 'vitest'
-import { type CallResult, decodeResults } from '../../../../ingest/sources/multicall-answer.js'
+import { type CallResult, decodeResults } from '../../../../ingest/sources/multicall.js'
 import { randomFor } from '../../../../local/chain/random.js'
 
 const encoded = (result: CallResult[]): Hex =>

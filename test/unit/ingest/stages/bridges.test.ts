@@ -7,7 +7,7 @@ import { decodeLog } from '../../../../ingest/chain/events.js'
 import { createIssuers, type IssuerChange } from '../../../../ingest/knowledge/issuers.js'
 import type { RawLog } from '../../../../ingest/sources/answers.js'
 import { bridgeMovements } from '../../../../ingest/stages/bridges.js'
-import { roleEvents } from '../../../../ingest/stages/role-events.js'
+import { roleEvents } from '../../../../ingest/stages/roles.js'
 import { encodedLog } from '../../../support/logs.js'
 
 const A = `0x20c0${'0'.repeat(34)}0a`

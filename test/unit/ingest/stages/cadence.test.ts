@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isDepthDue, isStateDue } from '../../../../ingest/stages/cadence.js'
+import { isDepthDue, isStateDue } from '../../../../ingest/stages/states.js'
 
 const NOON = Date.UTC(2026, 10, 21, 12) / 1000
 

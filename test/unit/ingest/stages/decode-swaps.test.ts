@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { STABLECOIN_DEX as DEX } from '../../../../ingest/chain/addresses.js'
 import type { ChainEvent } from '../../../../ingest/chain/event-types.js'
 import type { OrderTerms } from '../../../../ingest/knowledge/orders.js'
-import { decodeSwaps, SwapDecodeError } from '../../../../ingest/stages/decode-swaps.js'
+import { decodeSwaps, SwapDecodeError } from '../../../../ingest/stages/swaps.js'
 
 const PATH = '0x20c0000000000000000000000000000000000000'
 const A = '0x20c000000000000000000000000000000000000a'

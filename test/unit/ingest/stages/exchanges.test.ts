@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { FEE_MANAGER, RECEIVE_POLICY_GUARD, STABLECOIN_DEX } from '../../../../ingest/chain/addresses.js'
 import type { RawLog } from '../../../../ingest/sources/answers.js'
-import type { Swap } from '../../../../ingest/stages/decode-swaps.js'
 import { exchangesOf } from '../../../../ingest/stages/exchanges.js'
-import { movementsOf } from '../../../../ingest/stages/movements.js'
+import { movementsOf } from '../../../../ingest/stages/flows.js'
+import type { Swap } from '../../../../ingest/stages/swaps.js'
 import { encodedLog } from '../../../support/logs.js'
 
 const [A, B, C] = ['0a', '0b', '0c'].map((end) => `0x20c0${'0'.repeat(34)}${end}`) as [string, string, string]

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { FEE_MANAGER } from '../../../../ingest/chain/addresses.js'
 import { decodeLog } from '../../../../ingest/chain/events.js'
-import { feesPaid } from '../../../../ingest/stages/fees-paid.js'
+import { feesPaid } from '../../../../ingest/stages/fees.js'
 import { encodedLog } from '../../../support/logs.js'
 
 const STABLE = `0x20c0${'0a'.repeat(18)}`

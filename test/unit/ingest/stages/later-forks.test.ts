@@ -2,9 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { RECEIVE_POLICY_GUARD, TIP403_REGISTRY } from '../../../../ingest/chain/addresses.js'
 import { decodeLog } from '../../../../ingest/chain/events.js'
 import type { RawLog } from '../../../../ingest/sources/answers.js'
-import { heldTransfers } from '../../../../ingest/stages/held-transfers.js'
-import { policyEvents } from '../../../../ingest/stages/policy-events.js'
-import { logoUpdates } from '../../../../ingest/stages/token-updates.js'
+import { logoUpdates, policyEvents } from '../../../../ingest/stages/token-administration.js'
+import { heldTransfers } from '../../../../ingest/stages/transfers.js'
 import { encodedLog } from '../../../support/logs.js'
 
 const STABLE = `0x20c0${'0a'.repeat(18)}`

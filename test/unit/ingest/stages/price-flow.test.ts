@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Swap } from '../../../../ingest/stages/decode-swaps.js'
-import { movementsOf } from '../../../../ingest/stages/movements.js'
-import { type Movement, priceFlow } from '../../../../ingest/stages/price-flow.js'
+import { type Movement, movementsOf, priceFlow } from '../../../../ingest/stages/flows.js'
+import type { Swap } from '../../../../ingest/stages/swaps.js'
 
 const USD = '0x20c0000000000000000000000000000000000000'
 const A = '0x20c000000000000000000000000000000000000a'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { REFERENCE_STABLE } from '../../../../clickhouse/peg/peg.js'
+import { REFERENCE_STABLE } from '../../../../clickhouse/peg/price.js'
 import { samplePeg } from '../../../../ingest/stages/sample-peg.js'
 
 const stable = (address: string, currency = 'USD', block_number = 0) => ({

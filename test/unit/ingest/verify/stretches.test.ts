@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { CoveredRange } from '../../../../clickhouse/chain/covered-ranges.js'
-import { FAMILIES } from '../../../../clickhouse/facts/facts.js'
+import { FAMILIES } from '../../../../clickhouse/chain/families.js'
+
 import { hasBlocks, rangesOf, stretchesOf } from '../../../../ingest/verify/stretches.js'
 
 const [A, B] = ['0xa', '0xb'] as const

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import type { LeaseValidity } from '../../../../jobs/lease/validity.js'
+import type { LeaseValidity } from '../../../../jobs/lease/term.js'
 import { withLease } from '../../../../jobs/lease/with-lease.js'
 
 /** So long that a busy machine renews it in time. */

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { addDeliveries } from '../../../../../clickhouse/webhooks/add-deliveries.js'
-import { insertWebhookFanOut } from '../../../../../clickhouse/webhooks/webhook-fan-outs.js'
+import { addDeliveries } from '../../../../../clickhouse/webhooks/deliveries.js'
+import { insertWebhookFanOut } from '../../../../../clickhouse/webhooks/fan-outs.js'
 import { test } from '../../../../support/app.js'
 import { addAttempts, attempt } from '../../../../support/webhook-deliveries.js'
 import { addWebhookSubscription } from '../../../../support/webhook-subscriptions.js'

@@ -2,11 +2,11 @@ import { pino } from 'pino'
 import { describe, expect } from 'vitest'
 import { buildApp } from '../../../../../api/app.js'
 import { EVENT_TYPES } from '../../../../../clickhouse/events/types.js'
-import { changeSubscription } from '../../../../../clickhouse/webhooks/change-subscription.js'
 import {
+  changeSubscription,
   webhookSubscription,
   webhookSubscriptionVersion,
-} from '../../../../../clickhouse/webhooks/x-webhook-subscriptions.js'
+} from '../../../../../clickhouse/webhooks/subscriptions.js'
 import { open, seal } from '../../../../../process/sealed-secret.js'
 import { ADMIN_KEY, SUBSCRIPTION_KEY, test, WEBHOOK_TERMS } from '../../../../support/app.js'
 import { addEvents, madeUpEvent } from '../../../../support/events.js'

@@ -1,6 +1,6 @@
 import { Credential, Receipt } from 'mppx'
 import { describe, expect, onTestFinished } from 'vitest'
-import type { ClickHouseEnv } from '../../../../../clickhouse/store/env.js'
+import type { ClickHouseEnv } from '../../../../../clickhouse/store/client.js'
 import { accounts } from '../../../../../local/chain/accounts.js'
 import { type ApiProcess, apiProcess } from '../../../../support/api-process.js'
 import {

@@ -1,7 +1,7 @@
 import { Challenge, Credential } from 'mppx'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, vi } from 'vitest'
-import { REFERENCE_STABLE } from '../../../../../clickhouse/peg/peg.js'
+import { REFERENCE_STABLE } from '../../../../../clickhouse/peg/price.js'
 import { accounts } from '../../../../../local/chain/accounts.js'
 import {
   balanceOf,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { digestOf, etagOf, matchingEtag } from '../../../../../api/answers/cache/etag.js'
+import { digestOf, etagOf, matchingEtag } from '../../../../../api/answers/cache/answer.js'
 
 const digest = digestOf(Buffer.from('{"price":1}'))
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { isFinal, type Known } from '../../../../../api/answers/cache/finality.js'
-import { freshnessOf } from '../../../../../api/answers/cache/freshness.js'
-import { CACHE_POLICIES } from '../../../../../api/answers/cache/policies.js'
+import { CACHE_POLICIES, freshnessOf } from '../../../../../api/answers/cache/policies.js'
 
 const DAY = 86_400
 /** Thirty days of history that began in the middle of the chain, of a stable that was sampled from the tenth day on. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { versionOf } from '../../../../../api/answers/cache/version-of.js'
+import { versionOf } from '../../../../../api/answers/cache/plugin.js'
 
 test('an answer that is shared is of the same formulas and the same shape', () => {
   const shape = () => ({ 200: z.object({ price: z.number() }) })

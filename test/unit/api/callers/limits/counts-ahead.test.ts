@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { createCountsAhead } from '../../../../../api/callers/limits/counts-ahead.js'
+import { createCountsAhead } from '../../../../../api/callers/limits/counts.js'
 
 const LIMIT = 320
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { networkOf } from '../../../../../api/callers/limits/network-of.js'
+import { networkOf } from '../../../../../api/callers/limits/address.js'
 
 test.for([
   ['192.0.2.7', '192.0.2.7'],

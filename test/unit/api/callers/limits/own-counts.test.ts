@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createOwnCounts } from '../../../../../api/callers/limits/own-counts.js'
+import { createOwnCounts } from '../../../../../api/callers/limits/counts.js'
 
 test('a window begins with the first request of an asker and ends after its time, whatever others do', () => {
   let now = 1000

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { paymentTermsOf } from '../../../../../api/callers/payments/env.js'
 import { ApiConfig } from '../../../../../api/config.js'
-import { REFERENCE_STABLE } from '../../../../../clickhouse/peg/peg.js'
+import { REFERENCE_STABLE } from '../../../../../clickhouse/peg/price.js'
 import { parseEnv } from '../../../../../process/environment.js'
 
 const RECIPIENT = `0x${'Ab'.repeat(20)}`

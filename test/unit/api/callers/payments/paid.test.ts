@@ -6,10 +6,11 @@ import { test as base, expect } from 'vitest'
 import { z } from 'zod'
 import { auth } from '../../../../../api/callers/auth.js'
 import { paid } from '../../../../../api/callers/payments/plugin.js'
+import { validatorCompiler } from '../../../../../api/http/compilers.js'
 import { NotFoundError } from '../../../../../api/http/errors.js'
 import { sendProblem } from '../../../../../api/http/problem.js'
-import { validatorCompiler } from '../../../../../api/http/validator.js'
-import { REFERENCE_STABLE } from '../../../../../clickhouse/peg/peg.js'
+
+import { REFERENCE_STABLE } from '../../../../../clickhouse/peg/price.js'
 import { withKeys } from '../../../../support/known-keys.js'
 
 const [ONE, TWO] = ['1'.repeat(32), `${'2'.repeat(40)}+/=`] as const

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createGateway } from '../../../../../api/callers/payments/gateway.js'
 import { readProof } from '../../../../../api/callers/payments/proof.js'
 import type { PaymentTerms } from '../../../../../api/callers/payments/terms.js'
-import { REFERENCE_STABLE } from '../../../../../clickhouse/peg/peg.js'
+import { REFERENCE_STABLE } from '../../../../../clickhouse/peg/price.js'
 
 const CHAIN_ID = 4217
 const HASH = `0x${'Ab'.repeat(32)}`

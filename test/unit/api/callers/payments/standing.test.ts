@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { standingAfter } from '../../../../../api/callers/payments/attempts.js'
 import { scopeOf } from '../../../../../api/callers/payments/terms.js'
-import type { PaymentStep } from '../../../../../clickhouse/payments/payment-steps.js'
+import type { PaymentStep } from '../../../../../clickhouse/payments/ledger.js'
 
 const own = { challenge_id: 'c', credential_digest: 'd' }
 const MINUTE = 60_000

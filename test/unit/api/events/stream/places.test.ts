@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Caller } from '../../../../../api/callers/caller.js'
+import type { Caller } from '../../../../../api/callers/auth.js'
 import { createStreamPlaces } from '../../../../../api/events/stream/places.js'
 
 const FREE: Caller = { tier: 'free' }

@@ -1,8 +1,8 @@
 import { tokens } from 'viem/tokens'
 import { expect, test } from 'vitest'
 import written from '../../../../../api/briefings/4217.json' with { type: 'json' }
-import { curatedBriefings } from '../../../../../api/stablecoins/briefings/curated-briefings.js'
-import { REFERENCE_STABLE } from '../../../../../clickhouse/peg/peg.js'
+import { curatedBriefings } from '../../../../../api/stablecoins/briefings/briefings.js'
+import { REFERENCE_STABLE } from '../../../../../clickhouse/peg/price.js'
 
 const [good] = written
 

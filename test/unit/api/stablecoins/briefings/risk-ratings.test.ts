@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { rateCentralization, ratePeg, ratePolicy, tokens } from '../../../../../api/stablecoins/briefings/ratings.js'
-import { REFERENCE_STABLE } from '../../../../../clickhouse/peg/peg.js'
+import { REFERENCE_STABLE } from '../../../../../clickhouse/peg/price.js'
 
 const STABLE = `0x20c1${'0'.repeat(36)}`
 const CALM = {

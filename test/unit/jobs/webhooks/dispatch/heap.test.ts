@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Heap } from '../../../../../jobs/webhooks/dispatch/heap.js'
+import { Heap } from '../../../../../jobs/webhooks/dispatch/fair-queue.js'
 
 test('a heap gives back what was added, the smallest first, also when both are mixed', () => {
   fc.assert(

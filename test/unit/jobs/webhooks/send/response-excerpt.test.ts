@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { excerptOf } from '../../../../../jobs/webhooks/send/response-excerpt.js'
+import { excerptOf } from '../../../../../jobs/webhooks/send/exchange.js'
 
 test('text is kept as it is', () => {
   expect(excerptOf(Buffer.from(' {"ok":true, "name":"Bücher 数 😀"}\n'))).toBe('{"ok":true, "name":"Bücher 数 😀"}')

@@ -1,0 +1,193 @@
+import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
+import { z } from 'zod'
+import { listedWebhookSubscriptions, WebhookPosition } from '../../../clickhouse/webhooks/subscriptions.js'
+import { subscriptionHealth } from '../../../clickhouse/webhooks/totals.js'
+import { open } from '../../../process/sealed-secret.js'
+import { CursorQuery, LimitQuery, NextCursor, page } from '../../answers/cursor.js'
+import { querySignal } from '../../answers/query-signal.js'
+import { problemResponses } from '../../http/problem.js'
+import { IDEMPOTENCY_KEY, RepeatableHeaders, repeatable } from './request-key.js'
+import {
+  ChangedSubscription,
+  HealthShape,
+  NewSubscription,
+  published,
+  SubscriptionShape,
+  SubscriptionWithSecret,
+} from './subscription-shapes.js'
+import {
+  createSubscription,
+  deleteSubscription,
+  disableSubscription,
+  enableSubscription,
+  requireSubscription,
+  rotateSecret,
+  updateSubscription,
+} from './subscriptions.js'
+import { ADMIN, ofAdmin, required, SubscriptionParams, type WebhookTerms } from './terms.js'
+
+/** Makes, lists, changes and deletes subscriptions to webhooks. */
+export const adminWebhooksRoutes =
+  (terms: WebhookTerms | null): FastifyPluginAsyncZod =>
+  async (app) => {
+    const create = {
+      ...ofAdmin,
+      operationId: 'createWebhook',
+      summary: 'Subscribe a URL to events, and get the secret that they are signed with',
+      description:
+        'Events that are recorded from now on are sent to it. The secret is told in this answer alone: keep it, or replace it ' +
+        'by rotation.',
+      headers: RepeatableHeaders,
+      body: NewSubscription,
+      response: { 201: SubscriptionWithSecret, ...problemResponses(400, 401, 403, 409, 413, 415, 422, 503) },
+    }
+    app.post('/webhooks', { schema: create, config: ADMIN }, async (request, reply) => {
+      const { secretsKey } = required(terms)
+      const own = repeatable(['webhooks'], request.headers[IDEMPOTENCY_KEY], request.body)
+      const subscription = await createSubscription(app, required(terms), request.body, own)
+      const { id } = subscription
+      request.log.info({ webhook: id }, 'a webhook subscription was made')
+      const secret = open(secretsKey, id, subscription.secret)
+      return reply.code(201).send({ ...published(subscription, app.now()), secret })
+    })
+
+    const list = {
+      ...ofAdmin,
+      operationId: 'listWebhooks',
+      summary: 'All subscriptions to webhooks, newest first, without their secrets',
+      description: 'Those that are disabled too, but not those that are deleted.',
+      querystring: z.strictObject({ limit: LimitQuery, cursor: CursorQuery(WebhookPosition) }),
+      response: {
+        200: z.object({
+          webhooks: z.array(SubscriptionShape).meta({ description: 'The newest first' }),
+          next_cursor: NextCursor,
+        }),
+        ...problemResponses(400, 401, 403, 503),
+      },
+    }
+    app.get('/webhooks', { schema: list, config: ADMIN }, async (request) => {
+      const { limit, cursor: after } = request.query
+      const options = { signal: querySignal(request) }
+      const found = await listedWebhookSubscriptions(app.clickhouse, { limit: limit + 1, after }, options)
+      const { rows, next_cursor } = page(found, limit, ({ created_at, id }) => [created_at.getTime(), id])
+      return { webhooks: rows.map((row) => published(row, app.now())), next_cursor }
+    })
+
+    const show = {
+      ...ofAdmin,
+      operationId: 'getWebhook',
+      summary: 'A subscription, and how it does',
+      description: 'Also of a deleted one, whose deliveries can still be listed.',
+      params: SubscriptionParams,
+      response: {
+        200: SubscriptionShape.extend({ health: HealthShape.meta({ description: 'How it does' }) }),
+        ...problemResponses(400, 401, 403, 404, 503),
+      },
+    }
+    app.get('/webhooks/:id', { schema: show, config: ADMIN }, async (request) => {
+      const { id } = request.params
+      const now = app.now()
+      const subscription = await requireSubscription(app, id)
+      const asked = { subscription_id: id, changed_at: subscription.changed_at, now }
+      const [health] = await subscriptionHealth(app.clickhouse, asked, { signal: querySignal(request) })
+      if (health === undefined) throw new Error('the health of a subscription is one row')
+      const { last_success_at, failing_since, ...counts } = health
+      return {
+        ...published(subscription, now),
+        health: {
+          last_success_at: last_success_at?.toISOString() ?? null,
+          failing_since: failing_since?.toISOString() ?? null,
+          ...counts,
+        },
+      }
+    })
+
+    const update = {
+      ...ofAdmin,
+      operationId: 'updateWebhook',
+      summary: 'Change the label, URL, events or stables of a subscription',
+      description: 'What is left out stays as it is. Deliveries that are still to be tried go to the new URL.',
+      params: SubscriptionParams,
+      body: ChangedSubscription,
+      response: { 200: SubscriptionShape, ...problemResponses(400, 401, 403, 404, 413, 415, 503) },
+    }
+    app.patch('/webhooks/:id', { schema: update, config: ADMIN }, async (request) => {
+      const { id } = request.params
+      const subscription = await updateSubscription(app, required(terms), id, request.body)
+      request.log.info({ webhook: id, version: subscription.version }, 'a webhook subscription was changed')
+      return published(subscription, app.now())
+    })
+
+    const remove = {
+      ...ofAdmin,
+      operationId: 'deleteWebhook',
+      summary: 'Delete a subscription, to which nothing more is sent',
+      description:
+        'Deliveries that were still to be tried are canceled. They can still be listed. To delete it again changes nothing.',
+      params: SubscriptionParams,
+      response: { 200: SubscriptionShape, ...problemResponses(400, 401, 403, 404, 503) },
+    }
+    app.delete('/webhooks/:id', { schema: remove, config: ADMIN }, async (request) => {
+      const { id } = request.params
+      const subscription = await deleteSubscription(app, id)
+      request.log.info({ webhook: id }, 'a webhook subscription was deleted')
+      return published(subscription, app.now())
+    })
+  }
+
+/** Switches subscriptions to webhooks off and on, and replaces their secrets. */
+export const adminWebhookSwitchesRoutes =
+  (terms: WebhookTerms | null): FastifyPluginAsyncZod =>
+  async (app) => {
+    const disable = {
+      ...ofAdmin,
+      operationId: 'disableWebhook',
+      summary: 'Send nothing to a subscription until it is enabled again',
+      description:
+        'Deliveries that were still to be tried are canceled when they fall due, and events that are recorded meanwhile are not ' +
+        'sent later, except by a replay. To disable it again changes nothing.',
+      params: SubscriptionParams,
+      response: { 200: SubscriptionShape, ...problemResponses(400, 401, 403, 404, 503) },
+    }
+    app.post('/webhooks/:id/disable', { schema: disable, config: ADMIN }, async (request) => {
+      const { id } = request.params
+      const subscription = await disableSubscription(app, id)
+      request.log.info({ webhook: id }, 'a webhook subscription was disabled')
+      return published(subscription, app.now())
+    })
+
+    const enable = {
+      ...ofAdmin,
+      operationId: 'enableWebhook',
+      summary: 'Send events to a subscription again, those that are recorded from now on',
+      description: 'What was missed can be sent by a replay. To enable it again changes nothing.',
+      params: SubscriptionParams,
+      response: { 200: SubscriptionShape, ...problemResponses(400, 401, 403, 404, 503) },
+    }
+    app.post('/webhooks/:id/enable', { schema: enable, config: ADMIN }, async (request) => {
+      const { id } = request.params
+      const subscription = await enableSubscription(app, id)
+      request.log.info({ webhook: id }, 'a webhook subscription was enabled')
+      return published(subscription, app.now())
+    })
+
+    const rotate = {
+      ...ofAdmin,
+      operationId: 'rotateWebhookSecret',
+      summary: 'Replace the secret of a subscription, which is told in this answer alone',
+      description:
+        'For 24 hours deliveries carry a signature by each of the two newest secrets, so that receivers can change over. ' +
+        'Rotating again in that time ends the older of them at once.',
+      headers: RepeatableHeaders,
+      params: SubscriptionParams,
+      response: { 200: SubscriptionWithSecret, ...problemResponses(400, 401, 403, 404, 503) },
+    }
+    app.post('/webhooks/:id/rotate-secret', { schema: rotate, config: ADMIN }, async (request) => {
+      const { id } = request.params
+      const { secretsKey } = required(terms)
+      const own = repeatable(['rotate-secret', id], request.headers[IDEMPOTENCY_KEY])
+      const subscription = await rotateSecret(app, required(terms), id, own)
+      request.log.info({ webhook: id }, 'the secret of a webhook subscription was rotated')
+      return { ...published(subscription, app.now()), secret: open(secretsKey, id, subscription.secret) }
+    })
+  }

@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod, RouteOptions } from 'fastify'
+import { LRUCache } from 'lru-cache'
+import { z } from 'zod'
+import { METHODOLOGY_VERSION } from '../../../process/methodology.js'
+import { AS_OF_HEADER, readAsOf } from '../as-of.js'
+import { Answer, type Variant } from './answer.js'
+import { createAnswerCache, type Outcome } from './answer-cache.js'
+import { preferredCoding } from './encodings.js'
+import { createReadFinished } from './finality.js'
+import { type CachePolicy, freshnessOf } from './policies.js'
+import { rememberHead, sendAnswer } from './send-answer.js'
+import { type Found, sharedAnswers } from './shared-answers.js'
+
+/**
+ * Changes with what a body depends on besides its request and the data: the version of the formulas, and the shape that
+ * `responses` give to a 200. So no answer of another version of this service is taken for one of this.
+ */
+export function versionOf(methodology: string, responses: unknown): string {
+  const shape = (responses as Record<string, unknown> | undefined)?.['200']
+  const text = shape instanceof z.ZodType ? JSON.stringify(z.toJSONSchema(shape, { io: 'input' })) : ''
+  return createHash('sha256').update(`${methodology} ${text}`).digest('base64url').slice(0, 8)
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** How old answers may be; without it they are made for each request. Not for answers that depend on who asks. */
+    cache?: CachePolicy
+  }
+  interface FastifyRequest {
+    /** Ends the queries of an answer that is computed for more than this one request; null where it is for this one. */
+    sharedSignal: AbortSignal | null
+  }
+  interface FastifyInstance {
+    /** How many requests to routes with a cache policy were answered how, since the start. */
+    cacheCounts: Record<Outcome['how'], number>
+    /** What is in memory for a URL, in the coding that is asked for; null where it has to be made, or renewed. */
+    answerNow: (url: string, acceptEncoding: string | undefined) => AnswerNow | null
+  }
+}
+
+/** An answer that is in memory, of the route with this pattern. */
+type AnswerNow = Found & { variant: Variant; route: string }
+
+export type CacheOptions = {
+  /** Memory for answers, in bytes; 0: none are kept. */
+  maxBytes: number
+  /** A clock that only goes forward; the process's own where left out. */
+  nowMs?: (() => number) | undefined
+}
+
+/** URLs are remembered up to this many characters. */
+const REMEMBERED_URLS = 2_000_000
+/** `24h` is another instant each second. */
+const RELATIVE = /^\d{1,6}[mhd]$/
+
+type Asked = { params?: { address?: string }; query: { as_of?: string } }
+
+/**
+ * Gives the answers of routes with a `cache` policy from memory, with ETag and 304, in the coding that the client
+ * prefers. Whoever asks for what is remembered is answered as soon as all hooks of the application have let them
+ * through. Processes of one `database` share answers through Redis. To be called before the routes are added, after whatever else has to see every request.
+ */
+export function cache(
+  app: FastifyInstance,
+  { maxBytes, nowMs = () => performance.now() }: CacheOptions,
+  database: string,
+): void {
+  const shared = app.redis && sharedAnswers(app.redis, `plumbline:${database}`)
+  const answers = maxBytes > 0 ? createAnswerCache({ maxBytes, shared, nowMs }) : null
+  const readFinished = createReadFinished(app.clickhouse)
+  const keys = new LRUCache<string, { key: string; route: string }>({
+    maxSize: REMEMBERED_URLS,
+    sizeCalculation: ({ key }, url) => key.length + url.length,
+  })
+  const counts = { hit: 0, miss: 0, stale: 0 }
+  app.decorate('cacheCounts', counts)
+  app.decorateRequest('sharedSignal', null)
+
+  function answerNow(url: string, acceptEncoding: string | undefined): AnswerNow | null {
+    const known = keys.get(url)
+    const found = known && answers?.fresh(known.key)
+    if (!found) return null
+    const { answer, ageMs } = found
+    const variant = answer.made(preferredCoding(acceptEncoding))
+    return variant ? { answer, ageMs, variant, route: known.route } : null
+  }
+  app.decorate('answerNow', answerNow)
+
+  /** Answers at once what is in memory in the right coding. */
+  function answerFromMemory(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+    const found = answerNow(request.raw.url as string, request.headers['accept-encoding'])
+    if (found) {
+      counts.hit += 1
+      sendAnswer(request, reply, { ...found, how: 'hit' }, found.variant)
+      rememberHead(found.variant, reply)
+    } else done()
+  }
+
+  const cached = (route: RouteOptions, policy: CachePolicy, handler: RouteHandlerMethod): RouteHandlerMethod => {
+    const version = versionOf(METHODOLOGY_VERSION, route.schema?.response)
+    return async function answer(this: FastifyInstance, request, reply) {
+      const { params, query } = request as Asked
+      const isRelative = query.as_of !== undefined && RELATIVE.test(query.as_of)
+      const serialize = reply.getSerializationFunction('200') as (payload: unknown) => string
+      const asOf = readAsOf(app, query)
+      const compute = async (signal: AbortSignal | null): Promise<Answer> => {
+        request.sharedSignal = signal
+        // Before the answer: what is final now was final all the while that it is computed.
+        const finished = isRelative ? 'moving' : await readFinished(policy, { asOf, stable: params?.address })
+        const payload = await handler.call(this, request, reply)
+        // Not reply.serialize, which goes by the status: a 304 may have been sent before.
+        const body = Buffer.from(serialize(payload))
+        const echo = reply.getHeader(AS_OF_HEADER)
+        const isOpen = finished === 'final' && policy.isOpen?.(payload as Record<string, unknown>)
+        return new Answer(body, typeof echo === 'string' ? echo : null, freshnessOf(policy, isOpen ? 'past' : finished))
+      }
+      if (!answers) {
+        const made = await compute(null)
+        return sendAnswer(request, reply, { answer: made, ageMs: 0, how: 'miss' }, await made.variant('identity'))
+      }
+      const at = asOf && asOf.getTime() / 1000
+      const key = `${version}:${route.url}:${JSON.stringify([params, { ...query, as_of: at }, isRelative])}`
+      const outcome = await answers.get(key, compute, request.signal)
+      counts[outcome.how] += 1
+      if (!isRelative) keys.set(request.raw.url as string, { key, route: route.url })
+      const coding = preferredCoding(request.headers['accept-encoding'])
+      return sendAnswer(request, reply, outcome, await outcome.answer.variant(coding))
+    }
+  }
+
+  app.addHook('onRoute', (route) => {
+    const { cache: policy, price } = route.config ?? {}
+    if (policy === undefined) return
+    if (price !== undefined) throw new Error(`${route.url}: what is paid for is not for the next who asks`)
+    route.handler = cached(route, policy, route.handler)
+    route.onRequest = [...[route.onRequest ?? []].flat(), answerFromMemory]
+  })
+}

@@ -1,0 +1,106 @@
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { EXPORT_FORMATS, type ExportFormat, type ExportOptions } from '../../clickhouse/store/export.js'
+import { PlumblineError } from '../../process/errors.js'
+import { querySignal } from './query-signal.js'
+
+/** Exports that may run at once: each holds a connection to ClickHouse for as long as its client reads. */
+const SLOTS = 4
+
+/** Too many exports are being read. */
+class ExportsBusyError extends PlumblineError {
+  constructor() {
+    super(`${SLOTS} exports are being read already`, { retryable: true })
+  }
+}
+
+export type ExportSlots = {
+  /** Takes a slot; the function gives it back, once. Throws a retryable error when there is none. */
+  take: () => () => void
+}
+
+/** Keeps slow readers of exports from taking the connections that all other answers need. */
+export function createExportSlots(): ExportSlots {
+  let free = SLOTS
+  return {
+    take: () => {
+      if (free === 0) throw new ExportsBusyError()
+      free -= 1
+      let isTaken = true
+      return () => {
+        if (isTaken) free += 1
+        isTaken = false
+      }
+    },
+  }
+}
+
+/** Whoever has not read an export by then does not read it. */
+const EXPORT_TIMEOUT_MS = 15 * 60_000
+
+const NEXT_CURSOR_HEADER = 'x-next-cursor'
+
+type Answer = {
+  format: ExportFormat
+  /** Without its extension. */
+  filename: string
+  /** What stands beside the rows in the format json. */
+  head: Record<string, unknown>
+  /** The key after which the next page begins; null at the end. */
+  next: unknown
+  rows: (options: ExportOptions) => Promise<Readable>
+}
+
+/** For a route's `response`: a page of rows, in any format. */
+export function exportResponse<Head extends z.ZodRawShape, Row extends z.ZodType>(head: Head, row: Row) {
+  const page = z.object({
+    ...head,
+    data: z.array(row).meta({ description: 'The rows, oldest first' }),
+    next_cursor: z.string().nullable().meta({ description: 'The `cursor` of the next page; null at the end' }),
+  })
+  const text = { schema: z.string() }
+  const binary = { schema: z.string().meta({ format: 'binary' }) }
+  return {
+    description: `The rows, oldest first. Where there are more, the header ${NEXT_CURSOR_HEADER} has the cursor.`,
+    content: {
+      'application/json': { schema: page },
+      'application/x-ndjson': text,
+      'text/csv': text,
+      [EXPORT_FORMATS.parquet.mediaType]: binary,
+      [EXPORT_FORMATS.arrow.mediaType]: binary,
+    },
+  }
+}
+
+/** The rows, which are a JSON array, as the field `data` of an object. */
+async function* envelope(rows: Readable, head: Record<string, unknown>, next_cursor: string | null) {
+  yield `${JSON.stringify({ ...head, next_cursor }).slice(0, -1)},"data":`
+  yield* rows
+  yield '}'
+}
+
+/**
+ * Answers with rows as the engine writes them, as fast as the client reads and no faster. Fails like any other route
+ * until the first bytes are there; afterwards the connection ends before the answer does. The query ends with the
+ * connection.
+ */
+export async function sendExport(
+  app: FastifyInstance,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { format, filename, head, next, rows }: Answer,
+): Promise<FastifyReply> {
+  const release = app.exportSlots.take()
+  const signal = querySignal(request, EXPORT_TIMEOUT_MS)
+  const stream = await rows({ format, signal }).catch((error) => {
+    release()
+    throw error
+  })
+  stream.once('close', release)
+  const next_cursor = next === null ? null : Buffer.from(JSON.stringify(next)).toString('base64url')
+  const { mediaType, extension } = EXPORT_FORMATS[format]
+  if (next_cursor !== null) reply.header(NEXT_CURSOR_HEADER, next_cursor)
+  if (format !== 'json') reply.header('content-disposition', `attachment; filename="${filename}.${extension}"`)
+  return reply.type(mediaType).send(format === 'json' ? Readable.from(envelope(stream, head, next_cursor)) : stream)
+}

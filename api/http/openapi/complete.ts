@@ -1,0 +1,164 @@
+import { STATUS_CODES } from 'node:http'
+import { PROBLEM_TYPE } from '../problem.js'
+import { type ApiDocument, type ApiOperation, type ApiResponse, operationsOf } from './document.js'
+import type { RecordedAnswers } from './examples.js'
+
+/** Every object in a document, however deep. */
+function* objectsIn(value: unknown): Generator<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) return
+  yield value as Record<string, unknown>
+  for (const child of Object.values(value)) yield* objectsIn(child)
+}
+
+/** Takes out what a format says already, and bounds that every number in JSON has. */
+function tidySchema(schema: Record<string, unknown>): void {
+  if (schema.type === 'string' && schema.format !== undefined && schema.format !== 'binary') delete schema.pattern
+  if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
+  if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
+}
+
+/** The first example of a parameter is what a form is filled with, which is no help where it may be left out. */
+function tidyParameter(parameter: Record<string, unknown>): void {
+  const { required, examples, schema } = parameter
+  if (required || typeof examples !== 'object' || examples === null) return
+  parameter.schema = { ...(schema as object), examples: Object.values(examples).map(({ value }) => value) }
+  delete parameter.examples
+}
+
+/** Leaves out of a document what the tools that make it put in, and no reader needs. */
+export function tidy(document: ApiDocument): ApiDocument {
+  for (const value of objectsIn(document.paths)) {
+    if (typeof value.in === 'string' && 'schema' in value) tidyParameter(value)
+    if (value.description === 'Default Response') value.description = 'OK'
+  }
+  for (const value of objectsIn([document.paths, document.components])) tidySchema(value)
+  // The type provider defines each named schema twice, as input and as output.
+  const text = JSON.stringify(document)
+  const { schemas } = document.components
+  for (const name in schemas) if (!text.includes(`"#/components/schemas/${name}"`)) delete schemas[name]
+  return document
+}
+
+const DESCRIPTION = 'The answer is the one whose `ETag` the request has in `If-None-Match`; it has no body'
+
+/** Says of the operations of these names that they answer 304 to who has the answer already. */
+export function withNotModified(document: ApiDocument, operationIds: ReadonlySet<string>): ApiDocument {
+  const responses = { ...document.components.responses, NotModified: { description: DESCRIPTION } }
+  document.components.responses = responses
+  for (const { operation } of operationsOf(document))
+    if (operationIds.has(operation.operationId))
+      operation.responses['304'] = { $ref: '#/components/responses/NotModified' }
+  return document
+}
+
+/** What any route can answer and is worth naming: a key that is none, and too many requests. */
+const NAMED = { 401: 'InvalidKey', 429: 'TooManyRequests' } as const
+
+/** What a route with a price answers while another request has the same payment. */
+const IN_USE = { 409: 'PaymentInUse' } as const
+
+/** What any route can answer besides, to requests that hardly anybody makes. */
+const OTHERS = 'OtherProblem'
+
+const reference = (name: string): ApiResponse => ({ $ref: `#/components/responses/${name}` })
+
+/**
+ * Says for every operation what any route can answer, with one definition for all, and with the recorded answers as
+ * examples. A status that an operation describes itself stays as it is.
+ */
+export function withCommonResponses(document: ApiDocument, problems: RecordedAnswers[string] = {}): ApiDocument {
+  const schema = { $ref: '#/components/schemas/Problem' }
+  const recorded = (statuses: string[]) =>
+    Object.fromEntries(
+      statuses.map((status) => [
+        STATUS_CODES[status]?.toLowerCase().replaceAll(' ', '-') ?? status,
+        { value: problems[status]?.[PROBLEM_TYPE] },
+      ]),
+    )
+  const response = (description: string, statuses: string[]): ApiResponse => ({
+    description,
+    content: { [PROBLEM_TYPE]: { schema, examples: recorded(statuses.filter((status) => problems[status])) } },
+  })
+  const others = Object.keys(problems).filter((status) => !(status in NAMED))
+  document.components.responses = {
+    ...Object.fromEntries(
+      Object.entries({ ...NAMED, ...IN_USE }).map(([status, name]) => [
+        name,
+        response(STATUS_CODES[status] as string, [status]),
+      ]),
+    ),
+    [OTHERS]: response('Any other problem', others),
+  }
+  for (const { operation } of operationsOf(document)) {
+    const own = '402' in operation.responses ? { ...NAMED, ...IN_USE } : NAMED
+    for (const [status, name] of Object.entries(own)) operation.responses[status] ??= reference(name)
+    operation.responses.default ??= reference(OTHERS)
+  }
+  return document
+}
+
+type Header = { name: string; description: string; schema: { type: 'string' | 'integer' } }
+
+const AS_OF: Header = {
+  name: 'X-Service-As-Of',
+  description: 'The requested point in time; not in live answers',
+  schema: { type: 'string' },
+}
+const METHODOLOGY: Header = {
+  name: 'X-Methodology-Version',
+  description: 'Version of the formulas that the figures follow',
+  schema: { type: 'string' },
+}
+const NEXT_CURSOR: Header = {
+  name: 'X-Next-Cursor',
+  description: 'The `cursor` of the next page, in every format; not at the end',
+  schema: { type: 'string' },
+}
+const ETAG: Header = {
+  name: 'ETag',
+  description: 'Of this very answer, for `If-None-Match`',
+  schema: { type: 'string' },
+}
+const RETRY_AFTER: Header = {
+  name: 'Retry-After',
+  description: 'Seconds after which to try again',
+  schema: { type: 'integer' },
+}
+
+const hasParameter = ({ parameters = [] }: ApiOperation, name: string): boolean =>
+  parameters.some((parameter) => parameter.name === name)
+
+/** The header fields that an answer of an operation has, besides those of HTTP itself. */
+function headersOf(path: string, operation: ApiOperation, status: string): Header[] {
+  if (status === '503') return [RETRY_AFTER]
+  if (status !== '200' || !path.startsWith('/api/v1/')) return []
+  return [
+    METHODOLOGY,
+    ...('304' in operation.responses ? [ETAG] : []),
+    ...(hasParameter(operation, 'as_of') ? [AS_OF] : []),
+    ...(hasParameter(operation, 'format') ? [NEXT_CURSOR] : []),
+  ]
+}
+
+const referencesTo = (headers: Header[]) =>
+  Object.fromEntries(headers.map(({ name }) => [name, { $ref: `#/components/headers/${name}` }]))
+
+/** Says for every answer which header fields tell something, each defined once. */
+export function withHeaders(document: ApiDocument): ApiDocument {
+  document.components.headers = Object.fromEntries(
+    [AS_OF, METHODOLOGY, ETAG, NEXT_CURSOR, RETRY_AFTER].map(({ name, ...header }) => [name, header]),
+  )
+  const common = { TooManyRequests: [RETRY_AFTER], NotModified: [ETAG] }
+  for (const [name, headers] of Object.entries(common)) {
+    const response = document.components.responses?.[name]
+    if (response && !('$ref' in response)) response.headers = referencesTo(headers)
+  }
+  for (const { path, operation } of operationsOf(document)) {
+    for (const [status, response] of Object.entries(operation.responses)) {
+      const headers = headersOf(path, operation, status)
+      if ('$ref' in response || headers.length === 0) continue
+      response.headers = referencesTo(headers)
+    }
+  }
+  return document
+}

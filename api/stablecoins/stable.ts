@@ -1,0 +1,65 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
+import { Address } from '../../clickhouse/store/values.js'
+import { NotFoundError } from '../http/errors.js'
+
+/** The addresses that are known to be tracked stables. */
+export type KnownStables = {
+  /** Whether an address, in lower case, is one. Reads the list again for one that it does not know. */
+  has: (address: string) => Promise<boolean>
+}
+
+/** A list older than this is read again. */
+const MAX_AGE_MS = 60_000
+/** Addresses that are no stables cannot make the list be read more often than this. */
+const MIN_AGE_MS = 1000
+
+/**
+ * Remembers what `read` returns, so that a request about a known stable needs no look-up. `nowMs` is a clock that
+ * only goes forward.
+ */
+export function createKnownStables(read: () => Promise<string[]>, nowMs = () => performance.now()): KnownStables {
+  let known = new Set<string>()
+  let readAt = Number.NEGATIVE_INFINITY
+  let reading: Promise<void> | null = null
+  const refresh = (): Promise<void> => {
+    reading ??= read()
+      .then((addresses) => {
+        known = new Set(addresses)
+        readAt = nowMs()
+      })
+      .finally(() => {
+        reading = null
+      })
+    return reading
+  }
+  return {
+    has: async (address) => {
+      const age = nowMs() - readAt
+      if (age > MAX_AGE_MS || (age > MIN_AGE_MS && !known.has(address))) await refresh()
+      return known.has(address)
+    },
+  }
+}
+
+/** The path of everything about one stable. */
+export const StableParams = z.strictObject({
+  address: Address.meta({
+    description: 'Address of a tracked stable, in any letter case',
+    examples: [REFERENCE_STABLE],
+  }),
+})
+
+/** For routes without query parameters: a mistyped one must not be ignored silently. */
+export const NoQuery = z.strictObject({})
+
+/** The 404 for an address that is none of the tracked stables'. */
+export function unknownStable(address: string): NotFoundError {
+  return new NotFoundError('unknown-stable', `${address} is not a tracked stable`, 'address')
+}
+
+/** Throws the 404 when `address` is not a tracked stable. */
+export async function requireStable(app: FastifyInstance, address: string): Promise<void> {
+  if (!(await app.stables.has(address))) throw unknownStable(address)
+}

@@ -1,0 +1,23 @@
+import { randomUUID } from 'node:crypto'
+import type { ClickHouseClient } from '@clickhouse/client'
+import { z } from 'zod'
+import { defineQuery } from '../store/define-query.js'
+import { insertRows } from '../store/insert.js'
+import { dateTime } from '../store/values.js'
+
+/** The newest block of a tag, as the node says it. `block_time` in unix seconds. */
+export type ChainHead = { tag: 'latest' | 'finalized'; block_number: number; block_time: number }
+
+/** Notes that this is the head now. */
+export const insertChainHead = (clickhouse: ClickHouseClient, head: ChainHead): Promise<void> =>
+  insertRows(clickhouse, 'chain_heads', [head], randomUUID())
+
+/** The newest block that ingest may read, by its node's last word, and when that was; nothing before the first. */
+export const chainHead = defineQuery({
+  name: 'chain_head',
+  params: z.object({}),
+  row: z.object({ tag: z.string(), block_number: z.int(), block_time: dateTime, seen_at: dateTime }),
+  sql: `
+    SELECT tag, toUInt32(block_number) AS block_number, block_time, seen_at
+    FROM chain_heads ORDER BY chain_heads.seen_at DESC LIMIT 1`,
+})

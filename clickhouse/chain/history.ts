@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import { defineQuery } from '../store/define-query.js'
+import { dateTime } from '../store/values.js'
+
+/** The time of the oldest block that is in; nothing before the first. Costs the same whatever the length of history. */
+export const historyStart = defineQuery({
+  name: 'history_start',
+  params: z.object({}),
+  row: z.object({ started_at: dateTime }),
+  sql: 'SELECT min(block_time) AS started_at FROM blocks HAVING count() > 0',
+})
+
+/**
+ * The time of the first block behind which none is missing up to the newest, in unix seconds; nothing before the first
+ * block. Reads all blocks where some are missing, which is while a backfill runs.
+ */
+export const wholeSince = defineQuery({
+  name: 'whole_since',
+  params: z.object({}),
+  row: z.object({ from_time: z.int() }),
+  sql: `
+    SELECT toUnixTimestamp(maxIf(block_time, block_number != before + 1)) AS from_time
+    FROM
+    (
+        SELECT block_number, block_time, lagInFrame(block_number, 1, block_number) OVER (ORDER BY block_number ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS before
+        FROM blocks
+    )
+    HAVING count() > 0`,
+})
+
+/**
+ * The part of history of which nothing is missing and into which nothing is being read, in unix seconds: behind the
+ * first block of the tip and the last range that is known to be missing. What a backfill reads may be some families
+ * only, so that it never counts. `is_from_start`: no block of the chain is before it. `sampled_from` is where the
+ * samples of the stable begin, 0 where they begin with the stable; null for a stable without any. `touched_ago` is the
+ * time since a backfill or a rollback last wrote, in seconds. Nothing before the tip's first block.
+ */
+export const settledSpan = defineQuery({
+  name: 'settled_span',
+  params: z.object({ stable: z.string() }),
+  row: z.object({
+    from_time: z.int(),
+    newest_time: z.int(),
+    is_from_start: z.boolean(),
+    sampled_from: z.int().nullable(),
+    touched_ago: z.int(),
+  }),
+  // Each of these comes from the index of its table, so that it costs the same whatever the length of history.
+  sql: `
+    WITH
+        (SELECT if(count() = 0, toUInt64(18446744073709551615), min(from_block)) FROM ingest_batches
+         WHERE track = 'tip' AND sequence_number = 1) AS tip_start,
+        (SELECT if(count() = 0, 0, max(to_block) + 1) FROM ingest_gaps) AS gaps_end,
+        greatest(tip_start, gaps_end) AS from_block,
+        (SELECT block_time FROM blocks WHERE block_number >= from_block ORDER BY blocks.block_number LIMIT 1) AS first_time,
+        (SELECT block_time FROM blocks ORDER BY blocks.block_number DESC LIMIT 1) AS last_time,
+        (SELECT max(recorded_at) FROM ingest_batches WHERE track != 'tip') AS backfilled_at,
+        (SELECT max(recorded_at) FROM ingest_rollbacks) AS rolled_back_at,
+        (SELECT min(block_number) FROM stablecoins WHERE stable = {stable: String}) AS created,
+        (SELECT (block_number, toUnixTimestamp(block_time)) FROM peg_samples WHERE stable = {stable: String}
+         ORDER BY peg_samples.stable, peg_samples.block_time, peg_samples.block_number LIMIT 1) AS first_sample
+    SELECT toUnixTimestamp(assumeNotNull(first_time)) AS from_time, toUnixTimestamp(assumeNotNull(last_time)) AS newest_time,
+           toBool(from_block <= 1) AS is_from_start,
+           if(first_sample.1 <= greatest(created, from_block) + 1, 0, first_sample.2) AS sampled_from,
+           toUInt32(greatest(0, dateDiff('second', greatest(backfilled_at, rolled_back_at), now64(3)))) AS touched_ago
+    FROM (SELECT 1) WHERE first_time IS NOT NULL`,
+})

@@ -1,0 +1,98 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { z } from 'zod'
+import { defineQuery } from '../store/define-query.js'
+import { insertRows } from '../store/insert.js'
+import { dateTime } from '../store/values.js'
+import { EVENT_TYPES, type FoundEvent } from './types.js'
+
+/**
+ * Adds events to the log under the numbers from `first` on. Does nothing, and does not say so, where another writer has
+ * taken `first`. `slot_at` in unix seconds.
+ */
+export function insertEvents(
+  clickhouse: ClickHouseClient,
+  events: readonly FoundEvent[],
+  { first, slot_at, revision }: { first: number; slot_at: number; revision: number },
+): Promise<void> {
+  const rows = events.map(({ occurred_at, data, ...event }, i) => ({
+    sequence_number: first + i,
+    ...event,
+    occurred_at: Math.floor(occurred_at.getTime() / 1000),
+    data: JSON.stringify(data),
+    slot_at,
+    revision,
+  }))
+  return insertRows(clickhouse, 'events', rows, `${first}`)
+}
+
+/** An event as readers get it; `EVENT_COLUMNS` selects it. */
+export const LoggedEvent = z.object({
+  sequence: z.int(),
+  id: z.string(),
+  type: z.enum(EVENT_TYPES),
+  stables: z.array(z.string()),
+  occurred_at: dateTime,
+  recorded_at: dateTime,
+  data: z.string().transform((text) => JSON.parse(text) as Record<string, unknown>),
+})
+export type LoggedEvent = z.infer<typeof LoggedEvent>
+
+export const EVENT_COLUMNS = 'toUInt32(sequence_number) AS sequence, id, type, stables, occurred_at, recorded_at, data'
+
+/** The parameters that `EVENT_FILTER` needs: as domain/event-filter.ts has them. */
+const EventFilterParams = {
+  types: z.array(z.string()).optional(),
+  stables: z.array(z.string()).optional(),
+}
+
+/** Turns what is not given into what filters nothing. */
+const withFilter = <Params extends { types?: string[] | undefined; stables?: string[] | undefined }>({
+  types = [],
+  stables = [],
+  ...rest
+}: Params) => ({ ...rest, types, stables })
+
+/** The condition that domain/event-filter.ts describes. */
+export const EVENT_FILTER = `
+  (empty({types: Array(String)}) OR has({types: Array(String)}, type))
+  AND (empty({stables: Array(String)}) OR empty(stables) OR hasAny(stables, {stables: Array(String)}))`
+
+/** The events with `after` < number <= `until` that pass the filter, in the order of the log, at most `limit`. */
+export const eventsAfter = defineQuery({
+  name: 'events_after',
+  params: z.object({ after: z.int(), until: z.int(), limit: z.int(), ...EventFilterParams }).transform(withFilter),
+  row: LoggedEvent,
+  sql: `
+    SELECT ${EVENT_COLUMNS}
+    FROM events
+    WHERE sequence_number > {after: UInt64} AND sequence_number <= {until: UInt64} AND ${EVENT_FILTER}
+    ORDER BY sequence_number LIMIT {limit: UInt32}`,
+})
+
+/** Those of `ids` that are in the log. */
+export const knownEvents = defineQuery({
+  name: 'known_events',
+  params: z.object({ ids: z.array(z.string()) }),
+  row: z.object({ id: z.string() }),
+  sql: 'SELECT DISTINCT id FROM events WHERE id IN {ids: Array(String)}',
+})
+
+/** The number of the newest event; 0 while there is none. */
+export const newestEvent = defineQuery({
+  name: 'newest_event',
+  params: z.object({}),
+  row: z.object({ sequence: z.int() }),
+  sql: 'SELECT toUInt32(max(sequence_number)) AS sequence FROM events',
+})
+
+/** The newest `limit` events up to the number `until` that pass the filter, the newest first. */
+export const newestEvents = defineQuery({
+  name: 'newest_events',
+  params: z.object({ until: z.int(), limit: z.int(), ...EventFilterParams }).transform(withFilter),
+  row: LoggedEvent,
+  sql: `
+    SELECT ${EVENT_COLUMNS}
+    FROM events
+    WHERE sequence_number <= {until: UInt64} AND ${EVENT_FILTER}
+    ORDER BY sequence_number DESC LIMIT {limit: UInt32}`,
+})

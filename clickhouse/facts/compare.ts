@@ -1,0 +1,98 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { z } from 'zod'
+import { FAMILIES } from '../chain/families.js'
+import { defineQuery } from '../store/define-query.js'
+import { FACT_TABLES, type FactTable, factTables, isByStable } from './facts.js'
+import { rereadTable } from './replace.js'
+
+const DifferingFact = z.looseObject({ surplus: z.int(), differing: z.int(), compared: z.int() })
+type DifferingFact = z.infer<typeof DifferingFact>
+
+const Params = z.object({
+  from_block: z.int(),
+  to_block: z.int(),
+  /** Which of these blocks; all where it is empty. */
+  blocks: z.array(z.int()),
+  /** The stables to compare, of tables that are read for each; all where it is empty. */
+  stables: z.array(z.string()),
+  from_time: z.int(),
+  to_time: z.int(),
+  most: z.int(),
+})
+type ComparedBlocks = z.infer<typeof Params>
+
+/** The genesis stables of block 0 were written with block 1. */
+const inBlocks = `block_number BETWEEN if({from_block: UInt64} = 1, 0, {from_block: UInt64}) AND {to_block: UInt64}
+                  AND (empty({blocks: Array(UInt64)}) OR has({blocks: Array(UInt64)}, greatest(block_number, 1)))`
+
+const inStables = 'AND (empty({stables: Array(String)}) OR has({stables: Array(String)}, stable))'
+
+const differing = Object.fromEntries(
+  factTables.map((table) => {
+    const inTime =
+      FACT_TABLES[table].findBy === 'time' ? 'AND block_time BETWEEN {from_time: UInt32} AND {to_time: UInt32}' : ''
+    const which = isByStable(table) ? inStables : ''
+    const query = defineQuery({
+      name: `differing_${table}`,
+      params: Params,
+      row: DifferingFact,
+      sql: `
+        WITH compared AS
+        (
+            SELECT * EXCEPT side, toInt32(sum(side)) AS surplus, toUInt32(countIf(side = -1)) AS expected
+            FROM
+            (
+                SELECT *, 1 AS side FROM ${table} WHERE ${inBlocks} ${which} ${inTime}
+                UNION ALL
+                SELECT *, -1 AS side FROM ${rereadTable(table)} WHERE 1 ${which}
+            )
+            GROUP BY ALL
+        )
+        SELECT * EXCEPT expected, toUInt32(countIf(surplus != 0) OVER ()) AS differing, toUInt32(sum(expected) OVER ()) AS compared
+        FROM compared
+        ORDER BY surplus = 0, block_number, surplus
+        LIMIT {most: UInt32}`,
+    })
+    return [table, query]
+  }),
+) as Record<FactTable, ReturnType<typeof defineQuery<typeof Params, typeof DifferingFact>>>
+
+/**
+ * How the facts of `table` in some blocks differ from those that were read again: `most` rows, differing ones first, with
+ * how many more of it are in the table than should be (`surplus`, negative where some are missing, 0 where it is right),
+ * and on each how many rows differ and how many were read again.
+ */
+export const differingFacts = (
+  clickhouse: ClickHouseClient,
+  table: FactTable,
+  blocks: ComparedBlocks,
+): Promise<DifferingFact[]> => differing[table](clickhouse, blocks)
+
+const countOf = (table: FactTable): string => `
+    SELECT '${table}' AS fact_table, toYYYYMM(block_time) AS month, toUInt32(count()) AS fact_count FROM ${table}
+    WHERE (block_number BETWEEN {from_block: UInt64} AND {to_block: UInt64} OR {from_block: UInt64} = 1 AND block_number = 0)
+      ${FACT_TABLES[table].findBy === 'time' ? 'AND block_time BETWEEN {from_time: UInt32} AND {to_time: UInt32}' : ''}
+      ${isByStable(table) ? 'AND stable NOT IN {except: Array(String)} AND (empty({only: Array(String)}) OR stable IN {only: Array(String)})' : ''}
+      AND has({families: Array(String)}, '${FACT_TABLES[table].family}')
+    GROUP BY month`
+
+/**
+ * How many facts of each table are there by month (yyyymm, in UTC), where there are any, for the blocks `from_block` to `to_block`, both included, which lie between
+ * two times in unix seconds, both included, in tables of `families`. Of what is read for each
+ * stable those of the stables `only` count, or all where that is empty, but for `except`. The genesis stables of block 0
+ * count as block 1's.
+ */
+export const factCounts = defineQuery({
+  name: 'fact_counts',
+  params: z.object({
+    from_block: z.int(),
+    to_block: z.int(),
+    from_time: z.int(),
+    to_time: z.int(),
+    families: z.array(z.enum(FAMILIES)),
+    only: z.array(z.string()),
+    except: z.array(z.string()),
+  }),
+  row: z.object({ fact_table: z.enum(factTables), month: z.int(), fact_count: z.int() }),
+  sql: factTables.map(countOf).join('\n    UNION ALL'),
+})

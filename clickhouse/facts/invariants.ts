@@ -1,0 +1,53 @@
+import { z } from 'zod'
+import { BlockRanges, IN_RANGES } from '../chain/invariants.js'
+import { defineQuery } from '../store/define-query.js'
+import { FACT_TABLES, type FactTable, factTables } from './facts.js'
+
+/** Tables with one row a log: those of logs and of the catalogue, but for the blocks themselves. */
+const ofLogs: readonly FactTable[] = factTables.filter(
+  (table) => table !== 'blocks' && ['catalogue', 'logs'].includes(FACT_TABLES[table].family),
+)
+
+const logsOf = (table: FactTable): string => `
+            SELECT block_number, log_index, '${table}' AS fact_table, count() AS facts FROM ${table}
+            WHERE ${IN_RANGES} GROUP BY block_number, log_index`
+
+/**
+ * Blocks in these ranges with a log that is in one table twice, with a fact of a log that they do not have, or with more fees
+ * than transactions; the first ten.
+ */
+export const miscountedBlocks = defineQuery({
+  name: 'miscounted_blocks',
+  params: z.object({ ranges: BlockRanges }),
+  row: z.object({ block_number: z.int(), reason: z.string() }),
+  sql: `
+    SELECT toUInt32(logs.block_number) AS block_number,
+           multiIf(most > 1, 'has a log twice in one table', last_log >= log_count, 'has facts of logs that it does not have',
+                   'has more fees than transactions') AS reason
+    FROM
+    (
+        SELECT block_number, max(log_index) AS last_log, max(facts) AS most, sumIf(facts, fact_table = 'fees_paid') AS fees
+        FROM (${ofLogs.map(logsOf).join('\n            UNION ALL')})
+        GROUP BY block_number
+    ) AS logs
+    INNER JOIN blocks ON blocks.block_number = logs.block_number
+    WHERE most > 1 OR last_log >= log_count OR fees > tx_count
+    ORDER BY block_number
+    LIMIT 10`,
+})
+
+const misplaced = factTables
+  .filter((table) => table !== 'blocks')
+  .map(
+    (table) => `
+    SELECT '${table}' AS fact_table, toUInt32(count()) AS facts FROM ${table}
+    WHERE ${IN_RANGES} AND (block_number, block_time) NOT IN (SELECT block_number, block_time FROM blocks)`,
+  )
+
+/** How many facts of each table, in blocks of these ranges, name a block that is not in `blocks`, or another time than its own. */
+export const misplacedFacts = defineQuery({
+  name: 'misplaced_facts',
+  params: z.object({ ranges: BlockRanges }),
+  row: z.object({ fact_table: z.enum(factTables), facts: z.int() }),
+  sql: misplaced.join('\n    UNION ALL'),
+})

@@ -1,0 +1,169 @@
+import { z } from 'zod'
+import { defineQuery } from '../store/define-query.js'
+import { near, nearFirst } from '../store/recent-first.js'
+import { blockNumber, blockTimestamp, integerText, txHash } from '../store/values.js'
+
+/**
+ * The fees that validators were paid in each token up to `at`, in base units; in no order. A window of length W is
+ * (at - W, at]. The token need not be a known stable.
+ */
+export const feeDistributionSums = defineQuery({
+  name: 'fee_distribution_sums',
+  params: z.object({ at: z.date() }),
+  row: z.object({
+    stable: z.string(),
+    last_24h_raw: integerText,
+    last_7d_raw: integerText,
+    all_time_raw: integerText,
+    distribution_count: z.int().positive(),
+  }),
+  sql: `
+    SELECT stable,
+           toString(sumIf(toUInt256(amount_raw), block_time > {at: DateTime} - 86400)) AS last_24h_raw,
+           toString(sumIf(toUInt256(amount_raw), block_time > {at: DateTime} - 604800)) AS last_7d_raw,
+           toString(sum(toUInt256(amount_raw))) AS all_time_raw,
+           toUInt32(count()) AS distribution_count
+    FROM fee_distributions
+    WHERE block_time <= {at: DateTime}
+    GROUP BY stable`,
+})
+
+const electionCount = z.int().nonnegative()
+
+/**
+ * How many users and validators have chosen a token for fees as of `at`, by the last choice of each account; in no order.
+ * The zero address is no choice. The token need not be a known stable.
+ */
+export const feeElectionCounts = defineQuery({
+  name: 'fee_election_counts',
+  params: z.object({ at: z.date() }),
+  row: z.object({ stable: z.string(), users_electing: electionCount, validators_electing: electionCount }),
+  // One number for the place in the chain: to compare pairs takes more than twice as long.
+  sql: `
+    SELECT chosen AS stable, toUInt32(countIf(kind = 'user')) AS users_electing,
+           toUInt32(countIf(kind = 'validator')) AS validators_electing
+    FROM
+    (
+        SELECT kind, argMax(stable, toUInt128(block_number) * 4294967296 + log_index) AS chosen
+        FROM fee_elections WHERE block_time <= {at: DateTime}
+        GROUP BY kind, account
+    )
+    WHERE chosen != '0x0000000000000000000000000000000000000000'
+    GROUP BY chosen`,
+})
+
+export const FeeDistributionRow = z.object({
+  validator: z.string().meta({ description: 'Address of the validator who was paid' }),
+  token: z.string().meta({ description: 'Address of the stable that it was paid in' }),
+  token_symbol: z.string().meta({ description: 'The address where the token is no known stable' }),
+  amount_tokens: z.number().nonnegative().meta({ description: 'In whole tokens' }),
+  block_number: blockNumber,
+  block_timestamp: blockTimestamp,
+  tx_hash: txHash,
+})
+
+/** The last ten payments of fees to validators up to `at`, newest first. */
+export const recentFeeDistributions = nearFirst(
+  defineQuery({
+    name: 'recent_fee_distributions',
+    params: z.object({ at: z.date(), is_near: z.boolean() }),
+    row: FeeDistributionRow,
+    sql: `
+    SELECT validator, recent.stable AS token, if(stablecoins.stable = '', recent.stable, symbol) AS token_symbol,
+           toFloat64(amount_raw) / 1e6 AS amount_tokens, toUInt32(recent.number) AS block_number,
+           time AS block_timestamp, recent.hash AS tx_hash
+    FROM
+    (
+        SELECT validator, stable, amount_raw, block_number AS number, log_index AS log, block_time AS time, tx_hash AS hash
+        FROM fee_distributions
+        WHERE block_time <= {at: DateTime} AND ${near('block_time', 'at')}
+        ORDER BY time DESC, number DESC, log DESC LIMIT 10
+    ) AS recent
+    LEFT JOIN stablecoins ON stablecoins.stable = recent.stable
+    ORDER BY time DESC, number DESC, log DESC`,
+  }),
+  (rows) => rows.length === 10,
+)
+
+/** How many accounts have chosen a token for fees. */
+type Elections = { stable: string; users_electing: number; validators_electing: number }
+
+/** Fees paid out in a token, in base units as decimal strings. */
+type FeeSums = {
+  stable: string
+  last_24h_raw: string
+  last_7d_raw: string
+  all_time_raw: string
+  distribution_count: number
+}
+
+type Named = { address: string; symbol: string; name: string }
+
+const tokens = (raw: bigint): number => Number(raw) / 1e6
+
+const total = (values: readonly string[]): bigint => values.reduce((sum, raw) => sum + BigInt(raw), 0n)
+
+const count = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
+
+/**
+ * The fee economics: totals over every token, whether or not it is a known stable, and a row a stable, the one with most
+ * fees of the last seven days first, those alike by address. `share_of_fees_7d_pct` is null where there were none at all.
+ */
+export function feeOverview(stables: readonly Named[], elections: readonly Elections[], sums: readonly FeeSums[]) {
+  const all7d = total(sums.map(({ last_7d_raw }) => last_7d_raw))
+  const electionsOf = new Map(elections.map((row) => [row.stable, row]))
+  const sumsOf = new Map(sums.map((row) => [row.stable, row]))
+  const rows = stables.map(({ address, symbol, name }) => {
+    const elected = electionsOf.get(address)
+    const paid = sumsOf.get(address)
+    const last7d = BigInt(paid?.last_7d_raw ?? 0)
+    return {
+      last7d,
+      address,
+      symbol,
+      name,
+      users_electing: elected?.users_electing ?? 0,
+      validators_electing: elected?.validators_electing ?? 0,
+      fees_received_24h_tokens: tokens(BigInt(paid?.last_24h_raw ?? 0)),
+      fees_received_7d_tokens: tokens(last7d),
+      fees_received_all_time_tokens: tokens(BigInt(paid?.all_time_raw ?? 0)),
+      share_of_fees_7d_pct: all7d === 0n ? null : (Number(last7d) / Number(all7d)) * 100,
+      distribution_count: paid?.distribution_count ?? 0,
+    }
+  })
+  rows.sort((a, b) => Number(b.last7d > a.last7d) - Number(b.last7d < a.last7d) || (a.address < b.address ? -1 : 1))
+  return {
+    totals: {
+      users_electing: count(elections.map(({ users_electing }) => users_electing)),
+      validators_electing: count(elections.map(({ validators_electing }) => validators_electing)),
+      fees_distributed_7d_tokens: tokens(all7d),
+      fees_distributed_all_time_tokens: tokens(total(sums.map(({ all_time_raw }) => all_time_raw))),
+      distribution_count: count(sums.map(({ distribution_count }) => distribution_count)),
+    },
+    stablecoins: rows.map(({ last7d, ...row }) => row),
+  }
+}
+
+/**
+ * What the fee manager took in minus what it paid out of each token in the blocks (after, to], in base units, by the
+ * facts: fees, distributions, and liquidity and trades of its pools.
+ */
+export const feeManagerChanges = defineQuery({
+  name: 'fee_manager_changes',
+  params: z.object({ after: z.int(), to: z.int() }),
+  row: z.object({ stable: z.string(), change_raw: integerText }),
+  sql: `
+    SELECT stable, toString(sum(change)) AS change_raw
+    FROM
+    (
+        SELECT stable, toInt256(amount_raw) AS change, block_number FROM fees_paid
+        UNION ALL
+        SELECT stable, -toInt256(amount_raw), block_number FROM fee_distributions
+        UNION ALL
+        SELECT validator_token, if(kind = 'burn', -1, 1) * toInt256(validator_amount_raw), block_number FROM fee_pool_events
+        UNION ALL
+        SELECT user_token, -toInt256(user_amount_raw), block_number FROM fee_pool_events WHERE kind IN ('burn', 'rebalance')
+    )
+    WHERE block_number > {after: UInt64} AND block_number <= {to: UInt64}
+    GROUP BY stable`,
+})

@@ -1,0 +1,133 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { z } from 'zod'
+import { defineQuery } from '../store/define-query.js'
+import { QueryError } from '../store/query-error.js'
+
+/** Flows between two stables are kept by aligned windows of this length. */
+const WINDOW_SECONDS = 900
+
+const IN_RANGE = `
+  kind != 'bridge' AND block_time >= toDateTime({first: UInt32}, 'UTC')
+  AND toUnixTimestamp(block_time) < (toUInt64(intDiv({last: UInt32}, ${WINDOW_SECONDS})) + 1) * ${WINDOW_SECONDS}`
+
+/** The beginning of the window that a time in unix seconds lies in. */
+export const windowOf = (time: number): number => Math.floor(time / WINDOW_SECONDS) * WINDOW_SECONDS
+
+/** What flow_buckets_mv computes of an insert, here of all flows in the windows that begin from `first` to `last`. */
+export const fillFlowBuckets = (table: string): string => `
+  INSERT INTO ${table} (window_start, from_token, to_token, volume_micros, flow_count, unpriced_count, tx_count)
+  SELECT toDateTime(intDiv(toUnixTimestamp(block_time), ${WINDOW_SECONDS}) * ${WINDOW_SECONDS}, 'UTC') AS window_start,
+         from_token, to_token, ifNull(sum(usd_micros), 0), count(), countIf(usd_micros IS NULL), uniqExactState(tx_hash)
+  FROM flows
+  WHERE ${IN_RANGE}
+  GROUP BY window_start, from_token, to_token`
+
+/** What flow_edge_starts_mv computes of an insert, here of all flows in the windows that begin from `first` to `last`. */
+export const fillFlowEdgeStarts = (table: string): string => `
+  INSERT INTO ${table} (from_token, to_token, first_window)
+  SELECT from_token, to_token, toDateTime(intDiv(toUnixTimestamp(min(block_time)), ${WINDOW_SECONDS}) * ${WINDOW_SECONDS}, 'UTC')
+  FROM flows
+  WHERE ${IN_RANGE}
+  GROUP BY from_token, to_token`
+
+/**
+ * Makes the buckets of the windows that begin between two times in unix seconds, both included, anew from their flows,
+ * and the edges' starts that lie in there. An edge that began before keeps its start. May be repeated, and is to be
+ * repeated when it fails: half-way, buckets are missing. Rejects with QueryError.
+ */
+export async function rebuildFlowBuckets(
+  clickhouse: ClickHouseClient,
+  query_params: { first: number; last: number },
+): Promise<void> {
+  const range = "BETWEEN toDateTime({first: UInt32}, 'UTC') AND toDateTime({last: UInt32}, 'UTC')"
+  try {
+    await clickhouse.command({ query: `DELETE FROM flow_buckets WHERE window_start ${range}`, query_params })
+    await clickhouse.command({ query: `DELETE FROM flow_edge_starts WHERE first_window ${range}`, query_params })
+    for (const query of [fillFlowBuckets('flow_buckets'), fillFlowEdgeStarts('flow_edge_starts')]) {
+      // Not to be taken for the insert of another rebuild of the same windows.
+      await clickhouse.command({ query, query_params, clickhouse_settings: { insert_deduplicate: 0 } })
+    }
+  } catch (cause) {
+    throw new QueryError('rebuild flow_buckets', cause)
+  }
+}
+
+/**
+ * How many buckets of flows, of the windows that begin between two times, both included, do not count their flows, and
+ * how many edges have a flow in there that is before the first one noted of them.
+ */
+export const staleBuckets = defineQuery({
+  name: 'stale_buckets',
+  params: z.object({ first: z.int(), last: z.int() }),
+  row: z.object({ stale: z.int() }),
+  sql: `
+    WITH found AS
+    (
+        SELECT from_token, to_token, toDateTime(intDiv(toUnixTimestamp(block_time), 900) * 900, 'UTC') AS bucket, count() AS flow_number
+        FROM flows
+        WHERE kind != 'bridge' AND block_time >= toDateTime({first: UInt32}, 'UTC')
+          AND toUnixTimestamp(block_time) < (toUInt64(intDiv({last: UInt32}, 900)) + 1) * 900
+        GROUP BY from_token, to_token, bucket
+    )
+    SELECT toUInt32(count()) AS stale
+    FROM
+    (
+        SELECT from_token, to_token, bucket
+        FROM
+        (
+            SELECT from_token, to_token, window_start AS bucket, toInt64(flow_count) AS surplus
+            FROM flow_buckets
+            WHERE window_start BETWEEN toDateTime({first: UInt32}, 'UTC') AND toDateTime({last: UInt32}, 'UTC')
+            UNION ALL
+            SELECT from_token, to_token, bucket, -flow_number FROM found
+        )
+        GROUP BY ALL
+        HAVING sum(surplus) != 0
+        UNION ALL
+        SELECT from_token, to_token, min(bucket)
+        FROM found
+        LEFT JOIN
+        (
+            SELECT from_token, to_token, toNullable(min(first_window)) AS first_bucket FROM flow_edge_starts GROUP BY from_token, to_token
+        ) AS starts USING (from_token, to_token)
+        WHERE first_bucket IS NULL OR first_bucket > bucket
+        GROUP BY from_token, to_token
+    )`,
+})
+
+/**
+ * Buckets of flows, of windows that were over by a time in unix seconds, that are not what their flows add up to, and
+ * edges that did not begin where they are said to. The first ten, with how many there are in all.
+ */
+export const differingBuckets = defineQuery({
+  name: 'differing_buckets',
+  params: z.object({ to: z.int() }),
+  row: z.object({ edge: z.string(), bucket: z.string(), differing: z.int() }),
+  sql: `
+    WITH toDateTime(intDiv({to: UInt32}, 900) * 900, 'UTC') AS until
+    SELECT concat(from_token, ' to ', to_token) AS edge, toString(bucket) AS bucket, toUInt32(count() OVER ()) AS differing
+    FROM
+    (
+        SELECT DISTINCT what, from_token, to_token, bucket
+        FROM
+        (
+            SELECT 'bucket' AS what, from_token, to_token, window_start AS bucket, sum(volume_micros) AS volume,
+                   sum(flow_count) AS flow_number, sum(unpriced_count) AS unpriced, uniqExactMerge(tx_count) AS transactions, 1 AS side
+            FROM flow_buckets WHERE window_start < until GROUP BY from_token, to_token, window_start
+            UNION ALL
+            SELECT 'bucket', from_token, to_token, toStartOfFifteenMinutes(block_time) AS bucket, ifNull(sum(usd_micros), 0),
+                   count(), countIf(usd_micros IS NULL), uniqExact(tx_hash), -1
+            FROM flows WHERE block_time < until AND kind != 'bridge' GROUP BY from_token, to_token, bucket
+            UNION ALL
+            SELECT 'start', from_token, to_token, min(first_window), 0, 0, 0, 0, 1
+            FROM flow_edge_starts GROUP BY from_token, to_token HAVING min(first_window) < until
+            UNION ALL
+            SELECT 'start', from_token, to_token, toStartOfFifteenMinutes(min(block_time)), 0, 0, 0, 0, -1
+            FROM flows WHERE block_time < until AND kind != 'bridge' GROUP BY from_token, to_token
+        )
+        GROUP BY what, from_token, to_token, bucket, volume, flow_number, unpriced, transactions
+        HAVING sum(side) != 0
+    )
+    ORDER BY from_token, to_token, bucket
+    LIMIT 10`,
+})

@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import type { FactPosition } from '../chain/position.js'
+import { defineQuery } from '../store/define-query.js'
+
+/** A book that was opened. */
+export type DexPair = FactPosition & { base: string; quote: string; pair_key: string }
+
+/** An order that stands on the other side of its book from here on. Integers are decimal strings. */
+export type DexOrderFlip = FactPosition & {
+  order_id: string
+  maker: string
+  base: string
+  is_bid: boolean
+  tick: number
+  amount_raw: string
+  flip_tick: number
+}
+
+/** A fill of an order, with the order's terms at that moment. Integers are decimal strings. */
+export type DexFill = FactPosition & {
+  order_id: string
+  maker: string
+  taker: string
+  base: string
+  quote: string
+  is_bid: boolean
+  tick: number
+  base_raw: string
+  quote_raw: string
+  is_partial: boolean
+}
+
+/** An order that was cancelled, or could not flip. */
+export type DexOrderEnd = FactPosition & {
+  kind: 'cancelled' | 'flip_failed'
+  order_id: string
+  maker: string | null
+  reason: string | null
+}
+
+/** An order as placed on the DEX. `quote` is the quote token of `base` at that moment. Integers are decimal strings. */
+export type DexOrder = {
+  order_id: string
+  maker: string
+  base: string
+  quote: string
+  is_bid: boolean
+  tick: number
+  amount_raw: string
+  is_flip: boolean
+  flip_tick: number
+  block_number: number
+  log_index: number
+  block_time: number
+  tx_hash: string
+}
+
+/**
+ * The orders with these ids as they were placed, and as they were after each flip, in no order: side and price count from
+ * the log with `block_number` and `log_index` on. Ids that were never placed are missing.
+ */
+export const dexOrdersById = defineQuery({
+  name: 'dex_orders_by_id',
+  params: z.object({ order_ids: z.array(z.string().regex(/^\d+$/)) }),
+  row: z.object({
+    order_id: z.string(),
+    base: z.string(),
+    quote: z.string(),
+    is_bid: z.boolean(),
+    tick: z.int(),
+    block_number: z.int(),
+    log_index: z.int(),
+  }),
+  sql: `
+    WITH
+        ids AS (SELECT toUInt128(arrayJoin({order_ids: Array(String)})) AS order_id),
+        placed AS
+        (
+            SELECT order_id, base, quote, is_bid, tick, block_number, log_index
+            FROM dex_orders WHERE order_id IN (SELECT order_id FROM ids)
+        ),
+        sides AS
+        (
+            SELECT order_id, is_bid, tick, block_number, log_index FROM placed
+            UNION ALL
+            SELECT order_id, is_bid, tick, block_number, log_index
+            FROM dex_order_flips WHERE order_id IN (SELECT order_id FROM ids)
+        )
+    SELECT toString(sides.order_id) AS order_id, placed.base AS base, placed.quote AS quote, sides.is_bid AS is_bid,
+           sides.tick AS tick, toUInt32(sides.block_number) AS block_number, sides.log_index AS log_index
+    FROM sides
+    INNER JOIN placed ON placed.order_id = sides.order_id`,
+})

@@ -1,0 +1,34 @@
+import { randomUUID } from 'node:crypto'
+import type { ClickHouseClient } from '@clickhouse/client'
+import { z } from 'zod'
+import { defineQuery } from '../store/define-query.js'
+import { insertRows } from '../store/insert.js'
+
+/** A term and the random id of the process that runs the jobs in it. */
+export type JobLease = { term: number; instance: string }
+
+/** Claims a term. A term is claimed once only: a second claim changes nothing, and its author finds the first one's row. */
+export function insertLeaseClaim(clickhouse: ClickHouseClient, lease: JobLease): Promise<void> {
+  return insertRows(clickhouse, 'job_leases', [{ ...lease, state: 'claimed' }], `${lease.term}`)
+}
+
+/** Records that a term is held, or given up, as of now by the server's clock. */
+export function insertLeaseState(
+  clickhouse: ClickHouseClient,
+  lease: JobLease,
+  state: 'held' | 'released',
+): Promise<void> {
+  return insertRows(clickhouse, 'job_leases', [{ ...lease, state }], randomUUID())
+}
+
+/** The newest term, who has it, and how long ago he said so, in milliseconds; nothing where no process ever ran the jobs. */
+export const newestLease = defineQuery({
+  name: 'newest_lease',
+  params: z.object({}),
+  row: z.object({ term: z.int(), instance: z.string(), is_released: z.boolean(), age_ms: z.int() }),
+  sql: `
+    SELECT toUInt32(term) AS term, anyIf(instance, state = 'claimed') AS instance, max(state = 'released')::Bool AS is_released,
+           toInt32(least(dateDiff('millisecond', max(recorded_at), now64(3)), 0x7fffffff)) AS age_ms
+    FROM job_leases WHERE term = (SELECT max(term) FROM job_leases)
+    GROUP BY term`,
+})

@@ -1,0 +1,108 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { z } from 'zod'
+import { defineQuery } from '../store/define-query.js'
+import { insertRows } from '../store/insert.js'
+
+/** What is paid, by whom and how; the columns are described in the migration. */
+export type Payment = {
+  challenge_id: string
+  credential_digest: string
+  scope: string
+  mode: 'pull' | 'push'
+  payer: string
+  recipient: string
+  currency: string
+  amount_raw: string
+  chain_id: number
+  realm: string
+  tx_hash: string
+}
+
+/** Who uses the credential, and for the how manieth time. */
+export type PaymentAttempt = { attempt: number; claim: string }
+
+/** What becomes of a payment that was accepted. */
+export type PaymentEnd = 'settled' | 'answered' | 'failed' | 'unanswered'
+
+/**
+ * Claims an attempt. It is claimed once only: a second claim changes nothing, and its author finds the first one's row.
+ */
+export function insertPaymentClaim(
+  clickhouse: ClickHouseClient,
+  payment: Payment,
+  attempt: PaymentAttempt,
+): Promise<void> {
+  const row = { ...payment, ...attempt, step: 'accepted' }
+  return insertRows(clickhouse, 'payments', [row], `${payment.challenge_id}:accepted:${attempt.attempt}`)
+}
+
+/** Records that the attempt's transaction has another hash than was claimed: a fee payer has signed it. */
+export function insertPaymentHash(
+  clickhouse: ClickHouseClient,
+  payment: Payment,
+  attempt: PaymentAttempt,
+): Promise<void> {
+  const row = { ...payment, ...attempt, step: 'accepted' }
+  const token = `${payment.challenge_id}:accepted:${attempt.attempt}:${payment.tx_hash}`
+  return insertRows(clickhouse, 'payments', [row], token)
+}
+
+/** Records what became of a payment. Repeating it changes nothing. */
+export function insertPaymentStep(
+  clickhouse: ClickHouseClient,
+  payment: Payment,
+  attempt: PaymentAttempt,
+  step: PaymentEnd,
+): Promise<void> {
+  const of = step === 'unanswered' ? `:${attempt.attempt}` : ''
+  return insertRows(clickhouse, 'payments', [{ ...payment, ...attempt, step }], `${payment.challenge_id}:${step}${of}`)
+}
+
+export const PaymentStep = z.object({
+  challenge_id: z.string(),
+  step: z.enum(['accepted', 'settled', 'answered', 'failed', 'unanswered']),
+  attempt: z.int(),
+  claim: z.string(),
+  credential_digest: z.string(),
+  tx_hash: z.string(),
+  /** By the server's clock. */
+  age_ms: z.int(),
+})
+export type PaymentStep = z.infer<typeof PaymentStep>
+
+/** What happened to the payment of a challenge, and to those of other challenges with the same transaction; oldest first. */
+export const paymentSteps = defineQuery({
+  name: 'payment_steps',
+  params: z.object({ challenge_id: z.string(), tx_hash: z.string() }),
+  row: PaymentStep,
+  sql: `
+    SELECT challenge_id, step, attempt, claim, credential_digest, tx_hash,
+           toInt32(least(dateDiff('millisecond', recorded_at, now64(3)), 0x7fffffff)) AS age_ms
+    FROM
+    (
+        SELECT * FROM payments WHERE challenge_id = {challenge_id: String}
+        UNION ALL
+        SELECT * FROM payments WHERE tx_hash = {tx_hash: String} AND challenge_id != {challenge_id: String}
+    )
+    ORDER BY recorded_at, step, attempt`,
+})
+
+/** To whom payments went, in what and for which realm; one row each. */
+export const paymentAccounts = defineQuery({
+  name: 'payment_accounts',
+  params: z.object({}),
+  row: z.object({ recipient: z.string(), currency: z.string(), realm: z.string() }),
+  sql: 'SELECT DISTINCT recipient, currency, realm FROM payments ORDER BY recipient, currency, realm',
+})
+
+/** Every hash that a payment may have on the chain; `settled` is that of payments which are said to be there. */
+export const paymentHashes = defineQuery({
+  name: 'payment_hashes',
+  params: z.object({ recipient: z.string(), currency: z.string() }),
+  row: z.object({ tx_hash: z.string(), challenge_id: z.string(), amount_raw: z.string(), is_settled: z.boolean() }),
+  sql: `
+    SELECT tx_hash, challenge_id, toString(any(amount_raw)) AS amount_raw, max(step = 'settled')::Bool AS is_settled
+    FROM payments WHERE recipient = {recipient: String} AND currency = {currency: String}
+    GROUP BY tx_hash, challenge_id
+    ORDER BY tx_hash, challenge_id`,
+})

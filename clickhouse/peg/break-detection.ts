@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { defineQuery } from '../store/define-query.js'
+import { PegExcursion, pegEventsSince } from './breaks.js'
+
+/**
+ * The excursions that went on in (`after`, `to`], as known at `to`: those that peg_events has going on at `after`, and
+ * those that begin in the samples, but for the ones that were over by `to` and too short to be events. A sample without
+ * a price says nothing: neither that an excursion goes on nor that it is over.
+ */
+export const pegExcursions = defineQuery({
+  name: 'peg_excursions',
+  params: z.object({ after: z.date(), to: z.date() }),
+  row: PegExcursion,
+  // The samples of a stable in order, cut after each one inside. A piece that begins outside is an excursion; a sample
+  // inside, which can only be its last one, ends it. An excursion that went on before is one more sample outside, ahead
+  // of the others, that has its start, its largest deviation so far and when it was confirmed.
+  sql: `
+    SELECT stable, severity,
+           toUnixTimestamp(samples[1].1) AS started_at, toUInt32(samples[1].2) AS started_block,
+           toUnixTimestamp(coalesce(samples[1].4, arrayFilter(sample -> sample.1 >= samples[1].1 + minimum, samples)[1].5)) AS confirmed_at,
+           if(samples[-1].3 > allowed, NULL, toUnixTimestamp(samples[-1].1)) AS ended_at,
+           if(samples[-1].3 > allowed, NULL, toUInt32(samples[-1].2)) AS ended_block,
+           arrayMax(sample -> sample.3, samples) AS max_deviation_micros
+    FROM
+    (
+        SELECT stable, severity, allowed, minimum,
+               arrayJoin(arrayReverseSplit(sample -> sample.3 <= allowed, arraySort(groupArray(sample)))) AS samples
+        FROM
+        (
+            SELECT stable, track.1 AS severity, track.2 AS allowed, track.3 AS minimum,
+                   (block_time, block_number, toUInt32(abs(toInt64(sell_micros) - 1000000)), CAST(NULL AS Nullable(DateTime('UTC'))), toNullable(block_time)) AS sample
+            FROM peg_samples ARRAY JOIN [('mild', 1000, 300), ('severe', 5000, 60)] AS track
+            WHERE block_time > {after: DateTime} AND block_time <= {to: DateTime} AND sell_micros IS NOT NULL
+            UNION ALL
+            SELECT stable, track.1, track.2, track.3,
+                   (started_at, started_block, max_deviation_micros, confirmed_at, NULL)
+            FROM (${pegEventsSince('{after: DateTime}')}) ARRAY JOIN [('mild', 1000, 300), ('severe', 5000, 60)] AS track
+            WHERE severity = track.1 AND started_at <= {after: DateTime} AND (ended_at IS NULL OR ended_at > {after: DateTime})
+        )
+        GROUP BY stable, severity, allowed, minimum
+    )
+    WHERE samples[1].3 > allowed AND (ended_at IS NULL OR confirmed_at IS NOT NULL OR started_at <= toUnixTimestamp({after: DateTime}))`,
+})
+
+/**
+ * The peg breaks that were announced as started, by slots up to `at` of a revision before `revision`, not as ended, and
+ * that peg_events no longer has: neither as going on, which they may be again, nor as having lasted their minimum. To be
+ * asked once the slots up to `at` have been done again.
+ */
+export const lostPegBreaks = defineQuery({
+  name: 'lost_peg_breaks',
+  params: z.object({ revision: z.int(), at: z.date() }),
+  row: z.object({
+    stable: z.string(),
+    severity: z.enum(['mild', 'severe']),
+    started_at: z.int(),
+    started_block: z.int(),
+    max_deviation_bps: z.number(),
+  }),
+  sql: `
+    SELECT parts[1] AS stable, parts[2] AS severity, toUInt32(parts[3]) AS started_at, toUInt32(parts[4]) AS started_block, max_deviation_bps
+    FROM
+    (
+        SELECT splitByChar(':', subject) AS parts, anyIf(JSONExtractFloat(data, 'max_deviation_bps'), type = 'peg_break.started') AS max_deviation_bps
+        FROM events
+        WHERE startsWith(type, 'peg_break.')
+        GROUP BY subject
+        HAVING countIf(type = 'peg_break.ended') = 0
+           AND countIf(type = 'peg_break.started' AND revision < {revision: UInt32} AND slot_at <= {at: DateTime}) > 0
+    )
+    WHERE (stable, severity, started_at, started_block) NOT IN
+          (
+              SELECT stable, severity::String, toUnixTimestamp(started_at), toUInt32(started_block) FROM peg_events FINAL
+              WHERE ended_at IS NULL OR confirmed_at IS NOT NULL
+          )
+    ORDER BY started_at, stable, severity`,
+})
+
+/** The excursions of which peg_events says, by a slot of a revision before `revision`, something later than `after`. */
+export const outdatedPegEvents = defineQuery({
+  name: 'outdated_peg_events',
+  params: z.object({ revision: z.int(), after: z.date() }),
+  row: PegExcursion,
+  sql: `
+    SELECT stable, severity, toUnixTimestamp(started_at) AS started_at, toUInt32(started_block) AS started_block,
+           toUnixTimestamp(confirmed_at) AS confirmed_at, toUnixTimestamp(ended_at) AS ended_at,
+           toUInt32(ended_block) AS ended_block, max_deviation_micros
+    FROM (${pegEventsSince('{after: DateTime}')})
+    WHERE revision < {revision: UInt32} AND slot_at > {after: DateTime}
+    ORDER BY stable, severity, started_at, started_block`,
+})

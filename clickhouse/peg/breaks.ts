@@ -1,0 +1,152 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { z } from 'zod'
+import { jobHorizon } from '../jobs/runs.js'
+import { defineQuery } from '../store/define-query.js'
+import { insertRows } from '../store/insert.js'
+import { dateTime } from '../store/values.js'
+import { newestSample } from './samples.js'
+
+/** An excursion from the peg as one slot knows it; the columns are described in the migration. Times in unix seconds. */
+export const PegExcursion = z.object({
+  stable: z.string(),
+  severity: z.enum(['mild', 'severe']),
+  started_at: z.int(),
+  started_block: z.int(),
+  confirmed_at: z.int().nullable(),
+  ended_at: z.int().nullable(),
+  ended_block: z.int().nullable(),
+  max_deviation_micros: z.int(),
+})
+export type PegExcursion = z.infer<typeof PegExcursion>
+
+type PegEventRow = PegExcursion & { revision: number; slot_at: number; is_deleted: 0 | 1 }
+
+/**
+ * A subquery of the excursions that any slot from `instant` on, an expression, has written: among them all that were
+ * going on then, because every slot writes what goes on. Costs the same however many there are before. The index finds
+ * their keys only: used on the rows as well, it might leave a newer one out and let an older one pass for it.
+ */
+export const pegEventsSince = (instant: string): string => `
+  SELECT * FROM peg_events FINAL
+  WHERE (stable, severity, started_at, started_block) IN
+        (SELECT stable, severity, started_at, started_block FROM peg_events WHERE slot_at >= ${instant})
+  SETTINGS use_skip_indexes_if_final = 0`
+
+/** Writes what a slot has found; a row replaces those of the same excursion that are of older slots or revisions. */
+export function insertPegEvents(
+  clickhouse: ClickHouseClient,
+  rows: readonly PegEventRow[],
+  token: string,
+): Promise<void> {
+  return insertRows(clickhouse, 'peg_events', rows, token)
+}
+
+/** Where in a list of events, newest first, a page goes on: after the event that these belong to. */
+export const PegEventKey = z.tuple([z.int().min(0).max(0xffff_ffff), z.int().min(0), PegExcursion.shape.severity])
+export type PegEventKey = z.infer<typeof PegEventKey>
+
+/** Before every event: where the first page begins. */
+const NEWEST: PegEventKey = [0xffff_ffff, Number.MAX_SAFE_INTEGER, 'severe']
+
+/**
+ * A stable's events as known at `as_of`, newest first, at most `limit` of those after the key `after`. Of those that go
+ * on at `as_of` the maximum is not known here: it may have been reached later. `started_key` is a row's own key.
+ */
+const pegEvents = defineQuery({
+  name: 'peg_events',
+  params: z
+    .object({ stable: z.string(), as_of: z.date(), limit: z.int(), after: PegEventKey.default(NEWEST) })
+    .transform(({ after: [after_time, after_block, after_severity], ...rest }) => ({
+      ...rest,
+      after_time,
+      after_block,
+      after_severity,
+    })),
+  row: z.object({
+    severity: PegExcursion.shape.severity,
+    started_at: dateTime,
+    started_block: z.int(),
+    ended_at: dateTime.nullable(),
+    ended_block: z.int().nullable(),
+    max_deviation_micros: z.int(),
+  }),
+  sql: `
+    SELECT severity, started_at, toUInt32(started_block) AS started_block,
+           if(events.ended_at <= {as_of: DateTime}, events.ended_at, NULL) AS ended_at,
+           if(events.ended_at <= {as_of: DateTime}, toUInt32(events.ended_block), NULL) AS ended_block,
+           max_deviation_micros
+    FROM peg_events AS events FINAL
+    WHERE stable = {stable: String} AND confirmed_at <= {as_of: DateTime}
+      AND (toUnixTimestamp(started_at), events.started_block, severity) < ({after_time: UInt32}, {after_block: UInt64}, {after_severity: Enum8('mild' = 1, 'severe' = 2)})
+    ORDER BY events.started_at DESC, events.started_block DESC, severity DESC
+    LIMIT {limit: UInt32}`,
+})
+
+/**
+ * The largest distance from 1, in millionths, of a stable from the sample (`started_at`, `started_block`) on up to and
+ * including `to`. Whole minutes are read as minute states, so that a long time costs little. Nothing without a price.
+ */
+export const maxPegDeviation = defineQuery({
+  name: 'max_peg_deviation',
+  params: z.object({ stable: z.string(), started_at: z.date(), started_block: z.int(), to: z.date() }),
+  row: z.object({ max_deviation_micros: z.int() }),
+  sql: `
+    WITH toStartOfMinute({started_at: DateTime} + 59) AS first_minute_end, toStartOfMinute({to: DateTime}) AS last_minute_end
+    SELECT max(distance) AS max_deviation_micros
+    FROM
+    (
+        SELECT toUInt32(greatest(-deviation_min, deviation_max)) AS distance
+        FROM peg_minutes
+        WHERE stable = {stable: String} AND minute_end > first_minute_end AND minute_end <= last_minute_end
+          AND deviation_min IS NOT NULL
+        UNION ALL
+        SELECT toUInt32(abs(toInt64(sell_micros) - 1000000))
+        FROM peg_samples
+        WHERE stable = {stable: String} AND sell_micros IS NOT NULL
+          AND block_time >= {started_at: DateTime} AND block_time <= {to: DateTime}
+          AND (block_time <= first_minute_end OR block_time > last_minute_end)
+          AND (block_time, block_number) >= ({started_at: DateTime}, {started_block: UInt64})
+    )
+    HAVING count() > 0`,
+})
+
+type Asked = { stable: string; as_of: Date | null; limit: number; after?: PegEventKey | undefined }
+
+/** A peg break as known at some instant, at which it has lasted `duration_seconds`. */
+export type PegEvent = {
+  severity: 'mild' | 'severe'
+  started_at: Date
+  started_block: number
+  ended_at: Date | null
+  ended_block: number | null
+  duration_seconds: number
+  max_deviation_micros: number
+}
+
+/**
+ * A stable's peg breaks as known at `as_of`, now where that is null, newest first: at most `limit` of those after the
+ * key `after`. What the detector has not judged yet is not known. A break that goes on lasts until the newest sample.
+ */
+export async function pegEventsAt(
+  clickhouse: ClickHouseClient,
+  { stable, limit, after, ...asked }: Asked,
+  options?: { signal?: AbortSignal },
+): Promise<PegEvent[]> {
+  const [horizon] = await jobHorizon(clickhouse, { job: 'peg-events' }, options)
+  if (!horizon) return []
+  const as_of = asked.as_of !== null && asked.as_of < horizon.slot_at ? asked.as_of : horizon.slot_at
+  const [events, [newest]] = await Promise.all([
+    pegEvents(clickhouse, { stable, as_of, limit, after }, options),
+    newestSample(clickhouse, { stable, as_of }, options),
+  ])
+  const seconds = (from: Date, to: Date): number => (to.getTime() - from.getTime()) / 1000
+  return Promise.all(
+    events.map(async (event) => {
+      const { started_at, started_block, ended_at } = event
+      if (ended_at !== null) return { ...event, duration_seconds: seconds(started_at, ended_at) }
+      const until = newest?.sample.block_time ?? as_of
+      const [max] = await maxPegDeviation(clickhouse, { stable, started_at, started_block, to: until }, options)
+      return { ...event, ...max, duration_seconds: seconds(started_at, until) }
+    }),
+  )
+}

@@ -1,0 +1,117 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { keepsItsPrice, type PegPrice, pegPrice, type StoredSample } from './price.js'
+import { newestPricedSample, newestSample, newestSamples } from './samples.js'
+import { addSums, PEG_WINDOWS, type PegSums, pegSumsAt, refreshedPegSums } from './windows.js'
+
+type Options = { signal?: AbortSignal }
+
+/** The newest sample, and the price that stands; null where there is none. */
+export type CurrentPeg = { newest: StoredSample | null; current: PegPrice | null }
+
+/** With the sums of the three windows in the order of PEG_WINDOWS, as of `windows_as_of`. */
+export type Peg = CurrentPeg & { windows: PegSums[]; windows_as_of: Date | null }
+
+/** Later than any block: the last second that a DateTime can hold. */
+const END_OF_TIME = new Date(0xffff_ffff * 1000)
+
+const MINUTE_MS = 60_000
+/** Windows of live answers end at a multiple of this. */
+const MARK_MS = 300_000
+
+/** The price that stands with `newest`: its own, else the nearest one before, unless there is nothing to quote at all. */
+async function priceWith(
+  clickhouse: ClickHouseClient,
+  { stable, newest, as_of }: { stable: string; newest: StoredSample | null; as_of: Date },
+  options?: Options,
+): Promise<PegPrice | null> {
+  if (newest === null || !keepsItsPrice(newest.status)) return null
+  const own = pegPrice(newest)
+  if (own) return own
+  const [priced] = await newestPricedSample(clickhouse, { stable, as_of }, options)
+  return priced ? pegPrice(priced.sample) : null
+}
+
+/** A stable's peg at `as_of`, or now: the nearest sample at or before it that has a price. */
+export async function currentPeg(
+  clickhouse: ClickHouseClient,
+  { stable, as_of = END_OF_TIME }: { stable: string; as_of?: Date | undefined },
+  options?: Options,
+): Promise<CurrentPeg> {
+  const [row] = await newestSample(clickhouse, { stable, as_of }, options)
+  const newest = row?.sample ?? null
+  return { newest, current: await priceWith(clickhouse, { stable, newest, as_of }, options) }
+}
+
+/**
+ * A stable's peg and windows as of `as_of`, whole seconds: a window of length W is (as_of - W, as_of]. Its inner
+ * minutes come as minute states, its first three and last two from the samples. The digits are those of the samples
+ * themselves, because all of it is integer sums.
+ */
+export async function pegAt(
+  clickhouse: ClickHouseClient,
+  { stable, as_of }: { stable: string; as_of: Date },
+  options?: Options,
+): Promise<Peg> {
+  const last_minute = new Date(Math.ceil(as_of.getTime() / MINUTE_MS) * MINUTE_MS)
+  const firstMinutes = PEG_WINDOWS.flatMap(({ seconds }) => [seconds, seconds - 60, seconds - 120])
+  const minute_ends = [0, 60, ...firstMinutes].map((seconds) => last_minute.getTime() / 1000 - seconds)
+  const parts = await pegSumsAt(clickhouse, { stable, as_of, last_minute, minute_ends }, options)
+  const minutes = parts.filter((part) => part.minutes_ago === null)
+  const edges = parts.filter((part) => part.minutes_ago !== null)
+  const windows = PEG_WINDOWS.map(({ seconds }) => {
+    const length = seconds / 60
+    const isEdge = (ago: number) => ago < 2 || (ago >= length - 3 && ago < length)
+    return addSums([
+      ...minutes.filter(({ shortest_window }) => shortest_window <= seconds),
+      ...edges.filter(({ minutes_ago }) => isEdge(minutes_ago)),
+    ])
+  })
+  const last = edges.reduce((a, b) => (a === null || b.minutes_ago < a.minutes_ago ? b : a), edges[0] ?? null)
+  if (last === null || last.minutes_ago >= 2)
+    return { ...(await currentPeg(clickhouse, { stable, as_of }, options)), windows, windows_as_of: as_of }
+  const newest = last.newest
+  const current = await priceWith(clickhouse, { stable, newest, as_of }, options)
+  return { newest, current, windows, windows_as_of: as_of }
+}
+
+/**
+ * A stable's peg now. Its windows are those of the last refresh where that was at one of the last two five-minute
+ * marks that the newest block has passed, else they are computed as of the last one. `windows_as_of` is null before
+ * the first sample.
+ */
+export async function livePeg(
+  clickhouse: ClickHouseClient,
+  { stable }: { stable: string },
+  options?: Options,
+): Promise<Peg> {
+  const [peg, refreshed] = await Promise.all([
+    currentPeg(clickhouse, { stable }, options),
+    refreshedPegSums(clickhouse, { stable }, options),
+  ])
+  if (peg.newest === null) return { ...peg, windows: PEG_WINDOWS.map(() => addSums([])), windows_as_of: null }
+  const mark = new Date(Math.floor(peg.newest.block_time.getTime() / MARK_MS) * MARK_MS)
+  const refreshedAt = refreshed[0]?.as_of
+  if (!refreshedAt || refreshedAt.getTime() < mark.getTime() - MARK_MS) {
+    const { windows } = await pegAt(clickhouse, { stable, as_of: mark }, options)
+    return { ...peg, windows, windows_as_of: mark }
+  }
+  const windows = PEG_WINDOWS.map(({ seconds }) =>
+    addSums(refreshed.filter(({ window_seconds }) => window_seconds === seconds)),
+  )
+  return { ...peg, windows, windows_as_of: refreshedAt }
+}
+
+/** The peg at `as_of`, or now, of every stable that was sampled by then, by address: for each the same as `currentPeg`. */
+export async function currentPegs(
+  clickhouse: ClickHouseClient,
+  { as_of = END_OF_TIME }: { as_of?: Date | undefined },
+  options?: { signal?: AbortSignal },
+): Promise<Map<string, CurrentPeg>> {
+  const rows = await newestSamples(clickhouse, { as_of }, options)
+  const pegs = rows.map(async ({ stable, newest, priced }): Promise<[string, CurrentPeg]> => {
+    if (!keepsItsPrice(newest.status)) return [stable, { newest, current: null }]
+    const current = pegPrice(priced)
+    return [stable, current ? { newest, current } : await currentPeg(clickhouse, { stable, as_of }, options)]
+  })
+  return new Map(await Promise.all(pegs))
+}

@@ -1,0 +1,70 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { z } from 'zod'
+import { defineQuery } from '../store/define-query.js'
+import { QueryError } from '../store/query-error.js'
+
+const RANGE = '{first: UInt32} AND {last: UInt32}'
+
+/** What peg_minutes_mv computes of an insert, here of all samples of the minutes that end from `first` to `last`. */
+export const fillPegMinutes = (table: string): string => `
+  INSERT INTO ${table}
+  WITH toInt64(sell_micros) - 1000000 AS deviation
+  SELECT stable,
+         toStartOfMinute(block_time + 59) AS minute_end,
+         count(sell_micros) AS quoted_count,
+         countIf(sell_micros IS NULL) AS unquoted_count,
+         ifNull(sum(deviation), 0) AS deviation_sum,
+         ifNull(sum(toUInt64(deviation * deviation)), 0) AS deviation_square_sum,
+         toInt32(min(deviation)) AS deviation_min,
+         toInt32(max(deviation)) AS deviation_max,
+         sumIf(elapsed_seconds, abs(deviation) > 1000) AS seconds_outside_10bps,
+         sumIf(elapsed_seconds, abs(deviation) > 5000) AS seconds_outside_50bps
+  FROM peg_samples
+  WHERE block_time > {first: UInt32} - 60 AND block_time <= {last: UInt32} AND minute_end BETWEEN ${RANGE}
+  GROUP BY stable, minute_end`
+
+/**
+ * Makes the states of the minutes that end between two times in unix seconds, both included, anew from their samples.
+ * May be repeated, and is to be repeated when it fails: half-way the states are missing. Rejects with QueryError.
+ */
+export async function rebuildPegMinutes(
+  clickhouse: ClickHouseClient,
+  query_params: { first: number; last: number },
+): Promise<void> {
+  try {
+    await clickhouse.command({ query: `DELETE FROM peg_minutes WHERE minute_end BETWEEN ${RANGE}`, query_params })
+    // Not to be taken for the insert of another rebuild of the same minutes.
+    await clickhouse.command({
+      query: fillPegMinutes('peg_minutes'),
+      query_params,
+      clickhouse_settings: { insert_deduplicate: 0 },
+    })
+  } catch (cause) {
+    throw new QueryError('rebuild peg_minutes', cause)
+  }
+}
+
+/** How many minute states, of the minutes that end between two times, both included, do not count their samples. */
+export const staleMinutes = defineQuery({
+  name: 'stale_minutes',
+  params: z.object({ first: z.int(), last: z.int() }),
+  row: z.object({ minutes: z.int() }),
+  sql: `
+    SELECT toUInt32(count()) AS minutes
+    FROM
+    (
+        SELECT stable, end
+        FROM
+        (
+            SELECT stable, minute_end AS end, toInt64(quoted_count + unquoted_count) AS samples
+            FROM peg_minutes
+            WHERE minute_end BETWEEN {first: UInt32} AND {last: UInt32}
+            UNION ALL
+            SELECT stable, toStartOfMinute(block_time + 59), -1
+            FROM peg_samples
+            WHERE block_time > {first: UInt32} - 60 AND block_time <= {last: UInt32}
+        )
+        GROUP BY stable, end
+        HAVING sum(samples) != 0
+    )`,
+})

@@ -1,0 +1,51 @@
+/** The stable that prices are quoted in and payments are made in: the chain's own pathUSD. */
+export const REFERENCE_STABLE = '0x20c0000000000000000000000000000000000000'
+
+/**
+ * How a sample came about. `anchor` is the reference stable, whose price is 1 by definition; every status but `quoted`
+ * and `anchor` has no sell price: nobody buys (`no_liquidity`), no order book (`no_pair`), another currency
+ * (`not_usd`), its transfers are stopped (`paused`), or an answer of the DEX that is none of these (`failed`).
+ */
+export type QuoteStatus = 'quoted' | 'anchor' | 'no_liquidity' | 'no_pair' | 'not_usd' | 'paused' | 'failed'
+
+/** One token, in base units of a TIP-20 token (6 decimals); the size that a peg sample quotes. */
+export const ONE_TOKEN = 1_000_000n
+
+/** A sample speaks for the time since the block before it, in seconds, but never for more than this. */
+export const MAX_SAMPLE_SECONDS = 120
+
+/** A sample as stored: prices of one token in millionths of the reference stable, null without a quote. */
+export type StoredSample = {
+  block_number: number
+  block_time: Date
+  status: QuoteStatus
+  sell_micros: number | null
+  buy_micros: number | null
+}
+
+/** A price as published. */
+export type PegPrice = {
+  price_vs_refusd: number
+  spread_bps: number
+  buy_price: number | null
+  block_number: number
+  sampled_at: string
+}
+
+/** The time of a sample as published. */
+export const sampledAt = (block_time: Date): string => `${block_time.toISOString().slice(0, 19).replace('T', ' ')}+00`
+
+/** The price that a sample measured: what one token sells for, and how far that is from 1; null without a quote. */
+export function pegPrice({ block_number, block_time, sell_micros, buy_micros }: StoredSample): PegPrice | null {
+  if (sell_micros === null) return null
+  return {
+    price_vs_refusd: sell_micros / 1e6,
+    spread_bps: Math.abs(sell_micros - 1_000_000) / 100,
+    buy_price: buy_micros === null ? null : buy_micros / 1e6,
+    block_number,
+    sampled_at: sampledAt(block_time),
+  }
+}
+
+/** Whether a stable whose newest sample has this status is still worth its last price. */
+export const keepsItsPrice = (status: QuoteStatus): boolean => status !== 'not_usd' && status !== 'no_pair'

@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import { defineQuery } from '../store/define-query.js'
+import { near, nearFirst } from '../store/recent-first.js'
+import { dateTime, integerText } from '../store/values.js'
+import type { QuoteStatus } from './price.js'
+
+/** What one token sells and buys for at the end of a block, in 1e-6 of the reference stable; null without a quote. */
+export type PegSample = {
+  stable: string
+  block_number: number
+  block_time: number
+  elapsed_seconds: number
+  status: QuoteStatus
+  sell_micros: number | null
+  buy_micros: number | null
+}
+
+/** A sample as the tuple that SAMPLE selects. */
+export const SampleTuple = z
+  .tuple([
+    integerText.transform(Number),
+    dateTime,
+    z.enum(['quoted', 'anchor', 'no_liquidity', 'no_pair', 'not_usd', 'paused', 'failed']),
+    z.int().nullable(),
+    z.int().nullable(),
+  ])
+  .transform(([block_number, block_time, status, sell_micros, buy_micros]) => ({
+    block_number,
+    block_time,
+    status,
+    sell_micros,
+    buy_micros,
+  }))
+
+export const SAMPLE = '(block_number, block_time, status, sell_micros, buy_micros)'
+
+const params = z.object({ stable: z.string(), as_of: z.date(), is_near: z.boolean() })
+const row = z.object({ sample: SampleTuple })
+
+/** A stable's nearest sample at or before `as_of`, with or without a price. Nothing before its first one. */
+export const newestSample = nearFirst(
+  defineQuery({
+    name: 'newest_sample',
+    params,
+    row,
+    sql: `
+    SELECT ${SAMPLE} AS sample
+    FROM peg_samples
+    WHERE stable = {stable: String} AND block_time <= {as_of: DateTime} AND ${near('block_time', 'as_of')}
+    ORDER BY block_time DESC, block_number DESC LIMIT 1`,
+  }),
+)
+
+/** A stable's nearest sample with a price at or before `as_of`; nothing when there was never one. */
+export const newestPricedSample = nearFirst(
+  defineQuery({
+    name: 'newest_priced_sample',
+    params,
+    row,
+    sql: `
+    SELECT ${SAMPLE} AS sample
+    FROM peg_samples
+    WHERE stable = {stable: String} AND block_time <= {as_of: DateTime} AND ${near('block_time', 'as_of')} AND status IN ('quoted', 'anchor')
+    ORDER BY block_time DESC, block_number DESC LIMIT 1`,
+  }),
+)
+
+/**
+ * Every stable's newest sample at or before `as_of`, and its newest one with a price out of the last ten minutes before
+ * the newest block by then; a sample without a price where none of those has one. Looks no further back, so that it
+ * costs the same whatever the length of history. Every block samples every stable, so one that is missing was not
+ * sampled before.
+ */
+export const newestSamples = defineQuery({
+  name: 'newest_samples',
+  params: z.object({ as_of: z.date() }),
+  row: z.object({ stable: z.string(), newest: SampleTuple, priced: SampleTuple }),
+  sql: `
+    SELECT stable, argMax(sample, block_number) AS newest, argMaxIf(sample, block_number, sell_micros IS NOT NULL) AS priced
+    FROM
+    (
+        SELECT stable, block_number, sell_micros, ${SAMPLE} AS sample
+        FROM peg_samples
+        WHERE block_time <= {as_of: DateTime}
+          AND block_time > (SELECT block_time FROM blocks WHERE block_time <= {as_of: DateTime} ORDER BY block_number DESC LIMIT 1) - 600
+    )
+    GROUP BY stable`,
+})
+
+/**
+ * The time of the newest peg sample that did not fail, of those of `within_seconds` before the newest block; null where
+ * there is none. `has_stables`: there is something to sample.
+ */
+export const newestSampled = defineQuery({
+  name: 'newest_sampled',
+  params: z.object({ within_seconds: z.int() }),
+  row: z.object({ sampled_at: dateTime.nullable(), has_stables: z.boolean() }),
+  sql: `
+    WITH (SELECT max(block_time) FROM blocks) AS newest
+    SELECT formatDateTime(maxOrNull(block_time), '%FT%TZ') AS sampled_at, (SELECT count() > 0 FROM stablecoins)::Bool AS has_stables
+    FROM peg_samples
+    WHERE block_time > newest - {within_seconds: UInt32} AND status != 'failed'`,
+})
+
+/** The peg samples of one block, of every stable. Its time finds them without a look at all others. */
+export const samplesOfBlock = defineQuery({
+  name: 'samples_of_block',
+  params: z.object({ block_number: z.int(), block_time: z.date() }),
+  row: z.object({ stable: z.string(), sample: SampleTuple }),
+  sql: `
+    SELECT stable, ${SAMPLE} AS sample
+    FROM peg_samples
+    WHERE block_time = {block_time: DateTime} AND block_number = {block_number: UInt64}
+    ORDER BY stable`,
+})

@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import { defineQuery } from '../store/define-query.js'
+import entries from './issuers.json' with { type: 'json' }
+import { RESERVE_TYPES } from './reserves.js'
+
+/**
+ * What is known of a stable's issuer. `chain_id` null: on every chain, as for what the protocol itself brings.
+ * `attested_at` is when the entry was last compared with its sources, null where it still has to be.
+ */
+const Issuer = z.strictObject({
+  symbol: z.string().min(1),
+  addresses: z
+    .array(z.strictObject({ chain_id: z.int().positive().nullable(), address: z.string().regex(/^0x[0-9a-f]{40}$/) }))
+    .min(1),
+  reserve_type: z.enum(RESERVE_TYPES).exclude(['unknown']),
+  label: z.string().min(1),
+  issuer: z.string().min(1),
+  backing_model: z.string().min(1),
+  attestation_source: z.url({ protocol: /^https$/ }).nullable(),
+  attested_at: z.iso.datetime().nullable(),
+  sources: z.array(z.url({ protocol: /^https$/ })).min(1),
+})
+type Issuer = z.infer<typeof Issuer>
+
+/** The registry, curated by hand. Loading it fails where an entry is not as it should be. */
+export const ISSUERS: readonly Issuer[] = z.array(Issuer).parse(entries)
+
+/** The entry of a stable on a chain, by its lower-case address; null where its issuer is not known. */
+export const issuerOf = (chainId: number, stable: string): Issuer | null =>
+  ISSUERS.find(({ addresses }) =>
+    addresses.some(({ chain_id, address }) => address === stable && (chain_id === null || chain_id === chainId)),
+  ) ?? null
+
+/** Every change of who may mint and burn which stable, before a block, in the order of the chain. */
+export const issuerChanges = defineQuery({
+  name: 'issuer_changes',
+  params: z.object({ before_block: z.int() }),
+  row: z.object({
+    stable: z.string(),
+    account: z.string(),
+    granted: z.boolean(),
+    block_number: z.int(),
+    log_index: z.int(),
+  }),
+  sql: `
+    SELECT stable, assumeNotNull(account) AS account, (kind = 'granted')::Bool AS granted, toUInt32(block_number) AS block_number, log_index
+    FROM role_events
+    WHERE role_name = 'ISSUER_ROLE' AND kind != 'admin' AND block_number < {before_block: UInt64}
+    ORDER BY role_events.block_number, log_index`,
+})

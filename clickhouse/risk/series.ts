@@ -1,0 +1,53 @@
+import { z } from 'zod'
+import { STANDS } from '../jobs/standing-snapshot.js'
+import { BUCKET_COLUMNS, SeriesParams } from '../peg/series.js'
+import { defineQuery } from '../store/define-query.js'
+import { defineExport } from '../store/export.js'
+
+/**
+ * A stable's risk by bucket, oldest first, one row a bucket: the score and its components as of its end, which is that of
+ * the newest snapshot by then, and the range of the scores within (start, end]. Null where there was no snapshot.
+ */
+export const riskSeries = defineExport({
+  name: 'risk_series',
+  params: SeriesParams,
+  sql: `
+    SELECT ${BUCKET_COLUMNS},
+           score.1 AS composite, score.2 AS peg_risk, score.3 AS peg_break_risk, score.4 AS supply_risk, score.5 AS policy_risk,
+           score.6 AS methodology, composite_min, composite_max, snapshot_count
+    FROM
+    (
+        SELECT bucket, argMax(figures, slot_at) AS score,
+               minIf(figures.1, is_inside) AS composite_min, maxIf(figures.1, is_inside) AS composite_max,
+               toUInt32(countIf(is_inside)) AS snapshot_count
+        FROM
+        (
+            -- The snapshot that stood when the first bucket began counts for it, but is not within.
+            SELECT slot_at, slot_at > {first: UInt32} AS is_inside,
+                   greatest(intDiv(toUnixTimestamp(slot_at) - 1, {interval: UInt32}) * {interval: UInt32}, toInt64({first: UInt32})) AS bucket,
+                   (toNullable(toFloat64(composite)), toNullable(toFloat64(peg_risk)), toNullable(toFloat64(peg_break_risk)),
+                    toNullable(toFloat64(supply_risk)), toNullable(toFloat64(policy_risk)), toNullable(toString(methodology))) AS figures
+            FROM risk_snapshots
+            WHERE stable = {stable: String} AND slot_at <= {end: UInt32} AND ${STANDS}
+              AND slot_at >= (SELECT max(slot_at) FROM risk_snapshots WHERE stable = {stable: String} AND slot_at <= {first: UInt32} AND ${STANDS})
+            ORDER BY slot_at, revision DESC
+            LIMIT 1 BY slot_at
+        )
+        GROUP BY bucket
+        ORDER BY bucket WITH FILL FROM {first: UInt32} TO {end: UInt32} STEP {interval: UInt32} INTERPOLATE (score)
+    )
+    WHERE bucket < {end: UInt32}
+    ORDER BY bucket`,
+})
+
+/** The times of a stable's first and newest risk snapshot, in unix seconds; nothing before the first. */
+export const riskSpan = defineQuery({
+  name: 'risk_span',
+  params: z.object({ stable: z.string() }),
+  row: z.object({ oldest: z.int(), newest: z.int() }),
+  sql: `
+    SELECT toUnixTimestamp(min(slot_at)) AS oldest, toUnixTimestamp(max(slot_at)) AS newest
+    FROM risk_snapshots
+    WHERE stable = {stable: String} AND ${STANDS}
+    HAVING count() > 0`,
+})

@@ -1,0 +1,105 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { z } from 'zod'
+import { STANDS } from '../jobs/standing-snapshot.js'
+import { defineQuery } from '../store/define-query.js'
+import { insertRows } from '../store/insert.js'
+import { near, nearFirst } from '../store/recent-first.js'
+import { dateTime, integerText } from '../store/values.js'
+import { UNCAPPED } from '../supply/supply.js'
+
+/** A stable's score at a slot with its inputs, as the migration describes it. Decimals as text, `slot_at` in seconds. */
+export type RiskSnapshot = {
+  stable: string
+  slot_at: number
+  revision: number
+  methodology: string
+  composite: string
+  peg_risk: string
+  peg_break_risk: string
+  supply_risk: string
+  policy_risk: string
+  quoted_count_24h: number
+  unquoted_count_24h: number
+  stddev_bps_24h: string | null
+  max_deviation_bps_24h: string | null
+  has_open_mild: boolean
+  has_open_severe: boolean
+  mild_events_7d: number
+  severe_events_7d: number
+  supply_raw: string | null
+  cap_raw: string | null
+  paused: boolean | null
+  policy_id: string | null
+  policy_type: string | null
+  state_block_number: string | null
+  policy_events_7d: number
+}
+
+/** Adds the rows of a slot. Repeating its token changes nothing. */
+export const insertRiskSnapshots = (
+  clickhouse: ClickHouseClient,
+  rows: readonly RiskSnapshot[],
+  token: string,
+): Promise<void> => insertRows(clickhouse, 'risk_snapshots', rows, token)
+
+const decimal = z.string().transform(Number)
+const count = integerText.transform(Number)
+
+const RiskSnapshotRow = z
+  .object({
+    slot_at: dateTime,
+    methodology: z.string(),
+    composite: decimal,
+    peg_risk: decimal,
+    peg_break_risk: decimal,
+    supply_risk: decimal,
+    policy_risk: decimal,
+    quoted_count_24h: count,
+    unquoted_count_24h: count,
+    stddev_bps_24h: decimal.nullable(),
+    max_deviation_bps_24h: decimal.nullable(),
+    has_open_mild: z.boolean(),
+    has_open_severe: z.boolean(),
+    mild_events_7d: z.int(),
+    severe_events_7d: z.int(),
+    supply_raw: integerText.nullable(),
+    cap_raw: integerText.nullable(),
+    paused: z.boolean().nullable(),
+    policy_id: integerText.nullable(),
+    policy_type: z.enum(['allow_all', 'reject_all', 'whitelist', 'blacklist', 'compound']).nullable(),
+    state_block_number: count.nullable(),
+    policy_events_7d: z.int(),
+  })
+  .transform((row) => {
+    const { slot_at, methodology, composite, peg_risk, peg_break_risk, supply_risk, policy_risk, ...rest } = row
+    const { supply_raw, cap_raw, paused, policy_id, policy_type, ...inputs } = rest
+    return {
+      slot_at,
+      methodology,
+      composite,
+      components: { peg_risk, peg_break_risk, supply_risk, policy_risk },
+      inputs: {
+        ...inputs,
+        supply: supply_raw === null ? null : { current: supply_raw, cap: cap_raw === `${UNCAPPED}` ? null : cap_raw },
+        policy:
+          policy_type === null || policy_id === null || paused === null
+            ? null
+            : { type: policy_type, policy_id, paused },
+      },
+    }
+  })
+export type RiskSnapshotRow = z.output<typeof RiskSnapshotRow>
+
+/** A stable's newest risk snapshot at or before `as_of`; nothing before its first. */
+export const riskAt = nearFirst(
+  defineQuery({
+    name: 'risk_at',
+    params: z.object({ stable: z.string(), as_of: z.date(), is_near: z.boolean() }),
+    row: RiskSnapshotRow,
+    sql: `
+    SELECT * EXCEPT (stable, revision) REPLACE (toString(supply_raw) AS supply_raw, toString(cap_raw) AS cap_raw)
+    FROM risk_snapshots
+    WHERE stable = {stable: String} AND slot_at <= {as_of: DateTime} AND ${near('slot_at', 'as_of')} AND ${STANDS}
+    ORDER BY slot_at DESC, revision DESC LIMIT 1`,
+  }),
+)

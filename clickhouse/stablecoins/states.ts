@@ -1,0 +1,130 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { z } from 'zod'
+import { defineQuery } from '../store/define-query.js'
+import { near, nearFirst } from '../store/recent-first.js'
+import { integerText, policyType, stableAddress, stableSymbol } from '../store/values.js'
+
+/**
+ * A stable's state at the end of a block. `policy_admin` is null for the two built-in policies; what holders opted in to
+ * rewards, and what these paid for a token, times 1e18, are null where the chain has none.
+ */
+export type StateRead = {
+  stable: string
+  supply_raw: string
+  cap_raw: string
+  paused: boolean
+  policy_id: string
+  policy_type: 'reject_all' | 'allow_all' | 'whitelist' | 'blacklist' | 'compound'
+  policy_admin: string | null
+  opted_in_raw: string | null
+  reward_per_token_raw: string | null
+  block_number: number
+  block_time: number
+}
+
+export const StablecoinState = z.object({
+  address: stableAddress,
+  symbol: stableSymbol,
+  name: z.string().meta({ description: 'Name of the stable, as its issuer wrote it' }),
+  currency: z.string().meta({ description: 'What one token stands for, as its issuer wrote it, such as USD' }),
+  tier: z.enum(['listed', 'unlisted']).meta({ description: 'Whether it is on the token list of the chain' }),
+  supply: z
+    .object({
+      current: integerText.meta({ description: 'In base units: 6 decimals' }),
+      cap: integerText.nullable().meta({ description: 'In base units; null when there is no cap' }),
+    })
+    .nullable()
+    .meta({ description: 'null when the state was never read' }),
+  policy: z
+    .object({
+      type: policyType,
+      policy_id: integerText.meta({ description: 'Number of the policy on the chain: 0 lets nobody, 1 everybody' }),
+      policy_admin: z.string().nullable().meta({ description: 'null for the two built-in policies' }),
+      paused: z.boolean().meta({ description: 'Whether all transfers are stopped' }),
+    })
+    .nullable()
+    .meta({ description: 'Who may hold and send it; null when the state was never read' }),
+})
+
+export type StablecoinState = z.infer<typeof StablecoinState>
+
+const policyShape = StablecoinState.shape.policy.unwrap().shape
+
+// A tuple cannot be null in SQL: a stable whose state was never read has empty ones.
+const row = StablecoinState.extend({
+  supply: z.object({ current: z.string(), cap: z.string().nullable() }),
+  policy: z.object({ ...policyShape, policy_id: z.string(), type: policyShape.type.or(z.literal('')) }),
+}).transform(
+  ({ supply, policy, ...stable }): StablecoinState => ({
+    ...stable,
+    supply: supply.current === '' ? null : supply,
+    policy: policy.type === '' ? null : { ...policy, type: policy.type },
+  }),
+)
+
+/** The state reads up to the instant. */
+const UNTIL = 'block_time <= {at: DateTime}'
+
+const sql = (which: string, reads: string) => `
+    SELECT stablecoins.stable AS address, symbol, name, currency, tier, supply, policy
+    FROM stablecoins
+    LEFT JOIN
+    (
+        SELECT stable,
+               argMax(
+                 CAST((toString(supply_raw), if(cap_raw = toUInt256('340282366920938463463374607431768211455'), NULL, toString(cap_raw))),
+                      'Tuple(current String, cap Nullable(String))'),
+                 (block_time, block_number)) AS supply,
+               argMax(
+                 CAST((toString(policy_type), toString(policy_id), policy_admin, paused),
+                      'Tuple(type String, policy_id String, policy_admin Nullable(String), paused Bool)'),
+                 (block_time, block_number)) AS policy
+        FROM state_reads
+        WHERE ${reads} AND (stable, block_time) IN (SELECT stable, max(block_time) FROM state_reads WHERE ${reads} GROUP BY stable)
+        GROUP BY stable
+    ) AS newest USING stable
+    WHERE ${which} AND ${UNTIL}
+    ORDER BY symbol, address`
+
+/**
+ * Every stable that there was at `at` with its supply, cap and policy then, by symbol, then address. Looks no further back
+ * than a quarter of an hour before the newest block, so that it costs the same whatever the length of history: a stable
+ * that is sampled is read every five minutes, others when they change. A cap of 2^128-1 is none.
+ */
+const recentStablecoinStates = defineQuery({
+  name: 'recent_stablecoin_states',
+  params: z.object({ at: z.date() }),
+  row,
+  sql: sql(
+    '1',
+    `block_time > (SELECT block_time FROM blocks WHERE ${UNTIL} ORDER BY block_number DESC LIMIT 1) - 900 AND ${UNTIL}`,
+  ),
+})
+
+/** The same for some stables, however long ago they were read; nothing for addresses that there were not at `at`. */
+export const stablecoinStatesOf = nearFirst(
+  defineQuery({
+    name: 'stablecoin_states_of',
+    params: z.object({ at: z.date(), stables: z.array(z.string()), is_near: z.boolean() }),
+    row,
+    sql: sql(
+      'stable IN {stables: Array(String)}',
+      `stable IN {stables: Array(String)} AND ${UNTIL} AND ${near('block_time', 'at')}`,
+    ),
+  }),
+  (states) => states.every(({ supply }) => supply !== null),
+)
+
+/** Every stable that there was at `at` with its state then, by symbol, then address; null where it was never read. */
+export async function stablecoinStatesAt(
+  clickhouse: ClickHouseClient,
+  { at }: { at: Date },
+  options?: { signal?: AbortSignal },
+): Promise<StablecoinState[]> {
+  const states = await recentStablecoinStates(clickhouse, { at }, options)
+  const stables = states.filter(({ supply }) => supply === null).map(({ address }) => address)
+  if (stables.length === 0) return states
+  const older = await stablecoinStatesOf(clickhouse, { at, stables }, options)
+  const found = new Map(older.map((state) => [state.address, state]))
+  return states.map((state) => found.get(state.address) ?? state)
+}

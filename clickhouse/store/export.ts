@@ -1,0 +1,93 @@
+import { pipeline, type Readable, Transform } from 'node:stream'
+import type { ClickHouseClient } from '@clickhouse/client'
+import type { z } from 'zod'
+import type { QuerySignal } from './define-query.js'
+import { observed } from './observe.js'
+import { QueryError } from './query-error.js'
+
+/** The formats that rows are exported in, by the names in the API, and what the engine calls them. */
+export const EXPORT_FORMATS = {
+  json: { engine: 'JSONEachRow', mediaType: 'application/json', extension: 'json' },
+  ndjson: { engine: 'JSONEachRow', mediaType: 'application/x-ndjson', extension: 'ndjson' },
+  csv: { engine: 'CSVWithNames', mediaType: 'text/csv; charset=utf-8', extension: 'csv' },
+  parquet: { engine: 'Parquet', mediaType: 'application/vnd.apache.parquet', extension: 'parquet' },
+  arrow: { engine: 'ArrowStream', mediaType: 'application/vnd.apache.arrow.stream', extension: 'arrows' },
+} as const
+
+export type ExportFormat = keyof typeof EXPORT_FORMATS
+
+/**
+ * Passes a result on and fails where the engine went wrong half-way. It then ends the body with `__exception__`, the
+ * tag of its header X-ClickHouse-Exception-Tag and its message, which is not for those who get the rows.
+ */
+function cutAtException(query: string, tag: string): Transform {
+  const marker = Buffer.from(`__exception__\r\n${tag}\r\n`)
+  let held: Buffer = Buffer.alloc(0)
+  return new Transform({
+    transform(chunk: Buffer, _, done) {
+      const data = held.length === 0 ? chunk : Buffer.concat([held, chunk])
+      const at = data.indexOf(marker)
+      if (at >= 0) {
+        done(new QueryError(query, new Error(data.subarray(at + marker.length).toString())))
+        return
+      }
+      // The marker may begin in this chunk and go on in the next.
+      const safe = Math.max(0, data.length - marker.length + 1)
+      held = data.subarray(safe)
+      done(null, data.subarray(0, safe))
+    },
+    flush(done) {
+      done(null, held)
+    },
+  })
+}
+
+type Definition<Params extends z.ZodType<Record<string, unknown>>> = { name: string; params: Params; sql: string }
+
+/** Aborting ends the query, also half-way. */
+export type ExportOptions = { format: ExportFormat; signal: QuerySignal }
+
+/** A read whose rows are passed on as the engine writes them. */
+type Export<Params> = (clickhouse: ClickHouseClient, params: Params, options: ExportOptions) => Promise<Readable>
+
+/**
+ * A read of any number of rows as a function of a client, its parameters and a format. The rows come as bytes out of
+ * the engine and are never parsed here; a reader that is slow slows the engine down. The format json is one array.
+ * Rejects with QueryError when the engine refuses or fails before its first bytes; later, the stream fails.
+ */
+export function defineExport<Params extends z.ZodType<Record<string, unknown>>>({
+  name,
+  params: Params,
+  sql,
+}: Definition<Params>): Export<z.input<Params>> {
+  return async (clickhouse, params, { format, signal }) => {
+    const query_params = Params.parse(params)
+    const begin = () =>
+      clickhouse.exec({
+        query: `${sql}\nFORMAT ${EXPORT_FORMATS[format].engine}`,
+        query_params,
+        abort_signal: signal,
+        ...(signal.traceparent && { http_headers: { traceparent: signal.traceparent } }),
+        clickhouse_settings: {
+          log_comment: name,
+          output_format_json_array_of_rows: format === 'json' ? 1 : 0,
+          // Amounts keep their decimals, so that a column looks the same from the first row to the last.
+          output_format_decimal_trailing_zeros: 1,
+          // A group is held until it is whole: small enough to flow, and what readers take for usual.
+          output_format_parquet_row_group_size: '122880',
+          output_format_parquet_string_as_string: 1,
+          output_format_arrow_string_as_string: 1,
+        },
+      })
+    const { stream, response_headers } = await observed(clickhouse, name, begin, signal).catch((cause) => {
+      throw new QueryError(name, cause)
+    })
+    const tag = response_headers['x-clickhouse-exception-tag']
+    const rows = cutAtException(name, typeof tag === 'string' ? tag : '')
+    // The client's own signal ends with the head of the answer.
+    const abort = () => rows.destroy(new QueryError(name, signal.reason))
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort)
+    return pipeline(stream, rows, () => signal.removeEventListener('abort', abort))
+  }
+}

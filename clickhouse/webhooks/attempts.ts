@@ -1,0 +1,85 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { z } from 'zod'
+import { defineQuery } from '../store/define-query.js'
+import { insertRows } from '../store/insert.js'
+import { dateTime, safeInteger, unixSeconds } from '../store/values.js'
+
+/** How an attempt ended; the columns are described in the migration. */
+export type WebhookAttempt = {
+  delivery_id: number
+  attempt: number
+  subscription_id: string
+  outcome: 'success' | 'failure' | 'canceled'
+  status: number
+  error: string
+  response: string
+  due_at: Date
+  started_at: Date
+  duration_ms: number
+  next_attempt_at: Date | null
+  instance: string
+}
+
+/** Records attempts. `token` names the batch. */
+export function insertWebhookAttempts(
+  clickhouse: ClickHouseClient,
+  attempts: readonly WebhookAttempt[],
+  token: string,
+): Promise<void> {
+  // Field by field: there are thousands a second, and to take objects apart would cost several times as much.
+  const rows = attempts.map((attempt) => ({
+    delivery_id: attempt.delivery_id,
+    attempt: attempt.attempt,
+    subscription_id: attempt.subscription_id,
+    outcome: attempt.outcome,
+    status: attempt.status,
+    error: attempt.error,
+    response: attempt.response,
+    due_at: unixSeconds(attempt.due_at),
+    started_at: unixSeconds(attempt.started_at),
+    duration_ms: attempt.duration_ms,
+    next_attempt_at: attempt.next_attempt_at && unixSeconds(attempt.next_attempt_at),
+    instance: attempt.instance,
+  }))
+  return insertRows(clickhouse, 'webhook_attempts', rows, token)
+}
+
+/**
+ * The deliveries with `from` <= number <= `until` that are not over, at most `limit` in their order: the number of the
+ * attempt to be made, and when it is due, in unix milliseconds. What they send is not read.
+ */
+export const pendingDeliveries = defineQuery({
+  name: 'pending_deliveries',
+  params: z.object({ from: z.int(), until: z.int(), limit: z.int() }),
+  row: z.object({ delivery_id: safeInteger, subscription_id: z.string(), attempt: z.int(), due_ms: safeInteger }),
+  sql: `
+    SELECT delivery_id, subscription_id, made + 1 AS attempt,
+           toUnixTimestamp64Milli(if(made = 0, recorded_at, assumeNotNull(next_at))) AS due_ms
+    FROM webhook_deliveries
+    LEFT JOIN (
+      SELECT delivery_id, max(attempt) AS made, argMax(tuple(next_attempt_at), attempt).1 AS next_at
+      FROM webhook_attempts WHERE delivery_id >= {from: UInt64} AND delivery_id <= {until: UInt64}
+      GROUP BY delivery_id
+    ) AS attempts USING (delivery_id)
+    WHERE delivery_id >= {from: UInt64} AND delivery_id <= {until: UInt64} AND (made = 0 OR next_at IS NOT NULL)
+    ORDER BY delivery_id LIMIT {limit: UInt32}`,
+})
+
+/** Since when attempts of a subscription have failed only, and how many, counted from its last success or change. */
+export const failingSubscriptions = defineQuery({
+  name: 'failing_subscriptions',
+  params: z.object({}),
+  row: z.object({ subscription_id: z.string(), since: dateTime, failures: z.int() }),
+  sql: `
+    SELECT subscription_id, min(started_at) AS since, toUInt32(count()) AS failures
+    FROM webhook_attempts
+    LEFT JOIN (
+      SELECT subscription_id, max(started_at) AS succeeded_at
+      FROM webhook_attempts WHERE outcome = 'success' GROUP BY subscription_id
+    ) AS successes USING (subscription_id)
+    INNER JOIN (
+      SELECT id AS subscription_id, max(changed_at) AS changed_at FROM webhook_subscriptions GROUP BY id
+    ) AS subscriptions USING (subscription_id)
+    WHERE outcome = 'failure' AND started_at > greatest(succeeded_at, changed_at)
+    GROUP BY subscription_id`,
+})

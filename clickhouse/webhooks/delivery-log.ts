@@ -1,0 +1,121 @@
+import { z } from 'zod'
+import { EVENT_TYPES } from '../events/types.js'
+import { defineQuery } from '../store/define-query.js'
+import { dateTime } from '../store/values.js'
+
+/** How far a delivery has come: still to be tried, or over. */
+export const DELIVERY_STATES = ['pending', 'successful', 'failed', 'canceled'] as const
+
+/**
+ * SQL over the attempts of one delivery: its state. A success stands, whatever another process made of the same attempt. A
+ * delivery without attempts is pending, which is not for this to say.
+ */
+export const STATE_OF_ATTEMPTS = `
+  multiIf(countIf(outcome = 'success') > 0, 'successful',
+          countIf(next_attempt_at IS NULL AND outcome = 'failure') > 0, 'failed',
+          countIf(next_attempt_at IS NULL) > 0, 'canceled',
+          'pending')`
+
+/** SQL of a number below which every delivery is over, so that who looks for others needs not look there. */
+export const SETTLED_BEFORE = '(SELECT max(settled_before) FROM webhook_fan_outs)'
+
+const number = z.string().transform(Number)
+
+const Delivery = z.object({
+  delivery_id: number,
+  kind: z.enum(['event', 'test', 'replay']),
+  event_id: z.string(),
+  event_sequence: number,
+  event_type: z.enum(EVENT_TYPES),
+  data: z.string().transform((text) => JSON.parse(text) as Record<string, unknown>),
+  recorded_at: dateTime,
+  state: z.enum(DELIVERY_STATES),
+  next_attempt_at: dateTime.nullable(),
+})
+export type Delivery = z.infer<typeof Delivery>
+
+/** Those of a subscription's deliveries that have these numbers, the newest first; of pending ones with when they are due. */
+export const deliveriesById = defineQuery({
+  name: 'webhook_deliveries_by_id',
+  params: z.object({ subscription_id: z.string(), ids: z.array(z.int()) }),
+  row: Delivery,
+  sql: `
+    SELECT delivery_id, kind, event_id, event_sequence, event_type, data, recorded_at,
+           if(tried.state = '', 'pending', tried.state) AS state,
+           if(state = 'pending', coalesce(tried.due_at, recorded_at), NULL) AS next_attempt_at
+    FROM webhook_deliveries
+    LEFT JOIN
+    (
+        SELECT delivery_id, ${STATE_OF_ATTEMPTS} AS state, max(webhook_attempts.next_attempt_at) AS due_at
+        FROM webhook_attempts WHERE delivery_id IN {ids: Array(UInt64)}
+        GROUP BY delivery_id
+    ) AS tried USING (delivery_id)
+    WHERE delivery_id IN {ids: Array(UInt64)} AND subscription_id = {subscription_id: String}
+    ORDER BY delivery_id DESC`,
+})
+
+const Attempt = z.object({
+  delivery_id: number,
+  attempt: z.int(),
+  outcome: z.enum(['success', 'failure', 'canceled']),
+  status: z.int(),
+  error: z.string(),
+  response: z.string(),
+  started_at: dateTime,
+  duration_ms: z.int(),
+  next_attempt_at: dateTime.nullable(),
+})
+export type Attempt = z.infer<typeof Attempt>
+
+/** The attempts of deliveries, in the order in which they were made. */
+export const attemptsOfDeliveries = defineQuery({
+  name: 'webhook_attempts_of_deliveries',
+  params: z.object({ ids: z.array(z.int()) }),
+  row: Attempt,
+  sql: `
+    SELECT delivery_id, attempt, outcome, status, error, response, started_at, duration_ms, next_attempt_at
+    FROM webhook_attempts WHERE delivery_id IN {ids: Array(UInt64)}
+    ORDER BY delivery_id, attempt, started_at`,
+})
+
+const row = z.object({ delivery_id: z.string().transform(Number) })
+
+/** The numbers of a subscription's deliveries below `before`, the newest first, at most `limit`. */
+export const deliveryPage = defineQuery({
+  name: 'webhook_delivery_page',
+  params: z.object({
+    subscription_id: z.string(),
+    before: z.int().default(Number.MAX_SAFE_INTEGER),
+    limit: z.int(),
+  }),
+  row,
+  sql: `
+    SELECT delivery_id FROM webhook_deliveries
+    WHERE subscription_id = {subscription_id: String} AND delivery_id < {before: UInt64}
+    ORDER BY delivery_id DESC LIMIT {limit: UInt32}`,
+})
+
+/** The same of those that are in one state. */
+export const deliveryPageOfState = defineQuery({
+  name: 'webhook_delivery_page_of_state',
+  params: z.object({
+    subscription_id: z.string(),
+    state: z.enum(DELIVERY_STATES),
+    before: z.int().default(Number.MAX_SAFE_INTEGER),
+    limit: z.int(),
+  }),
+  row,
+  sql: `
+    WITH if({state: String} = 'pending', ${SETTLED_BEFORE}, 0) AS first
+    SELECT delivery_id FROM webhook_deliveries
+    LEFT JOIN
+    (
+        SELECT delivery_id, ${STATE_OF_ATTEMPTS} AS state
+        FROM webhook_attempts
+        WHERE subscription_id = {subscription_id: String} AND delivery_id >= first AND delivery_id < {before: UInt64}
+        GROUP BY delivery_id
+    ) AS tried USING (delivery_id)
+    WHERE subscription_id = {subscription_id: String} AND delivery_id >= first AND delivery_id < {before: UInt64}
+      AND if(tried.state = '', 'pending', tried.state) = {state: String}
+    ORDER BY delivery_id DESC LIMIT {limit: UInt32}`,
+})

@@ -1,0 +1,38 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { z } from 'zod'
+import { defineQuery } from '../store/define-query.js'
+import { insertRows } from '../store/insert.js'
+import { safeInteger } from '../store/values.js'
+
+/** How far the log of events has been made into deliveries, and before which number all deliveries are over. */
+type FanOut = { sequence: number; settled_before: number }
+
+/** Records it. Both only ever grow, and readers take the greatest. */
+export function insertWebhookFanOut(clickhouse: ClickHouseClient, { sequence, settled_before }: FanOut): Promise<void> {
+  const row = { sequence_number: sequence, settled_before }
+  return insertRows(clickhouse, 'webhook_fan_outs', [row], `${sequence}:${settled_before}`)
+}
+
+/** Up to which event deliveries have been made, and before which number all deliveries are over; zeros at first. */
+export const newestFanOut = defineQuery({
+  name: 'newest_fan_out',
+  params: z.object({}),
+  row: z.object({ sequence: z.int(), settled_before: safeInteger }),
+  sql: `
+    SELECT toUInt32(max(sequence_number)) AS sequence, max(settled_before) AS settled_before
+    FROM webhook_fan_outs`,
+})
+
+/**
+ * What has come since: the newest event and the newest delivery after those given, 0 where there is none, and the number
+ * of versions of subscriptions, which grows with each change. Reads the ends of the tables only.
+ */
+export const webhookNews = defineQuery({
+  name: 'webhook_news',
+  params: z.object({ event: z.int(), delivery: z.int() }),
+  row: z.object({ event: z.int(), delivery: safeInteger, versions: z.int() }),
+  sql: `
+    SELECT toUInt32((SELECT max(sequence_number) FROM events WHERE sequence_number > {event: UInt64})) AS event,
+           (SELECT max(delivery_id) FROM webhook_deliveries WHERE delivery_id > {delivery: UInt64}) AS delivery,
+           toUInt32((SELECT count() FROM webhook_subscriptions)) AS versions`,
+})

@@ -1,0 +1,220 @@
+import { randomUUID } from 'node:crypto'
+import type { ClickHouseClient } from '@clickhouse/client'
+import { z } from 'zod'
+import { passes } from '../events/filter.js'
+import { EVENT_TYPES, type EventType } from '../events/types.js'
+import { defineQuery } from '../store/define-query.js'
+import { insertRows } from '../store/insert.js'
+import { dateTime } from '../store/values.js'
+
+/** Why a subscription is disabled: by the admin, because its receiver answered 410, or because it failed for days. */
+export const DISABLED_REASONS = ['admin', 'gone', 'failing'] as const
+export type DisabledReason = (typeof DISABLED_REASONS)[number]
+
+export const SUBSCRIPTION_STATES = ['enabled', 'disabled', 'deleted'] as const
+
+/** Who is told of which events, as one version has it; the columns are described in the migration. */
+export type Subscription = {
+  id: string
+  version: number
+  label: string
+  url: string
+  event_types: EventType[]
+  /** Lower case; empty: all stables. */
+  stable_filter: string[]
+  state: (typeof SUBSCRIPTION_STATES)[number]
+  /** Empty unless it is disabled. */
+  reason: DisabledReason | ''
+  /** Sealed, as all secrets here. */
+  secret: string
+  /** Empty where there is none. */
+  previous_secret: string
+  previous_secret_until: Date | null
+  /** Events of the log up to this one are not sent to it. */
+  after_sequence: number
+  created_at: Date
+  changed_at: Date
+}
+
+/** Whether a subscription, in whatever state, is to be told of an event. What is about the service concerns every stable. */
+export function wants(
+  { event_types, stable_filter }: Pick<Subscription, 'event_types' | 'stable_filter'>,
+  event: { type: string; stables: readonly string[] },
+): boolean {
+  return passes(event, { types: event_types, stables: stable_filter.length > 0 ? stable_filter : undefined })
+}
+
+/** The sealed secrets that sign what is sent at a time, the newest first: two for a while after a rotation. */
+export function sealedSecrets(
+  {
+    secret,
+    previous_secret,
+    previous_secret_until,
+  }: Pick<Subscription, 'secret' | 'previous_secret' | 'previous_secret_until'>,
+  at: Date,
+): string[] {
+  const isPreviousGood = previous_secret_until !== null && at < previous_secret_until
+  return isPreviousGood ? [secret, previous_secret] : [secret]
+}
+
+/** What asked for a version. */
+type SubscriptionRequest = {
+  /** Random, of this very request. */
+  change: string
+  /** What a repeat of the request has in common with it; empty where it cannot be repeated. */
+  request_key: string
+  /** What a repeat has to say as well; empty without a `request_key`. */
+  request_body: string
+}
+
+/**
+ * Adds a version of a subscription. Each is added once: of two writers of one version the second changes nothing, and
+ * finds the `change` of the first.
+ */
+export function insertWebhookSubscription(
+  clickhouse: ClickHouseClient,
+  subscription: Subscription,
+  request: SubscriptionRequest,
+): Promise<void> {
+  const { previous_secret_until, created_at, changed_at, ...values } = subscription
+  const row = {
+    ...values,
+    ...request,
+    previous_secret_until: previous_secret_until && seconds(previous_secret_until),
+    created_at: seconds(created_at),
+    changed_at: seconds(changed_at),
+  }
+  return insertRows(clickhouse, 'webhook_subscriptions', [row], `${subscription.id}:${subscription.version}`)
+}
+
+/** Unix seconds to the millisecond, which is how a DateTime64(3) is written. */
+const seconds = (time: Date): string => (time.getTime() / 1000).toFixed(3)
+
+const WebhookSubscription = z.object({
+  id: z.string(),
+  version: z.int(),
+  label: z.string(),
+  url: z.string(),
+  event_types: z.array(z.enum(EVENT_TYPES)),
+  stable_filter: z.array(z.string()),
+  state: z.enum(SUBSCRIPTION_STATES),
+  reason: z.enum([...DISABLED_REASONS, '']),
+  secret: z.string(),
+  previous_secret: z.string(),
+  previous_secret_until: dateTime.nullable(),
+  after_sequence: z.int(),
+  created_at: dateTime,
+  changed_at: dateTime,
+})
+
+/** A version with the request that made it. */
+const RequestedVersion = WebhookSubscription.extend({
+  change: z.string(),
+  request_key: z.string(),
+  request_body: z.string(),
+})
+
+const COLUMNS = `
+  id, version, label, url, event_types, stable_filter, state, reason, secret, previous_secret, previous_secret_until,
+  toUInt32(after_sequence) AS after_sequence, created_at, changed_at`
+
+const NEWEST = `SELECT ${COLUMNS} FROM webhook_subscriptions`
+
+/** The newest version of a subscription, also of a deleted one; nothing where there is none. */
+export const webhookSubscription = defineQuery({
+  name: 'webhook_subscription',
+  params: z.object({ id: z.string() }),
+  row: WebhookSubscription,
+  sql: `${NEWEST} WHERE id = {id: String} ORDER BY version DESC LIMIT 1`,
+})
+
+/** All subscriptions but the deleted ones. */
+export const allWebhookSubscriptions = defineQuery({
+  name: 'all_webhook_subscriptions',
+  params: z.object({}),
+  row: WebhookSubscription,
+  sql: `SELECT * FROM (${NEWEST} ORDER BY id, version DESC LIMIT 1 BY id) WHERE state != 'deleted'`,
+})
+
+/** Where in the list of subscriptions, newest first, a page goes on: after the one made at this time, in milliseconds, with this id. */
+export const WebhookPosition = z.tuple([z.int().nonnegative(), z.string().max(100)])
+
+/** The same, newest first, at most `limit` of those after a position. */
+export const listedWebhookSubscriptions = defineQuery({
+  name: 'listed_webhook_subscriptions',
+  params: z
+    .object({ limit: z.int(), after: WebhookPosition.default([Number.MAX_SAFE_INTEGER, '']) })
+    .transform(({ limit, after: [after_ms, after_id] }) => ({ limit, after_ms, after_id })),
+  row: WebhookSubscription,
+  sql: `
+    SELECT * FROM (${NEWEST} ORDER BY id, version DESC LIMIT 1 BY id)
+    WHERE state != 'deleted' AND (toUnixTimestamp64Milli(created_at), id) < ({after_ms: Int64}, {after_id: String})
+    ORDER BY created_at DESC, id DESC
+    LIMIT {limit: UInt32}`,
+})
+
+/** One version, with who made it; nothing where there is none yet. */
+export const webhookSubscriptionVersion = defineQuery({
+  name: 'webhook_subscription_version',
+  params: z.object({ id: z.string(), version: z.int() }),
+  row: RequestedVersion,
+  sql: `
+    SELECT ${COLUMNS}, change, request_key, request_body FROM webhook_subscriptions
+    WHERE id = {id: String} AND version = {version: UInt32}`,
+})
+
+/** The version that a request, which has named itself, has made; nothing where it has made none. */
+export const webhookVersionOfRequest = defineQuery({
+  name: 'webhook_version_of_request',
+  params: z.object({ request_key: z.string() }),
+  row: RequestedVersion,
+  sql: `
+    SELECT ${COLUMNS}, change, request_key, request_body
+    FROM webhook_subscriptions
+    WHERE request_key = {request_key: String}
+    ORDER BY version LIMIT 1`,
+})
+
+/** What a change makes of the newest version, whose number and ids stay its own; null where there is nothing to change. */
+type SubscriptionChange = (newest: Subscription) => Promise<Subscription | null> | Subscription | null
+
+/** What a request says of itself, where it can be repeated. */
+export type RepeatableRequest = Pick<SubscriptionRequest, 'request_key' | 'request_body'>
+
+const NOT_REPEATABLE: RepeatableRequest = { request_key: '', request_body: '' }
+
+/**
+ * Adds the version that `change` makes of the newest one, and returns it; the newest one where `change` returns null, and
+ * null where there is no such subscription. Where another writer is faster, `change` is asked again about what that has
+ * made, so that of changes made at the same time none is lost. Rejects as `change` does.
+ */
+export async function changeSubscription(
+  clickhouse: ClickHouseClient,
+  id: string,
+  change: SubscriptionChange,
+  request: RepeatableRequest = NOT_REPEATABLE,
+): Promise<Subscription | null> {
+  let tried = 0
+  for (;;) {
+    const [newest] = await webhookSubscription(clickhouse, { id })
+    if (newest === undefined) return null
+    const changed = await change(newest)
+    if (changed === null) return newest
+    // A kill between the note of an insert's token and its row has used a number up.
+    tried = Math.max(newest.version, tried) + 1
+    const own = { ...changed, id, version: tried, created_at: newest.created_at }
+    if (await isAdded(clickhouse, own, request)) return own
+  }
+}
+
+/** Adds a version where nobody else has; tells whether it is there. */
+export async function isAdded(
+  clickhouse: ClickHouseClient,
+  version: Subscription,
+  request: RepeatableRequest = NOT_REPEATABLE,
+): Promise<boolean> {
+  const change = randomUUID()
+  await insertWebhookSubscription(clickhouse, version, { ...request, change })
+  const [found] = await webhookSubscriptionVersion(clickhouse, version)
+  return found?.change === change
+}

@@ -1,0 +1,108 @@
+import type { Flow } from '../../clickhouse/flows/flows.js'
+import { ONE_TOKEN } from '../../clickhouse/peg/price.js'
+import type { PegSample } from '../../clickhouse/peg/samples.js'
+import type { BlockWithLogs } from '../sources/blocks.js'
+import { ChainChangedError } from '../sources/chain-changed.js'
+import type { Exchange } from './exchanges.js'
+import type { Swap } from './swaps.js'
+
+/**
+ * Passes ranges of blocks on as long as each begins with a child of the block before it. `last` is the block before
+ * the first range, null where there is none; `planned` is the end of a range that was read before and may be written
+ * in part, which must be the same again. Rejects with ChainChangedError.
+ */
+export async function* linked<Range extends readonly Pick<BlockWithLogs, 'number' | 'hash' | 'parentHash'>[]>(
+  ranges: AsyncIterable<Range>,
+  last: { hash: string } | null,
+  planned: { to: number; lastHash: string } | null,
+): AsyncGenerator<Range> {
+  let parent = last?.hash
+  for await (const range of ranges) {
+    const [first, end] = [range[0], range.at(-1)] as [Range[number], Range[number]]
+    if (parent !== undefined && first.parentHash !== parent)
+      throw new ChainChangedError(`block ${first.number} is no child of ${parent}`)
+    if (planned?.to === end.number && planned.lastHash !== end.hash)
+      throw new ChainChangedError(`block ${end.number} was ${planned.lastHash} when it was planned`)
+    parent = end.hash
+    yield range
+  }
+}
+
+const ofSwap = ({ path, ...swap }: Swap): Movement => ({
+  ...swap,
+  kind: 'swap',
+  from_token: path[0] as string,
+  to_token: path.at(-1) as string,
+  path,
+  remote_chain: null,
+})
+
+const ofExchange = ({ tokenIn, tokenOut, counterparty: _, ...exchange }: Exchange): Movement => ({
+  ...exchange,
+  kind: 'transfer',
+  from_token: tokenIn,
+  to_token: tokenOut,
+  path: [tokenIn, tokenOut],
+  remote_chain: null,
+})
+
+/** Whether an exchange hands on what a swap of one of the two accounts moved, as routers do: it is counted by the swap. */
+const isHandedOn = (exchange: Exchange, swap: Swap): boolean =>
+  swap.txHash === exchange.txHash &&
+  (swap.account === exchange.account || swap.account === exchange.counterparty) &&
+  swap.path[0] === exchange.tokenIn &&
+  swap.path.at(-1) === exchange.tokenOut
+
+/** What moved between stables in a block, and between it and other chains (`bridged`), in log order. */
+export function movementsOf(
+  swaps: readonly Swap[],
+  exchanges: readonly Exchange[],
+  bridged: readonly Movement[],
+): Movement[] {
+  const own = exchanges.filter((exchange) => !swaps.some((swap) => isHandedOn(exchange, swap)))
+  return [...swaps.map(ofSwap), ...own.map(ofExchange), ...bridged].sort((a, b) => a.logIndex - b.logIndex)
+}
+
+/** A flow without its value and its block's place. Amounts in base units; the token is '' on the side that is off this chain. */
+export type Movement = Pick<Flow, 'kind' | 'from_token' | 'to_token' | 'account' | 'path' | 'remote_chain'> & {
+  amountIn: bigint
+  amountOut: bigint
+  logIndex: number
+  txHash: string
+}
+
+/**
+ * The flow that a movement is. Its value is what went in, at the token's sell price in this block's own sample (1e-6
+ * USD, rounded down); where that has no price, what came out; null where neither has.
+ */
+export function priceFlow(
+  block: Pick<BlockWithLogs, 'number' | 'time'>,
+  { amountIn, amountOut, logIndex, txHash, ...flow }: Movement,
+  priceMicros: ReadonlyMap<string, number | null>,
+): Flow {
+  const value = (token: string, amount: bigint): bigint | null => {
+    const price = priceMicros.get(token) ?? null
+    return price === null ? null : (amount * BigInt(price)) / ONE_TOKEN
+  }
+  return {
+    ...flow,
+    amount_in_raw: amountIn.toString(),
+    amount_out_raw: amountOut.toString(),
+    usd_micros: (value(flow.from_token, amountIn) ?? value(flow.to_token, amountOut))?.toString() ?? null,
+    block_number: block.number,
+    log_index: logIndex,
+    block_time: block.time,
+    tx_hash: txHash,
+  }
+}
+
+/** The movements of a block as flows, valued at the block's own samples. */
+export function flowsOf(
+  block: Pick<BlockWithLogs, 'number' | 'time'>,
+  movements: readonly Movement[],
+  samples: readonly PegSample[],
+): Flow[] {
+  if (movements.length === 0) return []
+  const prices = new Map(samples.map(({ stable, sell_micros }) => [stable, sell_micros]))
+  return movements.map((movement) => priceFlow(block, movement, prices))
+}

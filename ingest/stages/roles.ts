@@ -1,0 +1,77 @@
+import { keccak256, toHex } from 'viem'
+import type { RoleEvent } from '../../clickhouse/roles/roles.js'
+import type { Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
+import type { ChainEvent } from '../chain/event-types.js'
+import { type EventBlock, rowsOf } from './rows.js'
+
+/** TIP-20: a role's id is the hash of its name, but for the one that gives out the others. */
+export const ROLE_NAMES: ReadonlyMap<string, string> = new Map([
+  [`0x${'0'.repeat(64)}`, 'DEFAULT_ADMIN_ROLE'],
+  ...['ISSUER_ROLE', 'PAUSE_ROLE', 'UNPAUSE_ROLE', 'BURN_BLOCKED_ROLE'].map(
+    (name) => [keccak256(toHex(name)), name] as const,
+  ),
+])
+
+const roleName = (role: string): string => ROLE_NAMES.get(role) ?? ''
+
+/** The changes of roles among a block's events, in log order. A grant of a role that is held already is one too. */
+export const roleEvents = (block: EventBlock, events: readonly ChainEvent[]): RoleEvent[] =>
+  rowsOf(block, events, (event) => {
+    if (event.name === 'RoleMembershipUpdated') {
+      const { role, account, sender, hasRole } = event.args
+      const kind = hasRole ? ('granted' as const) : ('revoked' as const)
+      return { kind, stable: event.address, role, role_name: roleName(role), account, new_admin_role: null, sender }
+    }
+    if (event.name === 'RoleAdminUpdated') {
+      const { role, newAdminRole: new_admin_role, sender } = event.args
+      const kind = 'admin' as const
+      return { kind, stable: event.address, role, role_name: roleName(role), account: null, new_admin_role, sender }
+    }
+    return null
+  })
+
+/** Who an event of a token shows to have, give or take a role: nobody else may do these things. */
+function actors(event: ChainEvent): string[] {
+  switch (event.name) {
+    case 'RoleMembershipUpdated':
+      return [event.args.sender, event.args.account]
+    case 'RoleAdminUpdated':
+      return [event.args.sender]
+    case 'PauseStateUpdate':
+    case 'SupplyCapUpdate':
+    case 'TransferPolicyUpdate':
+    case 'NextQuoteTokenSet':
+    case 'LogoURIUpdated':
+      return [event.args.updater]
+    default:
+      return []
+  }
+}
+
+/** Those of the sampled stables, which are in order of creation, that were there before the first block. */
+export function genesisStables(sampled: readonly Stablecoin[]): string[] {
+  const end = sampled.findIndex(({ block_number }) => block_number > 0)
+  return sampled.slice(0, end === -1 ? sampled.length : end).map(({ stable }) => stable)
+}
+
+/**
+ * The accounts that a block shows to be worth asking whether they hold roles of genesis tokens, each once: who
+ * administers such a token in this block, and the admins of stables that were made in it. `sampled` are the stables
+ * that are sampled at the block, in order of creation. It depends on the block alone, so reading it again asks for the same.
+ */
+export function roleCandidates(
+  blockNumber: number,
+  events: readonly ChainEvent[],
+  sampled: readonly Stablecoin[],
+): string[] {
+  const candidates = new Set<string>()
+  const genesis = genesisStables(sampled)
+  for (const event of events) {
+    if (genesis.includes(event.address)) for (const account of actors(event)) candidates.add(account)
+  }
+  // The newest come last.
+  for (let i = sampled.length - 1; sampled[i]?.block_number === blockNumber; i--) {
+    candidates.add((sampled[i] as Stablecoin).admin)
+  }
+  return [...candidates]
+}

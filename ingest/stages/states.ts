@@ -1,0 +1,52 @@
+import type { ChainEvent } from '../chain/event-types.js'
+import type { BlockWithLogs } from '../sources/blocks.js'
+
+/** Times in unix seconds. */
+type BlockTimes = Pick<BlockWithLogs, 'time' | 'parentTime'>
+
+const MINUTE = 60
+const FIVE_MINUTES = 5 * MINUTE
+
+/** Whether a block is the first of its aligned period. The block and its parent say so, whenever it is read. */
+const isFirstOf = (period: number, { time, parentTime }: BlockTimes): boolean =>
+  Math.floor(time / period) > Math.floor(parentTime / period)
+
+/** Whether the state of every sampled stable is read at a block: at the first one of each aligned five minutes. */
+export const isStateDue = (block: BlockTimes): boolean => isFirstOf(FIVE_MINUTES, block)
+
+/**
+ * Whether depth is sampled at a block: at the first one of each aligned minute, and where blocks are a minute or more
+ * apart, so that every block would be one, at the first of each aligned five minutes.
+ */
+export const isDepthDue = (block: BlockTimes): boolean =>
+  isFirstOf(FIVE_MINUTES, block) || (isFirstOf(MINUTE, block) && block.time - block.parentTime < MINUTE)
+
+/** Which states a block's events may have changed: those of `stables`, or with `policies` those of every stable. */
+type TouchedStates = { stables: ReadonlySet<string>; policies: boolean }
+
+/** The stables whose supply, cap, pause or policy a block's events may have changed. */
+export function touchedStates(events: readonly ChainEvent[]): TouchedStates {
+  const stables = new Set<string>()
+  let policies = false
+  for (const event of events) {
+    switch (event.name) {
+      case 'TokenCreated':
+        stables.add(event.args.token)
+        break
+      case 'Mint':
+      case 'Burn':
+      case 'BurnBlocked':
+      case 'SupplyCapUpdate':
+      case 'PauseStateUpdate':
+      case 'TransferPolicyUpdate':
+        stables.add(event.address)
+        break
+      case 'PolicyAdminUpdated':
+        // Any stable may have this policy.
+        policies = true
+        break
+      default:
+    }
+  }
+  return { stables, policies }
+}

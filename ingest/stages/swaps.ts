@@ -1,0 +1,115 @@
+import { PlumblineError } from '../../process/errors.js'
+import { STABLECOIN_DEX } from '../chain/addresses.js'
+import type { ChainEvent } from '../chain/event-types.js'
+import type { OrderTerms } from '../knowledge/orders.js'
+
+/** A swap on the DEX, first token to last. `logIndex` is that of the transfer that paid it out; amounts in base units. */
+export type Swap = {
+  account: string
+  path: string[]
+  amountIn: bigint
+  amountOut: bigint
+  logIndex: number
+  txHash: string
+}
+
+/** The logs contradict what is known of the DEX; going on would write wrong flows. */
+export class SwapDecodeError extends PlumblineError {
+  constructor(message: string) {
+    super(message, { retryable: false })
+  }
+}
+
+type Leg = { tokenIn: string; tokenOut: string; amountIn: bigint; quoteAmount: bigint }
+type Deposit = { from: string; token: string; amount: bigint }
+
+// Stablecoin DEX: PRICE_SCALE = 100 000 and price = (PRICE_SCALE + tick) / PRICE_SCALE, quote tokens per base token.
+const PRICE_SCALE = 100_000n
+
+/** What a fill of `amount` base units moved. The DEX rounds the quote side in favour of the maker who is asked. */
+export function legOf(order: OrderTerms, amount: bigint): Leg {
+  const { base, quote, is_bid, tick } = order
+  const value = amount * (PRICE_SCALE + BigInt(tick))
+  const quoteAmount = (is_bid ? value : value + PRICE_SCALE - 1n) / PRICE_SCALE
+  return is_bid
+    ? { tokenIn: base, tokenOut: quote, amountIn: amount, quoteAmount }
+    : { tokenIn: quote, tokenOut: base, amountIn: quoteAmount, quoteAmount }
+}
+
+/** The tokens from the one given to the one received. Fills come in path order or, for exact out, in reverse. */
+function pathTo(tokenOut: string, legs: readonly Leg[]): string[] {
+  const from = new Map(legs.map((leg) => [leg.tokenOut, leg.tokenIn]))
+  const path = [tokenOut]
+  for (let token = from.get(tokenOut); token !== undefined && path.length <= from.size; token = from.get(token))
+    path.unshift(token)
+  return path
+}
+
+/**
+ * The swaps of one transaction, in the order in which they were paid out. The chain has no swap event: fills collect
+ * until the DEX pays somebody, which closes the swap, and each fill's tokens come from its order. A transfer from the
+ * DEX without fills before it is a withdrawal; one to the DEX that an OrderPlaced follows is an order's deposit.
+ * `events` are the transaction's, in log order. `orderOf` gives the terms that an order had at an event.
+ */
+export function decodeSwaps(
+  events: readonly ChainEvent[],
+  orderOf: (orderId: bigint, at: ChainEvent) => OrderTerms,
+): Swap[] {
+  const swaps: Swap[] = []
+  let legs: Leg[] = []
+  let taker = ''
+  let deposits: Deposit[] = []
+  for (const event of events) {
+    if (event.name === 'OrderFilled') {
+      legs.push(legOf(orderOf(event.args.orderId, event), event.args.amountFilled))
+      taker = event.args.taker
+    } else if (event.name === 'OrderPlaced' && legs.length === 0) {
+      // With fills pending it is a flip order turning round, which moves no token.
+      deposits = deposits.filter(({ from }) => from !== event.args.maker)
+    } else if (event.name === 'Transfer' && event.args.to === STABLECOIN_DEX) {
+      deposits.push({ from: event.args.from, token: event.address, amount: event.args.amount })
+    } else if (event.name === 'Transfer' && event.args.from === STABLECOIN_DEX && legs.length > 0) {
+      const path = pathTo(event.address, legs)
+      const [tokenIn, second] = path
+      if (tokenIn === undefined || second === undefined) {
+        throw new SwapDecodeError(
+          `transaction ${event.txHash}: no fill leads to the token paid out at log ${event.logIndex}`,
+        )
+      }
+      // The transfer shows what the taker paid, unless a balance inside the DEX paid, wholly or in part.
+      const paid = deposits.find(({ from, token }) => from === taker && token === tokenIn)
+      const filled = legs
+        .filter((leg) => leg.tokenIn === tokenIn && leg.tokenOut === second)
+        .reduce((sum, leg) => sum + leg.amountIn, 0n)
+      swaps.push({
+        account: taker,
+        path,
+        amountIn: paid !== undefined && paid.amount > filled ? paid.amount : filled,
+        amountOut: event.args.amount,
+        logIndex: event.logIndex,
+        txHash: event.txHash,
+      })
+      legs = []
+      deposits = []
+    }
+  }
+  return swaps
+}
+
+/** Whether there may be swaps among a block's events. */
+export const hasSwaps = (events: readonly ChainEvent[]): boolean => events.some(({ name }) => name === 'OrderFilled')
+
+/** The swaps of a block, in log order. `orderOf` gives the terms that an order had at an event. */
+export function swapsOf(
+  events: readonly ChainEvent[],
+  orderOf: (orderId: bigint, at: ChainEvent) => OrderTerms,
+): Swap[] {
+  if (!hasSwaps(events)) return []
+  const byTransaction = new Map<string, ChainEvent[]>()
+  for (const event of events) {
+    const own = byTransaction.get(event.txHash)
+    if (own) own.push(event)
+    else byTransaction.set(event.txHash, [event])
+  }
+  return [...byTransaction.values()].flatMap((own) => decodeSwaps(own, orderOf))
+}

@@ -1,0 +1,120 @@
+import type { FactPosition } from '../../clickhouse/chain/position.js'
+import type {
+  LogoUpdate,
+  PauseEvent,
+  PolicyEvent,
+  QuoteTokenProposal,
+} from '../../clickhouse/stablecoins/administration.js'
+import { PlumblineError } from '../../process/errors.js'
+import type { ChainEvent } from '../chain/event-types.js'
+import { type EventBlock, rowsOf } from './rows.js'
+
+/** The quote tokens that stables are to have, in log order. */
+export const quoteTokenProposals = (block: EventBlock, events: readonly ChainEvent[]): QuoteTokenProposal[] =>
+  rowsOf(block, events, (event) => {
+    if (event.name !== 'NextQuoteTokenSet') return null
+    return { stable: event.address, quote_token: event.args.nextQuoteToken, updater: event.args.updater }
+  })
+
+/** The changes of logos, in log order. */
+export const logoUpdates = (block: EventBlock, events: readonly ChainEvent[]): LogoUpdate[] =>
+  rowsOf(block, events, (event) => {
+    if (event.name !== 'LogoURIUpdated') return null
+    return { stable: event.address, logo_uri: event.args.newLogoURI, updater: event.args.updater }
+  })
+
+/** The pauses and their ends among a block's events, in log order. */
+export const pauseEvents = (block: EventBlock, events: readonly ChainEvent[]): PauseEvent[] =>
+  rowsOf(block, events, (event) => {
+    if (event.name !== 'PauseStateUpdate') return null
+    return { stable: event.address, is_paused: event.args.isPaused, updater: event.args.updater }
+  })
+
+type Change = Omit<PolicyEvent, keyof FactPosition>
+
+// What most events leave unsaid.
+const UNSAID = {
+  stable: null,
+  policy_id: null,
+  policy_type: null,
+  account: null,
+  is_member: null,
+  sender_policy_id: null,
+  recipient_policy_id: null,
+  mint_recipient_policy_id: null,
+  token_filter_id: null,
+  recovery_authority: null,
+} as const
+
+// TIP-403 numbers the types so.
+const TYPES = ['whitelist', 'blacklist', 'compound'] as const
+
+function policyType(event: ChainEvent, type: number): (typeof TYPES)[number] {
+  const known = TYPES[type]
+  if (known === undefined) {
+    throw new PlumblineError(`log ${event.logIndex} of block ${event.blockNumber} makes a policy of type ${type}`, {
+      retryable: false,
+    })
+  }
+  return known
+}
+
+function change(event: ChainEvent): Change | null {
+  switch (event.name) {
+    case 'TransferPolicyUpdate': {
+      const { updater, newPolicyId } = event.args
+      return { ...UNSAID, kind: 'token_policy', stable: event.address, policy_id: newPolicyId.toString(), updater }
+    }
+    case 'PolicyCreated': {
+      const { policyId, updater, policyType: type } = event.args
+      const policy_type = policyType(event, type)
+      return { ...UNSAID, kind: 'created', policy_id: policyId.toString(), policy_type, updater }
+    }
+    case 'CompoundPolicyCreated': {
+      const { policyId, creator, senderPolicyId, recipientPolicyId, mintRecipientPolicyId } = event.args
+      return {
+        ...UNSAID,
+        kind: 'compound_created',
+        policy_id: policyId.toString(),
+        policy_type: 'compound',
+        updater: creator,
+        sender_policy_id: senderPolicyId.toString(),
+        recipient_policy_id: recipientPolicyId.toString(),
+        mint_recipient_policy_id: mintRecipientPolicyId.toString(),
+      }
+    }
+    case 'PolicyAdminUpdated': {
+      const { policyId, updater, admin } = event.args
+      return { ...UNSAID, kind: 'admin', policy_id: policyId.toString(), updater, account: admin }
+    }
+    case 'WhitelistUpdated': {
+      const { policyId, updater, account, allowed } = event.args
+      return { ...UNSAID, kind: 'whitelist', policy_id: policyId.toString(), updater, account, is_member: allowed }
+    }
+    case 'BlacklistUpdated': {
+      const { policyId, updater, account, restricted } = event.args
+      return { ...UNSAID, kind: 'blacklist', policy_id: policyId.toString(), updater, account, is_member: restricted }
+    }
+    case 'ReceivePolicyUpdated': {
+      const { account, senderPolicyId, tokenFilterId, recoveryAuthority } = event.args
+      return {
+        ...UNSAID,
+        kind: 'receive_policy',
+        updater: account,
+        account,
+        sender_policy_id: senderPolicyId.toString(),
+        token_filter_id: tokenFilterId.toString(),
+        recovery_authority: recoveryAuthority,
+      }
+    }
+    default:
+      return null
+  }
+}
+
+/**
+ * The events about transfer policies among a block's events, in log order. A policy that is made with its accounts shows
+ * them before itself. Throws when a policy is of a type that is not known here.
+ */
+export const policyEvents = (block: EventBlock, events: readonly ChainEvent[]): PolicyEvent[] =>
+  rowsOf(block, events, change)
