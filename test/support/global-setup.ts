@@ -5,10 +5,13 @@ import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import type { ClickHouseEnv } from '../../clickhouse/store/client.js'
 import { spawnEmbedded } from '../../local/engine/spawn.js'
+import { startPool } from './pool/server.js'
 
 declare module 'vitest' {
   interface ProvidedContext {
     clickhouseServer: Omit<ClickHouseEnv, 'CLICKHOUSE_DATABASE'>
+    /** Where databases and chains are lent. */
+    poolUrl: string
   }
 }
 
@@ -61,7 +64,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const server = await startServer()
   console.log(`integration tests use ClickHouse at ${server.kind}`)
   project.provide('clickhouseServer', server.env)
+  const pool = await startPool(server.env)
+  project.provide('poolUrl', pool.url)
   return async () => {
+    await pool.close()
     await server.stop()
   }
 }

@@ -5,7 +5,7 @@ import type { Intent } from '../../local/chain/intent.js'
 import { createRpc } from '../../local/chain/rpc.js'
 import { PATH_USD, type PlannedToken } from '../../local/chain/stables.js'
 import { createWallet } from '../../local/chain/wallet.js'
-import type { TestChain } from './chain.js'
+import type { TestChain } from './own-chain.js'
 
 type Header = { number: number; hash: string; timestamp: number }
 

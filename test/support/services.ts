@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { test as base, inject } from 'vitest'
-import { migrate } from '../../clickhouse/migrations/migrate.js'
 import { type ClickHouseEnv, connect } from '../../clickhouse/store/client.js'
+import { giveBackDatabase, takeDatabase } from './pool/client.js'
 
 /** Names a database that nobody else uses, lets `use` have it, and drops it. It is not created here. */
 async function withDatabaseName<Result>(use: (env: ClickHouseEnv) => Promise<Result>): Promise<Result> {
@@ -16,12 +16,21 @@ async function withDatabaseName<Result>(use: (env: ClickHouseEnv) => Promise<Res
   }
 }
 
-/** Lets `use` have a migrated database of its own, which is dropped afterwards. */
+/** Lets `use` have a migrated, empty database that nobody else uses. */
+async function withMigrated<Result>(use: (env: ClickHouseEnv) => Promise<Result>): Promise<Result> {
+  const name = await takeDatabase()
+  try {
+    return await use({ ...inject('clickhouseServer'), CLICKHOUSE_DATABASE: name })
+  } finally {
+    await giveBackDatabase(name)
+  }
+}
+
+/** The same, with a client on it. */
 export async function withDatabase<Result>(
   use: (env: ClickHouseEnv, clickhouse: ClickHouseClient) => Promise<Result>,
 ): Promise<Result> {
-  return withDatabaseName(async (env) => {
-    await migrate(env)
+  return withMigrated(async (env) => {
     const clickhouse = connect(env, { application: 'plumbline-test' })
     try {
       return await use(env, clickhouse)
@@ -34,7 +43,7 @@ export async function withDatabase<Result>(
 type Services = {
   /** Names a database that is this test's alone, not yet created. */
   emptyClickhouseEnv: ClickHouseEnv
-  /** The same, migrated; dropped after the test. */
+  /** Names one that is migrated and empty. */
   clickhouseEnv: ClickHouseEnv
   /** A client on that database. */
   clickhouse: ClickHouseClient
@@ -44,10 +53,8 @@ type Services = {
 export const test = base.extend<Services>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of a fixture's dependencies off the pattern
   emptyClickhouseEnv: ({}, use) => withDatabaseName(use),
-  clickhouseEnv: async ({ emptyClickhouseEnv }, use) => {
-    await migrate(emptyClickhouseEnv)
-    await use(emptyClickhouseEnv)
-  },
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of a fixture's dependencies off the pattern
+  clickhouseEnv: ({}, use) => withMigrated(use),
   clickhouse: async ({ clickhouseEnv }, use) => {
     const clickhouse = connect(clickhouseEnv, { application: 'plumbline-test' })
     await use(clickhouse)

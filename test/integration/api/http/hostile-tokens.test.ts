@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect } from 'vitest'
 import { SUBSCRIPTION_KEY, test } from '../../../support/app.js'
-import { stillChain, type TestChain } from '../../../support/chain.js'
+import { stillChain } from '../../../support/chain.js'
 import { ingestAll } from '../../../support/ingest.js'
+import type { TestChain } from '../../../support/own-chain.js'
 import { AnalysisSpec } from '../../../support/spec/analysis.js'
 import { newToken } from '../../../support/transactions.js'
 

@@ -5,8 +5,9 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { buildApp } from '../../../../api/app.js'
 import { allStablecoins } from '../../../../clickhouse/stablecoins/stablecoins.js'
 import { randomFor } from '../../../../local/chain/random.js'
-import { stillChain, type TestChain } from '../../../support/chain.js'
+import { stillChain } from '../../../support/chain.js'
 import { ingestAll } from '../../../support/ingest.js'
+import type { TestChain } from '../../../support/own-chain.js'
 import { test } from '../../../support/services.js'
 
 // Ten hours at one block a minute; every 1h window has an hour of samples, the others as many as there are.

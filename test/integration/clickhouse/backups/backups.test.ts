@@ -17,10 +17,11 @@ import { openLedger } from '../../../../ingest/sinks/batch-ledger.js'
 import { planRollback } from '../../../../ingest/sinks/roll-back.js'
 import { type Embedded, spawnEmbedded } from '../../../../local/engine/spawn.js'
 import { backfillAll } from '../../../support/backfill.js'
-import { stillChain, type TestChain } from '../../../support/chain.js'
+import { stillChain } from '../../../support/chain.js'
 import { clickhouseRelay } from '../../../support/clickhouse-relay.js'
 import { fingerprint } from '../../../support/fingerprint.js'
 import { ingestAll, ingestedHead, ingestedTo, startIngest } from '../../../support/ingest.js'
+import type { TestChain } from '../../../support/own-chain.js'
 import { changingChain } from '../../../support/reorgs.js'
 
 const BLOCKS = 400

@@ -6,11 +6,12 @@ import { FAMILIES } from '../../../../clickhouse/chain/families.js'
 import { declaredGaps } from '../../../../clickhouse/chain/gaps.js'
 
 import { backfillAll, startBackfill } from '../../../support/backfill.js'
-import { stillChain, type TestChain } from '../../../support/chain.js'
+import { stillChain } from '../../../support/chain.js'
 import { clickhouseRelay } from '../../../support/clickhouse-relay.js'
 import { faultyNode, OLDEST_STATE } from '../../../support/faulty-node.js'
 import { fingerprint } from '../../../support/fingerprint.js'
 import { ingestAll, startIngest } from '../../../support/ingest.js'
+import type { TestChain } from '../../../support/own-chain.js'
 import { test, withDatabase } from '../../../support/services.js'
 
 const BLOCKS = 240

@@ -7,9 +7,9 @@ import { newestBlock } from '../../../../clickhouse/chain/blocks.js'
 import { migrate } from '../../../../clickhouse/migrations/migrate.js'
 import { type ClickHouseEnv, connect } from '../../../../clickhouse/store/client.js'
 import { type Embedded, spawnEmbedded } from '../../../../local/engine/spawn.js'
-import { resumeChain, stillChain, type TestChain } from '../../../support/chain.js'
 import { fingerprint } from '../../../support/fingerprint.js'
 import { ingestAll, ingestedTo, startIngest } from '../../../support/ingest.js'
+import { type OwnChain, ownChain, resumeChain } from '../../../support/own-chain.js'
 import { test } from '../../../support/services.js'
 
 const KILLS = 10
@@ -17,7 +17,7 @@ const BLOCKS = 600
 /** Small batches: a kill then falls between any two inserts of some batch. */
 const SLOWLY = { BATCH_BLOCKS: '15' }
 
-let chain: TestChain
+let chain: OwnChain
 let dataDir: string
 let engine: Embedded
 let env: ClickHouseEnv
@@ -32,7 +32,7 @@ const killed = async (process: Embedded): Promise<void> => {
 }
 
 beforeAll(async () => {
-  chain = await stillChain({ historyBlocks: BLOCKS })
+  chain = await ownChain({ historyBlocks: BLOCKS })
   dataDir = await mkdtemp(join(tmpdir(), 'plumbline-crash-'))
   engine = await startEngine()
 })

@@ -7,10 +7,11 @@ import { newestBlock } from '../../../../clickhouse/chain/blocks.js'
 import { migrate } from '../../../../clickhouse/migrations/migrate.js'
 import { connect } from '../../../../clickhouse/store/client.js'
 import { spawnEmbedded } from '../../../../local/engine/spawn.js'
-import { stillChain, type TestChain } from '../../../support/chain.js'
+import { stillChain } from '../../../support/chain.js'
 import { type Fault, faultyNode, PASSING_FAULTS, seededFaults } from '../../../support/faulty-node.js'
 import { fingerprint } from '../../../support/fingerprint.js'
 import { ingestAll, ingestedTo, startIngest } from '../../../support/ingest.js'
+import type { TestChain } from '../../../support/own-chain.js'
 import { test, withDatabase } from '../../../support/services.js'
 
 const IMPATIENT = { RPC_TIMEOUT_MS: '700', BATCH_BLOCKS: '10', RPC_ATTEMPTS: '8' }

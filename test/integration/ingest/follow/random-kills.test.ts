@@ -8,9 +8,9 @@ import { migrate } from '../../../../clickhouse/migrations/migrate.js'
 import { connect } from '../../../../clickhouse/store/client.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { spawnEmbedded } from '../../../../local/engine/spawn.js'
-import { resumeChain, stillChain, type TestChain } from '../../../support/chain.js'
 import { faultyNode, PASSING_FAULTS, seededFaults } from '../../../support/faulty-node.js'
 import { ingestedTo, startIngest } from '../../../support/ingest.js'
+import { type OwnChain, ownChain, resumeChain } from '../../../support/own-chain.js'
 import { mismatches, runVerify } from '../../../support/verify.js'
 
 const KILLS = Number(process.env.KILL_ROUNDS ?? 4)
@@ -21,11 +21,11 @@ const OPTIONS = { RPC_TIMEOUT_MS: '700', RPC_ATTEMPTS: '25', BATCH_BLOCKS: '5' }
 const VICTIMS = ['ingest', 'engine', 'chain', 'everything'] as const
 const PASSWORD = 'random-kills'
 
-let chain: TestChain
+let chain: OwnChain
 let dataDir: string
 
 beforeAll(async () => {
-  chain = await stillChain({ historyBlocks: BLOCKS })
+  chain = await ownChain({ historyBlocks: BLOCKS })
   dataDir = await mkdtemp(join(tmpdir(), 'plumbline-kills-'))
 }, 600_000)
 afterAll(async () => {

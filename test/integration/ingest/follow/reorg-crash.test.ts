@@ -14,9 +14,10 @@ import { LedgerError, openLedger } from '../../../../ingest/sinks/batch-ledger.j
 import { completeRollback, planRollback } from '../../../../ingest/sinks/roll-back.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { type Embedded, spawnEmbedded } from '../../../../local/engine/spawn.js'
-import { stillChain, type TestChain } from '../../../support/chain.js'
+import { stillChain } from '../../../support/chain.js'
 import { fingerprint } from '../../../support/fingerprint.js'
 import { ingestAll, ingestedHead, startIngest } from '../../../support/ingest.js'
+import type { TestChain } from '../../../support/own-chain.js'
 import { type ChangingChain, changingChain } from '../../../support/reorgs.js'
 import { test, withDatabase } from '../../../support/services.js'
 

@@ -4,9 +4,10 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { newestBatch } from '../../../../clickhouse/chain/batches.js'
 import { factTables } from '../../../../clickhouse/facts/facts.js'
 import type { ClickHouseEnv } from '../../../../clickhouse/store/client.js'
-import { stillChain, type TestChain } from '../../../support/chain.js'
+import { stillChain } from '../../../support/chain.js'
 import { fingerprint } from '../../../support/fingerprint.js'
 import { ingestAll, startIngest } from '../../../support/ingest.js'
+import type { TestChain } from '../../../support/own-chain.js'
 import { test } from '../../../support/services.js'
 
 let chain: TestChain

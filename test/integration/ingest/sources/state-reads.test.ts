@@ -3,8 +3,9 @@ import { Abis } from 'viem/tempo'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { FIRST_TRADING_BLOCK } from '../../../../local/chain/clock.js'
 import { createRpc, type Rpc } from '../../../../local/chain/rpc.js'
-import { stillChain, type TestChain } from '../../../support/chain.js'
+import { stillChain } from '../../../support/chain.js'
 import { ingestAll } from '../../../support/ingest.js'
+import type { TestChain } from '../../../support/own-chain.js'
 import { test } from '../../../support/services.js'
 
 const BLOCKS = 240

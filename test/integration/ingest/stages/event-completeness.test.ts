@@ -3,9 +3,10 @@ import { Abis, Addresses } from 'viem/tempo'
 import { afterAll, beforeAll, expect } from 'vitest'
 import type { FactTable } from '../../../../clickhouse/facts/facts.js'
 import { createRpc } from '../../../../local/chain/rpc.js'
-import { stillChain, type TestChain } from '../../../support/chain.js'
+import { stillChain } from '../../../support/chain.js'
 import { factRows } from '../../../support/fact-rows.js'
 import { ingestAll } from '../../../support/ingest.js'
+import type { TestChain } from '../../../support/own-chain.js'
 import { test } from '../../../support/services.js'
 
 const BLOCKS = 200

@@ -5,9 +5,10 @@ import { accounts } from '../../../../local/chain/accounts.js'
 import { type Call, call } from '../../../../local/chain/calls.js'
 import { createRpc } from '../../../../local/chain/rpc.js'
 import { PATH_USD } from '../../../../local/chain/stables.js'
-import { stillChain, type TestChain } from '../../../support/chain.js'
+import { stillChain } from '../../../support/chain.js'
 import { factRows } from '../../../support/fact-rows.js'
 import { ingestAll } from '../../../support/ingest.js'
+import type { TestChain } from '../../../support/own-chain.js'
 import { test } from '../../../support/services.js'
 import {
   balanceAt,

@@ -1,8 +1,9 @@
 import { encodeFunctionData, type Hex, numberToHex } from 'viem'
 import { Abis, Addresses } from 'viem/tempo'
 import { afterAll, beforeAll, expect } from 'vitest'
-import { stillChain, type TestChain } from '../../../support/chain.js'
+import { stillChain } from '../../../support/chain.js'
 import { ingestAll } from '../../../support/ingest.js'
+import type { TestChain } from '../../../support/own-chain.js'
 import { test } from '../../../support/services.js'
 
 let chain: TestChain

@@ -1,8 +1,9 @@
 import { createClient, http, numberToHex } from 'viem'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { type RpcTransaction, type SwapCall, swapCalls } from '../../../../local/chain/swap-calls.js'
-import { stillChain, type TestChain } from '../../../support/chain.js'
+import { stillChain } from '../../../support/chain.js'
 import { ingestAll } from '../../../support/ingest.js'
+import type { TestChain } from '../../../support/own-chain.js'
 import { test } from '../../../support/services.js'
 
 let chain: TestChain

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { Episode } from '../../../../local/chain/weather.js'
 import { test as base } from '../../../support/app.js'
-import { stillChain, type TestChain } from '../../../support/chain.js'
+import { stillChain } from '../../../support/chain.js'
 import {
   anomaliesOf,
   expectAnomalies,
@@ -10,6 +10,7 @@ import {
 } from '../../../support/flow-anomalies.js'
 import { ingestedTo, startIngest } from '../../../support/ingest.js'
 import { flowAnomaliesOracle, scoreOracle } from '../../../support/oracle/flow-anomalies.js'
+import type { TestChain } from '../../../support/own-chain.js'
 import { runSlots, slotsOf } from '../../../support/slots.js'
 
 const WINDOW = 900

@@ -3,9 +3,10 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { factTables } from '../../../../clickhouse/facts/facts.js'
 import { SLOT_JOBS } from '../../../../clickhouse/jobs/periods.js'
 import type { ClickHouseEnv } from '../../../../clickhouse/store/client.js'
-import { stillChain, type TestChain } from '../../../support/chain.js'
+import { stillChain } from '../../../support/chain.js'
 import { ingestAll } from '../../../support/ingest.js'
 import { jobsDone, startJobs } from '../../../support/jobs/process.js'
+import type { TestChain } from '../../../support/own-chain.js'
 import { test, withDatabase } from '../../../support/services.js'
 
 /** What the jobs write, by the job. */
