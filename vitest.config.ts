@@ -1,30 +1,38 @@
-import { defineConfig } from 'vitest/config'
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
+
+// For what hangs: on a busy machine, what takes milliseconds takes seconds.
+const UNIT = { testTimeout: 60_000, sequence: { groupOrder: 0 } }
+
+const INTEGRATION = {
+  globalSetup: ['test/support/global-setup.ts'],
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
+  // More than there are cores: much of a test's time is waiting for processes that start and leases that end.
+  maxWorkers: 4,
+  sequence: { groupOrder: 1 },
+}
+
+/**
+ * Files of a worker share what they import: to load the whole service takes seconds, and there are hundreds of files. The
+ * engine's files do not share it: the engine and the service each initialize the WebAssembly module of zstd, which can
+ * be done once in a process.
+ */
+const projects = (name: string, settings: object): TestProjectInlineConfiguration[] => [
+  {
+    test: {
+      ...settings,
+      name,
+      include: [`test/${name}/**/*.test.ts`],
+      exclude: [`test/${name}/local/**`],
+      isolate: false,
+    },
+  },
+  { test: { ...settings, name: `${name}-local`, include: [`test/${name}/local/**/*.test.ts`] } },
+]
 
 export default defineConfig({
   test: {
-    projects: [
-      // The limit is for what hangs: on a busy machine, what takes milliseconds takes seconds.
-      {
-        test: {
-          name: 'unit',
-          include: ['test/unit/**/*.test.ts'],
-          testTimeout: 60_000,
-          // Before the others: groups of tests with as many workers each as they like have to follow each other.
-          sequence: { groupOrder: 0 },
-        },
-      },
-      {
-        test: {
-          name: 'integration',
-          include: ['test/integration/**/*.test.ts'],
-          globalSetup: ['test/support/global-setup.ts'],
-          testTimeout: 300_000,
-          hookTimeout: 300_000,
-          // Every test has a database, processes and directories of its own; most of a test's time is waiting for them.
-          maxWorkers: 2,
-          sequence: { groupOrder: 1 },
-        },
-      },
-    ],
+    reporters: ['default', './test/support/not-run-reporter.ts'],
+    projects: [...projects('unit', UNIT), ...projects('integration', INTEGRATION)],
   },
 })

@@ -2,9 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { ClickHouseClient } from '@clickhouse/client'
+import { pino } from 'pino'
 import { blockHashes, newestBlock } from '../../clickhouse/chain/blocks.js'
 import type { ClickHouseEnv } from '../../clickhouse/store/client.js'
+import { IngestConfig } from '../../ingest/config.js'
+import { ingest } from '../../ingest/follow/run.js'
 import { openLedger } from '../../ingest/sinks/batch-ledger.js'
+import { parseEnv } from '../../process/environment.js'
 
 const PROGRAM = fileURLToPath(new URL('../../dist/ingest/main.js', import.meta.url))
 
@@ -16,6 +20,8 @@ export type IngestProcess = {
   kill: (signal: NodeJS.Signals) => Promise<void>
 }
 
+const ingestEnv = (rpcUrl: string) => ({ RPC_URL: rpcUrl, CHAIN: 'devnet', POLL_INTERVAL_MS: '100' })
+
 /** The compiled ingest as a process of its own, on a devnet's node. */
 export function startIngest(
   clickhouse: ClickHouseEnv,
@@ -24,7 +30,7 @@ export function startIngest(
 ): IngestProcess {
   return processOf(
     spawn(process.execPath, [PROGRAM], {
-      env: { ...process.env, ...clickhouse, RPC_URL: rpcUrl, CHAIN: 'devnet', POLL_INTERVAL_MS: '100', ...env },
+      env: { ...process.env, ...clickhouse, ...ingestEnv(rpcUrl), ...env },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     }),
   )
@@ -49,13 +55,13 @@ export function processOf(child: ChildProcess): IngestProcess {
   }
 }
 
-async function ingested(what: string, isIn: () => Promise<boolean>, ingest: IngestProcess, seconds: number) {
+async function ingested(what: string, isIn: () => Promise<boolean>, running: IngestProcess, seconds: number) {
   for (const until = Date.now() + seconds * 1000; Date.now() < until; await sleep(50)) {
     if (await isIn().catch(() => false)) return
-    if (ingest.child.exitCode !== null)
-      throw new Error(`ingest ended with ${ingest.child.exitCode}: ${ingest.output()}`)
+    if (running.child.exitCode !== null)
+      throw new Error(`ingest ended with ${running.child.exitCode}: ${running.output()}`)
   }
-  throw new Error(`${what} was not ingested in ${seconds} s: ${ingest.output()}`)
+  throw new Error(`${what} was not ingested in ${seconds} s: ${running.output()}`)
 }
 
 /** Waits until the facts of block `number` are in; fails after `seconds` or when ingest has ended by then. */
@@ -89,7 +95,10 @@ export const ingestedHead = (
     seconds,
   )
 
-/** Takes in the whole of a chain that stands still, and ends ingest. */
+/**
+ * Takes in the whole of a chain that stands still, and ends ingest. In this process, which is a second faster than to
+ * start the compiled one: for tests of what is in, not of how ingest starts, stops and fails.
+ */
 export async function ingestAll(
   env: ClickHouseEnv,
   clickhouse: ClickHouseClient,
@@ -97,7 +106,12 @@ export async function ingestAll(
   head: number,
   settings: Record<string, string> = {},
 ): Promise<void> {
-  const ingest = startIngest(env, rpcUrl, settings)
-  await ingestedTo(clickhouse, head, ingest)
-  await ingest.kill('SIGTERM')
+  const config = parseEnv(IngestConfig, { ...env, ...ingestEnv(rpcUrl), ...settings })
+  const stop = new AbortController()
+  try {
+    for await (const { block } of ingest({ clickhouse, config, log: pino({ level: 'silent' }), signal: stop.signal }))
+      if (block >= head) stop.abort()
+  } catch (error) {
+    if (!stop.signal.aborted) throw error
+  }
 }

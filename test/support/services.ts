@@ -3,6 +3,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { test as base, inject } from 'vitest'
 import { type ClickHouseEnv, connect } from '../../clickhouse/store/client.js'
 import { giveBackDatabase, takeDatabase } from './pool/client.js'
+import { startRedis, type TestRedis } from './redis.js'
 
 /** Names a database that nobody else uses, lets `use` have it, and drops it. It is not created here. */
 async function withDatabaseName<Result>(use: (env: ClickHouseEnv) => Promise<Result>): Promise<Result> {
@@ -47,6 +48,8 @@ type Services = {
   clickhouseEnv: ClickHouseEnv
   /** A client on that database. */
   clickhouse: ClickHouseClient
+  /** A Redis of the test's own, which it may kill. The test is skipped where there is no redis-server. */
+  redis: TestRedis
 }
 
 /** A test with a real ClickHouse: every test has a database of its own, so none sees another's rows. */
@@ -59,5 +62,11 @@ export const test = base.extend<Services>({
     const clickhouse = connect(clickhouseEnv, { application: 'plumbline-test' })
     await use(clickhouse)
     await clickhouse.close()
+  },
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of a fixture's dependencies off the pattern
+  redis: async ({}, use) => {
+    const redis = await startRedis()
+    await use(redis)
+    await redis.remove()
   },
 })

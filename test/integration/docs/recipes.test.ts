@@ -10,6 +10,7 @@ import { test as base, expect } from 'vitest'
 import { SUBSCRIPTION_KEY } from '../../support/app.js'
 import { type CodeBlock, codeBlocks } from '../../support/markdown.js'
 import { type Market, withMarket } from '../../support/market.js'
+import { requireTool } from '../../support/tools.js'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const BIN = join(ROOT, 'node_modules/.bin')
@@ -81,6 +82,8 @@ async function runSql(code: string, cwd: string): Promise<string> {
 async function runBlock({ language, code }: CodeBlock, cwd: string): Promise<string> {
   if (language === 'ts') return runTypeScript(code, cwd)
   if (language === 'sql') return runSql(code, cwd)
+  if (language === 'python') requireTool('python3')
+  if (code.includes('curl ')) requireTool('curl')
   if (language === 'python') return run('python3', ['-c', code], cwd)
   // The same generator, without asking the registry for it.
   const installed = code.replaceAll(/npx -y (\S+)@[\d.]+/g, '$1')

@@ -3,21 +3,11 @@ import { pino } from 'pino'
 import { expect, onTestFinished } from 'vitest'
 import { buildApp } from '../../../../api/app.js'
 import { readyApi } from '../../../support/api-server.js'
-import { test as base } from '../../../support/app.js'
+import { test } from '../../../support/app.js'
 import { addApiKey } from '../../../support/keys.js'
-import { startRedis, type TestRedis } from '../../../support/redis.js'
 import { addFacts, stableAddress, stablecoin } from '../../../support/rows.js'
 
 const FREE = '/api/v1/stablecoins'
-
-const test = base.extend<{ redis: TestRedis }>({
-  // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of a fixture's dependencies off the pattern
-  redis: async ({}, use) => {
-    const redis = await startRedis()
-    await use(redis)
-    await redis.remove()
-  },
-})
 
 const tally = (statuses: readonly number[]) => ({
   200: statuses.filter((status) => status === 200).length,

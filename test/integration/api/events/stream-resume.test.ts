@@ -8,13 +8,14 @@ import { expect, onTestFinished, vi } from 'vitest'
 import { EVENT_TYPES } from '../../../../clickhouse/events/types.js'
 import type { ClickHouseEnv } from '../../../../clickhouse/store/client.js'
 import { randomFor } from '../../../../local/chain/random.js'
+import { depth } from '../../../support/depth.js'
 import { addEvents, madeUpEvent } from '../../../support/events.js'
 import { type IngestProcess, processOf } from '../../../support/ingest.js'
 import { test } from '../../../support/services.js'
 import { PATIENCE } from '../../../support/stream.js'
 
 const PROGRAM = fileURLToPath(new URL('../../../../dist/api/server.js', import.meta.url))
-const KILLS = Number(process.env.KILL_ROUNDS ?? 4)
+const KILLS = depth('KILL_ROUNDS', 4, 30)
 const SEED = Number(process.env.FAULT_SEED ?? 1)
 
 async function freePort(): Promise<string> {

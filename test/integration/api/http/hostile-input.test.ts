@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { test as base, expect } from 'vitest'
 import { operationsOf } from '../../../../api/http/openapi/document.js'
 import { ADMIN_KEY, SUBSCRIPTION_KEY } from '../../../support/app.js'
+import { depth } from '../../../support/depth.js'
 import { type Body, bodiesOf, garbageBodies } from '../../../support/hostile-bodies.js'
 import { hostileHeaders, urlsOf } from '../../../support/hostile-requests.js'
 import { httpClient } from '../../../support/http.js'
@@ -11,7 +12,7 @@ import { WEBHOOK_IDS } from '../../../support/market-webhooks.js'
 import { answerChecker } from '../../../support/openapi-check.js'
 
 /** Requests for each operation; FUZZ_RUNS=2000 FUZZ_SEED=7 for a long run. */
-const RUNS = Number(process.env.FUZZ_RUNS ?? 50)
+const RUNS = depth('FUZZ_RUNS', 50, 2_000)
 const SEED = Number(process.env.FUZZ_SEED ?? 20_260_714)
 
 type Http = ReturnType<typeof httpClient>

@@ -8,12 +8,13 @@ import { migrate } from '../../../../clickhouse/migrations/migrate.js'
 import { connect } from '../../../../clickhouse/store/client.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { spawnEmbedded } from '../../../../local/engine/spawn.js'
+import { depth } from '../../../support/depth.js'
 import { faultyNode, PASSING_FAULTS, seededFaults } from '../../../support/faulty-node.js'
 import { ingestedTo, startIngest } from '../../../support/ingest.js'
 import { type OwnChain, ownChain, resumeChain } from '../../../support/own-chain.js'
 import { mismatches, runVerify } from '../../../support/verify.js'
 
-const KILLS = Number(process.env.KILL_ROUNDS ?? 4)
+const KILLS = depth('KILL_ROUNDS', 4, 20)
 const SEED = Number(process.env.FAULT_SEED ?? 1)
 /** Enough that ingest is behind at most kills: it gets further between two of them where the engine takes long to come back. */
 const BLOCKS = 100 + 60 * KILLS + 3 * KILLS ** 2

@@ -4,6 +4,7 @@ import { expect } from 'vitest'
 import { SLOT_JOBS } from '../../../../clickhouse/jobs/periods.js'
 import { findDueSlots } from '../../../../jobs/schedule/run-slots.js'
 import { randomFor } from '../../../../local/chain/random.js'
+import { depth } from '../../../support/depth.js'
 import { inOrder, storedEvents, toldBreaks } from '../../../support/events.js'
 import { expectAnomalies, storedFlows } from '../../../support/flow-anomalies.js'
 import { wildFlows } from '../../../support/flow-market.js'
@@ -13,7 +14,7 @@ import { addFacts } from '../../../support/rows.js'
 import { test } from '../../../support/services.js'
 import { addMarket, blockTimes, wildSamples } from '../../../support/wild-market.js'
 
-const KILLS = Number(process.env.KILL_ROUNDS ?? 4)
+const KILLS = depth('KILL_ROUNDS', 4, 50)
 const SEED = Number(process.env.FAULT_SEED ?? 1)
 const DAY = 86_400
 /** A few slots of each job: enough to be killed in, and few enough to be made up for in the end. */

@@ -1,10 +1,9 @@
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { expect } from 'vitest'
 import { redisLease } from '../../../../jobs/lease/redis-lease.js'
 import { checkTerm } from '../../../../jobs/lease/term.js'
 import { createTestTables, expectedTestRows, testRows } from '../../../support/jobs/jobs.js'
 import { jobsDone, startJobs, until } from '../../../support/jobs/process.js'
-import { startRedis, type TestRedis } from '../../../support/redis.js'
 import { addBlocks } from '../../../support/rows.js'
 import { test } from '../../../support/services.js'
 
@@ -12,18 +11,10 @@ const HOUR = 1_760_000_400
 /** Processes have to start, and leases to run out, on a busy machine. */
 const TIMEOUT_MS = 300_000
 
-let server: TestRedis
-
-beforeAll(async () => {
-  server = await startRedis()
-})
-afterAll(async () => {
-  await server?.remove()
-})
-
 test('one process gets the lease; where Redis forgets it, the one before is fenced off', async ({
   clickhouseEnv,
   clickhouse,
+  redis: server,
 }) => {
   const redis = new Redis(server.url)
   const tryLease = (instance: string) =>
@@ -47,7 +38,7 @@ test('one process gets the lease; where Redis forgets it, the one before is fenc
 
 test(
   'when Redis dies the jobs pause, and when it is back without its memory they go on: nothing is lost or done twice',
-  async ({ clickhouseEnv, clickhouse }) => {
+  async ({ clickhouseEnv, clickhouse, redis: server }) => {
     await createTestTables(clickhouse)
     await addBlocks(clickhouse, [HOUR, HOUR + 1000])
     const env = { REDIS_URL: server.url }

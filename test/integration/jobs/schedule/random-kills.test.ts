@@ -2,12 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { findDueSlots } from '../../../../jobs/schedule/run-slots.js'
 import { randomFor } from '../../../../local/chain/random.js'
+import { depth } from '../../../support/depth.js'
 import { COUNTING, createTestTables, expectedTestRows, testRows } from '../../../support/jobs/jobs.js'
 import { jobsDone, startJobs, until } from '../../../support/jobs/process.js'
 import { addBlocks } from '../../../support/rows.js'
 import { test } from '../../../support/services.js'
 
-const KILLS = Number(process.env.KILL_ROUNDS ?? 3)
+const KILLS = depth('KILL_ROUNDS', 3, 50)
 const SEED = Number(process.env.FAULT_SEED ?? 1)
 const HOUR = 1_760_000_400
 /** Enough for a process to be at work at every kill, and few enough to be made up for in the end. */

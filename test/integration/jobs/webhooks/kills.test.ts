@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { addDeliveries } from '../../../../clickhouse/webhooks/deliveries.js'
 import { randomFor } from '../../../../local/chain/random.js'
+import { depth } from '../../../support/depth.js'
 import { until } from '../../../support/jobs/process.js'
 import { startWebhooks } from '../../../support/jobs/webhook-processes.js'
 import { type Answer, faultyAnswer, startReceiver } from '../../../support/receiver.js'
@@ -9,8 +10,8 @@ import { test } from '../../../support/services.js'
 import { addWebhookSubscription } from '../../../support/webhook-subscriptions.js'
 import { byDelivery, madeUpDelivery, storedAttempts } from '../../../support/webhooks.js'
 
-const KILLS = Number(process.env.KILL_ROUNDS ?? 4)
-const DELIVERIES = Number(process.env.WEBHOOK_DELIVERIES ?? 500)
+const KILLS = depth('KILL_ROUNDS', 4, 50)
+const DELIVERIES = depth('WEBHOOK_DELIVERIES', 500, 5_000)
 const SEED = Number(process.env.FAULT_SEED ?? 1)
 const ENDPOINTS = 10
 /** Answers take a while, so that a kill falls into some. */

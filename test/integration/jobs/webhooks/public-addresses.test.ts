@@ -5,6 +5,7 @@ import ipaddr from 'ipaddr.js'
 import { expect, test } from 'vitest'
 import { addressProblem } from '../../../../clickhouse/webhooks/targets.js'
 import { randomFor } from '../../../../local/chain/random.js'
+import { requireTool } from '../../../support/tools.js'
 
 /** Ranges with a purpose of their own, at whose ends a mistake would be. */
 const SPECIAL = [
@@ -57,6 +58,7 @@ test('what webhooks may be sent to, Python knows as public too', async () => {
     ...Array.from({ length: 5000 }, () => anyOf(16)),
     ...Array.from({ length: 10_000 }, inSpecial),
   ]
+  requireTool('python3')
   const python = spawn('python3', ['-c', PYTHON], { stdio: ['pipe', 'pipe', 'inherit'] })
   python.stdin.end(`${addresses.join('\n')}\n`)
   const [printed] = await Promise.all([text(python.stdout), once(python, 'close')])

@@ -5,15 +5,14 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { requireTool } from '../../../support/tools.js'
 import { credentials, httpTo, withDirectory } from './engine.js'
 
 const main = fileURLToPath(new URL('../../../../dist/local/engine/main.js', import.meta.url))
 
-/** A disk of a few megabytes needs a mount of its own, which not every machine allows. */
-const mayMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0
-
 /** The server on a disk of `megabytes`, and a way to run commands where that disk can be seen. */
 async function onSmallDisk(directory: string, megabytes: number) {
+  requireTool('mounts of its own')
   const disk = join(directory, 'disk')
   mkdirSync(disk)
   const script = `mount -t tmpfs -o size=${megabytes}m tmpfs "$0" && exec "$1" "$2" --data "$0/data" --port 0`
@@ -33,44 +32,42 @@ async function onSmallDisk(directory: string, megabytes: number) {
   return { http: httpTo(url), child, exited, onDisk }
 }
 
-test.skipIf(!mayMount)(
-  'on a full disk inserts fail, nothing acknowledged is lost, and it goes on when there is room',
-  async () => {
-    await withDirectory(async (directory) => {
-      const { http, child, exited, onDisk } = await onSmallDisk(directory, 64)
-      onDisk('dd if=/dev/zero of="$DISK/ballast" bs=1M count=16')
-      await http('CREATE TABLE t (batch UInt32, row UInt32, text String) ENGINE = MergeTree ORDER BY (batch, row)')
-      const acknowledged: number[] = []
-      const insert = (batch: number) =>
-        http(`INSERT INTO t SELECT ${batch}, number, randomString(100) FROM numbers(20000)`)
-      let refused = ''
-      // Merges, which need room of their own, run meanwhile.
-      for (let batch = 0; batch < 200 && refused === ''; batch++) {
-        const { status, text } = await insert(batch)
-        if (status === 200) acknowledged.push(batch)
-        else refused = text
-      }
-      expect(refused).toMatch(/^Code: 243\./)
-      onDisk('dd if=/dev/zero of="$DISK/filler" bs=64k; true')
-      const row = (batch: number) =>
-        http({ query: 'INSERT INTO t FORMAT CSV', body: `${batch},0,${'x'.repeat(200_000)}\n` })
-      expect((await row(1000)).text).toMatch(/^Code: 243\./)
-      expect((await http("BACKUP TABLE t TO File('none')")).status).not.toBe(200)
-      expect(acknowledged.length).toBeGreaterThan(5)
-      const held =
-        'SELECT groupArray(batch) FROM (SELECT batch FROM t GROUP BY batch HAVING count() = 20000 ORDER BY batch)'
-      expect(await http(held)).toMatchObject({ text: `[${acknowledged}]\n` })
-      onDisk('rm "$DISK/filler" "$DISK/ballast"')
-      expect(await row(1001)).toMatchObject({ status: 200 })
-      expect(await http('SELECT batch FROM t WHERE batch > 200')).toMatchObject({ text: '1001\n' })
-      expect(await http('TRUNCATE TABLE t')).toMatchObject({ status: 200 })
-      child.kill('SIGTERM')
-      expect(await exited).toEqual([0, null])
-    })
-  },
-)
+test('on a full disk inserts fail, nothing acknowledged is lost, and it goes on when there is room', async () => {
+  await withDirectory(async (directory) => {
+    const { http, child, exited, onDisk } = await onSmallDisk(directory, 64)
+    onDisk('dd if=/dev/zero of="$DISK/ballast" bs=1M count=16')
+    await http('CREATE TABLE t (batch UInt32, row UInt32, text String) ENGINE = MergeTree ORDER BY (batch, row)')
+    const acknowledged: number[] = []
+    const insert = (batch: number) =>
+      http(`INSERT INTO t SELECT ${batch}, number, randomString(100) FROM numbers(20000)`)
+    let refused = ''
+    // Merges, which need room of their own, run meanwhile.
+    for (let batch = 0; batch < 200 && refused === ''; batch++) {
+      const { status, text } = await insert(batch)
+      if (status === 200) acknowledged.push(batch)
+      else refused = text
+    }
+    expect(refused).toMatch(/^Code: 243\./)
+    onDisk('dd if=/dev/zero of="$DISK/filler" bs=64k; true')
+    const row = (batch: number) =>
+      http({ query: 'INSERT INTO t FORMAT CSV', body: `${batch},0,${'x'.repeat(200_000)}\n` })
+    expect((await row(1000)).text).toMatch(/^Code: 243\./)
+    expect((await http("BACKUP TABLE t TO File('none')")).status).not.toBe(200)
+    expect(acknowledged.length).toBeGreaterThan(5)
+    const held =
+      'SELECT groupArray(batch) FROM (SELECT batch FROM t GROUP BY batch HAVING count() = 20000 ORDER BY batch)'
+    expect(await http(held)).toMatchObject({ text: `[${acknowledged}]\n` })
+    onDisk('rm "$DISK/filler" "$DISK/ballast"')
+    expect(await row(1001)).toMatchObject({ status: 200 })
+    expect(await http('SELECT batch FROM t WHERE batch > 200')).toMatchObject({ text: '1001\n' })
+    expect(await http('TRUNCATE TABLE t')).toMatchObject({ status: 200 })
+    child.kill('SIGTERM')
+    expect(await exited).toEqual([0, null])
+  })
+})
 
-test.skipIf(!mayMount)('a disk that is full or read-only at the start is named', async () => {
+test('a disk that is full or read-only at the start is named', async () => {
+  requireTool('mounts of its own')
   await withDirectory(async (directory) => {
     for (const [prepare, why] of [
       ['mount -t tmpfs -o size=64k tmpfs "$0"; dd if=/dev/zero of="$0/filler" bs=4k 2>&1', 'no space left on device'],

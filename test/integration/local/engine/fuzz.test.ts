@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import { depth } from '../../../support/depth.js'
 import { basic, httpTo, runningQueries, start, withDirectory } from './engine.js'
 import { type Body, makeCorpus } from './fuzz/corpus.js'
 import { hostileText, mutate, secret } from './fuzz/hostile.js'
@@ -11,7 +12,7 @@ import { echo, statement } from './fuzz/statements.js'
 import { type Ask, abandon, agent, exchange, type Outcome, onTheWire, raw } from './fuzz/wire.js'
 
 /** 100,000 for the full run. A seed and a first number repeat what they did. */
-const requests = Number(process.env.FUZZ_REQUESTS ?? 1_500)
+const requests = depth('FUZZ_REQUESTS', 1_500, 100_000)
 // Always the same: the engine's readers have faults of their own, which a change here should not be blamed for by chance.
 const seed = Number(process.env.FUZZ_SEED ?? 4242)
 const first = Number(process.env.FUZZ_FIRST ?? 0)

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { expect, test } from 'vitest'
+import { depth } from '../../../support/depth.js'
 import { clientOf, httpTo, start, withDirectory } from './engine.js'
 
 /** How often it is killed: 30 for the full run. */
-const rounds = Number(process.env.KILL_ROUNDS ?? 3)
+const rounds = depth('KILL_ROUNDS', 3, 30)
 const writers = 6
 const batchRows = 200
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { analyse, type Statement } from '../../../../local/engine/sql/statement.js'
+import { depth } from '../../../support/depth.js'
 import { withDirectory } from './engine.js'
 import { hostileText } from './fuzz/hostile.js'
 import { Parser } from './fuzz/parser.js'
@@ -7,7 +8,7 @@ import { Random } from './fuzz/random.js'
 import { statement } from './fuzz/statements.js'
 
 /** 100,000 for the full run. */
-const texts = Number(process.env.FUZZ_TEXTS ?? 3_000)
+const texts = depth('FUZZ_TEXTS', 3_000, 100_000)
 const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000)
 
 const path = '/nowhere/pipe-1'

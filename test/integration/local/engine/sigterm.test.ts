@@ -2,10 +2,11 @@ import { once } from 'node:events'
 import { type ClientRequest, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
+import { depth } from '../../../support/depth.js'
 import { basic, type Http, httpTo, runningQueries, start, withDirectory } from './engine.js'
 
 /** How often each state is ended: 20 for the full run. */
-const rounds = Number(process.env.SIGTERM_ROUNDS ?? 1)
+const rounds = depth('SIGTERM_ROUNDS', 1, 20)
 
 type State = { sent: ClientRequest[]; http: Http; url: string }
 

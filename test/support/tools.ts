@@ -1,0 +1,32 @@
+import { spawnSync } from 'node:child_process'
+import { TestRunner } from 'vitest'
+
+/** Programs that some tests need besides Node, and a call that succeeds where the program can be used. */
+const TOOLS = {
+  'redis-server': ['redis-server', '--version'],
+  chromium: ['chromium', '--version'],
+  go: ['go', 'version'],
+  python3: ['python3', '--version'],
+  curl: ['curl', '--version'],
+  'mounts of its own': ['unshare', '-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'],
+} as const
+
+export type Tool = keyof typeof TOOLS
+
+const known = new Map<Tool, boolean>()
+
+function isThere(tool: Tool): boolean {
+  const [command, ...args] = TOOLS[tool]
+  const found = known.get(tool) ?? spawnSync(command, args, { stdio: 'ignore' }).status === 0
+  known.set(tool, found)
+  return found
+}
+
+/** Skips the test that is running where the machine lacks the program; with CI=true the test fails instead. */
+export function requireTool(tool: Tool): void {
+  if (isThere(tool)) return
+  const reason = `no ${tool}`
+  if (process.env.CI === 'true') throw new Error(`${reason} on this machine: with CI=true nothing may be left out`)
+  TestRunner.getCurrentTest()?.context.skip(reason)
+  throw new Error(reason)
+}
