@@ -44,7 +44,7 @@ const LANGUAGES: Record<string, () => Promise<[string, ...string[]]>> = {
 test.for(Object.entries(LANGUAGES).map(([language, build]) => ({ language, build })))(
   'what the service signs is believed in $language, and nothing else',
   { timeout: BUILD_MS },
-  async ({ language, build }) => {
+  async ({ build }) => {
     const env = { PATH: process.env.PATH ?? `/usr/bin${delimiter}/bin`, WEBHOOK_SECRET: SECRET, PORT: '0' }
     const receiver = await startProgram(await build(), env, /^listening on port (\d+)\n/)
     onTestFinished(receiver.end)
