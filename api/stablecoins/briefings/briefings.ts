@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { PlumblineError } from '../../../process/errors.js'
 import { isoSeconds } from '../../../process/instants.js'
-import tempo from '../../briefings/4217.json' with { type: 'json' }
+import tempo from './4217.json' with { type: 'json' }
 import { tokens } from './ratings.js'
 
 type Facts = {

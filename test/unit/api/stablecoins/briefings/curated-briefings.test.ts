@@ -1,6 +1,6 @@
 import { tokens } from 'viem/tokens'
 import { expect, test } from 'vitest'
-import written from '../../../../../api/briefings/4217.json' with { type: 'json' }
+import written from '../../../../../api/stablecoins/briefings/4217.json' with { type: 'json' }
 import { curatedBriefings } from '../../../../../api/stablecoins/briefings/briefings.js'
 import { REFERENCE_STABLE } from '../../../../../clickhouse/peg/price.js'
 
