@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { QuoteStatus } from '../peg/price.js'
 import { defineQuery } from '../store/define-query.js'
-import { near, nearFirst } from '../store/recent-first.js'
+import { isRecent, recentFirst } from '../store/recent-first.js'
 import { dateTime, integerText } from '../store/values.js'
 
 /** One side of the book at a size: what was quoted for all of it, in base units; null without a quote. */
@@ -50,10 +50,10 @@ const raw = integerText.nullable()
  * The quotes of a stable's newest depth sample at or before an instant, smallest size first, each with the prices of
  * one token at the same block, in millionths of the reference stable; nothing before the first.
  */
-export const depthAt = nearFirst(
+export const depthAt = recentFirst(
   defineQuery({
     name: 'depth_at',
-    params: z.object({ stable: z.string(), as_of: z.date(), is_near: z.boolean() }),
+    params: z.object({ stable: z.string(), as_of: z.date(), recent_only: z.boolean() }),
     row: z.object({
       size_tokens: z.int(),
       block_number: integerText.transform(Number),
@@ -67,7 +67,7 @@ export const depthAt = nearFirst(
     }),
     sql: `
     WITH (SELECT (block_time, block_number) FROM depth_samples
-          WHERE stable = {stable: String} AND size_tokens = 1000 AND block_time <= {as_of: DateTime} AND ${near('block_time', 'as_of')}
+          WHERE stable = {stable: String} AND size_tokens = 1000 AND block_time <= {as_of: DateTime} AND ${isRecent('block_time', 'as_of')}
           ORDER BY depth_samples.block_time DESC, depth_samples.block_number DESC LIMIT 1) AS newest
     SELECT size_tokens, block_number, block_time, sell_status, sell_raw, buy_status, buy_raw, sample.1 AS sell_micros, sample.2 AS buy_micros
     FROM depth_samples

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineQuery } from '../store/define-query.js'
-import { near, nearFirst } from '../store/recent-first.js'
+import { isRecent, recentFirst } from '../store/recent-first.js'
 import { blockNumber, blockTimestamp, integerText, txHash } from '../store/values.js'
 
 /**
@@ -63,10 +63,10 @@ export const FeeDistributionRow = z.object({
 })
 
 /** The last ten payments of fees to validators up to `at`, newest first. */
-export const recentFeeDistributions = nearFirst(
+export const recentFeeDistributions = recentFirst(
   defineQuery({
     name: 'recent_fee_distributions',
-    params: z.object({ at: z.date(), is_near: z.boolean() }),
+    params: z.object({ at: z.date(), recent_only: z.boolean() }),
     row: FeeDistributionRow,
     sql: `
     SELECT validator, recent.stable AS token, if(stablecoins.stable = '', recent.stable, symbol) AS token_symbol,
@@ -76,7 +76,7 @@ export const recentFeeDistributions = nearFirst(
     (
         SELECT validator, stable, amount_raw, block_number AS number, log_index AS log, block_time AS time, tx_hash AS hash
         FROM fee_distributions
-        WHERE block_time <= {at: DateTime} AND ${near('block_time', 'at')}
+        WHERE block_time <= {at: DateTime} AND ${isRecent('block_time', 'at')}
         ORDER BY time DESC, number DESC, log DESC LIMIT 10
     ) AS recent
     LEFT JOIN stablecoins ON stablecoins.stable = recent.stable

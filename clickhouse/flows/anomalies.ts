@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { isoSeconds } from '../../process/instants.js'
 import { defineQuery } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
-import { near, nearFirst } from '../store/recent-first.js'
+import { isRecent, recentFirst } from '../store/recent-first.js'
 import { dateTime, integerText } from '../store/values.js'
 
 /** Length of the windows that are scored. */
@@ -73,7 +73,7 @@ export type FlowAnomaly = z.infer<typeof FlowAnomaly>
  * Anomalies of windows that begin at or before `as_of` and were over by `horizon`, the newest window first and in it the
  * largest distance from the baseline: at most `limit` of those after the key `after`.
  */
-export const flowAnomalies = nearFirst(
+export const flowAnomalies = recentFirst(
   defineQuery({
     name: 'flow_anomalies',
     params: z
@@ -82,7 +82,7 @@ export const flowAnomalies = nearFirst(
         horizon: z.date(),
         limit: z.int(),
         after: FlowAnomalyKey.default(NEWEST),
-        is_near: z.boolean(),
+        recent_only: z.boolean(),
       })
       .transform(({ after: [after_window, after_distance, after_from, after_to], ...rest }) => ({
         ...rest,
@@ -96,7 +96,7 @@ export const flowAnomalies = nearFirst(
     SELECT from_token, to_token, window_start, observed_flow_usd, baseline_mean_usd, baseline_stddev_usd, z_score, tx_count,
            bucket_count AS baseline_windows, observation_count AS observations
     FROM flow_anomalies FINAL
-    WHERE window_start <= {as_of: DateTime} AND ${near('window_start', 'as_of')} AND window_start <= {horizon: DateTime} - 900
+    WHERE window_start <= {as_of: DateTime} AND ${isRecent('window_start', 'as_of')} AND window_start <= {horizon: DateTime} - 900
       AND toUnixTimestamp(window_start) <= {after_window: UInt32}
       AND (toUnixTimestamp(window_start) < {after_window: UInt32} OR (-abs(z_score), from_token, to_token) > (-{after_distance: Float64}, {after_from: String}, {after_to: String}))
     ORDER BY window_start DESC, abs(z_score) DESC, from_token, to_token

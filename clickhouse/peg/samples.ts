@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineQuery } from '../store/define-query.js'
-import { near, nearFirst } from '../store/recent-first.js'
+import { isRecent, recentFirst } from '../store/recent-first.js'
 import { dateTime, integerText } from '../store/values.js'
 import type { QuoteStatus } from './price.js'
 
@@ -34,11 +34,11 @@ export const SampleTuple = z
 
 export const SAMPLE = '(block_number, block_time, status, sell_micros, buy_micros)'
 
-const params = z.object({ stable: z.string(), as_of: z.date(), is_near: z.boolean() })
+const params = z.object({ stable: z.string(), as_of: z.date(), recent_only: z.boolean() })
 const row = z.object({ sample: SampleTuple })
 
 /** A stable's nearest sample at or before `as_of`, with or without a price. Nothing before its first one. */
-export const newestSample = nearFirst(
+export const newestSample = recentFirst(
   defineQuery({
     name: 'newest_sample',
     params,
@@ -46,13 +46,13 @@ export const newestSample = nearFirst(
     sql: `
     SELECT ${SAMPLE} AS sample
     FROM peg_samples
-    WHERE stable = {stable: String} AND block_time <= {as_of: DateTime} AND ${near('block_time', 'as_of')}
+    WHERE stable = {stable: String} AND block_time <= {as_of: DateTime} AND ${isRecent('block_time', 'as_of')}
     ORDER BY block_time DESC, block_number DESC LIMIT 1`,
   }),
 )
 
 /** A stable's nearest sample with a price at or before `as_of`; nothing when there was never one. */
-export const newestPricedSample = nearFirst(
+export const newestPricedSample = recentFirst(
   defineQuery({
     name: 'newest_priced_sample',
     params,
@@ -60,7 +60,7 @@ export const newestPricedSample = nearFirst(
     sql: `
     SELECT ${SAMPLE} AS sample
     FROM peg_samples
-    WHERE stable = {stable: String} AND block_time <= {as_of: DateTime} AND ${near('block_time', 'as_of')} AND status IN ('quoted', 'anchor')
+    WHERE stable = {stable: String} AND block_time <= {as_of: DateTime} AND ${isRecent('block_time', 'as_of')} AND status IN ('quoted', 'anchor')
     ORDER BY block_time DESC, block_number DESC LIMIT 1`,
   }),
 )

@@ -4,7 +4,7 @@ import { STANDS } from '../jobs/standing-snapshot.js'
 import type { QuoteStatus } from '../peg/price.js'
 import { defineQuery } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
-import { near, nearFirst } from '../store/recent-first.js'
+import { isRecent, recentFirst } from '../store/recent-first.js'
 import { dateTime, integerText } from '../store/values.js'
 
 /** What may stand behind a stable; `unknown` where nobody has said who issues it. */
@@ -55,10 +55,10 @@ export const insertReserveSnapshots = (
 ): Promise<void> => insertRows(clickhouse, 'reserve_snapshots', rows, token)
 
 /** A stable's newest reserve snapshot at or before `as_of`; nothing before its first. */
-export const reservesAt = nearFirst(
+export const reservesAt = recentFirst(
   defineQuery({
     name: 'reserves_at',
-    params: z.object({ stable: z.string(), as_of: z.date(), is_near: z.boolean() }),
+    params: z.object({ stable: z.string(), as_of: z.date(), recent_only: z.boolean() }),
     row: z.object({
       slot_at: dateTime,
       reserve_type: z.enum(RESERVE_TYPES),
@@ -75,7 +75,7 @@ export const reservesAt = nearFirst(
     SELECT slot_at, reserve_type, toString(supply_raw) AS supply_raw, price_micros,
            sample_status, label, issuer, backing_model, attestation_source, attested_at
     FROM reserve_snapshots
-    WHERE stable = {stable: String} AND slot_at <= {as_of: DateTime} AND ${near('slot_at', 'as_of')} AND ${STANDS}
+    WHERE stable = {stable: String} AND slot_at <= {as_of: DateTime} AND ${isRecent('slot_at', 'as_of')} AND ${STANDS}
     ORDER BY slot_at DESC, revision DESC LIMIT 1`,
   }),
 )

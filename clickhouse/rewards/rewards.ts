@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { FactPosition } from '../chain/position.js'
 import type { Coverage } from '../peg/coverage.js'
 import { defineQuery } from '../store/define-query.js'
-import { near, nearFirst } from '../store/recent-first.js'
+import { isRecent, recentFirst } from '../store/recent-first.js'
 import { blockNumber, blockTimestamp, integerText, txHash } from '../store/values.js'
 
 /** Somebody gives an amount to the holders of a stable who opted in. Amounts are base units as decimal strings. */
@@ -104,16 +104,16 @@ export const RewardDistributionRow = z.object({
 })
 
 /** The last ten distributions to the holders of a stable up to `at`, newest first. */
-export const recentRewardDistributions = nearFirst(
+export const recentRewardDistributions = recentFirst(
   defineQuery({
     name: 'recent_reward_distributions',
-    params: z.object({ stable: z.string(), at: z.date(), is_near: z.boolean() }),
+    params: z.object({ stable: z.string(), at: z.date(), recent_only: z.boolean() }),
     row: RewardDistributionRow,
     sql: `
     SELECT funder, toFloat64(amount_raw) / 1e6 AS amount_tokens, toUInt32(block_number) AS block_number,
            block_time AS block_timestamp, tx_hash
     FROM reward_distributions
-    WHERE stable = {stable: String} AND block_time <= {at: DateTime} AND ${near('block_time', 'at')}
+    WHERE stable = {stable: String} AND block_time <= {at: DateTime} AND ${isRecent('block_time', 'at')}
     ORDER BY block_time DESC, reward_distributions.block_number DESC, log_index DESC LIMIT 10`,
   }),
   (rows) => rows.length === 10,
@@ -123,10 +123,10 @@ export const recentRewardDistributions = nearFirst(
  * What the holders of a stable have opted in, in base units and tokens, and the pool's accumulator, at the last read up to
  * `at`. Null where that read could not tell; nothing where there was none.
  */
-export const rewardPool = nearFirst(
+export const rewardPool = recentFirst(
   defineQuery({
     name: 'reward_pool',
-    params: z.object({ stable: z.string(), at: z.date(), is_near: z.boolean() }),
+    params: z.object({ stable: z.string(), at: z.date(), recent_only: z.boolean() }),
     row: z.object({
       opted_in_supply: integerText.nullable(),
       opted_in_tokens: z.number().nonnegative().nullable(),
@@ -136,7 +136,7 @@ export const rewardPool = nearFirst(
     SELECT toString(opted_in_raw) AS opted_in_supply, toFloat64(opted_in_raw) / 1e6 AS opted_in_tokens,
            toString(reward_per_token_raw) AS global_reward_per_token
     FROM state_reads
-    WHERE stable = {stable: String} AND block_time <= {at: DateTime} AND ${near('block_time', 'at')}
+    WHERE stable = {stable: String} AND block_time <= {at: DateTime} AND ${isRecent('block_time', 'at')}
     ORDER BY block_time DESC, block_number DESC LIMIT 1`,
   }),
 )

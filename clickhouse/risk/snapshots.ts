@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { STANDS } from '../jobs/standing-snapshot.js'
 import { defineQuery } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
-import { near, nearFirst } from '../store/recent-first.js'
+import { isRecent, recentFirst } from '../store/recent-first.js'
 import { dateTime, integerText } from '../store/values.js'
 import { UNCAPPED } from '../supply/supply.js'
 
@@ -91,15 +91,15 @@ const RiskSnapshotRow = z
 export type RiskSnapshotRow = z.output<typeof RiskSnapshotRow>
 
 /** A stable's newest risk snapshot at or before `as_of`; nothing before its first. */
-export const riskAt = nearFirst(
+export const riskAt = recentFirst(
   defineQuery({
     name: 'risk_at',
-    params: z.object({ stable: z.string(), as_of: z.date(), is_near: z.boolean() }),
+    params: z.object({ stable: z.string(), as_of: z.date(), recent_only: z.boolean() }),
     row: RiskSnapshotRow,
     sql: `
     SELECT * EXCEPT (stable, revision) REPLACE (toString(supply_raw) AS supply_raw, toString(cap_raw) AS cap_raw)
     FROM risk_snapshots
-    WHERE stable = {stable: String} AND slot_at <= {as_of: DateTime} AND ${near('slot_at', 'as_of')} AND ${STANDS}
+    WHERE stable = {stable: String} AND slot_at <= {as_of: DateTime} AND ${isRecent('slot_at', 'as_of')} AND ${STANDS}
     ORDER BY slot_at DESC, revision DESC LIMIT 1`,
   }),
 )

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { defineQuery } from '../store/define-query.js'
-import { near, nearFirst } from '../store/recent-first.js'
+import { isRecent, recentFirst } from '../store/recent-first.js'
 import { integerText, policyType, stableAddress, stableSymbol } from '../store/values.js'
 
 /**
@@ -102,14 +102,14 @@ const recentStablecoinStates = defineQuery({
 })
 
 /** The same for some stables, however long ago they were read; nothing for addresses that there were not at `at`. */
-export const stablecoinStatesOf = nearFirst(
+export const stablecoinStatesOf = recentFirst(
   defineQuery({
     name: 'stablecoin_states_of',
-    params: z.object({ at: z.date(), stables: z.array(z.string()), is_near: z.boolean() }),
+    params: z.object({ at: z.date(), stables: z.array(z.string()), recent_only: z.boolean() }),
     row,
     sql: sql(
       'stable IN {stables: Array(String)}',
-      `stable IN {stables: Array(String)} AND ${UNTIL} AND ${near('block_time', 'at')}`,
+      `stable IN {stables: Array(String)} AND ${UNTIL} AND ${isRecent('block_time', 'at')}`,
     ),
   }),
   (states) => states.every(({ supply }) => supply !== null),
