@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
 import type { Redis } from 'ioredis'
-import { chainIdentity } from '../clickhouse/chain/identity.js'
+import { databaseChainId } from '../clickhouse/chain/identity.js'
 import { activeApiKeys, insertApiKeyUses } from '../clickhouse/keys/api-keys.js'
 import { stablecoinAddresses } from '../clickhouse/stablecoins/stablecoins.js'
 import { METHODOLOGY_HEADER, METHODOLOGY_VERSION } from '../process/methodology.js'
@@ -171,12 +171,12 @@ export async function buildApp({
   app.decorate('now', now)
   app.decorate(
     'stables',
-    createKnownStables(async () => (await stablecoinAddresses(clickhouse, {})).map(({ stable }) => stable)),
+    createKnownStables(() => stablecoinAddresses(clickhouse)),
   )
   app.decorate('exportSlots', createExportSlots())
   app.decorate(
     'keys',
-    createKnownKeys(() => activeApiKeys(clickhouse, {}, { signal: AbortSignal.timeout(KEYS_TIMEOUT_MS) })),
+    createKnownKeys(() => activeApiKeys(clickhouse, { signal: AbortSignal.timeout(KEYS_TIMEOUT_MS) })),
   )
   app.decorate(
     'keyUses',
@@ -196,7 +196,7 @@ export async function buildApp({
   await shedding(app, maxEventLoopDelayMs)
   refusals(app)
   auth(app, adminKey)
-  const readChainId = async () => (await chainIdentity(clickhouse, {}))[0]?.chain_id
+  const readChainId = () => databaseChainId(clickhouse)
   const payments = terms && createPayments({ terms, records, readChainId, log: logger })
   limits(app, callerLimits, createRequestCounter(redis ?? null, database, logger), payments)
   paid(app, payments)

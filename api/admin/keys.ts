@@ -125,9 +125,9 @@ export const adminKeysRoutes =
     }
     app.delete('/keys/:id', { schema: revoke, config: ADMIN }, async (request) => {
       const { id } = request.params
-      const read = async () => (await apiKey(app.clickhouse, { id }, { signal: querySignal(request) }))[0]
+      const read = () => apiKey(app.clickhouse, { id }, { signal: querySignal(request) })
       const key = await read()
-      if (key === undefined) throw new NotFoundError('unknown-key', 'there is no key of this id', 'id')
+      if (key === null) throw new NotFoundError('unknown-key', 'there is no key of this id', 'id')
       if (key.revoked_at === null) {
         await insertApiKey(app.records, { ...key, revoked_at: app.now() })
         request.log.info({ key: id }, 'a key was revoked')

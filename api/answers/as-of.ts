@@ -37,8 +37,8 @@ export async function requireHistory(
   asOf: Date,
   options: { signal: AbortSignal },
 ): Promise<void> {
-  const [history] = await historyStart(app.clickhouse, {}, options)
-  if (!history || asOf < history.started_at) throw beforeHistory(asOf)
+  const start = await historyStart(app.clickhouse, options)
+  if (!start || asOf < start) throw beforeHistory(asOf)
 }
 
 /** The echo of `as_of` in answers that always have it. */

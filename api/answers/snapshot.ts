@@ -12,7 +12,7 @@ type ReadSnapshot<Row> = (
   clickhouse: ClickHouseClient,
   params: { stable: string; as_of: Date },
   options: { signal: AbortSignal },
-) => Promise<Row[]>
+) => Promise<Row | null>
 
 function noSnapshot(what: string, asOf: Date | null): NotFoundError {
   const note = `${what} history is append-only, and is not filled in for the time before its first snapshot`
@@ -37,8 +37,8 @@ export async function readSnapshot<Row>(
   const as_of = asOf ?? thisSecond(app)
   // A DateTime begins in 1970.
   if (as_of.getTime() < 0) throw noSnapshot(what, asOf)
-  const [row] = await read(app.clickhouse, { stable, as_of }, { signal: querySignal(request) })
-  if (row === undefined) throw noSnapshot(what, asOf)
+  const row = await read(app.clickhouse, { stable, as_of }, { signal: querySignal(request) })
+  if (row === null) throw noSnapshot(what, asOf)
   if (asOf) reply.header(AS_OF_HEADER, isoSeconds(asOf))
   return row
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { eventsAfter, newestEvent, newestEvents } from '../../clickhouse/events/log.js'
+import { eventsAfter, newestEvents, newestSequence } from '../../clickhouse/events/log.js'
 import { EVENT_TYPES } from '../../clickhouse/events/types.js'
 import { Address } from '../../clickhouse/store/values.js'
 import { BadParameterError } from '../../process/errors.js'
@@ -78,8 +78,7 @@ export const eventsRoute: FastifyPluginAsyncZod = async (app) => {
     await requireStables(app, stables)
     const options = { signal: querySignal(request) }
     // Read before the page, so that what is recorded in between is left for the next one.
-    const [newest] = await newestEvent(app.clickhouse, {}, options)
-    const until = newest?.sequence ?? 0
+    const until = await newestSequence(app.clickhouse, options)
     const asked = { until, types, stables }
     if (after === undefined) {
       const rows = await newestEvents(app.clickhouse, { ...asked, limit }, options)

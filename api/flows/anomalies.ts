@@ -56,10 +56,9 @@ export const flowAnomaliesRoute: FastifyPluginAsyncZod = async (app) => {
       await requireHistory(app, asked, { signal })
       reply.header(AS_OF_HEADER, isoSeconds(asked))
     }
-    const [job] = await jobHorizon(app.clickhouse, { job: 'flow-anomalies' }, { signal })
-    if (!job) return { anomalies: [], scored_until: null, next_cursor: null }
+    const horizon = await jobHorizon(app.clickhouse, { job: 'flow-anomalies' }, { signal })
+    if (!horizon) return { anomalies: [], scored_until: null, next_cursor: null }
     const as_of = asked ?? thisSecond(app)
-    const horizon = job.slot_at
     const found = await flowAnomalies(app.clickhouse, { as_of, horizon, limit: limit + 1, after }, { signal })
     const { rows, next_cursor } = page(found, limit, keyOf)
     return { anomalies: rows.map(publishedAnomaly), scored_until: isoSeconds(scoredUntil(as_of, horizon)), next_cursor }

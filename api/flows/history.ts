@@ -67,8 +67,8 @@ export const flowsHistoryRoute: FastifyPluginAsyncZod = async (app) => {
   /** Nobody is asked for money for what does not exist. */
   const requireData = async (request: { query: unknown }): Promise<void> => {
     const { to } = readWindow(request.query as { from: number; to: number }, app.now())
-    const [history] = await historyStart(app.clickhouse, {})
-    if (!history || to <= history.started_at)
+    const start = await historyStart(app.clickhouse)
+    if (!start || to <= start)
       throw new NotFoundError('before-history', `to ${isoSeconds(to)} is before the start of history`, 'to')
   }
   const cost = ({ query: { from, to } }: { query: { from: number; to: number } }): number =>
@@ -79,12 +79,12 @@ export const flowsHistoryRoute: FastifyPluginAsyncZod = async (app) => {
     async (request) => {
       const window = readWindow(request.query, app.now())
       const signal = querySignal(request)
-      const [edges, hours, [history]] = await Promise.all([
+      const [edges, hours, started] = await Promise.all([
         flowEdges(app.clickhouse, window, { signal }),
         flowHours(app.clickhouse, window, { signal }),
-        historyStart(app.clickhouse, {}, { signal }),
+        historyStart(app.clickhouse, { signal }),
       ])
-      const start = history?.started_at ?? window.to
+      const start = started ?? window.to
       return {
         from: isoSeconds(window.from),
         to: isoSeconds(window.to),

@@ -73,10 +73,10 @@ export const health: FastifyPluginAsyncZod = async (app) => {
     async (request) => {
       if (app.draining.aborted) throw new DrainingError()
       const signal = querySignal(request)
-      const [schema] = await schemaVersion(app.clickhouse, {}, { signal }).catch((error) => {
+      const schema_version = await schemaVersion(app.clickhouse, { signal }).catch((error) => {
         throw error instanceof PlumblineError && error.retryable ? error : new NoSchemaError(error)
       })
-      if (!schema?.version) throw new NoSchemaError()
+      if (schema_version === 0) throw new NoSchemaError()
       const jobs = await jobStatuses(app.clickhouse, { jobs: SLOT_JOBS.map(({ name }) => name) }, { signal })
       const late = lateJobs(SLOT_JOBS, new Map(jobs.map(({ job, lag_seconds }) => [job, lag_seconds])))
       await app.redis?.ping().catch((error) => {
@@ -86,7 +86,7 @@ export const health: FastifyPluginAsyncZod = async (app) => {
         status: 'ok' as const,
         clickhouse: 'ok' as const,
         redis: app.redis ? ('ok' as const) : ('not_configured' as const),
-        schema_version: schema.version,
+        schema_version,
         jobs,
         detail: late.length === 0 ? null : `behind the chain for more than three runs: ${late.join(', ')}`,
       }

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { ingestDelays } from '../../clickhouse/chain/batches.js'
-import { blocksSince, blockTotals, newestBlock } from '../../clickhouse/chain/blocks.js'
+import { blockCountsSince, blockTotals, newestBlock } from '../../clickhouse/chain/blocks.js'
 import { openGaps } from '../../clickhouse/chain/gaps.js'
 import { chainHead } from '../../clickhouse/chain/heads.js'
 import { newestVerifyRun } from '../../clickhouse/chain/verify-runs.js'
@@ -22,22 +22,21 @@ const secondsBetween = (from: Date, to: Date): number => Math.max(0, Math.floor(
 /** How far ingest and the jobs have come by `now`, and what is known to be missing. */
 async function readState(clickhouse: ClickHouseClient, now: Date, options: { signal?: QuerySignal }) {
   const names = SLOT_JOBS.map(({ name }) => name)
-  const [[head = null], [newest = null], [totals], delays, statuses, runs, gaps, findings, webhooks] =
-    await Promise.all([
-      chainHead(clickhouse, {}, options),
-      newestBlock(clickhouse, {}, options),
-      blockTotals(clickhouse, {}, options),
-      ingestDelays(clickhouse, { now }, options),
-      jobStatuses(clickhouse, { jobs: names }, options),
-      jobRuns(clickhouse, { now }, options),
-      openGaps(clickhouse, {}, options),
-      newestVerifyRun(clickhouse, {}, options),
-      readWebhooks(clickhouse, now, options),
-    ])
+  const [head, newest, totals, delays, statuses, runs, gaps, findings, webhooks] = await Promise.all([
+    chainHead(clickhouse, options),
+    newestBlock(clickhouse, options),
+    blockTotals(clickhouse, options),
+    ingestDelays(clickhouse, { now }, options),
+    jobStatuses(clickhouse, { jobs: names }, options),
+    jobRuns(clickhouse, { now }, options),
+    openGaps(clickhouse, options),
+    newestVerifyRun(clickhouse, options),
+    readWebhooks(clickhouse, now, options),
+  ])
   const slots = statuses.flatMap(({ last_slot_at }) => (last_slot_at ? [last_slot_at] : []))
   const oldest = new Date(Math.min(...slots.map((slot) => slot.getTime())))
-  const [since] = slots.length > 0 ? await blocksSince(clickhouse, { times: slots, oldest }, options) : []
-  const blocksAfter = (slot: Date): number => since?.counts[slots.indexOf(slot)] ?? 0
+  const counts = slots.length > 0 ? await blockCountsSince(clickhouse, { times: slots, oldest }, options) : null
+  const blocksAfter = (slot: Date): number => counts?.[slots.indexOf(slot)] ?? 0
   // Without a head nobody knows what there is to be read; one that is older than the newest block is no news.
   const behindHead = head && newest ? Math.max(0, head.block_number - newest.block_number) : null
 
@@ -78,13 +77,13 @@ async function readState(clickhouse: ClickHouseClient, now: Date, options: { sig
 
 /** How webhooks are doing by `now`. */
 async function readWebhooks(clickhouse: ClickHouseClient, now: Date, options: { signal?: QuerySignal }) {
-  const [subscriptions, attempts, [pending], [dispatch]] = await Promise.all([
-    subscriptionCounts(clickhouse, {}, options),
-    attemptTotals(clickhouse, {}, options),
-    pendingTotal(clickhouse, {}, options),
+  const [subscriptions, attempts, pending, dispatch] = await Promise.all([
+    subscriptionCounts(clickhouse, options),
+    attemptTotals(clickhouse, options),
+    pendingTotal(clickhouse, options),
     dispatchDelays(clickhouse, { now }, options),
   ])
-  return { subscriptions, attempts, pending: pending?.pending ?? 0, dispatch: dispatch ?? null }
+  return { subscriptions, attempts, pending, dispatch }
 }
 
 /** What was read is good for so long: both who shows it and who scrapes it ask over and over. */

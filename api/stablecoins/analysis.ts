@@ -1,10 +1,10 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { chainIdentity } from '../../clickhouse/chain/identity.js'
+import { databaseChainId } from '../../clickhouse/chain/identity.js'
 import { livePeg } from '../../clickhouse/peg/current.js'
 import { addSums, PEG_WINDOWS, windowFigures } from '../../clickhouse/peg/windows.js'
 import { stablecoinOrigin } from '../../clickhouse/stablecoins/stablecoins.js'
-import { stablecoinStatesOf } from '../../clickhouse/stablecoins/states.js'
+import { stablecoinStateAt } from '../../clickhouse/stablecoins/states.js'
 import { stableAddress, stableSymbol } from '../../clickhouse/store/values.js'
 import { isoSeconds } from '../../process/instants.js'
 import { thisSecond } from '../answers/as-of.js'
@@ -79,14 +79,14 @@ export const analysisRoute =
       handler: async (request) => {
         const stable = request.params.address
         const options = { signal: querySignal(request) }
-        const [[chain], [state], [origin], peg] = await Promise.all([
-          chainIdentity(app.clickhouse, {}, options),
-          stablecoinStatesOf(app.clickhouse, { stables: [stable], at: thisSecond(app) }, options),
+        const [chainId, state, origin, peg] = await Promise.all([
+          databaseChainId(app.clickhouse, options),
+          stablecoinStateAt(app.clickhouse, { stable, at: thisSecond(app) }, options),
           stablecoinOrigin(app.clickhouse, { stable }, options),
           livePeg(app.clickhouse, { stable }, options),
         ])
         if (!state || !origin) throw unknownStable(stable)
-        const written = chain ? curated.of(chain.chain_id, stable) : null
+        const written = chainId === null ? null : curated.of(chainId, stable)
         const peg_risk = ratePeg(stable, windowFigures(peg.windows[WEEK] ?? addSums([])))
         const policy_risk = ratePolicy(state.policy)
         const centralization_risk = rateCentralization(state.supply, state.policy)

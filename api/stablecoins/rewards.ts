@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { chainIdentity } from '../../clickhouse/chain/identity.js'
+import { databaseChainId } from '../../clickhouse/chain/identity.js'
 import {
   effectiveApyPct,
   RewardDistributionRow,
@@ -60,8 +60,6 @@ const Rewards = z.object({
 })
 
 const NEVER_READ = { opted_in_supply: null, opted_in_tokens: null, global_reward_per_token: null }
-const NO_SUMS = { distribution_count: 0, last_24h_tokens: 0, last_7d_tokens: 0, all_time_tokens: 0 }
-const NO_OPT_INS = { recipient_count: 0, distinct_recipients: 0, redirected_count: 0 }
 
 export const rewardsRoute: FastifyPluginAsyncZod = async (app) => {
   const config = { cache: CACHE_POLICIES.rewards }
@@ -79,15 +77,16 @@ export const rewardsRoute: FastifyPluginAsyncZod = async (app) => {
     const { at, as_of } = await readMoment(app, request, reply, address)
     const params = { stable: address, at }
     const options = { signal: querySignal(request) }
-    const [[sums = NO_SUMS], funders, recent, [opt_in = NO_OPT_INS], [pool = NEVER_READ], [chain]] = await Promise.all([
+    const [sums, funders, recent, opt_in, lastRead, chainId] = await Promise.all([
       rewardDistributionSums(app.clickhouse, params, options),
       topRewardFunders(app.clickhouse, params, options),
       recentRewardDistributions(app.clickhouse, params, options),
       rewardOptIns(app.clickhouse, params, options),
       rewardPool(app.clickhouse, params, options),
-      chainIdentity(app.clickhouse, {}, options),
+      databaseChainId(app.clickhouse, options),
     ])
-    const endedAt = rewardsEndedAt(chain?.chain_id, at)
+    const pool = lastRead ?? NEVER_READ
+    const endedAt = rewardsEndedAt(chainId, at)
     const { distribution_count, ...distributed } = sums
     const apy = endedAt ? null : effectiveApyPct(distributed.last_7d_tokens, pool.opted_in_tokens)
     return {

@@ -35,12 +35,12 @@ export async function readRoles(
   params: { stable: string; at: Date },
   options: { signal: AbortSignal },
 ): Promise<z.infer<typeof Roles>> {
-  const [holders, [made = { is_genesis: true, is_covered: false }]] = await Promise.all([
+  const [holders, made] = await Promise.all([
     roleHolders(clickhouse, params, options),
     creation(clickhouse, { stable: params.stable }, options),
   ])
   return {
-    coverage: { ...rolesCoverage(made), roles_tracked: TRACKED_ROLES },
+    coverage: { ...rolesCoverage(made ?? { is_genesis: true, is_covered: false }), roles_tracked: TRACKED_ROLES },
     roles: inRoleOrder(holders),
   }
 }

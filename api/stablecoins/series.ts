@@ -69,14 +69,14 @@ const RiskBucket = z.object({
   snapshot_count: z.int().nonnegative().meta({ description: 'Snapshots in the bucket' }),
 })
 
-type SpanOf = (app: FastifyInstance, stable: string, signal: AbortSignal) => Promise<Span | undefined>
+type SpanOf = (app: FastifyInstance, stable: string, signal: AbortSignal) => Promise<Span | null>
 type Span = { oldest: number; newest: number }
 
-const spanOfChain: SpanOf = async (app, _, signal) => (await chainSpan(app.clickhouse, {}, { signal }))[0]
+const spanOfChain: SpanOf = (app, _, signal) => chainSpan(app.clickhouse, { signal })
 
 /** Snapshots are taken at whole seconds, once, so that a bucket is finished with the one at its very end. */
 const spanOfRisk: SpanOf = async (app, stable, signal) => {
-  const [span] = await riskSpan(app.clickhouse, { stable }, { signal })
+  const span = await riskSpan(app.clickhouse, { stable }, { signal })
   return span && { ...span, newest: span.newest + 1 }
 }
 
@@ -84,7 +84,7 @@ const spanOfRisk: SpanOf = async (app, stable, signal) => {
 async function bucketsOf(
   app: FastifyInstance,
   query: z.output<typeof SeriesQuery>,
-  spanOf: () => Promise<Span | undefined>,
+  spanOf: () => Promise<Span | null>,
 ): Promise<BucketPage> {
   const range = readRange(app, query)
   const span = await spanOf()

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { pegCoverage } from '../../clickhouse/peg/coverage.js'
 import { type CurrentPeg, currentPeg, currentPegs } from '../../clickhouse/peg/current.js'
-import { StablecoinState, stablecoinStatesAt, stablecoinStatesOf } from '../../clickhouse/stablecoins/states.js'
+import { StablecoinState, stablecoinStateAt, stablecoinStatesAt } from '../../clickhouse/stablecoins/states.js'
 import { recentSupplyEvents, SupplyEventRow } from '../../clickhouse/supply/supply.js'
 import { AsOfQuery, beforeHistory, PastEcho, readMoment } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
@@ -79,8 +79,8 @@ export const stablecoinsRoutes: FastifyPluginAsyncZod = async (app) => {
     const stable = request.params.address
     const { at, as_of } = await readMoment(app, request, reply, stable)
     const options = { signal: querySignal(request) }
-    const [[state], peg, recent_supply_events, role_holders] = await Promise.all([
-      stablecoinStatesOf(app.clickhouse, { stables: [stable], at }, options),
+    const [state, peg, recent_supply_events, role_holders] = await Promise.all([
+      stablecoinStateAt(app.clickhouse, { stable, at }, options),
       currentPeg(app.clickhouse, { stable, as_of: at }, options),
       recentSupplyEvents(app.clickhouse, { stable, at }, options),
       readRoles(app.clickhouse, { stable, at }, options),

@@ -1,19 +1,15 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { factTables } from '../facts/facts.js'
-import { defineQuery } from '../store/define-query.js'
+import { defineQuery, onlyColumn } from '../store/define-query.js'
 import { QueryError } from '../store/query-error.js'
 
-const names = defineQuery({
+/** The names of the databases of a server, without its own. */
+export const databases = defineQuery({
   name: 'databases',
-  params: z.object({}),
-  row: z.object({ name: z.string() }),
+  row: onlyColumn('name', z.string()),
   sql: `SELECT name FROM system.databases WHERE lower(name) NOT IN ('system', 'information_schema') ORDER BY name`,
 })
-
-/** The names of the databases of a server, without its own. */
-export const databases = async (clickhouse: ClickHouseClient): Promise<string[]> =>
-  (await names(clickhouse, {})).map(({ name }) => name)
 
 const Mark = z.object({
   source_database: z.string(),
@@ -42,9 +38,9 @@ const CREATE_MANIFEST = `
   )
   ENGINE = MergeTree ORDER BY name`
 
-const readMarks = defineQuery({
+/** The marks in the session of `clickhouse`, by name. */
+export const readManifest = defineQuery({
   name: 'backup_manifest',
-  params: z.object({}),
   row: Mark,
   sql: `SELECT * FROM ${MANIFEST} ORDER BY name`,
 })
@@ -174,6 +170,3 @@ export async function storeManifest(clickhouse: ClickHouseClient, marks: Mark[])
     throw new QueryError('write the manifest', cause)
   }
 }
-
-/** The marks in the session of `clickhouse`, by name. */
-export const readManifest = (clickhouse: ClickHouseClient): Promise<Mark[]> => readMarks(clickhouse, {})

@@ -4,7 +4,7 @@ import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client'
 import { z } from 'zod'
 import { ConfigError } from '../../process/environment.js'
 import { PlumblineError } from '../../process/errors.js'
-import { defineQuery } from '../store/define-query.js'
+import { defineOptionalRow } from '../store/define-query.js'
 import { QueryError } from '../store/query-error.js'
 
 /** A backup or a restore that would not succeed if it were repeated as it was. */
@@ -48,7 +48,7 @@ const Operation = z.object({
   files: z.coerce.number(),
 })
 
-const operationById = defineQuery({
+const operationById = defineOptionalRow({
   name: 'backup_operation',
   params: z.object({ id: z.string() }),
   row: Operation,
@@ -75,7 +75,7 @@ export async function runOperation(
     throw new QueryError(sql, cause)
   }
   for (;;) {
-    const [operation] = await operationById(clickhouse, { id })
+    const operation = await operationById(clickhouse, { id })
     if (!operation) throw new BackupError(`the server forgot the operation ${id}: was it started again?`)
     const { status, error, bytes, files } = operation
     if (status === 'BACKUP_CREATED' || status === 'RESTORED') return { bytes, files }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineQuery } from '../store/define-query.js'
+import { defineOptionalRow, defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
 import { DELAYS, delayColumns } from '../store/delays.js'
 import { insertRows } from '../store/insert.js'
 import { FAMILIES, type Family } from './families.js'
@@ -60,7 +60,7 @@ const newest = (state: string) => `
     GROUP BY sequence_number`
 
 /** The newest batch of a track, which may be planned only; nothing for a track that never began. */
-export const newestBatch = defineQuery({
+export const newestBatch = defineOptionalRow({
   name: 'newest_batch',
   params: z.object({ track: z.string() }),
   row: BatchRow,
@@ -68,7 +68,7 @@ export const newestBatch = defineQuery({
 })
 
 /** The newest batch of a track whose facts were all in, though a rollback may have removed them. */
-export const newestCommittedBatch = defineQuery({
+export const newestCommittedBatch = defineOptionalRow({
   name: 'newest_committed_batch',
   params: z.object({ track: z.string() }),
   row: BatchRow,
@@ -76,10 +76,10 @@ export const newestCommittedBatch = defineQuery({
 })
 
 /** The first block that a track has planned; nothing for a track that never began. */
-export const trackStart = defineQuery({
+export const trackStart = defineOptionalRow({
   name: 'track_start',
   params: z.object({ track: z.string() }),
-  row: z.object({ first_block: z.int() }),
+  row: onlyColumn('first_block', z.int()),
   sql: `
     SELECT toUInt32(min(from_block)) AS first_block
     FROM ingest_batches WHERE track = {track: String}
@@ -89,8 +89,7 @@ export const trackStart = defineQuery({
 /** The inserts into this database that are running, by query id. */
 export const runningInserts = defineQuery({
   name: 'running_inserts',
-  params: z.object({}),
-  row: z.object({ query_id: z.string() }),
+  row: onlyColumn('query_id', z.string()),
   sql: `
     SELECT query_id FROM system.processes
     WHERE query_kind = 'Insert' AND current_database = currentDatabase()`,
@@ -100,7 +99,7 @@ export const runningInserts = defineQuery({
  * Whether the tip has got anything in after `since`, and how much time of the chain that was, in seconds; null where
  * nothing was in before.
  */
-export const ingestProgress = defineQuery({
+export const ingestProgress = defineRow({
   name: 'ingest_progress',
   params: z.object({ since: z.date() }),
   row: z.object({ has_moved: z.boolean(), gained_seconds: z.int().nullable() }),

@@ -1,5 +1,6 @@
+import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineQuery } from '../store/define-query.js'
+import { defineOptionalRow, defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
 import { dateTime } from '../store/values.js'
 
 /** A block that ingest has read. `block_time` is in unix seconds, numbers fit a double. */
@@ -23,18 +24,21 @@ export const blockHashes = defineQuery({
     ORDER BY blocks.block_number`,
 })
 
-/** How many blocks there are after `after`. */
-export const blocksAfter = defineQuery({
+/** The block of this number; null where it is not in. */
+export const blockAt = async (clickhouse: ClickHouseClient, block_number: number) =>
+  (await blockHashes(clickhouse, { from_block: block_number, to_block: block_number }))[0] ?? null
+
+/** How many blocks there are after an instant. */
+export const blockCountAfter = defineRow({
   name: 'blocks_after',
   params: z.object({ after: z.date() }),
-  row: z.object({ blocks: z.int() }),
+  row: onlyColumn('blocks', z.int()),
   sql: 'SELECT toUInt32(count()) AS blocks FROM blocks WHERE block_time > {after: DateTime}',
 })
 
 /** The newest block whose facts are all in; nothing before the first. */
-export const newestBlock = defineQuery({
+export const newestBlock = defineOptionalRow({
   name: 'newest_block',
-  params: z.object({}),
   row: z.object({ block_number: z.int(), block_time: dateTime }),
   sql: `
     SELECT toUInt32(block_number) AS block_number, block_time
@@ -42,9 +46,8 @@ export const newestBlock = defineQuery({
 })
 
 /** The times of the oldest and the newest block that are in, in unix seconds; nothing before the first. */
-export const chainSpan = defineQuery({
+export const chainSpan = defineOptionalRow({
   name: 'chain_span',
-  params: z.object({}),
   row: z.object({ oldest: z.int(), newest: z.int() }),
   sql: `
     SELECT toUnixTimestamp(min(block_time)) AS oldest, toUnixTimestamp(max(block_time)) AS newest
@@ -52,9 +55,8 @@ export const chainSpan = defineQuery({
 })
 
 /** The first and the last block that are in, and how many are missing between them; nothing before the first. */
-export const blockTotals = defineQuery({
+export const blockTotals = defineOptionalRow({
   name: 'block_totals',
-  params: z.object({}),
   row: z.object({ first_block: z.int(), last_block: z.int(), missing: z.int() }),
   sql: `
     SELECT toUInt32(min(block_number)) AS first_block, toUInt32(max(block_number)) AS last_block,
@@ -62,11 +64,11 @@ export const blockTotals = defineQuery({
     FROM blocks HAVING count() > 0`,
 })
 
-/** For each of `times`, of which `oldest` is the first, how many blocks after it are in. No row where there are none. */
-export const blocksSince = defineQuery({
+/** For each of `times`, of which `oldest` is the first, how many blocks after it are in; null where none is. */
+export const blockCountsSince = defineOptionalRow({
   name: 'blocks_since',
   params: z.object({ times: z.array(z.date()), oldest: z.date() }),
-  row: z.object({ counts: z.array(z.int()) }),
+  row: onlyColumn('counts', z.array(z.int())),
   sql: `
     SELECT arrayMap(sum -> toUInt32(sum), sumForEach(arrayMap(time -> toUInt32(block_time > time), {times: Array(DateTime)}))) AS counts
     FROM blocks WHERE block_time > {oldest: DateTime}

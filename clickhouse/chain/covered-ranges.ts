@@ -1,3 +1,4 @@
+import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { defineQuery } from '../store/define-query.js'
 import { FAMILIES } from './families.js'
@@ -10,14 +11,10 @@ const CoveredRange = z.object({
 })
 export type CoveredRange = z.infer<typeof CoveredRange>
 
-/**
- * The ranges of blocks, both ends included, that are in, by family, oldest first; ranges that meet are one. `stables` is
- * empty where the range is in for every stable. Of what a rollback met, only the blocks count that it kept. Batches
- * that have nothing of the blocks from `from_block` to `to_block` may be left out.
- */
-export const coverage = defineQuery({
+/** The same as `coverage`, but batches that have nothing of the blocks from `from_block` to `to_block` may be left out. */
+export const coverageWithin = defineQuery({
   name: 'coverage',
-  params: z.object({ from_block: z.int().default(0), to_block: z.int().default(Number.MAX_SAFE_INTEGER) }),
+  params: z.object({ from_block: z.int(), to_block: z.int() }),
   row: CoveredRange,
   sql: `
     WITH
@@ -46,3 +43,10 @@ export const coverage = defineQuery({
     GROUP BY family, stables, island
     ORDER BY family, from_block, stables`,
 })
+
+/**
+ * The ranges of blocks, both ends included, that are in, by family, oldest first; ranges that meet are one. `stables` is
+ * empty where the range is in for every stable. Of what a rollback met, only the blocks count that it kept.
+ */
+export const coverage = (clickhouse: ClickHouseClient): Promise<CoveredRange[]> =>
+  coverageWithin(clickhouse, { from_block: 0, to_block: Number.MAX_SAFE_INTEGER })

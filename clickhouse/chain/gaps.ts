@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineQuery } from '../store/define-query.js'
+import { defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { FAMILIES, type Family } from './families.js'
 
@@ -26,7 +26,6 @@ export type DeclaredGap = z.infer<typeof DeclaredGap>
  */
 export const declaredGaps = defineQuery({
   name: 'declared_gaps',
-  params: z.object({}),
   row: DeclaredGap,
   sql: `
     SELECT family, toUInt32(from_block) AS from_block, toUInt32(to_block) AS to_block, argMax(reason, recorded_at) AS reason
@@ -36,10 +35,9 @@ export const declaredGaps = defineQuery({
 })
 
 /** How many blocks are missing between the first and the newest. */
-export const missingBlockCount = defineQuery({
+export const missingBlockCount = defineRow({
   name: 'missing_block_count',
-  params: z.object({}),
-  row: z.object({ missing: z.int() }),
+  row: onlyColumn('missing', z.int()),
   sql: 'SELECT toUInt32(if(count() = 0, 0, max(block_number) - min(block_number) + 1 - count())) AS missing FROM blocks',
 })
 
@@ -79,7 +77,6 @@ export function missingBlocks(gaps: readonly BlockRange[], covered: readonly Blo
  */
 export const openGaps = defineQuery({
   name: 'open_gaps',
-  params: z.object({}),
   row: z.object({ family: z.enum(FAMILIES), from_block: z.int(), to_block: z.int(), reason: z.string() }),
   sql: `
     WITH

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineQuery } from '../store/define-query.js'
+import { defineOptionalRow } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { dateTime } from '../store/values.js'
 
@@ -13,9 +13,8 @@ export const insertChainHead = (clickhouse: ClickHouseClient, head: ChainHead): 
   insertRows(clickhouse, 'chain_heads', [head], randomUUID())
 
 /** The newest block that ingest may read, by its node's last word, and when that was; nothing before the first. */
-export const chainHead = defineQuery({
+export const chainHead = defineOptionalRow({
   name: 'chain_head',
-  params: z.object({}),
   row: z.object({ tag: z.string(), block_number: z.int(), block_time: dateTime, seen_at: dateTime }),
   sql: `
     SELECT tag, toUInt32(block_number) AS block_number, block_time, seen_at

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineQuery } from '../store/define-query.js'
+import { defineOptionalRow, defineRow, onlyColumn } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 
 /** That a backfill has changed what slots find; the columns are described in the migration. Times in unix seconds. */
@@ -17,10 +17,9 @@ export function insertHistoryChange(clickhouse: ClickHouseClient, change: Histor
 }
 
 /** The number of the newest change of history; 0 where there never was one. */
-export const newestHistoryChange = defineQuery({
+export const newestHistoryChange = defineRow({
   name: 'newest_history_change',
-  params: z.object({}),
-  row: z.object({ sequence_number: z.int() }),
+  row: onlyColumn('sequence_number', z.int()),
   sql: 'SELECT toUInt32(max(sequence_number)) AS sequence_number FROM history_changes',
 })
 
@@ -29,7 +28,7 @@ export const newestHistoryChange = defineQuery({
  * of the oldest and the newest block of theirs, in unix seconds. Nothing while one is at work, which it is when a batch is
  * half-done, or when the newest was recorded less than `quiet_seconds` ago. `after_rollback` is the newest rollback.
  */
-export const unaccountedBackfill = defineQuery({
+export const unaccountedBackfill = defineOptionalRow({
   name: 'unaccounted_backfill',
   params: z.object({ quiet_seconds: z.int().nonnegative() }),
   row: z.object({

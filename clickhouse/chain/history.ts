@@ -1,12 +1,11 @@
 import { z } from 'zod'
-import { defineQuery } from '../store/define-query.js'
+import { defineOptionalRow, onlyColumn } from '../store/define-query.js'
 import { dateTime } from '../store/values.js'
 
 /** The time of the oldest block that is in; nothing before the first. Costs the same whatever the length of history. */
-export const historyStart = defineQuery({
+export const historyStart = defineOptionalRow({
   name: 'history_start',
-  params: z.object({}),
-  row: z.object({ started_at: dateTime }),
+  row: onlyColumn('started_at', dateTime),
   sql: 'SELECT min(block_time) AS started_at FROM blocks HAVING count() > 0',
 })
 
@@ -14,10 +13,9 @@ export const historyStart = defineQuery({
  * The time of the first block behind which none is missing up to the newest, in unix seconds; nothing before the first
  * block. Reads all blocks where some are missing, which is while a backfill runs.
  */
-export const wholeSince = defineQuery({
+export const wholeSince = defineOptionalRow({
   name: 'whole_since',
-  params: z.object({}),
-  row: z.object({ from_time: z.int() }),
+  row: onlyColumn('from_time', z.int()),
   sql: `
     SELECT toUnixTimestamp(maxIf(block_time, block_number != before + 1)) AS from_time
     FROM
@@ -35,7 +33,7 @@ export const wholeSince = defineQuery({
  * samples of the stable begin, 0 where they begin with the stable; null for a stable without any. `touched_ago` is the
  * time since a backfill or a rollback last wrote, in seconds. Nothing before the tip's first block.
  */
-export const settledSpan = defineQuery({
+export const settledSpan = defineOptionalRow({
   name: 'settled_span',
   params: z.object({ stable: z.string() }),
   row: z.object({

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineQuery } from '../store/define-query.js'
+import { defineOptionalRow, defineQuery, onlyColumn } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 
 /** Which chain a database is about. */
@@ -15,10 +15,16 @@ export function insertChainIdentity(
   return insertRows(clickhouse, 'chain_identity', [identity], token)
 }
 
-/** The chain that this database is about; nothing before the first ingest. */
-export const chainIdentity = defineQuery({
+const chain_identity = {
   name: 'chain_identity',
-  params: z.object({}),
-  row: z.object({ chain_id: z.int(), genesis_hash: z.string() }),
   sql: 'SELECT toUInt32(chain_id) AS chain_id, genesis_hash FROM chain_identity',
+}
+
+/** The chain that this database is about; none before the first ingest, several where two were first at the same time. */
+export const chainIdentities = defineQuery({
+  ...chain_identity,
+  row: z.object({ chain_id: z.int(), genesis_hash: z.string() }),
 })
+
+/** The id of the chain that this database is about; null before the first ingest. */
+export const databaseChainId = defineOptionalRow({ ...chain_identity, row: onlyColumn('chain_id', z.int()) })

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineQuery } from '../store/define-query.js'
+import { defineOptionalRow } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 
 /** The removal of all blocks after `kept_block`; the columns are described in the migration. Times in unix seconds. */
@@ -40,9 +40,8 @@ const RollbackRow = z.object({
 })
 
 /** The newest rollback, which may be planned only; nothing where there never was one. Its time in unix seconds. */
-export const newestRollback = defineQuery({
+export const newestRollback = defineOptionalRow({
   name: 'newest_rollback',
-  params: z.object({}),
   row: RollbackRow,
   sql: `
     SELECT toUInt32(sequence_number) AS sequence_number, toUInt32(any(kept_block)) AS kept_block, any(kept_hash) AS kept_hash,

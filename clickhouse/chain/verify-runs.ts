@@ -32,7 +32,6 @@ export function insertVerifyRun(
 /** What the newest run of `npm run verify` has found, in its order; nothing where there never was one. */
 export const newestVerifyRun = defineQuery({
   name: 'newest_verify_run',
-  params: z.object({}),
   row: z.object({
     started_at: dateTime,
     ended_at: dateTime,

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineQuery } from '../store/define-query.js'
+import { defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { dateTime } from '../store/values.js'
 import { EVENT_TYPES, type FoundEvent } from './types.js'
@@ -39,7 +39,7 @@ export type LoggedEvent = z.infer<typeof LoggedEvent>
 
 export const EVENT_COLUMNS = 'toUInt32(sequence_number) AS sequence, id, type, stables, occurred_at, recorded_at, data'
 
-/** The parameters that `EVENT_FILTER` needs: as domain/event-filter.ts has them. */
+/** The parameters that `EVENT_FILTER` needs: as events/filter.ts has them. */
 const EventFilterParams = {
   types: z.array(z.string()).optional(),
   stables: z.array(z.string()).optional(),
@@ -52,7 +52,7 @@ const withFilter = <Params extends { types?: string[] | undefined; stables?: str
   ...rest
 }: Params) => ({ ...rest, types, stables })
 
-/** The condition that domain/event-filter.ts describes. */
+/** The condition that `passes` in filter.ts describes. */
 export const EVENT_FILTER = `
   (empty({types: Array(String)}) OR has({types: Array(String)}, type))
   AND (empty({stables: Array(String)}) OR empty(stables) OR hasAny(stables, {stables: Array(String)}))`
@@ -73,15 +73,14 @@ export const eventsAfter = defineQuery({
 export const knownEvents = defineQuery({
   name: 'known_events',
   params: z.object({ ids: z.array(z.string()) }),
-  row: z.object({ id: z.string() }),
+  row: onlyColumn('id', z.string()),
   sql: 'SELECT DISTINCT id FROM events WHERE id IN {ids: Array(String)}',
 })
 
 /** The number of the newest event; 0 while there is none. */
-export const newestEvent = defineQuery({
+export const newestSequence = defineRow({
   name: 'newest_event',
-  params: z.object({}),
-  row: z.object({ sequence: z.int() }),
+  row: onlyColumn('sequence', z.int()),
   sql: 'SELECT toUInt32(max(sequence_number)) AS sequence FROM events',
 })
 

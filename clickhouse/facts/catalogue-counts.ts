@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineQuery } from '../store/define-query.js'
+import { defineRow } from '../store/define-query.js'
 
 const orderId = z.string().regex(/^\d+$/)
 
@@ -8,7 +8,7 @@ const orderId = z.string().regex(/^\d+$/)
  * them those with ids from `from_order` to `to_order`, both included: orders are found by id, not by block. The genesis
  * stables of block 0 do not count.
  */
-export const catalogueCounts = defineQuery({
+export const catalogueCounts = defineRow({
   name: 'catalogue_counts',
   params: z.object({ from_block: z.int(), to_block: z.int(), from_order: orderId, to_order: orderId }),
   row: z.object({

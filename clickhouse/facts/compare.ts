@@ -6,7 +6,6 @@ import { FACT_TABLES, type FactTable, factTables, isByStable } from './facts.js'
 import { rereadTable } from './replace.js'
 
 const DifferingFact = z.looseObject({ surplus: z.int(), differing: z.int(), compared: z.int() })
-type DifferingFact = z.infer<typeof DifferingFact>
 
 const Params = z.object({
   from_block: z.int(),
@@ -27,7 +26,7 @@ const inBlocks = `block_number BETWEEN if({from_block: UInt64} = 1, 0, {from_blo
 
 const inStables = 'AND (empty({stables: Array(String)}) OR has({stables: Array(String)}, stable))'
 
-const differing = Object.fromEntries(
+const differingRows = Object.fromEntries(
   factTables.map((table) => {
     const inTime =
       FACT_TABLES[table].findBy === 'time' ? 'AND block_time BETWEEN {from_time: UInt32} AND {to_time: UInt32}' : ''
@@ -55,18 +54,22 @@ const differing = Object.fromEntries(
     })
     return [table, query]
   }),
-) as Record<FactTable, ReturnType<typeof defineQuery<typeof Params, typeof DifferingFact>>>
+) as Record<FactTable, ReturnType<typeof defineQuery<typeof DifferingFact, typeof Params>>>
 
 /**
  * How the facts of `table` in some blocks differ from those that were read again: `most` rows, differing ones first, with
- * how many more of it are in the table than should be (`surplus`, negative where some are missing, 0 where it is right),
- * and on each how many rows differ and how many were read again.
+ * how many more of it are in the table than should be (`surplus`, negative where some are missing, 0 where it is right);
+ * and how many rows differ, and how many were read again.
  */
-export const differingFacts = (
+export async function differingFacts(
   clickhouse: ClickHouseClient,
   table: FactTable,
   blocks: ComparedBlocks,
-): Promise<DifferingFact[]> => differing[table](clickhouse, blocks)
+): Promise<{ compared: number; differing: number; rows: Array<{ surplus: number; [column: string]: unknown }> }> {
+  const rows = await differingRows[table](clickhouse, blocks)
+  const { compared, differing } = rows[0] ?? { compared: 0, differing: 0 }
+  return { compared, differing, rows: rows.map(({ compared: _, differing: __, ...row }) => row) }
+}
 
 const countOf = (table: FactTable): string => `
     SELECT '${table}' AS fact_table, toYYYYMM(block_time) AS month, toUInt32(count()) AS fact_count FROM ${table}

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineQuery } from '../store/define-query.js'
+import { defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
 import { QueryError } from '../store/query-error.js'
 
 /** Flows between two stables are kept by aligned windows of this length. */
@@ -56,10 +56,10 @@ export async function rebuildFlowBuckets(
  * How many buckets of flows, of the windows that begin between two times, both included, do not count their flows, and
  * how many edges have a flow in there that is before the first one noted of them.
  */
-export const staleBuckets = defineQuery({
+export const staleBuckets = defineRow({
   name: 'stale_buckets',
   params: z.object({ first: z.int(), last: z.int() }),
-  row: z.object({ stale: z.int() }),
+  row: onlyColumn('stale', z.int()),
   sql: `
     WITH found AS
     (

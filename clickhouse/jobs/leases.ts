@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineQuery } from '../store/define-query.js'
+import { defineOptionalRow } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 
 /** A term and the random id of the process that runs the jobs in it. */
@@ -22,9 +22,8 @@ export function insertLeaseState(
 }
 
 /** The newest term, who has it, and how long ago he said so, in milliseconds; nothing where no process ever ran the jobs. */
-export const newestLease = defineQuery({
+export const newestLease = defineOptionalRow({
   name: 'newest_lease',
-  params: z.object({}),
   row: z.object({ term: z.int(), instance: z.string(), is_released: z.boolean(), age_ms: z.int() }),
   sql: `
     SELECT toUInt32(term) AS term, anyIf(instance, state = 'claimed') AS instance, max(state = 'released')::Bool AS is_released,

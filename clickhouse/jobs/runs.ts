@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineQuery } from '../store/define-query.js'
+import { defineOptionalRow, defineQuery, onlyColumn } from '../store/define-query.js'
 import { DELAYS, delayColumns } from '../store/delays.js'
 import { insertRows } from '../store/insert.js'
 import { dateTime } from '../store/values.js'
@@ -45,10 +45,10 @@ export const jobProgress = defineQuery({
  * The newest slot that a job has done, and that neither a rollback nor a backfill has met since: what it publishes is
  * true up to this instant. Nothing before its first run.
  */
-export const jobHorizon = defineQuery({
+export const jobHorizon = defineOptionalRow({
   name: 'job_horizon',
   params: z.object({ job: z.string() }),
-  row: z.object({ slot_at: dateTime }),
+  row: onlyColumn('slot_at', dateTime),
   sql: `
     WITH
         (SELECT groupUniqArray((revision, kept_time)) FROM history_revisions WHERE is_done) AS changes
@@ -122,7 +122,6 @@ export const jobRuns = defineQuery({
 /** The newest event of each part of the service that was ever told of, and the state it told of. */
 export const newestHealth = defineQuery({
   name: 'newest_health',
-  params: z.object({}),
   row: z.object({ component: z.string(), id: z.string(), status: z.string() }),
   sql: `
     SELECT subject AS component, argMax(id, sequence_number) AS id, JSONExtractString(argMax(data, sequence_number), 'status') AS status

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineQuery } from '../store/define-query.js'
+import { defineOptionalRow, defineQuery, onlyColumn } from '../store/define-query.js'
 
 /**
  * The slots of a job with `from_time` < time < `to_time`, in unix seconds, that it has not done since the last rollback
@@ -14,7 +14,7 @@ export const dueSlots = defineQuery({
     to_time: z.int(),
     limit: z.int().positive(),
   }),
-  row: z.object({ slot_at: z.int() }),
+  row: onlyColumn('slot_at', z.int()),
   sql: `
     WITH
         runs AS
@@ -49,9 +49,8 @@ export const dueSlots = defineQuery({
  * still adding, or nobody has looked at yet. `first_time` is that of the first block; `is_whole`: no block is missing
  * between the first and the newest.
  */
-export const slotBounds = defineQuery({
+export const slotBounds = defineOptionalRow({
   name: 'slot_bounds',
-  params: z.object({}),
   row: z.object({
     from_time: z.int(),
     to_time: z.int(),

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineQuery } from '../store/define-query.js'
+import { defineOptionalRow, defineQuery } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { dateTime, unixSeconds } from '../store/values.js'
 
@@ -63,7 +63,7 @@ const NEWEST_VERSION = `
   FROM api_keys`
 
 /** The key of an id, or nothing. */
-export const apiKey = defineQuery({
+export const apiKey = defineOptionalRow({
   name: 'api_key',
   params: z.object({ id: z.string() }),
   row: ApiKey,
@@ -73,7 +73,6 @@ export const apiKey = defineQuery({
 /** All keys that open anything. */
 export const activeApiKeys = defineQuery({
   name: 'active_api_keys',
-  params: z.object({}),
   row: ApiKey,
   sql: `${NEWEST_VERSION} GROUP BY id HAVING revoked_at IS NULL`,
 })

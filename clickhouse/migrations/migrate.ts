@@ -4,7 +4,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { PlumblineError } from '../../process/errors.js'
 import { type ClickHouseEnv, connect } from '../store/client.js'
-import { defineQuery } from '../store/define-query.js'
+import { defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { QueryError } from '../store/query-error.js'
 
@@ -32,7 +32,6 @@ const BOOKKEEPING = `
 
 const appliedMigrations = defineQuery({
   name: 'applied_migrations',
-  params: z.object({}),
   row: z.object({ version: z.int(), name: z.string(), checksum: z.string() }),
   sql: 'SELECT version, name, checksum FROM schema_migrations ORDER BY version',
 })
@@ -77,7 +76,7 @@ export async function migrate(env: ClickHouseEnv): Promise<string[]> {
     await run(server, 'create database', `CREATE DATABASE IF NOT EXISTS ${env.CLICKHOUSE_DATABASE}`)
     await run(clickhouse, 'create schema_migrations', BOOKKEEPING)
     const migrations = await readMigrations()
-    const applied = new Map((await appliedMigrations(clickhouse, {})).map((row) => [row.version, row]))
+    const applied = new Map((await appliedMigrations(clickhouse)).map((row) => [row.version, row]))
     const known = new Set(migrations.map(({ version }) => version))
     for (const { version, name } of applied.values()) {
       if (!known.has(version))
@@ -102,9 +101,8 @@ export async function migrate(env: ClickHouseEnv): Promise<string[]> {
 }
 
 /** The number of the newest migration that was applied; 0 for none. Fails where there is no schema at all. */
-export const schemaVersion = defineQuery({
+export const schemaVersion = defineRow({
   name: 'schema_version',
-  params: z.object({}),
-  row: z.object({ version: z.int() }),
+  row: onlyColumn('version', z.int()),
   sql: 'SELECT max(version) AS version FROM schema_migrations',
 })

@@ -90,7 +90,6 @@ export const paymentSteps = defineQuery({
 /** To whom payments went, in what and for which realm; one row each. */
 export const paymentAccounts = defineQuery({
   name: 'payment_accounts',
-  params: z.object({}),
   row: z.object({ recipient: z.string(), currency: z.string(), realm: z.string() }),
   sql: 'SELECT DISTINCT recipient, currency, realm FROM payments ORDER BY recipient, currency, realm',
 })

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { jobHorizon } from '../jobs/runs.js'
-import { defineQuery } from '../store/define-query.js'
+import { defineOptionalRow, defineQuery, onlyColumn } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { dateTime } from '../store/values.js'
 import { newestSample } from './samples.js'
@@ -84,12 +84,12 @@ const pegEvents = defineQuery({
 
 /**
  * The largest distance from 1, in millionths, of a stable from the sample (`started_at`, `started_block`) on up to and
- * including `to`. Whole minutes are read as minute states, so that a long time costs little. Nothing without a price.
+ * including `to`; null without a price. Whole minutes are read as minute states, so that a long time costs little.
  */
-export const maxPegDeviation = defineQuery({
+export const maxPegDeviation = defineOptionalRow({
   name: 'max_peg_deviation',
   params: z.object({ stable: z.string(), started_at: z.date(), started_block: z.int(), to: z.date() }),
-  row: z.object({ max_deviation_micros: z.int() }),
+  row: onlyColumn('max_deviation_micros', z.int()),
   sql: `
     WITH toStartOfMinute({started_at: DateTime} + 59) AS first_minute_end, toStartOfMinute({to: DateTime}) AS last_minute_end
     SELECT max(distance) AS max_deviation_micros
@@ -132,10 +132,10 @@ export async function pegEventsAt(
   { stable, limit, after, ...asked }: Asked,
   options?: { signal?: AbortSignal },
 ): Promise<PegEvent[]> {
-  const [horizon] = await jobHorizon(clickhouse, { job: 'peg-events' }, options)
+  const horizon = await jobHorizon(clickhouse, { job: 'peg-events' }, options)
   if (!horizon) return []
-  const as_of = asked.as_of !== null && asked.as_of < horizon.slot_at ? asked.as_of : horizon.slot_at
-  const [events, [newest]] = await Promise.all([
+  const as_of = asked.as_of !== null && asked.as_of < horizon ? asked.as_of : horizon
+  const [events, newest] = await Promise.all([
     pegEvents(clickhouse, { stable, as_of, limit, after }, options),
     newestSample(clickhouse, { stable, as_of }, options),
   ])
@@ -144,9 +144,10 @@ export async function pegEventsAt(
     events.map(async (event) => {
       const { started_at, started_block, ended_at } = event
       if (ended_at !== null) return { ...event, duration_seconds: seconds(started_at, ended_at) }
-      const until = newest?.sample.block_time ?? as_of
-      const [max] = await maxPegDeviation(clickhouse, { stable, started_at, started_block, to: until }, options)
-      return { ...event, ...max, duration_seconds: seconds(started_at, until) }
+      const until = newest?.block_time ?? as_of
+      const since = { stable, started_at, started_block, to: until }
+      const max_deviation_micros = (await maxPegDeviation(clickhouse, since, options)) ?? event.max_deviation_micros
+      return { ...event, max_deviation_micros, duration_seconds: seconds(started_at, until) }
     }),
   )
 }

@@ -27,8 +27,8 @@ async function priceWith(
   if (newest === null || !keepsItsPrice(newest.status)) return null
   const own = pegPrice(newest)
   if (own) return own
-  const [priced] = await newestPricedSample(clickhouse, { stable, as_of }, options)
-  return priced ? pegPrice(priced.sample) : null
+  const priced = await newestPricedSample(clickhouse, { stable, as_of }, options)
+  return priced && pegPrice(priced)
 }
 
 /** A stable's peg at `as_of`, or now: the nearest sample at or before it that has a price. */
@@ -37,8 +37,7 @@ export async function currentPeg(
   { stable, as_of = END_OF_TIME }: { stable: string; as_of?: Date | undefined },
   options?: Options,
 ): Promise<CurrentPeg> {
-  const [row] = await newestSample(clickhouse, { stable, as_of }, options)
-  const newest = row?.sample ?? null
+  const newest = await newestSample(clickhouse, { stable, as_of }, options)
   return { newest, current: await priceWith(clickhouse, { stable, newest, as_of }, options) }
 }
 

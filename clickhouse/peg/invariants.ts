@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { BlockRanges, IN_RANGES } from '../chain/invariants.js'
-import { defineQuery } from '../store/define-query.js'
+import { defineQuery, defineRow } from '../store/define-query.js'
 
 /** Minutes up to that of a time in unix seconds whose state is not what their samples add up to, the first ten, with how many there are in all. */
 export const differingMinutes = defineQuery({
@@ -35,7 +35,7 @@ export const differingMinutes = defineQuery({
 })
 
 /** How many samples a stable has in these ranges of blocks, and of how many blocks they are. */
-export const sampleCounts = defineQuery({
+export const sampleCounts = defineRow({
   name: 'sample_counts',
   params: z.object({ stable: z.string(), ranges: BlockRanges }),
   row: z.object({ samples: z.int(), sampled_blocks: z.int() }),

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineQuery } from '../store/define-query.js'
+import { defineRow, onlyColumn } from '../store/define-query.js'
 import { QueryError } from '../store/query-error.js'
 
 const RANGE = '{first: UInt32} AND {last: UInt32}'
@@ -45,10 +45,10 @@ export async function rebuildPegMinutes(
 }
 
 /** How many minute states, of the minutes that end between two times, both included, do not count their samples. */
-export const staleMinutes = defineQuery({
+export const staleMinutes = defineRow({
   name: 'stale_minutes',
   params: z.object({ first: z.int(), last: z.int() }),
-  row: z.object({ minutes: z.int() }),
+  row: onlyColumn('minutes', z.int()),
   sql: `
     SELECT toUInt32(count()) AS minutes
     FROM

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineQuery } from '../store/define-query.js'
+import { defineOptionalRow, defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
 import { isRecent, recentFirst } from '../store/recent-first.js'
 import { dateTime, integerText } from '../store/values.js'
 import type { QuoteStatus } from './price.js'
@@ -35,11 +35,11 @@ export const SampleTuple = z
 export const SAMPLE = '(block_number, block_time, status, sell_micros, buy_micros)'
 
 const params = z.object({ stable: z.string(), as_of: z.date(), recent_only: z.boolean() })
-const row = z.object({ sample: SampleTuple })
+const row = onlyColumn('sample', SampleTuple)
 
 /** A stable's nearest sample at or before `as_of`, with or without a price. Nothing before its first one. */
 export const newestSample = recentFirst(
-  defineQuery({
+  defineOptionalRow({
     name: 'newest_sample',
     params,
     row,
@@ -53,7 +53,7 @@ export const newestSample = recentFirst(
 
 /** A stable's nearest sample with a price at or before `as_of`; nothing when there was never one. */
 export const newestPricedSample = recentFirst(
-  defineQuery({
+  defineOptionalRow({
     name: 'newest_priced_sample',
     params,
     row,
@@ -91,7 +91,7 @@ export const newestSamples = defineQuery({
  * The time of the newest peg sample that did not fail, of those of `within_seconds` before the newest block; null where
  * there is none. `has_stables`: there is something to sample.
  */
-export const newestSampled = defineQuery({
+export const newestSampled = defineRow({
   name: 'newest_sampled',
   params: z.object({ within_seconds: z.int() }),
   row: z.object({ sampled_at: dateTime.nullable(), has_stables: z.boolean() }),

@@ -1,13 +1,12 @@
 import { z } from 'zod'
-import { defineQuery } from '../store/define-query.js'
+import { defineQuery, onlyColumn } from '../store/define-query.js'
 import type { DerivedTable } from './derived-tables.js'
 
 /** The days, as their first seconds in unix time, of which there are facts, or rows in the old table. */
 export const daysOf = (table: string, { facts, time, timeOfFact }: DerivedTable) =>
   defineQuery({
     name: `days_of_${table}`,
-    params: z.object({}),
-    row: z.object({ day: z.int() }),
+    row: onlyColumn('day', z.int()),
     sql: `
       SELECT DISTINCT toUInt32(intDiv(time, 86400) * 86400) AS day
       FROM

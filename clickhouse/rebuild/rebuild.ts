@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { PlumblineError } from '../../process/errors.js'
-import { defineQuery } from '../store/define-query.js'
+import { defineRow } from '../store/define-query.js'
 import { QueryError } from '../store/query-error.js'
 import { daysOf, differingRows } from './compare-days.js'
 import { DERIVED_TABLES, type DerivedTable, type DerivedTableName } from './derived-tables.js'
@@ -10,9 +10,8 @@ import { DERIVED_TABLES, type DerivedTable, type DerivedTableName } from './deri
  * How much the ledger of ingest says: it grows with whatever is written. `is_open` where a batch or a rollback is
  * half-done, or an insert is running.
  */
-const writerMark = defineQuery({
+const writerMark = defineRow({
   name: 'writer_mark',
-  params: z.object({}),
   row: z.object({ batches: z.int(), rollbacks: z.int(), is_open: z.boolean() }),
   sql: `
     SELECT toUInt32((SELECT count() FROM ingest_batches)) AS batches, toUInt32((SELECT count() FROM ingest_rollbacks)) AS rollbacks,
@@ -61,10 +60,10 @@ export async function rebuild(clickhouse: ClickHouseClient, name: DerivedTableNa
     }
   }
   const mark = async () => {
-    const [found] = await writerMark(clickhouse, {})
-    if (found === undefined || found.is_open)
+    const { batches, rollbacks, is_open } = await writerMark(clickhouse)
+    if (is_open)
       throw new WriterActiveError(`a batch is half-written: let ingest finish it, stop ingest, then rebuild ${name}`)
-    return `${found.batches}:${found.rollbacks}`
+    return `${batches}:${rollbacks}`
   }
 
   const before = await mark()
@@ -72,7 +71,7 @@ export async function rebuild(clickhouse: ClickHouseClient, name: DerivedTableNa
   await run(`CREATE TABLE ${rebuilt} AS ${name}`)
   const report: RebuildReport = { days: 0, differing: 0, shown: [] }
   const differing = differingRows(name, rebuilt, table)
-  for (const { day } of await daysOf(name, table)(clickhouse, {})) {
+  for (const day of await daysOf(name, table)(clickhouse)) {
     await run(table.fill(rebuilt), { first: day, last: day + DAY - 1 })
     const rows = await differing(clickhouse, { day })
     report.days++

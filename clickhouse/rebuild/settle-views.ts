@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { PlumblineError } from '../../process/errors.js'
 import { rebuildFlowBuckets, windowOf } from '../flows/buckets.js'
 import { rebuildPegMinutes } from '../peg/minutes.js'
-import { defineQuery } from '../store/define-query.js'
+import { defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
 import { QueryError } from '../store/query-error.js'
 
 /** A view is being computed from facts that are no longer there. */
@@ -17,17 +17,15 @@ class RefreshRunningError extends PlumblineError {
 const LAST_MINUTE_END = 4_294_967_280
 const LAST_WINDOW = windowOf(0xffff_ffff)
 
-const headTime = defineQuery({
+const headTime = defineRow({
   name: 'head_time',
-  params: z.object({}),
-  row: z.object({ time: z.int() }),
+  row: onlyColumn('time', z.int()),
   sql: 'SELECT toUnixTimestamp(max(block_time)) AS time FROM blocks',
 })
 
 const runningRefreshes = defineQuery({
   name: 'running_refreshes',
-  params: z.object({}),
-  row: z.object({ view: z.string() }),
+  row: onlyColumn('view', z.string()),
   sql: `
     SELECT view FROM system.view_refreshes
     WHERE database = currentDatabase() AND status IN ('Running', 'RunningOnAnotherReplica')`,
@@ -39,16 +37,12 @@ const runningRefreshes = defineQuery({
  * an error that says so while a view is being refreshed.
  */
 export async function settleViews(clickhouse: ClickHouseClient): Promise<void> {
-  const [head] = await headTime(clickhouse, {})
-  const time = head?.time ?? 0
-  await rebuildPegMinutes(clickhouse, {
-    first: Math.ceil(time / 60) * 60,
-    last: LAST_MINUTE_END,
-  })
+  const time = await headTime(clickhouse)
+  await rebuildPegMinutes(clickhouse, { first: Math.ceil(time / 60) * 60, last: LAST_MINUTE_END })
   await rebuildFlowBuckets(clickhouse, { first: windowOf(time), last: LAST_WINDOW })
   // A refresh that began before may put windows over removed facts in at its end.
-  const [running] = await runningRefreshes(clickhouse, {})
-  if (running) throw new RefreshRunningError(running.view)
+  const [running] = await runningRefreshes(clickhouse)
+  if (running) throw new RefreshRunningError(running)
   // Without a row for them, the live windows are computed from the facts until the next refresh.
   const query = 'DELETE FROM peg_windows WHERE as_of >= {time: UInt32}'
   await clickhouse.command({ query, query_params: { time } }).catch((cause) => {

@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { STANDS } from '../jobs/standing-snapshot.js'
 import type { QuoteStatus } from '../peg/price.js'
-import { defineQuery } from '../store/define-query.js'
+import { defineOptionalRow } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { isRecent, recentFirst } from '../store/recent-first.js'
 import { dateTime, integerText } from '../store/values.js'
@@ -56,7 +56,7 @@ export const insertReserveSnapshots = (
 
 /** A stable's newest reserve snapshot at or before `as_of`; nothing before its first. */
 export const reservesAt = recentFirst(
-  defineQuery({
+  defineOptionalRow({
     name: 'reserves_at',
     params: z.object({ stable: z.string(), as_of: z.date(), recent_only: z.boolean() }),
     row: z.object({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { FactPosition } from '../chain/position.js'
 import type { Coverage } from '../peg/coverage.js'
-import { defineQuery } from '../store/define-query.js'
+import { defineOptionalRow, defineQuery, defineRow } from '../store/define-query.js'
 import { isRecent, recentFirst } from '../store/recent-first.js'
 import { blockNumber, blockTimestamp, integerText, txHash } from '../store/values.js'
 
@@ -18,8 +18,8 @@ export type RewardClaim = FactPosition & { stable: string; account: string; amou
 const ENDED = new Map([[4217, new Date('2026-07-09T00:00:00Z')]])
 
 /** When a chain ended rewards, where that is at or before `at`; else null. */
-export function rewardsEndedAt(chainId: number | undefined, at: Date): Date | null {
-  const ended = chainId === undefined ? undefined : ENDED.get(chainId)
+export function rewardsEndedAt(chainId: number | null, at: Date): Date | null {
+  const ended = chainId === null ? undefined : ENDED.get(chainId)
   return ended && ended <= at ? ended : null
 }
 
@@ -49,7 +49,7 @@ const tokens = z.number().nonnegative()
  * What was given to the holders of a stable up to `at`, in tokens: one row, of zeros where nothing was. A window of
  * length W is (at - W, at].
  */
-export const rewardDistributionSums = defineQuery({
+export const rewardDistributionSums = defineRow({
   name: 'reward_distribution_sums',
   params: z.object({ stable: z.string(), at: z.date() }),
   row: z.object({
@@ -77,7 +77,7 @@ export const RewardOptIns = z.object({
 })
 
 /** How many holders of a stable take part in rewards as of `at`, by the last choice of each: one row. */
-export const rewardOptIns = defineQuery({
+export const rewardOptIns = defineRow({
   name: 'reward_opt_ins',
   params: z.object({ stable: z.string(), at: z.date() }),
   row: RewardOptIns,
@@ -124,7 +124,7 @@ export const recentRewardDistributions = recentFirst(
  * `at`. Null where that read could not tell; nothing where there was none.
  */
 export const rewardPool = recentFirst(
-  defineQuery({
+  defineOptionalRow({
     name: 'reward_pool',
     params: z.object({ stable: z.string(), at: z.date(), recent_only: z.boolean() }),
     row: z.object({

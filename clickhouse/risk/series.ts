@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { STANDS } from '../jobs/standing-snapshot.js'
 import { BUCKET_COLUMNS, SeriesParams } from '../peg/series.js'
-import { defineQuery } from '../store/define-query.js'
+import { defineOptionalRow } from '../store/define-query.js'
 import { defineExport } from '../store/export.js'
 
 /**
@@ -41,7 +41,7 @@ export const riskSeries = defineExport({
 })
 
 /** The times of a stable's first and newest risk snapshot, in unix seconds; nothing before the first. */
-export const riskSpan = defineQuery({
+export const riskSpan = defineOptionalRow({
   name: 'risk_span',
   params: z.object({ stable: z.string() }),
   row: z.object({ oldest: z.int(), newest: z.int() }),

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { STANDS } from '../jobs/standing-snapshot.js'
-import { defineQuery } from '../store/define-query.js'
+import { defineOptionalRow } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { isRecent, recentFirst } from '../store/recent-first.js'
 import { dateTime, integerText } from '../store/values.js'
@@ -92,7 +92,7 @@ export type RiskSnapshotRow = z.output<typeof RiskSnapshotRow>
 
 /** A stable's newest risk snapshot at or before `as_of`; nothing before its first. */
 export const riskAt = recentFirst(
-  defineQuery({
+  defineOptionalRow({
     name: 'risk_at',
     params: z.object({ stable: z.string(), as_of: z.date(), recent_only: z.boolean() }),
     row: RiskSnapshotRow,

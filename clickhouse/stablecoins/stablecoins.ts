@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineQuery } from '../store/define-query.js'
+import { defineOptionalRow, defineQuery, onlyColumn } from '../store/define-query.js'
 import { dateTime } from '../store/values.js'
 
 /** A stablecoin as it was created. Genesis tokens have block 0 and an empty transaction hash. */
@@ -65,7 +65,7 @@ export const allStablecoins = defineQuery({
 })
 
 /** How a stable came to be, and whether every block since then is in; nothing for an unknown address. */
-export const creation = defineQuery({
+export const creation = defineOptionalRow({
   name: 'creation',
   params: z.object({ stable: z.string() }),
   row: z.object({ is_genesis: z.boolean(), is_covered: z.boolean() }),
@@ -82,8 +82,7 @@ export const creation = defineQuery({
 /** The addresses of all tracked stables, in no order. */
 export const stablecoinAddresses = defineQuery({
   name: 'stablecoin_addresses',
-  params: z.object({}),
-  row: z.object({ stable: z.string() }),
+  row: onlyColumn('stable', z.string()),
   sql: 'SELECT stable FROM stablecoins',
 })
 
@@ -98,7 +97,7 @@ export const stablecoinNames = defineQuery({
 })
 
 /** How a stable came to be; nothing for an unknown address. A stable of the genesis block has block 0 and no admin. */
-export const stablecoinOrigin = defineQuery({
+export const stablecoinOrigin = defineOptionalRow({
   name: 'stablecoin_origin',
   params: z.object({ stable: z.string() }),
   row: z.object({ block_number: z.int(), created_at: dateTime, admin: z.string() }),

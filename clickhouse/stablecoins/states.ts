@@ -102,7 +102,7 @@ const recentStablecoinStates = defineQuery({
 })
 
 /** The same for some stables, however long ago they were read; nothing for addresses that there were not at `at`. */
-export const stablecoinStatesOf = recentFirst(
+const stablecoinStatesOf = recentFirst(
   defineQuery({
     name: 'stablecoin_states_of',
     params: z.object({ at: z.date(), stables: z.array(z.string()), recent_only: z.boolean() }),
@@ -114,6 +114,14 @@ export const stablecoinStatesOf = recentFirst(
   }),
   (states) => states.every(({ supply }) => supply !== null),
 )
+
+/** The state of a stable at `at`, however long ago it was read; null where there was no such stable. */
+export const stablecoinStateAt = async (
+  clickhouse: ClickHouseClient,
+  { stable, at }: { stable: string; at: Date },
+  options?: { signal?: AbortSignal },
+): Promise<StablecoinState | null> =>
+  (await stablecoinStatesOf(clickhouse, { stables: [stable], at }, options))[0] ?? null
 
 /** Every stable that there was at `at` with its state then, by symbol, then address; null where it was never read. */
 export async function stablecoinStatesAt(

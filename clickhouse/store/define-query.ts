@@ -4,9 +4,12 @@ import { PlumblineError } from '../../process/errors.js'
 import { observed } from './observe.js'
 import { QueryError } from './query-error.js'
 
-type Definition<Params extends z.ZodType<Record<string, unknown>>, Row extends z.ZodType> = {
+type ParamsSchema = z.ZodType<Record<string, unknown>>
+
+type Definition<Params extends ParamsSchema | undefined, Row extends z.ZodType> = {
   name: string
-  params: Params
+  /** Left out where the SQL has no parameters. */
+  params?: Params
   row: Row
   sql: string
 }
@@ -17,30 +20,65 @@ type Definition<Params extends z.ZodType<Record<string, unknown>>, Row extends z
  */
 export type QuerySignal = AbortSignal & { readonly traceparent?: string }
 
-/** ClickHouse answered with a row that does not have the promised shape: the query and its schema have drifted apart. */
+type ReadOptions = { signal?: QuerySignal }
+
+/** A read as its callers see it: without parameters where its SQL has none. */
+type Read<Params extends ParamsSchema | undefined, Result> = Params extends ParamsSchema
+  ? (clickhouse: ClickHouseClient, params: z.input<Params>, options?: ReadOptions) => Promise<Result>
+  : (clickhouse: ClickHouseClient, options?: ReadOptions) => Promise<Result>
+
+/** ClickHouse answered with rows that are not as promised: the query and its schema have drifted apart. */
 class RowShapeError extends PlumblineError {
   constructor(query: string, cause: z.ZodError) {
-    super(`${query}: row is not as declared: ${z.prettifyError(cause)}`, { retryable: false, cause })
+    super(`${query}: rows are not as declared: ${z.prettifyError(cause)}`, { retryable: false, cause })
   }
 }
 
 /**
- * A read as a function of a client and its parameters. Parameters and rows are checked against the schemas; the
- * query's name becomes its `log_comment`. The function rejects with QueryError when ClickHouse fails or is away.
+ * A read of any number of rows as a function of a client and its parameters. Parameters and rows are checked against the
+ * schemas; the query's name becomes its `log_comment`. The function rejects with QueryError when ClickHouse fails or is
+ * away.
  */
-export function defineQuery<Params extends z.ZodType<Record<string, unknown>>, Row extends z.ZodType>(
+export function defineQuery<Row extends z.ZodType, Params extends ParamsSchema | undefined = undefined>(
   definition: Definition<Params, Row>,
-): (
-  clickhouse: ClickHouseClient,
-  params: z.input<Params>,
-  options?: { signal?: QuerySignal },
-) => Promise<z.output<Row>[]> {
-  const { name, params: Params, sql } = definition
-  const Rows = z.array(definition.row)
-  return async (clickhouse, params, options = {}) => {
-    const query_params = Params.parse(params)
-    const { signal } = options
-    const read = async (): Promise<unknown> => {
+): Read<Params, z.output<Row>[]> {
+  return define(definition, z.array(definition.row))
+}
+
+/** The same for SQL that always gives exactly one row, as an aggregate over a whole table does: that row. */
+export function defineRow<Row extends z.ZodType, Params extends ParamsSchema | undefined = undefined>(
+  definition: Definition<Params, Row>,
+): Read<Params, z.output<Row>> {
+  return define(
+    definition,
+    z.tuple([definition.row]).transform(([row]) => row as z.output<Row>),
+  )
+}
+
+/** The same for SQL that gives at most one row: that row, or null. */
+export function defineOptionalRow<Row extends z.ZodType, Params extends ParamsSchema | undefined = undefined>(
+  definition: Definition<Params, Row>,
+): Read<Params, z.output<Row> | null> {
+  return define(
+    definition,
+    z.array(definition.row).transform(([row]) => (row === undefined ? null : row)),
+  )
+}
+
+/** The schema of a row with one column that callers want bare: its value, instead of an object. */
+export const onlyColumn = <Value extends z.ZodType>(name: string, value: Value) =>
+  z.object({ [name]: value }).transform((row) => row[name] as z.output<Value>)
+
+function define<Params extends ParamsSchema | undefined, Result>(
+  { name, params, sql }: Omit<Definition<Params, z.ZodType>, 'row'>,
+  Rows: z.ZodType<Result>,
+): Read<Params, Result> {
+  const read = async (
+    clickhouse: ClickHouseClient,
+    query_params: Record<string, unknown>,
+    { signal }: ReadOptions = {},
+  ): Promise<Result> => {
+    const begin = async (): Promise<unknown> => {
       const result = await clickhouse.query({
         query: sql,
         query_params,
@@ -51,11 +89,15 @@ export function defineQuery<Params extends z.ZodType<Record<string, unknown>>, R
       })
       return result.json()
     }
-    const rows = await observed(clickhouse, name, read, signal).catch((cause) => {
+    const rows = await observed(clickhouse, name, begin, signal).catch((cause) => {
       throw new QueryError(name, cause)
     })
     const parsed = Rows.safeParse(rows)
     if (!parsed.success) throw new RowShapeError(name, parsed.error)
     return parsed.data
   }
+  const withParams = async (clickhouse: ClickHouseClient, given: unknown, options?: ReadOptions) =>
+    read(clickhouse, params?.parse(given) ?? {}, options)
+  const without = (clickhouse: ClickHouseClient, options?: ReadOptions) => read(clickhouse, {}, options)
+  return (params ? withParams : without) as Read<Params, Result>
 }

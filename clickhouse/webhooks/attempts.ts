@@ -68,7 +68,6 @@ export const pendingDeliveries = defineQuery({
 /** Since when attempts of a subscription have failed only, and how many, counted from its last success or change. */
 export const failingSubscriptions = defineQuery({
   name: 'failing_subscriptions',
-  params: z.object({}),
   row: z.object({ subscription_id: z.string(), since: dateTime, failures: z.int() }),
   sql: `
     SELECT subscription_id, min(started_at) AS since, toUInt32(count()) AS failures

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { EVENT_COLUMNS, EVENT_FILTER, LoggedEvent } from '../events/log.js'
 import type { EventType } from '../events/types.js'
 import { appendNumbered } from '../store/append-numbered.js'
-import { defineQuery } from '../store/define-query.js'
+import { defineOptionalRow, defineQuery, onlyColumn } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { dateTime, safeInteger, unixSeconds } from '../store/values.js'
 import { STATE_OF_ATTEMPTS } from './delivery-log.js'
@@ -55,7 +55,7 @@ export async function addDeliveries(clickhouse: ClickHouseClient, wanted: readon
     const chunk = new Map(wanted.slice(i, i + MOST_AT_ONCE).map((delivery) => [keyOf(delivery), delivery]))
     const event_ids = [...new Set([...chunk.values()].map(({ event_id }) => event_id))]
     await appendNumbered({
-      newest: async () => (await newestDelivery(clickhouse, {}))[0]?.delivery_id ?? 0,
+      newest: () => newestDeliveryId(clickhouse),
       missing: async () => {
         for (const known of await knownDeliveries(clickhouse, { event_ids })) ids.set(keyOf(known), known.delivery_id)
         return [...chunk].filter(([key]) => !ids.has(key)).map(([, delivery]) => delivery)
@@ -94,13 +94,15 @@ export const newDeliveries = defineQuery({
     ORDER BY delivery_id LIMIT {limit: UInt32}`,
 })
 
-/** The number of the newest delivery; nothing while there is none. Reads the end of the table, not all of it. */
-export const newestDelivery = defineQuery({
+const newestDelivery = defineOptionalRow({
   name: 'newest_delivery',
-  params: z.object({}),
-  row: z.object({ delivery_id: safeInteger }),
+  row: onlyColumn('delivery_id', safeInteger),
   sql: 'SELECT delivery_id FROM webhook_deliveries ORDER BY delivery_id DESC LIMIT 1',
 })
+
+/** The number of the newest delivery; 0 while there is none. Reads the end of the table, not all of it. */
+export const newestDeliveryId = async (clickhouse: ClickHouseClient): Promise<number> =>
+  (await newestDelivery(clickhouse)) ?? 0
 
 /** What the deliveries of these numbers send, `data` as JSON text. In no order. */
 export const deliveryContents = defineQuery({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { EVENT_TYPES } from '../events/types.js'
-import { defineQuery } from '../store/define-query.js'
+import { defineQuery, onlyColumn } from '../store/define-query.js'
 import { dateTime } from '../store/values.js'
 
 /** How far a delivery has come: still to be tried, or over. */
@@ -78,7 +78,7 @@ export const attemptsOfDeliveries = defineQuery({
     ORDER BY delivery_id, attempt, started_at`,
 })
 
-const row = z.object({ delivery_id: z.string().transform(Number) })
+const row = onlyColumn('delivery_id', number)
 
 /** The numbers of a subscription's deliveries below `before`, the newest first, at most `limit`. */
 export const deliveryPage = defineQuery({

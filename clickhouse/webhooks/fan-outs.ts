@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineQuery } from '../store/define-query.js'
+import { defineRow } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { safeInteger } from '../store/values.js'
 
@@ -14,9 +14,8 @@ export function insertWebhookFanOut(clickhouse: ClickHouseClient, { sequence, se
 }
 
 /** Up to which event deliveries have been made, and before which number all deliveries are over; zeros at first. */
-export const newestFanOut = defineQuery({
+export const newestFanOut = defineRow({
   name: 'newest_fan_out',
-  params: z.object({}),
   row: z.object({ sequence: z.int(), settled_before: safeInteger }),
   sql: `
     SELECT toUInt32(max(sequence_number)) AS sequence, max(settled_before) AS settled_before
@@ -27,7 +26,7 @@ export const newestFanOut = defineQuery({
  * What has come since: the newest event and the newest delivery after those given, 0 where there is none, and the number
  * of versions of subscriptions, which grows with each change. Reads the ends of the tables only.
  */
-export const webhookNews = defineQuery({
+export const webhookNews = defineRow({
   name: 'webhook_news',
   params: z.object({ event: z.int(), delivery: z.int() }),
   row: z.object({ event: z.int(), delivery: safeInteger, versions: z.int() }),

@@ -3,7 +3,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { passes } from '../events/filter.js'
 import { EVENT_TYPES, type EventType } from '../events/types.js'
-import { defineQuery } from '../store/define-query.js'
+import { defineOptionalRow, defineQuery } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { dateTime } from '../store/values.js'
 
@@ -121,7 +121,7 @@ const COLUMNS = `
 const NEWEST = `SELECT ${COLUMNS} FROM webhook_subscriptions`
 
 /** The newest version of a subscription, also of a deleted one; nothing where there is none. */
-export const webhookSubscription = defineQuery({
+export const webhookSubscription = defineOptionalRow({
   name: 'webhook_subscription',
   params: z.object({ id: z.string() }),
   row: WebhookSubscription,
@@ -131,7 +131,6 @@ export const webhookSubscription = defineQuery({
 /** All subscriptions but the deleted ones. */
 export const allWebhookSubscriptions = defineQuery({
   name: 'all_webhook_subscriptions',
-  params: z.object({}),
   row: WebhookSubscription,
   sql: `SELECT * FROM (${NEWEST} ORDER BY id, version DESC LIMIT 1 BY id) WHERE state != 'deleted'`,
 })
@@ -154,7 +153,7 @@ export const listedWebhookSubscriptions = defineQuery({
 })
 
 /** One version, with who made it; nothing where there is none yet. */
-export const webhookSubscriptionVersion = defineQuery({
+export const webhookSubscriptionVersion = defineOptionalRow({
   name: 'webhook_subscription_version',
   params: z.object({ id: z.string(), version: z.int() }),
   row: RequestedVersion,
@@ -164,7 +163,7 @@ export const webhookSubscriptionVersion = defineQuery({
 })
 
 /** The version that a request, which has named itself, has made; nothing where it has made none. */
-export const webhookVersionOfRequest = defineQuery({
+export const webhookVersionOfRequest = defineOptionalRow({
   name: 'webhook_version_of_request',
   params: z.object({ request_key: z.string() }),
   row: RequestedVersion,
@@ -196,8 +195,8 @@ export async function changeSubscription(
 ): Promise<Subscription | null> {
   let tried = 0
   for (;;) {
-    const [newest] = await webhookSubscription(clickhouse, { id })
-    if (newest === undefined) return null
+    const newest = await webhookSubscription(clickhouse, { id })
+    if (newest === null) return null
     const changed = await change(newest)
     if (changed === null) return newest
     // A kill between the note of an insert's token and its row has used a number up.
@@ -215,6 +214,6 @@ export async function isAdded(
 ): Promise<boolean> {
   const change = randomUUID()
   await insertWebhookSubscription(clickhouse, version, { ...request, change })
-  const [found] = await webhookSubscriptionVersion(clickhouse, version)
+  const found = await webhookSubscriptionVersion(clickhouse, version)
   return found?.change === change
 }

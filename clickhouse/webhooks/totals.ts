@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineQuery } from '../store/define-query.js'
+import { defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
 import { dateTime } from '../store/values.js'
 import { SETTLED_BEFORE } from './delivery-log.js'
 import { SUBSCRIPTION_STATES } from './subscriptions.js'
@@ -9,7 +9,7 @@ import { SUBSCRIPTION_STATES } from './subscriptions.js'
  * fail (the first failure after that and after the change), its attempts of the day before, how many of those were
  * successful, and deliveries that are still to be tried. One row.
  */
-export const subscriptionHealth = defineQuery({
+export const subscriptionHealth = defineRow({
   name: 'webhook_subscription_health',
   params: z.object({ subscription_id: z.string(), changed_at: z.date(), now: z.date() }),
   row: z.object({
@@ -42,7 +42,6 @@ export const subscriptionHealth = defineQuery({
 /** How many subscriptions there are in each state; no row for a state that none is in. */
 export const subscriptionCounts = defineQuery({
   name: 'webhook_subscription_counts',
-  params: z.object({}),
   row: z.object({ state: z.enum(SUBSCRIPTION_STATES), subscriptions: z.int() }),
   sql: `
     SELECT state, toUInt32(count()) AS subscriptions
@@ -53,7 +52,6 @@ export const subscriptionCounts = defineQuery({
 /** Attempts since the database began, by how they ended and by the hundreds of the status, 0 where there was no response. */
 export const attemptTotals = defineQuery({
   name: 'webhook_attempt_totals',
-  params: z.object({}),
   row: z.object({
     outcome: z.enum(['success', 'failure', 'canceled']),
     status_class: z.int(),
@@ -65,10 +63,9 @@ export const attemptTotals = defineQuery({
 })
 
 /** Deliveries that are still to be tried. */
-export const pendingTotal = defineQuery({
+export const pendingTotal = defineRow({
   name: 'webhook_pending_total',
-  params: z.object({}),
-  row: z.object({ pending: z.int() }),
+  row: onlyColumn('pending', z.int()),
   sql: `
     WITH (SELECT count() FROM webhook_deliveries WHERE delivery_id >= ${SETTLED_BEFORE}) AS deliveries
     SELECT toUInt32(deliveries - uniqExact(delivery_id)) AS pending
@@ -76,7 +73,7 @@ export const pendingTotal = defineQuery({
 })
 
 /** How long after they were due the first attempts of the hour before `now` were begun, in seconds; null where there were none. */
-export const dispatchDelays = defineQuery({
+export const dispatchDelays = defineRow({
   name: 'webhook_dispatch_delays',
   params: z.object({ now: z.date() }),
   row: z.object({ p50_seconds: z.number().nullable(), p99_seconds: z.number().nullable() }),

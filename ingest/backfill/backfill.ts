@@ -64,7 +64,7 @@ export async function prepareBackfill(options: BackfillOptions, request: Backfil
   const chain = await readChainIdentity(rpc, config.CHAIN)
   await persistWrite('claim the database', () => claimDatabase(clickhouse, chain))
   const ledger = await openBackfillLedger({ clickhouse, persistWrite, log, signal })
-  const covered = await persistWrite('read the coverage', () => coverage(clickhouse, {}))
+  const covered = await persistWrite('read the coverage', () => coverage(clickhouse))
   const last = await lastBlock(options, rpc, covered)
 
   const stables = await persistWrite('read the stables', () => allStablecoins(clickhouse, { before_block: last + 1 }))
@@ -127,10 +127,11 @@ const rowsOf = ({ facts }: Batch): number => factTables.reduce((sum, table) => s
 
 /** The last block that is a backfill's: before the tip's first one, final, and with the catalogue up to it. */
 async function lastBlock({ clickhouse, config }: BackfillOptions, rpc: Rpc, covered: CoveredRange[]): Promise<number> {
-  const [tip] = await trackStart(clickhouse, { track: TIP })
-  const hasTip = covered.some(({ family, to_block }) => family === 'logs' && tip && to_block >= tip.first_block)
-  if (!tip || !hasTip) throw new BackfillError('nothing is behind the tip before it has begun: start ingest first')
-  const last = tip.first_block - 1
+  const tipStart = await trackStart(clickhouse, { track: TIP })
+  const hasTip = covered.some(({ family, to_block }) => family === 'logs' && tipStart !== null && to_block >= tipStart)
+  if (tipStart === null || !hasTip)
+    throw new BackfillError('nothing is behind the tip before it has begun: start ingest first')
+  const last = tipStart - 1
   const { number } = await readFinalized(rpc, config.CHAIN)
   if (number < last) throw new BackfillError(`the node is behind: its newest final block is ${number}, not ${last}`)
   const isKnown = covered.some(

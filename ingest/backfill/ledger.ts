@@ -25,7 +25,7 @@ export async function openBackfillLedger({ clickhouse, persistWrite, log, signal
   log.info({ from, to, seconds: WATCH_SECONDS }, 'a batch was left half-done: makes sure that nobody is at it')
   for (let second = 0; second < WATCH_SECONDS; second++) {
     await sleep(1000, undefined, { signal })
-    const [newest] = await persistWrite('read the ledger', () => newestBatch(clickhouse, { track: BACKFILL }))
+    const newest = await persistWrite('read the ledger', () => newestBatch(clickhouse, { track: BACKFILL }))
     if (newest?.sequence_number !== ledger.sequence || newest.committed) throw new LedgerError()
   }
   return ledger

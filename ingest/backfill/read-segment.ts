@@ -69,9 +69,9 @@ async function checkCatalogue(reader: Reader, segment: Missing, { decoded }: Dec
     from_order: `${ids[0] ?? 0}`,
     to_order: `${ids.at(-1) ?? 0}`,
   }
-  const [found] = await persistWrite('count the catalogue', () => catalogueCounts(clickhouse, range))
+  const found = await persistWrite('count the catalogue', () => catalogueCounts(clickhouse, range))
   for (const table of ['stablecoins', 'quote_token_updates', 'dex_orders', 'dex_order_flips', 'role_events'] as const) {
     const expected = decoded.reduce((sum, { facts }) => sum + (facts[table]?.length ?? 0), 0)
-    if (found?.[table] !== expected) throw new CatalogueError(segment, table, found?.[table] ?? 0, expected)
+    if (found[table] !== expected) throw new CatalogueError(segment, table, found[table], expected)
   }
 }

@@ -27,7 +27,7 @@ type Options = {
 export async function agreeWithNode(options: Options): Promise<BatchLedger> {
   const { clickhouse, rpc, track, firstBlock, base, deepest, persistWrite, log } = options
   for (;;) {
-    const [rollback] = await persistWrite('read the rollbacks', () => newestRollback(clickhouse, {}))
+    const rollback = await persistWrite('read the rollbacks', () => newestRollback(clickhouse))
     if (rollback && !rollback.done) {
       const { sequence_number, kept_block, removed_to, reason } = rollback
       log.warn(

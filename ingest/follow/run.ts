@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Logger } from 'pino'
-import { blockHashes } from '../../clickhouse/chain/blocks.js'
+import { blockAt } from '../../clickhouse/chain/blocks.js'
 import type { ChainIdentity } from '../../clickhouse/chain/identity.js'
 import { dexOrdersById } from '../../clickhouse/flows/dex.js'
 import { issuerChanges } from '../../clickhouse/reserves/issuers.js'
@@ -117,8 +117,7 @@ async function* followChain({
     listed: listedTokens(chain.chain_id),
   }
   const hashOf = async (number: number): Promise<string | null> => {
-    const range = { from_block: number, to_block: number }
-    const [block] = await persistWrite('read a hash', () => blockHashes(clickhouse, range))
+    const block = await persistWrite('read a hash', () => blockAt(clickhouse, number))
     return block?.block_hash ?? null
   }
   const heads = followHead(rpc, {

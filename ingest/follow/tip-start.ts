@@ -36,9 +36,9 @@ type Options = {
 export async function tipStart(options: Options): Promise<TipStart> {
   const { clickhouse, config, rpc, persistWrite } = options
   const { START_BLOCK: asked = config.CHAIN === 'devnet' ? 'genesis' : 'head', CHAIN } = config
-  const [begun] = await persistWrite('read where the tip began', () => trackStart(clickhouse, { track: TIP }))
+  const begun = await persistWrite('read where the tip began', () => trackStart(clickhouse, { track: TIP }))
   const known = await persistWrite('read the ledger', () => openLedger(clickhouse, CATALOGUE, FIRST_BLOCK))
-  if (begun) return { firstBlock: begun.first_block, base: begun.first_block > FIRST_BLOCK ? known.last : null }
+  if (begun !== null) return { firstBlock: begun, base: begun > FIRST_BLOCK ? known.last : null }
 
   let wanted = FIRST_BLOCK
   if (asked !== 'genesis') {

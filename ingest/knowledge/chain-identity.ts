@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { type ChainIdentity, chainIdentity, insertChainIdentity } from '../../clickhouse/chain/identity.js'
+import { type ChainIdentity, chainIdentities, insertChainIdentity } from '../../clickhouse/chain/identity.js'
 import { PlumblineError } from '../../process/errors.js'
 import { NETWORKS, type Network } from '../chain/networks.js'
 import { Quantity, RawHeader } from '../sources/answers.js'
@@ -42,8 +42,8 @@ export async function readChainIdentity(rpc: Rpc, network: Network): Promise<Cha
 export async function claimDatabase(clickhouse: ClickHouseClient, chain: ChainIdentity): Promise<void> {
   await insertChainIdentity(clickhouse, chain, 'the-first')
   // A kill between the note of the token and the row leaves no row, and a note that refuses every other.
-  if ((await chainIdentity(clickhouse, {})).length === 0) await insertChainIdentity(clickhouse, chain, randomUUID())
-  for (const known of await chainIdentity(clickhouse, {})) {
+  if ((await chainIdentities(clickhouse)).length === 0) await insertChainIdentity(clickhouse, chain, randomUUID())
+  for (const known of await chainIdentities(clickhouse)) {
     if (known.chain_id === chain.chain_id && known.genesis_hash === chain.genesis_hash) continue
     throw new WrongChainError(
       `this database is about chain ${known.chain_id} with genesis ${known.genesis_hash}, but RPC_URL serves chain ${chain.chain_id} with genesis ${chain.genesis_hash}: name another CLICKHOUSE_DATABASE`,

@@ -49,11 +49,11 @@ export async function openLedger(
   firstBlock: number,
 ): Promise<BatchLedger> {
   const writer = randomUUID()
-  const [[newest], [committed], [rollback = null]] = await Promise.all([
+  const [newest, committed, rollback] = await Promise.all([
     newestBatch(clickhouse, { track }),
     newestCommittedBatch(clickhouse, { track }),
     // What the tip has written is all that a rollback removes.
-    track === TIP ? newestRollback(clickhouse, {}) : [],
+    track === TIP ? newestRollback(clickhouse) : null,
   ])
   // Batches that a rollback met count up to the block that it kept.
   const after = rollback?.after_sequence ?? 0
@@ -87,9 +87,9 @@ export async function openLedger(
   const claimNumber = async (batch: Planned): Promise<void> => {
     for (;;) {
       await insertPlannedBatch(clickhouse, row(batch))
-      const [[stored], [undone]] = await Promise.all([
+      const [stored, undone] = await Promise.all([
         newestBatch(clickhouse, { track }),
-        track === TIP ? newestRollback(clickhouse, {}) : [],
+        track === TIP ? newestRollback(clickhouse) : null,
       ])
       if (undone?.sequence_number !== rollback?.sequence_number) throw new LedgerError()
       if (stored?.sequence_number === sequence && stored.writer === writer) return

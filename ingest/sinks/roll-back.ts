@@ -32,7 +32,7 @@ export async function planRollback(
   const writer = randomUUID()
   for (let sequence_number = rollback.sequence_number + 1; ; sequence_number++) {
     await insertPlannedRollback(clickhouse, { ...rollback, sequence_number, writer })
-    const [[stored], [batch]] = await Promise.all([newestRollback(clickhouse, {}), newestBatch(clickhouse, { track })])
+    const [stored, batch] = await Promise.all([newestRollback(clickhouse), newestBatch(clickhouse, { track })])
     if ((batch?.sequence_number ?? 0) > rollback.after_sequence) throw new LedgerError()
     if (stored?.sequence_number === sequence_number && stored.writer === writer) return
     if (stored && stored.sequence_number >= sequence_number) throw new LedgerError()
@@ -50,11 +50,11 @@ export async function completeRollback(
   rollback: IngestRollback,
   persist: PersistWrite,
 ): Promise<void> {
-  const inserts = (): Promise<Array<{ query_id: string }>> => runningInserts(clickhouse, {})
+  const inserts = (): Promise<string[]> => runningInserts(clickhouse)
   // Only those that run now, since a backfill may insert older blocks all the time.
-  const before = new Set((await persist('look for running inserts', inserts)).map(({ query_id }) => query_id))
+  const before = new Set(await persist('look for running inserts', inserts))
   await persist('wait for running inserts', async () => {
-    if ((await inserts()).some(({ query_id }) => before.has(query_id))) throw new InsertRunningError()
+    if ((await inserts()).some((query_id) => before.has(query_id))) throw new InsertRunningError()
   })
   // The genesis stables of block 0 were written with block 1.
   const from_block = rollback.kept_block === 0 ? 0 : rollback.kept_block + 1

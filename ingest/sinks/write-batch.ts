@@ -114,12 +114,10 @@ async function completeWrite(clickhouse: ClickHouseClient, batch: Batch, rollbac
   for (const [name, found] of there) throw new HalfWrittenError(name, found, 0, batch)
   if (batch.families.includes('logs')) {
     const windows = { first: windowOf(batch.firstTime), last: windowOf(batch.lastTime) }
-    const [found] = await staleBuckets(clickhouse, windows)
-    if (found?.stale !== 0) await rebuildFlowBuckets(clickhouse, windows)
+    if ((await staleBuckets(clickhouse, windows)) > 0) await rebuildFlowBuckets(clickhouse, windows)
   }
   if (!batch.families.includes('pegs')) return
   const minuteEnd = (time: number): number => Math.ceil(time / 60) * 60
   const minutes = { first: minuteEnd(batch.firstTime), last: minuteEnd(batch.lastTime) }
-  const [stale] = await staleMinutes(clickhouse, minutes)
-  if (stale?.minutes !== 0) await rebuildPegMinutes(clickhouse, minutes)
+  if ((await staleMinutes(clickhouse, minutes)) > 0) await rebuildPegMinutes(clickhouse, minutes)
 }

@@ -56,10 +56,11 @@ export function compareFacts(clickhouse: ClickHouseClient): FactComparison {
           continue
         }
         tally.blocks += count
-        const rows = await differingFacts(clickhouse, table, { ...range, stables: inFor === 'all' ? [] : [...inFor] })
-        tally.compared += rows[0]?.compared ?? 0
-        tally.differing += rows[0]?.differing ?? 0
-        for (const { surplus, differing: _, compared: __, ...row } of rows) {
+        const stables = inFor === 'all' ? [] : [...inFor]
+        const { compared, differing, rows } = await differingFacts(clickhouse, table, { ...range, stables })
+        tally.compared += compared
+        tally.differing += differing
+        for (const { surplus, ...row } of rows) {
           if (surplus === 0 || tally.shown.length >= MOST_SHOWN) continue
           const fate = surplus < 0 ? `missing ${-surplus} times` : `there ${surplus} times too often`
           tally.shown.push(`${fate}: ${JSON.stringify(row)}`)

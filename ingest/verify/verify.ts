@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { blockHashes } from '../../clickhouse/chain/blocks.js'
+import { blockAt } from '../../clickhouse/chain/blocks.js'
 import { coverage } from '../../clickhouse/chain/covered-ranges.js'
 import { declaredGaps } from '../../clickhouse/chain/gaps.js'
 import { mergeFacts } from '../../clickhouse/facts/facts.js'
@@ -96,9 +96,9 @@ function pick({ blocks, seed }: VerifyOptions, stretches: readonly Stretch[]) {
  */
 export async function verify(options: VerifyOptions): Promise<Finding[]> {
   const { clickhouse, session, rpc, track, payee, onProgress } = options
-  const covered = await coverage(clickhouse, {})
+  const covered = await coverage(clickhouse)
   const last = Math.max(0, ...covered.filter(({ family }) => family === 'logs').map(({ to_block }) => to_block))
-  const stretches = stretchesOf(covered, await declaredGaps(clickhouse, {}), last)
+  const stretches = stretchesOf(covered, await declaredGaps(clickhouse), last)
   if (!stretches.some(hasBlocks)) throw new NothingInError('no block is in yet: npm run ingest reads them')
   const unknown = stretches.find(
     ({ isIn }, i) => isIn.catalogue !== 'all' || (i === 0 && stretches[0]?.from !== FIRST_BLOCK),
@@ -138,8 +138,8 @@ export async function verify(options: VerifyOptions): Promise<Finding[]> {
 
 /** The first and the last block of a range, and the time of the last; null where one is missing, which its count shows. */
 async function endsOf(clickhouse: ClickHouseClient, [from, to]: readonly [number, number]) {
-  const [first] = await blockHashes(clickhouse, { from_block: from, to_block: from })
-  const [last] = await blockHashes(clickhouse, { from_block: to, to_block: to })
+  const first = await blockAt(clickhouse, from)
+  const last = await blockAt(clickhouse, to)
   if (!first || !last) return null
   return {
     first: { number: from, hash: first.block_hash },

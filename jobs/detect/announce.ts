@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { insertEvents, knownEvents, newestEvent } from '../../clickhouse/events/log.js'
+import { insertEvents, knownEvents, newestSequence } from '../../clickhouse/events/log.js'
 import type { FoundEvent } from '../../clickhouse/events/types.js'
 import { appendNumbered } from '../../clickhouse/store/append-numbered.js'
 import type { Slot } from '../schedule/slot.js'
@@ -18,9 +18,9 @@ export async function announce(
   const ids = events.map(({ id }) => id)
   const slot_at = Math.floor(at.getTime() / 1000)
   await appendNumbered({
-    newest: async () => (await newestEvent(clickhouse, {}))[0]?.sequence ?? 0,
+    newest: () => newestSequence(clickhouse),
     missing: async () => {
-      const known = new Set((await knownEvents(clickhouse, { ids })).map(({ id }) => id))
+      const known = new Set(await knownEvents(clickhouse, { ids }))
       return events.filter(({ id }) => !known.has(id))
     },
     insert: (missing, first) => insertEvents(clickhouse, missing, { first, slot_at, revision }),

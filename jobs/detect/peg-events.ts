@@ -21,9 +21,9 @@ const toSeconds = (instant: Date): number => instant.getTime() / 1000
  */
 export async function detectPegEvents(clickhouse: ClickHouseClient, slot: Slot): Promise<number> {
   const previous = toSeconds(slot.at) - PEG_EVENTS_PERIOD_SECONDS
-  const [history] = await historyStart(clickhouse, {})
+  const start = await historyStart(clickhouse)
   // The first slot is the first one after the first block, which may be where a slot would have been.
-  const after = fromSeconds(history && toSeconds(history.started_at) === previous ? previous - 1 : previous)
+  const after = fromSeconds(start && toSeconds(start) === previous ? previous - 1 : previous)
   await forgetAfter(clickhouse, slot, after)
   const found = await pegExcursions(clickhouse, { after, to: slot.at })
   const known = { revision: slot.revision, slot_at: toSeconds(slot.at), is_deleted: 0 } as const
@@ -61,10 +61,10 @@ async function forgetAfter(clickhouse: ClickHouseClient, slot: Slot, after: Date
     const written = { revision: slot.revision, slot_at: limit }
     if (started_at > limit) return { ...excursion, ...written, is_deleted: 1 as const }
     const since = { stable, started_at: fromSeconds(started_at), started_block }
-    const [max] = await maxPegDeviation(clickhouse, { ...since, to: after })
+    const max = await maxPegDeviation(clickhouse, { ...since, to: after })
     return {
       ...excursion,
-      ...max,
+      max_deviation_micros: max ?? excursion.max_deviation_micros,
       confirmed_at: confirmed_at !== null && confirmed_at <= limit ? confirmed_at : null,
       ended_at: null,
       ended_block: null,

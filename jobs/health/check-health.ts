@@ -20,13 +20,13 @@ export async function checkHealth(
   thresholds: HealthThresholds,
   now: Date,
 ): Promise<HealthCheck | null> {
-  const before = new Map((await newestHealth(clickhouse, {})).map((health) => [health.component, health]))
+  const before = new Map((await newestHealth(clickhouse)).map((health) => [health.component, health]))
   const readings = await readHealth(clickhouse, jobs, { now, ...thresholds })
   if (!readings) return null
   const states = componentStates(readings, jobs, thresholds, before)
   const changed = states.filter(({ component, status }) => status !== (before.get(component)?.status ?? 'ok'))
   const events = changed.map((state) => healthDriftEvent(state, now, before.get(state.component)?.id ?? ''))
-  const [bounds] = await slotBounds(clickhouse, {})
+  const bounds = await slotBounds(clickhouse)
   await announce(clickhouse, events, { at: now, revision: bounds?.revision ?? 0 })
   return { states, changed }
 }

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { ingestProgress } from '../../clickhouse/chain/batches.js'
-import { blocksAfter, newestBlock } from '../../clickhouse/chain/blocks.js'
-import { coverage } from '../../clickhouse/chain/covered-ranges.js'
+import { blockCountAfter, newestBlock } from '../../clickhouse/chain/blocks.js'
+import { coverageWithin } from '../../clickhouse/chain/covered-ranges.js'
 import { declaredGaps, missingBlockCount, missingBlocks } from '../../clickhouse/chain/gaps.js'
 import { chainHead } from '../../clickhouse/chain/heads.js'
 import type { HealthReadings } from '../../clickhouse/jobs/health.js'
@@ -28,15 +28,14 @@ export async function readHealth(
   jobs: readonly SlotJob[],
   { now, maxSamplingLagSeconds }: { now: Date; maxSamplingLagSeconds: number },
 ): Promise<HealthReadings | null> {
-  const [newest] = await newestBlock(clickhouse, {})
+  const newest = await newestBlock(clickhouse)
   if (!newest) return null
-  const blocksSince = async (after: Date): Promise<number> => (await blocksAfter(clickhouse, { after }))[0]?.blocks ?? 0
+  const blocksSince = (after: Date): Promise<number> => blockCountAfter(clickhouse, { after })
 
   const within_seconds = Math.max(LOOK_BACK_SECONDS, 2 * maxSamplingLagSeconds)
-  const [sampled] = await newestSampled(clickhouse, { within_seconds })
-  const sampledAt = sampled?.sampled_at
-  const sampling = sampledAt
-    ? { lag_seconds: seconds(sampledAt, newest.block_time), lag_blocks: await blocksSince(sampledAt) }
+  const { sampled_at, has_stables } = await newestSampled(clickhouse, { within_seconds })
+  const sampling = sampled_at
+    ? { lag_seconds: seconds(sampled_at, newest.block_time), lag_blocks: await blocksSince(sampled_at) }
     : { lag_seconds: null, lag_blocks: null }
 
   const statuses = await jobStatuses(clickhouse, { jobs: jobs.map(({ name }) => name) })
@@ -47,16 +46,16 @@ export async function readHealth(
   }))
   const since = new Date(now.getTime() - PROGRESS_SECONDS * 1000)
   const isGaining = (gained_seconds: number | null) => gained_seconds === null || gained_seconds > PROGRESS_SECONDS
-  const [progress] = await ingestProgress(clickhouse, { since })
+  const progress = await ingestProgress(clickhouse, { since })
   const gaining = (await jobProgress(clickhouse, { since })).filter((job) => isGaining(job.gained_seconds))
   const gainingJobs = new Set(gaining.map(({ job }) => job))
   return {
     ingest: {
       lag_seconds: seconds(newest.block_time, now),
       lag_blocks: await blocksToHead(clickhouse, newest.block_number, now),
-      is_gaining: progress?.has_moved === true && isGaining(progress.gained_seconds),
+      is_gaining: progress.has_moved && isGaining(progress.gained_seconds),
     },
-    sampling: sampled?.has_stables ? sampling : null,
+    sampling: has_stables ? sampling : null,
     jobs: (await Promise.all(jobLags)).map((lag) => ({ ...lag, is_gaining: gainingJobs.has(lag.job) })),
     datasets: await datasetGaps(clickhouse),
   }
@@ -64,21 +63,21 @@ export async function readHealth(
 
 /** How many blocks the chain has after this one, by the head that ingest saw last; null where that is long ago. */
 async function blocksToHead(clickhouse: ClickHouseClient, block: number, now: Date): Promise<number | null> {
-  const [head] = await chainHead(clickhouse, {})
+  const head = await chainHead(clickhouse)
   if (!head || seconds(head.seen_at, now) > HEAD_IS_KNOWN_SECONDS) return null
   return Math.max(0, head.block_number - block)
 }
 
 /** The blocks that are missing, and those of which a family of facts was tried in vain and never read. */
 async function datasetGaps(clickhouse: ClickHouseClient): Promise<HealthReadings['datasets']> {
-  const [blocks] = await missingBlockCount(clickhouse, {})
-  const gaps = await declaredGaps(clickhouse, {})
+  const missing_blocks = await missingBlockCount(clickhouse)
+  const gaps = await declaredGaps(clickhouse)
   const from_block = Math.min(...gaps.map((gap) => gap.from_block))
   const to_block = Math.max(...gaps.map((gap) => gap.to_block))
-  const covered = gaps.length === 0 ? [] : await coverage(clickhouse, { from_block, to_block })
+  const covered = gaps.length === 0 ? [] : await coverageWithin(clickhouse, { from_block, to_block })
   const families = ['logs', 'pegs', 'state'] as const
   return [
-    { dataset: 'blocks', missing_blocks: blocks?.missing ?? 0 },
+    { dataset: 'blocks', missing_blocks },
     ...families.map((family) => ({
       dataset: family,
       missing_blocks: missingBlocks(

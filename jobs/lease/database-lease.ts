@@ -9,7 +9,7 @@ import { claimTerm, hasNewestTerm, type TryLease } from './term.js'
 export const databaseLease =
   (clickhouse: ClickHouseClient, instance: string, leaseMs: number): TryLease =>
   async () => {
-    const [newest] = await newestLease(clickhouse, {})
+    const newest = await newestLease(clickhouse)
     if (newest && !newest.is_released && newest.age_ms < leaseMs) return null
     const term = await claimTerm(clickhouse, instance, newest?.term ?? 0)
     if (term === null) return null

@@ -47,7 +47,7 @@ export type TryLease = () => Promise<Lease | null>
 
 /** Whether the term is the newest, so that no other process runs the jobs. */
 export async function hasNewestTerm(clickhouse: ClickHouseClient, { term, instance }: JobLease): Promise<boolean> {
-  const [newest] = await newestLease(clickhouse, {})
+  const newest = await newestLease(clickhouse)
   return newest?.term === term && newest.instance === instance
 }
 
@@ -60,7 +60,7 @@ export async function checkTerm(clickhouse: ClickHouseClient, lease: JobLease): 
 export async function claimTerm(clickhouse: ClickHouseClient, instance: string, after: number): Promise<number | null> {
   for (let term = after + 1; ; term++) {
     await insertLeaseClaim(clickhouse, { term, instance })
-    const [newest] = await newestLease(clickhouse, {})
+    const newest = await newestLease(clickhouse)
     if (newest?.term === term && newest.instance === instance) return term
     if (newest && newest.term >= term) return null
     // A kill between the note of the claim's token and its row has used the term up.

@@ -25,7 +25,7 @@ type Options = {
  */
 export async function accountForBackfills({ clickhouse, quietSeconds, checkLease, log }: Options): Promise<void> {
   await appendNumbered({
-    newest: async () => (await newestHistoryChange(clickhouse, {}))[0]?.sequence_number ?? 0,
+    newest: () => newestHistoryChange(clickhouse),
     missing: () => unnoted(clickhouse, quietSeconds),
     insert: async ([change], sequence_number) => {
       if (!change) return
@@ -41,11 +41,11 @@ async function unnoted(
   clickhouse: ClickHouseClient,
   quiet_seconds: number,
 ): Promise<Array<Omit<HistoryChange, 'sequence_number'>>> {
-  const [news] = await unaccountedBackfill(clickhouse, { quiet_seconds })
-  const [bounds] = news ? await slotBounds(clickhouse, {}) : []
+  const news = await unaccountedBackfill(clickhouse, { quiet_seconds })
+  const bounds = news && (await slotBounds(clickhouse))
   if (!news || !bounds) return []
-  const whole = bounds.is_whole ? bounds.first_time : (await wholeSince(clickhouse, {}))[0]?.from_time
-  if (whole === undefined || news.newest_time < whole) return []
+  const whole = bounds.is_whole ? bounds.first_time : await wholeSince(clickhouse)
+  if (whole === null || news.newest_time < whole) return []
   const { oldest_time, backfill_sequence, after_rollback } = news
   // Before the slots' beginning none was done, also of blocks that came with an older change, behind a gap by then.
   const kept_time = whole < bounds.from_time ? whole : Math.max(whole, oldest_time)

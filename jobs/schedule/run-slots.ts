@@ -46,12 +46,12 @@ export async function findDueSlots(
   jobs: readonly SlotJob[],
   limit: number,
 ): Promise<Slot[]> {
-  const [bounds] = await slotBounds(clickhouse, {})
+  const bounds = await slotBounds(clickhouse)
   if (!bounds) return []
   const { revision } = bounds
   let { from_time, to_time } = bounds
   // What a slot before a gap would find is not all that will be there when a backfill is done.
-  if (!bounds.is_whole) from_time = Math.max(from_time, (await wholeSince(clickhouse, {}))[0]?.from_time ?? to_time)
+  if (!bounds.is_whole) from_time = Math.max(from_time, (await wholeSince(clickhouse)) ?? to_time)
   for (const { name, period_seconds } of jobs.filter(({ name }) => job.after?.includes(name))) {
     const [missing] = await dueSlots(clickhouse, {
       job: name,
@@ -60,13 +60,13 @@ export async function findDueSlots(
       to_time: bounds.to_time,
       limit: 1,
     })
-    const next = missing?.slot_at ?? Math.ceil(bounds.to_time / period_seconds) * period_seconds
+    const next = missing ?? Math.ceil(bounds.to_time / period_seconds) * period_seconds
     to_time = Math.min(to_time, next - period_seconds + 1)
   }
   if (to_time <= from_time) return []
   const { name, period_seconds } = job
   const due = await dueSlots(clickhouse, { job: name, period_seconds, from_time, to_time, limit })
-  return due.map(({ slot_at }) => ({
+  return due.map((slot_at) => ({
     job: name,
     at: new Date(slot_at * 1000),
     revision,

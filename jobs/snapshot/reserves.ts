@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { chainIdentity } from '../../clickhouse/chain/identity.js'
+import { databaseChainId } from '../../clickhouse/chain/identity.js'
 import { currentPegs } from '../../clickhouse/peg/current.js'
 import { issuerOf } from '../../clickhouse/reserves/issuers.js'
 import { insertReserveSnapshots, type ReserveSnapshot } from '../../clickhouse/reserves/reserves.js'
@@ -11,15 +11,14 @@ import type { Slot } from '../schedule/slot.js'
  * with what the registry of issuers says of it.
  */
 export async function snapshotReserves(clickhouse: ClickHouseClient, slot: Slot): Promise<number> {
-  const [identity, supplies, pegs] = await Promise.all([
-    chainIdentity(clickhouse, {}),
+  const [chainId, supplies, pegs] = await Promise.all([
+    databaseChainId(clickhouse),
     suppliesAt(clickhouse, { at: slot.at }),
     currentPegs(clickhouse, { as_of: slot.at }),
   ])
-  const chainId = identity[0]?.chain_id ?? 0
   const rows = supplies.map(({ stable, supply_raw, state_block_number }): ReserveSnapshot => {
     const peg = pegs.get(stable)
-    const issuer = issuerOf(chainId, stable)
+    const issuer = issuerOf(chainId ?? 0, stable)
     return {
       stable,
       slot_at: slot.at.getTime() / 1000,

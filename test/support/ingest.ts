@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { pino } from 'pino'
-import { blockHashes, newestBlock } from '../../clickhouse/chain/blocks.js'
+import { blockAt, newestBlock } from '../../clickhouse/chain/blocks.js'
 import type { ClickHouseEnv } from '../../clickhouse/store/client.js'
 import { IngestConfig } from '../../ingest/config.js'
 import { ingest } from '../../ingest/follow/run.js'
@@ -73,7 +73,7 @@ export const ingestedTo = (
 ): Promise<void> =>
   ingested(
     `block ${number}`,
-    async () => ((await newestBlock(clickhouse, {}))[0]?.block_number ?? 0) >= number,
+    async () => ((await newestBlock(clickhouse))?.block_number ?? 0) >= number,
     ingest,
     seconds,
   )
@@ -88,7 +88,7 @@ export const ingestedHead = (
   ingested(
     `block ${number} ${hash}`,
     async () => {
-      const [block] = await blockHashes(clickhouse, { from_block: number, to_block: number })
+      const block = await blockAt(clickhouse, number)
       return block?.block_hash === hash && (await openLedger(clickhouse, 'tip', 1)).last?.hash === hash
     },
     ingest,

@@ -49,7 +49,7 @@ export async function withMarket<Result>(
       const ingest = startIngest(env, chain.rpcUrl)
       await ingestedTo(clickhouse, chain.head, ingest, 500)
       await ingest.kill('SIGTERM')
-      const [newest] = await newestBlock(clickhouse, {})
+      const newest = await newestBlock(clickhouse)
       const end = Math.floor((newest?.block_time.getTime() ?? 0) / 1000)
       const start = end - (chain.head - 1) * (options.blockSeconds ?? 60)
       for (const job of JOBS)

@@ -69,8 +69,7 @@ export const adminWebhookDeliveriesRoutes: FastifyPluginAsyncZod = async (app) =
       state === undefined
         ? await deliveryPage(app.clickhouse, asked, options)
         : await deliveryPageOfState(app.clickhouse, { ...asked, state }, options)
-    const { rows, next_cursor } = page(found, limit, ({ delivery_id }) => delivery_id)
-    const ids = rows.map(({ delivery_id }) => delivery_id)
+    const { rows: ids, next_cursor } = page(found, limit, (delivery_id) => delivery_id)
     return { deliveries: await readDeliveries(app, id, ids), next_cursor }
   })
 

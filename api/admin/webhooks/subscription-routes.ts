@@ -89,8 +89,7 @@ export const adminWebhooksRoutes =
       const now = app.now()
       const subscription = await requireSubscription(app, id)
       const asked = { subscription_id: id, changed_at: subscription.changed_at, now }
-      const [health] = await subscriptionHealth(app.clickhouse, asked, { signal: querySignal(request) })
-      if (health === undefined) throw new Error('the health of a subscription is one row')
+      const health = await subscriptionHealth(app.clickhouse, asked, { signal: querySignal(request) })
       const { last_success_at, failing_since, ...counts } = health
       return {
         ...published(subscription, now),

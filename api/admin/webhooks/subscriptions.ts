@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
-import { newestEvent } from '../../../clickhouse/events/log.js'
+import { newestSequence } from '../../../clickhouse/events/log.js'
 import {
   changeSubscription,
   isAdded,
@@ -33,8 +33,8 @@ const unknownSubscription = (): NotFoundError =>
 
 /** A subscription, also a deleted one. Throws the 404 of an id that nobody has. */
 export async function requireSubscription(app: FastifyInstance, id: string): Promise<Subscription> {
-  const [subscription] = await webhookSubscription(app.clickhouse, { id })
-  if (subscription === undefined) throw unknownSubscription()
+  const subscription = await webhookSubscription(app.clickhouse, { id })
+  if (subscription === null) throw unknownSubscription()
   return subscription
 }
 
@@ -51,7 +51,7 @@ async function requireValid(app: FastifyInstance, { targets }: WebhookTerms, { u
 }
 
 async function requireRoom(app: FastifyInstance, { mostSubscriptions }: WebhookTerms): Promise<void> {
-  const counts = await subscriptionCounts(app.clickhouse, {})
+  const counts = await subscriptionCounts(app.clickhouse)
   const present = counts.filter(({ state }) => state !== 'deleted')
   const total = present.reduce((sum, { subscriptions }) => sum + subscriptions, 0)
   if (total >= mostSubscriptions)
@@ -60,9 +60,6 @@ async function requireRoom(app: FastifyInstance, { mostSubscriptions }: WebhookT
       `there are ${mostSubscriptions} subscriptions already, which is the most`,
     )
 }
-
-const newestSequence = async (app: FastifyInstance): Promise<number> =>
-  (await newestEvent(app.clickhouse, {}))[0]?.sequence ?? 0
 
 /**
  * Makes a subscription, to be told of everything from now on. A repeat of the request makes none, and gets what the first
@@ -76,8 +73,8 @@ export async function createSubscription(
 ): Promise<Subscription> {
   await requireValid(app, terms, given)
   for (let tried = 0; ; tried++) {
-    const [earlier] = request === null ? [] : await webhookVersionOfRequest(app.records, request)
-    if (request !== null && earlier !== undefined) {
+    const earlier = request && (await webhookVersionOfRequest(app.records, request))
+    if (request && earlier) {
       requireSameBody(earlier, request)
       return earlier
     }
@@ -98,7 +95,7 @@ export async function createSubscription(
       secret: seal(terms.secretsKey, id, newSecret()),
       previous_secret: '',
       previous_secret_until: null,
-      after_sequence: await newestSequence(app),
+      after_sequence: await newestSequence(app.clickhouse),
       created_at: now,
       changed_at: now,
     }
@@ -145,7 +142,7 @@ export const disableSubscription = (app: FastifyInstance, id: string): Promise<S
 /** Has events sent to a subscription again, those that are recorded from then on. */
 export const enableSubscription = (app: FastifyInstance, id: string): Promise<Subscription> =>
   change(app, id, async ({ state }) =>
-    state === 'enabled' ? null : { state: 'enabled', reason: '', after_sequence: await newestSequence(app) },
+    state === 'enabled' ? null : { state: 'enabled', reason: '', after_sequence: await newestSequence(app.clickhouse) },
   )
 
 /** Deletes a subscription; its deliveries can still be looked at. To delete it again changes nothing. */
@@ -167,13 +164,13 @@ export async function rotateSecret(
   id: string,
   request: RepeatableRequest | null,
 ): Promise<Subscription> {
-  let earlier: Subscription | undefined
+  let earlier: Subscription | null = null
   const rotated = await change(
     app,
     id,
     async ({ secret }) => {
-      if (request !== null) [earlier] = await webhookVersionOfRequest(app.records, request)
-      if (earlier !== undefined) return null
+      if (request !== null) earlier = await webhookVersionOfRequest(app.records, request)
+      if (earlier !== null) return null
       // Where SECRETS_KEY was lost, the dispatcher could not sign with the old one.
       const isKept = isOpenable(secretsKey, id, secret)
       return {

@@ -43,11 +43,11 @@ export type ReadFinished = (
 export function createReadFinished(clickhouse: ClickHouseClient): ReadFinished {
   const remembered = new LRUCache<string, Promise<Known | null>>({ max: 1000, ttl: KNOWN_MS })
   const read = async (stable: string, job: string | null): Promise<Known | null> => {
-    const [[span], [slot]] = await Promise.all([
+    const [span, horizon] = await Promise.all([
       settledSpan(clickhouse, { stable }),
-      job === null ? [] : jobHorizon(clickhouse, { job }),
+      job === null ? null : jobHorizon(clickhouse, { job }),
     ])
-    return span ? { ...span, horizon: slot ? slot.slot_at.getTime() / 1000 : null } : null
+    return span && { ...span, horizon: horizon && horizon.getTime() / 1000 }
   }
   const known = (stable: string, job: string | null): Promise<Known | null> => {
     const key = `${job} ${stable}`

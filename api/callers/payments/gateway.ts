@@ -145,12 +145,12 @@ export function createGateway(terms: PaymentTerms, chainId: number): Gateway {
 /**
  * The gateway to the chain that the database is about, once `readChainId` knows it. Resolves to null until then.
  */
-export function createGatewayFinder(terms: PaymentTerms, readChainId: () => Promise<number | undefined>) {
+export function createGatewayFinder(terms: PaymentTerms, readChainId: () => Promise<number | null>) {
   let gateway: Gateway | undefined
   return async (): Promise<Gateway | null> => {
     if (gateway) return gateway
     const chainId = await readChainId()
-    if (chainId === undefined) return null
+    if (chainId === null) return null
     gateway ??= createGateway(terms, chainId)
     return gateway
   }

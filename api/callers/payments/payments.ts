@@ -56,7 +56,7 @@ type PaymentsDeps = {
   /** May insert payments. */
   records: ClickHouseClient
   /** The id of the chain that the database is about; undefined while it is about none. */
-  readChainId: () => Promise<number | undefined>
+  readChainId: () => Promise<number | null>
   log: FastifyBaseLogger
 }
 

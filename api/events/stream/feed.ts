@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { FastifyBaseLogger } from 'fastify'
 import { newestBlock } from '../../../clickhouse/chain/blocks.js'
-import { eventsAfter, type LoggedEvent, newestEvent } from '../../../clickhouse/events/log.js'
+import { eventsAfter, type LoggedEvent, newestSequence } from '../../../clickhouse/events/log.js'
 import type { StoredSample } from '../../../clickhouse/peg/price.js'
 import { samplesOfBlock } from '../../../clickhouse/peg/samples.js'
 
@@ -74,8 +74,7 @@ function startFeed({ clickhouse, intervalMs, log }: Options) {
   let isAway = false
 
   async function newEvents(): Promise<Pick<News, 'events' | 'until'>> {
-    const [newest] = await newestEvent(clickhouse, {}, { signal })
-    const until = newest?.sequence ?? 0
+    const until = await newestSequence(clickhouse, { signal })
     // Nobody has been listening so far.
     if (position === null || until <= position) return { events: [], until: Math.max(until, position ?? 0) }
     const events = await eventsAfter(clickhouse, { after: position, until, limit: PAGE }, { signal })
@@ -83,7 +82,7 @@ function startFeed({ clickhouse, intervalMs, log }: Options) {
   }
 
   async function newSamples(): Promise<News['samples']> {
-    const [newest] = await newestBlock(clickhouse, {}, { signal })
+    const newest = await newestBlock(clickhouse, { signal })
     if (!newest || newest.block_number === block) return new Map()
     const rows = await samplesOfBlock(clickhouse, newest, { signal })
     block = newest.block_number

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import pLimit from 'p-limit'
 import { z } from 'zod'
-import { eventsAfter, newestEvent } from '../../../clickhouse/events/log.js'
+import { eventsAfter, newestSequence } from '../../../clickhouse/events/log.js'
 import { EVENT_TYPES } from '../../../clickhouse/events/types.js'
 import { querySignal } from '../../answers/query-signal.js'
 import { problemResponses } from '../../http/problem.js'
@@ -108,8 +108,7 @@ export const streamRoute =
       await requireStables(app, stables)
       const known = request.headers[LAST_EVENT_ID]
       const asked = known ?? request.query.after
-      const [newest] = await newestEvent(app.clickhouse, {}, { signal: querySignal(request) })
-      const until = newest?.sequence ?? 0
+      const until = await newestSequence(app.clickhouse, { signal: querySignal(request) })
       requireReached(known === undefined ? 'after' : LAST_EVENT_ID, asked ?? 0, until)
 
       const release = places.take(request.caller, request.ip)

@@ -73,8 +73,7 @@ export async function checkSampleCounts(
       .map(([from, to]): [number, number] => [Math.max(from, created), to])
       .filter(([from, to]) => from <= to)
     const blocks = sizeOf(ranges)
-    const [found = { samples: 0, sampled_blocks: 0 }] = await sampleCounts(clickhouse, { stable, ranges })
-    const { samples, sampled_blocks } = found
+    const { samples, sampled_blocks } = await sampleCounts(clickhouse, { stable, ranges })
     if (samples !== blocks || sampled_blocks !== blocks) {
       const text = `${stable}: ${samples} samples of ${sampled_blocks} blocks, where ${blocks} blocks are`
       wrong.push({ missing: Math.abs(blocks - samples), text })
@@ -103,7 +102,7 @@ async function ofViews<Row>(
   time: number,
   find: (to: number) => Promise<Row[]>,
 ): Promise<{ isStill: boolean; found: Row[] }> {
-  const batch = async () => (await newestBatch(clickhouse, { track: 'tip' }))[0]
+  const batch = () => newestBatch(clickhouse, { track: 'tip' })
   const before = await batch()
   const found = await find(END_OF_TIME)
   const after = await batch()

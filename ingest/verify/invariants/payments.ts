@@ -78,7 +78,7 @@ export type PaymentsCheck = {
  */
 export async function checkPayments({ clickhouse, rpc, payee, fromBlock }: PaymentsCheck): Promise<Finding> {
   const keyOf = ({ recipient, currency, realm }: Payee) => `${recipient} ${currency} ${realm}`
-  const known = [...(await paymentAccounts(clickhouse, {})), ...(payee ? [payee] : [])]
+  const known = [...(await paymentAccounts(clickhouse)), ...(payee ? [payee] : [])]
   const payees = [...new Map(known.map((one) => [keyOf(one), one])).values()]
   const results = []
   for (const one of payees) results.push(await differencesOf(clickhouse, rpc, one, fromBlock))

@@ -21,7 +21,7 @@ export async function announceWebhookStates(
   subscriptions: readonly Subscription[],
   now: Date,
 ): Promise<void> {
-  const before = new Map((await newestHealth(clickhouse, {})).map((health) => [health.component, health]))
+  const before = new Map((await newestHealth(clickhouse)).map((health) => [health.component, health]))
   const changed = subscriptions
     .map(webhookHealth)
     .filter((health) => health !== null)

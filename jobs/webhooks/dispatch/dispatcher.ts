@@ -140,13 +140,13 @@ export class Dispatcher {
   async #start(): Promise<void> {
     const { clickhouse, disableAfterMs, log } = this.#options
     const startedAt = performance.now()
-    const [done] = await newestFanOut(clickhouse, {})
-    this.#sequence = done?.sequence ?? 0
+    const { sequence, settled_before } = await newestFanOut(clickhouse)
+    this.#sequence = sequence
     this.#notedSequence = this.#sequence
     const pending: Pending[] = []
     const [newest, failing] = await Promise.all([
-      readPending(clickhouse, done?.settled_before ?? 0, (one) => pending.push(one)),
-      failingSubscriptions(clickhouse, {}),
+      readPending(clickhouse, settled_before, (one) => pending.push(one)),
+      failingSubscriptions(clickhouse),
     ])
     this.#newest = newest
     this.#failing = new FailingSubscriptions(
@@ -162,8 +162,7 @@ export class Dispatcher {
   /** Takes note of what is new; resolves to whether there may be more at once. */
   async #look(): Promise<boolean> {
     const { clickhouse, maxEventAgeMs } = this.#options
-    const [news] = await webhookNews(clickhouse, { event: this.#sequence, delivery: this.#newest })
-    if (!news) return false
+    const news = await webhookNews(clickhouse, { event: this.#sequence, delivery: this.#newest })
     if (news.versions !== this.#versions) {
       await this.#readSubscribers()
       this.#versions = news.versions

@@ -49,7 +49,7 @@ export async function fanOut(
   // Both are read after `until` was known: a subscription that was made before one of the events was recorded is seen.
   const [events, subscriptions] = await Promise.all([
     eventsAfter(clickhouse, { after: start, until, limit: MOST_AT_ONCE }),
-    allWebhookSubscriptions(clickhouse, {}),
+    allWebhookSubscriptions(clickhouse),
   ])
   await addDeliveries(clickhouse, deliveriesOf(events, subscriptions, maxAgeMs))
   return events.length === MOST_AT_ONCE ? (events.at(-1)?.sequence ?? until) : until
@@ -57,6 +57,6 @@ export async function fanOut(
 
 /** Nobody is sent what was there before all subscriptions: with a first one, nobody goes through the whole log. */
 async function firstWanted(clickhouse: ClickHouseClient, after: number, until: number): Promise<number> {
-  const enabled = (await allWebhookSubscriptions(clickhouse, {})).filter(({ state }) => state === 'enabled')
+  const enabled = (await allWebhookSubscriptions(clickhouse)).filter(({ state }) => state === 'enabled')
   return Math.max(after, Math.min(until, ...enabled.map(({ after_sequence }) => after_sequence)))
 }

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { pendingDeliveries } from '../../../clickhouse/webhooks/attempts.js'
-import { newestDelivery } from '../../../clickhouse/webhooks/deliveries.js'
+import { newestDeliveryId } from '../../../clickhouse/webhooks/deliveries.js'
 import type { Pending } from './fair-queue.js'
 
 /** Read at once, so that the answers of many do not fill the memory. */
@@ -15,7 +15,7 @@ export async function readPending(
   from: number,
   add: (pending: Pending) => void,
 ): Promise<number> {
-  const until = (await newestDelivery(clickhouse, {}))[0]?.delivery_id ?? 0
+  const until = await newestDeliveryId(clickhouse)
   for (let next = from; next <= until; ) {
     const page = await pendingDeliveries(clickhouse, { from: next, until, limit: PAGE })
     for (const { due_ms, ...delivery } of page) add({ ...delivery, dueMs: due_ms, content: null })

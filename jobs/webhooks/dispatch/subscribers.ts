@@ -49,7 +49,7 @@ export class Subscribers {
   /** Reads them; returns those that have changed since. */
   async read(): Promise<Subscription[]> {
     const before = this.#known
-    const all = await allWebhookSubscriptions(this.#clickhouse, {})
+    const all = await allWebhookSubscriptions(this.#clickhouse)
     this.#known = new Map(all.map((subscription) => [subscription.id, subscription]))
     this.#keys.keepThoseOf(all)
     return all.filter(({ id, version }) => before?.get(id)?.version !== version)

@@ -62,7 +62,7 @@ test('a window holds the flows from its beginning until before its end, whatever
     [1, 2, 0],
     [2, 1, 2],
   ])
-  expect(await staleBuckets(clickhouse, ALWAYS)).toEqual([{ stale: 0 }])
+  expect(await staleBuckets(clickhouse, ALWAYS)).toBe(0)
   expect(await differingBuckets(clickhouse, { to: START + 10_000 })).toEqual([])
 })
 
@@ -104,7 +104,7 @@ test.for([
   async ([, damage, [stale, differing]], { clickhouse }) => {
     await addFacts(clickhouse, { flows: FLOWS })
     await clickhouse.command({ query: damage })
-    expect(await staleBuckets(clickhouse, ALWAYS)).toEqual([{ stale }])
+    expect(await staleBuckets(clickhouse, ALWAYS)).toBe(stale)
     const [first] = await differingBuckets(clickhouse, { to: START + 10_000 })
     expect(first).toMatchObject({ edge: expect.stringContaining(stableAddress(1)), differing })
 

@@ -49,7 +49,7 @@ describe('ingest that begins in the middle', () => {
     for (const table of ['stablecoins', 'quote_token_updates', 'dex_orders'])
       expect(found[table]).toEqual(expected[table])
     expect(found).toMatchObject({ blocks: [{ rows: `${BLOCKS - START + 1}` }] })
-    expect(await coverage(clickhouse, {})).toEqual(
+    expect(await coverage(clickhouse)).toEqual(
       FAMILIES.map((family) => ({
         family,
         stables: [],
@@ -79,7 +79,7 @@ describe('a backfill', { timeout: 600_000 }, () => {
       await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS, TIP)
       await backfillAll(clickhouseEnv, chain.rpcUrl, flags)
       expect(await fingerprint(clickhouse)).toEqual(expected)
-      expect(await coverage(clickhouse, {})).toEqual(everything)
+      expect(await coverage(clickhouse)).toEqual(everything)
       // A repeat finds nothing to do.
       expect(await backfillAll(clickhouseEnv, chain.rpcUrl)).toContain('backfill reads 0 blocks')
       expect(await fingerprint(clickhouse)).toEqual(expected)
@@ -104,7 +104,7 @@ describe('a backfill', { timeout: 600_000 }, () => {
 
   test('that is killed again and again goes on where it was', async ({ clickhouseEnv, clickhouse }) => {
     await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS, TIP)
-    const newest = async () => (await newestBatch(clickhouse, { track: 'backfill' }))[0]
+    const newest = () => newestBatch(clickhouse, { track: 'backfill' })
     let halfDone = 0
     for (let kill = 0; kill < KILLS; kill++) {
       const before = (await newest())?.sequence_number ?? 0
@@ -112,7 +112,7 @@ describe('a backfill', { timeout: 600_000 }, () => {
       // Every other time right when a batch is planned, else when one is in.
       const isReached = async () => {
         const batch = await newest()
-        return batch !== undefined && batch.sequence_number > before && (kill % 2 === 0 || batch.committed)
+        return batch !== null && batch.sequence_number > before && (kill % 2 === 0 || batch.committed)
       }
       while (backfill.child.exitCode === null && !(await isReached()));
       await backfill.kill('SIGKILL')
@@ -165,7 +165,7 @@ describe('a backfill', { timeout: 600_000 }, () => {
     const output = await backfillAll(clickhouseEnv, pruned.url, ['--only', 'pegs,state'])
     await pruned.close()
     expect(output).toContain(`pegs: ${OLDEST_STATE - 1} blocks from 1 to ${OLDEST_STATE - 1}`)
-    const gaps = await declaredGaps(clickhouse, {})
+    const gaps = await declaredGaps(clickhouse)
     expect(gaps).toEqual(
       ['pegs', 'state'].map((family) => ({
         family,
@@ -174,12 +174,12 @@ describe('a backfill', { timeout: 600_000 }, () => {
         reason: expect.stringContaining('missing trie node'),
       })),
     )
-    const ranges = (await coverage(clickhouse, {})).filter(({ family }) => family === 'pegs')
+    const ranges = (await coverage(clickhouse)).filter(({ family }) => family === 'pegs')
     expect(ranges).toEqual([{ family: 'pegs', stables: [], from_block: OLDEST_STATE, to_block: BLOCKS }])
 
     await backfillAll(clickhouseEnv, chain.rpcUrl)
     expect(await fingerprint(clickhouse)).toEqual(expected)
-    expect(await coverage(clickhouse, {})).toEqual(everything)
+    expect(await coverage(clickhouse)).toEqual(everything)
   })
 
   test('on a node that has dropped old states reads the logs, and says that flows have no value', async ({
@@ -199,7 +199,7 @@ describe('a backfill', { timeout: 600_000 }, () => {
     })
     const [{ rows }] = expected.flows as [{ rows: string }]
     expect(await counted.json()).toEqual([{ old: 1, flows: Number(rows) }])
-    const gaps = await declaredGaps(clickhouse, {})
+    const gaps = await declaredGaps(clickhouse)
     expect(gaps.filter(({ family }) => family === 'logs').every(({ to_block }) => to_block < OLDEST_STATE)).toBe(true)
     expect(gaps.map(({ family }) => family)).toContain('logs')
   })
@@ -216,11 +216,11 @@ describe('a backfill', { timeout: 600_000 }, () => {
     await expect.poll(() => relay.asked('insert_ingest_gaps') || held.child.exitCode, { timeout: 120_000 }).toBe(true)
     await held.kill('SIGKILL')
     await relay.close()
-    const [batch] = await newestBatch(clickhouse, { track: 'backfill' })
-    expect(await declaredGaps(clickhouse, {})).toEqual([])
+    const batch = await newestBatch(clickhouse, { track: 'backfill' })
+    expect(await declaredGaps(clickhouse)).toEqual([])
     await backfillAll(clickhouseEnv, pruned.url, ['--only', 'logs'])
     await pruned.close()
-    const gaps = await declaredGaps(clickhouse, {})
+    const gaps = await declaredGaps(clickhouse)
     expect(gaps.filter(({ from_block }) => from_block === batch?.from_block)).toEqual([
       { family: 'logs', from_block: batch?.from_block, to_block: batch?.to_block, reason: expect.any(String) },
     ])

@@ -53,7 +53,7 @@ afterAll(async () => {
 
 /** Leaves of a track's only batch what an insert leaves that is killed between two months. */
 async function halve(clickhouse: ClickHouseClient, track: string, kept: 'min' | 'max'): Promise<void> {
-  const [batch] = await newestBatch(clickhouse, { track })
+  const batch = await newestBatch(clickhouse, { track })
   const ofBatch = `block_number BETWEEN ${batch?.from_block} AND ${batch?.to_block}`
   const answer = await clickhouse.query({
     query: `SELECT ${kept}(toYYYYMM(block_time)), uniqExact(toYYYYMM(block_time)) FROM blocks WHERE ${ofBatch}`,

@@ -44,7 +44,7 @@ test('a chain that is reorganized while a backfill reads what is behind it ends 
   expect(during).toBeGreaterThan(0)
   await ingestedHead(clickhouse, await blocks.head(), ingest)
   await ingest.kill('SIGTERM')
-  const [rollback] = await newestRollback(clickhouse, {})
+  const rollback = await newestRollback(clickhouse)
   expect(rollback?.sequence_number).toBeGreaterThanOrEqual(2)
   const expected = await withDatabase(async (env, other) => {
     await ingestAll(env, other, chain.rpcUrl, (await blocks.head()).number)

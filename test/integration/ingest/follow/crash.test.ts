@@ -61,7 +61,7 @@ async function disturbed(
   for (let kill = 0; kill < KILLS; kill++) {
     // The process needs about 0.4 s to begin; from then on, every moment is as good as another.
     await sleep(450 + 37 * kill)
-    const [newest] = await newestBlock(clickhouse, {})
+    const newest = await newestBlock(clickhouse)
     if (ingest.child.exitCode === null && (newest?.block_number ?? 0) < BLOCKS) whileBehind++
     ingest = await disturb(ingest)
   }

@@ -167,7 +167,7 @@ describe('ClickHouse goes away', () => {
     await migrate(env)
     const clickhouse = connect(env, { application: 'plumbline-test' })
     const ingest = startIngest(env, chain.rpcUrl, { BATCH_BLOCKS: '5' })
-    while ((await newestBlock(clickhouse, {})).length === 0) await sleep(20)
+    while ((await newestBlock(clickhouse)) === null) await sleep(20)
     await engine.stop()
     await sleep(30_000)
     expect(ingest.child.exitCode).toBeNull()

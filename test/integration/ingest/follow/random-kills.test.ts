@@ -50,7 +50,7 @@ test('after kills of any process at random moments, on a node with faults, every
   }
   await migrate(env)
   const clickhouse = connect(env, { application: 'plumbline-test' })
-  const newest = async () => (await newestBlock(clickhouse, {}))[0]?.block_number ?? 0
+  const newest = async () => (await newestBlock(clickhouse))?.block_number ?? 0
   const kill = {
     ingest: async () => {
       await ingest.kill('SIGKILL')

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { runningInserts } from '../../../../clickhouse/chain/batches.js'
-import { blockHashes } from '../../../../clickhouse/chain/blocks.js'
+import { blockAt } from '../../../../clickhouse/chain/blocks.js'
 import { newestRollback } from '../../../../clickhouse/chain/rollbacks.js'
 import { factTables } from '../../../../clickhouse/facts/facts.js'
 import { migrate } from '../../../../clickhouse/migrations/migrate.js'
@@ -46,7 +46,7 @@ const fresh = async (): Promise<Record<string, unknown>> =>
 /** Plans the removal of all blocks after `kept_block`, as ingest does when it finds that they were replaced. */
 async function planRemovalAfter(clickhouse: ClickHouseClient, kept_block: number) {
   const { sequence: after_sequence, last } = await openLedger(clickhouse, 'tip', 1)
-  const [kept] = await blockHashes(clickhouse, { from_block: kept_block, to_block: kept_block })
+  const kept = await blockAt(clickhouse, kept_block)
   if (!kept || !last) throw new Error(`block ${kept_block} is not in`)
   const { block_hash: kept_hash, block_time: kept_time } = kept
   const what = { kept_block, kept_hash, kept_time, removed_to: last.block, after_sequence, reason: 'test' }
@@ -81,7 +81,7 @@ test.for([
   await ingestedHead(clickhouse, await blocks.head(), second)
   await second.kill('SIGTERM')
   expect(await fingerprint(clickhouse)).toEqual(await fresh())
-  expect(await newestRollback(clickhouse, {})).toMatchObject([{ sequence_number: 1, reason: 'test', done: true }])
+  expect(await newestRollback(clickhouse)).toMatchObject({ sequence_number: 1, reason: 'test', done: true })
 })
 
 test('an insert that was sent before a rollback puts nothing back that the rollback removes', async ({
@@ -97,7 +97,7 @@ test('an insert that was sent before a rollback puts nothing back that the rollb
       SELECT 'mint', ${number}, (SELECT max(block_time) FROM blocks), number + sleepEachRow(1) FROM numbers(10)`,
     clickhouse_settings: { max_block_size: '1' },
   })
-  while ((await runningInserts(clickhouse, {})).length === 0) await sleep(5)
+  while ((await runningInserts(clickhouse)).length === 0) await sleep(5)
   const waits = new Set<string>()
   await completeRollback(clickhouse, planned, async (_what, step) => {
     for (;;) {
@@ -134,7 +134,7 @@ test('a process that does not know of a rollback cannot plan a batch, nor one th
   await ingestedHead(clickhouse, await blocks.head(), ingest)
   await ingest.kill('SIGTERM')
   expect(await fingerprint(clickhouse)).toEqual(await fresh())
-  expect((await newestRollback(clickhouse, {}))[0]?.sequence_number).toBeGreaterThan(1)
+  expect((await newestRollback(clickhouse))?.sequence_number).toBeGreaterThan(1)
 })
 
 test('kill -9 of ingest, and of the engine, while they roll back changes no row and no window', {
@@ -157,10 +157,10 @@ test('kill -9 of ingest, and of the engine, while they roll back changes no row 
   try {
     for (let round = 0; round < ROUNDS; round++) {
       await ingestedHead(clickhouse, await blocks.head(), ingest)
-      const [before] = await newestRollback(clickhouse, {})
+      const before = await newestRollback(clickhouse)
       await blocks.reorg(random.int(1, 20), `kill ${round}`)
       const isPlanned = async () =>
-        ((await newestRollback(clickhouse, {}))[0]?.sequence_number ?? 0) > (before?.sequence_number ?? 0)
+        ((await newestRollback(clickhouse))?.sequence_number ?? 0) > (before?.sequence_number ?? 0)
       while (!(await isPlanned())) await sleep(5)
       await sleep(random.int(0, 300))
       await ingest.kill('SIGKILL')
@@ -169,7 +169,7 @@ test('kill -9 of ingest, and of the engine, while they roll back changes no row 
         await engine.exited
         engine = await spawnEmbedded({ dataDir, port: Number(new URL(engine.url).port), ...account })
       }
-      if ((await newestRollback(clickhouse, {}))[0]?.done === false) hits++
+      if ((await newestRollback(clickhouse))?.done === false) hits++
       ingest = startIngest(env, chain.rpcUrl)
     }
     await ingestedHead(clickhouse, await blocks.head(), ingest)

@@ -37,7 +37,7 @@ const forgetCommit = (clickhouse: ClickHouseClient) =>
 /** Lets ingest repeat its newest batch. */
 async function repeatBatch(env: ClickHouseEnv, clickhouse: ClickHouseClient): Promise<void> {
   const ingest = startIngest(env, chain.rpcUrl)
-  const isCommitted = async () => (await newestBatch(clickhouse, { track: 'tip' }))[0]?.committed
+  const isCommitted = async () => (await newestBatch(clickhouse, { track: 'tip' }))?.committed
   while (ingest.child.exitCode === null && !(await isCommitted())) await sleep(50)
   await ingest.kill('SIGTERM')
 }
@@ -70,7 +70,7 @@ test.for([
   async ([, tables], { clickhouseEnv, clickhouse }) => {
     await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
     const expected = await fingerprint(clickhouse)
-    const [last] = await newestBatch(clickhouse, { track: 'tip' })
+    const last = await newestBatch(clickhouse, { track: 'tip' })
     const from = last?.from_block ?? 0
     const run = (query: string) => clickhouse.command({ query, query_params: { from } })
     await forgetCommit(clickhouse)

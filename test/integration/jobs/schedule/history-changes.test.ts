@@ -84,7 +84,7 @@ test('facts of blocks that were in already are a change as well', async ({ click
 })
 
 test('rollbacks and backfills count together, whichever comes first', async ({ clickhouse }) => {
-  const horizon = async () => (await jobHorizon(clickhouse, { job: 'minutes' }))[0]?.slot_at.getTime()
+  const horizon = async () => (await jobHorizon(clickhouse, { job: 'minutes' }))?.getTime()
   await addTip(clickhouse)
   await addRollback(clickhouse, 1, HOUR + 100)
   expect((await ran(clickhouse, MINUTES)).slots).toEqual([[120, 1]])

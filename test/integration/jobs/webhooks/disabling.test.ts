@@ -21,7 +21,7 @@ const drifts = async (clickhouse: ClickHouseClient): Promise<unknown[]> =>
   (await storedEvents(clickhouse)).map(({ data }) => [data.component, data.status])
 
 const stateOf = async (clickhouse: ClickHouseClient, id: string): Promise<unknown[]> => {
-  const [subscription] = await subscriptionOf(clickhouse, { id })
+  const subscription = await subscriptionOf(clickhouse, { id })
   return [subscription?.state, subscription?.reason]
 }
 

@@ -14,5 +14,5 @@ test('rewards ended on the main network alone, and not before they did', () => {
   expect(rewardsEndedAt(4217, day)).toEqual(day)
   expect(rewardsEndedAt(4217, new Date(day.getTime() - 1000))).toBeNull()
   expect(rewardsEndedAt(31_337, day)).toBeNull()
-  expect(rewardsEndedAt(undefined, day)).toBeNull()
+  expect(rewardsEndedAt(null, day)).toBeNull()
 })

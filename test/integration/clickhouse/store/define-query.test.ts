@@ -1,0 +1,64 @@
+import { expect } from 'vitest'
+import { z } from 'zod'
+import { defineOptionalRow, defineQuery, defineRow, onlyColumn } from '../../../../clickhouse/store/define-query.js'
+import { isRecent, recentFirst } from '../../../../clickhouse/store/recent-first.js'
+import { addBlocks } from '../../../support/rows.js'
+import { test } from '../../../support/services.js'
+
+const count = z.object({ count: z.int() })
+const sql = 'SELECT number FROM system.numbers WHERE number < {count: UInt8} LIMIT {count: UInt8}'
+const number = z.object({ number: z.string() })
+
+test('a read of rows, of a row and of a value give what they say, and what is not there is empty or null', async ({
+  clickhouse,
+}) => {
+  const numbers = defineQuery({ name: 'numbers', params: count, row: number, sql })
+  const first = defineOptionalRow({ name: 'first', params: count, row: number, sql })
+  const values = defineQuery({ name: 'values', params: count, row: onlyColumn('number', z.string()), sql })
+  const total = defineRow({ name: 'total', row: onlyColumn('n', z.int()), sql: 'SELECT toUInt32(41 + 1) AS n' })
+  expect(await numbers(clickhouse, { count: 2 })).toEqual([{ number: '0' }, { number: '1' }])
+  expect(await numbers(clickhouse, { count: 0 })).toEqual([])
+  expect(await first(clickhouse, { count: 1 })).toEqual({ number: '0' })
+  expect(await first(clickhouse, { count: 0 })).toBeNull()
+  expect(await values(clickhouse, { count: 2 })).toEqual(['0', '1'])
+  expect(await total(clickhouse)).toBe(42)
+})
+
+test('a row that has to be there and is not, and one of another shape, are errors that name the query', async ({
+  clickhouse,
+}) => {
+  const one = defineRow({ name: 'the_one', params: count, row: number, sql })
+  await expect(one(clickhouse, { count: 0 })).rejects.toThrow('the_one')
+  const wrong = defineOptionalRow({ name: 'wrong', params: count, row: onlyColumn('number', z.int()), sql })
+  await expect(wrong(clickhouse, { count: 1 })).rejects.toThrow('wrong')
+  await expect(wrong(clickhouse, { count: 1.5 })).rejects.toThrow('expected int')
+})
+
+test('a read without parameters ends with its signal', async ({ clickhouse }) => {
+  const slow = defineQuery({ name: 'slow', row: z.object({}), sql: 'SELECT sleep(3)' })
+  await expect(slow(clickhouse, { signal: AbortSignal.timeout(200) })).rejects.toThrow('slow')
+})
+
+test('a read of what is recent looks at all of history only where that is not enough', async ({ clickhouse }) => {
+  const [old, newest] = [1_750_000_000, 1_760_000_000]
+  await addBlocks(clickhouse, [old, newest])
+  const asked: boolean[] = []
+  const read = defineOptionalRow({
+    name: 'newest_before',
+    params: z.object({ at: z.date(), recent_only: z.boolean() }),
+    row: onlyColumn('time', z.int()),
+    sql: `
+      SELECT toUnixTimestamp(block_time) AS time FROM blocks
+      WHERE block_time <= {at: DateTime} AND ${isRecent('block_time', 'at')}
+      ORDER BY block_time DESC LIMIT 1`,
+  })
+  const newestBefore = recentFirst<{ at: Date; recent_only: boolean }, number | null>((client, params, options) => {
+    asked.push(params.recent_only)
+    return read(client, params, options)
+  })
+  expect(await newestBefore(clickhouse, { at: new Date(newest * 1000 + 5000) })).toBe(newest)
+  expect(asked).toEqual([true])
+  expect(await newestBefore(clickhouse, { at: new Date(newest * 1000 - 5000) })).toBe(old)
+  expect(asked).toEqual([true, true, false])
+  expect(await newestBefore(clickhouse, { at: new Date(old * 1000 - 5000) })).toBeNull()
+})
