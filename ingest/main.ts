@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { connect } from '../clickhouse/store/client.js'
 import { parseEnv } from '../process/environment.js'
-import { exitCodeOf } from '../process/exit-code.js'
+import { exitCodeOf } from '../process/errors.js'
 import { IngestConfig } from './config.js'
 import { ingest } from './follow/run.js'
 

@@ -3,8 +3,7 @@ import { createWriteStream, existsSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { PlumblineError } from '../process/errors.js'
-import { FINAL_EXIT_CODE } from '../process/exit-code.js'
+import { FINAL_EXIT_CODE, PlumblineError } from '../process/errors.js'
 
 /** A part of the service that runs as a process of its own. */
 export type PartOptions = {

@@ -6,7 +6,7 @@ import {
   feeElectionCounts,
   feeOverview,
   recentFeeDistributions,
-} from '../../clickhouse/fees/overview.js'
+} from '../../clickhouse/fees/fees.js'
 import { stablecoinNames } from '../../clickhouse/stablecoins/stablecoins.js'
 import { stableAddress, stableSymbol } from '../../clickhouse/store/values.js'
 import { AsOfEcho, AsOfQuery, readMoment } from '../answers/as-of.js'

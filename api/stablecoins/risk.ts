@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { type RiskSnapshotRow, riskAt } from '../../clickhouse/risk/snapshots.js'
-import { policyType, stableAddress } from '../../clickhouse/store/values.js'
+import { PolicyType } from '../../clickhouse/stablecoins/states.js'
+import { stableAddress } from '../../clickhouse/store/values.js'
 import { AsOfQuery } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { Coverage } from '../answers/shapes.js'
@@ -37,7 +38,7 @@ const RiskInputs = z.object({
     .meta({ description: 'In base units; null when the state was never read' }),
   policy: z
     .object({
-      type: policyType,
+      type: PolicyType,
       policy_id: integerText.meta({ description: 'Number of the policy on the chain' }),
       paused: z.boolean().meta({ description: 'Whether all transfers are stopped' }),
     })

@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { inRoleOrder, RoleHolder, roleHolders, rolesCoverage, TRACKED_ROLES } from '../../clickhouse/roles/roles.js'
-import { creation } from '../../clickhouse/stablecoins/stablecoins.js'
+import { stablecoinCreation } from '../../clickhouse/stablecoins/stablecoins.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
 import { AsOfQuery, PastEcho, readMoment } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
@@ -37,7 +37,7 @@ export async function readRoles(
 ): Promise<z.infer<typeof Roles>> {
   const [holders, made] = await Promise.all([
     roleHolders(clickhouse, params, options),
-    creation(clickhouse, { stable: params.stable }, options),
+    stablecoinCreation(clickhouse, { stable: params.stable }, options),
   ])
   return {
     coverage: { ...rolesCoverage(made ?? { is_genesis: true, is_covered: false }), roles_tracked: TRACKED_ROLES },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { parseEnv } from '../../process/environment.js'
-import { exitCodeOf } from '../../process/exit-code.js'
+import { exitCodeOf } from '../../process/errors.js'
 import { clickhouseEnv } from '../store/client.js'
 import { backup } from './backup.js'
 import { inMegabytes, inSeconds, readFlags, table } from './operation.js'

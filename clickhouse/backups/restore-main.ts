@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ConfigError, parseEnv } from '../../process/environment.js'
-import { exitCodeOf } from '../../process/exit-code.js'
+import { exitCodeOf } from '../../process/errors.js'
 import { clickhouseEnv } from '../store/client.js'
 import { inSeconds, readFlags, table } from './operation.js'
 import { restore } from './restore.js'

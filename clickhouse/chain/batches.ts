@@ -4,7 +4,11 @@ import { z } from 'zod'
 import { defineOptionalRow, defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
 import { DELAYS, delayColumns } from '../store/delays.js'
 import { insertRows } from '../store/insert.js'
-import { FAMILIES, type Family } from './families.js'
+
+/** Facts that are read together. The catalogue is what the others need to be understood. */
+export const FAMILIES = ['catalogue', 'logs', 'pegs', 'state'] as const
+
+export type Family = (typeof FAMILIES)[number]
 
 /**
  * A block range, both ends included, of which ingest takes in some families of facts as a whole. Pegs and state of
@@ -50,13 +54,13 @@ const BatchRow = z.object({
   stables: z.array(z.string()),
 })
 
-const newest = (state: string) => `
+const newestWhere = (condition: string) => `
     SELECT toUInt32(sequence_number) AS sequence_number, toUInt32(any(from_block)) AS from_block, toUInt32(any(to_block)) AS to_block,
            any(last_hash) AS last_hash, anyIf(writer, state = 'planned') AS writer, max(state = 'committed')::Bool AS committed,
            any(families) AS families, any(stables) AS stables
     FROM ingest_batches
     WHERE track = {track: String}
-      AND sequence_number = (SELECT max(sequence_number) FROM ingest_batches WHERE track = {track: String} AND ${state})
+      AND sequence_number = (SELECT max(sequence_number) FROM ingest_batches WHERE track = {track: String} AND ${condition})
     GROUP BY sequence_number`
 
 /** The newest batch of a track, which may be planned only; nothing for a track that never began. */
@@ -64,7 +68,7 @@ export const newestBatch = defineOptionalRow({
   name: 'newest_batch',
   params: z.object({ track: z.string() }),
   row: BatchRow,
-  sql: newest('1'),
+  sql: newestWhere('1'),
 })
 
 /** The newest batch of a track whose facts were all in, though a rollback may have removed them. */
@@ -72,7 +76,7 @@ export const newestCommittedBatch = defineOptionalRow({
   name: 'newest_committed_batch',
   params: z.object({ track: z.string() }),
   row: BatchRow,
-  sql: newest("state = 'committed'"),
+  sql: newestWhere("state = 'committed'"),
 })
 
 /** The first block that a track has planned; nothing for a track that never began. */

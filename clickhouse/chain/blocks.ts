@@ -3,6 +3,9 @@ import { z } from 'zod'
 import { defineOptionalRow, defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
 import { dateTime } from '../store/values.js'
 
+/** Where a fact made from a log stands. `block_time` is in unix seconds. */
+export type FactPosition = { block_number: number; log_index: number; block_time: number; tx_hash: string }
+
 /** A block that ingest has read. `block_time` is in unix seconds, numbers fit a double. */
 export type Block = {
   block_number: number

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { defineQuery } from '../store/define-query.js'
-import { FAMILIES } from './families.js'
+import { FAMILIES } from './batches.js'
 
 const CoveredRange = z.object({
   family: z.enum(FAMILIES),
@@ -11,8 +11,8 @@ const CoveredRange = z.object({
 })
 export type CoveredRange = z.infer<typeof CoveredRange>
 
-/** The same as `coverage`, but batches that have nothing of the blocks from `from_block` to `to_block` may be left out. */
-export const coverageWithin = defineQuery({
+/** The same as `coveredRanges`, but batches that have nothing of the blocks from `from_block` to `to_block` may be left out. */
+export const coveredRangesWithin = defineQuery({
   name: 'coverage',
   params: z.object({ from_block: z.int(), to_block: z.int() }),
   row: CoveredRange,
@@ -48,5 +48,5 @@ export const coverageWithin = defineQuery({
  * The ranges of blocks, both ends included, that are in, by family, oldest first; ranges that meet are one. `stables` is
  * empty where the range is in for every stable. Of what a rollback met, only the blocks count that it kept.
  */
-export const coverage = (clickhouse: ClickHouseClient): Promise<CoveredRange[]> =>
-  coverageWithin(clickhouse, { from_block: 0, to_block: Number.MAX_SAFE_INTEGER })
+export const coveredRanges = (clickhouse: ClickHouseClient): Promise<CoveredRange[]> =>
+  coveredRangesWithin(clickhouse, { from_block: 0, to_block: Number.MAX_SAFE_INTEGER })

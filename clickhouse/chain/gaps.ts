@@ -3,7 +3,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
-import { FAMILIES, type Family } from './families.js'
+import { FAMILIES, type Family } from './batches.js'
 
 /** A range of blocks, both ends included, of which a family could not be read, and why. */
 export type IngestGap = { family: Family; from_block: number; to_block: number; reason: string }
@@ -22,7 +22,7 @@ export type DeclaredGap = z.infer<typeof DeclaredGap>
 
 /**
  * The ranges of blocks, both ends included, that were tried and could not be read, oldest first, with the newest reason.
- * What was read since then is still among them: `coverage` knows.
+ * What was read since then is still among them: `coveredRanges` knows.
  */
 export const declaredGaps = defineQuery({
   name: 'declared_gaps',

@@ -5,16 +5,17 @@ import { defineOptionalRow } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 
 /** The removal of all blocks after `kept_block`; the columns are described in the migration. Times in unix seconds. */
-export type IngestRollback = {
-  sequence_number: number
-  kept_block: number
-  kept_hash: string
-  kept_time: number
-  removed_to: number
-  after_sequence: number
-  reason: string
-  writer: string
-}
+const IngestRollback = z.object({
+  sequence_number: z.int(),
+  kept_block: z.int(),
+  kept_hash: z.string(),
+  kept_time: z.int(),
+  removed_to: z.int(),
+  after_sequence: z.int(),
+  reason: z.string(),
+  writer: z.string(),
+})
+export type IngestRollback = z.infer<typeof IngestRollback>
 
 /** Records that a rollback is planned. A second plan of the same number changes nothing, as with batches. */
 export function insertPlannedRollback(clickhouse: ClickHouseClient, rollback: IngestRollback): Promise<void> {
@@ -27,22 +28,10 @@ export function insertDoneRollback(clickhouse: ClickHouseClient, rollback: Inges
   return insertRows(clickhouse, 'ingest_rollbacks', [{ ...rollback, state: 'done' }], randomUUID())
 }
 
-const RollbackRow = z.object({
-  sequence_number: z.int(),
-  kept_block: z.int(),
-  kept_hash: z.string(),
-  kept_time: z.int(),
-  removed_to: z.int(),
-  after_sequence: z.int(),
-  reason: z.string(),
-  writer: z.string(),
-  done: z.boolean(),
-})
-
 /** The newest rollback, which may be planned only; nothing where there never was one. Its time in unix seconds. */
 export const newestRollback = defineOptionalRow({
   name: 'newest_rollback',
-  row: RollbackRow,
+  row: IngestRollback.extend({ done: z.boolean() }),
   sql: `
     SELECT toUInt32(sequence_number) AS sequence_number, toUInt32(any(kept_block)) AS kept_block, any(kept_hash) AS kept_hash,
            toUnixTimestamp(any(kept_time)) AS kept_time, toUInt32(any(removed_to)) AS removed_to,

@@ -3,7 +3,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { defineQuery } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
-import { dateTime } from '../store/values.js'
+import { dateTime, unixSeconds } from '../store/values.js'
 
 /** What a run has found; the columns are described in the migration. Times as `Date`. */
 type VerifyRun = {
@@ -17,14 +17,12 @@ type VerifyRun = {
   }>
 }
 
-const seconds = (time: Date): string => (time.getTime() / 1000).toFixed(3)
-
 /** Records a run that has come to its end. */
 export function insertVerifyRun(
   clickhouse: ClickHouseClient,
   { started_at, ended_at, findings }: VerifyRun,
 ): Promise<void> {
-  const run = { run_id: randomUUID(), started_at: seconds(started_at), ended_at: seconds(ended_at) }
+  const run = { run_id: randomUUID(), started_at: unixSeconds(started_at), ended_at: unixSeconds(ended_at) }
   const rows = findings.map((finding, position) => ({ ...run, position, ...finding }))
   return insertRows(clickhouse, 'verify_runs', rows, run.run_id)
 }

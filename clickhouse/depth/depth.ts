@@ -1,8 +1,55 @@
 import { z } from 'zod'
-import type { QuoteStatus } from '../peg/price.js'
+import { QuoteStatus } from '../peg/price.js'
 import { defineQuery } from '../store/define-query.js'
 import { isRecent, recentFirst } from '../store/recent-first.js'
 import { dateTime, integerText } from '../store/values.js'
+
+/**
+ * What `size_tokens` whole tokens sell for and cost in base units of the reference stable at the end of a block, as
+ * decimal strings; null without a quote.
+ */
+export type DepthSample = {
+  stable: string
+  size_tokens: number
+  block_number: number
+  block_time: number
+  sell_status: QuoteStatus
+  sell_raw: string | null
+  buy_status: QuoteStatus
+  buy_raw: string | null
+}
+
+/**
+ * The quotes of a stable's newest depth sample at or before an instant, smallest size first, each with the prices of
+ * one token at the same block, in millionths of the reference stable; nothing before the first.
+ */
+export const depthAt = recentFirst(
+  defineQuery({
+    name: 'depth_at',
+    params: z.object({ stable: z.string(), as_of: z.date(), recent_only: z.boolean() }),
+    row: z.object({
+      size_tokens: z.int(),
+      block_number: integerText.transform(Number),
+      block_time: dateTime,
+      sell_status: QuoteStatus,
+      sell_raw: integerText.nullable(),
+      buy_status: QuoteStatus,
+      buy_raw: integerText.nullable(),
+      sell_micros: z.int().nullable(),
+      buy_micros: z.int().nullable(),
+    }),
+    sql: `
+    WITH (SELECT (block_time, block_number) FROM depth_samples
+          WHERE stable = {stable: String} AND size_tokens = 1000 AND block_time <= {as_of: DateTime} AND ${isRecent('block_time', 'as_of')}
+          ORDER BY depth_samples.block_time DESC, depth_samples.block_number DESC LIMIT 1) AS newest
+    SELECT size_tokens, block_number, block_time, sell_status, sell_raw, buy_status, buy_raw, sample.1 AS sell_micros, sample.2 AS buy_micros
+    FROM depth_samples
+    CROSS JOIN (SELECT any(tuple(sell_micros, buy_micros)) AS sample FROM peg_samples
+                WHERE stable = {stable: String} AND block_time = newest.1 AND block_number = newest.2) AS peg
+    WHERE stable = {stable: String} AND block_time = newest.1 AND block_number = newest.2
+    ORDER BY size_tokens`,
+  }),
+)
 
 /** One side of the book at a size: what was quoted for all of it, in base units; null without a quote. */
 type Quote = { status: QuoteStatus; raw: string | null; size_tokens: number; one_token_micros: number | null }
@@ -27,53 +74,3 @@ export function depthQuote(side: 'sell' | 'buy', { status, raw, size_tokens, one
   const worse = side === 'sell' ? whole - BigInt(raw) : BigInt(raw) - whole
   return { status, amount: raw, price, slippage_bps: (Number(worse) * 10_000) / Number(whole) }
 }
-
-/**
- * What `size_tokens` whole tokens sell for and cost in base units of the reference stable at the end of a block, as
- * decimal strings; null without a quote.
- */
-export type DepthSample = {
-  stable: string
-  size_tokens: number
-  block_number: number
-  block_time: number
-  sell_status: QuoteStatus
-  sell_raw: string | null
-  buy_status: QuoteStatus
-  buy_raw: string | null
-}
-
-const Status = z.enum(['quoted', 'anchor', 'no_liquidity', 'no_pair', 'not_usd', 'paused', 'failed'])
-const raw = integerText.nullable()
-
-/**
- * The quotes of a stable's newest depth sample at or before an instant, smallest size first, each with the prices of
- * one token at the same block, in millionths of the reference stable; nothing before the first.
- */
-export const depthAt = recentFirst(
-  defineQuery({
-    name: 'depth_at',
-    params: z.object({ stable: z.string(), as_of: z.date(), recent_only: z.boolean() }),
-    row: z.object({
-      size_tokens: z.int(),
-      block_number: integerText.transform(Number),
-      block_time: dateTime,
-      sell_status: Status,
-      sell_raw: raw,
-      buy_status: Status,
-      buy_raw: raw,
-      sell_micros: z.int().nullable(),
-      buy_micros: z.int().nullable(),
-    }),
-    sql: `
-    WITH (SELECT (block_time, block_number) FROM depth_samples
-          WHERE stable = {stable: String} AND size_tokens = 1000 AND block_time <= {as_of: DateTime} AND ${isRecent('block_time', 'as_of')}
-          ORDER BY depth_samples.block_time DESC, depth_samples.block_number DESC LIMIT 1) AS newest
-    SELECT size_tokens, block_number, block_time, sell_status, sell_raw, buy_status, buy_raw, sample.1 AS sell_micros, sample.2 AS buy_micros
-    FROM depth_samples
-    CROSS JOIN (SELECT any(tuple(sell_micros, buy_micros)) AS sample FROM peg_samples
-                WHERE stable = {stable: String} AND block_time = newest.1 AND block_number = newest.2) AS peg
-    WHERE stable = {stable: String} AND block_time = newest.1 AND block_number = newest.2
-    ORDER BY size_tokens`,
-  }),
-)

@@ -39,20 +39,35 @@ export type LoggedEvent = z.infer<typeof LoggedEvent>
 
 export const EVENT_COLUMNS = 'toUInt32(sequence_number) AS sequence, id, type, stables, occurred_at, recorded_at, data'
 
-/** The parameters that `EVENT_FILTER` needs: as events/filter.ts has them. */
+/** Which events a reader or subscriber is interested in; what is not given, filters nothing. Addresses in lower case. */
+export type EventFilter = {
+  types?: string[] | undefined
+  stables?: string[] | undefined
+}
+
+/**
+ * Whether an event passes a filter. Stables match either end of an edge; an event that concerns no stable is about the
+ * service itself, which every subscriber depends on, and passes whatever stables are asked for.
+ */
+export function passes(event: { type: string; stables: readonly string[] }, { types, stables }: EventFilter): boolean {
+  if (types !== undefined && !types.includes(event.type)) return false
+  return stables === undefined || event.stables.length === 0 || event.stables.some((stable) => stables.includes(stable))
+}
+
+/** The parameters that `EVENT_FILTER` needs: those of `EventFilter`. */
 const EventFilterParams = {
   types: z.array(z.string()).optional(),
   stables: z.array(z.string()).optional(),
 }
 
 /** Turns what is not given into what filters nothing. */
-const withFilter = <Params extends { types?: string[] | undefined; stables?: string[] | undefined }>({
-  types = [],
-  stables = [],
-  ...rest
-}: Params) => ({ ...rest, types, stables })
+const withFilter = <Params extends EventFilter>({ types = [], stables = [], ...rest }: Params) => ({
+  ...rest,
+  types,
+  stables,
+})
 
-/** The condition that `passes` in filter.ts describes. */
+/** The condition of `passes`, in SQL. */
 export const EVENT_FILTER = `
   (empty({types: Array(String)}) OR has({types: Array(String)}, type))
   AND (empty({stables: Array(String)}) OR empty(stables) OR hasAny(stables, {stables: Array(String)}))`

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { FAMILIES } from '../chain/families.js'
+import { FAMILIES } from '../chain/batches.js'
 import { defineQuery } from '../store/define-query.js'
 import { FACT_TABLES, type FactTable, factTables, isByStable } from './facts.js'
 import { rereadTable } from './replace.js'

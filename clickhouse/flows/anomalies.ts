@@ -10,31 +10,39 @@ import { dateTime, integerText } from '../store/values.js'
 export const ANOMALY_WINDOW_MS = 900_000
 
 /** An anomaly as stored, its figures computed. */
-type StoredAnomaly = {
-  from_token: string
-  to_token: string
-  window_start: Date
-  observed_flow_usd: number
-  baseline_mean_usd: number
-  baseline_stddev_usd: number
-  z_score: number
-  tx_count: number
-  baseline_windows: number
-  observations: number
-}
+export const FlowAnomaly = z.object({
+  from_token: z.string(),
+  to_token: z.string(),
+  window_start: dateTime,
+  observed_flow_usd: z.number(),
+  baseline_mean_usd: z.number(),
+  baseline_stddev_usd: z.number(),
+  z_score: z.number(),
+  tx_count: z.int(),
+  baseline_windows: z.int(),
+  observations: z.int(),
+})
+export type FlowAnomaly = z.infer<typeof FlowAnomaly>
 
 /** An anomaly as published, in lists and in events. */
-export type PublishedAnomaly = Omit<StoredAnomaly, 'window_start'> & {
+export type PublishedAnomaly = Omit<FlowAnomaly, 'window_start'> & {
   window_start: string
   window_end: string
   detected_at: string
 }
 
-/** An anomaly is found as of the end of its window. */
-export function publishedAnomaly({ window_start, ...anomaly }: StoredAnomaly): PublishedAnomaly {
-  const window_end = isoSeconds(new Date(window_start.getTime() + ANOMALY_WINDOW_MS))
-  return { ...anomaly, window_start: isoSeconds(window_start), window_end, detected_at: window_end }
-}
+/** A window of an edge that lies far from its baseline, with the sums that its score is made of. */
+const FlowScore = z.object({
+  from_token: z.string(),
+  to_token: z.string(),
+  observed_micros: integerText,
+  tx_count: z.int(),
+  bucket_count: z.int(),
+  observation_count: z.int(),
+  baseline_sum: integerText,
+  baseline_square_sum: integerText,
+})
+export type FlowScore = z.infer<typeof FlowScore>
 
 /** What a slot says of one edge and window, which begins at `window_start` in unix seconds. */
 type FlowAnomalyRow = FlowScore & { window_start: number; revision: number; is_deleted: 0 | 1 }
@@ -54,20 +62,6 @@ export type FlowAnomalyKey = z.infer<typeof FlowAnomalyKey>
 
 /** Before every anomaly: where the first page begins. */
 const NEWEST: FlowAnomalyKey = [0xffff_ffff, Number.MAX_VALUE, '', '']
-
-export const FlowAnomaly = z.object({
-  from_token: z.string(),
-  to_token: z.string(),
-  window_start: dateTime,
-  observed_flow_usd: z.number(),
-  baseline_mean_usd: z.number(),
-  baseline_stddev_usd: z.number(),
-  z_score: z.number(),
-  tx_count: z.int(),
-  baseline_windows: z.int(),
-  observations: z.int(),
-})
-export type FlowAnomaly = z.infer<typeof FlowAnomaly>
 
 /**
  * Anomalies of windows that begin at or before `as_of` and were over by `horizon`, the newest window first and in it the
@@ -104,19 +98,6 @@ export const flowAnomalies = recentFirst(
   }),
   (rows, { limit }) => rows.length === limit,
 )
-
-/** A window of an edge that lies far from its baseline, with the sums that its score is made of. */
-const FlowScore = z.object({
-  from_token: z.string(),
-  to_token: z.string(),
-  observed_micros: integerText,
-  tx_count: z.int(),
-  bucket_count: z.int(),
-  observation_count: z.int(),
-  baseline_sum: integerText,
-  baseline_square_sum: integerText,
-})
-export type FlowScore = z.infer<typeof FlowScore>
 
 /**
  * The edges whose flow in the 15 minutes from `window_start`, a multiple of 15 minutes, lies at least `min_abs_z`
@@ -189,3 +170,9 @@ export const outdatedAnomalies = defineQuery({
     WHERE window_start = {window_start: DateTime} AND revision < {revision: UInt32} AND is_deleted = 0
     ORDER BY from_token, to_token`,
 })
+
+/** An anomaly is found as of the end of its window. */
+export function publishedAnomaly({ window_start, ...anomaly }: FlowAnomaly): PublishedAnomaly {
+  const window_end = isoSeconds(new Date(window_start.getTime() + ANOMALY_WINDOW_MS))
+  return { ...anomaly, window_start: isoSeconds(window_start), window_end, detected_at: window_end }
+}

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { FactPosition } from '../chain/position.js'
+import type { FactPosition } from '../chain/blocks.js'
 import { defineQuery } from '../store/define-query.js'
 
 /** A book that was opened. */
@@ -39,7 +39,7 @@ export type DexOrderEnd = FactPosition & {
 }
 
 /** An order as placed on the DEX. `quote` is the quote token of `base` at that moment. Integers are decimal strings. */
-export type DexOrder = {
+export type DexOrder = FactPosition & {
   order_id: string
   maker: string
   base: string
@@ -49,10 +49,6 @@ export type DexOrder = {
   amount_raw: string
   is_flip: boolean
   flip_tick: number
-  block_number: number
-  log_index: number
-  block_time: number
-  tx_hash: string
 }
 
 /**

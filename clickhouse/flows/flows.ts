@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { FactPosition } from '../chain/blocks.js'
 import { defineQuery } from '../store/define-query.js'
 import { dateTime, integerText } from '../store/values.js'
 
@@ -6,7 +7,7 @@ import { dateTime, integerText } from '../store/values.js'
  * A movement of value from one stable to another, or with `bridge` between this chain and `remote_chain`, where the token
  * is '' on the other chain's side. Amounts are base units as decimal strings.
  */
-export type Flow = {
+export type Flow = FactPosition & {
   kind: 'swap' | 'transfer' | 'bridge'
   from_token: string
   to_token: string
@@ -16,10 +17,6 @@ export type Flow = {
   usd_micros: string | null
   path: string[]
   remote_chain: string | null
-  block_number: number
-  log_index: number
-  block_time: number
-  tx_hash: string
 }
 
 /**
@@ -46,6 +43,18 @@ const FLOW_PARTS = `
       GROUP BY from_token, to_token, window_start
   )`
 
+/** Value that moved from one stable to another within a window. `volume_micros` is 1e-6 USD. */
+const FlowEdge = z.object({
+  from: z.string(),
+  to: z.string(),
+  from_address: z.string(),
+  to_address: z.string(),
+  volume_micros: integerText,
+  tx_count: z.int(),
+  unpriced_count: z.int(),
+})
+export type FlowEdge = z.infer<typeof FlowEdge>
+
 /**
  * What flowed between each two stables in [from, to), as sums of 1e-6 USD; in no order. `tx_count` is of distinct
  * transactions; `unpriced_count` flows have no USD value and are missing from the volume. A token that is no known
@@ -54,15 +63,7 @@ const FLOW_PARTS = `
 export const flowEdges = defineQuery({
   name: 'flow_edges',
   params: z.object({ from: z.date(), to: z.date() }),
-  row: z.object({
-    from: z.string(),
-    to: z.string(),
-    from_address: z.string(),
-    to_address: z.string(),
-    volume_micros: integerText,
-    tx_count: z.int(),
-    unpriced_count: z.int(),
-  }),
+  row: FlowEdge,
   sql: `
     WITH symbols AS (SELECT stable, symbol FROM stablecoins), ${FLOW_PARTS}
     SELECT if(source.symbol = '', from_token, source.symbol) AS from, if(target.symbol = '', to_token, target.symbol) AS to,
@@ -101,17 +102,6 @@ export const flowHours = defineQuery({
     )
     ORDER BY hour_start`,
 })
-
-/** Value that moved from one stable to another within a window. `volume_micros` is 1e-6 USD as a decimal string. */
-export type FlowEdge = {
-  from: string
-  to: string
-  from_address: string
-  to_address: string
-  volume_micros: string
-  tx_count: number
-  unpriced_count: number
-}
 
 /** 1e-6 USD as USD with six decimals. */
 export function usd(micros: bigint): string {

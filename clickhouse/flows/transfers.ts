@@ -1,4 +1,4 @@
-import type { FactPosition } from '../chain/position.js'
+import type { FactPosition } from '../chain/blocks.js'
 
 /** A transfer to a virtual address, which the chain passes on: two Transfer logs, one movement. The log is the second. */
 export type VirtualForward = FactPosition & {

@@ -1,3 +1,5 @@
+import { z } from 'zod'
+import { defineQuery } from '../store/define-query.js'
 import { lateJobs, type SlotJob } from './periods.js'
 
 /** From where on a part of the service is no longer as it should be. */
@@ -21,6 +23,24 @@ export type HealthReadings = {
   jobs: readonly { job: string; lag_seconds: number | null; lag_blocks: number | null; is_gaining: boolean }[]
   datasets: readonly { dataset: string; missing_blocks: number }[]
 }
+
+/** How a part of the service is. `lag_blocks` and `lag_seconds` are null where they are not measured. */
+export type ComponentHealth = {
+  component: string
+  status: 'ok' | 'behind' | 'stalled' | 'overdue' | 'gaps' | 'disabled'
+  lag_blocks: number | null
+  lag_seconds: number | null
+}
+
+/** The newest event of each part of the service that was ever told of, and the state it told of. */
+export const newestHealth = defineQuery({
+  name: 'newest_health',
+  row: z.object({ component: z.string(), id: z.string(), status: z.string() }),
+  sql: `
+    SELECT subject AS component, argMax(id, sequence_number) AS id, JSONExtractString(argMax(data, sequence_number), 'status') AS status
+    FROM events WHERE type = 'system.health_drift'
+    GROUP BY subject`,
+})
 
 /**
  * The state of every part of the service, after those that it was in `before`. What is behind and gains is said to be well
@@ -54,12 +74,4 @@ export function componentStates(
     states.push({ component: `dataset:${dataset}`, status, lag_blocks: missing_blocks, lag_seconds: null })
   }
   return states
-}
-
-/** How a part of the service is. `lag_blocks` and `lag_seconds` are null where they are not measured. */
-export type ComponentHealth = {
-  component: string
-  status: 'ok' | 'behind' | 'stalled' | 'overdue' | 'gaps' | 'disabled'
-  lag_blocks: number | null
-  lag_seconds: number | null
 }

@@ -1,3 +1,5 @@
+import { z } from 'zod'
+
 /** The stable that prices are quoted in and payments are made in: the chain's own pathUSD. */
 export const REFERENCE_STABLE = '0x20c0000000000000000000000000000000000000'
 
@@ -6,7 +8,8 @@ export const REFERENCE_STABLE = '0x20c0000000000000000000000000000000000000'
  * and `anchor` has no sell price: nobody buys (`no_liquidity`), no order book (`no_pair`), another currency
  * (`not_usd`), its transfers are stopped (`paused`), or an answer of the DEX that is none of these (`failed`).
  */
-export type QuoteStatus = 'quoted' | 'anchor' | 'no_liquidity' | 'no_pair' | 'not_usd' | 'paused' | 'failed'
+export const QuoteStatus = z.enum(['quoted', 'anchor', 'no_liquidity', 'no_pair', 'not_usd', 'paused', 'failed'])
+export type QuoteStatus = z.infer<typeof QuoteStatus>
 
 /** One token, in base units of a TIP-20 token (6 decimals); the size that a peg sample quotes. */
 export const ONE_TOKEN = 1_000_000n

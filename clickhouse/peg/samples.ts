@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineOptionalRow, defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
 import { isRecent, recentFirst } from '../store/recent-first.js'
 import { dateTime, integerText } from '../store/values.js'
-import type { QuoteStatus } from './price.js'
+import { QuoteStatus } from './price.js'
 
 /** What one token sells and buys for at the end of a block, in 1e-6 of the reference stable; null without a quote. */
 export type PegSample = {
@@ -17,13 +17,7 @@ export type PegSample = {
 
 /** A sample as the tuple that SAMPLE selects. */
 export const SampleTuple = z
-  .tuple([
-    integerText.transform(Number),
-    dateTime,
-    z.enum(['quoted', 'anchor', 'no_liquidity', 'no_pair', 'not_usd', 'paused', 'failed']),
-    z.int().nullable(),
-    z.int().nullable(),
-  ])
+  .tuple([integerText.transform(Number), dateTime, QuoteStatus, z.int().nullable(), z.int().nullable()])
   .transform(([block_number, block_time, status, sell_micros, buy_micros]) => ({
     block_number,
     block_time,
@@ -34,15 +28,14 @@ export const SampleTuple = z
 
 export const SAMPLE = '(block_number, block_time, status, sell_micros, buy_micros)'
 
-const params = z.object({ stable: z.string(), as_of: z.date(), recent_only: z.boolean() })
-const row = onlyColumn('sample', SampleTuple)
+const NewestSampleParams = z.object({ stable: z.string(), as_of: z.date(), recent_only: z.boolean() })
 
 /** A stable's nearest sample at or before `as_of`, with or without a price. Nothing before its first one. */
 export const newestSample = recentFirst(
   defineOptionalRow({
     name: 'newest_sample',
-    params,
-    row,
+    params: NewestSampleParams,
+    row: onlyColumn('sample', SampleTuple),
     sql: `
     SELECT ${SAMPLE} AS sample
     FROM peg_samples
@@ -55,8 +48,8 @@ export const newestSample = recentFirst(
 export const newestPricedSample = recentFirst(
   defineOptionalRow({
     name: 'newest_priced_sample',
-    params,
-    row,
+    params: NewestSampleParams,
+    row: onlyColumn('sample', SampleTuple),
     sql: `
     SELECT ${SAMPLE} AS sample
     FROM peg_samples

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ConfigError, parseEnv } from '../../process/environment.js'
-import { exitCodeOf } from '../../process/exit-code.js'
+import { exitCodeOf } from '../../process/errors.js'
 import { clickhouseEnv, connect } from '../store/client.js'
 import { DERIVED_TABLES, type DerivedTableName } from './derived-tables.js'
 import { rebuild } from './rebuild.js'

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { STANDS } from '../jobs/standing-snapshot.js'
-import type { QuoteStatus } from '../peg/price.js'
+import { STANDS } from '../jobs/slots.js'
+import { QuoteStatus } from '../peg/price.js'
 import { defineOptionalRow } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { isRecent, recentFirst } from '../store/recent-first.js'
@@ -19,15 +19,6 @@ export const RESERVE_TYPES = [
 ] as const
 
 type ReserveType = (typeof RESERVE_TYPES)[number]
-
-/**
- * What a supply is worth in USD at a price, to the millionth, halves up. `supply_raw` in base units (6 decimals), the
- * price in millionths of the reference stable. Null when either was not measured: that is not 0.
- */
-export function backingUsd(supply_raw: bigint | null, price_micros: number | null): number | null {
-  if (supply_raw === null || price_micros === null) return null
-  return Number((supply_raw * BigInt(price_micros) + 500_000n) / 1_000_000n) / 1e6
-}
 
 /** What stands behind a stable at a slot, as the migration describes it. Times in unix seconds. */
 export type ReserveSnapshot = {
@@ -64,7 +55,7 @@ export const reservesAt = recentFirst(
       reserve_type: z.enum(RESERVE_TYPES),
       supply_raw: integerText.nullable(),
       price_micros: z.int().nullable(),
-      sample_status: z.enum(['quoted', 'anchor', 'no_liquidity', 'no_pair', 'not_usd', 'paused', 'failed']).nullable(),
+      sample_status: QuoteStatus.nullable(),
       label: z.string().nullable(),
       issuer: z.string().nullable(),
       backing_model: z.string().nullable(),
@@ -79,3 +70,12 @@ export const reservesAt = recentFirst(
     ORDER BY slot_at DESC, revision DESC LIMIT 1`,
   }),
 )
+
+/**
+ * What a supply is worth in USD at a price, to the millionth, halves up. `supply_raw` in base units (6 decimals), the
+ * price in millionths of the reference stable. Null when either was not measured: that is not 0.
+ */
+export function backingUsd(supply_raw: bigint | null, price_micros: number | null): number | null {
+  if (supply_raw === null || price_micros === null) return null
+  return Number((supply_raw * BigInt(price_micros) + 500_000n) / 1_000_000n) / 1e6
+}

@@ -1,9 +1,12 @@
 import { z } from 'zod'
-import type { FactPosition } from '../chain/position.js'
+import type { FactPosition } from '../chain/blocks.js'
 import type { Coverage } from '../peg/coverage.js'
 import { defineOptionalRow, defineQuery, defineRow } from '../store/define-query.js'
 import { isRecent, recentFirst } from '../store/recent-first.js'
 import { blockNumber, blockTimestamp, integerText, txHash } from '../store/values.js'
+
+const count = z.int().nonnegative()
+const tokens = z.number().nonnegative()
 
 /** Somebody gives an amount to the holders of a stable who opted in. Amounts are base units as decimal strings. */
 export type RewardDistribution = FactPosition & { stable: string; funder: string; amount_raw: string }
@@ -13,37 +16,6 @@ export type RewardRecipient = FactPosition & { stable: string; holder: string; r
 
 /** A stable pays out rewards that have come together. */
 export type RewardClaim = FactPosition & { stable: string; account: string; amount_raw: string }
-
-/** Chains on which rewards can no longer be given, and since when. Tempo's fork T7 made `distributeReward` do nothing. */
-const ENDED = new Map([[4217, new Date('2026-07-09T00:00:00Z')]])
-
-/** When a chain ended rewards, where that is at or before `at`; else null. */
-export function rewardsEndedAt(chainId: number | null, at: Date): Date | null {
-  const ended = chainId === null ? undefined : ENDED.get(chainId)
-  return ended && ended <= at ? ended : null
-}
-
-/**
- * The yearly yield in per cent of a token that is opted in, if what was given in the last seven days were given all year:
- * null where nothing is known to be opted in.
- */
-export function effectiveApyPct(distributed7dTokens: number, optedInTokens: number | null): number | null {
-  if (optedInTokens === null || optedInTokens === 0) return null
-  return (distributed7dTokens / optedInTokens) * (365 / 7) * 100
-}
-
-/** What an answer about rewards covers: the live reads may be missing, and a chain may have ended rewards. */
-export function rewardsCoverage({ isRead, endedAt }: { isRead: boolean; endedAt: Date | null }): Coverage {
-  if (endedAt) {
-    const day = endedAt.toISOString().slice(0, 10)
-    return { status: 'partial', message: `The chain ended rewards on ${day}: this is what there was until then.` }
-  }
-  if (isRead)
-    return { status: 'complete', message: 'From events, and for the opted-in supply from reads of the chain.' }
-  return { status: 'partial', message: 'The opted-in supply was not read: what rests on it is null.' }
-}
-
-const tokens = z.number().nonnegative()
 
 /**
  * What was given to the holders of a stable up to `at`, in tokens: one row, of zeros where nothing was. A window of
@@ -67,8 +39,6 @@ export const rewardDistributionSums = defineRow({
     FROM reward_distributions
     WHERE stable = {stable: String} AND block_time <= {at: DateTime}`,
 })
-
-const count = z.int().nonnegative()
 
 export const RewardOptIns = z.object({
   recipient_count: count.meta({ description: 'Holders whose last choice is somebody, not nobody' }),
@@ -160,3 +130,32 @@ export const topRewardFunders = defineQuery({
     GROUP BY funder
     ORDER BY sum(toUInt256(amount_raw)) DESC, funder LIMIT 10`,
 })
+
+/** Chains on which rewards can no longer be given, and since when. Tempo's fork T7 made `distributeReward` do nothing. */
+const ENDED = new Map([[4217, new Date('2026-07-09T00:00:00Z')]])
+
+/** When a chain ended rewards, where that is at or before `at`; else null. */
+export function rewardsEndedAt(chainId: number | null, at: Date): Date | null {
+  const ended = chainId === null ? undefined : ENDED.get(chainId)
+  return ended && ended <= at ? ended : null
+}
+
+/**
+ * The yearly yield in per cent of a token that is opted in, if what was given in the last seven days were given all year:
+ * null where nothing is known to be opted in.
+ */
+export function effectiveApyPct(distributed7dTokens: number, optedInTokens: number | null): number | null {
+  if (optedInTokens === null || optedInTokens === 0) return null
+  return (distributed7dTokens / optedInTokens) * (365 / 7) * 100
+}
+
+/** What an answer about rewards covers: the live reads may be missing, and a chain may have ended rewards. */
+export function rewardsCoverage({ isRead, endedAt }: { isRead: boolean; endedAt: Date | null }): Coverage {
+  if (endedAt) {
+    const day = endedAt.toISOString().slice(0, 10)
+    return { status: 'partial', message: `The chain ended rewards on ${day}: this is what there was until then.` }
+  }
+  if (isRead)
+    return { status: 'complete', message: 'From events, and for the opted-in supply from reads of the chain.' }
+  return { status: 'partial', message: 'The opted-in supply was not read: what rests on it is null.' }
+}

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { PegSumsRow } from '../peg/windows.js'
+import { PolicyType } from '../stablecoins/states.js'
 import { defineQuery } from '../store/define-query.js'
 import { integerText } from '../store/values.js'
 
@@ -17,7 +18,7 @@ const RiskInputsRow = z.object({
   cap_raw: amount,
   paused: z.boolean().nullable(),
   policy_id: integerText.nullable(),
-  policy_type: z.enum(['reject_all', 'allow_all', 'whitelist', 'blacklist', 'compound']).nullable(),
+  policy_type: PolicyType.nullable(),
   state_block_number: integerText.nullable(),
   policy_events_7d: count,
 })

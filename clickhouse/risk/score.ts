@@ -1,3 +1,4 @@
+import type { PolicyType } from '../stablecoins/states.js'
 import { UNCAPPED } from '../supply/supply.js'
 
 /** The formula below by name. A change of it is a new name; scores of an older one stay as they were. */
@@ -5,8 +6,6 @@ export const RISK_METHODOLOGY = 'v1'
 
 /** A component that cannot be measured: neither safe nor broken. */
 const UNMEASURED = 20
-
-export type PolicyType = 'reject_all' | 'allow_all' | 'whitelist' | 'blacklist' | 'compound'
 
 /** What a score is made of. Null is what was never measured: a price in the last 24 hours, or the state of the stable. */
 export type RiskInputs = {

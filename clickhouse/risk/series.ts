@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { STANDS } from '../jobs/standing-snapshot.js'
+import { STANDS } from '../jobs/slots.js'
 import { BUCKET_COLUMNS, SeriesParams } from '../peg/series.js'
 import { defineOptionalRow } from '../store/define-query.js'
 import { defineExport } from '../store/export.js'

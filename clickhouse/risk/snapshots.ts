@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { STANDS } from '../jobs/standing-snapshot.js'
+import { STANDS } from '../jobs/slots.js'
+import { PolicyType } from '../stablecoins/states.js'
 import { defineOptionalRow } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { isRecent, recentFirst } from '../store/recent-first.js'
@@ -66,7 +67,7 @@ const RiskSnapshotRow = z
     cap_raw: integerText.nullable(),
     paused: z.boolean().nullable(),
     policy_id: integerText.nullable(),
-    policy_type: z.enum(['allow_all', 'reject_all', 'whitelist', 'blacklist', 'compound']).nullable(),
+    policy_type: PolicyType.nullable(),
     state_block_number: count.nullable(),
     policy_events_7d: z.int(),
   })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { FactPosition } from '../chain/position.js'
+import type { FactPosition } from '../chain/blocks.js'
 import type { Coverage } from '../peg/coverage.js'
 import { defineQuery } from '../store/define-query.js'
 import { txHash } from '../store/values.js'
@@ -12,30 +12,6 @@ export const TRACKED_ROLES = [
   { name: 'UNPAUSE_ROLE', powers: 'resume transfers' },
   { name: 'BURN_BLOCKED_ROLE', powers: 'mark addresses burn-blocked' },
 ]
-
-const rank = new Map(TRACKED_ROLES.map(({ name }, i) => [name, i]))
-
-/** Holders by role, in the order of the tracked ones and then by id; within a role in the order given. */
-export function inRoleOrder<Holder extends { role: string }>(holders: readonly Holder[]): Holder[] {
-  const rankOf = ({ role }: Holder): number => rank.get(role) ?? rank.size
-  return [...holders].sort((a, b) => rankOf(a) - rankOf(b))
-}
-
-/** How much is known of who holds the roles of a stable that came to be like this. */
-export function rolesCoverage({ is_genesis, is_covered }: { is_genesis: boolean; is_covered: boolean }): Coverage {
-  if (is_genesis)
-    return {
-      status: 'partial',
-      message:
-        'There from the first block: its first roles were given without a log, and the chain cannot list who holds one. ' +
-        'Accounts that are seen to administer stables were asked.',
-    }
-  if (is_covered) return { status: 'complete', message: 'From the logs of all blocks since the stable was made.' }
-  return {
-    status: 'partial',
-    message: 'Some blocks since the stable was made are not in: changes in these are missing.',
-  }
-}
 
 /**
  * A change of who holds a role of a stable, or of which role gives it out. `role` is the chain's 32-byte id; `role_name`
@@ -112,3 +88,27 @@ export const roleHolders = defineQuery({
     )
     ORDER BY id, holder`,
 })
+
+const rank = new Map(TRACKED_ROLES.map(({ name }, i) => [name, i]))
+
+/** Holders by role, in the order of the tracked ones and then by id; within a role in the order given. */
+export function inRoleOrder<Holder extends { role: string }>(holders: readonly Holder[]): Holder[] {
+  const rankOf = ({ role }: Holder): number => rank.get(role) ?? rank.size
+  return [...holders].sort((a, b) => rankOf(a) - rankOf(b))
+}
+
+/** How much is known of who holds the roles of a stable that came to be like this. */
+export function rolesCoverage({ is_genesis, is_covered }: { is_genesis: boolean; is_covered: boolean }): Coverage {
+  if (is_genesis)
+    return {
+      status: 'partial',
+      message:
+        'There from the first block: its first roles were given without a log, and the chain cannot list who holds one. ' +
+        'Accounts that are seen to administer stables were asked.',
+    }
+  if (is_covered) return { status: 'complete', message: 'From the logs of all blocks since the stable was made.' }
+  return {
+    status: 'partial',
+    message: 'Some blocks since the stable was made are not in: changes in these are missing.',
+  }
+}

@@ -1,4 +1,4 @@
-import type { FactPosition } from '../chain/position.js'
+import type { FactPosition } from '../chain/blocks.js'
 
 /** A stable is to be quoted in another token; it is from the QuoteTokenUpdate on. */
 export type QuoteTokenProposal = FactPosition & { stable: string; quote_token: string; updater: string }

@@ -1,35 +1,12 @@
 import { z } from 'zod'
+import type { FactPosition } from '../chain/blocks.js'
 import { defineOptionalRow, defineQuery, onlyColumn } from '../store/define-query.js'
 import { dateTime } from '../store/values.js'
 
-/** A stablecoin as it was created. Genesis tokens have block 0 and an empty transaction hash. */
-export type Stablecoin = {
-  stable: string
-  symbol: string
-  name: string
-  currency: string
-  quote_token: string
-  admin: string
-  tier: 'listed' | 'unlisted'
-  block_number: number
-  log_index: number
-  block_time: number
-  tx_hash: string
-}
-
-/** A stable is quoted in another token from this log on. */
-export type QuoteTokenUpdate = {
-  stable: string
-  quote_token: string
-  block_number: number
-  log_index: number
-  block_time: number
-  tx_hash: string
-}
-
 const count = z.int().nonnegative()
 
-const StablecoinRow = z.object({
+/** A stablecoin as it was created. Genesis tokens have block 0 and an empty transaction hash. */
+const Stablecoin = z.object({
   stable: z.string(),
   symbol: z.string(),
   name: z.string(),
@@ -42,6 +19,10 @@ const StablecoinRow = z.object({
   block_time: count,
   tx_hash: z.string(),
 })
+export type Stablecoin = z.infer<typeof Stablecoin>
+
+/** A stable is quoted in another token from this log on. */
+export type QuoteTokenUpdate = FactPosition & { stable: string; quote_token: string }
 
 /**
  * Every stablecoin created before a block, in order of creation, with the quote token it had then. `block_time` in unix
@@ -50,7 +31,7 @@ const StablecoinRow = z.object({
 export const allStablecoins = defineQuery({
   name: 'all_stablecoins',
   params: z.object({ before_block: count }),
-  row: StablecoinRow,
+  row: Stablecoin,
   sql: `
     SELECT stable, symbol, name, currency, if(updates.quote_token = '', stablecoins.quote_token, updates.quote_token) AS quote_token,
            admin, tier, toUInt32(block_number) AS block_number, log_index, toUnixTimestamp(block_time) AS block_time, tx_hash
@@ -65,7 +46,7 @@ export const allStablecoins = defineQuery({
 })
 
 /** How a stable came to be, and whether every block since then is in; nothing for an unknown address. */
-export const creation = defineOptionalRow({
+export const stablecoinCreation = defineOptionalRow({
   name: 'creation',
   params: z.object({ stable: z.string() }),
   row: z.object({ is_genesis: z.boolean(), is_covered: z.boolean() }),

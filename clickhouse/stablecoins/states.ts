@@ -2,7 +2,15 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { defineQuery } from '../store/define-query.js'
 import { isRecent, recentFirst } from '../store/recent-first.js'
-import { integerText, policyType, stableAddress, stableSymbol } from '../store/values.js'
+import { integerText, stableAddress, stableSymbol } from '../store/values.js'
+import { UNCAPPED } from '../supply/supply.js'
+
+/** The kinds of transfer policies. */
+export const PolicyType = z.enum(['allow_all', 'reject_all', 'whitelist', 'blacklist', 'compound']).meta({
+  description:
+    'Who may send and receive: everybody, nobody, those listed, all but those listed, or by several policies',
+})
+export type PolicyType = z.infer<typeof PolicyType>
 
 /**
  * A stable's state at the end of a block. `policy_admin` is null for the two built-in policies; what holders opted in to
@@ -14,7 +22,7 @@ export type StateRead = {
   cap_raw: string
   paused: boolean
   policy_id: string
-  policy_type: 'reject_all' | 'allow_all' | 'whitelist' | 'blacklist' | 'compound'
+  policy_type: PolicyType
   policy_admin: string | null
   opted_in_raw: string | null
   reward_per_token_raw: string | null
@@ -37,7 +45,7 @@ export const StablecoinState = z.object({
     .meta({ description: 'null when the state was never read' }),
   policy: z
     .object({
-      type: policyType,
+      type: PolicyType,
       policy_id: integerText.meta({ description: 'Number of the policy on the chain: 0 lets nobody, 1 everybody' }),
       policy_admin: z.string().nullable().meta({ description: 'null for the two built-in policies' }),
       paused: z.boolean().meta({ description: 'Whether all transfers are stopped' }),
@@ -51,7 +59,7 @@ export type StablecoinState = z.infer<typeof StablecoinState>
 const policyShape = StablecoinState.shape.policy.unwrap().shape
 
 // A tuple cannot be null in SQL: a stable whose state was never read has empty ones.
-const row = StablecoinState.extend({
+const StateRow = StablecoinState.extend({
   supply: z.object({ current: z.string(), cap: z.string().nullable() }),
   policy: z.object({ ...policyShape, policy_id: z.string(), type: policyShape.type.or(z.literal('')) }),
 }).transform(
@@ -65,14 +73,14 @@ const row = StablecoinState.extend({
 /** The state reads up to the instant. */
 const UNTIL = 'block_time <= {at: DateTime}'
 
-const sql = (which: string, reads: string) => `
+const statesSql = (which: string, reads: string) => `
     SELECT stablecoins.stable AS address, symbol, name, currency, tier, supply, policy
     FROM stablecoins
     LEFT JOIN
     (
         SELECT stable,
                argMax(
-                 CAST((toString(supply_raw), if(cap_raw = toUInt256('340282366920938463463374607431768211455'), NULL, toString(cap_raw))),
+                 CAST((toString(supply_raw), if(cap_raw = toUInt256('${UNCAPPED}'), NULL, toString(cap_raw))),
                       'Tuple(current String, cap Nullable(String))'),
                  (block_time, block_number)) AS supply,
                argMax(
@@ -94,8 +102,8 @@ const sql = (which: string, reads: string) => `
 const recentStablecoinStates = defineQuery({
   name: 'recent_stablecoin_states',
   params: z.object({ at: z.date() }),
-  row,
-  sql: sql(
+  row: StateRow,
+  sql: statesSql(
     '1',
     `block_time > (SELECT block_time FROM blocks WHERE ${UNTIL} ORDER BY block_number DESC LIMIT 1) - 900 AND ${UNTIL}`,
   ),
@@ -106,8 +114,8 @@ const stablecoinStatesOf = recentFirst(
   defineQuery({
     name: 'stablecoin_states_of',
     params: z.object({ at: z.date(), stables: z.array(z.string()), recent_only: z.boolean() }),
-    row,
-    sql: sql(
+    row: StateRow,
+    sql: statesSql(
       'stable IN {stables: Array(String)}',
       `stable IN {stables: Array(String)} AND ${UNTIL} AND ${isRecent('block_time', 'at')}`,
     ),

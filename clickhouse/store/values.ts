@@ -19,10 +19,6 @@ export const blockNumber = z.int().meta({ description: 'Height of the block' })
 export const logIndex = z.int().meta({ description: 'Place of the log in its block' })
 export const blockTimestamp = z.iso.datetime().meta({ description: 'Time of the block' })
 export const txHash = z.string().meta({ description: 'Hash of the transaction' })
-export const policyType = z.enum(['allow_all', 'reject_all', 'whitelist', 'blacklist', 'compound']).meta({
-  description:
-    'Who may send and receive: everybody, nobody, those listed, all but those listed, or by several policies',
-})
 
 /** A 64-bit or wider integer, which travels as a decimal string. */
 export const integerText = z.string().regex(/^-?\d+$/)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { FactPosition } from '../chain/blocks.js'
 import { BUCKET_COLUMNS, SeriesParams } from '../peg/series.js'
 import { defineQuery } from '../store/define-query.js'
 import { defineExport } from '../store/export.js'
@@ -8,15 +9,11 @@ import { blockNumber, blockTimestamp, integerText, logIndex, txHash } from '../s
 export const UNCAPPED = 2n ** 128n - 1n
 
 /** An event that changes a stable's supply, or its cap. `amount_raw` is in base units, as a decimal string. */
-export type SupplyEvent = {
+export type SupplyEvent = FactPosition & {
   kind: 'mint' | 'burn' | 'burn_blocked' | 'cap'
   stable: string
   account: string
   amount_raw: string
-  block_number: number
-  log_index: number
-  block_time: number
-  tx_hash: string
 }
 
 export const SupplyEventRow = z.object({
@@ -44,13 +41,11 @@ export const recentSupplyEvents = defineQuery({
     ORDER BY block_time DESC, supply_events.block_number DESC, log_index DESC LIMIT 10`,
 })
 
-const measured = integerText.nullable()
-
 /** Every stable that exists at `at`, with its newest supply by then and the block of it; null where none was read. */
 export const suppliesAt = defineQuery({
   name: 'supplies_at',
   params: z.object({ at: z.date() }),
-  row: z.object({ stable: z.string(), supply_raw: measured, state_block_number: measured }),
+  row: z.object({ stable: z.string(), supply_raw: integerText.nullable(), state_block_number: integerText.nullable() }),
   sql: `
     SELECT stable, toString(newest.supply_raw) AS supply_raw, toString(newest.block_number) AS state_block_number
     FROM (SELECT stable FROM stablecoins WHERE block_time <= {at: DateTime}) AS known
@@ -64,7 +59,7 @@ export const suppliesAt = defineQuery({
     SETTINGS join_use_nulls = 1`,
 })
 
-const NO_CAP = "toUInt256('340282366920938463463374607431768211455')"
+const NO_CAP = `toUInt256('${UNCAPPED}')`
 
 /**
  * A stable's supply by bucket, oldest first, one row a bucket: supply and cap at its end, and what was minted and burned

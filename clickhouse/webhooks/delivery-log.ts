@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { EVENT_TYPES } from '../events/types.js'
 import { defineQuery, onlyColumn } from '../store/define-query.js'
-import { dateTime } from '../store/values.js'
+import { dateTime, safeInteger } from '../store/values.js'
 
 /** How far a delivery has come: still to be tried, or over. */
 export const DELIVERY_STATES = ['pending', 'successful', 'failed', 'canceled'] as const
@@ -19,13 +19,11 @@ export const STATE_OF_ATTEMPTS = `
 /** SQL of a number below which every delivery is over, so that who looks for others needs not look there. */
 export const SETTLED_BEFORE = '(SELECT max(settled_before) FROM webhook_fan_outs)'
 
-const number = z.string().transform(Number)
-
 const Delivery = z.object({
-  delivery_id: number,
+  delivery_id: safeInteger,
   kind: z.enum(['event', 'test', 'replay']),
   event_id: z.string(),
-  event_sequence: number,
+  event_sequence: safeInteger,
   event_type: z.enum(EVENT_TYPES),
   data: z.string().transform((text) => JSON.parse(text) as Record<string, unknown>),
   recorded_at: dateTime,
@@ -55,7 +53,7 @@ export const deliveriesById = defineQuery({
 })
 
 const Attempt = z.object({
-  delivery_id: number,
+  delivery_id: safeInteger,
   attempt: z.int(),
   outcome: z.enum(['success', 'failure', 'canceled']),
   status: z.int(),
@@ -78,8 +76,6 @@ export const attemptsOfDeliveries = defineQuery({
     ORDER BY delivery_id, attempt, started_at`,
 })
 
-const row = onlyColumn('delivery_id', number)
-
 /** The numbers of a subscription's deliveries below `before`, the newest first, at most `limit`. */
 export const deliveryPage = defineQuery({
   name: 'webhook_delivery_page',
@@ -88,7 +84,7 @@ export const deliveryPage = defineQuery({
     before: z.int().default(Number.MAX_SAFE_INTEGER),
     limit: z.int(),
   }),
-  row,
+  row: onlyColumn('delivery_id', safeInteger),
   sql: `
     SELECT delivery_id FROM webhook_deliveries
     WHERE subscription_id = {subscription_id: String} AND delivery_id < {before: UInt64}
@@ -104,7 +100,7 @@ export const deliveryPageOfState = defineQuery({
     before: z.int().default(Number.MAX_SAFE_INTEGER),
     limit: z.int(),
   }),
-  row,
+  row: onlyColumn('delivery_id', safeInteger),
   sql: `
     WITH if({state: String} = 'pending', ${SETTLED_BEFORE}, 0) AS first
     SELECT delivery_id FROM webhook_deliveries

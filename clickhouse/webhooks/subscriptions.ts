@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { passes } from '../events/filter.js'
-import { EVENT_TYPES, type EventType } from '../events/types.js'
+import { passes } from '../events/log.js'
+import { EVENT_TYPES } from '../events/types.js'
 import { defineOptionalRow, defineQuery } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
-import { dateTime } from '../store/values.js'
+import { dateTime, unixSeconds } from '../store/values.js'
 
 /** Why a subscription is disabled: by the admin, because its receiver answered 410, or because it failed for days. */
 export const DISABLED_REASONS = ['admin', 'gone', 'failing'] as const
@@ -14,27 +14,28 @@ export type DisabledReason = (typeof DISABLED_REASONS)[number]
 export const SUBSCRIPTION_STATES = ['enabled', 'disabled', 'deleted'] as const
 
 /** Who is told of which events, as one version has it; the columns are described in the migration. */
-export type Subscription = {
-  id: string
-  version: number
-  label: string
-  url: string
-  event_types: EventType[]
+const Subscription = z.object({
+  id: z.string(),
+  version: z.int(),
+  label: z.string(),
+  url: z.string(),
+  event_types: z.array(z.enum(EVENT_TYPES)),
   /** Lower case; empty: all stables. */
-  stable_filter: string[]
-  state: (typeof SUBSCRIPTION_STATES)[number]
+  stable_filter: z.array(z.string()),
+  state: z.enum(SUBSCRIPTION_STATES),
   /** Empty unless it is disabled. */
-  reason: DisabledReason | ''
+  reason: z.enum([...DISABLED_REASONS, '']),
   /** Sealed, as all secrets here. */
-  secret: string
+  secret: z.string(),
   /** Empty where there is none. */
-  previous_secret: string
-  previous_secret_until: Date | null
+  previous_secret: z.string(),
+  previous_secret_until: dateTime.nullable(),
   /** Events of the log up to this one are not sent to it. */
-  after_sequence: number
-  created_at: Date
-  changed_at: Date
-}
+  after_sequence: z.int(),
+  created_at: dateTime,
+  changed_at: dateTime,
+})
+export type Subscription = z.infer<typeof Subscription>
 
 /** Whether a subscription, in whatever state, is to be told of an event. What is about the service concerns every stable. */
 export function wants(
@@ -80,35 +81,15 @@ export function insertWebhookSubscription(
   const row = {
     ...values,
     ...request,
-    previous_secret_until: previous_secret_until && seconds(previous_secret_until),
-    created_at: seconds(created_at),
-    changed_at: seconds(changed_at),
+    previous_secret_until: previous_secret_until && unixSeconds(previous_secret_until),
+    created_at: unixSeconds(created_at),
+    changed_at: unixSeconds(changed_at),
   }
   return insertRows(clickhouse, 'webhook_subscriptions', [row], `${subscription.id}:${subscription.version}`)
 }
 
-/** Unix seconds to the millisecond, which is how a DateTime64(3) is written. */
-const seconds = (time: Date): string => (time.getTime() / 1000).toFixed(3)
-
-const WebhookSubscription = z.object({
-  id: z.string(),
-  version: z.int(),
-  label: z.string(),
-  url: z.string(),
-  event_types: z.array(z.enum(EVENT_TYPES)),
-  stable_filter: z.array(z.string()),
-  state: z.enum(SUBSCRIPTION_STATES),
-  reason: z.enum([...DISABLED_REASONS, '']),
-  secret: z.string(),
-  previous_secret: z.string(),
-  previous_secret_until: dateTime.nullable(),
-  after_sequence: z.int(),
-  created_at: dateTime,
-  changed_at: dateTime,
-})
-
 /** A version with the request that made it. */
-const RequestedVersion = WebhookSubscription.extend({
+const RequestedVersion = Subscription.extend({
   change: z.string(),
   request_key: z.string(),
   request_body: z.string(),
@@ -124,14 +105,14 @@ const NEWEST = `SELECT ${COLUMNS} FROM webhook_subscriptions`
 export const webhookSubscription = defineOptionalRow({
   name: 'webhook_subscription',
   params: z.object({ id: z.string() }),
-  row: WebhookSubscription,
+  row: Subscription,
   sql: `${NEWEST} WHERE id = {id: String} ORDER BY version DESC LIMIT 1`,
 })
 
 /** All subscriptions but the deleted ones. */
 export const allWebhookSubscriptions = defineQuery({
   name: 'all_webhook_subscriptions',
-  row: WebhookSubscription,
+  row: Subscription,
   sql: `SELECT * FROM (${NEWEST} ORDER BY id, version DESC LIMIT 1 BY id) WHERE state != 'deleted'`,
 })
 
@@ -144,7 +125,7 @@ export const listedWebhookSubscriptions = defineQuery({
   params: z
     .object({ limit: z.int(), after: WebhookPosition.default([Number.MAX_SAFE_INTEGER, '']) })
     .transform(({ limit, after: [after_ms, after_id] }) => ({ limit, after_ms, after_id })),
-  row: WebhookSubscription,
+  row: Subscription,
   sql: `
     SELECT * FROM (${NEWEST} ORDER BY id, version DESC LIMIT 1 BY id)
     WHERE state != 'deleted' AND (toUnixTimestamp64Milli(created_at), id) < ({after_ms: Int64}, {after_id: String})

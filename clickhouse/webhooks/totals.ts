@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
-import { dateTime } from '../store/values.js'
+import { dateTime, safeInteger } from '../store/values.js'
 import { SETTLED_BEFORE } from './delivery-log.js'
 import { SUBSCRIPTION_STATES } from './subscriptions.js'
 
@@ -55,7 +55,7 @@ export const attemptTotals = defineQuery({
   row: z.object({
     outcome: z.enum(['success', 'failure', 'canceled']),
     status_class: z.int(),
-    attempts: z.string().transform(Number),
+    attempts: safeInteger,
   }),
   sql: `
     SELECT outcome, intDiv(status, 100) AS status_class, count() AS attempts

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Logger } from 'pino'
 import { trackStart } from '../../clickhouse/chain/batches.js'
-import { type CoveredRange, coverage } from '../../clickhouse/chain/covered-ranges.js'
+import { type CoveredRange, coveredRanges } from '../../clickhouse/chain/covered-ranges.js'
 import { type IngestGap, insertIngestGaps } from '../../clickhouse/chain/gaps.js'
 import { factTables } from '../../clickhouse/facts/facts.js'
 import { dexOrdersById } from '../../clickhouse/flows/dex.js'
@@ -64,7 +64,7 @@ export async function prepareBackfill(options: BackfillOptions, request: Backfil
   const chain = await readChainIdentity(rpc, config.CHAIN)
   await persistWrite('claim the database', () => claimDatabase(clickhouse, chain))
   const ledger = await openBackfillLedger({ clickhouse, persistWrite, log, signal })
-  const covered = await persistWrite('read the coverage', () => coverage(clickhouse))
+  const covered = await persistWrite('read the coverage', () => coveredRanges(clickhouse))
   const last = await lastBlock(options, rpc, covered)
 
   const stables = await persistWrite('read the stables', () => allStablecoins(clickhouse, { before_block: last + 1 }))

@@ -1,5 +1,5 @@
+import type { Family } from '../../clickhouse/chain/batches.js'
 import type { CoveredRange } from '../../clickhouse/chain/covered-ranges.js'
-import type { Family } from '../../clickhouse/chain/families.js'
 
 import type { Scope } from '../batch/scope.js'
 import type { BlockRange } from '../stages/block-ranges.js'

@@ -1,4 +1,4 @@
-import { FAMILIES, type Family } from '../../clickhouse/chain/families.js'
+import { FAMILIES, type Family } from '../../clickhouse/chain/batches.js'
 
 import type { Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
 

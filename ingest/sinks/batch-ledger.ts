@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import {
+  FAMILIES,
+  type Family,
   insertCommittedBatch,
   insertPlannedBatch,
   newestBatch,
   newestCommittedBatch,
 } from '../../clickhouse/chain/batches.js'
-import { FAMILIES, type Family } from '../../clickhouse/chain/families.js'
 import { type IngestRollback, newestRollback } from '../../clickhouse/chain/rollbacks.js'
 
 import { PlumblineError } from '../../process/errors.js'

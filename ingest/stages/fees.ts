@@ -1,5 +1,5 @@
-import type { FactPosition } from '../../clickhouse/chain/position.js'
-import type { FeeDistribution, FeeElection, FeePaid, FeePoolEvent } from '../../clickhouse/fees/facts.js'
+import type { FactPosition } from '../../clickhouse/chain/blocks.js'
+import type { FeeDistribution, FeeElection, FeePaid, FeePoolEvent } from '../../clickhouse/fees/fees.js'
 import { FEE_MANAGER } from '../chain/addresses.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import { readTransfer } from '../chain/events.js'

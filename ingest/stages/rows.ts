@@ -1,4 +1,4 @@
-import type { FactPosition } from '../../clickhouse/chain/position.js'
+import type { FactPosition } from '../../clickhouse/chain/blocks.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import type { BlockWithLogs } from '../sources/blocks.js'
 

@@ -1,4 +1,4 @@
-import type { FactPosition } from '../../clickhouse/chain/position.js'
+import type { FactPosition } from '../../clickhouse/chain/blocks.js'
 import type { HeldTransfer, VirtualForward } from '../../clickhouse/flows/transfers.js'
 import { isVirtualAddress } from '../chain/addresses.js'
 import type { ChainEvent } from '../chain/event-types.js'

@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { FAMILIES } from '../../clickhouse/chain/families.js'
+import { FAMILIES } from '../../clickhouse/chain/batches.js'
 import type { Facts } from '../../clickhouse/facts/facts.js'
 import { dexOrdersById } from '../../clickhouse/flows/dex.js'
 import { issuerChanges } from '../../clickhouse/reserves/issuers.js'

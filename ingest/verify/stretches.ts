@@ -1,6 +1,6 @@
 import { keccak256, toHex } from 'viem'
+import { FAMILIES, type Family } from '../../clickhouse/chain/batches.js'
 import type { CoveredRange } from '../../clickhouse/chain/covered-ranges.js'
-import { FAMILIES, type Family } from '../../clickhouse/chain/families.js'
 import type { DeclaredGap } from '../../clickhouse/chain/gaps.js'
 
 /** `count` different block numbers from `first` to `last`, all of them where there are no more, oldest first. */

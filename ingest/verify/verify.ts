@@ -1,9 +1,9 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { blockAt } from '../../clickhouse/chain/blocks.js'
-import { coverage } from '../../clickhouse/chain/covered-ranges.js'
+import { coveredRanges } from '../../clickhouse/chain/covered-ranges.js'
 import { declaredGaps } from '../../clickhouse/chain/gaps.js'
 import { mergeFacts } from '../../clickhouse/facts/facts.js'
-import type { Payee } from '../../clickhouse/payments/payee.js'
+import type { Payee } from '../../clickhouse/payments/ledger.js'
 import { allStablecoins } from '../../clickhouse/stablecoins/stablecoins.js'
 import { PlumblineError } from '../../process/errors.js'
 import { FIRST_BLOCK } from '../batch/decode.js'
@@ -96,7 +96,7 @@ function pick({ blocks, seed }: VerifyOptions, stretches: readonly Stretch[]) {
  */
 export async function verify(options: VerifyOptions): Promise<Finding[]> {
   const { clickhouse, session, rpc, track, payee, onProgress } = options
-  const covered = await coverage(clickhouse)
+  const covered = await coveredRanges(clickhouse)
   const last = Math.max(0, ...covered.filter(({ family }) => family === 'logs').map(({ to_block }) => to_block))
   const stretches = stretchesOf(covered, await declaredGaps(clickhouse), last)
   if (!stretches.some(hasBlocks)) throw new NothingInError('no block is in yet: npm run ingest reads them')

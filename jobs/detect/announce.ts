@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { insertEvents, knownEvents, newestSequence } from '../../clickhouse/events/log.js'
 import type { FoundEvent } from '../../clickhouse/events/types.js'
 import { appendNumbered } from '../../clickhouse/store/append-numbered.js'
-import type { Slot } from '../schedule/slot.js'
+import type { Slot } from '../schedule/run-slots.js'
 
 /**
  * Adds those of `events` to the log that are not in it, in the order given. However often the same are found, by

@@ -8,7 +8,7 @@ import {
   outdatedAnomalies,
   publishedAnomaly,
 } from '../../clickhouse/flows/anomalies.js'
-import type { Slot } from '../schedule/slot.js'
+import type { Slot } from '../schedule/run-slots.js'
 import { announce } from './announce.js'
 
 /** From one slot of the detector to the next: the length of a window. */

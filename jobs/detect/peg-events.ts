@@ -3,7 +3,7 @@ import { historyStart } from '../../clickhouse/chain/history.js'
 import { pegBreakEvents, retractedPegBreak } from '../../clickhouse/events/types.js'
 import { lostPegBreaks, outdatedPegEvents, pegExcursions } from '../../clickhouse/peg/break-detection.js'
 import { insertPegEvents, maxPegDeviation, type PegExcursion } from '../../clickhouse/peg/breaks.js'
-import type { Slot } from '../schedule/slot.js'
+import type { Slot } from '../schedule/run-slots.js'
 import { announce } from './announce.js'
 
 /** From one slot of the detector to the next. */

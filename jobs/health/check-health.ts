@@ -1,8 +1,12 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { healthDriftEvent } from '../../clickhouse/events/types.js'
-import { type ComponentHealth, componentStates, type HealthThresholds } from '../../clickhouse/jobs/health.js'
+import {
+  type ComponentHealth,
+  componentStates,
+  type HealthThresholds,
+  newestHealth,
+} from '../../clickhouse/jobs/health.js'
 import type { SlotJob } from '../../clickhouse/jobs/periods.js'
-import { newestHealth } from '../../clickhouse/jobs/runs.js'
 import { slotBounds } from '../../clickhouse/jobs/slots.js'
 import { announce } from '../detect/announce.js'
 import { readHealth } from './read-health.js'

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { ingestProgress } from '../../clickhouse/chain/batches.js'
 import { blockCountAfter, newestBlock } from '../../clickhouse/chain/blocks.js'
-import { coverageWithin } from '../../clickhouse/chain/covered-ranges.js'
+import { coveredRangesWithin } from '../../clickhouse/chain/covered-ranges.js'
 import { declaredGaps, missingBlockCount, missingBlocks } from '../../clickhouse/chain/gaps.js'
 import { chainHead } from '../../clickhouse/chain/heads.js'
 import type { HealthReadings } from '../../clickhouse/jobs/health.js'
@@ -74,7 +74,7 @@ async function datasetGaps(clickhouse: ClickHouseClient): Promise<HealthReadings
   const gaps = await declaredGaps(clickhouse)
   const from_block = Math.min(...gaps.map((gap) => gap.from_block))
   const to_block = Math.max(...gaps.map((gap) => gap.to_block))
-  const covered = gaps.length === 0 ? [] : await coverageWithin(clickhouse, { from_block, to_block })
+  const covered = gaps.length === 0 ? [] : await coveredRangesWithin(clickhouse, { from_block, to_block })
   const families = ['logs', 'pegs', 'state'] as const
   return [
     { dataset: 'blocks', missing_blocks },

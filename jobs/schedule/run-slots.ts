@@ -5,7 +5,19 @@ import type { SlotJob } from '../../clickhouse/jobs/periods.js'
 import { insertJobRun, type JobRun } from '../../clickhouse/jobs/runs.js'
 import { dueSlots, slotBounds } from '../../clickhouse/jobs/slots.js'
 import { accountForBackfills } from './account-for-backfills.js'
-import type { Slot } from './slot.js'
+
+/** One due run of a job. Its work is a function of the facts with block_time <= `at`. */
+export type Slot = {
+  job: string
+  at: Date
+  /**
+   * Grows by one with each rollback of reorganized blocks and with each backfill; a slot that has to be run again has a
+   * higher one.
+   */
+  revision: number
+  /** Names the slot and its revision: the rows of a run carry it, so that a repeat changes nothing. */
+  token: string
+}
 
 /** Does the work of a slot and returns the rows it wrote. Repeating it changes nothing. */
 export type Task = (clickhouse: ClickHouseClient, slot: Slot) => Promise<number>

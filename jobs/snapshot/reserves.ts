@@ -4,7 +4,7 @@ import { currentPegs } from '../../clickhouse/peg/current.js'
 import { issuerOf } from '../../clickhouse/reserves/issuers.js'
 import { insertReserveSnapshots, type ReserveSnapshot } from '../../clickhouse/reserves/reserves.js'
 import { suppliesAt } from '../../clickhouse/supply/supply.js'
-import type { Slot } from '../schedule/slot.js'
+import type { Slot } from '../schedule/run-slots.js'
 
 /**
  * Writes down what stands behind every stable that exists at the slot: its newest supply and the price that stands then,

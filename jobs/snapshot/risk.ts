@@ -3,7 +3,7 @@ import { priceSpread } from '../../clickhouse/peg/windows.js'
 import { riskInputs } from '../../clickhouse/risk/inputs.js'
 import { RISK_METHODOLOGY, riskScore } from '../../clickhouse/risk/score.js'
 import { insertRiskSnapshots, type RiskSnapshot } from '../../clickhouse/risk/snapshots.js'
-import type { Slot } from '../schedule/slot.js'
+import type { Slot } from '../schedule/run-slots.js'
 
 /**
  * Scores every stable that exists at the slot and keeps what went into the score. Peg-break events have to be known up

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { type Facts, factTables, insertFacts } from '../../clickhouse/facts/facts.js'
-import type { FeeDistribution, FeeElection } from '../../clickhouse/fees/facts.js'
+import type { FeeDistribution, FeeElection } from '../../clickhouse/fees/fees.js'
 import type { RewardDistribution, RewardRecipient } from '../../clickhouse/rewards/rewards.js'
 import type { RoleEvent, RoleProbe } from '../../clickhouse/roles/roles.js'
 import { txHash } from './rows.js'

@@ -1,6 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { type IngestBatch, insertCommittedBatch, insertPlannedBatch } from '../../clickhouse/chain/batches.js'
-import { FAMILIES } from '../../clickhouse/chain/families.js'
+import { FAMILIES, type IngestBatch, insertCommittedBatch, insertPlannedBatch } from '../../clickhouse/chain/batches.js'
 import { insertDoneRollback, insertPlannedRollback } from '../../clickhouse/chain/rollbacks.js'
 
 type Range = Pick<IngestBatch, 'from_block' | 'to_block'> & Partial<IngestBatch>

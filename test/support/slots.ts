@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { insertJobRun } from '../../clickhouse/jobs/runs.js'
-import type { Slot } from '../../jobs/schedule/slot.js'
+import type { Slot } from '../../jobs/schedule/run-slots.js'
 
 type Job = {
   job: string

@@ -1,7 +1,7 @@
 import { hkdfSync } from 'node:crypto'
 import type { Address, Hex } from 'viem'
 import { z } from 'zod'
-import { payeeOf } from '../../../clickhouse/payments/payee.js'
+import { payeeOf } from '../../../clickhouse/payments/ledger.js'
 import { REFERENCE_STABLE } from '../../../clickhouse/peg/price.js'
 import { Address as AddressText } from '../../../clickhouse/store/values.js'
 import { ConfigError, envUrl } from '../../../process/environment.js'

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { decodeFunctionResult, encodeFunctionData, type Hex } from 'viem'
 import { Abis } from 'viem/tempo'
-import { feeManagerChanges } from '../../../clickhouse/fees/overview.js'
+import { feeManagerChanges } from '../../../clickhouse/fees/fees.js'
 import type { Stablecoin } from '../../../clickhouse/stablecoins/stablecoins.js'
 import { mintedSupply } from '../../../clickhouse/supply/supply.js'
 import { FEE_MANAGER } from '../../chain/addresses.js'

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { healthDriftEvent } from '../../../clickhouse/events/types.js'
 import type { ComponentHealth } from '../../../clickhouse/jobs/health.js'
-import { newestHealth } from '../../../clickhouse/jobs/runs.js'
+import { newestHealth } from '../../../clickhouse/jobs/health.js'
 import type { Subscription } from '../../../clickhouse/webhooks/subscriptions.js'
 import { announce } from '../../detect/announce.js'
 

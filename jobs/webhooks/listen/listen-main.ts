@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { ConfigError, envInt, parseEnv } from '../../../process/environment.js'
-import { exitCodeOf } from '../../../process/exit-code.js'
+import { exitCodeOf } from '../../../process/errors.js'
 import { createListener } from './listener.js'
 
 const HELP = `npm run webhook:listen -- [--secret whsec_…] [--port N] [--path /P]

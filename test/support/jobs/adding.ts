@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { insertRows } from '../../../clickhouse/store/insert.js'
+import type { Slot } from '../../../jobs/schedule/run-slots.js'
 import { runWorker } from '../../../jobs/schedule/run-worker.js'
-import type { Slot } from '../../../jobs/schedule/slot.js'
 import { ALL_JOBS } from './jobs.js'
 
 /** Adds up what the other job has counted up to the slot. */

@@ -1,7 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
-import { insertCommittedBatch, insertPlannedBatch } from '../../../../clickhouse/chain/batches.js'
-import { FAMILIES } from '../../../../clickhouse/chain/families.js'
+import { FAMILIES, insertCommittedBatch, insertPlannedBatch } from '../../../../clickhouse/chain/batches.js'
 import { insertDoneRollback, insertPlannedRollback } from '../../../../clickhouse/chain/rollbacks.js'
 
 import { snapshotRisk } from '../../../../jobs/snapshot/risk.js'

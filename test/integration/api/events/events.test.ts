@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { passes } from '../../../../clickhouse/events/filter.js'
+import { passes } from '../../../../clickhouse/events/log.js'
 import { EVENT_TYPES, type FoundEvent, healthDriftEvent } from '../../../../clickhouse/events/types.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { test } from '../../../support/app.js'

@@ -5,10 +5,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { trackStart } from '../../../../clickhouse/chain/batches.js'
+import { FAMILIES, trackStart } from '../../../../clickhouse/chain/batches.js'
 import { blockAt } from '../../../../clickhouse/chain/blocks.js'
-import { coverage } from '../../../../clickhouse/chain/covered-ranges.js'
-import { FAMILIES } from '../../../../clickhouse/chain/families.js'
+import { coveredRanges } from '../../../../clickhouse/chain/covered-ranges.js'
 import { insertChainHead } from '../../../../clickhouse/chain/heads.js'
 
 import { migrate } from '../../../../clickhouse/migrations/migrate.js'
@@ -137,7 +136,7 @@ test('a backup taken in the middle of a rollback holds none of what it removes, 
     expect(restored, restored.output).toMatchObject({ code: 0 })
     expect(await rowsOf('rolled_back', 'SELECT max(block_number) FROM blocks')).toEqual([['43']])
     const [before, after] = await Promise.all(
-      ['rolled', 'rolled_back'].map((database) => withClient(database, (clickhouse) => coverage(clickhouse))),
+      ['rolled', 'rolled_back'].map((database) => withClient(database, (clickhouse) => coveredRanges(clickhouse))),
     )
     expect(after).toEqual(before)
     await blocks.reorg(5, 'second')
@@ -236,7 +235,7 @@ test('of a batch that a rollback has cut, what is left is in a backup, and in th
     expect(restored, restored.output).toMatchObject({ code: 0 })
     await withClient('cut_back', async (clickhouse) => {
       const whole = FAMILIES.map((family) => ({ family, stables: [], from_block: 1, to_block: 43 }))
-      expect(await coverage(clickhouse)).toEqual(whole)
+      expect(await coveredRanges(clickhouse)).toEqual(whole)
       expect(await trackStart(clickhouse, { track: 'tip' })).toBe(1)
       expect(await openLedger(clickhouse, 'tip', 1)).toMatchObject({ next: 44, unfinished: null, last: { block: 43 } })
     })

@@ -1,8 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
-import { newestBatch } from '../../../../clickhouse/chain/batches.js'
-import { coverage } from '../../../../clickhouse/chain/covered-ranges.js'
-import { FAMILIES } from '../../../../clickhouse/chain/families.js'
+import { FAMILIES, newestBatch } from '../../../../clickhouse/chain/batches.js'
+import { coveredRanges } from '../../../../clickhouse/chain/covered-ranges.js'
 import { declaredGaps } from '../../../../clickhouse/chain/gaps.js'
 
 import { backfillAll, startBackfill } from '../../../support/backfill.js'
@@ -49,7 +48,7 @@ describe('ingest that begins in the middle', () => {
     for (const table of ['stablecoins', 'quote_token_updates', 'dex_orders'])
       expect(found[table]).toEqual(expected[table])
     expect(found).toMatchObject({ blocks: [{ rows: `${BLOCKS - START + 1}` }] })
-    expect(await coverage(clickhouse)).toEqual(
+    expect(await coveredRanges(clickhouse)).toEqual(
       FAMILIES.map((family) => ({
         family,
         stables: [],
@@ -79,7 +78,7 @@ describe('a backfill', { timeout: 600_000 }, () => {
       await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS, TIP)
       await backfillAll(clickhouseEnv, chain.rpcUrl, flags)
       expect(await fingerprint(clickhouse)).toEqual(expected)
-      expect(await coverage(clickhouse)).toEqual(everything)
+      expect(await coveredRanges(clickhouse)).toEqual(everything)
       // A repeat finds nothing to do.
       expect(await backfillAll(clickhouseEnv, chain.rpcUrl)).toContain('backfill reads 0 blocks')
       expect(await fingerprint(clickhouse)).toEqual(expected)
@@ -174,12 +173,12 @@ describe('a backfill', { timeout: 600_000 }, () => {
         reason: expect.stringContaining('missing trie node'),
       })),
     )
-    const ranges = (await coverage(clickhouse)).filter(({ family }) => family === 'pegs')
+    const ranges = (await coveredRanges(clickhouse)).filter(({ family }) => family === 'pegs')
     expect(ranges).toEqual([{ family: 'pegs', stables: [], from_block: OLDEST_STATE, to_block: BLOCKS }])
 
     await backfillAll(clickhouseEnv, chain.rpcUrl)
     expect(await fingerprint(clickhouse)).toEqual(expected)
-    expect(await coverage(clickhouse)).toEqual(everything)
+    expect(await coveredRanges(clickhouse)).toEqual(everything)
   })
 
   test('on a node that has dropped old states reads the logs, and says that flows have no value', async ({

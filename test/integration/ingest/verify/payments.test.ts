@@ -1,6 +1,5 @@
 import { expect } from 'vitest'
-import { insertPaymentStep, type Payment } from '../../../../clickhouse/payments/ledger.js'
-import type { Payee } from '../../../../clickhouse/payments/payee.js'
+import { insertPaymentStep, type Payee, type Payment } from '../../../../clickhouse/payments/ledger.js'
 import { checkPayments, memoPrefix } from '../../../../ingest/verify/invariants/payments.js'
 import { accounts } from '../../../../local/chain/accounts.js'
 import { challengeAt, credentialFor, PAID_PATHS, payer } from '../../../support/paying.js'

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
-import type { Family } from '../../../../clickhouse/chain/families.js'
+import type { Family } from '../../../../clickhouse/chain/batches.js'
 
 import type { Flow } from '../../../../clickhouse/flows/flows.js'
 import { test as base } from '../../../support/app.js'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { passes } from '../../../../clickhouse/events/filter.js'
+import { passes } from '../../../../clickhouse/events/log.js'
 
 const [A, B, C] = ['a', 'b', 'c'] as const
 const pegBreak = { type: 'peg_break.started', stables: [A] }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { FAMILIES } from '../../../../clickhouse/chain/batches.js'
 import type { CoveredRange } from '../../../../clickhouse/chain/covered-ranges.js'
-import { FAMILIES } from '../../../../clickhouse/chain/families.js'
 
 import { hasBlocks, rangesOf, stretchesOf } from '../../../../ingest/verify/stretches.js'
 

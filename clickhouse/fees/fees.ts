@@ -1,7 +1,41 @@
 import { z } from 'zod'
+import type { FactPosition } from '../chain/blocks.js'
 import { defineQuery } from '../store/define-query.js'
 import { isRecent, recentFirst } from '../store/recent-first.js'
 import { blockNumber, blockTimestamp, integerText, txHash } from '../store/values.js'
+
+/** The fee of a transaction, also of one that was reverted. `payer` is who paid it, which may be a sponsor. */
+export type FeePaid = FactPosition & { stable: string; payer: string; amount_raw: string }
+
+/** In which stable an account pays its fees, or a validator wants them, from here on. */
+export type FeeElection = FactPosition & { kind: 'user' | 'validator'; account: string; stable: string }
+
+/** A validator is paid the fees that have come together for it. */
+export type FeeDistribution = FactPosition & { validator: string; stable: string; amount_raw: string }
+
+/**
+ * A change of a pool that turns the stable a fee is paid in into the one that the validator wants, by anything but a
+ * fee: liquidity in or out, or a trade that puts the pool back in balance (in: validator's stable, out: users' stable).
+ */
+export type FeePoolEvent = FactPosition & {
+  kind: 'mint' | 'burn' | 'rebalance'
+  account: string
+  recipient: string | null
+  user_token: string
+  validator_token: string
+  user_amount_raw: string
+  validator_amount_raw: string
+  liquidity_raw: string
+}
+
+/** Fees paid out in a token, in base units. */
+const DistributionSums = z.object({
+  stable: z.string(),
+  last_24h_raw: integerText,
+  last_7d_raw: integerText,
+  all_time_raw: integerText,
+  distribution_count: z.int().positive(),
+})
 
 /**
  * The fees that validators were paid in each token up to `at`, in base units; in no order. A window of length W is
@@ -10,13 +44,7 @@ import { blockNumber, blockTimestamp, integerText, txHash } from '../store/value
 export const feeDistributionSums = defineQuery({
   name: 'fee_distribution_sums',
   params: z.object({ at: z.date() }),
-  row: z.object({
-    stable: z.string(),
-    last_24h_raw: integerText,
-    last_7d_raw: integerText,
-    all_time_raw: integerText,
-    distribution_count: z.int().positive(),
-  }),
+  row: DistributionSums,
   sql: `
     SELECT stable,
            toString(sumIf(toUInt256(amount_raw), block_time > {at: DateTime} - 86400)) AS last_24h_raw,
@@ -28,7 +56,12 @@ export const feeDistributionSums = defineQuery({
     GROUP BY stable`,
 })
 
-const electionCount = z.int().nonnegative()
+/** How many accounts have chosen a token for fees. */
+const ElectionCounts = z.object({
+  stable: z.string(),
+  users_electing: z.int().nonnegative(),
+  validators_electing: z.int().nonnegative(),
+})
 
 /**
  * How many users and validators have chosen a token for fees as of `at`, by the last choice of each account; in no order.
@@ -37,7 +70,7 @@ const electionCount = z.int().nonnegative()
 export const feeElectionCounts = defineQuery({
   name: 'fee_election_counts',
   params: z.object({ at: z.date() }),
-  row: z.object({ stable: z.string(), users_electing: electionCount, validators_electing: electionCount }),
+  row: ElectionCounts,
   // One number for the place in the chain: to compare pairs takes more than twice as long.
   sql: `
     SELECT chosen AS stable, toUInt32(countIf(kind = 'user')) AS users_electing,
@@ -85,65 +118,6 @@ export const recentFeeDistributions = recentFirst(
   (rows) => rows.length === 10,
 )
 
-/** How many accounts have chosen a token for fees. */
-type Elections = { stable: string; users_electing: number; validators_electing: number }
-
-/** Fees paid out in a token, in base units as decimal strings. */
-type FeeSums = {
-  stable: string
-  last_24h_raw: string
-  last_7d_raw: string
-  all_time_raw: string
-  distribution_count: number
-}
-
-type Named = { address: string; symbol: string; name: string }
-
-const tokens = (raw: bigint): number => Number(raw) / 1e6
-
-const total = (values: readonly string[]): bigint => values.reduce((sum, raw) => sum + BigInt(raw), 0n)
-
-const count = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
-
-/**
- * The fee economics: totals over every token, whether or not it is a known stable, and a row a stable, the one with most
- * fees of the last seven days first, those alike by address. `share_of_fees_7d_pct` is null where there were none at all.
- */
-export function feeOverview(stables: readonly Named[], elections: readonly Elections[], sums: readonly FeeSums[]) {
-  const all7d = total(sums.map(({ last_7d_raw }) => last_7d_raw))
-  const electionsOf = new Map(elections.map((row) => [row.stable, row]))
-  const sumsOf = new Map(sums.map((row) => [row.stable, row]))
-  const rows = stables.map(({ address, symbol, name }) => {
-    const elected = electionsOf.get(address)
-    const paid = sumsOf.get(address)
-    const last7d = BigInt(paid?.last_7d_raw ?? 0)
-    return {
-      last7d,
-      address,
-      symbol,
-      name,
-      users_electing: elected?.users_electing ?? 0,
-      validators_electing: elected?.validators_electing ?? 0,
-      fees_received_24h_tokens: tokens(BigInt(paid?.last_24h_raw ?? 0)),
-      fees_received_7d_tokens: tokens(last7d),
-      fees_received_all_time_tokens: tokens(BigInt(paid?.all_time_raw ?? 0)),
-      share_of_fees_7d_pct: all7d === 0n ? null : (Number(last7d) / Number(all7d)) * 100,
-      distribution_count: paid?.distribution_count ?? 0,
-    }
-  })
-  rows.sort((a, b) => Number(b.last7d > a.last7d) - Number(b.last7d < a.last7d) || (a.address < b.address ? -1 : 1))
-  return {
-    totals: {
-      users_electing: count(elections.map(({ users_electing }) => users_electing)),
-      validators_electing: count(elections.map(({ validators_electing }) => validators_electing)),
-      fees_distributed_7d_tokens: tokens(all7d),
-      fees_distributed_all_time_tokens: tokens(total(sums.map(({ all_time_raw }) => all_time_raw))),
-      distribution_count: count(sums.map(({ distribution_count }) => distribution_count)),
-    },
-    stablecoins: rows.map(({ last7d, ...row }) => row),
-  }
-}
-
 /**
  * What the fee manager took in minus what it paid out of each token in the blocks (after, to], in base units, by the
  * facts: fees, distributions, and liquidity and trades of its pools.
@@ -167,3 +141,54 @@ export const feeManagerChanges = defineQuery({
     WHERE block_number > {after: UInt64} AND block_number <= {to: UInt64}
     GROUP BY stable`,
 })
+
+type Named = { address: string; symbol: string; name: string }
+
+const inTokens = (raw: bigint): number => Number(raw) / 1e6
+
+const sumOfRaw = (values: readonly string[]): bigint => values.reduce((sum, raw) => sum + BigInt(raw), 0n)
+
+const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
+
+/**
+ * The fee economics: totals over every token, whether or not it is a known stable, and a row a stable, the one with most
+ * fees of the last seven days first, those alike by address. `share_of_fees_7d_pct` is null where there were none at all.
+ */
+export function feeOverview(
+  stables: readonly Named[],
+  elections: readonly z.infer<typeof ElectionCounts>[],
+  sums: readonly z.infer<typeof DistributionSums>[],
+) {
+  const all7d = sumOfRaw(sums.map(({ last_7d_raw }) => last_7d_raw))
+  const electionsOf = new Map(elections.map((row) => [row.stable, row]))
+  const sumsOf = new Map(sums.map((row) => [row.stable, row]))
+  const rows = stables.map(({ address, symbol, name }) => {
+    const elected = electionsOf.get(address)
+    const paid = sumsOf.get(address)
+    const last7d = BigInt(paid?.last_7d_raw ?? 0)
+    return {
+      last7d,
+      address,
+      symbol,
+      name,
+      users_electing: elected?.users_electing ?? 0,
+      validators_electing: elected?.validators_electing ?? 0,
+      fees_received_24h_tokens: inTokens(BigInt(paid?.last_24h_raw ?? 0)),
+      fees_received_7d_tokens: inTokens(last7d),
+      fees_received_all_time_tokens: inTokens(BigInt(paid?.all_time_raw ?? 0)),
+      share_of_fees_7d_pct: all7d === 0n ? null : (Number(last7d) / Number(all7d)) * 100,
+      distribution_count: paid?.distribution_count ?? 0,
+    }
+  })
+  rows.sort((a, b) => Number(b.last7d > a.last7d) - Number(b.last7d < a.last7d) || (a.address < b.address ? -1 : 1))
+  return {
+    totals: {
+      users_electing: sumOf(elections.map(({ users_electing }) => users_electing)),
+      validators_electing: sumOf(elections.map(({ validators_electing }) => validators_electing)),
+      fees_distributed_7d_tokens: inTokens(all7d),
+      fees_distributed_all_time_tokens: inTokens(sumOfRaw(sums.map(({ all_time_raw }) => all_time_raw))),
+      distribution_count: sumOf(sums.map(({ distribution_count }) => distribution_count)),
+    },
+    stablecoins: rows.map(({ last7d, ...row }) => row),
+  }
+}
