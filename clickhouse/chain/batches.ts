@@ -63,7 +63,7 @@ const newestWhere = (condition: string) => `
       AND sequence_number = (SELECT max(sequence_number) FROM ingest_batches WHERE track = {track: String} AND ${condition})
     GROUP BY sequence_number`
 
-/** The newest batch of a track, which may be planned only; nothing for a track that never began. */
+/** The newest batch of a track, which may be planned only; null for a track that never began. */
 export const newestBatch = defineOptionalRow({
   name: 'newest_batch',
   params: z.object({ track: z.string() }),
@@ -79,7 +79,7 @@ export const newestCommittedBatch = defineOptionalRow({
   sql: newestWhere("state = 'committed'"),
 })
 
-/** The first block that a track has planned; nothing for a track that never began. */
+/** The first block that a track has planned; null for a track that never began. */
 export const trackStart = defineOptionalRow({
   name: 'track_start',
   params: z.object({ track: z.string() }),

@@ -39,7 +39,7 @@ export const blockCountAfter = defineRow({
   sql: 'SELECT toUInt32(count()) AS blocks FROM blocks WHERE block_time > {after: DateTime}',
 })
 
-/** The newest block whose facts are all in; nothing before the first. */
+/** The newest block whose facts are all in; null before the first. */
 export const newestBlock = defineOptionalRow({
   name: 'newest_block',
   row: z.object({ block_number: z.int(), block_time: dateTime }),
@@ -48,7 +48,7 @@ export const newestBlock = defineOptionalRow({
     FROM blocks ORDER BY blocks.block_number DESC LIMIT 1`,
 })
 
-/** The times of the oldest and the newest block that are in, in unix seconds; nothing before the first. */
+/** The times of the oldest and the newest block that are in, in unix seconds; null before the first. */
 export const chainSpan = defineOptionalRow({
   name: 'chain_span',
   row: z.object({ oldest: z.int(), newest: z.int() }),
@@ -57,7 +57,7 @@ export const chainSpan = defineOptionalRow({
     FROM blocks HAVING count() > 0`,
 })
 
-/** The first and the last block that are in, and how many are missing between them; nothing before the first. */
+/** The first and the last block that are in, and how many are missing between them; null before the first. */
 export const blockTotals = defineOptionalRow({
   name: 'block_totals',
   row: z.object({ first_block: z.int(), last_block: z.int(), missing: z.int() }),

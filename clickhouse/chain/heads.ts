@@ -12,7 +12,7 @@ export type ChainHead = { tag: 'latest' | 'finalized'; block_number: number; blo
 export const insertChainHead = (clickhouse: ClickHouseClient, head: ChainHead): Promise<void> =>
   insertRows(clickhouse, 'chain_heads', [head], randomUUID())
 
-/** The newest block that ingest may read, by its node's last word, and when that was; nothing before the first. */
+/** The newest block that ingest may read, by its node's last word, and when that was; null before the first. */
 export const chainHead = defineOptionalRow({
   name: 'chain_head',
   row: z.object({ tag: z.string(), block_number: z.int(), block_time: dateTime, seen_at: dateTime }),

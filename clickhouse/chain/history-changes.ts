@@ -25,7 +25,7 @@ export const newestHistoryChange = defineRow({
 
 /**
  * The batches of backfills that no change of history is about, once the backfill is over: up to which one, and the times
- * of the oldest and the newest block of theirs, in unix seconds. Nothing while one is at work, which it is when a batch is
+ * of the oldest and the newest block of theirs, in unix seconds. Null while one is at work, which it is when a batch is
  * half-done, or when the newest was recorded less than `quiet_seconds` ago. `after_rollback` is the newest rollback.
  */
 export const unaccountedBackfill = defineOptionalRow({

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineOptionalRow, onlyColumn } from '../store/define-query.js'
 import { dateTime } from '../store/values.js'
 
-/** The time of the oldest block that is in; nothing before the first. Costs the same whatever the length of history. */
+/** The time of the oldest block that is in; null before the first. Costs the same whatever the length of history. */
 export const historyStart = defineOptionalRow({
   name: 'history_start',
   row: onlyColumn('started_at', dateTime),
@@ -10,7 +10,7 @@ export const historyStart = defineOptionalRow({
 })
 
 /**
- * The time of the first block behind which none is missing up to the newest, in unix seconds; nothing before the first
+ * The time of the first block behind which none is missing up to the newest, in unix seconds; null before the first
  * block. Reads all blocks where some are missing, which is while a backfill runs.
  */
 export const wholeSince = defineOptionalRow({
@@ -31,7 +31,7 @@ export const wholeSince = defineOptionalRow({
  * first block of the tip and the last range that is known to be missing. What a backfill reads may be some families
  * only, so that it never counts. `is_from_start`: no block of the chain is before it. `sampled_from` is where the
  * samples of the stable begin, 0 where they begin with the stable; null for a stable without any. `touched_ago` is the
- * time since a backfill or a rollback last wrote, in seconds. Nothing before the tip's first block.
+ * time since a backfill or a rollback last wrote, in seconds. Null before the tip's first block.
  */
 export const settledSpan = defineOptionalRow({
   name: 'settled_span',

@@ -28,7 +28,7 @@ export function insertDoneRollback(clickhouse: ClickHouseClient, rollback: Inges
   return insertRows(clickhouse, 'ingest_rollbacks', [{ ...rollback, state: 'done' }], randomUUID())
 }
 
-/** The newest rollback, which may be planned only; nothing where there never was one. Its time in unix seconds. */
+/** The newest rollback, which may be planned only; null where there never was one. Its time in unix seconds. */
 export const newestRollback = defineOptionalRow({
   name: 'newest_rollback',
   row: IngestRollback.extend({ done: z.boolean() }),

@@ -21,7 +21,7 @@ export function insertLeaseState(
   return insertRows(clickhouse, 'job_leases', [{ ...lease, state }], randomUUID())
 }
 
-/** The newest term, who has it, and how long ago he said so, in milliseconds; nothing where no process ever ran the jobs. */
+/** The newest term, which process has it, and how long ago that said so, in milliseconds; null where no process ever ran the jobs. */
 export const newestLease = defineOptionalRow({
   name: 'newest_lease',
   row: z.object({ term: z.int(), instance: z.string(), is_released: z.boolean(), age_ms: z.int() }),

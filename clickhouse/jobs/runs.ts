@@ -43,7 +43,7 @@ export const jobProgress = defineQuery({
 
 /**
  * The newest slot that a job has done, and that neither a rollback nor a backfill has met since: what it publishes is
- * true up to this instant. Nothing before its first run.
+ * true up to this instant. Null before its first run.
  */
 export const jobHorizon = defineOptionalRow({
   name: 'job_horizon',

@@ -41,7 +41,7 @@ export const dueSlots = defineQuery({
 })
 
 /**
- * Between which times slots may be due, both ends excluded, in unix seconds, and under which revision; nothing before
+ * Between which times slots may be due, both ends excluded, in unix seconds, and under which revision; null before
  * the first block. Several blocks may have one time, so the facts up to a slot are all in once a later block is. While
  * blocks are being rolled back, what may lose its facts is not due.
  *

@@ -62,7 +62,7 @@ const NEWEST_VERSION = `
          min(created_at) AS created_at, min(api_keys.revoked_at) AS revoked_at
   FROM api_keys`
 
-/** The key of an id, or nothing. */
+/** The key of an id, or null. */
 export const apiKey = defineOptionalRow({
   name: 'api_key',
   params: z.object({ id: z.string() }),

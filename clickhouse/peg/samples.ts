@@ -30,7 +30,7 @@ export const SAMPLE = '(block_number, block_time, status, sell_micros, buy_micro
 
 const NewestSampleParams = z.object({ stable: z.string(), as_of: z.date(), recent_only: z.boolean() })
 
-/** A stable's nearest sample at or before `as_of`, with or without a price. Nothing before its first one. */
+/** A stable's nearest sample at or before `as_of`, with or without a price. Null before its first one. */
 export const newestSample = recentFirst(
   defineOptionalRow({
     name: 'newest_sample',
@@ -44,7 +44,7 @@ export const newestSample = recentFirst(
   }),
 )
 
-/** A stable's nearest sample with a price at or before `as_of`; nothing when there was never one. */
+/** A stable's nearest sample with a price at or before `as_of`; null when there was never one. */
 export const newestPricedSample = recentFirst(
   defineOptionalRow({
     name: 'newest_priced_sample',

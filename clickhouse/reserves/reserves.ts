@@ -45,7 +45,7 @@ export const insertReserveSnapshots = (
   token: string,
 ): Promise<void> => insertRows(clickhouse, 'reserve_snapshots', rows, token)
 
-/** A stable's newest reserve snapshot at or before `as_of`; nothing before its first. */
+/** A stable's newest reserve snapshot at or before `as_of`; null before its first. */
 export const reservesAt = recentFirst(
   defineOptionalRow({
     name: 'reserves_at',

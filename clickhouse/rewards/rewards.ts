@@ -91,7 +91,7 @@ export const recentRewardDistributions = recentFirst(
 
 /**
  * What the holders of a stable have opted in, in base units and tokens, and the pool's accumulator, at the last read up to
- * `at`. Null where that read could not tell; nothing where there was none.
+ * `at`. A column is null where that read could not tell, and the row is where there was none.
  */
 export const rewardPool = recentFirst(
   defineOptionalRow({

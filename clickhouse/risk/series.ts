@@ -40,7 +40,7 @@ export const riskSeries = defineExport({
     ORDER BY bucket`,
 })
 
-/** The times of a stable's first and newest risk snapshot, in unix seconds; nothing before the first. */
+/** The times of a stable's first and newest risk snapshot, in unix seconds; null before the first. */
 export const riskSpan = defineOptionalRow({
   name: 'risk_span',
   params: z.object({ stable: z.string() }),

@@ -91,7 +91,7 @@ const RiskSnapshotRow = z
   })
 export type RiskSnapshotRow = z.output<typeof RiskSnapshotRow>
 
-/** A stable's newest risk snapshot at or before `as_of`; nothing before its first. */
+/** A stable's newest risk snapshot at or before `as_of`; null before its first. */
 export const riskAt = recentFirst(
   defineOptionalRow({
     name: 'risk_at',

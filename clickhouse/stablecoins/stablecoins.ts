@@ -45,7 +45,7 @@ export const allStablecoins = defineQuery({
     ORDER BY block_number, log_index, stable`,
 })
 
-/** How a stable came to be, and whether every block since then is in; nothing for an unknown address. */
+/** How a stable came to be, and whether every block since then is in; null for an unknown address. */
 export const stablecoinCreation = defineOptionalRow({
   name: 'creation',
   params: z.object({ stable: z.string() }),
@@ -77,7 +77,7 @@ export const stablecoinNames = defineQuery({
     WHERE block_time <= {at: DateTime} ORDER BY address`,
 })
 
-/** How a stable came to be; nothing for an unknown address. A stable of the genesis block has block 0 and no admin. */
+/** How a stable came to be; null for an unknown address. A stable of the genesis block has block 0 and no admin. */
 export const stablecoinOrigin = defineOptionalRow({
   name: 'stablecoin_origin',
   params: z.object({ stable: z.string() }),

@@ -9,7 +9,7 @@ export const Delay = z.object({
   p99_seconds: quantile.meta({ description: '99 in 100 took no longer' }),
 })
 
-const column = z
+const DelayColumn = z
   .tuple([z.int(), z.tuple([quantile, quantile])])
   // Of nothing, ClickHouse says 0.
   .transform(([count, [p50, p99]]) => ({
@@ -19,7 +19,7 @@ const column = z
   }))
 
 /** Columns of a row: its delays over the hour and over the day before `now`. */
-export const delayColumns = { delay_1h: column, delay_24h: column }
+export const delayColumns = { delay_1h: DelayColumn, delay_24h: DelayColumn }
 
 /**
  * The SQL of these columns, over rows that have a `delay` in seconds and `ended_at`, when it was over. A percentile is

@@ -101,7 +101,7 @@ const COLUMNS = `
 
 const NEWEST = `SELECT ${COLUMNS} FROM webhook_subscriptions`
 
-/** The newest version of a subscription, also of a deleted one; nothing where there is none. */
+/** The newest version of a subscription, also of a deleted one; null where there is none. */
 export const webhookSubscription = defineOptionalRow({
   name: 'webhook_subscription',
   params: z.object({ id: z.string() }),
@@ -133,7 +133,7 @@ export const listedWebhookSubscriptions = defineQuery({
     LIMIT {limit: UInt32}`,
 })
 
-/** One version, with who made it; nothing where there is none yet. */
+/** One version, with who made it; null where there is none yet. */
 export const webhookSubscriptionVersion = defineOptionalRow({
   name: 'webhook_subscription_version',
   params: z.object({ id: z.string(), version: z.int() }),
@@ -143,7 +143,7 @@ export const webhookSubscriptionVersion = defineOptionalRow({
     WHERE id = {id: String} AND version = {version: UInt32}`,
 })
 
-/** The version that a request, which has named itself, has made; nothing where it has made none. */
+/** The version that a request, which has named itself, has made; null where it has made none. */
 export const webhookVersionOfRequest = defineOptionalRow({
   name: 'webhook_version_of_request',
   params: z.object({ request_key: z.string() }),
