@@ -35,7 +35,7 @@ const test = base.extend<{ market: Market; origin: string; follow: Follow }>({
     const cwd = await mkdtemp(join(tmpdir(), 'plumbline-recipe-'))
     await use(async (heading) => {
       const printed: string[] = []
-      for (const block of codeBlocks('RECIPES.md').filter((one) => one.heading === heading))
+      for (const block of codeBlocks('docs/recipes.md').filter((one) => one.heading === heading))
         printed.push(await runBlock({ ...block, code: block.code.replaceAll('http://127.0.0.1:3000', origin) }, cwd))
       return printed
     })
@@ -139,7 +139,7 @@ test('DuckDB reads what is exported, to the same figures', async ({ follow, mark
 })
 
 test('every recipe is one of these', () => {
-  expect([...new Set(codeBlocks('RECIPES.md').map(({ heading }) => heading))]).toEqual([
+  expect([...new Set(codeBlocks('docs/recipes.md').map(({ heading }) => heading))]).toEqual([
     'curl',
     'TypeScript',
     'A typed client',

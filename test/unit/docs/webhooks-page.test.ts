@@ -5,10 +5,10 @@ import { signatureProblem } from '../../../clickhouse/webhooks/signature.js'
 import { codeBlocks } from '../../support/markdown.js'
 
 const read = (file: string): string => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8')
-const page = read('WEBHOOKS.md')
+const page = read('docs/webhooks.md')
 
 test('the programs on the page for receivers are those that are tested', () => {
-  const programs = codeBlocks('WEBHOOKS.md').filter(({ language }) => ['ts', 'python', 'go'].includes(language))
+  const programs = codeBlocks('docs/webhooks.md').filter(({ language }) => ['ts', 'python', 'go'].includes(language))
   expect(programs).toEqual([
     { heading: 'TypeScript', language: 'ts', code: read('docs/examples/webhooks/verify.ts') },
     { heading: 'Python', language: 'python', code: read('docs/examples/webhooks/verify.py') },

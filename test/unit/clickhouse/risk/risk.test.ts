@@ -21,7 +21,7 @@ const calm: RiskInputs = {
 
 const score = (changes: Partial<RiskInputs>) => riskScore({ ...calm, ...changes })
 
-test('the worked example of METHODOLOGY.md', () => {
+test('the worked example of docs/methodology.md', () => {
   const example = score({
     stddev_bps_24h: 4.2,
     max_deviation_bps_24h: 18,
