@@ -75,6 +75,13 @@ test('every path that the documents name exists', () => {
   expect(paths.length).toBeGreaterThan(100)
 })
 
+test('every command that the documents name is a script of the package', () => {
+  const { scripts } = JSON.parse(textOf('package.json'))
+  const commands = DOCUMENTS.flatMap((file) => [...textOf(file).matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name))
+  expect([...new Set(commands)].filter((name) => name !== undefined && !(name in scripts))).toEqual([])
+  expect(commands.length).toBeGreaterThan(20)
+})
+
 test('every table that a migration creates is in the map of the tables', () => {
   const folder = 'clickhouse/migrations'
   const tables = readdirSync(join(ROOT, folder))
