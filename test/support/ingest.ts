@@ -108,10 +108,22 @@ export async function ingestAll(
 ): Promise<void> {
   const config = parseEnv(IngestConfig, { ...env, ...ingestEnv(rpcUrl), ...settings })
   const stop = new AbortController()
+  const { signal } = stop
+  // Where all of it is in already, nothing is written, and so nothing is said of it.
+  const isIn = async () =>
+    ((await newestBlock(clickhouse))?.block_number ?? 0) >= head &&
+    (await newestBatch(clickhouse, { track: 'tip' }))?.committed === true
+  const watched = (async () => {
+    while (!signal.aborted && !(await isIn())) await sleep(100)
+    stop.abort()
+  })()
   try {
-    for await (const { block } of ingest({ clickhouse, config, log: pino({ level: 'silent' }), signal: stop.signal }))
+    for await (const { block } of ingest({ clickhouse, config, log: pino({ level: 'silent' }), signal }))
       if (block >= head) stop.abort()
   } catch (error) {
-    if (!stop.signal.aborted) throw error
+    if (!signal.aborted) throw error
+  } finally {
+    stop.abort()
+    await watched
   }
 }

@@ -10,8 +10,10 @@ import { clickhouseRelay } from '../../../support/clickhouse-relay.js'
 import { faultyNode, OLDEST_STATE } from '../../../support/faulty-node.js'
 import { fingerprint } from '../../../support/fingerprint.js'
 import { ingestAll, startIngest } from '../../../support/ingest.js'
+import { type CopyTo, withIngested } from '../../../support/ingested.js'
 import type { TestChain } from '../../../support/own-chain.js'
-import { test, withDatabase } from '../../../support/services.js'
+import { test as base, withDatabase } from '../../../support/services.js'
+import { eventually } from '../../../support/webhooks.js'
 
 const BLOCKS = 240
 const START = 150
@@ -32,6 +34,14 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await chain?.remove()
+})
+
+const test = base.extend<{ copyTip: CopyTo }>({
+  copyTip: [
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of a fixture's dependencies off the pattern
+    ({}, use) => withIngested(chain, TIP, use),
+    { scope: 'file' },
+  ],
 })
 
 const everything = FAMILIES.map((family) => ({ family, stables: [], from_block: 1, to_block: BLOCKS }))
@@ -71,11 +81,11 @@ describe('ingest that begins in the middle', () => {
 })
 
 // Whoever finds a batch half-done watches it for a while.
-describe('a backfill', { timeout: 600_000 }, () => {
+describe.concurrent('a backfill', { timeout: 600_000 }, () => {
   test.for([[[]], [['--newest-first']]])(
     '%s makes the same as reading everything from the beginning',
-    async ([flags], { clickhouseEnv, clickhouse }) => {
-      await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS, TIP)
+    async ([flags], { clickhouseEnv, clickhouse, copyTip }) => {
+      await copyTip(clickhouse, clickhouseEnv)
       await backfillAll(clickhouseEnv, chain.rpcUrl, flags)
       expect(await fingerprint(clickhouse)).toEqual(expected)
       expect(await coveredRanges(clickhouse)).toEqual(everything)
@@ -85,8 +95,12 @@ describe('a backfill', { timeout: 600_000 }, () => {
     },
   )
 
-  test('in parts, by family, stable and range in any order, makes the same', async ({ clickhouseEnv, clickhouse }) => {
-    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS, TIP)
+  test('in parts, by family, stable and range in any order, makes the same', async ({
+    clickhouseEnv,
+    clickhouse,
+    copyTip,
+  }) => {
+    await copyTip(clickhouse, clickhouseEnv)
     const [one, two] = await stablesWithOrders(clickhouse)
     for (const flags of [
       ['--only', 'pegs', '--stables', `${two}`, '--from', '35', '--to', '77'],
@@ -101,8 +115,8 @@ describe('a backfill', { timeout: 600_000 }, () => {
     expect(await fingerprint(clickhouse)).toEqual(expected)
   })
 
-  test('that is killed again and again goes on where it was', async ({ clickhouseEnv, clickhouse }) => {
-    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS, TIP)
+  test('that is killed again and again goes on where it was', async ({ clickhouseEnv, clickhouse, copyTip }) => {
+    await copyTip(clickhouse, clickhouseEnv)
     const newest = () => newestBatch(clickhouse, { track: 'backfill' })
     let halfDone = 0
     for (let kill = 0; kill < KILLS; kill++) {
@@ -123,8 +137,8 @@ describe('a backfill', { timeout: 600_000 }, () => {
     expect(halfDone).toBeGreaterThan(0)
   })
 
-  test('of which there are two at once does no harm: one refuses', async ({ clickhouseEnv, clickhouse }) => {
-    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS, TIP)
+  test('of which there are two at once does no harm: one refuses', async ({ clickhouseEnv, clickhouse, copyTip }) => {
+    await copyTip(clickhouse, clickhouseEnv)
     const both = [1, 2].map(() => startBackfill(clickhouseEnv, chain.rpcUrl, [], { BATCH_BLOCKS: '3' }))
     const codes = (await Promise.all(both.map(({ exited }) => exited))).map(({ code }) => code)
     expect(codes.sort()).toEqual([0, 78])
@@ -133,11 +147,15 @@ describe('a backfill', { timeout: 600_000 }, () => {
     expect(await fingerprint(clickhouse)).toEqual(expected)
   })
 
-  test('of a stable that is unknown, or before ingest has begun, is refused', async ({ clickhouseEnv, clickhouse }) => {
+  test('of a stable that is unknown, or before ingest has begun, is refused', async ({
+    clickhouseEnv,
+    clickhouse,
+    copyTip,
+  }) => {
     const tooEarly = startBackfill(clickhouseEnv, chain.rpcUrl)
     expect(await tooEarly.exited).toEqual({ code: 78, signal: null })
     expect(tooEarly.output()).toContain('start ingest first')
-    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS, TIP)
+    await copyTip(clickhouse, clickhouseEnv)
     const unknown = startBackfill(clickhouseEnv, chain.rpcUrl, ['--stables', `0x${'9'.repeat(40)}`])
     expect(await unknown.exited).toEqual({ code: 78, signal: null })
     expect(unknown.output()).toContain('no such stable')
@@ -146,8 +164,9 @@ describe('a backfill', { timeout: 600_000 }, () => {
   test('that finds an order in the logs which the catalogue lacks stops loudly', async ({
     clickhouseEnv,
     clickhouse,
+    copyTip,
   }) => {
-    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS, TIP)
+    await copyTip(clickhouse, clickhouseEnv)
     const newest = `SELECT max(order_id) FROM dex_orders WHERE block_number < ${START}`
     await clickhouse.command({ query: `DELETE FROM dex_orders WHERE order_id = (${newest})` })
     const backfill = startBackfill(clickhouseEnv, chain.rpcUrl)
@@ -212,7 +231,12 @@ describe('a backfill', { timeout: 600_000 }, () => {
     await ingestAll(clickhouseEnv, clickhouse, pruned.url, BLOCKS, TIP)
     relay.hold('insert_ingest_gaps')
     const held = startBackfill({ ...clickhouseEnv, CLICKHOUSE_URL: relay.url }, pruned.url, ['--only', 'logs'])
-    await expect.poll(() => relay.asked('insert_ingest_gaps') || held.child.exitCode, { timeout: 120_000 }).toBe(true)
+    await eventually(
+      'the gap is about to be declared',
+      120,
+      () => relay.asked('insert_ingest_gaps') || held.child.exitCode !== null,
+    )
+    expect(held.child.exitCode, held.output()).toBeNull()
     await held.kill('SIGKILL')
     await relay.close()
     const batch = await newestBatch(clickhouse, { track: 'backfill' })

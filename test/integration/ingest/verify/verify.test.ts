@@ -8,17 +8,36 @@ import { backfillAll } from '../../../support/backfill.js'
 import { stillChain } from '../../../support/chain.js'
 import { faultyNode } from '../../../support/faulty-node.js'
 import { ingestAll } from '../../../support/ingest.js'
+import { type CopyTo, withIngested } from '../../../support/ingested.js'
 import type { TestChain } from '../../../support/own-chain.js'
-import { test } from '../../../support/services.js'
+import { test as base } from '../../../support/services.js'
 import { mismatches, runVerify } from '../../../support/verify.js'
 
+/** Where the history of the long chain begins that is in. */
+const START = 80
+const BLOCKS = 150
+
 let chain: TestChain
+let long: TestChain
 
 beforeAll(async () => {
-  chain = await stillChain({ historyBlocks: 60 })
+  ;[chain, long] = await Promise.all([stillChain({ historyBlocks: 60 }), stillChain({ historyBlocks: BLOCKS })])
 })
 afterAll(async () => {
-  await chain?.remove()
+  await Promise.all([chain?.remove(), long?.remove()])
+})
+
+const test = base.extend<{ copyChain: CopyTo; copyTip: CopyTo }>({
+  copyChain: [
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of a fixture's dependencies off the pattern
+    ({}, use) => withIngested(chain, {}, use),
+    { scope: 'file' },
+  ],
+  copyTip: [
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of a fixture's dependencies off the pattern
+    ({}, use) => withIngested(long, { START_BLOCK: `${START}` }, use),
+    { scope: 'file' },
+  ],
 })
 
 const verify = (env: ClickHouseEnv, ...flags: string[]) => runVerify(env, chain.rpcUrl, ...flags)
@@ -54,8 +73,9 @@ describe('a database that has what the chain has', () => {
 test('what a node has no state for any more is named as not checked, the logs are compared all the same', async ({
   clickhouseEnv,
   clickhouse,
+  copyChain,
 }) => {
-  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+  await copyChain(clickhouse, clickhouseEnv)
   const pruned = await faultyNode(chain.rpcUrl, () => 'pruned')
   const before = await runVerify(clickhouseEnv, pruned.url, '--all')
   expect(before.code, before.output).toBe(0)
@@ -69,9 +89,9 @@ test('what a node has no state for any more is named as not checked, the logs ar
   expect(mismatches(after.output)).toEqual(['fees_paid row by row'])
 })
 
-describe('damage is found and named', () => {
-  test('in facts, views and sums', async ({ clickhouseEnv, clickhouse }) => {
-    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+describe.concurrent('damage is found and named', () => {
+  test('in facts, views and sums', async ({ clickhouseEnv, clickhouse, copyChain }) => {
+    await copyChain(clickhouse, clickhouseEnv)
     // A row that is missing, one that is there twice, one that has another amount, and a state that nobody summed up.
     await run(clickhouse, 'DELETE FROM fees_paid WHERE block_number = (SELECT max(block_number) FROM fees_paid)')
     await run(
@@ -99,8 +119,8 @@ describe('damage is found and named', () => {
     expect(output).toMatch(/there 1 times too often: .*"kind":"(mint|burn)"/)
   })
 
-  test('in the chain of blocks and in samples', async ({ clickhouseEnv, clickhouse }) => {
-    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+  test('in the chain of blocks and in samples', async ({ clickhouseEnv, clickhouse, copyChain }) => {
+    await copyChain(clickhouse, clickhouseEnv)
     await run(clickhouse, `ALTER TABLE blocks UPDATE parent_hash = block_hash WHERE block_number = 20`)
     await run(clickhouse, 'INSERT INTO peg_samples SELECT * FROM peg_samples WHERE block_number = 40 LIMIT 1')
     await run(
@@ -121,8 +141,8 @@ describe('damage is found and named', () => {
     )
   })
 
-  test('also in blocks that no sample looks at', async ({ clickhouseEnv, clickhouse }) => {
-    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+  test('also in blocks that no sample looks at', async ({ clickhouseEnv, clickhouse, copyChain }) => {
+    await copyChain(clickhouse, clickhouseEnv)
     // A block with all of its facts, a stable with all of its samples, and a log that is there twice.
     for (const table of factTables) {
       await run(clickhouse, `DELETE FROM ${table} WHERE block_number = 30`)
@@ -137,22 +157,13 @@ describe('damage is found and named', () => {
   })
 })
 
-describe('a history that begins in the middle', () => {
-  const START = 80
-  const BLOCKS = 150
-  let long: TestChain
-  beforeAll(async () => {
-    long = await stillChain({ historyBlocks: BLOCKS })
-  })
-  afterAll(async () => {
-    await long?.remove()
-  })
+describe.concurrent('a history that begins in the middle', () => {
   const verifyLong = (env: ClickHouseEnv, ...flags: string[]) => runVerify(env, long.rpcUrl, ...flags)
 
   test('is compared as far as it is in: whole families, single stables, the catalogue of what is not', {
     timeout: 600_000,
-  }, async ({ clickhouseEnv, clickhouse }) => {
-    await ingestAll(clickhouseEnv, clickhouse, long.rpcUrl, BLOCKS, { START_BLOCK: `${START}` })
+  }, async ({ clickhouseEnv, clickhouse, copyTip }) => {
+    await copyTip(clickhouse, clickhouseEnv)
     const tip = await verifyLong(clickhouseEnv, '--all')
     expect(tip.code, tip.output).toBe(0)
     expect(tip.output).toContain('0 not checked')
@@ -201,9 +212,13 @@ describe('a history that begins in the middle', () => {
     expect(damaged.output).toContain('9 of the 10 blocks 60 to 69 are there')
   })
 
-  test('has no prices where the node had dropped them, which is no mismatch', async ({ clickhouseEnv, clickhouse }) => {
+  test('has no prices where the node had dropped them, which is no mismatch', async ({
+    clickhouseEnv,
+    clickhouse,
+    copyTip,
+  }) => {
     const pruned = await faultyNode(long.rpcUrl, () => 'pruned')
-    await ingestAll(clickhouseEnv, clickhouse, long.rpcUrl, BLOCKS, { START_BLOCK: `${START}` })
+    await copyTip(clickhouse, clickhouseEnv)
     await backfillAll(clickhouseEnv, pruned.url, ['--from', '50'])
     await pruned.close()
     const { code, output } = await verifyLong(clickhouseEnv, '--all')
