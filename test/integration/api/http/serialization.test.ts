@@ -23,7 +23,7 @@ const BLOCKS = 60
 const { compared } = vi.hoisted(() => ({ compared: [] as { url: string; ours: string; zod: string }[] }))
 
 // Every answer is serialized twice: as it is sent, and by zod, which checks it against its schema on the way.
-vi.mock('../../../api/serializer.js', async (original) => {
+vi.mock('../../../../api/http/compilers.js', async (original) => {
   const { serializerCompiler } = await original<typeof import('../../../../api/http/compilers.js')>()
   const both: typeof serializerCompiler = (route) => {
     const serialize = serializerCompiler(route)
