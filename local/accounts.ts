@@ -6,23 +6,23 @@ import { keptSecret } from './kept-secret.js'
 
 const PASSWORD_BYTES = 18
 
-/** Someone who may log in to ClickHouse, as the variables of a process. */
+/** A ClickHouse user and password, as environment variables of a process. */
 type Account = { CLICKHOUSE_USER: string; CLICKHOUSE_PASSWORD: string }
 
-/** Who each part is to ClickHouse, so that none can do more than its work needs. */
+/** The ClickHouse user of each part: a part has only the rights that its work needs. */
 export type Accounts = {
-  /** Migrations: everything. */
+  /** Runs migrations: every right. */
   owner: Account
-  /** Ingest, jobs, and what the API keeps itself: read, insert and delete rows. */
+  /** Ingest, jobs and the API's own records: reads, inserts and deletes rows. */
   writer: Account
-  /** The API: read, and set what a query needs. */
+  /** The API: reads, and changes the settings of its queries. */
   reader: Account
 }
 
 /**
- * The accounts of the embedded engine and the file of users that it reads, which holds hashes only. Passwords are made
- * at the first start and kept in `dataDir`, in a file each. `owner` may bring his own; the users of `usersFile` come on
- * top. Throws when that file is wrong.
+ * The accounts of the embedded engine, and the users file that the engine reads, which holds only password hashes. The
+ * first start generates the passwords and saves each in its own file in `dataDir`; `owner` may bring a password. The
+ * users in `usersFile` are added. Throws if that file is invalid.
  */
 export async function embeddedAccounts(
   dataDir: string,
@@ -42,7 +42,7 @@ export async function embeddedAccounts(
     ...(usersFile === undefined ? [] : readUsers(usersFile)),
   ]
   const file = join(dataDir, 'clickhouse.users.json')
-  // In one step, as an engine that is being started again may read it just now.
+  // Replaced in one step: an engine that is restarting may read the file at this moment.
   await writeFile(`${file}.new`, JSON.stringify({ users }, null, 2), { mode: 0o600 })
   await rename(`${file}.new`, file)
   const password = owner.password ?? (await kept('clickhouse'))

@@ -4,8 +4,8 @@ import { readFile, writeFile } from 'node:fs/promises'
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT'
 
 /**
- * The secret that a file keeps, of `bytes` random bytes in base64url with `prefix` before them; made where there is no
- * such file, for its owner's eyes only. `isNew` says that it was.
+ * Reads the secret in `file`. If there is no such file, creates it, readable by its owner only, with `prefix` and
+ * `bytes` random bytes in base64url; then `isNew` is true.
  */
 export async function keptSecret(
   file: string,

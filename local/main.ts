@@ -16,7 +16,7 @@ import { DevnetEnv } from './chain/config.js'
 import { keptSecret } from './kept-secret.js'
 import { createPart, type Part, type PartOptions } from './supervisor.js'
 
-/** Everything that any part reads, so that all bad variables are named at once, before anything starts. */
+/** The variables of all parts, checked together, so that one error names every bad variable before anything starts. */
 const Config = z.object({
   ...ApiConfig.shape,
   ...IngestConfig.shape,
@@ -32,20 +32,20 @@ const Config = z.object({
   DATA_DIR: z.string().default('./data'),
 })
 
-/** The addresses without what may be a key. */
+/** The origins of comma-separated URLs. Paths are left out, since they may contain an API key. */
 const origins = (urls: string): string =>
   urls
     .split(',')
     .map((url) => new URL(url).origin)
     .join(', ')
 
-/** On the local chain those who are told of events are on this machine. */
+/** With the local chain, webhooks may be sent to programs on this machine. */
 const LOCAL_RECEIVERS = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128', WEBHOOK_ALLOWED_PORTS: 'any' }
 
-/** Of what is generated. */
+/** Random bytes of a generated key. */
 const KEY_BYTES = 32
 
-const say = (line: string): void => console.log(line)
+const print = (line: string): void => console.log(line)
 
 class StartError extends PlumblineError {
   constructor(message: string) {
@@ -60,31 +60,33 @@ const Ready = z.object({
   genesisHash: z.string().optional(),
 })
 
-/** Recognizes a part's ready line in JSON. */
+/** The line itself if it is a part's ready line in JSON, otherwise null. */
 function jsonReady(line: string): string | null {
   return line.startsWith('{"ready":true') ? line : null
 }
 
-/** A part that took any free port takes the same one again: the others know it by that address. */
+/** Makes a restarted part listen on the port that it had before, where the other parts expect it. */
 const samePort = (variable: string, address: RegExp) => (announcement: string) => ({
   [variable]: address.exec(announcement)?.[1] ?? '0',
 })
 const LOOPBACK_PORT = /127\.0\.0\.1:(\d+)/
 
-/** Recognizes a part's ready line in words, and returns what follows the start. */
+/** For a ready line that begins with `start`: the rest of it; null for any other line. */
 const textReady =
   (start: string) =>
   (line: string): string | null =>
     line.startsWith(start) ? line.slice(start.length) : null
 
-/** The database of a local chain: one for each, so that a fresh chain never meets the facts of a lost one. */
+/**
+ * The database of a local chain. Each chain has its own, so that a new chain never mixes with the facts of a lost one.
+ */
 async function devnetDatabase(dataDir: string, genesisHash: string): Promise<string> {
   const database = `devnet_${genesisHash.slice(2, 10)}`
   const file = join(dataDir, 'devnet.database')
   const before = existsSync(file) ? (await readFile(file, 'utf8')).trim() : null
   if (before !== null && before !== database) {
-    say(
-      `the local chain that database ${before} is about is LOST; a fresh chain begins, with a fresh data set. ${before} is left as it is`,
+    print(
+      `the local chain of database ${before} is LOST: starting a new chain with a new database; ${before} is kept unchanged`,
     )
   }
   await writeFile(file, database)
@@ -108,7 +110,7 @@ async function main(): Promise<void> {
   })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
-      say('stopping …')
+      print('stopping …')
       finish(null)
     })
   }
@@ -120,14 +122,14 @@ async function main(): Promise<void> {
   }
   const startPart = ({ entry, args = [], ...options }: Program): Promise<string> => {
     const program = [fileURLToPath(new URL(entry, import.meta.url)), ...args]
-    const part = createPart({ ...options, program, logDir, say, onLost: finish })
+    const part = createPart({ ...options, program, logDir, print, onLost: finish })
     parts.unshift(part)
     return part.start()
   }
 
   const startClickHouse = async (): Promise<{ CLICKHOUSE_URL: string; accounts: Accounts }> => {
     if (config.CLICKHOUSE_URL !== undefined) {
-      say(`clickhouse  ${config.CLICKHOUSE_URL} (yours)`)
+      print(`clickhouse  ${config.CLICKHOUSE_URL} (yours)`)
       const yours = { CLICKHOUSE_USER: config.CLICKHOUSE_USER, CLICKHOUSE_PASSWORD: config.CLICKHOUSE_PASSWORD ?? '' }
       return { CLICKHOUSE_URL: config.CLICKHOUSE_URL, accounts: { owner: yours, writer: yours, reader: yours } }
     }
@@ -142,7 +144,7 @@ async function main(): Promise<void> {
       ready: jsonReady,
     })
     const url = Ready.parse(JSON.parse(ready)).url as string
-    say(`clickhouse  ${url} (embedded; password in ${join(config.DATA_DIR, 'clickhouse.password')})`)
+    print(`clickhouse  ${url} (embedded; password in ${join(config.DATA_DIR, 'clickhouse.password')})`)
     return { CLICKHOUSE_URL: url, accounts }
   }
 
@@ -154,7 +156,7 @@ async function main(): Promise<void> {
   }> => {
     if (config.RPC_URL !== undefined) {
       const CHAIN = config.CHAIN ?? 'tempo'
-      say(`chain       ${CHAIN} at ${origins(config.RPC_URL)} (yours)`)
+      print(`chain       ${CHAIN} at ${origins(config.RPC_URL)} (yours)`)
       return { RPC_URL: config.RPC_URL, RPC_WS_URL: config.RPC_WS_URL, CHAIN, database: 'plumbline' }
     }
     if (config.CHAIN !== undefined && config.CHAIN !== 'devnet')
@@ -170,26 +172,26 @@ async function main(): Promise<void> {
     })
     const { rpcUrl, genesisHash } = Ready.required().omit({ url: true }).parse(JSON.parse(ready))
     const database = await devnetDatabase(dataDir, genesisHash)
-    say(`chain       devnet at ${rpcUrl} (local, simulated market)`)
+    print(`chain       devnet at ${rpcUrl} (local, simulated market)`)
     return { RPC_URL: rpcUrl, RPC_WS_URL: rpcUrl.replace('http', 'ws'), CHAIN: 'devnet', database }
   }
 
-  /** What the environment does not name is made at the first start and kept. */
+  /** Without ADMIN_API_KEY, the first start generates a key and saves it. */
   const adminKey = async (): Promise<Record<string, string>> => {
     if (config.ADMIN_API_KEY !== undefined) return {}
     const { secret, isNew } = await keptSecret(join(dataDir, 'admin.key'), KEY_BYTES, 'ak_')
     const file = join(config.DATA_DIR, 'admin.key')
-    say(`admin key   ${isNew ? `${secret} (said this once; kept in ${file})` : `in ${file}`}`)
+    print(`admin key   ${isNew ? `${secret} (shown only once; saved in ${file})` : `in ${file}`}`)
     return { ADMIN_API_KEY: secret }
   }
 
-  /** What the API seals with it, jobs have to open. */
+  /** The API encrypts secrets with this key and jobs decrypts them, so both get the same one. */
   const secretsKey = async (): Promise<Record<string, string>> =>
     config.SECRETS_KEY === undefined
       ? { SECRETS_KEY: (await keptSecret(join(dataDir, 'secrets.key'), KEY_BYTES)).secret }
       : {}
 
-  /** Payments are made on the chain that is read; on the local one, to an account of it. */
+  /** Payments are made on the chain that ingest reads; on the local chain they go to one of its accounts. */
   const paymentEnv = (chain: { RPC_URL: string }): Record<string, string | undefined> => ({
     PAYMENT_RPC_URL: config.PAYMENT_RPC_URL ?? chain.RPC_URL.split(',', 1)[0],
     PAYMENT_RECIPIENT: config.PAYMENT_RECIPIENT ?? (config.RPC_URL === undefined ? payee : undefined),
@@ -202,21 +204,21 @@ async function main(): Promise<void> {
     ]),
   )
 
-  const bringUp = async (): Promise<void> => {
+  const startParts = async (): Promise<void> => {
     const [{ CLICKHOUSE_URL, accounts }, { database, ...chain }] = await Promise.all([startClickHouse(), startChain()])
     const store = { CLICKHOUSE_URL, CLICKHOUSE_DATABASE: config.CLICKHOUSE_DATABASE ?? database }
     const applied = await migrate({ ...store, ...accounts.owner })
-    say(
+    print(
       `schema      ${applied.length === 0 ? 'up to date' : `${applied.length} migrations applied`} in database ${store.CLICKHOUSE_DATABASE}`,
     )
-    say(
-      `redis       ${config.REDIS_URL === undefined ? 'none: state is in process, which is right for one API process' : 'yours'}`,
+    print(
+      `redis       ${config.REDIS_URL === undefined ? 'not used: state is kept in memory, which suits a single API process' : 'yours'}`,
     )
-    say(
+    print(
       `ingest      ${await startPart({ name: 'ingest', entry: '../ingest/main.js', env: { ...store, ...accounts.writer, ...chain }, ready: textReady('ingest ') })}`,
     )
     const secrets = await secretsKey()
-    say(
+    print(
       `jobs        ${await startPart({ name: 'jobs', entry: '../jobs/main.js', env: { ...store, ...accounts.writer, ...receivers, ...secrets }, ready: textReady('jobs ') })}`,
     )
     const adminKeyEnv = await adminKey()
@@ -236,14 +238,14 @@ async function main(): Promise<void> {
       ready: textReady('api ready at '),
       envWhenRestarted: samePort('PORT', /:(\d+)\//),
     })
-    say(`api         ready`)
-    say('')
-    say(`open ${api}`)
+    print(`api         ready`)
+    print('')
+    print(`open ${api}`)
   }
 
-  bringUp().catch((error: unknown) => finish(error instanceof Error ? error : new Error(String(error))))
+  startParts().catch((error: unknown) => finish(error instanceof Error ? error : new Error(String(error))))
   const error = await finished
-  // The readers and writers first, then what they stand on.
+  // In reverse order of start: first the parts that use ClickHouse and the node, then these.
   for (const part of parts) await part.stop()
   if (error) throw error
 }

@@ -11,39 +11,45 @@ export type PartOptions = {
   /** Path of the compiled program, and its arguments. */
   program: string[]
   env: Record<string, string | undefined>
-  /** Changes to `env` for every start after the first, made of what the part said when it was ready. */
+  /** Variables for every start after the first, derived from the part's ready line. */
   envWhenRestarted?: (announcement: string) => Record<string, string>
-  /** Recognizes the line on stdout that says the part can be used, and returns what it says. */
+  /** Returns the announcement if a line on stdout says that the part is ready, otherwise null. */
   ready: (line: string) => string | null
   logDir: string
-  /** Show the part's stderr as it is, for a progress bar. */
+  /** The part writes its stderr to the terminal itself, so that it can draw a progress bar. */
   ownsTerminal?: boolean
-  say: (line: string) => void
-  /** Called once, when starting the part again is of no use. */
+  print: (line: string) => void
+  /** Called once, when the part ends with an error that a restart cannot fix. */
   onLost: (error: Error) => void
 }
 
 export type Part = {
-  /** Starts the part; resolves with what it says when ready, rejects with its last words. Restarts are not waited for. */
+  /**
+   * Starts the part. Resolves to its announcement when it is ready; rejects with its last error message if it ends
+   * first.
+   */
   start: () => Promise<string>
-  /** Ends it for good, by SIGTERM and, when that takes too long, by SIGKILL. */
+  /** Ends the part by SIGTERM, or by SIGKILL after 15 s, and does not restart it. */
   stop: () => Promise<void>
 }
 
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 30_000
-/** A part that lived this long has proven that it can; the next pause is short again. */
-const PROVEN_MS = 60_000
+/** After a run of this length, the pause before a restart is back to its shortest. */
+const STABLE_RUN_MS = 60_000
 const STOP_MS = 15_000
 
-/** `retryable`: starting the part again may help. */
+/** A part ended. `retryable`: a restart may help. */
 class PartError extends PlumblineError {
   constructor(message: string, retryable: boolean) {
     super(message, { retryable })
   }
 }
 
-/** What a line of a part's log has to say to the person at the terminal: warnings, and words that are no log record. */
+/**
+ * What the terminal shows of a line of a part's log: the message of a warning or error, and text that is not a log
+ * record.
+ */
 export function headline(line: string): string | null {
   try {
     const { level, msg, reason } = JSON.parse(line) as { level?: number; msg?: string; reason?: string }
@@ -54,9 +60,9 @@ export function headline(line: string): string | null {
   }
 }
 
-/** A part under supervision: when it dies it is started again, loudly, after a pause that doubles up to 30 s. */
+/** A supervised part. If it dies, that is printed and it is restarted after a pause that doubles up to 30 s. */
 export function createPart(options: PartOptions): Part {
-  const { name, program, env, ready, logDir, say, onLost } = options
+  const { name, program, env, ready, logDir, print, onLost } = options
   let child: ChildProcess | null = null
   let exited: Promise<string> = Promise.resolve('')
   let stopping = false
@@ -64,15 +70,15 @@ export function createPart(options: PartOptions): Part {
   let restartEnv: Record<string, string> = {}
 
   const logFile = join(logDir, `${name}.log`)
-  // One run's log and the one before are kept.
+  // The log of the previous run is kept as well.
   if (existsSync(logFile)) renameSync(logFile, `${logFile}.1`)
   const log = createWriteStream(logFile, { flags: 'a' })
 
   const launch = (): Promise<string> => {
     const startedAt = Date.now()
-    let lastWords = ''
+    let lastMessage = ''
     let isReady = false
-    // In a process group of its own, so that Ctrl-C reaches the parts in order, through the supervisor.
+    // In its own process group: the supervisor receives Ctrl-C alone and stops the parts in order.
     const started = spawn(process.execPath, program, {
       env: { ...process.env, ...env, ...restartEnv },
       stdio: ['ignore', 'pipe', options.ownsTerminal ? 'inherit' : 'pipe', 'ipc'],
@@ -83,7 +89,7 @@ export function createPart(options: PartOptions): Part {
       createInterface({ input: started.stdout as NodeJS.ReadableStream }).on('line', (line) => {
         log.write(`${line}\n`)
         const announcement = isReady ? null : ready(line)
-        if (announcement === null) return say(line)
+        if (announcement === null) return print(line)
         isReady = true
         restartEnv = options.envWhenRestarted?.(announcement) ?? {}
         resolve(announcement)
@@ -94,13 +100,13 @@ export function createPart(options: PartOptions): Part {
         log.write(`${line}\n`)
         const words = headline(line)
         if (words === null) return
-        lastWords = words
-        if (isReady) say(`${name}: ${words}`)
+        lastMessage = words
+        if (isReady) print(`${name}: ${words}`)
       })
     }
     const ended = new Promise<{ why: string; final: boolean }>((resolve) => {
       started.once('error', (error) => resolve({ why: error.message, final: true }))
-      // `close` rather than `exit`: by then its last words have been read.
+      // `close` rather than `exit`: by then all of its output has been read.
       started.once('close', (code, signal) =>
         resolve({ why: signal ?? `exit code ${code}`, final: code === FINAL_EXIT_CODE }),
       )
@@ -109,27 +115,27 @@ export function createPart(options: PartOptions): Part {
     void ended.then(({ why, final }) => {
       child = null
       if (stopping || !isReady) return
-      if (final) return onLost(new PartError(lastWords || `${name} ended: ${why}`, false))
-      if (Date.now() - startedAt > PROVEN_MS) pauseMs = FIRST_PAUSE_MS
+      if (final) return onLost(new PartError(lastMessage || `${name} exited: ${why}`, false))
+      if (Date.now() - startedAt > STABLE_RUN_MS) pauseMs = FIRST_PAUSE_MS
       void relaunch(why)
     })
     return Promise.race([
       announced,
       ended.then(({ why, final }) =>
-        Promise.reject(new PartError(lastWords || `${name} did not start: ${why}`, !final)),
+        Promise.reject(new PartError(lastMessage || `${name} did not start: ${why}`, !final)),
       ),
     ])
   }
 
   const relaunch = async (why: string): Promise<void> => {
     for (let cause = why; !stopping; ) {
-      say(`${name} DIED (${cause}); starting it again in ${pauseMs / 1000} s`)
+      print(`${name} DIED (${cause}); restarting it in ${pauseMs / 1000} s`)
       await sleep(pauseMs)
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
       if (stopping) return
       try {
         await launch()
-        return say(`${name} is back`)
+        return print(`${name} is running again`)
       } catch (error) {
         if (error instanceof PartError && !error.retryable) return onLost(error)
         cause = error instanceof Error ? error.message : String(error)
@@ -145,7 +151,7 @@ export function createPart(options: PartOptions): Part {
       if (running) {
         running.kill('SIGTERM')
         const timer = setTimeout(() => {
-          say(`${name} does not end; killing it`)
+          print(`${name} did not stop within ${STOP_MS / 1000} s; killing it`)
           running.kill('SIGKILL')
         }, STOP_MS)
         await exited

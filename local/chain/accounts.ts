@@ -1,19 +1,24 @@
 import { mnemonicToAccount } from 'viem/accounts'
 
-/** The mnemonic that anvil derives its prefunded accounts from. Public knowledge: only ever for a local chain. */
+/**
+ * The mnemonic from which anvil derives its prefunded accounts. It is public, so it must only be used on a local chain.
+ */
 const DEV_MNEMONIC = 'test test test test test test test test test test test junk'
 
-/** How many prefunded accounts the node is started with; each holds 2^64 - 1 micro-units of every genesis stable. */
+/** Number of prefunded accounts of the node; each holds 2^64 - 1 micro-units of every genesis stable. */
 export const DEV_ACCOUNT_COUNT = 20
 
 export type Account = ReturnType<typeof mnemonicToAccount>
 
 const at = (addressIndex: number): Account => mnemonicToAccount(DEV_MNEMONIC, { addressIndex })
 
-/** Left to whoever uses the chain: the market does not count on what they have, or on how many transactions they sent. */
+/** Accounts for users of the chain. The market never depends on their balances or nonces. */
 export const users = [at(0), at(1), at(2)] as const
 
-/** Who acts in the market, and pays its fees in pathUSD. Account 10 is free as well. */
+/**
+ * Accounts of the market, which pay fees in pathUSD. `sanctioned` only appears in a blacklist and never sends a
+ * transaction.
+ */
 export const accounts = {
   issuer: at(3),
   maker: at(4),
@@ -27,5 +32,5 @@ export const accounts = {
   traders: [at(11), at(12), at(13), at(14), at(15), at(16)],
 } as const
 
-/** Gets what requests are paid with on the local chain. Takes no part in the market. */
+/** Receives the payments for requests on the local chain. Takes no part in the market. */
 export const payee = at(18).address

@@ -1,31 +1,33 @@
 import { accounts } from './accounts.js'
 import { FIRST_TRADING_BLOCK } from './clock.js'
+import type { Episode } from './episodes.js'
 import type { MarketPlan } from './plan.js'
 import { type Random, randomFor } from './random.js'
 import { PATH_USD } from './stables.js'
-import type { Episode } from './weather.js'
 
 /** A swap on the DEX, by symbol. `amount` is micro-units of `tokenIn` when exact in, of `tokenOut` when exact out. */
 export type Swap = { tokenIn: string; tokenOut: string; exact: 'in' | 'out'; amount: bigint }
 
-/** What somebody other than the market maker wants to do in a block. Traders are indices into `accounts.traders`. */
+/**
+ * What an account other than the market maker intends to do in a block. Traders are indices into `accounts.traders`.
+ */
 export type Action =
   | { kind: 'swap'; trader: number; swap: Swap }
-  /** Two swaps as two calls of one transaction of type 0x76. */
+  /** Two swaps as two calls of one transaction (type 0x76). */
   | { kind: 'batch'; trader: number; swaps: readonly [Swap, Swap] }
-  /** Fills a small order of the other maker, which flips to the ask side, and goes on into the top of the book. */
+  /** Fills a small order of the flip maker, which flips to the ask side; the rest fills the top of the book. */
   | { kind: 'flip'; trader: number; stable: string; flipAmount: bigint; swapAmount: bigint }
   | { kind: 'transfer'; trader: number; to: number; stable: string; amount: bigint; memo: boolean }
   | { kind: 'mint' | 'burn'; stable: string; amount: bigint }
   | { kind: 'pause' | 'unpause'; stable: string }
 
 const TOKEN = 10n ** 6n
-/** Mints of one episode. Together they stay below the room that every stable has up to its cap. */
+/** Most mints of one episode. Together they never reach a stable's supply cap. */
 const MOST_MINTS = 12
-/** Longest route a planned swap takes, in hops. */
+/** Longest route of a planned swap, in hops. */
 export const MAX_HOPS = 3
 
-/** Administrative actions of a block, which come before everything else in it. */
+/** The administrative actions of a block, which come before all its other actions. */
 export function adminActions(plan: MarketPlan, block: number): Action[] {
   const actions: Action[] = []
   for (const e of plan.episodes(block, block + 1)) {
@@ -38,7 +40,7 @@ export function adminActions(plan: MarketPlan, block: number): Action[] {
   return actions
 }
 
-/** What traders want to do in a block, in order. Only what the plan's books allow: nothing paused, nothing dry. */
+/** What traders intend to do in a block, in order. Never uses a paused stable or an empty side of a book. */
 export function traderActions(plan: MarketPlan, block: number): Action[] {
   if (block < FIRST_TRADING_BLOCK) return []
   const random = randomFor(plan.params.seed, 'trade', block)
@@ -51,20 +53,25 @@ export function traderActions(plan: MarketPlan, block: number): Action[] {
       if (isOpen(plan, swap, block)) actions.push({ kind: 'swap', trader: trader(random), swap })
     }
   }
-  for (let i = wanted(plan, block, random); i > 0; i--) {
+  for (let i = actionCount(plan, block, random); i > 0; i--) {
     const action = oneAction(plan, block, random)
     if (action) actions.push(action)
   }
   return actions
 }
 
-/** Hops of a swap: up from one stable through its quote tokens, down to the other. 0: they are the same. */
+/**
+ * Number of hops of a swap: from one stable up through its quote tokens, then down to the other. 0 if both are the
+ * same.
+ */
 export function hops(plan: MarketPlan, swap: Pick<Swap, 'tokenIn' | 'tokenOut'>): number {
   const { sells, buys } = route(plan, swap)
   return sells.length + buys.length
 }
 
-/** The books a swap goes through, by symbol: those where the taker sells the base, then those where it buys it. */
+/**
+ * The books that a swap goes through, by symbol: first those where the taker sells the base, then those where it buys.
+ */
 export function route(plan: MarketPlan, swap: Pick<Swap, 'tokenIn' | 'tokenOut'>): { sells: string[]; buys: string[] } {
   const up = symbolsToPathUsd(plan, swap.tokenIn)
   const down = symbolsToPathUsd(plan, swap.tokenOut)
@@ -78,8 +85,8 @@ export function route(plan: MarketPlan, swap: Pick<Swap, 'tokenIn' | 'tokenOut'>
 const symbolsToPathUsd = (plan: MarketPlan, symbol: string): string[] =>
   symbol === PATH_USD.symbol ? [] : plan.routeToPathUsd(symbol).map((s) => s.symbol)
 
-/** More in a minute of history than in a second of live; at times nothing at all. */
-function wanted(plan: MarketPlan, block: number, random: Random): number {
+/** How many actions a block has: sometimes none; more in a minute of history than in a live second. */
+function actionCount(plan: MarketPlan, block: number, random: Random): number {
   const live = block > plan.params.blocks
   const seconds = live ? plan.params.liveBlockSeconds : plan.params.blockSeconds
   if (random.chance(seconds >= 30 ? 0.08 : 0.35)) return 0
@@ -109,12 +116,12 @@ function oneAction(plan: MarketPlan, block: number, random: Random): Action | nu
 function aSwap(plan: MarketPlan, block: number, random: Random): Swap | null {
   const listed = plan.stables.filter((s) => s.hasPair).map((s) => s.symbol)
   const one = random.pick(listed)
-  // Half of all trade is against pathUSD, as on any chain with one reserve stable. Either direction is as likely, so
-  // that no trader runs out of a stable in the long run.
+  // Half of all trade is against pathUSD, as on any chain with one reserve stable. Both directions are equally likely,
+  // so that no trader runs out of a stable in the long run.
   const other = random.chance(0.5) ? PATH_USD.symbol : random.pick(listed)
   const [tokenIn, tokenOut] = random.chance(0.5) ? [one, other] : [other, one]
   const exact = random.chance(0.6) ? 'in' : 'out'
-  // Sizes are spread evenly over magnitudes: many small, few large.
+  // Log-uniform: many small swaps, few large ones.
   const amount = micro(random, 1, 1) + BigInt(Math.floor(10 ** (2 + 2.2 * random.next()) * 1e6))
   const swap: Swap = { tokenIn, tokenOut, exact, amount }
   return isOpen(plan, swap, block) ? swap : null
@@ -142,7 +149,7 @@ function transfer(plan: MarketPlan, block: number, random: Random): Action | nul
 }
 
 function issuance(e: Extract<Episode, { kind: 'issuance' }>, block: number): Action[] {
-  // Minted as often as burnt, so that supply comes back to where it was and never meets the cap.
+  // As many burns as mints, so that supply returns to its start and never reaches the cap.
   const half = Math.floor((e.toBlock - e.fromBlock) / 2)
   const every = Math.ceil(half / MOST_MINTS)
   const at = block - e.fromBlock

@@ -10,12 +10,12 @@ import { PlumblineError } from '../../process/errors.js'
 import { DEV_ACCOUNT_COUNT } from './accounts.js'
 import { createRpc, type Rpc } from './rpc.js'
 
-/** The node could not be started, or ended by itself. */
+/** The node could not be started, or exited by itself. */
 export class NodeError extends PlumblineError {}
 
-/** Highest hardfork that this anvil knows; without it, it runs T0. */
+/** The newest hardfork that this version of anvil supports. Its default is T0. */
 const HARDFORK = 'T4'
-/** Four times Tempo's, so that the books of sixty stables can be opened in one block. */
+/** Four times Tempo's limit, so that the books of sixty stables can be opened in one block. */
 const GAS_LIMIT = 2_000_000_000
 const START_TIMEOUT_MS = 20_000
 
@@ -23,43 +23,45 @@ export type Anvil = {
   pid: number
   rpcUrl: string
   rpc: Rpc
-  /** Fulfilled with a description when the process ends, whoever ended it. */
+  /** Resolves to the reason when the process ends, for whatever reason. */
   ended: Promise<string>
   stop: () => Promise<void>
 }
 
 export type AnvilOptions = {
   port: number
-  /** Seconds; the genesis block's time, and with the parameters above it all that its hash depends on. */
+  /** Time of the genesis block, in seconds. Its hash depends on nothing else that varies. */
   genesisTimestamp: number
-  /** Where it keeps the states of older blocks. It makes a folder of its own in it for each run. */
+  /** Where anvil keeps the states of older blocks. Each run makes its own folder there. */
   cacheDir: string
-  /** How many states of older blocks it keeps, each the whole state. */
+  /** How many states of older blocks anvil keeps. Each is a complete state. */
   maxStates: number
-  /** Gas of a block, and of an eth_call. Default: room for the setup of the market. */
+  /** Gas limit of a block and of an eth_call. By default enough for the setup of the market. */
   gasLimit?: number
-  /** True: it keeps the state of the newest block only; a number: of so many of the newest blocks, in memory. */
+  /**
+   * true: anvil keeps only the state of the newest block. A number: the states of that many newest blocks, in memory.
+   */
   prunesStates?: boolean | number
-  /** Where its process id is written, for whoever finds it running without its owner. */
+  /** File for the process id, so that a later start can end a node that outlived its owner. */
   pidFile: string
-  /** A dump to start from. */
+  /** File with the state to start from. */
   loadState?: string
 }
 
 /**
- * Runs the node on a leash: when this process is gone, however it went, stdin closes and the shell ends the node. Says
- * the node's process id on stdout.
+ * A shell that runs the node and kills it when stdin closes, which happens however this process ends. Prints the node's
+ * process id on stdout.
  */
-const LEASH = `exec 3<&0
+const KILL_WITH_PARENT = `exec 3<&0
 "$@" 3<&- </dev/null >/dev/null &
 node=$!
 echo "$node"
 exec >/dev/null
 (while read -r _ <&3; do :; done; kill -9 "$node") 2>/dev/null &
-leash=$!
+watcher=$!
 wait "$node"
 code=$?
-kill "$leash" 2>/dev/null
+kill "$watcher" 2>/dev/null
 exit "$code"`
 
 /** Starts the node with mining on demand, and waits until it answers. */
@@ -80,17 +82,17 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     ...(typeof options.prunesStates === 'number' ? [`${options.prunesStates}`] : []),
   ]
   if (options.loadState) args.push('--load-state', options.loadState)
-  const child = spawn('sh', ['-c', LEASH, 'sh', binaryPath(), ...args], { stdio: ['pipe', 'pipe', 'pipe'] })
-  let complaint = ''
+  const child = spawn('sh', ['-c', KILL_WITH_PARENT, 'sh', binaryPath(), ...args], { stdio: ['pipe', 'pipe', 'pipe'] })
+  let stderrTail = ''
   child.stderr.on('data', (chunk: Buffer) => {
-    complaint = (complaint + chunk.toString()).slice(-2000)
+    stderrTail = (stderrTail + chunk.toString()).slice(-2000)
   })
   const ended = new Promise<string>((settle) => {
     child.once('error', (error) => settle(error.message))
-    child.once('exit', (code, signal) => settle(`${signal ?? `code ${code}`}${complaint && `: ${complaint.trim()}`}`))
+    child.once('exit', (code, signal) => settle(`${signal ?? `code ${code}`}${stderrTail && `: ${stderrTail.trim()}`}`))
   })
   const gone = ended.then((how) => {
-    throw new NodeError(`anvil ended while starting (${how})`, { retryable: false })
+    throw new NodeError(`anvil exited while starting (${how})`, { retryable: false })
   })
   gone.catch(() => undefined)
   const rpcUrl = `http://127.0.0.1:${port}`
@@ -111,7 +113,7 @@ async function readPid(stdout: Readable): Promise<number> {
   throw new NodeError('anvil did not start', { retryable: false })
 }
 
-/** Letting go of the leash ends the node. Nothing it holds is needed: the journal has it all. */
+/** Ends the node by closing stdin. Nothing has to be saved: the journal holds every block. */
 async function stopNode(child: ChildProcess, ended: Promise<string>): Promise<void> {
   child.stdin?.end()
   await ended
@@ -124,13 +126,14 @@ async function untilItAnswers(rpc: Rpc): Promise<void> {
       await rpc.call('eth_chainId')
       return
     } catch (cause) {
-      if (Date.now() > deadline) throw new NodeError('anvil did not answer in time', { retryable: true, cause })
+      if (Date.now() > deadline)
+        throw new NodeError(`anvil did not answer within ${START_TIMEOUT_MS / 1000} s`, { retryable: true, cause })
       await delay(20)
     }
   }
 }
 
-/** The wanted port if nobody listens there, any free one for 0. */
+/** The wanted port, or a free one if it is 0. Throws if the port cannot be used. */
 async function freePort(wanted: number): Promise<number> {
   return new Promise((settle, fail) => {
     const server = createServer()
@@ -145,7 +148,10 @@ async function freePort(wanted: number): Promise<number> {
   })
 }
 
-/** The binary itself: the npm package's own launcher is a second process, which does not pass every signal on. */
+/**
+ * Path of anvil's binary. The launcher of the npm package is not used: it is a second process and does not forward
+ * every signal.
+ */
 function binaryPath(): string {
   const require = createRequire(import.meta.url)
   const launcher = createRequire(require.resolve('@foundry-rs/anvil/package.json'))
@@ -156,6 +162,9 @@ function binaryPath(): string {
     const binary = process.platform === 'win32' ? 'anvil.exe' : 'anvil'
     return join(dirname(launcher.resolve(`${name}/package.json`)), 'bin', binary)
   } catch (cause) {
-    throw new NodeError(`${name} is not installed: there is no anvil for this machine`, { retryable: false, cause })
+    throw new NodeError(
+      `${name} is not installed: anvil has no build for this machine, or optional dependencies were left out`,
+      { retryable: false, cause },
+    )
   }
 }

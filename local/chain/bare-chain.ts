@@ -14,18 +14,19 @@ export type BareChain = {
   rpcUrl: string
   wsUrl: string
   rpc: Rpc
-  /** Mines one block of these transactions and returns when all have succeeded. */
+  /** Mines one block with these transactions. Throws unless all succeed. */
   mine: (intents?: readonly Intent[]) => Promise<void>
   stop: () => Promise<void>
 }
 
 const Receipts = z.array(z.object({ transactionHash: z.string(), status: z.string() }))
-/** The node takes requests up to 2 MB. */
+/** The node accepts requests of up to 2 MB. */
 const TRANSACTIONS_PER_REQUEST = 100
 
 /**
- * A node with nothing but its genesis, for tests and benches that mine every block themselves. Its files are kept in
- * `dir`. Blocks have the time of day, or where the genesis block is older, its time and what has passed since.
+ * Starts a node with only a genesis block, for tests and benches that mine every block themselves. Its files are kept
+ * in `dir`. Block times follow the clock; with an older `genesisTimestamp`, they start there and advance with the
+ * clock.
  */
 export async function startBareChain(
   dir: string,
@@ -34,7 +35,7 @@ export async function startBareChain(
   await mkdir(dir, { recursive: true })
   const { rpc, rpcUrl, stop } = await startAnvil({
     port: 0,
-    // A block may not be older than its parent, and the first may come at once.
+    // A block must be newer than its parent, and the first may be mined at once.
     genesisTimestamp: Math.floor(Date.now() / 1000) - 1,
     cacheDir: join(dir, 'states'),
     pidFile: join(dir, 'anvil.pid'),

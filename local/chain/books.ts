@@ -3,24 +3,24 @@ import { baseForQuote, baseToSell, quoteForBase, quoteToBuy } from './dex-math.j
 import type { RestingOrder } from './ladder.js'
 import type { MarketPlan } from './plan.js'
 
-/** The market's own view of every order on the DEX, kept without asking the node. */
+/** Every order on the DEX, tracked by the market itself without asking the node. */
 export type Books = {
   nextOrderId: bigint
   /** The market maker's orders by stable. */
   ladders: Map<string, RestingOrder[]>
-  /** Orders of the other maker that flipped, and are cancelled in the block after. */
+  /** Flipped orders of the flip maker, which are cancelled in the next block. */
   flipped: { id: bigint; stable: string }[]
 }
 
-/** What a swap takes from one order. `base` is micro-units. */
+/** The part of a swap that one order fills. `base` is micro-units. */
 export type Fill = { order: RestingOrder; base: bigint }
 export type SwapOutcome = { fills: Fill[]; amountIn: bigint; amountOut: bigint }
 
 export const emptyBooks = (): Books => ({ nextOrderId: 1n, ladders: new Map(), flipped: [] })
 
 /**
- * What the DEX will do with a swap, to the unit; null when the top of a book on its way is too small for it, since the
- * market never lets a swap run through a level and move a planned price.
+ * The exact outcome of a swap on the DEX, or null when the best order of a book on its route is too small: the market
+ * never lets a swap exhaust a price level, which would move a planned price.
  */
 export function outcomeOf(plan: MarketPlan, books: Books, swap: Swap): SwapOutcome | null {
   const { sells, buys } = route(plan, swap)
@@ -42,7 +42,7 @@ export function outcomeOf(plan: MarketPlan, books: Books, swap: Swap): SwapOutco
       base = leg.selling ? baseToSell(amount, tick) : amount
       amount = leg.selling ? base : quoteToBuy(amount, tick)
     }
-    // Strictly less: an order that is filled to the end is gone, and could not be cancelled any more.
+    // Strictly less: a fully filled order is removed, so the market could not cancel it later.
     if (base >= order.remaining) return null
     fills.push({ order, base })
   }
@@ -51,12 +51,12 @@ export function outcomeOf(plan: MarketPlan, books: Books, swap: Swap): SwapOutco
     : { fills, amountIn: amount, amountOut: swap.amount }
 }
 
-/** Takes the fills from the orders. */
+/** Subtracts the fills from the orders' remaining amounts. */
 export function applyFills(fills: readonly Fill[]): void {
   for (const { order, base } of fills) order.remaining -= base
 }
 
-/** The order that a taker who sells (or buys) the stable meets first. */
+/** The best order for a taker who sells (or buys) the stable; undefined if that side is empty. */
 export function topOrder(books: Books, stable: string, selling: boolean): RestingOrder | undefined {
   let best: RestingOrder | undefined
   for (const order of books.ladders.get(stable) ?? []) {

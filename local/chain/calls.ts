@@ -3,7 +3,7 @@ import { Abis, Addresses } from 'viem/tempo'
 import type { Swap } from './actions.js'
 import type { Level } from './ladder.js'
 
-/** One call of a transaction. */
+/** A contract call within a transaction. */
 export type Call = { to: Address; data: Hex }
 
 export const role = {
@@ -17,7 +17,7 @@ export const role = {
 export const policyType = { whitelist: 0, blacklist: 1 } as const
 /** Custom policies get ids from 2 on, in the order in which the setup creates them. */
 export const POLICY_ID = { sanctions: 2n, members: 3n, mintTargets: 4n, compound: 5n } as const
-/** TIP-403: the policy that allows everybody, which every new token has. */
+/** TIP-403: the policy that allows everybody. Every new token starts with it. */
 export const ALLOW_ALL = 1n
 
 const dex = Addresses.stablecoinDex
@@ -115,7 +115,7 @@ export const call = {
     to: dex,
     data: encodeFunctionData({ abi: Abis.stablecoinDex, functionName: 'cancel', args: [orderId] }),
   }),
-  /** The limit on the other amount is 6 % away: the furthest that three hops through the DEX's bounds can be. */
+  /** The limit on the other amount allows for 6 %: three hops at the DEX's furthest prices cannot deviate more. */
   swap: (tokenIn: Address, tokenOut: Address, { exact, amount }: Swap): Call => ({
     to: dex,
     data:

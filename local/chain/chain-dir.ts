@@ -7,27 +7,27 @@ import { writeDurably } from './durable-file.js'
 import { PlanParams } from './plan.js'
 import { commandLine } from './process-table.js'
 
-/** Another devnet works in the folder. */
+/** Another devnet is using the folder. */
 class FolderInUseError extends PlumblineError {}
 
-/** What a chain was begun with. It rules over the environment for as long as the chain lives. */
+/** The parameters a chain was created with. They take precedence over the environment for the chain's whole life. */
 const ChainMeta = z.object({ genesisTimestamp: z.int(), plan: PlanParams })
 export type ChainMeta = z.infer<typeof ChainMeta>
 
-/** Everything of a chain, below `DATA_DIR/chain`. */
+/** Paths of a chain's files, below `DATA_DIR/chain`. */
 export const chainPaths = (chainDir: string) => ({
   meta: join(chainDir, 'chain.json'),
   journal: join(chainDir, 'journal'),
   checkpoints: join(chainDir, 'checkpoints'),
-  /** Scratch of the running node: worth nothing without it, and removed with it. */
+  /** Temporary files of the running node, removed when it ends. */
   states: join(chainDir, 'states'),
   nodePid: join(chainDir, 'anvil.pid'),
   ownPid: join(chainDir, 'devnet.pid'),
 })
 
 /**
- * Makes the folder this process's own, and ends a node that a killed predecessor left running in it. The pid files may be
- * older than the machine's last start, so a process counts only when its command line fits.
+ * Claims the folder for this process and ends a node that a killed predecessor left running there. A pid file may date
+ * from before the machine's last boot, so a process counts only if its command line matches. Throws FolderInUseError.
  */
 export async function claimFolder(chainDir: string): Promise<void> {
   const paths = chainPaths(chainDir)
@@ -53,22 +53,22 @@ export async function claimFolder(chainDir: string): Promise<void> {
   await clearScratch(chainDir)
 }
 
-/** Gives the folder up. The node has to be gone. */
+/** Releases the folder. The node must have ended before. */
 export async function releaseFolder(chainDir: string): Promise<void> {
   await clearScratch(chainDir)
   await rm(chainPaths(chainDir).ownPid, { force: true })
 }
 
-/** The chain kept in the folder; null where there is none. Throws where its description is unreadable. */
+/** The parameters of the chain in the folder, or null if there is none. Throws if they cannot be read. */
 export async function readMeta(chainDir: string): Promise<ChainMeta | null> {
   const text = await readFile(chainPaths(chainDir).meta, 'utf8').catch(ifMissing(null))
   return text === null ? null : ChainMeta.parse(JSON.parse(text))
 }
 
-/** Begins a chain in the folder, whose history will end at `nowSeconds`. What was there of another is removed. */
-export async function beginChain(chainDir: string, plan: PlanParams, nowSeconds: number): Promise<ChainMeta> {
+/** Creates a chain in the folder, whose history will end at `nowSeconds`. Removes the files of an earlier chain. */
+export async function createChain(chainDir: string, plan: PlanParams, nowSeconds: number): Promise<ChainMeta> {
   const paths = chainPaths(chainDir)
-  // The description goes first and comes last: with it, the rest is whole.
+  // The description is removed first and written last: while it exists, the other files are complete.
   for (const path of [paths.meta, paths.journal, paths.checkpoints, paths.states]) {
     await rm(path, { recursive: true, force: true })
   }

@@ -8,21 +8,21 @@ import { writeDurably } from './durable-file.js'
 import type { Rpc } from './rpc.js'
 
 const KEPT = 2
-/** However old the chain is, a restart replays at most two hours of live blocks. */
+/** Most blocks between checkpoints, so that a restart never replays more than two hours of live blocks. */
 const MAX_INTERVAL = 3_600
 const Dump = z.string().startsWith('0x')
 
 /**
- * Whether the chain should be dumped at `head`: `every` blocks after the newest dump, and rarer the older the chain is,
- * since it is dumped whole.
+ * Whether a checkpoint is due at `head`: `every` blocks after the newest one, and less often as the chain grows,
+ * because each checkpoint holds the whole state.
  */
 export function isCheckpointDue(head: number, newest: number, every: number): boolean {
   return head - newest >= Math.max(every, Math.min(MAX_INTERVAL, Math.floor(head / 8)))
 }
 
 /**
- * Keeps the node's state at block `head`, without the states of older blocks, and drops all but the newest two. Returns
- * the blocks of those kept, oldest first.
+ * Saves the node's state at block `head`, without the states of older blocks, and removes all but the newest two
+ * checkpoints. Returns the blocks of these, oldest first.
  */
 export async function writeCheckpoint(rpc: Rpc, dir: string, head: number): Promise<number[]> {
   await mkdir(dir, { recursive: true })
@@ -33,7 +33,7 @@ export async function writeCheckpoint(rpc: Rpc, dir: string, head: number): Prom
   return all.slice(-KEPT)
 }
 
-/** Unpacks the checkpoint of a block to a file that the node can load. */
+/** Decompresses the checkpoint of a block into a file that the node can load. */
 export async function unpackCheckpoint(dir: string, block: number, to: string): Promise<void> {
   await pipeline(createReadStream(file(dir, block)), createGunzip(), createWriteStream(to))
 }

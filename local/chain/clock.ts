@@ -1,27 +1,27 @@
 /** Blocks that create the market: tokens, then roles and supply, then approvals, then the first orders. */
 export const SETUP = { tokens: 1, supply: 2, approvals: 3, books: 4 } as const
-/** First block with weather and trade. */
+/** First block with episodes and trade. */
 export const FIRST_TRADING_BLOCK = 5
 
 export type MarketClock = {
-  /** Cell of a block, or null before trade begins and in the rest of history that fills no whole cell. */
+  /** The cell of a block; null before trade begins and in the last blocks of history, which do not fill a cell. */
   cellAt: (block: number) => Cell | null
   cellNumber: (index: number) => Cell
-  /** Position of a block on the lattice of the drift: whole numbers are lattice points. */
+  /** Position of a block among the points between which prices drift; whole numbers are such points. */
   latticeAt: (block: number) => number
 }
 
-/** A stretch [from, to) of blocks with weather of its own. Cells are numbered from 0 and never end. */
+/** A range [from, to) of blocks that has at most one episode. Cells are numbered from 0 without end. */
 export type Cell = { index: number; from: number; to: number; blockSeconds: number }
 
 const CELL_SECONDS = 600
 const MIN_CELL_BLOCKS = 6
-/** A round of weather is this many cells; a short history is cut into smaller cells so that it still holds a round. */
+/** Number of cells in a round of episodes. A short history has smaller cells, so that it still holds one round. */
 export const CELLS_PER_ROUND = 12
 
 /**
- * Divides block numbers into cells of ten minutes, on two scales: history (`blocks` of `blockSeconds`) and, after it,
- * live (`liveBlockSeconds`) without end.
+ * Divides blocks into cells of ten minutes: first history (`blocks` of `blockSeconds` each), then live blocks
+ * (`liveBlockSeconds`) without end.
  */
 export function marketClock(params: { blocks: number; blockSeconds: number; liveBlockSeconds: number }): MarketClock {
   const { blocks, blockSeconds, liveBlockSeconds } = params
@@ -31,8 +31,8 @@ export function marketClock(params: { blocks: number; blockSeconds: number; live
   const historyCells = Math.floor(trading / historyCell)
   const liveStart = Math.max(blocks + 1, FIRST_TRADING_BLOCK)
   const liveCell = Math.max(MIN_CELL_BLOCKS, Math.round(CELL_SECONDS / liveBlockSeconds))
-  // A lattice point every three hours of history and every quarter of an hour live: few enough order moves that the
-  // node's state, which it copies and hashes for every block, stays small.
+  // One point every three hours of history and every quarter of an hour live. Orders move so rarely that the node's
+  // state, which it copies and hashes for every block, stays small.
   const historyStep = Math.max(10, Math.min(Math.round(10_800 / blockSeconds), Math.floor(trading / 8)))
   const liveStep = Math.max(10, Math.round(900 / liveBlockSeconds))
 

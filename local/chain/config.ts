@@ -6,7 +6,7 @@ import { MAX_STABLES, MIN_STABLES } from './stables.js'
 
 const whole = (min: number, max: number, fallback: number) => envInt(min, max).default(fallback)
 
-/** What the devnet reads from its environment. */
+/** The environment variables of the devnet. */
 export const DevnetEnv = z.object({
   DATA_DIR: z.string().min(1).default('./data'),
   DEVNET_PORT: whole(0, 65_535, 8545),
@@ -26,7 +26,7 @@ const Environment = DevnetEnv.transform((env) => ({
   plan: {
     seed: env.DEVNET_SEED,
     stables: env.DEVNET_STABLES,
-    // The market has to be set up even where no history is wanted.
+    // The setup of the market needs blocks even without a history.
     blocks: Math.max(
       FIRST_TRADING_BLOCK,
       Math.round((env.DEVNET_HISTORY_HOURS * 3600) / env.DEVNET_HISTORY_BLOCK_SECONDS),
@@ -41,7 +41,7 @@ const Environment = DevnetEnv.transform((env) => ({
 
 export type DevnetConfig = z.infer<typeof Environment>
 
-/** Reads the devnet's configuration. Throws a ConfigError that names every bad variable at once. */
+/** Reads the devnet's configuration. Throws one ConfigError that names every bad variable. */
 export function parseConfig(env: NodeJS.ProcessEnv): DevnetConfig {
   return parseEnv(Environment, env)
 }

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { NodeError } from './anvil.js'
-import { beginChain, type ChainMeta, chainPaths, claimFolder, readMeta, releaseFolder } from './chain-dir.js'
+import { type ChainMeta, chainPaths, claimFolder, createChain, readMeta, releaseFolder } from './chain-dir.js'
 import type { DevnetConfig } from './config.js'
 import { readBlock } from './head.js'
 import { openJournal } from './journal.js'
@@ -8,7 +8,7 @@ import { planMarket } from './plan.js'
 import { ChainLostError, restoreNode, startNode } from './restore.js'
 import { runMarket } from './run-market.js'
 
-/** States of older blocks that can be called, beside as many as history has: an hour of live blocks. */
+/** Number of older live blocks whose state can be called, an hour of them, in addition to all of history. */
 const LIVE_STATES = 3_600
 
 /** A running chain with its market. */
@@ -17,17 +17,17 @@ export type Devnet = {
   chainId: number
   genesisHash: string
   meta: ChainMeta
-  /** Fulfilled when history is mined to its end. */
+  /** Resolves when the last block of history is mined. */
   historyDone: Promise<void>
-  /** Fulfilled after `stop`; fails when the market or the node fails. */
+  /** Resolves after `stop`; rejects when the market or the node fails. */
   ended: Promise<void>
-  /** Ends market and node, and leaves the folder such that the next start goes on from the same block. */
+  /** Ends the market and the node. The next start continues from the same block. */
   stop: () => Promise<void>
 }
 
 /**
- * Brings up the chain of `config.chainDir` as far as it had come, or a fresh one, and lets the market go on from there.
- * When `signal` aborts before that, throws its reason and leaves the folder as it was.
+ * Restores the chain in `config.chainDir` up to its last block, or creates one, and continues the market from there.
+ * If `signal` aborts before that, throws its reason and leaves the folder unchanged.
  */
 export async function startDevnet(config: DevnetConfig, log: Logger, signal: AbortSignal): Promise<Devnet> {
   await claimFolder(config.chainDir)
@@ -40,7 +40,7 @@ export async function startDevnet(config: DevnetConfig, log: Logger, signal: Abo
 }
 
 async function start(config: DevnetConfig, log: Logger, signal: AbortSignal): Promise<Devnet> {
-  const { anvil, meta } = await bringUp(config, log, signal)
+  const { anvil, meta } = await restoreOrCreate(config, log, signal)
   const { rpc, rpcUrl } = anvil
   const stopping = new AbortController()
   const journal = await openJournal(chainPaths(config.chainDir).journal)
@@ -68,7 +68,7 @@ async function start(config: DevnetConfig, log: Logger, signal: AbortSignal): Pr
     onHistoryDone: historyIsDone,
   })
   const nodeEnd = anvil.ended.then((how) => {
-    if (!stopping.signal.aborted) throw new NodeError(`anvil ended by itself (${how})`, { retryable: true })
+    if (!stopping.signal.aborted) throw new NodeError(`anvil exited unexpectedly (${how})`, { retryable: true })
   })
   const ended = Promise.race([market, nodeEnd])
   ended.catch(historyFails)
@@ -82,7 +82,7 @@ async function start(config: DevnetConfig, log: Logger, signal: AbortSignal): Pr
   return { rpcUrl, chainId, genesisHash, meta, historyDone, ended, stop }
 }
 
-async function bringUp(config: DevnetConfig, log: Logger, signal: AbortSignal) {
+async function restoreOrCreate(config: DevnetConfig, log: Logger, signal: AbortSignal) {
   const { chainDir } = config
   const options = (meta: ChainMeta) => ({
     port: config.port,
@@ -92,23 +92,23 @@ async function bringUp(config: DevnetConfig, log: Logger, signal: AbortSignal) {
     maxStates: meta.plan.blocks + LIVE_STATES,
   })
   const found = await readMeta(chainDir).catch((error: unknown) => {
-    log.error({ err: error }, 'the chain of this folder is lost: its description cannot be read')
+    log.error({ err: error }, 'the chain in this folder is lost: its chain.json cannot be read')
     return null
   })
   if (found) {
     warnOfIgnored(found, config, log)
     try {
       const anvil = await restoreNode(chainDir, options(found), log, signal)
-      log.info({ rpcUrl: anvil.rpcUrl, chainDir }, 'the chain goes on')
+      log.info({ rpcUrl: anvil.rpcUrl, chainDir }, 'the chain was restored')
       return { anvil, meta: found }
     } catch (error) {
       if (!(error instanceof ChainLostError)) throw error
-      log.error({ err: error }, `the chain of ${chainDir} is lost: ${error.message}`)
+      log.error({ err: error }, `the chain in ${chainDir} is lost: ${error.message}`)
     }
   }
-  const meta = await beginChain(chainDir, config.plan, Math.floor(Date.now() / 1000))
+  const meta = await createChain(chainDir, config.plan, Math.floor(Date.now() / 1000))
   const anvil = await startNode(options(meta))
-  log.info({ rpcUrl: anvil.rpcUrl, chainDir, ...meta.plan }, 'a fresh chain begins')
+  log.info({ rpcUrl: anvil.rpcUrl, chainDir, ...meta.plan }, 'a new chain was created')
   return { anvil, meta }
 }
 
@@ -119,6 +119,6 @@ function warnOfIgnored({ plan }: ChainMeta, config: DevnetConfig, log: Logger): 
   const kept = Object.fromEntries(ignored.map((key) => [key, plan[key]]))
   log.warn(
     { kept },
-    `the chain of ${config.chainDir} was begun with other values, which it keeps; remove it for a new one`,
+    `the chain in ${config.chainDir} keeps the parameters it was created with; remove the folder to create a new chain`,
   )
 }

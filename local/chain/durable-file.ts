@@ -1,6 +1,6 @@
 import { open, rename } from 'node:fs/promises'
 
-/** Writes a file so that after a crash it holds either the old content or the new, never a part. */
+/** Writes a file so that after a crash it holds either its complete old or its complete new content. */
 export async function writeDurably(path: string, data: string | Uint8Array): Promise<void> {
   const file = await open(`${path}.new`, 'w')
   try {

@@ -11,7 +11,10 @@ const MILLION = 10n ** 12n
 /** Micro-units minted to the market maker of a stable, of a stable that others are quoted in, and to each trader. */
 const FLOAT = { maker: 30n * MILLION, quoteMaker: 60n * MILLION, trader: 4n * MILLION } as const
 
-/** The transactions of a setup block that create stables, supply, roles, policies and approvals; books are opened by the maker. */
+/**
+ * The transactions of a setup block that create stables, supply, roles, policies and approvals. The maker opens the
+ * books.
+ */
 export function setupIntents(plan: MarketPlan, block: number): Intent[] {
   if (block === SETUP.tokens) return createTokens(plan)
   if (block === SETUP.supply) return [...plan.stables.map((s) => supplyAndRoles(plan, s)), createPolicies()]
@@ -52,7 +55,7 @@ function supplyAndRoles(plan: MarketPlan, s: PlannedStable): Intent {
     call.mint(s.address, accounts.maker.address, makerFloat),
     ...accounts.traders.map((t) => call.mint(s.address, t.address, FLOAT.trader)),
     call.mint(s.address, accounts.flipMaker.address, MILLION),
-    // The rest of the supply is the issuer's treasury, from which it burns.
+    // The issuer holds the rest of the supply, and burns from it.
     call.mint(s.address, accounts.issuer.address, s.initialSupply - makerFloat - traderFloat - MILLION),
   ]
   return { label: `supply and roles of ${s.symbol}`, from: accounts.issuer, calls }
@@ -86,7 +89,9 @@ function assignPolicies(plan: MarketPlan): Intent[] {
   )
 }
 
-/** Allowances for the DEX, which pulls the tokens of orders and swaps. In pieces: one call costs about 280 000 gas. */
+/**
+ * Allowances for the DEX, which transfers the tokens of orders and swaps. Split, as one call costs about 280 000 gas.
+ */
 function approvals(plan: MarketPlan): Intent[] {
   const tokens = [PATH_USD.address, ...plan.stables.filter((s) => s.hasPair).map((s) => s.address)]
   const holders = [accounts.maker, accounts.flipMaker, ...accounts.traders]

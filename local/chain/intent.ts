@@ -1,9 +1,9 @@
 import type { Account } from './accounts.js'
 import type { Call } from './calls.js'
 
-/** A transaction before it has a nonce and a signature. More than one call makes it one of type 0x76. */
+/** A transaction without its nonce and signature. With several calls, it is sent as type 0x76. */
 export type Intent = {
-  /** Says what it is for when it fails. */
+  /** Describes the transaction in the error if it fails. */
   label: string
   from: Account
   calls: readonly Call[]

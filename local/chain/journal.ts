@@ -4,32 +4,32 @@ import type { Hex } from 'viem'
 import { z } from 'zod'
 
 /**
- * One block as it was about to be mined: enough to mine it again, with the same hash. `parent` is the hash of the block
- * before, so that the last line vouches for all blocks before it. Where others had transactions in it, a second line of
- * its number has them all, and counts.
+ * A block before it is mined: all that is needed to mine it again with the same hash. `parent` is the hash of the
+ * previous block, so the last line verifies all earlier blocks. If the block also received transactions of others, a
+ * second line with the same number holds all its transactions and replaces the first.
  */
 const JournalBlock = z.object({
   number: z.int(),
   timestamp: z.int(),
   parent: z.string(),
   raws: z.array(z.custom<Hex>((value) => typeof value === 'string' && value.startsWith('0x'))),
-  /** Some are not the market's, whose prices fix its order: these have to come to the node one after the other. */
+  /** Some transactions are not the market's. Their gas prices do not fix the order, so they must be sent one by one. */
   hasOthers: z.boolean().optional(),
 })
 export type JournalBlock = z.infer<typeof JournalBlock>
 
 export type Journal = {
-  /** Writes a block down. With `sync`, it is on the disk when this returns. */
+  /** Appends a block. With `sync`, it is on disk when this resolves. */
   append: (block: JournalBlock, options: { sync: boolean }) => Promise<void>
-  /** Starts a new file with the next block, and drops the files that hold only blocks up to `upTo`. */
+  /** Starts a new file with the next block, and removes the files that hold only blocks up to `upTo`. */
   rotate: (upTo: number) => Promise<void>
   sync: () => Promise<void>
   close: () => Promise<void>
 }
 
 /**
- * Opens the journal in `dir` for appending; creates it where there is none. It is a row of files of one JSON line a
- * block, each named after its first block.
+ * Opens the journal in `dir` for appending, or creates it. It consists of files with one JSON line per block, each
+ * named after its first block.
  */
 export async function openJournal(dir: string): Promise<Journal> {
   await mkdir(dir, { recursive: true })
@@ -60,9 +60,9 @@ export async function openJournal(dir: string): Promise<Journal> {
 }
 
 /**
- * The blocks of the journal in `dir` after block `after`, oldest first. A last line that was cut off (the machine died
- * while it was written, so its block was never mined) is dropped from its file too. Throws where a line is unreadable or
- * a block is missing in between.
+ * The blocks of the journal in `dir` after block `after`, oldest first. A truncated last line is also removed from its
+ * file: the machine died while writing it, so its block was never mined. Throws if a line is unreadable or a block is
+ * missing.
  */
 export async function readJournal(dir: string, after: number): Promise<JournalBlock[]> {
   const blocks: JournalBlock[] = []
@@ -72,10 +72,10 @@ export async function readJournal(dir: string, after: number): Promise<JournalBl
     if (next !== undefined && next <= after + 1) continue
     for (const block of await readSegment(segment(dir, first))) if (block.number > after) blocks.push(block)
   }
-  // A map keeps the place of the line that came first, and the value of the last.
+  // A map keeps the position of the first line and the value of the last.
   const whole = [...new Map(blocks.map((block) => [block.number, block])).values()]
   whole.forEach((block, i) => {
-    if (block.number !== after + 1 + i) throw new Error(`the journal lacks block ${after + 1 + i}`)
+    if (block.number !== after + 1 + i) throw new Error(`the journal is missing block ${after + 1 + i}`)
   })
   return whole
 }

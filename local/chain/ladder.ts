@@ -2,23 +2,26 @@ import { type PlannedTop, SPREAD_TICKS } from './plan.js'
 
 /** An order as it is placed. `amount` is micro-units of base. */
 export type Level = { isBid: boolean; tick: number; amount: bigint }
-/** An order the market maker wants to have. One that rests up to `slackTicks` further from 1 does as well. */
+/**
+ * An order that the market maker wants on the book. A resting order up to `slackTicks` further from 1 also counts as
+ * it.
+ */
 export type WantedLevel = Level & { slackTicks: number }
 /** An order that rests on the DEX. `remaining`: micro-units of base not filled yet. */
 export type RestingOrder = Level & { id: bigint; remaining: bigint }
 
 const MILLION = 10n ** 12n
-/** Micro-units of base at the best price; in reach of the top; and far away, where it stays put. */
+/** Size of an order in micro-units of base: at the best price, near it, and far away, where it is never moved. */
 const DEPTH = { top: MILLION / 2n, middle: 2n * MILLION, far: 5n * MILLION } as const
-/** The far level: beyond every planned break, so that it never becomes the price. */
+/** The far level lies beyond every planned break, so that it never becomes the best price. */
 const FAR_TICK = 1900
-/** Nearest tick of the middle level: beyond calm drift, so that drift moves one order a side and not two. */
+/** Nearest tick of the middle level. It lies beyond calm drift, so that drift moves only one order on each side. */
 const MIDDLE_TICK = 150
 const MIDDLE_GAP_TICKS = 80
-/** After a break the middle level stays where the break had pushed it, unless that is further than this. */
+/** After a break, the middle level stays where the break moved it unless it is further away than this. */
 const MIDDLE_SLACK_TICKS = 450
 
-/** The orders that make the planned top of book: three levels a side, none on a dry side. */
+/** The orders that produce the planned top of book: three levels on each side, none on an empty side. */
 export function wantedLadder({ bidTick, askTick }: PlannedTop): WantedLevel[] {
   const side = (isBid: boolean, topTick: number): WantedLevel[] => {
     const away = isBid ? -1 : 1
@@ -33,9 +36,9 @@ export function wantedLadder({ bidTick, askTick }: PlannedTop): WantedLevel[] {
 }
 
 /**
- * What turns the resting orders into the wanted ones: cancels, then places. An order with the right size and place and at
- * least half of it left is kept, so most blocks change nothing. That matters: an order leaves seven slots behind for
- * ever in the state that the node copies for every block.
+ * The cancels and then the placements that turn the resting orders into the wanted ones. An order of the right size and
+ * tick with at least half remaining is kept, so most blocks change nothing. That matters because each order permanently
+ * takes seven slots of the state that the node copies for every block.
  */
 export function ladderChanges(
   resting: readonly RestingOrder[],
@@ -62,7 +65,7 @@ function serves(order: RestingOrder, { isBid, tick, amount, slackTicks }: Wanted
   )
 }
 
-/** Where an order for the other maker fits between the best bid and the best ask, and where it flips to. */
+/** The tick of the flip maker's order, between the best bid and the best ask, and the tick it flips to. */
 export function flipTicks(bidTick: number): { tick: number; flipTick: number } {
   return { tick: bidTick + SPREAD_TICKS / 2, flipTick: bidTick + SPREAD_TICKS + 10 }
 }

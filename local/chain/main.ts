@@ -1,10 +1,12 @@
+import { fstatSync } from 'node:fs'
 import { pino } from 'pino'
 import { PlumblineError } from '../../process/errors.js'
 import { parseConfig } from './config.js'
 import { startDevnet } from './devnet.js'
-import { watchParent } from './parent.js'
 
-/** Runs the chain until it is told to end. The one line on stdout says that it can be used; all else goes to stderr. */
+/**
+ * Runs the chain until it is stopped. Its only line on stdout says that it is ready; everything else goes to stderr.
+ */
 async function main(): Promise<void> {
   const config = parseConfig(process.env)
   const log = pino({ name: 'devnet', level: config.logLevel }, pino.destination(2))
@@ -15,7 +17,7 @@ async function main(): Promise<void> {
       settle(why)
     }
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => want(signal))
-    watchParent(() => want('the parent is gone'))
+    watchParent(() => want('the parent process ended'))
   })
   const devnet = await startDevnet(config, log, stopping.signal).catch((error: unknown) => {
     if (!stopping.signal.aborted) throw error
@@ -29,17 +31,31 @@ async function main(): Promise<void> {
     () => undefined,
   )
   try {
-    const why = await Promise.race([stopWanted, devnet.ended.then(() => 'the end of the market')])
+    const why = await Promise.race([stopWanted, devnet.ended.then(() => 'the market ended')])
     log.info({ why }, 'stopping')
   } finally {
     await devnet.stop()
   }
 }
 
+/**
+ * Calls `onGone` once when the parent process has ended, which closes the IPC channel or the pipe on stdin. A stdin
+ * that is a terminal, a file or /dev/null tells nothing about the parent and is not watched.
+ */
+function watchParent(onGone: () => void): void {
+  if (process.channel) {
+    process.once('disconnect', onGone)
+    return
+  }
+  const stdin = fstatSync(0)
+  if (!stdin.isFIFO() && !stdin.isSocket()) return
+  process.stdin.once('end', onGone).once('error', onGone).resume()
+}
+
 main().then(
   () => process.exit(0),
   (error: unknown) => {
-    // What the operator can act on is one line; anything else keeps its stack.
+    // Expected errors are one line that an operator can act on; all others are printed with their stack.
     process.stderr.write(
       `devnet: ${error instanceof PlumblineError ? error.message : String((error as Error)?.stack ?? error)}\n`,
     )

@@ -3,22 +3,22 @@ import { accounts } from './accounts.js'
 import { type Action, adminActions, hops, type Swap, traderActions } from './actions.js'
 import { applyFills, type Books, outcomeOf, topOrder } from './books.js'
 import { type Call, call } from './calls.js'
-import { chores } from './chores.js'
 import { FIRST_TRADING_BLOCK, SETUP } from './clock.js'
 import { setupIntents } from './genesis.js'
 import type { Intent } from './intent.js'
 import { flipTicks, ladderChanges, type RestingOrder, wantedLadder } from './ladder.js'
+import { periodicIntents } from './periodic.js'
 import type { MarketPlan } from './plan.js'
 import { GENESIS_STABLES, PATH_USD } from './stables.js'
 
 /**
- * The transactions of one block, in order, and `books` moved on to the end of that block. Blocks have to be asked for
- * one after the other: order ids and what is left of an order follow from the blocks before.
+ * The transactions of one block, in order. Advances `books` to the end of that block. Must be called block by block:
+ * order ids and remaining amounts depend on the blocks before.
  */
 export function blockIntents(plan: MarketPlan, books: Books, block: number): Intent[] {
   if (block < SETUP.books) return setupIntents(plan, block)
-  const intents: Intent[] = chores(plan, block)
-  // Administration first: the maker and the traders of this block already act on a token that is unpaused.
+  const intents: Intent[] = periodicIntents(plan, block)
+  // Administration first: in this block, the maker and the traders already use a token that it unpauses.
   for (const action of adminActions(plan, block)) intents.push(admin(plan, action))
   const flippedCalls = books.flipped.map((o) => call.cancel(o.id))
   if (flippedCalls.length > 0)
@@ -39,8 +39,8 @@ function moveOrders(plan: MarketPlan, books: Books, symbol: string, block: numbe
   const gone = new Set(cancel)
   const placed: RestingOrder[] = place.map((level) => ({ ...level, id: books.nextOrderId++, remaining: level.amount }))
   books.ladders.set(symbol, [...resting.filter((o) => !gone.has(o)), ...placed])
-  // The setup allows the DEX only the market's own stables. Those of genesis are allowed with their first orders, so that
-  // a chain that was begun without their books gets them at its next start.
+  // The setup approves only the market's own stables for the DEX. Genesis stables are approved with their first orders,
+  // so that a chain created without their books gets them at its next start.
   const opensGenesisBook = resting.length === 0 && GENESIS_STABLES.some((g) => g.symbol === symbol)
   const calls: Call[] = [
     ...(opensGenesisBook ? [call.approveDex(address)] : []),
@@ -65,13 +65,13 @@ function admin(plan: MarketPlan, action: Action): Intent {
     ]
     return { label: `${action.kind} ${action.stable}`, from: accounts.issuer, calls }
   }
-  throw new Error(`${action.kind} is no administrative action`)
+  throw new Error(`${action.kind} is not an administrative action`)
 }
 
 function trade(plan: MarketPlan, books: Books, action: Action, block: number): Intent[] {
-  if (!('trader' in action)) throw new Error(`${action.kind} is no trader's action`)
+  if (!('trader' in action)) throw new Error(`${action.kind} is not a trader's action`)
   const from = accounts.traders[action.trader]
-  if (!from) throw new Error(`no trader ${action.trader}`)
+  if (!from) throw new Error(`there is no trader ${action.trader}`)
   switch (action.kind) {
     case 'transfer': {
       const token = plan.stable(action.stable).address
@@ -95,7 +95,7 @@ function trade(plan: MarketPlan, books: Books, action: Action, block: number): I
   }
 }
 
-/** The call for a swap, with its fills taken from the books; null when an order is too small for it. */
+/** The call for a swap, whose fills are subtracted from the books; null if an order is too small for it. */
 function swapCall(plan: MarketPlan, books: Books, swap: Swap): Call | null {
   const outcome = outcomeOf(plan, books, swap)
   if (!outcome) return null
@@ -117,7 +117,7 @@ function flip(
   const { address, quote } = plan.stable(stable)
   const quoteAddress = quote === PATH_USD.symbol ? PATH_USD.address : plan.stable(quote).address
   const { tick, flipTick } = flipTicks(top.tick)
-  // Up to hardfork T4 a flip is a new order, with the id after the one that was filled.
+  // Up to hardfork T4, a flip creates a new order whose id follows that of the filled one.
   books.flipped.push({ id: books.nextOrderId + 1n, stable })
   books.nextOrderId += 2n
   applyFills([{ order: top, base: rest }])

@@ -8,7 +8,7 @@ import { rawTransactions } from './raw-transactions.js'
 import type { Rpc, RpcCall } from './rpc.js'
 import type { SignedIntent } from './wallet.js'
 
-/** A transaction of the market was dropped, reverted or reordered: the plan no longer describes the chain. */
+/** A transaction of the market was dropped, reverted or reordered, so the plan no longer describes the chain. */
 class MarketError extends PlumblineError {}
 
 const Receipts = z.array(z.object({ transactionHash: z.string(), status: z.string() }))
@@ -17,18 +17,18 @@ type NextBlock = { number: number; timestamp: number; intents: readonly SignedIn
 
 export type Miner = {
   /**
-   * Mines a block of these transactions, in this order, and of those that others have sent to the node. Whether they all
-   * succeeded is found out together with the next block, or by `check`. `sync`: the block is on the disk before it is
-   * mined. `meanwhile` is called when the node has begun to mine.
+   * Mines a block of these transactions, in this order, and of those that others have sent to the node. Their success
+   * is checked together with the next block, or by `check`. `sync`: the journal is on disk before the block is mined.
+   * `meanwhile` is called while the node is mining.
    */
   mine: (block: NextBlock, options: { sync: boolean; meanwhile?: () => void }) => Promise<void>
-  /** Checks the newest block now, and gives its header. */
+  /** Checks the newest block and returns its header. */
   check: () => Promise<Head>
 }
 
 /**
- * Mines on the node and writes every block to the journal before it comes to be. Two requests a block, because the node
- * runs the calls of one batch side by side and would mine before it has the transactions.
+ * Mines on the node, and writes every block to the journal before mining it. Takes two requests per block: the node
+ * runs the calls of a batch concurrently, so it could mine before it has the transactions.
  */
 export function createMiner(rpc: Rpc, journal: Journal, startsAt: Head): Miner {
   let head = startsAt
@@ -46,13 +46,13 @@ export function createMiner(rpc: Rpc, journal: Journal, startsAt: Head): Miner {
     if (!unchecked) return
     const { block, hashes } = unchecked
     const mined = Receipts.parse(answers[1])
-    judge(block, hashes, mined)
-    if (mined.length > hashes.length) await noteOthers(block, hashes, mined)
+    assertMinedInOrder(block, hashes, mined)
+    if (mined.length > hashes.length) await recordOthers(block, hashes, mined)
     head = toHead(answers[0])
     unchecked = null
   }
-  /** What others sent is known only now: were the machine to die before this line, the next start would not have it. */
-  const noteOthers = async (block: NextBlock, hashes: string[], mined: z.infer<typeof Receipts>): Promise<void> => {
+  /** The transactions of others are known only now. If the machine dies before this, the next start lacks them. */
+  const recordOthers = async (block: NextBlock, hashes: string[], mined: z.infer<typeof Receipts>): Promise<void> => {
     const all = mined.map(({ transactionHash }) => transactionHash)
     const known = new Map(block.intents.map(({ raw }, i) => [hashes[i], raw]))
     const others = all.filter((hash) => !known.has(hash))
@@ -69,7 +69,7 @@ export function createMiner(rpc: Rpc, journal: Journal, startsAt: Head): Miner {
       await settle(answers)
       const raws = block.intents.map(({ raw }) => raw)
       await journal.append({ number: block.number, timestamp: block.timestamp, parent: head.hash, raws }, { sync })
-      // The request leaves with the next turn of the event loop.
+      // The request is sent in the next turn of the event loop.
       await Promise.all([rpc.call('evm_mine'), meanwhile && nextTurn().then(meanwhile)])
       unchecked = { block, hashes: z.array(z.string()).parse(answers.slice(checks.length + 1)) }
     },
@@ -81,8 +81,8 @@ export function createMiner(rpc: Rpc, journal: Journal, startsAt: Head): Miner {
 }
 
 /**
- * Mines the blocks of a journal again, in order, and gives the head. What they held was checked when they were mined
- * first; that they come out the same is for the caller to see from the hashes. Throws when the signal aborts.
+ * Mines the blocks of a journal again, in order, and returns the head. Their transactions were checked when they were
+ * first mined; the caller compares the hashes to see that the blocks are the same. Throws when the signal aborts.
  */
 export async function replayBlocks(
   rpc: Rpc,
@@ -96,7 +96,7 @@ export async function replayBlocks(
       timestamp,
       raws.map((raw) => ({ raw })),
     )
-    // Of transactions at the same price the node takes the one first that came first.
+    // Among transactions of the same price, the node orders by arrival.
     if (hasOthers) for (const call of calls) await rpc.batch([call])
     else await rpc.batch(calls)
     await rpc.call('evm_mine')
@@ -110,16 +110,17 @@ const submitCalls = (timestamp: number, intents: readonly Pick<SignedIntent, 'ra
   ...intents.map(({ raw }): RpcCall => ['eth_sendRawTransaction', [raw]]),
 ]
 
-function judge(block: NextBlock, hashes: string[], receipts: z.infer<typeof Receipts>): void {
+function assertMinedInOrder(block: NextBlock, hashes: string[], receipts: z.infer<typeof Receipts>): void {
   for (const [i, { label }] of block.intents.entries()) {
     const receipt = receipts.find((r) => r.transactionHash === hashes[i])
-    const fate = !receipt ? 'was dropped by the node' : receipt.status !== '0x1' ? 'reverted' : null
-    if (fate) throw new MarketError(`block ${block.number}: "${label}" ${fate} (${hashes[i]})`, { retryable: false })
+    const problem = !receipt ? 'was dropped by the node' : receipt.status !== '0x1' ? 'reverted' : null
+    if (problem)
+      throw new MarketError(`block ${block.number}: "${label}" ${problem} (${hashes[i]})`, { retryable: false })
   }
   const own = new Set(hashes)
   const inOrder = receipts.map(({ transactionHash }) => transactionHash).filter((hash) => own.has(hash))
   if (inOrder.some((hash, i) => hash !== hashes[i])) {
-    throw new MarketError(`block ${block.number} does not hold the market's transactions in order`, {
+    throw new MarketError(`block ${block.number} does not contain the market's transactions in order`, {
       retryable: false,
     })
   }

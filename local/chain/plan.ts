@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { type Cell, FIRST_TRADING_BLOCK, type MarketClock, marketClock, SETUP } from './clock.js'
 import { baseForQuote, quoteForBase } from './dex-math.js'
+import { cellEpisodes, type Episode } from './episodes.js'
 import { randomFor } from './random.js'
 import { GENESIS_STABLES, PATH_USD, type PlannedStable, type PlannedToken, planStables } from './stables.js'
-import { cellEpisodes, type Episode } from './weather.js'
 
-/** What fixes a market: the same values give the same plan. */
+/** The parameters of a market. The same values always give the same plan. */
 export const PlanParams = z.object({
   seed: z.int(),
   /** Number of the last block of history. */
@@ -14,17 +14,19 @@ export const PlanParams = z.object({
   blockSeconds: z.int(),
   /** Seconds from one live block to the next. */
   liveBlockSeconds: z.int(),
-  /** How many stables the market creates; those of genesis come on top. */
+  /** How many stables the market creates, in addition to those of genesis. */
   stables: z.int(),
 })
 export type PlanParams = z.infer<typeof PlanParams>
 
-/** Best ticks of a stable's own book at the end of a block; null where the side is empty. */
+/** Best ticks of a stable's own book at the end of a block; null if the side is empty. */
 export type PlannedTop = { bidTick: number | null; askTick: number | null }
 
-/** What the DEX quotes against pathUSD for one whole token, in micro-units; null: it has no quote. */
+/** The DEX's quotes of one whole token against pathUSD, in micro-units; null if there is none. */
 type PlannedQuote = {
-  /** `paused`: the DEX refuses to quote the sale of a paused stable (`ContractPaused`), and still quotes its purchase. */
+  /**
+   * `paused`: the DEX refuses to quote the sale of a paused stable (`ContractPaused`) but still quotes its purchase.
+   */
   status: 'quoted' | 'no_liquidity' | 'no_pair' | 'paused'
   /** pathUSD out for one token in: `quoteSwapExactAmountIn(token, pathUSD, 1e6)`. */
   sell: bigint | null
@@ -36,23 +38,23 @@ type PlannedQuote = {
 
 export type MarketPlan = {
   params: PlanParams
-  /** Those that the market creates, trades and has weather for. */
+  /** The stables that the market creates and trades, and that episodes happen to. */
   stables: readonly PlannedStable[]
   /** One of `stables`. Throws for any other symbol. */
   stable: (symbol: string) => PlannedStable
-  /** All that a quote can be asked for: `stables`, then those of genesis. */
+  /** Every token that has a quote: `stables`, then those of genesis. */
   tokens: readonly PlannedToken[]
   /** One of `tokens`. Throws for any other symbol. */
   token: (symbol: string) => PlannedToken
-  /** The books a swap to pathUSD goes through, in order: the token's own, its quote token's, and so on. */
+  /** The books that a swap to pathUSD goes through, in order: the token's own, its quote token's, and so on. */
   routeToPathUsd: (symbol: string) => readonly PlannedToken[]
-  /** Episodes that touch [from, to), by first block. The live phase has no end, and neither has its weather. */
+  /** Episodes that overlap [from, to), by first block. They never end, as live blocks do not. */
   episodes: (from: number, to: number) => Episode[]
   episodesAt: (block: number) => Episode[]
   topOfBook: (symbol: string, block: number) => PlannedTop
   quoteAt: (symbol: string, block: number) => PlannedQuote
   isPaused: (symbol: string, block: number) => boolean
-  /** The stretch of weather a block lies in; null before trade begins and at the very end of history. */
+  /** The cell that a block lies in; null before trade begins and in the last blocks of history. */
   cellAt: (block: number) => Cell | null
 }
 
@@ -60,7 +62,9 @@ export type MarketPlan = {
 export const SPREAD_TICKS = 20
 const ONE_TOKEN = 10n ** 6n
 
-/** The whole market as a function of block numbers: stables, weather and prices. Pure; asks neither chain nor clock. */
+/**
+ * The whole market as a function of block numbers: stables, episodes and prices. Pure: reads neither chain nor clock.
+ */
 export function planMarket(params: PlanParams): MarketPlan {
   const { seed } = params
   const stables = planStables(params.stables)
@@ -104,8 +108,8 @@ export function planMarket(params: PlanParams): MarketPlan {
     const bidTick =
       broken && 'sizeBps' in broken
         ? broken.sizeBps * 10
-        : // Nobody can move orders of a paused stable, so its price stays where the pause found it.
-          driftTick(seed, symbol, clock, paused ? paused.fromBlock - 1 : block, temperament === 'nervous' ? 4 : 2)
+        : // Orders of a paused stable cannot be moved, so its price stays as it was before the pause.
+          driftTick(seed, symbol, clock, paused ? paused.fromBlock - 1 : block, temperament === 'volatile' ? 4 : 2)
     return {
       bidTick: dry ? null : bidTick,
       askTick: dry?.kind === 'dry' && dry.side === 'both' ? null : bidTick + SPREAD_TICKS,
@@ -162,7 +166,9 @@ function lookup<T extends PlannedToken>(kind: string, items: readonly T[]): (sym
   }
 }
 
-/** A bid that wanders within `amplitudeBps` of one basis point below 1, so that the mid wanders around 1. In ticks. */
+/**
+ * A bid, in ticks, that drifts up to `amplitudeBps` around one basis point below 1, so that the mid drifts around 1.
+ */
 function driftTick(seed: number, symbol: string, clock: MarketClock, block: number, amplitudeBps: number): number {
   const position = clock.latticeAt(Math.max(block, FIRST_TRADING_BLOCK - 1))
   const before = Math.floor(position)

@@ -3,14 +3,14 @@ import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
 /**
- * The command line of a running process, its arguments joined by spaces; null where there is no such process (or, on a
- * system with neither /proc nor ps, where nobody can say).
+ * The command line of a running process, its arguments joined by spaces. Null if there is no such process, or if the
+ * system has neither /proc nor ps.
  */
 export async function commandLine(pid: number): Promise<string | null> {
   if (!isAlive(pid)) return null
   if (process.platform === 'linux') {
     const raw = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
-    // A process that has ended and waits for its parent has an empty one.
+    // A zombie has an empty command line.
     return raw.replaceAll('\0', ' ').trim() || null
   }
   const answer = await promisify(execFile)('ps', ['-o', 'command=', '-p', `${pid}`]).catch(() => null)
@@ -22,7 +22,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // It is there, and belongs to somebody else.
+    // EPERM: the process exists and belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }

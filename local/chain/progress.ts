@@ -5,7 +5,7 @@ const LOG_EVERY_MS = 5_000
 
 export type Progress = { update: (done: number) => void; stop: () => void }
 
-/** Shows how far a long piece of work has come: a bar where stderr is a terminal, else a log line now and then. */
+/** Shows the progress of a long task: as a bar if stderr is a terminal, otherwise as a log line every 5 s. */
 export function trackProgress(what: string, total: number, log: Logger): Progress {
   if (process.stderr.isTTY) {
     const bar = new SingleBar(

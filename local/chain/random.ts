@@ -9,15 +9,15 @@ export type Random = {
 }
 
 /**
- * The draws that belong to `seed`, `stream` and `keys`. A stream is addressed, not advanced: what happens at block 900
- * can be asked without drawing for the 899 blocks before it.
+ * Random draws that depend only on `seed`, `stream` and `keys`, so that the events of block 900 can be computed without
+ * those of the 899 blocks before it.
  */
 export function randomFor(seed: number, stream: string, ...keys: number[]): Random {
   let state = mix(0x9e3779b9, seed)
   for (let i = 0; i < stream.length; i++) state = mix(state, stream.charCodeAt(i))
   for (const key of keys) state = mix(state, key)
 
-  // mulberry32: 32 bits of state, passes the small statistical batteries, and needs no bigint.
+  // mulberry32: has 32 bits of state, passes common statistical tests, and needs no bigint.
   const next = (): number => {
     state = (state + 0x6d2b79f5) | 0
     let t = Math.imul(state ^ (state >>> 15), 1 | state)

@@ -11,13 +11,13 @@ import { readJournal } from './journal.js'
 import { replayBlocks } from './miner.js'
 import { trackProgress } from './progress.js'
 
-/** The chain of a folder cannot be brought back as it was. */
+/** The chain in a folder cannot be restored. */
 export class ChainLostError extends PlumblineError {}
 
 /**
- * Starts the node and brings it to the head that the folder's chain had. From the older of two checkpoints where there
- * are two, else from the first block, so that the states of enough blocks before the head can be called: whoever reads the
- * chain may not have come to its end yet. Throws a ChainLostError when nothing there gives the same chain.
+ * Starts the node and replays the folder's chain up to its head. Begins at the older of two checkpoints, or at the
+ * first block if there are fewer: a reader that lags behind still needs the states of blocks before the head. Throws
+ * ChainLostError if no starting point gives the same chain.
  */
 export async function restoreNode(
   chainDir: string,
@@ -49,7 +49,7 @@ async function restoreFrom(
 ): Promise<Anvil> {
   const paths = chainPaths(chainDir)
   const blocks = await readJournal(paths.journal, from).catch((cause: Error) => {
-    throw new ChainLostError(`its journal cannot be used: ${cause.message}`, { retryable: false, cause })
+    throw new ChainLostError(`its journal cannot be read: ${cause.message}`, { retryable: false, cause })
   })
   const loadState = from > 0 ? join(paths.states, 'checkpoint.json') : undefined
   if (loadState) {
@@ -67,7 +67,7 @@ async function restoreFrom(
     const last = blocks.at(-1)
     const parent = last && (await readBlock(anvil.rpc, last.number - 1))
     if (last && parent?.hash !== last.parent) {
-      throw new ChainLostError(`block ${last.number - 1} came out with another hash`, { retryable: false })
+      throw new ChainLostError(`the replay of block ${last.number - 1} gave a different hash`, { retryable: false })
     }
     return anvil
   } catch (error) {
@@ -76,10 +76,10 @@ async function restoreFrom(
   }
 }
 
-/** Starts a node; fees go to the validator's account from its first block on. */
+/** Starts a node whose fees go to the validator's account from the first block on. */
 export async function startNode(options: AnvilOptions): Promise<Anvil> {
   const anvil = await startAnvil(options)
-  // anvil's own coinbase is the zero address, to which collected fees cannot be paid out.
+  // anvil's default coinbase is the zero address, which collected fees cannot be paid to.
   await anvil.rpc.call('anvil_setCoinbase', [accounts.validator.address])
   return anvil
 }

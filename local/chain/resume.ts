@@ -13,9 +13,10 @@ const topic = {
   cancelled: toEventSelector(getAbiItem({ abi, name: 'OrderCancelled' })),
   filled: toEventSelector(getAbiItem({ abi, name: 'OrderFilled' })),
 }
-const GetOrder = 200
+/** Calls of getOrder in one batch. */
+const ORDERS_PER_BATCH = 200
 
-/** The market's books and nonces as they are on the chain now: what the market goes on from after a restart. */
+/** The market's books and nonces as they are on the chain, from which the market continues after a restart. */
 export async function readMarket(rpc: Rpc, plan: MarketPlan): Promise<{ books: Books; nonces: Map<Address, number> }> {
   const everyone = [...Object.values(accounts).flat()].map((a) => a.address)
   const counts = await rpc.batch(everyone.map((address) => ['eth_getTransactionCount', [address, 'latest']] as const))
@@ -25,8 +26,8 @@ export async function readMarket(rpc: Rpc, plan: MarketPlan): Promise<{ books: B
   books.nextOrderId = BigInt((await rpc.call('eth_call', [dexCall('nextOrderId', []), 'latest'])) as Hex)
   const ids = await openOrderIds(rpc)
   const bookKeys = await readBookKeys(rpc, plan)
-  for (let at = 0; at < ids.length; at += GetOrder) {
-    const some = ids.slice(at, at + GetOrder)
+  for (let at = 0; at < ids.length; at += ORDERS_PER_BATCH) {
+    const some = ids.slice(at, at + ORDERS_PER_BATCH)
     const answers = await rpc.batch(some.map((id) => ['eth_call', [dexCall('getOrder', [id]), 'latest']] as const))
     for (const data of answers) {
       const order = decodeFunctionResult({ abi, functionName: 'getOrder', data: data as Hex })
@@ -43,7 +44,7 @@ export async function readMarket(rpc: Rpc, plan: MarketPlan): Promise<{ books: B
   return { books, nonces }
 }
 
-/** Orders that were placed and neither cancelled nor filled to the end. */
+/** Orders that were placed and neither cancelled nor completely filled. */
 async function openOrderIds(rpc: Rpc): Promise<bigint[]> {
   const makers = [accounts.maker, accounts.flipMaker].map(
     (a) => `0x${a.address.slice(2).toLowerCase().padStart(64, '0')}`,
@@ -52,7 +53,7 @@ async function openOrderIds(rpc: Rpc): Promise<bigint[]> {
   const [placed, cancelled, filled] = await rpc.batch([
     ['eth_getLogs', [{ ...range, topics: [topic.placed, null, makers] }]],
     ['eth_getLogs', [{ ...range, topics: [topic.cancelled] }]],
-    // Of the market maker's orders none is ever filled to the end; of the other maker's, every one.
+    // The market maker's orders are never completely filled; the flip maker's always are.
     ['eth_getLogs', [{ ...range, topics: [topic.filled, null, makers[1]] }]],
   ])
   const id = (log: { topics: Hex[] }): bigint => BigInt(log.topics[1] as Hex)

@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import { PlumblineError } from '../../process/errors.js'
 
-/** The node refused a request, or did not answer it. */
+/** The node answered a request with an error, or not at all. */
 class RpcError extends PlumblineError {}
 
 export type RpcCall = readonly [method: string, params?: readonly unknown[]]
 export type Rpc = {
-  /** Sends the calls as one JSON-RPC batch; results in the order of the calls. The node may run them side by side. */
+  /**
+   * Sends the calls as one JSON-RPC batch; results are in the order of the calls. The node may run them concurrently.
+   */
   batch: (calls: readonly RpcCall[]) => Promise<unknown[]>
   call: (method: string, params?: readonly unknown[]) => Promise<unknown>
 }
@@ -19,7 +21,9 @@ const Answers = z.array(
   }),
 )
 
-/** A JSON-RPC client over HTTP. No retries: the node is a child on this machine, and a lost answer is worth hearing of. */
+/**
+ * A JSON-RPC client over HTTP. It never retries: the node is a child process, so a missing answer is a real failure.
+ */
 export function createRpc(url: string, timeoutMs = 60_000): Rpc {
   const batch = async (calls: readonly RpcCall[]): Promise<unknown[]> => {
     if (calls.length === 0) return []
@@ -34,7 +38,7 @@ export function createRpc(url: string, timeoutMs = 60_000): Rpc {
       results[id] = result
     }
     if (answers.length !== calls.length) {
-      throw new RpcError(`the node gave ${answers.length} answers to ${calls.length} calls`, { retryable: true })
+      throw new RpcError(`the node returned ${answers.length} answers to ${calls.length} calls`, { retryable: true })
     }
     return results
   }

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { boundStates, STATES_BUDGET_BYTES } from './bound-states.js'
 import { chainPaths } from './chain-dir.js'
 import { isCheckpointDue, listCheckpoints, writeCheckpoint } from './checkpoints.js'
 import { readHead } from './head.js'
 import type { Journal } from './journal.js'
+import { limitStates, STATES_BUDGET_BYTES } from './limit-states.js'
 import { blockIntents } from './market.js'
 import { createMiner } from './miner.js'
 import type { MarketPlan } from './plan.js'
@@ -13,7 +13,7 @@ import { readMarket } from './resume.js'
 import type { Rpc } from './rpc.js'
 import { createWallet, type SignedIntent } from './wallet.js'
 
-/** Live blocks: ten minutes, then every minute. */
+/** In live blocks of 1 s: first after ten minutes, then every minute. */
 const BOUND_STATES_AFTER_BLOCKS = 600
 const BOUND_STATES_EVERY_BLOCKS = 60
 
@@ -25,9 +25,9 @@ export type MarketRun = {
   /** Seconds. */
   genesisTimestamp: number
   chainId: number
-  /** Fewest live blocks from one checkpoint to the next. */
+  /** Fewest live blocks between checkpoints. */
   checkpointBlocks: number
-  /** Whether to go on with a block every so often once history is mined. */
+  /** Whether to continue with live blocks after history. */
   live: boolean
   signal: AbortSignal
   log: Logger
@@ -35,8 +35,8 @@ export type MarketRun = {
 }
 
 /**
- * Carries the plan out from the node's head on: history as fast as the node mines, then live, never ahead of the clock.
- * Returns when the signal aborts; throws when a transaction does not do what the plan says.
+ * Executes the plan from the node's head on: history as fast as the node mines, then live blocks, never ahead of the
+ * clock. Resolves when the signal aborts; rejects when a transaction does not do what the plan says.
  */
 export async function runMarket(run: MarketRun): Promise<void> {
   const { rpc, journal, plan, signal, log } = run
@@ -44,7 +44,7 @@ export async function runMarket(run: MarketRun): Promise<void> {
   const wallet = createWallet(run.chainId, nonces)
   const miner = createMiner(rpc, journal, await readHead(rpc))
   const prepare = (block: number): Promise<SignedIntent[]> => wallet.sign(blockIntents(plan, books, block))
-  const keep = await keeper(run)
+  const maintain = await createMaintenance(run)
 
   let head = await miner.check()
   const { blocks, blockSeconds, liveBlockSeconds } = plan.params
@@ -67,7 +67,7 @@ export async function runMarket(run: MarketRun): Promise<void> {
   }
   if (signal.aborted) return
   run.onHistoryDone()
-  log.info({ block: head.number }, run.live ? 'history is complete, the market goes on live' : 'history is complete')
+  log.info({ block: head.number }, run.live ? 'history is complete; live blocks follow' : 'history is complete')
   if (!run.live) return untilAborted(signal)
   while (!signal.aborted) {
     const due = Math.max(head.timestamp + liveBlockSeconds, Math.floor(Date.now() / 1000))
@@ -76,35 +76,34 @@ export async function runMarket(run: MarketRun): Promise<void> {
     const number = head.number + 1
     await miner.mine({ number, timestamp: due, intents: await prepare(number) }, { sync: true })
     head = await miner.check()
-    await keep(number)
+    await maintain(number)
   }
 }
 
 /**
- * What is done now and then beside live mining: a checkpoint of the chain, and an eye on the disk. Neither touches the
- * states of history before it has been over for a while: whoever reads the chain may still be behind, and needs them
- * after a restart too.
+ * Writes checkpoints and limits the disk space of states, after live blocks. Leaves the states of history alone until
+ * ten minutes after its end: a reader may still lag behind, and needs them even after a restart.
  */
-async function keeper(run: MarketRun): Promise<(block: number) => Promise<void>> {
+async function createMaintenance(run: MarketRun): Promise<(block: number) => Promise<void>> {
   const { rpc, journal, log } = run
   const { blocks } = run.plan.params
   const paths = chainPaths(run.chainDir)
   let newest = Math.max(blocks, (await listCheckpoints(paths.checkpoints)).at(-1) ?? 0)
   return async (block) => {
     if (block > blocks + BOUND_STATES_AFTER_BLOCKS && block % BOUND_STATES_EVERY_BLOCKS === 0) {
-      await boundStates(paths.states, STATES_BUDGET_BYTES)
+      await limitStates(paths.states, STATES_BUDGET_BYTES)
     }
     if (!isCheckpointDue(block, newest, run.checkpointBlocks)) return
     newest = block
     const startedAt = Date.now()
     try {
       const kept = await writeCheckpoint(rpc, paths.checkpoints, block)
-      // With one checkpoint only, the next start still replays from the first block.
+      // With only one checkpoint, the next start still replays from the first block.
       await journal.rotate(kept.length > 1 ? (kept[0] ?? 0) : 0)
       log.debug({ block, ms: Date.now() - startedAt }, 'checkpoint written')
     } catch (error) {
-      // Nothing is lost: the next start replays from an older one.
-      log.warn({ err: error, block }, 'no checkpoint could be written')
+      // No data is lost: the next start replays from an older checkpoint.
+      log.warn({ err: error, block }, 'cannot write a checkpoint; the next start will replay more blocks')
     }
   }
 }

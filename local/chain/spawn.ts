@@ -17,18 +17,18 @@ const Ready = z.object({
 export type SpawnOptions = {
   /** The chain is kept in `dataDir/chain`. */
   dataDir: string
-  /** 0, the default: any free one. */
+  /** 0, the default, takes a free port. */
   port?: number
   seed?: number
   stables?: number
   historyBlocks?: number
   blockSeconds?: number
-  /** False, the default: the chain stays as it is once its history is mined. */
+  /** false, the default: no blocks follow the history. */
   live?: boolean
   liveBlockSeconds?: number
-  /** Fewest live blocks from one checkpoint of the chain to the next. */
+  /** Fewest live blocks between checkpoints. */
   checkpointBlocks?: number
-  /** Where the devnet's log goes; nowhere by default. */
+  /** Receives each line of the devnet's log. */
   onLog?: (line: string) => void
 }
 
@@ -39,14 +39,16 @@ export type SpawnedDevnet = {
   genesisHash: string
   pid: number
   child: ChildProcess
-  /** What happens on this chain; of the chain that was found in `dataDir`, if there was one. */
+  /** The plan of this chain: if `dataDir` already had a chain, of that one. */
   plan: MarketPlan
   historyDone: Promise<void>
-  /** Ends it as SIGTERM does, and waits until it is gone. May be called again. */
+  /** Sends SIGTERM and waits until the process has ended. May be called again. */
   stop: () => Promise<void>
 }
 
-/** Starts the compiled devnet as a child, for tests and benches. Fails with the child's own last words. */
+/**
+ * Starts the compiled devnet as a child process, for tests and benches. Rejects with the child's last error message.
+ */
 export async function spawnDevnet(options: SpawnOptions): Promise<SpawnedDevnet> {
   const { blockSeconds = 60, historyBlocks = 120 } = options
   const env = {
@@ -65,23 +67,23 @@ export async function spawnDevnet(options: SpawnOptions): Promise<SpawnedDevnet>
   const { stdout, stderr } = child
   if (!stdout || !stderr) throw new Error('the devnet was started without pipes')
   const exited = new Promise<void>((settle) => child.once('exit', () => settle()))
-  let lastWords = ''
+  let lastMessage = ''
   createInterface({ input: stderr }).on('line', (line) => {
-    // From its last message on, a stack included.
-    lastWords = line.startsWith('devnet: ') || !lastWords.startsWith('devnet: ') ? line : `${lastWords}\n${line}`
+    // The last error message, including its stack.
+    lastMessage = line.startsWith('devnet: ') || !lastMessage.startsWith('devnet: ') ? line : `${lastMessage}\n${line}`
     options.onLog?.(line)
   })
   const historyDone = new Promise<void>((settle, fail) => {
     child.on('message', (message) => {
       if (z.object({ historyDone: z.literal(true) }).safeParse(message).success) settle()
     })
-    child.once('close', () => fail(new Error(`the devnet ended before its history was complete: ${lastWords}`)))
+    child.once('close', () => fail(new Error(`the devnet exited before its history was complete: ${lastMessage}`)))
   })
   historyDone.catch(() => undefined)
   const line = await new Promise<string>((settle, fail) => {
     createInterface({ input: stdout }).once('line', settle)
     child.once('error', fail)
-    child.once('close', () => fail(new Error(lastWords || 'the devnet ended without a word')))
+    child.once('close', () => fail(new Error(lastMessage || 'the devnet exited without a message')))
   })
   const { rpcUrl, chainId, genesisHash, plan } = Ready.parse(JSON.parse(line))
   const stop = async (): Promise<void> => {
@@ -93,7 +95,7 @@ export async function spawnDevnet(options: SpawnOptions): Promise<SpawnedDevnet>
   return { rpcUrl, wsUrl, chainId, genesisHash, pid, child, plan: planMarket(plan), historyDone, stop }
 }
 
-/** The compiled entry point, from this file's place in `dist` or, when a test runner loads the source, beside it. */
+/** The compiled entry point: beside this file in `dist`, or in `dist` if a test runner loads this source file. */
 function compiledMain(): string {
   const here = dirname(fileURLToPath(import.meta.url))
   const main = [join(here, 'main.js'), join(here, '..', '..', 'dist', 'local', 'chain', 'main.js')].find((path) =>

@@ -4,30 +4,30 @@ import { accounts } from './accounts.js'
 
 type PolicyKind = 'allow_all' | 'blacklist' | 'whitelist' | 'compound'
 
-/** What a token's price follows from. */
+/** The properties that determine a token's price. */
 export type PlannedToken = {
   symbol: string
   /** Lower case. */
   address: Address
-  /** Symbol of the stable it is quoted in, `pathUSD` or an earlier one of the list. */
+  /** Symbol of the stable it is quoted in: `pathUSD` or an earlier one in the list. */
   quote: string
-  /** False: never listed on the DEX (which takes USD only), so it has no native price. */
+  /** false: not listed on the DEX, which lists USD stables only, so it has no native price. */
   hasPair: boolean
-  /** Nervous stables break their peg and run dry; steady ones only drift. */
-  temperament: 'steady' | 'nervous'
+  /** A volatile stable breaks its peg and runs out of liquidity; a steady one only drifts. */
+  temperament: 'steady' | 'volatile'
 }
 
 /** One stable that the market's issuer creates through the factory. Amounts are micro-units (6 decimals). */
 export type PlannedStable = PlannedToken & {
   name: string
   currency: 'USD' | 'EUR'
-  /** Known before it exists: the factory derives the address from creator and salt. */
+  /** The factory derives the address from creator and salt, so it is known before the stable exists. */
   salt: Hex
   initialSupply: bigint
   /** null: uncapped. */
   supplyCap: bigint | null
   policy: PolicyKind
-  /** Whether the plan pauses it now and then. */
+  /** Whether the plan pauses it at times. */
   pausable: boolean
   /** Whether its issuer distributes rewards to holders. */
   rewards: boolean
@@ -36,8 +36,8 @@ export type PlannedStable = PlannedToken & {
 export const PATH_USD = { symbol: 'pathUSD', address: Addresses.pathUsd } as const
 
 /**
- * The other stables that anvil's genesis holds. Nobody on the chain can mint, cap, pause or police them, so all that the
- * market gives them is a book: they drift, and nothing else ever happens to them.
+ * The other stables in anvil's genesis. Nobody on the chain can mint, cap or pause them or set their policy. The market
+ * gives them a book with drifting prices and nothing else.
  */
 export const GENESIS_STABLES: readonly PlannedToken[] = ['AlphaUSD', 'BetaUSD', 'ThetaUSD'].map((symbol, index) => ({
   symbol,
@@ -53,13 +53,15 @@ type Traits = Partial<Pick<PlannedStable, 'quote' | 'policy' | 'temperament' | '
   capMillions: number | null
 }
 
-/** The cast. Quote stables come before those quoted in them. The first nine hold every trait that the market has. */
-const CAST: readonly [symbol: string, name: string, traits: Traits][] = [
+/**
+ * The named stables. Quote stables come before those quoted in them. The first nine cover every trait of the market.
+ */
+const NAMED_STABLES: readonly [symbol: string, name: string, traits: Traits][] = [
   ['ABUSD', 'Arbor Dollar', { millions: 412, capMillions: 1000 }],
   ['BWUSD', 'Breakwater Dollar', { millions: 655, capMillions: null, rewards: true }],
-  ['CNUSD', 'Cairn Dollar', { millions: 128, capMillions: 150, temperament: 'nervous' }],
-  ['DFUSD', 'Drift Dollar', { millions: 94, capMillions: 250, temperament: 'nervous' }],
-  ['EMUSD', 'Ember Dollar', { millions: 181, capMillions: 200, temperament: 'nervous', policy: 'blacklist' }],
+  ['CNUSD', 'Cairn Dollar', { millions: 128, capMillions: 150, temperament: 'volatile' }],
+  ['DFUSD', 'Drift Dollar', { millions: 94, capMillions: 250, temperament: 'volatile' }],
+  ['EMUSD', 'Ember Dollar', { millions: 181, capMillions: 200, temperament: 'volatile', policy: 'blacklist' }],
   ['FJUSD', 'Fjord Dollar', { millions: 90, capMillions: 400, quote: 'ABUSD', policy: 'whitelist' }],
   ['GRUSD', 'Granite Dollar', { millions: 110, capMillions: 125, quote: 'BWUSD', policy: 'compound' }],
   ['HZUSD', 'Hazel Dollar', { millions: 237, capMillions: 500, pausable: true }],
@@ -67,15 +69,15 @@ const CAST: readonly [symbol: string, name: string, traits: Traits][] = [
   ['INUSD', 'Inlet Dollar', { millions: 148, capMillions: 160 }],
 ]
 
-/** Fewest stables a market is made of: eight in USD and the one in EUR. */
+/** Fewest stables of a market: eight in USD and one in EUR. */
 export const MIN_STABLES = 9
-/** Most: the setup blocks stay below the block's gas limit, and the benches ask for no more. */
+/** Most stables of a market: the setup blocks stay below the gas limit, and no bench needs more. */
 export const MAX_STABLES = 60
 
-/** The `count` stables of a market. Beyond the named cast come plain ones quoted in pathUSD, every fifth of them nervous. */
+/** The `count` stables of a market: the named ones, then plain ones quoted in pathUSD, every fifth of them volatile. */
 export function planStables(count: number): PlannedStable[] {
   return Array.from({ length: count }, (_, index) => {
-    const [symbol, name, traits] = CAST[index] ?? extra(index)
+    const [symbol, name, traits] = NAMED_STABLES[index] ?? extra(index)
     const salt = numberToHex(index + 1, { size: 32 })
     const currency = traits.currency ?? 'USD'
     return {
@@ -96,9 +98,9 @@ export function planStables(count: number): PlannedStable[] {
   })
 }
 
-function extra(index: number): (typeof CAST)[number] {
+function extra(index: number): (typeof NAMED_STABLES)[number] {
   const traits: Traits = { millions: 90 + ((index * 37) % 200), capMillions: 500 }
-  if (index % 5 === 0) traits.temperament = 'nervous'
+  if (index % 5 === 0) traits.temperament = 'volatile'
   return [`X${index}USD`, `Extra Dollar ${index}`, traits]
 }
 

@@ -1,17 +1,21 @@
 import { type Address, decodeFunctionData, type Hex } from 'viem'
 import { Abis, Addresses } from 'viem/tempo'
 
-/** A swap as its sender asked for it. `amount` is micro-units of `tokenIn` when exact in, of `tokenOut` when exact out. */
+/**
+ * A swap as its sender requested it. `amount` is micro-units of `tokenIn` when exact in, of `tokenOut` when exact out.
+ */
 export type SwapCall = { tokenIn: Address; tokenOut: Address; exact: 'in' | 'out'; amount: bigint }
 
-/** A transaction as `eth_getTransactionByHash` or a full block answers it. One of type 0x76 has calls and no `to`. */
+/**
+ * A transaction as returned by `eth_getTransactionByHash` or in a full block. One of type 0x76 has calls and no `to`.
+ */
 export type RpcTransaction = {
   to?: string | null
   input?: string
   calls?: readonly { to?: string | null; input?: string; data?: string }[]
 }
 
-/** The swaps that a transaction asks the DEX for, in order, addresses in lower case; empty where it asks for none. */
+/** The swaps that a transaction requests from the DEX, in order, with lower-case addresses; empty if there are none. */
 export function swapCalls(transaction: RpcTransaction): SwapCall[] {
   const calls = transaction.calls ?? [transaction]
   return calls.flatMap((call): SwapCall[] => {

@@ -3,22 +3,22 @@ import { Transaction } from 'viem/tempo'
 import type { Account } from './accounts.js'
 import type { Intent } from './intent.js'
 
-/** A signed transaction and what it is for. */
+/** A signed transaction and its description. */
 export type SignedIntent = { label: string; raw: Hex }
 
-/** Wei per gas. Tempo's price until hardfork T7, and above anvil's base fee, which starts here and only falls. */
+/** Wei per gas: Tempo's price until hardfork T7. anvil's base fee starts at this value and only falls. */
 const GAS_PRICE = 20_000_000_000n
-/** Gas allowed to one call; filling new storage slots costs 250 000 each, and an order takes seven. */
+/** Gas limit of one call. Each new storage slot costs 250 000, and an order takes seven. */
 const GAS_PER_CALL = 3_000_000n
 
 export type Wallet = { sign: (intents: readonly Intent[]) => Promise<SignedIntent[]> }
 
-/** Signs for the market's accounts with nonces counted locally from `nonces` on (0 where absent). */
+/** Signs for the market's accounts. Nonces are counted locally, starting from `nonces` (0 if absent). */
 export function createWallet(chainId: number, nonces: Map<Address, number>): Wallet {
   const signOne = async ({ from, calls, label }: Intent, rank: number): Promise<SignedIntent> => {
     const nonce = nonces.get(from.address) ?? 0
     nonces.set(from.address, nonce + 1)
-    // The node puts dearer transactions first, so a wei less for each one after the other fixes their order in the block.
+    // The node orders transactions by price, so each one offers a wei less than the one before it.
     const price = GAS_PRICE + BigInt(1000 - rank)
     const common = {
       chainId,

@@ -11,7 +11,7 @@ import { balanceOf, payer } from '../../support/paying.js'
 
 const MAIN = fileURLToPath(new URL('../../../dist/local/main.js', import.meta.url))
 
-/** What a start says of the local chain's address. */
+/** The line that shows the local chain's address. */
 const CHAIN = /^chain {7}devnet at (\S+)/m
 
 let dataDir: string
@@ -26,11 +26,11 @@ afterAll(async () => {
 type Run = {
   child: ChildProcess
   output: () => string
-  said: (text: string | RegExp, seconds?: number) => Promise<string>
+  printed: (text: string | RegExp, seconds?: number) => Promise<string>
   exited: Promise<number | null>
 }
 
-/** `npm start` on ports of its own; a short history, so that a start takes seconds. */
+/** Runs `npm start` on free ports, with a short history so that a start takes seconds. */
 function start(env: Record<string, string> = {}): Run {
   const ports = { PORT: '0', CLICKHOUSE_PORT: '0', DEVNET_PORT: '0' }
   const child = spawn(process.execPath, [MAIN], {
@@ -52,18 +52,18 @@ function start(env: Record<string, string> = {}): Run {
     child,
     output: () => output,
     exited,
-    said: async (text, seconds = 240) => {
+    printed: async (text, seconds = 240) => {
       for (const until = Date.now() + seconds * 1000; Date.now() < until; await sleep(50)) {
         const match = output.match(text)
         if (match) return match[1] ?? match[0]
         if (child.exitCode !== null) break
       }
-      throw new Error(`was not said: ${text}\n${output}`)
+      throw new Error(`the output does not contain ${text}\n${output}`)
     },
   }
 }
 
-/** Processes that mention the data directory, which every part's command line or anvil's does. */
+/** Processes whose command line contains the data directory, as those of all parts and of anvil do. */
 async function leftovers(): Promise<string[]> {
   const pgrep = spawn('pgrep', ['-af', dataDir])
   let listed = ''
@@ -79,7 +79,7 @@ const stablesAt = async (url: string) => {
   }
 }
 
-/** Each part has an account of its own, which can do what its work needs and no more. */
+/** Expects each part to use its own account, which has the rights that its work needs and no more. */
 async function expectLeastRights(clickhouse: string, database: string): Promise<void> {
   const password = async (name: string) => (await readFile(join(dataDir, `${name}.password`), 'utf8')).trim()
   const passwords = {
@@ -97,7 +97,7 @@ async function expectLeastRights(clickhouse: string, database: string): Promise<
     'default',
     "SELECT DISTINCT extract(http_user_agent, 'plumbline-[a-z]+') AS part, user FROM system.query_log WHERE part != '' ORDER BY part, user",
   )
-  // Of the jobs, those that have been at work.
+  // Jobs appear only if they have run a query by now.
   const jobs = ['plumbline-jobs\tplumbline_write', 'plumbline-webhooks\tplumbline_write']
   expect(
     text
@@ -121,15 +121,15 @@ async function expectLeastRights(clickhouse: string, database: string): Promise<
   }
 }
 
-/** A route with a price. */
+/** The URL of a route with a price. */
 const paidRoute = (url: string): string => `${url}/0x20c0000000000000000000000000000000000000/analysis`
 
-/** The status of a route with a price, asked for with a key. */
+/** The status of a route with a price, requested with a key. */
 async function paidStatus(url: string, key: string): Promise<number> {
   return (await fetch(paidRoute(url), { headers: { authorization: `Bearer ${key}` } })).status
 }
 
-/** A new key, made by whoever has the admin key. */
+/** Makes a new API key with the admin key. */
 async function makeKey(url: string, adminKey: string): Promise<string> {
   const response = await fetch(new URL('/api/admin/keys', url), {
     method: 'POST',
@@ -144,10 +144,10 @@ describe('npm start', { timeout: 900_000 }, () => {
   let key = ''
   let earned = 0n
 
-  test('serves every dollar stable with a peg and a filled window, and Ctrl-C leaves nothing behind', async () => {
+  test('serves a peg and a filled window for every dollar stable, and Ctrl-C leaves no process running', async () => {
     const run = start()
-    const url = await run.said(/^open (\S+)$/m)
-    await run.said(/caught up at block/)
+    const url = await run.printed(/^open (\S+)$/m)
+    await run.printed(/caught up at block/)
     const { stablecoins } = await stablesAt(url)
     expect(stablecoins.length).toBeGreaterThanOrEqual(9)
     expect(stablecoins.filter(({ currency, peg }) => currency === 'USD' && peg === null)).toEqual([])
@@ -157,11 +157,11 @@ describe('npm start', { timeout: 900_000 }, () => {
     }
     expect(peg.windows.every(({ sample_count }) => sample_count >= 60)).toBe(true)
     blocksBefore = peg.current.block_number
-    const adminKey = await run.said(/^admin key {3}(ak_\S+) \(said this once/m)
+    const adminKey = await run.printed(/^admin key {3}(ak_\S+) \(shown only once/m)
     key = await makeKey(url, adminKey)
     await expect.poll(() => paidStatus(url, key), { timeout: 60_000 }).toBe(200)
-    await expectLeastRights(await run.said(/^clickhouse {2}(\S+)/m), await run.said(/into database (\S+)/))
-    const chain = await run.said(CHAIN)
+    await expectLeastRights(await run.printed(/^clickhouse {2}(\S+)/m), await run.printed(/into database (\S+)/))
+    const chain = await run.printed(CHAIN)
     const balance = await balanceOf(chain, payee)
     const paid = await payer(chain, users[0]).fetch(paidRoute(url))
     expect([paid.status, paid.headers.has('payment-receipt')]).toEqual([200, true])
@@ -172,29 +172,29 @@ describe('npm start', { timeout: 900_000 }, () => {
     expect(await leftovers()).toEqual([])
   })
 
-  test('a second start goes on from the same data, and a part that dies comes back', async () => {
+  test('a second start continues with the same data, and a part that dies is restarted', async () => {
     const run = start()
-    const url = await run.said(/^open (\S+)$/m)
+    const url = await run.printed(/^open (\S+)$/m)
     expect(run.output()).toContain('schema      up to date')
     expect(run.output()).not.toContain('LOST')
     expect(run.output()).toMatch(/^admin key {3}in /m)
     expect(run.output()).not.toContain('ak_')
-    // 503 while a slow database keeps the keys from being known.
+    // The status is 503 until the keys have been read, which a slow database delays.
     await expect.poll(() => paidStatus(url, key), { timeout: 60_000 }).toBe(200)
-    expect(await balanceOf(await run.said(CHAIN), payee)).toBe(earned)
-    const address = await run.said(/^clickhouse {2}(\S+) /m)
+    expect(await balanceOf(await run.printed(CHAIN), payee)).toBe(earned)
+    const address = await run.printed(/^clickhouse {2}(\S+) /m)
     const engines = async () =>
-      (await leftovers()).filter((line) => line.includes('embedded/main.js')).map((line) => Number(line.split(' ')[0]))
-    // The server's process, below the one that keeps it.
+      (await leftovers()).filter((line) => line.includes('engine/main.js')).map((line) => Number(line.split(' ')[0]))
+    // The server's process is a child of the one that supervises it.
     const [, server] = await engines()
     process.kill(server as number, 'SIGKILL')
-    await run.said(/it ended by SIGKILL; starting it again/)
-    await run.said(/it is back/)
+    await run.printed(/the server ended by SIGKILL; restarting it/)
+    await run.printed(/the server is running again/)
     expect(await (await fetch(`${address}/ping`)).text()).toBe('Ok.\n')
-    const [keeper] = await engines()
-    process.kill(keeper as number, 'SIGKILL')
-    await run.said(/clickhouse DIED/)
-    await run.said(/clickhouse is back/)
+    const [supervisor] = await engines()
+    process.kill(supervisor as number, 'SIGKILL')
+    await run.printed(/clickhouse DIED/)
+    await run.printed(/clickhouse is running again/)
     expect(await (await fetch(`${address}/ping`)).text()).toBe('Ok.\n')
     await sleep(3000)
     const peg = (await (await fetch(`${url}/0x20c0000000000000000000000000000000000000/peg`)).json()) as {
@@ -204,7 +204,7 @@ describe('npm start', { timeout: 900_000 }, () => {
 
     const second = start()
     expect(await second.exited).not.toBe(0)
-    expect(second.output()).toMatch(/plumbline stops: .*(owned|in use)/)
+    expect(second.output()).toMatch(/plumbline stops: .*in use/)
 
     run.child.kill('SIGKILL')
     await run.exited
@@ -212,7 +212,7 @@ describe('npm start', { timeout: 900_000 }, () => {
     expect(await leftovers()).toEqual([])
   })
 
-  test('bad variables are named all at once, before anything starts', async () => {
+  test('one error names all bad variables before anything starts', async () => {
     const run = start({
       PORT: 'http',
       RPC_URL: 'node',
@@ -226,7 +226,7 @@ describe('npm start', { timeout: 900_000 }, () => {
     }
   })
 
-  test('a port in use ends the start with one message that names it', async () => {
+  test('a port in use ends the start with a message that names the port', async () => {
     const taken = createServer()
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
     const port = String((taken.address() as { port: number }).port)

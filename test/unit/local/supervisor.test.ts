@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { headline } from '../../../local/supervisor.js'
 
-test('the terminal shows warnings with their reason and plain words, not the rest of a log', () => {
+test('the terminal shows warnings with their reason and plain text, and no other log records', () => {
   expect(headline('{"level":30,"msg":"written"}')).toBeNull()
   expect(headline('{"level":40,"msg":"read the head failed","reason":"fetch failed"}')).toBe(
     'read the head failed: fetch failed',

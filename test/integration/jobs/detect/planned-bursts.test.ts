@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Episode } from '../../../../local/chain/weather.js'
+import type { Episode } from '../../../../local/chain/episodes.js'
 import { test as base } from '../../../support/app.js'
 import { stillChain } from '../../../support/chain.js'
 import {

@@ -2,9 +2,9 @@ import { appendFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { boundStates } from '../../../../local/chain/bound-states.js'
 import { isCheckpointDue } from '../../../../local/chain/checkpoints.js'
 import { openJournal, readJournal } from '../../../../local/chain/journal.js'
+import { limitStates } from '../../../../local/chain/limit-states.js'
 
 let dir: string
 beforeEach(async () => {
@@ -45,7 +45,7 @@ test('a line that was cut off is dropped and written again', async () => {
 test('a damaged line or a missing block is an error', async () => {
   await write(1, 2)
   await write(4, 4)
-  await expect(readJournal(dir, 0)).rejects.toThrow('lacks block 3')
+  await expect(readJournal(dir, 0)).rejects.toThrow('missing block 3')
   await appendFile(join(dir, '1.jsonl'), 'nonsense\n')
   await expect(readJournal(dir, 0)).rejects.toThrow()
 })
@@ -75,8 +75,8 @@ test('states are removed oldest first until the rest fits', async () => {
     await writeFile(join(dir, name), Buffer.alloc(100))
     await new Promise((settle) => setTimeout(settle, 5))
   }
-  expect(await boundStates(dir, 250)).toBe(2)
+  expect(await limitStates(dir, 250)).toBe(2)
   expect((await readdir(dir)).sort()).toEqual(['c', 'd'])
-  expect(await boundStates(dir, 250)).toBe(0)
-  expect(await boundStates(join(dir, 'nowhere'), 250)).toBe(0)
+  expect(await limitStates(dir, 250)).toBe(0)
+  expect(await limitStates(join(dir, 'nowhere'), 250)).toBe(0)
 })

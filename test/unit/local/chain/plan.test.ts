@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { FIRST_TRADING_BLOCK, SETUP } from '../../../../local/chain/clock.js'
+import type { Episode } from '../../../../local/chain/episodes.js'
 import { type MarketPlan, planMarket } from '../../../../local/chain/plan.js'
 import { GENESIS_STABLES } from '../../../../local/chain/stables.js'
-import type { Episode } from '../../../../local/chain/weather.js'
 
 const day = planMarket({ seed: 1, blocks: 1440, blockSeconds: 60, liveBlockSeconds: 1, stables: 10 })
 const short = planMarket({ seed: 1, blocks: 120, blockSeconds: 60, liveBlockSeconds: 1, stables: 10 })
@@ -19,7 +19,7 @@ describe('the cast', () => {
     expect(new Set(stables.map((s) => s.policy))).toEqual(new Set(['allow_all', 'blacklist', 'whitelist', 'compound']))
     expect(stables.filter((s) => s.quote !== 'pathUSD').map((s) => s.quote)).toEqual(['ABUSD', 'BWUSD'])
     expect(stables.some((s) => s.pausable)).toBe(true)
-    expect(stables.filter((s) => s.temperament === 'nervous').length).toBeGreaterThanOrEqual(3)
+    expect(stables.filter((s) => s.temperament === 'volatile').length).toBeGreaterThanOrEqual(3)
   })
 
   test('is complete from the smallest market on, and its addresses do not depend on its size', () => {
@@ -53,7 +53,7 @@ describe('the genesis stables', () => {
     expect(() => day.stable('AlphaUSD')).toThrow('AlphaUSD')
   })
 
-  test('have no weather, and always a quote near 1', () => {
+  test('have no episodes, and always a quote near 1', () => {
     for (const { symbol } of GENESIS_STABLES) {
       for (let block = SETUP.books; block <= 5_000; block++) {
         const { status, deviationBps } = day.quoteAt(symbol, block)
@@ -66,7 +66,7 @@ describe('the genesis stables', () => {
   })
 })
 
-describe('the weather', () => {
+describe('the episodes', () => {
   test('of a day has every kind, with breaks of the right size and length', () => {
     for (const kind of ['mild_break', 'severe_break', 'blip', 'dry', 'burst', 'issuance', 'pause'] as const) {
       expect(ofKind(day, kind).length, kind).toBeGreaterThanOrEqual(5)
@@ -109,9 +109,9 @@ describe('the weather', () => {
   })
 
   test('is the same for the same seed only', () => {
-    const weather = (seed: number) => planMarket({ ...day.params, seed }).episodes(0, 5_000)
-    expect(weather(1)).toEqual(weather(1))
-    expect(weather(2)).not.toEqual(weather(1))
+    const episodes = (seed: number) => planMarket({ ...day.params, seed }).episodes(0, 5_000)
+    expect(episodes(1)).toEqual(episodes(1))
+    expect(episodes(2)).not.toEqual(episodes(1))
   })
 
   test('asked for by block is what was asked for by range', () => {

@@ -7,39 +7,39 @@ import { PATH_USD, type PlannedStable } from './stables.js'
 
 const TOKEN = 10n ** 6n
 
-/** Who pays fees in another stable than pathUSD, at times. */
+/** Pays fees in a stable other than pathUSD at times. */
 const FEE_CHOOSER = accounts.traders[5]
 
 /**
- * What is done beside trade, in the first block of a cell, which is always a calm one: rewards, fees, roles and policies.
- * Each kind comes once or a few times a round, so that every event of these contracts is on the chain within two hours.
+ * Transactions besides trade: rewards, fees, roles and policies, in the first block of a cell, which is always calm.
+ * Each kind occurs at least once in a round, so that every event of these contracts is on the chain within two hours.
  */
-export function chores(plan: MarketPlan, block: number): Intent[] {
-  if (block === SETUP.books) return preparations(plan)
+export function periodicIntents(plan: MarketPlan, block: number): Intent[] {
+  if (block === SETUP.books) return preparationIntents(plan)
   const cell = plan.cellAt(block)
   if (!cell || cell.from !== block) return []
   const round = Math.floor(cell.index / CELLS_PER_ROUND)
   const isEven = round % 2 === 0
-  const done: Intent[] = []
-  const chore = (label: string, from: Account, ...calls: Intent['calls']): number => done.push({ label, from, calls })
+  const intents: Intent[] = []
+  const add = (label: string, from: Account, ...calls: Intent['calls']): number => intents.push({ label, from, calls })
   const sponsor = rewardStable(plan)
   const feeStable = plan.stable(feeChoice(plan))
   switch (cell.index % CELLS_PER_ROUND) {
     case 1:
-      chore(
+      add(
         `distribute rewards of ${sponsor.symbol}`,
         accounts.issuer,
         call.distributeReward(sponsor.address, 500n * TOKEN),
       )
       break
     case 3:
-      chore(`claim rewards of ${sponsor.symbol}`, accounts.traders[0], call.claimRewards(sponsor.address))
+      add(`claim rewards of ${sponsor.symbol}`, accounts.traders[0], call.claimRewards(sponsor.address))
       break
     case 5:
-      chore('choose a fee token', FEE_CHOOSER, call.setUserToken(isEven ? PATH_USD.address : feeStable.address))
+      add('choose a fee token', FEE_CHOOSER, call.setUserToken(isEven ? PATH_USD.address : feeStable.address))
       break
     case 7:
-      chore(
+      add(
         'restrict or free an account',
         accounts.compliance,
         call.restrict(POLICY_ID.sanctions, accounts.suspect.address, isEven),
@@ -47,14 +47,14 @@ export function chores(plan: MarketPlan, block: number): Intent[] {
       break
     case 9: {
       const change = isEven ? call.grantRole : call.revokeRole
-      chore('grant or revoke a role', accounts.issuer, change(sponsor.address, role.pause, accounts.compliance.address))
+      add('grant or revoke a role', accounts.issuer, change(sponsor.address, role.pause, accounts.compliance.address))
       break
     }
     case 11:
-      chore('distribute fees', accounts.issuer, call.distributeFees(accounts.validator.address, PATH_USD.address))
+      add('distribute fees', accounts.issuer, call.distributeFees(accounts.validator.address, PATH_USD.address))
       break
   }
-  return done
+  return intents
 }
 
 /** The stable whose holders earn rewards. */
@@ -64,10 +64,10 @@ function rewardStable(plan: MarketPlan): PlannedStable {
   return found
 }
 
-/** The symbol of the stable that fees can be paid in beside pathUSD: the first of the cast. */
+/** The symbol of the stable that fees can be paid in besides pathUSD: the first that the market creates. */
 const feeChoice = (plan: MarketPlan): string => plan.stables[0]?.symbol ?? PATH_USD.symbol
 
-function preparations(plan: MarketPlan): Intent[] {
+function preparationIntents(plan: MarketPlan): Intent[] {
   const { address, symbol } = rewardStable(plan)
   const feeStable = plan.stable(feeChoice(plan))
   const [own, other, redirecting] = accounts.traders
@@ -79,7 +79,7 @@ function preparations(plan: MarketPlan): Intent[] {
       from: redirecting,
       calls: [call.setRewardRecipient(address, own.address)],
     },
-    // Without liquidity to turn the fee into what the validator wants, the node drops the transaction without a word.
+    // Without liquidity to convert the fee into the validator's token, the node silently drops the transaction.
     {
       label: `fee liquidity for ${feeStable.symbol}`,
       from: accounts.issuer,

@@ -3,8 +3,8 @@ import { type Random, randomFor, shuffled } from './random.js'
 import type { PlannedStable } from './stables.js'
 
 /**
- * What happens to one stable (or edge) in the blocks [fromBlock, toBlock), as it shows in the state at the end of each.
- * `sizeBps` is the signed deviation of the sell quote from 1 in the stable's own quote token.
+ * An event of one stable (or pair of stables) in the blocks [fromBlock, toBlock), visible in the state at the end of
+ * each block. `sizeBps` is the signed deviation of the sell quote from 1, in the stable's own quote token.
  */
 export type Episode = { stable: string; fromBlock: number; toBlock: number } & (
   | { kind: 'mild_break' | 'severe_break' | 'blip'; sizeBps: number }
@@ -12,14 +12,16 @@ export type Episode = { stable: string; fromBlock: number; toBlock: number } & (
   | { kind: 'dry'; side: 'bids' | 'both' }
   /** `swaps` swaps a block from `stable` to `to`. */
   | { kind: 'burst'; to: string; swaps: number }
-  /** `amount` micro-units at a time, minted up to a dozen times in the first half and burnt as often in the second. */
+  /** Mints `amount` micro-units up to twelve times in the first half, and burns it as often in the second. */
   | { kind: 'issuance'; amount: bigint }
   | { kind: 'pause' }
 )
 
 type Kind = Episode['kind'] | 'calm'
 
-/** One round of cells. The first round keeps this order, so that a short history holds the most telling ones. */
+/**
+ * The kinds of one round of cells. The first round has this order, so that a short history has the most important ones.
+ */
 const ROUND: readonly Kind[] = [
   'mild_break',
   'dry',
@@ -35,7 +37,10 @@ const ROUND: readonly Kind[] = [
   'calm',
 ]
 
-/** Seconds an episode lasts, [shortest, longest]. A mild break counts from five minutes on, a severe one from one. */
+/**
+ * Duration of an episode in seconds, [shortest, longest]. A mild break is detected after five minutes, a severe one
+ * after one.
+ */
 const SECONDS: Record<Exclude<Kind, 'calm'>, readonly [number, number]> = {
   mild_break: [360, 480],
   severe_break: [120, 300],
@@ -46,7 +51,7 @@ const SECONDS: Record<Exclude<Kind, 'calm'>, readonly [number, number]> = {
   pause: [180, 420],
 }
 
-/** The episodes of a cell: none in a calm one, else one. It lies inside the cell with a calm block at either end. */
+/** The episodes of a cell: none if it is calm, otherwise one, with a calm block before and after it within the cell. */
 export function cellEpisodes(seed: number, stables: readonly PlannedStable[], cell: Cell): Episode[] {
   const round = Math.floor(cell.index / CELLS_PER_ROUND)
   const order = round === 0 ? ROUND : shuffled(ROUND, randomFor(seed, 'round', round))
@@ -54,17 +59,17 @@ export function cellEpisodes(seed: number, stables: readonly PlannedStable[], ce
   if (kind === 'calm') return []
   const random = randomFor(seed, 'cell', cell.index)
   const span = place(kind, cell, random)
-  const nervous = stables.filter((s) => s.temperament === 'nervous')
+  const volatile = stables.filter((s) => s.temperament === 'volatile')
   const listed = stables.filter((s) => s.hasPair)
   switch (kind) {
     case 'mild_break':
-      return [{ kind, stable: random.pick(nervous).symbol, ...span, sizeBps: signed(random.int(14, 45), random) }]
+      return [{ kind, stable: random.pick(volatile).symbol, ...span, sizeBps: signed(random.int(14, 45), random) }]
     case 'severe_break':
-      return [{ kind, stable: random.pick(nervous).symbol, ...span, sizeBps: signed(random.int(60, 140), random) }]
+      return [{ kind, stable: random.pick(volatile).symbol, ...span, sizeBps: signed(random.int(60, 140), random) }]
     case 'blip':
-      return [{ kind, stable: random.pick(nervous).symbol, ...span, sizeBps: signed(random.int(14, 30), random) }]
+      return [{ kind, stable: random.pick(volatile).symbol, ...span, sizeBps: signed(random.int(14, 30), random) }]
     case 'dry':
-      return [{ kind, stable: random.pick(nervous).symbol, ...span, side: random.chance(0.5) ? 'bids' : 'both' }]
+      return [{ kind, stable: random.pick(volatile).symbol, ...span, side: random.chance(0.5) ? 'bids' : 'both' }]
     case 'burst': {
       const steady = listed.filter((s) => s.temperament === 'steady' && !s.pausable)
       const [from, to] = shuffled(steady, random) as [PlannedStable, PlannedStable]
@@ -88,5 +93,5 @@ function place(kind: Exclude<Kind, 'calm'>, cell: Cell, random: Random): { fromB
   return { fromBlock, toBlock: fromBlock + length }
 }
 
-/** Breaks are mostly to the downside, as they are in life. */
+/** Most breaks are below the peg, as in reality. */
 const signed = (size: number, random: Random): number => (random.chance(0.75) ? -size : size)

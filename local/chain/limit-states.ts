@@ -1,15 +1,15 @@
 import { readdir, stat, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Most that the node's states of older blocks may take on the disk. */
+/** Most disk space for the node's states of older blocks. */
 export const STATES_BUDGET_BYTES = 3 * 2 ** 30
 
 /**
- * Removes the oldest files below `dir` until the rest is within `budgetBytes`; returns how many it removed. The node
- * bounds the number of states it keeps but not their size, which grows with every order ever placed. A state that is
- * gone is one that can no longer be called; the node answers that it is out of range.
+ * Removes the oldest files below `dir` until the rest fits into `budgetBytes`; returns how many it removed. The node
+ * limits the number of states but not their size, which grows with every order ever placed. After that, the node
+ * answers calls at the removed blocks with an out-of-range error.
  */
-export async function boundStates(dir: string, budgetBytes: number): Promise<number> {
+export async function limitStates(dir: string, budgetBytes: number): Promise<number> {
   const entries = await readdir(dir, { recursive: true, withFileTypes: true }).catch(() => [])
   const files: { path: string; size: number; at: number }[] = []
   for (const entry of entries) {
