@@ -8,9 +8,7 @@ import { PATH_USD } from './stables.js'
 /** A swap on the DEX, by symbol. `amount` is micro-units of `tokenIn` when exact in, of `tokenOut` when exact out. */
 export type Swap = { tokenIn: string; tokenOut: string; exact: 'in' | 'out'; amount: bigint }
 
-/**
- * What an account other than the market maker intends to do in a block. Traders are indices into `accounts.traders`.
- */
+/** What an account other than the market maker intends to do in a block. Traders are indices into `accounts.traders`. */
 export type Action =
   | { kind: 'swap'; trader: number; swap: Swap }
   /** Two swaps as two calls of one transaction (type 0x76). */

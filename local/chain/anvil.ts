@@ -38,9 +38,7 @@ export type AnvilOptions = {
   maxStates: number
   /** Gas limit of a block and of an eth_call. By default enough for the setup of the market. */
   gasLimit?: number
-  /**
-   * true: anvil keeps only the state of the newest block. A number: the states of that many newest blocks, in memory.
-   */
+  /** true: anvil keeps only the state of the newest block. A number: the states of that many newest blocks, in memory. */
   prunesStates?: boolean | number
   /** File for the process id, so that a later start can end a node that outlived its owner. */
   pidFile: string

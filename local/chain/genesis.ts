@@ -89,9 +89,7 @@ function assignPolicies(plan: MarketPlan): Intent[] {
   )
 }
 
-/**
- * Allowances for the DEX, which transfers the tokens of orders and swaps. Split, as one call costs about 280 000 gas.
- */
+/** Allowances for the DEX, which transfers the tokens of orders and swaps. Split, as one call costs about 280 000 gas. */
 function approvals(plan: MarketPlan): Intent[] {
   const tokens = [PATH_USD.address, ...plan.stables.filter((s) => s.hasPair).map((s) => s.address)]
   const holders = [accounts.maker, accounts.flipMaker, ...accounts.traders]

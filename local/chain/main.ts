@@ -4,9 +4,7 @@ import { PlumblineError } from '../../process/errors.js'
 import { parseConfig } from './config.js'
 import { startDevnet } from './devnet.js'
 
-/**
- * Runs the chain until it is stopped. Its only line on stdout says that it is ready; everything else goes to stderr.
- */
+/** Runs the chain until it is stopped. Its only line on stdout says that it is ready; everything else goes to stderr. */
 async function main(): Promise<void> {
   const config = parseConfig(process.env)
   const log = pino({ name: 'devnet', level: config.logLevel }, pino.destination(2))

@@ -24,9 +24,7 @@ export type PlannedTop = { bidTick: number | null; askTick: number | null }
 
 /** The DEX's quotes of one whole token against pathUSD, in micro-units; null if there is none. */
 type PlannedQuote = {
-  /**
-   * `paused`: the DEX refuses to quote the sale of a paused stable (`ContractPaused`) but still quotes its purchase.
-   */
+  /** `paused`: the DEX refuses to quote the sale of a paused stable (`ContractPaused`) but still quotes its purchase. */
   status: 'quoted' | 'no_liquidity' | 'no_pair' | 'paused'
   /** pathUSD out for one token in: `quoteSwapExactAmountIn(token, pathUSD, 1e6)`. */
   sell: bigint | null
@@ -62,9 +60,7 @@ export type MarketPlan = {
 export const SPREAD_TICKS = 20
 const ONE_TOKEN = 10n ** 6n
 
-/**
- * The whole market as a function of block numbers: stables, episodes and prices. Pure: reads neither chain nor clock.
- */
+/** The whole market as a function of block numbers: stables, episodes and prices. Pure: reads neither chain nor clock. */
 export function planMarket(params: PlanParams): MarketPlan {
   const { seed } = params
   const stables = planStables(params.stables)
@@ -166,9 +162,7 @@ function lookup<T extends PlannedToken>(kind: string, items: readonly T[]): (sym
   }
 }
 
-/**
- * A bid, in ticks, that drifts up to `amplitudeBps` around one basis point below 1, so that the mid drifts around 1.
- */
+/** A bid, in ticks, that drifts up to `amplitudeBps` around one basis point below 1, so that the mid drifts around 1. */
 function driftTick(seed: number, symbol: string, clock: MarketClock, block: number, amplitudeBps: number): number {
   const position = clock.latticeAt(Math.max(block, FIRST_TRADING_BLOCK - 1))
   const before = Math.floor(position)

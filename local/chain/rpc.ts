@@ -6,9 +6,7 @@ class RpcError extends PlumblineError {}
 
 export type RpcCall = readonly [method: string, params?: readonly unknown[]]
 export type Rpc = {
-  /**
-   * Sends the calls as one JSON-RPC batch; results are in the order of the calls. The node may run them concurrently.
-   */
+  /** Sends the calls as one JSON-RPC batch; results are in the order of the calls. The node may run them concurrently. */
   batch: (calls: readonly RpcCall[]) => Promise<unknown[]>
   call: (method: string, params?: readonly unknown[]) => Promise<unknown>
 }
@@ -21,9 +19,7 @@ const Answers = z.array(
   }),
 )
 
-/**
- * A JSON-RPC client over HTTP. It never retries: the node is a child process, so a missing answer is a real failure.
- */
+/** A JSON-RPC client over HTTP. It never retries: the node is a child process, so a missing answer is a real failure. */
 export function createRpc(url: string, timeoutMs = 60_000): Rpc {
   const batch = async (calls: readonly RpcCall[]): Promise<unknown[]> => {
     if (calls.length === 0) return []

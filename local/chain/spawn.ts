@@ -46,9 +46,7 @@ export type SpawnedDevnet = {
   stop: () => Promise<void>
 }
 
-/**
- * Starts the compiled devnet as a child process, for tests and benches. Rejects with the child's last error message.
- */
+/** Starts the compiled devnet as a child process, for tests and benches. Rejects with the child's last error message. */
 export async function spawnDevnet(options: SpawnOptions): Promise<SpawnedDevnet> {
   const { blockSeconds = 60, historyBlocks = 120 } = options
   const env = {

@@ -53,9 +53,7 @@ type Traits = Partial<Pick<PlannedStable, 'quote' | 'policy' | 'temperament' | '
   capMillions: number | null
 }
 
-/**
- * The named stables. Quote stables come before those quoted in them. The first nine cover every trait of the market.
- */
+/** The named stables. Quote stables come before those quoted in them. The first nine cover every trait of the market. */
 const NAMED_STABLES: readonly [symbol: string, name: string, traits: Traits][] = [
   ['ABUSD', 'Arbor Dollar', { millions: 412, capMillions: 1000 }],
   ['BWUSD', 'Breakwater Dollar', { millions: 655, capMillions: null, rewards: true }],

@@ -6,9 +6,7 @@ import { Abis, Addresses } from 'viem/tempo'
  */
 export type SwapCall = { tokenIn: Address; tokenOut: Address; exact: 'in' | 'out'; amount: bigint }
 
-/**
- * A transaction as returned by `eth_getTransactionByHash` or in a full block. One of type 0x76 has calls and no `to`.
- */
+/** A transaction as returned by `eth_getTransactionByHash` or in a full block. One of type 0x76 has calls and no `to`. */
 export type RpcTransaction = {
   to?: string | null
   input?: string

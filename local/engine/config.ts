@@ -1,9 +1,9 @@
+import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { hashPassword } from './access/password.js'
 import { owner, readUsers, type User, userName } from './access/users.js'
-import { availableMemory } from './memory.js'
 import { defaultMaxConcurrentQueries } from './threads.js'
 
 const wholeNumber = (min: number, max: number) =>
@@ -13,13 +13,13 @@ const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .pipe(z.number().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`))
 
-/** Paths go into SQL as file names, in which the engine expands these. */
+/** Paths become file names in SQL, where the engine would expand these characters as patterns. */
 const plainPath = z
   .string({ error: 'is required' })
   .min(1, 'is required')
   .regex(/^[^*?{}[\]'"`\\\n]*$/, 'may not contain any of * ? { } [ ] \\ or quotes')
 
-/** Every flag and variable that is read, but those that stand in for a flag. */
+/** Every flag and variable, except variables that replace a flag. */
 export const Variables = z.object({
   '--data': plainPath,
   '--port': wholeNumber(0, 65_535).default(8123),
@@ -36,21 +36,28 @@ export const Variables = z.object({
 export type Config = {
   dataDirectory: string
   port: number
-  /** The owner first. */
+  /** The owner is the first. */
   users: User[]
   maxConcurrentQueries: number
-  /** 0 keeps no query log. */
+  /** 0 disables the query log. */
   queryLogDays: number
-  /** Where backups go; below the data directory unless it is named. */
+  /** Where backups are written and read; by default below the data directory. */
   backupDirectory: string
   /** Bytes. */
   maxServerMemory: number
 }
 
-/** The rest is for what the engine does not count, and for the other processes of the machine. */
+/** The rest is for memory that the engine does not track, and for other processes. */
 const memoryShare = 0.75
 
-/** Every flag, as parseArgs takes them. */
+/** Bytes of memory that this process may use: of the machine, or of its container if that has less. */
+function availableMemory(): number {
+  // Without a limit, this is 0, undefined or more than the machine has.
+  const limit = process.constrainedMemory()
+  return limit ? Math.min(limit, totalmem()) : totalmem()
+}
+
+/** Every flag, in the form that parseArgs takes. */
 export const flags = {
   data: { type: 'string' },
   port: { type: 'string' },
@@ -59,7 +66,7 @@ export const flags = {
   'query-log-days': { type: 'string' },
 } as const
 
-/** Reads flags, variables and the file of users. Throws one error that names everything that is wrong with them. */
+/** Reads flags, variables and the users file. Throws one error that names every problem. */
 export function readConfig(args: string[], env: NodeJS.ProcessEnv): Config {
   const problems: string[] = []
   const attempt = <T>(read: () => T): T | undefined => {
@@ -90,7 +97,7 @@ export function readConfig(args: string[], env: NodeJS.ProcessEnv): Config {
   const others = usersFile === undefined ? [] : (attempt(() => readUsers(usersFile)) ?? [])
   const values = parsed.data
   if (values && others.some(({ name }) => name === values.CLICKHOUSE_USER)) {
-    problems.push(`${values.CLICKHOUSE_USER} is the owner (CLICKHOUSE_USER) and stands in the users file too`)
+    problems.push(`${values.CLICKHOUSE_USER} is the owner (CLICKHOUSE_USER) and must not be in the users file as well`)
   }
   if (!values || problems.length > 0) throw new Error(problems.join('; '))
   const maxMegabytes = values.CLICKHOUSE_MAX_SERVER_MEMORY_MB

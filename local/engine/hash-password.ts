@@ -5,12 +5,12 @@ import type { ReadStream } from 'node:tty'
 import { hashPassword } from './access/password.js'
 
 /**
- * The hash and salt of the password on stdin, as the line of JSON that belongs into the file of users. A line break at
- * the end does not count. At a terminal the password is asked for and not shown. Throws when there is none.
+ * The hash and salt of the password on stdin, as a line of JSON for the users file. A trailing line break is ignored.
+ * At a terminal, prompts for the password without showing it. Throws if the password is empty.
  */
 export async function hashFromInput(input: NodeJS.ReadableStream, ask: (prompt: string) => void): Promise<string> {
   const password = (input as ReadStream).isTTY ? await typed(input, ask) : (await text(input)).replace(/\r?\n$/, '')
-  if (password === '') throw new Error('hash-password: there is no password on stdin')
+  if (password === '') throw new Error('hash-password: the password on stdin is empty')
   return JSON.stringify(hashPassword(password))
 }
 

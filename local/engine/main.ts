@@ -3,34 +3,33 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Config, readConfig } from './config.js'
 import { ownDirectory } from './directories.js'
+import { DirectoryLock } from './directory-lock.js'
+import { dieOnFaults } from './engine/addon.js'
 import { Engine } from './engine/engine.js'
 import { Pipes } from './engine/pipes.js'
-import { dieOfFaults } from './faults.js'
 import { hashFromInput } from './hash-password.js'
 import { help } from './help.js'
-
 import { HttpServer } from './http/server.js'
-import { Keeper } from './keeper.js'
-import { Owner } from './owner.js'
 import { QueryLog } from './query/query-log.js'
+import { Supervisor } from './supervisor.js'
 import { threadsFor } from './threads.js'
 
-/** A clean end takes milliseconds; a statement that cannot be stopped must not hold it up. The data survives a kill. */
+/** A clean shutdown takes milliseconds. After this time the process is killed, which loses no acknowledged data. */
 const shutdownMs = 5_000
 
-// The process that read these may be gone, which is when this one has to end in good order.
+// If the process that reads these streams is gone, this one must still shut down cleanly.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
 
-// Whatever the engine writes is for this user only: data, backups, and what it makes on the way.
+// Only this user may read what the engine writes: data, backups and temporary files.
 process.umask(0o077)
 
 const log = (line: string) => process.stderr.write(`clickhouse: ${line}\n`)
 
 async function serve(config: Config): Promise<void> {
   const directory = ownDirectory(config.dataDirectory, 'data directory')
-  const owner = Owner.claim(directory)
+  const lock = DirectoryLock.claim(directory)
   const { engine, pipes } = await open(directory, config).catch((error) => {
-    owner.release()
+    lock.release()
     throw error
   })
   const { queryLogDays } = config
@@ -45,18 +44,18 @@ async function serve(config: Config): Promise<void> {
     await queryLog?.close()
     await engine.close()
     pipes.close()
-    owner.release()
+    lock.release()
     process.exit(code)
   }
   try {
     const server = await HttpServer.listen(engine, pipes, queryLog, config)
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void end(0, server))
     process.on('disconnect', () => {
-      log('the process that started it is gone')
+      log('stopping: the parent process ended')
       void end(0, server)
     })
     process.on('uncaughtException', (error) => {
-      log(`uncaught: ${error.stack}`)
+      log(`stopping after an unexpected error: ${error.stack}`)
       void end(1, server)
     })
     process.stdout.write(
@@ -68,14 +67,14 @@ async function serve(config: Config): Promise<void> {
   }
 }
 
-/** The engine comes first: only its lock makes sure that nobody else uses the pipes that are there. */
+/** Opens the engine first: its lock guarantees that no other process uses the pipes in the directory. */
 async function open(directory: string, config: Config): Promise<{ engine: Engine; pipes: Pipes }> {
   const backupDirectory = ownDirectory(config.backupDirectory, 'backup directory')
   const engine = await Engine.open(directory, { ...config, backupDirectory }).catch((error) => {
     const isRefused = error instanceof Error && error.message.startsWith('Failed to create connection')
-    throw isRefused ? new Error(Owner.whyLocked(directory)) : error
+    throw isRefused ? new Error(DirectoryLock.whyLocked(directory)) : error
   })
-  dieOfFaults()
+  dieOnFaults()
   try {
     return { engine, pipes: await Pipes.open(join(directory, 'pipes')) }
   } catch (error) {
@@ -87,7 +86,7 @@ async function open(directory: string, config: Config): Promise<{ engine: Engine
 function startError(error: unknown, { port }: Config): string {
   const code = (error as NodeJS.ErrnoException).code
   if (code === 'EADDRINUSE') return `port ${port} is in use`
-  if (code === 'EACCES') return `port ${port} needs more rights`
+  if (code === 'EACCES') return `no permission to listen on port ${port}`
   return error instanceof Error ? error.message : String(error)
 }
 
@@ -102,10 +101,10 @@ async function run(args: string[]): Promise<void> {
   }
   const config = readConfig(args, process.env)
   const threads = threadsFor(config.maxConcurrentQueries)
-  // The number of threads is read when their pool starts, which is before this file runs: so a process of its own.
+  // libuv reads the number of threads before this file runs, so the server needs a child process with another one.
   if (Number(process.env.UV_THREADPOOL_SIZE ?? 0) >= threads) return serve(config)
   const env = { ...process.env, UV_THREADPOOL_SIZE: String(threads) }
-  new Keeper({ program: fileURLToPath(import.meta.url), args, env, log }).run()
+  new Supervisor({ program: fileURLToPath(import.meta.url), args, env, log }).run()
 }
 
 try {

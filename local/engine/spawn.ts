@@ -6,14 +6,14 @@ import { defaultMaxConcurrentQueries, threadsFor } from './threads.js'
 
 export type EmbeddedOptions = {
   dataDir: string
-  /** 0 or undefined takes a free one. */
+  /** 0 or undefined takes a free port. */
   port?: number | undefined
-  /** Where backups go. Default: below the data directory. */
+  /** Directory of backups. Default: below the data directory. */
   backups?: string | undefined
   user: string
   password: string
   maxConcurrentQueries?: number | undefined
-  /** Added to this process's environment. */
+  /** Variables in addition to this process's environment. */
   env?: NodeJS.ProcessEnv | undefined
 }
 
@@ -21,14 +21,14 @@ export type Embedded = {
   url: string
   pid: number
   child: ChildProcess
-  /** Ends it and resolves when it is gone. May be called twice. */
+  /** Ends the engine and resolves when its process has ended. May be called twice. */
   stop(): Promise<void>
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
 }
 
 /**
- * Starts the engine in a process of its own and resolves when it answers. It ends when this process does. Rejects with
- * the engine's own message: a port in use, a directory owned by another, a bad variable.
+ * Starts the engine in its own process and resolves when it accepts requests. It ends when this process does. Rejects
+ * with the engine's error message, such as a port or a directory in use or a bad variable.
  */
 export async function spawnEmbedded(options: EmbeddedOptions): Promise<Embedded> {
   const threads = threadsFor(options.maxConcurrentQueries ?? defaultMaxConcurrentQueries)
@@ -46,7 +46,7 @@ export async function spawnEmbedded(options: EmbeddedOptions): Promise<Embedded>
       }),
     },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    // Ctrl-C goes to a whole process group; whoever started the engine ends it, behind those who still write to it.
+    // Ctrl-C signals a whole process group; this process stops the engine only after its clients.
     detached: true,
   })
   const exited: Embedded['exited'] = new Promise((resolve) => {
@@ -81,7 +81,7 @@ function ready(child: ChildProcess, exited: Embedded['exited'], lines: string[])
   })
 }
 
-/** The compiled entry, from the compiled folder as well as from the sources. */
+/** The compiled entry point, found from the compiled folder and from the sources. */
 function entry(): string {
   const beside = fileURLToPath(new URL('./main.js', import.meta.url))
   const built = fileURLToPath(new URL('../../dist/local/engine/main.js', import.meta.url))

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 
-/** More statements at once than this only wait for each other. */
+/** Running more statements at once does not make them faster. */
 export const defaultMaxConcurrentQueries = Math.max(64, 8 * availableParallelism())
 
-/** One thread a statement, and some for files, compression and KILL, which must not wait for them. */
+/** One thread per statement, and some for files, compression and KILL, which must not wait for statements. */
 export const threadsFor = (maxConcurrentQueries: number) => maxConcurrentQueries + 24

@@ -3,17 +3,17 @@ import { EngineError } from '../engine/errors.js'
 import { hashPassword, isPassword } from './password.js'
 import type { User } from './users.js'
 
-/** Compared with when there is no such user, so that an unknown name takes as long as a wrong password. */
-const nobody = hashPassword('')
+/** The password is compared with this hash if there is no such user, so that both cases take the same time. */
+const dummyHash = hashPassword('')
 
 /**
- * The user whose credentials a request carries, as headers, Basic or URL parameters. Throws ClickHouse's error 516, the
- * same for an unknown user as for a wrong password.
+ * The user that a request authenticates as, by headers, Basic or URL parameters. Throws ClickHouse's error 516, which is
+ * the same for an unknown user and for a wrong password.
  */
 export function authenticate(request: IncomingMessage, url: URLSearchParams, users: ReadonlyMap<string, User>): User {
   const { name, password } = credentialsOf(request, url)
   const user = users.get(name)
-  const isRight = isPassword(password, user ?? nobody)
+  const isRight = isPassword(password, user ?? dummyHash)
   if (user && isRight) return user
   throw EngineError.of(
     516,
@@ -49,5 +49,5 @@ function assertOnce(places: (string | false)[]): void {
   throw EngineError.of(516, 'AUTHENTICATION_FAILED', text)
 }
 
-/** Node reads headers as Latin 1; they are the bytes that the client sent. */
+/** Node decodes headers as Latin-1; this restores the client's bytes and decodes them as UTF-8. */
 const utf8 = (header: string | string[] | undefined) => Buffer.from(String(header ?? ''), 'latin1').toString()

@@ -2,13 +2,13 @@ import { z } from 'zod'
 
 const limit = z.int().positive().optional()
 
-/** What one user may use up in each interval. Intervals are aligned: an hour begins at the full hour. */
+/** The limits of one user in each interval. Intervals are aligned: one of an hour begins on the hour. */
 export const Quota = z.strictObject({
   interval_seconds: z.int().positive(),
   requests: limit,
   result_rows: limit,
   execution_seconds: z.number().positive().optional(),
-  /** Count for each `quota_key` of the user on its own. */
+  /** Whether each `quota_key` of the user is counted separately. */
   keyed: z.boolean().default(false),
 })
 export type Quota = z.output<typeof Quota>
@@ -16,20 +16,23 @@ export type Quota = z.output<typeof Quota>
 type Resource = 'requests' | 'result_rows' | 'execution_seconds'
 type Usage = Record<Resource, number>
 
-/** A limit that is used up, and when the next interval begins (milliseconds since 1970). */
+/** An exceeded limit, and when the next interval begins (milliseconds since 1970). */
 export type Exceeded = { resource: Resource; used: number; max: number; nextIntervalMs: number }
 
-/** A client may send any number of keys. */
+/** Clients can send any number of keys, so their count is bounded. */
 const maxKeys = 10_000
 
-/** Under what a user's usage is counted: his name, which has no slash, or with a `keyed` quota that and the key he sent. */
+/**
+ * The key under which usage is counted: the user's name (which has no slash), with the sent key if the quota is
+ * `keyed`.
+ */
 export const quotaKey = (name: string, quota: Quota, key: string): string => (quota.keyed ? `${name}/${key}` : name)
 
-/** Counts what users have used in the current interval. In memory: a restart forgets it. */
+/** Counts usage in the current interval. Held in memory, so a restart resets it. */
 export class QuotaUsage {
   readonly #usages = new Map<string, { intervalStartMs: number; usage: Usage }>()
 
-  /** Counts a request, or says which limit stands in its way; a refused request is not counted. */
+  /** Counts a request, or returns the limit that it exceeds; a refused request is not counted. */
   take(key: string, quota: Quota, nowMs: number): Exceeded | undefined {
     const usage = this.#usage(key, quota, nowMs)
     if (quota.requests !== undefined && usage.requests >= quota.requests) {
@@ -43,7 +46,7 @@ export class QuotaUsage {
     return undefined
   }
 
-  /** Adds what a request has used, once that is known. */
+  /** Adds the usage of a finished request. */
   add(key: string, quota: Quota, used: { result_rows: number; execution_seconds: number }, nowMs: number): void {
     const usage = this.#usage(key, quota, nowMs)
     usage.result_rows += used.result_rows
@@ -60,7 +63,7 @@ export class QuotaUsage {
     return usage
   }
 
-  /** The oldest; never a whole user, or somebody's keys would reset another one's count. */
+  /** Forgets the oldest keyed count. Never a user's own count, which other users' keys could otherwise reset. */
   #forgetOneKey(): void {
     for (const key of this.#usages.keys()) {
       if (key.includes('/')) {

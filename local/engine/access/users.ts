@@ -3,17 +3,17 @@ import { z } from 'zod'
 import type { PasswordHash } from './password.js'
 import { Quota } from './quota.js'
 
-/** A name is part of the marks of connections, which end the name with a slash. */
+/** The name is part of a connection's mark, where a slash ends it. */
 export const userName = z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, 'must be 1 to 64 letters, digits, _, . and -')
 
 const database = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be a plain database name')
-  .refine((name) => !['system', 'server_log'].includes(name), 'is the database of the server itself')
+  .refine((name) => !['system', 'server_log'].includes(name), 'is reserved for the server')
 const settingName = z
   .string()
   .regex(/^[a-z][a-z0-9_]*$/, 'must be the name of a setting')
-  .refine((name) => name !== 'readonly' && name !== 'profile', 'is not to be set here')
+  .refine((name) => name !== 'readonly' && name !== 'profile', 'cannot be set here')
 const settingValue = z.union([z.string(), z.number(), z.boolean().transform(Number)]).transform(String)
 const hex = (length: number) => z.string().regex(new RegExp(`^[0-9a-f]{${length}}$`), `must be ${length} hex digits`)
 
@@ -23,9 +23,9 @@ const UserEntry = z.strictObject({
   password_salt: z.string().default(''),
   /** `read` selects; `write` also inserts and deletes rows; `own` also changes the schema and the server. */
   access: z.enum(['read', 'write', 'own']).default('read'),
-  /** As ClickHouse's setting: 1 reads only, 2 reads and may change settings, 0 does what `access` allows. */
+  /** As ClickHouse's setting: 1 only reads, 2 reads and may change settings, 0 does what `access` allows. */
   readonly: z.union([z.literal(0), z.literal(1), z.literal(2)]).default(0),
-  /** All when left out. */
+  /** All databases if omitted. */
   databases: z.array(database).min(1).optional(),
   settings: z.record(settingName, settingValue).default({}),
   constraints: z
@@ -41,34 +41,34 @@ const UserEntry = z.strictObject({
   quota: Quota.optional(),
 })
 
-/** Someone who may send queries, and what he may do. */
+/** A user who may send queries, and their rights. */
 export type User = Readonly<z.output<typeof UserEntry>>
 
 const UsersFile = z.strictObject({ users: z.array(UserEntry) }).superRefine(({ users }, context) => {
   const names = users.map(({ name }) => name)
   for (const [i, name] of names.entries()) {
     if (names.indexOf(name) < i)
-      context.addIssue({ code: 'custom', path: ['users', i, 'name'], message: `${name} twice` })
+      context.addIssue({ code: 'custom', path: ['users', i, 'name'], message: `${name} is listed twice` })
   }
 })
 
-/** Whether someone owns the server, and not only some of its databases. */
+/** Whether a user owns the whole server rather than some of its databases. */
 export const isOwner = ({ access, databases }: Pick<User, 'access' | 'databases'>): boolean =>
   access === 'own' && databases === undefined
 
-/** The one who owns the server: every database, every right that a client of this server can have. */
+/** The owner of the server: every database, and every right that a client of this server can have. */
 export function owner(name: string, hash: PasswordHash): User {
   return { name, ...hash, access: 'own', readonly: 0, settings: {}, constraints: {} }
 }
 
 /**
- * Users from a JSON file: `{"users": [{"name": …, "password_sha256_hex": …, …}]}`. Throws one error that names
- * everything that is wrong with it, and refuses a file that others may read.
+ * Reads users from a JSON file: `{"users": [{"name": …, "password_sha256_hex": …, …}]}`. Throws one error that names
+ * every problem; also throws if other users of the machine may read the file.
  */
 export function readUsers(path: string): User[] {
   let text: string
   try {
-    if ((statSync(path).mode & 0o077) !== 0) throw new Error('others may read it: chmod 600')
+    if ((statSync(path).mode & 0o077) !== 0) throw new Error('other users can read it: run chmod 600')
     text = readFileSync(path, 'utf8')
   } catch (error) {
     throw new Error(`users file ${path}: ${error instanceof Error ? error.message : error}`)
@@ -77,7 +77,7 @@ export function readUsers(path: string): User[] {
   try {
     json = JSON.parse(text)
   } catch {
-    // The parser's message would show a part of the file.
+    // The parser's message is left out: it would quote the file.
     throw new Error(`users file ${path} is not JSON`)
   }
   const parsed = UsersFile.safeParse(json)

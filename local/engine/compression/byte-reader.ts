@@ -1,6 +1,6 @@
 import { EngineError } from '../engine/errors.js'
 
-/** Cuts a stream of chunks into pieces of the sizes that are asked for. */
+/** Reads pieces of given sizes from a stream of chunks. */
 export class ByteReader {
   readonly #chunks: AsyncIterator<Buffer>
   #held: Buffer[] = []
@@ -10,13 +10,13 @@ export class ByteReader {
     this.#chunks = source[Symbol.asyncIterator]()
   }
 
-  /** Whether nothing more will come. */
+  /** Whether the stream has ended. */
   async isAtEnd(): Promise<boolean> {
     await this.#fill(1)
     return this.#heldBytes === 0
   }
 
-  /** Exactly `size` bytes. Throws when the stream ends before. */
+  /** Exactly `size` bytes. Throws if the stream ends before. */
   async take(size: number): Promise<Buffer> {
     await this.#fill(size)
     if (this.#heldBytes < size)

@@ -5,14 +5,14 @@ const k3 = 0xc949d7c7509e6557n
 
 type Pair = readonly [low: bigint, high: bigint]
 
-/** Wraps around, as 64-bit arithmetic does. The compiler turns it into that: 100 MB/s, where 32-bit halves gain nothing. */
+/** Wraps around as 64-bit arithmetic does. V8 compiles it to that (100 MB/s); using 32-bit halves is not faster. */
 const u64 = (value: bigint) => BigInt.asUintN(64, value)
 const rotate = (value: bigint, by: bigint) => (by === 0n ? value : u64((value >> by) | (value << (64n - by))))
 const shiftMix = (value: bigint) => value ^ (value >> 47n)
 
 /**
- * CityHash128 as it was in version 1.0.2, which is what ClickHouse's compressed blocks carry; later versions give other
- * values. Low and high word.
+ * CityHash128 of version 1.0.2, which ClickHouse's compressed blocks use; later versions give other values. Returns the
+ * low and the high word.
  */
 export function cityHash128(data: Uint8Array): Pair {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
@@ -48,7 +48,7 @@ function withSeed(view: DataView, start: number, length: number, seed: Pair): Pa
       x ^= w1
       y ^= v0
       z = rotate(z ^ w0, 33n)
-      // weakHash twice, written out: a pair for each 32 bytes would halve the speed.
+      // weakHash twice, inlined: returning a pair for each 32 bytes would halve the speed.
       let sum = u64(v1 * k1 + word(view, at))
       let turned = rotate(u64(x + w0 + sum + word(view, at + 24)), 21n) + sum
       sum = u64(sum + word(view, at + 8) + word(view, at + 16))
@@ -68,7 +68,7 @@ function withSeed(view: DataView, start: number, length: number, seed: Pair): Pa
   } while (left >= 128)
   y = u64(y + rotate(w0, 37n) * k0 + z)
   x = u64(x + rotate(u64(v0 + z), 49n) * k0)
-  // The last 1 to 127 bytes, from the end; the first of these 32 may have been hashed already.
+  // The last 1 to 127 bytes, in steps of 32 from the end; the last step may overlap bytes that were already hashed.
   for (let done = 0; done < left; ) {
     done += 32
     const from = at + left - done

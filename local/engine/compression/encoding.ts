@@ -21,7 +21,7 @@ const defaultLevel = 3
 
 const levelBetween = (min: number, max: number, level: number) => Math.min(Math.max(level, min), max)
 
-/** A server's own order of preference. */
+/** In a ClickHouse server's order of preference. */
 const compressors: Record<string, (level: number) => Transform> = {
   zstd: (level) => blocks((data) => zstdFrame(data, level)),
   br: (level) => createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: levelBetween(0, 11, level) } }),
@@ -30,10 +30,10 @@ const compressors: Record<string, (level: number) => Transform> = {
   deflate: (level) => createDeflate({ level: levelBetween(1, 9, level) }),
 }
 
-/** One step in compressing an answer. Native blocks have no `name`, as no header tells of them. */
+/** One step in compressing a response. Native blocks have no `name`, as no header announces them. */
 export type Encoding = { name?: string; compressor: () => Transform }
 
-/** How an answer is to be compressed, first step first: `compress=1` inside of what Accept-Encoding asks for. */
+/** How to compress a response, in order: first native blocks (`compress=1`), then what Accept-Encoding requests. */
 export function encodingsOf({ headers }: IncomingMessage, url: URLSearchParams): Encoding[] {
   const encodings: Encoding[] = isTrue(url.get('compress')) ? [{ compressor: () => blocks(nativeBlock) }] : []
   const accepted = headers['accept-encoding']
@@ -45,7 +45,10 @@ export function encodingsOf({ headers }: IncomingMessage, url: URLSearchParams):
   return [...encodings, { name, compressor: () => compressor(Number.isInteger(asked) ? asked : defaultLevel) }]
 }
 
-/** The first that a client accepts (RFC 9110, 12.5.3). As on a server, quality values count only where they are 0. */
+/**
+ * The first encoding that a client accepts (RFC 9110, 12.5.3). As on a server, quality values only matter if they are
+ * 0.
+ */
 function chooseEncoding(accepted: string): string | undefined {
   const refused = new Set<string>()
   const wanted = new Set<string>()
@@ -57,10 +60,10 @@ function chooseEncoding(accepted: string): string | undefined {
   return Object.keys(compressors).find((known) => !refused.has(known) && (wanted.has(known) || wanted.has('*')))
 }
 
-/** What one step of a compressor gets: more would keep this thread from others for too long. */
+/** Input of one step of a compressor: more would block this thread for too long. */
 const blockBytes = 256 * 1024
 
-/** A stream of blocks that are compressed one by one, between a header and an end. */
+/** A stream that compresses block by block, between an optional header and an optional end. */
 function blocks(encode: (data: Buffer) => Buffer, first?: Buffer, last?: Buffer): Transform {
   let isStarted = first === undefined
   const start = (stream: Transform) => {
@@ -101,8 +104,8 @@ const errorsOf: Record<string, [code: number, name: string]> = {
 }
 
 /**
- * The plain data of a request's body, whose native blocks (`decompress=1`) may be inside of a Content-Encoding. Throws for
- * an unknown encoding, and ClickHouse's errors for broken data.
+ * The decoded body of a request: first its Content-Encoding is undone, then its native blocks (`decompress=1`). Throws
+ * ClickHouse's errors for an unknown encoding and for corrupt data.
  */
 export function decodedBody(request: IncomingMessage, url: URLSearchParams): Decoded {
   const data = decode(request, request.headers['content-encoding'] ?? '')
@@ -113,16 +116,16 @@ export function decodedBody(request: IncomingMessage, url: URLSearchParams): Dec
 
 function decode(body: Readable, encoding: string): Decoded {
   const name = encoding.trim().toLowerCase()
-  // The socket must stay usable for the answer when reading stops early.
+  // The socket has to stay open for the response when reading stops early.
   const plain = { [Symbol.asyncIterator]: () => body.iterator({ destroyOnReturn: false }) }
   if (name === '' || name === 'identity') return plain
   const frames = frameDecoders[name]
   if (frames) return withErrors(name, frames(new ByteReader(plain)), body)
   const decoder = zlibDecoders[name]?.()
   if (!decoder) throw notImplemented(`Unknown compression method: ${encoding}`)
-  // Whoever reads is told. Where nobody does (yet, or any more), it would end the process.
+  // Readers receive the error. While there is no reader, an unhandled one would end the process.
   decoder.on('error', () => undefined)
-  // Not a pipeline: that would close the socket when the data turn out to be broken.
+  // Not a pipeline, which would close the socket on corrupt data.
   body.once('error', (error) => decoder.destroy(error))
   body.once('aborted', () => decoder.destroy(new Error('aborted')))
   return withErrors(name, body.pipe(decoder), body)
@@ -132,7 +135,7 @@ async function* withErrors(name: string, data: Decoded, body: Readable): AsyncGe
   try {
     yield* data
   } catch (error) {
-    // A sender that went away is not an error of its data.
+    // A client that disconnected is not an error in its data.
     if (error instanceof EngineError || (body.destroyed && !body.readableEnded)) throw error
     const [code, codeName] = errorsOf[name] ?? [354, 'ZLIB_INFLATE_FAILED']
     throw EngineError.of(

@@ -6,16 +6,17 @@ import { compressBlock, decompressBlock } from './lz4.js'
 import { decodeZstd } from './zstd.js'
 
 /**
- * ClickHouse's own compressed blocks (`compress=1`, `decompress=1`): a checksum of 16 bytes over all that follows, the
- * method, the size of the block from the method on, the size of its data, the data.
+ * ClickHouse's own compressed blocks (`compress=1`, `decompress=1`). Layout: a checksum of 16 bytes over all that
+ * follows, the method, the size of the block from the method on, the size of the decompressed data, the compressed
+ * data.
  */
 const checksumBytes = 16
 const headBytes = 9
 const methods = { none: 0x02, lz4: 0x82, zstd: 0x90 }
-/** Clients cut at 1 MB. A server would take 1 GB, which it has to hold. */
+/** Clients send blocks of 1 MB. A server accepts 1 GB, but a block has to fit into memory. */
 const maxBlockBytes = 128 * 1024 * 1024
 
-/** One block, by LZ4, as a server sends them. */
+/** One block, compressed with LZ4 as a server does. */
 export function nativeBlock(data: Buffer): Buffer {
   const compressed = compressBlock(data)
   const block = Buffer.allocUnsafe(checksumBytes + headBytes + compressed.length)
@@ -30,7 +31,7 @@ export function nativeBlock(data: Buffer): Buffer {
   return block
 }
 
-/** The data of a stream of blocks. Throws ClickHouse's errors for what is broken or cut off. */
+/** Decompresses a stream of blocks. Throws ClickHouse's errors for corrupt or truncated blocks. */
 export async function* decodeNativeBlocks(bytes: ByteReader, isChecked: boolean): AsyncGenerator<Buffer> {
   while (!(await bytes.isAtEnd())) {
     const head = Buffer.from(await bytes.take(checksumBytes + headBytes))
@@ -40,11 +41,12 @@ export async function* decodeNativeBlocks(bytes: ByteReader, isChecked: boolean)
       const text = `Too large size_compressed_without_checksum: ${Math.max(size, dataSize)}. Most likely corrupted data`
       throw EngineError.of(39, 'TOO_LARGE_SIZE_COMPRESSED', text)
     }
-    if (size < headBytes) throw cannotDecompress('its size is less than that of its header')
+    if (size < headBytes) throw cannotDecompress('its size is less than the size of its header')
     const content = Buffer.concat([head.subarray(checksumBytes), await bytes.take(size - headBytes)])
     if (isChecked) assertChecksum(head, content)
     const data = await decompress(content, dataSize)
-    if (data.length !== dataSize) throw cannotDecompress(`${data.length} bytes were found and ${dataSize} announced`)
+    if (data.length !== dataSize)
+      throw cannotDecompress(`it has ${data.length} bytes of data, but its header says ${dataSize}`)
     yield data
   }
 }
@@ -74,7 +76,7 @@ async function unzstd(compressed: Buffer, dataSize: number): Promise<Buffer> {
   let size = 0
   for await (const data of decodeZstd(new ByteReader(Readable.from([compressed])))) {
     size += data.length
-    if (size > dataSize) throw new Error('it has more data than announced')
+    if (size > dataSize) throw new Error('it has more data than its header says')
     found.push(data)
   }
   return Buffer.concat(found)

@@ -6,10 +6,10 @@ import type { ByteReader } from './byte-reader.js'
 await init()
 const { create64 } = await xxhash()
 
-/** Higher levels would hold this thread for longer than a small block is worth. */
+/** Higher levels would block this thread for longer than they are worth for a small block. */
 const maxLevel = 6
 
-/** A frame of its own: any number of them in a row is a valid stream. */
+/** Compresses data to a complete frame. A sequence of frames is a valid stream. */
 export function zstdFrame(data: Buffer, level: number): Buffer {
   const frame = compress(data, Math.min(Math.max(level, 1), maxLevel))
   return Buffer.from(frame.buffer, frame.byteOffset, frame.byteLength)
@@ -17,15 +17,15 @@ export function zstdFrame(data: Buffer, level: number): Buffer {
 
 const magic = 0xfd2fb528
 const isSkippable = (word: number) => word >>> 4 === 0x184d2a5
-/** What RFC 9659 allows in HTTP. A wider window costs the sender nothing and the receiver its memory. */
+/** The limit of RFC 9659 for HTTP. A larger window costs the sender nothing but the receiver memory. */
 const maxWindowBytes = 8 * 1024 * 1024
-/** A block holds at most this much, compressed or not. */
+/** The largest size of a block, compressed or not. */
 const maxBlockBytes = 128 * 1024
 const isRle = 1
 
 /**
- * The data of zstd frames (RFC 8878), one block at a time, so that a small body cannot become a large one at once. Throws
- * for what is broken, cut off or fails its checksum.
+ * Decompresses zstd frames (RFC 8878) block by block, so that a small body cannot expand to a large one at once. Throws
+ * if they are invalid, truncated or fail a checksum.
  */
 export async function* decodeZstd(bytes: ByteReader): AsyncGenerator<Buffer> {
   while (!(await bytes.isAtEnd())) {
@@ -49,7 +49,7 @@ async function* frame(bytes: ByteReader, start: Buffer): AsyncGenerator<Buffer> 
     isLast = (word & 1) === 1
     const size = word >> 3
     if (size > maxBlockBytes) throw new Error('a zstd block is too long')
-    // What was taken before is only valid until more is taken.
+    // Copied: a piece is only valid until the next one is read.
     decoder.push(Buffer.from(head))
     const content = Buffer.from(await bytes.take(((word >> 1) & 3) === isRle ? 1 : size))
     const check = isLast && hasChecksum ? Buffer.from(await bytes.take(4)) : Buffer.alloc(0)

@@ -1,34 +1,35 @@
 import { quoteName } from '../query/settings.js'
 import type { Connection } from './connection.js'
 
-/** As often as a server looks. */
-const lookMs = 5_000
+/** A server checks as often. */
+const checkMs = 5_000
 
 /**
- * Loaded dictionaries whose LIFETIME is over, but not caches, whose entries have one each. A server picks a moment between its two bounds; this is the upper one, and
- * counts from the last attempt, so that a source which fails is not asked all the time.
+ * Loaded dictionaries whose LIFETIME has expired, except caches, whose entries expire one by one. A server picks a time
+ * between the two bounds; this uses the upper one. It counts from the last attempt, so that a failing source is not read
+ * continuously.
  */
 const overdue = `
   SELECT database, name FROM system.dictionaries
   WHERE status = 'LOADED' AND type NOT LIKE '%Cache%' AND lifetime_max > 0 AND dateDiff('second', loading_start_time, now()) >= lifetime_max
   FORMAT JSONCompactEachRow`
 
-/** Reloads dictionaries in time, which the engine leaves to whoever has it in its process. */
+/** Reloads expired dictionaries, which the engine does not do by itself when it is embedded. */
 export class Dictionaries {
   readonly #connection: Connection
   readonly #timer: NodeJS.Timeout
-  #isAtWork = false
+  #isBusy = false
 
   constructor(connection: Connection) {
     this.#connection = connection
-    this.#timer = setInterval(() => void this.#work(), lookMs)
+    this.#timer = setInterval(() => void this.#reload(), checkMs)
     this.#timer.unref()
   }
 
-  /** A dictionary that cannot be read keeps what it has, and its error is in system.dictionaries. */
-  async #work(): Promise<void> {
-    if (this.#isAtWork) return
-    this.#isAtWork = true
+  /** If a source cannot be read, the dictionary keeps its data, and system.dictionaries shows the error. */
+  async #reload(): Promise<void> {
+    if (this.#isBusy) return
+    this.#isBusy = true
     try {
       const { bytes } = await this.#connection.run(overdue)
       for (const line of bytes.toString().split('\n').filter(Boolean)) {
@@ -37,13 +38,13 @@ export class Dictionaries {
         await this.#connection.run(`SYSTEM RELOAD DICTIONARY ${path}`).catch(() => undefined)
       }
     } catch {
-      // The next look will tell.
+      // The next check tries again.
     } finally {
-      this.#isAtWork = false
+      this.#isBusy = false
     }
   }
 
-  /** Waits for a reload that runs. */
+  /** Waits for a running reload. */
   async close(): Promise<void> {
     clearInterval(this.#timer)
     await this.#connection.close()

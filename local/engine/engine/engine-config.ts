@@ -5,13 +5,13 @@ import { isOwner, type User } from '../access/users.js'
 import { quoteName, quoteString } from '../query/settings.js'
 import { internalMark, markSetting } from './connection.js'
 
-/** Off but for rows that were looked through: expressions are SQL. */
+/** Off except for rows that were checked, because expressions are SQL. */
 export const evaluationSettings = [
   'input_format_values_interpret_expressions',
   'input_format_values_deduce_templates_of_expressions',
 ]
 
-/** Settings that would change how SQL is read, or that hold SQL, a path or an address: no client may touch them. */
+/** Settings that change how SQL is parsed, or that contain SQL, a path or an address. No client may set them. */
 const fixedSettings = [
   markSetting,
   'dialect',
@@ -30,27 +30,27 @@ const fixedSettings = [
 ]
 
 /**
- * The name of a user's role and settings profile in the engine, which itself knows one user only. It is an element of
- * XML, in whose names a dot means a level.
+ * The name of a user's role and settings profile in the engine, which has only one user itself. It is the name of an XML
+ * element, in which a dot would start another level, so special characters are encoded.
  */
 export const accessName = ({ name }: User): string => `user_${encoded(name)}`
 
-/** The profile of connections on which the rows of an INSERT in the format Values may be expressions. */
+/** The profile of connections on which rows in the format Values may be expressions. */
 export const evaluatingName = ({ name }: User): string => `evaluating_${encoded(name)}`
 
 const encoded = (name: string) => name.replace(/[^A-Za-z0-9_]/g, (c) => `-${c.charCodeAt(0).toString(16)}`)
 
 export type EngineOptions = {
   users: readonly User[]
-  /** The one directory that BACKUP writes to and RESTORE reads from. */
+  /** The only directory that BACKUP writes to and RESTORE reads from. */
   backupDirectory: string
-  /** Bytes that all queries and merges together may take. */
+  /** Bytes that all queries and merges may use together. */
   maxServerMemory: number
 }
 
 /**
- * Writes the engine's configuration below `directory` and returns the path of its main file. The engine's one user has
- * a role for each of `users`; a connection that sets one has the rights of that user and no others.
+ * Writes the engine's configuration below `directory` and returns the path of its main file. The engine's only user has a
+ * role for each of `users`; a connection that sets the role has the rights of that user and no others.
  */
 export function writeEngineConfig(
   directory: string,
@@ -90,23 +90,23 @@ const grants = (statements: string[]) =>
   element('grants', statements.map((statement) => element('query', escapeXml(statement))).join(''))
 
 /**
- * Every client is the same user to the engine, so whose connection asks is told by its mark. Tables of the server that
- * tell of queries show everybody his own, and those that cannot be told apart show an owner's eyes only.
+ * To the engine, every client is the same user, so row policies identify users by the marks of their connections. Tables
+ * about queries show users their own rows; tables whose rows have no user show them to owners only.
  */
 function rowPolicies(users: readonly User[]): string {
-  const asking = `getSetting('${markSetting}')`
+  const ownMark = `getSetting('${markSetting}')`
   const owners = users.filter(isOwner).map(({ name }) => quoteString(name))
-  const isOwners = `${asking} = '${internalMark}' OR ${userOf(asking)} IN (${owners.join(', ')})`
+  const isOwners = `${ownMark} = '${internalMark}' OR ${userOf(ownMark)} IN (${owners.join(', ')})`
   const policies = {
     system: {
-      processes: `${isOwners} OR ${userOf(`Settings['${markSetting}']`)} = ${userOf(asking)}`,
+      processes: `${isOwners} OR ${userOf(`Settings['${markSetting}']`)} = ${userOf(ownMark)}`,
       errors: isOwners,
       dropped_tables: isOwners,
       dropped_tables_parts: isOwners,
       query_cache: isOwners,
       stack_trace: isOwners,
     },
-    server_log: { query_log: `${isOwners} OR user = ${userOf(asking)}` },
+    server_log: { query_log: `${isOwners} OR user = ${userOf(ownMark)}` },
   }
   const databases = Object.entries(policies).map(([database, tables]) => {
     const filters = Object.entries(tables).map(([table, sql]) => element(table, element('filter', escapeXml(sql))))
@@ -117,7 +117,7 @@ function rowPolicies(users: readonly User[]): string {
 
 const userOf = (mark: string) => `substring(${mark}, 1, position(${mark}, '/') - 1)`
 
-/** What a user may set, in a profile for plain connections and in one for those that evaluate. */
+/** A user's constraints, in one profile for plain connections and one for those that evaluate expressions. */
 function profile(user: User): string {
   const constraints = Object.entries(user.constraints).map(([name, limits]) => {
     const bounds = (['min', 'max'] as const).map((bound) => {
@@ -126,7 +126,7 @@ function profile(user: User): string {
     })
     return element(name, `${bounds.join('')}${limits.const ? '<const/>' : ''}`)
   })
-  // Nothing is inherited: the engine would apply the inherited values on the way, against the constraints.
+  // Nothing is inherited: the engine would apply inherited values one by one, which the constraints forbid.
   const all = [...constraints, fixedConstraints].join('')
   const body = (evaluates: '0' | '1') => `${values(evaluates)}${element('constraints', all)}`
   return `${element(accessName(user), body('0'))}${element(evaluatingName(user), body('1'))}`

@@ -20,14 +20,14 @@ import { Killer } from './killer.js'
 import { ProgressPoller } from './progress.js'
 
 /**
- * Connections opened ahead of need, for each user and database asked for last. Opening one takes about 1 ms. A pair asked
- * for once gets few, so that many users who take turns do not cost eight connections a request.
+ * Connections opened in advance for each recently used pair of user and database. Opening one takes about 1 ms. A pair
+ * that was used once gets few of them, so that many alternating users do not cost eight connections per request.
  */
 const spareConnections = 8
 const spareKindsPerUser = 3
 const cachedClassifications = 2_000
 
-/** The one engine of this process, on one directory. */
+/** The engine of this process. There can be only one, on one directory. */
 export class Engine {
   readonly version: string
   readonly timezone: string
@@ -37,7 +37,7 @@ export class Engine {
   readonly #killer: Killer
   readonly progress: ProgressPoller
   readonly #dictionaries: Dictionaries
-  /** By user and database. */
+  /** Keyed by user and database. */
   readonly #spares = new Map<string, Spares>()
   readonly #spareKinds: number
   readonly #contentTypes: ReadonlyMap<string, string>
@@ -58,9 +58,9 @@ export class Engine {
     this.#dictionaries = new Dictionaries(this.connectInternally())
   }
 
-  /** Opens or creates the data in `dataDirectory`/engine. Throws when another process has it. */
+  /** Opens or creates the data in `dataDirectory`/engine. Throws if another process uses it. */
   static async open(dataDirectory: string, options: EngineOptions): Promise<Engine> {
-    // The engine takes its time zone from here. One zone on every machine keeps days and hours the same.
+    // The engine reads its time zone from TZ. With UTC, days and hours are the same on every machine.
     process.env.TZ = 'UTC'
     const addon = loadAddon()
     const directory = join(dataDirectory, 'engine')
@@ -79,7 +79,7 @@ export class Engine {
     return engine
   }
 
-  /** Only the engine knows its settings and their values. */
+  /** Connects as every user, because only the engine can check names and values of settings. */
   async #assertUsable(users: readonly User[]): Promise<void> {
     const tries = await Promise.allSettled(users.map((user) => this.#connect(user, 'default')))
     const problems = tries.flatMap((tried, i) =>
@@ -91,12 +91,14 @@ export class Engine {
     throw new Error(problems.join('; '))
   }
 
-  /** A marked connection with a user's rights and settings. The caller closes it. Rejects for an unknown database. */
+  /**
+   * A marked connection with a user's rights and settings. The caller closes it. Rejects if there is no such database.
+   */
   connect(user: User, database: string): Promise<Connection> {
     const kind = `${user.name}/${database}`
     const spare = this.#spares.get(kind)?.connections.shift()
     const connection = spare ?? this.#connect(user, database)
-    // Behind the first use, so that a name that no database has is not kept.
+    // After the first connection succeeded, so that names of unknown databases are not kept.
     connection.then(
       () => setImmediate(() => this.#refill(kind, user, database)),
       () => this.#spares.delete(kind),
@@ -104,19 +106,19 @@ export class Engine {
     return connection
   }
 
-  /** A connection for the gateway's own work, with every right and hidden from clients. The caller closes it. */
+  /** A connection for the gateway's own work, with all rights and hidden from clients. The caller closes it. */
   connectInternally(): Connection {
     return new Connection(this.#addon, this.#directory, internalMark)
   }
 
-  /** A connection on which the rows of an INSERT in the format Values may be expressions. Only for rows that were checked. */
+  /** A connection on which rows in the format Values may be expressions. Use it only for rows that were checked. */
   connectToEvaluate(user: User, database: string): Promise<Connection> {
-    // Arguments of a connection stand above the constraints that keep clients from setting these.
+    // A connection's arguments override the constraints that keep clients from changing these settings.
     const args = evaluationSettings.map((name) => `--${name}=1`)
     return this.#connect(user, database, evaluatingName(user), args)
   }
 
-  /** The engine's own view of a statement; remembered, as clients repeat theirs. */
+  /** How the engine's parser classifies a statement. Cached, because clients repeat statements. */
   async classify(sql: string): Promise<Classification> {
     const known = this.#classifications.get(sql)
     if (known) return known
@@ -130,17 +132,17 @@ export class Engine {
     return this.#contentTypes.get(format.toLowerCase()) ?? 'text/plain; charset=UTF-8'
   }
 
-  /** Tells the query on the connection with this mark to stop. False when none runs there (yet). */
+  /** Stops the query on the connection with this mark. Resolves to false if none is running there (yet). */
   kill(mark: string): Promise<boolean> {
     return this.#killer.kill(mark)
   }
 
-  /** Cancels the merges and mutations that run, for the engine to close without waiting for them; a start begins them anew. */
+  /** Cancels running merges and mutations, so that closing does not wait for them. They restart with the engine. */
   async stopMerges(): Promise<void> {
     await this.#base.run('SYSTEM STOP MERGES').catch(() => undefined)
   }
 
-  /** Closes what the engine itself holds open. Queries have to be done by then. */
+  /** Closes the engine's own connections. All queries must have ended before. */
   async close(): Promise<void> {
     this.#isClosed = true
     for (const kind of this.#spares.keys()) await this.#closeSpares(kind)
@@ -153,7 +155,7 @@ export class Engine {
   #refill(kind: string, user: User, database: string): void {
     if (this.#isClosed) return
     const spares = this.#spares.get(kind) ?? { wanted: 1, connections: [] }
-    // The last in a map is the one asked for last.
+    // Moves the pair to the end of the map, which is ordered by last use.
     this.#spares.delete(kind)
     this.#spares.set(kind, spares)
     const [oldest] = this.#spares.keys()
@@ -175,7 +177,7 @@ export class Engine {
   async #connect(user: User, database: string, profile = accessName(user), args: string[] = []): Promise<Connection> {
     const connection = new Connection(this.#addon, this.#directory, `${user.name}/${++this.#opened}`, args)
     try {
-      // The values first, as the constraints of the profile may forbid to set them.
+      // Values come first: the constraints of the profile may forbid changing them.
       const set = setStatement(user.settings, 0)
       if (set !== '') connection.runNow(set)
       connection.runNow(`SET profile = ${quoteString(profile)}`)

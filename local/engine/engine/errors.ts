@@ -1,4 +1,4 @@
-/** An error with ClickHouse's own code and name. `message` is what goes over the wire, without the version. */
+/** An error with ClickHouse's code and name. `message` is the text that clients receive, without the version. */
 export class EngineError extends Error {
   readonly code: number
   constructor(code: number, message: string) {
@@ -6,12 +6,12 @@ export class EngineError extends Error {
     this.code = code
   }
 
-  /** An error of the gateway's own, worded as ClickHouse words it. */
+  /** An error of the gateway itself, in ClickHouse's format. */
   static of(code: number, name: string, text: string): EngineError {
     return new EngineError(code, `Code: ${code}. DB::Exception: ${text}. (${name})`)
   }
 
-  /** Reads the code out of what the addon rejected with. Unknown texts become STD_EXCEPTION (1001). */
+  /** Parses the code from an error of the addon. Errors without a code become STD_EXCEPTION (1001). */
   static from(error: unknown): EngineError {
     if (error instanceof EngineError) return error
     if ((error as NodeJS.ErrnoException)?.code === 'ENOSPC') return noSpace()
@@ -24,13 +24,13 @@ export class EngineError extends Error {
   }
 }
 
-/** The engine wraps an exception that crossed a thread in itself, more than once; a server shows it once. */
+/** The engine nests an exception that crossed threads in itself; a server shows it once. */
 function innermost(text: string): string {
   const wrapped = /^Code: (\d+)\. DB::Exception: (Code: \1\. [\s\S]*) \(version [^)]*\)\. \([A-Z0-9_]+\)$/.exec(text)
   return wrapped?.[2] === undefined ? text : innermost(wrapped[2])
 }
 
-/** Takes a clause that the gateway added out of an error's text. */
+/** The error without clauses that the gateway had added to the statement. */
 export function withoutClause(error: unknown, ...clauses: string[]): EngineError {
   const { code, message } = EngineError.from(error)
   return new EngineError(
@@ -39,7 +39,7 @@ export function withoutClause(error: unknown, ...clauses: string[]): EngineError
   )
 }
 
-/** The engine has one user, `default`; whoever asked is called by his own name. */
+/** The error with the client's user name instead of `default`, the only user of the engine. */
 export function forUser({ code, message }: EngineError, name: string): EngineError {
   return new EngineError(
     code,
@@ -59,7 +59,7 @@ const badRequestCodes = new Set([
 ])
 const notFoundCodes = new Set([46, 47, 50, 56, 60, 63, 73, 78, 81, 115, 152, 336, 511])
 
-/** ClickHouse's mapping from error codes to HTTP (src/Server/HTTP/exceptionCodeToHTTPStatus.cpp). */
+/** ClickHouse's HTTP status for an error code (src/Server/HTTP/exceptionCodeToHTTPStatus.cpp). */
 export function httpStatus(code: number): number {
   if (code === 194) return 401
   if (code === 192 || code === 193 || code === 516 || code === 512 || code === 497) return 403

@@ -1,36 +1,36 @@
 import { quoteString } from '../query/settings.js'
 import { type Connection, markSetting } from './connection.js'
 
-type Order = { mark: string; done: (isKnown: boolean) => void }
+type KillRequest = { mark: string; done: (isKnown: boolean) => void }
 
-/** Tells queries to stop. A KILL takes 10 to 40 ms, so all that are asked for meanwhile share the next one. */
+/** Stops queries. A KILL takes 10 to 40 ms, so all requests during one share the next. */
 export class Killer {
   readonly #connection: Connection
-  #orders: Order[] = []
-  #isAtWork = false
+  #requests: KillRequest[] = []
+  #isBusy = false
 
   constructor(connection: Connection) {
     this.#connection = connection
   }
 
-  /** Resolves to true when the query on the connection with this mark knows, false when none runs there (yet). */
+  /** Resolves to true when the query on this connection was cancelled, to false if none is running there (yet). */
   kill(mark: string): Promise<boolean> {
     return new Promise((done) => {
-      this.#orders.push({ mark, done })
-      void this.#work()
+      this.#requests.push({ mark, done })
+      void this.#killRequested()
     })
   }
 
-  async #work(): Promise<void> {
-    if (this.#isAtWork) return
-    this.#isAtWork = true
-    while (this.#orders.length > 0) {
-      const orders = this.#orders
-      this.#orders = []
-      const known = await this.#killAll(orders.map(({ mark }) => mark)).catch(() => new Set<string>())
-      for (const { mark, done } of orders) done(known.has(mark))
+  async #killRequested(): Promise<void> {
+    if (this.#isBusy) return
+    this.#isBusy = true
+    while (this.#requests.length > 0) {
+      const requests = this.#requests
+      this.#requests = []
+      const known = await this.#killAll(requests.map(({ mark }) => mark)).catch(() => new Set<string>())
+      for (const { mark, done } of requests) done(known.has(mark))
     }
-    this.#isAtWork = false
+    this.#isBusy = false
   }
 
   async #killAll(marks: string[]): Promise<Set<string>> {

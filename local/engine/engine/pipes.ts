@@ -6,29 +6,29 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 const mkfifo = promisify(execFile)
-/** Written on this thread, which is sooner done than handed over. */
+/** Smaller files are written synchronously, which is faster than using another thread. */
 const smallFileBytes = 128 * 1024
 
 const { O_RDONLY, O_RDWR, O_NONBLOCK } = constants
 
-/** A named pipe between the engine and this process. Each end is opened anew for every use. */
+/** A named pipe between the engine and this process. Both ends are opened for each use. */
 export class Pipe {
   readonly path: string
   constructor(path: string) {
     this.path = path
   }
 
-  /** The end that takes what the engine writes. Open it before the engine does. */
+  /** The end for reading what the engine writes. Open it before the engine opens the pipe. */
   reader(): PipeReader {
     return new PipeReader(this.path)
   }
 
-  /** The end that gives the engine its rows. Opened for both ways, so that opening does not wait for the engine. */
+  /** The end for sending rows to the engine. Opened for reading too, so that opening does not wait for the engine. */
   writer(): Socket {
     return new Socket({ fd: openSync(this.path, O_RDWR | O_NONBLOCK), readable: false, writable: true })
   }
 
-  /** Ends whoever reads or waits to read: a writer that came and went is the end of the file. */
+  /** Ends all readers, by opening and closing the pipe as a writer, which they see as the end of the file. */
   endReaders(): void {
     closeSync(openSync(this.path, O_RDWR | O_NONBLOCK))
   }
@@ -37,8 +37,8 @@ export class Pipe {
 const scratch = Buffer.alloc(65_536)
 
 /**
- * Takes what comes through a pipe. Keeps it open for reading until `readRest`, as the engine may open it more than once
- * (it does when it fails), and would wait for ever in open() without a reader.
+ * Reads from a pipe. Keeps it open until `readRest`: the engine may open it more than once (it does when a query fails),
+ * and would wait forever in open() without a reader.
  */
 export class PipeReader {
   readonly #path: string
@@ -49,7 +49,7 @@ export class PipeReader {
     this.#fd = openSync(path, O_RDONLY | O_NONBLOCK)
   }
 
-  /** Chunks until a writer that came has gone. */
+  /** Yields chunks until a writer has opened and closed the pipe. */
   async *chunks(): AsyncGenerator<Buffer> {
     const socket = new Socket({ fd: openSync(this.#path, O_RDONLY | O_NONBLOCK), readable: true, writable: false })
     const closed = new Promise((resolve) => socket.once('close', resolve))
@@ -61,7 +61,9 @@ export class PipeReader {
     }
   }
 
-  /** For when no writer will come. What fits into the pipe (64 KB) may all be there still, and needs no event loop. */
+  /**
+   * Reads what is left in the pipe (at most 64 KB) without waiting, and closes it. Call it when no writer will follow.
+   */
   readRest(): Buffer[] {
     const chunks: Buffer[] = []
     try {
@@ -76,7 +78,7 @@ export class PipeReader {
   }
 }
 
-/** The pipes and small files of one engine, in a directory of their own that only its owner can enter. */
+/** The pipes and temporary files of one engine, in a directory that only its owner can access. */
 export class Pipes {
   readonly #directory: string
   readonly #free: Pipe[]
@@ -89,7 +91,7 @@ export class Pipes {
     this.#made = free.length
   }
 
-  /** Clears what an earlier process left behind. */
+  /** Opens the directory and removes what an earlier process left there. */
   static async open(directory: string): Promise<Pipes> {
     rmSync(directory, { recursive: true, force: true })
     mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -106,12 +108,12 @@ export class Pipes {
     }
   }
 
-  /** Both ends have to be closed by then. */
-  give(pipe: Pipe): void {
+  /** Returns a pipe for reuse. Both ends must be closed before. */
+  release(pipe: Pipe): void {
     this.#free.push(pipe)
   }
 
-  /** Runs `use` with the path of a file that holds `data` and is gone afterwards. */
+  /** Writes `data` to a file, calls `use` with its path, and removes it. */
   async withFile<T>(data: Buffer, use: (path: string) => Promise<T>): Promise<T> {
     const path = this.newFile()
     const isSmall = data.length <= smallFileBytes
@@ -125,7 +127,7 @@ export class Pipes {
     }
   }
 
-  /** A path that nothing has yet. Who makes it a file removes it. */
+  /** An unused path. A caller who creates the file has to remove it. */
   newFile(): string {
     return join(this.#directory, `rows-${++this.#files}`)
   }

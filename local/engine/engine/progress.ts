@@ -1,6 +1,6 @@
 import { type Connection, markSetting } from './connection.js'
 
-/** What a running statement has done so far, in rows, bytes and nanoseconds. `peak_memory` in bytes. */
+/** The progress of a running statement in rows, bytes and nanoseconds. `peak_memory` is in bytes. */
 export type Progress = {
   read_rows: number
   read_bytes: number
@@ -14,20 +14,20 @@ export type Progress = {
 const intervalMs = 100
 
 /**
- * Tells how far statements are. Looks every 100 ms, once for all who watch, and not at all while nobody does. A
- * statement that is over before the first look is never seen.
+ * Reports the progress of statements. Polls every 100 ms, once for all watchers, and only while there are any. A
+ * statement that ends before the first poll is never reported.
  */
 export class ProgressPoller {
   readonly #connection: Connection
   readonly #watchers = new Map<string, (progress: Progress) => void>()
   #timer: NodeJS.Timeout | undefined
-  #look: Promise<unknown> = Promise.resolve()
+  #poll: Promise<unknown> = Promise.resolve()
 
   constructor(connection: Connection) {
     this.#connection = connection
   }
 
-  /** Calls `onProgress` until the function that is returned is called. One watcher a mark. */
+  /** Calls `onProgress` until the returned function is called. A mark can have one watcher. */
   watch(mark: string, onProgress: (progress: Progress) => void): () => void {
     this.#watchers.set(mark, onProgress)
     this.#schedule()
@@ -39,7 +39,7 @@ export class ProgressPoller {
   async close(): Promise<void> {
     clearTimeout(this.#timer)
     this.#watchers.clear()
-    await this.#look
+    await this.#poll
     await this.#connection.close()
   }
 
@@ -47,7 +47,7 @@ export class ProgressPoller {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined
       if (this.#watchers.size === 0) return
-      this.#look = this.#tell()
+      this.#poll = this.#report()
         .catch(() => undefined)
         .then(() => {
           if (this.#watchers.size > 0) this.#schedule()
@@ -55,7 +55,7 @@ export class ProgressPoller {
     }, intervalMs).unref()
   }
 
-  async #tell(): Promise<void> {
+  async #report(): Promise<void> {
     const { bytes } = await this.#connection.run(
       `SELECT Settings['${markSetting}'], read_rows, read_bytes, written_rows, written_bytes, total_rows_approx, ` +
         'toUInt64(elapsed * 1e9), greatest(peak_memory_usage, 0) FROM system.processes',

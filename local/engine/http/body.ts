@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { decodedBody } from '../compression/encoding.js'
 import { EngineError } from '../engine/errors.js'
 
-/** The decoded body of a request, read chunk by chunk so that a slow reader slows the sender. */
+/** The decoded body of a request. It is read chunk by chunk, so that a slow reader slows the client down. */
 export class Body {
   readonly #request: IncomingMessage
   readonly #timeoutMs: number
@@ -10,14 +10,14 @@ export class Body {
   #stopReason: EngineError | undefined
   #stop: ((reason: EngineError) => void) | undefined
 
-  /** Throws for an encoding that is not known. */
+  /** Throws for an unknown encoding. */
   constructor(request: IncomingMessage, url: URLSearchParams, timeoutMs: number) {
     this.#request = request
     this.#timeoutMs = timeoutMs
     this.#chunks = decodedBody(request, url)[Symbol.asyncIterator]()
   }
 
-  /** The next chunk, undefined at the end. */
+  /** The next chunk, or undefined at the end. */
   async read(): Promise<Buffer | undefined> {
     if (this.#stopReason) throw this.#stopReason
     let timer: NodeJS.Timeout | undefined
@@ -38,7 +38,7 @@ export class Body {
     }
   }
 
-  /** Reads until more than `limit` bytes are there, or all. */
+  /** Reads until the end or until there are more than `limit` bytes. */
   async readUpTo(limit: number): Promise<{ chunks: Buffer[]; isComplete: boolean }> {
     const chunks: Buffer[] = []
     for (let size = 0; size <= limit; ) {
@@ -50,13 +50,13 @@ export class Body {
     return { chunks, isComplete: false }
   }
 
-  /** Makes a read that waits, and every later one, throw. */
+  /** Makes the pending read and every later one throw `reason`. */
   stop(reason: EngineError): void {
     this.#stopReason = reason
     this.#stop?.(reason)
   }
 
-  /** Lets the rest of the body pass by unread, so that a client which sends it all first gets to its answer. */
+  /** Discards the rest of the body, so that a client that sends all of it first can read its response. */
   discard(): void {
     if (this.#request.readableEnded || this.#request.destroyed) return
     void this.#chunks.return?.()

@@ -5,15 +5,15 @@ import { type ExternalTable, structureOf } from '../query/external-tables.js'
 import type { Body } from './body.js'
 import { Multipart, type Part } from './multipart.js'
 
-/** A server's http_max_multipart_form_data_size. */
+/** The default of a server's http_max_multipart_form_data_size. */
 const maxFileBytes = 1024 * 1024 * 1024
 const maxFieldsBytes = 16 * 1024 * 1024
 
 export type Form = { fields: Map<string, string>; tables: ExternalTable[] }
 
 /**
- * Reads a multipart body: its fields, and its files onto the disk, each for an external table. What describes a table may
- * be in the URL or in a field before the file. The caller removes the files; when this throws, there are none.
+ * Reads a multipart body: its fields, and its files, each of which is saved to disk for an external table. A table is
+ * described in the URL or in fields before its file. The caller removes the files; if this throws, there are none.
  */
 export async function readForm(body: Body, contentType: string, url: URLSearchParams, pipes: Pipes): Promise<Form> {
   const form: Form = { fields: new Map(), tables: [] }

@@ -18,10 +18,10 @@ import { Reply } from './reply.js'
 
 export type HandlerOptions = { users: readonly User[]; maxConcurrentQueries: number }
 
-/** For clients to take their last answer when the server ends. */
-const farewellMs = 1_000
+/** Time for clients to receive their last response when the server stops. */
+const lastResponseMs = 1_000
 
-/** Answers requests for queries: who asks, whether there is room, the statement itself, and what is said of it later. */
+/** Handles requests with queries: authenticates them, checks limits, runs the statement and logs it. */
 export class QueryHandler {
   readonly #services: Services
   readonly #users: ReadonlyMap<string, User>
@@ -34,7 +34,7 @@ export class QueryHandler {
     this.#users = new Map(options.users.map((user) => [user.name, user]))
   }
 
-  /** Never throws: what goes wrong is in the answer. */
+  /** Never throws: errors are sent in the response. */
   async handle(request: IncomingMessage, response: ServerResponse, url: URLSearchParams): Promise<void> {
     const { engine } = this.#services
     const queryId = url.get('query_id') || String(request.headers['x-clickhouse-query-id'] || randomUUID())
@@ -62,7 +62,7 @@ export class QueryHandler {
     }
   }
 
-  /** Refuses new requests, stops those that run and resolves when all have ended. */
+  /** Refuses new requests, stops running queries and resolves when all have ended. */
   async stop(): Promise<void> {
     this.#isStopping = true
     const { engine, registry, sessions } = this.#services
@@ -70,7 +70,7 @@ export class QueryHandler {
     const running = registry.all()
     for (const one of running) one.stop(shuttingDown())
     const done = Promise.allSettled(running.map((one) => one.done))
-    await Promise.race([done, sleep(farewellMs, undefined, { ref: false })])
+    await Promise.race([done, sleep(lastResponseMs, undefined, { ref: false })])
     for (const { response } of registry.all()) response.destroy()
     await done
     await merges

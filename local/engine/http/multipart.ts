@@ -2,22 +2,22 @@ import { badRequest, EngineError } from '../engine/errors.js'
 
 type Source = { read(): Promise<Buffer | undefined> }
 
-/** One part of a form. A file has a `filename`, be it an empty one. */
+/** One part of a form. A part with a `filename`, even an empty one, is a file. */
 export type Part = { name: string; isFile: boolean; read(): Promise<Buffer | undefined> }
 
 const headEnd = '\r\n\r\n'
 const maxHeadBytes = 16 * 1024
 
-/** The parts of a multipart/form-data body (RFC 7578) as they come. A part has to be read to its end before the next. */
+/** Reads the parts of a multipart/form-data body (RFC 7578) in order. */
 export class Multipart {
   readonly #source: Source
   readonly #delimiter: Buffer
-  /** As if the first delimiter stood at the start of a line as well. */
+  /** Begins with a line break, because every delimiter but the first follows one. */
   #held: Buffer = Buffer.from('\r\n')
-  /** Of a part, or before the first. */
+  /** Whether the position is in the content of a part, or before the first part. */
   #isInContent = true
 
-  /** Throws for a content type without a boundary. */
+  /** Throws if the content type has no boundary. */
   constructor(source: Source, contentType: string) {
     const [, quoted, bare] = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(contentType) ?? []
     const boundary = quoted ?? bare
@@ -26,7 +26,10 @@ export class Multipart {
     this.#delimiter = Buffer.from(`\r\n--${boundary}`)
   }
 
-  /** Undefined behind the last part. Throws when the body is cut off. */
+  /**
+   * The next part, after skipping the rest of the current one; undefined after the last. Throws if the body is
+   * truncated.
+   */
   async next(): Promise<Part | undefined> {
     while (await this.#readContent());
     await this.#need(2)
@@ -38,11 +41,11 @@ export class Multipart {
     return { name, isFile: parameter(disposition, 'filename') !== undefined, read: () => this.#readContent() }
   }
 
-  /** What is there of the content before the next delimiter; undefined when that is next, which it then has read. */
+  /** The next available content; undefined at the end of the part, when its delimiter has been read. */
   async #readContent(): Promise<Buffer | undefined> {
     while (this.#isInContent) {
       const at = this.#held.indexOf(this.#delimiter)
-      // A delimiter may have begun in the last bytes.
+      // The last bytes may be the beginning of a delimiter.
       const end = at >= 0 ? at : Math.max(0, this.#held.length - this.#delimiter.length + 1)
       if (end > 0) {
         const content = this.#held.subarray(0, end)

@@ -2,9 +2,9 @@ import type { ServerResponse } from 'node:http'
 import { Transform, type Writable } from 'node:stream'
 
 /**
- * A head that is sent line by line, one X-ClickHouse-Progress after the other, while a query runs: it keeps whoever
- * stands between from taking the connection for dead. Node sends a head as a whole only, so this writes to the socket
- * itself, and the connection ends with the answer.
+ * A response head that is sent line by line while a query runs, one X-ClickHouse-Progress after the other, so that
+ * proxies do not consider the connection idle. Node can only send a complete head, so this writes to the socket
+ * directly, and the connection closes after the response.
  */
 export class ProgressHead {
   readonly #response: ServerResponse
@@ -28,14 +28,14 @@ export class ProgressHead {
     this.#socket?.write(`X-ClickHouse-Progress: ${progress}\r\n`)
   }
 
-  /** Ends the head with the headers set since, and returns where the body goes. */
+  /** Completes the head with the headers set since its start, and returns the stream for the body. */
   body(): Writable {
     this.#sendHeaders()
     const socket = this.#socket
     socket?.write('\r\n')
     const chunked = new Transform({
       transform(chunk: Buffer, _encoding, done) {
-        // A chunk of nothing would be the end.
+        // An empty chunk would end the body.
         if (chunk.length === 0) return done()
         this.push(`${chunk.length.toString(16)}\r\n`)
         this.push(chunk)

@@ -1,11 +1,11 @@
 import type { Progress } from '../engine/progress.js'
 
-/** Puts rows of progress between the lines of a result, never into one. */
+/** Inserts rows of progress between the lines of a result, never within a line. */
 export class ProgressRows {
   #waiting: Buffer | undefined
   #isAtLineStart = true
 
-  /** The row to send at once, or nothing: then it waits for the end of the line that is on its way. */
+  /** The row, if it can be sent now; undefined if it has to wait until the current line ends. */
   add(progress: string): Buffer | undefined {
     const row = Buffer.from(`{"progress":${progress}}\n`)
     if (this.#isAtLineStart) return row
@@ -13,23 +13,23 @@ export class ProgressRows {
     return undefined
   }
 
-  /** A chunk of the result with the row that waits behind its first complete line. */
-  weave(chunk: Buffer): Buffer {
+  /** The chunk of the result, with the waiting row inserted after its first complete line. */
+  insertInto(chunk: Buffer): Buffer {
     if (chunk.length === 0) return chunk
     this.#isAtLineStart = chunk.at(-1) === newline
     const at = this.#waiting ? chunk.indexOf(newline) : -1
     if (at < 0 || !this.#waiting) return chunk
-    const woven = Buffer.concat([chunk.subarray(0, at + 1), this.#waiting, chunk.subarray(at + 1)])
+    const withRow = Buffer.concat([chunk.subarray(0, at + 1), this.#waiting, chunk.subarray(at + 1)])
     this.#waiting = undefined
-    return woven
+    return withRow
   }
 }
 
 const newline = 0x0a
 
 /**
- * Progress as ClickHouse writes it: numbers as strings, in this order. In headers it writes all of them, in rows those
- * that are not zero. How large the result will be is not known while a statement runs.
+ * Progress in ClickHouse's format: numbers as strings, in this order. `all` is for headers; `known`, for rows, omits
+ * zeros. The size of the result is 0, as it is unknown while a statement runs.
  */
 export function progressJson({ peak_memory, ...seen }: Progress, which: 'all' | 'known'): string {
   const { elapsed_ns, ...counted } = seen

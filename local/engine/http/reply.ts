@@ -8,12 +8,12 @@ import { isTrue } from '../query/settings.js'
 import { ProgressHead } from './progress-head.js'
 import { ProgressRows, progressJson } from './progress-rows.js'
 
-/** As much as a server holds back before it sends the status. */
+/** How many bytes of a response are held back before its status is sent, as on a server. */
 const holdBytes = 1024 * 1024
-/** With wait_end_of_query, which a server keeps on disk. */
+/** The same with wait_end_of_query. A server buffers these on disk. */
 const holdAllBytes = 64 * 1024 * 1024
 
-/** The statistics at the end of a result are shorter. */
+/** More than the length of the statistics at the end of a result. */
 const tailBytes = 400
 
 type Options = {
@@ -21,13 +21,13 @@ type Options = {
   holdBytes: number
   timeoutMs: number
   progressIntervalMs: number | undefined
-  /** Whether nothing of the body is to be sent before all is there. */
+  /** Whether the whole result has to be complete before any of it is sent. */
   waits: boolean
 }
 
 /**
- * The answer to one request. Holds the first bytes back, so that an early error still gets its status code and a small
- * result a single write. Past `holdBytes` it streams, and an error goes into the body, as a server does since 25.11.
+ * The response to one request. Holds the first bytes back, so that an early error still gets its status code and a small
+ * result a single write. After `holdBytes` it streams, and an error goes into the body, as on a server since 25.11.
  */
 export class Reply {
   readonly #response: ServerResponse
@@ -42,7 +42,7 @@ export class Reply {
   #held: Buffer[] = []
   #heldBytes = 0
   #stream: Writable | undefined
-  /** The last before the response, when there is any. */
+  /** The last compressor before the response, if there is any. */
   #lastCompressor: Transform | undefined
 
   constructor(response: ServerResponse, options: Options) {
@@ -52,7 +52,7 @@ export class Reply {
     response.setHeader('X-ClickHouse-Exception-Tag', this.#tag)
   }
 
-  /** As the URL parameters and headers of the request want it. Throws EngineError for those that make no sense. */
+  /** A reply with the options in the URL parameters and headers of the request. Throws EngineError for invalid ones. */
   static to(request: IncomingMessage, response: ServerResponse, url: URLSearchParams): Reply {
     const isHeadOnly = request.method === 'HEAD'
     const interval = Number(url.get('http_headers_progress_interval_ms') ?? 100) || 100
@@ -65,7 +65,7 @@ export class Reply {
     })
   }
 
-  /** Whether the client has seen anything of the result, or will. */
+  /** Whether any of the result was sent or is held back. */
   get hasBytes(): boolean {
     return this.#stream !== undefined || this.#heldBytes > 0
   }
@@ -74,22 +74,22 @@ export class Reply {
     if (!this.#response.headersSent) this.#response.setHeader(name, value)
   }
 
-  /** Keeps the last bytes of the result as it is written. */
+  /** From now on, keeps the last bytes of the result. */
   keepTail(): void {
     this.#keepsTail = true
   }
 
-  /** The last bytes of the result, if they were kept. */
+  /** The last bytes of the result; empty if they were not kept. */
   get tail(): string {
     return this.#tail.toString()
   }
 
-  /** From here on the result is lines of JSON, between which progress is told. */
-  tellProgressInRows(): void {
+  /** From now on, sends progress as lines between those of the result, which are JSON. */
+  sendProgressInRows(): void {
     this.#rows = new ProgressRows()
   }
 
-  /** Tells the client how far its query is, if it wants to know and nothing stands in the way. */
+  /** Sends progress to the client if it was requested and can be sent now. */
   progress(progress: Progress): void {
     const { progressIntervalMs, waits } = this.#options
     if (this.#response.destroyed || (!this.#rows && progressIntervalMs === undefined)) return
@@ -103,10 +103,10 @@ export class Reply {
     } else if (!this.#stream) this.#head.send(progressJson(progress, 'all'))
   }
 
-  /** Resolves when more may be written; at once when nobody listens any more. */
+  /** Resolves when more may be written; at once if the client has disconnected. */
   async write(chunk: Buffer): Promise<void> {
     if (this.#response.closed || this.#response.destroyed) return
-    const data = this.#rows?.weave(chunk) ?? chunk
+    const data = this.#rows?.insertInto(chunk) ?? chunk
     if (this.#keepsTail) this.#keep(data)
     if (!this.#stream) {
       this.#hold(data)
@@ -123,11 +123,11 @@ export class Reply {
 
   #keep(data: Buffer): void {
     const last = data.length >= tailBytes ? data : Buffer.concat([this.#tail, data])
-    // A copy, as the tail would keep the whole chunk alive.
+    // A copy: a slice would keep the whole chunk in memory.
     this.#tail = Buffer.from(last.subarray(-tailBytes))
   }
 
-  /** Ends the wait of a write for its reader, who may not come back. What was written is still sent if he does. */
+  /** Stops a write from waiting for a slow client. What was written is still sent if the client reads on. */
   release(): void {
     this.#release?.()
   }
@@ -137,7 +137,7 @@ export class Reply {
     else await this.#sendWhole(200, Buffer.concat(this.#held))
   }
 
-  /** Tells the client what went wrong: by status while nothing is sent, else at the end of a body that is cut off. */
+  /** Sends an error: with its status if nothing was sent yet, otherwise at the end of a truncated body. */
   async fail(error: EngineError, version: string): Promise<void> {
     const text = `${error.message} (version ${version})\n`
     const isUnsent = !this.#stream && !this.#head.isStarted
@@ -150,7 +150,7 @@ export class Reply {
       await this.#sendWhole(httpStatus(error.code), Buffer.from(text))
       return
     }
-    // Whoever does not take even this is not waited for any longer.
+    // A client that does not read the error either is disconnected.
     const timer = setTimeout(() => this.#response.destroy(), this.#options.timeoutMs).unref()
     this.#response.once('close', () => clearTimeout(timer))
     if (this.#rows) {
@@ -171,7 +171,7 @@ export class Reply {
     } else {
       await new Promise((resolve) => stream.write(block, resolve))
     }
-    // Without the last chunk, so that a client that does not know the marker does not take the body for complete.
+    // The last chunk is left out, so that a client that does not know the marker sees that the body is incomplete.
     this.#response.socket?.destroySoon()
   }
 
@@ -189,7 +189,7 @@ export class Reply {
     response.end(data)
   }
 
-  /** Where the body goes from now on, beginning with what was held back. */
+  /** Starts streaming if needed: sends the head and what was held back. Returns the stream for the rest of the body. */
   #streaming(): Writable {
     if (this.#stream) return this.#stream
     const { encodings } = this.#options
@@ -223,7 +223,7 @@ export class Reply {
         resolve()
       }
       this.#release = done
-      // A reader that stands still must not hold a query forever.
+      // A client that stops reading must not block a query forever.
       const timer = setTimeout(() => response.destroy(), this.#options.timeoutMs)
       stream.once('drain', done)
       response.once('close', done)

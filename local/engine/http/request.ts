@@ -8,14 +8,14 @@ import { analyse, isInsertWithRows, type Statement, withoutRows } from '../sql/s
 import type { Body } from './body.js'
 import { type Form, readForm } from './form.js'
 
-/** The engine's own default of max_query_size. */
+/** The engine's default of max_query_size. */
 const defaultQueryBytes = 262_144
 
 export type QueryRequest = {
   statement: Statement
-  /** The statement as it was sent, without the rows of an INSERT. */
+  /** The statement as the client sent it, without the rows of an INSERT. */
   text: string
-  /** Rows of an INSERT that came with the statement; more may follow in the body. */
+  /** Rows of an INSERT that were read together with the statement; more may follow in the body. */
   firstRows: Buffer
   params: Record<string, string>
   settings: Record<string, string>
@@ -23,8 +23,8 @@ export type QueryRequest = {
 }
 
 /**
- * Reads the statement from URL and body, and leaves the rows of an INSERT in the body. `refused` is given the text of
- * one that may not run, before this throws.
+ * Reads the statement from the URL and the body; the rows of an INSERT are left in the body. If a statement is not
+ * allowed, calls `refused` with its text and throws.
  */
 export async function readQuery(
   request: IncomingMessage,
@@ -39,7 +39,7 @@ export async function readQuery(
   if (contentType.startsWith('multipart/form-data')) {
     return fromForm(await readForm(body, contentType, url, pipes), url, pipes, refused)
   }
-  // As on a server: the statement is the parameter, a line break and the body.
+  // As on a server, the statement consists of the parameter, a line break and the body.
   const head = url.has('query') && url.get('query') !== '' ? Buffer.from(`${url.get('query')}\n`) : Buffer.alloc(0)
   if (isInsertWithRows(head.toString()))
     return { ...splitRows(head, true, refused), params, settings, externalTables: [] }
@@ -49,7 +49,7 @@ export async function readQuery(
   return { ...found, params, settings, externalTables: [] }
 }
 
-/** What a server would act on and this one cannot. */
+/** Refuses requests as a server does, and roles, which this server does not have. */
 function assertServed({ method, headers }: IncomingMessage, url: URLSearchParams): void {
   const hasLength = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
   if (method === 'POST' && !hasLength) {
@@ -81,8 +81,8 @@ async function fromForm(
 }
 
 /**
- * The statement in `bytes`, and what stands behind the head of an INSERT, which need not be text. Only the head of
- * an INSERT may be found in bytes that are not all.
+ * The statement in `bytes`, and the rows after the head of an INSERT, which need not be text. If `bytes` is incomplete,
+ * only an INSERT is accepted.
  */
 function splitRows(
   bytes: Buffer,

@@ -1,6 +1,6 @@
 import { tokenize, unquote } from '../sql/lexer.js'
 
-/** The headers of an answer that the request's settings ask for, beside those that every answer has. */
+/** The additional response headers that the settings of a request ask for. */
 export function responseHeaders(settings: Record<string, string>, origin: string | undefined): [string, string][] {
   const headers: [string, string][] = []
   if (settings.session_timezone) headers.push(['X-ClickHouse-Timezone', settings.session_timezone])
@@ -10,7 +10,7 @@ export function responseHeaders(settings: Record<string, string>, origin: string
   return headers
 }
 
-/** `{'name': 'value', …}` without what no header may hold; whether it is a map at all is for the engine to say. */
+/** The pairs of `{'name': 'value', …}` that are valid headers. The engine itself checks that the setting is a map. */
 function pairs(map: string): [string, string][] {
   const texts = tokenize(map)
     .filter(({ kind }) => kind === 'string')

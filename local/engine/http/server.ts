@@ -1,17 +1,19 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Engine } from '../engine/engine.js'
 import type { Pipes } from '../engine/pipes.js'
 import type { QueryLog } from '../query/query-log.js'
 import { type HandlerOptions, QueryHandler } from './handler.js'
-import { inTurn } from './in-turn.js'
 
 export type ServerOptions = HandlerOptions & { port: number }
 
-/** A server's own limit is 1 MB for the URL alone. */
+/** A ClickHouse server allows 1 MB for the URL alone. */
 const maxHeaderSize = 1024 * 1024 + 64 * 1024
 
-/** What clients are told, and how long a connection without requests is kept: longer, so that none is closed under one. */
+/**
+ * The idle time that clients are shown, and a longer real one, so that no connection is closed just as a request is
+ * sent.
+ */
 const keepAlive = 'timeout=30'
 const keepAliveTimeout = 40_000
 
@@ -25,7 +27,7 @@ export class HttpServer {
     this.#handler = handler
   }
 
-  /** Resolves when it listens. Rejects when the port is taken. */
+  /** Resolves when the server is listening. Rejects if the port is in use. */
   static async listen(
     engine: Engine,
     pipes: Pipes,
@@ -48,27 +50,45 @@ export class HttpServer {
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** Takes no more requests, stops those that run and resolves when the last has its answer. */
+  /** Accepts no more requests, stops running queries and resolves when the last response was sent. */
   async close(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve))
     await this.#handler.stop()
-    // A connection is idle once its answer is on the way.
+    // A connection becomes idle as soon as its response has been handed to the socket.
     const idle = setInterval(() => this.#server.closeIdleConnections(), 10)
-    const late = setTimeout(() => this.#server.closeAllConnections(), farewellMs)
+    const late = setTimeout(() => this.#server.closeAllConnections(), lastBytesMs)
     await closed
     clearInterval(idle)
     clearTimeout(late)
   }
 }
 
-/** For the last bytes of the last answers. */
-const farewellMs = 500
+/** Time for the last bytes of the last responses. */
+const lastBytesMs = 500
 
 const handles = `Use / or /ping for health checks.
 Or /replicas_status for more sophisticated health checks.
 
 Send queries from your program with POST method or GET /?query=...
 `
+
+/** The latest response of each connection. */
+const latest = new WeakMap<Socket, ServerResponse>()
+
+/**
+ * Calls `handle` when the earlier responses on the same connection have ended, as clients may pipeline requests. Does not
+ * call it if the connection has closed by then: Node sends no `close` event to a response whose turn has not come.
+ */
+function inTurn({ socket }: IncomingMessage, response: ServerResponse, handle: () => void): void {
+  const before = latest.get(socket)
+  latest.set(socket, response)
+  if (!before || before.closed) handle()
+  else {
+    before.once('close', () => {
+      if (!socket.destroyed) handle()
+    })
+  }
+}
 
 function route(handler: QueryHandler, request: IncomingMessage, response: ServerResponse): void {
   const { method } = request
@@ -81,7 +101,7 @@ function route(handler: QueryHandler, request: IncomingMessage, response: Server
   }
   if (path === '/ping' || path === '/replicas_status') answer(200, 'Ok.\n')
   else if (path !== '/') answer(404, `There is no handle ${path}\n\n${handles}`)
-  // As on a server that is not configured to answer it: a page of another origin may not go on.
+  // As on a server without CORS configuration: pages of other origins get no permission.
   else if (method === 'OPTIONS') answer(200, '')
   else if (method !== 'GET' && method !== 'POST' && method !== 'HEAD') answer(501, `${method} is not supported\n`)
   else if (method !== 'POST' && !url.has('query')) answer(200, 'Ok.\n')

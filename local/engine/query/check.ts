@@ -2,12 +2,12 @@ import type { Classification } from '../engine/addon.js'
 import { EngineError, notImplemented, syntaxError } from '../engine/errors.js'
 import { isKeyword, nextToken } from '../sql/lexer.js'
 
-/** The class of a text that the engine's parser does not take for SQL; running it gives the error text. */
+/** The class of a text that the engine cannot parse. Running it gives the parser's error. */
 export const unparsed = 4
 
 /**
- * Throws EngineError unless the engine's own parser has seen at most one statement, of a class that the gateway expects:
- * a file clause that slipped through would make a SELECT a control statement. Also for what GET may not do.
+ * Throws EngineError unless the engine's own parser sees at most one statement, of a class that the gateway expects: a
+ * file clause that the gateway overlooked would make a SELECT a control statement. Also throws if a GET would write.
  */
 export function assertRunnable(
   sql: string,
@@ -16,7 +16,7 @@ export function assertRunnable(
 ): void {
   if (statementCount > 1) throw syntaxError('Syntax error (Multi-statements are not allowed)')
   if (expected?.includes(queryClass) === false) throw notImplemented('This statement is not supported over HTTP')
-  // A session's connection cannot be told that only this request may not write.
+  // The connection of a session cannot be made read-only for a single request, so this is checked here.
   const staysInSession = ['SET', 'USE', 'KILL'].some((verb) => isKeyword(sql, nextToken(sql, 0), verb))
   if (isGet && (queryClass === 1 || (queryClass === 3 && !staysInSession))) throw readOnly()
 }

@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http'
 
-/** Where a request comes from, under the names of a server's columns. */
+/** Where a request comes from; fields are named as a server's columns. */
 export type ClientFacts = {
   address: string
   port: number
-  /** As on a server: 1 GET, 2 POST. */
+  /** As on a server: 1 is GET, 2 is POST. */
   http_method: 1 | 2
   http_user_agent: string
   http_referer: string
   forwarded_for: string
 }
 
-/** What a request tells of its client. */
+/** Collects the facts about the client of a request. */
 export function clientFacts({ socket, method, headers }: IncomingMessage): ClientFacts {
   return {
     address: asIPv6(socket.remoteAddress ?? ''),
@@ -23,5 +23,5 @@ export function clientFacts({ socket, method, headers }: IncomingMessage): Clien
   }
 }
 
-/** The type of the column is IPv6. */
+/** The address for a column of type IPv6. */
 const asIPv6 = (address: string) => (address === '' ? '::' : address.includes(':') ? address : `::ffff:${address}`)

@@ -13,8 +13,7 @@ import type { Reply } from '../http/reply.js'
 import { type QueryRequest, readQuery } from '../http/request.js'
 import { responseHeaders } from '../http/response-headers.js'
 import { isKeyword, nextToken } from '../sql/lexer.js'
-import { replaceProcesses } from '../sql/processes.js'
-import { ownGrants } from '../sql/show-grants.js'
+import { ownGrants, replaceProcesses } from '../sql/rewrite.js'
 import { analyse, type Statement } from '../sql/statement.js'
 import { assertRunnable, readOnly, unparsed } from './check.js'
 import { dropTemporary, loadTables } from './external-tables.js'
@@ -29,9 +28,9 @@ import { select } from './select.js'
 import { type SessionState, withSessionState } from './session-state.js'
 import { type Sessions, sessionTimeout } from './sessions.js'
 import { isTrue, setStatement } from './settings.js'
-import { mayEvaluate } from './values-format.js'
+import { mayHaveExpressions } from './values-format.js'
 
-/** What all executions share. */
+/** The objects that all executions share. */
 export type Services = {
   engine: Engine
   pipes: Pipes
@@ -50,24 +49,24 @@ export type Exchange = {
   reply: Reply
 }
 
-/** One request's statement, from the reading of its text to the end of its answer. */
+/** Executes the statement of one request, from reading its text to the end of the response. */
 export class Execution implements Running {
   readonly queryId: string
   readonly user: User
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** Set by whoever runs it. */
+  /** Set by the caller of `run`. */
   done: Promise<void> = Promise.resolve()
   readonly #services: Services
   readonly #exchange: Exchange
-  #asked: QueryRequest | undefined
+  #queryRequest: QueryRequest | undefined
   #query: RunningQuery | undefined
   #result: NativeResult | undefined
   #progress: Progress | undefined
-  /** What was sent instead of a statement that may run. */
+  /** The text of a statement that was refused. */
   #refusedText = ''
   #database: string
-  /** Undefined while nobody has looked, and when there is nothing that could be looked through. */
+  /** Undefined until the engine has parsed the statement, and if it cannot parse it. */
   #hasSecrets: boolean | undefined
   #stopReason: EngineError | undefined
 
@@ -86,16 +85,16 @@ export class Execution implements Running {
   }
 
   get text(): string | undefined {
-    return this.#hasSecrets === false ? this.#asked?.text.trim() : undefined
+    return this.#hasSecrets === false ? this.#queryRequest?.text.trim() : undefined
   }
 
-  /** What is known of it so far. `asked` and `result` are undefined before there are any. */
+  /** What is known about the execution so far. */
   get facts() {
-    const asked = this.#asked
+    const queryRequest = this.#queryRequest
     return {
-      text: asked?.text ?? this.#refusedText,
-      params: asked?.params ?? {},
-      settings: asked?.settings ?? {},
+      text: queryRequest?.text ?? this.#refusedText,
+      params: queryRequest?.params ?? {},
+      settings: queryRequest?.settings ?? {},
       database: this.#database,
       hasStarted: this.#query !== undefined,
       hasSecrets: this.#hasSecrets,
@@ -105,7 +104,7 @@ export class Execution implements Running {
   }
 
   get #figures(): Figures {
-    const isInsert = this.#asked?.statement.kind === 'insert'
+    const isInsert = this.#queryRequest?.statement.kind === 'insert'
     return figuresOf(isInsert, this.#result, this.#progress, this.#exchange.reply.tail)
   }
 
@@ -115,53 +114,61 @@ export class Execution implements Running {
     void this.#query?.cancel()
   }
 
-  /** Throws EngineError, while the reply can still tell it. */
+  /** Runs the statement and sends its result. Throws EngineError, for the caller to send. */
   async run(): Promise<void> {
     const { request, url, body } = this.#exchange
-    const asked = await readQuery(request, url, body, this.#services.pipes, (text) => {
+    const queryRequest = await readQuery(request, url, body, this.#services.pipes, (text) => {
       this.#refusedText = text
     })
-    this.#asked = asked
+    this.#queryRequest = queryRequest
     try {
-      await this.#run(asked)
+      await this.#run(queryRequest)
     } finally {
-      await this.#services.pipes.removeFiles(asked.externalTables)
+      await this.#services.pipes.removeFiles(queryRequest.externalTables)
     }
   }
 
-  async #run(asked: QueryRequest): Promise<void> {
+  async #run(queryRequest: QueryRequest): Promise<void> {
     const { request, url, body, reply, user } = this.#exchange
-    assertMayRun(user, asked.statement.kind === 'insert' ? asked.statement.head : asked.statement.sql)
-    const rows = asked.statement.kind === 'insert' ? await readRows(asked.firstRows, body) : undefined
+    assertMayRun(
+      user,
+      queryRequest.statement.kind === 'insert' ? queryRequest.statement.head : queryRequest.statement.sql,
+    )
+    const rows = queryRequest.statement.kind === 'insert' ? await readRows(queryRequest.firstRows, body) : undefined
     const database = databaseOf(request, url)
     const sessionId = url.get('session_id')
     if (sessionId === '') {
       throw EngineError.of(744, 'SESSION_ID_EMPTY', 'Session id query parameter was provided, but it was empty')
     }
     if (sessionId !== null) {
-      await this.#runInSession(sessionId, database, asked, rows)
-      // Only now, as the next request of the session comes on the heels of this answer.
+      await this.#runInSession(sessionId, database, queryRequest, rows)
+      // Ended only now, because the client may send the next request of the session as soon as it has this response.
       await reply.end()
       return
     }
-    const connection = await this.#connect(database || 'default', asked, rows)
+    const connection = await this.#connect(database || 'default', queryRequest, rows)
     try {
-      if (asked.externalTables.length > 0) await this.#load(connection, asked)
-      // Whoever may only read may not change settings either, not even with the request.
+      if (queryRequest.externalTables.length > 0) await this.#load(connection, queryRequest)
+      // A user with readonly = 1 may not change settings either, not even with the request.
       if (user.readonly === 1) connection.runNow(setStatement({}, 1))
-      const set = setStatement(asked.settings, this.#readonly)
+      const set = setStatement(queryRequest.settings, this.#readonly)
       if (set !== '') connection.runNow(set)
-      await this.#runOn(connection, asked, rows)
+      await this.#runOn(connection, queryRequest, rows)
       await reply.end()
     } finally {
       await connection.close()
     }
   }
 
-  async #runInSession(sessionId: string, database: string, asked: QueryRequest, rows: Rows | undefined): Promise<void> {
+  async #runInSession(
+    sessionId: string,
+    database: string,
+    queryRequest: QueryRequest,
+    rows: Rows | undefined,
+  ): Promise<void> {
     const { engine, sessions } = this.#services
     const { url, user } = this.#exchange
-    // A session belongs to its user, whatever others call theirs.
+    // A session belongs to its user; other users may have sessions with the same id.
     const id = `${user.name}/${sessionId}`
     const timeoutS = sessionTimeout(url.get('session_timeout'))
     const connection = await sessions.take(id, url.get('session_check') === '1', async () => {
@@ -169,15 +176,15 @@ export class Execution implements Running {
       if (user.readonly > 0) opened.runNow(setStatement({}, user.readonly))
       return opened
     })
-    const state: SessionState = { database, settings: asked.settings }
+    const state: SessionState = { database, settings: queryRequest.settings }
     try {
       await withSessionState(connection, state, (current) => {
         this.#database = current
-        return this.#withTables(connection, asked, () => this.#runOn(connection, asked, rows))
+        return this.#withTables(connection, queryRequest, () => this.#runOn(connection, queryRequest, rows))
       })
     } finally {
       if (this.#stopReason || isTrue(url.get('close_session'))) await sessions.close(id)
-      else sessions.give(id, timeoutS)
+      else sessions.release(id, timeoutS)
     }
   }
 
@@ -185,14 +192,14 @@ export class Execution implements Running {
     return this.#exchange.request.method !== 'POST'
   }
 
-  /** What the connection is not told yet: a user who may only read is told before his settings. */
+  /** The read level still to be set on the connection. For readonly = 1, it was set before the settings. */
   get #readonly(): number {
     const { readonly } = this.#exchange.user
     if (readonly === 1) return 0
     return readonly || (this.#isGet ? 2 : 0)
   }
 
-  /** With what the engine knows of everybody replaced by what it may tell this user. */
+  /** The statement, with data about all users replaced by what this user may see. */
   #forUser(statement: Exclude<Statement, { kind: 'insert' }>): typeof statement {
     if (statement.kind === 'kill') return statement
     const own = ownGrants(statement.sql, statement.format, accessName(this.user))
@@ -203,19 +210,20 @@ export class Execution implements Running {
   #connect(database: string, { statement }: QueryRequest, rows: Rows | undefined): Promise<Connection> {
     const { engine } = this.#services
     const isValues = statement.kind === 'insert' && statement.format.toLowerCase() === 'values'
-    if (isValues && rows?.isComplete && mayEvaluate(rows.data)) return engine.connectToEvaluate(this.user, database)
+    if (isValues && rows?.isComplete && mayHaveExpressions(rows.data))
+      return engine.connectToEvaluate(this.user, database)
     return engine.connect(this.user, database)
   }
 
-  /** Tables come before the read level, which would refuse them. The engine drops them with the connection. */
+  /** Loads external tables before the read level is set, which would refuse them. They end with the connection. */
   async #load(connection: Connection, { externalTables, settings: { readonly: _, ...settings } }: QueryRequest) {
     const set = setStatement(settings, 0)
-    // Not for a user who may change no setting, whose request will be refused.
+    // Left out for users who may not change settings: their request is refused later.
     if (set !== '' && this.user.readonly !== 1) connection.runNow(set)
     await loadTables(this.#newQuery(connection), externalTables, [])
   }
 
-  /** For a session, whose connection stays. */
+  /** The same for a session, whose connection remains: drops the tables after `use`. */
   async #withTables(connection: Connection, { externalTables }: QueryRequest, use: () => Promise<void>): Promise<void> {
     if (externalTables.length === 0) return use()
     const query = this.#newQuery(connection)
@@ -235,7 +243,7 @@ export class Execution implements Running {
     return query
   }
 
-  async #runOn(connection: Connection, asked: QueryRequest, rows: Rows | undefined): Promise<void> {
+  async #runOn(connection: Connection, queryRequest: QueryRequest, rows: Rows | undefined): Promise<void> {
     const { engine } = this.#services
     const { reply } = this.#exchange
     const query = this.#newQuery(connection)
@@ -245,9 +253,9 @@ export class Execution implements Running {
       reply.progress(progress)
     })
     try {
-      this.#result = await this.#execute(query, asked, rows)
+      this.#result = await this.#execute(query, queryRequest, rows)
     } catch (error) {
-      // The engine words every cancellation the same; why it was cancelled is known here.
+      // The engine has one error for every cancellation; the actual reason is known here.
       throw this.#stopReason && query.isCancelled ? this.#stopReason : error
     } finally {
       unwatch()
@@ -255,26 +263,27 @@ export class Execution implements Running {
     reply.header('X-ClickHouse-Summary', summaryOf(this.#figures, this.#progress, process.hrtime.bigint() - started))
   }
 
-  async #execute(query: RunningQuery, asked: QueryRequest, rows: Rows | undefined): Promise<NativeResult> {
+  async #execute(query: RunningQuery, queryRequest: QueryRequest, rows: Rows | undefined): Promise<NativeResult> {
     const { engine, pipes, registry, queryLog } = this.#services
     const { reply, body, url, request } = this.#exchange
-    const { params } = asked
-    let { statement } = asked
+    const { params } = queryRequest
+    let { statement } = queryRequest
     const defaultFormat = request.headers['x-clickhouse-format'] || url.get('default_format') || 'TabSeparated'
     const format = statement.format ?? String(defaultFormat)
     assertFormat(format, url)
-    for (const [name, value] of responseHeaders(asked.settings, request.headers.origin)) reply.header(name, value)
+    for (const [name, value] of responseHeaders(queryRequest.settings, request.headers.origin))
+      reply.header(name, value)
     if (statement.kind === 'insert') {
-      // Class 3: a table function as the target, which the grants judge.
+      // Class 3 is a table function as the target, which is subject to grants.
       await this.#check(`${statement.head} ${statement.tail}`, [1, 3, 4])
       return insert(query, pipes, statement, rows as Rows, body, params)
     }
     reply.header('X-ClickHouse-Format', format)
     reply.header('Content-Type', engine.contentType(format))
-    if (/^JSON(Strings)?EachRowWithProgress$/i.test(format)) reply.tellProgressInRows()
+    if (/^JSON(Strings)?EachRowWithProgress$/i.test(format)) reply.sendProgressInRows()
     if (/^JSON/i.test(format)) reply.keepTail()
-    // Class 1: WITH … INSERT … SELECT begins like a SELECT and has no rows.
-    if (statement.kind === 'other' && statement.isBackup) this.#assertNotReadOnly(asked)
+    if (statement.kind === 'other' && statement.isBackup) this.#assertNotReadOnly(queryRequest)
+    // Class 1 is WITH … INSERT … SELECT, which begins like a SELECT and returns no rows.
     const classes = (kind: Statement['kind']) => (kind === 'select' ? [0, 1, 4] : undefined)
     const queryClass = await this.#check(statement.sql, classes(statement.kind))
     const forUser = this.#forUser(statement)
@@ -284,7 +293,7 @@ export class Execution implements Running {
       try {
         return await select(query, pipes, statement, format, params, reply)
       } catch (error) {
-        // The text as it was sent gives the error that a server would give.
+        // For a syntax error, the original text is run below, because its error is the one that a server gives.
         if (EngineError.from(error).code !== 62 || reply.hasBytes || queryClass !== 0) throw error
       }
     }
@@ -297,7 +306,7 @@ export class Execution implements Running {
     return result
   }
 
-  /** The engine lets those who only read make backups and restore them. */
+  /** Refuses backups in readonly mode, in which the engine would run them. */
   #assertNotReadOnly({ settings }: QueryRequest): void {
     if (this.#isGet || this.user.readonly > 0 || (settings.readonly ?? '0') !== '0') throw readOnly()
   }
@@ -316,7 +325,7 @@ const isFlushOfLogs = (sql: string) =>
 const databaseOf = (request: IncomingMessage, url: URLSearchParams) =>
   String(request.headers['x-clickhouse-database'] || url.get('database') || '')
 
-/** A client that names its protocol expects Native with fields that the engine, which knows no protocol, leaves out. */
+/** Refuses Native for clients that send a protocol version: they expect fields that the engine does not write. */
 function assertFormat(format: string, url: URLSearchParams): void {
   if (format.toLowerCase() === 'native' && Number(url.get('client_protocol_version')) > 0) {
     throw notImplemented('The format Native is not supported with a client_protocol_version')

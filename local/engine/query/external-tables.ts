@@ -1,14 +1,13 @@
 import { badRequest, withoutClause } from '../engine/errors.js'
-import { assertReadable } from '../sql/input-formats.js'
 import { tokenize } from '../sql/lexer.js'
-import { assertAllowed } from '../sql/policy.js'
+import { assertAllowed, assertReadable } from '../sql/policy.js'
 import type { RunningQuery } from './running-query.js'
 import { quoteName, quoteString } from './settings.js'
 
-/** A table that comes with a request and lives as long: its rows are in a file. */
+/** A table that is sent with a request and exists only for it. Its rows are in the file `path`. */
 export type ExternalTable = { name: string; structure: string; format: string; path: string }
 
-/** The columns of a table, from `name Type, …` or from types alone, which get the names _1, _2, … */
+/** The columns of a table, from `name Type, …` or from types only, whose columns are named _1, _2, … */
 export function structureOf(name: string, structure: string | undefined, types: string | undefined): string {
   if (structure !== undefined) return structure
   if (types !== undefined) {
@@ -20,7 +19,7 @@ export function structureOf(name: string, structure: string | undefined, types: 
   throw badRequest(`Neither structure nor types have not been provided for external table ${name}. ${fields}`)
 }
 
-/** Parts of a list at its commas, but not those in brackets. */
+/** Splits a list at its commas, except those in brackets. */
 function listItems(list: string): string[] {
   const items: string[] = []
   let depth = 0
@@ -36,7 +35,7 @@ function listItems(list: string): string[] {
   return [...items, list.slice(start)]
 }
 
-/** Makes an empty temporary table. The columns go to the engine as a text, so that they can be nothing but columns. */
+/** Creates an empty temporary table. The columns are passed as a string, so that they cannot be any other SQL. */
 export async function createTemporary(
   query: RunningQuery,
   name: string,
@@ -52,8 +51,8 @@ export const dropTemporary = (query: RunningQuery, name: string) =>
   query.run(`DROP TEMPORARY TABLE IF EXISTS ${quoteName(name)}`)
 
 /**
- * Makes the tables on the connection of the query that may use them, and adds the names of those it made to `made`. They
- * are held in memory, as on a server.
+ * Creates and fills the tables on the connection of `query`, in memory as on a server. Appends each created name to
+ * `made`, so that the caller can drop them after an error.
  */
 export async function loadTables(query: RunningQuery, tables: readonly ExternalTable[], made: string[]): Promise<void> {
   for (const { name, structure, format, path } of tables) {

@@ -1,7 +1,7 @@
 import type { NativeResult } from '../engine/addon.js'
 import type { Progress } from '../engine/progress.js'
 
-/** What is counted of a statement, under the names of a server's columns. */
+/** The counts of a statement; fields are named as a server's columns. */
 export type Figures = {
   read_rows: number
   read_bytes: number
@@ -12,8 +12,8 @@ export type Figures = {
 }
 
 /**
- * The figures of a statement as far as they are known. What it read is exact when the result ends with statistics,
- * and else what was last seen while it ran, or what came out: the engine counts only that for everybody.
+ * The figures of a statement as far as they are known. `read_*` is exact if the result ends with statistics. Otherwise it
+ * is the larger of the last progress and the size of the result, which the engine always reports.
  */
 export function figuresOf(
   isInsert: boolean,
@@ -40,7 +40,7 @@ const atTheEnd = [
   /\{"progress":\{"read_rows":"(\d+)","read_bytes":"(\d+)"[^{}]*\}\}\s*$/,
 ]
 
-/** What formats of the family JSON say at their end. `tail` is empty for other formats. */
+/** The statistics at the end of a result in a JSON format. `tail` is empty for other formats. */
 function statisticsIn(tail: string): Pick<Figures, 'read_rows' | 'read_bytes'> | undefined {
   if (tail === '') return undefined
   for (const pattern of atTheEnd) {
@@ -50,7 +50,7 @@ function statisticsIn(tail: string): Pick<Figures, 'read_rows' | 'read_bytes'> |
   return undefined
 }
 
-/** The JSON of a server's X-ClickHouse-Summary. */
+/** The value of the header X-ClickHouse-Summary. */
 export function summaryOf(figures: Figures, progress: Progress | undefined, elapsed_ns: bigint): string {
   const { read_rows, read_bytes, written_rows, written_bytes, result_rows, result_bytes } = figures
   const total_rows_to_read = Math.max(progress?.total_rows_to_read ?? 0, read_rows)

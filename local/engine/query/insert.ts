@@ -9,10 +9,10 @@ import { createTemporary, dropTemporary } from './external-tables.js'
 import type { RunningQuery } from './running-query.js'
 import { quoteName, quoteString } from './settings.js'
 
-/** Rows up to this many bytes go to the engine in a file, which it reads faster than a pipe; more go through a pipe. */
+/** Up to this size, rows are passed to the engine in a file, which it reads faster than a pipe; beyond it, in a pipe. */
 const wholeInsertBytes = 4 * 1024 * 1024
 
-/** The rows of an INSERT: all, or the first few megabytes when more follow. */
+/** The rows of an INSERT: all of them, or the first few megabytes if more follow in the body. */
 export type Rows = { data: Buffer; isComplete: boolean }
 
 export async function readRows(firstRows: Buffer, body: Body): Promise<Rows> {
@@ -20,7 +20,7 @@ export async function readRows(firstRows: Buffer, body: Body): Promise<Rows> {
   return { data: Buffer.concat([firstRows, ...chunks]), isComplete }
 }
 
-/** Hands the rows of an INSERT to the engine: never as SQL, and never more than a few megabytes at a time. */
+/** Runs an INSERT with its rows, which are never part of the SQL. Holds only a few megabytes in memory. */
 export function insert(
   query: RunningQuery,
   pipes: Pipes,
@@ -31,14 +31,14 @@ export function insert(
 ): Promise<NativeResult> {
   const { input } = statement
   if (!input) return insertRows(query, pipes, statement, rows, body, params)
-  return insertThrough(query, pipes, { ...statement, input }, rows, body, params)
+  return insertThroughTable(query, pipes, { ...statement, input }, rows, body, params)
 }
 
 /**
- * `INSERT … SELECT … FROM input(…)`: the engine finds no rows in its own function `input`, so they go into a temporary
- * table first. That is on the disk, so this costs a second writing and no memory.
+ * Runs `INSERT … SELECT … FROM input(…)`. The engine's function `input` cannot be given rows, so they go into a temporary
+ * table first. It is on disk, so this writes rows twice but needs no memory.
  */
-async function insertThrough(
+async function insertThroughTable(
   query: RunningQuery,
   pipes: Pipes,
   { head, tail, input }: { head: string; tail: string; input: InputCall },
@@ -80,7 +80,7 @@ async function insertRows(
   try {
     return await pump(query, pipe, rows.data, body, run)
   } finally {
-    pipes.give(pipe)
+    pipes.release(pipe)
   }
 }
 
@@ -100,7 +100,7 @@ async function pump(
       await written(writer, chunk)
     }
   } catch (error) {
-    // The sender is gone or the rows are broken. An end of file would make the engine store what it has.
+    // The client disconnected or the rows are corrupt. Closing the pipe would make the engine store an incomplete insert.
     await query.cancel()
     await result.catch(() => undefined)
     throw error
@@ -109,7 +109,7 @@ async function pump(
   return result
 }
 
-/** Resolves when the chunk is in the pipe, or nobody will read it any more. */
+/** Resolves when the chunk is in the pipe, or when the pipe has closed. */
 function written(writer: Socket, chunk: Buffer): Promise<void> {
   return new Promise((resolve) => {
     writer.once('close', resolve)

@@ -2,7 +2,7 @@ import { isOwner, type User } from '../access/users.js'
 import type { NativeResult } from '../engine/addon.js'
 import type { Connection } from '../engine/connection.js'
 import { cancelled } from '../engine/errors.js'
-import { replaceProcesses } from '../sql/processes.js'
+import { replaceProcesses } from '../sql/rewrite.js'
 import type { Statement } from '../sql/statement.js'
 import { processesOf } from './processes.js'
 import type { Registry } from './registry.js'
@@ -11,9 +11,9 @@ import { quoteString } from './settings.js'
 type Found = { query_id: string; user: string; query: string }
 
 /**
- * KILL QUERY with the ids that clients know: finds what the condition means, stops it and returns a server's answer.
- * Queries that are the engine's own (the refresh of a view) are left to its own KILL. SYNC waits until they have ended.
- * TEST stops nothing.
+ * KILL QUERY with the ids that clients know: finds the queries that meet the condition, stops them and returns the same
+ * result as a server. The engine's own queries, such as the refresh of a view, are stopped by the engine's KILL. SYNC
+ * waits until they have ended; TEST stops nothing.
  */
 export async function killQueries(
   connection: Connection,
@@ -34,11 +34,11 @@ export async function killQueries(
     .split('\n')
     .filter(Boolean)
     .map((line) => JSON.parse(line) as Found)
-    // As on a server, a KILL leaves itself out.
+    // As on a server, a KILL does not stop itself.
     .filter(({ query_id }) => registry.get(query_id)?.mark !== self)
   if (mode !== 'TEST') await stop(connection, found, user, registry, mode)
   const rows = found.map((row) => [killStatus[mode], row.query_id, row.user, row.query].map(quoteString))
-  // The table function needs a row; the condition drops it when there is none.
+  // The table function needs at least one row; the condition removes the dummy.
   const values = rows.length > 0 ? rows : [names.map(() => "''")]
   const tuples = values.map((row) => `(${row.join(', ')})`).join(', ')
   const structure = names.map((name) => `${name} String`).join(', ')
@@ -47,7 +47,7 @@ export async function killQueries(
 
 const names = ['kill_status', 'query_id', 'user', 'query']
 
-/** A server's words for: the order is given, nothing is left to stop, nothing was done. */
+/** A server's kill_status for each mode. */
 const killStatus = { ASYNC: 'waiting', SYNC: 'finished', TEST: 'unknown_status' }
 
 async function stop(

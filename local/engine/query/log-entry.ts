@@ -6,7 +6,7 @@ import type { Execution } from './execution.js'
 import { hidden, hideLiterals, hideReason, hideValues } from './hidden.js'
 import type { QueryLogEntry } from './query-log.js'
 
-/** A parameter named like this is a secret; so is a setting that sounds like one. */
+/** Parameters and settings with such names are treated as secrets. */
 const isSecretParameter = (name: string) => name.startsWith('secret_')
 const isSecretSetting = (name: string) => /password|secret|token|access_key/.test(name)
 
@@ -15,8 +15,8 @@ const cutToLength = 100_000
 type Outcome = { startMs: number; endMs: number; failure: EngineError | undefined }
 
 /**
- * What the query log says of an execution, or undefined when its settings say that it is not to be logged. Rows of an
- * INSERT are never in it; parameters and settings that are secrets, and literals of statements that hold some, are hidden.
+ * The query log's entry for an execution, or undefined if its settings turn logging off. Never contains rows of an
+ * INSERT. Hides secret parameters and settings, and all literals of a statement that contains secrets.
  */
 export function logEntry(
   { user, queryId, request, facts }: Pick<Execution, 'user' | 'queryId' | 'request' | 'facts'>,
@@ -27,7 +27,7 @@ export function logEntry(
   const type = typeOf(hasStarted, failure)
   if (!isWanted(settings, type, endMs - startMs)) return undefined
   const secrets = [...secretsIn(params, isSecretParameter), ...secretsIn(settings, isSecretSetting)]
-  // Nobody knows what is in a text that the engine's parser did not get through.
+  // A statement that the engine could not parse may contain secrets too.
   const mayHoldSecrets = hasSecrets !== false
   const length = Math.min(Number(settings.log_queries_cut_to_length ?? cutToLength) || 0, cutToLength)
   return {
@@ -59,13 +59,13 @@ function isWanted(settings: Record<string, string>, type: QueryLogEntry['type'],
   return types.indexOf(type) >= least
 }
 
-/** QUERY_FINISH is the setting's word for QueryFinish. */
+/** The type for a value of the setting, which writes QueryFinish as QUERY_FINISH. */
 const asType = (name: string) =>
   name.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, first: string) => first.toUpperCase())
 
 /**
- * Errors that a server finds before it starts: in names, types, rights, settings and parameters. The engine does not
- * say when it found one, so it is told by the code.
+ * Errors that a server finds before a query starts: in names, types, rights, settings and parameters. The engine does not
+ * report when an error occurred, so this is decided by the code.
  */
 const analysisCodes = new Set([
   16, 42, 43, 46, 47, 50, 57, 60, 62, 63, 73, 81, 82, 115, 164, 184, 215, 452, 456, 457, 497,
@@ -76,7 +76,10 @@ function typeOf(hasStarted: boolean, failure: EngineError | undefined): QueryLog
   return hasStarted && !analysisCodes.has(failure.code) ? 'ExceptionWhileProcessing' : 'ExceptionBeforeStart'
 }
 
-/** What the gateway itself refuses before it runs anything quotes nothing but where a text breaks off. */
+/**
+ * The text of an error without secrets. The gateway's own errors, before a query starts, quote only where a syntax
+ * error is.
+ */
 function reason({ message }: EngineError, mayHoldSecrets: boolean, hasStarted: boolean, secrets: string[]): string {
   if (mayHoldSecrets && hasStarted) return hideReason(message)
   const quoted = /(failed at position \d+) \([\s\S]*\): /
@@ -89,7 +92,7 @@ const secretsIn = (values: Record<string, string>, isSecret: (name: string) => b
 const masked = (values: Record<string, string>, isSecret: (name: string) => boolean) =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, isSecret(name) ? hidden : value]))
 
-/** Not within a character, half of which the engine would not read. */
+/** Never cuts within a surrogate pair, half of which the engine would not accept. */
 const cut = (text: string, length: number) =>
   text.length <= length ? text : text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')
 
@@ -104,7 +107,7 @@ const kinds: Record<string, string> = {
   TRUNCATE: 'Drop',
 }
 
-/** As a server calls kinds: Select, Insert, Create. Empty when the text begins with no word of SQL. */
+/** A server's name for the kind of a statement, such as Select or Insert. Empty if the text begins with no keyword. */
 function kindOf(text: string): string {
   const first = nextToken(text, 0)
   const word = first ? text.slice(first.start, first.end).toUpperCase() : ''

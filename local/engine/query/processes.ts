@@ -4,15 +4,15 @@ import { type ClientFacts, clientFacts } from './client-facts.js'
 import type { Registry, Running } from './registry.js'
 import { quoteString } from './settings.js'
 
-/** What the gateway puts into a statement that it runs for a client. */
+/** Matches the clauses that the gateway adds to a client's statement. */
 const ownClause = String.raw` +(INTO OUTFILE|FROM INFILE) \'[^\']*\' (TRUNCATE )?COMPRESSION \'none\' +`
 
-/** Texts that go into the subselect, in characters: the engine reads 262,144 bytes of a statement at most. */
+/** Most characters of query texts in the subselect: a statement can have at most 262,144 bytes. */
 const maxTexts = 64 * 1024
 
 /**
- * A subselect with the columns of system.processes that shows queries as their clients know them: query id, user, text
- * and where they come from. Without the gateway's own work, and for everybody but an owner without the queries of others.
+ * A subselect with the columns of system.processes that shows queries as clients know them: their query id, user, text
+ * and origin. Leaves out the gateway's own queries and, unless the user is an owner, those of other users.
  */
 export function processesOf(user: User, registry: Registry): string {
   const known = registry.visibleTo(user).filter(({ mark }) => mark !== undefined)
@@ -47,7 +47,7 @@ export function processesOf(user: User, registry: Registry): string {
   return `(SELECT * EXCEPT (mark, known, sent) REPLACE (${columns.join(', ')}) FROM (${marked}) WHERE ${isVisible})`
 }
 
-/** As strings of SQL; an empty one where the engine's own text has to do. */
+/** The texts as SQL strings; an empty one if the engine's text has to be shown instead. */
 function textsOf(known: readonly Running[]): string[] {
   let left = maxTexts
   return known.map(({ text = '' }) => {

@@ -44,7 +44,7 @@ const columns = {
   query_parameters: 'Map(LowCardinality(String), String)',
 }
 
-/** A row of system.query_log; what is left out has its default. Times are milliseconds since 1970. */
+/** A row of system.query_log; the other columns have defaults. Times are milliseconds since 1970. */
 export type QueryLogEntry = Figures &
   ClientFacts & {
     type: 'QueryFinish' | 'ExceptionBeforeStart' | 'ExceptionWhileProcessing'
@@ -65,19 +65,21 @@ export type QueryLogEntry = Figures &
 
 const flushMs = 7_500
 const flushRows = 1_000
-/** Of text, about. Rows of long statements are written sooner. */
+/** Approximate bytes of waiting text after which rows are written early. */
 const flushBytes = 4 * 1024 * 1024
-/** Text that waits while the engine cannot take it. More is dropped, and that is said. */
+/**
+ * Most text that waits while the engine cannot write it. Beyond this, entries are dropped, and their number is logged.
+ */
 const maxWaitingBytes = 32 * 1024 * 1024
 
 /**
- * The log of queries, which the engine itself does not keep: the table server_log.query_log, to be read as
- * system.query_log. Rows are written in batches, off the way of queries, and expire.
+ * The query log, which the engine itself does not have: the table server_log.query_log, with the view system.query_log.
+ * Rows are written in the background, in batches, and expire.
  */
 export class QueryLog {
   readonly #connection: Connection
   readonly #pipes: Pipes
-  readonly #say: (line: string) => void
+  readonly #log: (line: string) => void
   #waiting: QueryLogEntry[] = []
   #waitingBytes = 0
   #dropped = 0
@@ -86,18 +88,18 @@ export class QueryLog {
   #timer: NodeJS.Timeout | undefined
   #flush: Promise<void> = Promise.resolve()
 
-  private constructor(connection: Connection, pipes: Pipes, say: (line: string) => void) {
+  private constructor(connection: Connection, pipes: Pipes, log: (line: string) => void) {
     this.#connection = connection
     this.#pipes = pipes
-    this.#say = say
+    this.#log = log
   }
 
-  /** Makes the table and the view. A table with other columns is renamed away, as a server does it. */
+  /** Creates the table and the view. A table with other columns is renamed, as a server does. */
   static async open(
     connection: Connection,
     pipes: Pipes,
     days: number,
-    say: (line: string) => void,
+    log: (line: string) => void,
   ): Promise<QueryLog> {
     const run = (sql: string) => connection.run(sql)
     const definition = Object.entries(columns)
@@ -118,7 +120,7 @@ export class QueryLog {
     )
     await run(`ALTER TABLE server_log.query_log MODIFY TTL ${ttl} SETTINGS materialize_ttl_after_modify = 0`)
     await run('CREATE VIEW IF NOT EXISTS system.query_log AS SELECT * FROM server_log.query_log')
-    return new QueryLog(connection, pipes, say)
+    return new QueryLog(connection, pipes, log)
   }
 
   record(entry: QueryLogEntry): void {
@@ -133,7 +135,7 @@ export class QueryLog {
     else this.#schedule()
   }
 
-  /** Resolves when everything recorded before is in the table, or has failed to get there. */
+  /** Resolves when all entries recorded before are in the table or could not be written. */
   flush(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -169,16 +171,19 @@ export class QueryLog {
       )
       this.#isRetry = false
     } catch (error) {
-      this.#say(`query log: ${error instanceof Error ? error.message : error}`)
+      this.#log(`query log: cannot write rows: ${error instanceof Error ? error.message : error}`)
       this.#keepOrDrop(entries)
     } finally {
       this.#isWriting = false
     }
-    if (this.#dropped > 0) this.#say(`query log: ${this.#dropped} rows were dropped`)
+    if (this.#dropped > 0) this.#log(`query log: ${this.#dropped} rows were dropped`)
     this.#dropped = 0
   }
 
-  /** They are tried once more, with the next ones. What fails again may never go in, and must not keep others out. */
+  /**
+   * Retries the entries once, with the next ones. Entries that fail twice are dropped, so that they do not block
+   * others.
+   */
   #keepOrDrop(entries: QueryLogEntry[]): void {
     if (this.#isRetry) this.#dropped += entries.length
     else {
@@ -190,7 +195,7 @@ export class QueryLog {
   }
 }
 
-/** About, in bytes. */
+/** Approximate size in bytes. */
 const sizeOf = ({ query, exception, Settings, query_parameters }: QueryLogEntry) =>
   query.length + exception.length + textIn(Settings) + textIn(query_parameters) + 1_000
 const textIn = (values: Record<string, string>) =>

@@ -3,22 +3,22 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isOwner, type User } from '../access/users.js'
 import { cancelled, EngineError } from '../engine/errors.js'
 
-/** A request for a query, from its admission to the end of its answer. */
+/** An admitted request, until the end of its response. */
 export type Running = {
   readonly queryId: string
   readonly user: User
-  /** Marks its connection in the engine. Undefined until it has one. */
+  /** The mark of its connection in the engine; undefined until it has one. */
   readonly mark: string | undefined
-  /** The statement as it was sent, without rows. Undefined while it is not known to hold no secrets. */
+  /** The statement as it was sent, without rows; undefined unless it is known to contain no secrets. */
   readonly text: string | undefined
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** Makes it end soon, with this error if that can still be told. */
+  /** Makes the request end soon, with this error if it can still be sent. */
   stop(reason: EngineError): void
   done: Promise<void>
 }
 
-/** What runs, by query id. */
+/** The running requests, by query id. */
 export class Registry {
   readonly #max: number
   readonly #running = new Map<string, Running>()
@@ -27,7 +27,7 @@ export class Registry {
     this.#max = maxConcurrentQueries
   }
 
-  /** Throws ClickHouse's errors when too many run, or one with this id. */
+  /** Throws ClickHouse's error if too many queries are running, or one with this id. */
   assertRoom(queryId: string): void {
     if (this.#running.size >= this.#max) {
       throw EngineError.of(202, 'TOO_MANY_SIMULTANEOUS_QUERIES', `Too many simultaneous queries. Maximum: ${this.#max}`)
@@ -38,7 +38,7 @@ export class Registry {
     }
   }
 
-  /** Stops the query with this id if it is this user's, and resolves when it has ended, or `maxWaitMs` later. */
+  /** Stops this user's query with this id. Resolves when it has ended, or after `maxWaitMs`. */
   async replace(queryId: string, user: User, maxWaitMs: number): Promise<void> {
     const running = this.#running.get(queryId)
     if (running?.user.name !== user.name) return
@@ -63,7 +63,7 @@ export class Registry {
     return [...this.#running.values()]
   }
 
-  /** Those that `user` may see and stop: an owner's are all, anybody else's are his own. */
+  /** The requests that `user` may see and stop: all for an owner, their own for any other user. */
   visibleTo(user: User): Running[] {
     return this.all().filter((running) => isOwner(user) || running.user.name === user.name)
   }

@@ -4,7 +4,7 @@ import type { Connection } from '../engine/connection.js'
 import type { Engine } from '../engine/engine.js'
 import { cancelled } from '../engine/errors.js'
 
-/** A statement that can be stopped. */
+/** Runs the statements of a query so that they can be cancelled. */
 export class RunningQuery {
   readonly connection: Connection
   readonly #engine: Engine
@@ -32,8 +32,9 @@ export class RunningQuery {
   }
 
   /**
-   * Stops what runs and refuses what would run next. The engine may not know the statement yet, so this asks until it
-   * does; from then on it calls what `onStop` was given until the statement is over, as a thread may wait in a pipe.
+   * Stops the running statement and refuses later ones. The engine may not know the statement yet, so this repeats KILL
+   * until it does. From then on it calls the function given to `onStop` until the statement has ended, because one of the
+   * engine's threads may be waiting at a pipe.
    */
   async cancel(): Promise<void> {
     if (this.#isCancelled) return
@@ -46,11 +47,11 @@ export class RunningQuery {
     }
   }
 
-  /** `stop` has to let go of the engine's threads. It may be called many times. */
+  /** Sets the function that releases threads of the engine which wait at a pipe. It may be called many times. */
   onStop(stop: () => void): void {
     this.#stop = stop
   }
 }
 
-/** About four seconds. A statement that is not known by then waits where it cannot be found. */
+/** About four seconds. A statement that is unknown even then is waiting at a pipe, where the engine does not list it. */
 const attemptsToBeKnown = 20

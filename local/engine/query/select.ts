@@ -7,10 +7,10 @@ import type { Statement } from '../sql/statement.js'
 import type { RunningQuery } from './running-query.js'
 import { quoteString } from './settings.js'
 
-/** A statement that takes longer has its pipe read while it runs. Until then nothing of it is lost: it waits. */
+/** The pipe is read while a statement runs only if it takes longer than this; a faster one is read at its end. */
 const quickMs = 2
 
-/** Streams the rows of a SELECT into `reply`. Nothing of them is kept but what the reply holds back. */
+/** Streams the result of a SELECT into `reply`. Only the reply holds any of it back. */
 export async function select(
   query: RunningQuery,
   pipes: Pipes,
@@ -24,7 +24,7 @@ export async function select(
   const { sql, cut } = statement
   const rest = statement.format === undefined ? `FORMAT ${format}` : sql.slice(cut)
   const reader = pipe.reader()
-  // The engine waits in the pipe while this waits for the client.
+  // While this waits for the client, the engine waits at the pipe.
   query.onStop(() => reply.release())
   const run = query.run(`${sql.slice(0, cut)}${output}${rest}`, format, params)
   let isSettled = false
@@ -37,7 +37,7 @@ export async function select(
     await Promise.race([settled, sleep(quickMs)])
     if (!isSettled) void settled.then(() => pipe.endReaders())
     while (!isSettled) {
-      // Read on when nobody listens any more: the engine would wait in write() for ever.
+      // Keeps reading after a disconnect: otherwise the engine would wait in write() forever.
       for await (const chunk of reader.chunks())
         if (!query.isCancelled) await reply.write(chunk).catch(() => query.cancel())
       await Promise.race([settled, sleep(quickMs)])
@@ -48,6 +48,6 @@ export async function select(
     throw withoutClause(error, output)
   } finally {
     await settled
-    pipes.give(pipe)
+    pipes.release(pipe)
   }
 }

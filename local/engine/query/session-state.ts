@@ -4,8 +4,8 @@ import { quoteName, quoteString, setStatement } from './settings.js'
 export type SessionState = { database: string; settings: Record<string, string> }
 
 /**
- * Runs `use` with a request's own database and settings on the connection of a session, tells it the database, and puts the session's back
- * behind it: what comes with a request lasts as long as the request, what SET and USE say lasts as long as the session.
+ * Calls `use` with the request's database, after setting the request's database and settings on the session's connection.
+ * Restores the session's own afterwards: those of a request last for the request, those of SET and USE for the session.
  */
 export async function withSessionState<T>(
   connection: Connection,

@@ -18,11 +18,11 @@ export function sessionTimeout(text: string | null): number {
 
 type Session = { connection: Connection; isBusy: boolean; timer: NodeJS.Timeout | undefined }
 
-/** Connections that outlive a request, for temporary tables and SET, by `session_id`. One request at a time each. */
+/** Connections that outlive a request, for temporary tables and SET, by session id. Each serves one request at a time. */
 export class Sessions {
   readonly #sessions = new Map<string, Session>()
 
-  /** Takes a session, or opens it. Throws ClickHouse's errors for a busy one, and for an unknown one if `mustExist`. */
+  /** Takes or opens a session. Throws ClickHouse's error if it is busy, or if it is unknown and `mustExist`. */
   async take(id: string, mustExist: boolean, open: () => Promise<Connection>): Promise<Connection> {
     const known = this.#sessions.get(id)
     if (known?.isBusy) throw EngineError.of(373, 'SESSION_IS_LOCKED', `Session ${id} is locked by a concurrent client`)
@@ -42,8 +42,8 @@ export class Sessions {
     return session.connection
   }
 
-  /** Gives it back, to be closed when nobody takes it for `timeoutS`. */
-  give(id: string, timeoutS: number): void {
+  /** Releases a session, which is closed if it is not taken again within `timeoutS`. */
+  release(id: string, timeoutS: number): void {
     const session = this.#sessions.get(id)
     if (!session) return
     session.isBusy = false

@@ -22,7 +22,7 @@ const reserved = new Set([
   'client_protocol_version',
 ])
 
-/** The settings and the `param_*` values of a request, by name. The last one wins, as on a server. */
+/** The settings and `param_*` values of a request, by name. The last of several wins, as on a server. */
 export function splitParameters(parameters: Iterable<[string, string]>): {
   settings: Record<string, string>
   params: Record<string, string>
@@ -40,15 +40,15 @@ export function splitParameters(parameters: Iterable<[string, string]>): {
   return { settings, params }
 }
 
-/** A flag among the URL parameters. */
+/** Whether a URL parameter that is a flag is set. */
 export const isTrue = (text: string | null) => text === '1' || text === 'true'
 
 export const quoteString = (value: string) => `'${value.replace(/[\\']/g, '\\$&')}'`
 export const quoteName = (name: string) => `\`${name.replace(/[\\`]/g, '\\$&')}\``
 
 /**
- * The statement that gives a connection its settings and read level, or an empty string. The engine checks names, values
- * and constraints; `readonly` comes last, as nothing can be set behind it.
+ * The SET statement for a connection's settings and read level, or an empty string. The engine checks names, values and
+ * constraints. `readonly` comes last, because nothing can be set after it.
  */
 export function setStatement(settings: Record<string, string>, readonly: number): string {
   const { readonly: asked, ...others } = settings
@@ -59,7 +59,10 @@ export function setStatement(settings: Record<string, string>, readonly: number)
   return pairs.length > 0 ? `SET ${pairs.join(', ')}` : ''
 }
 
-/** 1 forbids more than 2, and 2 more than 0. What is no number goes to the engine, for its error. */
+/**
+ * The stricter level: 1 forbids more than 2, and 2 more than 0. An invalid value is passed to the engine, for its
+ * error.
+ */
 function stricter(level: number, asked: string | undefined): string | undefined {
   if (asked === undefined || asked === '0') return level === 0 ? asked : String(level)
   return level === 1 ? '1' : asked

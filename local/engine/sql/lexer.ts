@@ -5,14 +5,14 @@ export type Token = { kind: TokenKind; start: number; end: number }
 const isSpace = (c: number) => c === 0x20 || (c >= 0x09 && c <= 0x0d)
 const isDigit = (c: number) => c >= 0x30 && c <= 0x39
 const isWord = (c: number) => (c >= 0x41 && c <= 0x5a) || (c >= 0x61 && c <= 0x7a) || isDigit(c) || c === 0x5f
-/** Quotation marks that the engine reads as quotes when they stand outside of others. */
+/** Typographic quotation marks, which the engine reads as quotes. */
 const isTypographicQuote = (c: number) => c === 0x2018 || c === 0x2019 || c === 0x201c || c === 0x201d
 
 /**
- * The first significant token at or behind `from`, cut where the engine's own lexer cuts (src/Parsers/Lexer.cpp): the same
- * strings, quoted names, heredocs and nested comments. What the engine would not accept, or reads in a way of its own (an
- * unclosed quote, a typographic quote, a backslash), is an `error` token. Other characters outside ASCII count as space,
- * as some of them are space to the engine.
+ * The first significant token at or after `from`, as the engine's own lexer finds it (src/Parsers/Lexer.cpp), with the
+ * same strings, quoted names, heredocs and nested comments. What the engine rejects or treats specially (an unclosed
+ * quote, a typographic quote, a backslash) is an `error` token. Other characters outside ASCII count as space, because
+ * some of them are space to the engine.
  */
 export function nextToken(sql: string, from: number): Token | undefined {
   let at = from
@@ -37,7 +37,7 @@ export function tokenize(sql: string): Token[] {
   return tokens
 }
 
-/** Whether a token is this keyword, given in upper case. Quoted names are none. */
+/** Whether a token is this keyword, given in upper case. A quoted name is never a keyword. */
 export function isKeyword(sql: string, token: Token | undefined, keyword: string): boolean {
   return (
     token?.kind === 'word' &&
@@ -46,13 +46,13 @@ export function isKeyword(sql: string, token: Token | undefined, keyword: string
   )
 }
 
-/** The name that a bare word or a quoted identifier stands for. */
+/** The name that a bare word or a quoted identifier denotes. */
 export function identifier(sql: string, token: Token): string {
   const text = sql.slice(token.start, token.end)
   return token.kind === 'name' ? unquote(text) : text
 }
 
-/** Where the comment that starts here ends, -1 when it never does, undefined when there is none. */
+/** Where the comment that starts at `at` ends; -1 if it is unclosed, undefined if there is no comment. */
 function commentEnd(sql: string, at: number, c: number): number | undefined {
   const next = sql.charCodeAt(at + 1)
   const isLine =
@@ -85,7 +85,7 @@ function tokenAt(sql: string, start: number, c: number): Token {
     if (end !== undefined) return { kind: 'data', start, end }
   }
   const next = sql.charCodeAt(start + 1)
-  // x'1f' and b'01' have no escapes, so they are not strings like the others.
+  // x'1f' and b'01' have no escapes, unlike other strings.
   if (next === 0x27 && (c === 0x78 || c === 0x58 || c === 0x62 || c === 0x42)) {
     const digits = c === 0x78 || c === 0x58 ? /[0-9a-fA-F]*/y : /[01]*/y
     digits.lastIndex = start + 2
@@ -97,7 +97,7 @@ function tokenAt(sql: string, start: number, c: number): Token {
     const kind = isDigit(c) ? 'number' : 'word'
     let end = start + 1
     while (end < sql.length && (isWord(sql.charCodeAt(end)) || (kind === 'word' && sql[end] === '$'))) end++
-    // A word may begin with digits. A number may not contain letters other than its own marks.
+    // A word may begin with digits. A token with any letter counts as a word, even if it is a number such as 1e5.
     return { kind: kind === 'number' && /[a-zA-Z_]/.test(sql.slice(start, end)) ? 'word' : kind, start, end }
   }
   if (c < 0x20 || c === 0x5c || c === 0x7f || isTypographicQuote(c)) return { kind: 'error', start, end: start + 1 }
@@ -115,7 +115,7 @@ function quoted(sql: string, start: number, quote: string, kind: TokenKind): Tok
   return { kind: 'error', start, end: sql.length }
 }
 
-/** `$tag$ … $tag$`; as in the engine, anything may stand between the two dollars. */
+/** The end of `$tag$ … $tag$`. As in the engine, the tag may be any text. */
 function heredocEnd(sql: string, start: number): number | undefined {
   const tagEnd = sql.indexOf('$', start + 1)
   if (tagEnd < 0) return undefined
@@ -126,7 +126,7 @@ function heredocEnd(sql: string, start: number): number | undefined {
 
 const escapes: Record<string, string> = { b: '\b', f: '\f', r: '\r', n: '\n', t: '\t', '0': '\0', a: '\x07', v: '\v' }
 
-/** What a quoted token stands for, escapes undone. */
+/** The content of a quoted token, with escapes decoded. */
 export function unquote(text: string): string {
   const quote = text[0]
   return text.slice(1, -1).replace(/\\x([0-9a-fA-F]{2})|\\([\s\S])|(['"`])\3/g, (whole, hex, escaped, doubled) => {

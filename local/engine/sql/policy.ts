@@ -1,11 +1,10 @@
 import { accessDenied, notImplemented, syntaxError } from '../engine/errors.js'
-import { assertReadable } from './input-formats.js'
 import { identifier, isKeyword, type Token, tokenize, unquote } from './lexer.js'
 
 /**
- * Refuses what the engine would do for a local user but no server does for a remote one: reading and writing files of the
- * machine, running commands, opening connections. Grants close most of these; this closes what grants do not cover.
- * Errs on the side of refusing.
+ * Refuses what the engine would do for a local user but a server never does for a remote one: access files of the
+ * machine, run commands, open connections. Grants prevent most of this; this check covers the rest. When in doubt, it
+ * refuses.
  */
 export function assertAllowed(sql: string, tokens: readonly Token[]): void {
   assertRightsStay(sql, tokens)
@@ -32,12 +31,12 @@ export function assertAllowed(sql: string, tokens: readonly Token[]): void {
   }
 }
 
-/** A connection has the role and the profile of its user; with another one it would have the rights of somebody else. */
+/** Keeps a connection at the role and profile of its user: with others it would have another user's rights. */
 function assertRightsStay(sql: string, tokens: readonly Token[]): void {
   const [first, second] = tokens
   const isSet = isKeyword(sql, first, 'SET')
   if (isSet && (isKeyword(sql, second, 'ROLE') || isKeyword(sql, second, 'DEFAULT'))) {
-    throw accessDenied('SET ROLE is not allowed: what a user may do is in the users file')
+    throw accessDenied('SET ROLE is not allowed: the users file defines the rights of a user')
   }
   if (isKeyword(sql, first, 'EXECUTE') && isKeyword(sql, second, 'AS')) throw accessDenied('EXECUTE AS is not allowed')
   const settings = isSet ? 0 : tokens.findIndex((token) => isKeyword(sql, token, 'SETTINGS'))
@@ -56,7 +55,7 @@ function assertNoFileClause(sql: string, tokens: readonly Token[], i: number): v
   if (isKeyword(sql, token, 'INTO') && isKeyword(sql, next, 'OUTFILE')) {
     throw accessDenied('INTO OUTFILE is not allowed over HTTP')
   }
-  // A table may be called infile; the name of a file is a string.
+  // Only a string names a file: a table may also be called infile.
   if (isKeyword(sql, token, 'FROM') && isKeyword(sql, next, 'INFILE') && isText(tokens[i + 2])) {
     throw accessDenied('FROM INFILE is not allowed over HTTP')
   }
@@ -64,20 +63,23 @@ function assertNoFileClause(sql: string, tokens: readonly Token[], i: number): v
 
 const isText = (token: Token | undefined) => token?.kind === 'string' || token?.kind === 'data'
 
-/** The engine cannot open another connection without its database `default`. */
+/** Keeps the database `default`, without which the engine cannot open connections. */
 function assertDefaultStays(sql: string, tokens: readonly Token[], i: number): void {
   const verb = tokens[0]
   const isRemoval = ['DROP', 'DETACH', 'RENAME'].some((keyword) => isKeyword(sql, verb, keyword))
   if (!isRemoval || !isKeyword(sql, tokens[1], 'DATABASE') || i < 2) return
-  if (identifier(sql, tokens[i] as Token) === 'default') throw accessDenied('The database default has to stay')
+  if (identifier(sql, tokens[i] as Token) === 'default') throw accessDenied('The database default cannot be removed')
 }
 
-/** The function `file` reads any file in a local engine and can be passed by name, so its bare name is refused as well. */
+/**
+ * Refuses the function `file`, which reads any file here. It can be passed by name, so the bare name is refused as
+ * well.
+ */
 function assertNameAllowed(sql: string, tokens: readonly Token[], i: number): void {
   const name = identifier(sql, tokens[i] as Token)
   const isCall = isSymbol(sql, tokens[i + 1], '(')
   if (name === 'file' && (isCall || !isSymbol(sql, tokens[i - 1], '.'))) {
-    throw accessDenied('The function file is not allowed. A column of that name can be read as table.file')
+    throw accessDenied('The function file is not allowed. To read a column of that name, write table.file')
   }
   if (isCall && name.toLowerCase() === 'format' && !isTableName(sql, tokens, i)) {
     assertFormatReadable(sql, tokens.slice(i + 2, i + 4))
@@ -85,7 +87,7 @@ function assertNameAllowed(sql: string, tokens: readonly Token[], i: number): vo
   if (isCall && /^(disk|(complex_key_)?ssd_cache)$/i.test(name)) throw accessDenied(`${name}() is not allowed in SQL`)
 }
 
-/** Whether brackets behind a name are the columns of a table that is made or inserted into, and no call. */
+/** Whether brackets after a name contain the columns of a table in CREATE or INSERT, so that the name is not a call. */
 function isTableName(sql: string, tokens: readonly Token[], i: number): boolean {
   const before = tokens[i - 1]
   if (isSymbol(sql, before, '.') || isKeyword(sql, before, 'INTO')) return true
@@ -94,8 +96,8 @@ function isTableName(sql: string, tokens: readonly Token[], i: number): boolean 
 }
 
 /**
- * The table function format has its rows in the statement, so its first argument has to be readable as it stands. That of
- * the function format is a pattern, which the engine wants constant anyway.
+ * The table function format takes rows from the statement, so its format, the first argument, must be a literal. The
+ * ordinary function format is covered too: its pattern has to be constant anyway.
  */
 function assertFormatReadable(sql: string, [argument, behind]: readonly Token[]): void {
   const isName = argument?.kind === 'word' || argument?.kind === 'name'
@@ -103,17 +105,17 @@ function assertFormatReadable(sql: string, [argument, behind]: readonly Token[])
   if (isPlain && (isSymbol(sql, behind, ',') || isSymbol(sql, behind, ')'))) {
     assertReadable(isName ? identifier(sql, argument) : unquote(sql.slice(argument.start, argument.end)))
   } else if (!isSymbol(sql, argument, ')')) {
-    throw notImplemented('The first argument of format() has to be a name or a quoted text')
+    throw notImplemented('The first argument of format() must be a name or a quoted string')
   }
 }
 
-/** Whether a statement makes a backup or restores one. */
+/** Whether a statement creates or restores a backup. */
 export const isBackup = (sql: string, tokens: readonly Token[]): boolean =>
   ['BACKUP', 'RESTORE', 'SNAPSHOT'].some((verb) => isKeyword(sql, tokens[0], verb))
 
 /**
- * A backup goes to and comes from a file below the one directory for backups, which the engine itself checks. Whatever
- * else stands before a bracket could be another place: a disk, an address, the settings of one.
+ * Allows a backup only at File('name'), which the engine restricts to the directory for backups. Any other name before a
+ * bracket could be another place, such as a disk or an address.
  */
 function assertBackupPlaceAllowed(sql: string, tokens: readonly Token[]): void {
   let places = 0
@@ -121,55 +123,67 @@ function assertBackupPlaceAllowed(sql: string, tokens: readonly Token[]): void {
     if ((token.kind !== 'word' && token.kind !== 'name') || !isSymbol(sql, tokens[i + 1], '(')) continue
     const name = identifier(sql, token)
     if (/^(partitions?|tuple)$/i.test(name)) continue
-    if (name !== 'File') throw accessDenied(`${name}() is not allowed: a backup can only be at File('name')`)
+    if (name !== 'File') throw accessDenied(`${name}() is not allowed: the place of a backup must be File('name')`)
     if (tokens[i + 2]?.kind !== 'string' || !isSymbol(sql, tokens[i + 3], ')')) {
-      throw accessDenied("The place of a backup has to be written as File('name')")
+      throw accessDenied("The place of a backup must be written as File('name')")
     }
     places++
   }
-  if (places === 0) throw accessDenied("The place of a backup has to be written as File('name')")
+  if (places === 0) throw accessDenied("The place of a backup must be written as File('name')")
 }
 
 const allowedEngine =
   /^((Replicated)?(Replacing|Summing|Aggregating|Collapsing|VersionedCollapsing|Graphite|Coalescing)?MergeTree|Memory|Null|Set|Join|Buffer|Merge|Log|TinyLog|StripeLog|View|MaterializedView|WindowView|Dictionary|GenerateRandom|Alias|TimeSeries|Atomic|Ordinary)$/
 
-/** What may stand behind a column called engine, and is no name of an engine. */
-const behindColumn =
-  /^(AS|FROM|IN|NOT|LIKE|ILIKE|IS|AND|OR|BETWEEN|ASC|DESC|WHERE|GROUP|HAVING|ORDER|LIMIT|UNION|END)$/i
+/** Keywords that may follow a column called engine, and are not the name of an engine. */
+const afterColumn = /^(AS|FROM|IN|NOT|LIKE|ILIKE|IS|AND|OR|BETWEEN|ASC|DESC|WHERE|GROUP|HAVING|ORDER|LIMIT|UNION|END)$/i
 
 /**
- * What is created has to keep its data in the engine's own files. The `=` behind ENGINE may be left out, but the clause
- * never stands in brackets: there, the word without it is the name of a column.
+ * Allows only table engines that keep their data in the engine's own files. The `=` after ENGINE is optional, but the
+ * clause is never in brackets: there, the word without `=` is the name of a column.
  */
 function assertEngineAllowed(sql: string, tokens: readonly Token[], i: number, depth: number): void {
   if (!isKeyword(sql, tokens[i], 'ENGINE')) return
   const isEquation = isSymbol(sql, tokens[i + 1], '=')
   const name = tokens[isEquation ? i + 2 : i + 1]
   if (name?.kind !== 'word' && name?.kind !== 'name') return
-  if (!isEquation && (depth > 0 || (name.kind === 'word' && behindColumn.test(identifier(sql, name))))) return
+  if (!isEquation && (depth > 0 || (name.kind === 'word' && afterColumn.test(identifier(sql, name))))) return
   if (!allowedEngine.test(identifier(sql, name)))
     throw accessDenied(`The engine ${identifier(sql, name)} is not allowed`)
 }
 
 const remoteKeys = ['HOST', 'PORT', 'SECURE', 'NAME', 'USER', 'PASSWORD']
 
-/** A dictionary can run commands and open connections, so it may only read tables here. Its texts of SQL are SQL too. */
+/**
+ * Allows a dictionary to read tables of this server only: other sources run commands or open connections. Its strings
+ * are checked as SQL.
+ */
 function assertSourceAllowed(sql: string, tokens: readonly Token[], from: number): void {
   const kind = tokens[from]
   if (!isKeyword(sql, kind, 'CLICKHOUSE') && !isKeyword(sql, kind, 'NULL')) {
-    throw accessDenied('A dictionary may have the source CLICKHOUSE or NULL only')
+    throw accessDenied('The source of a dictionary must be CLICKHOUSE or NULL')
   }
   let depth = 0
   for (const token of tokens.slice(from + 1)) {
     if (isSymbol(sql, token, '(')) depth++
     else if (isSymbol(sql, token, ')') && --depth < 0) return
     else if (remoteKeys.some((key) => isKeyword(sql, token, key)))
-      throw accessDenied('A dictionary may read this server only')
+      throw accessDenied('A dictionary may only read from this server')
     else if (token.kind === 'data') throw accessDenied('A dictionary may not be defined with heredocs')
     else if (token.kind === 'string') {
       const text = unquote(sql.slice(token.start, token.end))
       assertAllowed(text, tokenize(text))
     }
+  }
+}
+
+/** Formats whose reader in the engine overruns its buffer, and crashes, if a length in the rows is wrong. */
+const unsafeFormats = /^(protobuf|orc$)/i
+
+/** Throws ClickHouse's error 48 for a format in which rows from clients are not accepted. */
+export function assertReadable(format: string): void {
+  if (unsafeFormats.test(format)) {
+    throw notImplemented(`Rows in the format ${format} are not accepted: corrupt rows would crash this engine`)
   }
 }
 

@@ -1,6 +1,6 @@
 import { identifier, isKeyword, type Token, tokenize, unquote } from './lexer.js'
 
-/** What the SETTINGS clause of a statement itself sets, by name; not those of its subselects. Later ones win. */
+/** The settings in a statement's own SETTINGS clauses, by name, without those of subselects. The last value wins. */
 export function settingsClause(sql: string): Record<string, string> {
   if (!/settings/i.test(sql)) return {}
   const tokens = tokenize(sql)
@@ -18,7 +18,7 @@ export function settingsClause(sql: string): Record<string, string> {
     while (to < tokens.length && !endsValue(sql, tokens, depths, from, to)) to++
     if (to === from) continue
     found[identifier(sql, name)] = literalOf(sql, tokens.slice(from, to))
-    // The comma or the clause behind it is next.
+    // Continues with the comma or clause after the value.
     i = to - 1
   }
   return found

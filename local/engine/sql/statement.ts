@@ -1,15 +1,15 @@
 import { EngineError, syntaxError } from '../engine/errors.js'
-import { assertReadable } from './input-formats.js'
 import { identifier, isKeyword, nextToken, type Token, tokenize, unquote } from './lexer.js'
-import { assertAllowed, isBackup } from './policy.js'
+import { assertAllowed, assertReadable, isBackup } from './policy.js'
 
 /**
- * What a request asks for.
- * - `select`: its rows are streamed; `cut` is where an output clause has to go.
- * - `insert`: rows follow in `format`, the first of them at `dataStart`; `head` + an input clause + `tail` is the statement,
- *   unless it has an `input`: then the rows are what that function call in `head` stands for.
- * - `kill`: KILL QUERY; `condition` is over the columns of system.processes.
- * - `other`: small or no output (DDL, SHOW, SYSTEM, INSERT … SELECT). The engine runs BACKUP and RESTORE for readers too.
+ * A parsed statement.
+ * - `select`: its rows are streamed; an output clause can be inserted at `cut`.
+ * - `insert`: rows in `format` follow from `dataStart` on. The statement is `head`, an input clause and `tail`; with
+ *   `input`, the rows are instead the result of that call in `head`.
+ * - `kill`: KILL QUERY; `condition` refers to the columns of system.processes.
+ * - `other`: has little or no output (DDL, SHOW, SYSTEM, INSERT … SELECT). `isBackup` marks BACKUP and RESTORE, which the
+ *   engine would run even in readonly mode.
  */
 export type Statement =
   | { kind: 'select'; sql: string; format: string | undefined; cut: number }
@@ -17,13 +17,12 @@ export type Statement =
   | { kind: 'kill'; sql: string; format: string | undefined; condition: string; mode: 'ASYNC' | 'SYNC' | 'TEST' }
   | { kind: 'other'; sql: string; format: string | undefined; isBackup: boolean }
 
-/** Where `input('columns')` stands in a statement. */
+/** The position and columns of `input('columns')` in a statement. */
 export type InputCall = { start: number; end: number; structure: string }
 
 /**
- * Takes a statement apart, or throws as ClickHouse would: more than one statement, nothing at all, something that is not
- * allowed here. `text` may be longer than the statement when rows of an INSERT follow; then nothing behind `dataStart`
- * is looked at.
+ * Parses a statement. Throws as ClickHouse would if there is none or more than one, or if it is not allowed here. If rows
+ * of an INSERT follow in `text`, nothing after `dataStart` is read.
  */
 export function analyse(text: string): Statement {
   const insert = insertHead(text)
@@ -36,7 +35,7 @@ export function analyse(text: string): Statement {
   const first = tokens[0]
   if (!first) throw syntaxError('Empty query')
   assertAllowed(text, tokens)
-  // Without the comment or semicolon behind it, so that a clause can be added.
+  // Without a comment or semicolon at the end, so that a clause can be appended.
   const sql = text.slice(0, tokens.at(-1)?.end)
   const format = trailingFormat(text, tokens)
   const keyword = text.slice(first.start, first.end).toUpperCase()
@@ -61,10 +60,10 @@ function killOf(
   return condition === '' ? undefined : { condition, mode: named ?? 'ASYNC' }
 }
 
-/** Whether the head of an INSERT stands at the start, with its rows behind it. */
+/** Whether the text begins with the head of an INSERT whose rows follow. */
 export const isInsertWithRows = (text: string): boolean => insertHead(text) !== undefined
 
-/** The text of a statement, without the rows that follow the head of an INSERT. */
+/** The text of a statement without the rows of an INSERT. */
 export function withoutRows(text: string): string {
   const insert = insertHead(text)
   return insert ? text.slice(0, insert.end) : text
@@ -79,7 +78,7 @@ function withoutLastSemicolon(text: string, tokens: Token[]): Token[] {
   return statement
 }
 
-/** `FORMAT x` at the end, or followed by SETTINGS only, outside of brackets. */
+/** `FORMAT x` outside of brackets, at the end or followed only by SETTINGS. */
 function trailingFormat(text: string, tokens: Token[]): { name: string; cut: number; index: number } | undefined {
   let depth = 0
   for (let i = tokens.length - 1; i > 0; i--) {
@@ -101,8 +100,8 @@ function trailingFormat(text: string, tokens: Token[]): { name: string; cut: num
 }
 
 /**
- * The head of an INSERT whose rows follow, read as src/Parsers/ParserInsertQuery.cpp reads it. Undefined for any other
- * statement. Stops at the first row, so that rows are never taken for SQL.
+ * The head of an INSERT whose rows follow, parsed as in src/Parsers/ParserInsertQuery.cpp. Undefined for any other
+ * statement. Stops at the first row, so that rows are never interpreted as SQL.
  */
 function insertHead(text: string): InsertHead | undefined {
   const into = nextToken(text, nextToken(text, 0)?.end ?? 0)
@@ -139,7 +138,7 @@ type InsertHead = {
   input?: InputCall
 }
 
-/** The same for `SELECT … FROM input('columns') … FORMAT x`, from the SELECT on. Undefined when its rows are elsewhere. */
+/** The same for `SELECT … FROM input('columns') … FORMAT x`, from the SELECT on. Undefined if it does not use input(). */
 function inputHead(text: string, select: Token): InsertHead | undefined {
   let input: InputCall | undefined
   let depth = 0
@@ -175,7 +174,7 @@ function inputCall(text: string, name: Token): InputCall | undefined {
   return { start: name.start, end: close.end, structure: unquote(text.slice(structure.start, structure.end)) }
 }
 
-/** Behind `[TABLE] [db.]table` or `[TABLE] FUNCTION name`. A table may itself be called table, format or values. */
+/** The end of `[TABLE] [db.]table` or `[TABLE] FUNCTION name`. A table may itself be called table, format or values. */
 function targetEnd(text: string, from: number): number | undefined {
   let name = nextToken(text, from)
   for (const word of ['TABLE', 'FUNCTION']) {
@@ -194,7 +193,7 @@ function targetEnd(text: string, from: number): number | undefined {
 const startsRows = (text: string, token: Token) =>
   ['VALUES', 'FORMAT', 'SELECT', 'WITH', 'SETTINGS'].some((word) => isKeyword(text, token, word))
 
-/** Behind the bracket that closes the one at `open`. */
+/** The end of the bracket that closes the one at `open`. */
 function groupEnd(text: string, open: Token): number | undefined {
   let depth = 1
   for (let token = nextToken(text, open.end); token; token = nextToken(text, token.end)) {
@@ -204,7 +203,7 @@ function groupEnd(text: string, open: Token): number | undefined {
   return undefined
 }
 
-/** Rows start behind the first line break, or behind the blanks when there is none. */
+/** Where rows start: after the first line break, or after the blanks if there is none. */
 function firstRow(text: string, nameEnd: number): number {
   let at = nameEnd
   if (text[at] === ';') throw syntaxError("You have excessive ';' symbol before data for INSERT")

@@ -38,7 +38,7 @@ test('what was stored is there again, after a stop and on another port', async (
 test('a directory has one owner, and the second is told who', async () => {
   await withDirectory(async (directory) => {
     const owner = await start(directory)
-    await expect(start(directory)).rejects.toThrow(new RegExp(`owned by process ${owner.pid}\\b`))
+    await expect(start(directory)).rejects.toThrow(new RegExp(`in use by process ${owner.pid}\\b`))
     expect(await httpTo(owner.url)('SELECT 1')).toMatchObject({ text: '1\n' })
     // Without the note of the owner, the engine's own lock still keeps it out.
     execFileSync('rm', [join(directory, 'owner.json')])
@@ -242,7 +242,7 @@ test('run alone, a crashed engine comes back at the same address with all that w
       expect(crashed).not.toBe(alone.child.pid)
       process.kill(crashed, signal)
       await until('is back', async () => (await pid()) !== crashed && (await http('SELECT 1')).text === '1\n')
-      expect(alone.output()).toContain(`it ended by ${signal}; starting it again`)
+      expect(alone.output()).toContain(`the server ended by ${signal}; restarting it`)
     }
     expect(await http('SELECT count() FROM kept')).toMatchObject({ text: '3\n' })
     alone.child.kill('SIGTERM')

@@ -74,7 +74,7 @@ test('everything that is wrong is named at once, by its place', () => {
   ]) {
     expect(attempt, problem).toThrow(problem)
   }
-  expect(() => read({ users: [wrong[6], wrong[6]] })).toThrow('users.1.name: c twice')
+  expect(() => read({ users: [wrong[6], wrong[6]] })).toThrow('users.1.name: c is listed twice')
 })
 
 test('a file that others may read, or that is none, is refused without a word of what is in it', () => {

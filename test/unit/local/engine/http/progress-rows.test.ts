@@ -5,15 +5,20 @@ const text = (...chunks: (Buffer | undefined)[]) => chunks.map((chunk) => chunk?
 
 test('a row of progress between lines is sent at once', () => {
   const rows = new ProgressRows()
-  expect(text(rows.add('1'), rows.weave(Buffer.from('{"row":1}\n')), rows.add('2'))).toBe(
+  expect(text(rows.add('1'), rows.insertInto(Buffer.from('{"row":1}\n')), rows.add('2'))).toBe(
     '{"progress":1}\n{"row":1}\n{"progress":2}\n',
   )
 })
 
 test('one within a line waits for its end, wherever the chunks are cut', () => {
   const rows = new ProgressRows()
-  const sent = [rows.weave(Buffer.from('{"row":1}\n{"r')), rows.add('1'), rows.weave(Buffer.from('o')), rows.add('2')]
-  sent.push(rows.weave(Buffer.from('w":2}\n{"row":3}')), rows.add('3'), rows.weave(Buffer.from('\n')))
+  const sent = [
+    rows.insertInto(Buffer.from('{"row":1}\n{"r')),
+    rows.add('1'),
+    rows.insertInto(Buffer.from('o')),
+    rows.add('2'),
+  ]
+  sent.push(rows.insertInto(Buffer.from('w":2}\n{"row":3}')), rows.add('3'), rows.insertInto(Buffer.from('\n')))
   expect(text(...sent)).toBe('{"row":1}\n{"row":2}\n{"progress":2}\n{"row":3}\n{"progress":3}\n')
 })
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { mayEvaluate } from '../../../../../local/engine/query/values-format.js'
+import { mayHaveExpressions } from '../../../../../local/engine/query/values-format.js'
 
 test('ordinary values and expressions may be evaluated', () => {
   for (const rows of ["(1, 'a')", "(now(), concat('a', 'b'))", `('say "hello"')`, "('a file (x)')"]) {
-    expect(mayEvaluate(Buffer.from(rows)), rows).toBe(true)
+    expect(mayHaveExpressions(Buffer.from(rows)), rows).toBe(true)
   }
 })
 
@@ -16,6 +16,6 @@ test('rows that could reach a file are read as plain values', () => {
     "((SELECT x FROM `for\\x6dat`(Values, 'x String', '')))",
     `('a' "unclosed)`,
   ]) {
-    expect(mayEvaluate(Buffer.from(rows)), rows).toBe(false)
+    expect(mayHaveExpressions(Buffer.from(rows)), rows).toBe(false)
   }
 })

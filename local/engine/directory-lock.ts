@@ -3,22 +3,22 @@ import { join } from 'node:path'
 import { unusable } from './directories.js'
 
 /**
- * Says who owns a data directory. The engine's own lock, which vanishes with its process, is what keeps a second one out;
- * this is for the message, and it keeps a second one from touching anything before.
+ * Marks a data directory as used by this process, so that a second process fails with a clear message before it changes
+ * anything. The engine's own lock, which ends with its process, is what really keeps a second one out.
  */
-export class Owner {
+export class DirectoryLock {
   readonly #file: string
 
   private constructor(file: string) {
     this.#file = file
   }
 
-  /** Throws when a living process owns the directory, or when nothing can be written there. */
-  static claim(directory: string): Owner {
+  /** Throws if a running process uses the directory, or if the directory is not writable. */
+  static claim(directory: string): DirectoryLock {
     const file = join(directory, 'owner.json')
     const owner = read(file)
     if (owner && owner.pid !== process.pid && startOf(owner.pid) === owner.start) {
-      throw new Error(`data directory ${directory} is owned by process ${owner.pid}, which is running`)
+      throw new Error(`data directory ${directory} is in use by process ${owner.pid}`)
     }
     const note = JSON.stringify({ pid: process.pid, start: startOf(process.pid) })
     try {
@@ -26,17 +26,18 @@ export class Owner {
     } catch (error) {
       throw unusable(directory, 'data directory', error)
     }
-    return new Owner(file)
+    return new DirectoryLock(file)
   }
 
-  /** Why the engine could not open the directory: the process that has locked it, as far as the system tells. */
+  /** Why the engine could not open the directory: the process that holds its lock, if the system reports one. */
   static whyLocked(directory: string): string {
     const holder = lockHolder(join(directory, 'engine', 'status'))
-    if (holder === undefined) return `data directory ${directory} cannot be opened by the engine (its reason is above)`
+    if (holder === undefined)
+      return `data directory ${directory} cannot be opened by the engine; its reason is printed above`
     return `data directory ${directory} is in use by another process (${holder})`
   }
 
-  /** Leaves the note of another owner alone. */
+  /** Removes the mark, unless it is another process's. */
   release(): void {
     if (read(this.#file)?.pid === process.pid) rmSync(this.#file, { force: true })
   }
@@ -51,10 +52,12 @@ function read(file: string): { pid: number; start: string | undefined } | undefi
   }
 }
 
-/** Something that a later process with the same id does not share; undefined when no process has it. */
+/**
+ * The start time of a process, which tells it from a later one with the same id; undefined if there is no such process.
+ */
 function startOf(pid: number): string | undefined {
   try {
-    // Behind the name, which may hold anything: state, then 19 fields up to the start time.
+    // After the name, which may contain any character, come the state and 19 fields up to the start time.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
     return fields[0] === 'Z' ? undefined : fields[19]
   } catch {
@@ -71,7 +74,7 @@ function existsWithoutProc(pid: number): boolean {
   }
 }
 
-/** The process with a lock on the file, from the kernel's list. */
+/** The process that holds a lock on the file, from the kernel's list of locks. */
 function lockHolder(file: string): number | undefined {
   try {
     const inode = String(statSync(file).ino)

@@ -3,10 +3,10 @@ import { createInterface } from 'node:readline'
 
 const firstPauseMs = 500
 const longestPauseMs = 30_000
-/** A process that lived this long has proven that it can; the next pause is short again. */
-const provenMs = 60_000
+/** After a run of this length, the pause before a restart is back to its shortest. */
+const stableRunMs = 60_000
 
-type Kept = {
+type SupervisorOptions = {
   program: string
   args: string[]
   env: NodeJS.ProcessEnv
@@ -14,36 +14,36 @@ type Kept = {
 }
 
 /**
- * Runs the server as a child process and ends as it does; but one that was up and crashed is started again, at the same
- * port, after a pause that doubles up to 30 s. Only the first one's ready line goes to stdout.
+ * Runs the server as a child process and exits with its exit code. A server that crashes after it was ready is restarted
+ * at the same port, after a pause that doubles up to 30 s. Only the first ready line goes to stdout.
  */
-export class Keeper {
-  readonly #kept: Kept
+export class Supervisor {
+  readonly #options: SupervisorOptions
   #child: ChildProcess | undefined
   #port: string | undefined
   #isEnding = false
   #pauseMs = firstPauseMs
 
-  constructor(kept: Kept) {
-    this.#kept = kept
+  constructor(options: SupervisorOptions) {
+    this.#options = options
   }
 
-  /** Does not return an outcome: this process ends with its child. */
+  /** Starts the server. This process exits when the server does. */
   run(): void {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => this.#end())
-    // The server ends by itself when it loses this process, and so does this one when it loses the one above it.
+    // This process ends when its parent does, just as the server ends when this process does.
     process.on('disconnect', () => this.#end())
     this.#launch()
   }
 
   #launch(): void {
-    const { program, args, env, log } = this.#kept
+    const { program, args, env, log } = this.#options
     const startedAt = Date.now()
     const port = this.#port === undefined ? [] : ['--port', this.#port]
     const child = spawn(process.execPath, [program, ...args, ...port], {
       env,
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-      // Ctrl-C goes to a whole process group, and the server is told by this process.
+      // Ctrl-C signals a whole process group; the server gets its signal from this process instead.
       detached: true,
     })
     this.#child = child
@@ -53,15 +53,15 @@ export class Keeper {
       if (!message.ready) return
       isReady = true
       if (this.#port === undefined) process.stdout.write(`${line}\n`)
-      else log(`it is back (process ${child.pid})`)
+      else log(`the server is running again (process ${child.pid})`)
       this.#port = new URL(message.url).port
     })
     child.once('exit', (code, signal) => {
       this.#child = undefined
       const isCrash = signal !== null || code !== 0
       if (this.#isEnding || !isCrash || this.#port === undefined) process.exit(code ?? 1)
-      if (isReady && Date.now() - startedAt > provenMs) this.#pauseMs = firstPauseMs
-      log(`it ended by ${signal ?? `exit code ${code}`}; starting it again in ${this.#pauseMs / 1000} s`)
+      if (isReady && Date.now() - startedAt > stableRunMs) this.#pauseMs = firstPauseMs
+      log(`the server ended by ${signal ?? `exit code ${code}`}; restarting it in ${this.#pauseMs / 1000} s`)
       setTimeout(() => this.#launch(), this.#pauseMs)
       this.#pauseMs = Math.min(this.#pauseMs * 2, longestPauseMs)
     })

@@ -1,9 +1,17 @@
-import { identifier, isKeyword, type Token, tokenize } from './lexer.js'
+import { quoteName } from '../query/settings.js'
+import { identifier, isKeyword, nextToken, type Token, tokenize } from './lexer.js'
+
+/** Makes any form of SHOW GRANTS show the grants of `role`: the engine would list the roles of all users. */
+export function ownGrants(sql: string, format: string | undefined, role: string): string {
+  const show = nextToken(sql, 0)
+  if (!show || !isKeyword(sql, show, 'SHOW') || !isKeyword(sql, nextToken(sql, show.end), 'GRANTS')) return sql
+  return `SHOW GRANTS FOR ${quoteName(role)}${format === undefined ? '' : ` FORMAT ${format}`}`
+}
 
 /**
- * Puts `replacement` where a statement reads FROM or JOINs the table system.processes. The same text when it does not,
- * when it names columns by that table's full name, which a subselect does not have, and when it defines a view, which
- * would keep what runs now.
+ * Replaces the table system.processes after FROM and JOIN by `replacement`. Leaves a statement unchanged if it qualifies
+ * columns with the full name of the table, which a subselect does not have, or defines a view, which would keep the rows
+ * of this moment.
  */
 export function replaceProcesses(text: string, replacement: () => string): string {
   const sql = text.replace(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { replaceProcesses } from '../../../../../local/engine/sql/processes.js'
+import { ownGrants, replaceProcesses } from '../../../../../local/engine/sql/rewrite.js'
 
 const replaced = (sql: string) => replaceProcesses(sql, () => '(…)')
 
@@ -13,7 +13,7 @@ test.each([
   ],
   ['SHOW PROCESSLIST FORMAT JSON', 'SELECT * FROM (…) ORDER BY elapsed DESC FORMAT JSON'],
   ['INSERT INTO t SELECT query_id FROM system.processes', 'INSERT INTO t SELECT query_id FROM (…)'],
-])('%s reads what runs as clients know it', (sql, expected) => {
+])('%s shows running queries as clients know them', (sql, expected) => {
   expect(replaced(sql)).toBe(expected)
 })
 
@@ -28,6 +28,14 @@ test.each([
   'DESCRIBE TABLE system.processes',
   'CREATE VIEW v AS SELECT * FROM system.processes',
   'SELECT * FROM processes',
-])('%s is left as it is', (sql) => {
+])('%s is not changed', (sql) => {
   expect(replaced(sql)).toBe(sql)
+})
+
+test('SHOW GRANTS shows a user’s own grants, whatever user it names', () => {
+  expect(ownGrants('SHOW GRANTS', undefined, 'user_x')).toBe('SHOW GRANTS FOR `user_x`')
+  expect(ownGrants('/**/ show grants FOR other, default WITH IMPLICIT FINAL', 'CSV', 'user_x')).toBe(
+    'SHOW GRANTS FOR `user_x` FORMAT CSV',
+  )
+  for (const sql of ['SHOW TABLES', "SELECT 'SHOW GRANTS'", 'SHOW']) expect(ownGrants(sql, undefined, 'x')).toBe(sql)
 })
