@@ -1,5 +1,5 @@
-# Built with every dependency, run with the few that a deployment needs: it has a ClickHouse and a node of its own, so
-# the optional ones are left out, among them the embedded engine and the local chain, which are most of the size.
+# The build stage installs every dependency. The image leaves out development and optional ones: a deployment has its own
+# ClickHouse and node, so it needs neither the embedded engine nor the local chain, which are most of the size.
 FROM node:26.10.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./

@@ -13,11 +13,13 @@ try {
   })
   const startedAt = Date.now()
   const name = to ?? `${env.CLICKHOUSE_DATABASE}-${new Date(startedAt).toISOString().replace(/[-:]|\.\d+/g, '')}`
-  const { marks, bytes, files, changed } = await backup(env, { to: name, base })
-  console.log(table(marks.filter((mark) => mark.is_checked).map(({ name, rows, checksum }) => [name, rows, checksum])))
+  const { entries, bytes, files, changed } = await backup(env, { to: name, base })
+  console.log(
+    table(entries.filter((entry) => entry.is_checked).map(({ name, rows, checksum }) => [name, rows, checksum])),
+  )
   console.log(`${name}: ${inMegabytes(bytes)} in ${files} files, ${inSeconds(Date.now() - startedAt)}`)
   for (const table of changed) {
-    console.log(`${table} was written to meanwhile: a restore will have rows of it that cannot be checked`)
+    console.log(`${table} was written to during the backup: a restore cannot check all of its rows`)
   }
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)

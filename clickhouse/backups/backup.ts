@@ -2,41 +2,41 @@ import { randomUUID } from 'node:crypto'
 import { PlumblineError } from '../../process/errors.js'
 import { type ClickHouseEnv, connect } from '../store/client.js'
 import {
+  countRows,
   databases,
-  isBehindTip,
+  describesCommittedBlocks,
+  describeTables,
   MANIFEST,
-  type Mark,
-  markRows,
+  type ManifestEntry,
   quoteName,
   storeManifest,
-  takeMarks,
 } from './manifest.js'
 import { BackupError, backupFile, runOperation } from './operation.js'
 
 const DAY_MS = 86_400_000
 
-/** A backup may have facts of a batch and not its row in the ledger, or the other way round. */
-class WrittenMeanwhileError extends PlumblineError {
+/** The backup may contain facts of a batch without its row in the ledger, or the other way round. */
+class InconsistentBackupError extends PlumblineError {
   constructor(to: string, tables: string[]) {
     super(
-      `${to} is of no use, remove it: a backfill or a rollback wrote to ${tables.join(', ')} while it was taken. Wait until that has ended, then take a backup under another name`,
+      `the backup ${to} is unusable, remove it: a backfill or a rollback wrote to ${tables.join(', ')} during the backup. Wait until it has ended, then take a backup under another name`,
       { retryable: true },
     )
   }
 }
 
 export type BackupReport = {
-  marks: Mark[]
+  entries: ManifestEntry[]
   bytes: number
   files: number
-  /** Tables that were written to meanwhile, so that a restore cannot tell whether it has all. */
+  /** Tables that were written to during the backup, so that a restore cannot check all of their rows. */
   changed: string[]
 }
 
 /**
- * Takes a backup of the database that `env` names, to the file or folder `to` of its server, on top of the backup `base`
- * if there is one. Never overwrites another. The tip may go on meanwhile; rejects with WrittenMeanwhileError where what
- * is behind it changed, so that the backup is not of one moment. Rejects with BackupError or QueryError too.
+ * Backs up the database of `env` to the file or folder `to` of its server; with `base`, only what changed since that
+ * backup. Never overwrites a backup. Ingest may add blocks during the backup. Rejects with InconsistentBackupError if
+ * earlier blocks changed meanwhile; also with BackupError or QueryError.
  */
 export async function backup(
   env: ClickHouseEnv,
@@ -52,28 +52,28 @@ export async function backup(
   try {
     const known = await databases(server)
     if (!known.includes(database))
-      throw new BackupError(`there is no database ${database}; there are ${known.join(', ')}`)
-    const marks = await takeMarks(server, database)
-    const notInTar = marks.filter(({ engine_name }) => /^(Memory|.*Log)$/.test(engine_name)).map(({ name }) => name)
+      throw new BackupError(`there is no database ${database}; the server has ${known.join(', ')}`)
+    const entries = await describeTables(server, database)
+    const notInTar = entries.filter(({ engine_name }) => /^(Memory|.*Log)$/.test(engine_name)).map(({ name }) => name)
     if (/\.(tar|tgz|zip)(\.|$)/.test(to) && notInTar.length > 0) {
       throw new BackupError(
-        `${notInTar.join(', ')}: ClickHouse cannot restore tables of this engine from an archive; use a name without an ending`,
+        `${notInTar.join(', ')}: ClickHouse cannot restore tables with this engine from an archive; use a name without a file extension`,
       )
     }
-    await storeManifest(session, marks)
+    await storeManifest(session, entries)
     const settings = base === undefined ? '' : ` SETTINGS base_backup = ${backupFile(base)}`
     const what = `DATABASE ${quoteName(database)}, TEMPORARY TABLE ${MANIFEST}`
     const size = await runOperation(session, `BACKUP ${what} TO ${backupFile(to)}${settings}`)
-    // What is now as it was before was so in between, as the ledger tells of everything that comes and goes.
-    const changed: Mark[] = []
-    for (const mark of marks.filter(({ is_checked }) => is_checked)) {
-      const now = await markRows(server, mark, database)
-      if (now.rows !== mark.rows || now.checksum !== mark.checksum) changed.push(mark)
+    // A table that is the same before and after did not change in between: every change also changes the ledger.
+    const changed: ManifestEntry[] = []
+    for (const entry of entries.filter(({ is_checked }) => is_checked)) {
+      const now = await countRows(server, entry, database)
+      if (now.rows !== entry.rows || now.checksum !== entry.checksum) changed.push(entry)
     }
-    const namesOf = (tables: Mark[]): string[] => tables.map(({ name }) => name)
-    const torn = changed.filter(isBehindTip)
-    if (torn.length > 0) throw new WrittenMeanwhileError(to, namesOf(torn))
-    return { marks, ...size, changed: namesOf(changed) }
+    const namesOf = (tables: ManifestEntry[]): string[] => tables.map(({ name }) => name)
+    const inconsistent = changed.filter(describesCommittedBlocks)
+    if (inconsistent.length > 0) throw new InconsistentBackupError(to, namesOf(inconsistent))
+    return { entries, ...size, changed: namesOf(changed) }
   } finally {
     await Promise.all([server.close(), session.close()])
   }

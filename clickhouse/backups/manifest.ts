@@ -4,14 +4,14 @@ import { factTables } from '../facts/facts.js'
 import { defineQuery, onlyColumn } from '../store/define-query.js'
 import { QueryError } from '../store/query-error.js'
 
-/** The names of the databases of a server, without its own. */
+/** The names of a server's databases, without its system databases. */
 export const databases = defineQuery({
   name: 'databases',
   row: onlyColumn('name', z.string()),
   sql: `SELECT name FROM system.databases WHERE lower(name) NOT IN ('system', 'information_schema') ORDER BY name`,
 })
 
-const Mark = z.object({
+const ManifestEntry = z.object({
   source_database: z.string(),
   name: z.string(),
   engine_name: z.string(),
@@ -22,12 +22,15 @@ const Mark = z.object({
 })
 
 /**
- * What a table or view held when a backup of it began. `condition` picks the rows that count, an empty one all of them;
- * `is_checked` is false for what has no rows of its own, for what is computed anew, and for what only says how it is now.
+ * The row count and checksum of a table or view when a backup began. Only rows that meet `condition` count; an empty
+ * one means all rows. `is_checked` is false for views, for tables that are filled by a view, and for tables that only
+ * hold the current state.
  */
-export type Mark = z.infer<typeof Mark>
+export type ManifestEntry = z.infer<typeof ManifestEntry>
 
-/** The temporary table that lies in the backup, and nowhere else. Its engine is not Memory, which no tar gives back. */
+/**
+ * The temporary table with the entries, which is stored only in the backup. Memory tables cannot be restored from a tar.
+ */
 export const MANIFEST = 'plumbline_manifest'
 
 const CREATE_MANIFEST = `
@@ -38,10 +41,10 @@ const CREATE_MANIFEST = `
   )
   ENGINE = MergeTree ORDER BY name`
 
-/** The marks in the session of `clickhouse`, by name. */
+/** The entries in the temporary table of the session, ordered by name. */
 export const readManifest = defineQuery({
   name: 'backup_manifest',
-  row: Mark,
+  row: ManifestEntry,
   sql: `SELECT * FROM ${MANIFEST} ORDER BY name`,
 })
 
@@ -52,7 +55,7 @@ const Table = z.object({
 })
 type Table = z.infer<typeof Table>
 
-/** Tables and views of the database. What is called .inner or .tmp belongs to a view and is restored under another name. */
+/** Tables and views of the database. Tables named .inner or .tmp belong to a view and are restored under another name. */
 const tablesOf = defineQuery({
   name: 'backup_tables',
   params: z.object({ database: z.string() }),
@@ -65,77 +68,80 @@ const tablesOf = defineQuery({
 })
 
 /**
- * Reads all of a database's rows to say what is in it. Where ingest keeps its ledger, only what is committed counts, so
- * that it may go on writing while the backup is taken.
+ * Counts and hashes all rows of a database. If it has the ledger of ingest, only committed rows count, so that ingest may
+ * continue to write during the backup.
  */
-export async function takeMarks(clickhouse: ClickHouseClient, database: string): Promise<Mark[]> {
+export async function describeTables(clickhouse: ClickHouseClient, database: string): Promise<ManifestEntry[]> {
   const tables = await tablesOf(clickhouse, { database })
   const hasLedger = tables.some(({ name }) => name === 'ingest_rollbacks')
   const committed = hasLedger ? await lastCommitted(clickhouse, database) : null
-  const marks: Mark[] = []
+  const entries: ManifestEntry[] = []
   for (const { name, engine_name } of tables) {
     const target = { source_database: database, name, engine_name }
     const condition = committed === null || !hasRows(engine_name) ? '' : conditionOf(name, committed)
-    const isLasting = !hasLedger || !HEARTBEATS.includes(name)
+    const isLasting = !hasLedger || !CURRENT_STATE.includes(name)
     const is_checked = hasRows(engine_name) && isLasting && !tables.some((view) => fills(view, name, hasLedger))
-    marks.push({
+    entries.push({
       ...target,
       condition,
       is_checked,
-      ...(await markRows(clickhouse, { ...target, condition }, database)),
+      ...(await countRows(clickhouse, { ...target, condition }, database)),
     })
   }
-  return marks
+  return entries
 }
 
 const hasRows = (engine: string) => /MergeTree$|^(Memory|(Tiny|Stripe)?Log)$/.test(engine)
 
-/** Merges of these engines change the rows, but not what FINAL makes of them. */
+/** Whether merges change the rows of a table with this engine, but not the result of reading it with FINAL. */
 const isMerged = (engine: string) => hasRows(engine) && /.MergeTree$/.test(engine.replace(/^(Replicated|Shared)/, ''))
 
-/** Tables whose rows give way to newer ones every few seconds: who looks at them wants to know how it is now. */
-const HEARTBEATS: readonly string[] = ['chain_heads', 'job_leases']
+/** Tables that hold only the current state, whose rows are replaced every few seconds. */
+const CURRENT_STATE: readonly string[] = ['chain_heads', 'job_leases']
 
-/** The last block that is committed and not rolled back, -1 when there is none, and the tip's newest batch that a rollback met. */
+/**
+ * The last block that is committed and not rolled back (-1 if there is none), and the tip's newest batch at the last
+ * rollback.
+ */
 type Committed = { last: string; after_sequence: string }
 
 const conditionOf = (name: string, { last, after_sequence }: Committed): string => {
-  // Of what a rollback met, blocks may be left, though the batch ends after the last one.
+  // A batch from before a rollback may end after the last block and still have blocks that were kept.
   if (name === 'ingest_batches') return `to_block <= ${last} OR track = 'tip' AND sequence_number <= ${after_sequence}`
   return (factTables as readonly string[]).includes(name) ? `block_number <= ${last}` : ''
 }
 
 /**
- * Whether a table tells of the blocks that were in when a backup began. The tip does not write to what counts of it:
- * a backfill does, and a rollback.
+ * Whether a table describes blocks that were committed when the backup began. New blocks never change the counted rows of
+ * such a table; only a backfill or a rollback does.
  */
-export const isBehindTip = ({ name, condition }: Pick<Mark, 'name' | 'condition'>): boolean =>
+export const describesCommittedBlocks = ({ name, condition }: Pick<ManifestEntry, 'name' | 'condition'>): boolean =>
   condition !== '' || name === 'ingest_rollbacks' || name === 'ingest_gaps'
 
-/** Whether `view` fills the table `name` by itself: at any time where it is refreshed, behind the ledger's back else. */
+/** Whether `view` fills the table `name` without the ledger recording it: a refreshable view does so at any time. */
 function fills({ engine_name, definition }: Table, name: string, hasLedger: boolean): boolean {
   if (engine_name !== 'MaterializedView' || !(hasLedger || / REFRESH /.test(definition))) return false
   return / TO (?:`[^`]+`|\w+)\.(?:`([^`]+)`|(\w+))/.exec(definition)?.slice(1).includes(name) === true
 }
 
-/** A name for SQL. */
+/** Quotes a name for SQL. */
 export const quoteName = (name: string): string => `\`${name.replace(/[\\`]/g, '\\$&')}\``
 
-/** A table by its full name, for SQL. */
+/** The full name of a table, quoted for SQL. */
 export const tableName = (database: string, name: string): string => `${quoteName(database)}.${quoteName(name)}`
 
 const Rows = z.array(z.object({ rows: z.string(), checksum: z.string() })).length(1)
 
-/** The rows of a mark, counted and added up in `database`. A repeat gives the same, whatever was merged in between. */
-export async function markRows(
+/** The number and checksum of an entry's rows, counted in `database`. Merges do not change the result. */
+export async function countRows(
   clickhouse: ClickHouseClient,
-  { name, engine_name, condition }: Pick<Mark, 'name' | 'engine_name' | 'condition'>,
+  { name, engine_name, condition }: Pick<ManifestEntry, 'name' | 'engine_name' | 'condition'>,
   database: string,
 ): Promise<{ rows: string; checksum: string }> {
   if (!hasRows(engine_name)) return { rows: '0', checksum: '0' }
   const final = isMerged(engine_name) ? 'FINAL' : ''
   const where = condition === '' ? '' : `WHERE ${condition}`
-  // Within a tuple, as the hash of a bare NULL is NULL.
+  // As a tuple, because the hash of a single NULL would be NULL.
   const query = `SELECT count() AS rows, sum(cityHash64(tuple(*))) AS checksum FROM ${tableName(database, name)} ${final} ${where}`
   try {
     const result = await clickhouse.query({ query, format: 'JSONEachRow' })
@@ -147,7 +153,7 @@ export async function markRows(
 
 async function lastCommitted(clickhouse: ClickHouseClient, database: string): Promise<Committed> {
   const [batches, rollbacks] = ['ingest_batches', 'ingest_rollbacks'].map((name) => tableName(database, name))
-  // A rollback keeps at least one block, or else none is left.
+  // A rollback keeps at least one block; otherwise no block is left.
   const query = `
     WITH (SELECT (max(after_sequence), argMax(kept_block, sequence_number)) FROM ${rollbacks}) AS rollback
     SELECT if(greatest(newest, rollback.2) = 0, -1, toInt64(greatest(newest, rollback.2))) AS last, rollback.1 AS after_sequence
@@ -160,12 +166,12 @@ async function lastCommitted(clickhouse: ClickHouseClient, database: string): Pr
   }
 }
 
-/** Keeps the marks in the session of `clickhouse`, for a backup to take along. */
-export async function storeManifest(clickhouse: ClickHouseClient, marks: Mark[]): Promise<void> {
+/** Stores the entries in a temporary table of the session, from which the backup copies them. */
+export async function storeManifest(clickhouse: ClickHouseClient, entries: ManifestEntry[]): Promise<void> {
   try {
     await clickhouse.command({ query: CREATE_MANIFEST })
     const clickhouse_settings = { log_comment: `insert_${MANIFEST}` }
-    await clickhouse.insert({ table: MANIFEST, values: marks, format: 'JSONEachRow', clickhouse_settings })
+    await clickhouse.insert({ table: MANIFEST, values: entries, format: 'JSONEachRow', clickhouse_settings })
   } catch (cause) {
     throw new QueryError('write the manifest', cause)
   }

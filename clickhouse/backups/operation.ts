@@ -7,14 +7,14 @@ import { PlumblineError } from '../../process/errors.js'
 import { defineOptionalRow } from '../store/define-query.js'
 import { QueryError } from '../store/query-error.js'
 
-/** A backup or a restore that would not succeed if it were repeated as it was. */
+/** A backup or restore failed, and would fail again. */
 export class BackupError extends PlumblineError {
   constructor(message: string) {
     super(message, { retryable: false })
   }
 }
 
-/** The values of a program's `--name VALUE` flags. Throws ConfigError for one that is unknown or has no value. */
+/** The values of a program's `--name VALUE` flags. Throws ConfigError for an unknown flag or a missing value. */
 export function readFlags<Name extends string>(args: string[], names: readonly Name[]): Partial<Record<Name, string>> {
   const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]))
   try {
@@ -24,7 +24,7 @@ export function readFlags<Name extends string>(args: string[], names: readonly N
   }
 }
 
-/** Rows of text in columns as wide as their widest; the first to the left, the others to the right. */
+/** Formats rows as columns of equal width: the first is aligned left, the others right. */
 export function table(rows: string[][]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] as string).length)))
   const cell = (text: string, column: number) =>
@@ -32,14 +32,14 @@ export function table(rows: string[][]): string {
   return rows.map((row) => row.map(cell).join('  ')).join('\n')
 }
 
-/** A duration for people. */
+/** A duration for output, such as `1.5 s`. */
 export const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
 
-/** A size for people. */
+/** A size for output, such as `1.5 MB`. */
 export const inMegabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`
 
-/** Between two looks at an operation that may take hours. */
-const LOOK_MS = 250
+/** How often the state of an operation is read, which may take hours. */
+const POLL_MS = 250
 
 const Operation = z.object({
   status: z.string(),
@@ -56,8 +56,8 @@ const operationById = defineOptionalRow({
 })
 
 /**
- * Runs a BACKUP or RESTORE and resolves to its size when it is done. It runs on its own in the server, so that no time
- * limit of a connection matters. Throws BackupError where the server refuses it or it fails there.
+ * Runs a BACKUP or RESTORE and resolves to its size when it is done. The server runs it in the background, so that no
+ * timeout of a connection applies. Throws BackupError if the server refuses it or it fails.
  */
 export async function runOperation(
   clickhouse: ClickHouseClient,
@@ -76,18 +76,18 @@ export async function runOperation(
   }
   for (;;) {
     const operation = await operationById(clickhouse, { id })
-    if (!operation) throw new BackupError(`the server forgot the operation ${id}: was it started again?`)
+    if (!operation) throw new BackupError(`the server does not know the operation ${id} any more; it may have restarted`)
     const { status, error, bytes, files } = operation
     if (status === 'BACKUP_CREATED' || status === 'RESTORED') return { bytes, files }
     if (status !== 'CREATING_BACKUP' && status !== 'RESTORING') throw new BackupError(explained(error || status))
-    await sleep(LOOK_MS)
+    await sleep(POLL_MS)
   }
 }
 
-/** The file of a backup, as SQL names it. */
+/** The place of a backup, for SQL. */
 export const backupFile = (name: string): string => `File('${name.replace(/[\\']/g, '\\$&')}')`
 
 function explained(error: string): string {
   if (!error.includes('backups.allowed_path')) return error
-  return `${error}\nA server has to be told where backups may be: <backups><allowed_path>/path/</allowed_path></backups> in its configuration (the embedded one: --backups).`
+  return `${error}\nAllow a path for backups in the configuration of the server: <backups><allowed_path>/path/</allowed_path></backups> (for the embedded engine: --backups).`
 }

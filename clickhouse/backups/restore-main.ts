@@ -7,21 +7,21 @@ import { restore } from './restore.js'
 
 try {
   const { from, as } = readFlags(process.argv.slice(2), ['from', 'as'])
-  if (from === undefined) throw new ConfigError(['--from: is required, the name of a backup'])
+  if (from === undefined) throw new ConfigError(['--from: is required; it is the name of a backup'])
   const env = parseEnv(z.object(clickhouseEnv), {
     ...process.env,
     ...(as !== undefined && { CLICKHOUSE_DATABASE: as }),
   })
   const startedAt = Date.now()
   const { database, tables } = await restore(env, { from, as })
-  const checked = tables.filter((mark) => mark.is_checked)
-  console.log(table(checked.map(({ name, found, isRight }) => [name, found.rows, isRight ? 'as it was' : 'DIFFERS'])))
-  const dropped = tables.reduce((sum, mark) => sum + Number(mark.dropped), 0)
-  if (dropped > 0) console.log(`${dropped} rows of unfinished batches are left out: ingest reads them again`)
-  console.log(`${from} is restored into database ${database}, ${inSeconds(Date.now() - startedAt)}`)
-  for (const { name, rows, found } of checked.filter((mark) => !mark.isRight)) {
+  const checked = tables.filter((entry) => entry.is_checked)
+  console.log(table(checked.map(({ name, found, isSame }) => [name, found.rows, isSame ? 'as it was' : 'DIFFERS'])))
+  const dropped = tables.reduce((sum, entry) => sum + Number(entry.dropped), 0)
+  if (dropped > 0) console.log(`removed ${dropped} rows of unfinished batches, which ingest will read again`)
+  console.log(`${from} is restored to database ${database}, ${inSeconds(Date.now() - startedAt)}`)
+  for (const { name, rows, found } of checked.filter((entry) => !entry.isSame)) {
     console.error(
-      `${name} has ${found.rows} rows; when the backup began it had ${rows}, or others. It was written to meanwhile, or the backup is damaged.`,
+      `${name} differs: it has ${found.rows} rows, and had ${rows} when the backup began. Either it was written to during the backup, or the backup is damaged.`,
     )
     process.exitCode = 1
   }

@@ -7,7 +7,7 @@ import { settleViews } from '../rebuild/settle-views.js'
 import { type ClickHouseEnv, connect } from '../store/client.js'
 import { defineQuery } from '../store/define-query.js'
 import { QueryError } from '../store/query-error.js'
-import { databases, MANIFEST, type Mark, markRows, quoteName, readManifest, tableName } from './manifest.js'
+import { countRows, databases, MANIFEST, type ManifestEntry, quoteName, readManifest, tableName } from './manifest.js'
 import { BackupError, backupFile, runOperation } from './operation.js'
 
 const mutatedPartitions = defineQuery({
@@ -21,12 +21,11 @@ const mutatedPartitions = defineQuery({
 })
 
 /**
- * Has the parts of a database that was just restored take part in deletions again. A part keeps the number of the last
- * mutation that it has seen, while RESTORE lets the table begin to count anew: until it comes to that number, DELETE
- * leaves the part as it is, without a word. A partition that is replaced by itself is numbered anew, and nothing is
- * copied. Rejects with QueryError.
+ * Makes DELETE work on the parts of a restored database. A part keeps the number of the last mutation that it has seen,
+ * but RESTORE resets the table's count, so until that reaches the part's number, DELETE silently ignores the part.
+ * Replacing a partition by itself renumbers its parts without copying data. Rejects with QueryError.
  */
-async function forgetMutations(clickhouse: ClickHouseClient, database: string): Promise<void> {
+async function resetMutationNumbers(clickhouse: ClickHouseClient, database: string): Promise<void> {
   for (const { name, partition_id } of await mutatedPartitions(clickhouse, { database })) {
     const table = tableName(database, name)
     const query = `ALTER TABLE ${table} REPLACE PARTITION ID {partition_id: String} FROM ${table}`
@@ -38,17 +37,18 @@ async function forgetMutations(clickhouse: ClickHouseClient, database: string): 
 
 const DAY_MS = 86_400_000
 
-type Restored = Mark & {
-  /** Of what the backup holds of a batch that was not committed when it began. */
+type Restored = ManifestEntry & {
+  /** How many rows were removed because their batch was not committed when the backup began. */
   dropped: string
   found: { rows: string; checksum: string }
-  isRight: boolean
+  /** Whether the checked rows are the same as when the backup began. */
+  isSame: boolean
 }
 
 /**
- * Restores the backup `from` into the database `as`, which must not exist, by default one of the name it had. What ingest
- * had not committed when the backup began is taken out again, so that it can go on from there. Resolves to what is there,
- * table by table, compared with what there was. Rejects with BackupError or QueryError.
+ * Restores the backup `from` to the database `as`, which must not exist; by default to one with its original name.
+ * Removes rows that ingest had not committed when the backup began, so that it can continue from there. Resolves to
+ * each table, compared with its state then. Rejects with BackupError or QueryError.
  */
 export async function restore(
   env: ClickHouseEnv,
@@ -61,27 +61,28 @@ export async function restore(
     { ...options, maxOpenConnections: 1, sessionId: randomUUID() },
   )
   try {
-    const marks = await manifestOf(session, from)
-    const source = (marks[0] as Mark).source_database
+    const entries = await manifestOf(session, from)
+    const source = (entries[0] as ManifestEntry).source_database
     const database = as ?? source
     if ((await databases(server)).includes(database)) {
-      throw new BackupError(`there is a database ${database} already: name another with --as`)
+      throw new BackupError(`the database ${database} already exists: name another with --as`)
     }
-    // Created here, not by RESTORE: that fails when somebody else was faster, and a database may be of another engine.
+    // Created here rather than by RESTORE, so that this fails if the database exists by now, and to allow another engine.
     await run(server, `CREATE DATABASE ${quoteName(database)}`)
     await runOperation(
       server,
       `RESTORE DATABASE ${quoteName(source)} AS ${quoteName(database)} FROM ${backupFile(from)} SETTINGS allow_different_database_def = 1`,
     )
-    await forgetMutations(server, database)
+    await resetMutationNumbers(server, database)
     const dropped = new Map<string, string>()
-    for (const mark of marks) dropped.set(mark.name, await dropUncommitted(server, mark, database))
-    if (marks.some(({ name }) => name === 'peg_minutes')) await settle({ ...env, CLICKHOUSE_DATABASE: database })
+    for (const entry of entries) dropped.set(entry.name, await dropUncommitted(server, entry, database))
+    if (entries.some(({ name }) => name === 'peg_minutes'))
+      await settleRestoredViews({ ...env, CLICKHOUSE_DATABASE: database })
     const tables: Restored[] = []
-    for (const mark of marks) {
-      const found = await markRows(server, mark, database)
-      const isRight = !mark.is_checked || (found.rows === mark.rows && found.checksum === mark.checksum)
-      tables.push({ ...mark, dropped: dropped.get(mark.name) as string, found, isRight })
+    for (const entry of entries) {
+      const found = await countRows(server, entry, database)
+      const isSame = !entry.is_checked || (found.rows === entry.rows && found.checksum === entry.checksum)
+      tables.push({ ...entry, dropped: dropped.get(entry.name) as string, found, isSame })
     }
     return { database, tables }
   } finally {
@@ -89,22 +90,22 @@ export async function restore(
   }
 }
 
-async function manifestOf(session: ClickHouseClient, from: string): Promise<Mark[]> {
+async function manifestOf(session: ClickHouseClient, from: string): Promise<ManifestEntry[]> {
   try {
     await runOperation(session, `RESTORE TEMPORARY TABLE ${MANIFEST} FROM ${backupFile(from)}`)
   } catch (error) {
     if (error instanceof BackupError && error.message.includes(MANIFEST)) {
-      throw new BackupError(`${from} was not made by npm run backup: restore it with SQL`)
+      throw new BackupError(`${from} was not taken by npm run backup: restore it with SQL`)
     }
     throw error
   }
-  const marks = await readManifest(session)
-  if (marks.length === 0) throw new BackupError(`the database in ${from} was empty`)
-  return marks
+  const entries = await readManifest(session)
+  if (entries.length === 0) throw new BackupError(`the database in ${from} was empty`)
+  return entries
 }
 
-/** Makes the restored views agree with the restored facts. A view may be refreshed as soon as it is there. */
-async function settle(env: ClickHouseEnv): Promise<void> {
+/** Makes the restored views agree with the facts. Retries, because a view may be refreshed as soon as it exists. */
+async function settleRestoredViews(env: ClickHouseEnv): Promise<void> {
   const clickhouse = connect(env, { application: 'plumbline-restore', requestTimeoutMs: DAY_MS })
   try {
     await pRetry(() => settleViews(clickhouse), {
@@ -118,12 +119,12 @@ async function settle(env: ClickHouseEnv): Promise<void> {
   }
 }
 
-/** Deletes the rows that do not meet the mark's condition; resolves to how many there were. */
-async function dropUncommitted(clickhouse: ClickHouseClient, mark: Mark, database: string): Promise<string> {
-  if (mark.condition === '') return '0'
-  const condition = `NOT (${mark.condition})`
-  const { rows } = await markRows(clickhouse, { ...mark, condition }, database)
-  if (rows !== '0') await run(clickhouse, `DELETE FROM ${tableName(database, mark.name)} WHERE ${condition}`)
+/** Deletes the rows that do not meet the entry's condition and resolves to their number. */
+async function dropUncommitted(clickhouse: ClickHouseClient, entry: ManifestEntry, database: string): Promise<string> {
+  if (entry.condition === '') return '0'
+  const condition = `NOT (${entry.condition})`
+  const { rows } = await countRows(clickhouse, { ...entry, condition }, database)
+  if (rows !== '0') await run(clickhouse, `DELETE FROM ${tableName(database, entry.name)} WHERE ${condition}`)
   return rows
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineQuery, onlyColumn } from '../store/define-query.js'
 import type { DerivedTable } from './derived-tables.js'
 
-/** The days, as their first seconds in unix time, of which there are facts, or rows in the old table. */
+/** The days that have facts or rows in the old table, each as its first second in Unix time. */
 export const daysOf = (table: string, { facts, time, timeOfFact }: DerivedTable) =>
   defineQuery({
     name: `days_of_${table}`,
@@ -19,8 +19,8 @@ export const daysOf = (table: string, { facts, time, timeOfFact }: DerivedTable)
   })
 
 /**
- * The rows of a day, from the second `day` on, that are in one of two tables only, the first few. `is_old` tells in
- * which, `differing` how many there are; rows that wait to be merged count as merged.
+ * The first few rows of a day (which starts at the second `day`) that are in only one of the two tables. `is_old` is true
+ * for rows of the old table; `differing` is the number of all such rows. Unmerged rows count as merged.
  */
 export const differingRows = (table: string, rebuilt: string, { time, states }: DerivedTable) => {
   const results = states.map((column) => `finalizeAggregation(${column}) AS ${column}`).join(', ')

@@ -1,17 +1,17 @@
 import { fillFlowBuckets, fillFlowEdgeStarts } from '../flows/buckets.js'
 import { fillPegMinutes } from '../peg/minutes.js'
 
-/** A table that a materialized view fills, and that can be made anew from the facts that the view reads. */
+/** A table that a materialized view fills, and that can be rebuilt from the facts that the view reads. */
 export type DerivedTable = {
   facts: string
-  /** The column that says to which day a row belongs, and how it follows from a fact's block_time. */
+  /** The column with the time of a row, which decides its day, and its expression from a fact's block_time. */
   time: string
   timeOfFact: string
-  /** Columns that hold the state of an aggregate function, which differs where its result does. */
+  /** Columns with the state of an aggregate function. They are compared by result. */
   states: readonly string[]
   /**
-   * The statement that computes the rows whose time lies between {first: UInt32} and {last: UInt32}, both included,
-   * and inserts them into a table with the same columns.
+   * The statement that computes the rows with a time from {first: UInt32} to {last: UInt32}, both included, and inserts
+   * them into `table`, which has the same columns.
    */
   fill: (table: string) => string
 }

@@ -5,13 +5,13 @@ import { clickhouseEnv, connect } from '../store/client.js'
 import { DERIVED_TABLES, type DerivedTableName } from './derived-tables.js'
 import { rebuild } from './rebuild.js'
 
-/** A day of the facts may take this long. */
+/** Time limit for the facts of one day. */
 const TIMEOUT_MS = 3_600_000
 
 function readName(args: string[]): DerivedTableName {
   const names = Object.keys(DERIVED_TABLES) as DerivedTableName[]
   const name = names.find((known) => args.length === 1 && known === args[0])
-  if (!name) throw new ConfigError([`npm run rebuild -- ${names.join('|')}: stop ingest before`])
+  if (!name) throw new ConfigError([`usage: npm run rebuild -- ${names.join('|')} (stop ingest first)`])
   return name
 }
 
@@ -22,7 +22,7 @@ try {
   try {
     const { days, differing, shown } = await rebuild(clickhouse, name)
     for (const row of shown) console.log(row)
-    console.log(`${name}: ${days} days made anew, ${differing} rows differed; the new table is in service`)
+    console.log(`${name}: ${days} days rebuilt, ${differing} rows differed; the new table is in use`)
   } finally {
     await clickhouse.close()
   }

@@ -7,11 +7,11 @@ import { daysOf, differingRows } from './compare-days.js'
 import { DERIVED_TABLES, type DerivedTable, type DerivedTableName } from './derived-tables.js'
 
 /**
- * How much the ledger of ingest says: it grows with whatever is written. `is_open` where a batch or a rollback is
- * half-done, or an insert is running.
+ * The size of ingest's ledger, which grows with every write. `is_open` is true while a batch or rollback is unfinished or
+ * an insert is running.
  */
-const writerMark = defineRow({
-  name: 'writer_mark',
+const ledgerSize = defineRow({
+  name: 'ledger_size',
   row: z.object({ batches: z.int(), rollbacks: z.int(), is_open: z.boolean() }),
   sql: `
     SELECT toUInt32((SELECT count() FROM ingest_batches)) AS batches, toUInt32((SELECT count() FROM ingest_rollbacks)) AS rollbacks,
@@ -26,47 +26,46 @@ const writerMark = defineRow({
            )::Bool AS is_open`,
 })
 
-/** The facts change, so that a table made of them would lack what comes meanwhile. */
+/** Facts are being written, so a table rebuilt from them would miss some. */
 class WriterActiveError extends PlumblineError {
   constructor(message: string) {
     super(message, { retryable: true })
   }
 }
 
-/** `differing` rows of the old table, or of the new one, were not in the other; `shown` are the first of them. */
+/** `differing` is the number of rows that only one of the two tables has; `shown` are the first of them. */
 type RebuildReport = { days: number; differing: number; shown: string[] }
 
 const DAY = 86_400
-/** Differing rows that a report tells of. */
+/** Most differing rows in a report. */
 const MOST_SHOWN = 10
 
 /**
- * Makes a derived table anew from the facts beside the old one, day by day, compares the two, and puts the new one in
- * the place of the old in one step. Until then the old one is in service; a rebuild that was killed is begun again.
+ * Rebuilds a derived table from the facts beside the old one, day by day, compares the two, and swaps them in one step.
+ * The old table is in use until then. After a kill, run the rebuild again.
  *
- * Ingest has to be stopped: the view behind the facts goes on to fill the old table alone. Rejects with
- * WriterActiveError when anything was written meanwhile, with nothing switched; that it was written in the moment of
- * the switch is told too, and the rebuild is to be repeated.
+ * Ingest must be stopped, because its view only fills the old table. Rejects with WriterActiveError if anything was written
+ * meanwhile: before the swap, the old table stays in use; during the swap, the rebuild has to be repeated.
  */
 export async function rebuild(clickhouse: ClickHouseClient, name: DerivedTableName): Promise<RebuildReport> {
   const table: DerivedTable = DERIVED_TABLES[name]
   const rebuilt = `${name}_rebuilt`
   const run = async (query: string, query_params: Record<string, unknown> = {}): Promise<void> => {
     try {
-      // A table that is filled day by day has inserts without a row, which look like repeats.
+      // Days without rows give identical empty inserts, which deduplication would take for repeats.
       await clickhouse.command({ query, query_params, clickhouse_settings: { insert_deduplicate: 0 } })
     } catch (cause) {
       throw new QueryError(`rebuild ${name}`, cause)
     }
   }
-  const mark = async () => {
-    const { batches, rollbacks, is_open } = await writerMark(clickhouse)
+  const readLedgerSize = async () => {
+    const { batches, rollbacks, is_open } = await ledgerSize(clickhouse)
     if (is_open)
-      throw new WriterActiveError(`a batch is half-written: let ingest finish it, stop ingest, then rebuild ${name}`)
+      throw new WriterActiveError(`a batch is unfinished: let ingest finish it, stop ingest, then rebuild ${name}`)
     return `${batches}:${rollbacks}`
   }
 
-  const before = await mark()
+  const before = await readLedgerSize()
   await run(`DROP TABLE IF EXISTS ${rebuilt} SYNC`)
   await run(`CREATE TABLE ${rebuilt} AS ${name}`)
   const report: RebuildReport = { days: 0, differing: 0, shown: [] }
@@ -80,13 +79,17 @@ export async function rebuild(clickhouse: ClickHouseClient, name: DerivedTableNa
       if (report.shown.length < MOST_SHOWN) report.shown.push(`${is_old ? 'old' : 'new'}: ${JSON.stringify(row)}`)
     }
   }
-  if ((await mark().catch(() => 'open')) !== before) {
+  if ((await readLedgerSize().catch(() => 'open')) !== before) {
     await run(`DROP TABLE ${rebuilt} SYNC`)
-    throw new WriterActiveError(`ingest has written meanwhile: stop it, then rebuild ${name}. The old table stays.`)
+    throw new WriterActiveError(
+      `ingest wrote during the rebuild: stop ingest, then rebuild ${name} again. The old table is still in use.`,
+    )
   }
   await run(`EXCHANGE TABLES ${name} AND ${rebuilt}`)
-  if ((await mark().catch(() => 'open')) !== before)
-    throw new WriterActiveError(`ingest has written while ${name} was switched: stop it, then rebuild it again`)
+  if ((await readLedgerSize().catch(() => 'open')) !== before)
+    throw new WriterActiveError(
+      `ingest wrote while the new ${name} was put into use: stop ingest, then rebuild ${name} again`,
+    )
   await run(`DROP TABLE ${rebuilt} SYNC`)
   return report
 }

@@ -6,14 +6,14 @@ import { rebuildPegMinutes } from '../peg/minutes.js'
 import { defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
 import { QueryError } from '../store/query-error.js'
 
-/** A view is being computed from facts that are no longer there. */
+/** A refresh is running that may have read facts that were removed since. */
 class RefreshRunningError extends PlumblineError {
   constructor(view: string) {
-    super(`${view} is being refreshed`, { retryable: true })
+    super(`the view ${view} is being refreshed`, { retryable: true })
   }
 }
 
-/** The last minute's end and the last window's beginning that a DateTime can hold. */
+/** The end of the last minute and the start of the last window that a DateTime can hold. */
 const LAST_MINUTE_END = 4_294_967_280
 const LAST_WINDOW = windowOf(0xffff_ffff)
 
@@ -32,18 +32,18 @@ const runningRefreshes = defineQuery({
 })
 
 /**
- * Makes what the views have stored agree with the facts again from the newest block's time on, after facts of later
- * blocks were removed. May be repeated, and is to be repeated when it fails: half-way, states are missing. Rejects with
- * an error that says so while a view is being refreshed.
+ * After facts of later blocks were removed: makes the stored results of the views agree with the facts again, from the
+ * time of the newest block on. Must be repeated if it fails, because states may be missing then. Rejects with the
+ * retryable RefreshRunningError while a view is being refreshed.
  */
 export async function settleViews(clickhouse: ClickHouseClient): Promise<void> {
   const time = await headTime(clickhouse)
   await rebuildPegMinutes(clickhouse, { first: Math.ceil(time / 60) * 60, last: LAST_MINUTE_END })
   await rebuildFlowBuckets(clickhouse, { first: windowOf(time), last: LAST_WINDOW })
-  // A refresh that began before may put windows over removed facts in at its end.
+  // A refresh that started earlier may still insert windows over removed facts when it ends.
   const [running] = await runningRefreshes(clickhouse)
   if (running) throw new RefreshRunningError(running)
-  // Without a row for them, the live windows are computed from the facts until the next refresh.
+  // Live windows without a row are computed from the facts until the next refresh.
   const query = 'DELETE FROM peg_windows WHERE as_of >= {time: UInt32}'
   await clickhouse.command({ query, query_params: { time } }).catch((cause) => {
     throw new QueryError(query, cause)

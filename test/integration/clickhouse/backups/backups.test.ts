@@ -342,7 +342,7 @@ test('a table that was written to by others is found to differ', async () => {
   const taken = await program('backup', ['--database', 'busy', '--to', 'busy'])
   isOver = true
   await writer
-  expect(taken).toMatchObject({ code: 0, output: expect.stringContaining('t was written to meanwhile') })
+  expect(taken).toMatchObject({ code: 0, output: expect.stringContaining('t was written to during the backup') })
   const restored = await program('restore', ['--from', 'busy', '--as', 'busy_back'])
   expect(restored).toMatchObject({ code: 1, output: expect.stringMatching(/t has \d+ rows; when the backup began/) })
 })

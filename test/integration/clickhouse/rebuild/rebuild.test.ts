@@ -47,13 +47,13 @@ test('a forged table is made anew, and the view goes on to fill the new one', { 
     expect(code, output).toBe(0)
     expect(output).toMatch(/old: \{.*"quoted_count":"6"/)
     expect(output).toMatch(/new: \{.*"quoted_count":"1"/)
-    expect(output).toMatch(/\d days made anew, 2 rows differed/)
+    expect(output).toMatch(/\d days rebuilt, 2 rows differed/)
     expect(await fingerprint(clickhouse)).toEqual(expected)
 
     await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
     const again = await rebuild(clickhouseEnv, 'peg_minutes')
     expect(again.code, again.output).toBe(0)
-    expect(again.output).toMatch(/[2-9] days made anew, 0 rows differed/)
+    expect(again.output).toMatch(/[2-9] days rebuilt, 0 rows differed/)
   } finally {
     await chain.remove()
   }
@@ -66,7 +66,7 @@ async function rebuildUntouched(
   clickhouse: Parameters<typeof fingerprint>[0],
 ): Promise<unknown> {
   let { code, output } = await rebuild(env, 'peg_minutes')
-  if (code === 1 && output.includes('half-written')) {
+  if (code === 1 && output.includes('unfinished')) {
     const ingest = startIngest(env, rpcUrl, { BATCH_BLOCKS: '10' })
     await ingestedTo(clickhouse, 90, ingest, 120)
     await ingest.kill('SIGTERM')
@@ -117,7 +117,7 @@ test('while ingest writes it is refused and nothing changes', async ({ clickhous
     })
     const { code, output } = await rebuild(clickhouseEnv, 'peg_minutes')
     expect(code).toBe(1)
-    expect(output).toContain('half-written: let ingest finish it')
+    expect(output).toContain('unfinished: let ingest finish it')
     expect(await fingerprint(clickhouse)).toEqual(expected)
   } finally {
     await chain.remove()
