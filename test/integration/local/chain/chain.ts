@@ -11,7 +11,7 @@ import { createRpc, type Rpc } from '../../../../local/chain/rpc.js'
 import { type SpawnedDevnet, type SpawnOptions, spawnDevnet } from '../../../../local/chain/spawn.js'
 import { PATH_USD } from '../../../../local/chain/stables.js'
 
-/** Tests with a folder for a chain, and with every devnet that they start in it ended afterwards. */
+/** Gives each test a folder for a chain, and ends every devnet that it starts there. */
 export const test = base.extend<{
   dataDir: string
   start: (options?: Partial<SpawnOptions>) => Promise<SpawnedDevnet>
@@ -33,7 +33,7 @@ export const test = base.extend<{
   },
 })
 
-/** What the node answers for the sale and the purchase of one of every token at a block; null: it refuses. */
+/** The node's quotes for selling and buying one of every token at a block; null if it refuses. */
 export async function readQuotes(rpcUrl: string, plan: MarketPlan, block: number) {
   const legs = plan.tokens.flatMap(({ address }) => [
     [address, PATH_USD.address] as const,
@@ -79,11 +79,11 @@ export const rpc = (rpcUrl: string): Rpc => createRpc(rpcUrl)
 /** The number of the newest block. */
 export const blockNumber = async (rpcUrl: string): Promise<number> => Number(await rpc(rpcUrl).call('eth_blockNumber'))
 
-/** The process id of the node that works in a folder. */
+/** The process id of the node that runs in a folder. */
 export const nodePid = async (dataDir: string): Promise<number> =>
   Number(await readFile(join(dataDir, 'chain', 'anvil.pid'), 'utf8'))
 
-/** Command lines of the running processes that name the folder. */
+/** Command lines of running processes that contain the folder. */
 export async function processesOf(dataDir: string): Promise<string[]> {
   const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid=,args='])
   return stdout.split('\n').filter((line) => line.includes(dataDir))

@@ -10,7 +10,7 @@ import { processesOf, test, until } from './chain.js'
 
 const main = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..', '..', 'dist', 'local', 'chain', 'main.js')
 
-test('it is usable within seconds, and ends without leaving a process or a temporary folder', async ({
+test('it is ready within seconds, and leaves no process or temporary folder when it ends', async ({
   start,
   dataDir,
 }) => {
@@ -24,7 +24,7 @@ test('it is usable within seconds, and ends without leaving a process or a tempo
   expect((await readdir(join(dataDir, 'chain'))).sort()).toEqual(['chain.json', 'journal'])
 })
 
-test('stdout is exactly one line, and a closed stdin ends it', async ({ dataDir }) => {
+test('it prints exactly one line on stdout, and a closed stdin ends it', async ({ dataDir }) => {
   const env = { ...process.env, DATA_DIR: dataDir, DEVNET_PORT: '0', DEVNET_HISTORY_HOURS: '0', DEVNET_LIVE: 'off' }
   const child = spawn(process.execPath, [main], { env, stdio: ['pipe', 'pipe', 'ignore'] })
   let out = ''
@@ -51,7 +51,7 @@ test('two devnets cannot share a folder', async ({ start, dataDir }) => {
   expect(await readFile(join(dataDir, 'chain', 'devnet.pid'), 'utf8')).toBe(`${first.pid}`)
 })
 
-test('a port that is in use is one clear message', async ({ start, dataDir }) => {
+test('a port in use gives one clear message', async ({ start, dataDir }) => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as { port: number }
@@ -60,7 +60,7 @@ test('a port that is in use is one clear message', async ({ start, dataDir }) =>
   expect(await processesOf(dataDir)).toEqual([])
 })
 
-test('all bad variables are one clear message', async () => {
+test('bad variables give one message that names all of them', async () => {
   const env = { ...process.env, DEVNET_PORT: 'x', DEVNET_STABLES: '1' }
   const failed = await promisify(execFile)(process.execPath, [main], { env }).catch(
     (error: { stderr: string }) => error,
@@ -68,10 +68,10 @@ test('all bad variables are one clear message', async () => {
   expect(failed.stderr).toMatch(/^devnet: .*DEVNET_PORT.*DEVNET_STABLES/s)
 })
 
-test('a node that a killed devnet left running is ended by the next start', async ({ start, dataDir }) => {
+test('the next start ends a node that a killed devnet left running', async ({ start, dataDir }) => {
   const states = join(dataDir, 'chain', 'states')
   await mkdir(states, { recursive: true })
-  // Stands in for the node: all that is looked at is its command line.
+  // Imitates the node: only its command line is checked.
   const orphan = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)', states], { stdio: 'ignore' })
   await writeFile(join(dataDir, 'chain', 'anvil.pid'), `${orphan.pid}`)
   await writeFile(join(dataDir, 'chain', 'devnet.pid'), '999999')
@@ -79,7 +79,7 @@ test('a node that a killed devnet left running is ended by the next start', asyn
   await start()
   expect(orphan.signalCode ?? (await once(orphan, 'exit'))[1]).toBe('SIGKILL')
 
-  // A process id that now belongs to somebody else is left alone.
+  // A process id that now belongs to another program is left alone.
   expect(stranger.exitCode).toBeNull()
   stranger.kill()
 })

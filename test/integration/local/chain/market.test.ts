@@ -6,7 +6,7 @@ import { readMarket } from '../../../../local/chain/resume.js'
 import { type RpcTransaction, swapCalls } from '../../../../local/chain/swap-calls.js'
 import { blockNumber, plannedQuotes, readQuotes, rpc, test } from './chain.js'
 
-test('every quote of every block is the planned one, through breaks, a dry book and a pause', async ({ start }) => {
+test('every quote of every block is as planned, during breaks, an empty book and a pause', async ({ start }) => {
   const { rpcUrl, plan, historyDone } = await start({ historyBlocks: 120, seed: 7 })
   await historyDone
   expect(await blockNumber(rpcUrl)).toBe(120)
@@ -42,7 +42,9 @@ test('stables have the planned names, supply, cap, policy and quote token', asyn
   }
 })
 
-test('there are swaps of one to three hops, exact in and exact out, and two in one transaction', async ({ start }) => {
+test('swaps have one to three hops, are exact in and exact out, and come in pairs in one transaction', async ({
+  start,
+}) => {
   const { rpcUrl, plan, historyDone } = await start({ historyBlocks: 120 })
   await historyDone
   const symbolOf = new Map<string, string>([[Addresses.pathUsd, 'pathUSD']])
@@ -62,7 +64,7 @@ test('there are swaps of one to three hops, exact in and exact out, and two in o
   expect([...seen].sort()).toEqual(['1 in', '1 out', '2 in', '2 out', '3 in', '3 out', 'two in one'])
 })
 
-test('a swap can fill two orders, of which the smaller flips to the other side', async ({ start }) => {
+test('a swap can fill two orders, and the smaller one flips to the other side', async ({ start }) => {
   const { rpcUrl, historyDone } = await start({ historyBlocks: 120 })
   await historyDone
   const filter = { fromBlock: '0x1', toBlock: 'latest', address: Addresses.stablecoinDex }
@@ -75,7 +77,7 @@ test('a swap can fill two orders, of which the smaller flips to the other side',
   expect([...shapes.values()]).toContain(' OrderFilled OrderPlaced OrderFilled')
 })
 
-test('rewards, fees, roles, policies and supply leave every kind of event behind', async ({ start }) => {
+test('rewards, fees, roles, policies and supply emit every kind of event', async ({ start }) => {
   const { rpcUrl, plan, historyDone } = await start({ historyBlocks: 120 })
   await historyDone
   const tokens = plan.stables.map((s) => s.address)
@@ -103,7 +105,7 @@ test('rewards, fees, roles, policies and supply leave every kind of event behind
   expect([...seen]).toEqual(expect.arrayContaining(expected))
 })
 
-test('the market knows what is left of every order without asking', async ({ start }) => {
+test('the market knows the remaining amount of every order without asking the node', async ({ start }) => {
   const { emptyBooks } = await import('../../../../local/chain/books.js')
   const { blockIntents } = await import('../../../../local/chain/market.js')
   const { rpcUrl, plan, historyDone } = await start({ historyBlocks: 120, seed: 3 })
@@ -118,7 +120,7 @@ test('the market knows what is left of every order without asking', async ({ sta
   expect(sorted(onChain)).toEqual(sorted(books))
 })
 
-test('live, there is a block a second, as planned and never ahead of the clock', async ({ start }) => {
+test('live blocks come once a second, as planned and never ahead of the clock', async ({ start }) => {
   const { rpcUrl, plan, historyDone } = await start({ historyBlocks: 20, live: true })
   await historyDone
   const from = await blockNumber(rpcUrl)

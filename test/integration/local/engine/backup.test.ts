@@ -5,7 +5,7 @@ import { httpTo, start, test, withDirectory } from './engine.js'
 
 const tables = `SELECT count(), sum(a) FROM`
 
-test('a backup to a directory, a tar or on top of another comes back as it was', async ({ http }) => {
+test('a backup to a directory, a tar or on top of another backup is restored unchanged', async ({ http }) => {
   for (const query of [
     'CREATE DATABASE taken',
     'CREATE TABLE taken.t (a UInt64) ENGINE = MergeTree ORDER BY a',
@@ -27,7 +27,7 @@ test('a backup to a directory, a tar or on top of another comes back as it was',
   })
 })
 
-test('a backup has one place only, and readers make none', async ({ http, dataDir }) => {
+test('backups have one allowed place, and readers cannot take any', async ({ http, dataDir }) => {
   await http('CREATE DATABASE guarded')
   await withDirectory(async (directory) => {
     for (const place of [
@@ -68,7 +68,7 @@ test('a backup has one place only, and readers make none', async ({ http, dataDi
   expect(readdirSync(join(dataDir, 'backups'))).not.toContain('by-a-reader')
 })
 
-test('backups can be kept elsewhere, where only their owner can read them', async () => {
+test('backups can be kept in another directory, where only their owner can read them', async () => {
   await withDirectory(async (directory) => {
     const backups = join(directory, 'elsewhere')
     const engine = await start(join(directory, 'data'), { backups })
@@ -89,7 +89,7 @@ test('backups can be kept elsewhere, where only their owner can read them', asyn
   })
 })
 
-test('a backup that is under way does not hold up the end', async () => {
+test('a running backup does not delay shutdown', async () => {
   await withDirectory(async (directory) => {
     const engine = await start(directory)
     const http = httpTo(engine.url)

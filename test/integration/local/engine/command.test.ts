@@ -8,7 +8,7 @@ import { withDirectory } from './engine.js'
 
 const entry = fileURLToPath(new URL('../../../../dist/local/engine/main.js', import.meta.url))
 
-/** The command as npm installs it: a link to the file, run by its first line. */
+/** The command as npm installs it: a link to the file, which is run by its shebang. */
 async function command(args: string[], input = ''): Promise<{ code: number; stdout: string; stderr: string }> {
   let answer = { code: -1, stdout: '', stderr: '' }
   await withDirectory(async (directory) => {
@@ -24,7 +24,7 @@ async function command(args: string[], input = ''): Promise<{ code: number; stdo
   return answer
 }
 
-test('--help is an answer, and what is missing is named', async () => {
+test('--help prints the help, and a missing flag or variable is named', async () => {
   const { code, stdout } = await command(['--help'])
   expect(code).toBe(0)
   expect(stdout).toContain('plumbline-clickhouse --data DIR')
@@ -33,7 +33,7 @@ test('--help is an answer, and what is missing is named', async () => {
   expect(wrong.stderr).toMatch(/clickhouse: .*--data is required.*CLICKHOUSE_PASSWORD is required/)
 })
 
-test('hash-password makes what the file of users takes, of a password that is in no argument', async () => {
+test('hash-password prints what the users file needs, without the password in an argument', async () => {
   const { code, stdout, stderr } = await command(['hash-password'], 'sé cret\n')
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).not.toContain('cret')

@@ -34,7 +34,7 @@ const quickBrotli = (data: Buffer) => brotliCompressSync(data, { params: { [cons
 const residentMb = (pid: number) =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 
-/** All bytes of an answer, be it cut off or not. */
+/** All bytes of a response, truncated or not. */
 const allBytesOf = (url: URL, headers: Record<string, string>) =>
   new Promise<Buffer>((resolve, reject) => {
     const sent = request(url, { headers, agent: false }, (response) => {
@@ -59,7 +59,7 @@ const codecs = [
   },
 ]
 
-/** What a client of ClickHouse does with `compress` and `decompress`, and what it does by headers. */
+/** The ways to request compression: `compress` and `decompress`, and headers. */
 const ways = [
   ...codecs.map((codec) => ({
     ...codec,
@@ -77,7 +77,7 @@ const ways = [
 ]
 
 describe.each(ways)('$name', ({ name, compress, decompress, ask }) => {
-  test('answers, long, short and empty, are what they are without it', async ({ http }) => {
+  test('long, short and empty responses are the same as without compression', async ({ http }) => {
     for (const rows of [0, 3, 500_000]) {
       const query = `SELECT number, repeat('ab', number % 50) FROM numbers(${rows})`
       const plain = await http(query)
@@ -90,7 +90,7 @@ describe.each(ways)('$name', ({ name, compress, decompress, ask }) => {
     }
   })
 
-  test('the statement, its rows and both together may be sent so', async ({ http }) => {
+  test('the statement, its rows or both can be sent compressed', async ({ http }) => {
     const asked = ask('Content-Encoding')
     expect(await http({ body: compress(Buffer.from('SELECT 7')), ...asked })).toMatchObject({ text: '7\n' })
     const table = `sent_${name.replace(' ', '_')}`
@@ -105,7 +105,7 @@ describe.each(ways)('$name', ({ name, compress, decompress, ask }) => {
     })
   })
 
-  test('errors are readable, before the answer and in the middle of it', async ({ http, engine }) => {
+  test('errors are readable, before the result and in the middle of it', async ({ http, engine }) => {
     const early = await http({ query: 'SELECT nothing', ...ask('Accept-Encoding') })
     expect(early.status).toBe(404)
     expect((await decompress(early.body)).toString()).toContain('UNKNOWN_IDENTIFIER')
@@ -116,7 +116,7 @@ describe.each(ways)('$name', ({ name, compress, decompress, ask }) => {
     expect((await decompress(late)).subarray(-400).toString()).toMatch(/__exception__\r\n[a-z]{16}\r\nCode: 395.*late/)
   })
 
-  test('broken and cut bodies are errors and store nothing', async ({ http }) => {
+  test('corrupt and truncated bodies are errors and store nothing', async ({ http }) => {
     const asked = ask('Content-Encoding')
     const table = `broken_${name.replace(' ', '_')}`
     await http(`CREATE TABLE ${table} (n UInt32) ENGINE = Memory`)
@@ -133,8 +133,8 @@ describe.each(ways)('$name', ({ name, compress, decompress, ask }) => {
   })
 })
 
-test('blocks of all lengths have the checksum that the engine gives them', async ({ http, dataDir }) => {
-  // The engine's files consist of the same blocks. Uncompressed, a row of them is as long as its text.
+test('blocks of all lengths have the same checksum as the engine’s', async ({ http, dataDir }) => {
+  // The engine's files consist of the same blocks; uncompressed, each is as long as its string.
   await http(
     'CREATE TABLE files (s String CODEC(NONE)) ENGINE = MergeTree ORDER BY () SETTINGS min_bytes_for_wide_part = 0',
   )
@@ -147,7 +147,10 @@ test('blocks of all lengths have the checksum that the engine gives them', async
   for (const length of lengths) expect(read).toContain(length)
 })
 
-test('a body that grows a thousandfold takes no more memory than one that does not', async ({ http, engine }) => {
+test('a body that decompresses to a thousand times its size takes no more memory than any other', async ({
+  http,
+  engine,
+}) => {
   await http('CREATE TABLE grown (s String) ENGINE = Null')
   const row = `${'0'.repeat(999)}\n`
   const plain = Buffer.alloc(400_000_000, row)
@@ -171,7 +174,7 @@ test('a body that grows a thousandfold takes no more memory than one that does n
     expect(answer).toMatchObject({ status: 200 })
     expect(JSON.parse(String(answer.headers['x-clickhouse-summary']))).toMatchObject({ written_rows: '400000' })
   }
-  // The engine reads all of them in parallel, and gives its memory back when it likes.
+  // The engine reads all of them in parallel, and does not release memory at once.
   for (const encoding of ['gzip', 'lz4', 'zstd']) {
     expect(Number(peaks[encoding]) - Number(peaks.identity), encoding).toBeLessThan(300)
   }

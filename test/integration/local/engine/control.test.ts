@@ -5,7 +5,7 @@ import { basic, type Http, test } from './engine.js'
 
 const endless = 'SELECT count() FROM system.numbers'
 
-/** A query that goes on until it is killed, and what is said of it then. */
+/** A query that runs until it is killed, and the response to it. */
 async function running(http: Http, id: string) {
   const ended = http({ query: endless, url: { query_id: id } })
   return { ended, seen: await appears(http, id) }
@@ -25,7 +25,7 @@ async function appears(http: Http, id: string): Promise<Process> {
   throw new Error(`${id} does not show up`)
 }
 
-/** A request whose sender and reader take their time. */
+/** A request whose client sends and reads slowly. */
 function open(base: string, query: string, id: string) {
   const url = new URL(base)
   url.searchParams.set('query', query)
@@ -33,7 +33,7 @@ function open(base: string, query: string, id: string) {
   return request(url, { method: 'POST', headers: { ...basic, 'User-Agent': 'slow one' }, agent: false })
 }
 
-test('a query is seen and killed under the id that its client gave it', async ({ http }) => {
+test('a query is listed and killed by the id that its client sent', async ({ http }) => {
   const { ended, seen } = await running(http, "it's mine")
   expect(seen).toMatchObject({ query: endless, user: 'default', address: '::ffff:127.0.0.1', http_method: 2 })
   const other = await running(http, 'other')
@@ -55,12 +55,12 @@ test('a query is seen and killed under the id that its client gave it', async ({
   await other.ended
 })
 
-test('a KILL of nothing answers nothing', async ({ http }) => {
+test('a KILL without matching queries returns no rows', async ({ http }) => {
   const answer = await http("KILL QUERY WHERE query_id = 'nobody'")
   expect(answer).toMatchObject({ status: 200, text: '' })
 })
 
-test('processes are shown as clients know them, in subselects and joins too, and as text they are left alone', async ({
+test('queries in system.processes are shown as clients know them, also in subselects and joins; its name in a string is not replaced', async ({
   http,
 }) => {
   const ask = (query: string) => http({ query, url: { query_id: 'asking' } })
@@ -76,14 +76,17 @@ test('processes are shown as clients know them, in subselects and joins too, and
   expect((await ask('SELECT count() > 0 FROM system.processes WHERE system.processes.elapsed >= 0')).text).toBe('1\n')
 })
 
-test('a view over processes is defined as it was sent', async ({ http }) => {
+test('a view of system.processes is stored as the client wrote it', async ({ http }) => {
   await http('CREATE VIEW busy AS SELECT * FROM system.processes')
   const { text } = await http('SHOW CREATE VIEW busy')
   expect(text).toMatch(/FROM system\.processes\s*$/)
   await http('DROP VIEW busy')
 })
 
-test('an INSERT that streams is seen without its rows, and killed while its sender waits', async ({ engine, http }) => {
+test('a streaming INSERT is listed without its rows, and can be killed while its client waits', async ({
+  engine,
+  http,
+}) => {
   await http('CREATE TABLE streamed (a UInt64) ENGINE = MergeTree ORDER BY a')
   const sent = open(engine.url, 'INSERT INTO streamed FORMAT TSV', 'streams')
   const answer = new Promise<string>((resolve) => {
@@ -102,7 +105,7 @@ test('an INSERT that streams is seen without its rows, and killed while its send
   expect((await http("SELECT count() FROM system.processes WHERE query_id = 'streams'")).text).toBe('0\n')
 })
 
-test('a query whose reader stands still is killed', async ({ engine, http }) => {
+test('a query can be killed while its client does not read', async ({ engine, http }) => {
   const sent = open(engine.url, 'SELECT number FROM system.numbers FORMAT TSV', 'stalls')
   sent.on('error', () => undefined)
   sent.on('response', (response) => response.pause().on('error', () => undefined))
@@ -120,7 +123,7 @@ test('a query whose reader stands still is killed', async ({ engine, http }) => 
   sent.destroy()
 })
 
-test('KILL works in a session, and with any condition', async ({ http }) => {
+test('KILL works in a session and with any condition', async ({ http }) => {
   const { ended } = await running(http, 'first')
   const other = await running(http, 'second')
   const condition = "query_id IN (SELECT query_id FROM system.processes WHERE query_id LIKE 'fir%')"
@@ -134,7 +137,7 @@ test('KILL works in a session, and with any condition', async ({ http }) => {
   expect((await other.ended).text).toContain('(QUERY_WAS_CANCELLED)')
 })
 
-test('the refresh of a view, which is the engine’s own, is killed too', async ({ http }) => {
+test('the refresh of a view, which the engine runs itself, can be killed too', async ({ http }) => {
   await http('CREATE DATABASE refreshed')
   const definition =
     'REFRESH EVERY 1 YEAR (n UInt64) ENGINE = MergeTree ORDER BY n AS SELECT count() AS n FROM system.numbers'
@@ -153,7 +156,7 @@ test('the refresh of a view, which is the engine’s own, is killed too', async 
   await http('DROP DATABASE refreshed SYNC')
 })
 
-test('an id that is in use is refused, and free again afterwards', async ({ http }) => {
+test('a query id in use is refused, and can be used again afterwards', async ({ http }) => {
   const { ended } = await running(http, 'taken')
   const refused = await http({ query: 'SELECT 1', url: { query_id: 'taken' } })
   expect(refused.headers['x-clickhouse-exception-code']).toBe('216')
@@ -163,7 +166,7 @@ test('an id that is in use is refused, and free again afterwards', async ({ http
   expect((await http({ query: 'SELECT 1', url: { query_id: 'taken' } })).text).toBe('1\n')
 })
 
-test('limits of time and memory are errors of the query, not of the server', async ({ http }) => {
+test('exceeding a limit of time or memory fails the query, not the server', async ({ http }) => {
   const slowly = await http({ query: endless, url: { max_execution_time: '1' } })
   expect(slowly).toMatchObject({ status: 408, headers: { 'x-clickhouse-exception-code': '159' } })
   const large = await http({

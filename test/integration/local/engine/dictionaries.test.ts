@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { test } from './engine.js'
 
-test('a dictionary follows its table when its LIFETIME is over, and only then', async ({ http }) => {
+test('a dictionary is reloaded from its table when its LIFETIME has expired, and only then', async ({ http }) => {
   await http('CREATE TABLE source (k UInt64, v String) ENGINE = MergeTree ORDER BY k')
   await http("INSERT INTO source VALUES (1, 'old')")
   const define = (name: string, lifetime: number) =>

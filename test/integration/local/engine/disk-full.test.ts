@@ -10,7 +10,7 @@ import { credentials, httpTo, withDirectory } from './engine.js'
 
 const main = fileURLToPath(new URL('../../../../dist/local/engine/main.js', import.meta.url))
 
-/** The server on a disk of `megabytes`, and a way to run commands where that disk can be seen. */
+/** Starts the server on a disk of `megabytes`, with a way to run commands in its mount namespace. */
 async function onSmallDisk(directory: string, megabytes: number) {
   requireTool('mounts of its own')
   const disk = join(directory, 'disk')
@@ -32,7 +32,7 @@ async function onSmallDisk(directory: string, megabytes: number) {
   return { http: httpTo(url), child, exited, onDisk }
 }
 
-test('on a full disk inserts fail, nothing acknowledged is lost, and it goes on when there is room', async () => {
+test('on a full disk inserts fail, no acknowledged row is lost, and inserts work again when there is space', async () => {
   await withDirectory(async (directory) => {
     const { http, child, exited, onDisk } = await onSmallDisk(directory, 64)
     onDisk('dd if=/dev/zero of="$DISK/ballast" bs=1M count=16')
@@ -41,7 +41,7 @@ test('on a full disk inserts fail, nothing acknowledged is lost, and it goes on 
     const insert = (batch: number) =>
       http(`INSERT INTO t SELECT ${batch}, number, randomString(100) FROM numbers(20000)`)
     let refused = ''
-    // Merges, which need room of their own, run meanwhile.
+    // Merges, which need disk space too, run at the same time.
     for (let batch = 0; batch < 200 && refused === ''; batch++) {
       const { status, text } = await insert(batch)
       if (status === 200) acknowledged.push(batch)
@@ -66,7 +66,7 @@ test('on a full disk inserts fail, nothing acknowledged is lost, and it goes on 
   })
 })
 
-test('a disk that is full or read-only at the start is named', async () => {
+test('a start on a full or read-only disk fails with an error that names it', async () => {
   requireTool('mounts of its own')
   await withDirectory(async (directory) => {
     for (const [prepare, why] of [

@@ -23,7 +23,7 @@ type Ask = {
 }
 export type Http = (ask: Ask | string) => Promise<Answer>
 
-/** One request as it is on the wire, with the right credentials unless `headers` has others. */
+/** Sends one request without a client library, with valid credentials unless `headers` has others. */
 export function httpTo(base: string, credentials: Record<string, string> = basic): Http {
   return (asked) => {
     const ask = typeof asked === 'string' ? { query: asked } : asked
@@ -50,7 +50,7 @@ export function httpTo(base: string, credentials: Record<string, string> = basic
 export const clientOf = (url: string, options: Parameters<typeof createClient>[0] = {}): ClickHouseClient =>
   createClient({ url, username: credentials.user, password: credentials.password, log: { level: 127 }, ...options })
 
-/** A directory that is gone after `use`. */
+/** Calls `use` with a temporary directory, and removes it afterwards. */
 export async function withDirectory<T>(use: (directory: string) => Promise<T>): Promise<T> {
   const directory = await mkdtemp(join(tmpdir(), 'embedded-test-'))
   try {
@@ -63,7 +63,7 @@ export async function withDirectory<T>(use: (directory: string) => Promise<T>): 
 export const start = (dataDir: string, options: Partial<EmbeddedOptions> = {}): Promise<Embedded> =>
   spawnEmbedded({ dataDir, ...credentials, ...options })
 
-/** What runs in the engine, without the query that asks. */
+/** The queries that run in the engine, except this one. */
 export const runningQueries = async (http: Http): Promise<string[]> => {
   const { text } = await http(
     "SELECT query FROM system.processes WHERE query NOT LIKE '%system.processes%' FORMAT LineAsString",
@@ -71,7 +71,7 @@ export const runningQueries = async (http: Http): Promise<string[]> => {
   return text.split('\n').filter(Boolean)
 }
 
-/** One engine for a whole file; each test gets it with its own client. */
+/** One engine for a whole test file; each test has its own client. */
 export const test = base.extend<{ client: ClickHouseClient; http: Http; engine: Embedded; dataDir: string }>({
   dataDir: [
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads the parameter names

@@ -9,7 +9,7 @@ type Part = { name: string; filename?: string; content: string | Buffer }
 
 const boundary = 'b-o u_n:d'
 
-/** A form as curl -F and the clients' libraries send it. */
+/** A form as curl -F and client libraries send it. */
 function form(...parts: Part[]): { body: Buffer; headers: Record<string, string> } {
   const pieces = parts.flatMap(({ name, filename, content }) => [
     Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="${name}"`),
@@ -24,7 +24,7 @@ function form(...parts: Part[]): { body: Buffer; headers: Record<string, string>
 const file = (name: string, content: string | Buffer): Part => ({ name, filename: `${name}.txt`, content })
 
 describe('external tables', () => {
-  test('are tables for one query, described in the URL or in the form', async ({ http }) => {
+  test('exist for one query, and are described in the URL or in the form', async ({ http }) => {
     const url = { a_structure: 'id UInt32, name LowCardinality(String)', a_format: 'CSV' }
     const join = form(
       { name: 'b_types', content: "UInt32, Enum8('x,y' = 1, 'z' = 2)" },
@@ -39,7 +39,7 @@ describe('external tables', () => {
     expect(await http({ query: 'SELECT * FROM a', url, ...read })).toMatchObject({ text: '7\tx\n' })
   })
 
-  test('go with read-only queries, settings, compression and sessions', async ({ http, dataDir }) => {
+  test('work with read-only queries, settings, compression and sessions', async ({ http, dataDir }) => {
     const { body, headers } = form(file('s', '1;2\n3;4\n'))
     const url = { s_structure: 'a UInt8, b UInt8', s_format: 'CSV', format_csv_delimiter: ';' }
     const query = 'SELECT sum(a), sum(b) FROM s'
@@ -58,7 +58,7 @@ describe('external tables', () => {
     expect((await readdir(join(dataDir, 'pipes'))).filter((name) => name.startsWith('rows'))).toEqual([])
   })
 
-  test('may be large, and bytes that look like a boundary are content', async ({ http }) => {
+  test('can be large, and bytes that look like a boundary are content', async ({ http }) => {
     const line = `x--${boundary}\r\n--${boundary.slice(0, -1)}\r\n--\r\n`
     const tricky = Buffer.from(line.repeat(200_000))
     const { body, headers } = form(file('t', tricky), file('u', ''))
@@ -68,7 +68,7 @@ describe('external tables', () => {
     expect(await http({ query, url, body, headers })).toMatchObject({ text: `${tricky.length}\t1\n` })
   })
 
-  test('that are wrong are told so', async ({ http, dataDir }) => {
+  test('that are invalid give an error that says so', async ({ http, dataDir }) => {
     const ask = async (url: Record<string, string>, { body, headers } = form(file('w', '1\n'))) => {
       const answer = await http({ query: 'SELECT * FROM w', url, body, headers })
       return Number(answer.headers['x-clickhouse-exception-code'])
@@ -83,7 +83,7 @@ describe('external tables', () => {
     expect((await readdir(join(dataDir, 'pipes'))).filter((name) => name.startsWith('rows'))).toEqual([])
   })
 
-  test('cannot bring SQL along', async ({ http }) => {
+  test('cannot inject SQL', async ({ http }) => {
     await http('CREATE TABLE kept (a UInt8) ENGINE = Memory')
     for (const structure of [
       "a UInt8') ; DROP TABLE kept; --",
@@ -118,7 +118,7 @@ describe('INSERT … SELECT … FROM input(…)', () => {
     })
   })
 
-  test('in a session and with many rows', async ({ http }) => {
+  test('works in a session and with many rows', async ({ http }) => {
     await http('CREATE TABLE summed (total UInt64) ENGINE = Memory')
     const rows = Buffer.from(Array.from({ length: 1_000_000 }, (_, i) => `${i}\n`).join(''))
     const query = "INSERT INTO summed SELECT sum(n) FROM input('n UInt64') FORMAT TSV"
@@ -128,7 +128,7 @@ describe('INSERT … SELECT … FROM input(…)', () => {
     expect(await http({ query: 'SHOW TEMPORARY TABLES', url })).toMatchObject({ text: '' })
   })
 
-  test('is refused where it would not be an INSERT of these rows', async ({ http }) => {
+  test('is refused if the statement would not insert these rows', async ({ http }) => {
     await http('CREATE TABLE only (n UInt64) ENGINE = Memory')
     const codeOf = async (query: string, body: string, url = {}) =>
       Number((await http({ query, body, url })).headers['x-clickhouse-exception-code'])
@@ -146,7 +146,7 @@ describe('INSERT … SELECT … FROM input(…)', () => {
   })
 })
 
-test('users with fewer rights bring their tables and rows, and write no more than they may', async () => {
+test('users with fewer rights can send tables and rows, and can write no more than they are allowed to', async () => {
   await withDirectory(async (directory) => {
     const usersFile = join(directory, 'users.json')
     const user = { password_sha256_hex: createHash('sha256').update('pw').digest('hex') }

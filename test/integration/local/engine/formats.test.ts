@@ -3,10 +3,10 @@ import { createRequire } from 'node:module'
 import { describe, expect } from 'vitest'
 import { type Http, test } from './engine.js'
 
-/** Numbers, texts and arrays with every kind of character that a format has to escape. */
+/** Numbers, strings and arrays with every kind of character that a format has to escape. */
 const table =
   "number AS n, concat('a\\t\"\\'<&>\\n', toString(number)) AS s, [number, number + 1] AS list FROM numbers(3)"
-/** For formats that hold less than any table. */
+/** Simpler tables, for formats that cannot hold every table. */
 const tables: Record<string, string> = {
   RawBLOB: "SELECT unhex('0a0a00ff') AS s",
   LineAsString: "SELECT concat('x;', toString(number)) AS s FROM numbers(3)",
@@ -17,12 +17,12 @@ const tables: Record<string, string> = {
   Prometheus: "SELECT 'm' AS name, 1.5 AS value",
   GeoJSON: 'SELECT (1.5, 2.5)::Point::Geometry AS geometry',
 }
-/** These escape nothing. */
+/** Formats that escape nothing. */
 const isRaw = (format: string) => /^(Raw|TSVRaw|TabSeparatedRaw)(With|$)/.test(format)
 const raw = `SELECT number AS n, concat('a"<\\\\', toString(number)) AS s FROM numbers(3)`
 const statementFor = (format: string) => tables[format] ?? (isRaw(format) ? raw : `SELECT ${table}`)
 
-/** What differs from run to run: times, the progress on the way, and the random marker between the blocks of Avro. */
+/** Removes what differs between runs: times, progress, and the random marker between Avro blocks. */
 const comparable = (format: string, answer: string) => {
   if (format === 'Avro') return answer.replaceAll(answer.slice(-16), '')
   const times = /"elapsed": [\d.e-]+|<elapsed>[\d.e-]+</g
@@ -32,7 +32,7 @@ const comparable = (format: string, answer: string) => {
 const formatsWhere = async (http: Http, condition: string) =>
   (await http(`SELECT name FROM system.formats WHERE ${condition} ORDER BY name`)).text.trimEnd().split('\n')
 
-/** What the engine itself makes of statements, in a process of its own: by format, a text in Latin 1 or an error's code. */
+/** The engine's own results of statements, from a separate process: by format, Latin-1 text or an error's code. */
 function inProcess(statements: [format: string, sql: string][]): Record<string, string> {
   const loader = createRequire(import.meta.url)
     .resolve('chdb/package.json')
@@ -43,7 +43,7 @@ function inProcess(statements: [format: string, sql: string][]): Record<string, 
     const answers = {}
     const run = async () => {
       for (const [format, sql] of ${JSON.stringify(statements)}) {
-        // One each: what a failed statement had written comes with the next one's rows.
+        // One connection each: output of a failed statement would appear in the next result.
         const connection = addon.CreateConnection(':memory:', [])
         answers[format] = await addon.QueryAsyncConnection(connection, sql, format).then(
           ({ bytes }) => bytes.toString('latin1'),
@@ -58,7 +58,7 @@ function inProcess(statements: [format: string, sql: string][]): Record<string, 
 }
 
 describe('every format', () => {
-  test('of an answer is what the engine makes of it', async ({ http }) => {
+  test('of a result is the same as the engine’s own', async ({ http }) => {
     const formats = await formatsWhere(http, 'is_output')
     expect(formats.length).toBeGreaterThan(80)
     const expected = inProcess(formats.map((format) => [format, statementFor(format)]))
@@ -73,7 +73,7 @@ describe('every format', () => {
     expect(different).toEqual({})
   })
 
-  test('that can be read as well takes its own rows back, but for those whose reader is not safe', async ({ http }) => {
+  test('that is also an input format accepts its own rows, except those whose reader is unsafe', async ({ http }) => {
     const formats = await formatsWhere(http, 'is_input AND is_output')
     expect(formats.length).toBeGreaterThan(55)
     const different: Record<string, string> = {}

@@ -11,9 +11,9 @@ import { Random } from './fuzz/random.js'
 import { echo, statement } from './fuzz/statements.js'
 import { type Ask, abandon, agent, exchange, type Outcome, onTheWire, raw } from './fuzz/wire.js'
 
-/** 100,000 for the full run. A seed and a first number repeat what they did. */
+/** Number of requests: 100,000 for the full run. The same seed and first number repeat the same requests. */
 const requests = depth('FUZZ_REQUESTS', 1_500, 100_000)
-// Always the same: the engine's readers have faults of their own, which a change here should not be blamed for by chance.
+// A fixed seed: the engine's readers have faults of their own, which must not fail a change here by chance.
 const seed = Number(process.env.FUZZ_SEED ?? 4242)
 const first = Number(process.env.FUZZ_FIRST ?? 0)
 const atOnce = 16
@@ -60,7 +60,7 @@ const randomUrl = (random: Random, directory: string): Record<string, string> =>
   return url
 }
 
-/** In one piece or many, at once or slowly. */
+/** Sends a body in one piece or many, at once or slowly. */
 function parts(random: Random, body: Buffer): { parts: Buffer[]; pause: () => number } {
   const pauses = random.pick([[0], [0], [0, 1, 5], [0, 30]])
   const pause = () => random.pick(pauses)
@@ -69,7 +69,7 @@ function parts(random: Random, body: Buffer): { parts: Buffer[]; pause: () => nu
   return { parts: [0, ...cuts].map((from, i) => body.subarray(from, cuts[i] ?? body.length)), pause }
 }
 
-/** SQL that may be anything, by every way that it can come. */
+/** Random SQL, sent in every possible way. */
 async function askStatement(random: Random, { url, directory }: Fuzz): Promise<Outcome> {
   const sql = statement(random, directory)
   const inUrl = random.chance(0.5)
@@ -88,13 +88,13 @@ async function askStatement(random: Random, { url, directory }: Fuzz): Promise<O
     method: random.pick(['POST', 'POST', 'POST', 'GET']),
   }
   if (ask.method === 'GET') ask.body = Buffer.alloc(0)
-  // Endless ones end by their limit; most are left sooner.
+  // Endless queries end at their time limit; most clients disconnect sooner.
   if (sql.includes('system.numbers') || random.chance(0.15)) return abandon(url, ask, random)
   const { parts: pieces, pause } = parts(random, ask.body)
   return exchange(url, ask, ask.method === 'GET' ? [] : pieces, pause)
 }
 
-/** A text in a statement comes back as it was, whatever is in it. */
+/** A string in a statement is returned unchanged, whatever it contains. */
 async function askEcho(random: Random, { url, directory }: Fuzz): Promise<Outcome> {
   const { sql, url: params, hex } = echo(random, directory)
   const inUrl = random.chance(0.5)
@@ -105,13 +105,13 @@ async function askEcho(random: Random, { url, directory }: Fuzz): Promise<Outcom
     method: 'POST',
   }
   const outcome = await exchange(url, ask, [ask.body], () => 0)
-  // A few characters are refused outside of quotes, and NUL ends nothing silently.
+  // A few characters are refused outside of quotes, and NUL never silently ends a statement.
   if (outcome.status === 200) expect(outcome.body.toString(), sql).toBe(`${hex}\n`)
   else expect(['62', '202', '48'], `${sql}: ${outcome.body}`).toContain(outcome.code)
   return outcome
 }
 
-/** Rows as the engine wrote them: stored exactly once when acknowledged, not at all when they were cut off. */
+/** Rows as the engine wrote them: stored exactly once if acknowledged, not at all if truncated. */
 async function insertExactly(random: Random, { url, corpus, stored }: Fuzz): Promise<Outcome> {
   const body = random.pick(corpus)
   const sql = `INSERT INTO fuzz.kept FORMAT ${body.format}`
@@ -134,7 +134,7 @@ async function insertExactly(random: Random, { url, corpus, stored }: Fuzz): Pro
     outcome = await abandon(url, ask, random)
     if (outcome.isSent) count.perhaps++
   } else {
-    // Cut off in its encoding, the body is broken, not short.
+    // A body truncated in its encoding is corrupt, not short.
     if (isIdentity) return outcomeOfNothing
     ask.body = bytes.subarray(0, 1 + random.int(bytes.length - 1))
     outcome = await exchange(url, ask, [ask.body], () => 0)
@@ -145,7 +145,7 @@ async function insertExactly(random: Random, { url, corpus, stored }: Fuzz): Pro
 
 const outcomeOfNothing: Outcome = { status: 0, code: undefined, body: Buffer.alloc(0), isSent: false }
 
-/** Rows that are broken somewhere, in all formats and encodings. */
+/** Corrupt rows in all formats and encodings. */
 async function insertBroken(random: Random, { url, corpus, directory }: Fuzz): Promise<Outcome> {
   const body = random.pick(corpus)
   const format = random.chance(0.8) ? body.format : random.pick(corpus).format
@@ -169,7 +169,7 @@ async function insertBroken(random: Random, { url, corpus, directory }: Fuzz): P
   return exchange(url, ask, pieces, pause)
 }
 
-/** Bytes on the wire that are nearly HTTP, or two requests at once. */
+/** Bytes that are almost HTTP, or two requests at once. */
 async function sendRaw(random: Random, { url, directory }: Fuzz): Promise<Outcome> {
   const one = () =>
     onTheWire({
@@ -206,13 +206,13 @@ async function ask(index: number, fuzz: Fuzz): Promise<void> {
   }
 }
 
-/** Without those in /proc, of which each thread of the engine has three. */
+/** Open files, except those in /proc, of which each thread of the engine has three. */
 const openFiles = (pid: number) => {
   const links = readdirSync(`/proc/${pid}/fd`).flatMap((name) => {
     try {
       return [readlinkSync(`/proc/${pid}/fd/${name}`)]
     } catch {
-      // Closed since.
+      // The file has been closed since.
       return []
     }
   })
@@ -222,7 +222,7 @@ const status = (pid: number, name: string) =>
   Number(new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
 
 test(
-  'no request ends it, hangs it, or makes it do what the request does not say',
+  'no request ends it, hangs it, or makes it do anything that the request does not state',
   async () => {
     console.log(`FUZZ_SEED=${seed} FUZZ_REQUESTS=${requests}`)
     await withDirectory(async (directory) => {
@@ -287,7 +287,7 @@ test(
         )
         await check()
       }
-      // The first tenth brings pools and caches to their size.
+      // During the first tenth, pools and caches reach their full size.
       await run(first + Math.ceil(requests / 10))
       const before = {
         files: openFiles(engine.pid),
@@ -306,7 +306,7 @@ test(
       const links = readdirSync(join(directory, 'data', 'pipes'))
       expect(links.filter((name) => name.startsWith('rows-'))).toEqual([])
       expect(after.files).toBeLessThan(before.files + 40)
-      // The engine's pools grow with what ran at once, up to about 250.
+      // The engine's pools grow with the number of concurrent queries, up to about 250.
       expect(after.threads).toBeLessThan(400)
       expect(after.mb).toBeLessThan(before.mb + 600)
       expect(await http('SELECT 1')).toMatchObject({ text: '1\n' })

@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
 import { basic, credentials, test } from './engine.js'
 
-// What any ClickHouse does over HTTP is in ../conformance; this is what only this one does.
+// Tests of behaviour that any ClickHouse has are in conformance/; these are for this server alone.
 
-test('everything that the schema of a service needs is granted', async ({ client }) => {
+test('users have every right that the schema of a service needs', async ({ client }) => {
   for (const query of [
     'CREATE DATABASE grants',
     'CREATE TABLE grants.t (a UInt32, b String) ENGINE = MergeTree PARTITION BY a % 2 ORDER BY a',
@@ -39,7 +39,7 @@ test('everything that the schema of a service needs is granted', async ({ client
   }
 })
 
-test('weird URLs, headers and encodings get an answer', async ({ http }) => {
+test('malformed URLs, headers and encodings get a response', async ({ http }) => {
   expect(await http({ path: '/x//y', query: 'SELECT 1' })).toMatchObject({ status: 404 })
   const unknown = await http({ body: 'SELECT 1', headers: { ...basic, 'Content-Encoding': 'zap' } })
   expect(unknown.status).toBe(501)
@@ -50,7 +50,7 @@ test('weird URLs, headers and encodings get an answer', async ({ http }) => {
   expect(await http('SELECT 1')).toMatchObject({ status: 200 })
 })
 
-test('a broken body that nobody reads does no harm', async ({ http }) => {
+test('a corrupt body that is not read does no harm', async ({ http }) => {
   for (const encoding of ['gzip', 'deflate', 'br', 'lz4', 'zstd']) {
     const headers = { ...basic, 'Content-Encoding': encoding }
     for (const query of [
@@ -67,7 +67,7 @@ test('a broken body that nobody reads does no harm', async ({ http }) => {
   expect(await http('SELECT 1')).toMatchObject({ status: 200 })
 })
 
-test('wrong credentials are told nothing about the right ones', async ({ http }) => {
+test('the error for wrong credentials reveals nothing about the right ones', async ({ http }) => {
   const { user, password } = credentials
   const encoded = (name: string, key: string) => `Basic ${Buffer.from(`${name}:${key}`).toString('base64')}`
   for (const ask of [
@@ -84,7 +84,7 @@ test('wrong credentials are told nothing about the right ones', async ({ http })
   }
 })
 
-test('errors do not show the pipes and files behind a statement', async ({ http }) => {
+test('errors do not reveal the pipes and files that a statement uses', async ({ http }) => {
   await http('CREATE TABLE numbers_only (a UInt8) ENGINE = Memory')
   for (const ask of [
     { query: 'SELECT 1 FROM FROM FROM' },
@@ -101,7 +101,7 @@ test('errors do not show the pipes and files behind a statement', async ({ http 
   }
 })
 
-test('more queries than are allowed at once are refused, not queued', async ({ http }) => {
+test('queries beyond the limit are refused, not queued', async ({ http }) => {
   const answers = await Promise.all(Array.from({ length: 30 }, () => http('SELECT sleep(1)')))
   const refused = answers.filter(({ status }) => status !== 200)
   expect(refused).toHaveLength(10)
@@ -109,7 +109,7 @@ test('more queries than are allowed at once are refused, not queued', async ({ h
   expect(await http('SELECT 1')).toMatchObject({ status: 200 })
 })
 
-test('a page of another origin may read answers only where the request says so', async ({ http }) => {
+test('a page of another origin can read responses only if the request allows it', async ({ http }) => {
   const headers = { ...basic, Origin: 'http://elsewhere' }
   const preflight = await http({ method: 'OPTIONS', headers })
   expect(preflight).toMatchObject({ status: 200, text: '' })
@@ -117,7 +117,7 @@ test('a page of another origin may read answers only where the request says so',
   expect((await http({ query: 'SELECT 1', headers })).headers['access-control-allow-origin']).toBeUndefined()
 })
 
-test('Native with the fields of a protocol is refused, not sent without them', async ({ http }) => {
+test('Native with a protocol version is refused instead of sent without that version’s fields', async ({ http }) => {
   const url = { client_protocol_version: '54460' }
   expect(await http({ query: 'SELECT 1 FORMAT Native', url })).toMatchObject({ status: 501 })
   expect(await http({ query: 'SELECT 1', url })).toMatchObject({ status: 200, text: '1\n' })

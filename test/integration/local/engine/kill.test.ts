@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { depth } from '../../../support/depth.js'
 import { clientOf, httpTo, start, withDirectory } from './engine.js'
 
-/** How often it is killed: 30 for the full run. */
+/** Number of kills: 30 for the full run. */
 const rounds = depth('KILL_ROUNDS', 3, 30)
 const writers = 6
 const batchRows = 200
@@ -17,7 +17,7 @@ const tables = [
   'CREATE MATERIALIZED VIEW IF NOT EXISTS counts_mv TO counts AS SELECT batch, count() AS rows FROM base GROUP BY batch',
 ]
 
-/** Writes one batch; to repeat it must not change anything. */
+/** Writes one batch. Repeating it must not change anything. */
 const insert = (client: ClickHouseClient, batch: number, token = `b${batch}`) =>
   client.insert({
     table: 'base',
@@ -40,7 +40,7 @@ async function stored(url: string): Promise<{ base: Map<number, number>; view: M
 }
 
 test(
-  'kill -9 under writers loses no acknowledged batch and doubles none, in table and view',
+  'kill -9 during inserts loses no acknowledged batch and duplicates none, in the table and in its view',
   async () => {
     const seen = { acknowledged: 0, interrupted: 0, kept: 0, lostThoughKnown: 0, viewLostThoughKnown: 0 }
     await withDirectory(async (directory) => {
@@ -52,7 +52,7 @@ test(
           expect(base.get(batch), `batch ${batch}`).toBe(batchRows)
           expect(view.get(batch), `batch ${batch} in the view`).toBe(batchRows)
         }
-        // Nothing is there in part or twice, acknowledged or not.
+        // No batch is stored partly or twice, acknowledged or not.
         for (const [batch, count] of base) expect(count, `batch ${batch}`).toBe(batchRows)
         for (const [batch, count] of view) expect(count, `batch ${batch} in the view`).toBe(batchRows)
         return { base, view }
@@ -70,8 +70,8 @@ test(
         }
         const after = await check(engine.url)
         for (const batch of interrupted) {
-          // A kill between the note of a token and its rows makes the engine take the repeat for a duplicate, of the
-          // table or of the view behind it. The engine does not tell, so a writer has to look and put in what is missing.
+          // After a kill between storing a token and storing its rows, the engine treats the repeat as a duplicate, for
+          // the table or for its view. It gives no error, so a writer has to check and insert what is missing.
           if (!after.base.has(batch)) {
             seen.lostThoughKnown++
             await insert(client, batch, `b${batch}-again`)

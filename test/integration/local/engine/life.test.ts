@@ -11,7 +11,7 @@ import { expect, test } from 'vitest'
 import { clientOf, credentials, httpTo, runningQueries, start, withDirectory } from './engine.js'
 
 const main = fileURLToPath(new URL('../../../../dist/local/engine/main.js', import.meta.url))
-/** A process that has ended and is not yet reaped does not live. */
+/** Whether a process is alive; one that has ended but is not yet reaped is not. */
 const isAlive = (pid: number) => {
   try {
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
@@ -20,7 +20,7 @@ const isAlive = (pid: number) => {
   }
 }
 
-test('what was stored is there again, after a stop and on another port', async () => {
+test('stored data is available after a stop and a start on another port', async () => {
   await withDirectory(async (directory) => {
     const first = await start(directory)
     await httpTo(first.url)('CREATE TABLE kept (a UInt8) ENGINE = MergeTree ORDER BY a')
@@ -35,12 +35,12 @@ test('what was stored is there again, after a stop and on another port', async (
   })
 })
 
-test('a directory has one owner, and the second is told who', async () => {
+test('one process can use a directory, and a second one gets an error that names it', async () => {
   await withDirectory(async (directory) => {
     const owner = await start(directory)
     await expect(start(directory)).rejects.toThrow(new RegExp(`in use by process ${owner.pid}\\b`))
     expect(await httpTo(owner.url)('SELECT 1')).toMatchObject({ text: '1\n' })
-    // Without the note of the owner, the engine's own lock still keeps it out.
+    // Without owner.json, the engine's own lock still keeps a second process out.
     execFileSync('rm', [join(directory, 'owner.json')])
     await expect(start(directory)).rejects.toThrow(/in use by another process/)
     expect(await httpTo(owner.url)('SELECT 1')).toMatchObject({ text: '1\n' })
@@ -48,7 +48,7 @@ test('a directory has one owner, and the second is told who', async () => {
   })
 })
 
-test('a killed owner leaves a directory that opens, without its leftovers', async () => {
+test('the directory of a killed process opens again, without its temporary files', async () => {
   await withDirectory(async (directory) => {
     const killed = await start(directory)
     await writeFile(join(directory, 'pipes', 'rows-99'), 'left over')
@@ -61,7 +61,7 @@ test('a killed owner leaves a directory that opens, without its leftovers', asyn
   })
 })
 
-test('kill -9 under writers loses no row acknowledged before it and doubles none, in table and view', async () => {
+test('kill -9 during inserts loses no acknowledged row and duplicates none, in the table and in its view', async () => {
   await withDirectory(async (directory) => {
     const window = 'SETTINGS non_replicated_deduplication_window = 10000'
     const batchRows = 200
@@ -92,8 +92,8 @@ test('kill -9 under writers loses no row acknowledged before it and doubles none
             deduplicate_blocks_in_dependent_materialized_views: 1,
           },
         })
-      // What was in flight when it was killed is repeated first. That must not double it; but it may be missing all
-      // the same, where the kill fell between the note of its token and its rows, so a writer has to look.
+      // Batches in flight during the kill are repeated first. That must not duplicate them. They may still be missing, if
+      // the kill came between storing the token and storing the rows, so a writer has to check.
       for (let batch = 0; batch < sequence; batch++) if (!acknowledged.has(String(batch))) await insert(batch)
       const writers = Array.from({ length: 4 }, async () => {
         for (;;) {
@@ -129,7 +129,7 @@ test('kill -9 under writers loses no row acknowledged before it and doubles none
   })
 }, 60_000)
 
-test('a port in use is named', async () => {
+test('the error for a port in use names it', async () => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as { port: number }
@@ -139,7 +139,7 @@ test('a port in use is named', async () => {
   server.close()
 })
 
-test('bad variables and directories are named', async () => {
+test('errors name bad variables and directories', async () => {
   await withDirectory(async (directory) => {
     const env = { CLICKHOUSE_MAX_CONCURRENT_QUERIES: 'x', CLICKHOUSE_ALLOW_EMPTY_PASSWORD: 'y' }
     const failed = start(directory, { env, user: '' })
@@ -156,7 +156,7 @@ test('bad variables and directories are named', async () => {
   })
 })
 
-test('it listens on the loopback only, says one line, and logs no secret', async () => {
+test('it listens on loopback only, prints one line, and logs no secret', async () => {
   await withDirectory(async (directory) => {
     const child = spawn(process.execPath, [main, '--data', directory, '--port', '0'], {
       env: { ...process.env, CLICKHOUSE_PASSWORD: credentials.password },
@@ -184,7 +184,7 @@ test('it listens on the loopback only, says one line, and logs no secret', async
   })
 })
 
-test('it ends when the process that started it is killed', async () => {
+test('it ends when its parent process is killed', async () => {
   await withDirectory(async (directory) => {
     const spawnUrl = new URL('../../../../dist/local/engine/spawn.js', import.meta.url).href
     const script = `const { spawnEmbedded } = await import(${JSON.stringify(spawnUrl)});
@@ -203,7 +203,7 @@ test('it ends when the process that started it is killed', async () => {
   })
 })
 
-/** The program as a service manager runs it, with nothing set that makes it one process. */
+/** Runs the program as a service manager does, with its supervisor process. */
 function runAlone(directory: string, env: NodeJS.ProcessEnv = {}) {
   const { UV_THREADPOOL_SIZE: _, ...inherited } = process.env
   const child = spawn(process.execPath, [main, '--data', directory, '--port', '0'], {
@@ -229,7 +229,7 @@ const until = async (what: string, isSo: () => Promise<boolean>) => {
   throw new Error(`never: ${what}`)
 }
 
-test('run alone, a crashed engine comes back at the same address with all that was acknowledged', async () => {
+test('a crashed engine is restarted at the same address with all acknowledged data', async () => {
   await withDirectory(async (directory) => {
     const alone = runAlone(directory)
     const { url } = await alone.ready
@@ -250,7 +250,7 @@ test('run alone, a crashed engine comes back at the same address with all that w
   })
 })
 
-test('a signal that says to end is obeyed once, whichever and however often it comes', async () => {
+test('SIGTERM, SIGINT and SIGHUP shut it down once, even if they are repeated', async () => {
   await withDirectory(async (directory) => {
     for (const signals of [['SIGTERM', 'SIGTERM'], ['SIGHUP'], ['SIGINT', 'SIGTERM', 'SIGINT']] as const) {
       const alone = runAlone(directory)
@@ -271,7 +271,7 @@ test('a signal that says to end is obeyed once, whichever and however often it c
   })
 })
 
-test('it goes on when nobody reads what it says any more', async () => {
+test('it keeps running when nobody reads its output any more', async () => {
   await withDirectory(async (directory) => {
     const alone = runAlone(directory)
     const { url, pid } = await alone.ready
@@ -285,7 +285,7 @@ test('it goes on when nobody reads what it says any more', async () => {
   })
 })
 
-test('a query that needs more memory than there is for all fails alone', async () => {
+test('a query beyond the memory limit fails alone', async () => {
   await withDirectory(async (directory) => {
     const engine = await start(directory, { env: { CLICKHOUSE_MAX_SERVER_MEMORY_MB: '600' } })
     const http = httpTo(engine.url)
@@ -298,7 +298,7 @@ test('a query that needs more memory than there is for all fails alone', async (
   })
 })
 
-test('a damaged part is set aside, a damaged definition is named', async () => {
+test('a damaged part is detached, and the error for a damaged definition names it', async () => {
   await withDirectory(async (directory) => {
     const first = await start(directory)
     for (const query of [

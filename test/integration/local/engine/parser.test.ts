@@ -7,7 +7,7 @@ import { Parser } from './fuzz/parser.js'
 import { Random } from './fuzz/random.js'
 import { statement } from './fuzz/statements.js'
 
-/** 100,000 for the full run. */
+/** Number of statements: 100,000 for the full run. */
 const texts = depth('FUZZ_TEXTS', 3_000, 100_000)
 const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000)
 
@@ -77,7 +77,7 @@ const soup = (random: Random) =>
   random.pick(['SELECT ', 'SELECT 1', 'INSERT INTO t ', 'WITH ', '(', '']) +
   random.times(1 + random.int(9), () => random.pick(words)).join(random.pick(['', ' ']))
 
-/** The statement as the gateway hands it to the engine. */
+/** The statement as the gateway passes it to the engine. */
 function asRun(found: Statement): { sql: string; clause: string } | undefined {
   if (found.kind === 'select') {
     const clause = `INTO OUTFILE '${path}' TRUNCATE`
@@ -92,7 +92,7 @@ function asRun(found: Statement): { sql: string; clause: string } | undefined {
 }
 
 test(
-  'the gateway cuts statements where the engine does',
+  'the gateway splits statements where the engine does',
   async () => {
     console.log(`FUZZ_SEED=${seed} FUZZ_TEXTS=${texts}`)
     await withDirectory(async (directory) => {
@@ -117,16 +117,16 @@ test(
         const run = asRun(found)
         const plain = found.kind === 'insert' ? `${found.head} ${found.tail}` : found.sql
         const [own, clause] = await parser.parse(run ? [plain, run.sql] : [plain])
-        // One for the gateway is one for the engine.
+        // A single statement for the gateway is a single one for the engine.
         expect(own?.count, shown).toBeLessThanOrEqual(1)
-        // No clause for files has slipped through.
+        // No file clause was overlooked.
         if (found.kind === 'select')
           expect([classes.read, classes.write, classes.unparsed], shown).toContain(own?.class)
         expect(own?.formatted ?? '', shown).not.toMatch(/^[^'"`]*(INTO OUTFILE|FROM INFILE) '/)
         const isPlainSelect = found.kind === 'select' && own?.class === classes.read
         if (!run || !clause || own?.formatted == null || !(isPlainSelect || found.kind === 'insert')) continue
-        // The clause that the gateway adds is a clause, not a part of a text or a comment. Where it does not fit (behind
-        // the SETTINGS of a SELECT in brackets) the engine says so, and the statement runs as it is.
+        // The engine sees the clause that the gateway adds as a clause, not as part of a string or comment. Where it does
+        // not fit (after the SETTINGS of a SELECT in brackets) there is an error, and the statement runs unchanged.
         expect(clause.count, shown).toBeLessThanOrEqual(1)
         if (clause.formatted === null) {
           seen.unfit++

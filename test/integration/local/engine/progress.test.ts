@@ -4,7 +4,7 @@ import { basic, test } from './engine.js'
 
 const slow = 'SELECT sum(sleepEachRow(0.2)) FROM numbers(8) SETTINGS max_block_size = 1'
 
-/** The bytes of an answer as they are on the wire. */
+/** The raw bytes of a response. */
 function onTheWire(base: string, query: string, url: Record<string, string>): Promise<{ raw: string; status: number }> {
   const target = new URL(base)
   for (const [name, value] of Object.entries({ ...url, query })) target.searchParams.set(name, value)
@@ -23,7 +23,7 @@ function onTheWire(base: string, query: string, url: Record<string, string>): Pr
   })
 }
 
-test('progress is told in headers while a query runs, and the result comes behind them', async ({ engine }) => {
+test('progress is sent in headers while a query runs, and the result follows', async ({ engine }) => {
   const { raw, status } = await onTheWire(engine.url, `${slow} FORMAT TSV`, { send_progress_in_http_headers: '1' })
   expect(status).toBe(200)
   const told = [...raw.matchAll(/X-ClickHouse-Progress: (.*)\n/gi)].map(([, json]) => JSON.parse(json as string))
@@ -35,7 +35,7 @@ test('progress is told in headers while a query runs, and the result comes behin
   expect(raw.endsWith('\n0\n')).toBe(true)
 })
 
-test('an error behind progress headers is told', async ({ engine, client }) => {
+test('an error after progress headers reaches the client', async ({ engine, client }) => {
   const failing = 'SELECT throwIf(number = 7), sleepEachRow(0.2) FROM numbers(8) SETTINGS max_block_size = 1'
   const url = { send_progress_in_http_headers: '1' }
   const { raw } = await onTheWire(engine.url, failing, url).catch((error) => ({ raw: String(error) }))
@@ -48,7 +48,7 @@ test('an error behind progress headers is told', async ({ engine, client }) => {
   await expect(query.then((result) => result.json())).rejects.toThrow()
 })
 
-test('JSONEachRowWithProgress has rows of progress between whole rows', async ({ client }) => {
+test('JSONEachRowWithProgress has rows of progress only between complete rows', async ({ client }) => {
   const result = await client.query({
     query: 'SELECT number, sleepEachRow(0.2) AS slept FROM numbers(6) SETTINGS max_block_size = 1',
     format: 'JSONEachRowWithProgress',
@@ -70,7 +70,7 @@ test('an error among rows of progress is a row', async ({ http }) => {
   expect(lines.at(-1).exception).toContain('FUNCTION_THROW_IF_VALUE_IS_NON_ZERO')
 })
 
-test('an error that waits for the end of the query keeps its status, progress or not', async ({ http }) => {
+test('with wait_end_of_query an error keeps its status, with or without progress', async ({ http }) => {
   const answer = await http({
     query: 'SELECT throwIf(number = 5), sleepEachRow(0.2) FROM numbers(8) SETTINGS max_block_size = 1',
     url: { wait_end_of_query: '1', default_format: 'JSONEachRowWithProgress' },
@@ -79,7 +79,7 @@ test('an error that waits for the end of the query keeps its status, progress or
   expect(answer.text).toContain('FUNCTION_THROW_IF_VALUE_IS_NON_ZERO')
 })
 
-test('the summary says what was read, however soon a query was over', async ({ http }) => {
+test('the summary counts rows read even for very short queries', async ({ http }) => {
   for (const format of ['JSON', 'JSONCompact', 'JSONStrings', 'JSONColumnsWithMetadata']) {
     const { headers } = await http(`SELECT sum(number) FROM numbers(1000000) FORMAT ${format}`)
     const read = { read_rows: '1000000', read_bytes: '8000000', result_rows: '1' }

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { credentials, httpTo, start, test, withDirectory } from './engine.js'
 
-test('the query log has who asked what, what came of it, and no secrets', async ({ http }) => {
+test('the query log has the user, statement and outcome of queries, and no secrets', async ({ http }) => {
   await http({ query: 'CREATE TABLE logged (a UInt32) ENGINE = Memory' })
   await http({ query: 'INSERT INTO logged FORMAT CSV', url: { query_id: 'in' }, body: '1\n2\n' })
   await http({
@@ -71,7 +71,7 @@ test('the query log has who asked what, what came of it, and no secrets', async 
   expect(seconds).toBeLessThan(600)
 })
 
-test('rows expire after the days that they are kept', async ({ http }) => {
+test('rows expire after the configured number of days', async ({ http }) => {
   const { text } = await http(
     "SELECT engine_full FROM system.tables WHERE database = 'server_log' AND name = 'query_log'",
   )
@@ -82,7 +82,7 @@ test('rows expire after the days that they are kept', async ({ http }) => {
   expect((await http("SELECT count() FROM system.query_log WHERE query_id = 'old'")).text).toBe('0\n')
 })
 
-test('the query log outlives the server, and a table of another shape is put aside', async () => {
+test('the query log survives a restart, and a table with other columns is renamed', async () => {
   await withDirectory(async (dataDir) => {
     const first = await start(dataDir)
     await httpTo(first.url)({ query: 'SELECT 41', url: { query_id: 'kept' } })

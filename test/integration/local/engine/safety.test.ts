@@ -8,7 +8,7 @@ import { test, withDirectory } from './engine.js'
 const attack = "\n\nINSERT INTO victims VALUES (666, 'injected')\n\n; DROP TABLE victims;\n"
 
 describe('rows are data', () => {
-  test('a blank line and SQL behind it stay a value or a parse error', async ({ http }) => {
+  test('a blank line followed by SQL is a value or a parse error', async ({ http }) => {
     await http('CREATE TABLE victims (a UInt32, b String) ENGINE = MergeTree ORDER BY a')
     const quoted = `1,"x${attack}"\n`
     expect(await http({ query: 'INSERT INTO victims FORMAT CSV', body: quoted })).toMatchObject({ status: 200 })
@@ -39,7 +39,7 @@ describe('rows are data', () => {
     })
   })
 
-  test('an expression among the values is evaluated unless it reaches for files', async ({ http }) => {
+  test('an expression among the values is evaluated unless it accesses files', async ({ http }) => {
     await http('CREATE TABLE evaluated (a String) ENGINE = MergeTree ORDER BY a')
     expect(await http("INSERT INTO evaluated VALUES (concat('a', 'b')), ({p: String})")).toMatchObject({ status: 500 })
     const url = { param_p: 'param' }
@@ -59,7 +59,7 @@ describe('rows are data', () => {
 })
 
 describe('SQL stays in the engine', () => {
-  test('no statement reads, writes or connects to anything outside', async ({ http }) => {
+  test('no statement reads, writes or connects to anything outside of the engine', async ({ http }) => {
     let requests = 0
     const server = createServer((_, response) => {
       requests++
@@ -145,7 +145,7 @@ describe('SQL stays in the engine', () => {
     expect(await http('EXISTS kept')).toMatchObject({ text: '1\n' })
   })
 
-  test('random statements neither reach a file nor end the engine', async ({ http }) => {
+  test('random statements neither access a file nor end the engine', async ({ http }) => {
     await http('CREATE TABLE bystander (a UInt8) ENGINE = Memory')
     await withDirectory(async (directory) => {
       const pieces = [

@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest'
 import { depth } from '../../../support/depth.js'
 import { basic, type Http, httpTo, runningQueries, start, withDirectory } from './engine.js'
 
-/** How often each state is ended: 20 for the full run. */
+/** Number of shutdowns in each state: 20 for the full run. */
 const rounds = depth('SIGTERM_ROUNDS', 1, 20)
 
 type State = { sent: ClientRequest[]; http: Http; url: string }
@@ -28,7 +28,7 @@ const runs = (state: State, count = 1) => until(async () => (await runningQuerie
 
 const rows = Buffer.from('12345\n'.repeat(100_000))
 
-/** Brings an engine into the state in which it is ended. */
+/** Brings an engine into the state in which it is shut down. */
 const states: Record<string, (state: State) => Promise<void>> = {
   idle: async () => undefined,
   'heavy queries': async (state) => {
@@ -88,7 +88,7 @@ for (const [name, enter] of Object.entries(states)) {
           await enter(state)
           const started = performance.now()
           await engine.stop()
-          // A signal would be its own watchdog, which kills what does not end within 5 s.
+          // A signal would mean that its own time limit of 5 s killed it.
           expect(await engine.exited).toEqual({ code: 0, signal: null })
           longest.set(name, Math.max(longest.get(name) ?? 0, performance.now() - started))
           for (const sent of state.sent) sent.destroy()
@@ -99,7 +99,7 @@ for (const [name, enter] of Object.entries(states)) {
   )
 }
 
-test('a request at the moment of the end gets an answer or a closed connection', async () => {
+test('a request during shutdown gets a response or a closed connection', async () => {
   await withDirectory(async (directory) => {
     const engine = await start(directory)
     const http = httpTo(engine.url)

@@ -33,7 +33,7 @@ async function respond(sent: ClientRequest): Promise<IncomingMessage> {
   return response
 }
 
-test('rows stream both ways: four times as many take no more memory', async ({ engine, http }) => {
+test('rows stream both ways: four times as many rows take no more memory', async ({ engine, http }) => {
   await http('CREATE TABLE streamed (a UInt64, b String) ENGINE = Null')
   const block = Buffer.from(
     Array.from({ length: 10_000 }, (_, i) => `${i},some text that is not that short\n`).join(''),
@@ -59,11 +59,11 @@ test('rows stream both ways: four times as many take no more memory', async ({ e
   const peakOfFew = peak
   await stream(12)
   clearInterval(watch)
-  // 720 MB more came out and 340 MB more went in; how much of its pools the engine gives back at once varies by 130 MB.
+  // 720 MB more were read and 340 MB more written; the memory that the engine does not release at once varies by 130 MB.
   expect(peak - peakOfFew).toBeLessThan(250)
 }, 60_000)
 
-test('a reader that goes away in the middle ends the query', async ({ engine, http }) => {
+test('a query ends when its client disconnects in the middle of the result', async ({ engine, http }) => {
   for (let round = 0; round < 5; round++) {
     const sent = open(engine.url, 'SELECT number, repeat(toString(number), 20) FROM system.numbers FORMAT TSV')
     sent.end()
@@ -75,7 +75,7 @@ test('a reader that goes away in the middle ends the query', async ({ engine, ht
   await idle(http)
 })
 
-test('requests sent ahead run in turn, and none of them when their client goes away', async ({ engine, http }) => {
+test('pipelined requests run in order, and none runs after their client disconnects', async ({ engine, http }) => {
   await http('CREATE TABLE turns (a UInt8) ENGINE = MergeTree ORDER BY a')
   const wire = (query: string) =>
     `POST /?query=${encodeURIComponent(query)} HTTP/1.1\r\nHost: x\r\nAuthorization: ${basic.Authorization}\r\nContent-Length: 0\r\n\r\n`
@@ -103,7 +103,7 @@ test('requests sent ahead run in turn, and none of them when their client goes a
   expect(await http('SELECT count() FROM turns')).toMatchObject({ text: '1\n' })
 })
 
-test('a reader that stands still and then goes away ends the query', async ({ engine, http }) => {
+test('a query ends when its client stops reading and then disconnects', async ({ engine, http }) => {
   const sent = open(engine.url, 'SELECT number, repeat(toString(number), 20) FROM system.numbers FORMAT TSV')
   sent.end()
   const response = await respond(sent)
@@ -114,7 +114,7 @@ test('a reader that stands still and then goes away ends the query', async ({ en
   await idle(http)
 })
 
-test('a reader that goes away before the first row ends the query', async ({ engine, http }) => {
+test('a query ends when its client disconnects before the first row', async ({ engine, http }) => {
   for (const query of [
     'SELECT count() FROM system.numbers',
     'SELECT sleepEachRow(1) FROM numbers(3) SETTINGS max_block_size = 1',
@@ -131,7 +131,7 @@ test('a reader that goes away before the first row ends the query', async ({ eng
   await idle(http)
 })
 
-test('a reader that stands still for longer than allowed is cut off', async ({ engine, http }) => {
+test('a client that does not read within the time limit is disconnected', async ({ engine, http }) => {
   const url = new URL(engine.url)
   url.searchParams.set('query', 'SELECT number FROM system.numbers FORMAT TSV')
   url.searchParams.set('http_send_timeout', '1')
@@ -145,9 +145,12 @@ test('a reader that stands still for longer than allowed is cut off', async ({ e
   sent.destroy()
 })
 
-test('a writer that goes away stores complete blocks or nothing, and the query ends', async ({ engine, http }) => {
+test('a client that disconnects during an INSERT stores complete blocks or nothing, and its query ends', async ({
+  engine,
+  http,
+}) => {
   await http('CREATE TABLE torn (a UInt64) ENGINE = MergeTree ORDER BY a')
-  // Less than a file's worth, more than one, and more than a block's worth.
+  // Less than fits into a file, more than that, and more than a block.
   for (const rows of [1_000, 900_000, 3_000_000]) {
     const sent = open(engine.url, 'INSERT INTO torn FORMAT TSV', { 'Transfer-Encoding': 'chunked' })
     const lines = Buffer.from('12345678\n'.repeat(1_000))
@@ -161,7 +164,10 @@ test('a writer that goes away stores complete blocks or nothing, and the query e
   }
 })
 
-test('an insert that fails early is told so while its rows still come', async ({ engine, http }) => {
+test('an INSERT that fails early returns its error while the client is still sending rows', async ({
+  engine,
+  http,
+}) => {
   await http('CREATE TABLE picky (a UInt8) ENGINE = MergeTree ORDER BY a')
   const sent = open(engine.url, 'INSERT INTO picky FORMAT CSV', { 'Transfer-Encoding': 'chunked' })
   const answered = respond(sent)
@@ -182,7 +188,7 @@ test('an insert that fails early is told so while its rows still come', async ({
   expect(await http('SELECT count() FROM picky')).toMatchObject({ text: '0\n' })
 })
 
-test('a writer that stands still is cut off, and stores nothing', async ({ engine, http }) => {
+test('a client that stops sending rows is disconnected, and its INSERT stores nothing', async ({ engine, http }) => {
   await http('CREATE TABLE slow (a UInt64) ENGINE = MergeTree ORDER BY a')
   for (const rows of [10, 1_000_000]) {
     const url = new URL(engine.url)
@@ -199,7 +205,7 @@ test('a writer that stands still is cut off, and stores nothing', async ({ engin
   expect(await http('SELECT count() FROM slow')).toMatchObject({ text: '0\n' })
 })
 
-test('nothing is left behind by what was torn', async ({ engine, dataDir, http }) => {
+test('interrupted requests leave no files, pipes or queries behind', async ({ engine, dataDir, http }) => {
   await idle(http)
   await until(
     async () =>
@@ -207,7 +213,7 @@ test('nothing is left behind by what was torn', async ({ engine, dataDir, http }
         .toString()
         .includes('rows-') === false,
   )
-  // Pipes are kept for the next queries; none of them is open.
+  // Pipes are kept for later queries, but none is open.
   const files = execFileSync('ls', ['-l', `/proc/${engine.pid}/fd`]).toString()
   expect(files).not.toContain('/pipes/pipe-')
 })

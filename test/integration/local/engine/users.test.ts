@@ -26,7 +26,7 @@ const users = [
   { name: 'keyed', quota: { interval_seconds: 1_000_000_000, requests: 1, keyed: true } },
 ]
 
-/** A file whose passwords are the names. */
+/** A users file in which every password is the user's name. */
 function usersFile(directory: string, entries: object[] = users): string {
   const path = join(directory, 'users.json')
   const withHashes = entries.map((user) => ({ ...user, ...hashPassword((user as { name: string }).name) }))
@@ -41,7 +41,7 @@ let owner: Http
 let end: () => void
 let ended: Promise<void>
 
-/** Asks as one of the users. */
+/** Sends requests as one of the users. */
 const as =
   (name: string) =>
   (query: string, url: Record<string, string> = {}, method = 'POST') =>
@@ -89,7 +89,7 @@ afterAll(async () => {
 })
 
 describe('credentials', () => {
-  test('all three kinds are taken; a wrong password and an unknown user get the same answer', async () => {
+  test('all three kinds are accepted; a wrong password and an unknown user get the same response', async () => {
     const http = httpTo(engine.url)
     const basic = (pair: string) => ({ Authorization: `Basic ${Buffer.from(pair).toString('base64')}` })
     for (const ask of [
@@ -109,7 +109,7 @@ describe('credentials', () => {
     }
   })
 
-  test('the client that Plumbline uses works for a user with readonly = 2', async () => {
+  test('Plumbline’s own client works for a user with readonly = 2', async () => {
     const client = createClient({
       url: engine.url,
       username: 'client',
@@ -182,23 +182,26 @@ describe('what a user of one database cannot see', () => {
     'BACKUP DATABASE b TO Memory(1)',
   ]
 
-  test.each(['reader', 'client', 'strict', 'writer', 'maker'])('%s: its data, its columns, its names', async (name) => {
-    await owner('SELECT sum(k) FROM b.secret SETTINGS use_query_cache = 1')
-    for (const sql of reads) {
-      const { status, text } = await as(name)(sql)
-      // An empty answer tells as little as an error.
-      if (status === 200) expect(text.replace('0\n', ''), `${name}: ${sql}`).toBe('')
-      else expect([400, 403, 404, 500], `${name}: ${sql}: ${text}`).toContain(status)
-      expect(text, `${name}: ${sql}`).not.toContain('topsecret')
-    }
-    for (const url of [{ database: 'b' }, { database: 'b', session_id: 'b' }]) {
-      expect(await as(name)('SELECT * FROM secret', url)).toMatchObject({ status: 403 })
-    }
-    expect(await as(name)('SELECT s FROM mine', { database: 'a' })).toMatchObject({ text: 'shared\n' })
-    expect((await as(name)('SHOW DATABASES')).text).not.toContain('b\n')
-  })
+  test.each(['reader', 'client', 'strict', 'writer', 'maker'])(
+    '%s sees no data, columns or names of other databases',
+    async (name) => {
+      await owner('SELECT sum(k) FROM b.secret SETTINGS use_query_cache = 1')
+      for (const sql of reads) {
+        const { status, text } = await as(name)(sql)
+        // An empty result reveals as little as an error.
+        if (status === 200) expect(text.replace('0\n', ''), `${name}: ${sql}`).toBe('')
+        else expect([400, 403, 404, 500], `${name}: ${sql}: ${text}`).toContain(status)
+        expect(text, `${name}: ${sql}`).not.toContain('topsecret')
+      }
+      for (const url of [{ database: 'b' }, { database: 'b', session_id: 'b' }]) {
+        expect(await as(name)('SELECT * FROM secret', url)).toMatchObject({ status: 403 })
+      }
+      expect(await as(name)('SELECT s FROM mine', { database: 'a' })).toMatchObject({ text: 'shared\n' })
+      expect((await as(name)('SHOW DATABASES')).text).not.toContain('b\n')
+    },
+  )
 
-  test('SHOW GRANTS tells his own rights and nothing of others', async () => {
+  test('SHOW GRANTS shows the user’s own rights and nothing about others', async () => {
     for (const sql of ['SHOW GRANTS', 'SHOW GRANTS FINAL', 'SHOW GRANTS FOR user_default', 'SHOW GRANTS FOR default']) {
       const { text } = await as('reader')(sql)
       expect(text).toContain('SELECT, dictGet ON a.*')
@@ -207,7 +210,7 @@ describe('what a user of one database cannot see', () => {
     }
   })
 
-  test('an error calls him by his name', async () => {
+  test('an error contains the user’s own name', async () => {
     expect((await as('reader')('SELECT * FROM b.secret')).text).toMatch(
       /^Code: 497\. DB::Exception: reader: Not enough privileges\. .*grant SELECT ON b\.secret/,
     )
@@ -283,7 +286,7 @@ describe('what users cannot change', () => {
     expect(await state()).toBe(before)
   })
 
-  test('whoever writes may do all that ingest needs, in his databases', async () => {
+  test('a user with write access has every right that ingest needs, in their databases', async () => {
     for (const name of ['writer', 'ingest', 'maker']) {
       for (const sql of rows) expect(await as(name)(sql), `${name}: ${sql}`).toMatchObject({ status: 200 })
     }
@@ -293,7 +296,7 @@ describe('what users cannot change', () => {
     }
   })
 
-  test('nothing that the engine runs by itself lends an owner of one database its rights', async () => {
+  test('nothing that the engine runs by itself gives an owner of one database more rights', async () => {
     for (const sql of [
       'CREATE VIEW a.v (k UInt64, s String) DEFINER = CURRENT_USER SQL SECURITY DEFINER AS SELECT * FROM b.secret',
       'CREATE OR REPLACE VIEW a.v (k UInt64, s String) SQL SECURITY DEFINER AS SELECT * FROM b.secret',
@@ -314,8 +317,8 @@ describe('what users cannot change', () => {
   })
 })
 
-describe('nobody raises his own rights', () => {
-  test('not by a role, a profile, another user or readonly', async () => {
+describe('users cannot extend their own rights', () => {
+  test('by a role, a profile, another user or readonly', async () => {
     for (const sql of [
       'SET ROLE user_default',
       'SET/**/role ALL',
@@ -343,7 +346,7 @@ describe('nobody raises his own rights', () => {
     expect((await as('client')('SELECT s FROM b.secret', { session_id: 'raise' })).status).toBe(403)
   })
 
-  test('with readonly = 1 no setting changes, and GET reads only, in sessions too', async () => {
+  test('by settings: readonly = 1 allows no change of settings, and GET only reads, also in sessions', async () => {
     for (const url of [
       { max_block_size: '77' },
       { readonly: '2' },
@@ -369,7 +372,7 @@ describe('nobody raises his own rights', () => {
     }
   })
 
-  test('settings and constraints of a user hold', async () => {
+  test('by settings of their queries: the user’s own settings and constraints apply', async () => {
     const ask = as('1.odd-name')
     const code = async (sql: string, url = {}) => (await ask(sql, url)).headers['x-clickhouse-exception-code']
     expect((await ask("SELECT getSetting('max_threads')")).text).toBe('3\n')
@@ -396,7 +399,7 @@ describe('the queries of others', () => {
     throw new Error(`${id} does not show up`)
   }
 
-  test('are neither seen nor killed, whichever way one asks', async () => {
+  test('can neither be seen nor killed, in any way', async () => {
     const hidden = owner({ query: `${slow}, log_comment = 'topsecret'`, url: { query_id: 'of-owner' } })
     const own = as('analyst')(slow, { query_id: 'of-analyst' })
     await appears('of-owner')
@@ -434,7 +437,7 @@ describe('the queries of others', () => {
     expect((await hidden).text).toContain('QUERY_WAS_CANCELLED')
   })
 
-  test('are not in the log that one reads; an owner reads all of it', async () => {
+  test('are hidden in the query log; an owner sees all of it', async () => {
     await as('reader')("SELECT 'of reader'", { query_id: 'logged-reader' })
     await owner({ query: "SELECT 'topsecret'", url: { query_id: 'logged-owner' } })
     await owner('SYSTEM FLUSH LOGS')
@@ -446,7 +449,7 @@ describe('the queries of others', () => {
     expect(all.text).toBe('logged-owner\nlogged-reader\n')
   })
 
-  test('their sessions and temporary tables are out of reach', async () => {
+  test('have sessions and temporary tables that cannot be accessed', async () => {
     const url = { session_id: 'shared' }
     await owner({ query: 'CREATE TEMPORARY TABLE kept (a UInt8)', url })
     expect(await as('reader')('SELECT * FROM kept', url)).toMatchObject({ status: 404 })
@@ -460,7 +463,7 @@ describe('the queries of others', () => {
 })
 
 describe('quotas', () => {
-  test('a user who has used up his share is told so, and until when', async () => {
+  test('a user beyond the quota gets an error that says when the next interval begins', async () => {
     for (let i = 0; i < 3; i++) expect(await as('thrifty')('SELECT 1')).toMatchObject({ status: 200 })
     const { text, headers } = await as('thrifty')('SELECT 1')
     expect(headers['x-clickhouse-exception-code']).toBe('201')
@@ -470,7 +473,7 @@ describe('quotas', () => {
     expect(await as('reader')('SELECT 1')).toMatchObject({ status: 200 })
   })
 
-  test('rows of results count, and each key has a share of its own', async () => {
+  test('rows of results count, and each key is counted separately', async () => {
     expect(await as('rows')('SELECT * FROM numbers(9)')).toMatchObject({ status: 200 })
     expect(await as('rows')('SELECT * FROM numbers(9)')).toMatchObject({ status: 200 })
     expect((await as('rows')('SELECT 1')).text).toContain('result_rows = 18/10')
@@ -483,7 +486,7 @@ describe('quotas', () => {
   })
 })
 
-test('users survive a restart, and another file is another set of users', async () => {
+test('users stay the same after a restart, and another file defines other users', async () => {
   await withDirectory(async (directory) => {
     const ask = async (entries: object[]) => {
       const env = { CLICKHOUSE_USERS_FILE: usersFile(directory, entries) }
@@ -501,7 +504,7 @@ test('users survive a restart, and another file is another set of users', async 
   })
 })
 
-test('a setting that the engine does not know ends the start with its name and its user', async () => {
+test('an unknown setting fails the start with an error that names the setting and its user', async () => {
   await withDirectory(async (directory) => {
     const entries = ['one', 'two'].map((name) => ({ name, settings: { [`no_such_${name}`]: 1 } }))
     const env = { CLICKHOUSE_USERS_FILE: usersFile(directory, entries) }

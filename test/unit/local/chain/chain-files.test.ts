@@ -26,7 +26,7 @@ async function write(from: number, to: number): Promise<void> {
   await journal.close()
 }
 
-test('a journal gives back the blocks after the one asked for, and goes on after a restart', async () => {
+test('a journal returns the blocks after a given one, and can be appended to after a restart', async () => {
   expect(await readJournal(dir, 0)).toEqual([])
   await write(1, 3)
   await write(4, 5)
@@ -34,7 +34,7 @@ test('a journal gives back the blocks after the one asked for, and goes on after
   expect(await readJournal(dir, 3)).toEqual([block(4), block(5)])
 })
 
-test('a line that was cut off is dropped and written again', async () => {
+test('a truncated line is removed and written again', async () => {
   await write(1, 2)
   await appendFile(join(dir, '1.jsonl'), '{"number":3,"times')
   expect((await readJournal(dir, 0)).map((b) => b.number)).toEqual([1, 2])
@@ -50,7 +50,7 @@ test('a damaged line or a missing block is an error', async () => {
   await expect(readJournal(dir, 0)).rejects.toThrow()
 })
 
-test('rotation drops the files that the oldest checkpoint has made needless', async () => {
+test('rotation removes the files that the oldest checkpoint replaces', async () => {
   const journal = await openJournal(dir)
   for (const number of [1, 2, 3, 4, 5, 6]) {
     await journal.append({ ...block(number), raws: [] }, { sync: false })
@@ -62,7 +62,7 @@ test('rotation drops the files that the oldest checkpoint has made needless', as
   expect((await readJournal(dir, 2)).map((b) => b.number)).toEqual([3, 4, 5, 6])
 })
 
-test('checkpoints come rarer the older the chain is, up to one an hour of live blocks', () => {
+test('checkpoints become less frequent as the chain grows, down to one per hour of live blocks', () => {
   expect(isCheckpointDue(999, 0, 1000)).toBe(false)
   expect(isCheckpointDue(1000, 0, 1000)).toBe(true)
   expect(isCheckpointDue(17_900, 16_000, 1000)).toBe(false)
@@ -70,7 +70,7 @@ test('checkpoints come rarer the older the chain is, up to one an hour of live b
   expect(isCheckpointDue(103_600, 100_000, 1000)).toBe(true)
 })
 
-test('states are removed oldest first until the rest fits', async () => {
+test('the oldest states are removed until the rest fits', async () => {
   for (const name of ['a', 'b', 'c', 'd']) {
     await writeFile(join(dir, name), Buffer.alloc(100))
     await new Promise((settle) => setTimeout(settle, 5))

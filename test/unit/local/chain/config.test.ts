@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseConfig } from '../../../../local/chain/config.js'
 
-test('without variables it is a day of history, a block a minute, and then live', () => {
+test('by default there is a day of history with a block per minute, and then live blocks', () => {
   const config = parseConfig({ DATA_DIR: '/tmp/x', DEVNET_SEED: '' })
   expect(config).toMatchObject({ chainDir: '/tmp/x/chain', port: 8545, live: true })
   expect(config.plan).toEqual({ seed: 1, stables: 10, blocks: 1440, blockSeconds: 60, liveBlockSeconds: 1 })
@@ -12,7 +12,7 @@ test('all bad variables are named at once', () => {
   expect(() => parseConfig(env)).toThrow(/DEVNET_PORT.*DEVNET_SEED.*DEVNET_STABLES.*DEVNET_LIVE/s)
 })
 
-test('hours that make no whole block are rounded, and the market is always set up', () => {
+test('hours are rounded to whole blocks, and there are always enough blocks for the setup', () => {
   expect(parseConfig({ DEVNET_HISTORY_HOURS: '1.99' }).plan.blocks).toBe(119)
   expect(parseConfig({ DEVNET_HISTORY_HOURS: '0' }).plan.blocks).toBe(5)
 })

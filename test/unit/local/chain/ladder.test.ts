@@ -12,7 +12,7 @@ const rest = (levels: readonly Level[]): RestingOrder[] =>
 const opened = (bidTick: number, askTick: number): RestingOrder[] =>
   rest(ladderChanges([], wantedLadder({ bidTick, askTick })).place)
 
-test('the best prices are the planned ones, and deeper levels lie behind them', () => {
+test('the best prices are the planned ones, with deeper levels behind them', () => {
   for (const bidTick of [-1400, -450, -10, 0, 300, 1400]) {
     const levels = wantedLadder({ bidTick, askTick: bidTick + 20 })
     const bids = levels.filter((l) => l.isBid).map((l) => l.tick)
@@ -29,23 +29,23 @@ test('the best prices are the planned ones, and deeper levels lie behind them', 
   }
 })
 
-test('a dry side has no orders at all', () => {
+test('an empty side has no orders at all', () => {
   expect(wantedLadder({ bidTick: null, askTick: 20 }).every((l) => !l.isBid)).toBe(true)
   expect(wantedLadder({ bidTick: null, askTick: null })).toEqual([])
 })
 
-test('where nothing has changed nothing is done', () => {
+test('nothing is cancelled or placed if nothing has changed', () => {
   const changes = ladderChanges(opened(-10, 10), wantedLadder({ bidTick: -10, askTick: 10 }))
   expect(changes).toEqual({ cancel: [], place: [] })
 })
 
-test('drift moves one order a side', () => {
+test('drift moves one order on each side', () => {
   const { cancel, place } = ladderChanges(opened(-10, 10), wantedLadder({ bidTick: -20, askTick: 0 }))
   expect(cancel.map((o) => o.tick)).toEqual([-10, 10])
   expect(place.map((l) => l.tick)).toEqual([-20, 0])
 })
 
-test('a break takes the middle level out of its way and leaves it there afterwards', () => {
+test('a break moves the middle level away, and it stays there afterwards', () => {
   const calm = opened(-10, 10)
   const fall = ladderChanges(calm, wantedLadder({ bidTick: -300, askTick: -280 }))
   expect(fall.cancel.map((o) => o.tick)).toEqual([-10, -150, 10])
@@ -65,6 +65,6 @@ test('an order that is more than half filled is replaced by a full one', () => {
   expect(place).toEqual([{ isBid: true, tick: -10, amount: top.amount }])
 })
 
-test('a flip order lies between bid and ask and flips to behind the ask', () => {
+test('a flip order lies between bid and ask and flips to above the ask', () => {
   expect(flipTicks(-10)).toEqual({ tick: 0, flipTick: 20 })
 })

@@ -30,7 +30,7 @@ describe('trade', () => {
   const actions = Array.from({ length: 600 }, (_, block) => traderActions(plan, block)).flat()
   const swaps = actions.flatMap((a) => (a.kind === 'swap' ? [a.swap] : a.kind === 'batch' ? a.swaps : []))
 
-  test('takes one to three hops, exact in and exact out, and two swaps at once', () => {
+  test('has one to three hops, exact in and exact out, and pairs of swaps', () => {
     for (const exact of ['in', 'out'] as const) {
       for (const length of [1, 2, 3]) {
         expect(swaps.some((s) => s.exact === exact && hops(plan, s) === length)).toBe(true)
@@ -50,7 +50,7 @@ describe('trade', () => {
     for (const count of net.values()) expect(Math.abs(count)).toBeLessThan(swaps.length * 0.05)
   })
 
-  test('leaves paused stables and dry books alone', () => {
+  test('never uses paused stables and empty books', () => {
     for (let block = 5; block < 600; block++) {
       for (const action of traderActions(plan, block)) {
         if (action.kind !== 'swap') continue
@@ -69,7 +69,7 @@ describe('the transactions of a block', () => {
     expect(calls(100)).toEqual(calls(100))
   })
 
-  test('are few, and at times none', () => {
+  test('are few, and sometimes none', () => {
     const counts = intentsUpTo(600).byBlock.map((intents) => intents.length)
     const average = counts.reduce((sum, n) => sum + n, 0) / counts.length
     expect(average).toBeGreaterThan(3)
@@ -78,7 +78,7 @@ describe('the transactions of a block', () => {
     expect(Math.max(...counts.slice(10))).toBeLessThan(20)
   })
 
-  test('do nothing to a genesis stable but allow it to the DEX once, to open its book, and then move its orders', () => {
+  test('only approve a genesis stable for the DEX once, open its book, and then move its orders', () => {
     const addresses = GENESIS_STABLES.map((g) => g.address)
     const { byBlock } = intentsUpTo(600)
     const touching = byBlock.map((intents) =>
@@ -101,7 +101,7 @@ describe('the transactions of a block', () => {
     }
   })
 
-  test('open the book of a genesis stable on a chain that was begun without it', () => {
+  test('open the book of a genesis stable on a chain that was created without it', () => {
     const { books } = intentsUpTo(100)
     books.ladders.delete('AlphaUSD')
     const opening = blockIntents(plan, books, 101).find((i) => i.label === 'move the orders of AlphaUSD')
@@ -110,12 +110,12 @@ describe('the transactions of a block', () => {
     expect(books.ladders.get('AlphaUSD')).toHaveLength(6)
   })
 
-  test('leave the books at the planned prices at the end of every block', () => {
+  test('keep the books at the planned prices at the end of every block', () => {
     const books = emptyBooks()
     for (let block = 1; block <= 600; block++) {
       blockIntents(plan, books, block)
       for (const { symbol } of plan.tokens) {
-        // Nobody can move the orders of a paused stable, and the plan does not want to.
+        // Orders of a paused stable cannot be moved, and the plan does not move them.
         const orders = books.ladders.get(symbol) ?? []
         const best = (isBid: boolean): number | null => {
           const ticks = orders.filter((o) => o.isBid === isBid).map((o) => o.tick)
@@ -130,16 +130,16 @@ describe('the transactions of a block', () => {
 describe('the outcome of a swap', () => {
   const { books } = intentsUpTo(4)
 
-  test('goes forward for exact in and backward for exact out', () => {
+  test('is computed forward for exact in and backward for exact out', () => {
     const given = outcomeOf(plan, books, { tokenIn: 'FJUSD', tokenOut: 'CNUSD', exact: 'in', amount: 1_000_000_003n })
     expect(given?.fills).toHaveLength(3)
     const out = given?.amountOut ?? 0n
     const asked = outcomeOf(plan, books, { tokenIn: 'FJUSD', tokenOut: 'CNUSD', exact: 'out', amount: out })
-    // Asking for what one got costs what one gave, up to the roundings on the way.
+    // Buying the amount received costs the amount paid, up to rounding.
     expect(Number((asked?.amountIn ?? 0n) - 1_000_000_003n)).toBeCloseTo(0, -1)
   })
 
-  test('is none where the top of a book is too small or there is no order', () => {
+  test('is null if the best order of a book is too small or missing', () => {
     expect(outcomeOf(plan, books, { tokenIn: 'FJUSD', tokenOut: 'CNUSD', exact: 'in', amount: 10n ** 12n })).toBeNull()
     expect(outcomeOf(plan, emptyBooks(), { tokenIn: 'ABUSD', tokenOut: 'pathUSD', exact: 'in', amount: 1n })).toBeNull()
   })

@@ -10,8 +10,8 @@ const short = planMarket({ seed: 1, blocks: 120, blockSeconds: 60, liveBlockSeco
 const ofKind = <K extends Episode['kind']>(plan: MarketPlan, kind: K, from = 0, to = plan.params.blocks + 1) =>
   plan.episodes(from, to).filter((e): e is Episode & { kind: K } => e.kind === kind)
 
-describe('the cast', () => {
-  test('holds every trait that the market is to show', () => {
+describe('the planned stables', () => {
+  test('have every trait of the market', () => {
     const { stables } = day
     expect(stables.filter((s) => s.currency === 'USD').length).toBeGreaterThanOrEqual(8)
     expect(stables.filter((s) => s.currency !== 'USD' && !s.hasPair)).toHaveLength(1)
@@ -22,7 +22,7 @@ describe('the cast', () => {
     expect(stables.filter((s) => s.temperament === 'volatile').length).toBeGreaterThanOrEqual(3)
   })
 
-  test('is complete from the smallest market on, and its addresses do not depend on its size', () => {
+  test('have every trait even in the smallest market, and addresses that do not depend on its size', () => {
     const largest = planMarket({ ...day.params, stables: 60 })
     expect(new Set(largest.stables.map((s) => s.address)).size).toBe(60)
     expect(new Set(largest.stables.map((s) => s.symbol)).size).toBe(60)
@@ -30,7 +30,7 @@ describe('the cast', () => {
     expect(planMarket({ ...day.params, stables: 9 }).stables).toEqual(day.stables.slice(0, 9))
   })
 
-  test('has more supply than the market hands out, and caps above it', () => {
+  test('have more supply than the market distributes, and caps above their supply', () => {
     for (const { initialSupply, supplyCap } of planMarket({ ...day.params, stables: 60 }).stables) {
       expect(initialSupply).toBeGreaterThanOrEqual(70_000_000n * 10n ** 6n)
       if (supplyCap !== null) expect(supplyCap).toBeGreaterThan(initialSupply + 10_000_000n * 10n ** 6n)
@@ -39,7 +39,7 @@ describe('the cast', () => {
 })
 
 describe('the genesis stables', () => {
-  test('come on top of those that the market makes, whatever their number', () => {
+  test('are added to those that the market creates, whatever their number', () => {
     for (const stables of [9, 10, 60]) {
       const plan = planMarket({ ...day.params, stables })
       expect(plan.stables).toHaveLength(stables)
@@ -53,7 +53,7 @@ describe('the genesis stables', () => {
     expect(() => day.stable('AlphaUSD')).toThrow('AlphaUSD')
   })
 
-  test('have no episodes, and always a quote near 1', () => {
+  test('have no episodes, and their quotes are always near 1', () => {
     for (const { symbol } of GENESIS_STABLES) {
       for (let block = SETUP.books; block <= 5_000; block++) {
         const { status, deviationBps } = day.quoteAt(symbol, block)
@@ -67,7 +67,7 @@ describe('the genesis stables', () => {
 })
 
 describe('the episodes', () => {
-  test('of a day has every kind, with breaks of the right size and length', () => {
+  test('of a day include every kind, with breaks of the right size and length', () => {
     for (const kind of ['mild_break', 'severe_break', 'blip', 'dry', 'burst', 'issuance', 'pause'] as const) {
       expect(ofKind(day, kind).length, kind).toBeGreaterThanOrEqual(5)
     }
@@ -82,14 +82,14 @@ describe('the episodes', () => {
     }
   })
 
-  test('of two hours still has every kind, and a mild break of five minutes', () => {
+  test('of two hours still include every kind, and a mild break of five minutes', () => {
     for (const kind of ['mild_break', 'severe_break', 'dry', 'burst', 'issuance', 'pause'] as const) {
       expect(ofKind(short, kind).length, kind).toBeGreaterThanOrEqual(1)
     }
     for (const e of ofKind(short, 'mild_break')) expect((e.toBlock - e.fromBlock) * 60).toBeGreaterThanOrEqual(300)
   })
 
-  test('never ends: every hour of live blocks has some, at lengths of live seconds', () => {
+  test('never end: every hour of live blocks has some, with lengths in live seconds', () => {
     for (let from = 121; from < 121 + 24 * 3600; from += 3600) {
       const here = short.episodes(from, from + 3600)
       expect(here.length).toBeGreaterThanOrEqual(2)
@@ -100,7 +100,7 @@ describe('the episodes', () => {
     }
   })
 
-  test('leaves a calm block between any two episodes of a stable', () => {
+  test('of one stable have a calm block between them', () => {
     const ends = new Map<string, number>()
     for (const e of day.episodes(0, 20_000)) {
       expect(e.fromBlock).toBeGreaterThan(ends.get(e.stable) ?? 0)
@@ -108,13 +108,13 @@ describe('the episodes', () => {
     }
   })
 
-  test('is the same for the same seed only', () => {
+  test('are the same only for the same seed', () => {
     const episodes = (seed: number) => planMarket({ ...day.params, seed }).episodes(0, 5_000)
     expect(episodes(1)).toEqual(episodes(1))
     expect(episodes(2)).not.toEqual(episodes(1))
   })
 
-  test('asked for by block is what was asked for by range', () => {
+  test('are the same by block and by range', () => {
     const byRange = day.episodes(0, 3_000)
     const byBlock = new Set<Episode>()
     for (let block = 0; block < 3_000; block++) for (const e of day.episodesAt(block)) byBlock.add(e)
@@ -123,7 +123,7 @@ describe('the episodes', () => {
 })
 
 describe('the prices', () => {
-  test('of a direct pair are those of the break, in every block of it', () => {
+  test('of a direct pair are those of the break in each of its blocks', () => {
     for (const kind of ['mild_break', 'severe_break', 'blip'] as const) {
       for (const e of ofKind(day, kind)) {
         for (let block = e.fromBlock; block < e.toBlock; block++) {
@@ -136,7 +136,7 @@ describe('the prices', () => {
     }
   })
 
-  test('drift within 5 bps outside of episodes, and do move', () => {
+  test('drift within 5 bps outside of episodes, and are not constant', () => {
     for (const { symbol, hasPair } of day.tokens) {
       if (!hasPair) continue
       const seen = new Set<number>()
@@ -151,7 +151,7 @@ describe('the prices', () => {
     }
   })
 
-  test('step by at most one basis point from history into live', () => {
+  test('change by at most one basis point from history to live blocks', () => {
     for (const { symbol, hasPair } of day.tokens) {
       if (!hasPair || day.episodesAt(1440).length + day.episodesAt(1441).length > 0) continue
       const [before, after] = [1440, 1441].map((block) => day.topOfBook(symbol, block).bidTick ?? Infinity)
@@ -159,14 +159,14 @@ describe('the prices', () => {
     }
   })
 
-  test('of a stable quoted in another are those of both books, each rounded down', () => {
+  test('of a stable quoted in another follow from both books, each rounded down', () => {
     const block = 700
     const [own, quote] = ['FJUSD', 'ABUSD'].map((s) => BigInt(day.topOfBook(s, block).bidTick ?? 0))
     const inQuote = (1_000_000n * (100_000n + (own as bigint))) / 100_000n
     expect(day.quoteAt('FJUSD', block).sell).toBe((inQuote * (100_000n + (quote as bigint))) / 100_000n)
   })
 
-  test('are missing for a dry book, a paused stable, one without a pair, and before there are books', () => {
+  test('are missing for an empty book, a paused stable, a stable without a pair, and before the books open', () => {
     const [dry] = ofKind(day, 'dry')
     const [pause] = ofKind(day, 'pause')
     expect(day.quoteAt(dry?.stable ?? '', dry?.fromBlock ?? 0)).toMatchObject({ status: 'no_liquidity', sell: null })
@@ -176,7 +176,7 @@ describe('the prices', () => {
     expect(day.quoteAt('ABUSD', 4).status).toBe('quoted')
   })
 
-  test('of an unknown stable are refused by name', () => {
+  test('of an unknown stable throw an error that names it', () => {
     expect(() => day.quoteAt('NOPE', 1)).toThrow('NOPE')
   })
 })

@@ -6,14 +6,14 @@ const draws = (...address: Parameters<typeof randomFor>): number[] => {
   return Array.from({ length: 1000 }, () => random.next())
 }
 
-test('the same address gives the same draws, another one gives others', () => {
+test('the same keys give the same draws, and others give different ones', () => {
   expect(draws(1, 'trade', 7)).toEqual(draws(1, 'trade', 7))
   for (const other of [draws(2, 'trade', 7), draws(1, 'cell', 7), draws(1, 'trade', 8), draws(1, 'trade', 7, 0)]) {
     expect(other).not.toEqual(draws(1, 'trade', 7))
   }
 })
 
-test('draws fill [0, 1) evenly, also the first ones of neighbouring blocks', () => {
+test('draws are uniform in [0, 1), also the first ones of neighbouring blocks', () => {
   const firsts = Array.from({ length: 4000 }, (_, block) => randomFor(1, 'trade', block).next())
   for (const sample of [draws(3, 'x'), firsts]) {
     expect(Math.min(...sample)).toBeGreaterThanOrEqual(0)
@@ -22,13 +22,13 @@ test('draws fill [0, 1) evenly, also the first ones of neighbouring blocks', () 
   }
 })
 
-test('whole numbers reach both ends and nothing beyond', () => {
+test('whole numbers include both ends and nothing beyond', () => {
   const random = randomFor(1, 'int')
   const seen = new Set(Array.from({ length: 500 }, () => random.int(-2, 2)))
   expect([...seen].sort((a, b) => a - b)).toEqual([-2, -1, 0, 1, 2])
 })
 
-test('a shuffle keeps every item and leaves the original alone', () => {
+test('a shuffle keeps every item and does not change the original', () => {
   const items = [1, 2, 3, 4, 5, 6, 7, 8]
   const mixed = shuffled(items, randomFor(1, 'shuffle'))
   expect(items).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
@@ -36,6 +36,6 @@ test('a shuffle keeps every item and leaves the original alone', () => {
   expect([...mixed].sort((a, b) => a - b)).toEqual(items)
 })
 
-test('nothing can be picked from an empty list', () => {
+test('picking from an empty list throws', () => {
   expect(() => randomFor(1, 'x').pick([])).toThrow('empty')
 })

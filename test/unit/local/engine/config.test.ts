@@ -18,7 +18,7 @@ test('flags and variables become a configuration', () => {
   })
 })
 
-test('the engine may take a part of the memory that there is, or what it is given', () => {
+test('the memory limit is a share of the available memory, or the configured one', () => {
   const memoryWith = (env: NodeJS.ProcessEnv) =>
     readConfig(['--data', 'd'], { CLICKHOUSE_PASSWORD: 'x', ...env }).maxServerMemory
   expect(memoryWith({})).toBeGreaterThan(0)
@@ -48,7 +48,7 @@ test('an unknown flag is an error', () => {
   expect(() => readConfig(['--data', 'd', '--prot', '1'], { CLICKHOUSE_PASSWORD: 'x' })).toThrow('--prot')
 })
 
-test('no password has to be asked for', () => {
+test('an empty password must be explicitly allowed', () => {
   expect(() => readConfig(['--data', 'd'], { CLICKHOUSE_PASSWORD: '' })).toThrow('CLICKHOUSE_PASSWORD')
   const { users } = readConfig(['--data', 'd'], { CLICKHOUSE_ALLOW_EMPTY_PASSWORD: '1' })
   expect(isPassword('', users[0] as User)).toBe(true)

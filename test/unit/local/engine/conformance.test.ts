@@ -4,10 +4,10 @@ import { differences, differencesInTime } from '../../../integration/local/engin
 
 const folder = new URL('../../../integration/local/engine/conformance/', import.meta.url)
 
-test('every known difference names a test that exists', () => {
+test('every known difference names an existing test', () => {
   const files = readdirSync(folder).filter((name) => name.endsWith('.test.ts'))
   const source = files.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('\n')
-  // A name may be made of its case, which is then somewhere in the file.
+  // The name of a generated test contains its case, which then appears in the file.
   const parts = (name: string) => [name, name.split(': ').at(-1), name.split(' ')[0]]
   const names = Object.keys({ ...differences, ...differencesInTime })
   const missing = names.filter((name) => !parts(name).some((part) => source.includes(`'${part}'`)))

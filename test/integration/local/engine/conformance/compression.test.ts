@@ -22,7 +22,7 @@ for (const [encoding, compress, decompress] of [
   })
 }
 
-// What the server compressed, it has to read: no library is needed here.
+// The server has to read what it compressed itself, so that no library is needed here.
 for (const encoding of ['zstd', 'lz4', 'xz', 'bz2', 'snappy']) {
   conforms(`${encoding} works both ways`, async ({ http, sql }) => {
     const query = "SELECT number, repeat('x', 100) FROM numbers(20000) FORMAT TSV"
@@ -41,7 +41,7 @@ for (const encoding of ['zstd', 'lz4', 'xz', 'bz2', 'snappy']) {
   })
 }
 
-conforms('compress=1 and decompress=1 are blocks of the native protocol', async ({ http, sql }) => {
+conforms('compress=1 and decompress=1 use blocks of the native protocol', async ({ http, sql }) => {
   const query = "SELECT number, repeat('x', 100) FROM numbers(20000) FORMAT RowBinary"
   const answer = await http({ query, url: { compress: '1' } })
   // 16 bytes of checksum, the method (LZ4), the sizes.
@@ -58,7 +58,7 @@ conforms('compress=1 and decompress=1 are blocks of the native protocol', async 
   expect(broken.status).not.toBe(200)
 })
 
-conforms('the encoding is the first of the server’s own order that is not excluded', async ({ http }) => {
+conforms('the encoding is the first accepted one in the server’s own order', async ({ http }) => {
   for (const [accepted, encoding] of [
     ['gzip', 'gzip'],
     ['gzip, deflate, br', 'br'],
@@ -72,7 +72,7 @@ conforms('the encoding is the first of the server’s own order that is not excl
   }
 })
 
-conforms('no compression unless it is accepted and switched on', async ({ http }) => {
+conforms('responses are compressed only if the client accepts it and it is enabled', async ({ http }) => {
   const accepting = { ...basic, 'Accept-Encoding': 'gzip' }
   for (const ask of [
     { headers: basic, url: on },
@@ -85,7 +85,7 @@ conforms('no compression unless it is accepted and switched on', async ({ http }
   }
 })
 
-conforms('the client compresses both ways, and reads errors early and late', async ({ database, sql }) => {
+conforms('the client compresses both ways, and reads early and late errors', async ({ database, sql }) => {
   const { url, user, password } = server
   const compression = { request: true, response: true }
   const client = createClient({ url, username: user, password, database, compression, log: { level: 127 } })

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import { conforms } from './server.js'
 
-/** A second of nothing, seen as a query that runs. */
+/** A query that does nothing for a second. */
 const slow = 'SELECT sum(sleepEachRow(0.05)) FROM numbers(60) SETTINGS max_block_size = 1'
 
 const until = async (what: () => Promise<boolean>): Promise<void> => {
@@ -13,7 +13,7 @@ const until = async (what: () => Promise<boolean>): Promise<void> => {
   throw new Error(`not within 10 s: ${what}`)
 }
 
-conforms('a second query of the same id is error 216', async ({ http, database }) => {
+conforms('a second query with the same id is error 216', async ({ http, database }) => {
   const url = { query_id: `${database}-same` }
   const first = http({ query: slow, url })
   await sleep(300)
@@ -22,7 +22,7 @@ conforms('a second query of the same id is error 216', async ({ http, database }
   expect(await first).toMatchObject({ status: 200 })
 })
 
-conforms('replace_running_query ends the first of two with one id', async ({ http, database }) => {
+conforms('replace_running_query ends the first of two queries with the same id', async ({ http, database }) => {
   const url = { query_id: `${database}-replaced` }
   const first = http({ query: slow, url })
   await sleep(300)
@@ -30,7 +30,7 @@ conforms('replace_running_query ends the first of two with one id', async ({ htt
   expect((await first).headers['x-clickhouse-exception-code']).toBe('394')
 })
 
-conforms('system.processes shows a query with its id, its user and its text', async ({ http, sql, database }) => {
+conforms('system.processes shows the id, user and text of a query', async ({ http, sql, database }) => {
   const query_id = `${database}-shown`
   const running = http({ query: slow, url: { query_id } })
   const shown = () => sql(`SELECT query, user = currentUser() FROM system.processes WHERE query_id = '${query_id}'`)
@@ -47,7 +47,7 @@ conforms('KILL QUERY stops the query with the client’s id', async ({ http, sql
   expect((await running).headers['x-clickhouse-exception-code']).toBe('394')
 })
 
-conforms('a query whose client has gone ends', async ({ client, sql, database }) => {
+conforms('a query ends when its client disconnects', async ({ client, sql, database }) => {
   const mark = `${database}-left`
   const gone = new AbortController()
   const running = client.query({
@@ -64,7 +64,7 @@ conforms('a query whose client has gone ends', async ({ client, sql, database })
   await until(async () => (await count()) === '0\n')
 })
 
-conforms('system.query_log has finished and failed queries, by the client’s ids', async ({ http, sql, database }) => {
+conforms('system.query_log has finished and failed queries with the client’s ids', async ({ http, sql, database }) => {
   await http({ query: 'SELECT sum(number) FROM numbers(10)', url: { query_id: `${database}-logged` } })
   await http({ query: 'SELECT throwIf(1)', url: { query_id: `${database}-failed` } })
   await sql('SYSTEM FLUSH LOGS')

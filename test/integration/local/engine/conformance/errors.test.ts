@@ -33,7 +33,7 @@ for (const [query, code, type, status] of failures) {
   })
 }
 
-conforms('a table that exists already is error 57', async ({ sql, http }) => {
+conforms('a table that already exists is error 57', async ({ sql, http }) => {
   await sql('CREATE TABLE twice (a UInt8) ENGINE = Memory')
   const answer = await http('CREATE TABLE twice (a UInt8) ENGINE = Memory')
   expect(answer.headers['x-clickhouse-exception-code']).toBe('57')
@@ -46,7 +46,7 @@ conforms('an unknown database is error 81', async () => {
   await elsewhere.close()
 })
 
-conforms('rows that do not parse are error 27 and store nothing', async ({ client, sql }) => {
+conforms('rows that cannot be parsed are error 27 and store nothing', async ({ client, sql }) => {
   await sql('CREATE TABLE numbers_only (a UInt8) ENGINE = MergeTree ORDER BY a')
   const values = [{ a: 1 }, { a: 'x' }]
   const insert = client.insert({ table: 'numbers_only', values, format: 'JSONEachRow' })
@@ -54,7 +54,7 @@ conforms('rows that do not parse are error 27 and store nothing', async ({ clien
   expect(await sql('SELECT count() FROM numbers_only')).toBe('0\n')
 })
 
-conforms('an error after the first rows ends the stream with it', async ({ client }) => {
+conforms('an error after the first rows ends the stream with that error', async ({ client }) => {
   const result = await client.query({
     query: 'SELECT number, throwIf(number = 3000000) FROM numbers(5000000)',
     format: 'JSONEachRow',
@@ -66,7 +66,7 @@ conforms('an error after the first rows ends the stream with it', async ({ clien
   await expect(drain()).rejects.toMatchObject({ code: '395' })
 })
 
-conforms('wait_end_of_query gives even a late error its status', async ({ http }) => {
+conforms('with wait_end_of_query even a late error has its status', async ({ http }) => {
   const query = 'SELECT number, throwIf(number = 900000) FROM numbers(1000000)'
   const url = { max_block_size: '10000', wait_end_of_query: '1' }
   const answer = await http({ query, url })

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { expect } from 'vitest'
 import { basic, conforms } from './server.js'
 
-conforms('default_format, the header and FORMAT decide, the last first', async ({ http }) => {
+conforms('FORMAT overrides the header, which overrides default_format', async ({ http }) => {
   const headers = { ...basic, 'X-ClickHouse-Format': 'CSV' }
   expect(await http({ query: "SELECT 'a'", headers })).toMatchObject({ text: '"a"\n' })
   const url = { default_format: 'JSONCompactEachRow' }
@@ -46,7 +46,7 @@ conforms('JSON has meta, data, rows, totals, extremes and statistics', async ({ 
   })
 })
 
-conforms('JSONEachRowWithProgress has progress rows between its rows', async ({ sql }) => {
+conforms('JSONEachRowWithProgress has rows of progress between its rows', async ({ sql }) => {
   const slow = 'SELECT number, sleepEachRow(0.2) FROM numbers(8) SETTINGS max_block_size = 1'
   const lines = (await sql(`${slow} FORMAT JSONEachRowWithProgress`)).trim().split('\n')
   const keys = lines.map((line) => Object.keys(JSON.parse(line))[0])
@@ -82,7 +82,7 @@ const texts = [
 ]
 
 for (const format of [...binaries, ...texts]) {
-  conforms(`${format} makes the round trip`, async ({ client, sql }) => {
+  conforms(`${format} survives a round trip`, async ({ client, sql }) => {
     const table = `trip_${format.toLowerCase()}`
     await sql(`CREATE TABLE ${table} (a UInt32, b String, c Array(Nullable(Float64)), d DateTime64(3, 'UTC'))
       ENGINE = MergeTree ORDER BY a`)
@@ -99,7 +99,7 @@ for (const format of [...binaries, ...texts]) {
   })
 }
 
-conforms('an empty result is a whole document in every format', async ({ sql }) => {
+conforms('an empty result is a complete document in every format', async ({ sql }) => {
   const none = (format: string) => sql(`SELECT 1 AS a WHERE 0 FORMAT ${format}`)
   expect(JSON.parse(await none('JSON'))).toMatchObject({ data: [], rows: 0 })
   expect(await none('JSONEachRow')).toBe('')

@@ -4,7 +4,7 @@ import { basic, conforms, server } from './server.js'
 
 const summaryOf = (headers: Record<string, unknown>) => JSON.parse(String(headers['x-clickhouse-summary']))
 
-conforms('every answer names the query, the server, the zone and the format', async ({ http }) => {
+conforms('every response names the query, the server, the time zone and the format', async ({ http }) => {
   const { headers } = await http('SELECT 1')
   expect(headers).toMatchObject({
     'x-clickhouse-query-id': expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
@@ -15,31 +15,31 @@ conforms('every answer names the query, the server, the zone and the format', as
   })
 })
 
-conforms('the id of a query is the client’s', async ({ http, database }) => {
+conforms('a query has the id that its client sent', async ({ http, database }) => {
   const query_id = `${database}-mine`
   expect((await http({ query: 'SELECT 1', url: { query_id } })).headers['x-clickhouse-query-id']).toBe(query_id)
   const failed = await http({ query: 'SELECT nothing', url: { query_id } })
   expect(failed.headers['x-clickhouse-query-id']).toBe(query_id)
 })
 
-conforms('the summary counts what an insert wrote', async ({ http, sql }) => {
+conforms('the summary counts the rows that an insert wrote', async ({ http, sql }) => {
   await sql('CREATE TABLE counted (a UInt8) ENGINE = Memory')
   const rows = await http({ query: 'INSERT INTO counted FORMAT CSV', body: '1\n2\n3\n' })
   expect(summaryOf(rows.headers)).toMatchObject({ written_rows: '3', written_bytes: expect.stringMatching(/^[1-9]/) })
 })
 
-conforms('the summary counts what INSERT … SELECT wrote', async ({ http, sql }) => {
+conforms('the summary counts the rows that INSERT … SELECT wrote', async ({ http, sql }) => {
   await sql('CREATE TABLE copied (a UInt8) ENGINE = Memory')
   const selected = await http('INSERT INTO copied SELECT number FROM numbers(5)')
   expect(summaryOf(selected.headers)).toMatchObject({ written_rows: '5' })
 })
 
-conforms('the summary counts what was read, not what came out', async ({ http }) => {
+conforms('the summary counts the rows that were read, not those of the result', async ({ http }) => {
   const { headers } = await http({ query: 'SELECT sum(number) FROM numbers(1000)', url: { wait_end_of_query: '1' } })
   expect(summaryOf(headers)).toMatchObject({ read_rows: '1000', read_bytes: '8000', result_rows: '1' })
 })
 
-conforms('the summary has the fields that clients read', async ({ http }) => {
+conforms('the summary has all fields that clients use', async ({ http }) => {
   const summary = summaryOf((await http({ query: 'SELECT 1', url: { wait_end_of_query: '1' } })).headers)
   for (const field of [
     'read_rows',
@@ -55,7 +55,7 @@ conforms('the summary has the fields that clients read', async ({ http }) => {
   }
 })
 
-conforms('progress comes in headers while a query runs, when it is asked for', async ({ database }) => {
+conforms('progress is sent in headers while a query runs, if it is requested', async ({ database }) => {
   const url = new URL(server.url)
   const query = 'SELECT sum(sleepEachRow(0.1)) FROM numbers(10) SETTINGS max_block_size = 1'
   const parameters = {

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { expect } from 'vitest'
 import { basic, conforms } from './server.js'
 
-conforms('rows of an INSERT may come in the URL, in the body or in both', async ({ http, sql }) => {
+conforms('rows of an INSERT can be in the URL, in the body or in both', async ({ http, sql }) => {
   await sql('CREATE TABLE places (a String) ENGINE = MergeTree ORDER BY a')
   for (const ask of [
     { query: 'INSERT INTO places FORMAT CSV url' },
@@ -28,7 +28,7 @@ conforms('rows of an INSERT may come in the URL, in the body or in both', async 
   ])
 })
 
-conforms('blank lines and SQL between rows are rows', async ({ http, sql }) => {
+conforms('blank lines and SQL between rows are treated as rows', async ({ http, sql }) => {
   await sql('CREATE TABLE blank (a UInt32, b String) ENGINE = MergeTree ORDER BY a')
   const attack = "\n\nINSERT INTO blank VALUES (666, 'x')\n\n; DROP TABLE blank;\n"
   expect(await http({ query: 'INSERT INTO blank FORMAT CSV', body: `1,"x${attack}"\n` })).toMatchObject({ status: 200 })
@@ -36,14 +36,14 @@ conforms('blank lines and SQL between rows are rows', async ({ http, sql }) => {
   expect(await sql('SELECT a, length(b) FROM blank')).toBe(`1\t${attack.length + 1}\n`)
 })
 
-conforms('VALUES may be expressions, NULL and DEFAULT', async ({ sql }) => {
+conforms('VALUES can be expressions, NULL and DEFAULT', async ({ sql }) => {
   await sql('CREATE TABLE expressions (a UInt32, b Nullable(String), c UInt8 DEFAULT 42) ENGINE = Memory')
   await sql("INSERT INTO expressions (a, b) VALUES (1 + 1, concat('x', 'y')), (3, NULL)")
   await sql("INSERT INTO expressions VALUES (4, 'z', DEFAULT)")
   expect(await sql('SELECT * FROM expressions ORDER BY a')).toBe('2\txy\t42\n3\t\\N\t42\n4\tz\t42\n')
 })
 
-conforms('columns that are left out get their defaults', async ({ client, sql }) => {
+conforms('omitted columns get their defaults', async ({ client, sql }) => {
   await sql('CREATE TABLE defaults (a UInt32, b UInt32 DEFAULT a * 2, c UInt32 MATERIALIZED a + 1) ENGINE = Memory')
   await client.insert({ table: 'defaults', values: [{ a: 1 }, { a: 2, b: 9 }], format: 'JSONEachRow' })
   await client.insert({ table: 'defaults', columns: ['a'], values: [[3]], format: 'JSONCompactEachRow' })
@@ -51,7 +51,7 @@ conforms('columns that are left out get their defaults', async ({ client, sql })
   expect(await sql('SELECT a, b, c FROM defaults ORDER BY a')).toBe('1\t2\t2\n2\t9\t3\n3\t6\t4\n4\t8\t5\n')
 })
 
-conforms('settings of the input format are obeyed', async ({ http, sql }) => {
+conforms('settings of the input format take effect', async ({ http, sql }) => {
   await sql('CREATE TABLE lenient (a UInt32) ENGINE = Memory')
   const insert = (body: string, format: string, url: Record<string, string>) =>
     http({ query: `INSERT INTO lenient FORMAT ${format}`, body, url })
@@ -65,7 +65,7 @@ conforms('settings of the input format are obeyed', async ({ http, sql }) => {
   expect(await sql('SELECT a FROM lenient ORDER BY a')).toBe('1\n2\n3\n')
 })
 
-conforms('rows inserted twice under one token count once, in the table and in its view', async ({ client, sql }) => {
+conforms('rows inserted twice with one token count once, in the table and in its view', async ({ client, sql }) => {
   await sql(`CREATE TABLE samples (token String, block UInt64, deviation Int32) ENGINE = MergeTree
     ORDER BY (token, block) SETTINGS non_replicated_deduplication_window = 100`)
   await sql(`CREATE TABLE counts (token String, samples SimpleAggregateFunction(sum, UInt64),
@@ -91,7 +91,7 @@ conforms('rows inserted twice under one token count once, in the table and in it
   ).toBe('a\t4\t5\nb\t2\t0\n')
 })
 
-conforms('a stream of many megabytes goes in', async ({ client, sql }) => {
+conforms('a stream of many megabytes can be inserted', async ({ client, sql }) => {
   await sql('CREATE TABLE streamed (a UInt64, b String) ENGINE = MergeTree ORDER BY a')
   const rows = function* () {
     for (let a = 0; a < 400_000; a++) yield { a, b: `some text for row ${a}` }
@@ -108,7 +108,7 @@ conforms('INSERT … SELECT FROM input() transforms the rows', async ({ http, sq
   expect(await sql('SELECT * FROM transformed ORDER BY a')).toBe('10\tONE\n20\tTWO\n')
 })
 
-conforms('async inserts with wait are there when they are acknowledged', async ({ http, sql }) => {
+conforms('async inserts with wait are stored when they are acknowledged', async ({ http, sql }) => {
   await sql('CREATE TABLE waited (a UInt32) ENGINE = MergeTree ORDER BY a')
   const url = { async_insert: '1', wait_for_async_insert: '1' }
   await Promise.all(
@@ -117,7 +117,7 @@ conforms('async inserts with wait are there when they are acknowledged', async (
   expect(await sql('SELECT sum(a) FROM waited')).toBe('6\n')
 })
 
-conforms('tables with the names of keywords take rows', async ({ http, sql }) => {
+conforms('tables named like keywords can be inserted into', async ({ http, sql }) => {
   for (const table of ['values', 'format', '`select`', 'settings']) {
     await sql(`CREATE TABLE ${table} (a UInt8) ENGINE = Memory`)
     expect(await http({ query: `INSERT INTO ${table} VALUES (1)` }), table).toMatchObject({ status: 200 })
@@ -126,18 +126,21 @@ conforms('tables with the names of keywords take rows', async ({ http, sql }) =>
   }
 })
 
-conforms('rows go into a table function and through a Null table to its views', async ({ http, sql }) => {
-  expect(await http({ query: "INSERT INTO FUNCTION null('a UInt8') FORMAT CSV", body: '1\n2\n' })).toMatchObject({
-    status: 200,
-  })
-  await sql('CREATE TABLE entrance (a UInt8) ENGINE = Null')
-  await sql('CREATE TABLE doubled (b UInt16) ENGINE = Memory')
-  await sql('CREATE MATERIALIZED VIEW doubling TO doubled AS SELECT a * 2 AS b FROM entrance')
-  await http({ query: 'INSERT INTO entrance FORMAT CSV', body: '1\n2\n' })
-  expect(await sql('SELECT sum(b) FROM doubled')).toBe('6\n')
-})
+conforms(
+  'rows can be inserted into a table function, and through a Null table into its views',
+  async ({ http, sql }) => {
+    expect(await http({ query: "INSERT INTO FUNCTION null('a UInt8') FORMAT CSV", body: '1\n2\n' })).toMatchObject({
+      status: 200,
+    })
+    await sql('CREATE TABLE entrance (a UInt8) ENGINE = Null')
+    await sql('CREATE TABLE doubled (b UInt16) ENGINE = Memory')
+    await sql('CREATE MATERIALIZED VIEW doubling TO doubled AS SELECT a * 2 AS b FROM entrance')
+    await http({ query: 'INSERT INTO entrance FORMAT CSV', body: '1\n2\n' })
+    expect(await sql('SELECT sum(b) FROM doubled')).toBe('6\n')
+  },
+)
 
-conforms('a gzip body with the statement in it is read', async ({ http, sql }) => {
+conforms('a gzip body can contain the statement', async ({ http, sql }) => {
   await sql('CREATE TABLE packed (a UInt8) ENGINE = Memory')
   const body = gzipSync('INSERT INTO packed FORMAT CSV\n1\n2\n')
   await http({ body, headers: { ...basic, 'Content-Encoding': 'gzip' } })

@@ -3,28 +3,28 @@ import { gzipSync } from 'node:zlib'
 import { expect } from 'vitest'
 import { basic, conforms, server } from './server.js'
 
-conforms('/ping and a bare GET answer Ok without credentials', async ({ http }) => {
+conforms('/ping and a GET without a query return Ok without credentials', async ({ http }) => {
   for (const path of ['/ping', '/']) {
     expect(await http({ path, method: 'GET', headers: {} }), path).toMatchObject({ status: 200, text: 'Ok.\n' })
   }
 })
 
-conforms('/replicas_status answers Ok where no replica lags', async ({ http }) => {
+conforms('/replicas_status returns Ok if no replica lags', async ({ http }) => {
   expect(await http({ path: '/replicas_status', method: 'GET' })).toMatchObject({ status: 200, text: 'Ok.\n' })
 })
 
-conforms('HEAD gives the headers of GET', async ({ http }) => {
+conforms('HEAD returns the headers of GET', async ({ http }) => {
   const answer = await http({ query: 'SELECT 1', method: 'HEAD' })
   expect(answer).toMatchObject({ status: 200, text: '' })
   expect(answer.headers['x-clickhouse-format']).toBe('TabSeparated')
 })
 
-conforms('an unknown path is 404 and an unknown method 501', async ({ http }) => {
+conforms('an unknown path gives 404 and an unknown method 501', async ({ http }) => {
   expect(await http({ path: '/elsewhere' })).toMatchObject({ status: 404 })
   expect(await http({ query: 'SELECT 1', method: 'DELETE' })).toMatchObject({ status: 501 })
 })
 
-conforms('the query may be in the URL, in the body or in both', async ({ http }) => {
+conforms('the query can be in the URL, in the body or in both', async ({ http }) => {
   expect(await http('SELECT 1')).toMatchObject({ status: 200, text: '1\n' })
   expect(await http({ body: 'SELECT 1' })).toMatchObject({ status: 200, text: '1\n' })
   expect(await http({ query: 'SELECT', body: '1 FORMAT CSV' })).toMatchObject({ status: 200, text: '1\n' })
@@ -35,31 +35,31 @@ conforms('an empty query is a syntax error', async ({ http }) => {
   expect(await http({ body: '' })).toMatchObject({ status: 400, text: expect.stringContaining('Empty query') })
 })
 
-conforms('a long URL is read', async ({ sql }) => {
+conforms('a long URL is accepted', async ({ sql }) => {
   const list = Array.from({ length: 40_000 }, (_, i) => i).join(',')
   expect(await sql(`SELECT length([${list}])`)).toBe('40000\n')
 })
 
-conforms('a query longer than max_query_size is refused and told so', async ({ http }) => {
+conforms('a query longer than max_query_size is refused with an error that says so', async ({ http }) => {
   const body = `SELECT length('${'x'.repeat(300_000)}')`
   expect(await http({ body })).toMatchObject({ status: 400, text: expect.stringContaining('max_query_size') })
   expect(await http({ body, url: { max_query_size: '400000' } })).toMatchObject({ status: 200, text: '300000\n' })
 })
 
-conforms('database and format come as a parameter or a header, the header first', async ({ http, database }) => {
+conforms('database and format can be a parameter or a header, and the header wins', async ({ http, database }) => {
   const headers = { ...basic, 'X-ClickHouse-Database': 'system', 'X-ClickHouse-Format': 'CSV' }
   const query = 'SELECT currentDatabase()'
   expect(await http(query)).toMatchObject({ text: `${database}\n` })
   expect(await http({ query, headers, url: { default_format: 'JSON' } })).toMatchObject({ text: '"system"\n' })
 })
 
-conforms('the id of a query may come as a header', async ({ http, database }) => {
+conforms('the id of a query can be a header', async ({ http, database }) => {
   const id = `${database}_by_header`
   const { headers } = await http({ query: 'SELECT 1', headers: { ...basic, 'X-ClickHouse-Query-Id': id } })
   expect(headers['x-clickhouse-query-id']).toBe(id)
 })
 
-conforms('a POST without a length is told so', async () => {
+conforms('a POST without a length is refused with error 381', async () => {
   const { hostname, port } = new URL(server.url)
   const socket = connect(Number(port), hostname)
   socket.end(`POST /?query=SELECT+1 HTTP/1.1\r\nHost: x\r\nAuthorization: ${basic.Authorization}\r\n\r\n`)
@@ -72,13 +72,13 @@ conforms('an unknown role is refused', async ({ http }) => {
   expect(await http({ query: 'SELECT 1', url: { role: 'nobody' } })).toMatchObject({ status: 404 })
 })
 
-conforms('a connection is kept alive and says for how long', async ({ http }) => {
+conforms('a connection is kept alive, and a header says for how long', async ({ http }) => {
   const { headers } = await http({ query: 'SELECT 1', headers: { ...basic, Connection: 'keep-alive' } })
   expect(String(headers.connection)).toMatch(/^keep-alive$/i)
   expect(headers['keep-alive']).toMatch(/timeout=\d+/)
 })
 
-conforms('credentials come as Basic, headers or parameters', async ({ http }) => {
+conforms('credentials can be sent as Basic, headers or parameters', async ({ http }) => {
   const { user, password } = server
   const key = Buffer.from(password).toString('latin1')
   const query = 'SELECT currentUser()'
@@ -105,13 +105,13 @@ conforms('wrong credentials are error 516 with status 403', async ({ http }) => 
   }
 })
 
-conforms('credentials in two places at once are refused', async ({ http }) => {
+conforms('credentials in two places are refused', async ({ http }) => {
   const { user, password } = server
   const answer = await http({ query: 'SELECT 1', headers: basic, url: { user, password } })
   expect(answer.headers['x-clickhouse-exception-code']).toBe('516')
 })
 
-conforms('curl: the documented ways to ask', async ({ curl }) => {
+conforms('curl: the documented ways to send a query work', async ({ curl }) => {
   expect(await curl([], { query: 'SELECT 1' })).toBe('1\n')
   expect(await curl(['-d', 'SELECT 2'])).toBe('2\n')
   expect(await curl(['--data-binary', 'SELECT 3 FORMAT JSONEachRow'])).toBe('{"3":3}\n')
@@ -120,7 +120,7 @@ conforms('curl: the documented ways to ask', async ({ curl }) => {
   expect(await curl(['--compressed'], { query: 'SELECT 6', enable_http_compression: '1' })).toBe('6\n')
 })
 
-conforms('curl: rows sent behind Expect: 100-continue and in chunks', async ({ curl, sql }) => {
+conforms('curl: rows can be sent after Expect: 100-continue and in chunks', async ({ curl, sql }) => {
   await sql('CREATE TABLE curled (a UInt32) ENGINE = MergeTree ORDER BY a')
   const rows = Array.from({ length: 300 }, (_, i) => i).join('\n')
   const query = 'INSERT INTO curled FORMAT TSV'
@@ -129,7 +129,7 @@ conforms('curl: rows sent behind Expect: 100-continue and in chunks', async ({ c
   expect(await sql('SELECT count(), sum(a) FROM curled')).toBe('600\t89700\n')
 })
 
-conforms('curl: an error is text, and with --fail a failure', async ({ curl }) => {
+conforms('curl: an error is text, and makes --fail fail', async ({ curl }) => {
   expect(await curl(['-d', 'SELECT * FROM nowhere'])).toMatch(/^Code: 60\. DB::Exception: .*\(UNKNOWN_TABLE\)/)
   await expect(curl(['--fail', '-d', 'SELECT * FROM nowhere'])).rejects.toThrow('404')
 })

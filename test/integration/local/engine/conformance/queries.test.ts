@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { conforms } from './server.js'
 
-conforms('the client cannot tell it from a server', async ({ client }) => {
+conforms('the client works as with a server', async ({ client }) => {
   expect(await client.ping()).toEqual({ success: true })
   expect(await client.ping({ select: true })).toEqual({ success: true })
   const result = await client.query({ query: 'SELECT version() AS version', format: 'JSONEachRow' })
@@ -10,7 +10,7 @@ conforms('the client cannot tell it from a server', async ({ client }) => {
   expect(result.response_headers['x-clickhouse-query-id']).toBe(result.query_id)
 })
 
-conforms('comments, semicolons, heredocs and quotes of all kinds are read', async ({ sql }) => {
+conforms('comments, semicolons, heredocs and all kinds of quotes are parsed', async ({ sql }) => {
   expect(await sql('/* a /* nested */ one */ SELECT 1; -- the end')).toBe('1\n')
   expect(await sql('SELECT 1 # hash\n;;')).toBe('1\n')
   expect(await sql("SELECT $tag$it's; \"so\"$tag$, 'a;''b', `x;y` FROM (SELECT 2 AS `x;y`)")).toBe(
@@ -19,7 +19,7 @@ conforms('comments, semicolons, heredocs and quotes of all kinds are read', asyn
   expect(await sql("SELECT x'4142', b'01000011'")).toBe('AB\tC\n')
 })
 
-conforms('typographic quotation marks are quotes', async ({ sql }) => {
+conforms('typographic quotation marks work as quotes', async ({ sql }) => {
   expect(await sql('SELECT ‘typographic’')).toBe('typographic\n')
 })
 
@@ -35,7 +35,7 @@ conforms('one statement a request', async ({ http, sql }) => {
   expect(await sql('EXISTS single')).toBe('1\n')
 })
 
-conforms('all kinds of reading statements take a FORMAT', async ({ sql }) => {
+conforms('all kinds of reading statements accept a FORMAT', async ({ sql }) => {
   await sql("CREATE TABLE kinds (a UInt8 COMMENT 'x') ENGINE = MergeTree ORDER BY a")
   for (const [query, contains] of [
     ['SHOW TABLES', '"kinds"'],
@@ -93,7 +93,7 @@ conforms('a parameterised view takes its arguments', async ({ sql }) => {
   expect(await sql('SELECT * FROM above(least = 2)')).toBe('3\n4\n')
 })
 
-conforms('OUTFILE and INFILE are not for clients', async ({ http, sql }) => {
+conforms('clients cannot use OUTFILE and INFILE', async ({ http, sql }) => {
   await sql('CREATE TABLE from_file (a String) ENGINE = Memory')
   for (const query of [
     "SELECT 1 INTO OUTFILE '/tmp/conformance-outfile'",
@@ -104,11 +104,11 @@ conforms('OUTFILE and INFILE are not for clients', async ({ http, sql }) => {
   expect(await sql('SELECT count() FROM from_file')).toBe('0\n')
 })
 
-conforms('queryID() is the id of the request', async ({ sql }) => {
+conforms('queryID() returns the id of the request', async ({ sql }) => {
   expect(await sql('SELECT queryID()', { query_id: 'conformance-own-id' })).toBe('conformance-own-id\n')
 })
 
-conforms('fifty at once each get their own parameters and settings', async ({ client }) => {
+conforms('fifty concurrent queries each use their own parameters and settings', async ({ client }) => {
   const ask = async (n: number) => {
     const query = "SELECT {n: UInt32} AS n, getSetting('log_comment') AS comment"
     const clickhouse_settings = { log_comment: `comment ${n}` }
@@ -119,7 +119,7 @@ conforms('fifty at once each get their own parameters and settings', async ({ cl
   expect(await Promise.all(asked.map(ask))).toEqual(asked.map((n) => ({ n, comment: `comment ${n}` })))
 })
 
-conforms('a large result streams: its first rows are there before its last', async ({ client }) => {
+conforms('a large result streams: its first rows arrive before its last are computed', async ({ client }) => {
   const result = await client.query({ query: 'SELECT number FROM numbers(2000000)', format: 'JSONEachRow' })
   let rows = 0
   for await (const chunk of result.stream()) rows += chunk.length

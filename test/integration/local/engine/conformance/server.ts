@@ -9,7 +9,7 @@ import { differences, differencesInTime } from './differences.js'
 
 const { CLICKHOUSE_URL: url, CLICKHOUSE_USER: user, CLICKHOUSE_PASSWORD: password } = inject('clickhouseServer')
 
-/** The server that is tested, and who may do everything there. */
+/** The tested server, and a user with all rights. */
 export const server = { url, user, password }
 
 export const basic = { Authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}` }
@@ -18,7 +18,7 @@ const request = httpTo(url, basic)
 const { headers } = await request('SELECT 1')
 const isEmbedded = headers['x-clickhouse-server-display-name'] === 'plumbline-clickhouse'
 
-/** What `curl` prints for these arguments, with the server's URL and `parameters` behind them. */
+/** The output of `curl` for these arguments, followed by the server's URL with `parameters`. */
 type Curl = (args: string[], parameters?: Record<string, string>) => Promise<string>
 
 type Fixtures = {
@@ -73,8 +73,8 @@ const test = base.extend<Fixtures>({
 })
 
 /**
- * A test of something that ClickHouse documents. Where the embedded engine is known to differ (differences.ts) it has to
- * fail there, so that the list cannot outlive the difference.
+ * Tests something that ClickHouse documents. If the embedded engine is known to differ (differences.ts), the test has to
+ * fail there, so that the list stays correct.
  */
 export function conforms(
   name: string,
@@ -85,6 +85,6 @@ export function conforms(
     return
   }
   const register = isEmbedded && name in differences ? test.fails : test
-  // vitest reads the fixtures that a test needs off the text of its function.
+  // vitest reads the fixtures that a test needs from the source of its function.
   register(name, run)
 }

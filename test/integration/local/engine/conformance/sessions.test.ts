@@ -20,7 +20,7 @@ conforms(
   },
 )
 
-conforms('a session runs one query at a time, the next is error 373', async ({ client, database }) => {
+conforms('a session runs one query at a time, and a second one is error 373', async ({ client, database }) => {
   const session_id = `${database}-locked`
   const both = [1, 2].map(() => client.command({ query: 'SELECT sleep(0.5)', session_id }))
   const outcomes = await Promise.allSettled(both)
@@ -44,12 +44,12 @@ conforms('a session ends when it is not used for session_timeout', async ({ http
     return { code: headers['x-clickhouse-exception-code'], text }
   }
   expect(await exists()).toMatchObject({ text: '0\n' })
-  // Each look starts the second anew; a server closes sessions in steps of a second.
+  // Each check restarts the timeout of a second; a server closes sessions in steps of a second.
   await new Promise((resolve) => setTimeout(resolve, 4_000))
   expect(await exists()).toMatchObject({ code: '372' })
 })
 
-conforms('close_session ends it with the request', async ({ http, database }) => {
+conforms('close_session ends the session after the request', async ({ http, database }) => {
   const url = { session_id: `${database}-closed` }
   await http({ query: 'SELECT 1', url })
   await http({ query: 'SELECT 1', url: { ...url, close_session: '1' } })

@@ -2,7 +2,7 @@ import type { ClickHouseSettings } from '@clickhouse/client'
 import { expect } from 'vitest'
 import { basic, conforms } from './server.js'
 
-conforms('settings come with the request and stay with it', async ({ sql }) => {
+conforms('settings of a request apply to it alone', async ({ sql }) => {
   const query = "SELECT getSetting('max_block_size')"
   expect(await sql(query, { max_block_size: '77' })).toBe('77\n')
   expect(await sql(query)).toBe('65409\n')
@@ -48,7 +48,7 @@ conforms('max_memory_usage ends a query with error 241', async ({ http }) => {
   expect(answer.headers['x-clickhouse-exception-code']).toBe('241')
 })
 
-conforms('max_result_rows refuses or breaks off, as told', async ({ http, sql }) => {
+conforms('max_result_rows refuses or truncates a result, depending on result_overflow_mode', async ({ http, sql }) => {
   const query = 'SELECT number FROM numbers(100)'
   const refused = await http({ query, url: { max_result_rows: '10' } })
   expect(refused.headers['x-clickhouse-exception-code']).toBe('396')
@@ -56,7 +56,7 @@ conforms('max_result_rows refuses or breaks off, as told', async ({ http, sql })
   expect(rows.split('\n')).toHaveLength(10 + 1)
 })
 
-conforms('settings of the output format change the answer', async ({ sql }) => {
+conforms('settings of the output format change the result', async ({ sql }) => {
   const query = "SELECT 1::UInt64 AS a, toDateTime64('2026-01-02 03:04:05.678', 3, 'UTC') AS t FORMAT JSONEachRow"
   expect(await sql(query, { output_format_json_quote_64bit_integers: '1', date_time_output_format: 'iso' })).toBe(
     '{"a":"1","t":"2026-01-02T03:04:05.678Z"}\n',
@@ -65,7 +65,7 @@ conforms('settings of the output format change the answer', async ({ sql }) => {
   expect(await sql('SELECT 1, 2 FORMAT CSV', { format_csv_delimiter: '|' })).toBe('1|2\n')
 })
 
-conforms('session_timezone is the zone of the query and of its header', async ({ http }) => {
+conforms('session_timezone sets the time zone of the query and of its header', async ({ http }) => {
   const query = 'SELECT toString(toDateTime(0)), timezone()'
   const answer = await http({ query, url: { session_timezone: 'Asia/Tokyo' } })
   expect(answer.text).toBe('1970-01-01 09:00:00\tAsia/Tokyo\n')
@@ -78,7 +78,7 @@ conforms('http_response_headers adds headers', async ({ http }) => {
   expect(headers).toMatchObject({ 'x-custom': 'yes', 'cache-control': 'no-store' })
 })
 
-conforms('add_http_cors_header allows the origin that asks', async ({ http }) => {
+conforms('add_http_cors_header allows the origin of the request', async ({ http }) => {
   const headers = { ...basic, Origin: 'https://dashboard.example' }
   const answer = await http({ query: 'SELECT 1', url: { add_http_cors_header: '1' }, headers })
   expect(answer.headers['access-control-allow-origin']).toBe('*')

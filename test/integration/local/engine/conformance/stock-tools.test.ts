@@ -10,7 +10,7 @@ import { type Dialect, Kysely, sql as raw } from 'kysely'
 import { expect } from 'vitest'
 import { conforms, server } from './server.js'
 
-// Tools that others wrote for ClickHouse, as they come from npm.
+// Third-party tools for ClickHouse, as installed from npm.
 
 const require = createRequire(import.meta.url)
 
@@ -23,7 +23,7 @@ type Apla = {
   pinging(): Promise<unknown>
 }
 
-/** A client with an HTTP stack and parsers of its own. */
+/** A client with its own HTTP stack and parsers. */
 function apla(database: string): Apla {
   const ClickHouse = require('@apla/clickhouse') as new (options: object) => Apla
   const { hostname, port } = new URL(server.url)
@@ -36,7 +36,7 @@ function apla(database: string): Apla {
   })
 }
 
-conforms('@apla/clickhouse: schema, rows by stream both ways, errors', async ({ database }) => {
+conforms('@apla/clickhouse: the schema, streams of rows both ways and errors work', async ({ database }) => {
   const clickhouse = apla(database)
   await clickhouse.pinging()
   await clickhouse.querying('CREATE TABLE apla (id UInt32, name String, at DateTime) ENGINE = MergeTree ORDER BY id')
@@ -61,7 +61,7 @@ conforms('kysely builds schemas, inserts, joins and streams', async ({ database 
   type Tables = { trades: { id: number; pair: string; price: number }; pairs: { pair: string; base: string } }
   const { url, user, password } = server
   const dialect = new ClickhouseDialect({ options: { url, username: user, password, database } })
-  // Its types are of kysely's other build (CommonJS).
+  // Its types are those of kysely's CommonJS build.
   const db = new Kysely<Tables>({ dialect: dialect as unknown as Dialect })
   await raw`CREATE TABLE trades (id UInt32, pair String, price Float64) ENGINE = MergeTree ORDER BY id`.execute(db)
   await raw`CREATE TABLE pairs (pair String, base String) ENGINE = MergeTree ORDER BY pair`.execute(db)
@@ -102,7 +102,7 @@ conforms('kysely builds schemas, inserts, joins and streams', async ({ database 
   await db.destroy()
 })
 
-conforms('clickhouse-migrations brings a schema up, once', async ({ database, sql }) => {
+conforms('clickhouse-migrations applies a schema once', async ({ database, sql }) => {
   const home = await mkdtemp(join(tmpdir(), 'conformance-migrations-'))
   await writeFile(
     join(home, '1_init.sql'),

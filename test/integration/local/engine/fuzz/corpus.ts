@@ -2,14 +2,14 @@ import { basic, type Http } from '../engine.js'
 import { hostileText } from './hostile.js'
 import type { Random } from './random.js'
 
-/** The rows of an insert in one format and encoding, as the engine itself wrote them. */
+/** The rows of an INSERT in one format and encoding, as written by the engine itself. */
 export type Body = { format: string; encoding: string; bytes: Buffer; rows: Map<string, string> }
 
 const encodings = ['identity', 'gzip', 'deflate', 'br', 'zstd', 'lz4']
 
 /**
- * Bodies in every format that the engine reads and writes alike, with blank lines and SQL in their texts. Their row ids
- * are below 1000 from the body's own thousand on.
+ * Bodies in every format that the engine can read back, with blank lines and SQL in their strings. Each body has its own
+ * range of 1000 row ids.
  */
 export async function makeCorpus(http: Http, random: Random, directory: string): Promise<Body[]> {
   const { text } = await http('SELECT name FROM system.formats WHERE is_input AND is_output ORDER BY name')
@@ -36,7 +36,7 @@ export async function makeCorpus(http: Http, random: Random, directory: string):
   return bodies
 }
 
-/** Whether the engine reads back what it wrote, sent in the plainest way. */
+/** Whether the engine reads back its own rows, sent in the simplest way. */
 async function isFaithful(http: Http, body: Body): Promise<boolean> {
   await http('CREATE OR REPLACE TABLE fuzz.trial (id UInt64, v String) ENGINE = Memory')
   const headers = { ...basic, 'Content-Encoding': body.encoding }

@@ -1,9 +1,9 @@
 import type { Random } from './random.js'
 
-/** A directory that no request may touch, with this in its file `secret`. */
+/** The content of the file `secret`, in a directory that no request may access. */
 export const secret = 'top-secret-canary'
 
-/** Statements that no request asks for: they stand in texts, comments, rows and behind semicolons only. */
+/** Statements that must never run: they only appear in strings, comments and rows, and after semicolons. */
 export const forbidden = (directory: string): string[] => [
   'DROP TABLE canary.kept',
   'DROP DATABASE canary',
@@ -80,13 +80,13 @@ const scraps = [
   '__exception__',
 ]
 
-/** Valid UTF-8 with everything in it that cuts or ends SQL, rows or headers. */
+/** Valid UTF-8 with all characters that split or end SQL, rows or headers. */
 export function hostileText(random: Random, directory: string, pieces = 1 + random.int(6)): string {
   const statements = forbidden(directory)
   return random.times(pieces, () => (random.chance(0.25) ? random.pick(statements) : random.pick(scraps))).join('')
 }
 
-/** Changes a few bytes: flips, cuts, doubles, inserts. */
+/** Changes a few bytes: flips, removes, duplicates or inserts them. */
 export function mutate(random: Random, bytes: Buffer): Buffer {
   let changed = Buffer.from(bytes)
   for (let i = random.int(3); i >= 0 && changed.length > 0; i--) {

@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { loadAddon } from '../../../../../local/engine/engine/addon.js'
 
-/** What the engine's own parser makes of a text: how many statements, of what class, and its own spelling of one. */
+/** The result of the engine's own parser: the number of statements, their class, and a single one formatted. */
 export type Parsed = { count: number; class: number; formatted: string | null }
 
-/** The engine's parser, in a process of its own, as an engine that is still open can hang the one it is in. */
+/** The engine's parser in a separate process, because an open engine can hang its process. */
 export class Parser {
   readonly #child: ChildProcess
   private constructor(child: ChildProcess) {

@@ -1,4 +1,4 @@
-/** A source of choices that a seed determines. */
+/** A source of random choices that depend only on a seed. */
 export class Random {
   #state: number
   constructor(seed: number) {

@@ -65,8 +65,8 @@ const clauses = [
 ]
 
 /**
- * A statement that may or may not be right. It begins with a keyword of a harmless one, so that nothing of what is
- * forbidden is ever all of it.
+ * A statement that may or may not be valid. It begins with a keyword of a harmless one, so that it is never a forbidden
+ * statement as a whole.
  */
 export function statement(random: Random, directory: string): string {
   const tail = random.times(random.int(5), () => {
@@ -81,12 +81,12 @@ export function statement(random: Random, directory: string): string {
   return random.chance(0.15) ? text.slice(0, 8 + random.int(text.length)) : text
 }
 
-/** A statement that gives the hex of a hostile text, and what it has to give. */
+/** A statement that returns the hex of a hostile string, and the expected result. */
 export function echo(random: Random, directory: string): { sql: string; url: Record<string, string>; hex: string } {
   const text = hostileText(random, directory)
   const hex = Buffer.from(text).toString('hex').toUpperCase()
   const kind = random.int(4)
-  // A comment may not end early, nor open another.
+  // A comment must not end early or open another one.
   const comment = `/* ${hostileText(random, directory).replace(/\/\*|\*\/|[*/]/g, '.')} */`
   const line = `-- ${hostileText(random, directory).replace(/\n/g, ' ')}\n`
   const around = (literal: string) =>
@@ -98,7 +98,7 @@ export function echo(random: Random, directory: string): { sql: string; url: Rec
     )
     return { sql: around('{p: String}'), url: { param_p }, hex }
   }
-  // Any text without its tag may stand in a heredoc.
+  // A heredoc can contain any text without its tag.
   if (kind === 1 && !text.includes('$')) return { sql: around(`$tag$${text}$tag$`), url: {}, hex }
   if (kind === 2) return { sql: around(`'${text.replace(/\\/g, '\\\\').replace(/'/g, "''")}'`), url: {}, hex }
   return { sql: around(`'${text.replace(/[\\']/g, '\\$&')}'`), url: {}, hex }

@@ -5,17 +5,19 @@ import { basic } from '../engine.js'
 import type { Random } from './random.js'
 
 export type Ask = { url: Record<string, string>; body: Buffer; headers: Record<string, string>; method: string }
-/** `status` is 0 when there was no whole answer. `isSent` says whether the server may have all of the request. */
+/**
+ * `status` is 0 if there was no complete response. `isSent` is whether the server may have received the whole request.
+ */
 export type Outcome = { status: number; code: string | undefined; body: Buffer; isSent: boolean }
 
-/** No request takes nearly as long; one that does hangs. */
+/** Far longer than any request takes; one that takes longer hangs. */
 const hangMs = 60_000
 
 export const agent = new Agent({ keepAlive: true, maxSockets: 64 })
 
 const pathOf = (ask: Ask) => `/?${new URLSearchParams(ask.url)}`
 
-/** An ordinary exchange, with the body in as many parts as `parts` says and pauses of up to `pauseMs` between them. */
+/** An ordinary exchange, with the body in `parts` parts and pauses of up to `pauseMs` between them. */
 export function exchange(base: URL, ask: Ask, parts: Buffer[], pause: () => number): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const options = {
@@ -41,7 +43,7 @@ export function exchange(base: URL, ask: Ask, parts: Buffer[], pause: () => numb
       response.on('error', () => end(0))
     })
     sent.on('error', (error) => {
-      // Which says why a request that had to be answered was not.
+      // Explains why a request got no response.
       const why = `${error.message} (${sent.reusedSocket ? 'kept' : 'new'} connection)`
       finish({ status: 0, code: undefined, body: Buffer.from(why), isSent })
     })
@@ -60,7 +62,7 @@ export function exchange(base: URL, ask: Ask, parts: Buffer[], pause: () => numb
   })
 }
 
-/** Sends all or a part, and goes away at some moment: before, in or behind the answer. */
+/** Sends all or part of a request and disconnects before, during or after the response. */
 export function abandon(base: URL, ask: Ask, random: Random): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const isCut = ask.body.length > 0 && random.chance(0.5)
@@ -95,14 +97,14 @@ export function abandon(base: URL, ask: Ask, random: Random): Promise<Outcome> {
   })
 }
 
-/** Raw bytes that may be no HTTP at all; resolves when the server or the client closed. */
+/** Sends raw bytes that may not be HTTP at all. Resolves when the server or the client has closed the connection. */
 export function raw(base: URL, bytes: Buffer, waitMs: number): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     const hang = setTimeout(() => reject(new Error(`hangs: ${bytes.subarray(0, 500)}`)), hangMs)
     const socket = connect(Number(base.port), base.hostname, () => {
       socket.write(bytes)
-      // Half closed: what is there has to be answered or refused.
+      // Half-closed: the server has to answer or refuse what it received.
       setTimeout(() => socket.end(), waitMs)
       setTimeout(() => socket.destroy(), waitMs + 2_000)
     })
@@ -115,7 +117,7 @@ export function raw(base: URL, bytes: Buffer, waitMs: number): Promise<Outcome> 
   })
 }
 
-/** A request's head and body as text on the wire. */
+/** A request's head and body as text. */
 export function onTheWire(ask: Ask): Buffer {
   const lines = [`${ask.method} ${pathOf(ask)} HTTP/1.1`, 'Host: x', `Authorization: ${basic.Authorization}`]
   for (const [name, value] of Object.entries(ask.headers)) lines.push(`${name}: ${value}`)

@@ -31,14 +31,14 @@ test.each([
   expect(usage.take('a', other, start)).toMatchObject({ resource, max, used: max * 1.99 })
 })
 
-test('what ends in the next interval counts there', () => {
+test('usage counts in the interval in which a request ends', () => {
   const usage = new QuotaUsage()
   usage.take('a', quota, start)
   usage.add('a', quota, { result_rows: 200, execution_seconds: 0 }, start + hour)
   expect(usage.take('a', quota, start + hour)).toMatchObject({ resource: 'result_rows', used: 200 })
 })
 
-test('somebody who sends any number of keys does not reset the count of others', () => {
+test('a client that sends any number of keys does not reset the counts of others', () => {
   const usage = new QuotaUsage()
   for (let i = 0; i < 2; i++) usage.take(quotaKey('plain', quota, ''), quota, start)
   const keyed = { ...quota, keyed: true }

@@ -6,7 +6,7 @@ const full = owner('full', { password_sha256_hex: '', password_salt: '' })
 const bounded = { ...full, name: 'bounded', databases: ['a'] }
 const reader = { ...full, name: 'reader', access: 'read' as const }
 
-test('what grants leave open is refused in any spelling, and to owners of every database it is not', () => {
+test('statements that grants do not cover are refused in any spelling, except to owners of every database', () => {
   for (const sql of [
     'backup TABLE a.t TO Memory(1)',
     '/* */ RESTORE TABLE a.t FROM Memory(1)',
@@ -37,7 +37,7 @@ test('what grants leave open is refused in any spelling, and to owners of every 
   expect(() => assertMayRun(reader, 'EXPLAIN QUERY TREE SELECT 1')).not.toThrow()
 })
 
-test('tables and columns may have such names', () => {
+test('tables and columns can have such names', () => {
   for (const sql of [
     'CREATE TABLE a.view (view String, query String) ENGINE = Memory',
     'ALTER TABLE a.backup MODIFY COLUMN query String',

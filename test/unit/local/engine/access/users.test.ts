@@ -21,7 +21,7 @@ function read(content: unknown, mode = 0o600) {
   return readUsers(path)
 }
 
-test('what is left out is the least: reading', () => {
+test('by default a user only reads', () => {
   expect(read({ users: [{ name: 'r', password_sha256_hex: hash.password_sha256_hex }] })).toEqual([
     {
       name: 'r',
@@ -35,7 +35,7 @@ test('what is left out is the least: reading', () => {
   ])
 })
 
-test('values of settings become the texts that the engine reads', () => {
+test('values of settings become the strings that the engine expects', () => {
   const settings = { max_threads: 2, log_comment: 'x', prefer_localhost_replica: true }
   const [user] = read({ users: [{ name: 'r', ...hash, settings, constraints: { max_threads: { min: 1, max: 4 } } }] })
   expect(user).toMatchObject({
@@ -77,13 +77,13 @@ test('everything that is wrong is named at once, by its place', () => {
   expect(() => read({ users: [wrong[6], wrong[6]] })).toThrow('users.1.name: c is listed twice')
 })
 
-test('a file that others may read, or that is none, is refused without a word of what is in it', () => {
+test('a file that others can read, or that does not exist or is not JSON, is refused without quoting it', () => {
   for (const mode of [0o640, 0o604, 0o620]) expect(() => read({ users: [] }, mode)).toThrow('chmod 600')
   expect(() => readUsers(join(directory, 'none.json'))).toThrow('ENOENT')
   expect(() => read('{"users": [hush')).toThrow(/^users file \S+ is not JSON$/)
 })
 
-test('a user of some databases is granted nothing outside of them but his own log', () => {
+test('a user of some databases is granted nothing else except their own query log', () => {
   for (const access of ['read', 'write', 'own'] as const) {
     const statements = grantsOf({ access, databases: ['a', 'b'] })
     const scopes = statements.map((statement) => / ON (\S+)$/.exec(statement)?.[1])
@@ -95,7 +95,7 @@ test('a user of some databases is granted nothing outside of them but his own lo
   }
 })
 
-test('nobody is granted a source, a command, users or the end of the server', () => {
+test('no user is granted sources, commands, managing users or shutting down', () => {
   for (const access of ['read', 'write', 'own'] as const) {
     const text = grantsOf({ access }).join('\n')
     expect(text).not.toMatch(

@@ -26,14 +26,17 @@ const zstdByItsTool = Buffer.from(
   'KLUv/QRoJQIAMkMKD8C3Abb8ZxbZ3TslKyrODWAo8azo7jzxrOjuOPGs6O408azoBg2iDBInqBDobgbw1RAS6QM5WjS99/r/n1sFUgoh2tCE',
   'base64',
 )
-/** `yes 'the same line' | head -n 10000 | lz4 -BD -B4 -BX -9 -c`: linked blocks of 64 KB, with checksums of each and of all. */
+/**
+ * `yes 'the same line' | head -n 10000 | lz4 -BD -B4 -BX -9 -c`: linked blocks of 64 KB, with checksums of each and of
+ * all.
+ */
 const lz4ByItsTool = Buffer.from(
   'BCJNGFRArhgBAADvdGhlIHNhbWUgbGluZQoOAP/////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////aUG5lCnRooOw81AoBAAAPDgD/////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////////6FAKdGhlIODVQRssAAAADw4A/////////////////////////////////////////////+pQbGluZQr92ZdDAAAAANle3bw=',
   'base64',
 )
 
 describe('zstd', () => {
-  test('frames that follow each other are one stream, however it is cut', async () => {
+  test('consecutive frames are one stream, wherever it is split', async () => {
     const stream = Buffer.concat([zstdFrame(text, 1), zstdFrame(Buffer.alloc(0), 3), zstdFrame(text, 99)])
     for (const size of pieces) {
       const data = await all(decodeZstd(new ByteReader(inPieces(stream, size))))
@@ -50,15 +53,15 @@ describe('zstd', () => {
     await expect(read(zstdByItsTool.subarray(0, -1))).rejects.toThrow(/too early/)
   })
 
-  test('a frame that wants much memory is refused', async () => {
-    // The header alone: a window of 1 GB.
+  test('a frame that needs too much memory is refused', async () => {
+    // Only a header, with a window of 1 GB.
     const header = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa0, 0x01, 0x00, 0x00])
     await expect(all(decodeZstd(new ByteReader(inPieces(header, 9))))).rejects.toThrow(/window/)
   })
 })
 
 describe('lz4', () => {
-  test('what is written here is a frame to the library, and the other way round', async () => {
+  test('the library reads frames written here, and its frames are read here', async () => {
     const stream = Buffer.concat([frameHeader, frameBlock(text), frameBlock(text), frameEnd])
     expect(lz4.decompressFrameSync(stream).equals(Buffer.concat([text, text]))).toBe(true)
     const options = { contentChecksum: true, blockChecksums: true }
@@ -88,12 +91,12 @@ describe('native blocks', () => {
     'base64',
   )
 
-  test('the hash is the one that the engine wrote', () => {
+  test('the hash is the same as the engine’s', () => {
     const [low, high] = cityHash128(byTheEngine.subarray(16))
     expect([low, high]).toEqual([byTheEngine.readBigUInt64LE(0), byTheEngine.readBigUInt64LE(8)])
   })
 
-  test('blocks of every method are read, however they are cut', async () => {
+  test('blocks of every method are read, wherever the stream is split', async () => {
     const withMethod = (method: number, content: Buffer, size: number) => {
       const block = Buffer.alloc(25 + content.length)
       block.writeUInt8(method, 16)
@@ -116,7 +119,7 @@ describe('native blocks', () => {
     }
   })
 
-  test('broken blocks are told apart', async () => {
+  test('each kind of corrupt block has its own error', async () => {
     const read = (stream: Buffer, isChecked = true) =>
       all(decodeNativeBlocks(new ByteReader(inPieces(stream, 1000)), isChecked))
     const good = nativeBlock(text)

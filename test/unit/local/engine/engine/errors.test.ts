@@ -1,27 +1,27 @@
 import { expect, test } from 'vitest'
 import { EngineError, httpStatus, withoutClause } from '../../../../../local/engine/engine/errors.js'
 
-test('the code is read from the text of the engine', () => {
+test('the code is parsed from the engine’s text', () => {
   const error = EngineError.from(new Error('Query failed: Code: 60. DB::Exception: Unknown table x. (UNKNOWN_TABLE)'))
   expect(error).toMatchObject({ code: 60, message: 'Code: 60. DB::Exception: Unknown table x. (UNKNOWN_TABLE)' })
 })
 
-test('an exception that wraps itself is shown once', () => {
+test('an exception nested in itself is shown once', () => {
   const inner = 'Code: 452. DB::Exception: Setting x should not be changed. (SETTING_CONSTRAINT_VIOLATION)'
   const text = `Code: 452. DB::Exception: ${inner} (version 26.7.2.1). (SETTING_CONSTRAINT_VIOLATION)`
   expect(EngineError.from(new Error(text)).message).toBe(inner)
 })
 
-test('other failures have a code of ClickHouse too', () => {
+test('other failures also get a ClickHouse code', () => {
   expect(EngineError.from(new Error('boom'))).toMatchObject({ code: 1001 })
 })
 
-test('an added clause does not show in the text', () => {
+test('a clause that the gateway added is removed from the text', () => {
   const error = new Error("Code: 62. DB::Exception: failed: SELECT  INTO OUTFILE '/x'  FORMAT y. (SYNTAX_ERROR)")
   expect(withoutClause(error, " INTO OUTFILE '/x' ").message).not.toContain('OUTFILE')
 })
 
-test('codes become the status that a server gives', () => {
+test('each code has the same status as on a server', () => {
   const statuses = [516, 497, 62, 60, 202, 159, 48, 194].map(httpStatus)
   expect(statuses).toEqual([403, 403, 400, 404, 500, 408, 501, 401])
 })

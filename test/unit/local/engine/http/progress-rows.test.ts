@@ -10,7 +10,7 @@ test('a row of progress between lines is sent at once', () => {
   )
 })
 
-test('one within a line waits for its end, wherever the chunks are cut', () => {
+test('a row of progress within a line waits for its end, wherever chunks are split', () => {
   const rows = new ProgressRows()
   const sent = [
     rows.insertInto(Buffer.from('{"row":1}\n{"r')),
@@ -32,7 +32,7 @@ const progress = {
   peak_memory: 0,
 }
 
-test('progress is written as ClickHouse writes it in headers and in rows', () => {
+test('progress has ClickHouse’s format in headers and in rows', () => {
   expect(progressJson(progress, 'all')).toBe(
     '{"read_rows":"2","read_bytes":"16","written_rows":"0","written_bytes":"0","total_rows_to_read":"4","result_rows":"0","result_bytes":"0","elapsed_ns":"5","memory_usage":"0"}',
   )

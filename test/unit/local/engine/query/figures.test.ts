@@ -18,7 +18,7 @@ test.each([
   ['{"row":{"a":1}}\n{"progress":{"read_rows":"1000","read_bytes":"8000","elapsed_ns":"1"}}\n', 1000],
   ['"rows_read": 7, "bytes_read": 7}} is what a row says\n', 500],
   ['', 500],
-])('what was read is known from %j', (tail, read_rows) => {
+])('the rows that were read are known from %j', (tail, read_rows) => {
   expect(figuresOf(false, result, progress, tail)).toMatchObject({
     read_rows,
     read_bytes: read_rows * 8,
@@ -26,7 +26,7 @@ test.each([
   })
 })
 
-test('an INSERT wrote what it read', () => {
+test('the rows that an INSERT wrote are those that it read', () => {
   expect(figuresOf(true, { rowsRead: 3, bytesRead: 24 }, undefined, '')).toEqual({
     read_rows: 3,
     read_bytes: 24,

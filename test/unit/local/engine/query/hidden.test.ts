@@ -8,11 +8,11 @@ test.each([
   "SELECT f('it''s hush', 'a\\'hush')",
   "SELECT f('hush",
   'ALTER USER u IDENTIFIED BY ‘hush’',
-])('nothing of a literal or a comment is left of %s', (sql) => {
+])('literals and comments are removed from %s', (sql) => {
   expect(hideLiterals(sql)).not.toContain('hush')
 })
 
-test('what is no literal stays', () => {
+test('text other than literals is kept', () => {
   const sql = "SELECT  encrypt('aes', toString(a.b), 'key')\nFROM t WHERE n=12"
   expect(hideLiterals(sql)).toBe("SELECT encrypt('[HIDDEN]', toString(a.b), '[HIDDEN]') FROM t WHERE n='[HIDDEN]'")
 })

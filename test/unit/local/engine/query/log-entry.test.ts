@@ -39,13 +39,13 @@ test.each([
   [{ log_queries_min_query_duration_ms: '500' }, true],
   [{ log_queries_min_type: 'EXCEPTION_BEFORE_START' }, false],
   [{ log_queries_min_type: 'QUERY_FINISH' }, true],
-])('%o says whether a query is logged, with the request and in the statement', (settings, isLogged) => {
+])('%o decides whether a query is logged, in the request and in the statement', (settings, isLogged) => {
   expect(entry({ settings }) !== undefined).toBe(isLogged)
   const [[name, value]] = Object.entries(settings) as [[string, string]]
   expect(entry({ text: `SELECT 1 SETTINGS ${name} = '${value}'` }) !== undefined).toBe(isLogged)
 })
 
-test('a secret parameter is hidden, and where an error quotes it', () => {
+test('a secret parameter is hidden, even where an error quotes it', () => {
   const failure = EngineError.of(457, 'BAD_QUERY_PARAMETER', "Value hush cannot be parsed as UInt8 for 'secret_key'")
   const found = entry({ params: { secret_key: 'hush', open: 'loud' }, settings: { s3_password: 'psst' } }, failure)
   expect(found).toMatchObject({
@@ -57,14 +57,17 @@ test('a secret parameter is hidden, and where an error quotes it', () => {
   expect(found?.exception).toContain('cannot be parsed as UInt8')
 })
 
-test.each([true, undefined])('a statement that holds secrets, or may (%s), keeps its shape only', (hasSecrets) => {
-  const failure = EngineError.of(36, 'BAD_ARGUMENTS', "Invalid key size: 'hush'")
-  const found = entry({ text: "SELECT encrypt('aes', a, 'hush') FROM t", hasSecrets }, failure)
-  expect(found?.query).toBe("SELECT encrypt('[HIDDEN]', a, '[HIDDEN]') FROM t")
-  expect(found?.exception).toBe('Code: 36. DB::Exception: [HIDDEN]. (BAD_ARGUMENTS)')
-})
+test.each([true, undefined])(
+  'a statement that contains secrets, or may (%s), is logged without its literals',
+  (hasSecrets) => {
+    const failure = EngineError.of(36, 'BAD_ARGUMENTS', "Invalid key size: 'hush'")
+    const found = entry({ text: "SELECT encrypt('aes', a, 'hush') FROM t", hasSecrets }, failure)
+    expect(found?.query).toBe("SELECT encrypt('[HIDDEN]', a, '[HIDDEN]') FROM t")
+    expect(found?.exception).toBe('Code: 36. DB::Exception: [HIDDEN]. (BAD_ARGUMENTS)')
+  },
+)
 
-test('what is refused before anything runs has its reason', () => {
+test('a statement refused before it runs is logged with the reason', () => {
   const failure = EngineError.of(62, 'SYNTAX_ERROR', "Syntax error: failed at position 8 ('hush): unrecognized token")
   const found = entry({ text: "SELECT 'hush", hasSecrets: undefined, hasStarted: false }, failure)
   expect(found).toMatchObject({ type: 'ExceptionBeforeStart', query: "SELECT '[HIDDEN]'" })
@@ -75,11 +78,11 @@ test.each([
   [60, 'ExceptionBeforeStart'],
   [241, 'ExceptionWhileProcessing'],
   [394, 'ExceptionWhileProcessing'],
-])('error %i is one of %s', (code, type) => {
+])('error %i is logged as %s', (code, type) => {
   expect(entry({}, EngineError.of(code, 'NAME', 'text'))).toMatchObject({ type })
 })
 
-test('a long text is cut, and not within a character', () => {
+test('a long text is truncated, but not within a character', () => {
   const settings = { log_queries_cut_to_length: '10' }
   expect(entry({ text: "SELECT '\u{1f600}\u{1f600}'", settings })?.query).toBe("SELECT '\u{1f600}")
   expect(entry({ text: "SELECT 'a\u{1f600}'", settings })?.query).toBe("SELECT 'a")

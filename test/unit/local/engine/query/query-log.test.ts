@@ -3,7 +3,7 @@ import type { Connection } from '../../../../../local/engine/engine/connection.j
 import type { Pipes } from '../../../../../local/engine/engine/pipes.js'
 import { QueryLog, type QueryLogEntry } from '../../../../../local/engine/query/query-log.js'
 
-/** A log over an engine that takes a batch only while `takes` says so. */
+/** A query log over an engine that accepts a batch only while `takes` returns true. */
 async function logged(takes: (rows: string[]) => boolean) {
   const written: string[] = []
   const said: string[] = []
@@ -26,7 +26,7 @@ async function logged(takes: (rows: string[]) => boolean) {
 const entry = (query_id: string, query = 'SELECT 1') =>
   ({ query_id, query, exception: '', Settings: {}, query_parameters: {}, startMs: 1, endMs: 2 }) as QueryLogEntry
 
-test('rows go in batches, and all that was recorded is in when it closes', async () => {
+test('rows are written in batches, and all of them before it closes', async () => {
   const { log, written, tries } = await logged(() => true)
   for (let i = 0; i < 1500; i++) log.record(entry(String(i)))
   await log.close()
@@ -34,7 +34,7 @@ test('rows go in batches, and all that was recorded is in when it closes', async
   expect(tries.length).toBeLessThan(5)
 })
 
-test('what cannot be written is tried again, and kept no longer than that', async () => {
+test('rows that cannot be written are retried once, then dropped', async () => {
   let isFull = true
   const { log, written, said } = await logged((ids) => !isFull && !ids.includes('poison'))
   log.record(entry('first'))
@@ -51,7 +51,7 @@ test('what cannot be written is tried again, and kept no longer than that', asyn
   expect(said).toContain('query log: 1 rows were dropped')
 })
 
-test('a flood that cannot be written takes a bounded memory, and what is lost is said', async () => {
+test('rows that cannot be written take bounded memory, and the number of dropped rows is logged', async () => {
   const { log, said, tries } = await logged(() => false)
   const query = 'x'.repeat(100_000)
   for (let i = 0; i < 2_000; i++) log.record(entry(String(i), query))

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { mayHaveExpressions } from '../../../../../local/engine/query/values-format.js'
 
-test('ordinary values and expressions may be evaluated', () => {
+test('ordinary values and expressions are evaluated', () => {
   for (const rows of ["(1, 'a')", "(now(), concat('a', 'b'))", `('say "hello"')`, "('a file (x)')"]) {
     expect(mayHaveExpressions(Buffer.from(rows)), rows).toBe(true)
   }
 })
 
-test('rows that could reach a file are read as plain values', () => {
+test('rows that could access a file are read as plain values', () => {
   for (const rows of [
     "(file('/etc/passwd'))",
     "(`file`('/etc/passwd'))",

@@ -4,7 +4,7 @@ import { tokenize, unquote } from '../../../../../local/engine/sql/lexer.js'
 const texts = (sql: string) => tokenize(sql).map(({ start, end }) => sql.slice(start, end))
 const kinds = (sql: string) => tokenize(sql).map(({ kind }) => kind)
 
-test('comments of every kind hold no tokens', () => {
+test('comments of every kind contain no tokens', () => {
   expect(texts('a -- ; b\nc // ; d\ne # ; f\n#! ; g\nh /* ; /* ; */ ; */ i')).toEqual(['a', 'c', 'e', 'h', 'i'])
 })
 
@@ -12,7 +12,7 @@ test('a hash is a comment only before a blank or an exclamation mark', () => {
   expect(texts('a #b')).toEqual(['a', '#', 'b'])
 })
 
-test('quotes end at their own kind, unescaped and undoubled', () => {
+test('quotes end at the same quote, unless it is escaped or doubled', () => {
   expect(texts(`'a;''b\\';' "c;""\\"" \`d;\`\`\\\`\``)).toEqual([`'a;''b\\';'`, `"c;""\\""`, '`d;``\\``'])
 })
 
@@ -21,32 +21,32 @@ test('hexadecimal and binary strings have no escapes', () => {
   expect(kinds(`b'01\\' ; '`)).toEqual(['error'])
 })
 
-test('a heredoc ends at its own tag', () => {
+test('a heredoc ends at its tag', () => {
   expect(texts('$a$ ; $b$ $a$ x')).toEqual(['$a$ ; $b$ $a$', 'x'])
   expect(texts('$$;$$ x')).toEqual(['$$;$$', 'x'])
 })
 
-test('a dollar without an end is part of a word', () => {
+test('an unclosed heredoc is part of a word', () => {
   expect(texts('a$b $c ;')).toEqual(['a$b', '$c', ';'])
 })
 
-test('what is not closed, and what the engine reads in its own way, is an error', () => {
+test('unclosed quotes and characters that the engine treats specially are errors', () => {
   for (const sql of [`'a`, '"a', '`a', '/* a', '/* /* */', "x'0", '‘a’', '“a”', 'a \\G', 'a \0 b', "'a\\"]) {
     expect(kinds(sql), sql).toContain('error')
   }
 })
 
-test('characters that the engine may take for blanks separate words', () => {
+test('characters that the engine may treat as blanks separate words', () => {
   expect(texts('INTO\u3000OUTFILE\u00a0x')).toEqual(['INTO', 'OUTFILE', 'x'])
 })
 
-test('unquote undoes escapes and doubled quotes', () => {
+test('unquote decodes escapes and doubled quotes', () => {
   expect(unquote(`"\\x66ile"`)).toBe('file')
   expect(unquote('`a``b\\`c`')).toBe('a`b`c')
   expect(unquote(`'a''b\\n\\q'`)).toBe(`a'b\nq`)
 })
 
-test('any text is cut into tokens that follow each other and lose nothing but blanks and comments', () => {
+test('any text is split into consecutive tokens that leave out only blanks and comments', () => {
   const random = seeded(1)
   const pieces = [
     `'`,

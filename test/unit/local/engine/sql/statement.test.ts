@@ -11,7 +11,7 @@ const codeOf = (sql: string): number | undefined => {
 }
 
 describe('SELECT', () => {
-  test('the format is found at the end, behind or before SETTINGS', () => {
+  test('the format is found at the end, before or after SETTINGS', () => {
     for (const sql of [
       'SELECT 1 FORMAT JSON',
       'SELECT 1 FORMAT JSON SETTINGS a = 1',
@@ -24,7 +24,7 @@ describe('SELECT', () => {
     }
   })
 
-  test('a column or table called format is no clause', () => {
+  test('a column or table called format is not a clause', () => {
     for (const sql of [
       'SELECT format FROM t',
       'SELECT 1 AS format',
@@ -35,7 +35,7 @@ describe('SELECT', () => {
     }
   })
 
-  test('an output clause goes before FORMAT and behind everything else', () => {
+  test('an output clause goes before FORMAT and after everything else', () => {
     const statement = analyse('SELECT 1 FORMAT JSON SETTINGS a = 1 ;')
     if (statement.kind !== 'select') throw new Error(statement.kind)
     expect(statement.sql.slice(0, statement.cut)).toBe('SELECT 1 ')
@@ -49,7 +49,7 @@ describe('INSERT', () => {
     return statement.kind === 'insert' ? sql.slice(statement.dataStart) : statement.kind
   }
 
-  test('rows start where the engine lets them start', () => {
+  test('rows start where the engine expects them', () => {
     expect(rowsOf('INSERT INTO t FORMAT CSV\n1,2')).toBe('1,2')
     expect(rowsOf('INSERT INTO t FORMAT CSV 1,2')).toBe('1,2')
     expect(rowsOf('INSERT INTO t FORMAT CSV \t\r\n\n1')).toBe('\n1')
@@ -65,7 +65,7 @@ describe('INSERT', () => {
     expect(rowsOf(`INSERT INTO t VALUES (1)${attack}`)).toBe(`(1)${attack}`)
   })
 
-  test('tables may have the names of keywords', () => {
+  test('tables can be named like keywords', () => {
     for (const table of ['values', 'format', 'table', 'settings', 'd.values', 'function', '`select`']) {
       expect(rowsOf(`INSERT INTO ${table} VALUES (1)`), table).toBe('(1)')
       expect(rowsOf(`INSERT INTO ${table} FORMAT CSV\n1`), table).toBe('1')
@@ -107,11 +107,11 @@ test('more than one statement is refused, semicolons in quotes and comments are 
   }
 })
 
-test('nothing is an error', () => {
+test('an empty statement is an error', () => {
   for (const sql of ['', ' ', ';', '-- only a comment']) expect(codeOf(sql), sql).toBe(62)
 })
 
-describe('what is refused', () => {
+describe('forbidden statements', () => {
   test.each([
     "SELECT 1 INTO OUTFILE 'x'",
     "SELECT 1 into/**/outfile 'x'",
@@ -162,11 +162,11 @@ test.each([
   "DESCRIBE TABLE format(ORC, '')",
   "CREATE TABLE t ENGINE = Memory AS SELECT * FROM format(concat('O', 'RC'), '')",
   "INSERT INTO t SELECT * FROM format('ORC', '')",
-])('rows in a format whose reader is not safe are refused: %s', (sql) => {
+])('rows in a format whose reader is unsafe are refused: %s', (sql) => {
   expect(codeOf(sql)).toBe(48)
 })
 
-test('what looks alike is not refused', () => {
+test('statements that look similar are not refused', () => {
   for (const sql of [
     'SELECT t.file FROM t',
     "SELECT 'file(x)', 'INTO OUTFILE'",
@@ -199,7 +199,7 @@ describe('INSERT … SELECT … FROM input()', () => {
       : statement.kind
   }
 
-  test('rows follow the FORMAT behind it', () => {
+  test('rows follow after FORMAT', () => {
     for (const sql of [
       "INSERT INTO t SELECT a FROM input('a Int8') FORMAT CSV\n1; DROP TABLE t",
       "insert into t (a) settings x = 1 with 1 as y select * from (select * from INPUT ( 'a Int8' ) where a > 1 format) x format CSV 1; DROP TABLE t",
@@ -209,7 +209,7 @@ describe('INSERT … SELECT … FROM input()', () => {
     }
   })
 
-  test('what is no such function has no rows', () => {
+  test('a statement without that function has no rows', () => {
     for (const sql of [
       'INSERT INTO t SELECT input FROM u FORMAT CSV',
       "INSERT INTO t SELECT input('a Int8') FORMAT CSV",
