@@ -300,12 +300,12 @@ test('nothing is overwritten, and what cannot be done is said', async () => {
   expect(await program('backup', ['--database', 'held', '--to', 'held'])).toMatchObject({ code: 0 })
   const refused: [string, string[], RegExp][] = [
     ['backup', ['--database', 'held', '--to', 'held'], /already exists/],
-    ['backup', ['--database', 'nowhere', '--to', 'x'], /no database nowhere; there are .*held/],
+    ['backup', ['--database', 'nowhere', '--to', 'x'], /no database nowhere; the server has .*held/],
     ['backup', ['--database', 'held', '--to', '../held'], /backups\.allowed_path/],
     ['backup', ['--database', "a'b"], /CLICKHOUSE_DATABASE/],
     ['backup', ['--where', 'x'], /--where/],
-    ['restore', ['--from', 'held'], /a database held already: name another with --as/],
-    ['restore', ['--from', 'held', '--as', 'default'], /a database default already/],
+    ['restore', ['--from', 'held'], /database held already exists: name another with --as/],
+    ['restore', ['--from', 'held', '--as', 'default'], /database default already exists/],
     ['restore', ['--from', 'nothing'], /File\('nothing'\) not found/],
     ['restore', [], /--from: is required/],
   ]
@@ -344,7 +344,7 @@ test('a table that was written to by others is found to differ', async () => {
   await writer
   expect(taken).toMatchObject({ code: 0, output: expect.stringContaining('t was written to during the backup') })
   const restored = await program('restore', ['--from', 'busy', '--as', 'busy_back'])
-  expect(restored).toMatchObject({ code: 1, output: expect.stringMatching(/t has \d+ rows; when the backup began/) })
+  expect(restored).toMatchObject({ code: 1, output: expect.stringMatching(/t differs: it has \d+ rows, and had \d+ when the backup began/) })
 })
 
 test('the database default of the embedded engine comes back as an ordinary one', async () => {
