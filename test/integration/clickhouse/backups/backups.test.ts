@@ -80,7 +80,7 @@ const run = (query: string, url?: string) => withClient('default', (clickhouse) 
 const rowsOf = (database: string, query: string, url?: string): Promise<unknown[]> =>
   withClient(database, async (to) => (await to.query({ query, format: 'JSONCompactEachRow' })).json(), url)
 
-test('a backup taken while ingest writes is restored to a batch, and ingest goes on from there to the same facts', async () => {
+test('a backup taken while ingest writes is restored to a complete batch, from which ingest continues to the same facts', async () => {
   await migrate(envOf('written'))
   const ingest = startIngest(envOf('written'), chain.rpcUrl, { BATCH_BLOCKS: '7' })
   const names: string[] = []
@@ -114,7 +114,7 @@ test('a backup taken while ingest writes is restored to a batch, and ingest goes
   })
 })
 
-test('a backup taken in the middle of a rollback holds none of what it removes, and ingest goes on from there', async () => {
+test('a backup taken during a rollback has none of the removed facts, and ingest continues from there', async () => {
   const own = await stillChain({ historyBlocks: 40 })
   try {
     const blocks = changingChain(own)
@@ -157,7 +157,7 @@ test('a backup taken in the middle of a rollback holds none of what it removes, 
   }
 })
 
-test('a backup that meets a backfill or a rollback says so; one that meets only the tip is whole', async () => {
+test('a backup during a backfill or rollback fails with an error; one during writes at the tip is complete', async () => {
   const own = await stillChain({ historyBlocks: 120 })
   const env = envOf('met')
   await migrate(env)
@@ -215,7 +215,7 @@ test('a backup that meets a backfill or a rollback says so; one that meets only 
   }
 })
 
-test('of a batch that a rollback has cut, what is left is in a backup, and in the ledger of what is restored', async () => {
+test('the rest of a batch that a rollback has shortened is in the backup, and in the restored ledger', async () => {
   const own = await stillChain({ historyBlocks: 40 })
   try {
     const blocks = changingChain(own)
@@ -244,7 +244,7 @@ test('of a batch that a rollback has cut, what is left is in a backup, and in th
   }
 })
 
-test('a backup moves to another server, tables of every kind with it', async () => {
+test('a backup can be restored on another server, with tables of every kind', async () => {
   for (const query of [
     'CREATE DATABASE moved',
     'CREATE TABLE moved.plain (a UInt64, b Nullable(String), c Array(Float64)) ENGINE = MergeTree ORDER BY a',
@@ -281,7 +281,7 @@ test('a backup moves to another server, tables of every kind with it', async () 
   }
 })
 
-test('what is deleted from a restored table is gone, however often it was deleted from before', async () => {
+test('rows deleted from a restored table are gone, however often rows were deleted before the backup', async () => {
   await run('CREATE DATABASE deleted')
   await run('CREATE TABLE deleted.t (a UInt64) ENGINE = MergeTree PARTITION BY a % 2 ORDER BY a')
   await run('INSERT INTO deleted.t SELECT number FROM numbers(100)')
@@ -293,7 +293,7 @@ test('what is deleted from a restored table is gone, however often it was delete
   expect(await rowsOf('deleted_back', 'SELECT count(), min(a), max(a) FROM t')).toEqual([['40', '10', '49']])
 })
 
-test('nothing is overwritten, and what cannot be done is said', async () => {
+test('nothing is overwritten, and each impossible request has an error', async () => {
   await run('CREATE DATABASE held')
   await run('CREATE TABLE held.t (a UInt8) ENGINE = MergeTree ORDER BY a')
   await run('INSERT INTO held.t SELECT number FROM numbers(100)')
@@ -328,7 +328,7 @@ test('nothing is overwritten, and what cannot be done is said', async () => {
   expect(await program('backup', [], 'http://127.0.0.1:1')).toMatchObject({ code: 1 })
 })
 
-test('a table that was written to by others is found to differ', async () => {
+test('a table that others wrote to during the backup is reported as different', async () => {
   await run('CREATE DATABASE busy')
   await run('CREATE TABLE busy.t (a UInt64) ENGINE = MergeTree ORDER BY a')
   await run('INSERT INTO busy.t SELECT number FROM numbers(3000000)')
@@ -344,10 +344,13 @@ test('a table that was written to by others is found to differ', async () => {
   await writer
   expect(taken).toMatchObject({ code: 0, output: expect.stringContaining('t was written to during the backup') })
   const restored = await program('restore', ['--from', 'busy', '--as', 'busy_back'])
-  expect(restored).toMatchObject({ code: 1, output: expect.stringMatching(/t differs: it has \d+ rows, and had \d+ when the backup began/) })
+  expect(restored).toMatchObject({
+    code: 1,
+    output: expect.stringMatching(/t differs: it has \d+ rows, and had \d+ when the backup began/),
+  })
 })
 
-test('the database default of the embedded engine comes back as an ordinary one', async () => {
+test('the database default of the embedded engine is restored as an ordinary one', async () => {
   await run('CREATE TABLE default.kept (a UInt8) ENGINE = MergeTree ORDER BY a')
   await run('INSERT INTO default.kept SELECT 1')
   expect(await program('backup', ['--database', 'default', '--to', 'default.tar.zst'])).toMatchObject({ code: 0 })

@@ -53,7 +53,7 @@ const BUCKETS = [
   [2, 2, 1, 1_000_000, 1, 0, 1],
 ]
 
-test('a window holds the flows from its beginning until before its end, whatever inserts they came with', async ({
+test('a window has the flows from its start (included) to its end (excluded), however they were inserted', async ({
   clickhouse,
 }) => {
   for (const one of FLOWS.toReversed()) await addFacts(clickhouse, { flows: [one] })
@@ -66,14 +66,14 @@ test('a window holds the flows from its beginning until before its end, whatever
   expect(await differingBuckets(clickhouse, { to: START + 10_000 })).toEqual([])
 })
 
-test('an insert that is repeated is counted once', async ({ clickhouse }) => {
+test('a repeated insert is counted once', async ({ clickhouse }) => {
   const token = randomBytes(6).toString('hex')
   await insertFacts(clickhouse, 'flows', FLOWS, token)
   await insertFacts(clickhouse, 'flows', FLOWS, token)
   expect(await buckets(clickhouse)).toEqual(BUCKETS)
 })
 
-test('removed blocks leave the buckets and the starts of edges that they had made', async ({ clickhouse }) => {
+test('removed blocks are also removed from buckets and the starts of edges', async ({ clickhouse }) => {
   await addBlocks(clickhouse, [START, START + 950, START + 1800], START)
   await addFacts(clickhouse, { flows: FLOWS.map((one) => ({ ...one, block_number: one.block_time })) })
   await addFacts(clickhouse, { flows: [flow(1, 2, START + 950), flow(3, 1, START + 951), flow(3, 1, START + 2000)] })

@@ -9,7 +9,7 @@ const schemaOf = async (clickhouse: ReturnType<typeof connect>): Promise<unknown
   return (await clickhouse.query({ query, format: 'JSONEachRow' })).json()
 }
 
-test('two processes that migrate at once leave one schema, and each migration recorded once', async ({
+test('two processes that migrate at the same time give one schema, with each migration recorded once', async ({
   emptyClickhouseEnv,
 }) => {
   await Promise.all([migrate(emptyClickhouseEnv), migrate(emptyClickhouseEnv)])
@@ -27,14 +27,14 @@ test('two processes that migrate at once leave one schema, and each migration re
   await clickhouse.close()
 })
 
-test('a database that a newer version has migrated is refused', async ({ clickhouseEnv, clickhouse }) => {
+test('a database that was migrated by a newer version is refused', async ({ clickhouseEnv, clickhouse }) => {
   await clickhouse.command({
     query: `INSERT INTO schema_migrations (version, name, checksum) VALUES (9999, '9999_from_the_future.sql', 'x')`,
   })
   await expect(migrate(clickhouseEnv)).rejects.toThrow(/9999_from_the_future\.sql.*use a newer Plumbline/)
 })
 
-test('a migration that was changed after it had been applied is refused', async ({ clickhouseEnv, clickhouse }) => {
+test('a migration that was changed after it was applied is refused', async ({ clickhouseEnv, clickhouse }) => {
   await clickhouse.command({ query: `TRUNCATE TABLE schema_migrations` })
   await clickhouse.command({
     query: `INSERT INTO schema_migrations (version, name, checksum) VALUES (1, '0001_ingest_ledger.sql', 'other')`,

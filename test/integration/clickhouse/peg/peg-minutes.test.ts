@@ -36,7 +36,7 @@ const MINUTES = [
   [60, 2, 0, 7, 0],
 ]
 
-test('a minute that ends with a day is counted once by a rebuild, with all of its samples', async ({ clickhouse }) => {
+test('a rebuild counts a minute at the end of a day once, with all of its samples', async ({ clickhouse }) => {
   expect(new Date(MIDNIGHT * 1000).toISOString()).toMatch(/T00:00:00\.000Z$/)
   await addFacts(clickhouse, { samples: SAMPLES })
   expect(await minutes(clickhouse)).toEqual(MINUTES)
@@ -44,7 +44,7 @@ test('a minute that ends with a day is counted once by a rebuild, with all of it
   expect(await minutes(clickhouse)).toEqual(MINUTES)
 })
 
-test('minutes are made anew between any two times, the others as they were', async ({ clickhouse }) => {
+test('minutes are rebuilt between any two times, and others are not changed', async ({ clickhouse }) => {
   await addFacts(clickhouse, { samples: SAMPLES })
   for (const [first, last] of [
     [-60, -60],

@@ -25,7 +25,7 @@ function startRebuild(env: ClickHouseEnv, ...args: string[]) {
 }
 const rebuild = (env: ClickHouseEnv, ...args: string[]) => startRebuild(env, ...args).ended
 
-test('a forged table is made anew, and the view goes on to fill the new one', { timeout: 400_000 }, async ({
+test('a table with wrong rows is rebuilt, and its view then fills the new one', { timeout: 400_000 }, async ({
   clickhouseEnv,
   clickhouse,
 }) => {
@@ -77,7 +77,7 @@ async function rebuildUntouched(
   return fingerprint(clickhouse)
 }
 
-test('a rebuild that is killed at any moment leaves a whole table in service, and the next one works', {
+test('a rebuild that is killed at any moment leaves a complete table in use, and the next rebuild works', {
   timeout: 300_000,
 }, async ({ clickhouseEnv, clickhouse }) => {
   const chain = await stillChain({ historyBlocks: 120 })
@@ -105,7 +105,7 @@ test('a rebuild that is killed at any moment leaves a whole table in service, an
   }
 })
 
-test('while ingest writes it is refused and nothing changes', async ({ clickhouseEnv, clickhouse }) => {
+test('a rebuild while ingest writes is refused and changes nothing', async ({ clickhouseEnv, clickhouse }) => {
   const chain = await stillChain({ historyBlocks: 60 })
   try {
     await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
@@ -124,6 +124,6 @@ test('while ingest writes it is refused and nothing changes', async ({ clickhous
   }
 })
 
-test('without the name of a table the names are told', async ({ clickhouseEnv }) => {
+test('without the name of a table, the error lists all names', async ({ clickhouseEnv }) => {
   expect(await rebuild(clickhouseEnv, 'blocks')).toEqual({ code: 78, output: expect.stringContaining('peg_minutes') })
 })

@@ -5,9 +5,7 @@ import { test } from '../../../support/services.js'
 /** More than the engine would put into one block by itself. */
 const ROWS = 1_200_000
 
-test('an insert of any size is there all or none: it makes one part, and its repeat nothing', async ({
-  clickhouse,
-}) => {
+test('an insert of any size is atomic: it creates one part, and its repeat creates none', async ({ clickhouse }) => {
   await clickhouse.command({
     query:
       'CREATE TABLE large (n UInt32) ENGINE = MergeTree ORDER BY n SETTINGS non_replicated_deduplication_window = 100',

@@ -13,7 +13,7 @@ import { addWebhookSubscription, webhookSubscription } from '../../../support/we
 
 const AT = new Date('2026-09-01T10:20:30.456Z')
 
-test('the newest version is what a subscription is', async ({ clickhouse }) => {
+test('a subscription is its newest version', async ({ clickhouse }) => {
   const made = await addWebhookSubscription(clickhouse, { stable_filter: ['0xa', '0xb'], after_sequence: 41 })
   expect(await newestVersion(clickhouse, made)).toEqual(made)
   const changed = {
@@ -34,7 +34,7 @@ test('the newest version is what a subscription is', async ({ clickhouse }) => {
   expect(await webhookSubscriptionVersion(clickhouse, { id: made.id, version: 1 })).toMatchObject(made)
 })
 
-test('changes made at the same time are all made, each on top of the others', async ({ clickhouse }) => {
+test('concurrent changes are all applied, each on top of the others', async ({ clickhouse }) => {
   const { id } = await addWebhookSubscription(clickhouse, { label: '' })
   const letters = ['a', 'b', 'c', 'd', 'e', 'f']
   const results = await Promise.all(
@@ -46,7 +46,7 @@ test('changes made at the same time are all made, each on top of the others', as
   expect(new Set(results.map((result) => result?.version)).size).toBe(letters.length)
 })
 
-test('a change that changes nothing adds no version, and nobody else’s subscription is made by one', async ({
+test('a change without effect adds no version, and a change of an unknown subscription creates none', async ({
   clickhouse,
 }) => {
   const made = await addWebhookSubscription(clickhouse)
@@ -55,7 +55,7 @@ test('a change that changes nothing adds no version, and nobody else’s subscri
   expect(await newestVersion(clickhouse, { id: 'wh_none' })).toBeNull()
 })
 
-test('a version whose row was lost in a crash holds nobody up', async ({ clickhouse }) => {
+test('a version whose row was lost in a crash does not block later changes', async ({ clickhouse }) => {
   const made = await addWebhookSubscription(clickhouse)
   await insertWebhookSubscription(
     clickhouse,
@@ -72,14 +72,16 @@ test('a version whose row was lost in a crash holds nobody up', async ({ clickho
   })
 })
 
-test('of two first versions with one id only one is there', async ({ clickhouse }) => {
+test('of two first versions with the same id only one is stored', async ({ clickhouse }) => {
   const both = ['one', 'other'].map((label) => webhookSubscription({ id: 'wh_1', label }))
   const added = await Promise.all(both.map((one) => isAdded(clickhouse, one)))
   expect([...added].sort()).toEqual([false, true])
   expect(await newestVersion(clickhouse, { id: 'wh_1' })).toEqual(both[added.indexOf(true)])
 })
 
-test('deleted ones are in no list; the others are listed newest first, page by page', async ({ clickhouse }) => {
+test('deleted subscriptions are not listed; the others are listed newest first, page by page', async ({
+  clickhouse,
+}) => {
   const times = [0, 1, 1, 2, 3].map((second, i) => ({
     id: `wh_${i}`,
     created_at: new Date(Date.UTC(2026, 8, 1, 0, 0, second)),

@@ -51,8 +51,8 @@ async function stablesWithOrders(clickhouse: ClickHouseClient): Promise<string[]
   return (await rows.json<{ base: string }>()).data.map(({ base }) => base)
 }
 
-describe('ingest that begins in the middle', () => {
-  test('has the catalogue of the blocks before, and nothing else of them', async ({ clickhouseEnv, clickhouse }) => {
+describe('ingest that starts in the middle of the chain', () => {
+  test('has only the catalogue of the earlier blocks', async ({ clickhouseEnv, clickhouse }) => {
     await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS, TIP)
     const found = await fingerprint(clickhouse)
     for (const table of ['stablecoins', 'quote_token_updates', 'dex_orders'])
@@ -68,13 +68,13 @@ describe('ingest that begins in the middle', () => {
     )
   })
 
-  test('does not begin at a block that may still be replaced', async ({ clickhouseEnv }) => {
+  test('does not start at a block that may still be replaced', async ({ clickhouseEnv }) => {
     const ingest = startIngest(clickhouseEnv, chain.rpcUrl, { START_BLOCK: `${BLOCKS - 63}` })
     expect(await ingest.exited).toEqual({ code: 78, signal: null })
     expect(ingest.output()).toContain(`the newest block to start from is ${BLOCKS - 64}`)
   })
 
-  test('begins at the newest final block when asked for the head', async ({ clickhouseEnv, clickhouse }) => {
+  test('starts at the newest final block if START_BLOCK is head', async ({ clickhouseEnv, clickhouse }) => {
     await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS, { START_BLOCK: 'head' })
     expect(await fingerprint(clickhouse)).toMatchObject({ blocks: [{ rows: '65' }] })
   })
@@ -95,7 +95,7 @@ describe.concurrent('a backfill', { timeout: 600_000 }, () => {
     },
   )
 
-  test('in parts, by family, stable and range in any order, makes the same', async ({
+  test('in parts, by family, stable and range in any order, gives the same facts', async ({
     clickhouseEnv,
     clickhouse,
     copyTip,
@@ -115,7 +115,7 @@ describe.concurrent('a backfill', { timeout: 600_000 }, () => {
     expect(await fingerprint(clickhouse)).toEqual(expected)
   })
 
-  test('that is killed again and again goes on where it was', async ({ clickhouseEnv, clickhouse, copyTip }) => {
+  test('that is killed repeatedly continues where it stopped', async ({ clickhouseEnv, clickhouse, copyTip }) => {
     await copyTip(clickhouse, clickhouseEnv)
     const newest = () => newestBatch(clickhouse, { track: 'backfill' })
     let halfDone = 0
@@ -137,7 +137,7 @@ describe.concurrent('a backfill', { timeout: 600_000 }, () => {
     expect(halfDone).toBeGreaterThan(0)
   })
 
-  test('of which there are two at once does no harm: one refuses', async ({ clickhouseEnv, clickhouse, copyTip }) => {
+  test('does no harm if two run at once: one refuses to start', async ({ clickhouseEnv, clickhouse, copyTip }) => {
     await copyTip(clickhouse, clickhouseEnv)
     const both = [1, 2].map(() => startBackfill(clickhouseEnv, chain.rpcUrl, [], { BATCH_BLOCKS: '3' }))
     const codes = (await Promise.all(both.map(({ exited }) => exited))).map(({ code }) => code)
@@ -147,7 +147,7 @@ describe.concurrent('a backfill', { timeout: 600_000 }, () => {
     expect(await fingerprint(clickhouse)).toEqual(expected)
   })
 
-  test('of a stable that is unknown, or before ingest has begun, is refused', async ({
+  test('of an unknown stable, or before ingest has started, is refused', async ({
     clickhouseEnv,
     clickhouse,
     copyTip,
@@ -161,7 +161,7 @@ describe.concurrent('a backfill', { timeout: 600_000 }, () => {
     expect(unknown.output()).toContain('no such stable')
   })
 
-  test('that finds an order in the logs which the catalogue lacks stops loudly', async ({
+  test('that finds an order in the logs but not in the catalogue stops with an error', async ({
     clickhouseEnv,
     clickhouse,
     copyTip,
@@ -174,10 +174,7 @@ describe.concurrent('a backfill', { timeout: 600_000 }, () => {
     expect(backfill.output()).toMatch(/the catalogue of blocks \d+ to \d+ is not what their logs say: dex_orders/)
   })
 
-  test('on a node that has dropped old states declares gaps, which another node fills', async ({
-    clickhouseEnv,
-    clickhouse,
-  }) => {
+  test('on a node without old states records gaps, which another node fills', async ({ clickhouseEnv, clickhouse }) => {
     const pruned = await faultyNode(chain.rpcUrl, () => 'pruned')
     await ingestAll(clickhouseEnv, clickhouse, pruned.url, BLOCKS, TIP)
     const output = await backfillAll(clickhouseEnv, pruned.url, ['--only', 'pegs,state'])
@@ -200,7 +197,7 @@ describe.concurrent('a backfill', { timeout: 600_000 }, () => {
     expect(await coveredRanges(clickhouse)).toEqual(everything)
   })
 
-  test('on a node that has dropped old states reads the logs, and says that flows have no value', async ({
+  test('on a node without old states reads the logs, and records that flows have no value', async ({
     clickhouseEnv,
     clickhouse,
   }) => {
@@ -222,7 +219,7 @@ describe.concurrent('a backfill', { timeout: 600_000 }, () => {
     expect(gaps.map(({ family }) => family)).toContain('logs')
   })
 
-  test('that is killed before it has declared a gap declares it with the next run', async ({
+  test('that is killed before it has recorded a gap records it with the next run', async ({
     clickhouseEnv,
     clickhouse,
   }) => {

@@ -66,7 +66,7 @@ async function halve(clickhouse: ClickHouseClient, track: string, kept: 'min' | 
     await clickhouse.command({ query: `DELETE FROM ${table} WHERE ${ofBatch} AND toYYYYMM(block_time) != ${month}` })
 }
 
-test('a batch of which a kill left one month of two is completed when it is repeated', async ({
+test('a batch of which a kill left one of two months is completed when it is repeated', async ({
   clickhouseEnv,
   clickhouse,
 }) => {

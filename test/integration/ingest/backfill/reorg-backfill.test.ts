@@ -22,7 +22,7 @@ afterAll(async () => {
   await chain?.remove()
 })
 
-test('a chain that is reorganized while a backfill reads what is behind it ends up as it is, every row of it', async ({
+test('a reorganization during a backfill of earlier blocks ends with exactly the rows of the new chain', async ({
   clickhouseEnv,
   clickhouse,
 }) => {

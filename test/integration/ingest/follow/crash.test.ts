@@ -73,10 +73,7 @@ async function disturbed(
   return found
 }
 
-test('kill -9 of ingest ten times while it catches up changes no row and no window', async ({
-  clickhouseEnv,
-  clickhouse,
-}) => {
+test('ten kills of ingest while it catches up change no row and no window', async ({ clickhouseEnv, clickhouse }) => {
   await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS)
   const expected = await fingerprint(clickhouse)
   const found = await disturbed('killed_ingest', async (ingest) => {
@@ -86,7 +83,7 @@ test('kill -9 of ingest ten times while it catches up changes no row and no wind
   expect(found).toEqual(expected)
 })
 
-test('kill -9 of the engine ten times while ingest writes changes no row and no window', async ({
+test('ten kills of the engine while ingest writes change no row and no window', async ({
   clickhouseEnv,
   clickhouse,
 }) => {
@@ -100,7 +97,7 @@ test('kill -9 of the engine ten times while ingest writes changes no row and no 
   expect(found).toEqual(expected)
 })
 
-test('kill -9 of ingest, the engine and the chain together, ten times, changes no row and no window', async ({
+test('ten kills of ingest, the engine and the chain together change no row and no window', async ({
   clickhouseEnv,
   clickhouse,
 }) => {

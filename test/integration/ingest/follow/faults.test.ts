@@ -63,7 +63,7 @@ test.concurrent.for(PASSING_FAULTS)(
   },
 )
 
-test('a node with faults of all kinds, drawn by chance, changes nothing', async ({ clickhouseEnv, clickhouse }) => {
+test('a node with random faults of all kinds changes nothing', async ({ clickhouseEnv, clickhouse }) => {
   const rates = Object.fromEntries(PASSING_FAULTS.map((fault) => [fault, 0.015]))
   const node = await faultyNode(chain.rpcUrl, seededFaults(SEED, rates))
   const ingest = startIngest(clickhouseEnv, node.url, IMPATIENT)
@@ -74,7 +74,7 @@ test('a node with faults of all kinds, drawn by chance, changes nothing', async 
   expect(ingest.output()).toContain('failed')
 })
 
-test('a node whose chain id changes is found out, and nothing is written for the other chain', async ({
+test('a node whose chain id changes is detected, and nothing is written for the other chain', async ({
   clickhouseEnv,
   clickhouse,
 }) => {
@@ -96,7 +96,10 @@ test('a node whose chain id changes is found out, and nothing is written for the
   expect(await fingerprint(clickhouse)).toEqual(expected)
 })
 
-test('a node that stays away ends ingest loudly, and later it goes on', async ({ clickhouseEnv, clickhouse }) => {
+test('a node that stays unavailable stops ingest with an error, and a later start continues', async ({
+  clickhouseEnv,
+  clickhouse,
+}) => {
   const node = await faultyNode(chain.rpcUrl, (request) => (request > 12 ? 'refused' : 'none'))
   const ingest = startIngest(clickhouseEnv, node.url, { ...IMPATIENT, RPC_ATTEMPTS: '3' })
   expect(await ingest.exited).toEqual({ code: 1, signal: null })
@@ -109,7 +112,7 @@ test('a node that stays away ends ingest loudly, and later it goes on', async ({
   expect(await fingerprint(clickhouse)).toEqual(expected)
 })
 
-test('a log list that is always cut is never written', async ({ clickhouseEnv, clickhouse }) => {
+test('an incomplete list of logs is never written', async ({ clickhouseEnv, clickhouse }) => {
   const node = await faultyNode(chain.rpcUrl, () => 'cut-logs')
   const ingest = startIngest(clickhouseEnv, node.url, { ...IMPATIENT, RPC_ATTEMPTS: '3' })
   expect(await ingest.exited).toEqual({ code: 1, signal: null })
@@ -122,7 +125,7 @@ test('a log list that is always cut is never written', async ({ clickhouseEnv, c
   })
 })
 
-test('another chain is refused with both chains named, and the database stays as it is', async ({
+test('another chain is refused with an error that names both chains, and the database is not changed', async ({
   clickhouseEnv,
   clickhouse,
 }) => {
@@ -153,8 +156,8 @@ test('a second ingest on the same database is refused, and nothing is counted tw
   expect(await fingerprint(clickhouse)).toEqual(expected)
 })
 
-describe('ClickHouse goes away', () => {
-  test('ingest waits and catches up, and nothing is lost', async () => {
+describe('while ClickHouse is unavailable', () => {
+  test('ingest waits, then catches up, and nothing is lost', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'plumbline-away-'))
     const options = { dataDir, user: 'default', password: 'away' }
     let engine = await spawnEmbedded(options)

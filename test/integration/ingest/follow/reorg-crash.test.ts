@@ -84,7 +84,7 @@ test.for([
   expect(await newestRollback(clickhouse)).toMatchObject({ sequence_number: 1, reason: 'test', done: true })
 })
 
-test('an insert that was sent before a rollback puts nothing back that the rollback removes', async ({
+test('an insert that was sent before a rollback adds none of the removed rows again', async ({
   clickhouseEnv,
   clickhouse,
 }) => {
@@ -117,7 +117,7 @@ test('an insert that was sent before a rollback puts nothing back that the rollb
   expect(await fingerprint(clickhouse)).toEqual(await fresh())
 })
 
-test('a process that does not know of a rollback cannot plan a batch, nor one that another is writing roll back', async ({
+test('a process that does not know of a rollback cannot plan a batch, and cannot roll back one that another process is writing', async ({
   clickhouseEnv,
   clickhouse,
 }) => {
@@ -137,7 +137,7 @@ test('a process that does not know of a rollback cannot plan a batch, nor one th
   expect((await newestRollback(clickhouse))?.sequence_number).toBeGreaterThan(1)
 })
 
-test('kill -9 of ingest, and of the engine, while they roll back changes no row and no window', {
+test('kills of ingest and of the engine during a rollback change no row and no window', {
   timeout: 600_000,
 }, async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'plumbline-reorg-'))

@@ -81,10 +81,7 @@ describe('while ingest runs', () => {
   })
 })
 
-test('a chain that comes back as it was before another one took its place is in again, every row of it', async ({
-  clickhouseEnv,
-  clickhouse,
-}) => {
+test('a chain that was replaced and returns is stored again, with every row', async ({ clickhouseEnv, clickhouse }) => {
   const ingest = startIngest(clickhouseEnv, chain.rpcUrl)
   const common = await blocks.note()
   await blocks.mine(5, 'A')
@@ -107,7 +104,7 @@ test('a chain that comes back as it was before another one took its place is in 
   expect(a).not.toEqual(b)
 })
 
-test('a chain that changes all the time while ingest catches up is in as it is in the end', async ({
+test('a chain that changes continuously while ingest catches up is stored in its final form', async ({
   clickhouseEnv,
   clickhouse,
 }) => {
@@ -126,7 +123,7 @@ test('a chain that changes all the time while ingest catches up is in as it is i
   expect(code).toBe(0)
 })
 
-test('what is read of a block is that block’s own, though another was there when it was read', async ({
+test('data read for a block belongs to that block, even if another block was there during the read', async ({
   clickhouseEnv,
   clickhouse,
 }) => {
@@ -153,7 +150,7 @@ test('what is read of a block is that block’s own, though another was there wh
 })
 
 describe('while ingest is down', () => {
-  test('blocks that were replaced are taken back at the next start', async ({ clickhouseEnv, clickhouse }) => {
+  test('replaced blocks are rolled back at the next start', async ({ clickhouseEnv, clickhouse }) => {
     const first = startIngest(clickhouseEnv, chain.rpcUrl)
     await settled(clickhouse, first)
     await first.kill('SIGKILL')
@@ -163,7 +160,7 @@ describe('while ingest is down', () => {
     await second.kill('SIGTERM')
   })
 
-  test('a batch that was written in part and is not part of the chain any more is removed', async ({
+  test('a partly written batch that is no longer part of the chain is removed', async ({
     clickhouseEnv,
     clickhouse,
   }) => {
@@ -196,10 +193,10 @@ describe('while ingest is down', () => {
   })
 })
 
-describe('how deep', () => {
+describe('the depth of a reorganization', () => {
   const DEEPEST = 64
 
-  test('as many blocks as may be replaced are taken back; one more ends ingest with what to do, and changes nothing', async ({
+  test('is limited: the allowed number of blocks is rolled back; one more stops ingest with instructions and changes nothing', async ({
     clickhouseEnv,
     clickhouse,
   }) => {
@@ -224,7 +221,7 @@ describe('how deep', () => {
     expect(await newestRollback(clickhouse)).toMatchObject({ sequence_number: 1, done: true })
   })
 
-  test('a chain of which only the genesis block stays is read anew', async ({ clickhouseEnv, clickhouse }) => {
+  test('can reach the genesis block: the whole chain is read again', async ({ clickhouseEnv, clickhouse }) => {
     const young = await stillChain({ historyBlocks: 12 })
     try {
       const ingest = startIngest(clickhouseEnv, young.rpcUrl)
@@ -246,7 +243,7 @@ describe('how deep', () => {
     }
   })
 
-  test('where blocks are final, a single one that is another is too deep', async ({ clickhouseEnv, clickhouse }) => {
+  test('is zero if blocks are final: a single different block stops ingest', async ({ clickhouseEnv, clickhouse }) => {
     await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, (await blocks.head()).number)
     const { signal } = new AbortController()
     const log = pino({ level: 'silent' })

@@ -85,7 +85,7 @@ test.for([
 )
 
 // A backfill's inserts push out the tokens of the tip's; a copy of a database has none.
-test('a batch that is repeated when the tokens of its inserts are forgotten is there once', async ({
+test('a batch that is repeated after the tokens of its inserts have expired is stored once', async ({
   clickhouseEnv,
   clickhouse,
 }) => {

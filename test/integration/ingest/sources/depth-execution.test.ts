@@ -11,9 +11,7 @@ const ALPHA = '0x20c0000000000000000000000000000000000001'
 const PATH_USD = Addresses.pathUsd
 const TOKEN = 10n ** 6n
 
-test('depth is what a swap of that size gets and pays, and a size beyond the book has no quote', async ({
-  bareChain,
-}) => {
+test('depth is the result of a swap of that size, and a size beyond the book has no quote', async ({ bareChain }) => {
   const chain = await bareChain()
   const { maker, traders } = accounts
   const [seller, buyer] = traders

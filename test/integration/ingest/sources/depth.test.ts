@@ -113,7 +113,7 @@ async function ingested(clickhouse: ClickHouseClient): Promise<DepthSample[]> {
   return (await clickhouse.query({ query: SAMPLES, format: 'JSONEachRow' })).json()
 }
 
-test('depth is what the books hold, at the first block of every minute, for every size and quoted stable', async ({
+test('depth matches the books at the first block of every minute, for every size and quoted stable', async ({
   clickhouseEnv,
   clickhouse,
 }) => {

@@ -14,8 +14,8 @@ import { blockIdOf, rpcOf } from '../../../support/rpc.js'
 const ALPHA = '0x20c0000000000000000000000000000000000001'
 const TOKEN = 10n ** 6n
 
-describe('a state that the node has dropped', () => {
-  test('is an error of its own, which is not worth a retry, for every kind of read', async ({ bareChain }) => {
+describe('a state that the node has pruned', () => {
+  test('is a separate error that is not retried, for every kind of read', async ({ bareChain }) => {
     const chain = await bareChain({ prunesStates: true })
     for (let i = 0; i < 5; i++) await chain.mine()
     const rpc = rpcOf(chain.rpcUrl)
@@ -31,7 +31,7 @@ describe('a state that the node has dropped', () => {
     for (const read of reads(await blockIdOf(chain.rpcUrl, 5))) expect(await read).not.toEqual([])
   })
 
-  test('is not what a node says that lags behind', async ({ bareChain }) => {
+  test('is not the error of a node that lags behind', async ({ bareChain }) => {
     const chain = await bareChain()
     await chain.mine()
     const read = readQuotes(rpcOf(chain.rpcUrl), [ALPHA], { number: 9, hash: `0x${'9'.repeat(64)}` })
@@ -40,7 +40,7 @@ describe('a state that the node has dropped', () => {
   })
 })
 
-describe('more calls than the node runs at once', () => {
+describe('more calls than the node accepts at once', () => {
   const { maker } = accounts
   const quote = (amount: bigint) => ({
     target: Addresses.stablecoinDex as Hex,
@@ -61,7 +61,7 @@ describe('more calls than the node runs at once', () => {
     }),
   }))
 
-  test('are divided until they fit, and each has its own answer', async ({ bareChain }) => {
+  test('are split until they are accepted, and each has its own result', async ({ bareChain }) => {
     const chain = await bareChain({ gasLimit: 7_000_000 })
     const bid = { amount: 500n * TOKEN, isBid: true, tick: -100 }
     await chain.mine([

@@ -33,7 +33,7 @@ async function withNode(fault: Fault, use: (node: FaultyNode) => Promise<void>):
 }
 
 describe('of two nodes', () => {
-  test('one that is dead is done without, and is not asked again and again', async ({ clickhouseEnv, clickhouse }) => {
+  test('one that is dead is not needed, and is not asked repeatedly', async ({ clickhouseEnv, clickhouse }) => {
     await withNode('refused', async (dead) => {
       await ingestAll(clickhouseEnv, clickhouse, `${dead.url},${chain.rpcUrl}`, BLOCKS, { BATCH_BLOCKS: '5' })
       expect(await fingerprint(clickhouse)).toEqual(expected)
@@ -42,7 +42,7 @@ describe('of two nodes', () => {
     })
   })
 
-  test('one that dies in the middle is done without', async ({ clickhouseEnv, clickhouse }) => {
+  test('one that dies in the middle is not needed', async ({ clickhouseEnv, clickhouse }) => {
     await withNode('none', async (dying) => {
       dying.faults = (request) => (request < 12 ? 'none' : 'refused')
       const urls = `${dying.url},${dying.url.replace('127.0.0.1', 'localhost')},${chain.rpcUrl}`
@@ -52,7 +52,7 @@ describe('of two nodes', () => {
     })
   })
 
-  test('one that lags is not asked for blocks that it does not have', async ({ clickhouseEnv, clickhouse }) => {
+  test('one that lags is not asked for blocks that it does not have yet', async ({ clickhouseEnv, clickhouse }) => {
     await withNode('behind', async (behind) => {
       await ingestAll(clickhouseEnv, clickhouse, `${behind.url},${chain.rpcUrl}`, BLOCKS, { BATCH_BLOCKS: '5' })
       expect(await fingerprint(clickhouse)).toEqual(expected)
@@ -79,7 +79,7 @@ describe('of two nodes', () => {
 })
 
 describe('a node with limits', () => {
-  test('that gives logs of a few blocks only is asked for a few', async ({ clickhouseEnv, clickhouse }) => {
+  test('that only returns logs of a few blocks is asked for a few', async ({ clickhouseEnv, clickhouse }) => {
     await withNode('limited-logs', async (limited) => {
       const ingest = startIngest(clickhouseEnv, limited.url, { RPC_ATTEMPTS: '1' })
       await ingestedTo(clickhouse, BLOCKS, ingest)

@@ -25,7 +25,7 @@ const lower = (address: string): string => address.toLowerCase()
 const roleSlot = (account: Hex, held: Hex): Hex =>
   keccak256(concat([held, keccak256(concat([pad(account), numberToHex(0, { size: 32 })]))]))
 
-test('who administers a genesis token is asked for its roles, and so are the admins of new stables', async ({
+test('roles are checked for the administrators of genesis tokens and of new stables', async ({
   clickhouseEnv,
   clickhouse,
 }) => {

@@ -7,7 +7,7 @@ import { RawHeader } from '../../../../ingest/sources/answers.js'
 import { test } from '../../../support/bare-chain.js'
 import { rpcOf } from '../../../support/rpc.js'
 
-test('a thousand calls at once are a few requests at a time, and each has its own answer', async ({ bareChain }) => {
+test('a thousand calls are sent as a few requests at a time, and each has its own result', async ({ bareChain }) => {
   const chain = await bareChain()
   for (let i = 0; i < 3; i++) await chain.mine()
   let [requests, open, most] = [0, 0, 0]
@@ -46,9 +46,7 @@ test('a thousand calls at once are a few requests at a time, and each has its ow
   }
 })
 
-test('a failure is told in one line, with its reason and without the request or the key in the URL', async ({
-  bareChain,
-}) => {
+test('an error is one line with the reason, without the request and the key in the URL', async ({ bareChain }) => {
   const chain = await bareChain()
   const key = 'k3y'
   const failureAt = async (url: string, method: string, params: unknown[]): Promise<string> => {

@@ -31,7 +31,7 @@ const GUID: Hex = `0x${'9d'.repeat(32)}`
 const SENT = toEventSelector('OFTSent(bytes32,uint32,address,uint256,uint256)')
 const RECEIVED = toEventSelector('OFTReceived(bytes32,uint32,address,uint256)')
 
-test('what an OFT mints and burns comes from another chain and leaves for it, and is no edge', async ({
+test('an OFT’s mints come from another chain and its burns go to it, and neither is an edge', async ({
   clickhouseEnv,
   clickhouse,
 }) => {

@@ -25,7 +25,7 @@ async function logsOfDex() {
 
 const lower = <Value>(value: Value): Value => (typeof value === 'string' ? value.toLowerCase() : value) as Value
 
-test('fills, cancellations and pairs are those of the chain, with the terms under which the orders were placed', async ({
+test('fills, cancellations and pairs are those of the chain, with the terms of their orders', async ({
   clickhouseEnv,
   clickhouse,
 }) => {

@@ -47,7 +47,7 @@ function isToken(address: string): boolean {
 
 type Log = { address: string; topics: string[]; blockNumber: string; logIndex: string }
 
-test('of a market in which everything happens, each of these logs is one row, and nothing else is', async ({
+test('in a market with every kind of event, each of these logs is exactly one row', async ({
   clickhouseEnv,
   clickhouse,
 }) => {

@@ -24,7 +24,7 @@ const tip20 = (to: Hex, functionName: 'approve' | 'transferFrom', args: readonly
   data: encodeFunctionData({ abi: Abis.tip20, functionName, args } as never),
 })
 
-test('a trade of two accounts within a transaction is a flow, worth what went in; the same in two transactions is not', async ({
+test('a trade of two accounts within a transaction is a flow with the value of its inflow; in two transactions it is not', async ({
   clickhouseEnv,
   clickhouse,
 }) => {

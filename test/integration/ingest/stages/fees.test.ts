@@ -57,7 +57,7 @@ const setValidatorToken = (token: Hex): Call => ({
   data: encodeFunctionData({ abi: Abis.feeManager, functionName: 'setValidatorToken', args: [token] }),
 })
 
-test('every transaction of the market has one fee, which its gas comes to, paid by its sender', async ({
+test('every transaction of the market has one fee, which equals its gas cost and is paid by its sender', async ({
   clickhouseEnv,
   clickhouse,
 }) => {
@@ -72,7 +72,7 @@ test('every transaction of the market has one fee, which its gas comes to, paid 
   expect(new Set(found.map(({ stable }) => stable))).toEqual(new Set([pathUsd, feeStable()]))
 })
 
-test('a reverted transaction has paid its fee, and a sponsored one its sponsor’s', async ({
+test('a reverted transaction pays its fee, and the fee of a sponsored one is its sponsor’s', async ({
   clickhouseEnv,
   clickhouse,
 }) => {
@@ -115,7 +115,7 @@ test('a reverted transaction has paid its fee, and a sponsored one its sponsor�
   ])
 })
 
-test('choices of fee tokens are those that users and validators made', async ({ clickhouseEnv, clickhouse }) => {
+test('choices of fee tokens are those of users and validators', async ({ clickhouseEnv, clickhouse }) => {
   const [user, validator] = [accounts.traders[2], accounts.guardian]
   const [first, second] = (await mine(chain, [
     { from: user, calls: [call.setUserToken(feeStable())] },
@@ -145,7 +145,7 @@ test('choices of fee tokens are those that users and validators made', async ({ 
   ])
 })
 
-test('a validator is paid what the row says', async ({ clickhouseEnv, clickhouse }) => {
+test('a validator is paid the amount in the row', async ({ clickhouseEnv, clickhouse }) => {
   const { validator, issuer } = accounts
   const [receipt] = (await mine(chain, [
     { from: issuer, calls: [call.distributeFees(validator.address, pathUsd)] },
@@ -161,7 +161,7 @@ test('a validator is paid what the row says', async ({ clickhouseEnv, clickhouse
   ])
 })
 
-test('fee pools change by liquidity and rebalancing, and no fee of it is taken for another', async ({
+test('fee pools change by liquidity and rebalancing, and their fees are not confused with others', async ({
   clickhouseEnv,
   clickhouse,
 }) => {

@@ -46,7 +46,7 @@ async function sellPrice(token: string, block: number): Promise<bigint | null> {
   return result === undefined ? null : BigInt(result)
 }
 
-test('every swap is worth what went in at the price of its block, or what came out where that has none', async ({
+test('every swap has the value of its inflow at the price of its block, or of its outflow if that has no price', async ({
   clickhouseEnv,
   clickhouse,
 }) => {

@@ -22,7 +22,10 @@ afterAll(async () => {
 
 const lower = (address: string): string => address.toLowerCase()
 
-test('rewards are given, redirected, paid out and given up as it was sent', async ({ clickhouseEnv, clickhouse }) => {
+test('rewards are distributed, redirected, claimed and forfeited as in the transactions', async ({
+  clickhouseEnv,
+  clickhouse,
+}) => {
   const { issuer } = accounts
   const [holder, other] = accounts.traders
   const { token } = await newToken(chain, 1001)

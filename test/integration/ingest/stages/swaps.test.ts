@@ -48,7 +48,7 @@ async function signedSwaps(): Promise<Map<string, SwapCall[]>> {
   return signed
 }
 
-test('every swap rebuilt from logs is the swap that its sender signed, and none is missing', async ({
+test('every swap reconstructed from logs is the swap that its sender signed, and none is missing', async ({
   clickhouseEnv,
   clickhouse,
 }) => {

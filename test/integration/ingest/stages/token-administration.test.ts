@@ -39,7 +39,7 @@ const registry = (request: Omit<RegistryCall, 'abi'>): Call => ({
   data: encodeFunctionData({ abi: Abis.tip403Registry, ...request } as RegistryCall),
 })
 
-test('roles are what was granted, revoked, renounced and put under another role', async ({
+test('roles are those that were granted, revoked, renounced and put under another role', async ({
   clickhouseEnv,
   clickhouse,
 }) => {
@@ -85,7 +85,7 @@ test('roles are what was granted, revoked, renounced and put under another role'
   expect(await factRows(clickhouse, 'role_events', hashes)).toEqual(expected)
 })
 
-test('pauses and proposed quote tokens are those that were sent', async ({ clickhouseEnv, clickhouse }) => {
+test('pauses and proposed quote tokens are those of the transactions', async ({ clickhouseEnv, clickhouse }) => {
   const { token } = await newToken(chain, 1002)
   const quote = chain.plan.stable('ABUSD').address
   const receipts = await mine(chain, [
@@ -121,7 +121,10 @@ test('pauses and proposed quote tokens are those that were sent', async ({ click
   ])
 })
 
-test('policies are made, filled, handed over and taken on as it was sent', async ({ clickhouseEnv, clickhouse }) => {
+test('policies are created, filled, transferred and assigned as in the transactions', async ({
+  clickhouseEnv,
+  clickhouse,
+}) => {
   const { token } = await newToken(chain, 1003)
   const data = encodeFunctionData({ abi: Abis.tip403Registry, functionName: 'policyIdCounter' })
   const counter = await createRpc(chain.rpcUrl).call('eth_call', [{ to: Addresses.tip403Registry, data }, 'latest'])

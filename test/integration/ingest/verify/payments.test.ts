@@ -8,7 +8,7 @@ import { rpcOf } from '../../../support/rpc.js'
 
 const [alice, bob] = accounts.traders
 
-test('the ledger of payments is compared with the chain: whatever is in one only is a difference', async ({
+test('the ledger of payments is compared with the chain, and whatever only one of them has is a difference', async ({
   chain,
   serve,
   database: { clickhouse },

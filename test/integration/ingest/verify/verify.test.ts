@@ -50,8 +50,8 @@ async function stablesOf(clickhouse: ClickHouseClient): Promise<string[]> {
 const run = (clickhouse: ClickHouseClient, query: string) =>
   clickhouse.command({ query, clickhouse_settings: { mutations_sync: '2', lightweight_deletes_sync: '2' } })
 
-describe('a database that has what the chain has', () => {
-  test('matches, block by block made from the chain alone, and by a sample', async ({ clickhouseEnv, clickhouse }) => {
+describe('a database with all data of the chain', () => {
+  test('matches the chain, both block by block and in a sample', async ({ clickhouseEnv, clickhouse }) => {
     await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
     const all = await verify(clickhouseEnv, '--all')
     expect(mismatches(all.output), all.output).toEqual([])
@@ -70,7 +70,7 @@ describe('a database that has what the chain has', () => {
   })
 })
 
-test('what a node has no state for any more is named as not checked, the logs are compared all the same', async ({
+test('data whose state the node has pruned is reported as not checked, and logs are still compared', async ({
   clickhouseEnv,
   clickhouse,
   copyChain,
@@ -89,7 +89,7 @@ test('what a node has no state for any more is named as not checked, the logs ar
   expect(mismatches(after.output)).toEqual(['fees_paid row by row'])
 })
 
-describe.concurrent('damage is found and named', () => {
+describe.concurrent('damage is found and reported', () => {
   test('in facts, views and sums', async ({ clickhouseEnv, clickhouse, copyChain }) => {
     await copyChain(clickhouse, clickhouseEnv)
     // A row that is missing, one that is there twice, one that has another amount, and a state that nobody summed up.
@@ -141,7 +141,7 @@ describe.concurrent('damage is found and named', () => {
     )
   })
 
-  test('also in blocks that no sample looks at', async ({ clickhouseEnv, clickhouse, copyChain }) => {
+  test('also in blocks outside of samples', async ({ clickhouseEnv, clickhouse, copyChain }) => {
     await copyChain(clickhouse, clickhouseEnv)
     // A block with all of its facts, a stable with all of its samples, and a log that is there twice.
     for (const table of factTables) {
@@ -157,10 +157,10 @@ describe.concurrent('damage is found and named', () => {
   })
 })
 
-describe.concurrent('a history that begins in the middle', () => {
+describe.concurrent('a history that starts in the middle of the chain', () => {
   const verifyLong = (env: ClickHouseEnv, ...flags: string[]) => runVerify(env, long.rpcUrl, ...flags)
 
-  test('is compared as far as it is in: whole families, single stables, the catalogue of what is not', {
+  test('is compared as far as it is stored: whole families, single stables, and the catalogue of the rest', {
     timeout: 600_000,
   }, async ({ clickhouseEnv, clickhouse, copyTip }) => {
     await copyTip(clickhouse, clickhouseEnv)
@@ -212,7 +212,7 @@ describe.concurrent('a history that begins in the middle', () => {
     expect(damaged.output).toContain('9 of the 10 blocks 60 to 69 are there')
   })
 
-  test('has no prices where the node had dropped them, which is no mismatch', async ({
+  test('has no prices if the node had pruned them, which is not a mismatch', async ({
     clickhouseEnv,
     clickhouse,
     copyTip,
@@ -227,13 +227,13 @@ describe.concurrent('a history that begins in the middle', () => {
   })
 })
 
-test('before anything is in there is nothing to verify', async ({ clickhouseEnv }) => {
+test('an empty database has nothing to verify', async ({ clickhouseEnv }) => {
   const { code, output } = await verify(clickhouseEnv)
   expect(code).not.toBe(0)
   expect(output).toContain('no block is in yet')
 })
 
-test('bad flags are named, all at once, with nothing read', async ({ clickhouseEnv }) => {
+test('one error names all bad flags before anything is read', async ({ clickhouseEnv }) => {
   const { code, output } = await verify(clickhouseEnv, '--blocks', 'x', '--seed=-1')
   expect(code).toBe(78)
   expect(output).toContain('--blocks')

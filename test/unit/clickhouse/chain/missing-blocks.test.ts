@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { missingBlocks } from '../../../../clickhouse/chain/gaps.js'
 import { randomFor } from '../../../../local/chain/random.js'
 
-test('what is missing is what a count block by block finds', () => {
+test('missing blocks are the same as those that a count block by block finds', () => {
   const random = randomFor(1, 'ranges')
   const ranges = (most: number) =>
     Array.from({ length: random.int(0, most) }, () => {

@@ -6,11 +6,11 @@ const pegBreak = { type: 'peg_break.started', stables: [A] }
 const anomaly = { type: 'flow_anomaly.detected', stables: [A, B] }
 const health = { type: 'system.health_drift', stables: [] }
 
-test('without a filter everything passes', () => {
+test('without a filter every event passes', () => {
   for (const event of [pegBreak, anomaly, health]) expect(passes(event, {})).toBe(true)
 })
 
-test('stables match either end of a flow, and never keep back what is about the service', () => {
+test('a filter of stables matches either end of a flow, and never excludes events about the service', () => {
   const passing = (stables: string[]) => [pegBreak, anomaly, health].map((event) => passes(event, { stables }))
   expect(passing([A])).toEqual([true, true, true])
   expect(passing([B])).toEqual([false, true, true])
@@ -18,7 +18,7 @@ test('stables match either end of a flow, and never keep back what is about the 
   expect(passing([C, B])).toEqual([false, true, true])
 })
 
-test('types keep back everything else, also what is about the service', () => {
+test('a filter of types excludes all other types, also events about the service', () => {
   expect(passes(health, { types: ['peg_break.started'] })).toBe(false)
   expect(passes(pegBreak, { types: ['peg_break.started', 'peg_break.ended'] })).toBe(true)
   expect(passes(pegBreak, { types: ['peg_break.started'], stables: [B] })).toBe(false)

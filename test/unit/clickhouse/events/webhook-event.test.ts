@@ -42,7 +42,7 @@ test('a peg break is announced in the slot in which it is confirmed, and in the 
   expect(pegBreakEvents({ ...broken, confirmed_at: null }, { after: START, at: START + 300 })).toEqual([])
 })
 
-test('the id of an event follows from what it is about, and from nothing that may change', () => {
+test('the id of an event depends only on its subject, and on nothing that may change', () => {
   const span = { after: START, at: START + 300 }
   const [started, ended] = pegBreakEvents(broken, span)
   const other = {
@@ -68,7 +68,7 @@ test('the id of an event follows from what it is about, and from nothing that ma
   for (const id of ids) expect(id).toMatch(/^evt_[0-9a-f]{32}$/)
 })
 
-test('an anomaly is announced once for an edge and window, whatever its figures', () => {
+test('an anomaly is announced once per edge and window, whatever its figures', () => {
   const stored = {
     from_token: STABLE,
     to_token: `0x20c1${'0'.repeat(35)}2`,
@@ -93,7 +93,7 @@ test('an anomaly is announced once for an edge and window, whatever its figures'
   expect(flowAnomalyEvent(publishedAnomaly({ ...stored, from_token, to_token })).id).not.toBe(event.id)
 })
 
-test('a state of the service that comes back is a new event, and a change that is seen twice is one', () => {
+test('a service state that recurs is a new event, and a change that is seen twice is one event', () => {
   const behind = { component: 'ingest', status: 'behind', lag_blocks: null, lag_seconds: 200 } as const
   const seen = new Date(START * 1000)
   const first = healthDriftEvent(behind, seen, '')
@@ -104,7 +104,7 @@ test('a state of the service that comes back is a new event, and a change that i
   expect(first).toMatchObject({ stables: [], data: { ...behind, detected_at: at(0) } })
 })
 
-test('an event is published under its id, with its place in the log', () => {
+test('an event is published under its id, with its position in the log', () => {
   const [event] = pegBreakEvents(broken, { after: START, at: START + 60 })
   if (!event) throw new Error('no event')
   const recorded_at = new Date(START * 1000 + 65_432)

@@ -21,7 +21,7 @@ test.each([
   expect(usd(micros)).toBe(text)
 })
 
-test('a node has the sums of its edges, and both lists begin with the largest', () => {
+test('a node has the sums of its edges, and both lists are sorted in descending order', () => {
   const { edges, nodes } = flowGraph([
     edge('a', 'b', '1000000'),
     edge('b', 'c', '9007199254740993'),
@@ -39,12 +39,12 @@ test('a node has the sums of its edges, and both lists begin with the largest', 
   ])
 })
 
-test('the order does not depend on the order of the rows', () => {
+test('the result does not depend on the order of the rows', () => {
   const rows = [edge('a', 'b', '7'), edge('b', 'a', '7'), edge('a', 'c', '7')]
   expect(flowGraph(rows)).toEqual(flowGraph(rows.toReversed()))
 })
 
-test('two stables of one symbol stay two nodes', () => {
+test('two stables with the same symbol remain two nodes', () => {
   const { nodes } = flowGraph([{ ...edge('a', 'b', '1'), to: 'a' }])
   expect(nodes.map(({ symbol, address }) => [symbol, address])).toEqual([
     ['a', '0xa'],
@@ -52,6 +52,6 @@ test('two stables of one symbol stay two nodes', () => {
   ])
 })
 
-test('without flows there is an empty graph', () => {
+test('without flows the graph is empty', () => {
   expect(flowGraph([])).toEqual({ edges: [], nodes: [] })
 })

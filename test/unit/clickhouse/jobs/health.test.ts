@@ -14,7 +14,7 @@ const WELL: HealthReadings = {
 const stateOf = (changes: Partial<HealthReadings>) =>
   componentStates({ ...WELL, ...changes }, JOBS, THRESHOLDS).map(({ component, status }) => `${component} ${status}`)
 
-test('every part is well up to its threshold', () => {
+test('every part is healthy up to its threshold', () => {
   expect(componentStates(WELL, JOBS, THRESHOLDS)).toEqual([
     { component: 'ingest', status: 'ok', lag_blocks: 7, lag_seconds: 180 },
     { component: 'sampling', status: 'ok', lag_blocks: 3, lag_seconds: 90 },
@@ -23,7 +23,7 @@ test('every part is well up to its threshold', () => {
   ])
 })
 
-test('and ails beyond it, each by itself', () => {
+test('every part is unhealthy beyond its threshold, independently of the others', () => {
   const [ingest, sampling, job, dataset] = ['ingest ok', 'sampling ok', 'job:peg-events ok', 'dataset:pegs ok']
   expect(stateOf({ ingest: { ...WELL.ingest, lag_seconds: 181 } })).toEqual(['ingest behind', sampling, job, dataset])
   const stalled = [ingest, 'sampling stalled', job, dataset]
@@ -35,7 +35,7 @@ test('and ails beyond it, each by itself', () => {
   expect(stateOf({ datasets: [gap] })).toEqual([ingest, sampling, job, 'dataset:pegs gaps'])
 })
 
-test('what there is nothing to sample of does not stall', () => {
+test('a chain without stables to sample is not stalled', () => {
   expect(stateOf({ sampling: null })).toEqual(['ingest ok', 'job:peg-events ok', 'dataset:pegs ok'])
 })
 

@@ -3,7 +3,7 @@ import { lateJobs, SLOT_JOBS } from '../../../../clickhouse/jobs/periods.js'
 import { FLOW_ANOMALIES_PERIOD_SECONDS } from '../../../../jobs/detect/flow-anomalies.js'
 import { PEG_EVENTS_PERIOD_SECONDS } from '../../../../jobs/detect/peg-events.js'
 
-test('a job is late once it is more than three periods behind, and never where there is no chain', () => {
+test('a job is late when it is more than three periods behind, and never without a chain', () => {
   const jobs = [60, 300, 3600].map((period_seconds) => ({ name: `${period_seconds}`, period_seconds }))
   const lags = new Map([
     ['60', 181],
@@ -13,7 +13,7 @@ test('a job is late once it is more than three periods behind, and never where t
   expect(lateJobs(jobs, lags)).toEqual(['60'])
 })
 
-test('every job has a name of its own, a period that divides an hour, and is after jobs that there are', () => {
+test('every job has a unique name, a period that divides an hour, and only depends on existing jobs', () => {
   const names = SLOT_JOBS.map(({ name }) => name)
   expect(new Set(names).size).toBe(names.length)
   for (const { name, period_seconds, after = [] } of SLOT_JOBS) {
@@ -23,7 +23,7 @@ test('every job has a name of its own, a period that divides an hour, and is aft
   }
 })
 
-test('tasks that look back one slot look back one period of their job', () => {
+test('tasks that look back one slot look back by one period of their job', () => {
   const periods = new Map(SLOT_JOBS.map(({ name, period_seconds }) => [name, period_seconds]))
   expect(PEG_EVENTS_PERIOD_SECONDS).toBe(periods.get('peg-events'))
   expect(FLOW_ANOMALIES_PERIOD_SECONDS).toBe(periods.get('flow-anomalies'))

@@ -10,7 +10,7 @@ const sample: StoredSample = {
   buy_micros: null,
 }
 
-test('a price is in the reference stable, its distance from 1 in basis points', () => {
+test('a price is in the reference stable, and its deviation from 1 in basis points', () => {
   expect(pegPrice(sample)).toEqual({
     price_vs_refusd: 0.999123,
     spread_bps: 8.77,
@@ -29,7 +29,7 @@ test('a sample without a quote has no price', () => {
   expect(pegPrice({ ...sample, sell_micros: null })).toBeNull()
 })
 
-test('coverage tells a measured price, an old one and none apart', () => {
+test('coverage distinguishes a measured price, an old one and none', () => {
   expect(pegCoverage('quoted', true).status).toBe('complete')
   expect(pegCoverage('anchor', true).status).toBe('complete')
   expect(pegCoverage('no_liquidity', true).status).toBe('partial')

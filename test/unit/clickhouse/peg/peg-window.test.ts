@@ -18,12 +18,12 @@ describe('a window', () => {
     expect(new Set(Object.values(figures))).toEqual(new Set([null]))
   })
 
-  test('with nothing but unquoted samples counts them and measures nothing', () => {
+  test('with only unquoted samples counts them and measures nothing', () => {
     const figures = windowFigures({ ...addSums([]), unquoted_count: 5n })
     expect(figures).toMatchObject({ sample_count: 0, unquoted_count: 5, mean_price: null, seconds_outside_10bps: null })
   })
 
-  test('of one sample has its price and no spread', () => {
+  test('of one sample has its price and a standard deviation of 0', () => {
     expect(windowFigures(sums(-1234))).toMatchObject({
       mean_price: 0.998766,
       stddev_price: 0,
@@ -34,7 +34,7 @@ describe('a window', () => {
     })
   })
 
-  test('rounds at the eighth decimal, halves up', () => {
+  test('rounds to eight decimals, half up', () => {
     // A third of a micro is 0.33333333e-6, two thirds 0.66666667e-6.
     expect(windowFigures(sums(0, 0, 1)).mean_price).toBe(1.00000033)
     expect(windowFigures(sums(0, 1, 1)).mean_price).toBe(1.00000067)
@@ -44,12 +44,12 @@ describe('a window', () => {
     expect(windowFigures(sums(0, 0, 1)).stddev_price).toBe(0.00000047)
   })
 
-  test('takes the population standard deviation', () => {
+  test('has the population standard deviation', () => {
     expect(windowFigures(sums(-100, 100)).stddev_price).toBe(0.0001)
     expect(windowFigures(sums(2, 4, 4, 4, 5, 5, 7, 9)).stddev_price).toBe(0.000002)
   })
 
-  test('near 1 loses no digit to cancellation over a million samples', () => {
+  test('near 1 loses no digits to cancellation over a million samples', () => {
     const n = 1_000_000n
     const figures = windowFigures({
       ...sums(20_000, 20_001),
@@ -61,14 +61,14 @@ describe('a window', () => {
     expect(figures.stddev_price).toBe(0.0000005)
   })
 
-  test('takes the worst deviation of either side', () => {
+  test('has the worst deviation on either side', () => {
     expect(windowFigures(sums(-700, 300)).max_deviation_bps).toBe(7)
     expect(windowFigures(sums(-300, 700)).max_deviation_bps).toBe(7)
     expect(windowFigures(sums(100, 200)).max_deviation_bps).toBe(2)
   })
 })
 
-test('sums do not depend on how the samples are split', () => {
+test('the sums do not depend on how samples are split', () => {
   const whole = sums(-5, 10, 3, 8000)
   expect(addSums([sums(-5), addSums([]), sums(10, 3), sums(8000)])).toEqual(whole)
   expect(addSums([sums(8000, 3), sums(10, -5)])).toEqual(whole)

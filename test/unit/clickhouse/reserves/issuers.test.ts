@@ -5,7 +5,7 @@ import { ISSUERS, issuerOf } from '../../../../clickhouse/reserves/issuers.js'
 
 const TEMPO = 4217
 
-test('every address of the registry is that of the token of its symbol on the chain’s public list', () => {
+test('every address of the registry is the same as for its symbol on the chain’s public token list', () => {
   const listed = new Map<string, Record<number, string | undefined>>(
     tokens.all.map(({ symbol, addresses }) => [symbol, addresses as Record<number, string | undefined>]),
   )
@@ -15,12 +15,12 @@ test('every address of the registry is that of the token of its symbol on the ch
   }
 })
 
-test('an address has one entry on a chain', () => {
+test('an address has one entry per chain', () => {
   const keys = ISSUERS.flatMap(({ addresses }) => addresses.map(({ chain_id, address }) => `${chain_id} ${address}`))
   expect(new Set(keys).size).toBe(keys.length)
 })
 
-test('the reference stable is the protocol’s own on every chain; others are known on their chain only', () => {
+test('the reference stable is the protocol’s own on every chain; other stables are only known on their own chain', () => {
   expect(issuerOf(TEMPO, REFERENCE_STABLE)).toMatchObject({ symbol: 'pathUSD', reserve_type: 'protocol_native' })
   expect(issuerOf(31_337, REFERENCE_STABLE)).toMatchObject({ reserve_type: 'protocol_native' })
   const bridged = '0x20c000000000000000000000b9537d11c60e8b50'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { effectiveApyPct, rewardsEndedAt } from '../../../../clickhouse/rewards/rewards.js'
 
-test('the yield is that of a year of such weeks', () => {
+test('the yield assumes a year of equal weeks', () => {
   // 500 tokens in a week on 400,000: 0.125 % a week, 52.142857 weeks a year.
   expect(effectiveApyPct(500, 400_000)).toBeCloseTo(6.517857142857, 12)
   expect(effectiveApyPct(0, 400_000)).toBe(0)
@@ -9,7 +9,7 @@ test('the yield is that of a year of such weeks', () => {
   expect(effectiveApyPct(500, null)).toBeNull()
 })
 
-test('rewards ended on the main network alone, and not before they did', () => {
+test('rewards ended only on the main network, and only from that time on', () => {
   const day = new Date('2026-07-09T00:00:00Z')
   expect(rewardsEndedAt(4217, day)).toEqual(day)
   expect(rewardsEndedAt(4217, new Date(day.getTime() - 1000))).toBeNull()

@@ -21,7 +21,7 @@ const calm: RiskInputs = {
 
 const score = (changes: Partial<RiskInputs>) => riskScore({ ...calm, ...changes })
 
-test('the worked example of docs/methodology.md', () => {
+test('the worked example of docs/methodology.md gives the documented result', () => {
   const example = score({
     stddev_bps_24h: 4.2,
     max_deviation_bps_24h: 18,
@@ -42,7 +42,7 @@ test('the worked example of docs/methodology.md', () => {
   })
 })
 
-test('calm: only what is issued and the lightest policy count', () => {
+test('in calm conditions only the supply and the least restrictive policy count', () => {
   expect(score({})).toEqual({ peg_risk: 0, peg_break_risk: 0, supply_risk: 25, policy_risk: 10, composite: 6 })
 })
 
@@ -58,7 +58,7 @@ describe('peg', () => {
     expect(score({ stddev_bps_24h, max_deviation_bps_24h })).toMatchObject({ peg_risk })
   })
 
-  test('no price in 24 hours is neither safe nor broken', () => {
+  test('no price in 24 hours counts neither as safe nor as broken', () => {
     expect(score({ stddev_bps_24h: null, max_deviation_bps_24h: null })).toMatchObject({ peg_risk: 20 })
   })
 })
@@ -108,7 +108,7 @@ describe('policy', () => {
   })
 })
 
-test('the composite is the weighted sum of the components as they are published, and 100 at most', () => {
+test('the composite is the weighted sum of the published components, and at most 100', () => {
   let seed = 5
   const next = (below: number) => {
     seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31

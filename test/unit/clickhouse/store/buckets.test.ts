@@ -11,7 +11,7 @@ const range = {
   limit: 1000,
 } as const
 
-test('a range is cut to the buckets with the first block and before the newest', () => {
+test('a range is limited to the buckets from that of the first block to that before the newest', () => {
   expect(bucketPage(range)).toEqual({ first: 10 * HOUR, end: 20 * HOUR, count: 10, next: null })
   // A block at the very end of a bucket belongs to it; the newest must be beyond.
   expect(bucketPage({ ...range, oldest: 10 * HOUR, newest: 20 * HOUR })).toMatchObject({
@@ -20,7 +20,7 @@ test('a range is cut to the buckets with the first block and before the newest',
   })
 })
 
-test('a range has the buckets that start in it', () => {
+test('a range contains the buckets that start in it', () => {
   expect(bucketPage({ ...range, from: 12 * HOUR, to: 14 * HOUR })).toMatchObject({ first: 12 * HOUR, end: 14 * HOUR })
   expect(bucketPage({ ...range, from: 12 * HOUR + 1, to: 14 * HOUR + 1 })).toMatchObject({
     first: 13 * HOUR,
@@ -29,7 +29,7 @@ test('a range has the buckets that start in it', () => {
   expect(bucketPage({ ...range, from: 12 * HOUR + 1, to: 12 * HOUR + 2 }).count).toBe(0)
 })
 
-test('pages follow each other without a gap', () => {
+test('pages are consecutive without gaps', () => {
   const page = bucketPage({ ...range, limit: 4 })
   expect(page).toEqual({ first: 10 * HOUR, end: 14 * HOUR, count: 4, next: 14 * HOUR })
   expect(bucketPage({ ...range, limit: 6, after: 14 * HOUR })).toMatchObject({ first: 14 * HOUR, count: 6, next: null })

@@ -5,7 +5,7 @@ import { parseEnv } from '../../../../process/environment.js'
 
 const rulesOf = (env: Record<string, string>) => targetRules(parseEnv(z.object(webhookEnv), env))
 
-test('unless told otherwise, webhooks go to the public internet, to the ports of the web', () => {
+test('by default, webhooks may only be sent to public addresses on ports 80 and 443', () => {
   expect(rulesOf({})).toEqual({ networks: [], ports: [80, 443] })
 })
 
@@ -29,7 +29,7 @@ test.for([
   expect(() => rulesOf({ [name]: value })).toThrow(new RegExp(`${name}: `))
 })
 
-test('the address of the service is one that a header can hold', () => {
+test('the URL of the service must be valid in a header', () => {
   const siteOf = (env: Record<string, string>) => parseEnv(z.object({ WEBHOOK_SITE_URL }), env).WEBHOOK_SITE_URL
   expect(siteOf({})).toBe('http://localhost:3000/')
   expect(siteOf({ WEBHOOK_SITE_URL: 'https://bücher.example/über uns' })).toMatch(/^https:\/\/xn--[!-~]+$/)

@@ -3,7 +3,7 @@ import { EventShape } from '../../../../api/events/shapes.js'
 import { EVENT_TYPES } from '../../../../clickhouse/events/types.js'
 import { exampleData } from '../../../../clickhouse/webhooks/body.js'
 
-test('what is made up for a test has exactly the fields of its type', () => {
+test('a test event has exactly the fields of its type', () => {
   const now = new Date('2026-09-01T12:07:30.789Z')
   const [occurred_at, recorded_at] = ['2026-09-01T12:07:30Z', '2026-09-01T12:07:30.789Z']
   for (const event of EVENT_TYPES) {

@@ -27,7 +27,7 @@ test.each([1, 2, 3, 4, 5, 6, 7])(
   },
 )
 
-test('a delivery that never succeeds has seven attempts, and no eighth however often one asks', () => {
+test('a delivery that never succeeds has seven attempts, and never an eighth', () => {
   expect(startsOf(100, 0)).toEqual(AT_ONCE)
   expect(startsOf(100, 10)).toEqual(AFTER_TIMEOUTS)
   expect(MAX_ATTEMPTS).toBe(7)
@@ -36,7 +36,7 @@ test('a delivery that never succeeds has seven attempts, and no eighth however o
   expect(nextAttemptAt({ ...last, attempt: 8 }, 0)).toBeNull()
 })
 
-test('jitter makes a delay longer by less than a twentieth, never shorter', () => {
+test('jitter extends a delay by less than a twentieth, and never shortens it', () => {
   const delayed = startsOf(7, 0, 1 - Number.EPSILON)
   const delays = delayed.slice(1).map((start, i) => start - (delayed[i] ?? 0))
   for (const [i, delay] of [30, 120, 600, 3600, 21_600, 86_400].entries()) {
@@ -69,7 +69,7 @@ test.each([
   expect(((next?.getTime() ?? 0) - START) / 1000).toBe(seconds)
 })
 
-test('Retry-After after the third attempt that asks for less than the schedule has changes nothing', () => {
+test('a Retry-After shorter than the schedule changes nothing', () => {
   const next = nextAttemptAt({ attempt: 3, endedAt: new Date(START), retryAfter: HTTP_DATE }, 0)
   expect((next?.getTime() ?? 0) - START).toBe(600_000)
   expect(retryAfterMs(HTTP_DATE, new Date(START))).toBe(300_000)

@@ -14,21 +14,21 @@ const HEADER = `t=${SECONDS},v1=${SIGNATURE}`
 const problem = (changes: Partial<Parameters<typeof signatureProblem>[0]> = {}) =>
   signatureProblem({ header: HEADER, body, secret: SECRET, now: at, ...changes })
 
-test('a signature is what openssl makes of the time, a dot and the body', () => {
+test('a signature is the same as openssl’s over the time, a dot and the body', () => {
   expect(signatureHeader({ body, secrets: [SECRET], at })).toBe(HEADER)
   expect(signatureHeader({ body: Buffer.from(body), secrets: [SECRET], at })).toBe(HEADER)
   expect(problem()).toBeNull()
   expect(problem({ body: Buffer.from(body) })).toBeNull()
 })
 
-test('while a secret is replaced, both sign, and either is believed', () => {
+test('during a rotation both secrets sign, and either signature is accepted', () => {
   const header = signatureHeader({ body, secrets: [SECRET, OTHER_SECRET], at })
   expect(header).toBe(`${HEADER},v1=${OTHER_SIGNATURE}`)
   for (const secret of [SECRET, OTHER_SECRET]) expect(problem({ header, secret })).toBeNull()
   expect(problem({ header, secret: `${SECRET}A` })).toBe('wrong')
 })
 
-test('a byte more or less anywhere is noticed', () => {
+test('any added or removed byte invalidates the signature', () => {
   expect(problem({ body: `${body} ` })).toBe('wrong')
   expect(problem({ body: body.replace('63.5', '63.6') })).toBe('wrong')
   expect(problem({ header: HEADER.replace(`${SECONDS}`, `${SECONDS + 1}`) })).toBe('wrong')
@@ -43,7 +43,7 @@ test('the body is signed in UTF-8, byte for byte', () => {
   expect(problem({ header, body: Buffer.from(text, 'latin1') })).toBe('wrong')
 })
 
-test('what was signed more than 300 seconds from now is not believed', () => {
+test('a signature more than 300 seconds from now is rejected', () => {
   const after = (seconds: number) => problem({ now: new Date((SECONDS + seconds) * 1000) })
   expect([after(300), after(301), after(-300), after(-301)]).toEqual([null, 'too old', null, 'from the future'])
 })
@@ -68,7 +68,7 @@ test.for([
   expect(problem({ header })).toBe(expected)
 })
 
-test('a delivery without a signature is told from a wrong one, and a later version beside v1 is passed over', () => {
+test('a missing signature and a wrong one give different errors, and a newer version beside v1 is ignored', () => {
   expect(problem({ header: undefined })).toBe('missing')
   expect(problem({ header: `t=${SECONDS}, v2=abc, v1=${SIGNATURE}` })).toBeNull()
 })

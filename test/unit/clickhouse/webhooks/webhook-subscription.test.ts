@@ -11,14 +11,14 @@ const wanted = (event_types: EventType[], stable_filter: string[] = []) =>
   [started, anomaly, health].map((event) => wants({ event_types, stable_filter }, event))
 const ALL: EventType[] = ['peg_break.started', 'flow_anomaly.detected', 'system.health_drift']
 
-test('a subscription wants the events of its types and no others', () => {
+test('a subscription receives events of its types only', () => {
   expect(wanted(ALL)).toEqual([true, true, true])
   expect(wanted(['flow_anomaly.detected'])).toEqual([false, true, false])
   expect(wanted(['peg_break.ended'])).toEqual([false, false, false])
   expect(wanted([])).toEqual([false, false, false])
 })
 
-test('its stables match either end of a flow, and keep back nothing that is about the service', () => {
+test('the stables of a subscription match either end of a flow, and never exclude events about the service', () => {
   expect(wanted(ALL, [A])).toEqual([true, true, true])
   expect(wanted(ALL, [B])).toEqual([false, true, true])
   expect(wanted(ALL, [C])).toEqual([false, false, true])
@@ -26,7 +26,7 @@ test('its stables match either end of a flow, and keep back nothing that is abou
   expect(wanted(['peg_break.started'], [B])).toEqual([false, false, false])
 })
 
-test('after a rotation the previous secret signs as well, until its time is over', () => {
+test('after a rotation the previous secret also signs until it expires', () => {
   const until = new Date('2026-10-02T12:00:00.000Z')
   const rotated = { secret: 'new', previous_secret: 'old', previous_secret_until: until }
   expect(sealedSecrets(rotated, new Date(until.getTime() - 1))).toEqual(['new', 'old'])

@@ -40,7 +40,7 @@ const REFUSED = {
   'never given out': ['::2', '1::', '1fff:ffff::', '4000::', '8000::1', 'fb00::1', 'fe00::1'],
 }
 
-test.for(Object.entries(REFUSED))('nothing is sent to addresses that are not public: %s', ([, addresses]) => {
+test.for(Object.entries(REFUSED))('addresses that are not public are refused: %s', ([, addresses]) => {
   for (const address of addresses) {
     expect(addressProblem(address, PUBLIC_ONLY), address).toMatch(/^address not allowed: /)
     expect(
@@ -50,7 +50,7 @@ test.for(Object.entries(REFUSED))('nothing is sent to addresses that are not pub
   }
 })
 
-test('the neighbours of those ranges are public', () => {
+test('the addresses next to those ranges are public', () => {
   const neighbours = [
     ...['1.0.0.0', '8.8.8.8', '9.255.255.255', '11.0.0.0', '100.63.255.255', '100.128.0.0', '126.255.255.255'],
     ...['128.0.0.0', '169.253.255.255', '169.255.0.0', '172.15.255.255', '172.32.0.0', '192.0.1.0', '192.167.255.255'],
@@ -60,7 +60,7 @@ test('the neighbours of those ranges are public', () => {
   for (const address of neighbours) expect(addressProblem(address, PUBLIC_ONLY), address).toBeNull()
 })
 
-test('a network that the operator names is allowed, and nothing beside it', () => {
+test('a network that the operator configures is allowed, and no address outside of it', () => {
   const rules = allowing('127.0.0.0/8', '::1/128', '10.1.0.0/16')
   for (const address of ['127.0.0.1', '127.9.9.9', '::1', '10.1.255.255', '8.8.8.8'])
     expect(addressProblem(address, rules), address).toBeNull()
@@ -93,7 +93,7 @@ test.for([
   expect(urlProblem(url, PUBLIC_ONLY)).toMatch(/^address not allowed: /)
 })
 
-test('this machine is allowed under its name where both its addresses are', () => {
+test('localhost is allowed if both its addresses are', () => {
   expect(urlProblem('http://localhost:4000/hook', allowing('127.0.0.0/8', '::1'))).toBeNull()
   expect(urlProblem('http://localhost:4000/hook', allowing('127.0.0.0/8'))).toBe('address not allowed: loopback')
   expect(literalAddresses('localhost.example.com')).toBeNull()
@@ -124,7 +124,7 @@ test.for([
   expect(urlProblem(url, PUBLIC_ONLY)).toBe(problem)
 })
 
-test('http and https on their ports, and the ports that the operator names, are allowed', () => {
+test('http and https are allowed on their default ports and on the ports that the operator configures', () => {
   const urls = ['http://example.com', 'https://example.com/?a=b', 'http://example.com:443/', 'https://example.com:80/']
   for (const url of [...urls, `https://example.com/${'a'.repeat(2028)}`, 'https://bücher.example/'])
     expect(urlProblem(url, PUBLIC_ONLY), url).toBeNull()

@@ -24,7 +24,7 @@ const cellsOf = (from: number, to: number, family: string, stables: readonly str
   )
 
 describe('what is missing', () => {
-  test('is exactly what is wanted and not in, each once, whatever was read in whatever order', () => {
+  test('are exactly the wanted ranges that are not stored, each once, in whatever order ranges were read', () => {
     for (let seed = 0; seed < 300; seed++) {
       const random = randomFrom(seed)
       const some = <Item>(items: readonly Item[]) => items.filter(() => random(2) === 0)
@@ -57,7 +57,7 @@ describe('what is missing', () => {
     }
   })
 
-  test('is read newest first when asked so', () => {
+  test('are read newest first if requested', () => {
     const missing = missingRanges({ from: 3, to: 11, families: ['logs'], stables: [] }, [])
     const pairs = (newestFirst: boolean) => segmentsOf(missing, 5, newestFirst).map(({ from, to }) => [from, to])
     expect(pairs(false)).toEqual([

@@ -14,7 +14,7 @@ async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
 const pairs = (ranges: BlockRange[]) => ranges.map(({ from, to }) => [from, to])
 
 describe('block ranges', () => {
-  test('follow each other without a gap up to each head, ending at multiples of the size', async () => {
+  test('are consecutive up to each head, and end at multiples of the size', async () => {
     expect(pairs(await collect(blockRanges(listed(25, 25, 27, 41), 1, 10, null)))).toEqual([
       [1, 9],
       [10, 19],
@@ -26,7 +26,7 @@ describe('block ranges', () => {
     ])
   })
 
-  test('a range that was left half-done comes first, as it was', async () => {
+  test('an unfinished range comes first, unchanged', async () => {
     expect(pairs(await collect(blockRanges(listed(30), 13, 10, { from: 13, to: 24 })))).toEqual([
       [13, 24],
       [25, 29],
@@ -34,13 +34,13 @@ describe('block ranges', () => {
     ])
   })
 
-  test('a head behind what is in asks for nothing', async () => {
+  test('a head behind the stored blocks gives no range', async () => {
     expect(await collect(blockRanges(listed(5), 9, 10, null))).toEqual([])
   })
 })
 
 describe('working ahead', () => {
-  test('keeps the order, whichever is done first', async () => {
+  test('keeps the order, whichever item finishes first', async () => {
     const slowFirst = ahead(listed(30, 1, 20, 2), 3, async (ms) => {
       await sleep(ms)
       return ms
@@ -48,7 +48,7 @@ describe('working ahead', () => {
     expect(await collect(slowFirst)).toEqual([30, 1, 20, 2])
   })
 
-  test('has at most its depth in work', async () => {
+  test('never has more items in progress than its depth', async () => {
     let working = 0
     let most = 0
     const work = ahead(listed(...Array(12).keys()), 4, async (item) => {
@@ -61,7 +61,7 @@ describe('working ahead', () => {
     expect(most).toBe(4)
   })
 
-  test('an error comes out at its item’s turn, after the items before it', async () => {
+  test('an error is thrown in its item’s turn, after the items before it', async () => {
     const seen: number[] = []
     const failing = ahead(listed(1, 2, 3), 3, async (item) => {
       if (item === 2) throw new Error('second')

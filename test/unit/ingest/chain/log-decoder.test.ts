@@ -56,7 +56,7 @@ const log = (topics: string[], data: string) => ({
   logIndex: 3,
 })
 
-describe('logs are read as viem reads them', () => {
+describe('logs are decoded as by viem', () => {
   test.each(simple.map((event) => [event.name, event] as const))('%s', (_, event) => {
     const decode = logDecoder(event)
     for (const pick of [0, 1, 2]) {
@@ -66,13 +66,13 @@ describe('logs are read as viem reads them', () => {
     }
   })
 
-  test('almost every event of the chain is among them', () => {
+  test('the cases cover almost every event of the chain', () => {
     expect(simple.length).toBeGreaterThan(40)
     expect(simple.length / events.length).toBeGreaterThan(0.8)
   })
 })
 
-describe('a log that is not what its topic says is an error that names the log', () => {
+describe('a log that does not match its topic is an error that names the log', () => {
   const transfer = events.find(({ name }) => name === 'Transfer') as AbiEvent
   const { topics, data } = encoded(transfer, 2)
   test.each([
@@ -99,7 +99,7 @@ describe('a log that is not what its topic says is an error that names the log',
   })
 })
 
-test('a text that looks like an address stays as it was written', () => {
+test('a string that looks like an address is not changed', () => {
   const event = events.find(({ name }) => name === 'TokenCreated') as AbiEvent
   const symbol = `0x${'AbCd'.repeat(10)}`
   const log = encodedLog('tip20Factory', 'TokenCreated', `0x20fc${'0'.repeat(36)}`, {

@@ -5,7 +5,7 @@ import { flow, stateRead } from '../../../support/rows.js'
 
 const at = (iso: string): number => Date.parse(iso) / 1000
 
-test('facts are divided where a month ends in UTC, and in their order put together again', () => {
+test('facts are split at the ends of months in UTC, and joined again in their order', () => {
   const facts = mergeFacts([
     {
       flows: [

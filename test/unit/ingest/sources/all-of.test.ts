@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { allOf } from '../../../../ingest/sources/multicall.js'
 
-test('a repeat runs only what has failed, and the results keep their order', async () => {
+test('a retry only runs what has failed, and results keep their order', async () => {
   const runs = [0, 0, 0]
   const step = allOf(
     runs.map((_, i) => async () => {
@@ -16,7 +16,7 @@ test('a repeat runs only what has failed, and the results keep their order', asy
   expect(runs).toEqual([1, 3, 1])
 })
 
-test('a failure comes out when nothing is left in work', async () => {
+test('a failure is thrown after all other work has finished', async () => {
   let ended = false
   const slow = new Promise<void>((resolve) => setTimeout(resolve, 20)).then(() => {
     ended = true

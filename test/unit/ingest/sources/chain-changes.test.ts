@@ -66,17 +66,17 @@ describe('following the head', () => {
     }
   }
 
-  test('a node that lags behind itself is no change of the chain', async () => {
+  test('a node that lags behind its own earlier answers is not a change of the chain', async () => {
     const answers = [header(9, 'a9'), header(7, 'a7'), header(9, 'a9'), header(8, 'a8'), header(12, 'a12')]
     expect(await heads(answers)).toEqual({ told: [9, 12], error: null })
   })
 
-  test('another block at the same height is one, and so is another block below', async () => {
+  test('a different block at the same height or below is a change of the chain', async () => {
     expect(await heads([header(9, 'a9'), header(9, 'b9')])).toEqual({ told: [9], error: expect.any(ChainChangedError) })
     expect(await heads([header(9, 'a9'), header(8, 'b8')])).toEqual({ told: [9], error: expect.any(ChainChangedError) })
   })
 
-  test('of a block that is not in yet nothing is said until it is', async () => {
+  test('a block that is not stored yet is only checked when it is', async () => {
     expect(await heads([header(99, 'a99'), header(12, 'b12'), header(9, 'a9')])).toEqual({ told: [99], error: null })
   })
 })
@@ -85,12 +85,12 @@ describe('reading at a block', () => {
   const block = { number: 9, hash: hash('a9') }
   const refuses = () => Promise.reject(new RpcAnswerError('no such block'))
 
-  test('goes on trying while the node has that block', async () => {
+  test('is retried while the node has that block', async () => {
     const attempt = persistAt(nodeThatAnswers([header(9, 'a9')]), 'read', block, refuses)
     await expect(attempt).rejects.toThrow('no such block')
   })
 
-  test('ends at once when the node has another block, and after three looks when it has none', async () => {
+  test('fails at once if the node has another block, and after three attempts if it has none', async () => {
     const other = persistAt(nodeThatAnswers([header(9, 'b9')]), 'read', block, refuses)
     await expect(other).rejects.toThrow(ChainChangedError)
     const back = persistAt(nodeThatAnswers([null, null, header(9, 'a9')]), 'read', block, refuses)
@@ -116,18 +116,18 @@ describe('linked ranges', () => {
   }
   const chain = [[block(4, 'a4', 'a3'), block(5, 'a5', 'a4')], [block(6, 'a6', 'a5')]]
 
-  test('pass when each continues the one before', async () => {
+  test('pass if each continues the one before', async () => {
     expect(await passed(ranges(...chain), { hash: hash('a3') }, null)).toEqual([4, 5, 6])
     expect(await passed(ranges(...chain), null, { to: 5, lastHash: hash('a5') })).toEqual([4, 5, 6])
   })
 
-  test('do not when the first, or a later one, has another parent', async () => {
+  test('fail if the first or a later one has another parent', async () => {
     await expect(passed(ranges(...chain), { hash: hash('b3') }, null)).rejects.toThrow(ChainChangedError)
     const broken = ranges([block(4, 'a4', 'a3')], [block(5, 'b5', 'b4')])
     await expect(passed(broken, null, null)).rejects.toThrow('block 5 is no child of')
   })
 
-  test('do not when a range that was planned ends otherwise', async () => {
+  test('fail if a planned range ends with another block', async () => {
     await expect(passed(ranges(...chain), null, { to: 5, lastHash: hash('b5') })).rejects.toThrow(ChainChangedError)
   })
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { logsBloom } from '../../../../ingest/sources/logs.js'
 
-test('no logs fill no bit', () => {
+test('no logs set no bit', () => {
   expect(logsBloom([])).toBe(`0x${'0'.repeat(512)}`)
 })
 
@@ -14,7 +14,7 @@ test('an item sets three bits of its keccak digest', () => {
   expect(filter).toBe(bits.reduce((sum, bit) => sum | (1n << BigInt(bit)), 0n))
 })
 
-test('a missing log shows, unless it repeats others', () => {
+test('a missing log is detected unless other logs set the same bits', () => {
   const log = (topic: string) => ({ address: `0x${'1'.repeat(40)}`, topics: [`0x${topic.repeat(64)}`] })
   const whole = logsBloom([log('1'), log('2'), log('2')])
   expect(logsBloom([log('1')])).not.toBe(whole)

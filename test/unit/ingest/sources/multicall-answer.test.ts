@@ -15,7 +15,7 @@ function someResults(round: number): CallResult[] {
   }))
 }
 
-test('the results of a multicall are what viem reads, whatever their number and length', () => {
+test('the results of a multicall are decoded as by viem, whatever their number and length', () => {
   for (let round = 0; round < 200; round++) {
     const results = someResults(round)
     const answer = encoded(results)
@@ -24,7 +24,7 @@ test('the results of a multicall are what viem reads, whatever their number and 
   }
 })
 
-test('an answer that is cut anywhere before its last bytes is refused', () => {
+test('a truncated response is refused, except within its last bytes', () => {
   const answer = encoded([
     { success: true, returnData: `0x${'01'.repeat(32)}` },
     { success: false, returnData: '0xbb55fd27' },

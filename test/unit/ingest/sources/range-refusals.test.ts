@@ -33,13 +33,13 @@ describe('a refused range of logs', () => {
     expect(isRangeRefused(error)).toBe(false)
   })
 
-  test('is not a timeout, which has a test of its own', () => {
+  test('is not a timeout, which has its own test', () => {
     const late = new TimeoutError({ body: {}, url })
     expect([isRangeRefused(late), isTimeout(late), isTimeout(http(503))]).toEqual([false, true, false])
   })
 })
 
-test('a node is left alone as long as it asks to be, up to a minute', () => {
+test('ingest waits as long as a node requests, up to a minute', () => {
   const now = Date.UTC(2026, 8, 1, 12, 0, 0)
   const pause = (retryAfter: string) => retryAfterMs(http(429, { 'retry-after': retryAfter }), now)
   expect(pause('7')).toBe(7000)

@@ -65,7 +65,7 @@ const out = { from_token: A, to_token: '', account: ALICE }
 const into = { from_token: '', to_token: A, account: ALICE }
 
 describe('an OFT that issues the token', () => {
-  test('sends what it burns, less its fee, and delivers what it mints', () => {
+  test('sends what it burns less its fee, and delivers what it mints', () => {
     expect(movements([burn(A, OFT, 990n), sent(OFT, 30_101, 1_000n, 990n)])).toEqual([
       { ...out, remote_chain: 'eid:30101', amountIn: 1_000n, amountOut: 990n },
     ])
@@ -74,12 +74,12 @@ describe('an OFT that issues the token', () => {
     ])
   })
 
-  test('is believed once for each mint, and only in its own transaction', () => {
+  test('counts once for each mint, and only in its own transaction', () => {
     expect(movements([mint(A, 500n), received(OFT, 1, 500n), received(OFT, 1, 500n)])).toHaveLength(1)
     expect(movements([mint(A, 500n, '0xt0'), received(OFT, 1, 500n)])).toEqual([])
   })
 
-  test('is one from the log on that gives it the role until the one that takes it', () => {
+  test('counts from the log that grants its role to the log that revokes it', () => {
     const role = '0x114e74f6ea3bd819998f78687bfcb11b140da08e9b7d222fa9c1f1ba1f2aa122'
     const change = (hasRole: boolean) =>
       tip20('RoleMembershipUpdated', A, { role, account: OFT, sender: ALICE, hasRole })
@@ -88,14 +88,14 @@ describe('an OFT that issues the token', () => {
   })
 })
 
-describe('no bridge is', () => {
-  test('a contract that emits the event and issues nothing, whatever others mint', () => {
+describe('a bridge is not', () => {
+  test('a contract that emits the event but issues nothing, whatever others mint', () => {
     expect(movements([mint(A, 5n), received(FAKE, 1, 5n), burn(A, OFT, 5n), sent(FAKE, 1, 5n, 5n)])).toEqual([])
   })
-  test('an issuer whose mint is of another amount or token', () => {
+  test('an issuer that mints another amount or token', () => {
     expect(movements([mint(A, 4n), mint(B, 5n), received(OFT, 1, 5n)])).toEqual([])
   })
-  test('a log that does not fit the event, which anybody may emit', () => {
+  test('a log that does not match the event, which anybody can emit', () => {
     const { topics, data, ...log } = sent(FAKE, 1, 5n, 5n)
     for (const bad of [
       { topics, data: '0x' },
@@ -107,7 +107,7 @@ describe('no bridge is', () => {
   })
 })
 
-test('a bridge of the public list needs no role that was seen', () => {
+test('a bridge on the public list needs no role in the logs', () => {
   const [[bridge, token]] = [...KNOWN_BRIDGES] as [[string, string]]
   expect(movements([sent(bridge, 30_184, 7n, 7n)], [])).toEqual([
     { ...out, from_token: token, remote_chain: 'eid:30184', amountIn: 7n, amountOut: 7n },
@@ -132,7 +132,7 @@ describe('the portal of a zone', () => {
   }
   const withdrawal = { to: ALICE, senderTag: guid, token: A, amount: 40n, callbackSuccess: true }
 
-  test('takes deposits, pays withdrawals, and gives back what the zone did not take', () => {
+  test('takes deposits, pays withdrawals, and returns what the zone did not accept', () => {
     expect(
       movements([
         portal(3, 'DepositMade', deposit),
@@ -148,11 +148,11 @@ describe('the portal of a zone', () => {
     ])
   })
 
-  test('keeps a withdrawal whose receiver fails', () => {
+  test('keeps a withdrawal if its receiver fails', () => {
     expect(movements([portal(3, 'WithdrawalProcessed', { ...withdrawal, callbackSuccess: false })])).toEqual([])
   })
 
-  test('is at its own address only', () => {
+  test('counts at its own address only', () => {
     expect(movements([{ ...portal(3, 'DepositMade', deposit), address: FAKE }])).toEqual([])
     expect(movements([{ ...portal(3, 'DepositMade', deposit), address: ZERO }])).toEqual([])
   })

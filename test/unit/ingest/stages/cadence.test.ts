@@ -12,29 +12,29 @@ const every = (step: number, count: number, from = 0): number[] =>
   Array.from({ length: count }, (_, i) => from + i * step)
 
 describe('states are read at the first block of each aligned five minutes', () => {
-  test('whatever the distance between blocks', () => {
+  test('whatever the block time', () => {
     expect(dueOf(isStateDue, every(7, 100))).toEqual([0, 301, 602])
     expect(dueOf(isStateDue, every(60, 11))).toEqual([0, 300, 600])
     expect(dueOf(isStateDue, every(700, 3))).toEqual([0, 700, 1400])
   })
 
-  test('once where several blocks share the second of the mark', () => {
+  test('once if several blocks have the same second', () => {
     expect(dueOf(isStateDue, [0, 299, 300, 300, 300, 301])).toEqual([0, 300])
   })
 })
 
 describe('depth is sampled', () => {
-  test('at the first block of each aligned minute where blocks come faster than that', () => {
+  test('at the first block of each aligned minute if blocks are less than a minute apart', () => {
     expect(dueOf(isDepthDue, every(1, 130))).toEqual([0, 60, 120])
     expect(dueOf(isDepthDue, every(59, 5))).toEqual([0, 118, 177, 236])
   })
 
-  test('at the first block of each aligned five minutes where blocks are a minute or more apart', () => {
+  test('at the first block of each aligned five minutes if blocks are a minute or more apart', () => {
     expect(dueOf(isDepthDue, every(60, 11))).toEqual([0, 300, 600])
     expect(dueOf(isDepthDue, every(90, 8))).toEqual([0, 360, 630])
   })
 
-  test('after a stall of a minute in a fast chain at the next mark', () => {
+  test('at the next aligned minute after a fast chain has stalled for a minute', () => {
     expect(dueOf(isDepthDue, [0, 1, 2, 95, 96, 119, 121, 122])).toEqual([0, 121])
   })
 })

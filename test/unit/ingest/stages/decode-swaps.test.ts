@@ -43,7 +43,7 @@ const place = (maker: string, token: string): ChainEvent => ({
 const summary = (events: ChainEvent[]) =>
   decodeSwaps(events, orderOf).map(({ path, amountIn, amountOut }) => ({ path, amountIn, amountOut }))
 
-describe('swaps are rebuilt from fills and transfers', () => {
+describe('swaps are reconstructed from fills and transfers', () => {
   test('one hop over two orders is one swap', () => {
     const events = [transfer(A, TAKER, DEX, 150n), fill(1n, 100n), fill(2n, 50n), transfer(PATH, DEX, TAKER, 148n)]
     expect(summary(events)).toEqual([{ path: [A, PATH], amountIn: 150n, amountOut: 148n }])
@@ -58,14 +58,14 @@ describe('swaps are rebuilt from fills and transfers', () => {
     ).toEqual(swap)
   })
 
-  test('a swap paid out of a balance inside the DEX has the amount that its fills took, rounded up for the asker', () => {
+  test('a swap paid from a balance within the DEX has the amount of its fills, rounded up', () => {
     // 333 B at 1.0002: 333.0666 of the quote token.
     expect(summary([fill(3n, 333n), transfer(B, DEX, TAKER, 333n)])).toEqual([
       { path: [PATH, B], amountIn: 334n, amountOut: 333n },
     ])
   })
 
-  test('two swaps in one transaction stay two', () => {
+  test('two swaps in one transaction remain two', () => {
     const first = [transfer(A, TAKER, DEX, 100n), fill(1n, 100n), transfer(PATH, DEX, TAKER, 99n)]
     const second = [transfer(PATH, TAKER, DEX, 40n), fill(4n, 40n), transfer(B, DEX, TAKER, 40n)]
     expect(summary([...first, ...second])).toEqual([
@@ -74,14 +74,14 @@ describe('swaps are rebuilt from fills and transfers', () => {
     ])
   })
 
-  test('the deposit of an order placed before it in the transaction is not taken for its payment', () => {
+  test('the deposit of an order placed earlier in the transaction is not taken for its payment', () => {
     const placed = [transfer(A, TAKER, DEX, 5_000n), place(TAKER, A)]
     expect(summary([...placed, fill(1n, 100n), transfer(PATH, DEX, TAKER, 99n)])).toEqual([
       { path: [A, PATH], amountIn: 100n, amountOut: 99n },
     ])
   })
 
-  test('a flip order that turns round in the middle of a swap changes nothing', () => {
+  test('an order that flips in the middle of a swap changes nothing', () => {
     const events = [
       transfer(A, TAKER, DEX, 150n),
       fill(1n, 100n),
@@ -92,7 +92,7 @@ describe('swaps are rebuilt from fills and transfers', () => {
     expect(summary(events)).toEqual([{ path: [A, PATH], amountIn: 150n, amountOut: 148n }])
   })
 
-  test('deposits and withdrawals are no swaps', () => {
+  test('deposits and withdrawals are not swaps', () => {
     expect(summary([transfer(A, TAKER, DEX, 10n), place(TAKER, A), transfer(PATH, DEX, TAKER, 99n)])).toEqual([])
   })
 

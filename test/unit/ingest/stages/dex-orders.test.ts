@@ -37,7 +37,7 @@ const side = (log_index: number, is_bid: boolean, tick: number, block_number = 9
 })
 
 describe('an order that flips under its own id', () => {
-  test('is filled at the side and price that it has at the fill', () => {
+  test('is filled at its side and price at the time of the fill', () => {
     const orders = createOrders(async () => [])
     orders.place(5n, { base: BASE, quote: QUOTE, ...side(0, true, -100) })
     const events = [fill(5n, 1_000_001n, 1), flip(5n, false, 50, 2), fill(5n, 1_000_001n, 3)]
@@ -51,7 +51,7 @@ describe('an order that flips under its own id', () => {
     ])
   })
 
-  test('is so as well when it was placed long ago, and its flip is not in the database yet', async () => {
+  test('is also if it was placed long ago and its flip is not in the database yet', async () => {
     const stored: FoundOrder[] = [
       { order_id: '5', base: BASE, quote: QUOTE, ...side(7, false, 20, 3) },
       { order_id: '5', base: BASE, quote: QUOTE, ...side(1, true, -20, 4) },
@@ -65,7 +65,7 @@ describe('an order that flips under its own id', () => {
   })
 })
 
-test('pairs, flips and ends of orders are read from their logs', () => {
+test('pairs, flips and cancelled or filled orders are read from their logs', () => {
   const key = `0x${'c'.repeat(64)}`
   const events = [
     emitted('PairCreated', { key, base: BASE, quote: QUOTE }, 0),

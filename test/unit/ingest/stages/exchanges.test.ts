@@ -32,14 +32,14 @@ const exchange = {
 }
 
 describe('two accounts trade by transfers', () => {
-  test('one stable for another, by who gave first', () => {
+  test('one stable for another; the first to give is the sender', () => {
     expect(exchangesOf(transaction(trade))).toEqual([exchange])
     expect(exchangesOf(transaction(trade.toReversed()))).toEqual([
       { ...exchange, account: BOB, counterparty: ALICE, tokenIn: B, tokenOut: A, amountIn: 999n, amountOut: 1_000n },
     ])
   })
 
-  test('in several transfers, less what was given back', () => {
+  test('in several transfers, less what was returned', () => {
     const transfers: Transfer[] = [
       [A, ALICE, BOB, 600n],
       [A, ALICE, BOB, 500n],
@@ -49,7 +49,7 @@ describe('two accounts trade by transfers', () => {
     expect(exchangesOf(transaction(transfers))).toEqual([{ ...exchange, logIndex: 2 }])
   })
 
-  test('each pair of accounts for itself, in each transaction of a block', () => {
+  test('each pair of accounts separately, in each transaction of a block', () => {
     const both: Transfer[] = [[C, CAROL, BOB, 5n], ...trade, [A, BOB, CAROL, 4n]]
     const found = exchangesOf([...transaction(both), ...transaction(trade, 5, '0xt2')])
     expect(
@@ -61,7 +61,7 @@ describe('two accounts trade by transfers', () => {
     ])
   })
 
-  test('through a virtual address, which only passes on', () => {
+  test('through a virtual address, which only forwards', () => {
     const transfers: Transfer[] = [
       [A, ALICE, VIRTUAL, 1_000n],
       [A, VIRTUAL, BOB, 1_000n],
@@ -71,7 +71,7 @@ describe('two accounts trade by transfers', () => {
   })
 })
 
-describe('no trade is', () => {
+describe('a trade is not', () => {
   const cases: Array<[string, Transfer[]]> = [
     [
       'two stables one way',
@@ -164,17 +164,17 @@ describe('no trade is', () => {
     expect(exchangesOf(transaction(transfers))).toEqual([])
   })
 
-  test('two transfers of two transactions', () => {
+  test('two transfers in two transactions', () => {
     const [one, other] = trade as [Transfer, Transfer]
     const alone: Transfer = [C, CAROL, BOB, 1n]
     expect(exchangesOf([...transaction([one, alone]), ...transaction([other, alone], 3, '0xt2')])).toEqual([])
   })
 })
 
-describe('what a swap has moved', () => {
+describe('a swap’s own transfer', () => {
   const swap: Swap = { account: BOB, path: [A, C, B], amountIn: 1_000n, amountOut: 999n, logIndex: 0, txHash: '0xt1' }
 
-  test('is counted once where a router hands it on', () => {
+  test('is counted once if a router forwards it', () => {
     expect(movementsOf([swap], [exchange], []).map(({ kind }) => kind)).toEqual(['swap'])
   })
 

@@ -20,7 +20,7 @@ const fees = (logs: ReturnType<typeof transfer>[]) =>
   ])
 
 describe('the fee of a transaction', () => {
-  test('is its last log, also where it is the only one', () => {
+  test('is its last log, even if it is the only one', () => {
     const logs = [
       transfer('0x1', STABLE, ALICE, BOB, 10n),
       transfer('0x1', STABLE, ALICE, FEE_MANAGER, 1n),
@@ -34,18 +34,18 @@ describe('the fee of a transaction', () => {
     ])
   })
 
-  test('is not what else goes to the fee manager', () => {
+  test('is not any other transfer to the fee manager', () => {
     const logs = [transfer('0x1', STABLE, ALICE, FEE_MANAGER, 500n), transfer('0x1', STABLE, ALICE, FEE_MANAGER, 1n)]
     expect(fees(logs)).toEqual([['0x1', STABLE, ALICE, '1']])
   })
 
-  test('is none where the last log is something else, or a contract that only looks like a token', () => {
+  test('does not exist if the last log is something else, or of a contract that only looks like a token', () => {
     const fake = `0x${'99'.repeat(20)}`
     expect(fees([transfer('0x1', STABLE, ALICE, FEE_MANAGER, 1n), transfer('0x1', STABLE, ALICE, BOB, 1n)])).toEqual([])
     expect(fees([transfer('0x1', fake, ALICE, FEE_MANAGER, 1n)])).toEqual([])
   })
 
-  test('that is not what its topic says is an error', () => {
+  test('that does not match its topic is an error', () => {
     const cut = { ...transfer('0x1', STABLE, ALICE, FEE_MANAGER, 1n), data: '0x01' }
     expect(() => fees([cut])).toThrow('is no Transfer')
   })

@@ -17,7 +17,7 @@ const at = (log_index: number) => ({
   tx_hash: `0x${'70'.repeat(32)}`,
 })
 
-describe('events of forks that the local node does not know, encoded from their ABIs', () => {
+describe('events of forks that the local node does not support are decoded from their ABIs', () => {
   test('a transfer that is held back, claimed or burned', () => {
     const hold = { token: STABLE, receiver: ALICE, blockedNonce: 2n ** 64n - 1n, amount: 5_000_000n, receiptVersion: 1 }
     const receipt = `0x${'ab'.repeat(200)}`
@@ -64,13 +64,13 @@ describe('events of forks that the local node does not know, encoded from their 
     ])
   })
 
-  test('a logo, whatever is written there', () => {
+  test('a logo, whatever it contains', () => {
     const newLogoURI = `javascript:alert('\0')//${ALICE?.toUpperCase()}`
     const events = decoded([encodedLog('tip20', 'LogoURIUpdated', STABLE, { updater: ALICE, newLogoURI })])
     expect(logoUpdates(block, events)).toEqual([{ stable: STABLE, logo_uri: newLogoURI, updater: ALICE, ...at(0) }])
   })
 
-  test('the same logs of any other contract are nothing', () => {
+  test('the same logs of any other contract are ignored', () => {
     const args = { account: ALICE, senderPolicyId: 9n, tokenFilterId: 0n, recoveryAuthority: BOB }
     const elsewhere = `0x${'77'.repeat(20)}`
     expect(decodeLog(encodedLog('tip403Registry', 'ReceivePolicyUpdated', elsewhere, args))).toBeNull()
@@ -78,7 +78,7 @@ describe('events of forks that the local node does not know, encoded from their 
   })
 })
 
-test('a policy of a type that is not known ends ingest instead of being called something', () => {
+test('a policy of an unknown type stops ingest instead of being guessed', () => {
   const args = { policyId: 5n, updater: ALICE, policyType: 3 }
   const events = decoded([encodedLog('tip403Registry', 'PolicyCreated', TIP403_REGISTRY, args, { logIndex: 4 })])
   expect(() => policyEvents(block, events)).toThrow('log 4 of block 7 makes a policy of type 3')

@@ -14,44 +14,44 @@ function worth(swap: Partial<Swap>, prices: Record<string, number | null>): stri
 }
 
 describe('a flow is worth', () => {
-  test('what went in, at its sell price', () => {
+  test('its inflow at its sell price', () => {
     // 250 tokens at 0.9985.
     expect(worth({ amountIn: 250_000_000n, amountOut: 1n }, { [A]: 998_500, [B]: 1_000_100 })).toBe('249625000')
   })
 
-  test('its own amount when the reference stable went in', () => {
+  test('its own amount if the inflow is the reference stable', () => {
     expect(worth({ path: [USD, A], amountIn: 123_456_789n, amountOut: 1n }, { [USD]: 1_000_000, [A]: 998_500 })).toBe(
       '123456789',
     )
   })
 
-  test('what came out, where what went in has no quote: its book may be dry after the swap', () => {
+  test('its outflow if the inflow has no quote, as its book may be empty after the swap', () => {
     expect(worth({ amountIn: 1n, amountOut: 40_000_000n }, { [A]: null, [B]: 1_000_100 })).toBe('40004000')
     expect(worth({ path: [A, USD], amountIn: 1n, amountOut: 40_000_000n }, { [A]: null, [USD]: 1_000_000 })).toBe(
       '40000000',
     )
   })
 
-  test('what came out, where what went in is not sampled at all', () => {
+  test('its outflow if the inflow is not sampled at all', () => {
     expect(worth({ amountIn: 1n, amountOut: 40_000_000n }, { [B]: 999_900 })).toBe('39996000')
   })
 
-  test('nothing that is known where neither end has a price, which is not zero', () => {
+  test('null, not zero, if neither end has a price', () => {
     expect(worth({ amountIn: 5n, amountOut: 5n }, { [A]: null })).toBeNull()
     expect(worth({ amountIn: 5n, amountOut: 5n }, {})).toBeNull()
   })
 
-  test('whole millionths, rounded down, and zero for dust that is priced', () => {
+  test('whole millionths, rounded down, and zero for priced dust', () => {
     expect(worth({ amountIn: 3n }, { [A]: 999_999 })).toBe('2')
     expect(worth({ amountIn: 1n }, { [A]: 999_999 })).toBe('0')
   })
 
-  test('the last digit of amounts beyond what a double holds', () => {
+  test('the exact amount beyond the precision of a double', () => {
     expect(worth({ amountIn: 2n ** 128n - 1n }, { [A]: 1_000_000 })).toBe('340282366920938463463374607431768211455')
     expect(worth({ amountIn: 90_071_992_547_409_930_000_001n }, { [A]: 1_000_100 })).toBe('90080999746664670993001')
   })
 
-  test('no more for its hops: only the ends count', () => {
+  test('the same whatever its hops: only the ends count', () => {
     const path = [A, USD, B]
     expect(worth({ path, amountIn: 2_000_000n, amountOut: 1n }, { [A]: 990_000, [USD]: 1_000_000 })).toBe('1980000')
   })

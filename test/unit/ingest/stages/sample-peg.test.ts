@@ -34,13 +34,13 @@ test('a failed quote is a row with its status, and the anchor is worth 1', () =>
   ])
 })
 
-test('a sample speaks for the time since the block before, but never for more than 120 s', () => {
+test('a sample covers the time since the block before, but at most 120 s', () => {
   expect(sample(7, 160, 100)[0]?.elapsed_seconds).toBe(60)
   expect(sample(7, 1000, 100)[0]?.elapsed_seconds).toBe(120)
   expect(sample(7, 100, 100)[0]?.elapsed_seconds).toBe(0)
 })
 
-test('the first sample of a stable speaks for no time: there is none before it', () => {
+test('the first sample of a stable covers no time, as there is none before it', () => {
   expect(sample(7, 160, 100, [stable('0xa', 'USD', 7)])[0]?.elapsed_seconds).toBe(0)
   expect(sample(8, 160, 100, [stable('0xa', 'USD', 7)])[0]?.elapsed_seconds).toBe(60)
   expect(sample(1, 160, 100)[0]?.elapsed_seconds).toBe(0)

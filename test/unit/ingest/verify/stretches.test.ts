@@ -15,16 +15,16 @@ const everything = (from: number, to: number) => FAMILIES.map((family) => range(
 const ALL = { catalogue: 'all', logs: 'all', pegs: 'all', state: 'all' }
 const NONE = { catalogue: [], logs: [], pegs: [], state: [] }
 
-describe('what is in', () => {
-  test('is one stretch where everything is', () => {
+describe('covered stretches', () => {
+  test('are one stretch if all data is there', () => {
     expect(stretchesOf(everything(1, 90), [], 90)).toEqual([{ from: 1, to: 90, isIn: ALL, isPriced: true }])
   })
 
-  test('ends with the newest block of the tip', () => {
+  test('end with the newest block of the tip', () => {
     expect(stretchesOf([...everything(1, 90), range('pegs', 91, 95, [A])], [], 90)).toHaveLength(1)
   })
 
-  test('is cut where a family or a stable comes or goes', () => {
+  test('are split where a family or a stable starts or ends', () => {
     const covered = [
       range('catalogue', 1, 49),
       range('pegs', 10, 30, [B]),
@@ -43,7 +43,7 @@ describe('what is in', () => {
     ])
   })
 
-  test('has no values of flows where a gap says so, though the logs are in', () => {
+  test('have no values of flows where there is a gap, though the logs are there', () => {
     const gap = { family: 'logs' as const, from_block: 5, to_block: 7, reason: 'pruned' }
     expect(stretchesOf(everything(1, 9), [gap], 9).map(({ from, isPriced }) => [from, isPriced])).toEqual([
       [1, true],
@@ -52,7 +52,7 @@ describe('what is in', () => {
     ])
   })
 
-  test('leaves out blocks of which there is nothing at all', () => {
+  test('leave out blocks without any data', () => {
     expect(stretchesOf([...everything(1, 3), ...everything(7, 9)], [], 9).map(({ from, to }) => [from, to])).toEqual([
       [1, 3],
       [7, 9],
@@ -60,7 +60,7 @@ describe('what is in', () => {
   })
 })
 
-test('ranges of a family join the stretches that meet, for all stables or for one', () => {
+test('the ranges of a family join adjacent stretches, for all stables or for one', () => {
   const covered = [
     range('catalogue', 1, 49),
     range('pegs', 10, 20, [A]),
