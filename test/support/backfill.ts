@@ -5,7 +5,7 @@ import { type IngestProcess, processOf } from './ingest.js'
 
 const PROGRAM = fileURLToPath(new URL('../../dist/ingest/backfill/backfill-main.js', import.meta.url))
 
-/** The compiled backfill as a process of its own, on a devnet's node, with these flags. */
+/** Starts the compiled backfill as a separate process with these flags, on a devnet's node. */
 export function startBackfill(
   clickhouse: ClickHouseEnv,
   rpcUrl: string,
@@ -20,7 +20,7 @@ export function startBackfill(
   )
 }
 
-/** Lets a backfill run to its end, which must be a good one; resolves to what it wrote. */
+/** Runs a backfill to its end. Rejects if it fails; resolves to its output. */
 export async function backfillAll(...args: Parameters<typeof startBackfill>): Promise<string> {
   const backfill = startBackfill(...args)
   const { code, signal } = await backfill.exited

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test as base } from 'vitest'
 import { type BareChain, startBareChain } from '../../local/chain/bare-chain.js'
 
-/** A test that starts nodes without a market; they end with it. */
+/** A test that can start nodes without a market, which end with the test. */
 export const test = base.extend<{ bareChain: (options?: Parameters<typeof startBareChain>[1]) => Promise<BareChain> }>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of a fixture's dependencies off the pattern
   bareChain: async ({}, use) => {

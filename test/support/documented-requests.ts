@@ -3,7 +3,7 @@ import { ADMIN_KEY, SUBSCRIPTION_KEY } from './app.js'
 import { type Market, SPARE_KEY_ID } from './market.js'
 import { USED_KEY, WEBHOOK_IDS } from './market-webhooks.js'
 
-/** A request for one of the answers that an operation is documented to give. */
+/** A request that gives one of an operation's documented responses. */
 export type DocumentedRequest = {
   status: number
   method: string
@@ -16,7 +16,7 @@ const WITH_ADMIN_KEY = { authorization: `Bearer ${ADMIN_KEY}` }
 const WITH_KEY = { authorization: `Bearer ${SUBSCRIPTION_KEY}` }
 const NO_STABLE = `0x${'dead'.repeat(10)}`
 
-/** The queries of operations that need one, each of which is answered with 200. */
+/** Query strings of operations that need one; each gives status 200. */
 function queriesOf(operation: ApiOperation, { start, end }: Market): string[] {
   const range = `from=${end - 6 * 3600}&to=${end}`
   const formats = (query: string) => ['json', 'ndjson', 'csv'].map((format) => `${query}&format=${format}&limit=3`)
@@ -33,7 +33,7 @@ function queriesOf(operation: ApiOperation, { start, end }: Market): string[] {
   return known[operation.operationId] ?? live
 }
 
-/** What is wrong with a request that is 400. */
+/** A query string with a mistake, which gives status 400. */
 function mistakeIn({ parameters = [] }: ApiOperation): string {
   const names = parameters.map(({ name }) => name)
   if (names.includes('as_of')) return 'as_of=tomorrow'
@@ -41,14 +41,14 @@ function mistakeIn({ parameters = [] }: ApiOperation): string {
   return 'verbose=true'
 }
 
-/** A time of which nothing can be known, or a stable that there is not. */
+/** A query string for a time without data, or a stable that does not exist. */
 function beforeHistory({ parameters = [] }: ApiOperation): string {
   const names = parameters.map(({ name }) => name)
   if (names.includes('stable')) return `stable=${NO_STABLE}`
   return names.includes('as_of') ? 'as_of=1970-01-02' : 'from=1&to=2'
 }
 
-/** What the operator sends, where something is to be sent: as it should be, with a mistake, and something else. */
+/** Request bodies of the operator: a valid one, one with a mistake, and another one. */
 const BODIES: Record<string, { right: object; wrong: object; other?: object }> = {
   createKey: { right: { label: 'A desk' }, wrong: { label: '' } },
   createWebhook: {
@@ -65,7 +65,7 @@ const BODIES: Record<string, { right: object; wrong: object; other?: object }> =
   replayWebhook: { right: { since: '1h' }, wrong: { since: 'soon' }, other: { since: '2h' } },
 }
 
-/** The same for what the operator may do. */
+/** The same for the operator's routes. */
 function adminRequests({ path, method, operation }: { path: string; method: string; operation: ApiOperation }) {
   const json = { ...WITH_ADMIN_KEY, 'content-type': 'application/json' }
   const { operationId, requestBody } = operation
@@ -94,7 +94,7 @@ function adminRequests({ path, method, operation }: { path: string; method: stri
     401: request(401, { headers: { authorization: 'Bearer mistyped' } }),
     403: request(403, { headers: { ...json, ...WITH_KEY } }),
     404: request(404, { url: urlOf('none') }),
-    // There are as many subscriptions as there may be, or nothing is sent to this one.
+    // The limit of subscriptions is reached, or nothing is sent to this one.
     409: request(409, { url: urlOf(WEBHOOK_IDS.disabled) }),
     413: request(413, { payload: JSON.stringify({ label: 'x'.repeat(100_000) }) }),
     415: request(415, { headers: { ...WITH_ADMIN_KEY, 'content-type': 'text/xml' } }),
@@ -136,7 +136,7 @@ export function documentedRequests(
   return (
     Object.entries(operation.responses)
       .filter(([status, response]) => status !== 'default' && !('$ref' in response))
-      // It has no end.
+      // The stream never ends.
       .filter(([status]) => !(status === '200' && operation.operationId === 'streamEvents'))
       .flatMap(([status]) => {
         const make = requests[status]

@@ -6,7 +6,7 @@ import { connect } from '../../clickhouse/store/client.js'
 
 type App = Awaited<ReturnType<typeof buildApp>>
 
-/** The API without a ClickHouse: whatever needs one is 503. */
+/** The API without ClickHouse: every route that needs it gives 503. */
 export async function appWithoutClickhouse(given: Pick<AppDeps, 'adminKey' | 'limits'> = {}): Promise<App> {
   const nowhere = {
     CLICKHOUSE_URL: 'http://127.0.0.1:9',
@@ -21,7 +21,7 @@ export async function appWithoutClickhouse(given: Pick<AppDeps, 'adminKey' | 'li
   return app
 }
 
-/** A test of what the API says of itself, for which nothing is asked of ClickHouse. */
+/** A test of the API's own descriptions, which need no ClickHouse. */
 export const test = base.extend<{ app: App; document: ApiDocument }>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of a fixture's dependencies off the pattern
   app: async ({}, use) => {

@@ -5,7 +5,7 @@ import type { RewardDistribution, RewardRecipient } from '../../clickhouse/rewar
 import type { RoleEvent, RoleProbe } from '../../clickhouse/roles/roles.js'
 import { txHash } from './rows.js'
 
-/** Where a fact stands, as rows made by hand need it: log 0 unless said. */
+/** The position of a fact for a handmade row; the log index is 0 by default. */
 type Place = { block_number: number; block_time: number; log_index?: number }
 
 const position = ({ block_number, block_time, log_index = 0 }: Place) => ({
@@ -15,7 +15,7 @@ const position = ({ block_number, block_time, log_index = 0 }: Place) => ({
   tx_hash: txHash(block_number * 1000 + log_index),
 })
 
-/** The address of the i-th made-up account. */
+/** The address of the i-th fictitious account. */
 export const account = (i: number): string => `0xacc${i.toString(16).padStart(37, '0')}`
 
 export const rewardDistribution = (stable: string, funder: string, tokens: number, at: Place): RewardDistribution => ({
@@ -75,12 +75,12 @@ export const roleProbe = (
   block_time,
 })
 
-/** Some 32-byte id of a role. */
+/** An arbitrary 32-byte role id. */
 const roleId = (name: string): string => `0x${Buffer.from(name).toString('hex').padEnd(64, '0').slice(0, 64)}`
 
 let tokens = 0
 
-/** Inserts facts of any tables as ingest would. */
+/** Inserts facts into any tables as ingest would. */
 export async function addRows(clickhouse: ClickHouseClient, facts: Partial<Facts>): Promise<void> {
   for (const table of factTables) await insertFacts(clickhouse, table, facts[table] ?? [], `rows-${++tokens}`)
 }

@@ -4,7 +4,7 @@ import type { FoundEvent } from '../../clickhouse/events/types.js'
 import { announce } from '../../jobs/detect/announce.js'
 import { type OracleSample, pegEventsOracle } from './oracle/peg-events.js'
 
-/** A row of the log, as it is stored. */
+/** A stored row of the event log. */
 export type StoredEvent = {
   sequence: number
   id: string
@@ -16,7 +16,7 @@ export type StoredEvent = {
   data: Record<string, unknown>
 }
 
-/** The whole log, in its order; every number and every id has to be there once. */
+/** The whole log in order. Fails unless every number and every id occurs exactly once. */
 export async function storedEvents(clickhouse: ClickHouseClient): Promise<StoredEvent[]> {
   const result = await clickhouse.query({
     query: `
@@ -32,7 +32,7 @@ export async function storedEvents(clickhouse: ClickHouseClient): Promise<Stored
   return events
 }
 
-/** An event that nobody has detected. */
+/** A fictitious event. */
 export const madeUpEvent = (i: number, changes: Partial<FoundEvent> = {}): FoundEvent => ({
   id: `evt_${i.toString(16).padStart(32, '0')}`,
   type: 'peg_break.started',
@@ -43,7 +43,7 @@ export const madeUpEvent = (i: number, changes: Partial<FoundEvent> = {}): Found
   ...changes,
 })
 
-/** Adds events to the log, as a detector does. */
+/** Appends events to the log as a detector does. */
 export const addEvents = (clickhouse: ClickHouseClient, events: readonly FoundEvent[]): Promise<void> =>
   announce(clickhouse, events, { at: new Date(1_760_000_000_000), revision: 0 })
 
@@ -71,7 +71,7 @@ export function toldBreaks(samples: readonly (OracleSample & { stable: string })
   return told
 }
 
-/** Events in an order that does not depend on when they were found. */
+/** Sorts events in an order that does not depend on when they were detected. */
 export const inOrder = (events: readonly Told[]): Told[] =>
   events.map(({ type, data }) => ({ type, data })).sort((a, b) => orderOf(a).localeCompare(orderOf(b)))
 

@@ -2,7 +2,7 @@ import type { PegSample } from '../../clickhouse/peg/samples.js'
 
 const LENGTHS = { '1h': 3600, '24h': 86_400, '7d': 604_800 }
 
-/** The square root to the nearest integer below. */
+/** The integer square root, rounded down. */
 function root(value: bigint): bigint {
   let low = 0n
   let high = value + 1n
@@ -14,7 +14,7 @@ function root(value: bigint): bigint {
   return low
 }
 
-/** A window's figures straight from the samples, written without a look at how the service computes them. */
+/** A window's figures computed directly from samples, independently of the service's own computation. */
 export function expectedWindows(samples: readonly PegSample[], asOf: number) {
   return Object.entries(LENGTHS).map(([window, length]) => {
     const inside = samples.filter(({ block_time }) => block_time > asOf - length && block_time <= asOf)

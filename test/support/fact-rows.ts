@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { FactTable } from '../../clickhouse/facts/facts.js'
 
-/** The rows of a facts table without their times, in log order: those of the given transactions, or all. */
+/** The rows of a facts table without their times, in log order, of the given transactions or of all. */
 export async function factRows(
   clickhouse: ClickHouseClient,
   table: FactTable,

@@ -6,13 +6,13 @@ import { randomFor } from '../../local/chain/random.js'
 type Answer = { id: number; result?: unknown; error?: unknown }
 type Call = { id: number; method: string; params: Array<Record<string, string> | string> }
 
-/** How many blocks a node with limits gives logs of, and how far one that lags is behind. */
+/** How many blocks of logs a limited node returns, and how many blocks a lagging node is behind. */
 const MOST_BLOCKS = 9
 const BLOCKS_BEHIND = 30
-/** The first block whose state a node still has that drops old ones. */
+/** The first block whose state a pruning node still has. */
 export const OLDEST_STATE = 70
 
-/** What may be wrong with an answer and is over with the next one. */
+/** Faults of a single answer. */
 export const PASSING_FAULTS = [
   'refused',
   'slow',
@@ -32,7 +32,7 @@ export const PASSING_FAULTS = [
   'lagging',
 ] as const
 
-/** What may be wrong with an answer; those behind the passing ones are of a node that is so all the time. */
+/** All faults; those after the passing ones are permanent properties of a node. */
 export type Fault =
   | (typeof PASSING_FAULTS)[number]
   | 'none'
@@ -42,7 +42,7 @@ export type Fault =
   | 'other-hash'
   | 'other-chain'
 
-/** A fault for the n-th request, drawn from `seed`: each kind at its rate, else none. */
+/** A random fault for the n-th request, drawn from `seed`: each kind at its rate, otherwise none. */
 export function seededFaults(seed: number, rates: Partial<Record<Fault, number>>): (request: number) => Fault {
   return (request) => {
     let draw = randomFor(seed, 'faults', request).next()
@@ -54,7 +54,7 @@ export function seededFaults(seed: number, rates: Partial<Record<Fault, number>>
   }
 }
 
-/** Blocks that a node lacks which lags now and then. */
+/** How many blocks a temporarily lagging node is behind. */
 const LAG = 5
 
 export type FaultyNode = {
@@ -62,7 +62,7 @@ export type FaultyNode = {
   /** What to do with the n-th request, counted from 0. */
   faults: (request: number) => Fault
   requests: () => number
-  /** How often it was asked for blocks that it does not have, being behind. */
+  /** Number of requests for blocks that it does not have because it lags. */
   beyond: () => number
   close: () => Promise<void>
 }
@@ -74,7 +74,7 @@ const isBytes = (result: unknown): result is string => typeof result === 'string
 
 const hex = (number: number): string => `0x${number.toString(16)}`
 
-/** What a node of limited means says to a call, instead of what it was asked; undefined where it says what it knows. */
+/** The error of a limited node for a call; undefined if it can answer. */
 function refusal({ method, params }: Call, answer: Answer, fault: Fault): object | undefined {
   const [filter] = params
   if (fault === 'limited-logs' && method === 'eth_getLogs' && typeof filter === 'object') {
@@ -89,7 +89,7 @@ function refusal({ method, params }: Call, answer: Answer, fault: Fault): object
   return undefined
 }
 
-/** Damages every answer that the fault fits. */
+/** Damages every answer that the fault applies to. */
 function damage(calls: Call[], answers: Answer[], fault: Fault): void {
   for (const answer of answers) {
     const call = calls.find(({ id }) => id === answer.id)
@@ -111,7 +111,7 @@ function damage(calls: Call[], answers: Answer[], fault: Fault): void {
   }
 }
 
-/** Makes calls and answers those of a node that does not have the newest blocks yet. */
+/** Changes calls and answers to those of a node without the newest blocks. */
 async function lag(rpcUrl: string, calls: Call[]): Promise<(answers: Answer[]) => void> {
   const head = Math.max(Number((await ask(rpcUrl, 'eth_blockNumber', [])).result) - LAG, 0)
   for (const { params } of calls) {
@@ -144,23 +144,23 @@ async function forget(calls: Call[], answers: Answer[], rpcUrl: string): Promise
   }
 }
 
-/** Lets a call see the chain as it was some blocks ago; counts in `beyond` what asks for more. */
+/** Makes a call see the chain as it was some blocks ago; `beyond` counts calls for newer blocks. */
 async function fallBehind({ method, params }: Call, rpcUrl: string, node: { beyond: number }): Promise<void> {
   const head = Number((await ask(rpcUrl, 'eth_blockNumber', [])).result) - BLOCKS_BEHIND
   const isAbove = (block: unknown): boolean =>
     typeof block === 'string' && block.startsWith('0x') && Number(block) > head
   if (method === 'eth_getBlockByNumber') {
     if (params[0] === 'latest') params[0] = hex(head)
-    // A block that is not there.
+    // A block that is beyond the head.
     else if (isAbove(params[0])) [params[0], node.beyond] = ['0xffffffff', node.beyond + 1]
   } else if (method === 'eth_getLogs' && typeof params[0] === 'object' && isAbove(params[0].toBlock)) {
-    // Nodes leave out what they do not have, without a word.
+    // Nodes silently omit logs that they do not have.
     params[0].toBlock = hex(head)
     node.beyond++
   }
 }
 
-/** A node that passes requests on to a real one and gets things wrong on the way back. */
+/** A proxy of a real node that damages its answers. */
 export async function faultyNode(rpcUrl: string, faults: (request: number) => Fault): Promise<FaultyNode> {
   let requests = 0
   const node = { faults, beyond: 0 }
@@ -190,7 +190,7 @@ export async function faultyNode(rpcUrl: string, faults: (request: number) => Fa
     else response.end(text)
   }
   const server: Server = createServer((request, response) => {
-    // The node behind it may be gone, as that of a real one.
+    // The real node may be gone.
     answer(request, response).catch(() => request.socket.destroy())
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -5,7 +5,7 @@ import type { OracleAnomaly } from './oracle/flow-anomalies.js'
 import type { OracleFlow } from './oracle/flows.js'
 import { FlowAnomaliesSpec } from './spec/flows.js'
 
-/** The detector as the scheduler knows it. */
+/** The detector's job. */
 export const FLOW_ANOMALIES_JOB = {
   job: 'flow-anomalies',
   periodSeconds: FLOW_ANOMALIES_PERIOD_SECONDS,
@@ -14,7 +14,7 @@ export const FLOW_ANOMALIES_JOB = {
 
 type App = { inject: (url: string) => Promise<{ statusCode: number; json: () => unknown }> }
 
-/** All anomalies that the API lists, page by page, checked against the interface. */
+/** All anomalies that the API lists, read page by page and checked against the specification. */
 export async function anomaliesOf(app: App, query: Record<string, string | number> = {}) {
   const found = []
   for (let cursor: string | null = ''; cursor !== null; ) {
@@ -28,7 +28,7 @@ export async function anomaliesOf(app: App, query: Record<string, string | numbe
   return found
 }
 
-/** Expects the same anomalies in the same order, floats to a relative 1e-9 at least. */
+/** Expects the same anomalies in the same order, with floats equal to a relative 1e-9. */
 export function expectAnomalies(
   found: readonly OracleAnomaly[],
   expected: readonly OracleAnomaly[],
@@ -48,7 +48,7 @@ export function expectAnomalies(
   }
 }
 
-/** All flows as they are stored. */
+/** All stored flows. */
 export async function storedFlows(clickhouse: ClickHouseClient): Promise<OracleFlow[]> {
   const result = await clickhouse.query({
     query:

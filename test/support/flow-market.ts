@@ -16,7 +16,7 @@ export function wildFlows(seed: number, start: number, end: number): Flow[] {
     const [from, to] = [1 + (edge % 4), 5 + Math.floor(edge / 2)]
     const perWindow = [3, 1, 1, 0.5, 0.2, 0.05, 0.015, 2, 1, 1][edge] as number
     const begin = edge === 8 ? start + (end - start) * 0.8 : start + random.int(0, 5000)
-    // Even ones are regular but for a silence now and then, so that it is one.
+    // Even edges are regular except for occasional silences.
     const isEven = edge === 0 || edge === 7
     const isSilent = (at: number) =>
       isEven
@@ -40,5 +40,5 @@ export function wildFlows(seed: number, start: number, end: number): Flow[] {
   return flows.sort((a, b) => a.block_time - b.block_time || a.log_index - b.log_index)
 }
 
-/** The times that these flows have, once each. */
+/** The distinct times of these flows. */
 export const timesOf = (flows: readonly Flow[]): number[] => [...new Set(flows.map(({ block_time }) => block_time))]

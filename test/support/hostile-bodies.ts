@@ -15,7 +15,7 @@ type Schema = {
 
 export type Body = { type: string; text: string }
 
-/** A value that a schema allows, near enough, with others in its place now and then. */
+/** A value that roughly fits a schema, sometimes replaced by others. */
 function nearly(schema: Schema): Arbitrary<unknown> {
   return fc.oneof({ weight: 6, arbitrary: allowed(schema) }, { weight: 1, arbitrary: fc.jsonValue() })
 }
@@ -45,7 +45,7 @@ function allowed({
   return fc.string({ unit: 'grapheme', maxLength: 120 })
 }
 
-/** What a server is sent by those who do not know it, or know it too well. */
+/** Bodies from careless or malicious clients. */
 export const garbageBodies: Arbitrary<Body> = fc.record({
   type: fc.constantFrom(
     'application/json',
@@ -73,7 +73,7 @@ export const garbageBodies: Arbitrary<Body> = fc.record({
   ),
 })
 
-/** Bodies for an operation: what it is meant to be sent, nearly, where it takes one, else anything. */
+/** Bodies for an operation: almost valid ones if it takes a body, otherwise anything. */
 export function bodiesOf({ requestBody }: ApiOperation): Arbitrary<Body> {
   const schema = requestBody?.content['application/json']?.schema
   if (!schema) return garbageBodies

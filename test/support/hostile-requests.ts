@@ -3,7 +3,7 @@ import type { ApiOperation } from '../../api/http/openapi/document.js'
 
 type Schema = { type?: string; enum?: unknown[]; minimum?: number; maximum?: number; pattern?: string }
 
-/** What every parameter may be sent: a request with it is refused or harmless. */
+/** Hostile values for any parameter: a request with one is refused or harmless. */
 const NASTY = [
   '',
   ' ',
@@ -72,7 +72,7 @@ const nasty = fc.oneof(
   fc.string({ minLength: 500, maxLength: 1900 }),
 )
 
-/** A cursor is made of any JSON, so that what stands in it is tried too. */
+/** A cursor made of any JSON, so that its contents are tested too. */
 const cursor = fc
   .oneof(
     fc.jsonValue(),
@@ -84,7 +84,7 @@ const cursor = fc
   )
   .map((value) => Buffer.from(JSON.stringify(value)).toString('base64url'))
 
-/** What a parameter is meant to be sent, by its schema and, where that does not say it all, by its name. */
+/** Valid values of a parameter, by its schema and, if that is not enough, by its name. */
 function meant(name: string, schema: Schema, known: Record<string, readonly string[]>): Arbitrary<string> {
   const own = known[name]
   if (name === 'cursor') return cursor
@@ -95,7 +95,7 @@ function meant(name: string, schema: Schema, known: Record<string, readonly stri
   return schema.pattern === undefined ? fc.string() : fc.stringMatching(new RegExp(schema.pattern))
 }
 
-/** Either way of writing a value into a URL: as it should be, and as careless clients do. */
+/** A value in a URL, either correctly encoded or as careless clients write it. */
 const written = (value: Arbitrary<string>): Arbitrary<string> =>
   fc.oneof(
     { weight: 4, arbitrary: value.map(encodeURIComponent) },
@@ -145,7 +145,7 @@ const headerText = fc.oneof(
   fc.string({ unit: 'binary-ascii', maxLength: 200 }).map((text) => text.replaceAll(/[^\x20-\x7e]/g, '~')),
 )
 
-/** Headers that a client sends at its worst, all of them valid HTTP. `key` opens everything. */
+/** The worst headers a client could send that are still valid HTTP. `key` has access to all routes. */
 export const hostileHeaders = (key: string): Arbitrary<Record<string, string>> =>
   fc.oneof(
     { weight: 12, arbitrary: fc.constant({ authorization: `Bearer ${key}` }) },

@@ -15,7 +15,7 @@ const PROGRAM = fileURLToPath(new URL('../../dist/ingest/main.js', import.meta.u
 
 export type IngestProcess = {
   child: ChildProcess
-  /** Everything it wrote, both streams. */
+  /** Its whole output, on both streams. */
   output: () => string
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
   kill: (signal: NodeJS.Signals) => Promise<void>
@@ -23,7 +23,7 @@ export type IngestProcess = {
 
 const ingestEnv = (rpcUrl: string) => ({ RPC_URL: rpcUrl, CHAIN: 'devnet', POLL_INTERVAL_MS: '100' })
 
-/** The compiled ingest as a process of its own, on a devnet's node. */
+/** Starts the compiled ingest as a separate process, on a devnet's node. */
 export function startIngest(
   clickhouse: ClickHouseEnv,
   rpcUrl: string,
@@ -37,7 +37,7 @@ export function startIngest(
   )
 }
 
-/** A process that a test has started, with what it writes. */
+/** A process that a test has started, with its output. */
 export function processOf(child: ChildProcess): IngestProcess {
   let output = ''
   child.stdout?.on('data', (chunk) => (output += chunk))
@@ -65,7 +65,7 @@ async function ingested(what: string, isIn: () => Promise<boolean>, running: Ing
   throw new Error(`${what} was not ingested in ${seconds} s: ${running.output()}`)
 }
 
-/** Waits until the facts of block `number` are in; fails after `seconds` or when ingest has ended by then. */
+/** Waits until the facts of block `number` are stored; fails after `seconds` or if ingest ends. */
 export const ingestedTo = (
   clickhouse: ClickHouseClient,
   number: number,
@@ -79,7 +79,7 @@ export const ingestedTo = (
     seconds,
   )
 
-/** Waits until the facts of that very block are in, and its batch is committed. */
+/** Waits until the facts of exactly this block are stored and its batch is committed. */
 export const ingestedHead = (
   clickhouse: ClickHouseClient,
   { number, hash }: { number: number; hash: string },

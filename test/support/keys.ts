@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { hashOf, KeyScope, newApiKey, prefixOf } from '../../api/callers/keys/api-key.js'
 import { type ApiKeyVersion, insertApiKey } from '../../clickhouse/keys/api-keys.js'
 
-/** Adds a key as the admin route would; whatever is not given is as usual. Returns the key, and its row. */
+/** Adds a key as the admin route would, with defaults for omitted fields. Returns the key and its row. */
 export async function addApiKey(
   clickhouse: ClickHouseClient,
   given: Partial<ApiKeyVersion> & { key?: string } = {},

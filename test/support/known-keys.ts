@@ -3,7 +3,7 @@ import { hashOf, KeyScope, prefixOf } from '../../api/callers/keys/api-key.js'
 import { createKeyUses } from '../../api/callers/keys/key-uses.js'
 import { createKnownKeys, type KnownKey } from '../../api/callers/keys/known-keys.js'
 
-/** What an app of a few routes needs before `auth`: these keys, without a database. Returns the ids of those used, in order. */
+/** Registers these keys for `auth` without a database. Returns the ids of used keys, in order. */
 export function withKeys(app: FastifyInstance, keys: readonly (Partial<KnownKey> & { key: string })[]): string[] {
   const rows = keys.map(({ key, ...given }, i) => ({
     id: `key_${i}`,

@@ -14,11 +14,11 @@ const batchOf = (track: string, sequence_number: number, range: Range): IngestBa
   ...range,
 })
 
-/** Says in the ledger that a batch of a track is being written. */
+/** Records in the ledger that a batch of a track is being written. */
 export const planBatch = (clickhouse: ClickHouseClient, track: string, sequence: number, range: Range): Promise<void> =>
   insertPlannedBatch(clickhouse, batchOf(track, sequence, range))
 
-/** Says in the ledger that a batch of a track is in. */
+/** Records in the ledger that a batch of a track is committed. */
 export async function addBatch(
   clickhouse: ClickHouseClient,
   track: string,
@@ -40,11 +40,11 @@ const rollback = (sequence_number: number, kept_time: number) => ({
   writer: '',
 })
 
-/** Says in the ledger that the blocks after a time, in unix seconds, are being removed. */
+/** Records in the ledger that the blocks after a time, in Unix seconds, are being removed. */
 export const planRollback = (clickhouse: ClickHouseClient, sequence: number, keptTime: number): Promise<void> =>
   insertPlannedRollback(clickhouse, rollback(sequence, keptTime))
 
-/** Says in the ledger that the blocks after a time, in unix seconds, were removed. */
+/** Records in the ledger that the blocks after a time, in Unix seconds, were removed. */
 export async function addRollback(clickhouse: ClickHouseClient, sequence: number, keptTime: number): Promise<void> {
   await planRollback(clickhouse, sequence, keptTime)
   await insertDoneRollback(clickhouse, rollback(sequence, keptTime))

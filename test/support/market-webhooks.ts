@@ -13,10 +13,10 @@ export const WEBHOOK_IDS = {
   toDelete: 'wh_0123456789abcde1',
 }
 
-/** One more can be made. */
+/** The limit of subscriptions, which leaves room for one more. */
 export const MOST_WEBHOOKS = 5
 
-/** An Idempotency-Key that every request has come with before that takes one. */
+/** An Idempotency-Key that was already used with every request that accepts one. */
 export const USED_KEY = 'b1f0c3a2-7e55-4f0e-9a54-3f6f1f7c2d10'
 
 /** Adds them, with a delivery that has failed once and is to be tried again; `end` in unix seconds. */

@@ -10,21 +10,21 @@ const pointer = (...parts: string[]): string =>
 
 const mediaTypeOf = (contentType: string): string => contentType.split(';', 1)[0] as string
 
-/** What a document says of answers, asked of a validator that did not make it. */
+/** Checks answers against an OpenAPI document with an independent validator. */
 export function answerChecker(document: ApiDocument) {
   const ajv = new Ajv2020({ allErrors: true, strict: false })
   addFormats.default(ajv)
   ajv.addSchema({ ...document, $id: 'openapi' })
   const places = new Map(operationsOf(document).map(({ path, method, operation }) => [operation, { path, method }]))
 
-  /** What is wrong with a value by the schema at a pointer; null when nothing is. */
+  /** The errors of a value by the schema at a pointer, or null. */
   function fault(value: unknown, schemaPointer: string): string | null {
     const validate = ajv.getSchema(`openapi#${schemaPointer}`)
     if (!validate) return `there is no schema at ${schemaPointer}`
     return validate(value) ? null : ajv.errorsText(validate.errors)
   }
 
-  /** What is wrong with an answer that has to be a problem document of its status. */
+  /** The errors of an answer that must be a problem document with its status. */
   function faultOfProblem({ status, contentType, body }: Answer): string | null {
     if (mediaTypeOf(contentType) !== PROBLEM_TYPE) return `a ${status} is ${contentType || 'of no type'}`
     const problem = JSON.parse(body) as { status?: unknown }
@@ -34,7 +34,7 @@ export function answerChecker(document: ApiDocument) {
 
   return {
     faultOfProblem,
-    /** What is wrong with an answer of an operation; null when the document says that it may answer so. */
+    /** The errors of an operation's answer, or null if the document allows it. */
     faultOf(operation: ApiOperation, answer: Answer): string | null {
       if (answer.status >= 400) {
         const isDescribed = operation.responses[answer.status] ?? operation.responses.default

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { detectPegEvents, PEG_EVENTS_PERIOD_SECONDS } from '../../jobs/detect/peg-events.js'
 import { PegEventsSpec } from './spec/peg-events.js'
 
-/** The detector as the scheduler knows it. */
+/** The detector's job. */
 export const PEG_EVENTS_JOB = {
   job: 'peg-events',
   periodSeconds: PEG_EVENTS_PERIOD_SECONDS,
@@ -12,7 +12,7 @@ export const PEG_EVENTS_JOB = {
 
 type App = { inject: (url: string) => Promise<{ statusCode: number; json: () => never }> }
 
-/** What the API says of a stable's events, checked against the interface. */
+/** A stable's events from the API, checked against the specification. */
 export async function eventsOf(app: App, stable: string, query = '') {
   const response = await app.inject(`/api/v1/stablecoins/${stable}/peg-events${query}`)
   expect(response.statusCode, JSON.stringify(response.json())).toBe(200)
@@ -21,7 +21,7 @@ export async function eventsOf(app: App, stable: string, query = '') {
   return events
 }
 
-/** All that the detector has written, but for the revision under which it did. */
+/** All rows that the detector has written, without their revision. */
 export async function storedExcursions(clickhouse: ClickHouseClient): Promise<unknown[]> {
   const result = await clickhouse.query({
     query: 'SELECT * EXCEPT revision FROM peg_events FINAL ORDER BY stable, severity, started_at, started_block',

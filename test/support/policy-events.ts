@@ -1,7 +1,7 @@
 import type { PolicyEvent } from '../../clickhouse/stablecoins/administration.js'
 import { stableAddress, txHash } from './rows.js'
 
-/** An event of the policy registry at a time in unix seconds; what it does not say is null. */
+/** An event of the policy registry at a time in Unix seconds; other fields are null. */
 export const policyEvent = (at: number, changes: Partial<PolicyEvent>): PolicyEvent => ({
   kind: 'whitelist',
   stable: null,

@@ -2,16 +2,19 @@ import { createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { randomFor } from '../../local/chain/random.js'
 
-/** A POST as it arrived. */
+/** A received POST. */
 export type ReceivedHook = {
-  /** Of the URL: which endpoint of the receiver. */
+  /** The path of the URL, which identifies the endpoint. */
   path: string
   delivery_id: number
   headers: IncomingMessage['headers']
   body: string
 }
 
-/** How a receiver answers: with a status, or `reset` (breaks the connection), `hang` (never), `slow` (a body without an end). */
+/**
+ * How a receiver answers: with a status, or `reset` (breaks the connection), `hang` (never), `slow` (a body without an
+ * end).
+ */
 export type Answer = number | { status: number; headers?: Record<string, string> } | 'reset' | 'hang' | 'slow'
 
 export type Receiver = {
@@ -33,7 +36,10 @@ function give(answer: Answer, response: ServerResponse): void {
   }
 }
 
-/** A receiver that answers as `answerTo` says, given how often it got the delivery, this time included. */
+/**
+ * A receiver that answers according to `answerTo`, which gets the number of attempts of the delivery so far, this one
+ * included.
+ */
 export async function startReceiver(
   answerTo: (hook: ReceivedHook, times: number) => Answer | Promise<Answer>,
 ): Promise<Receiver> {
@@ -69,14 +75,14 @@ export async function startReceiver(
 
 const FAULTS: readonly Answer[] = [500, 503, 404, 'reset', 'hang', 'slow', { status: 302, headers: { location: '/' } }]
 
-/** The answer of a receiver that fails with `probability`, each time in another way; the same for the same seed. */
+/** The answer of a receiver that fails randomly with `probability`, in various ways; depends only on the seed. */
 export function faultyAnswer(seed: number, probability: number, { delivery_id }: ReceivedHook, times: number): Answer {
   const random = randomFor(seed, `answer ${delivery_id} ${times}`)
   if (random.next() >= probability) return 200 + random.int(0, 4)
   return FAULTS[random.int(0, FAULTS.length - 1)] as Answer
 }
 
-/** Whether the signature was made with `secret`, as the contract says it in words. */
+/** Whether the signature was made with `secret`, checked as documented. */
 export function isSigned({ headers, body }: ReceivedHook, secret: string): boolean {
   const [, t, signatures] = /^t=(\d+)((?:,v1=[0-9a-f]{64})+)$/.exec(String(headers['x-service-signature'])) ?? []
   const expected = createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')

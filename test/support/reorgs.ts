@@ -11,11 +11,14 @@ type Header = { number: number; hash: string; timestamp: number }
 
 export type ChangingChain = {
   head: () => Promise<Header>
-  /** Mines `count` blocks with transactions on top. What they do is different for every `salt`, up to a colon in it the stables are. */
+  /**
+   * Mines `count` blocks with transactions on top. What they do is different for every `salt`, up to a colon in it the
+   * stables are.
+   */
   mine: (count: number, salt: string) => Promise<void>
-  /** Puts other blocks in the place of the newest `depth`, with transactions that are different for every `salt`. */
+  /** Replaces the newest `depth` blocks by others, whose transactions differ for every `salt`. */
   reorg: (depth: number, salt: string) => Promise<void>
-  /** Notes the chain as it is; `back` makes it the chain again. */
+  /** Takes a snapshot of the chain; `back` restores it. */
   note: () => Promise<{ back: () => Promise<void> }>
 }
 
@@ -31,12 +34,12 @@ const swap = (tokenIn: Token, tokenOut: Token, amount: bigint): Call => {
   })
 }
 
-/** Wei per gas; below what the wallet offers. */
+/** Wei per gas, less than the wallet offers. */
 const BASE_FEE = 1_000_000_000n
 
 const everyone = Object.values(accounts).flat()
 
-/** A way to rewrite the newest blocks of a chain that stands still. */
+/** Rewrites the newest blocks of a chain that does not mine by itself. */
 export function changingChain({ rpcUrl, chainId, plan }: TestChain): ChangingChain {
   const rpc = createRpc(rpcUrl)
   const [one, other] = plan.stables.filter(
@@ -50,7 +53,7 @@ export function changingChain({ rpcUrl, chainId, plan }: TestChain): ChangingCha
     return { number: Number(block.number), hash: block.hash, timestamp: Number(block.timestamp) }
   }
 
-  /** A stable that comes to be, supply that grows, an order, two swaps that fill others, a transfer. */
+  /** Creates a stable, mints supply, places an order, fills others with two swaps, and transfers. */
   const intents = (salt: string, block: number): Intent[] => {
     const id = keccak256(toHex(`${salt} ${block}`))
     const name = `${salt.split(':')[0]} ${block}`
@@ -90,7 +93,7 @@ export function changingChain({ rpcUrl, chainId, plan }: TestChain): ChangingCha
       for (const [i, raws] of (await transactions(number, count, salt)).entries()) {
         await rpc.batch([
           ['evm_setNextBlockTimestamp', [timestamp + 20 * (i + 1)]],
-          // Otherwise it follows from what was mined last, which may have been taken back.
+          // Otherwise the time would follow from the block mined last, which may have been removed.
           ['anvil_setNextBlockBaseFeePerGas', [numberToHex(BASE_FEE)]],
           ...raws.map((raw) => ['eth_sendRawTransaction', [raw]] as const),
         ])

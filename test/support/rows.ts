@@ -7,10 +7,10 @@ import type { Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
 import type { StateRead } from '../../clickhouse/stablecoins/states.js'
 import type { SupplyEvent } from '../../clickhouse/supply/supply.js'
 
-/** The address of the i-th made-up stable. */
+/** The address of the i-th fictitious stable. */
 export const stableAddress = (i: number): string => `0x20c1${i.toString(16).padStart(36, '0')}`
 
-/** A transaction hash made of a number. */
+/** A transaction hash derived from a number. */
 export const txHash = (i: number): string => `0x${i.toString(16).padStart(64, '0')}`
 
 export const stablecoin = (i: number, changes: Partial<Stablecoin> = {}): Stablecoin => ({
@@ -72,10 +72,10 @@ export const flow = (from: number, to: number, block_time: number, changes: Part
   ...changes,
 })
 
-/** What a market says at a moment: a price in millionths, or why there is none. */
+/** A market's quote: a price in millionths, or the reason that there is none. */
 export type Tick = { at: number; price: number | Exclude<QuoteStatus, 'quoted'> }
 
-/** The samples of a stable's ticks, oldest first: each speaks for the time since the one before, at most 120 s. */
+/** The samples of a stable's ticks, oldest first. Each covers the time since the one before, at most 120 s. */
 export function pegSamples(stable: string, ticks: readonly Tick[], firstBlock = 1): PegSample[] {
   return ticks.map(({ at, price }, i) => {
     const sell_micros = typeof price === 'number' ? price : price === 'anchor' ? 1_000_000 : null

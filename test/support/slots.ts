@@ -24,7 +24,7 @@ export function slotsOf({ job, periodSeconds }: Omit<Job, 'task'>, from: number,
   return slots
 }
 
-/** Does one slot after the other, and says so in the ledger, as the scheduler does. */
+/** Runs one slot after the other and records them in the ledger, as the scheduler does. */
 export async function runSlots(clickhouse: ClickHouseClient, job: Job, slots: readonly Slot[]): Promise<void> {
   for (const slot of slots) {
     const result_rows = await job.task(clickhouse, slot)

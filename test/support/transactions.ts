@@ -28,7 +28,7 @@ const RawReceipt = z.object({
   ),
 })
 
-/** A receipt as the node gives it. */
+/** A receipt as the node returns it. */
 export type Receipt = z.infer<typeof RawReceipt>
 
 /** One of the accounts that the node starts with; 0 to 2 are used by nothing else. */
@@ -70,17 +70,17 @@ export async function nonceOf({ rpcUrl }: Pick<TestChain, 'rpcUrl'>, address: Ad
   return Number(await createRpc(rpcUrl).call('eth_getTransactionCount', [address, 'latest']))
 }
 
-/** Where the logs of an event, by its first topic, stand in a receipt, as the rows made of them say it. */
+/** The positions of an event's logs in a receipt, found by first topic, in the columns that rows have. */
 export function logPositions({ logs, transactionHash, blockNumber }: Receipt, topic: string) {
   return logs
     .filter(({ topics }) => topics[0] === topic)
     .map(({ logIndex }) => ({ block_number: blockNumber, log_index: logIndex, tx_hash: transactionHash }))
 }
 
-/** Enough for texts of 20 kB: each 32 bytes fill a new storage slot, which costs 250,000. */
+/** Enough for strings of 20 kB: each 32 bytes fill a new storage slot, which costs 250,000. */
 const TEXT_GAS = 500_000_000n
 
-/** A token of its own for a test, made by the devnet's issuer, who administers it; and the receipt that says so. */
+/** Creates a token for a test, which the devnet's issuer administers. Returns it with the receipt. */
 export async function newToken(
   chain: TestChain,
   salt: number,
@@ -102,7 +102,7 @@ export async function newToken(
   return { token: receipt.logs[0]?.address as Hex, receipt }
 }
 
-/** What an account had of a token at the end of a block, by the token itself. */
+/** An account's balance of a token at the end of a block, read from the token. */
 export async function balanceAt(chain: TestChain, token: string, account: Hex, block: number): Promise<bigint> {
   const data = encodeFunctionData({ abi: Abis.tip20, functionName: 'balanceOf', args: [account] })
   return BigInt((await createRpc(chain.rpcUrl).call('eth_call', [{ to: token, data }, numberToHex(block)])) as Hex)

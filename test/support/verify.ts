@@ -4,7 +4,7 @@ import type { ClickHouseEnv } from '../../clickhouse/store/client.js'
 
 const PROGRAM = fileURLToPath(new URL('../../dist/ingest/verify/verify-main.js', import.meta.url))
 
-/** Runs the compiled `npm run verify` on a devnet's node to its end; `output` is what it wrote, both streams. */
+/** Runs the compiled `npm run verify` on a devnet's node; `output` has both of its streams. */
 export async function runVerify(
   env: ClickHouseEnv,
   rpcUrl: string,
@@ -21,7 +21,7 @@ export async function runVerify(
   return { code, output }
 }
 
-/** What an output names as a mismatch, in its order. */
+/** The mismatches in an output, in order. */
 export const mismatches = (output: string): string[] =>
   output
     .split('\n')

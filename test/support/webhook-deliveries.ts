@@ -4,7 +4,7 @@ import { insertWebhookAttempts, type WebhookAttempt } from '../../clickhouse/web
 
 type Told = Pick<WebhookAttempt, 'delivery_id' | 'attempt' | 'subscription_id' | 'started_at'>
 
-/** An attempt that was answered with 200; whatever is given is otherwise. */
+/** An attempt that was answered with 200, with the given fields replaced. */
 export const attempt = (given: Told & Partial<WebhookAttempt>): WebhookAttempt => ({
   outcome: 'success',
   status: 200,

@@ -3,7 +3,7 @@ import { EVENT_TYPES } from '../../clickhouse/events/types.js'
 import { isAdded, type Subscription } from '../../clickhouse/webhooks/subscriptions.js'
 import { seal } from '../../process/sealed-secret.js'
 
-/** Seals what is secret in the databases of tests. */
+/** The key that encrypts secrets in test databases. */
 export const SECRETS_KEY = Buffer.alloc(32, 5)
 
 let made = 0
@@ -35,7 +35,7 @@ export function webhookSubscription(given: Partial<Subscription> = {}): Subscrip
   }
 }
 
-/** Adds it as the admin route would. */
+/** Adds the subscription as the admin route would. */
 export async function addWebhookSubscription(
   clickhouse: ClickHouseClient,
   given: Partial<Subscription> = {},

@@ -8,7 +8,7 @@ import { type Network, parseNetwork } from '../../process/ip-networks.js'
 import { madeUpEvent } from './events.js'
 import { SECRETS_KEY } from './webhook-subscriptions.js'
 
-/** A delivery of an event that nobody has detected, to the `subscription_id`. */
+/** A delivery of a fictitious event to `subscription_id`. */
 export function madeUpDelivery(i: number, subscription_id: string, changes: Partial<NewDelivery> = {}): NewDelivery {
   const { id, type, data, occurred_at } = madeUpEvent(i)
   return {
@@ -24,10 +24,10 @@ export function madeUpDelivery(i: number, subscription_id: string, changes: Part
   }
 }
 
-/** The secret of the subscriptions that are made for tests. */
+/** The secret of test subscriptions. */
 export const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3'
 
-/** Starts a dispatcher that sends to this machine, two seconds at most for each attempt. */
+/** Starts a dispatcher that sends to this machine, with a timeout of two seconds per attempt. */
 export function startDispatcher(
   clickhouse: ClickHouseClient,
   options: Partial<DispatcherOptions> = {},
@@ -64,7 +64,7 @@ export function startDispatcher(
   }
 }
 
-/** An attempt as it is stored; times in milliseconds. */
+/** A stored attempt; times are in milliseconds. */
 export type StoredAttempt = {
   delivery_id: number
   attempt: number
@@ -95,20 +95,20 @@ export async function deliveryIds(clickhouse: ClickHouseClient, subscription_id:
   return rows.map(({ delivery_id }) => delivery_id)
 }
 
-/** Waits until so many deliveries have an attempt that none follows. */
+/** Waits until this many deliveries have their last attempt. */
 export const deliveriesOver = (clickhouse: ClickHouseClient, count: number, seconds = 240): Promise<void> =>
   eventually(`${count} deliveries over`, seconds, async () => {
     const over = (await storedAttempts(clickhouse)).filter(({ next }) => next === null)
     return new Set(over.map(({ delivery_id }) => delivery_id)).size >= count
   })
 
-/** Waits until `isSo`; fails after `seconds`. */
+/** Waits until `isSo` is true; fails after `seconds`. */
 export async function eventually(what: string, seconds: number, isSo: () => boolean | Promise<boolean>): Promise<void> {
   for (const end = Date.now() + seconds * 1000; Date.now() < end; await sleep(50)) if (await isSo()) return
   throw new Error(`not within ${seconds} s: ${what}`)
 }
 
-/** What belongs to each delivery, in the order given. */
+/** Groups items by delivery, in the given order. */
 export function byDelivery<Item extends { delivery_id: number }>(items: readonly Item[]): Map<number, Item[]> {
   const groups = new Map<number, Item[]>()
   for (const item of items) groups.set(item.delivery_id, [...(groups.get(item.delivery_id) ?? []), item])

@@ -12,7 +12,7 @@ export function blockTimes(seed: number, start: number, seconds: number): number
   return times
 }
 
-/** Samples of stables whose prices do all kinds of things: long and short ways off, at the thresholds, no quotes. */
+/** Samples of stables with all kinds of prices: long and short deviations, at the thresholds, and without quotes. */
 export function wildSamples(seed: number, stables: number, times: readonly number[], firstBlock = 1): PegSample[] {
   return Array.from({ length: stables }, (_, index) => {
     const random = randomFor(seed, 'wild prices', index)

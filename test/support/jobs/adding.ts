@@ -4,7 +4,7 @@ import type { Slot } from '../../../jobs/schedule/run-slots.js'
 import { runWorker } from '../../../jobs/schedule/run-worker.js'
 import { ALL_JOBS } from './jobs.js'
 
-/** Adds up what the other job has counted up to the slot. */
+/** Adds up the other job's counts up to the slot. */
 async function add(clickhouse: ClickHouseClient, { at, revision, token }: Slot): Promise<number> {
   const slot_at = at.getTime() / 1000
   const query = `SELECT toUInt32(sum(figure)) AS figure FROM test_counts WHERE slot_at <= ${slot_at}`

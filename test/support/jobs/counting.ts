@@ -4,7 +4,7 @@ import type { Slot } from '../../../jobs/schedule/run-slots.js'
 import { runWorker } from '../../../jobs/schedule/run-worker.js'
 import { ALL_JOBS } from './jobs.js'
 
-/** Writes to two tables, so that a kill may fall between them. Stands still where the test says so. */
+/** Writes to two tables, so that a kill can come between them. Pauses where the test requests it. */
 async function count(clickhouse: ClickHouseClient, { at, revision, token }: Slot): Promise<number> {
   const slot_at = at.getTime() / 1000
   if (slot_at === Number(process.env.STUCK_AT)) await new Promise(() => setInterval(() => {}, 1000))

@@ -1,16 +1,16 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { SLOT_JOBS, type SlotJob } from '../../../clickhouse/jobs/periods.js'
 
-/** A job for tests, which counts blocks, and one that adds up what the first has counted. */
+/** A test job that counts blocks, and one that adds up its counts. */
 export const COUNTING: SlotJob = { name: 'counting', period_seconds: 60 }
 const ADDING: SlotJob = { name: 'adding', period_seconds: 300, after: ['counting'] }
 
 export const TEST_JOBS: readonly SlotJob[] = [COUNTING, ADDING]
 
-/** The product's jobs and those for tests. */
+/** The product's jobs and the test jobs. */
 export const ALL_JOBS: readonly SlotJob[] = [...SLOT_JOBS, ...TEST_JOBS]
 
-/** Where the test jobs write. Nothing replaces a row here, so that what is written twice is seen. */
+/** The tables of the test jobs. Rows are never replaced, so that duplicates are visible. */
 export async function createTestTables(clickhouse: ClickHouseClient): Promise<void> {
   for (const table of ['test_counts', 'test_newest', 'test_sums'])
     await clickhouse.command({
@@ -22,7 +22,7 @@ export async function createTestTables(clickhouse: ClickHouseClient): Promise<vo
 type TestRow = { slot_at: number; figure: number }
 export type TestRows = { counts: TestRow[]; newest: TestRow[]; sums: TestRow[] }
 
-/** What the test jobs have written. */
+/** The rows that the test jobs have written. */
 export async function testRows(clickhouse: ClickHouseClient): Promise<TestRows> {
   const read = async (table: string): Promise<TestRow[]> => {
     const query = `SELECT slot_at, figure FROM ${table} ORDER BY slot_at`
@@ -31,7 +31,10 @@ export async function testRows(clickhouse: ClickHouseClient): Promise<TestRows> 
   return { counts: await read('test_counts'), newest: await read('test_newest'), sums: await read('test_sums') }
 }
 
-/** What they have to write once all slots are done, each row once. Blocks are numbered from 1; times in unix seconds. */
+/**
+ * The rows that they must have written, once each, when all slots are done. Blocks are numbered from 1; times are Unix
+ * seconds.
+ */
 export function expectedTestRows(blockTimes: readonly number[]): TestRows {
   const rows: TestRows = { counts: [], newest: [], sums: [] }
   const first = Math.min(...blockTimes)

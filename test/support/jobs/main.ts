@@ -6,7 +6,7 @@ import { runJobs } from '../../../jobs/schedule/run.js'
 import { parseEnv } from '../../../process/environment.js'
 import { ALL_JOBS } from './jobs.js'
 
-// The jobs process with the jobs that JOBS names, which run every other second, webhooks all the time.
+// The jobs process with the jobs in JOBS, which run every other second; webhooks are sent continuously.
 const stop = new AbortController()
 for (const signal of ['SIGTERM', 'disconnect']) process.once(signal, () => stop.abort())
 const config = parseEnv(JobsConfig, process.env)

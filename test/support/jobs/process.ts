@@ -10,7 +10,7 @@ import { ALL_JOBS, TEST_JOBS } from './jobs.js'
 
 const PROGRAM = fileURLToPath(new URL('../../../dist/test/support/jobs/main.js', import.meta.url))
 
-/** The compiled jobs as a process of its own, which runs `jobs`. Its lease is short. */
+/** Starts the compiled jobs process with `jobs` and a short lease. */
 export const startJobs = (
   clickhouse: ClickHouseEnv,
   env: Record<string, string> = {},
@@ -30,7 +30,7 @@ export const startJobs = (
     }),
   )
 
-/** Waits until `isSo`; fails after `seconds`, with what the processes wrote. */
+/** Waits until `isSo` is true; fails after `seconds` with the output of the processes. */
 export async function until(
   what: string,
   isSo: () => boolean | Promise<boolean>,

@@ -3,7 +3,7 @@ import type { IngestProcess } from '../ingest.js'
 import { SECRETS_KEY } from '../webhook-subscriptions.js'
 import { startJobs } from './process.js'
 
-/** The compiled jobs as a process of its own that sends webhooks, to this machine, and does nothing else. */
+/** Starts a compiled jobs process that only sends webhooks, to this machine. */
 export const startWebhooks = (clickhouse: ClickHouseEnv, env: Record<string, string> = {}): IngestProcess =>
   startJobs(
     clickhouse,

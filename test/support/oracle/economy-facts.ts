@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 
-/** A row as ClickHouse has it, with its time in unix seconds. Wide integers are decimal strings. */
+/** A stored row with its time in Unix seconds. Wide integers are decimal strings. */
 export type Raw = Record<string, string | number | boolean | null> & {
   block_number: number
   log_index: number
@@ -20,10 +20,10 @@ const TABLES = [
   'peg_samples',
 ] as const
 
-/** All rows of the tables that the economy rests on, each table in the order of the chain. */
+/** All rows of the economy's tables, each table in chain order. */
 export type EconomyFacts = Record<(typeof TABLES)[number], Raw[]>
 
-/** Reads them, without a condition. */
+/** Reads all of these rows. */
 export async function economyFacts(clickhouse: ClickHouseClient): Promise<EconomyFacts> {
   const tables = TABLES.map(async (table) => {
     const answer = await clickhouse.query({
@@ -36,7 +36,7 @@ export async function economyFacts(clickhouse: ClickHouseClient): Promise<Econom
   return Object.fromEntries(await Promise.all(tables)) as EconomyFacts
 }
 
-/** The rows up to an instant, of one stable where it is given. */
+/** The rows up to an instant, optionally of one stable. */
 export const until = (rows: readonly Raw[], at: number, stable?: string): Raw[] =>
   rows.filter((row) => row.at <= at && (stable === undefined || row.stable === stable))
 

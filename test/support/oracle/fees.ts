@@ -3,7 +3,7 @@ import { asTokens, type EconomyFacts, iso, lastTen, sumOf, until } from './econo
 const DAY = 86_400
 const ZERO = `0x${'0'.repeat(40)}`
 
-/** The fee economics as of an instant, by the definition, one row after the other; without labels. */
+/** The fee economics as of an instant, computed row by row from the definition; without labels. */
 export function feesAt(facts: EconomyFacts, at: number) {
   const paid = until(facts.fee_distributions, at)
   const week = paid.filter((row) => row.at > at - 7 * DAY)

@@ -1,6 +1,6 @@
 import type { OracleFlow } from './flows.js'
 
-/** An anomaly as the interface has it. */
+/** An anomaly as the API returns it. */
 export type OracleAnomaly = {
   from_token: string
   to_token: string
@@ -19,7 +19,7 @@ const WEEK = 7 * 24 * 60 * 60
 
 const iso = (seconds: number): string => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
 
-/** What is known of one edge's quarter of an hour: null where there are flows and none has a value. */
+/** The value of one edge in a quarter of an hour; null if there are flows but none has a value. */
 function knownValue(flows: readonly OracleFlow[]): bigint | null {
   const valued = flows.filter(({ usd_micros }) => usd_micros !== null)
   if (flows.length > 0 && valued.length === 0) return null
@@ -61,8 +61,8 @@ export function scoreOracle(flows: readonly OracleFlow[], start: number) {
 }
 
 /**
- * The anomalies of all edges in the quarters of an hour from `from` on that were over by `until`, in the order of the interface,
- * by walking through all flows for each of them. Written from the definition alone.
+ * The anomalies of all edges in the quarters of an hour from `from` on that were over by `until`, in the order of the
+ * interface, by walking through all flows for each of them. Written from the definition alone.
  */
 export function flowAnomaliesOracle(flows: readonly OracleFlow[], from: number, until: number): OracleAnomaly[] {
   const edges = new Map<string, OracleFlow[]>()

@@ -5,16 +5,16 @@ import { type Network, parseNetwork } from '../../../process/ip-networks.js'
 import { type Answers, startNameServer } from './name-server.js'
 import type { Receiver } from './receivers.js'
 
-/** The time limit of tests in which nothing should meet it. */
+/** The timeout in tests in which nothing should reach it. */
 const LONG_MS = 120_000
 
-/** What must never be told by an error: receivers put their own secrets into paths and get our signatures. */
+/** What no error may reveal: receivers put their own secrets into paths and receive our signatures. */
 export const PRIVATE = { path: '/hooks/T0KEN-of-the-receiver', signature: 't=1784563200,v1=5ec7e7' }
 
 type Options = { allowed?: string[]; ports?: number[] | 'any'; timeoutMs?: number; ca?: string; answers?: Answers }
 
 type Sending = {
-  /** Sends to origins, with a sender and a name server of their own. */
+  /** Sends to origins with a separate sender and name server. */
   sending: (options?: Options) => Promise<{
     asked: string[]
     send: (origin: string, body?: string) => Promise<Exchange>
@@ -24,7 +24,7 @@ type Sending = {
   running: (receiver: Promise<Receiver>) => Promise<Receiver>
 }
 
-/** Tests of what is sent where; 127.0.0.1 is allowed unless they say otherwise, 127.0.0.2 stands for somewhere else. */
+/** Tests of where webhooks are sent. 127.0.0.1 is allowed by default; 127.0.0.2 represents another machine. */
 export const test = base.extend<Sending>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of a fixture's dependencies off the pattern
   sending: async ({}, use) => {

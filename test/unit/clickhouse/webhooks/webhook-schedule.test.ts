@@ -69,7 +69,7 @@ test.each([
   expect(((next?.getTime() ?? 0) - START) / 1000).toBe(seconds)
 })
 
-test('a Retry-After shorter than the schedule changes nothing', () => {
+test('after the third attempt, a Retry-After shorter than the schedule changes nothing', () => {
   const next = nextAttemptAt({ attempt: 3, endedAt: new Date(START), retryAfter: HTTP_DATE }, 0)
   expect((next?.getTime() ?? 0) - START).toBe(600_000)
   expect(retryAfterMs(HTTP_DATE, new Date(START))).toBe(300_000)
