@@ -76,7 +76,8 @@ export async function runOperation(
   }
   for (;;) {
     const operation = await operationById(clickhouse, { id })
-    if (!operation) throw new BackupError(`the server does not know the operation ${id} any more; it may have restarted`)
+    if (!operation)
+      throw new BackupError(`the server does not know the operation ${id} any more; it may have restarted`)
     const { status, error, bytes, files } = operation
     if (status === 'BACKUP_CREATED' || status === 'RESTORED') return { bytes, files }
     if (status !== 'CREATING_BACKUP' && status !== 'RESTORING') throw new BackupError(explained(error || status))

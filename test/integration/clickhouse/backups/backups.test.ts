@@ -316,7 +316,7 @@ test('nothing is overwritten, and each impossible request has an error', async (
   await run("BACKUP DATABASE held TO File('by-sql')")
   expect(await program('restore', ['--from', 'by-sql', '--as', 'x'])).toMatchObject({
     code: 78,
-    output: expect.stringContaining('not made by npm run backup'),
+    output: expect.stringContaining('not taken by npm run backup'),
   })
   await run('CREATE TABLE held.log (a UInt8) ENGINE = Log')
   expect(await program('backup', ['--database', 'held', '--to', 'held.tar'])).toMatchObject({
