@@ -13,22 +13,17 @@ const INTEGRATION = {
 }
 
 /**
- * Files of a worker share what they import: to load the whole service takes seconds, and there are hundreds of files. The
- * engine's files do not share it: the engine and the service each initialize the WebAssembly module of zstd, which can
- * be done once in a process.
+ * Files of a worker share what they import: to load the whole service takes seconds, and there are hundreds of files. A
+ * few do not share it: those that mock a module, and the engine's, since the engine and the service each initialize the
+ * WebAssembly module of zstd, which can be done once in a process.
  */
-const projects = (name: string, settings: object): TestProjectInlineConfiguration[] => [
-  {
-    test: {
-      ...settings,
-      name,
-      include: [`test/${name}/**/*.test.ts`],
-      exclude: [`test/${name}/local/**`],
-      isolate: false,
-    },
-  },
-  { test: { ...settings, name: `${name}-local`, include: [`test/${name}/local/**/*.test.ts`] } },
-]
+const projects = (name: string, settings: object): TestProjectInlineConfiguration[] => {
+  const isolated = [`test/${name}/local/**/*.test.ts`, `test/${name}/**/*.isolated.test.ts`]
+  return [
+    { test: { ...settings, name, include: [`test/${name}/**/*.test.ts`], exclude: isolated, isolate: false } },
+    { test: { ...settings, name: `${name}-isolated`, include: isolated } },
+  ]
+}
 
 export default defineConfig({
   test: {

@@ -33,7 +33,8 @@ export function createOwnCounts(windowMs: number, nowMs = () => performance.now(
         windows.set(asker, window)
       }
       window.consumed += points
-      return { consumed: window.consumed, resetMs: window.endsAt - now }
+      // A sum of doubles less one of its terms may be more than the other: 60.00000001 s would be shown as 61.
+      return { consumed: window.consumed, resetMs: Math.min(window.endsAt - now, windowMs) }
     },
     consumed: (asker) => {
       const window = windows.get(asker)

@@ -28,3 +28,10 @@ test('no count is lost when windows that are over are forgotten', () => {
   expect(own.consumed('always')).toBe(5000)
   for (let i = 0; i < 5000; i += 500) expect(own.consumed(`asker ${i}`)).toBe(1)
 })
+
+test('a window never has more left than its length, whatever the clock reads', () => {
+  for (let i = 0; i < 1000; i++) {
+    const own = createOwnCounts(60_000, () => 1000 + i * 7.123_456_7)
+    expect(own.count('one', 1).resetMs).toBeLessThanOrEqual(60_000)
+  }
+})
