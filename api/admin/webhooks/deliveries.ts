@@ -18,7 +18,8 @@ import {
 } from '../../../clickhouse/webhooks/delivery-log.js'
 import type { RepeatableRequest, Subscription } from '../../../clickhouse/webhooks/subscriptions.js'
 import { BadParameterError } from '../../../process/errors.js'
-import { ConflictError, NotFoundError, ReusedKeyError } from '../../http/errors.js'
+import { NotFoundError } from '../../http/errors.js'
+import { ConflictError, ReusedKeyError } from './errors.js'
 import { causeOf } from './request-key.js'
 
 /** Events of one replay at most. */

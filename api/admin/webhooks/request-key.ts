@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { RepeatableRequest } from '../../../clickhouse/webhooks/subscriptions.js'
-import { ReusedKeyError } from '../../http/errors.js'
+import { ReusedKeyError } from './errors.js'
 
 export const IDEMPOTENCY_KEY = 'idempotency-key'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type TargetRules, targetRules } from '../../../clickhouse/webhooks/targets.js'
 import type { ApiConfig } from '../../config.js'
-import { WebhooksNotConfiguredError } from '../../http/errors.js'
+import { WebhooksNotConfiguredError } from './errors.js'
 
 /** On which terms webhooks are taken on. */
 export type WebhookTerms = {

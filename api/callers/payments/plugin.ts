@@ -1,7 +1,7 @@
 import { finished } from 'node:stream'
 import type { FastifyInstance, FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
-import { PaymentRefusedError, PaymentRequiredError } from '../../http/errors.js'
 import { hasScope } from '../auth.js'
+import { PaymentRefusedError, PaymentRequiredError } from './errors.js'
 import type { Paid, Payments } from './payments.js'
 import { type Offer, scopeOf } from './terms.js'
 

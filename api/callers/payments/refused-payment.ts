@@ -1,7 +1,7 @@
 import { Errors } from 'mppx'
 import { BaseError, HttpRequestError, TimeoutError, TransactionReceiptNotFoundError } from 'viem'
 import { PlumblineError } from '../../../process/errors.js'
-import { PaymentsAwayError } from '../../http/errors.js'
+import { PaymentsAwayError } from './errors.js'
 
 /** Why a payment is refused. `kind` is the last part of the problem's type at paymentauth.org. */
 export type Refusal = {

@@ -1,12 +1,24 @@
 import { PlumblineError } from '../../../process/errors.js'
 import { type Caller, hasScope } from '../../callers/auth.js'
 import { networkOf } from '../../callers/limits/address.js'
-import { TooManyStreamsError } from '../../http/errors.js'
+import { NO_STORE, ProblemError, retryAfter } from '../../http/errors.js'
 
 /** The process has as many streams open as it may have. */
 class StreamsBusyError extends PlumblineError {
   constructor() {
     super('no more streams can be opened here at the moment', { retryable: true })
+  }
+}
+
+/** One client has as many streams open as it may have. */
+class TooManyStreamsError extends ProblemError {
+  constructor(most: number, kind: 'address' | 'key') {
+    const whose = kind === 'key' ? 'with this key' : 'from this address'
+    super(`${most} streams are open ${whose} already, which is the most that there may be`, {
+      status: 429,
+      kind: 'too-many-streams',
+      headers: { ...NO_STORE, ...retryAfter() },
+    })
   }
 }
 

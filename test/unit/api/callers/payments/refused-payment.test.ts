@@ -8,8 +8,8 @@ import {
   TransactionReceiptNotFoundError,
 } from 'viem'
 import { describe, expect, test } from 'vitest'
+import { PaymentsAwayError } from '../../../../../api/callers/payments/errors.js'
 import { meaningOf, RefusedPayment } from '../../../../../api/callers/payments/refused-payment.js'
-import { PaymentsAwayError } from '../../../../../api/http/errors.js'
 
 const url = 'http://node.example/secret-key'
 const body = { params: ['a signed transaction'] }

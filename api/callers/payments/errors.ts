@@ -1,0 +1,67 @@
+import { REFERENCE_STABLE } from '../../../clickhouse/peg/price.js'
+import { askForKey, BEARER_CHALLENGE, NO_STORE, ProblemError, retryAfter, UnavailableError } from '../../http/errors.js'
+
+/** The route costs something, the request came without a key, and this service takes no payments. */
+export class PaymentRequiredError extends ProblemError {
+  /** `price` in whole units of the reference stable. */
+  constructor(price: string) {
+    super(`this needs a subscription key (scope paid) as a bearer token: payments of ${price} are not taken here`, {
+      status: 402,
+      kind: 'payment-required',
+      headers: askForKey(),
+      price: { price, currency: REFERENCE_STABLE },
+    })
+  }
+}
+
+type Refusal = {
+  /** The last part of the problem's type at paymentauth.org. */
+  kind: string
+  detail: string
+  /** In whole units of the currency. */
+  price: string
+  currency: string
+  /** For the header WWW-Authenticate. */
+  challenge: string
+  /** When to present the same payment again, where that helps. */
+  retryAfterSeconds?: number
+}
+
+/** The route can be paid for, and what came with the request does not: the challenge says what would. */
+export class PaymentRefusedError extends ProblemError {
+  constructor({ kind, detail, price, currency, challenge, retryAfterSeconds }: Refusal) {
+    super(detail, {
+      status: 402,
+      kind,
+      type: `https://paymentauth.org/problems/${kind}`,
+      headers: {
+        ...NO_STORE,
+        'www-authenticate': [challenge, BEARER_CHALLENGE],
+        ...(retryAfterSeconds !== undefined && retryAfter(retryAfterSeconds)),
+      },
+      price: { price, currency },
+    })
+  }
+}
+
+/** A credential is in use by another request: it is not known yet which one gets the answer. */
+export class PaymentInUseError extends ProblemError {
+  constructor(forMs: number) {
+    super('another request uses this payment; present it again later', {
+      status: 409,
+      kind: 'payment-in-use',
+      retryable: true,
+      headers: { ...NO_STORE, ...retryAfter(Math.ceil(forMs / 1000)) },
+    })
+  }
+}
+
+/**
+ * The chain cannot be asked about a payment. What is paid stays paid: the same credential gets its answer later. `reason`
+ * goes to the log, which writes out an error with all of its causes: those of a request to a node have its URL and body.
+ */
+export class PaymentsAwayError extends UnavailableError {
+  constructor(reason: string) {
+    super(new Error(reason), 'the chain that payments are made on cannot be reached; present the same payment again')
+  }
+}
