@@ -12,6 +12,7 @@ import { adminWebhookSwitchesRoutes, adminWebhooksRoutes } from './admin/webhook
 import { required, type WebhookTerms } from './admin/webhooks/terms.js'
 import { type CacheOptions, cache } from './answers/cache/plugin.js'
 import { createExportSlots, type ExportSlots } from './answers/export.js'
+import { createKnownStables, type KnownStables } from './answers/stable.js'
 import { auth } from './callers/auth.js'
 import { createKeyUses, type KeyUses } from './callers/keys/key-uses.js'
 import { createKnownKeys, type KnownKeys } from './callers/keys/known-keys.js'
@@ -46,7 +47,7 @@ import { createRequestIds, ID_LABEL, requestLog, tracedLogger } from './http/req
 import { cors, securityHeaders } from './http/security-headers.js'
 import { drain, refusals, shedding } from './http/shedding.js'
 
-import { health } from './service/health.js'
+import { liveRoute, readyRoute } from './service/health.js'
 import { indexRoute } from './service/index-links.js'
 import { createServiceState } from './service/service-state.js'
 import { stateMetrics } from './service/state-metrics.js'
@@ -60,9 +61,8 @@ import { reservesRoute } from './stablecoins/reserves.js'
 import { rewardsRoute } from './stablecoins/rewards.js'
 import { riskRoute } from './stablecoins/risk.js'
 import { rolesRoute } from './stablecoins/roles.js'
-import { seriesRoutes } from './stablecoins/series.js'
-import { createKnownStables, type KnownStables } from './stablecoins/stable.js'
-import { stablecoinsRoutes } from './stablecoins/stablecoins.js'
+import { pegSeriesRoute, riskSeriesRoute, supplySeriesRoute } from './stablecoins/series.js'
+import { stablecoinRoute, stablecoinsRoute } from './stablecoins/stablecoins.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -203,7 +203,8 @@ export async function buildApp({
   cache(app, cacheOptions, database)
   await openapi(app, terms)
   await app.register(docs)
-  await app.register(health)
+  await app.register(liveRoute)
+  await app.register(readyRoute)
   if (metricsAccess !== 'off') await app.register(metricsRoute)
   await app.register(indexRoute)
   await app.register(adminKeysRoutes(callerLimits.key), { prefix: '/api/admin' })
@@ -225,7 +226,8 @@ export async function buildApp({
         reply.header(METHODOLOGY_HEADER, METHODOLOGY_VERSION)
         done()
       })
-      await api.register(stablecoinsRoutes)
+      await api.register(stablecoinsRoute)
+      await api.register(stablecoinRoute)
       await api.register(analysisRoute(curated))
       await api.register(pegRoute)
       await api.register(pegEventsRoute)
@@ -239,7 +241,9 @@ export async function buildApp({
       await api.register(flowsHistoryRoute)
       await api.register(flowAnomaliesRoute)
       await api.register(flowsExportRoute)
-      await api.register(seriesRoutes)
+      await api.register(pegSeriesRoute)
+      await api.register(supplySeriesRoute)
+      await api.register(riskSeriesRoute)
       await api.register(statusRoute(readState))
       await api.register(eventsRoute)
       await api.register(streamRoute({ ...DEFAULT_STREAMS, ...streams }))

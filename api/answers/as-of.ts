@@ -1,12 +1,17 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { historyStart } from '../../clickhouse/chain/history.js'
 import { isoSeconds, parseAsOf } from '../../process/instants.js'
 import { NotFoundError } from '../http/errors.js'
-import { requireStable } from '../stablecoins/stable.js'
-import { querySignal } from './query-signal.js'
 
-/** The query parameter of every route that can answer about the past; spread into the route's strict object. */
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The instant that the request asks about; null when it asks about now. Set before the handler of an endpoint. */
+    asOf: Date | null
+  }
+}
+
+/** The query parameter of every route that can answer about the past; spread into the route's own. */
 export const AsOfQuery = {
   as_of: z
     .string()
@@ -21,26 +26,6 @@ export const AsOfQuery = {
 /** The response header that repeats the requested instant. */
 export const AS_OF_HEADER = 'x-service-as-of'
 
-/** The instant that a request is about, null when it is about now. Throws BadParameterError. */
-export function readAsOf(app: FastifyInstance, { as_of }: { as_of?: string | undefined }): Date | null {
-  return as_of === undefined ? null : parseAsOf(as_of, app.now())
-}
-
-/** The 404 for an instant of which nothing can be known, because it is before `what`. */
-export function beforeHistory(asOf: Date, what = 'the start of history'): NotFoundError {
-  return new NotFoundError('before-history', `as_of ${isoSeconds(asOf)} is before ${what}`, 'as_of')
-}
-
-/** Throws the 404 when `asOf` is before the first block that is in, or there is none. */
-export async function requireHistory(
-  app: FastifyInstance,
-  asOf: Date,
-  options: { signal: AbortSignal },
-): Promise<void> {
-  const start = await historyStart(app.clickhouse, options)
-  if (!start || asOf < start) throw beforeHistory(asOf)
-}
-
 /** The echo of `as_of` in answers that always have it. */
 export const AsOfEcho = z.iso
   .datetime()
@@ -53,34 +38,51 @@ export const PastEcho = z.iso
   .optional()
   .meta({ description: 'The requested point in time; not in live answers' })
 
-/** What an answer is about: `at` in whole seconds; `as_of` is the echo of the parameter, null in a live answer. */
-type Moment = { at: Date; as_of: string | null }
-
-/** Where `as_of` may not lie: a DateTime cannot hold a week before it. */
-const WEEK_MS = 604_800_000
+/** The instant that a request asks about, null when it asks about now. Throws BadParameterError. */
+export function readAsOf(app: FastifyInstance, { as_of }: { as_of?: string | undefined }): Date | null {
+  return as_of === undefined ? null : parseAsOf(as_of, app.now())
+}
 
 /** Now, in whole seconds, which is what the chain counts in. */
 export const thisSecond = (app: FastifyInstance): Date => new Date(Math.floor(app.now().getTime() / 1000) * 1000)
 
-type AsOfRequest = FastifyRequest & { query: { as_of?: string | undefined } }
+/** What an answer is about: `at` in whole seconds; `asOf` is the same where it was asked for, null in a live answer. */
+export type Moment = { at: Date; asOf: Date | null }
+
+/** The 404 for an instant of which nothing can be known, because it is before `what`. */
+export function beforeHistory(asOf: Date, what = 'the start of history'): NotFoundError {
+  return new NotFoundError('before-history', `as_of ${isoSeconds(asOf)} is before ${what}`, 'as_of')
+}
+
+/** Where `as_of` may not lie: a DateTime cannot hold the week before it, which the windows of an answer begin with. */
+const WEEK_MS = 604_800_000
+
+/** The moment that an answer is about. Throws the 404 of a time before the first block, or without any block. */
+export async function momentOf(
+  app: FastifyInstance,
+  asOf: Date | null,
+  options: { signal: AbortSignal },
+): Promise<Moment> {
+  if (asOf === null) return { at: thisSecond(app), asOf }
+  if (asOf.getTime() < WEEK_MS) throw beforeHistory(asOf)
+  const start = await historyStart(app.clickhouse, options)
+  if (!start || asOf < start) throw beforeHistory(asOf)
+  return { at: asOf, asOf }
+}
+
+/** The 404 where the history of snapshots called `what` has none by then, or none at all. */
+export function noSnapshot(what: string, asOf: Date | null): NotFoundError {
+  const note = `${what} history is append-only, and is not filled in for the time before its first snapshot`
+  if (asOf === null) return new NotFoundError('before-history', `there is no ${what} snapshot of it yet: ${note}`)
+  const message = `as_of ${isoSeconds(asOf)} is before the start of history of its ${what}: ${note}`
+  return new NotFoundError('before-history', message, 'as_of')
+}
 
 /**
- * The instant that a request is about, for routes where now is a point in time like any other: the reply's header echoes
- * one that was asked for. Throws the 400 of a parameter that is no point in the past, the 404 of an `address` that is no
- * stable's, and the 404 of a time before the first block.
+ * The moment up to which the newest snapshot of the history called `what` is wanted. Throws the 404 of a time before
+ * 1970, where a DateTime begins; whether there is a snapshot by then is for its reader to find out.
  */
-export async function readMoment(
-  app: FastifyInstance,
-  request: AsOfRequest,
-  reply: FastifyReply,
-  address?: string,
-): Promise<Moment> {
-  const at = readAsOf(app, request.query)
-  if (address !== undefined) await requireStable(app, address)
-  if (at === null) return { at: thisSecond(app), as_of: null }
-  if (at.getTime() < WEEK_MS) throw beforeHistory(at)
-  await requireHistory(app, at, { signal: querySignal(request) })
-  const as_of = isoSeconds(at)
-  reply.header(AS_OF_HEADER, as_of)
-  return { at, as_of }
+export function snapshotMomentOf(app: FastifyInstance, asOf: Date | null, what: string): Moment {
+  if (asOf !== null && asOf.getTime() < 0) throw noSnapshot(what, asOf)
+  return { at: asOf ?? thisSecond(app), asOf }
 }

@@ -41,8 +41,8 @@ const EXPORT_TIMEOUT_MS = 15 * 60_000
 
 const NEXT_CURSOR_HEADER = 'x-next-cursor'
 
-type Answer = {
-  format: ExportFormat
+/** A page of rows, which the engine writes. */
+export type ExportedRows = {
   /** Without its extension. */
   filename: string
   /** What stands beside the rows in the format json. */
@@ -89,7 +89,7 @@ export async function sendExport(
   app: FastifyInstance,
   request: FastifyRequest,
   reply: FastifyReply,
-  { format, filename, head, next, rows }: Answer,
+  { format, filename, head, next, rows }: ExportedRows & { format: ExportFormat },
 ): Promise<FastifyReply> {
   const release = app.exportSlots.take()
   const signal = querySignal(request, EXPORT_TIMEOUT_MS)

@@ -37,11 +37,14 @@ export const IntervalQuery = {
     }),
 }
 
-/** The range that a request is about, in unix seconds. Throws BadParameterError. */
-export function readRange(
-  app: FastifyInstance,
-  query: { from: string; to?: string | undefined },
-): { from: number; to: number } {
+/** What those parameters are once they are checked. */
+export type RangeParameters = z.output<z.ZodObject<typeof RangeQuery>>
+
+/** A range of time in unix seconds: `from` is included, `to` is not. */
+export type Range = { from: number; to: number }
+
+/** The range that a request is about. Throws BadParameterError. */
+export function readRange(app: FastifyInstance, query: Pick<RangeParameters, 'from' | 'to'>): Range {
   const now = app.now()
   const from = parseInstant('from', query.from, now)
   const to = query.to === undefined ? now : parseInstant('to', query.to, now)

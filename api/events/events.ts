@@ -1,14 +1,12 @@
 import type { FastifyInstance } from 'fastify'
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { eventsAfter, newestEvents, newestSequence } from '../../clickhouse/events/log.js'
 import { EVENT_TYPES } from '../../clickhouse/events/types.js'
 import { Address } from '../../clickhouse/store/values.js'
 import { BadParameterError } from '../../process/errors.js'
 import { LimitQuery } from '../answers/cursor.js'
-import { querySignal } from '../answers/query-signal.js'
+import { endpoint } from '../answers/endpoint.js'
 import { NotFoundError } from '../http/errors.js'
-import { problemResponses } from '../http/problem.js'
 import { EventShape, shapedEvent } from './shapes.js'
 
 /** Values of `value`, separated by commas. */
@@ -57,38 +55,32 @@ export function requireReached(parameter: string, after: number, newest: number)
   if (after > newest) throw new BadParameterError(parameter, `is beyond the newest event, ${newest}`)
 }
 
-export const eventsRoute: FastifyPluginAsyncZod = async (app) => {
-  const schema = {
-    operationId: 'listEvents',
-    tags: ['events'],
-    summary: 'Peg breaks, flow anomalies and the health of the service, as webhooks tell of them',
-    description:
-      'A log that only grows. With `after`, the events that follow it, the oldest first: ask again with `next_after` and ' +
-      'nothing is missed and nothing comes twice. Without it, the newest events, in the same order.',
-    querystring: z.strictObject({
-      after: Sequence.optional(),
-      types: TypesQuery(EVENT_TYPES),
-      stable: StablesQuery,
-      limit: LimitQuery,
-    }),
-    response: { 200: EventsResponse, ...problemResponses(400, 404, 503) },
-  }
-  app.get('/events', { schema }, async (request) => {
-    const { after, types, stable: stables, limit } = request.query
+export const eventsRoute = endpoint({
+  path: '/events',
+  tag: 'events',
+  operationId: 'listEvents',
+  summary: 'Peg breaks, flow anomalies and the health of the service, as webhooks tell of them',
+  description:
+    'A log that only grows. With `after`, the events that follow it, the oldest first: ask again with `next_after` and ' +
+    'nothing is missed and nothing comes twice. Without it, the newest events, in the same order.',
+  about: 'now',
+  query: { after: Sequence.optional(), types: TypesQuery(EVENT_TYPES), stable: StablesQuery, limit: LimitQuery },
+  response: EventsResponse,
+  problems: [400, 404, 503],
+  answer: async ({ app, query: { after, types, stable: stables, limit }, signal }) => {
     await requireStables(app, stables)
-    const options = { signal: querySignal(request) }
     // Read before the page, so that what is recorded in between is left for the next one.
-    const until = await newestSequence(app.clickhouse, options)
+    const until = await newestSequence(app.clickhouse, { signal })
     const asked = { until, types, stables }
     if (after === undefined) {
-      const rows = await newestEvents(app.clickhouse, { ...asked, limit }, options)
+      const rows = await newestEvents(app.clickhouse, { ...asked, limit }, { signal })
       return { events: rows.reverse().map(shapedEvent), next_after: until, has_more: false }
     }
     requireReached('after', after, until)
-    const rows = await eventsAfter(app.clickhouse, { ...asked, after, limit: limit + 1 }, options)
+    const rows = await eventsAfter(app.clickhouse, { ...asked, after, limit: limit + 1 }, { signal })
     const has_more = rows.length > limit
     const events = rows.slice(0, limit)
     const last = events.at(-1)?.sequence ?? until
     return { events: events.map(shapedEvent), next_after: has_more ? last : until, has_more }
-  })
-}
+  },
+})

@@ -1,4 +1,3 @@
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import {
   FeeDistributionRow,
@@ -9,10 +8,9 @@ import {
 } from '../../clickhouse/fees/fees.js'
 import { stablecoinNames } from '../../clickhouse/stablecoins/stablecoins.js'
 import { stableAddress, stableSymbol } from '../../clickhouse/store/values.js'
-import { AsOfEcho, AsOfQuery, readMoment } from '../answers/as-of.js'
+import { AsOfEcho } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
-import { querySignal } from '../answers/query-signal.js'
-import { problemResponses } from '../http/problem.js'
+import { endpoint } from '../answers/endpoint.js'
 import { Label, labelOf } from '../stablecoins/labels.js'
 
 const tokens = z.number().nonnegative().meta({ description: 'In whole tokens' })
@@ -52,29 +50,25 @@ const FeeEconomics = z.object({
     .meta({ description: 'The last ten, newest first' }),
 })
 
-export const feeEconomicsRoute: FastifyPluginAsyncZod = async (app) => {
-  const config = { cache: CACHE_POLICIES.feeEconomics }
-  const schema = {
-    tags: ['fees'],
-    operationId: 'getFeeEconomics',
-    summary: 'Which stables users and validators choose for fees, and what validators were paid in each',
-    description: 'Added up from the logs of the chain’s fee manager, up to now or to any time.',
-    querystring: z.strictObject(AsOfQuery),
-    response: { 200: FeeEconomics, ...problemResponses(400, 404, 503) },
-  }
-  app.get('/fee-economics/overview', { schema, config }, async (request, reply) => {
-    const { at, as_of } = await readMoment(app, request, reply)
-    const options = { signal: querySignal(request) }
+export const feeEconomicsRoute = endpoint({
+  path: '/fee-economics/overview',
+  tag: 'fees',
+  operationId: 'getFeeEconomics',
+  summary: 'Which stables users and validators choose for fees, and what validators were paid in each',
+  description: 'Added up from the logs of the chain’s fee manager, up to now or to any time.',
+  about: 'moment',
+  response: FeeEconomics,
+  cache: CACHE_POLICIES.feeEconomics,
+  answer: async ({ app, at, signal }) => {
     const [stables, elections, sums, recent] = await Promise.all([
-      stablecoinNames(app.clickhouse, { at }, options),
-      feeElectionCounts(app.clickhouse, { at }, options),
-      feeDistributionSums(app.clickhouse, { at }, options),
-      recentFeeDistributions(app.clickhouse, { at }, options),
+      stablecoinNames(app.clickhouse, { at }, { signal }),
+      feeElectionCounts(app.clickhouse, { at }, { signal }),
+      feeDistributionSums(app.clickhouse, { at }, { signal }),
+      recentFeeDistributions(app.clickhouse, { at }, { signal }),
     ])
     return {
-      as_of,
       ...feeOverview(stables, elections, sums),
       recent_distributions: recent.map((paid) => ({ ...paid, validator_label: labelOf(paid.validator) })),
     }
-  })
-}
+  },
+})

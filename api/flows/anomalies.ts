@@ -1,4 +1,3 @@
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import {
   ANOMALY_WINDOW_MS,
@@ -9,11 +8,10 @@ import {
 } from '../../clickhouse/flows/anomalies.js'
 import { jobHorizon } from '../../clickhouse/jobs/runs.js'
 import { isoSeconds } from '../../process/instants.js'
-import { AS_OF_HEADER, AsOfQuery, readAsOf, requireHistory, thisSecond } from '../answers/as-of.js'
+import { AsOfQuery } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { CursorQuery, LimitQuery, NextCursor, page } from '../answers/cursor.js'
-import { querySignal } from '../answers/query-signal.js'
-import { problemResponses } from '../http/problem.js'
+import { endpoint } from '../answers/endpoint.js'
 import { FlowAnomalyShape } from './shapes.js'
 
 const FlowAnomaliesResponse = z.object({
@@ -37,30 +35,22 @@ const keyOf = ({ window_start, z_score, from_token, to_token }: FlowAnomaly): Fl
   to_token,
 ]
 
-export const flowAnomaliesRoute: FastifyPluginAsyncZod = async (app) => {
-  const config = { cache: CACHE_POLICIES.flowAnomalies }
-  const schema = {
-    tags: ['flows'],
-    operationId: 'listFlowAnomalies',
-    summary: 'Quarters of an hour in which more, or less, flowed between two stables than in the week before',
-    description:
-      'A window counts when it is at least 3 standard deviations from the mean of the week before, up or down.',
-    querystring: z.strictObject({ limit: LimitQuery, ...AsOfQuery, cursor: CursorQuery(FlowAnomalyKey) }),
-    response: { 200: FlowAnomaliesResponse, ...problemResponses(400, 404, 503) },
-  }
-  app.get('/stablecoins/flow-anomalies', { schema, config }, async (request, reply) => {
-    const { limit, cursor: after } = request.query
-    const asked = readAsOf(app, request.query)
-    const signal = querySignal(request)
-    if (asked !== null) {
-      await requireHistory(app, asked, { signal })
-      reply.header(AS_OF_HEADER, isoSeconds(asked))
-    }
+export const flowAnomaliesRoute = endpoint({
+  path: '/stablecoins/flow-anomalies',
+  tag: 'flows',
+  operationId: 'listFlowAnomalies',
+  summary: 'Quarters of an hour in which more, or less, flowed between two stables than in the week before',
+  description:
+    'A window counts when it is at least 3 standard deviations from the mean of the week before, up or down.',
+  about: 'moment',
+  query: { limit: LimitQuery, ...AsOfQuery, cursor: CursorQuery(FlowAnomalyKey) },
+  response: FlowAnomaliesResponse,
+  cache: CACHE_POLICIES.flowAnomalies,
+  answer: async ({ app, at, query: { limit, cursor: after }, signal }) => {
     const horizon = await jobHorizon(app.clickhouse, { job: 'flow-anomalies' }, { signal })
     if (!horizon) return { anomalies: [], scored_until: null, next_cursor: null }
-    const as_of = asked ?? thisSecond(app)
-    const found = await flowAnomalies(app.clickhouse, { as_of, horizon, limit: limit + 1, after }, { signal })
+    const found = await flowAnomalies(app.clickhouse, { as_of: at, horizon, limit: limit + 1, after }, { signal })
     const { rows, next_cursor } = page(found, limit, keyOf)
-    return { anomalies: rows.map(publishedAnomaly), scored_until: isoSeconds(scoredUntil(as_of, horizon)), next_cursor }
-  })
-}
+    return { anomalies: rows.map(publishedAnomaly), scored_until: isoSeconds(scoredUntil(at, horizon)), next_cursor }
+  },
+})

@@ -1,12 +1,10 @@
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { flowPageEnd, flowRows } from '../../clickhouse/flows/export.js'
 import { blockTimestamp, logIndex, txHash } from '../../clickhouse/store/values.js'
 import { CursorQuery } from '../answers/cursor.js'
-import { exportResponse, sendExport } from '../answers/export.js'
-import { querySignal } from '../answers/query-signal.js'
-import { costOfRows, RangeQuery, readRange } from '../answers/range.js'
-import { problemResponses } from '../http/problem.js'
+import { endpoint } from '../answers/endpoint.js'
+import { exportResponse } from '../answers/export.js'
+import { costOfRows, RangeQuery } from '../answers/range.js'
 
 const uint32 = z.int().min(0).max(0xffff_ffff)
 
@@ -41,41 +39,29 @@ const FlowRow = z.object({
 const PRICE = '0.02'
 
 /** Every single flow of a range of time, in the order of the chain. */
-export const flowsExportRoute: FastifyPluginAsyncZod = async (app) => {
-  const schema = {
-    tags: ['flows'],
-    operationId: 'exportFlows',
-    summary: 'Every movement between stables in a range of time',
-    description: `Costs ${PRICE} of the reference stable per query, nothing with a subscription key. Pages of rows in the order of the chain.`,
-    security: [{ subscription: [] }],
-    querystring: z.strictObject({ ...RangeQuery, cursor: CursorQuery(FlowPosition) }),
-    response: { 200: exportResponse({}, FlowRow), ...problemResponses(400, 401, 402, 503) },
-  }
-  const route = {
-    schema,
-    exposeHeadRoute: false,
-    config: { price: PRICE, cost: ({ query }: { query: { limit: number } }) => costOfRows(query.limit) },
-    // Nobody is asked to pay for a range that does not exist.
-    preHandler: async ({ query }: { query: unknown }) => void readRange(app, query as Parameters<typeof readRange>[1]),
-  }
-  app.get('/stablecoins/flows/export', route, async (request, reply) => {
-    const { format, limit, cursor: [time, after_block, after_log] = [0, 0, 0] } = request.query
-    const { from: start, to } = readRange(app, request.query)
+export const flowsExportRoute = endpoint({
+  path: '/stablecoins/flows/export',
+  tag: 'flows',
+  operationId: 'exportFlows',
+  summary: 'Every movement between stables in a range of time',
+  description: `Costs ${PRICE} of the reference stable per query, nothing with a subscription key. Pages of rows in the order of the chain.`,
+  about: 'range',
+  query: { ...RangeQuery, cursor: CursorQuery(FlowPosition) },
+  response: exportResponse({}, FlowRow),
+  price: PRICE,
+  cost: ({ query }) => costOfRows(query.limit),
+  answer: async ({ app, range: { from: start, to }, query, signal }) => {
+    const { limit, cursor: [time, after_block, after_log] = [0, 0, 0] } = query
     const range = { from: Math.max(start, time), to, after_block, after_log }
-    const ends = await flowPageEnd(
-      app.clickhouse,
-      { ...range, last_offset: limit - 1 },
-      { signal: querySignal(request) },
-    )
+    const ends = await flowPageEnd(app.clickhouse, { ...range, last_offset: limit - 1 }, { signal })
     // Two flows at one position stay together, so that the next page begins after both.
     const [end] = ends.length > 1 ? ends : []
     const last = { last_block: end?.block ?? Number.MAX_SAFE_INTEGER, last_log: end?.log ?? 0 }
-    return sendExport(app, request, reply, {
-      format,
+    return {
       filename: `flows-${range.from}-${to}`,
       head: {},
       next: end ? [end.time, end.block, end.log] : null,
       rows: (options) => flowRows(app.clickhouse, { ...range, ...last }, options),
-    })
-  })
-}
+    }
+  },
+})

@@ -1,13 +1,11 @@
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { historyStart } from '../../clickhouse/chain/history.js'
 import { flowEdges, flowGraph, flowHours, usd } from '../../clickhouse/flows/flows.js'
 import { BadParameterError } from '../../process/errors.js'
 import { isoSeconds } from '../../process/instants.js'
-import { querySignal } from '../answers/query-signal.js'
+import { endpoint } from '../answers/endpoint.js'
 import { Coverage } from '../answers/shapes.js'
 import { NotFoundError } from '../http/errors.js'
-import { problemResponses } from '../http/problem.js'
 import { Count, FlowGraph, Usd } from './shapes.js'
 
 /** In the reference stable. */
@@ -51,55 +49,49 @@ function readWindow({ from, to }: { from: number; to: number }, now: Date): { fr
   return { from: new Date(from * 1000), to: new Date(to * 1000) }
 }
 
-export const flowsHistoryRoute: FastifyPluginAsyncZod = async (app) => {
-  const schema = {
-    tags: ['flows'],
-    operationId: 'getFlowHistory',
-    summary: 'What moved between stables in any window, in all and hour by hour',
-    description: `Costs ${PRICE} of the reference stable per query, nothing with a subscription key. A window has at most ${LONGEST_DAYS} days.`,
-    security: [{ subscription: [] }],
-    querystring: z.strictObject({
-      from: seconds('Begin of the window, in unix epoch seconds'),
-      to: seconds('End of the window, not included, in unix epoch seconds'),
-    }),
-    response: { 200: FlowsHistory, ...problemResponses(400, 401, 402, 404, 503) },
-  }
-  /** Nobody is asked for money for what does not exist. */
-  const requireData = async (request: { query: unknown }): Promise<void> => {
-    const { to } = readWindow(request.query as { from: number; to: number }, app.now())
-    const start = await historyStart(app.clickhouse)
+export const flowsHistoryRoute = endpoint({
+  path: '/stablecoins/flows/history',
+  tag: 'flows',
+  operationId: 'getFlowHistory',
+  summary: 'What moved between stables in any window, in all and hour by hour',
+  description: `Costs ${PRICE} of the reference stable per query, nothing with a subscription key. A window has at most ${LONGEST_DAYS} days.`,
+  about: 'now',
+  query: {
+    from: seconds('Begin of the window, in unix epoch seconds'),
+    to: seconds('End of the window, not included, in unix epoch seconds'),
+  },
+  response: FlowsHistory,
+  problems: [400, 401, 402, 404, 503],
+  price: PRICE,
+  cost: ({ query: { from, to } }) => 1 + Math.floor(Math.max(to - from, 0) / MONTH_SECONDS),
+  check: async ({ app, query, signal }) => {
+    const { to } = readWindow(query, app.now())
+    const start = await historyStart(app.clickhouse, { signal })
     if (!start || to <= start)
       throw new NotFoundError('before-history', `to ${isoSeconds(to)} is before the start of history`, 'to')
-  }
-  const cost = ({ query: { from, to } }: { query: { from: number; to: number } }): number =>
-    1 + Math.floor(Math.max(to - from, 0) / MONTH_SECONDS)
-  app.get(
-    '/stablecoins/flows/history',
-    { schema, config: { price: PRICE, cost }, preHandler: requireData },
-    async (request) => {
-      const window = readWindow(request.query, app.now())
-      const signal = querySignal(request)
-      const [edges, hours, started] = await Promise.all([
-        flowEdges(app.clickhouse, window, { signal }),
-        flowHours(app.clickhouse, window, { signal }),
-        historyStart(app.clickhouse, { signal }),
-      ])
-      const start = started ?? window.to
-      return {
-        from: isoSeconds(window.from),
-        to: isoSeconds(window.to),
-        window_hours: Math.ceil((request.query.to - request.query.from) / HOUR_SECONDS),
-        ...flowGraph(edges),
-        series: hours.map(({ hour_start, volume_micros, ...counts }) => ({
-          hour_start: isoSeconds(hour_start),
-          volume_usd: usd(BigInt(volume_micros)),
-          ...counts,
-        })),
-        coverage:
-          start <= window.from
-            ? { status: 'complete' as const, message: 'the whole window is measured' }
-            : { status: 'partial' as const, message: `nothing is measured before ${isoSeconds(start)}` },
-      }
-    },
-  )
-}
+  },
+  answer: async ({ app, query, signal }) => {
+    const window = readWindow(query, app.now())
+    const [edges, hours, started] = await Promise.all([
+      flowEdges(app.clickhouse, window, { signal }),
+      flowHours(app.clickhouse, window, { signal }),
+      historyStart(app.clickhouse, { signal }),
+    ])
+    const start = started ?? window.to
+    return {
+      from: isoSeconds(window.from),
+      to: isoSeconds(window.to),
+      window_hours: Math.ceil((query.to - query.from) / HOUR_SECONDS),
+      ...flowGraph(edges),
+      series: hours.map(({ hour_start, volume_micros, ...counts }) => ({
+        hour_start: isoSeconds(hour_start),
+        volume_usd: usd(BigInt(volume_micros)),
+        ...counts,
+      })),
+      coverage:
+        start <= window.from
+          ? { status: 'complete' as const, message: 'the whole window is measured' }
+          : { status: 'partial' as const, message: `nothing is measured before ${isoSeconds(start)}` },
+    }
+  },
+})

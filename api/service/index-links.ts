@@ -1,7 +1,5 @@
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
-import { problemResponses } from '../http/problem.js'
-import { NoQuery } from '../stablecoins/stable.js'
+import { endpoint } from '../answers/endpoint.js'
 
 const LINKS = {
   stablecoins: '/api/v1/stablecoins',
@@ -17,21 +15,20 @@ const LINKS = {
   ready: '/health/ready',
 }
 
+const Index = z.object({
+  name: z.literal('Plumbline').meta({ description: 'What this is' }),
+  links: z.record(z.string(), z.string()).meta({ description: 'Paths by what they lead to' }),
+})
+
 /** Where to go from the root. */
-export const indexRoute: FastifyPluginAsyncZod = async (app) => {
-  const schema = {
-    tags: ['service'],
-    operationId: 'getIndex',
-    summary: 'Where to go from here',
-    description: 'Paths of this service that can be asked for as they are.',
-    querystring: NoQuery,
-    response: {
-      200: z.object({
-        name: z.literal('Plumbline').meta({ description: 'What this is' }),
-        links: z.record(z.string(), z.string()).meta({ description: 'Paths by what they lead to' }),
-      }),
-      ...problemResponses(400),
-    },
-  }
-  app.get('/', { schema }, async () => ({ name: 'Plumbline' as const, links: LINKS }))
-}
+export const indexRoute = endpoint({
+  path: '/',
+  tag: 'service',
+  operationId: 'getIndex',
+  summary: 'Where to go from here',
+  description: 'Paths of this service that can be asked for as they are.',
+  about: 'now',
+  response: Index,
+  problems: [400],
+  answer: () => ({ name: 'Plumbline' as const, links: LINKS }),
+})

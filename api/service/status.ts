@@ -1,9 +1,8 @@
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { lateJobs, SLOT_JOBS } from '../../clickhouse/jobs/periods.js'
 import { Delay } from '../../clickhouse/store/delays.js'
 import { isoSeconds } from '../../process/instants.js'
-import { problemResponses } from '../http/problem.js'
+import { endpoint } from '../answers/endpoint.js'
 import type { ServiceState } from './service-state.js'
 
 const time = z.iso.datetime()
@@ -136,18 +135,16 @@ function published(state: ServiceState): z.input<typeof Status> {
 }
 
 /** How far the service has come, what is missing, and whether what it has holds: for everybody to see. */
-export const statusRoute =
-  (readState: () => Promise<ServiceState>): FastifyPluginAsyncZod =>
-  async (app) => {
-    const schema = {
-      operationId: 'getStatus',
-      description:
-        'How far the service has come: the newest block that there is and the newest that is in, the lag of every dataset ' +
-        'now and in percentiles of the last hour and day, what is missing, what the newest check found, and the jobs.',
-      tags: ['service'],
-      summary: 'How far behind the chain each dataset is, gaps, checks and jobs',
-      querystring: z.strictObject({}),
-      response: { 200: Status, ...problemResponses(400, 503) },
-    }
-    app.get('/status', { schema }, async () => published(await readState()))
-  }
+export const statusRoute = (readState: () => Promise<ServiceState>) =>
+  endpoint({
+    path: '/status',
+    tag: 'service',
+    operationId: 'getStatus',
+    summary: 'How far behind the chain each dataset is, gaps, checks and jobs',
+    description:
+      'How far the service has come: the newest block that there is and the newest that is in, the lag of every dataset ' +
+      'now and in percentiles of the last hour and day, what is missing, what the newest check found, and the jobs.',
+    about: 'now',
+    response: Status,
+    answer: async () => published(await readState()),
+  })

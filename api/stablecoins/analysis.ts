@@ -1,4 +1,3 @@
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { databaseChainId } from '../../clickhouse/chain/identity.js'
 import { livePeg } from '../../clickhouse/peg/current.js'
@@ -8,11 +7,10 @@ import { stablecoinStateAt } from '../../clickhouse/stablecoins/states.js'
 import { stableAddress, stableSymbol } from '../../clickhouse/store/values.js'
 import { isoSeconds } from '../../process/instants.js'
 import { thisSecond } from '../answers/as-of.js'
-import { querySignal } from '../answers/query-signal.js'
-import { problemResponses } from '../http/problem.js'
+import { endpoint } from '../answers/endpoint.js'
+import { unknownStable } from '../answers/stable.js'
 import { type CuratedBriefings, measuredBriefing } from './briefings/briefings.js'
 import { RATINGS, rateCentralization, ratePeg, ratePolicy } from './briefings/ratings.js'
-import { NoQuery, requireStable, StableParams, unknownStable } from './stable.js'
 
 const rating = z.enum(RATINGS).meta({ description: 'By what was measured, see risk_basis' })
 const basis = z.string().meta({ description: 'In words and figures' })
@@ -57,63 +55,52 @@ const PRICE = '0.05'
 const WEEK = PEG_WINDOWS.findIndex(({ window }) => window === '7d')
 
 /** The briefing of a stable: `curated` ones where there are any, else what the chain says. */
-export const analysisRoute =
-  (curated: CuratedBriefings): FastifyPluginAsyncZod =>
-  async (app) => {
-    const schema = {
-      tags: ['stablecoins'],
-      operationId: 'getAnalysis',
-      summary: 'A briefing on one stable: where it comes from, what backs it, who issues it, and its risks',
-      description: `Costs ${PRICE} of the reference stable per request, nothing with a subscription key.`,
-      security: [{ subscription: [] }],
-      params: StableParams,
-      querystring: NoQuery,
-      response: { 200: Analysis, ...problemResponses(400, 401, 402, 404, 503) },
-    }
-    app.route({
-      method: 'GET',
-      url: '/stablecoins/:address/analysis',
-      schema,
-      config: { price: PRICE },
-      preHandler: ({ params }) => requireStable(app, params.address),
-      handler: async (request) => {
-        const stable = request.params.address
-        const options = { signal: querySignal(request) }
-        const [chainId, state, origin, peg] = await Promise.all([
-          databaseChainId(app.clickhouse, options),
-          stablecoinStateAt(app.clickhouse, { stable, at: thisSecond(app) }, options),
-          stablecoinOrigin(app.clickhouse, { stable }, options),
-          livePeg(app.clickhouse, { stable }, options),
-        ])
-        if (!state || !origin) throw unknownStable(stable)
-        const written = chainId === null ? null : curated.of(chainId, stable)
-        const peg_risk = ratePeg(stable, windowFigures(peg.windows[WEEK] ?? addSums([])))
-        const policy_risk = ratePolicy(state.policy)
-        const centralization_risk = rateCentralization(state.supply, state.policy)
-        const said = written ?? measuredBriefing(state, origin)
-        return {
-          address: stable,
-          symbol: state.symbol,
-          briefing: {
-            origin_kind: written ? ('curated' as const) : ('measured' as const),
-            origin: said.origin,
-            backing: said.backing,
-            issuer_context: said.issuer_context,
-            risk: {
-              peg_risk: peg_risk.rating,
-              policy_risk: policy_risk.rating,
-              centralization_risk: centralization_risk.rating,
-            },
-            risk_basis: {
-              peg_risk: peg_risk.basis,
-              policy_risk: policy_risk.basis,
-              centralization_risk: centralization_risk.basis,
-            },
-            sources: written?.sources ?? [],
-            reviewed_on: written?.reviewed_on ?? null,
-            measured_at: peg.windows_as_of && isoSeconds(peg.windows_as_of),
+export const analysisRoute = (curated: CuratedBriefings) =>
+  endpoint({
+    path: '/stablecoins/:address/analysis',
+    tag: 'stablecoins',
+    operationId: 'getAnalysis',
+    summary: 'A briefing on one stable: where it comes from, what backs it, who issues it, and its risks',
+    description: `Costs ${PRICE} of the reference stable per request, nothing with a subscription key.`,
+    about: 'now',
+    response: Analysis,
+    price: PRICE,
+    answer: async ({ app, stable, signal }) => {
+      const options = { signal }
+      const [chainId, state, origin, peg] = await Promise.all([
+        databaseChainId(app.clickhouse, options),
+        stablecoinStateAt(app.clickhouse, { stable, at: thisSecond(app) }, options),
+        stablecoinOrigin(app.clickhouse, { stable }, options),
+        livePeg(app.clickhouse, { stable }, options),
+      ])
+      if (!state || !origin) throw unknownStable(stable)
+      const written = chainId === null ? null : curated.of(chainId, stable)
+      const peg_risk = ratePeg(stable, windowFigures(peg.windows[WEEK] ?? addSums([])))
+      const policy_risk = ratePolicy(state.policy)
+      const centralization_risk = rateCentralization(state.supply, state.policy)
+      const said = written ?? measuredBriefing(state, origin)
+      return {
+        address: stable,
+        symbol: state.symbol,
+        briefing: {
+          origin_kind: written ? ('curated' as const) : ('measured' as const),
+          origin: said.origin,
+          backing: said.backing,
+          issuer_context: said.issuer_context,
+          risk: {
+            peg_risk: peg_risk.rating,
+            policy_risk: policy_risk.rating,
+            centralization_risk: centralization_risk.rating,
           },
-        }
-      },
-    })
-  }
+          risk_basis: {
+            peg_risk: peg_risk.basis,
+            policy_risk: policy_risk.basis,
+            centralization_risk: centralization_risk.basis,
+          },
+          sources: written?.sources ?? [],
+          reviewed_on: written?.reviewed_on ?? null,
+          measured_at: peg.windows_as_of && isoSeconds(peg.windows_as_of),
+        },
+      }
+    },
+  })

@@ -1,14 +1,11 @@
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { depthAt, depthQuote } from '../../clickhouse/depth/depth.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
 import { isoSeconds } from '../../process/instants.js'
-import { AS_OF_HEADER, AsOfQuery, readAsOf, requireHistory, thisSecond } from '../answers/as-of.js'
+import { AsOfEcho } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
-import { querySignal } from '../answers/query-signal.js'
+import { endpoint } from '../answers/endpoint.js'
 import { Coverage } from '../answers/shapes.js'
-import { problemResponses } from '../http/problem.js'
-import { requireStable, StableParams } from './stable.js'
 
 const Quote = z.object({
   status: z.string().meta({ description: 'quoted, or why there is no quote' }),
@@ -22,7 +19,7 @@ const Quote = z.object({
 
 const DepthResponse = z.object({
   address: stableAddress,
-  as_of: z.iso.datetime().nullable().meta({ description: 'The requested point in time; null in live answers' }),
+  as_of: AsOfEcho,
   block_number: z
     .int()
     .nullable()
@@ -52,25 +49,18 @@ function coverageOf(quotes: readonly { amount: string | null }[]): z.infer<typeo
 }
 
 /** What large amounts of a stable sell for and cost. */
-export const depthRoute: FastifyPluginAsyncZod = async (app) => {
-  const config = { cache: CACHE_POLICIES.depth }
-  const schema = {
-    tags: ['peg'],
-    operationId: 'getDepth',
-    summary: 'Price and slippage by size, selling and buying, now or at any time',
-    description:
-      'What the chain’s own exchange answers for each size at the newest block that was asked, every few minutes.',
-    params: StableParams,
-    querystring: z.strictObject(AsOfQuery),
-    response: { 200: DepthResponse, ...problemResponses(400, 404, 503) },
-  }
-  app.get('/stablecoins/:address/depth', { schema, config }, async (request, reply) => {
-    const { address } = request.params
-    const asOf = readAsOf(app, request.query)
-    await requireStable(app, address)
-    const signal = querySignal(request)
-    if (asOf !== null) await requireHistory(app, asOf, { signal })
-    const rows = await depthAt(app.clickhouse, { stable: address, as_of: asOf ?? thisSecond(app) }, { signal })
+export const depthRoute = endpoint({
+  path: '/stablecoins/:address/depth',
+  tag: 'peg',
+  operationId: 'getDepth',
+  summary: 'Price and slippage by size, selling and buying, now or at any time',
+  description:
+    'What the chain’s own exchange answers for each size at the newest block that was asked, every few minutes.',
+  about: 'moment',
+  response: DepthResponse,
+  cache: CACHE_POLICIES.depth,
+  answer: async ({ app, stable, at, signal }) => {
+    const rows = await depthAt(app.clickhouse, { stable, as_of: at }, { signal })
     const sizes = rows.map(({ size_tokens, ...row }) => ({
       size_tokens,
       sell: depthQuote('sell', {
@@ -86,14 +76,12 @@ export const depthRoute: FastifyPluginAsyncZod = async (app) => {
         one_token_micros: row.buy_micros,
       }),
     }))
-    if (asOf !== null) reply.header(AS_OF_HEADER, isoSeconds(asOf))
     return {
-      address,
-      as_of: asOf && isoSeconds(asOf),
+      address: stable,
       block_number: rows[0]?.block_number ?? null,
       sampled_at: rows[0] ? isoSeconds(rows[0].block_time) : null,
       coverage: coverageOf(sizes.flatMap(({ sell, buy }) => [sell, buy])),
       sizes,
     }
-  })
-}
+  },
+})

@@ -1,14 +1,11 @@
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { type PegEvent, PegEventKey, pegEventsAt } from '../../clickhouse/peg/breaks.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
 import { isoSeconds } from '../../process/instants.js'
-import { AS_OF_HEADER, AsOfQuery, readAsOf, requireHistory } from '../answers/as-of.js'
+import { AsOfQuery } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { CursorQuery, LimitQuery, NextCursor, page } from '../answers/cursor.js'
-import { querySignal } from '../answers/query-signal.js'
-import { problemResponses } from '../http/problem.js'
-import { requireStable, StableParams } from './stable.js'
+import { endpoint } from '../answers/endpoint.js'
 
 const PegEventShape = z.object({
   severity: z.enum(['mild', 'severe']).meta({
@@ -48,30 +45,20 @@ const keyOf = ({ started_at, started_block, severity }: PegEvent): PegEventKey =
   severity,
 ]
 
-export const pegEventsRoute: FastifyPluginAsyncZod = async (app) => {
-  const config = { cache: CACHE_POLICIES.pegEvents }
-  const schema = {
-    tags: ['peg'],
-    operationId: 'listPegEvents',
-    summary: 'Breaks of the peg, newest first, now or as they were known at any time',
-    description:
-      'Mild and severe breaks are two tracks of events, found every two minutes of chain time. With as_of, what ended later is told as ongoing.',
-    params: StableParams,
-    querystring: z.strictObject({ ...AsOfQuery, limit: LimitQuery, cursor: CursorQuery(PegEventKey) }),
-    response: { 200: PegEventsResponse, ...problemResponses(400, 404, 503) },
-  }
-  app.get('/stablecoins/:address/peg-events', { schema, config }, async (request, reply) => {
-    const { address: stable } = request.params
-    const { limit, cursor: after } = request.query
-    const as_of = readAsOf(app, request.query)
-    await requireStable(app, stable)
-    const signal = querySignal(request)
-    if (as_of !== null) {
-      await requireHistory(app, as_of, { signal })
-      reply.header(AS_OF_HEADER, isoSeconds(as_of))
-    }
+export const pegEventsRoute = endpoint({
+  path: '/stablecoins/:address/peg-events',
+  tag: 'peg',
+  operationId: 'listPegEvents',
+  summary: 'Breaks of the peg, newest first, now or as they were known at any time',
+  description:
+    'Mild and severe breaks are two tracks of events, found every two minutes of chain time. With as_of, what ended later is told as ongoing.',
+  about: 'moment',
+  query: { ...AsOfQuery, limit: LimitQuery, cursor: CursorQuery(PegEventKey) },
+  response: PegEventsResponse,
+  cache: CACHE_POLICIES.pegEvents,
+  answer: async ({ app, stable, asOf: as_of, query: { limit, cursor: after }, signal }) => {
     const events = await pegEventsAt(app.clickhouse, { stable, as_of, limit: limit + 1, after }, { signal })
     const { rows, next_cursor } = page(events, limit, keyOf)
     return { address: stable, events: rows.map(published), next_cursor }
-  })
-}
+  },
+})

@@ -1,15 +1,11 @@
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { pegCoverage } from '../../clickhouse/peg/coverage.js'
 import { backingUsd, RESERVE_TYPES, reservesAt } from '../../clickhouse/reserves/reserves.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
 import { isoSeconds } from '../../process/instants.js'
-import { AsOfQuery } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
+import { endpoint } from '../answers/endpoint.js'
 import { Coverage } from '../answers/shapes.js'
-import { readSnapshot } from '../answers/snapshot.js'
-import { problemResponses } from '../http/problem.js'
-import { StableParams } from './stable.js'
 
 const usd = z.number().nonnegative().nullable()
 
@@ -47,24 +43,23 @@ const ReservesResponse = z.object({
   coverage: Coverage,
 })
 
-export const reservesRoute: FastifyPluginAsyncZod = async (app) => {
-  const config = { cache: CACHE_POLICIES.reserves }
-  const schema = {
-    tags: ['reserves'],
-    operationId: 'getReserves',
-    summary: 'What stands behind a stable on this chain, now or at any time',
-    description: 'The amount that is on this chain, every full hour; not the issuer’s reserves elsewhere.',
-    params: StableParams,
-    querystring: z.strictObject(AsOfQuery),
-    response: { 200: ReservesResponse, ...problemResponses(400, 404, 503) },
-  }
-  app.get('/stablecoins/:address/reserves', { schema, config }, async (request, reply) => {
-    const snapshot = await readSnapshot(app, { request, reply, what: 'reserves' }, reservesAt)
+export const reservesRoute = endpoint({
+  path: '/stablecoins/:address/reserves',
+  tag: 'reserves',
+  operationId: 'getReserves',
+  summary: 'What stands behind a stable on this chain, now or at any time',
+  description: 'The amount that is on this chain, every full hour; not the issuer’s reserves elsewhere.',
+  about: 'snapshot',
+  response: ReservesResponse,
+  cache: CACHE_POLICIES.reserves,
+  answer: async ({ app, stable, at, signal }) => {
+    const snapshot = await reservesAt(app.clickhouse, { stable, as_of: at }, { signal })
+    if (!snapshot) return null
     const { slot_at, reserve_type, supply_raw, price_micros, sample_status, ...entry } = snapshot
     const { attestation_source, attested_at } = entry
     const backing_usd = backingUsd(supply_raw === null ? null : BigInt(supply_raw), price_micros)
     return {
-      address: request.params.address,
+      address: stable,
       total_backing_usd: backing_usd,
       reserves: [
         {
@@ -86,5 +81,5 @@ export const reservesRoute: FastifyPluginAsyncZod = async (app) => {
           ? { status: 'unavailable' as const, message: 'Its supply was never read.' }
           : pegCoverage(sample_status, price_micros !== null),
     }
-  })
-}
+  },
+})

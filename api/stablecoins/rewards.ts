@@ -1,4 +1,3 @@
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { databaseChainId } from '../../clickhouse/chain/identity.js'
 import {
@@ -15,13 +14,11 @@ import {
   topRewardFunders,
 } from '../../clickhouse/rewards/rewards.js'
 import { integerText, stableAddress } from '../../clickhouse/store/values.js'
-import { AsOfEcho, AsOfQuery, readMoment } from '../answers/as-of.js'
+import { AsOfEcho } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
-import { querySignal } from '../answers/query-signal.js'
+import { endpoint } from '../answers/endpoint.js'
 import { Coverage } from '../answers/shapes.js'
-import { problemResponses } from '../http/problem.js'
 import { Label, labelOf } from './labels.js'
-import { StableParams } from './stable.js'
 
 const tokens = z.number().nonnegative()
 
@@ -61,22 +58,18 @@ const Rewards = z.object({
 
 const NEVER_READ = { opted_in_supply: null, opted_in_tokens: null, global_reward_per_token: null }
 
-export const rewardsRoute: FastifyPluginAsyncZod = async (app) => {
-  const config = { cache: CACHE_POLICIES.rewards }
-  const schema = {
-    tags: ['rewards'],
-    operationId: 'getRewards',
-    summary: 'What was given to the holders of a stable, by whom, and how many take part',
-    description: 'Live answers have the state of the pool too; answers about the past have the sums alone.',
-    params: StableParams,
-    querystring: z.strictObject(AsOfQuery),
-    response: { 200: Rewards, ...problemResponses(400, 404, 503) },
-  }
-  app.get('/stablecoins/:address/rewards', { schema, config }, async (request, reply) => {
-    const { address } = request.params
-    const { at, as_of } = await readMoment(app, request, reply, address)
-    const params = { stable: address, at }
-    const options = { signal: querySignal(request) }
+export const rewardsRoute = endpoint({
+  path: '/stablecoins/:address/rewards',
+  tag: 'rewards',
+  operationId: 'getRewards',
+  summary: 'What was given to the holders of a stable, by whom, and how many take part',
+  description: 'Live answers have the state of the pool too; answers about the past have the sums alone.',
+  about: 'moment',
+  response: Rewards,
+  cache: CACHE_POLICIES.rewards,
+  answer: async ({ app, stable, at, asOf, signal }) => {
+    const params = { stable, at }
+    const options = { signal }
     const [sums, funders, recent, opt_in, lastRead, chainId] = await Promise.all([
       rewardDistributionSums(app.clickhouse, params, options),
       topRewardFunders(app.clickhouse, params, options),
@@ -90,15 +83,14 @@ export const rewardsRoute: FastifyPluginAsyncZod = async (app) => {
     const { distribution_count, ...distributed } = sums
     const apy = endedAt ? null : effectiveApyPct(distributed.last_7d_tokens, pool.opted_in_tokens)
     return {
-      address,
-      as_of,
-      ...(as_of === null && { effective_apy_pct: apy, ...pool }),
+      address: stable,
+      ...(asOf === null && { effective_apy_pct: apy, ...pool }),
       distribution_count,
       distributed,
       opt_in,
       top_funders: funders.map((funder) => ({ ...funder, label: labelOf(funder.address) })),
       recent_distributions: recent.map((given) => ({ ...given, funder_label: labelOf(given.funder) })),
-      coverage: rewardsCoverage({ isRead: as_of !== null || pool.opted_in_supply !== null, endedAt }),
+      coverage: rewardsCoverage({ isRead: asOf !== null || pool.opted_in_supply !== null, endedAt }),
     }
-  })
-}
+  },
+})

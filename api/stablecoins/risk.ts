@@ -1,14 +1,10 @@
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { type RiskSnapshotRow, riskAt } from '../../clickhouse/risk/snapshots.js'
 import { PolicyType } from '../../clickhouse/stablecoins/states.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
-import { AsOfQuery } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
+import { endpoint } from '../answers/endpoint.js'
 import { Coverage } from '../answers/shapes.js'
-import { readSnapshot } from '../answers/snapshot.js'
-import { problemResponses } from '../http/problem.js'
-import { StableParams } from './stable.js'
 
 const score = z.number().min(0).max(100)
 const count = z.int().nonnegative()
@@ -79,25 +75,21 @@ function riskCoverage({ stddev_bps_24h, supply }: RiskSnapshotRow['inputs']): z.
   }
 }
 
-export const riskRoute: FastifyPluginAsyncZod = async (app) => {
-  const config = { cache: CACHE_POLICIES.risk }
-  const schema = {
-    tags: ['risk'],
-    operationId: 'getRisk',
-    summary: 'How risky a stable is, now or at any time, and what the score is made of',
-    description:
-      'Computed every five minutes of chain time, and kept: a score of the past is the one that was published then.',
-    params: StableParams,
-    querystring: z.strictObject(AsOfQuery),
-    response: { 200: RiskResponse, ...problemResponses(400, 404, 503) },
-  }
-  app.get('/stablecoins/:address/risk', { schema, config }, async (request, reply) => {
-    const { slot_at, ...snapshot } = await readSnapshot(app, { request, reply, what: 'risk' }, riskAt)
-    return {
-      address: request.params.address,
-      ...snapshot,
-      computed_at: slot_at.toISOString(),
-      coverage: riskCoverage(snapshot.inputs),
-    }
-  })
-}
+export const riskRoute = endpoint({
+  path: '/stablecoins/:address/risk',
+  tag: 'risk',
+  operationId: 'getRisk',
+  summary: 'How risky a stable is, now or at any time, and what the score is made of',
+  description:
+    'Computed every five minutes of chain time, and kept: a score of the past is the one that was published then.',
+  about: 'snapshot',
+  response: RiskResponse,
+  cache: CACHE_POLICIES.risk,
+  answer: async ({ app, stable, at, signal }) => {
+    const row = await riskAt(app.clickhouse, { stable, as_of: at }, { signal })
+    if (!row) return null
+    const { slot_at, ...snapshot } = row
+    const computed_at = slot_at.toISOString()
+    return { address: stable, ...snapshot, computed_at, coverage: riskCoverage(snapshot.inputs) }
+  },
+})

@@ -1,15 +1,12 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { inRoleOrder, RoleHolder, roleHolders, rolesCoverage, TRACKED_ROLES } from '../../clickhouse/roles/roles.js'
 import { stablecoinCreation } from '../../clickhouse/stablecoins/stablecoins.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
-import { AsOfQuery, PastEcho, readMoment } from '../answers/as-of.js'
+import { PastEcho } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
-import { querySignal } from '../answers/query-signal.js'
+import { endpoint } from '../answers/endpoint.js'
 import { Coverage } from '../answers/shapes.js'
-import { problemResponses } from '../http/problem.js'
-import { StableParams } from './stable.js'
 
 /** Who holds the roles of a stable, as its own answer and the stable's say it. */
 export const Roles = z.object({
@@ -47,21 +44,17 @@ export async function readRoles(
 
 const RolesResponse = z.object({ address: stableAddress, as_of: PastEcho, ...Roles.shape })
 
-export const rolesRoute: FastifyPluginAsyncZod = async (app) => {
-  const config = { cache: CACHE_POLICIES.roles }
-  const schema = {
-    tags: ['stablecoins'],
-    operationId: 'getRoles',
-    summary: 'Who may mint, pause and administer a stable, now or at any time',
-    description: 'By the logs of the stable; for stables that are older than the logs, by asking the token.',
-    params: StableParams,
-    querystring: z.strictObject(AsOfQuery),
-    response: { 200: RolesResponse, ...problemResponses(400, 404, 503) },
-  }
-  app.get('/stablecoins/:address/roles', { schema, config }, async (request, reply) => {
-    const { address } = request.params
-    const { at, as_of } = await readMoment(app, request, reply, address)
-    const roles = await readRoles(app.clickhouse, { stable: address, at }, { signal: querySignal(request) })
-    return { address, ...(as_of !== null && { as_of }), ...roles }
-  })
-}
+export const rolesRoute = endpoint({
+  path: '/stablecoins/:address/roles',
+  tag: 'stablecoins',
+  operationId: 'getRoles',
+  summary: 'Who may mint, pause and administer a stable, now or at any time',
+  description: 'By the logs of the stable; for stables that are older than the logs, by asking the token.',
+  about: 'moment',
+  response: RolesResponse,
+  cache: CACHE_POLICIES.roles,
+  answer: async ({ app, stable, at, signal }) => ({
+    address: stable,
+    ...(await readRoles(app.clickhouse, { stable, at }, { signal })),
+  }),
+})

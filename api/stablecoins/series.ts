@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify'
-import type { FastifyPluginAsyncZod } from 'fastify-type-provider-zod'
 import { z } from 'zod'
 import { chainSpan } from '../../clickhouse/chain/blocks.js'
 import { pegSeries } from '../../clickhouse/peg/series.js'
@@ -8,17 +7,11 @@ import { BUCKET_SECONDS, type BucketPage, bucketPage, type Interval } from '../.
 import { stableAddress } from '../../clickhouse/store/values.js'
 import { supplySeries } from '../../clickhouse/supply/supply.js'
 import { CursorQuery } from '../answers/cursor.js'
-import { exportResponse, sendExport } from '../answers/export.js'
-import { querySignal } from '../answers/query-signal.js'
+import { endpoint } from '../answers/endpoint.js'
+import { exportResponse } from '../answers/export.js'
 import { costOfRows, IntervalQuery, RangeQuery, readRange } from '../answers/range.js'
-import { problemResponses } from '../http/problem.js'
-import { requireStable, StableParams } from './stable.js'
 
-const SeriesQuery = z.strictObject({
-  ...RangeQuery,
-  ...IntervalQuery,
-  cursor: CursorQuery(z.int().min(0).max(0xffff_ffff)),
-})
+const SeriesQuery = { ...RangeQuery, ...IntervalQuery, cursor: CursorQuery(z.int().min(0).max(0xffff_ffff)) }
 
 const bucket = {
   bucket_start: z.iso.datetime().meta({ description: 'Begin of the bucket, not included' }),
@@ -80,20 +73,6 @@ const spanOfRisk: SpanOf = async (app, stable, signal) => {
   return span && { ...span, newest: span.newest + 1 }
 }
 
-/** The buckets that an answer has; none before there is anything to be in them. */
-async function bucketsOf(
-  app: FastifyInstance,
-  query: z.output<typeof SeriesQuery>,
-  spanOf: () => Promise<Span | null>,
-): Promise<BucketPage> {
-  const range = readRange(app, query)
-  const span = await spanOf()
-  if (!span) return { first: 0, end: 0, count: 0, next: null }
-  const { interval, limit, cursor: after } = query
-  return bucketPage({ interval, limit, after, ...range, ...span })
-}
-
-const head = (address: string, interval: Interval) => ({ address, interval })
 const Head = {
   address: stableAddress,
   interval: z
@@ -101,65 +80,71 @@ const Head = {
     .meta({ description: 'Length of the buckets' }),
 }
 
-/** What a stable's price, supply and risk were over time, in buckets of equal length without holes. */
-export const seriesRoutes: FastifyPluginAsyncZod = async (app) => {
-  const routes = [
-    {
-      name: 'peg',
-      tag: 'peg',
-      operationId: 'getPegSeries',
-      summary: 'Price against the reference stable by bucket',
-      rows: pegSeries,
-      spanOf: spanOfChain,
-      Row: PegBucket,
-    },
-    {
-      name: 'supply',
-      tag: 'stablecoins',
-      operationId: 'getSupplySeries',
-      summary: 'Supply and cap by bucket',
-      rows: supplySeries,
-      spanOf: spanOfChain,
-      Row: SupplyBucket,
-    },
-    {
-      name: 'risk',
-      tag: 'risk',
-      operationId: 'getRiskSeries',
-      summary: 'Risk by bucket',
-      rows: riskSeries,
-      spanOf: spanOfRisk,
-      Row: RiskBucket,
-    },
-  ]
-  for (const { name, tag, operationId, summary, rows, spanOf, Row } of routes) {
-    const schema = {
-      tags: [tag],
-      operationId,
-      summary,
-      description:
-        'Buckets of equal length without holes, aligned to UTC, oldest first; a page has at most limit of them.',
-      params: StableParams,
-      querystring: SeriesQuery,
-      response: { 200: exportResponse(Head, Row), ...problemResponses(400, 404, 503) },
-    }
-    const cost = ({ query }: { query: z.output<typeof SeriesQuery> }): number => {
+const NO_BUCKETS: BucketPage = { first: 0, end: 0, count: 0, next: null }
+
+type Series = {
+  name: string
+  tag: string
+  operationId: string
+  summary: string
+  rows: typeof pegSeries | typeof supplySeries | typeof riskSeries
+  spanOf: SpanOf
+  Row: z.ZodObject
+}
+
+/** A route with what a stable's `name` was over time, in buckets of equal length without holes. */
+const series = ({ name, rows, spanOf, Row, ...described }: Series) =>
+  endpoint({
+    ...described,
+    path: `/stablecoins/:address/${name}/series`,
+    description:
+      'Buckets of equal length without holes, aligned to UTC, oldest first; a page has at most limit of them.',
+    about: 'range',
+    query: SeriesQuery,
+    response: exportResponse(Head, Row),
+    cost: ({ app, query }) => {
       const { from, to } = readRange(app, query)
       return costOfRows(Math.min(query.limit, (to - from) / BUCKET_SECONDS[query.interval]))
-    }
-    const route = { schema, exposeHeadRoute: false, config: { cost } }
-    app.get(`/stablecoins/:address/${name}/series`, route, async (request, reply) => {
-      const { address: stable } = request.params
-      const { interval, format } = request.query
-      await requireStable(app, stable)
-      const { first, end, next } = await bucketsOf(app, request.query, () => spanOf(app, stable, querySignal(request)))
-      return sendExport(app, request, reply, {
-        format,
+    },
+    answer: async ({ app, stable, range, query: { interval, limit, cursor: after }, signal }) => {
+      const span = await spanOf(app, stable, signal)
+      // None before there is anything to be in them.
+      const { first, end, next } = span ? bucketPage({ interval, limit, after, ...range, ...span }) : NO_BUCKETS
+      return {
         filename: `${name}-${stable}-${interval}-${first}`,
-        head: head(stable, interval),
+        head: { address: stable, interval },
         next,
         rows: (options) => rows(app.clickhouse, { stable, interval: BUCKET_SECONDS[interval], first, end }, options),
-      })
-    })
-  }
-}
+      }
+    },
+  })
+
+export const pegSeriesRoute = series({
+  name: 'peg',
+  tag: 'peg',
+  operationId: 'getPegSeries',
+  summary: 'Price against the reference stable by bucket',
+  rows: pegSeries,
+  spanOf: spanOfChain,
+  Row: PegBucket,
+})
+
+export const supplySeriesRoute = series({
+  name: 'supply',
+  tag: 'stablecoins',
+  operationId: 'getSupplySeries',
+  summary: 'Supply and cap by bucket',
+  rows: supplySeries,
+  spanOf: spanOfChain,
+  Row: SupplyBucket,
+})
+
+export const riskSeriesRoute = series({
+  name: 'risk',
+  tag: 'risk',
+  operationId: 'getRiskSeries',
+  summary: 'Risk by bucket',
+  rows: riskSeries,
+  spanOf: spanOfRisk,
+  Row: RiskBucket,
+})

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod,
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import { METHODOLOGY_VERSION } from '../../../process/methodology.js'
-import { AS_OF_HEADER, readAsOf } from '../as-of.js'
+import { AS_OF_HEADER } from '../as-of.js'
 import { Answer, type Variant } from './answer.js'
 import { createAnswerCache, type Outcome } from './answer-cache.js'
 import { preferredCoding } from './encodings.js'
@@ -76,6 +76,7 @@ export function cache(
   const counts = { hit: 0, miss: 0, stale: 0 }
   app.decorate('cacheCounts', counts)
   app.decorateRequest('sharedSignal', null)
+  app.decorateRequest('asOf', null)
 
   function answerNow(url: string, acceptEncoding: string | undefined): AnswerNow | null {
     const known = keys.get(url)
@@ -103,7 +104,7 @@ export function cache(
       const { params, query } = request as Asked
       const isRelative = query.as_of !== undefined && RELATIVE.test(query.as_of)
       const serialize = reply.getSerializationFunction('200') as (payload: unknown) => string
-      const asOf = readAsOf(app, query)
+      const { asOf } = request
       const compute = async (signal: AbortSignal | null): Promise<Answer> => {
         request.sharedSignal = signal
         // Before the answer: what is final now was final all the while that it is computed.

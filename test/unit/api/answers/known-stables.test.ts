@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { createKnownStables } from '../../../../api/stablecoins/stable.js'
+import { createKnownStables } from '../../../../api/answers/stable.js'
 
 function setUp(addresses: string[]) {
   const clock = { ms: 0 }

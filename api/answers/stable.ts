@@ -43,16 +43,13 @@ export function createKnownStables(read: () => Promise<string[]>, nowMs = () => 
   }
 }
 
-/** The path of everything about one stable. */
+/** The path parameter of every route about one stable. */
 export const StableParams = z.strictObject({
   address: Address.meta({
     description: 'Address of a tracked stable, in any letter case',
     examples: [REFERENCE_STABLE],
   }),
 })
-
-/** For routes without query parameters: a mistyped one must not be ignored silently. */
-export const NoQuery = z.strictObject({})
 
 /** The 404 for an address that is none of the tracked stables'. */
 export function unknownStable(address: string): NotFoundError {
