@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
 import type { Redis } from 'ioredis'
+import { historyStart } from '../clickhouse/chain/history.js'
 import { databaseChainId } from '../clickhouse/chain/identity.js'
 import { activeApiKeys, insertApiKeyUses } from '../clickhouse/keys/api-keys.js'
 import { stablecoinAddresses } from '../clickhouse/stablecoins/stablecoins.js'
@@ -10,6 +11,7 @@ import { adminKeysRoutes } from './admin/keys.js'
 import { adminWebhookDeliveriesRoutes } from './admin/webhooks/delivery-routes.js'
 import { adminWebhookSwitchesRoutes, adminWebhooksRoutes } from './admin/webhooks/subscription-routes.js'
 import { required, type WebhookTerms } from './admin/webhooks/terms.js'
+import { createKnownHistory, type KnownHistory } from './answers/as-of.js'
 import { type CacheOptions, cache } from './answers/cache/plugin.js'
 import { createExportSlots, type ExportSlots } from './answers/export.js'
 import { createKnownStables, type KnownStables } from './answers/stable.js'
@@ -74,6 +76,7 @@ declare module 'fastify' {
     redis: Redis | null
     now: () => Date
     stables: KnownStables
+    history: KnownHistory
     exportSlots: ExportSlots
     keys: KnownKeys
     keyUses: KeyUses
@@ -172,6 +175,10 @@ export async function buildApp({
   app.decorate(
     'stables',
     createKnownStables(() => stablecoinAddresses(clickhouse)),
+  )
+  app.decorate(
+    'history',
+    createKnownHistory(() => historyStart(clickhouse)),
   )
   app.decorate('exportSlots', createExportSlots())
   app.decorate(

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { historyStart } from '../../clickhouse/chain/history.js'
 import { isoSeconds, parseAsOf } from '../../process/instants.js'
 import { NotFoundError } from '../http/errors.js'
 
@@ -58,16 +57,42 @@ export function beforeHistory(asOf: Date, what = 'the start of history'): NotFou
 const WEEK_MS = 604_800_000
 
 /** The moment that an answer is about. Throws the 404 of a time before the first block, or without any block. */
-export async function momentOf(
-  app: FastifyInstance,
-  asOf: Date | null,
-  options: { signal: AbortSignal },
-): Promise<Moment> {
+export async function momentOf(app: FastifyInstance, asOf: Date | null): Promise<Moment> {
   if (asOf === null) return { at: thisSecond(app), asOf }
-  if (asOf.getTime() < WEEK_MS) throw beforeHistory(asOf)
-  const start = await historyStart(app.clickhouse, options)
-  if (!start || asOf < start) throw beforeHistory(asOf)
+  if (asOf.getTime() < WEEK_MS || !(await app.history.hasBegunBy(asOf))) throw beforeHistory(asOf)
   return { at: asOf, asOf }
+}
+
+/** What is known of the start of history. */
+export type KnownHistory = {
+  /** Whether there is a block at or before an instant. Reads the start again for an instant before the one it knows. */
+  hasBegunBy: (instant: Date) => Promise<boolean>
+}
+
+/**
+ * Remembers the time of the first block that `read` returns, null before there is one, so that a request about the past
+ * needs no look-up: backfills only ever move it back. All who wait for a look-up wait for the same.
+ */
+export function createKnownHistory(read: () => Promise<Date | null>): KnownHistory {
+  let start: Date | null = null
+  let reading: Promise<void> | null = null
+  const refresh = (): Promise<void> => {
+    reading ??= read()
+      .then((found) => {
+        start = found
+      })
+      .finally(() => {
+        reading = null
+      })
+    return reading
+  }
+  const isIn = (instant: Date): boolean => start !== null && instant >= start
+  return {
+    hasBegunBy: async (instant) => {
+      if (!isIn(instant)) await refresh()
+      return isIn(instant)
+    },
+  }
 }
 
 /** The 404 where the history of snapshots called `what` has none by then, or none at all. */

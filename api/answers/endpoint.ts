@@ -121,10 +121,10 @@ export function endpoint<
       signal: querySignal(request),
     })
 
-    async function subjectOf(request: FastifyRequest, signal: QuerySignal) {
+    async function subjectOf(request: FastifyRequest) {
       const stable = isOfStable ? (request.params as z.output<typeof StableParams>).address : undefined
       if (stable !== undefined) await requireStable(app, stable)
-      if (about === 'moment') return { stable, ...(await momentOf(app, request.asOf, { signal })) }
+      if (about === 'moment') return { stable, ...(await momentOf(app, request.asOf)) }
       if (about === 'snapshot') return { stable, ...snapshotMomentOf(app, request.asOf, tag) }
       if (about === 'range') return { stable, range: readRange(app, request.query as RangeParameters) }
       return { stable }
@@ -144,12 +144,11 @@ export function endpoint<
       preHandler: async (request) => {
         if (isOfPast) request.asOf = readAsOf(app, request.query as { as_of?: string })
         await check?.(asked(request))
-        if (price !== undefined) await subjectOf(request, querySignal(request))
+        if (price !== undefined) await subjectOf(request)
       },
       handler: async (request, reply) => {
-        const { query, signal } = asked(request)
-        const subject = await subjectOf(request, signal)
-        const body = await answer({ app, query, signal, ...subject })
+        const subject = await subjectOf(request)
+        const body = await answer({ ...asked(request), ...subject })
         if (about === 'range')
           return sendExport(app, request, reply, {
             ...(body as ExportedRows),

@@ -1,0 +1,38 @@
+import { expect, test, vi } from 'vitest'
+import { createKnownHistory } from '../../../../api/answers/as-of.js'
+
+const at = (second: number) => new Date(second * 1000)
+
+function setUp(start: number | null) {
+  const chain = { start }
+  const read = vi.fn(async () => (chain.start === null ? null : at(chain.start)))
+  return { chain, read, history: createKnownHistory(read) }
+}
+
+test('an instant at or after the first block is in history, any other is not', async () => {
+  const { history } = setUp(100)
+  expect(await Promise.all([99, 100, 101].map((second) => history.hasBegunBy(at(second))))).toEqual([false, true, true])
+})
+
+test('requests about known history need no look-up, and those that wait for one share it', async () => {
+  const { history, read } = setUp(100)
+  await Promise.all(Array.from({ length: 20 }, () => history.hasBegunBy(at(150))))
+  await history.hasBegunBy(at(100))
+  expect(read).toHaveBeenCalledTimes(1)
+})
+
+test('what a backfill adds before the known start is found, and so is the first block of all', async () => {
+  const { history, chain } = setUp(null)
+  expect(await history.hasBegunBy(at(100))).toBe(false)
+  chain.start = 90
+  expect(await history.hasBegunBy(at(100))).toBe(true)
+  chain.start = 50
+  expect(await history.hasBegunBy(at(60))).toBe(true)
+})
+
+test('a look-up that fails is tried again by the next request', async () => {
+  const { history, read } = setUp(100)
+  read.mockRejectedValueOnce(new Error('away'))
+  await expect(history.hasBegunBy(at(150))).rejects.toThrow('away')
+  expect(await history.hasBegunBy(at(150))).toBe(true)
+})
