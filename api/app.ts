@@ -18,7 +18,6 @@ import { createKnownStables, type KnownStables } from './answers/stable.js'
 import { auth } from './callers/auth.js'
 import { createKeyUses, type KeyUses } from './callers/keys/key-uses.js'
 import { createKnownKeys, type KnownKeys } from './callers/keys/known-keys.js'
-import { addressOf } from './callers/limits/address.js'
 import { type Limits, limits } from './callers/limits/plugin.js'
 import { createRequestCounter } from './callers/limits/request-counter.js'
 import { createPayments } from './callers/payments/payments.js'
@@ -26,7 +25,6 @@ import { paid } from './callers/payments/plugin.js'
 import type { PaymentTerms } from './callers/payments/terms.js'
 import { eventsRoute } from './events/events.js'
 import { DEFAULT_STREAMS, type StreamOptions, streamRoute } from './events/stream/stream.js'
-import { fastLane } from './fast-lane/fast-lane.js'
 import { feeEconomicsRoute } from './fees/fee-economics.js'
 import { flowAnomaliesRoute } from './flows/anomalies.js'
 import { flowsExportRoute } from './flows/export.js'
@@ -122,6 +120,8 @@ export type AppDeps = {
   payments?: PaymentTerms | null | undefined
   /** On which terms webhooks are taken on; without any, their routes are 503. */
   webhooks?: WebhookTerms | null | undefined
+  /** Whether answers in memory are given before Fastify is asked; they are by default. */
+  fastLane?: boolean | undefined
   logger: FastifyBaseLogger
 }
 
@@ -144,6 +144,7 @@ export async function buildApp({
   streams,
   payments: terms = null,
   webhooks = null,
+  fastLane: hasFastLane = true,
   logger,
 }: AppDeps) {
   const curated = curatedBriefings()
@@ -257,6 +258,6 @@ export async function buildApp({
     },
     { prefix: '/api/v1' },
   )
-  fastLane(app, { newId, addressOf: addressOf(trustProxy) })
+  if (hasFastLane) await app.register(import('./fast-lane/fast-lane.js'), { newId, trustProxy })
   return app
 }

@@ -1,12 +1,24 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { matchingEtag } from '../answers/cache/answer.js'
+import { addressOf, createHeads } from './heads.js'
+import { isProven } from './prove.js'
 import { createConnectionLines, sendRendered } from './send-rendered.js'
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** `answered`: how many requests got their answers before Fastify saw them. Off where Node is not as expected. */
+    fastLane: { isOn: boolean; answered: number }
+  }
+}
+
 type Options = {
+  /** Names a request as Fastify names its own. */
   newId: () => string
-  /** The address that a request is from, behind the proxies that are trusted. */
-  addressOf: (request: IncomingMessage) => string
+  /** Addresses and networks of the proxies whose X-Forwarded-For is believed. */
+  trustProxy: string[]
+  /** Whether Node sends a head as it is rendered here; finds that out itself where left out. */
+  prove?: () => Promise<boolean>
 }
 
 /** What has a body, wants an answer in another way, or is the last on its connection, has to be seen as a whole. */
@@ -21,20 +33,30 @@ const isUnusual = ({ method, httpVersion, headers }: IncomingMessage): boolean =
   headers.traceparent !== undefined
 
 /**
- * Gives answers that are in memory before Fastify is asked, at a quarter of the CPU time. They are those that Fastify would
- * give: with the head that it last sent the same body with, counted against the same limits, in the same metrics and
- * log. Whatever is not plain (no such answer in memory, a caller to be looked up or refused, a body, overload, the end of the
- * connection or the process) goes to Fastify. To be called when all routes are there.
+ * Gives answers that are in memory before Fastify is asked, at a quarter of the CPU time. They are those that Fastify
+ * gives: with the head that it last sent the same body with, and found, counted, identified and logged by the functions
+ * that it uses itself. Whatever is not plain (no such answer in memory, a caller to be looked up or refused, a body,
+ * overload, the end of the connection or the process) goes to Fastify. To be registered when all routes are there; the
+ * service is the same without it.
  */
-export function fastLane(app: FastifyInstance, { newId, addressOf }: Options): void {
+async function fastLane(app: FastifyInstance, { newId, trustProxy, prove = isProven }: Options): Promise<void> {
+  const lane = { isOn: await prove(), answered: 0 }
+  app.decorate('fastLane', lane)
+  if (!lane.isOn) {
+    app.log.warn('the fast lane stays off: this version of Node does not send a response head as the lane renders it')
+    return
+  }
   const { requests } = app.metrics
+  const ipOf = addressOf(trustProxy)
   const connectionLines = createConnectionLines(app.server)
+  const heads = createHeads()
+  app.answersInMemory.onSent = heads.remember
 
   function serve(request: IncomingMessage, response: ServerResponse): boolean {
     if (isUnusual(request) || app.draining.aborted) return false
     const { headers } = request
     const url = request.url as string
-    const found = app.answerNow(url, headers['accept-encoding'])
+    const found = app.answersInMemory.find(url, headers['accept-encoding'])
     if (found === null) return false
     const { answer, variant, ageMs, route } = found
     const ifNoneMatch = headers['if-none-match']
@@ -45,26 +67,26 @@ export function fastLane(app: FastifyInstance, { newId, addressOf }: Options): v
     // A client may hold it in another coding, whose tag the 304 has then.
     if (etag !== null && etag !== variant.etag) return false
     const status = etag === null ? 200 : 304
-    const head = variant.heads[status]
-    if (head === null || app.isUnderPressure?.()) return false
-    const caller = app.callerNow(headers.authorization)
+    const head = heads.find(variant, status)
+    if (head === undefined || app.isUnderPressure?.()) return false
+    const caller = app.identify(headers.authorization)
     if (caller === null) return false
-    const ip = addressOf(request)
-    const charged = app.chargeNow(caller, ip)
+    const ip = ipOf(request)
+    const charged = app.charge(caller, ip)
     if (charged === null) return false
 
     const began = performance.now()
     const id = newId()
     app.cacheCounts.hit += 1
-    const age = ageMs < 1000 ? '' : `age: ${Math.floor(ageMs / 1000)}\r\n`
-    const own = `x-request-id: ${id}\r\n${charged}${age}${connectionLines()}`
+    lane.answered += 1
+    let own = `x-request-id: ${id}\r\n`
+    for (const name in charged) own += `${name}: ${charged[name]}\r\n`
+    if (ageMs >= 1000) own += `age: ${Math.floor(ageMs / 1000)}\r\n`
     response.statusCode = status
-    sendRendered(response, head + own, status === 304 ? '' : variant.body)
+    sendRendered(response, head + own + connectionLines(), status === 304 ? '' : variant.body)
     const ms = performance.now() - began
     requests.observe('GET', route, status, ms / 1000)
-    const level = app.levelNow(status, ms)
-    if (level !== null)
-      app.logAnswered(level, { id, method: 'GET', route, url, headers, status, ms, ip, tier: caller.tier })
+    app.logAnswered({ id, method: 'GET', route, url, headers, status, ms, ip, tier: caller.tier })
     return true
   }
 
@@ -75,3 +97,6 @@ export function fastLane(app: FastifyInstance, { newId, addressOf }: Options): v
     for (const listener of listeners) listener.call(app.server, request, response)
   })
 }
+
+/** Fastify's mark of a plugin that belongs to the whole application. */
+export default Object.assign(fastLane, { [Symbol.for('skip-override')]: true })

@@ -22,7 +22,7 @@ export function createConnectionLines({ keepAliveTimeout }: Server): () => strin
  * Ends a response whose head is rendered, on a connection that stays open. `head` ends before the empty line; all of it
  * has to be Latin-1 and checked, as is a body that is a string.
  *
- * Node has no public way to do so: `writeHead` checks and copies every field of every response anew, a tenth of the CPU
+ * Node has no public way to do so: `writeHead` checks and copies every field of every response again, a tenth of the CPU
  * time of an answer out of memory. So the head is put where Node puts it, and a body that is text goes with
  * it, which makes one write of two.
  */

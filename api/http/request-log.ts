@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import type { Bindings, ChildLoggerOptions } from 'pino'
-import type { Caller } from '../callers/auth.js'
 
 /** Digits of a UUID that count: enough for 2^48 requests. */
 const COUNTED = 12
@@ -51,30 +50,28 @@ export const traceparentOf = ({ trace_id, span_id, sampled }: TraceContext): str
 
 declare module 'fastify' {
   interface FastifyInstance {
-    traceOf: (request: FastifyRequest) => TraceContext
-    /**
-     * The level at which to log an answer to a request whose trace nobody else knows, and that is not in the log yet; null
-     * where it is not to be logged. By drawing lots: to find out what the trace's own lot is takes longer.
-     */
-    levelNow: (status: number, ms: number) => Level | null
-    /** Logs an answer that was given without a FastifyRequest, to a request without a `traceparent`, as all others are. */
-    logAnswered: (level: Level, request: Answered & { id: string }) => void
+    traceOf: (request: Traced) => TraceContext
+    /** Logs an answer, if it is one of those that are logged. */
+    logAnswered: (request: Answered) => void
   }
 }
 
 type Level = 'info' | 'debug'
 
-type Answered = {
+/** What names a request, and the trace it is in. */
+type Traced = { id: string; headers: IncomingHttpHeaders }
+
+type Answered = Traced & {
   method: string
   /** Its pattern. */
   route: string | null
   url: string
-  headers: IncomingHttpHeaders
   status: number
   /** From its arrival to the end of its answer. */
   ms: number
   ip: string
-  tier: Caller['tier'] | undefined
+  /** Of the caller; undefined where the request was refused before that was known. */
+  tier: string | undefined
 }
 
 /** What the id of a request is called in the log. */
@@ -121,32 +118,34 @@ export function requestLog(app: FastifyInstance, share: number): void {
   })
 
   /** Null where it is not to be logged. */
-  function levelOf(sampled: boolean, status: number, ms: number): Level | null {
-    return sampled || status >= 500 || ms > SLOW_MS ? 'info' : everyLevel
+  function levelOf({ status, ms, ...request }: Answered): Level | null {
+    if (status >= 500 || ms > SLOW_MS) return 'info'
+    return share > 0 && app.traceOf(request).sampled ? 'info' : everyLevel
   }
-  const lineOf = ({ headers, url, ms, ...answered }: Answered, { span_id, parent_id }: TraceContext) => ({
-    ...answered,
-    url: target(url, answered.status),
-    ms: Math.round(ms * 10) / 10,
-    ...foreignId(headers),
-    span_id,
-    ...(parent_id && { parent_id }),
-  })
 
-  app.decorate('levelNow', (status, ms) => levelOf(Math.random() < share, status, ms))
-  app.decorate('logAnswered', (level, { id, ...answered }) => {
-    const trace = traceContext(id, undefined, share)
-    app.log[level]({ [ID_LABEL]: id, trace_id: trace.trace_id, ...lineOf(answered, trace) }, 'answered')
+  app.decorate('logAnswered', (request) => {
+    const level = levelOf(request)
+    if (level === null) return
+    const { id, headers, url, ms, ...answered } = request
+    const { trace_id, span_id, parent_id } = app.traceOf(request)
+    const line = {
+      [ID_LABEL]: id,
+      trace_id,
+      ...answered,
+      url: target(url, answered.status),
+      ms: Math.round(ms * 10) / 10,
+      ...foreignId(headers),
+      span_id,
+      ...(parent_id && { parent_id }),
+    }
+    app.log[level](line, 'answered')
   })
 
   app.addHook('onResponse', (request, reply, done) => {
+    const { id, method, url, headers, ip, caller } = request
     const { statusCode: status, elapsedTime: ms } = reply
-    const trace = app.traceOf(request)
-    const level = levelOf(trace.sampled, status, ms)
-    if (level === null) return done()
-    const { method, url, headers, ip, caller } = request
     const route = request.routeOptions.url ?? null
-    request.log[level](lineOf({ method, route, url, headers, status, ms, ip, tier: caller?.tier }, trace), 'answered')
+    app.logAnswered({ id, method, route, url, headers, status, ms, ip, tier: caller?.tier })
     done()
   })
 }

@@ -35,8 +35,6 @@ export type Variant = {
   body: Buffer | string
   etag: string
   headers: Record<string, string>
-  /** By status, what it was sent with, once it was. */
-  heads: { 200: string | null; 304: string | null }
 }
 
 /** Shorter bodies fit in one packet anyway. */
@@ -105,7 +103,6 @@ export class Answer {
     return {
       body,
       etag,
-      heads: { 200: null, 304: null },
       headers: {
         'content-type': 'application/json; charset=utf-8',
         etag,

@@ -9,7 +9,7 @@ import { createAnswerCache, type Outcome } from './answer-cache.js'
 import { preferredCoding } from './encodings.js'
 import { createReadFinished } from './finality.js'
 import { type CachePolicy, freshnessOf } from './policies.js'
-import { rememberHead, sendAnswer } from './send-answer.js'
+import { sendAnswer } from './send-answer.js'
 import { type Found, sharedAnswers } from './shared-answers.js'
 
 /**
@@ -34,13 +34,19 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** How many requests to routes with a cache policy were answered how, since the start. */
     cacheCounts: Record<Outcome['how'], number>
-    /** What is in memory for a URL, in the coding that is asked for; null where it has to be made, or renewed. */
-    answerNow: (url: string, acceptEncoding: string | undefined) => AnswerNow | null
+    answersInMemory: AnswersInMemory
   }
 }
 
 /** An answer that is in memory, of the route with this pattern. */
-type AnswerNow = Found & { variant: Variant; route: string }
+type InMemory = Found & { variant: Variant; route: string }
+
+type AnswersInMemory = {
+  /** What is in memory for a URL, in the coding that is asked for; null where it has to be made, or renewed. */
+  find: (url: string, acceptEncoding: string | undefined) => InMemory | null
+  /** Is called when one of them has been sent, with all header fields that it has got. */
+  onSent: ((variant: Variant, reply: FastifyReply) => void) | null
+}
 
 export type CacheOptions = {
   /** Memory for answers, in bytes; 0: none are kept. */
@@ -78,23 +84,26 @@ export function cache(
   app.decorateRequest('sharedSignal', null)
   app.decorateRequest('asOf', null)
 
-  function answerNow(url: string, acceptEncoding: string | undefined): AnswerNow | null {
-    const known = keys.get(url)
-    const found = known && answers?.fresh(known.key)
-    if (!found) return null
-    const { answer, ageMs } = found
-    const variant = answer.made(preferredCoding(acceptEncoding))
-    return variant ? { answer, ageMs, variant, route: known.route } : null
+  const inMemory: AnswersInMemory = {
+    find: (url, acceptEncoding) => {
+      const known = keys.get(url)
+      const found = known && answers?.fresh(known.key)
+      if (!found) return null
+      const { answer, ageMs } = found
+      const variant = answer.made(preferredCoding(acceptEncoding))
+      return variant ? { answer, ageMs, variant, route: known.route } : null
+    },
+    onSent: null,
   }
-  app.decorate('answerNow', answerNow)
+  app.decorate('answersInMemory', inMemory)
 
   /** Answers at once what is in memory in the right coding. */
   function answerFromMemory(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
-    const found = answerNow(request.raw.url as string, request.headers['accept-encoding'])
+    const found = inMemory.find(request.raw.url as string, request.headers['accept-encoding'])
     if (found) {
       counts.hit += 1
       sendAnswer(request, reply, { ...found, how: 'hit' }, found.variant)
-      rememberHead(found.variant, reply)
+      inMemory.onSent?.(found.variant, reply)
     } else done()
   }
 

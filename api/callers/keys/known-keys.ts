@@ -13,7 +13,7 @@ export type KnownKey = {
 export type KnownKeys = {
   /** The key that a token is; null where it is none. Rejects as `read` does where that cannot be told. */
   find: (token: string) => Promise<KnownKey | null>
-  /** The same where that can be told at once; null where it has to be asked for with `find`. */
+  /** A key that is known to be valid; null where that has to be asked for with `find`. */
   findNow: (token: string) => KnownKey | null
   /** Has the next `find` read the keys again: they have changed. */
   forget: () => void
@@ -71,16 +71,21 @@ export function createKnownKeys(read: () => Promise<KnownKey[]>, nowMs = () => p
     return candidates.find((key) => isSameHash(key.hash, hash)) ?? null
   }
 
+  const findNow = (token: string): KnownKey | null => {
+    const age = nowMs() - readAt
+    const known = age > MAX_AGE_MS ? null : lookUp(token)
+    if (known !== null && age > FRESH_MS) refresh().catch(() => {})
+    return known
+  }
+
   return {
+    findNow,
     find: async (token) => {
+      const fresh = findNow(token)
+      if (fresh !== null) return fresh
       const now = nowMs()
       const age = now - readAt
-      const known = lookUp(token)
-      if (known !== null && age <= MAX_AGE_MS) {
-        if (age > FRESH_MS) refresh().catch(() => {})
-        return known
-      }
-      if (known !== null) {
+      if (lookUp(token) !== null) {
         // Who has a key does not wait for a database that is away, more than now and then.
         if (now - failed.at > MAX_AGE_MS) await refresh().catch(() => {})
         return lookUp(token)
@@ -88,12 +93,6 @@ export function createKnownKeys(read: () => Promise<KnownKey[]>, nowMs = () => p
       if (age <= MIN_AGE_MS) return null
       if (now - failed.at <= MIN_AGE_MS) throw failed.error
       await refresh()
-      return lookUp(token)
-    },
-    findNow: (token) => {
-      const age = nowMs() - readAt
-      if (age > MAX_AGE_MS) return null
-      if (age > FRESH_MS) refresh().catch(() => {})
       return lookUp(token)
     },
     forget: () => {

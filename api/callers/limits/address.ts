@@ -1,16 +1,7 @@
-import type { IncomingMessage } from 'node:http'
 import { isIPv4 } from 'node:net'
-import proxyAddr from '@fastify/proxy-addr'
 import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
 import { parseAddress } from '../../../process/ip-networks.js'
-
-/** The address that a request is from, as Fastify's `request.ip` has it where it trusts these proxies and networks. */
-export function addressOf(trustProxy: string[]): (request: IncomingMessage) => string {
-  if (trustProxy.length === 0) return ({ socket }) => socket.remoteAddress ?? ''
-  const isTrusted = proxyAddr.compile(trustProxy)
-  return (request) => proxyAddr(request, isTrusted)
-}
 
 /** Whoever has one address of an IPv6 network has all of them: providers give out no smaller ones. */
 const IPV6_PREFIX_WORDS = 4

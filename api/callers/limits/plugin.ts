@@ -20,10 +20,10 @@ declare module 'fastify' {
   }
   interface FastifyInstance {
     /**
-     * Counts a request of an ordinary route at once and returns its header fields as they go over the wire, a line each;
-     * null where that needs more than a moment, or the request has to be refused.
+     * Counts a request and returns the header fields that say so, none where nothing limits the caller; null where it
+     * could not be counted at once, since the caller is new or close to the limit.
      */
-    chargeNow: (caller: Caller, ip: string) => string | null
+    charge: (caller: Caller, ip: string) => Record<string, string> | null
   }
 }
 
@@ -34,7 +34,7 @@ export type Limits = { free: number; key: number }
 type Budget = { asker: string; policy: string; limit: number }
 
 /** Whose budget an ordinary request of a caller is from; null where nothing limits it. */
-function budgetOfCaller(caller: Caller, ip: string, free: number): Budget | null {
+function budgetOf(caller: Caller, ip: string, free: number): Budget | null {
   if (caller.tier === 'admin') return null
   if (caller.tier === 'subscriber') return { asker: caller.keyId, policy: 'key', limit: caller.requestsPerMinute }
   return free === 0 ? null : { asker: networkOf(ip), policy: 'free', limit: free }
@@ -45,6 +45,12 @@ const secondsLeft = ({ resetMs }: Count): number => Math.max(Math.ceil(resetMs /
 const policyField = ({ policy, limit }: Budget): string => `"${policy}";q=${limit};w=${WINDOW_SECONDS}`
 const limitField = ({ policy, limit }: Budget, count: Count): string =>
   `"${policy}";r=${Math.max(limit - count.consumed, 0)};t=${secondsLeft(count)}`
+const fieldsOf = (budget: Budget, count: Count) => ({
+  'ratelimit-policy': policyField(budget),
+  ratelimit: limitField(budget, count),
+})
+
+const NO_FIELDS = {}
 
 /**
  * Counts every request of a caller and refuses what is above his limit with 429: by key, and without one by address. The
@@ -64,20 +70,17 @@ export function limits(
     return payments?.isOurs(authorization) ?? false
   }
 
-  function budgetOf(request: FastifyRequest): Budget | null {
-    if (request.routeOptions.config.always || isPaying(request)) return null
-    return budgetOfCaller(request.caller, request.ip, free)
-  }
+  const isFree = (request: FastifyRequest): boolean => request.routeOptions.config.always === true || isPaying(request)
 
-  async function charge(request: FastifyRequest, reply: FastifyReply, pointsWithin: (limit: number) => number) {
-    const budget = budgetOf(request)
+  /** Counts what could not be counted at once, and refuses what is above the limit. */
+  async function chargeOrRefuse(request: FastifyRequest, reply: FastifyReply, pointsWithin: (limit: number) => number) {
+    const budget = budgetOf(request.caller, request.ip, free)
     if (budget === null) return
     const { asker, policy, limit } = budget
     const points = pointsWithin(limit)
     if (points === 0) return
     const counted = await count(asker, points)
-    reply.header('ratelimit-policy', policyField(budget))
-    reply.header('ratelimit', limitField(budget, counted))
+    reply.headers(fieldsOf(budget, counted))
     if (counted.consumed <= limit) return
     app.metrics.rateLimited.inc({ tier: request.caller.tier })
     const isPayable = policy === 'free' && request.routeOptions.config.price !== undefined
@@ -85,21 +88,28 @@ export function limits(
     request.isOverLimit = true
   }
 
-  app.decorate('chargeNow', (caller, ip) => {
-    const budget = budgetOfCaller(caller, ip, free)
-    if (budget === null) return ''
+  app.decorate('charge', (caller, ip) => {
+    const budget = budgetOf(caller, ip, free)
+    if (budget === null) return NO_FIELDS
     const counted = countNow(budget.asker, budget.limit)
-    if (counted === null) return null
-    return `ratelimit-policy: ${policyField(budget)}\r\nratelimit: ${limitField(budget, counted)}\r\n`
+    return counted && fieldsOf(budget, counted)
   })
   app.decorateRequest('isOverLimit', false)
-  app.addHook('onRequest', (request, reply) => charge(request, reply, () => 1))
+  app.addHook('onRequest', (request, reply, done) => {
+    if (isFree(request)) return done()
+    const fields = app.charge(request.caller, request.ip)
+    if (fields === null) return void chargeOrRefuse(request, reply, () => 1).then(() => done(), done)
+    reply.headers(fields)
+    done()
+  })
   app.addHook('onRoute', (route) => {
     const cost = route.config?.cost
     if (cost === undefined) return
     // What it costs is known once its parameters are.
-    const chargeRest = (request: FastifyRequest, reply: FastifyReply) =>
-      charge(request, reply, (limit) => Math.min(cost(request as unknown as { query: never }), limit) - 1)
+    const chargeRest = async (request: FastifyRequest, reply: FastifyReply) => {
+      if (isFree(request)) return
+      await chargeOrRefuse(request, reply, (limit) => Math.min(cost(request as unknown as { query: never }), limit) - 1)
+    }
     route.preHandler = [chargeRest, ...[route.preHandler ?? []].flat()]
   })
 }

@@ -1,7 +1,7 @@
 import { get, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { expect, onTestFinished, vi } from 'vitest'
+import { expect } from 'vitest'
 import { SUBSCRIPTION_KEY } from '../../../support/app.js'
 import { cachedApp } from '../../../support/cached-app.js'
 import { addApiKey } from '../../../support/keys.js'
@@ -62,10 +62,8 @@ async function setup(clickhouse: Clickhouse, options: Parameters<typeof cachedAp
         )
       }).on('error', reject)
     })
-  const charge = vi.spyOn(app, 'chargeNow')
-  onTestFinished(() => charge.mockRestore())
   /** How many answers were given before Fastify was asked. */
-  const given = () => charge.mock.results.filter(({ value }) => value !== null).length
+  const given = () => app.fastLane.answered
   return { app, injected, asked, given }
 }
 
@@ -241,4 +239,17 @@ test('it is in the metrics and in the log like every other', async ({ clickhouse
   const counted = app.metrics.requests.text().match(/_count\{.*:address\/peg.*/g)
   expect(counted).toEqual([`_count{method="GET",route="${LIST}/:address/peg",status="200"} 3`])
   expect(app.cacheCounts).toEqual({ hit: 2, miss: 1, stale: 0 })
+})
+
+test('without it the service gives the same answers', async ({ clickhouse }) => {
+  const { app, asked, injected } = await setup(clickhouse, { fastLane: false })
+  expect(app.hasDecorator('fastLane')).toBe(false)
+  for (const path of PATHS) {
+    await injected(path)
+    const { status, headers, body } = await injected(path)
+    const got = await asked(path)
+    expect([path, got.status, got.body]).toEqual([path, status, body])
+    expect(got.headers, path).toEqual(headers)
+    expect(got.headers['cache-status'], path).toBe('plumbline; hit')
+  }
 })
