@@ -1,8 +1,6 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
-import { paymentInfo } from '../../callers/payments/payments.js'
-import type { PaymentTerms } from '../../callers/payments/terms.js'
 import { tidy, withCommonResponses, withHeaders, withNotModified } from './complete.js'
 import type { ApiDocument } from './document.js'
 import { recordedAnswers, withExamples } from './examples.js'
@@ -14,9 +12,13 @@ const CACHE_CONTROL = 'public, max-age=300'
 
 /**
  * Describes all routes that are added after it, out of the schemas that serve them and answers that were recorded: at
- * /openapi.json for programs, at /llms.txt for agents.
+ * /openapi.json for programs, at /llms.txt for agents. `payable` is what x-payment-info has of an operation with a price
+ * and a summary; null where no payments are taken.
  */
-export async function openapi(app: FastifyInstance, payments: PaymentTerms | null): Promise<void> {
+export async function openapi(
+  app: FastifyInstance,
+  payable: ((price: string, summary: string) => object) | null,
+): Promise<void> {
   const { problems, ...recorded } = recordedAnswers()
   const prices = new Map<string, string>()
   const cached = new Set<string>()
@@ -28,8 +30,8 @@ export async function openapi(app: FastifyInstance, payments: PaymentTerms | nul
       if (price !== undefined && operationId) prices.set(operationId, price)
       if (cache !== undefined && operationId) cached.add(operationId)
       const { schema, url } = jsonSchemaTransform(route)
-      if (payments === null || price === undefined) return { schema, url }
-      const info = paymentInfo(payments, price, route.schema?.summary ?? '')
+      if (payable === null || price === undefined) return { schema, url }
+      const info = payable(price, route.schema?.summary ?? '')
       return { schema: { ...schema, 'x-payment-info': info } as typeof schema, url }
     },
     transformObject: (input) => {

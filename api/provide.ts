@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto'
+import type { ClickHouseClient } from '@clickhouse/client'
+import type { FastifyInstance } from 'fastify'
+import type { Redis } from 'ioredis'
+import { historyStart } from '../clickhouse/chain/history.js'
+import { activeApiKeys, insertApiKeyUses } from '../clickhouse/keys/api-keys.js'
+import { stablecoinAddresses } from '../clickhouse/stablecoins/stablecoins.js'
+import { createKnownHistory, type KnownHistory } from './answers/as-of.js'
+import { createExportSlots, type ExportSlots } from './answers/export.js'
+import { createKnownStables, type KnownStables } from './answers/stable.js'
+import { createKeyUses, type KeyUses } from './callers/keys/key-uses.js'
+import { createKnownKeys, type KnownKeys } from './callers/keys/known-keys.js'
+import type { Metrics } from './http/metrics.js'
+
+/** What comes from outside. */
+type Provided = {
+  /** May only read. */
+  clickhouse: ClickHouseClient
+  /** Inserts what the API itself keeps. */
+  records: ClickHouseClient
+  /** null where none is configured. */
+  redis: Redis | null
+  now: () => Date
+  metrics: Metrics
+  /** Aborted when the process is told to end: what lasts as long as its client likes has to end now. */
+  draining: AbortSignal
+}
+
+declare module 'fastify' {
+  interface FastifyInstance extends Provided {
+    stables: KnownStables
+    history: KnownHistory
+    exportSlots: ExportSlots
+    keys: KnownKeys
+    keyUses: KeyUses
+  }
+}
+
+/** A request with a key waits this long for the keys at most. */
+const KEYS_TIMEOUT_MS = 1000
+
+/** Puts on the app what its hooks and routes work with. */
+export function provide(app: FastifyInstance, provided: Provided): void {
+  const { clickhouse, records } = provided
+  app.decorate('clickhouse', clickhouse)
+  app.decorate('records', records)
+  app.decorate('redis', provided.redis)
+  app.decorate('now', provided.now)
+  app.decorate('metrics', provided.metrics)
+  app.decorate('draining', provided.draining)
+  app.decorate(
+    'stables',
+    createKnownStables(() => stablecoinAddresses(clickhouse)),
+  )
+  app.decorate(
+    'history',
+    createKnownHistory(() => historyStart(clickhouse)),
+  )
+  app.decorate('exportSlots', createExportSlots())
+  app.decorate(
+    'keys',
+    createKnownKeys(() => activeApiKeys(clickhouse, { signal: AbortSignal.timeout(KEYS_TIMEOUT_MS) })),
+  )
+  app.decorate(
+    'keyUses',
+    createKeyUses((uses) => insertApiKeyUses(records, uses, randomUUID()), app.log),
+  )
+  app.addHook('onClose', () => app.keyUses.close())
+}

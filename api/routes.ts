@@ -1,0 +1,76 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { METHODOLOGY_HEADER, METHODOLOGY_VERSION } from '../process/methodology.js'
+import { adminKeysRoutes } from './admin/keys.js'
+import { adminWebhookDeliveriesRoutes } from './admin/webhooks/delivery-routes.js'
+import { adminWebhookSwitchesRoutes, adminWebhooksRoutes } from './admin/webhooks/subscription-routes.js'
+import { required, type WebhookTerms } from './admin/webhooks/terms.js'
+import { eventsRoute } from './events/events.js'
+import { type StreamOptions, streamRoute } from './events/stream/stream.js'
+import { feeEconomicsRoute } from './fees/fee-economics.js'
+import { flowAnomaliesRoute } from './flows/anomalies.js'
+import { flowsExportRoute } from './flows/export.js'
+import { flowsRoute } from './flows/flows.js'
+import { flowsHistoryRoute } from './flows/history.js'
+import type { ServiceState } from './service/service-state.js'
+import { statusRoute } from './service/status.js'
+import { analysisRoute } from './stablecoins/analysis.js'
+import { curatedBriefings } from './stablecoins/briefings/briefings.js'
+import { depthRoute } from './stablecoins/depth.js'
+import { pegRoute } from './stablecoins/peg.js'
+import { pegEventsRoute } from './stablecoins/peg-events.js'
+import { reservesRoute } from './stablecoins/reserves.js'
+import { rewardsRoute } from './stablecoins/rewards.js'
+import { riskRoute } from './stablecoins/risk.js'
+import { rolesRoute } from './stablecoins/roles.js'
+import { pegSeriesRoute, riskSeriesRoute, supplySeriesRoute } from './stablecoins/series.js'
+import { stablecoinRoute, stablecoinsRoute } from './stablecoins/stablecoins.js'
+
+/** All that is under /api/v1, in the order in which it is described. */
+export const publicRoutes =
+  (readState: () => Promise<ServiceState>, streams: StreamOptions): FastifyPluginAsync =>
+  async (api) => {
+    api.addHook('onRequest', (_, reply, done) => {
+      reply.header(METHODOLOGY_HEADER, METHODOLOGY_VERSION)
+      done()
+    })
+    const routes = [
+      stablecoinsRoute,
+      stablecoinRoute,
+      analysisRoute(curatedBriefings()),
+      pegRoute,
+      pegEventsRoute,
+      rewardsRoute,
+      rolesRoute,
+      feeEconomicsRoute,
+      riskRoute,
+      reservesRoute,
+      depthRoute,
+      flowsRoute,
+      flowsHistoryRoute,
+      flowAnomaliesRoute,
+      flowsExportRoute,
+      pegSeriesRoute,
+      supplySeriesRoute,
+      riskSeriesRoute,
+      statusRoute(readState),
+      eventsRoute,
+      streamRoute(streams),
+    ]
+    for (const route of routes) await api.register(route)
+  }
+
+/** All that is under /api/admin: for the operator, who alone has the admin key. */
+export const adminRoutes =
+  (keyRequestsPerMinute: number, webhooks: WebhookTerms | null): FastifyPluginAsync =>
+  async (admin) => {
+    await admin.register(adminKeysRoutes(keyRequestsPerMinute))
+    await admin.register(async (hooks) => {
+      hooks.addHook('onRequest', async (_, reply) => {
+        reply.header('cache-control', 'no-store')
+        required(webhooks)
+      })
+      await hooks.register(adminWebhooksRoutes(webhooks))
+      await hooks.register(adminWebhookSwitchesRoutes(webhooks))
+      await hooks.register(adminWebhookDeliveriesRoutes)
+    })
+  }
