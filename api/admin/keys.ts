@@ -12,13 +12,13 @@ const MOST_REQUESTS = 1_000_000
 const RequestsPerMinute = z.int().min(1).max(MOST_REQUESTS)
 
 const KeyShape = z.object({
-  id: z.string().meta({ description: 'Names the key, and opens nothing', examples: ['key_6f1d0b9a52c3e874'] }),
+  id: z.string().meta({ description: 'Identifies the key; gives no access', examples: ['key_6f1d0b9a52c3e874'] }),
   label: z.string().meta({ description: 'Whose key this is, or what it is for' }),
-  prefix: z.string().meta({ description: 'The first characters of the key, to tell it from others' }),
-  scopes: z.array(z.string()).meta({ description: 'What it opens besides the free routes' }),
-  requests_per_minute: z.int().meta({ description: 'Above it, requests with this key are refused with 429' }),
-  created_at: z.iso.datetime().meta({ description: 'When it was made' }),
-  revoked_at: z.iso.datetime().nullable().meta({ description: 'null while it is valid' }),
+  prefix: z.string().meta({ description: 'The first characters of the key, to distinguish it from others' }),
+  scopes: z.array(z.string()).meta({ description: 'What it gives access to besides the free routes' }),
+  requests_per_minute: z.int().meta({ description: 'Rate limit; requests above it are refused with 429' }),
+  created_at: z.iso.datetime().meta({ description: 'When it was created' }),
+  revoked_at: z.iso.datetime().nullable().meta({ description: 'When it was revoked; null while it is valid' }),
 })
 
 const NewKey = z.strictObject({
@@ -34,8 +34,8 @@ const NewKey = z.strictObject({
     .max(KeyScope.options.length)
     .transform((scopes) => [...new Set(scopes)])
     .default(KeyScope.options)
-    .meta({ description: 'What it opens besides the free routes; everything when left out' }),
-  requests_per_minute: RequestsPerMinute.optional().meta({ description: 'KEY_REQUESTS_PER_MINUTE when left out' }),
+    .meta({ description: 'What it gives access to besides the free routes; everything if omitted' }),
+  requests_per_minute: RequestsPerMinute.optional().meta({ description: 'KEY_REQUESTS_PER_MINUTE if omitted' }),
 })
 
 const published = ({ id, label, prefix, scopes, requests_per_minute, created_at, revoked_at }: ApiKey) => ({
@@ -62,8 +62,8 @@ export const adminKeysRoutes =
     const create = {
       ...shared,
       operationId: 'createKey',
-      summary: 'Make a key, which is told in this answer and never again',
-      description: 'Only a hash of it is kept, so that a lost key has to be replaced by another.',
+      summary: 'Create a key, which is returned in this answer only',
+      description: 'Only a hash of the key is stored: if you lose the key, create another one.',
       body: NewKey,
       response: {
         201: KeyShape.extend({ key: z.string().meta({ description: 'The key itself, for Authorization: Bearer' }) }),
@@ -77,15 +77,15 @@ export const adminKeysRoutes =
       const row = { ...made, created_at: app.now(), revoked_at: null }
       await insertApiKey(app.records, row)
       app.keys.forget()
-      request.log.info({ key: id }, 'a key was made')
+      request.log.info({ key: id }, 'a key was created')
       return reply.code(201).send({ ...published(row), key })
     })
 
     const list = {
       ...shared,
       operationId: 'listKeys',
-      summary: 'All keys, newest first, without what opens anything',
-      description: 'Those that are revoked too, with when each was used last.',
+      summary: 'All keys, newest first, without the keys themselves',
+      description: 'Includes revoked keys, and when each key was last used.',
       querystring: z.strictObject({ limit: LimitQuery, cursor: CursorQuery(ApiKeyPosition) }),
       response: {
         200: z.object({
@@ -95,7 +95,7 @@ export const adminKeysRoutes =
                 last_used_at: z.iso
                   .datetime()
                   .nullable()
-                  .meta({ description: 'About a minute late; null before the first use' }),
+                  .meta({ description: 'When it was last used, up to a minute late; null before the first use' }),
               }),
             )
             .meta({ description: 'The newest first' }),
@@ -119,15 +119,17 @@ export const adminKeysRoutes =
       ...shared,
       operationId: 'revokeKey',
       summary: 'Revoke a key, which every process refuses within 5 seconds',
-      description: 'It stays in the list. To revoke it again changes nothing.',
-      params: z.object({ id: z.string().max(100).meta({ description: 'The id that the list and its making tell' }) }),
+      description: 'It stays in the list. Revoking it again changes nothing.',
+      params: z.object({
+        id: z.string().max(100).meta({ description: 'The id returned when it was created, and in the list' }),
+      }),
       response: { 200: KeyShape, ...problemResponses(400, 401, 403, 404, 503) },
     }
     app.delete('/keys/:id', { schema: revoke, config: ADMIN }, async (request) => {
       const { id } = request.params
       const read = () => apiKey(app.clickhouse, { id }, { signal: querySignal(request) })
       const key = await read()
-      if (key === null) throw new NotFoundError('unknown-key', 'there is no key of this id', 'id')
+      if (key === null) throw new NotFoundError('unknown-key', 'there is no key with this id', 'id')
       if (key.revoked_at === null) {
         await insertApiKey(app.records, { ...key, revoked_at: app.now() })
         request.log.info({ key: id }, 'a key was revoked')

@@ -97,8 +97,9 @@ export function createKnownHistory(read: () => Promise<Date | null>): KnownHisto
 
 /** The 404 where the history of snapshots called `what` has none by then, or none at all. */
 export function noSnapshot(what: string, asOf: Date | null): NotFoundError {
-  const note = `${what} history is append-only, and is not filled in for the time before its first snapshot`
-  if (asOf === null) return new NotFoundError('before-history', `there is no ${what} snapshot of it yet: ${note}`)
+  const note = `${what} history is append-only and begins with the first snapshot; it is not backfilled`
+  if (asOf === null)
+    return new NotFoundError('before-history', `there is no ${what} snapshot of this stable yet: ${note}`)
   const message = `as_of ${isoSeconds(asOf)} is before the start of history of its ${what}: ${note}`
   return new NotFoundError('before-history', message, 'as_of')
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-const DESCRIPTION = 'Where the list goes on: `next_cursor` of the page before'
+const DESCRIPTION = 'Where to continue: `next_cursor` of the previous page'
 
 /** undefined for what is no JSON. */
 function readJson(text: string): unknown {
@@ -36,7 +36,7 @@ export const LimitQuery = z.coerce
   .min(1)
   .max(500)
   .default(50)
-  .meta({ description: 'Rows of one answer at most' })
+  .meta({ description: 'Maximum number of rows in an answer' })
 
 /**
  * Makes a page of up to one row more than `limit`: the rows, and the cursor of the next page where there is one, made of

@@ -12,19 +12,19 @@ const instant = (description: string) => z.string().meta({ description, examples
 
 /** The query parameters of every route that answers about a range of time; spread into the route's strict object. */
 export const RangeQuery = {
-  from: instant('Start of the range, included: in the forms of `as_of`'),
-  to: instant('End of the range, not included; now when left out').optional(),
+  from: instant('Start of the range, included; in the formats of `as_of`'),
+  to: instant('End of the range, not included; now if omitted').optional(),
   format: z
     .enum(Object.keys(EXPORT_FORMATS) as [ExportFormat, ...ExportFormat[]])
     .default('json')
-    .meta({ description: 'How the rows are written' }),
+    .meta({ description: 'Format of the rows' }),
   limit: z.coerce
     .number()
     .int()
     .min(1)
-    .max(MAX_ROWS, `must not be above ${MAX_ROWS}; go on with the cursor`)
+    .max(MAX_ROWS, `must be at most ${MAX_ROWS}; continue with the cursor`)
     .default(100_000)
-    .meta({ description: 'Rows of one answer at most' }),
+    .meta({ description: 'Maximum number of rows in an answer' }),
 }
 
 /** The query parameter of every series. */
@@ -48,7 +48,7 @@ export function readRange(app: FastifyInstance, query: Pick<RangeParameters, 'fr
   const now = app.now()
   const from = parseInstant('from', query.from, now)
   const to = query.to === undefined ? now : parseInstant('to', query.to, now)
-  if (from > to) throw new BadParameterError('from', 'must not lie after to')
+  if (from > to) throw new BadParameterError('from', 'must not be later than to')
   return { from: Math.max(0, from.getTime() / 1000), to: Math.max(0, Math.floor(to.getTime() / 1000)) }
 }
 

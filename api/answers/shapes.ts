@@ -5,21 +5,24 @@ export const Coverage = z
   .object({
     status: z
       .enum(['complete', 'partial', 'unavailable'])
-      .meta({ description: 'Whether all, some or none of it was measured' }),
+      .meta({ description: 'Whether all, some or none of the data was measured' }),
     message: z.string().meta({ description: 'Why, in a sentence' }),
   })
-  .meta({ id: 'Coverage', description: 'Whether anything is missing, and why' })
+  .meta({ id: 'Coverage', description: 'Whether any of the data is missing, and why' })
 
 /** A price that was measured, as domain/peg-price.ts makes it. */
 export const CurrentPrice = z.object({
-  price_vs_refusd: z.number().nonnegative().meta({ description: 'What one token sells for, in the reference stable' }),
+  price_vs_refusd: z
+    .number()
+    .nonnegative()
+    .meta({ description: 'Price for selling one token, in the reference stable' }),
   spread_bps: z.number().nonnegative().meta({ description: 'Distance from 1.00 in basis points' }),
   buy_price: z
     .number()
     .nonnegative()
     .nullable()
-    .meta({ description: 'What one token costs, in the reference stable; null when nobody sells' }),
-  block_number: z.int().meta({ description: 'Height of the block that was asked' }),
+    .meta({ description: 'Price for buying one token, in the reference stable; null if nobody sells' }),
+  block_number: z.int().meta({ description: 'Height of the sampled block' }),
   sampled_at: z
     .string()
     .regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+00$/)

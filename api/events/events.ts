@@ -27,7 +27,7 @@ export const TypesQuery = <const Types extends readonly [string, ...string[]]>(t
 /** A query parameter with addresses. */
 export const StablesQuery = list(Address, 40).meta({
   description:
-    'Only what concerns one of these stables, addresses separated by commas; of flows, at either end. What is about the service itself comes always.',
+    'Only events about these stables: addresses separated by commas. A flow matches at either end. Events about the service itself are always included.',
 })
 
 /** A place in the log of events. */
@@ -35,7 +35,7 @@ export const Sequence = z
   .string()
   .regex(/^\d{1,9}$/, 'must be a whole number')
   .transform(Number)
-  .meta({ description: '`sequence` of the last event that is known; 0: the beginning of the log', examples: ['0'] })
+  .meta({ description: '`sequence` of the last event that you have; 0 for the beginning of the log', examples: ['0'] })
 
 /** Throws the 404 when one of the addresses is not a tracked stable's. */
 export async function requireStables(app: FastifyInstance, addresses: readonly string[] = []): Promise<void> {
@@ -45,9 +45,9 @@ export async function requireStables(app: FastifyInstance, addresses: readonly s
 }
 
 const EventsResponse = z.object({
-  events: z.array(EventShape).meta({ description: 'In the order in which they became known, the oldest first' }),
-  next_after: z.int().meta({ description: 'The `after` of the next request, also where there is nothing more yet' }),
-  has_more: z.boolean().meta({ description: 'Whether the next page can be asked for at once' }),
+  events: z.array(EventShape).meta({ description: 'In the order in which they were recorded, oldest first' }),
+  next_after: z.int().meta({ description: 'The `after` of the next request, even if there are no more events yet' }),
+  has_more: z.boolean().meta({ description: 'Whether there is another page already' }),
 })
 
 /** The throw of a place that the log has not come to: who asks for it would miss what comes until then. */
@@ -59,10 +59,10 @@ export const eventsRoute = endpoint({
   path: '/events',
   tag: 'events',
   operationId: 'listEvents',
-  summary: 'Peg breaks, flow anomalies and the health of the service, as webhooks tell of them',
+  summary: 'Peg breaks, flow anomalies and the health of the service: the events that webhooks deliver',
   description:
-    'A log that only grows. With `after`, the events that follow it, the oldest first: ask again with `next_after` and ' +
-    'nothing is missed and nothing comes twice. Without it, the newest events, in the same order.',
+    'An append-only log. With `after`, returns the events that follow it, oldest first: continue with `next_after`, and ' +
+    'you miss no event and get none twice. Without it, returns the newest events, in the same order.',
   about: 'now',
   query: { after: Sequence.optional(), types: TypesQuery(EVENT_TYPES), stable: StablesQuery, limit: LimitQuery },
   response: EventsResponse,

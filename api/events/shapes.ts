@@ -20,7 +20,7 @@ const PegBreakEnd = z.object({
   duration_seconds: z.int().meta({ description: 'From started_at to ended_at' }),
   retracted: z.boolean().meta({
     description:
-      'This break, which had been announced, never was: the chain was reorganized, or older blocks show another start. It lasted 0 seconds',
+      'true if this announced break did not happen after all: the chain was reorganized, or older blocks show a different start. Its duration is then 0 seconds',
   }),
 })
 
@@ -29,11 +29,14 @@ const HealthDrift = z.object({
     description: 'ingest, sampling, job:<name>, dataset:<blocks, logs, pegs or state> or webhook <id>',
   }),
   status: z.enum(['ok', 'behind', 'stalled', 'overdue', 'gaps', 'disabled']).meta({
-    description: 'What it has changed to; disabled: a webhook whose receiver has failed for days, or is gone',
+    description: 'The new status; disabled: a webhook whose receiver has failed for days or is gone',
   }),
-  lag_blocks: z.int().nullable().meta({ description: 'Blocks behind, or of a dataset missing; null: not measured' }),
-  lag_seconds: z.int().nullable().meta({ description: 'null: not measured' }),
-  detected_at: z.iso.datetime().meta({ description: 'When the monitor saw it' }),
+  lag_blocks: z
+    .int()
+    .nullable()
+    .meta({ description: 'Blocks behind, or blocks missing from a dataset; null if not measured' }),
+  lag_seconds: z.int().nullable().meta({ description: 'Seconds behind; null if not measured' }),
+  detected_at: z.iso.datetime().meta({ description: 'When the monitor noticed it' }),
 })
 
 const DATA = {
@@ -44,10 +47,14 @@ const DATA = {
 } as const
 
 const envelope = {
-  id: z.string().meta({ description: 'The same in this list, on the stream and in webhooks; an id is announced once' }),
-  sequence: z.int().meta({ description: 'Its place in the log: where `after` goes on' }),
-  occurred_at: z.iso.datetime().meta({ description: 'By the clock of the chain' }),
-  recorded_at: z.iso.datetime().meta({ description: 'When it became known here: later where a detector caught up' }),
+  id: z
+    .string()
+    .meta({ description: 'The same id in this list, on the stream and in webhooks; each id is announced once' }),
+  sequence: z.int().meta({ description: 'Its position in the log; pass it as `after` to continue from here' }),
+  occurred_at: z.iso.datetime().meta({ description: 'Time of the event, by the clock of the chain' }),
+  recorded_at: z.iso
+    .datetime()
+    .meta({ description: 'When this service recorded it; later than occurred_at if a detector had to catch up' }),
 }
 
 const shapeOf = <Type extends EventType>(type: Type) =>

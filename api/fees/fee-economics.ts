@@ -20,11 +20,11 @@ const FeeEconomics = z.object({
   as_of: AsOfEcho,
   totals: z
     .object({
-      users_electing: count.meta({ description: 'Users whose last choice of a fee token is not none' }),
-      validators_electing: count.meta({ description: 'Validators whose last choice is not none' }),
+      users_electing: count.meta({ description: 'Users who have chosen a fee token' }),
+      validators_electing: count.meta({ description: 'Validators who have chosen a fee token' }),
       fees_distributed_7d_tokens: tokens,
       fees_distributed_all_time_tokens: tokens,
-      distribution_count: count.meta({ description: 'How often validators were paid' }),
+      distribution_count: count.meta({ description: 'Number of payments to validators' }),
     })
     .meta({ description: 'Over all stables' }),
   stablecoins: z
@@ -41,7 +41,7 @@ const FeeEconomics = z.object({
         share_of_fees_7d_pct: tokens
           .nullable()
           .meta({ description: 'In percent; null when no fees were distributed in seven days' }),
-        distribution_count: count.meta({ description: 'How often validators were paid in it' }),
+        distribution_count: count.meta({ description: 'Number of payments to validators in it' }),
       }),
     )
     .meta({ description: 'Every stable, the one with the most fees in seven days first' }),
@@ -55,7 +55,7 @@ export const feeEconomicsRoute = endpoint({
   tag: 'fees',
   operationId: 'getFeeEconomics',
   summary: 'Which stables users and validators choose for fees, and what validators were paid in each',
-  description: 'Added up from the logs of the chain’s fee manager, up to now or to any time.',
+  description: 'Computed from the logs of the chain’s fee manager, up to now or to any time.',
   about: 'moment',
   response: FeeEconomics,
   cache: CACHE_POLICIES.feeEconomics,

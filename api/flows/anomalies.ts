@@ -15,9 +15,11 @@ import { endpoint } from '../answers/endpoint.js'
 import { FlowAnomalyShape } from './shapes.js'
 
 const FlowAnomaliesResponse = z.object({
-  anomalies: z.array(FlowAnomalyShape).meta({ description: 'The newest window first, in it the largest |z_score|' }),
+  anomalies: z
+    .array(FlowAnomalyShape)
+    .meta({ description: 'Newest window first; within a window, largest |z_score| first' }),
   scored_until: z.iso.datetime().nullable().meta({
-    description: 'End of the newest window that this answer knows about; null while none is scored',
+    description: 'End of the newest scored window; null before the first',
   }),
   next_cursor: NextCursor,
 })
@@ -39,7 +41,7 @@ export const flowAnomaliesRoute = endpoint({
   path: '/stablecoins/flow-anomalies',
   tag: 'flows',
   operationId: 'listFlowAnomalies',
-  summary: 'Quarters of an hour in which more, or less, flowed between two stables than in the week before',
+  summary: '15-minute windows in which unusually much or little flowed between two stables',
   description:
     'A window counts when it is at least 3 standard deviations from the mean of the week before, up or down.',
   about: 'moment',

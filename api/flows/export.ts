@@ -18,14 +18,14 @@ const FlowRow = z.object({
   block_number: z.string().regex(/^\d+$/).meta({ description: 'Height of the block' }),
   log_index: logIndex,
   tx_hash: txHash,
-  kind: z.enum(['swap', 'transfer', 'bridge']).meta({ description: 'How it moved' }),
-  from: z.string().meta({ description: 'Symbol of the stable that was given, as its issuer wrote it' }),
-  to: z.string().meta({ description: 'Symbol of the stable that was got, as its issuer wrote it' }),
-  from_address: z.string().meta({ description: 'Address of the stable that was given' }),
-  to_address: z.string().meta({ description: 'Address of the stable that was got' }),
-  account: z.string().meta({ description: 'Address of the account that gave and got' }),
-  amount_in: amount.meta({ description: 'Base units of the stable that was given' }),
-  amount_out: amount.meta({ description: 'Base units of the stable that was got' }),
+  kind: z.enum(['swap', 'transfer', 'bridge']).meta({ description: 'Kind of flow' }),
+  from: z.string().meta({ description: 'Symbol of the stable sent, as its issuer wrote it' }),
+  to: z.string().meta({ description: 'Symbol of the stable received, as its issuer wrote it' }),
+  from_address: z.string().meta({ description: 'Address of the stable sent' }),
+  to_address: z.string().meta({ description: 'Address of the stable received' }),
+  account: z.string().meta({ description: 'Address of the account that sent and received' }),
+  amount_in: amount.meta({ description: 'Base units of the stable sent' }),
+  amount_out: amount.meta({ description: 'Base units of the stable received' }),
   usd_value: z
     .string()
     .regex(/^\d+\.\d{6}$/)

@@ -23,20 +23,20 @@ const seconds = (description: string) =>
     .meta({ type: 'integer', description, examples: [1782907200] })
 
 const FlowsHistory = z.object({
-  from: z.iso.datetime().meta({ description: 'Begin of the window' }),
+  from: z.iso.datetime().meta({ description: 'Start of the window' }),
   to: z.iso.datetime().meta({ description: 'End of the window, not included' }),
   window_hours: z.int().meta({ description: 'Length of the window in hours, rounded up' }),
   ...FlowGraph,
   series: z
     .array(
       z.object({
-        hour_start: z.iso.datetime().meta({ description: 'Begin of the hour; the first may lie before from' }),
+        hour_start: z.iso.datetime().meta({ description: 'Start of the hour; the first may be before from' }),
         volume_usd: Usd,
         tx_count: Count.meta({ description: 'Transactions, once for each edge that they flow on' }),
         unpriced_count: Count.meta({ description: 'Movements without a USD value, which the volume leaves out' }),
       }),
     )
-    .meta({ description: 'Every hour of the window, oldest first, also those without a flow' }),
+    .meta({ description: 'Every hour of the window, oldest first, including hours without a flow' }),
   coverage: Coverage,
 })
 
@@ -53,11 +53,11 @@ export const flowsHistoryRoute = endpoint({
   path: '/stablecoins/flows/history',
   tag: 'flows',
   operationId: 'getFlowHistory',
-  summary: 'What moved between stables in any window, in all and hour by hour',
+  summary: 'Flows between stables in any window, in total and by hour',
   description: `Costs ${PRICE} of the reference stable per query, nothing with a subscription key. A window has at most ${LONGEST_DAYS} days.`,
   about: 'now',
   query: {
-    from: seconds('Begin of the window, in unix epoch seconds'),
+    from: seconds('Start of the window, in unix epoch seconds'),
     to: seconds('End of the window, not included, in unix epoch seconds'),
   },
   response: FlowsHistory,

@@ -13,10 +13,10 @@ export const FlowGraph = {
   edges: z
     .array(
       z.object({
-        from: z.string().meta({ description: 'Symbol of the stable that was given' }),
-        to: z.string().meta({ description: 'Symbol of the stable that was got' }),
-        from_address: z.string().meta({ description: 'Address of the stable that was given' }),
-        to_address: z.string().meta({ description: 'Address of the stable that was got' }),
+        from: z.string().meta({ description: 'Symbol of the stable sent' }),
+        to: z.string().meta({ description: 'Symbol of the stable received' }),
+        from_address: z.string().meta({ description: 'Address of the stable sent' }),
+        to_address: z.string().meta({ description: 'Address of the stable received' }),
         volume_usd: Usd,
         tx_count: Count.meta({ description: 'Distinct transactions' }),
         unpriced_count: Count.meta({ description: 'Movements without a USD value, which the volume leaves out' }),
@@ -28,8 +28,8 @@ export const FlowGraph = {
       z.object({
         symbol: stableSymbol,
         address: stableAddress,
-        inbound_usd: Usd.meta({ description: 'What was got of it, in USD with six decimals' }),
-        outbound_usd: Usd.meta({ description: 'What was given of it, in USD with six decimals' }),
+        inbound_usd: Usd.meta({ description: 'Inflow, in USD with six decimals' }),
+        outbound_usd: Usd.meta({ description: 'Outflow, in USD with six decimals' }),
       }),
     )
     .meta({ description: 'One for each stable that has an edge' }),
@@ -39,16 +39,16 @@ const dollars = z.number().nonnegative()
 
 /** An anomaly as domain/flow-anomaly.ts makes it. */
 export const FlowAnomalyShape = z.object({
-  from_token: z.string().meta({ description: 'Address of the stable that was given' }),
-  to_token: z.string().meta({ description: 'Address of the stable that was got' }),
-  window_start: z.iso.datetime().meta({ description: 'Begin of the 15 minutes' }),
-  window_end: z.iso.datetime().meta({ description: '15 minutes later; not included' }),
-  observed_flow_usd: dollars.meta({ description: 'What flowed in the window, in USD; 0 where nothing did' }),
-  baseline_mean_usd: dollars.meta({ description: 'Mean of the windows of the seven days before, in USD' }),
-  baseline_stddev_usd: dollars.meta({ description: 'Their standard deviation, population, in USD' }),
+  from_token: z.string().meta({ description: 'Address of the stable sent' }),
+  to_token: z.string().meta({ description: 'Address of the stable received' }),
+  window_start: z.iso.datetime().meta({ description: 'Start of the 15-minute window' }),
+  window_end: z.iso.datetime().meta({ description: 'End of the window, not included' }),
+  observed_flow_usd: dollars.meta({ description: 'Flow in the window, in USD; 0 if there was none' }),
+  baseline_mean_usd: dollars.meta({ description: 'Mean flow of the windows of the preceding seven days, in USD' }),
+  baseline_stddev_usd: dollars.meta({ description: 'Population standard deviation of the same windows, in USD' }),
   z_score: z.number().meta({ description: 'Distance of the flow from the mean in standard deviations, signed' }),
   tx_count: Count.meta({ description: 'Distinct transactions in the window' }),
-  detected_at: z.iso.datetime().meta({ description: 'The instant as of which it was found: the end of the window' }),
-  baseline_windows: Count.meta({ description: 'Windows in the baseline, those without a flow too' }),
+  detected_at: z.iso.datetime().meta({ description: 'The instant for which it was found: the end of the window' }),
+  baseline_windows: Count.meta({ description: 'Windows in the baseline, including those without a flow' }),
   observations: Count.meta({ description: 'Windows in the baseline with a flow that has a USD value' }),
 })

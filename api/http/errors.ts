@@ -86,7 +86,7 @@ export class NotFoundError extends ProblemError {
 /** What came in the Authorization header is no valid key. The message never has what came. */
 export class InvalidKeyError extends ProblemError {
   constructor() {
-    super('the Authorization header has no valid key', {
+    super('the Authorization header does not contain a valid key', {
       status: 401,
       kind: 'invalid-key',
       headers: askForKey(', error="invalid_token"'),
@@ -97,14 +97,14 @@ export class InvalidKeyError extends ProblemError {
 /** The route is not for everybody, and the request came without a key. */
 export class MissingKeyError extends ProblemError {
   constructor() {
-    super('this needs the admin key as a bearer token', { status: 401, kind: 'missing-key', headers: askForKey() })
+    super('the admin key is required as a bearer token', { status: 401, kind: 'missing-key', headers: askForKey() })
   }
 }
 
 /** The key that came is valid, but not for this route. */
 export class ForbiddenError extends ProblemError {
   constructor() {
-    super('this key does not open this, only the admin key does', {
+    super('the admin key is required; this key does not give access', {
       status: 403,
       kind: 'forbidden',
       headers: askForKey(', error="insufficient_scope"'),
@@ -115,7 +115,7 @@ export class ForbiddenError extends ProblemError {
 /** The caller has used up the requests of this minute, and has new ones after `retryAfterSeconds`. */
 export class TooManyRequestsError extends ProblemError {
   constructor(limit: number, retryAfterSeconds: number) {
-    super(`more than ${limit} requests in a minute, as this one counts; go on in ${retryAfterSeconds} s`, {
+    super(`rate limit of ${limit} requests per minute exceeded; retry in ${retryAfterSeconds} s`, {
       status: 429,
       kind: 'too-many-requests',
       headers: { ...NO_STORE, ...retryAfter(retryAfterSeconds) },
@@ -126,7 +126,7 @@ export class TooManyRequestsError extends ProblemError {
 /** The process has more to do than it can do in time. */
 export class OverloadedError extends ProblemError {
   constructor() {
-    super('too much is asked of the service at the moment; try again', {
+    super('the service is overloaded; try again later', {
       status: 503,
       kind: 'overloaded',
       retryable: true,
@@ -138,7 +138,7 @@ export class OverloadedError extends ProblemError {
 /** The path exists, but not with this method. `allow` goes into the header of that name. */
 export class MethodNotAllowedError extends ProblemError {
   constructor(method: string, allow: string) {
-    super(`${method} is not possible here, only ${allow}`, {
+    super(`${method} is not allowed here; the allowed methods are ${allow}`, {
       status: 405,
       kind: 'method-not-allowed',
       headers: { allow },
@@ -149,14 +149,14 @@ export class MethodNotAllowedError extends ProblemError {
 /** The request's URL is longer than that of anything that could be answered. */
 export class UrlTooLongError extends ProblemError {
   constructor() {
-    super('no route has a URL of this length', { status: 414, kind: 'url-too-long' })
+    super('the URL is too long', { status: 414, kind: 'url-too-long' })
   }
 }
 
 /** The process is about to end. Another one can be asked. */
 export class DrainingError extends ProblemError {
   constructor() {
-    super('this process is about to end', {
+    super('this process is shutting down', {
       status: 503,
       kind: 'ending',
       retryable: true,

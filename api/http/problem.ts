@@ -12,18 +12,18 @@ const Fault = z.object({
 /** RFC 9457. `parameter` is the first that is at fault, `errors` has all of them. */
 const Problem = z
   .object({
-    type: z.string().meta({ description: 'Names the kind of problem' }),
-    title: z.string().meta({ description: 'The status in words' }),
+    type: z.string().meta({ description: 'Identifies the kind of problem' }),
+    title: z.string().meta({ description: 'The status as text' }),
     status: z.int().meta({ description: 'The status of the response' }),
-    detail: z.string().meta({ description: 'What is wrong with this very request, for people' }),
-    instance: z.string().optional().meta({ description: 'The path that was asked for' }),
-    parameter: z.string().optional().meta({ description: 'The first parameter that is at fault' }),
-    errors: z.array(Fault).optional().meta({ description: 'All parameters that are at fault' }),
+    detail: z.string().meta({ description: 'What is wrong with this request, in plain English' }),
+    instance: z.string().optional().meta({ description: 'The path of the request' }),
+    parameter: z.string().optional().meta({ description: 'The first invalid parameter' }),
+    errors: z.array(Fault).optional().meta({ description: 'All invalid parameters' }),
     price: z
       .string()
       .optional()
-      .meta({ description: 'Of 402: what the request costs, in whole units of the currency' }),
-    currency: z.string().optional().meta({ description: 'Of 402: address of the stable to pay in' }),
+      .meta({ description: 'With 402: the price of the request, in whole units of the currency' }),
+    currency: z.string().optional().meta({ description: 'With 402: address of the stable to pay with' }),
   })
   .meta({ id: 'Problem' })
 type Problem = z.infer<typeof Problem>
@@ -54,7 +54,7 @@ function problemOf(error: unknown): ProblemError {
   // Fastify's own refusals, such as a malformed body, describe the request and nothing else.
   if (status !== undefined && status >= 400 && status < 500)
     return new ProblemError(`${message}`, { status, kind: 'bad-request' })
-  return new ProblemError('something went wrong here; the log has the details', { status: 500, kind: 'internal' })
+  return new ProblemError('internal error; the server log has the details', { status: 500, kind: 'internal' })
 }
 
 function documentOf({ status, type, message, faults, price }: ProblemError, instance?: string): Problem {

@@ -28,7 +28,7 @@ export const liveRoute = endpoint({
   tag: 'service',
   operationId: 'getLiveness',
   summary: 'The process is up',
-  description: 'For whoever restarts processes. Asks nothing of ClickHouse and Redis.',
+  description: 'Liveness probe for process supervisors. Does not check ClickHouse or Redis.',
   about: 'now',
   response: z.object({ status: OK }),
   problems: [400],
@@ -45,7 +45,7 @@ const Ready = z.object({
   detail: z
     .string()
     .nullable()
-    .meta({ description: 'What is wrong though requests can be answered; null when nothing is' }),
+    .meta({ description: 'What is wrong even though requests can be answered; null if nothing is' }),
 })
 
 /** Whether requests can be answered: the process is not about to end, ClickHouse has the schema, and Redis is there if configured. */
@@ -54,7 +54,7 @@ export const readyRoute = endpoint({
   tag: 'service',
   operationId: 'getReadiness',
   summary: 'Requests can be answered',
-  description: 'For whoever routes requests to processes. Late jobs are told, but do not make it fail.',
+  description: 'Readiness probe for load balancers. Late jobs are reported, but do not make it fail.',
   about: 'now',
   response: Ready,
   always: true,

@@ -27,7 +27,7 @@ export async function stateMetrics(state: ServiceState | null): Promise<string> 
 
   gauge('head_block', 'The newest block that may be read, as the node says it', [{ value: head?.block_number }])
   gauge('head_seen_timestamp_seconds', 'When the node said so', [{ value: seconds(head?.seen_at ?? null) }])
-  gauge('newest_block', 'The newest block that is in', [{ value: newest_block?.block_number }])
+  gauge('newest_block', 'The newest stored block', [{ value: newest_block?.block_number }])
   gauge(
     'dataset_lag_blocks',
     'Blocks that a dataset does not know of yet',
@@ -46,9 +46,7 @@ export async function stateMetrics(state: ServiceState | null): Promise<string> 
       { labels: { dataset, quantile: '0.99' }, value: delay_1h.p99_seconds },
     ]),
   )
-  gauge('missing_blocks', 'Blocks that are not in, though some before and after them are', [
-    { value: state.missing_blocks },
-  ])
+  gauge('missing_blocks', 'Missing blocks between stored ones', [{ value: state.missing_blocks }])
   gauge(
     'gap_blocks',
     'Blocks that a family of facts could not be read of',

@@ -14,11 +14,11 @@ const MOST_GAPS = 50
 const DelayShape = Delay.meta({
   id: 'Delay',
   description:
-    'How long after their time blocks (or slots of a job) were in, over a period. null where there were none',
+    'How long after their own time blocks (or slots of a job) were stored, over a period; null if there were none',
 })
 
 const Status = z.object({
-  at: time.meta({ description: 'The instant that the lags are about' }),
+  at: time.meta({ description: 'The instant at which the lags were measured' }),
   head: z
     .object({
       tag: z.string().meta({ description: 'finalized, or latest on a chain without finality' }),
@@ -27,29 +27,31 @@ const Status = z.object({
       seen_at: time.meta({ description: 'When the node was asked' }),
     })
     .nullable()
-    .meta({ description: 'The newest block that may be read, by the node’s last word; null before it was asked' }),
+    .meta({
+      description: 'The newest block that may be read, as last reported by the node; null before the first report',
+    }),
   newest_block: z
     .object({
       block_number: count.meta({ description: 'Of that block' }),
       block_time: time.meta({ description: 'Of that block' }),
     })
     .nullable()
-    .meta({ description: 'The newest block that is in' }),
+    .meta({ description: 'The newest stored block' }),
   datasets: z
     .array(
       z.object({
         dataset: z.string().meta({ description: 'A family of facts (logs, pegs, state), or what a job publishes' }),
-        newest_at: time.nullable().meta({ description: 'It is true up to this instant' }),
-        lag_blocks: count.nullable().meta({ description: 'Blocks up to the head that it does not know of yet' }),
+        newest_at: time.nullable().meta({ description: 'It is complete up to this instant' }),
+        lag_blocks: count.nullable().meta({ description: 'Blocks between it and the head' }),
         lag_seconds: count.nullable().meta({ description: 'Age of newest_at' }),
         delay_1h: DelayShape,
         delay_24h: DelayShape,
       }),
     )
-    .meta({ description: 'How far each has come, and how fast it was in the last hour and the last day' }),
+    .meta({ description: 'Progress of each dataset, and its delays in the last hour and day' }),
   gaps: z
     .object({
-      missing_blocks: count.meta({ description: 'Blocks that are not in, though some before and after them are' }),
+      missing_blocks: count.meta({ description: 'Missing blocks between stored ones' }),
       declared_count: count.meta({ description: 'Ranges that could not be read' }),
       declared: z
         .array(
@@ -62,23 +64,23 @@ const Status = z.object({
         )
         .meta({ description: `Ranges, both ends included, that could not be read; at most ${MOST_GAPS}` }),
     })
-    .meta({ description: 'What is not in' }),
+    .meta({ description: 'Missing data' }),
   invariants: z
     .object({
       started_at: time.meta({ description: 'When the check began' }),
-      ended_at: time.meta({ description: 'When it was done' }),
+      ended_at: time.meta({ description: 'When the check ended' }),
       findings: z
         .array(
           z.object({
-            what: z.string().meta({ description: 'A table, or what has to hold' }),
+            what: z.string().meta({ description: 'A table or an invariant' }),
             status: z.enum(['match', 'mismatch', 'not checked']).meta({ description: 'What was found' }),
-            scope: z.string().meta({ description: 'What was looked at, or why it was not' }),
+            scope: z.string().meta({ description: 'What was checked, or why it was not' }),
           }),
         )
         .meta({ description: 'One for each table and invariant' }),
     })
     .nullable()
-    .meta({ description: 'What the newest check of the database against the chain has found; null before the first' }),
+    .meta({ description: 'Findings of the newest check of the database against the chain; null before the first' }),
   jobs: z
     .array(
       z.object({
@@ -93,7 +95,7 @@ const Status = z.object({
         median_ms_24h: count.nullable().meta({ description: 'How long a run took, in milliseconds; null without one' }),
       }),
     )
-    .meta({ description: 'How the jobs run' }),
+    .meta({ description: 'State of the jobs' }),
 })
 
 const periods = new Map(SLOT_JOBS.map(({ name, period_seconds }) => [name, period_seconds]))
@@ -142,8 +144,8 @@ export const statusRoute = (readState: () => Promise<ServiceState>) =>
     operationId: 'getStatus',
     summary: 'How far behind the chain each dataset is, gaps, checks and jobs',
     description:
-      'How far the service has come: the newest block that there is and the newest that is in, the lag of every dataset ' +
-      'now and in percentiles of the last hour and day, what is missing, what the newest check found, and the jobs.',
+      'Progress of the service: the newest block of the chain and the newest stored block, the lag of every dataset ' +
+      'now and in percentiles of the last hour and day, missing blocks, findings of the newest check, and the jobs.',
     about: 'now',
     response: Status,
     answer: async () => published(await readState()),

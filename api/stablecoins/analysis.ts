@@ -12,8 +12,8 @@ import { unknownStable } from '../answers/stable.js'
 import { type CuratedBriefings, measuredBriefing } from './briefings/briefings.js'
 import { RATINGS, rateCentralization, ratePeg, ratePolicy } from './briefings/ratings.js'
 
-const rating = z.enum(RATINGS).meta({ description: 'By what was measured, see risk_basis' })
-const basis = z.string().meta({ description: 'In words and figures' })
+const rating = z.enum(RATINGS).meta({ description: 'Derived from measurements; see risk_basis' })
+const basis = z.string().meta({ description: 'The measurements behind the rating, in words and figures' })
 
 const Analysis = z.object({
   address: stableAddress,
@@ -21,11 +21,14 @@ const Analysis = z.object({
   briefing: z
     .object({
       origin_kind: z.enum(['curated', 'measured']).meta({
-        description: 'Whether somebody wrote origin, backing and issuer_context, or they are made of measured facts',
+        description:
+          'curated: origin, backing and issuer_context were written by an editor; measured: they are derived from the chain',
       }),
       origin: z.string().meta({ description: 'Where the stable comes from' }),
-      backing: z.string().meta({ description: 'not-stated in a measured briefing: the chain does not say' }),
-      issuer_context: z.string().meta({ description: 'Who issues it, and what is known of them' }),
+      backing: z
+        .string()
+        .meta({ description: 'What backs it; not-stated in a measured briefing, since the chain does not record it' }),
+      issuer_context: z.string().meta({ description: 'Who issues it, and what is known about them' }),
       risk: z
         .object({ peg_risk: rating, policy_risk: rating, centralization_risk: rating })
         .meta({ description: 'One rating for each kind of risk' }),
@@ -40,13 +43,16 @@ const Analysis = z.object({
           }),
         )
         .meta({ description: 'Empty when measured' }),
-      reviewed_on: z.iso.date().nullable().meta({ description: 'When the sources said so; null when measured' }),
+      reviewed_on: z.iso
+        .date()
+        .nullable()
+        .meta({ description: 'When the sources were last reviewed; null if measured' }),
       measured_at: z.iso
         .datetime()
         .nullable()
         .meta({ description: 'When the 7 days of peg_risk end; null before the first sample' }),
     })
-    .meta({ description: 'What is known of the stable, in words' }),
+    .meta({ description: 'The briefing' }),
 })
 
 /** In the reference stable. */

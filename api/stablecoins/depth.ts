@@ -14,24 +14,21 @@ const Quote = z.object({
   slippage_bps: z
     .number()
     .nullable()
-    .meta({ description: 'How much worse than the price of a single token, in basis points' }),
+    .meta({ description: 'Difference from the price of a single token, in basis points' }),
 })
 
 const DepthResponse = z.object({
   address: stableAddress,
   as_of: AsOfEcho,
-  block_number: z
-    .int()
-    .nullable()
-    .meta({ description: 'Height of the block that was asked; null before the first sample' }),
+  block_number: z.int().nullable().meta({ description: 'Height of the sampled block; null before the first sample' }),
   sampled_at: z.iso.datetime().nullable().meta({ description: 'Time of that block' }),
   coverage: Coverage,
   sizes: z
     .array(
       z.object({
         size_tokens: z.int().meta({ description: 'How many whole tokens' }),
-        sell: Quote.meta({ description: 'What they sell for' }),
-        buy: Quote.meta({ description: 'What they cost' }),
+        sell: Quote.meta({ description: 'Quote for selling them' }),
+        buy: Quote.meta({ description: 'Quote for buying them' }),
       }),
     )
     .meta({ description: 'From 1,000 to 1,000,000 tokens; empty before the first sample' }),
@@ -55,7 +52,7 @@ export const depthRoute = endpoint({
   operationId: 'getDepth',
   summary: 'Price and slippage by size, selling and buying, now or at any time',
   description:
-    'What the chain’s own exchange answers for each size at the newest block that was asked, every few minutes.',
+    'What the chain’s own exchange quotes for each size at the newest sampled block; sampled every few minutes.',
   about: 'moment',
   response: DepthResponse,
   cache: CACHE_POLICIES.depth,

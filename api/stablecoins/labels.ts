@@ -16,7 +16,7 @@ const known = new Map(
 )
 
 /** A label in an answer. */
-export const Label = z.string().nullable().meta({ description: 'Who that is, where it is known' })
+export const Label = z.string().nullable().meta({ description: 'Who owns the address, if known' })
 
 /** The curated label of a lower-case address; null where there is none. */
 export const labelOf = (address: string): string | null => known.get(address) ?? null

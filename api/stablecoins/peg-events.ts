@@ -22,7 +22,7 @@ const PegEventShape = z.object({
   max_deviation_bps: z.number().meta({ description: 'Largest distance from 1.00 in basis points, so far' }),
   started_block: z.int().meta({ description: 'Height of the first block outside' }),
   ended_block: z.int().nullable().meta({ description: 'Height of the first block back inside; null while ongoing' }),
-  ongoing: z.boolean().meta({ description: 'Whether it goes on' }),
+  ongoing: z.boolean().meta({ description: 'Whether it is ongoing' }),
 })
 
 const PegEventsResponse = z.object({
@@ -51,7 +51,7 @@ export const pegEventsRoute = endpoint({
   operationId: 'listPegEvents',
   summary: 'Breaks of the peg, newest first, now or as they were known at any time',
   description:
-    'Mild and severe breaks are two tracks of events, found every two minutes of chain time. With as_of, what ended later is told as ongoing.',
+    'Mild and severe breaks are two tracks of events, found every two minutes of chain time. With as_of, events that ended later are shown as ongoing.',
   about: 'moment',
   query: { ...AsOfQuery, limit: LimitQuery, cursor: CursorQuery(PegEventKey) },
   response: PegEventsResponse,

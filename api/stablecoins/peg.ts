@@ -35,7 +35,7 @@ export const pegRoute = endpoint({
   operationId: 'getPeg',
   summary: 'Price against the reference stable, now or at any time, and its 1h, 24h and 7d windows',
   description:
-    'What the chain’s own exchange pays for one token, asked at every block. The windows are added up from all samples.',
+    'The price that the chain’s own exchange pays for one token, sampled at every block. The windows are computed from all samples.',
   about: 'moment',
   response: PegResponse,
   cache: CACHE_POLICIES.peg,

@@ -20,25 +20,25 @@ const ReservesResponse = z.object({
   reserves: z
     .array(
       z.object({
-        reserve_type: z.enum(RESERVE_TYPES).meta({ description: 'unknown: nobody has said who issues it' }),
+        reserve_type: z.enum(RESERVE_TYPES).meta({ description: 'unknown: the issuer is not disclosed' }),
         backing_usd: usd.meta({ description: 'Supply on this chain times price, in USD' }),
         attestation_source: z.url().nullable().meta({ description: 'The issuer’s transparency page' }),
         attested_at: z.iso.datetime().nullable().meta({
-          description: 'When what is said of the issuer was last compared with its sources',
+          description: 'When the issuer’s details were last compared with their sources',
         }),
         verified_by: z
           .enum(['service_curated', 'unverified'])
-          .meta({ description: 'Whether this service has compared it with the issuer’s page' }),
+          .meta({ description: 'Whether this service has compared them with the issuer’s page' }),
         notes: z
           .object({
             label: z.string().meta({ description: 'What it is called' }),
             issuer: z.string().meta({ description: 'Who issues it' }),
             backing_model: z.string().meta({ description: 'What the issuer holds against it' }),
           })
-          .meta({ description: 'What is said of it' }),
+          .meta({ description: 'Details of the reserve' }),
       }),
     )
-    .meta({ description: 'One entry a kind of reserve' }),
+    .meta({ description: 'One entry per kind of reserve' }),
   computed_at: z.iso.datetime().meta({ description: 'The full hour that the figures are about' }),
   coverage: Coverage,
 })
@@ -47,8 +47,8 @@ export const reservesRoute = endpoint({
   path: '/stablecoins/:address/reserves',
   tag: 'reserves',
   operationId: 'getReserves',
-  summary: 'What stands behind a stable on this chain, now or at any time',
-  description: 'The amount that is on this chain, every full hour; not the issuer’s reserves elsewhere.',
+  summary: 'What backs a stable on this chain, now or at any time',
+  description: 'The amount on this chain, updated every full hour; not the issuer’s reserves elsewhere.',
   about: 'snapshot',
   response: ReservesResponse,
   cache: CACHE_POLICIES.reserves,

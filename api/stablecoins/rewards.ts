@@ -31,25 +31,23 @@ const LiveReads = z.object({
   opted_in_tokens: tokens.nullable().meta({ description: 'The same in whole tokens' }),
   global_reward_per_token: integerText
     .nullable()
-    .meta({ description: 'Base units that one that was opted in all along has earned, times 1e18' }),
+    .meta({ description: 'Base units earned by one base unit opted in since the start, times 1e18' }),
 })
 
 const Rewards = z.object({
   address: stableAddress,
   as_of: AsOfEcho,
   ...LiveReads.partial().shape,
-  distribution_count: z.int().nonnegative().meta({ description: 'How often something was given' }),
+  distribution_count: z.int().nonnegative().meta({ description: 'Number of distributions' }),
   distributed: z
     .object({
       last_24h_tokens: tokens.meta({ description: 'In whole tokens' }),
       last_7d_tokens: tokens.meta({ description: 'In whole tokens' }),
       all_time_tokens: tokens.meta({ description: 'In whole tokens' }),
     })
-    .meta({ description: 'What was given to holders' }),
+    .meta({ description: 'Amounts distributed to holders' }),
   opt_in: RewardOptIns.meta({ description: 'How many take part' }),
-  top_funders: z
-    .array(RewardFunder.extend({ label: Label }))
-    .meta({ description: 'The ten who gave most, most first' }),
+  top_funders: z.array(RewardFunder.extend({ label: Label })).meta({ description: 'Top ten funders, descending' }),
   recent_distributions: z
     .array(RewardDistributionRow.extend({ funder_label: Label }))
     .meta({ description: 'The last ten, newest first' }),
@@ -62,8 +60,8 @@ export const rewardsRoute = endpoint({
   path: '/stablecoins/:address/rewards',
   tag: 'rewards',
   operationId: 'getRewards',
-  summary: 'What was given to the holders of a stable, by whom, and how many take part',
-  description: 'Live answers have the state of the pool too; answers about the past have the sums alone.',
+  summary: 'Rewards distributed to the holders of a stable, who funded them, and how many holders take part',
+  description: 'Live answers include the state of the pool; answers about the past contain only the sums.',
   about: 'moment',
   response: Rewards,
   cache: CACHE_POLICIES.rewards,

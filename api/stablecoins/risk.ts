@@ -21,17 +21,17 @@ const RiskInputs = z.object({
     .number()
     .nullable()
     .meta({ description: 'Largest distance from 1 in basis points; null without a price' }),
-  has_open_mild: z.boolean().meta({ description: 'Whether a mild peg break goes on' }),
-  has_open_severe: z.boolean().meta({ description: 'Whether a severe one goes on' }),
+  has_open_mild: z.boolean().meta({ description: 'Whether a mild peg break is ongoing' }),
+  has_open_severe: z.boolean().meta({ description: 'Whether a severe peg break is ongoing' }),
   mild_events_7d: count.meta({ description: 'Mild peg breaks under way at any time of the last 7 days' }),
-  severe_events_7d: count.meta({ description: 'Severe ones' }),
+  severe_events_7d: count.meta({ description: 'Severe peg breaks under way at any time of the last 7 days' }),
   supply: z
     .object({
       current: integerText.meta({ description: 'Supply' }),
       cap: integerText.nullable().meta({ description: 'null when there is no cap' }),
     })
     .nullable()
-    .meta({ description: 'In base units; null when the state was never read' }),
+    .meta({ description: 'Supply and cap in base units; null if the state was never read' }),
   policy: z
     .object({
       type: PolicyType,
@@ -56,10 +56,10 @@ const RiskResponse = z.object({
       supply_risk: score.meta({ description: '0 to 100, by how near the supply is to its cap' }),
       policy_risk: score.meta({ description: '0 to 100, by who may send and receive, and how often that changed' }),
     })
-    .meta({ description: 'What it is made of' }),
+    .meta({ description: 'The components of the score' }),
   computed_at: z.iso.datetime().meta({ description: 'The five-minute mark that the score is about' }),
-  methodology: z.string().meta({ description: 'Which formula' }),
-  inputs: RiskInputs.meta({ description: 'What went into it, so that anybody can compute it again' }),
+  methodology: z.string().meta({ description: 'Version of the formula' }),
+  inputs: RiskInputs.meta({ description: 'Inputs of the score, so that anyone can recompute it' }),
   coverage: Coverage,
 })
 
@@ -80,8 +80,7 @@ export const riskRoute = endpoint({
   tag: 'risk',
   operationId: 'getRisk',
   summary: 'How risky a stable is, now or at any time, and what the score is made of',
-  description:
-    'Computed every five minutes of chain time, and kept: a score of the past is the one that was published then.',
+  description: 'Computed every five minutes of chain time and stored: a past score is the one published at that time.',
   about: 'snapshot',
   response: RiskResponse,
   cache: CACHE_POLICIES.risk,

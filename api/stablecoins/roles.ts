@@ -22,8 +22,8 @@ export const Roles = z.object({
         )
         .meta({ description: 'The roles that the token standard has' }),
     })
-    .meta({ description: 'How who holds a role is known' }),
-  roles: z.array(RoleHolder).meta({ description: 'Who holds one, in the order of the tracked roles' }),
+    .meta({ description: 'How the role holders are known' }),
+  roles: z.array(RoleHolder).meta({ description: 'The role holders, in the order of the tracked roles' }),
 })
 
 /** The roles of a known stable as of `at`. */

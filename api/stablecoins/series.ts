@@ -14,7 +14,7 @@ import { costOfRows, IntervalQuery, RangeQuery, readRange } from '../answers/ran
 const SeriesQuery = { ...RangeQuery, ...IntervalQuery, cursor: CursorQuery(z.int().min(0).max(0xffff_ffff)) }
 
 const bucket = {
-  bucket_start: z.iso.datetime().meta({ description: 'Begin of the bucket, not included' }),
+  bucket_start: z.iso.datetime().meta({ description: 'Start of the bucket, not included' }),
   bucket_end: z.iso.datetime().meta({ description: 'End of the bucket, included' }),
 }
 const price = z.number().nonnegative().nullable()
@@ -56,7 +56,7 @@ const RiskBucket = z.object({
   peg_break_risk: score.meta({ description: '0 to 100, as of the end of the bucket' }),
   supply_risk: score.meta({ description: '0 to 100, as of the end of the bucket' }),
   policy_risk: score.meta({ description: '0 to 100, as of the end of the bucket' }),
-  methodology: z.string().nullable().meta({ description: 'Which formula' }),
+  methodology: z.string().nullable().meta({ description: 'Version of the formula' }),
   composite_min: score.meta({ description: 'The lowest of the snapshots in the bucket; null without one' }),
   composite_max: score.meta({ description: 'The highest of the snapshots in the bucket; null without one' }),
   snapshot_count: z.int().nonnegative().meta({ description: 'Snapshots in the bucket' }),
@@ -98,7 +98,7 @@ const series = ({ name, rows, spanOf, Row, ...described }: Series) =>
     ...described,
     path: `/stablecoins/:address/${name}/series`,
     description:
-      'Buckets of equal length without holes, aligned to UTC, oldest first; a page has at most limit of them.',
+      'Buckets of equal length without gaps, aligned to UTC, oldest first; a page has at most limit of them.',
     about: 'range',
     query: SeriesQuery,
     response: exportResponse(Head, Row),

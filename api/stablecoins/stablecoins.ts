@@ -28,7 +28,7 @@ const StablecoinsResponse = z.object({
 const StableDetail = Stable.extend({
   as_of: PastEcho,
   recent_supply_events: z.array(SupplyEventRow).meta({ description: 'The last ten, newest first' }),
-  role_holders: Roles.meta({ description: 'What the route about roles answers' }),
+  role_holders: Roles.meta({ description: 'The same as in the answer about roles' }),
 })
 
 function withPeg<State>(state: State, { newest, current }: CurrentPeg) {
@@ -45,8 +45,7 @@ export const stablecoinsRoute = endpoint({
   tag: 'stablecoins',
   operationId: 'listStablecoins',
   summary: 'Every tracked stable with its peg, supply and policy, now or at any time',
-  description:
-    'The place to begin: addresses found here go into all other routes. Stables without a price are listed too.',
+  description: 'Start here: the other routes take the addresses listed here. Stables without a price are included.',
   about: 'moment',
   response: StablecoinsResponse,
   cache: CACHE_POLICIES.stablecoins,
@@ -63,8 +62,8 @@ export const stablecoinRoute = endpoint({
   path: '/stablecoins/:address',
   tag: 'stablecoins',
   operationId: 'getStablecoin',
-  summary: 'One stable: the same, its last supply events and its role holders',
-  description: 'Everything that the list says about the stable, and who did what to its supply lately.',
+  summary: 'One stable with its peg, supply, policy, latest supply events and role holders',
+  description: 'All fields of the list, plus the latest mints, burns and cap changes.',
   about: 'moment',
   response: StableDetail,
   cache: CACHE_POLICIES.stablecoins,
@@ -76,7 +75,7 @@ export const stablecoinRoute = endpoint({
       recentSupplyEvents(app.clickhouse, { stable, at }, options),
       readRoles(app.clickhouse, { stable, at }, options),
     ])
-    if (!state) throw asOf === null ? unknownStable(stable) : beforeHistory(at, 'the stable was made')
+    if (!state) throw asOf === null ? unknownStable(stable) : beforeHistory(at, 'the stable was created')
     return { ...withPeg(state, peg), recent_supply_events, role_holders }
   },
 })

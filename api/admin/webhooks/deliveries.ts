@@ -38,7 +38,8 @@ export async function readDeliveries(app: FastifyInstance, subscription_id: stri
 /** Throws the 409 of a subscription that nothing is sent to, or the 404 of one that is deleted. */
 export function requireEnabled({ state }: Subscription): void {
   if (state === 'deleted') throw new NotFoundError('unknown-webhook', 'this webhook subscription is deleted', 'id')
-  if (state === 'disabled') throw new ConflictError('webhook-disabled', 'nothing is sent to it until it is enabled')
+  if (state === 'disabled')
+    throw new ConflictError('webhook-disabled', 'this webhook subscription is disabled; enable it first')
 }
 
 /**
@@ -91,7 +92,7 @@ export async function addReplay(
 ) {
   const [delivery] = await deliveriesById(app.clickhouse, { subscription_id, ids: [delivery_id] })
   if (delivery === undefined)
-    throw new NotFoundError('unknown-delivery', 'this subscription has no delivery of this number', 'delivery_id')
+    throw new NotFoundError('unknown-delivery', 'this subscription has no delivery with this number', 'delivery_id')
   const { event_id, event_sequence, event_type, data } = delivery
   return added(app, {
     subscription_id,
@@ -143,30 +144,33 @@ export async function addReplays(
 }
 
 const AttemptShape = z.object({
-  attempt: z.int().meta({ description: 'From 1; there are seven at most' }),
+  attempt: z.int().meta({ description: 'Number of the attempt, from 1 to at most 7' }),
   outcome: z.enum(['success', 'failure', 'canceled']).meta({
     description: 'canceled: nothing was sent, as the subscription was disabled or deleted when it was due',
   }),
   status: z.int().nullable().meta({ description: 'Status of the response; null where there was none' }),
-  error: z.string().nullable().meta({ description: 'Why there was no response, or none that counts; else null' }),
+  error: z.string().nullable().meta({ description: 'Why there was no valid response; null if there was one' }),
   response: z.string().meta({ description: 'The first bytes of its body' }),
-  started_at: z.iso.datetime().meta({ description: 'When it was begun' }),
+  started_at: z.iso.datetime().meta({ description: 'When the attempt started' }),
   duration_ms: z.int().meta({ description: 'How long it took, in milliseconds' }),
   next_attempt_at: z.iso.datetime().nullable().meta({ description: 'When the next one is due; null after the last' }),
 })
 
 /** A delivery and what has become of it. */
 export const DeliveryShape = z.object({
-  delivery_id: z.int().meta({ description: 'Unique, and the same over all attempts' }),
+  delivery_id: z.int().meta({ description: 'Unique, and the same for all attempts' }),
   kind: z.enum(['event', 'test', 'replay']).meta({ description: 'Why it is sent' }),
   event: z.enum(EVENT_TYPES).meta({ description: 'Type of its event' }),
   event_id: z.string().meta({ description: 'Id of its event, the same when it is replayed' }),
   state: z.enum(DELIVERY_STATES).meta({
-    description: 'pending: still to be tried. canceled: the subscription was disabled or deleted when it was due',
+    description: 'pending: not yet delivered. canceled: the subscription was disabled or deleted when it was due',
   }),
   created_at: z.iso.datetime().meta({ description: 'When it was recorded' }),
-  next_attempt_at: z.iso.datetime().nullable().meta({ description: 'When it is tried next; null when it is over' }),
-  attempts: z.array(AttemptShape).meta({ description: 'In the order in which they were made' }),
+  next_attempt_at: z.iso
+    .datetime()
+    .nullable()
+    .meta({ description: 'When the next attempt is due; null if there is none' }),
+  attempts: z.array(AttemptShape).meta({ description: 'In chronological order' }),
 })
 
 /** A delivery as an answer has it; of `attempts` it takes its own. */

@@ -24,17 +24,17 @@ const TestBody = z
     event_type: z
       .enum(EVENT_TYPES)
       .optional()
-      .meta({ description: 'What to make up; the first event type of the subscription when left out' }),
+      .meta({ description: 'Type of the made-up event; the first event type of the subscription if omitted' }),
   })
   .nullish()
 
 const ReplayBody = z.strictObject({
   since: z.union([z.string().max(100), z.int().nonnegative()]).meta({
-    description: 'Events that became known from then on: in the forms of `as_of`, or unix seconds as a number',
+    description: 'Replay events recorded since this time: in the formats of `as_of`, or unix seconds as a number',
     examples: ['2026-07-01T00:00:00Z', '24h'],
   }),
   only_undelivered: z.boolean().default(false).meta({
-    description: 'Leave out events of which a delivery was successful or is still to be tried',
+    description: 'Skip events that were delivered or are still pending',
   }),
 })
 
@@ -43,7 +43,7 @@ export const adminWebhookDeliveriesRoutes: FastifyPluginAsyncZod = async (app) =
   const list = {
     ...ofAdmin,
     operationId: 'listWebhookDeliveries',
-    summary: 'What was sent to a subscription, newest first, with every attempt',
+    summary: 'Deliveries of a subscription, newest first, with every attempt',
     description: 'Attempts appear within about a second of their end.',
     params: SubscriptionParams,
     querystring: z.strictObject({
@@ -78,7 +78,7 @@ export const adminWebhookDeliveriesRoutes: FastifyPluginAsyncZod = async (app) =
     operationId: 'testWebhook',
     summary: 'Send a made-up event to a subscription',
     description:
-      'It is sent and tried again like any other, in the shape of its type. Its event id begins with evt_test_, and what it is ' +
+      'It is sent and retried like any other event, in the format of its type. Its event id begins with evt_test_, and what it is ' +
       'about does not exist.',
     headers: RepeatableHeaders,
     params: SubscriptionParams,
@@ -107,7 +107,7 @@ export const adminWebhookDeliveriesRoutes: FastifyPluginAsyncZod = async (app) =
         .string()
         .regex(/^\d{1,15}$/, 'must be a whole number')
         .transform(Number)
-        .meta({ description: 'The number that the list of deliveries tells' }),
+        .meta({ description: 'The delivery_id from the list of deliveries' }),
     }),
     response: { 202: DeliveryShape, ...problemResponses(400, 401, 403, 404, 409, 503) },
   }
@@ -134,7 +134,7 @@ export const adminWebhookDeliveriesRoutes: FastifyPluginAsyncZod = async (app) =
     params: SubscriptionParams,
     body: ReplayBody,
     response: {
-      202: z.object({ deliveries: z.int().meta({ description: 'Deliveries that this added' }) }),
+      202: z.object({ deliveries: z.int().meta({ description: 'Number of deliveries added' }) }),
       ...problemResponses(400, 401, 403, 404, 409, 413, 415, 422, 503),
     },
   }

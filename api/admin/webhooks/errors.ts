@@ -10,7 +10,7 @@ export class ConflictError extends ProblemError {
 /** An Idempotency-Key came with another body before: this is no repeat of that request. */
 export class ReusedKeyError extends ProblemError {
   constructor() {
-    super('this Idempotency-Key was sent with another body before; a new request needs a new key', {
+    super('this Idempotency-Key was already used with a different body; use a new key for a new request', {
       status: 422,
       kind: 'idempotency-key-reused',
     })
@@ -20,7 +20,7 @@ export class ReusedKeyError extends ProblemError {
 /** This service has nothing to seal the secrets of webhooks with. */
 export class WebhooksNotConfiguredError extends ProblemError {
   constructor() {
-    super('webhooks need SECRETS_KEY, which this service was started without', {
+    super('webhooks are not configured: this service was started without SECRETS_KEY', {
       status: 503,
       kind: 'webhooks-not-configured',
     })

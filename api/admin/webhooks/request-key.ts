@@ -13,8 +13,8 @@ export const RepeatableHeaders = z.looseObject({
     .optional()
     .meta({
       description:
-        'Any text that the client makes up for one request and sends again when it repeats it, such as a UUID: the repeat ' +
-        'is answered as the first was, and nothing is done twice. With another body it is refused with 422.',
+        'A text of your choice, such as a UUID, that identifies one request. Send the same text when you repeat the request: the repeat ' +
+        'is answered like the first, and nothing is done twice. With a different body it is refused with 422.',
       examples: ['0b3c3f5e-6a1f-4d0f-9d3a-2f8f6f2d7a11'],
     }),
 })

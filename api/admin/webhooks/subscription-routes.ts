@@ -35,7 +35,7 @@ export const adminWebhooksRoutes =
       operationId: 'createWebhook',
       summary: 'Subscribe a URL to events, and get the secret that they are signed with',
       description:
-        'Events that are recorded from now on are sent to it. The secret is told in this answer alone: keep it, or replace it ' +
+        'Events that are recorded from now on are sent to it. The secret is returned in this answer only: keep it, or replace it ' +
         'by rotation.',
       headers: RepeatableHeaders,
       body: NewSubscription,
@@ -46,7 +46,7 @@ export const adminWebhooksRoutes =
       const own = repeatable(['webhooks'], request.headers[IDEMPOTENCY_KEY], request.body)
       const subscription = await createSubscription(app, required(terms), request.body, own)
       const { id } = subscription
-      request.log.info({ webhook: id }, 'a webhook subscription was made')
+      request.log.info({ webhook: id }, 'a webhook subscription was created')
       const secret = open(secretsKey, id, subscription.secret)
       return reply.code(201).send({ ...published(subscription, app.now()), secret })
     })
@@ -55,7 +55,7 @@ export const adminWebhooksRoutes =
       ...ofAdmin,
       operationId: 'listWebhooks',
       summary: 'All subscriptions to webhooks, newest first, without their secrets',
-      description: 'Those that are disabled too, but not those that are deleted.',
+      description: 'Includes disabled subscriptions, but not deleted ones.',
       querystring: z.strictObject({ limit: LimitQuery, cursor: CursorQuery(WebhookPosition) }),
       response: {
         200: z.object({
@@ -76,11 +76,11 @@ export const adminWebhooksRoutes =
     const show = {
       ...ofAdmin,
       operationId: 'getWebhook',
-      summary: 'A subscription, and how it does',
-      description: 'Also of a deleted one, whose deliveries can still be listed.',
+      summary: 'A subscription and its health',
+      description: 'Works for deleted subscriptions too, whose deliveries can still be listed.',
       params: SubscriptionParams,
       response: {
-        200: SubscriptionShape.extend({ health: HealthShape.meta({ description: 'How it does' }) }),
+        200: SubscriptionShape.extend({ health: HealthShape.meta({ description: 'Health of the subscription' }) }),
         ...problemResponses(400, 401, 403, 404, 503),
       },
     }
@@ -105,7 +105,7 @@ export const adminWebhooksRoutes =
       ...ofAdmin,
       operationId: 'updateWebhook',
       summary: 'Change the label, URL, events or stables of a subscription',
-      description: 'What is left out stays as it is. Deliveries that are still to be tried go to the new URL.',
+      description: 'Omitted fields stay as they are. Pending deliveries go to the new URL.',
       params: SubscriptionParams,
       body: ChangedSubscription,
       response: { 200: SubscriptionShape, ...problemResponses(400, 401, 403, 404, 413, 415, 503) },
@@ -120,9 +120,8 @@ export const adminWebhooksRoutes =
     const remove = {
       ...ofAdmin,
       operationId: 'deleteWebhook',
-      summary: 'Delete a subscription, to which nothing more is sent',
-      description:
-        'Deliveries that were still to be tried are canceled. They can still be listed. To delete it again changes nothing.',
+      summary: 'Delete a subscription; nothing more is sent to it',
+      description: 'Pending deliveries are canceled and can still be listed. Deleting it again changes nothing.',
       params: SubscriptionParams,
       response: { 200: SubscriptionShape, ...problemResponses(400, 401, 403, 404, 503) },
     }
@@ -158,8 +157,8 @@ export const adminWebhookSwitchesRoutes =
     const enable = {
       ...ofAdmin,
       operationId: 'enableWebhook',
-      summary: 'Send events to a subscription again, those that are recorded from now on',
-      description: 'What was missed can be sent by a replay. To enable it again changes nothing.',
+      summary: 'Resume sending events that are recorded from now on',
+      description: 'Missed events can be sent with a replay. Enabling it again changes nothing.',
       params: SubscriptionParams,
       response: { 200: SubscriptionShape, ...problemResponses(400, 401, 403, 404, 503) },
     }
@@ -173,7 +172,7 @@ export const adminWebhookSwitchesRoutes =
     const rotate = {
       ...ofAdmin,
       operationId: 'rotateWebhookSecret',
-      summary: 'Replace the secret of a subscription, which is told in this answer alone',
+      summary: 'Replace the secret of a subscription; the new one is returned in this answer only',
       description:
         'For 24 hours deliveries carry a signature by each of the two newest secrets, so that receivers can change over. ' +
         'Rotating again in that time ends the older of them at once.',

@@ -4,7 +4,7 @@ import { Address } from '../../../clickhouse/store/values.js'
 import { DISABLED_REASONS, SUBSCRIPTION_STATES, type Subscription } from '../../../clickhouse/webhooks/subscriptions.js'
 
 const eventTypes = z.array(z.enum(EVENT_TYPES))
-const TYPES = { description: 'The events that it is told of' }
+const TYPES = { description: 'The event types it receives' }
 const STABLES = 'Only events that concern one of these stables are sent, of flows those at either end'
 
 /** A subscription as it is shown: all but its secret. */
@@ -26,7 +26,7 @@ export const SubscriptionShape = z.object({
     .datetime()
     .nullable()
     .meta({ description: 'Until then the secret before the newest one signs as well; null where none does' }),
-  created_at: z.iso.datetime().meta({ description: 'When it was made' }),
+  created_at: z.iso.datetime().meta({ description: 'When it was created' }),
   changed_at: z.iso.datetime().meta({ description: 'When it was changed last' }),
 })
 
@@ -101,11 +101,11 @@ export const HealthShape = z.object({
   last_success_at: z.iso
     .datetime()
     .nullable()
-    .meta({ description: 'When an attempt was successful last; null: never' }),
+    .meta({ description: 'When an attempt last succeeded; null if none has' }),
   failing_since: z.iso.datetime().nullable().meta({
-    description: 'The first failure since it was successful or changed last; null where there is none',
+    description: 'First failure since the last success or change; null if there is none',
   }),
   attempts_24h: z.int().meta({ description: 'Attempts of the last 24 hours' }),
-  successes_24h: z.int().meta({ description: 'How many of them were successful' }),
+  successes_24h: z.int().meta({ description: 'How many of them succeeded' }),
   pending: z.int().meta({ description: 'Deliveries that are still to be tried' }),
 })

@@ -30,7 +30,7 @@ const SECRET_BYTES = 24
 const newSecret = (): string => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
 
 const unknownSubscription = (): NotFoundError =>
-  new NotFoundError('unknown-webhook', 'there is no webhook subscription of this id', 'id')
+  new NotFoundError('unknown-webhook', 'there is no webhook subscription with this id', 'id')
 
 /** A subscription, also a deleted one. Throws the 404 of an id that nobody has. */
 export async function requireSubscription(app: FastifyInstance, id: string): Promise<Subscription> {
@@ -48,7 +48,11 @@ async function requireValid(app: FastifyInstance, { targets }: WebhookTerms, { u
   const stables = stable_filter ?? []
   const tracked = await Promise.all(stables.map((stable) => app.stables.has(stable)))
   const unknown = stables.filter((_, i) => !tracked[i])
-  if (unknown.length > 0) throw new BadParameterError('stable_filter', `has no tracked stables: ${unknown.join(', ')}`)
+  if (unknown.length > 0)
+    throw new BadParameterError(
+      'stable_filter',
+      `contains addresses that are not tracked stables: ${unknown.join(', ')}`,
+    )
 }
 
 async function requireRoom(app: FastifyInstance, { mostSubscriptions }: WebhookTerms): Promise<void> {

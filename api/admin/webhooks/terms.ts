@@ -37,5 +37,5 @@ export const ofAdmin = { tags: ['admin'], security: [{ admin: [] }] }
 
 /** What names a subscription in a path. */
 export const SubscriptionParams = z.object({
-  id: z.string().max(100).meta({ description: 'The id that the list and its making tell' }),
+  id: z.string().max(100).meta({ description: 'The id returned when it was created, and in the list' }),
 })

@@ -27,7 +27,7 @@ export function createKeyUses(
       await insert(batch)
     } catch (error) {
       uses = new Map([...batch, ...uses])
-      log.warn({ err: error }, 'the last use of keys cannot be written at the moment')
+      log.warn({ err: error }, 'the last use of keys could not be written')
     }
   }
 

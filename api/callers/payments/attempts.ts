@@ -89,7 +89,7 @@ export function createLedger(records: ClickHouseClient, log: FastifyBaseLogger):
         await pRetry(() => insertPaymentStep(records, payment, attempt, step), { retries: 5, minTimeout: 200 })
       } catch (error) {
         const { challenge_id, tx_hash } = payment
-        log.error({ challenge_id, tx_hash, step, reason: String(error) }, 'a step of a payment is not recorded')
+        log.error({ challenge_id, tx_hash, step, reason: String(error) }, 'a step of a payment could not be recorded')
       }
     },
   }

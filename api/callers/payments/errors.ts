@@ -5,12 +5,15 @@ import { askForKey, BEARER_CHALLENGE, NO_STORE, ProblemError, retryAfter, Unavai
 export class PaymentRequiredError extends ProblemError {
   /** `price` in whole units of the reference stable. */
   constructor(price: string) {
-    super(`this needs a subscription key (scope paid) as a bearer token: payments of ${price} are not taken here`, {
-      status: 402,
-      kind: 'payment-required',
-      headers: askForKey(),
-      price: { price, currency: REFERENCE_STABLE },
-    })
+    super(
+      `this costs ${price} of the reference stable, but this service does not take payments; send a subscription key (scope paid) as a bearer token`,
+      {
+        status: 402,
+        kind: 'payment-required',
+        headers: askForKey(),
+        price: { price, currency: REFERENCE_STABLE },
+      },
+    )
   }
 }
 
@@ -47,7 +50,7 @@ export class PaymentRefusedError extends ProblemError {
 /** A credential is in use by another request: it is not known yet which one gets the answer. */
 export class PaymentInUseError extends ProblemError {
   constructor(forMs: number) {
-    super('another request uses this payment; present it again later', {
+    super('another request is using this payment; present it again later', {
       status: 409,
       kind: 'payment-in-use',
       retryable: true,

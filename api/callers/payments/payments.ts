@@ -89,7 +89,7 @@ export function createPayments({ terms, records, readChainId, log }: PaymentsDep
     terms,
     isOurs: (authorization) => isOurs(authorization, terms.challengeSecret),
     demand: (offer) => {
-      const detail = `this costs ${offer.price} of the reference stable, or needs a subscription key (scope paid) as a bearer token`
+      const detail = `this costs ${offer.price} of the reference stable; pay it, or send a subscription key (scope paid) as a bearer token`
       return refuse(offer, { kind: 'payment-required', detail })
     },
     accept: async (offer, authorization) => {

@@ -68,7 +68,7 @@ export async function readProof(authorization: string, secretKey: string, chainI
   try {
     credential = Credential.deserialize(authorization)
   } catch (cause) {
-    throw malformed('the credential is no base64url of JSON with a challenge and a payload', cause)
+    throw malformed('the credential is not base64url-encoded JSON with a challenge and a payload', cause)
   }
   const { challenge, source } = credential
   if (!Challenge.verify(challenge, { secretKey }))

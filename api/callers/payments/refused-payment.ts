@@ -57,7 +57,7 @@ export function meaningOf(error: unknown): unknown {
   if (!(error instanceof BaseError)) return error
   if (isAway(error) || isUndecided(error)) return new PaymentsAwayError(saidIn(error))
   if (error.walk((cause) => cause instanceof TransactionReceiptNotFoundError) !== null) {
-    const detail = 'the transaction is in no block that this service knows of; present it again once it is'
+    const detail = 'the transaction is not yet in a block known to this service; present it again once it is'
     return new RefusedPayment({ kind: 'verification-failed', detail, retryAfterSeconds: 1 }, error)
   }
   const isPoor = /insufficient/i.test(`${error.shortMessage} ${error.details} ${error.walk().message}`)

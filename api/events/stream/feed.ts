@@ -107,11 +107,11 @@ function startFeed({ clickhouse, intervalMs, log }: Options) {
       if (signal.aborted) return
       try {
         await look()
-        if (isAway) log.info('streams go on')
+        if (isAway) log.info('streams resume')
         isAway = false
       } catch (error) {
         // Streams stay open: nothing is lost, as the place in the log stays where it is.
-        if (!isAway && !signal.aborted) log.warn({ reason: String(error) }, 'streams stand still')
+        if (!isAway && !signal.aborted) log.warn({ reason: String(error) }, 'streams are interrupted')
         isAway = true
       }
     }

@@ -46,7 +46,7 @@ const readsEvents = ({ headers }: FastifyRequest): boolean => /\btext\/event-str
 export function refuseStream(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const passes = error instanceof PlumblineError && error.retryable
   if (!passes || !readsEvents(request)) return sendProblem(error, request, reply)
-  request.log.info({ reason: error.message }, 'a stream is put off')
+  request.log.info({ reason: error.message }, 'a stream was refused for now; its client will reconnect')
   const retryMs = Math.round(NOT_NOW_MS.least + Math.random() * NOT_NOW_MS.spread)
   return reply
     .headers({ 'access-control-allow-origin': '*', 'cache-control': 'no-store, no-transform' })

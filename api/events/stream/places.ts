@@ -14,7 +14,7 @@ class StreamsBusyError extends PlumblineError {
 class TooManyStreamsError extends ProblemError {
   constructor(most: number, kind: 'address' | 'key') {
     const whose = kind === 'key' ? 'with this key' : 'from this address'
-    super(`${most} streams are open ${whose} already, which is the most that there may be`, {
+    super(`the limit of ${most} open streams ${whose} is reached`, {
       status: 429,
       kind: 'too-many-streams',
       headers: { ...NO_STORE, ...retryAfter() },

@@ -93,10 +93,10 @@ export const streamRoute =
       }),
       response: {
         200: {
-          description: 'Messages, without end',
+          description: 'An endless stream of messages',
           content: {
             'text/event-stream': {
-              schema: z.string().meta({ description: 'Messages, as the standard of server-sent events has them' }),
+              schema: z.string().meta({ description: 'Messages in the format of server-sent events' }),
             },
           },
         },

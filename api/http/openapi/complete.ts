@@ -39,7 +39,7 @@ export function tidy(document: ApiDocument): ApiDocument {
   return document
 }
 
-const DESCRIPTION = 'The answer is the one whose `ETag` the request has in `If-None-Match`; it has no body'
+const DESCRIPTION = 'The answer still has the `ETag` that the request sent in `If-None-Match`; there is no body'
 
 /** Says of the operations of these names that they answer 304 to who has the answer already. */
 export function withNotModified(document: ApiDocument, operationIds: ReadonlySet<string>): ApiDocument {
@@ -116,7 +116,7 @@ const NEXT_CURSOR: Header = {
 }
 const ETAG: Header = {
   name: 'ETag',
-  description: 'Of this very answer, for `If-None-Match`',
+  description: 'Identifies this answer, for `If-None-Match`',
   schema: { type: 'string' },
 }
 const RETRY_AFTER: Header = {

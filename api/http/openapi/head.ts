@@ -10,7 +10,7 @@ export const DOCUMENT_HEAD = {
       'basis points, in _tokens whole tokens, in _usd US dollars; integers of the chain are strings.',
     license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   },
-  servers: [{ url: '/', description: 'Where this document is from' }],
+  servers: [{ url: '/', description: 'The server of this document' }],
   // A key is never needed where nothing else is said, but a wrong one is refused everywhere.
   security: [{}, { subscription: [] }],
   components: {
@@ -24,14 +24,14 @@ export const DOCUMENT_HEAD = {
     },
   },
   tags: [
-    { name: 'stablecoins', description: 'What is tracked, and its state' },
+    { name: 'stablecoins', description: 'Tracked stables and their state' },
     { name: 'peg', description: 'Prices against the reference stable' },
-    { name: 'rewards', description: 'What holders are given' },
+    { name: 'rewards', description: 'Rewards for holders' },
     { name: 'fees', description: 'Which stables fees are paid in' },
     { name: 'risk', description: 'Scores that can be explained' },
-    { name: 'reserves', description: 'What stands behind a stable' },
+    { name: 'reserves', description: 'What backs a stable' },
     { name: 'flows', description: 'Value that moves between stables' },
-    { name: 'events', description: 'What subscribers are told of, by asking, by stream and by webhook' },
+    { name: 'events', description: 'Events, as a list, as a stream and by webhook' },
     { name: 'service', description: 'The service itself' },
     { name: 'admin', description: 'For the operator' },
   ],

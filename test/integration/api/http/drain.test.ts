@@ -45,7 +45,7 @@ test('told to end, it says so first, goes on for a while, and finishes what is r
   child.kill('SIGTERM')
   await expect.poll(() => stderr.join('\n'), { timeout: 60_000 }).toContain('no longer ready')
   const ready = await ask(`${origin}/health/ready`, agent)
-  expect(ready).toMatchObject({ status: 503, connection: 'close', body: expect.stringContaining('about to end') })
+  expect(ready).toMatchObject({ status: 503, connection: 'close', body: expect.stringContaining('shutting down') })
   expect(await ask(`${origin}/health/live`, agent)).toMatchObject({ status: 200, connection: 'close' })
   // No more connections are taken, while those that were running then still wait for their answers.
   const isClosed = () =>

@@ -252,7 +252,7 @@ test('the past has the stables, prices, states and events of then', async ({ app
   expect((await app.inject(`${LIST}/${late}?as_of=${then}`)).json()).toMatchObject({
     status: 404,
     type: 'urn:plumbline:problem:before-history',
-    detail: expect.stringContaining('the stable was made'),
+    detail: expect.stringContaining('the stable was created'),
   })
   expect((await app.inject(`${LIST}?as_of=${first - 1}`)).statusCode).toBe(404)
 })
