@@ -35,7 +35,7 @@ function createFlights<Result>(nowMs: () => number): Flights<Result> {
       const leave = (): void => {
         waiting -= 1
         if (waiting > 0 || isKept) return
-        // Whoever comes now starts anew instead of waiting for what has been given up.
+        // Whoever comes now starts again instead of waiting for what has been given up.
         land()
         controller.abort()
       }

@@ -55,7 +55,7 @@ type PaymentsDeps = {
   terms: PaymentTerms
   /** May insert payments. */
   records: ClickHouseClient
-  /** The id of the chain that the database is about; undefined while it is about none. */
+  /** The id of the chain that the database is about; null while it is about none. */
   readChainId: () => Promise<number | null>
   log: FastifyBaseLogger
 }
