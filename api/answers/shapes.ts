@@ -10,7 +10,7 @@ export const Coverage = z
   })
   .meta({ id: 'Coverage', description: 'Whether any of the data is missing, and why' })
 
-/** A price that was measured, as domain/peg-price.ts makes it. */
+/** A price that was measured, as clickhouse/peg/price.ts makes it. */
 export const CurrentPrice = z.object({
   price_vs_refusd: z
     .number()
@@ -32,7 +32,7 @@ export const CurrentPrice = z.object({
 const measured = z.number().nonnegative().nullable()
 const count = z.int().nonnegative()
 
-/** A window as domain/peg-window.ts makes it. */
+/** A window as clickhouse/peg/windows.ts makes it. */
 export const PegWindow = z.object({
   window: z.enum(['1h', '24h', '7d']).meta({ description: 'Its length' }),
   sample_count: count.meta({ description: 'Samples with a price' }),

@@ -64,7 +64,7 @@ const shapeOf = <Type extends EventType>(type: Type) =>
     data: DATA[type].meta({ description: 'What happened' }),
   })
 
-/** An event as domain/webhook-event.ts makes it, by its type. */
+/** An event as clickhouse/events/types.ts makes it, by its type. */
 export const EventShape = z
   .discriminatedUnion('event', [
     shapeOf('peg_break.started'),

@@ -8,7 +8,7 @@ export const Usd = z
   .meta({ description: 'USD with six decimals, at the prices of each block' })
 export const Count = z.int().nonnegative()
 
-/** The directed graph as domain/flow-graph.ts makes it. */
+/** The directed graph as clickhouse/flows/flows.ts makes it. */
 export const FlowGraph = {
   edges: z
     .array(
@@ -37,7 +37,7 @@ export const FlowGraph = {
 
 const dollars = z.number().nonnegative()
 
-/** An anomaly as domain/flow-anomaly.ts makes it. */
+/** An anomaly as clickhouse/flows/anomalies.ts makes it. */
 export const FlowAnomalyShape = z.object({
   from_token: z.string().meta({ description: 'Address of the stable sent' }),
   to_token: z.string().meta({ description: 'Address of the stable received' }),

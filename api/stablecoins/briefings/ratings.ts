@@ -7,7 +7,7 @@ type Rating = (typeof RATINGS)[number]
 /** A rating, and in words what was measured. */
 export type Rated = { rating: Rating; basis: string }
 
-/** Figures of the last seven days, as domain/peg-window.ts makes them. */
+/** Figures of the last seven days, as clickhouse/peg/windows.ts makes them. */
 type PegWeek = {
   sample_count: number
   unquoted_count: number
