@@ -1,10 +1,11 @@
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { pino } from 'pino'
 import { collectDefaultMetrics } from 'prom-client'
 import { connect } from '../clickhouse/store/client.js'
 import { parseEnv } from '../process/environment.js'
-import { exitCodeOf, PlumblineError } from '../process/errors.js'
+import { PlumblineError } from '../process/errors.js'
+import { runProcess } from '../process/run-process.js'
 import { webhookTermsOf } from './admin/webhooks/terms.js'
 import { buildApp } from './app.js'
 import { paymentTermsOf } from './callers/payments/env.js'
@@ -30,14 +31,9 @@ function listenError(cause: unknown, { HOST, PORT }: ApiConfig): unknown {
   return cause
 }
 
-const stopped = new Promise<void>((resolve) => {
-  // `disconnect`: the process that started this one is gone.
-  for (const signal of ['SIGTERM', 'SIGINT', 'disconnect']) process.once(signal, () => resolve())
-})
+const readConfig = () => parseEnv(ApiConfig, process.env)
 
-async function main(): Promise<void> {
-  const config = parseEnv(ApiConfig, process.env)
-  const logger = pino({ name: 'api', level: config.LOG_LEVEL }, pino.destination({ fd: 2, sync: true }))
+await runProcess('api', readConfig, async ({ config, log: logger, signal }) => {
   const clickhouse = connect(config, { application: 'plumbline-api', maxOpenConnections: 32 })
   const records = connect(recordsEnv(config), { application: 'plumbline-api', maxOpenConnections: 8 })
   const redis = config.REDIS_URL
@@ -78,7 +74,7 @@ async function main(): Promise<void> {
       throw listenError(cause, config)
     })
     console.log(`api ready at ${url}/api/v1/stablecoins`)
-    await stopped
+    if (!signal.aborted) await once(signal, 'abort')
     logger.info('ends: no longer ready')
     draining.abort()
     // Requests are still taken: whoever sends them here has to notice first.
@@ -94,12 +90,4 @@ async function main(): Promise<void> {
     redis?.disconnect()
     await Promise.all([clickhouse.close(), records.close()])
   }
-}
-
-main().then(
-  () => process.exit(0),
-  (error: unknown) => {
-    console.error(`api stops: ${error instanceof Error ? error.message : error}`)
-    process.exit(exitCodeOf(error))
-  },
-)
+})

@@ -1,7 +1,6 @@
-import { pino } from 'pino'
 import { connect } from '../clickhouse/store/client.js'
 import { parseEnv } from '../process/environment.js'
-import { exitCodeOf } from '../process/errors.js'
+import { runProcess } from '../process/run-process.js'
 import { IngestConfig } from './config.js'
 import { ingest } from './follow/run.js'
 
@@ -10,18 +9,9 @@ const PROGRESS_MS = 5000
 /** A newest block younger than this, in seconds, means that ingest has caught up. */
 const CAUGHT_UP_SECONDS = 120
 
-const stop = new AbortController()
-let askedToStop = false
-for (const signal of ['SIGTERM', 'SIGINT', 'disconnect']) {
-  process.once(signal, () => {
-    askedToStop = true
-    stop.abort()
-  })
-}
+const readConfig = () => parseEnv(IngestConfig, process.env)
 
-async function main(): Promise<void> {
-  const config = parseEnv(IngestConfig, process.env)
-  const log = pino({ name: 'ingest', level: config.LOG_LEVEL }, pino.destination({ fd: 2, sync: true }))
+await runProcess('ingest', readConfig, async ({ config, log, signal }) => {
   const clickhouse = connect(config, { application: 'plumbline-ingest' })
   const started = Date.now()
   let blocks = 0
@@ -29,7 +19,7 @@ async function main(): Promise<void> {
   let caughtUp = false
   try {
     console.log(`ingest reads ${config.CHAIN} into database ${config.CLICKHOUSE_DATABASE}`)
-    for await (const done of ingest({ clickhouse, config, log, signal: stop.signal })) {
+    for await (const done of ingest({ clickhouse, config, log, signal })) {
       blocks += done.blocks
       const now = Date.now()
       const behind = now / 1000 - done.time > CAUGHT_UP_SECONDS
@@ -43,16 +33,6 @@ async function main(): Promise<void> {
       log.debug({ block: done.block, blocks: done.blocks }, 'written')
     }
   } finally {
-    stop.abort()
     await clickhouse.close()
   }
-}
-
-main().then(
-  () => process.exit(0),
-  (error: unknown) => {
-    if (askedToStop && error instanceof Error && error.name === 'AbortError') process.exit(0)
-    console.error(`ingest stops: ${error instanceof Error ? error.message : error}`)
-    process.exit(exitCodeOf(error))
-  },
-)
+})

@@ -9,7 +9,8 @@ import { clickhouseEnv } from '../clickhouse/store/client.js'
 import { IngestConfig } from '../ingest/config.js'
 import { JobsConfig } from '../jobs/config.js'
 import { envInt, parseEnv } from '../process/environment.js'
-import { exitCodeOf, PlumblineError } from '../process/errors.js'
+import { PlumblineError } from '../process/errors.js'
+import { runCommand } from '../process/run-process.js'
 import { type Accounts, embeddedAccounts } from './accounts.js'
 import { payee } from './chain/accounts.js'
 import { DevnetEnv } from './chain/config.js'
@@ -93,7 +94,7 @@ async function devnetDatabase(dataDir: string, genesisHash: string): Promise<str
   return database
 }
 
-async function main(): Promise<void> {
+await runCommand('plumbline', async () => {
   const config = parseEnv(Config, process.env)
   const dataDir = resolve(config.DATA_DIR)
   const logDir = join(dataDir, 'logs')
@@ -248,12 +249,4 @@ async function main(): Promise<void> {
   // In reverse order of start: first the parts that use ClickHouse and the node, then these.
   for (const part of parts) await part.stop()
   if (error) throw error
-}
-
-main().then(
-  () => process.exit(0),
-  (error: unknown) => {
-    console.error(`plumbline stops: ${error instanceof Error ? error.message : error}`)
-    process.exit(exitCodeOf(error))
-  },
-)
+})

@@ -3,7 +3,8 @@ import { createWriteStream, existsSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { FINAL_EXIT_CODE, PlumblineError } from '../process/errors.js'
+import { PlumblineError } from '../process/errors.js'
+import { FINAL_EXIT_CODE } from '../process/run-process.js'
 
 /** A part of the service that runs as a process of its own. */
 export type PartOptions = {

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { parseEnv } from '../../process/environment.js'
-import { exitCodeOf } from '../../process/errors.js'
+import { runCommand } from '../../process/run-process.js'
 import { clickhouseEnv } from '../store/client.js'
 import { backup } from './backup.js'
 import { inMegabytes, inSeconds, readFlags, table } from './operation.js'
 
-try {
+await runCommand('backup', async () => {
   const { database, to, base } = readFlags(process.argv.slice(2), ['database', 'to', 'base'])
   const env = parseEnv(z.object(clickhouseEnv), {
     ...process.env,
@@ -21,7 +21,4 @@ try {
   for (const table of changed) {
     console.log(`${table} was written to during the backup: a restore cannot check all of its rows`)
   }
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error)
-  process.exitCode = exitCodeOf(error)
-}
+})

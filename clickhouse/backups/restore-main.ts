@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { ConfigError, parseEnv } from '../../process/environment.js'
-import { exitCodeOf } from '../../process/errors.js'
+import { runCommand } from '../../process/run-process.js'
 import { clickhouseEnv } from '../store/client.js'
 import { inSeconds, readFlags, table } from './operation.js'
 import { restore } from './restore.js'
 
-try {
+await runCommand('restore', async () => {
   const { from, as } = readFlags(process.argv.slice(2), ['from', 'as'])
   if (from === undefined) throw new ConfigError(['--from: is required; it is the name of a backup'])
   const env = parseEnv(z.object(clickhouseEnv), {
@@ -19,13 +19,11 @@ try {
   const dropped = tables.reduce((sum, entry) => sum + Number(entry.dropped), 0)
   if (dropped > 0) console.log(`removed ${dropped} rows of unfinished batches, which ingest will read again`)
   console.log(`${from} is restored to database ${database}, ${inSeconds(Date.now() - startedAt)}`)
-  for (const { name, rows, found } of checked.filter((entry) => !entry.isSame)) {
+  const wrong = checked.filter((entry) => !entry.isSame)
+  for (const { name, rows, found } of wrong) {
     console.error(
       `${name} differs: it has ${found.rows} rows, and had ${rows} when the backup began. Either it was written to during the backup, or the backup is damaged.`,
     )
-    process.exitCode = 1
   }
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error)
-  process.exitCode = exitCodeOf(error)
-}
+  return wrong.length === 0 ? 0 : 1
+})

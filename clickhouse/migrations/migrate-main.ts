@@ -1,12 +1,15 @@
 import { z } from 'zod'
 import { parseEnv } from '../../process/environment.js'
+import { runCommand } from '../../process/run-process.js'
 import { clickhouseEnv } from '../store/client.js'
 import { migrate } from './migrate.js'
 
-try {
+/** Always 1, also where no repeat would help: that is what deploys expect of this command. */
+const exitCode = () => 1
+
+async function work(): Promise<void> {
   const applied = await migrate(parseEnv(z.object(clickhouseEnv), process.env))
   console.log(applied.length === 0 ? 'schema is up to date' : `applied ${applied.join(', ')}`)
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error)
-  process.exitCode = 1
 }
+
+await runCommand('migrate', work, exitCode)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ConfigError, parseEnv } from '../../process/environment.js'
-import { exitCodeOf } from '../../process/errors.js'
+import { runCommand } from '../../process/run-process.js'
 import { clickhouseEnv, connect } from '../store/client.js'
 import { DERIVED_TABLES, type DerivedTableName } from './derived-tables.js'
 import { rebuild } from './rebuild.js'
@@ -15,7 +15,7 @@ function readName(args: string[]): DerivedTableName {
   return name
 }
 
-try {
+await runCommand('rebuild', async () => {
   const name = readName(process.argv.slice(2))
   const env = parseEnv(z.object(clickhouseEnv), process.env)
   const clickhouse = connect(env, { application: 'plumbline-rebuild', requestTimeoutMs: TIMEOUT_MS })
@@ -26,7 +26,4 @@ try {
   } finally {
     await clickhouse.close()
   }
-} catch (error) {
-  console.error(`rebuild stops: ${error instanceof Error ? error.message : error}`)
-  process.exitCode = exitCodeOf(error)
-}
+})

@@ -1,21 +1,13 @@
-import { pino } from 'pino'
 import type { IngestGap } from '../../clickhouse/chain/gaps.js'
 import { connect } from '../../clickhouse/store/client.js'
 import { parseEnv } from '../../process/environment.js'
-import { exitCodeOf } from '../../process/errors.js'
+import { runProcess } from '../../process/run-process.js'
 import { IngestConfig } from '../config.js'
 import { prepareBackfill } from './backfill.js'
 import { showProgress } from './progress.js'
 import { parseRequest } from './request.js'
 
-const stop = new AbortController()
-let askedToStop = false
-for (const signal of ['SIGTERM', 'SIGINT']) {
-  process.once(signal, () => {
-    askedToStop = true
-    stop.abort()
-  })
-}
+const STOPS_EARLY = 'backfill stops early; a repeat goes on from here'
 
 /** The gaps, one line a family. */
 function describe(gaps: readonly IngestGap[]): string[] {
@@ -28,13 +20,12 @@ function describe(gaps: readonly IngestGap[]): string[] {
   })
 }
 
-async function main(): Promise<void> {
-  const request = parseRequest(process.argv.slice(2))
-  const config = parseEnv(IngestConfig, process.env)
-  const log = pino({ name: 'backfill', level: config.LOG_LEVEL }, pino.destination({ fd: 2, sync: true }))
+const readConfig = () => ({ request: parseRequest(process.argv.slice(2)), ...parseEnv(IngestConfig, process.env) })
+
+await runProcess('backfill', readConfig, async ({ config: { request, ...config }, log, signal }) => {
   const clickhouse = connect(config, { application: 'plumbline-backfill' })
   try {
-    const backfill = await prepareBackfill({ clickhouse, config, log, signal: stop.signal }, request)
+    const backfill = await prepareBackfill({ clickhouse, config, log, signal }, request)
     const gaps = [...backfill.gaps]
     let [blocks, rows] = [0, 0]
     console.log(`backfill reads ${backfill.blocks} blocks into database ${config.CLICKHOUSE_DATABASE}`)
@@ -50,23 +41,12 @@ async function main(): Promise<void> {
       progress.stop()
     }
     const isWhole = blocks === backfill.blocks
-    console.log(
-      `backfill ${isWhole ? 'is done' : 'stops early; a repeat goes on from here'}: ${blocks} blocks, ${rows} rows`,
-    )
+    console.log(`${isWhole ? 'backfill is done' : STOPS_EARLY}: ${blocks} blocks, ${rows} rows`)
     if (gaps.length > 0) console.log(['what the node does not have stays missing:', ...describe(gaps)].join('\n'))
+  } catch (error) {
+    if (signal.aborted && error instanceof Error && error.name === 'AbortError') console.log(STOPS_EARLY)
+    throw error
   } finally {
     await clickhouse.close()
   }
-}
-
-main().then(
-  () => process.exit(0),
-  (error: unknown) => {
-    if (askedToStop && error instanceof Error && error.name === 'AbortError') {
-      console.log('backfill stops early; a repeat goes on from here')
-      process.exit(0)
-    }
-    console.error(`backfill stops: ${error instanceof Error ? error.message : error}`)
-    process.exit(exitCodeOf(error))
-  },
-)
+})

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { parseArgs } from 'node:util'
-import { pino } from 'pino'
 import { z } from 'zod'
 import { insertVerifyRun } from '../../clickhouse/chain/verify-runs.js'
 import { payeeOf } from '../../clickhouse/payments/ledger.js'
@@ -8,7 +7,7 @@ import { REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import { connect } from '../../clickhouse/store/client.js'
 import { Address } from '../../clickhouse/store/values.js'
 import { ConfigError, envInt, envUrl, parseEnv } from '../../process/environment.js'
-import { exitCodeOf } from '../../process/errors.js'
+import { createLog, runCommand } from '../../process/run-process.js'
 import { listedTokens } from '../chain/networks.js'
 import { IngestConfig } from '../config.js'
 import { claimDatabase, readChainIdentity } from '../knowledge/chain-identity.js'
@@ -50,7 +49,7 @@ function readFlags() {
   }
 }
 
-async function main(): Promise<number> {
+await runCommand('verify', async () => {
   const { blocks, seed, all, help } = readFlags()
   if (help) {
     console.log(HELP)
@@ -58,7 +57,7 @@ async function main(): Promise<number> {
   }
   const flags = parseEnv(Flags, { '--blocks': blocks, '--seed': seed })
   const config = parseEnv(VerifyConfig, process.env)
-  const log = pino({ name: 'verify', level: config.LOG_LEVEL }, pino.destination({ fd: 2, sync: true }))
+  const log = createLog('verify', config.LOG_LEVEL)
   const clickhouse = connect(config, { application: 'plumbline-verify', requestTimeoutMs: 600_000 })
   const session = connect(config, {
     application: 'plumbline-verify',
@@ -99,12 +98,4 @@ async function main(): Promise<number> {
     stop.abort()
     await Promise.all([clickhouse.close(), session.close()])
   }
-}
-
-main().then(
-  (code) => process.exit(code),
-  (error: unknown) => {
-    console.error(`verify stops: ${error instanceof Error ? error.message : error}`)
-    process.exit(exitCodeOf(error))
-  },
-)
+})

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { ConfigError, envInt, parseEnv } from '../../../process/environment.js'
-import { exitCodeOf } from '../../../process/errors.js'
+import { runCommand } from '../../../process/run-process.js'
 import { createListener } from './listener.js'
 
 const HELP = `npm run webhook:listen -- [--secret whsec_…] [--port N] [--path /P]
@@ -35,7 +35,7 @@ function readFlags() {
   }
 }
 
-async function main(): Promise<void> {
+await runCommand('webhook:listen', async () => {
   const { secret, port, path, help } = readFlags()
   if (help) {
     console.log(HELP)
@@ -56,9 +56,5 @@ async function main(): Promise<void> {
   server.listen(settings['--port'], '127.0.0.1')
   await once(server, 'listening')
   console.log(`listening at http://127.0.0.1:${(server.address() as AddressInfo).port}${settings['--path'] ?? '/'}`)
-}
-
-main().catch((error: unknown) => {
-  console.error(`webhook:listen stops: ${error instanceof Error ? error.message : error}`)
-  process.exit(exitCodeOf(error))
+  await once(server, 'close')
 })

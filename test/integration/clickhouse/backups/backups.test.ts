@@ -321,7 +321,7 @@ test('nothing is overwritten, and each impossible request has an error', async (
   await run('CREATE TABLE held.log (a UInt8) ENGINE = Log')
   expect(await program('backup', ['--database', 'held', '--to', 'held.tar'])).toMatchObject({
     code: 78,
-    output: expect.stringMatching(/^log: .*archive/),
+    output: expect.stringMatching(/^backup stops: log: .*archive/),
   })
   expect(await program('backup', ['--database', 'held', '--to', 'more', '--base', 'held'])).toMatchObject({ code: 0 })
   expect(await program('restore', ['--from', 'more', '--as', 'held_more'])).toMatchObject({ code: 0 })

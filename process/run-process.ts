@@ -1,0 +1,54 @@
+import { type Logger, pino } from 'pino'
+import { PlumblineError } from './errors.js'
+
+/** Starting again would fail in the same way: bad configuration or a contradiction (EX_CONFIG of sysexits.h). */
+export const FINAL_EXIT_CODE = 78
+
+/** The exit code of a process that ends with `error`: 1 where starting it again may help, else FINAL_EXIT_CODE. */
+function exitCodeOf(error: unknown): number {
+  return error instanceof PlumblineError && !error.retryable ? FINAL_EXIT_CODE : 1
+}
+
+/** A log on stderr, written at once, so that the last line before an exit is not lost. stdout is for the operator. */
+export function createLog(name: string, level: string): Logger {
+  return pino({ name, level }, pino.destination({ fd: 2, sync: true }))
+}
+
+/** What a process works with. `signal` aborts when the process is asked to stop. */
+type Running<Config> = { config: Config; log: Logger; signal: AbortSignal }
+
+/** What becomes the exit code; nothing is 0. */
+type Work = Promise<number> | Promise<void>
+
+/**
+ * Runs a process that stops in order: reads its configuration, does its work, and exits. SIGTERM, SIGINT, and the end of
+ * the process that started this one abort the signal of `work`, whose AbortError then is no failure; a second signal
+ * ends the process at once. Any other error is printed as one line and becomes the exit code.
+ */
+export function runProcess<Config extends { LOG_LEVEL: string }>(
+  name: string,
+  readConfig: () => Config,
+  work: (running: Running<Config>) => Work,
+): Promise<never> {
+  const stop = new AbortController()
+  for (const signal of ['SIGTERM', 'SIGINT', 'disconnect']) process.once(signal, () => stop.abort())
+  return runCommand(name, async () => {
+    try {
+      const config = readConfig()
+      return (await work({ config, log: createLog(name, config.LOG_LEVEL), signal: stop.signal })) ?? 0
+    } catch (error) {
+      if (stop.signal.aborted && error instanceof Error && error.name === 'AbortError') return 0
+      throw error
+    }
+  })
+}
+
+/** Runs a command: does its work and exits. A signal ends it at once, as Node does by default. Errors as above. */
+export async function runCommand(name: string, work: () => Work, exitCode = exitCodeOf): Promise<never> {
+  try {
+    process.exit((await work()) ?? 0)
+  } catch (error) {
+    console.error(`${name} stops: ${error instanceof Error ? error.message : error}`)
+    process.exit(exitCode(error))
+  }
+}
