@@ -1,8 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { pino } from 'pino'
+import type { Logger } from 'pino'
 import { SLOT_JOBS, type SlotJob } from '../../clickhouse/jobs/periods.js'
 import { connect } from '../../clickhouse/store/client.js'
 import { parseEnv } from '../../process/environment.js'
+import { createLog } from '../../process/run-process.js'
 import { JobsConfig } from '../config.js'
 import { checkTerm } from '../lease/term.js'
 import { runSlots, type Task } from './run-slots.js'
@@ -29,38 +30,60 @@ const SLOTS_OF_A_RUN = 500
  */
 const QUIET_SECONDS = 60
 
-/** The whole of a worker that runs the due slots of a job: connects, runs them, closes. Ends early when told `cancel`. */
-export async function runWorker(name: string, task: Task, jobs: readonly SlotJob[] = SLOT_JOBS): Promise<void> {
+/** What a worker works with. `signal` aborts when the jobs process cancels the worker. */
+type Running = {
+  config: JobsConfig
+  lease: WorkerData
+  log: Logger
+  signal: AbortSignal
+  tell: (message: WorkerMessage) => void
+}
+
+/** Runs the work of a worker from its start to its end, which it always reports. An error is logged as `failure`. */
+export async function runWorker(
+  name: string,
+  failure: string,
+  work: (running: Running) => Promise<void>,
+): Promise<void> {
   const config = parseEnv(JobsConfig, process.env)
-  const lease = workerData as WorkerData
-  const job = jobs.find((job) => job.name === name)
-  if (!job) throw new Error(`there is no job ${name}`)
-  const log = pino({ name, level: config.LOG_LEVEL }, pino.destination({ fd: 2, sync: true }))
-  const clickhouse = connect(config, { application: 'plumbline-jobs', maxOpenConnections: 4 })
+  const log = createLog(name, config.LOG_LEVEL)
   const cancel = new AbortController()
   const tell = (message: WorkerMessage): void => parentPort?.postMessage(message)
   parentPort?.on('message', (message) => {
     if (message === 'cancel') cancel.abort()
   })
   try {
-    const result = await runSlots({
-      clickhouse,
-      job,
-      task,
-      jobs,
-      instance: lease.instance,
-      quietSeconds: QUIET_SECONDS,
-      checkLease: () => checkTerm(clickhouse, lease),
-      onSlot: (slot) => tell({ slot: slot && { at: slot.at.getTime() / 1000, revision: slot.revision } }),
-      log,
-      signal: cancel.signal,
-      limit: SLOTS_OF_A_RUN,
-    })
-    tell(result)
+    await work({ config, lease: workerData as WorkerData, log, signal: cancel.signal, tell })
   } catch (error) {
-    log.error({ reason: error instanceof Error ? error.message : String(error) }, 'the slots cannot be run')
+    log.error({ reason: error instanceof Error ? error.message : String(error) }, failure)
   } finally {
-    await clickhouse.close()
     tell('done')
   }
+}
+
+/** The whole of a worker that runs the due slots of a job. */
+export async function runSlotWorker(name: string, task: Task, jobs: readonly SlotJob[] = SLOT_JOBS): Promise<void> {
+  const job = jobs.find((job) => job.name === name)
+  if (!job) throw new Error(`there is no job ${name}`)
+  await runWorker(name, 'the slots cannot be run', async ({ config, lease, log, signal, tell }) => {
+    const clickhouse = connect(config, { application: 'plumbline-jobs', maxOpenConnections: 4 })
+    try {
+      const result = await runSlots({
+        clickhouse,
+        job,
+        task,
+        jobs,
+        instance: lease.instance,
+        quietSeconds: QUIET_SECONDS,
+        checkLease: () => checkTerm(clickhouse, lease),
+        onSlot: (slot) => tell({ slot: slot && { at: slot.at.getTime() / 1000, revision: slot.revision } }),
+        log,
+        signal,
+        limit: SLOTS_OF_A_RUN,
+      })
+      tell(result)
+    } finally {
+      await clickhouse.close()
+    }
+  })
 }

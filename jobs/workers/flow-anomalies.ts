@@ -1,4 +1,4 @@
 import { detectFlowAnomalies } from '../detect/flow-anomalies.js'
-import { runWorker } from '../schedule/run-worker.js'
+import { runSlotWorker } from '../schedule/run-worker.js'
 
-await runWorker('flow-anomalies', detectFlowAnomalies)
+await runSlotWorker('flow-anomalies', detectFlowAnomalies)

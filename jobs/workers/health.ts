@@ -1,33 +1,27 @@
-import { parentPort } from 'node:worker_threads'
-import { pino } from 'pino'
 import { SLOT_JOBS } from '../../clickhouse/jobs/periods.js'
 import { connect } from '../../clickhouse/store/client.js'
-import { parseEnv } from '../../process/environment.js'
-import { JobsConfig } from '../config.js'
 import { checkHealth } from '../health/check-health.js'
+import { runWorker } from '../schedule/run-worker.js'
 
-const config = parseEnv(JobsConfig, process.env)
-const log = pino({ name: 'health', level: config.LOG_LEVEL }, pino.destination({ fd: 2, sync: true }))
-const clickhouse = connect(config, { application: 'plumbline-jobs', maxOpenConnections: 2 })
-const thresholds = {
-  maxLagSeconds: config.HEALTH_MAX_LAG_SECONDS,
-  maxSamplingLagSeconds: config.HEALTH_MAX_SAMPLING_LAG_SECONDS,
-  maxLatePeriods: config.HEALTH_MAX_LATE_PERIODS,
-  maxMissingBlocks: config.HEALTH_MAX_MISSING_BLOCKS,
-}
-
-try {
-  const check = await checkHealth(clickhouse, SLOT_JOBS, thresholds, new Date())
-  if (check === null) log.warn('no block has been read yet')
-  else {
+await runWorker('health', 'the health cannot be read', async ({ config, log }) => {
+  const clickhouse = connect(config, { application: 'plumbline-jobs', maxOpenConnections: 2 })
+  const thresholds = {
+    maxLagSeconds: config.HEALTH_MAX_LAG_SECONDS,
+    maxSamplingLagSeconds: config.HEALTH_MAX_SAMPLING_LAG_SECONDS,
+    maxLatePeriods: config.HEALTH_MAX_LATE_PERIODS,
+    maxMissingBlocks: config.HEALTH_MAX_MISSING_BLOCKS,
+  }
+  try {
+    const check = await checkHealth(clickhouse, SLOT_JOBS, thresholds, new Date())
+    if (check === null) {
+      log.warn('no block has been read yet')
+      return
+    }
     const ailing = check.states.filter(({ status }) => status !== 'ok')
     for (const state of check.changed) if (state.status === 'ok') log.info(state, `${state.component} is well again`)
     for (const state of ailing) log.warn(state, `${state.component}: ${state.status}`)
     if (ailing.length === 0) log.info({ parts: check.states.length }, 'all is well')
+  } finally {
+    await clickhouse.close()
   }
-} catch (error) {
-  log.error({ reason: error instanceof Error ? error.message : String(error) }, 'the health cannot be read')
-} finally {
-  await clickhouse.close()
-  parentPort?.postMessage('done')
-}
+})

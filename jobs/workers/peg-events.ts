@@ -1,4 +1,4 @@
 import { detectPegEvents } from '../detect/peg-events.js'
-import { runWorker } from '../schedule/run-worker.js'
+import { runSlotWorker } from '../schedule/run-worker.js'
 
-await runWorker('peg-events', detectPegEvents)
+await runSlotWorker('peg-events', detectPegEvents)

@@ -1,4 +1,4 @@
-import { runWorker } from '../schedule/run-worker.js'
+import { runSlotWorker } from '../schedule/run-worker.js'
 import { snapshotReserves } from '../snapshot/reserves.js'
 
-await runWorker('reserves', snapshotReserves)
+await runSlotWorker('reserves', snapshotReserves)

@@ -1,4 +1,4 @@
-import { runWorker } from '../schedule/run-worker.js'
+import { runSlotWorker } from '../schedule/run-worker.js'
 import { snapshotRisk } from '../snapshot/risk.js'
 
-await runWorker('risk', snapshotRisk)
+await runSlotWorker('risk', snapshotRisk)

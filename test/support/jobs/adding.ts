@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { insertRows } from '../../../clickhouse/store/insert.js'
 import type { Slot } from '../../../jobs/schedule/run-slots.js'
-import { runWorker } from '../../../jobs/schedule/run-worker.js'
+import { runSlotWorker } from '../../../jobs/schedule/run-worker.js'
 import { ALL_JOBS } from './jobs.js'
 
 /** Adds up the other job's counts up to the slot. */
@@ -13,4 +13,4 @@ async function add(clickhouse: ClickHouseClient, { at, revision, token }: Slot):
   return 1
 }
 
-await runWorker('adding', add, ALL_JOBS)
+await runSlotWorker('adding', add, ALL_JOBS)

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { insertRows } from '../../../clickhouse/store/insert.js'
 import type { Slot } from '../../../jobs/schedule/run-slots.js'
-import { runWorker } from '../../../jobs/schedule/run-worker.js'
+import { runSlotWorker } from '../../../jobs/schedule/run-worker.js'
 import { ALL_JOBS } from './jobs.js'
 
 /** Writes to two tables, so that a kill can come between them. Pauses where the test requests it. */
@@ -18,4 +18,4 @@ async function count(clickhouse: ClickHouseClient, { at, revision, token }: Slot
   return 2
 }
 
-await runWorker('counting', count, ALL_JOBS)
+await runSlotWorker('counting', count, ALL_JOBS)

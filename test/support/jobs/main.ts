@@ -1,29 +1,30 @@
 import { fileURLToPath } from 'node:url'
-import { pino } from 'pino'
 import { SLOT_JOBS } from '../../../clickhouse/jobs/periods.js'
 import { JobsConfig } from '../../../jobs/config.js'
 import { runJobs } from '../../../jobs/schedule/run.js'
 import { parseEnv } from '../../../process/environment.js'
+import { runProcess } from '../../../process/run-process.js'
 import { ALL_JOBS } from './jobs.js'
 
 // The jobs process with the jobs in JOBS, which run every other second; webhooks are sent continuously.
-const stop = new AbortController()
-for (const signal of ['SIGTERM', 'disconnect']) process.once(signal, () => stop.abort())
-const config = parseEnv(JobsConfig, process.env)
 const path = (folder: string, name: string): string => fileURLToPath(new URL(`${folder}/${name}.js`, import.meta.url))
 const isProduct = (name: string): boolean => name === 'webhooks' || SLOT_JOBS.some((job) => job.name === name)
 const WEBHOOKS = { name: 'webhooks' }
-await runJobs({
-  config,
-  jobs: [...ALL_JOBS, WEBHOOKS]
-    .filter(({ name }) => process.env.JOBS?.split(',').includes(name))
-    .map((job) => ({
-      ...job,
-      period_seconds: job === WEBHOOKS ? null : 2,
-      path: path(isProduct(job.name) ? '../../../jobs/workers' : '.', job.name),
-    })),
-  say: console.log,
-  log: pino({ level: config.LOG_LEVEL }, pino.destination({ fd: 2, sync: true })),
-  signal: stop.signal,
-})
-process.exit(0)
+
+const readConfig = () => parseEnv(JobsConfig, process.env)
+
+await runProcess('jobs', readConfig, ({ config, log, signal }) =>
+  runJobs({
+    config,
+    jobs: [...ALL_JOBS, WEBHOOKS]
+      .filter(({ name }) => process.env.JOBS?.split(',').includes(name))
+      .map((job) => ({
+        ...job,
+        period_seconds: job === WEBHOOKS ? null : 2,
+        path: path(isProduct(job.name) ? '../../../jobs/workers' : '.', job.name),
+      })),
+    say: console.log,
+    log,
+    signal,
+  }),
+)
