@@ -1,6 +1,10 @@
 import { z } from 'zod'
 import { defineQuery } from '../store/define-query.js'
 import { PegExcursion, pegEventsSince } from './breaks.js'
+import { ALLOWED_MICROS, DEVIATION } from './sums.js'
+
+/** The severities of a break: how far from 1 is allowed, in millionths, and how long it has to last, in seconds. */
+const TRACKS = `[('mild', ${ALLOWED_MICROS['10bps']}, 300), ('severe', ${ALLOWED_MICROS['50bps']}, 60)]`
 
 /**
  * The excursions that went on in (`after`, `to`], as known at `to`: those that peg_events has going on at `after`, and
@@ -28,13 +32,13 @@ export const pegExcursions = defineQuery({
         FROM
         (
             SELECT stable, track.1 AS severity, track.2 AS allowed, track.3 AS minimum,
-                   (block_time, block_number, toUInt32(abs(toInt64(sell_micros) - 1000000)), CAST(NULL AS Nullable(DateTime('UTC'))), toNullable(block_time)) AS sample
-            FROM peg_samples ARRAY JOIN [('mild', 1000, 300), ('severe', 5000, 60)] AS track
+                   (block_time, block_number, toUInt32(abs(${DEVIATION})), CAST(NULL AS Nullable(DateTime('UTC'))), toNullable(block_time)) AS sample
+            FROM peg_samples ARRAY JOIN ${TRACKS} AS track
             WHERE block_time > {after: DateTime} AND block_time <= {to: DateTime} AND sell_micros IS NOT NULL
             UNION ALL
             SELECT stable, track.1, track.2, track.3,
                    (started_at, started_block, max_deviation_micros, confirmed_at, NULL)
-            FROM (${pegEventsSince('{after: DateTime}')}) ARRAY JOIN [('mild', 1000, 300), ('severe', 5000, 60)] AS track
+            FROM (${pegEventsSince('{after: DateTime}')}) ARRAY JOIN ${TRACKS} AS track
             WHERE severity = track.1 AND started_at <= {after: DateTime} AND (ended_at IS NULL OR ended_at > {after: DateTime})
         )
         GROUP BY stable, severity, allowed, minimum

@@ -5,6 +5,7 @@ import { defineOptionalRow, defineQuery, onlyColumn } from '../store/define-quer
 import { insertRows } from '../store/insert.js'
 import { dateTime } from '../store/values.js'
 import { newestSample } from './samples.js'
+import { DEVIATION } from './sums.js'
 
 /** An excursion from the peg as one slot knows it; the columns are described in the migration. Times in unix seconds. */
 export const PegExcursion = z.object({
@@ -100,7 +101,7 @@ export const maxPegDeviation = defineOptionalRow({
         WHERE stable = {stable: String} AND minute_end > first_minute_end AND minute_end <= last_minute_end
           AND deviation_min IS NOT NULL
         UNION ALL
-        SELECT toUInt32(abs(toInt64(sell_micros) - 1000000))
+        SELECT toUInt32(abs(${DEVIATION}))
         FROM peg_samples
         WHERE stable = {stable: String} AND sell_micros IS NOT NULL
           AND block_time >= {started_at: DateTime} AND block_time <= {to: DateTime}

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { keepsItsPrice, type PegPrice, pegPrice, type StoredSample } from './price.js'
 import { newestPricedSample, newestSample, newestSamples } from './samples.js'
-import { addSums, PEG_WINDOWS, type PegSums, pegSumsAt, refreshedPegSums } from './windows.js'
+import { addSums, edgeMinuteEnds, isEdge, PEG_WINDOWS, type PegSums, pegSumsAt, refreshedPegSums } from './windows.js'
 
 type Options = { signal?: AbortSignal }
 
@@ -52,19 +52,16 @@ export async function pegAt(
   options?: Options,
 ): Promise<Peg> {
   const last_minute = new Date(Math.ceil(as_of.getTime() / MINUTE_MS) * MINUTE_MS)
-  const firstMinutes = PEG_WINDOWS.flatMap(({ seconds }) => [seconds, seconds - 60, seconds - 120])
-  const minute_ends = [0, 60, ...firstMinutes].map((seconds) => last_minute.getTime() / 1000 - seconds)
+  const minute_ends = edgeMinuteEnds(last_minute.getTime() / 1000)
   const parts = await pegSumsAt(clickhouse, { stable, as_of, last_minute, minute_ends }, options)
   const minutes = parts.filter((part) => part.minutes_ago === null)
   const edges = parts.filter((part) => part.minutes_ago !== null)
-  const windows = PEG_WINDOWS.map(({ seconds }) => {
-    const length = seconds / 60
-    const isEdge = (ago: number) => ago < 2 || (ago >= length - 3 && ago < length)
-    return addSums([
+  const windows = PEG_WINDOWS.map(({ seconds }) =>
+    addSums([
       ...minutes.filter(({ shortest_window }) => shortest_window <= seconds),
-      ...edges.filter(({ minutes_ago }) => isEdge(minutes_ago)),
-    ])
-  })
+      ...edges.filter(({ minutes_ago }) => isEdge(minutes_ago, seconds)),
+    ]),
+  )
   const last = edges.reduce((a, b) => (a === null || b.minutes_ago < a.minutes_ago ? b : a), edges[0] ?? null)
   if (last === null || last.minutes_ago >= 2)
     return { ...(await currentPeg(clickhouse, { stable, as_of }, options)), windows, windows_as_of: as_of }

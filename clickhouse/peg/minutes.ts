@@ -2,26 +2,21 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { defineRow, onlyColumn } from '../store/define-query.js'
 import { QueryError } from '../store/query-error.js'
+import { DEVIATION, MINUTE_END, sampleSums, selected } from './sums.js'
 
 const RANGE = '{first: UInt32} AND {last: UInt32}'
 
-/** What peg_minutes_mv computes of an insert, here of all samples of the minutes that end from `first` to `last`. */
+/** The states of the minutes of the samples that `where` leaves: what peg_minutes_mv computes of those of an insert. */
+export const pegMinutesOf = (where = ''): string => `
+  WITH ${DEVIATION} AS deviation
+  SELECT stable, ${MINUTE_END} AS minute_end, ${selected(sampleSums({ quote: 'sell_micros', seconds: 'elapsed_seconds' }))}
+  FROM peg_samples ${where}
+  GROUP BY stable, minute_end`
+
+/** Inserts the states of the minutes that end from `first` to `last`, both included, into `table`. */
 export const fillPegMinutes = (table: string): string => `
   INSERT INTO ${table}
-  WITH toInt64(sell_micros) - 1000000 AS deviation
-  SELECT stable,
-         toStartOfMinute(block_time + 59) AS minute_end,
-         count(sell_micros) AS quoted_count,
-         countIf(sell_micros IS NULL) AS unquoted_count,
-         ifNull(sum(deviation), 0) AS deviation_sum,
-         ifNull(sum(toUInt64(deviation * deviation)), 0) AS deviation_square_sum,
-         toInt32(min(deviation)) AS deviation_min,
-         toInt32(max(deviation)) AS deviation_max,
-         sumIf(elapsed_seconds, abs(deviation) > 1000) AS seconds_outside_10bps,
-         sumIf(elapsed_seconds, abs(deviation) > 5000) AS seconds_outside_50bps
-  FROM peg_samples
-  WHERE block_time > {first: UInt32} - 60 AND block_time <= {last: UInt32} AND minute_end BETWEEN ${RANGE}
-  GROUP BY stable, minute_end`
+  ${pegMinutesOf(`WHERE block_time > {first: UInt32} - 60 AND block_time <= {last: UInt32} AND minute_end BETWEEN ${RANGE}`)}`
 
 /**
  * Makes the states of the minutes that end between two times in unix seconds, both included, anew from their samples.
@@ -60,7 +55,7 @@ export const staleMinutes = defineRow({
             FROM peg_minutes
             WHERE minute_end BETWEEN {first: UInt32} AND {last: UInt32}
             UNION ALL
-            SELECT stable, toStartOfMinute(block_time + 59), -1
+            SELECT stable, ${MINUTE_END}, -1
             FROM peg_samples
             WHERE block_time > {first: UInt32} - 60 AND block_time <= {last: UInt32}
         )

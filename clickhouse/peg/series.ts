@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineExport } from '../store/export.js'
+import { DEVIATION, sampleSums, selected } from './sums.js'
 
 /** Unix seconds: buckets of `interval` begin at `first` and the last ends at `end`. */
 export const SeriesParams = z.object({ stable: z.string(), interval: z.int(), first: z.int(), end: z.int() })
@@ -19,29 +20,26 @@ export const pegSeries = defineExport({
   params: SeriesParams,
   sql: `
     SELECT ${BUCKET_COLUMNS},
-           open / 1e6 AS open, high / 1e6 AS high, low / 1e6 AS low, close / 1e6 AS close,
-           intDiv(200 * total + sample_count, 2 * nullIf(sample_count, 0)) / 1e8 AS mean,
-           if(sample_count = 0, NULL, outside_10bps) AS seconds_outside_10bps,
-           if(sample_count = 0, NULL, outside_50bps) AS seconds_outside_50bps,
-           sample_count, unquoted_count
+           open / 1e6 AS open, (1000000 + deviation_max) / 1e6 AS high, (1000000 + deviation_min) / 1e6 AS low, close / 1e6 AS close,
+           intDiv(200 * (1000000 * quoted_count + deviation_sum) + quoted_count, 2 * nullIf(quoted_count, 0)) / 1e8 AS mean,
+           if(quoted_count = 0, NULL, toUInt32(sums.seconds_outside_10bps)) AS seconds_outside_10bps,
+           if(quoted_count = 0, NULL, toUInt32(sums.seconds_outside_50bps)) AS seconds_outside_50bps,
+           toUInt32(quoted_count) AS sample_count, toUInt32(sums.unquoted_count) AS unquoted_count
     FROM
     (
         SELECT bucket,
-               argMin(price, block_number) AS open, max(price) AS high, min(price) AS low, argMax(price, block_number) AS close,
-               ifNull(sum(price), 0) AS total,
-               toUInt32(sumIf(seconds, ifNull(distance > 1000, false))) AS outside_10bps,
-               toUInt32(sumIf(seconds, ifNull(distance > 5000, false))) AS outside_50bps,
-               toUInt32(count(price)) AS sample_count, toUInt32(countIf(price IS NULL)) AS unquoted_count
+               argMin(sell_micros, block_number) AS open, argMax(sell_micros, block_number) AS close,
+               ${selected(sampleSums())}
         FROM
         (
             SELECT intDiv(toUnixTimestamp(block_time) - 1, {interval: UInt32}) * {interval: UInt32} AS bucket, block_number,
-                   sell_micros AS price, abs(toInt32(sell_micros) - 1000000) AS distance,
+                   sell_micros, ${DEVIATION} AS deviation,
                    least(elapsed_seconds, toUnixTimestamp(block_time) - bucket) AS seconds
             FROM peg_samples
             WHERE stable = {stable: String} AND block_time > {first: UInt32} AND block_time <= {end: UInt32}
         )
         GROUP BY bucket
         ORDER BY bucket WITH FILL FROM {first: UInt32} TO {end: UInt32} STEP {interval: UInt32}
-    )
+    ) AS sums
     ORDER BY bucket`,
 })

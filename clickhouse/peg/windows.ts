@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defineQuery } from '../store/define-query.js'
 import { dateTime, integerText } from '../store/values.js'
 import { SAMPLE, SampleTuple } from './samples.js'
+import { DEVIATION, MINUTE_END, MINUTE_SUMS, sampleSums, selected } from './sums.js'
 
 /** The windows that are published, shortest first. Their lengths are whole hours, which the reads rely on. */
 export const PEG_WINDOWS = [
@@ -9,6 +10,34 @@ export const PEG_WINDOWS = [
   { window: '24h', seconds: 86_400 },
   { window: '7d', seconds: 604_800 },
 ] as const
+
+const SHORTEST = Math.min(...PEG_WINDOWS.map(({ seconds }) => seconds))
+const LONGEST = Math.max(...PEG_WINDOWS.map(({ seconds }) => seconds))
+
+/**
+ * The minutes at the edges of a window, which are summed from their samples: the last two, since the window may end
+ * within a minute, and the first three, since a sample speaks for up to 120 s before it.
+ */
+const LAST_MINUTES = 2
+const FIRST_MINUTES = 3
+
+/** The first minute that a window of this length takes whole ends less than so many seconds before its last minute does. */
+const wholeSeconds = (seconds: number): number => seconds - (FIRST_MINUTES - 1) * 60
+
+/** The ends of the minutes at the edges of all windows, in unix seconds, where `lastMinute` is the end of the last one. */
+export function edgeMinuteEnds(lastMinute: number): number[] {
+  const last = Array.from({ length: LAST_MINUTES }, (_, minute) => minute * 60)
+  const first = PEG_WINDOWS.flatMap(({ seconds }) =>
+    Array.from({ length: FIRST_MINUTES }, (_, minute) => seconds - minute * 60),
+  )
+  return [...last, ...first].map((seconds) => lastMinute - seconds)
+}
+
+/** Whether samples whose age is `minutesAgo` whole minutes lie at an edge of the window that is `seconds` long. */
+export function isEdge(minutesAgo: number, seconds: number): boolean {
+  const length = seconds / 60
+  return minutesAgo < LAST_MINUTES || (minutesAgo >= length - FIRST_MINUTES && minutesAgo < length)
+}
 
 /** Integer sums over samples; deviations are from 1, in millionths. The extremes are null without a quoted sample. */
 export type PegSums = {
@@ -165,32 +194,27 @@ export const pegSumsAt = defineQuery({
   // One statement, since a request costs more than either half, and nested rather than one level with aliases, which
   // the engine plans 2 ms faster: planning is most of the whole.
   sql: `
-    SELECT multiIf(minute_end > {last_minute: DateTime} - 3480, 3600, minute_end > {last_minute: DateTime} - 86280, 86400, 604800) AS shortest_window,
-           NULL AS minutes_ago, [] AS newest,
-           sum(quoted_count) AS quoted_count, sum(unquoted_count) AS unquoted_count,
-           sum(deviation_sum) AS deviation_sum, toInt64(sum(deviation_square_sum)) AS deviation_square_sum,
-           min(deviation_min) AS deviation_min, max(deviation_max) AS deviation_max,
-           sum(seconds_outside_10bps) AS seconds_outside_10bps, sum(seconds_outside_50bps) AS seconds_outside_50bps
+    SELECT multiIf(${PEG_WINDOWS.slice(0, -1)
+      .map(({ seconds }) => `minute_end > {last_minute: DateTime} - ${wholeSeconds(seconds)}, ${seconds}`)
+      .join(', ')}, ${LONGEST}) AS shortest_window,
+           NULL AS minutes_ago, [] AS newest, ${selected(MINUTE_SUMS)}
     FROM peg_minutes
     WHERE stable = {stable: String}
-      AND minute_end > {last_minute: DateTime} - 604680 AND minute_end <= {last_minute: DateTime} - 120
+      AND minute_end > {last_minute: DateTime} - ${wholeSeconds(LONGEST)} AND minute_end <= {last_minute: DateTime} - ${LAST_MINUTES * 60}
     GROUP BY shortest_window
     UNION ALL
     SELECT NULL, intDiv(age, 60) AS minutes_ago, [argMax(sample, block_number)],
-           count(deviation), countIf(deviation IS NULL),
-           sum(deviation), sum(deviation * deviation),
-           min(deviation), max(deviation),
-           toUInt64(sumIf(seconds, distance > 1000)), toUInt64(sumIf(seconds, distance > 5000))
+           ${selected(sampleSums())}
     FROM
     (
-        SELECT age, deviation, abs(deviation) AS distance, least(elapsed_seconds, 3600 - age % 3600) AS seconds, block_number, ${SAMPLE} AS sample
+        SELECT age, deviation, toUInt64(least(elapsed_seconds, ${SHORTEST} - age % ${SHORTEST})) AS seconds, block_number, ${SAMPLE} AS sample
         FROM
         (
-            SELECT {as_of: DateTime} - block_time AS age, sell_micros - 1000000 AS deviation,
+            SELECT {as_of: DateTime} - block_time AS age, ${DEVIATION} AS deviation,
                    elapsed_seconds, block_number, block_time, status, sell_micros, buy_micros
             FROM peg_samples
             WHERE stable = {stable: String} AND block_time <= {as_of: DateTime}
-              AND toStartOfMinute(block_time + 59) IN {minute_ends: Array(DateTime)}
+              AND ${MINUTE_END} IN {minute_ends: Array(DateTime)}
         )
     )
     GROUP BY minutes_ago`,

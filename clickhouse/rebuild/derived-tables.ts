@@ -1,5 +1,6 @@
 import { fillFlowBuckets, fillFlowEdgeStarts } from '../flows/buckets.js'
 import { fillPegMinutes } from '../peg/minutes.js'
+import { MINUTE_END } from '../peg/sums.js'
 
 /** A table that a materialized view fills, and that can be rebuilt from the facts that the view reads. */
 export type DerivedTable = {
@@ -21,7 +22,7 @@ export const DERIVED_TABLES = {
   peg_minutes: {
     facts: 'peg_samples',
     time: 'minute_end',
-    timeOfFact: 'toStartOfMinute(block_time + 59)',
+    timeOfFact: MINUTE_END,
     states: [],
     fill: fillPegMinutes,
   },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { MINUTE_SUMS, selected } from '../peg/sums.js'
 import { PegSumsRow } from '../peg/windows.js'
 import { PolicyType } from '../stablecoins/states.js'
 import { defineQuery } from '../store/define-query.js'
@@ -64,7 +65,7 @@ export const riskInputs = defineQuery({
             FROM states LEFT JOIN compounds USING policy_id SETTINGS join_use_nulls = 0
         )
     SELECT stable,
-           quoted AS quoted_count, unquoted AS unquoted_count, d1 AS deviation_sum, d2 AS deviation_square_sum, low AS deviation_min, high AS deviation_max,
+           quoted_count, unquoted_count, deviation_sum, deviation_square_sum, deviation_min, deviation_max,
            ifNull(open_mild, 0)::Bool AS has_open_mild, ifNull(open_severe, 0)::Bool AS has_open_severe,
            toUInt32(ifNull(mild, 0)) AS mild_events_7d, toUInt32(ifNull(severe, 0)) AS severe_events_7d,
            toString(supply_raw) AS supply_raw, toString(cap_raw) AS cap_raw, paused,
@@ -73,9 +74,7 @@ export const riskInputs = defineQuery({
     FROM (SELECT stable FROM stablecoins WHERE block_time <= at) AS known
     LEFT JOIN
     (
-        SELECT stable, sum(quoted_count) AS quoted, sum(unquoted_count) AS unquoted,
-               sum(deviation_sum) AS d1, toInt64(sum(deviation_square_sum)) AS d2,
-               min(deviation_min) AS low, max(deviation_max) AS high
+        SELECT stable, ${selected(MINUTE_SUMS)}
         FROM peg_minutes WHERE minute_end > at - 86400 AND minute_end <= at
         GROUP BY stable
     ) AS peg USING stable

@@ -1,0 +1,54 @@
+/** The sums over samples, by column. Whatever is published of a window, of a bucket or as a risk comes from these. */
+type SumsSql = Record<
+  | 'quoted_count'
+  | 'unquoted_count'
+  | 'deviation_sum'
+  | 'deviation_square_sum'
+  | 'deviation_min'
+  | 'deviation_max'
+  | 'seconds_outside_10bps'
+  | 'seconds_outside_50bps',
+  string
+>
+
+/** How far from 1, in millionths, a price may be: within 10 and within 50 basis points. A price at the limit is inside. */
+export const ALLOWED_MICROS = { '10bps': 1000, '50bps': 5000 } as const
+
+/** The deviation of a sample from 1, in millionths; null without a quote. */
+export const DEVIATION = 'toInt64(sell_micros) - 1000000'
+
+/** The end of the minute that a sample counts in: a sample speaks for the time before it. */
+export const MINUTE_END = 'toStartOfMinute(block_time + 59)'
+
+/**
+ * The sums over samples, each with its `deviation` and the `seconds` that it speaks for. `quote`: what is null without
+ * a quote. The views peg_minutes_mv and peg_windows_at have the same; a test compares them.
+ */
+export const sampleSums = ({ quote = 'deviation', seconds = 'seconds' } = {}): SumsSql => ({
+  quoted_count: `count(${quote})`,
+  unquoted_count: `countIf(${quote} IS NULL)`,
+  deviation_sum: 'ifNull(sum(deviation), 0)',
+  deviation_square_sum: 'ifNull(sum(toUInt64(deviation * deviation)), 0)',
+  deviation_min: 'toInt32(min(deviation))',
+  deviation_max: 'toInt32(max(deviation))',
+  seconds_outside_10bps: `sumIf(${seconds}, abs(deviation) > ${ALLOWED_MICROS['10bps']})`,
+  seconds_outside_50bps: `sumIf(${seconds}, abs(deviation) > ${ALLOWED_MICROS['50bps']})`,
+})
+
+/** The sums over whole minutes, from the states in peg_minutes: the same digits as from the samples of those minutes. */
+export const MINUTE_SUMS: SumsSql = {
+  quoted_count: 'sum(quoted_count)',
+  unquoted_count: 'sum(unquoted_count)',
+  deviation_sum: 'sum(deviation_sum)',
+  deviation_square_sum: 'sum(deviation_square_sum)',
+  deviation_min: 'min(deviation_min)',
+  deviation_max: 'max(deviation_max)',
+  seconds_outside_10bps: 'sum(seconds_outside_10bps)',
+  seconds_outside_50bps: 'sum(seconds_outside_50bps)',
+}
+
+/** The sums as a list to select, each under the name of its column. */
+export const selected = (sums: SumsSql): string =>
+  Object.entries(sums)
+    .map(([column, sum]) => `${sum} AS ${column}`)
+    .join(', ')
