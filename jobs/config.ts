@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { LATE_PERIODS } from '../clickhouse/jobs/periods.js'
 import { clickhouseEnv } from '../clickhouse/store/client.js'
 import { WEBHOOK_SITE_URL, webhookEnv } from '../clickhouse/webhooks/targets.js'
 import { envInt, envUrl, logLevel } from '../process/environment.js'
@@ -13,7 +14,7 @@ export const JobsConfig = z.object({
   JOB_SLOT_SECONDS: envInt(1, 3600).default(120),
   HEALTH_MAX_LAG_SECONDS: envInt(1, 86_400).default(180),
   HEALTH_MAX_SAMPLING_LAG_SECONDS: envInt(1, 86_400).default(180),
-  HEALTH_MAX_LATE_PERIODS: envInt(1, 1000).default(3),
+  HEALTH_MAX_LATE_PERIODS: envInt(1, 1000).default(LATE_PERIODS),
   HEALTH_MAX_MISSING_BLOCKS: envInt(0, 1_000_000_000).default(0),
   ...webhookEnv,
   WEBHOOK_SITE_URL,

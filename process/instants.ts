@@ -1,6 +1,13 @@
 import { BadParameterError } from './errors.js'
 
-const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+export const DAY_SECONDS = 86_400
+export const WEEK_SECONDS = 7 * DAY_SECONDS
+export const WEEK_MS = WEEK_SECONDS * 1000
+
+/** The last second that a ClickHouse DateTime holds, in unix seconds: later than any block. */
+export const END_OF_TIME = 0xffff_ffff
+
+const UNIT_MS = { m: 60_000, h: 3_600_000, d: DAY_SECONDS * 1000 }
 
 const RELATIVE = /^(\d{1,6})([mhd])$/
 const EPOCH_SECONDS = /^\d{1,12}$/

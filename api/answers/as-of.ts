@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { isoSeconds, parseAsOf } from '../../process/instants.js'
+import { isoSeconds, parseAsOf, WEEK_MS } from '../../process/instants.js'
 import { NotFoundError } from '../http/errors.js'
 
 declare module 'fastify' {
@@ -53,12 +53,10 @@ export function beforeHistory(asOf: Date, what = 'the start of history'): NotFou
   return new NotFoundError('before-history', `as_of ${isoSeconds(asOf)} is before ${what}`, 'as_of')
 }
 
-/** Where `as_of` may not lie: a DateTime cannot hold the week before it, which the windows of an answer begin with. */
-const WEEK_MS = 604_800_000
-
 /** The moment that an answer is about. Throws the 404 of a time before the first block, or without any block. */
 export async function momentOf(app: FastifyInstance, asOf: Date | null): Promise<Moment> {
   if (asOf === null) return { at: thisSecond(app), asOf }
+  // A DateTime cannot hold the week before, which the windows of an answer begin with.
   if (asOf.getTime() < WEEK_MS || !(await app.history.hasBegunBy(asOf))) throw beforeHistory(asOf)
   return { at: asOf, asOf }
 }

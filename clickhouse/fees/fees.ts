@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { DAY_SECONDS, WEEK_SECONDS } from '../../process/instants.js'
 import type { FactPosition } from '../chain/blocks.js'
 import { defineQuery } from '../store/define-query.js'
 import { isRecent, recentFirst } from '../store/recent-first.js'
@@ -47,8 +48,8 @@ export const feeDistributionSums = defineQuery({
   row: DistributionSums,
   sql: `
     SELECT stable,
-           toString(sumIf(toUInt256(amount_raw), block_time > {at: DateTime} - 86400)) AS last_24h_raw,
-           toString(sumIf(toUInt256(amount_raw), block_time > {at: DateTime} - 604800)) AS last_7d_raw,
+           toString(sumIf(toUInt256(amount_raw), block_time > {at: DateTime} - ${DAY_SECONDS})) AS last_24h_raw,
+           toString(sumIf(toUInt256(amount_raw), block_time > {at: DateTime} - ${WEEK_SECONDS})) AS last_7d_raw,
            toString(sum(toUInt256(amount_raw))) AS all_time_raw,
            toUInt32(count()) AS distribution_count
     FROM fee_distributions

@@ -1,10 +1,11 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { isoSeconds } from '../../process/instants.js'
+import { END_OF_TIME, isoSeconds, WEEK_SECONDS } from '../../process/instants.js'
 import { defineQuery } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { isRecent, recentFirst } from '../store/recent-first.js'
 import { dateTime, integerText } from '../store/values.js'
+import { FLOW_WINDOW_SECONDS } from './buckets.js'
 
 /** Length of the windows that are scored. */
 export const ANOMALY_WINDOW_MS = 900_000
@@ -57,11 +58,11 @@ export function insertFlowAnomalies(
 }
 
 /** Where in the list of anomalies a page goes on: after the one with this window, distance and edge. */
-export const FlowAnomalyKey = z.tuple([z.int().min(0).max(0xffff_ffff), z.number().min(0), z.string(), z.string()])
+export const FlowAnomalyKey = z.tuple([z.int().min(0).max(END_OF_TIME), z.number().min(0), z.string(), z.string()])
 export type FlowAnomalyKey = z.infer<typeof FlowAnomalyKey>
 
 /** Before every anomaly: where the first page begins. */
-const NEWEST: FlowAnomalyKey = [0xffff_ffff, Number.MAX_VALUE, '', '']
+const NEWEST: FlowAnomalyKey = [END_OF_TIME, Number.MAX_VALUE, '', '']
 
 /**
  * Anomalies of windows that begin at or before `as_of` and were over by `horizon`, the newest window first and in it the
@@ -90,7 +91,7 @@ export const flowAnomalies = recentFirst(
     SELECT from_token, to_token, window_start, observed_flow_usd, baseline_mean_usd, baseline_stddev_usd, z_score, tx_count,
            bucket_count AS baseline_windows, observation_count AS observations
     FROM flow_anomalies FINAL
-    WHERE window_start <= {as_of: DateTime} AND ${isRecent('window_start', 'as_of')} AND window_start <= {horizon: DateTime} - 900
+    WHERE window_start <= {as_of: DateTime} AND ${isRecent('window_start', 'as_of')} AND window_start <= {horizon: DateTime} - ${FLOW_WINDOW_SECONDS}
       AND toUnixTimestamp(window_start) <= {after_window: UInt32}
       AND (toUnixTimestamp(window_start) < {after_window: UInt32} OR (-abs(z_score), from_token, to_token) > (-{after_distance: Float64}, {after_from: String}, {after_to: String}))
     ORDER BY window_start DESC, abs(z_score) DESC, from_token, to_token
@@ -114,7 +115,7 @@ export const flowZScores = defineQuery({
   row: FlowScore,
   sql: `
     WITH {window_start: DateTime('UTC')} AS scored,
-         toUInt16((toUnixTimestamp(scored) - toUnixTimestamp(greatest(first_window, scored - 604800))) / 900) - unknown AS buckets,
+         toUInt16((toUnixTimestamp(scored) - toUnixTimestamp(greatest(first_window, scored - ${WEEK_SECONDS}))) / ${FLOW_WINDOW_SECONDS}) - unknown AS buckets,
          toInt256(buckets) * squares - toInt256(total) * total AS variance,
          toInt256(buckets) * ifNull(observed, 0) - toInt256(total) AS distance
     SELECT from_token, to_token, toString(ifNull(observed, 0)) AS observed_micros, toUInt32(transactions) AS tx_count,
@@ -125,7 +126,7 @@ export const flowZScores = defineQuery({
         SELECT edge, countIf(flow_count > unpriced_count) AS valued, count() - valued AS unknown,
                sum(volume_micros) AS total, sum(toUInt256(volume_micros) * volume_micros) AS squares
         FROM flow_buckets FINAL
-        WHERE window_start >= scored - 604800 AND window_start < scored
+        WHERE window_start >= scored - ${WEEK_SECONDS} AND window_start < scored
         GROUP BY edge
         HAVING valued >= 10
     ) AS baselines

@@ -3,20 +3,20 @@ import { z } from 'zod'
 import { defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
 import { QueryError } from '../store/query-error.js'
 
-/** Flows between two stables are kept by aligned windows of this length. */
-const WINDOW_SECONDS = 900
+/** Flows between two stables are kept, and scored, by aligned windows of this length. */
+export const FLOW_WINDOW_SECONDS = 900
 
 const IN_RANGE = `
   kind != 'bridge' AND block_time >= toDateTime({first: UInt32}, 'UTC')
-  AND toUnixTimestamp(block_time) < (toUInt64(intDiv({last: UInt32}, ${WINDOW_SECONDS})) + 1) * ${WINDOW_SECONDS}`
+  AND toUnixTimestamp(block_time) < (toUInt64(intDiv({last: UInt32}, ${FLOW_WINDOW_SECONDS})) + 1) * ${FLOW_WINDOW_SECONDS}`
 
 /** The beginning of the window that a time in unix seconds lies in. */
-export const windowOf = (time: number): number => Math.floor(time / WINDOW_SECONDS) * WINDOW_SECONDS
+export const windowOf = (time: number): number => Math.floor(time / FLOW_WINDOW_SECONDS) * FLOW_WINDOW_SECONDS
 
 /** What flow_buckets_mv computes of an insert, here of all flows in the windows that begin from `first` to `last`. */
 export const fillFlowBuckets = (table: string): string => `
   INSERT INTO ${table} (window_start, from_token, to_token, volume_micros, flow_count, unpriced_count, tx_count)
-  SELECT toDateTime(intDiv(toUnixTimestamp(block_time), ${WINDOW_SECONDS}) * ${WINDOW_SECONDS}, 'UTC') AS window_start,
+  SELECT toDateTime(intDiv(toUnixTimestamp(block_time), ${FLOW_WINDOW_SECONDS}) * ${FLOW_WINDOW_SECONDS}, 'UTC') AS window_start,
          from_token, to_token, ifNull(sum(usd_micros), 0), count(), countIf(usd_micros IS NULL), uniqExactState(tx_hash)
   FROM flows
   WHERE ${IN_RANGE}
@@ -25,7 +25,7 @@ export const fillFlowBuckets = (table: string): string => `
 /** What flow_edge_starts_mv computes of an insert, here of all flows in the windows that begin from `first` to `last`. */
 export const fillFlowEdgeStarts = (table: string): string => `
   INSERT INTO ${table} (from_token, to_token, first_window)
-  SELECT from_token, to_token, toDateTime(intDiv(toUnixTimestamp(min(block_time)), ${WINDOW_SECONDS}) * ${WINDOW_SECONDS}, 'UTC')
+  SELECT from_token, to_token, toDateTime(intDiv(toUnixTimestamp(min(block_time)), ${FLOW_WINDOW_SECONDS}) * ${FLOW_WINDOW_SECONDS}, 'UTC')
   FROM flows
   WHERE ${IN_RANGE}
   GROUP BY from_token, to_token`
@@ -63,10 +63,10 @@ export const staleBuckets = defineRow({
   sql: `
     WITH found AS
     (
-        SELECT from_token, to_token, toDateTime(intDiv(toUnixTimestamp(block_time), 900) * 900, 'UTC') AS bucket, count() AS flow_number
+        SELECT from_token, to_token, toDateTime(intDiv(toUnixTimestamp(block_time), ${FLOW_WINDOW_SECONDS}) * ${FLOW_WINDOW_SECONDS}, 'UTC') AS bucket, count() AS flow_number
         FROM flows
         WHERE kind != 'bridge' AND block_time >= toDateTime({first: UInt32}, 'UTC')
-          AND toUnixTimestamp(block_time) < (toUInt64(intDiv({last: UInt32}, 900)) + 1) * 900
+          AND toUnixTimestamp(block_time) < (toUInt64(intDiv({last: UInt32}, ${FLOW_WINDOW_SECONDS})) + 1) * ${FLOW_WINDOW_SECONDS}
         GROUP BY from_token, to_token, bucket
     )
     SELECT toUInt32(count()) AS stale
@@ -104,7 +104,7 @@ export const differingBuckets = defineQuery({
   params: z.object({ to: z.int() }),
   row: z.object({ edge: z.string(), bucket: z.string(), differing: z.int() }),
   sql: `
-    WITH toDateTime(intDiv({to: UInt32}, 900) * 900, 'UTC') AS until
+    WITH toDateTime(intDiv({to: UInt32}, ${FLOW_WINDOW_SECONDS}) * ${FLOW_WINDOW_SECONDS}, 'UTC') AS until
     SELECT concat(from_token, ' to ', to_token) AS edge, toString(bucket) AS bucket, toUInt32(count() OVER ()) AS differing
     FROM
     (

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { FactPosition } from '../chain/blocks.js'
 import { defineQuery } from '../store/define-query.js'
 import { dateTime, integerText } from '../store/values.js'
+import { FLOW_WINDOW_SECONDS } from './buckets.js'
 
 /**
  * A movement of value from one stable to another, or with `bridge` between this chain and `remote_chain`, where the token
@@ -26,8 +27,8 @@ export type Flow = FactPosition & {
  */
 const FLOW_PARTS = `
   toUInt32(toUnixTimestamp({from: DateTime})) AS range_from, toUInt32(toUnixTimestamp({to: DateTime})) AS range_to,
-  least(toUInt32(intDiv(toUInt64(range_from) + 899, 900) * 900), range_to) AS whole_from,
-  greatest(toUInt32(intDiv(range_to, 900) * 900), whole_from) AS whole_to,
+  least(toUInt32(intDiv(toUInt64(range_from) + ${FLOW_WINDOW_SECONDS - 1}, ${FLOW_WINDOW_SECONDS}) * ${FLOW_WINDOW_SECONDS}), range_to) AS whole_from,
+  greatest(toUInt32(intDiv(range_to, ${FLOW_WINDOW_SECONDS}) * ${FLOW_WINDOW_SECONDS}), whole_from) AS whole_to,
   parts AS
   (
       SELECT from_token, to_token, window_start, volume_micros AS micros, finalizeAggregation(tx_count) AS transactions, unpriced_count AS unpriced

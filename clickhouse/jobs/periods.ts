@@ -1,3 +1,13 @@
+import { FLOW_WINDOW_SECONDS } from '../flows/buckets.js'
+
+/** Seconds from one slot of a job to the next. */
+export const PERIOD_SECONDS = {
+  'peg-events': 120,
+  risk: 300,
+  reserves: 3600,
+  'flow-anomalies': FLOW_WINDOW_SECONDS,
+} as const
+
 /** A job that runs in slots: the instants at which it is about the chain, one each period. */
 export type SlotJob = {
   /** Also the name of its worker. */
@@ -10,15 +20,15 @@ export type SlotJob = {
 
 /** Every job that runs in slots, in no order: what one reads of another is named by `after`. */
 export const SLOT_JOBS: readonly SlotJob[] = [
-  { name: 'peg-events', period_seconds: 120 },
+  { name: 'peg-events', period_seconds: PERIOD_SECONDS['peg-events'] },
   // A score counts the events up to its slot.
-  { name: 'risk', period_seconds: 300, after: ['peg-events'] },
-  { name: 'reserves', period_seconds: 3600 },
-  { name: 'flow-anomalies', period_seconds: 900 },
+  { name: 'risk', period_seconds: PERIOD_SECONDS.risk, after: ['peg-events'] },
+  { name: 'reserves', period_seconds: PERIOD_SECONDS.reserves },
+  { name: 'flow-anomalies', period_seconds: PERIOD_SECONDS['flow-anomalies'] },
 ]
 
 /** A job that is behind the chain by more periods than this is late: one may just end, and one be waited for. */
-const LATE_PERIODS = 3
+export const LATE_PERIODS = 3
 
 /** The names of the jobs that are late. Lags in seconds; null, where there is no chain yet, is not late. */
 export function lateJobs(

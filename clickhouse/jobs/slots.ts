@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { END_OF_TIME } from '../../process/instants.js'
 import { defineOptionalRow, defineQuery, onlyColumn } from '../store/define-query.js'
 
 /**
@@ -64,8 +65,8 @@ export const slotBounds = defineOptionalRow({
         ifNull((SELECT from_block FROM ingest_batches WHERE track = 'tip' ORDER BY sequence_number LIMIT 1), 0) AS tip_start,
         (SELECT block_time FROM blocks WHERE block_number >= tip_start ORDER BY blocks.block_number LIMIT 1) AS tip_time,
         (SELECT minOrNull(kept_time) FROM history_changes) AS changed_time
-    SELECT greatest(first_time, least(ifNull(toUnixTimestamp(tip_time), 0xffffffff), ifNull(toUnixTimestamp(changed_time), 0xffffffff))) AS from_time,
-           least(toUnixTimestamp(max(block_time)), if(revisions.3 > 0, revisions.2, 0xffffffff)) AS to_time,
+    SELECT greatest(first_time, least(ifNull(toUnixTimestamp(tip_time), ${END_OF_TIME}), ifNull(toUnixTimestamp(changed_time), ${END_OF_TIME}))) AS from_time,
+           least(toUnixTimestamp(max(block_time)), if(revisions.3 > 0, revisions.2, ${END_OF_TIME})) AS to_time,
            toUInt32(revisions.1) AS revision,
            toUnixTimestamp(min(block_time)) AS first_time,
            (count() = max(block_number) - min(block_number) + 1)::Bool AS is_whole

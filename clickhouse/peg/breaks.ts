@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
+import { END_OF_TIME } from '../../process/instants.js'
 import { jobHorizon } from '../jobs/runs.js'
 import { defineOptionalRow, defineQuery, onlyColumn } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
@@ -43,11 +44,11 @@ export function insertPegEvents(
 }
 
 /** Where in a list of events, newest first, a page goes on: after the event that these belong to. */
-export const PegEventKey = z.tuple([z.int().min(0).max(0xffff_ffff), z.int().min(0), PegExcursion.shape.severity])
+export const PegEventKey = z.tuple([z.int().min(0).max(END_OF_TIME), z.int().min(0), PegExcursion.shape.severity])
 export type PegEventKey = z.infer<typeof PegEventKey>
 
 /** Before every event: where the first page begins. */
-const NEWEST: PegEventKey = [0xffff_ffff, Number.MAX_SAFE_INTEGER, 'severe']
+const NEWEST: PegEventKey = [END_OF_TIME, Number.MAX_SAFE_INTEGER, 'severe']
 
 /**
  * A stable's events as known at `as_of`, newest first, at most `limit` of those after the key `after`. Of those that go

@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
+import { END_OF_TIME } from '../../process/instants.js'
 import { keepsItsPrice, type PegPrice, pegPrice, type StoredSample } from './price.js'
 import { newestPricedSample, newestSample, newestSamples } from './samples.js'
 import { addSums, edgeMinuteEnds, isEdge, PEG_WINDOWS, type PegSums, pegSumsAt, refreshedPegSums } from './windows.js'
@@ -11,8 +12,7 @@ export type CurrentPeg = { newest: StoredSample | null; current: PegPrice | null
 /** With the sums of the three windows in the order of PEG_WINDOWS, as of `windows_as_of`. */
 export type Peg = CurrentPeg & { windows: PegSums[]; windows_as_of: Date | null }
 
-/** Later than any block: the last second that a DateTime can hold. */
-const END_OF_TIME = new Date(0xffff_ffff * 1000)
+const LATEST = new Date(END_OF_TIME * 1000)
 
 const MINUTE_MS = 60_000
 /** Windows of live answers end at a multiple of this. */
@@ -34,7 +34,7 @@ async function priceWith(
 /** A stable's peg at `as_of`, or now: the nearest sample at or before it that has a price. */
 export async function currentPeg(
   clickhouse: ClickHouseClient,
-  { stable, as_of = END_OF_TIME }: { stable: string; as_of?: Date | undefined },
+  { stable, as_of = LATEST }: { stable: string; as_of?: Date | undefined },
   options?: Options,
 ): Promise<CurrentPeg> {
   const newest = await newestSample(clickhouse, { stable, as_of }, options)
@@ -100,7 +100,7 @@ export async function livePeg(
 /** The peg at `as_of`, or now, of every stable that was sampled by then, by address: for each the same as `currentPeg`. */
 export async function currentPegs(
   clickhouse: ClickHouseClient,
-  { as_of = END_OF_TIME }: { as_of?: Date | undefined },
+  { as_of = LATEST }: { as_of?: Date | undefined },
   options?: { signal?: AbortSignal },
 ): Promise<Map<string, CurrentPeg>> {
   const rows = await newestSamples(clickhouse, { as_of }, options)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { DAY_SECONDS, WEEK_SECONDS } from '../../process/instants.js'
 import { defineQuery } from '../store/define-query.js'
 import { dateTime, integerText } from '../store/values.js'
 import { SAMPLE, SampleTuple } from './samples.js'
@@ -7,8 +8,8 @@ import { DEVIATION, MINUTE_END, MINUTE_SUMS, sampleSums, selected } from './sums
 /** The windows that are published, shortest first. Their lengths are whole hours, which the reads rely on. */
 export const PEG_WINDOWS = [
   { window: '1h', seconds: 3600 },
-  { window: '24h', seconds: 86_400 },
-  { window: '7d', seconds: 604_800 },
+  { window: '24h', seconds: DAY_SECONDS },
+  { window: '7d', seconds: WEEK_SECONDS },
 ] as const
 
 const SHORTEST = Math.min(...PEG_WINDOWS.map(({ seconds }) => seconds))

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { DAY_SECONDS } from '../../process/instants.js'
 import { defineQuery, onlyColumn } from '../store/define-query.js'
 import type { DerivedTable } from './derived-tables.js'
 
@@ -8,7 +9,7 @@ export const daysOf = (table: string, { facts, time, timeOfFact }: DerivedTable)
     name: `days_of_${table}`,
     row: onlyColumn('day', z.int()),
     sql: `
-      SELECT DISTINCT toUInt32(intDiv(time, 86400) * 86400) AS day
+      SELECT DISTINCT toUInt32(intDiv(time, ${DAY_SECONDS}) * ${DAY_SECONDS}) AS day
       FROM
       (
           SELECT toUnixTimestamp(${timeOfFact}) AS time FROM ${facts}
@@ -25,7 +26,7 @@ export const daysOf = (table: string, { facts, time, timeOfFact }: DerivedTable)
 export const differingRows = (table: string, rebuilt: string, { time, states }: DerivedTable) => {
   const results = states.map((column) => `finalizeAggregation(${column}) AS ${column}`).join(', ')
   const columns = results === '' ? '*' : `* REPLACE (${results})`
-  const inDay = `${time} >= {day: UInt32} AND ${time} < {day: UInt32} + 86400`
+  const inDay = `${time} >= {day: UInt32} AND ${time} < {day: UInt32} + ${DAY_SECONDS}`
   return defineQuery({
     name: `differing_rows_of_${table}`,
     params: z.object({ day: z.int() }),

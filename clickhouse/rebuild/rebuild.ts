@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { PlumblineError } from '../../process/errors.js'
+import { DAY_SECONDS } from '../../process/instants.js'
 import { defineRow } from '../store/define-query.js'
 import { QueryError } from '../store/query-error.js'
 import { daysOf, differingRows } from './compare-days.js'
@@ -36,7 +37,6 @@ class WriterActiveError extends PlumblineError {
 /** `differing` is the number of rows that only one of the two tables has; `shown` are the first of them. */
 type RebuildReport = { days: number; differing: number; shown: string[] }
 
-const DAY = 86_400
 /** Most differing rows in a report. */
 const MOST_SHOWN = 10
 
@@ -71,7 +71,7 @@ export async function rebuild(clickhouse: ClickHouseClient, name: DerivedTableNa
   const report: RebuildReport = { days: 0, differing: 0, shown: [] }
   const differing = differingRows(name, rebuilt, table)
   for (const day of await daysOf(name, table)(clickhouse)) {
-    await run(table.fill(rebuilt), { first: day, last: day + DAY - 1 })
+    await run(table.fill(rebuilt), { first: day, last: day + DAY_SECONDS - 1 })
     const rows = await differing(clickhouse, { day })
     report.days++
     report.differing += rows[0]?.differing ?? 0

@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { PlumblineError } from '../../process/errors.js'
+import { END_OF_TIME } from '../../process/instants.js'
 import { rebuildFlowBuckets, windowOf } from '../flows/buckets.js'
 import { rebuildPegMinutes } from '../peg/minutes.js'
 import { defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
@@ -14,8 +15,8 @@ class RefreshRunningError extends PlumblineError {
 }
 
 /** The end of the last minute and the start of the last window that a DateTime can hold. */
-const LAST_MINUTE_END = 4_294_967_280
-const LAST_WINDOW = windowOf(0xffff_ffff)
+const LAST_MINUTE_END = END_OF_TIME - (END_OF_TIME % 60)
+const LAST_WINDOW = windowOf(END_OF_TIME)
 
 const headTime = defineRow({
   name: 'head_time',

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { DAY_SECONDS, WEEK_SECONDS } from '../../process/instants.js'
 import type { FactPosition } from '../chain/blocks.js'
 import type { Coverage } from '../peg/coverage.js'
 import { defineOptionalRow, defineQuery, defineRow } from '../store/define-query.js'
@@ -33,8 +34,8 @@ export const rewardDistributionSums = defineRow({
   // Amounts are as large as their issuer likes: their sum may exceed 128 bits.
   sql: `
     SELECT toUInt32(count()) AS distribution_count,
-           toFloat64(sumIf(toUInt256(amount_raw), block_time > {at: DateTime} - 86400)) / 1e6 AS last_24h_tokens,
-           toFloat64(sumIf(toUInt256(amount_raw), block_time > {at: DateTime} - 604800)) / 1e6 AS last_7d_tokens,
+           toFloat64(sumIf(toUInt256(amount_raw), block_time > {at: DateTime} - ${DAY_SECONDS})) / 1e6 AS last_24h_tokens,
+           toFloat64(sumIf(toUInt256(amount_raw), block_time > {at: DateTime} - ${WEEK_SECONDS})) / 1e6 AS last_7d_tokens,
            toFloat64(sum(toUInt256(amount_raw))) / 1e6 AS all_time_tokens
     FROM reward_distributions
     WHERE stable = {stable: String} AND block_time <= {at: DateTime}`,

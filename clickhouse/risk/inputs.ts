@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { DAY_SECONDS, WEEK_SECONDS } from '../../process/instants.js'
 import { MINUTE_SUMS, selected } from '../peg/sums.js'
 import { PegSumsRow } from '../peg/windows.js'
 import { PolicyType } from '../stablecoins/states.js'
@@ -75,7 +76,7 @@ export const riskInputs = defineQuery({
     LEFT JOIN
     (
         SELECT stable, ${selected(MINUTE_SUMS)}
-        FROM peg_minutes WHERE minute_end > at - 86400 AND minute_end <= at
+        FROM peg_minutes WHERE minute_end > at - ${DAY_SECONDS} AND minute_end <= at
         GROUP BY stable
     ) AS peg USING stable
     LEFT JOIN states USING stable
@@ -88,7 +89,7 @@ export const riskInputs = defineQuery({
         (
             SELECT stable, severity, ended_at IS NULL OR ended_at > at AS is_open
             FROM peg_events FINAL
-            WHERE confirmed_at <= at AND (ended_at IS NULL OR ended_at > at - 604800)
+            WHERE confirmed_at <= at AND (ended_at IS NULL OR ended_at > at - ${WEEK_SECONDS})
         )
         GROUP BY stable
     ) AS events USING stable
@@ -98,14 +99,14 @@ export const riskInputs = defineQuery({
         FROM
         (
             SELECT assumeNotNull(stable) AS stable FROM policy_events
-            WHERE kind = 'token_policy' AND block_time > at - 604800 AND block_time <= at
+            WHERE kind = 'token_policy' AND block_time > at - ${WEEK_SECONDS} AND block_time <= at
             UNION ALL
             SELECT stable FROM policies
             INNER JOIN
             (
                 SELECT assumeNotNull(policy_id) AS policy_id FROM policy_events
                 WHERE kind IN ('created', 'compound_created', 'admin', 'whitelist', 'blacklist')
-                  AND block_time > at - 604800 AND block_time <= at
+                  AND block_time > at - ${WEEK_SECONDS} AND block_time <= at
             ) AS changes USING policy_id
         )
         GROUP BY stable

@@ -6,6 +6,7 @@ import { type Facts, type FactTable, factTables, insertFacts, mergeFacts } from 
 import { rebuildFlowBuckets, staleBuckets, windowOf } from '../../clickhouse/flows/buckets.js'
 import { rebuildPegMinutes, staleMinutes } from '../../clickhouse/peg/minutes.js'
 import { PlumblineError } from '../../process/errors.js'
+import { END_OF_TIME } from '../../process/instants.js'
 import type { Batch } from '../batch/complete-batch.js'
 
 /** The rows that an insert has for one month of a table: in the table they are there all or none, also after a kill. */
@@ -41,9 +42,6 @@ class HalfWrittenError extends PlumblineError {
 }
 
 type Rollback = Pick<IngestRollback, 'kept_time' | 'removed_to'> | null
-
-/** Later than any block. */
-const END_OF_TIME = 0xffff_ffff
 
 /**
  * Writes a batch's facts; repeating it changes nothing. `round` tells batches apart that are about the same blocks.

@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { differingFacts } from '../../clickhouse/facts/compare.js'
 import { FACT_TABLES, type FactTable, factTables } from '../../clickhouse/facts/facts.js'
 import { replaceRereadFacts } from '../../clickhouse/facts/replace.js'
+import { END_OF_TIME } from '../../process/instants.js'
 import { type Finding, MOST_SHOWN } from './finding.js'
 import type { Reread } from './reread.js'
 import type { Stretch } from './stretches.js'
@@ -18,9 +19,6 @@ export type FactComparison = {
 /** Whether facts can be told without the state of their block. What a flow is worth is its block's quotes. */
 const isOfLogs = (table: FactTable): boolean =>
   table !== 'flows' && (FACT_TABLES[table].family === 'catalogue' || FACT_TABLES[table].family === 'logs')
-
-/** Later than any block. */
-const END_OF_TIME = 0xffff_ffff
 
 const rowsOf = ({ compared, differing, unpriced }: Tally, missed: number): string =>
   [

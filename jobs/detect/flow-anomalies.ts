@@ -8,11 +8,9 @@ import {
   outdatedAnomalies,
   publishedAnomaly,
 } from '../../clickhouse/flows/anomalies.js'
+import { FLOW_WINDOW_SECONDS } from '../../clickhouse/flows/buckets.js'
 import type { Slot } from '../schedule/run-slots.js'
 import { announce } from './announce.js'
-
-/** From one slot of the detector to the next: the length of a window. */
-export const FLOW_ANOMALIES_PERIOD_SECONDS = 900
 
 /** A window is an anomaly from three standard deviations on, in either direction. */
 const MIN_ABS_Z = 3
@@ -33,7 +31,7 @@ const NO_SCORE: Omit<FlowScore, 'from_token' | 'to_token'> = {
  * are announced, each once; one that is taken back stays announced. Repeating a slot changes nothing.
  */
 export async function detectFlowAnomalies(clickhouse: ClickHouseClient, slot: Slot): Promise<number> {
-  const window_start = new Date(slot.at.getTime() - FLOW_ANOMALIES_PERIOD_SECONDS * 1000)
+  const window_start = new Date(slot.at.getTime() - FLOW_WINDOW_SECONDS * 1000)
   const found = await flowZScores(clickhouse, { window_start, min_abs_z: MIN_ABS_Z })
   const edges = new Set(found.map(edgeOf))
   const outdated = await outdatedAnomalies(clickhouse, { window_start, revision: slot.revision })

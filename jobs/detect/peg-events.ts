@@ -1,13 +1,11 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { historyStart } from '../../clickhouse/chain/history.js'
 import { pegBreakEvents, retractedPegBreak } from '../../clickhouse/events/types.js'
+import { PERIOD_SECONDS } from '../../clickhouse/jobs/periods.js'
 import { lostPegBreaks, outdatedPegEvents, pegExcursions } from '../../clickhouse/peg/break-detection.js'
 import { insertPegEvents, maxPegDeviation, type PegExcursion } from '../../clickhouse/peg/breaks.js'
 import type { Slot } from '../schedule/run-slots.js'
 import { announce } from './announce.js'
-
-/** From one slot of the detector to the next. */
-export const PEG_EVENTS_PERIOD_SECONDS = 120
 
 const fromSeconds = (seconds: number): Date => new Date(seconds * 1000)
 const toSeconds = (instant: Date): number => instant.getTime() / 1000
@@ -20,7 +18,7 @@ const toSeconds = (instant: Date): number => instant.getTime() / 1000
  * each once, and so is that one never was, where it was announced and is not found again. Repeating a slot changes nothing.
  */
 export async function detectPegEvents(clickhouse: ClickHouseClient, slot: Slot): Promise<number> {
-  const previous = toSeconds(slot.at) - PEG_EVENTS_PERIOD_SECONDS
+  const previous = toSeconds(slot.at) - PERIOD_SECONDS['peg-events']
   const start = await historyStart(clickhouse)
   // The first slot is the first one after the first block, which may be where a slot would have been.
   const after = fromSeconds(start && toSeconds(start) === previous ? previous - 1 : previous)

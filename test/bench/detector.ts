@@ -1,7 +1,8 @@
 // A slot of the peg-break detector with a day, a month and a year of samples and events behind it.
 import { deepStrictEqual } from 'node:assert'
 import type { ClickHouseClient } from '@clickhouse/client'
-import { detectPegEvents, PEG_EVENTS_PERIOD_SECONDS } from '../../jobs/detect/peg-events.js'
+import { PERIOD_SECONDS } from '../../clickhouse/jobs/periods.js'
+import { detectPegEvents } from '../../jobs/detect/peg-events.js'
 import { generatedStable } from './generate.js'
 import { median, percentile, timed } from './measure.js'
 import { rows, startStack } from './stack.js'
@@ -40,14 +41,14 @@ async function generate(clickhouse: ClickHouseClient, days: number, end: number)
         SELECT ${stable}, severity, toDateTime(${end} - 60 * ago) AS started, ${minutes} - 1 - ago AS block, started + 300,
                started + ${60 * OUTSIDE}, block + ${OUTSIDE}, size, toDateTime(intDiv(toUnixTimestamp(started) + ${60 * OUTSIDE} + 119, 120) * 120)
         FROM (SELECT ${ago} FROM ${numbers}) ARRAY JOIN ['mild', 'severe'] AS severity
-        WHERE phase = ${OUTSIDE - 1} AND size > if(severity = 'mild', 1000, 5000) AND ago > ${(SLOTS * PEG_EVENTS_PERIOD_SECONDS) / 60}`,
+        WHERE phase = ${OUTSIDE - 1} AND size > if(severity = 'mild', 1000, 5000) AND ago > ${(SLOTS * PERIOD_SECONDS['peg-events']) / 60}`,
     })
   }
 }
 
 const stack = await startStack()
 try {
-  const period = PEG_EVENTS_PERIOD_SECONDS
+  const period = PERIOD_SECONDS['peg-events']
   const end = Math.floor(Date.now() / 1000 / period) * period
   const histories = []
   for (const days of DAYS) {

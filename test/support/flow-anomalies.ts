@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
-import { detectFlowAnomalies, FLOW_ANOMALIES_PERIOD_SECONDS } from '../../jobs/detect/flow-anomalies.js'
+import { PERIOD_SECONDS } from '../../clickhouse/jobs/periods.js'
+import { detectFlowAnomalies } from '../../jobs/detect/flow-anomalies.js'
 import type { OracleAnomaly } from './oracle/flow-anomalies.js'
 import type { OracleFlow } from './oracle/flows.js'
 import { FlowAnomaliesSpec } from './spec/flows.js'
@@ -8,7 +9,7 @@ import { FlowAnomaliesSpec } from './spec/flows.js'
 /** The detector's job. */
 export const FLOW_ANOMALIES_JOB = {
   job: 'flow-anomalies',
-  periodSeconds: FLOW_ANOMALIES_PERIOD_SECONDS,
+  periodSeconds: PERIOD_SECONDS['flow-anomalies'],
   task: detectFlowAnomalies,
 }
 

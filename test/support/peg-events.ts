@@ -1,12 +1,13 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
-import { detectPegEvents, PEG_EVENTS_PERIOD_SECONDS } from '../../jobs/detect/peg-events.js'
+import { PERIOD_SECONDS } from '../../clickhouse/jobs/periods.js'
+import { detectPegEvents } from '../../jobs/detect/peg-events.js'
 import { PegEventsSpec } from './spec/peg-events.js'
 
 /** The detector's job. */
 export const PEG_EVENTS_JOB = {
   job: 'peg-events',
-  periodSeconds: PEG_EVENTS_PERIOD_SECONDS,
+  periodSeconds: PERIOD_SECONDS['peg-events'],
   task: detectPegEvents,
 }
 

@@ -1,3 +1,6 @@
+import { PERIOD_SECONDS } from '../../../clickhouse/jobs/periods.js'
+import { DAY_SECONDS, WEEK_SECONDS } from '../../../process/instants.js'
+
 /** On what it depends that an answer about the past is final. */
 export type Finality = {
   /** How far behind `as_of` the facts lie that the answer is made of, in seconds; Infinity: all of history. */
@@ -18,8 +21,9 @@ export type CachePolicy = {
   isOpen?: (answer: Record<string, unknown>) => boolean
 }
 
-const DAY = 86_400
 const ofFacts = (reachSeconds: number): Finality => ({ reachSeconds, isSampled: false, job: null })
+
+const maxAgeOf = (job: keyof typeof PERIOD_SECONDS): number => Math.min(300, PERIOD_SECONDS[job] / 10)
 
 /**
  * How old the answers of each route may be. The age is at most a tenth of the time in which the data change: what the
@@ -32,30 +36,33 @@ export const CACHE_POLICIES = {
   /** Every block. The windows reach back seven days, a price that still stands to whenever it was made. */
   peg: {
     maxAgeSeconds: 2,
-    finality: { reachSeconds: 7 * DAY, isSampled: true, job: null },
+    finality: { reachSeconds: WEEK_SECONDS, isSampled: true, job: null },
     isOpen: ({ current }) => current === null,
   },
   /** Sampled every few blocks. */
   depth: { maxAgeSeconds: 5, finality: null },
-  /** The detector runs every 2 minutes. */
   pegEvents: {
-    maxAgeSeconds: 12,
+    maxAgeSeconds: maxAgeOf('peg-events'),
     finality: { reachSeconds: Number.POSITIVE_INFINITY, isSampled: true, job: 'peg-events' },
   },
-  /** A snapshot every 5 minutes: made once, of what was known then. The newest one is at most a period old. */
-  risk: { maxAgeSeconds: 30, finality: { reachSeconds: 300, isSampled: false, job: 'risk' } },
-  /** A snapshot every hour. */
-  reserves: { maxAgeSeconds: 300, finality: { reachSeconds: 3600, isSampled: false, job: 'reserves' } },
+  /** A snapshot is made once, of what was known then. The newest one is at most a period old. */
+  risk: {
+    maxAgeSeconds: maxAgeOf('risk'),
+    finality: { reachSeconds: PERIOD_SECONDS.risk, isSampled: false, job: 'risk' },
+  },
+  reserves: {
+    maxAgeSeconds: maxAgeOf('reserves'),
+    finality: { reachSeconds: PERIOD_SECONDS.reserves, isSampled: false, job: 'reserves' },
+  },
   /** Sums of days, whose figures are promised every 5 minutes. */
   rewards: { maxAgeSeconds: 30, finality: ofFacts(Number.POSITIVE_INFINITY) },
   feeEconomics: { maxAgeSeconds: 30, finality: null },
   /** Probed from time to time, also about blocks that are long in. */
   roles: { maxAgeSeconds: 30, finality: null },
   /** Every block, in windows of an hour at least: a minute is the finest that shows. */
-  flows: { maxAgeSeconds: 6, finality: ofFacts(DAY) },
-  /** The detector runs every 15 minutes. */
+  flows: { maxAgeSeconds: 6, finality: ofFacts(DAY_SECONDS) },
   flowAnomalies: {
-    maxAgeSeconds: 90,
+    maxAgeSeconds: maxAgeOf('flow-anomalies'),
     finality: { reachSeconds: Number.POSITIVE_INFINITY, isSampled: false, job: 'flow-anomalies' },
   },
 } as const satisfies Record<string, CachePolicy>
@@ -88,7 +95,7 @@ export function freshnessOf({ maxAgeSeconds }: CachePolicy, finished: Finished):
   if (finished === 'final')
     return {
       maxAgeMs: FINAL_SECONDS * 1000,
-      staleMs: 86_400_000,
+      staleMs: DAY_SECONDS * 1000,
       cacheControl: `public, max-age=${YEAR_SECONDS}, immutable`,
     }
   const seconds =

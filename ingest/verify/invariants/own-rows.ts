@@ -6,6 +6,7 @@ import { differingBuckets } from '../../../clickhouse/flows/buckets.js'
 import { flowEdges, flowGraph } from '../../../clickhouse/flows/flows.js'
 import { differingMinutes, sampleCounts } from '../../../clickhouse/peg/invariants.js'
 import type { Stablecoin } from '../../../clickhouse/stablecoins/stablecoins.js'
+import { END_OF_TIME } from '../../../process/instants.js'
 import { FIRST_BLOCK } from '../../batch/decode.js'
 import { compared, type Finding } from '../finding.js'
 import { rangesOf, type Stretch } from '../stretches.js'
@@ -90,8 +91,8 @@ export async function checkSampleCounts(
   )
 }
 
-/** Later than any minute; a DateTime ends less than two minutes after. */
-const END_OF_TIME = 4_294_967_200
+/** Later than any minute that may be asked about: the end of the minute after it still fits a DateTime. */
+const LAST_MINUTE = END_OF_TIME - 120
 
 /**
  * What is found up to the end of time, or while ingest writes, up to what was over at `time`: the row of a view is
@@ -104,7 +105,7 @@ async function ofViews<Row>(
 ): Promise<{ isStill: boolean; found: Row[] }> {
   const batch = () => newestBatch(clickhouse, { track: 'tip' })
   const before = await batch()
-  const found = await find(END_OF_TIME)
+  const found = await find(LAST_MINUTE)
   const after = await batch()
   const isStill = before?.committed === true && before.sequence_number === after?.sequence_number
   return { isStill, found: isStill ? found : await find(time) }

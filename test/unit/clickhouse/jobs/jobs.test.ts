@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { lateJobs, SLOT_JOBS } from '../../../../clickhouse/jobs/periods.js'
-import { FLOW_ANOMALIES_PERIOD_SECONDS } from '../../../../jobs/detect/flow-anomalies.js'
-import { PEG_EVENTS_PERIOD_SECONDS } from '../../../../jobs/detect/peg-events.js'
+import { FLOW_WINDOW_SECONDS } from '../../../../clickhouse/flows/buckets.js'
+import { lateJobs, PERIOD_SECONDS, SLOT_JOBS } from '../../../../clickhouse/jobs/periods.js'
 
 test('a job is late when it is more than three periods behind, and never without a chain', () => {
   const jobs = [60, 300, 3600].map((period_seconds) => ({ name: `${period_seconds}`, period_seconds }))
@@ -25,6 +24,6 @@ test('every job has a unique name, a period that divides an hour, and only depen
 
 test('tasks that look back one slot look back by one period of their job', () => {
   const periods = new Map(SLOT_JOBS.map(({ name, period_seconds }) => [name, period_seconds]))
-  expect(PEG_EVENTS_PERIOD_SECONDS).toBe(periods.get('peg-events'))
-  expect(FLOW_ANOMALIES_PERIOD_SECONDS).toBe(periods.get('flow-anomalies'))
+  expect(Object.fromEntries(periods)).toEqual(PERIOD_SECONDS)
+  expect(FLOW_WINDOW_SECONDS).toBe(periods.get('flow-anomalies'))
 })
