@@ -23,7 +23,7 @@ export async function stateMetrics(state: ServiceState | null): Promise<string> 
 
   gauge('clickhouse_up', 'Whether the state of the service could be read', [{ value: state ? 1 : 0 }])
   if (!state) return registry.metrics()
-  const { head, newest_block, datasets, jobs, gaps, findings, webhooks } = state
+  const { head, newest_block, datasets, jobs, missing_facts, findings, webhooks } = state
 
   gauge('head_block', 'The newest block that may be read, as the node says it', [{ value: head?.block_number }])
   gauge('head_seen_timestamp_seconds', 'When the node said so', [{ value: seconds(head?.seen_at ?? null) }])
@@ -50,10 +50,9 @@ export async function stateMetrics(state: ServiceState | null): Promise<string> 
   gauge(
     'gap_blocks',
     'Blocks that a family of facts could not be read of',
-    gaps.map(({ family: dataset, from_block, to_block }) => ({
-      labels: { dataset },
-      value: to_block - from_block + 1,
-    })),
+    missing_facts.families
+      .filter(({ family }) => missing_facts.gaps.some((gap) => gap.family === family))
+      .map(({ family, blocks }) => ({ labels: { dataset: family }, value: blocks })),
   )
   gauge(
     'job_lag_seconds',

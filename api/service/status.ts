@@ -102,7 +102,8 @@ const periods = new Map(SLOT_JOBS.map(({ name, period_seconds }) => [name, perio
 const iso = (instant: Date | null): string | null => instant && isoSeconds(instant)
 
 function published(state: ServiceState): z.input<typeof Status> {
-  const { at, head, newest_block, datasets, gaps, findings, jobs } = state
+  const { at, head, newest_block, datasets, findings, jobs } = state
+  const { gaps } = state.missing_facts
   const late = lateJobs(SLOT_JOBS, new Map(jobs.map(({ job, lag_seconds }) => [job, lag_seconds])))
   const [first] = findings
   return {

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineOptionalRow, defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
+import { defineOptionalRow, defineQuery, onlyColumn, type QuerySignal } from '../store/define-query.js'
 import { dateTime } from '../store/values.js'
 
 /** Where a fact made from a log stands. `block_time` is in unix seconds. */
@@ -31,14 +31,6 @@ export const blockHashes = defineQuery({
 export const blockAt = async (clickhouse: ClickHouseClient, block_number: number) =>
   (await blockHashes(clickhouse, { from_block: block_number, to_block: block_number }))[0] ?? null
 
-/** How many blocks there are after an instant. */
-export const blockCountAfter = defineRow({
-  name: 'blocks_after',
-  params: z.object({ after: z.date() }),
-  row: onlyColumn('blocks', z.int()),
-  sql: 'SELECT toUInt32(count()) AS blocks FROM blocks WHERE block_time > {after: DateTime}',
-})
-
 /** The newest block whose facts are all in; null before the first. */
 export const newestBlock = defineOptionalRow({
   name: 'newest_block',
@@ -67,8 +59,7 @@ export const blockTotals = defineOptionalRow({
     FROM blocks HAVING count() > 0`,
 })
 
-/** For each of `times`, of which `oldest` is the first, how many blocks after it are in; null where none is. */
-export const blockCountsSince = defineOptionalRow({
+const blockCountsSince = defineOptionalRow({
   name: 'blocks_since',
   params: z.object({ times: z.array(z.date()), oldest: z.date() }),
   row: onlyColumn('counts', z.array(z.int())),
@@ -77,3 +68,15 @@ export const blockCountsSince = defineOptionalRow({
     FROM blocks WHERE block_time > {oldest: DateTime}
     HAVING count() > 0`,
 })
+
+/** For each of `times`, in their order, how many blocks after it are in. */
+export async function blocksAfter(
+  clickhouse: ClickHouseClient,
+  times: readonly Date[],
+  options?: { signal?: QuerySignal },
+): Promise<number[]> {
+  if (times.length === 0) return []
+  const oldest = new Date(Math.min(...times.map((time) => time.getTime())))
+  const counts = await blockCountsSince(clickhouse, { times: [...times], oldest }, options)
+  return times.map((_, index) => counts?.[index] ?? 0)
+}

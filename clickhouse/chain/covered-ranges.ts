@@ -11,10 +11,13 @@ const CoveredRange = z.object({
 })
 export type CoveredRange = z.infer<typeof CoveredRange>
 
-/** The same as `coveredRanges`, but batches that have nothing of the blocks from `from_block` to `to_block` may be left out. */
+/**
+ * The same as `coveredRanges`, but batches that have nothing of the blocks from `from_block` to `to_block` may be left
+ * out, and with `by_backfills` what the tip read is.
+ */
 export const coveredRangesWithin = defineQuery({
   name: 'coverage',
-  params: z.object({ from_block: z.int(), to_block: z.int() }),
+  params: z.object({ from_block: z.int(), to_block: z.int(), by_backfills: z.boolean().default(false) }),
   row: CoveredRange,
   sql: `
     WITH
@@ -36,6 +39,7 @@ export const coveredRangesWithin = defineQuery({
                           to_block) AS last_block
                 FROM ingest_batches
                 WHERE state = 'committed' AND to_block >= {from_block: UInt64} AND ingest_batches.from_block <= {to_block: UInt64}
+                  AND (track != 'tip' OR NOT {by_backfills: Bool})
             )
             WHERE last_block >= from_block
         )

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
+import { defineQuery, type QuerySignal } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { FAMILIES, type Family } from './batches.js'
+import { type CoveredRange, coveredRangesWithin } from './covered-ranges.js'
 
 /** A range of blocks, both ends included, of which a family could not be read, and why. */
 export type IngestGap = { family: Family; from_block: number; to_block: number; reason: string }
@@ -32,13 +33,6 @@ export const declaredGaps = defineQuery({
     FROM ingest_gaps
     GROUP BY family, from_block, to_block
     ORDER BY family, from_block, to_block`,
-})
-
-/** How many blocks are missing between the first and the newest. */
-export const missingBlockCount = defineRow({
-  name: 'missing_block_count',
-  row: onlyColumn('missing', z.int()),
-  sql: 'SELECT toUInt32(if(count() = 0, 0, max(block_number) - min(block_number) + 1 - count())) AS missing FROM blocks',
 })
 
 /** Both ends included. */
@@ -70,61 +64,59 @@ export function missingBlocks(gaps: readonly BlockRange[], covered: readonly Blo
   return missing
 }
 
+/** What is covered of a family for every stable: what is in for some stables only is missing for the others. */
+const coveredOf = (family: Family, covered: readonly CoveredRange[]): CoveredRange[] =>
+  covered.filter((range) => range.family === family && range.stables.length === 0)
+
 /**
- * The declared gaps that are there still, oldest first, those that meet as one: ranges of blocks, both ends included, of
- * which a family could not be read, and why. One is closed when backfills have taken in all of it for every stable. Of
- * logs, a gap means that flows are without a value, and stays.
+ * The declared gaps that are there still, by family, oldest first, those of one reason that meet as one. A gap is closed
+ * when all of it is in for every stable. Of logs, a gap means that flows are without a value, and stays.
  */
-export const openGaps = defineQuery({
-  name: 'open_gaps',
-  row: z.object({ family: z.enum(FAMILIES), from_block: z.int(), to_block: z.int(), reason: z.string() }),
-  sql: `
-    WITH
-        batches AS
-        (
-            SELECT arrayJoin(families) AS family, from_block, to_block
-            FROM ingest_batches WHERE state = 'committed' AND track != 'tip' AND empty(stables)
-        ),
-        islands AS
-        (
-            SELECT family, min(from_block) AS first, max(to_block) AS last
-            FROM
-            (
-                SELECT family, from_block, to_block, sum(begins) OVER (PARTITION BY family ORDER BY from_block, to_block) AS island
-                FROM
-                (
-                    SELECT family, from_block, to_block,
-                           from_block > 1 + max(to_block) OVER (PARTITION BY family ORDER BY from_block, to_block
-                                                                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS begins
-                    FROM batches
-                )
-            )
-            GROUP BY family, island
-        ),
-        (SELECT groupArray((family, first, last)) FROM islands) AS filled,
-        declared AS
-        (
-            SELECT family, from_block, to_block, argMax(ingest_gaps.reason, recorded_at) AS reason
-            FROM ingest_gaps GROUP BY family, from_block, to_block
-        ),
-        gaps AS
-        (
-            SELECT * FROM declared
-            WHERE family = 'logs' OR NOT arrayExists(range -> range.1 = family AND range.2 <= from_block AND range.3 >= to_block, filled)
-        )
-    SELECT family, toUInt32(min(gap_from)) AS from_block, toUInt32(max(gap_to)) AS to_block, reason
-    FROM
-    (
-        SELECT family, reason, from_block AS gap_from, to_block AS gap_to,
-               sum(begins) OVER (PARTITION BY family, reason ORDER BY from_block, to_block) AS gap
-        FROM
-        (
-            SELECT family, reason, from_block, to_block,
-                   from_block > 1 + max(to_block) OVER (PARTITION BY family, reason ORDER BY from_block, to_block
-                                                        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS begins
-            FROM gaps
-        )
+export function openGaps(declared: readonly DeclaredGap[], covered: readonly CoveredRange[]): DeclaredGap[] {
+  return FAMILIES.flatMap((family) => {
+    const whole = merged(coveredOf(family, covered))
+    const isOpen = ({ from_block, to_block }: BlockRange): boolean =>
+      family === 'logs' || !whole.some((range) => range.from_block <= from_block && range.to_block >= to_block)
+    const open = declared.filter((gap) => gap.family === family && isOpen(gap))
+    const reasons = [...new Set(open.map(({ reason }) => reason))].sort()
+    return reasons
+      .flatMap((reason) =>
+        merged(open.filter((gap) => gap.reason === reason)).map((gap) => ({ family, ...gap, reason })),
+      )
+      .sort((a, b) => a.from_block - b.from_block)
+  })
+}
+
+/** Families that may be missing though their blocks are in. */
+const READ_FAMILIES = ['logs', 'pegs', 'state'] as const
+
+/** What is not in. */
+export type MissingFacts = {
+  /** The gaps that are open, as `openGaps` returns them. */
+  gaps: DeclaredGap[]
+  /** How many blocks of the declared gaps of each family no backfill has filled for every stable. */
+  families: { family: (typeof READ_FAMILIES)[number]; blocks: number }[]
+}
+
+/** What could not be read, and what backfills have not filled since. Rejects with QueryError. */
+export async function readMissingFacts(
+  clickhouse: ClickHouseClient,
+  options?: { signal?: QuerySignal },
+): Promise<MissingFacts> {
+  const declared = await declaredGaps(clickhouse, options)
+  const from_block = declared.reduce((first, gap) => Math.min(first, gap.from_block), Number.MAX_SAFE_INTEGER)
+  const to_block = declared.reduce((last, gap) => Math.max(last, gap.to_block), 0)
+  const covered =
+    declared.length === 0
+      ? []
+      : await coveredRangesWithin(clickhouse, { from_block, to_block, by_backfills: true }, options)
+  const missing = (family: Family): number =>
+    missingBlocks(
+      declared.filter((gap) => gap.family === family),
+      coveredOf(family, covered),
     )
-    GROUP BY family, reason, gap
-    ORDER BY family, from_block, reason`,
-})
+  return {
+    gaps: openGaps(declared, covered),
+    families: READ_FAMILIES.map((family) => ({ family, blocks: missing(family) })),
+  }
+}

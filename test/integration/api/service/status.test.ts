@@ -6,6 +6,7 @@ import { insertVerifyRun } from '../../../../clickhouse/chain/verify-runs.js'
 import { SLOT_JOBS } from '../../../../clickhouse/jobs/periods.js'
 import { insertJobRun, type JobRun } from '../../../../clickhouse/jobs/runs.js'
 import { insertRows } from '../../../../clickhouse/store/insert.js'
+import { readHealth } from '../../../../jobs/health/read-health.js'
 import { test } from '../../../support/app.js'
 import { addBlocks, txHash } from '../../../support/rows.js'
 
@@ -21,6 +22,15 @@ const status = async (app: App): Promise<Status> => (await app.inject('/api/v1/s
 const dataset = async (app: App, name: string) => (await status(app)).datasets.find((one) => one.dataset === name)
 const iso = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`
 const seconds = (instant: Date): number => Math.floor(instant.getTime() / 1000)
+
+/** What /metrics has, by name and labels. */
+const lines = async (app: App): Promise<Map<string, number>> =>
+  new Map(
+    (await app.inject('/metrics')).payload
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'))
+      .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
+  )
 
 let rows = 0
 /** A batch of one track whose facts are all in since `at`, in unix seconds. */
@@ -224,6 +234,16 @@ describe('what is missing', () => {
       { dataset: 'state', from_block: 601, to_block: 700, reason: 'pruned' },
     ]
     expect((await status(app)).gaps).toEqual({ missing_blocks: 10, declared_count: 4, declared })
+
+    // /metrics and the health monitor count the same blocks: those of which nothing has been read since.
+    const blocks = { logs: 0, pegs: 250, state: 100 }
+    const metrics = Object.fromEntries(await lines(app))
+    const health = await readHealth(clickhouse, SLOT_JOBS, { now: clock.now, maxSamplingLagSeconds: 60 })
+    for (const [dataset, missing_blocks] of Object.entries(blocks)) {
+      expect(metrics[`plumbline_gap_blocks{dataset="${dataset}"}`]).toBe(missing_blocks)
+      expect(health?.datasets).toContainEqual({ dataset, missing_blocks })
+    }
+    expect(health?.datasets).toContainEqual({ dataset: 'blocks', missing_blocks: 10 })
   })
 })
 
@@ -242,14 +262,6 @@ test('the newest check is told in its order, without the rows that differ', asyn
 })
 
 describe('metrics', () => {
-  const lines = async (app: App): Promise<Map<string, number>> =>
-    new Map(
-      (await app.inject('/metrics')).payload
-        .split('\n')
-        .filter((line) => line !== '' && !line.startsWith('#'))
-        .map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]),
-    )
-
   test('say the same, and leave out what nobody knows', async ({ app, clickhouse, clock }) => {
     const now = seconds(clock.now)
     const empty = await lines(app)
