@@ -2,7 +2,7 @@ import type { Family } from '../../clickhouse/chain/batches.js'
 import type { CoveredRange } from '../../clickhouse/chain/covered-ranges.js'
 
 import type { Scope } from '../batch/scope.js'
-import type { BlockRange } from '../stages/block-ranges.js'
+import type { BlockRange } from '../chain/block-ranges.js'
 
 /** What is asked for: families of a range of blocks, pegs and state of `stables`, or where that is empty, of all. */
 export type Wanted = BlockRange & { families: readonly Family[]; stables: readonly string[] }

@@ -12,7 +12,7 @@ import { persistAt } from '../sources/chain-changed.js'
 import type { Rpc } from '../sources/rpc.js'
 import { describeTokens } from '../sources/tokens.js'
 import { bridgeMovements } from '../stages/bridges.js'
-import { type Catalogue, catalogue } from '../stages/catalogue.js'
+import { type Catalogue, catalogueRows } from '../stages/catalogue-rows.js'
 import { type Exchange, exchangesOf } from '../stages/exchanges.js'
 import { logFacts } from '../stages/facts.js'
 import type { Movement } from '../stages/flows.js'
@@ -92,7 +92,7 @@ export async function decodeBatch(reader: BatchReader, blocks: readonly BlockWit
   }
   const decoded = blocks.map((block) => {
     const events = eventsOf(block)
-    const added = catalogue(block, events, listed, quoteTokenOf)
+    const added = catalogueRows(block, events, listed, quoteTokenOf)
     for (const stable of added.stablecoins) registry.add({ ...stable })
     for (const { stable, quote_token } of added.quote_token_updates) registry.setQuoteToken(stable, quote_token)
     for (const order of added.dex_orders) orders.place(BigInt(order.order_id), order)
@@ -114,7 +114,7 @@ export function decodeOldBatch(reader: BatchReader, blocks: readonly BlockWithLo
       reader,
       block,
       events,
-      catalogue(block, events, listed, () => ''),
+      catalogueRows(block, events, listed, () => ''),
       genesis,
     )
   })

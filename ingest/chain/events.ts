@@ -1,6 +1,5 @@
 import { pad, parseAbi, toEventSelector } from 'viem'
 import { Abis } from 'viem/tempo'
-import type { RawLog } from '../sources/answers.js'
 import {
   FEE_MANAGER,
   isVirtualAddress,
@@ -13,6 +12,7 @@ import {
 } from './addresses.js'
 import type { ChainEvent, TransferArgs } from './event-types.js'
 import { type LogDecoder, logDecoder } from './log-decoder.js'
+import type { RawLog } from './rpc-answers.js'
 
 /** LayerZero's omnichain fungible token. Amounts are in the units of this chain's token. */
 const OFT = parseAbi([

@@ -1,6 +1,6 @@
 import { type AbiEvent, decodeEventLog, toEventSelector } from 'viem'
 import { PlumblineError } from '../../process/errors.js'
-import type { RawLog } from '../sources/answers.js'
+import type { RawLog } from './rpc-answers.js'
 
 type Args = Record<string, unknown>
 /** Reads a log's arguments by name: addresses and bytes as lower-case hex, integers to 48 bits as numbers, else bigint. */

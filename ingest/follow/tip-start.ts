@@ -4,11 +4,11 @@ import { trackStart } from '../../clickhouse/chain/batches.js'
 import { PlumblineError } from '../../process/errors.js'
 import { FIRST_BLOCK } from '../batch/decode.js'
 import type { IngestConfig } from '../config.js'
-import { CATALOGUE, readCatalogue } from '../knowledge/read-catalogue.js'
 import { openLedger, TIP } from '../sinks/batch-ledger.js'
 import type { PersistWrite } from '../sinks/persist-write.js'
 import { readFinalized } from '../sources/heads.js'
 import type { Rpc } from '../sources/rpc.js'
+import { CATALOGUE, readCatalogueBeforeTip } from './catalogue-before-tip.js'
 
 /** Ingest cannot begin where it was asked to. */
 class StartBlockError extends PlumblineError {
@@ -51,5 +51,5 @@ export async function tipStart(options: Options): Promise<TipStart> {
   // A catalogue that was begun before goes further, maybe.
   const firstBlock = Math.max(wanted, known.next, (known.unfinished?.to ?? 0) + 1)
   if (firstBlock <= FIRST_BLOCK) return { firstBlock: FIRST_BLOCK, base: null }
-  return { firstBlock, base: await readCatalogue({ ...options, to: firstBlock - 1 }) }
+  return { firstBlock, base: await readCatalogueBeforeTip({ ...options, to: firstBlock - 1 }) }
 }

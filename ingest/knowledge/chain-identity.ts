@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { type ChainIdentity, chainIdentities, insertChainIdentity } from '../../clickhouse/chain/identity.js'
 import { PlumblineError } from '../../process/errors.js'
 import { NETWORKS, type Network } from '../chain/networks.js'
-import { Quantity, RawHeader } from '../sources/answers.js'
+import { Quantity, RawHeader } from '../chain/rpc-answers.js'
 import type { Rpc } from '../sources/rpc.js'
 
 /** The node serves another chain than the one asked for, or than the one in the database. */

@@ -11,7 +11,7 @@ import {
 import { type IngestRollback, newestRollback } from '../../clickhouse/chain/rollbacks.js'
 
 import { PlumblineError } from '../../process/errors.js'
-import type { BlockRange } from '../stages/block-ranges.js'
+import type { BlockRange } from '../chain/block-ranges.js'
 
 /** Another process writes to the database. */
 export class LedgerError extends PlumblineError {

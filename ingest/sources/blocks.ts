@@ -1,6 +1,6 @@
 import { numberToHex, pad, toEventSelector } from 'viem'
 import { FEE_MANAGER } from '../chain/addresses.js'
-import { RawHeader, type RawLog, RawReceipt, RpcAnswerError } from './answers.js'
+import { RawHeader, type RawLog, RawReceipt, RpcAnswerError } from '../chain/rpc-answers.js'
 import { BlockMissingError } from './chain-changed.js'
 import { logsBloom, readLogs } from './logs.js'
 import type { Rpc } from './rpc.js'

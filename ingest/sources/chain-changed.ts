@@ -1,6 +1,6 @@
 import { numberToHex } from 'viem'
 import { PlumblineError } from '../../process/errors.js'
-import { RawHeader, RpcAnswerError } from './answers.js'
+import { RawHeader, RpcAnswerError } from '../chain/rpc-answers.js'
 import type { BlockId } from './multicall.js'
 import type { Rpc } from './rpc.js'
 

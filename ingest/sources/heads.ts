@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { createClient, numberToHex, webSocket } from 'viem'
 import { NETWORKS, type Network } from '../chain/networks.js'
-import { Quantity, RawHeader } from './answers.js'
+import { Quantity, RawHeader } from '../chain/rpc-answers.js'
 import { ChainChangedError } from './chain-changed.js'
 import type { Rpc } from './rpc.js'
 

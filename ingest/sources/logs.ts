@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { hexToBytes, keccak256, numberToHex } from 'viem'
 import { z } from 'zod'
-import { RawLog } from './answers.js'
+import { RawLog } from '../chain/rpc-answers.js'
 import { isRangeRefused, isTimeout } from './range-refusals.js'
 import type { Rpc } from './rpc.js'
 

@@ -1,6 +1,6 @@
 import { BaseError, encodeFunctionData, type Hex, multicall3Abi } from 'viem'
 import { MULTICALL3 } from '../chain/addresses.js'
-import { Bytes, RpcAnswerError } from './answers.js'
+import { Bytes, RpcAnswerError } from '../chain/rpc-answers.js'
 import type { Rpc } from './rpc.js'
 import { isStateUnavailable, StateUnavailableError } from './state-unavailable.js'
 

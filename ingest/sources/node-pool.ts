@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { BaseError, numberToHex, RpcRequestError } from 'viem'
 import { z } from 'zod'
 import { PlumblineError } from '../../process/errors.js'
-import { Quantity, RawHeader } from './answers.js'
+import { Quantity, RawHeader } from '../chain/rpc-answers.js'
 
 /** Sends one JSON-RPC call, once. */
 export type Send = (method: string, params: unknown[]) => Promise<unknown>

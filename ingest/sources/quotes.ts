@@ -3,7 +3,7 @@ import { Abis } from 'viem/tempo'
 import type { DepthSample } from '../../clickhouse/depth/depth.js'
 import { ONE_TOKEN, type QuoteStatus, REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import { STABLECOIN_DEX } from '../chain/addresses.js'
-import { RpcAnswerError } from './answers.js'
+import { RpcAnswerError } from '../chain/rpc-answers.js'
 import { type BlockId, type Call, type CallResult, multicallsFor, runMulticalls } from './multicall.js'
 import type { Rpc } from './rpc.js'
 

@@ -1,8 +1,8 @@
 import { decodeFunctionResult, encodeFunctionData, type Hex } from 'viem'
 import { Abis } from 'viem/tempo'
 import type { RoleProbe } from '../../clickhouse/roles/roles.js'
-import { ROLE_NAMES } from '../stages/roles.js'
-import { RpcAnswerError } from './answers.js'
+import { ROLE_NAMES } from '../chain/role-names.js'
+import { RpcAnswerError } from '../chain/rpc-answers.js'
 import { type BlockId, type CallResult, multicallsOf, runMulticalls } from './multicall.js'
 import type { Rpc } from './rpc.js'
 

@@ -4,7 +4,7 @@ import { Abis } from 'viem/tempo'
 import { z } from 'zod'
 import type { StateRead } from '../../clickhouse/stablecoins/states.js'
 import { TIP403_REGISTRY } from '../chain/addresses.js'
-import { RpcAnswerError } from './answers.js'
+import { RpcAnswerError } from '../chain/rpc-answers.js'
 import { type BlockId, type CallResult, type Multicall, multicallsOf, runMulticalls } from './multicall.js'
 import type { Rpc } from './rpc.js'
 

@@ -8,7 +8,7 @@ import {
   ZONE_PORTAL_PREFIX,
 } from '../chain/addresses.js'
 import { readTransfer } from '../chain/events.js'
-import type { RawLog } from '../sources/answers.js'
+import type { RawLog } from '../chain/rpc-answers.js'
 
 /** Two accounts that trade one stable for another within a transaction, by nothing but transfers. */
 export type Exchange = {

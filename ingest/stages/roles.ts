@@ -1,16 +1,8 @@
-import { keccak256, toHex } from 'viem'
 import type { RoleEvent } from '../../clickhouse/roles/roles.js'
 import type { Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
 import type { ChainEvent } from '../chain/event-types.js'
+import { ROLE_NAMES } from '../chain/role-names.js'
 import { type EventBlock, rowsOf } from './rows.js'
-
-/** TIP-20: a role's id is the hash of its name, but for the one that gives out the others. */
-export const ROLE_NAMES: ReadonlyMap<string, string> = new Map([
-  [`0x${'0'.repeat(64)}`, 'DEFAULT_ADMIN_ROLE'],
-  ...['ISSUER_ROLE', 'PAUSE_ROLE', 'UNPAUSE_ROLE', 'BURN_BLOCKED_ROLE'].map(
-    (name) => [keccak256(toHex(name)), name] as const,
-  ),
-])
 
 const roleName = (role: string): string => ROLE_NAMES.get(role) ?? ''
 

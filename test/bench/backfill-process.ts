@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { BlockRange } from '../../ingest/stages/block-ranges.js'
+import type { BlockRange } from '../../ingest/chain/block-ranges.js'
 import { statsOf } from './process-stats.js'
 import { environment } from './segments.js'
 import { type Database, rows } from './stack.js'

@@ -3,7 +3,7 @@ import { numberToHex, parseEventLogs } from 'viem'
 import { Abis } from 'viem/tempo'
 import { z } from 'zod'
 import { decodeLog } from '../../ingest/chain/events.js'
-import { RawLog } from '../../ingest/sources/answers.js'
+import { RawLog } from '../../ingest/chain/rpc-answers.js'
 import { median, timed } from './measure.js'
 import { startStack } from './stack.js'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { BlockRange } from '../../ingest/stages/block-ranges.js'
+import type { BlockRange } from '../../ingest/chain/block-ranges.js'
 import { ahead } from '../../ingest/stages/read-ahead.js'
 import { readSegments, rpcFor } from './segments.js'
 import type { Database } from './stack.js'

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { numberToHex } from 'viem'
 import { expect } from 'vitest'
 import { z } from 'zod'
-import { RawHeader } from '../../../../ingest/sources/answers.js'
+import { RawHeader } from '../../../../ingest/chain/rpc-answers.js'
 import { test } from '../../../support/bare-chain.js'
 import { rpcOf } from '../../../support/rpc.js'
 

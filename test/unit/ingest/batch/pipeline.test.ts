@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { type BlockRange, blockRanges } from '../../../../ingest/stages/block-ranges.js'
+import { type BlockRange, blockRanges } from '../../../../ingest/chain/block-ranges.js'
 import { ahead } from '../../../../ingest/stages/read-ahead.js'
 
 async function* listed<Item>(...items: Item[]): AsyncGenerator<Item> {

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
-import { RpcAnswerError } from '../../../../ingest/sources/answers.js'
+import { RpcAnswerError } from '../../../../ingest/chain/rpc-answers.js'
 import { ChainChangedError, persistAt } from '../../../../ingest/sources/chain-changed.js'
 import { followHead } from '../../../../ingest/sources/heads.js'
 import type { Rpc } from '../../../../ingest/sources/rpc.js'

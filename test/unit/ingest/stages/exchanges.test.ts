@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { FEE_MANAGER, RECEIVE_POLICY_GUARD, STABLECOIN_DEX } from '../../../../ingest/chain/addresses.js'
-import type { RawLog } from '../../../../ingest/sources/answers.js'
+import type { RawLog } from '../../../../ingest/chain/rpc-answers.js'
 import { exchangesOf } from '../../../../ingest/stages/exchanges.js'
 import { movementsOf } from '../../../../ingest/stages/flows.js'
 import type { Swap } from '../../../../ingest/stages/swaps.js'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { RECEIVE_POLICY_GUARD, TIP403_REGISTRY } from '../../../../ingest/chain/addresses.js'
 import { decodeLog } from '../../../../ingest/chain/events.js'
-import type { RawLog } from '../../../../ingest/sources/answers.js'
+import type { RawLog } from '../../../../ingest/chain/rpc-answers.js'
 import { logoUpdates, policyEvents } from '../../../../ingest/stages/token-administration.js'
 import { heldTransfers } from '../../../../ingest/stages/transfers.js'
 import { encodedLog } from '../../../support/logs.js'

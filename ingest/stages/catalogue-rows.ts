@@ -17,7 +17,7 @@ type QuoteTokenOf = (stable: string) => string
  * What a block's events add to the catalogue, in log order. `listed` holds the addresses of the public token list;
  * `quoteTokenBefore` gives a stable's quote token before the block.
  */
-export function catalogue(
+export function catalogueRows(
   block: EventBlock,
   events: readonly ChainEvent[],
   listed: ReadonlySet<string>,

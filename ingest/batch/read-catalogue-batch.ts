@@ -1,28 +1,20 @@
-import type { ClickHouseClient } from '@clickhouse/client'
-import type { Logger } from 'pino'
 import { numberToHex } from 'viem'
 import { mergeFacts } from '../../clickhouse/facts/facts.js'
 import { REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
-import { allStablecoins, type Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
-import type { Batch } from '../batch/complete-batch.js'
-import { FIRST_BLOCK, genesisStablecoins } from '../batch/decode.js'
-import type { Scope } from '../batch/scope.js'
+import type { Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
 import { GENESIS_TOKENS } from '../chain/addresses.js'
+import type { BlockRange } from '../chain/block-ranges.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import { decodeLog, topicsOf } from '../chain/events.js'
-import { openLedger } from '../sinks/batch-ledger.js'
-import type { PersistWrite } from '../sinks/persist-write.js'
-import { writeBatch } from '../sinks/write-batch.js'
-import { RawHeader, RpcAnswerError } from '../sources/answers.js'
+import { RawHeader, RpcAnswerError } from '../chain/rpc-answers.js'
+import type { Registry } from '../knowledge/registry.js'
 import { readLogs } from '../sources/logs.js'
 import type { Rpc } from '../sources/rpc.js'
 import { StateUnavailableError } from '../sources/state-unavailable.js'
-import type { BlockRange } from '../stages/block-ranges.js'
-import { catalogue } from '../stages/catalogue.js'
-import { createRegistry, type Registry } from './registry.js'
-
-/** The track of the catalogue of the blocks before the tip began. */
-export const CATALOGUE = 'catalogue'
+import { catalogueRows } from '../stages/catalogue-rows.js'
+import type { Batch } from './complete-batch.js'
+import { FIRST_BLOCK, genesisStablecoins } from './decode.js'
+import type { Scope } from './scope.js'
 
 /** Blocks in one batch of the catalogue: their logs are few, as nothing else is asked for. */
 const CATALOGUE_BLOCKS = 10_000
@@ -36,41 +28,12 @@ const TOPICS = topicsOf([
 ])
 const SCOPE: Scope = { families: ['catalogue'], only: [], except: [] }
 
-type ReadOptions = {
+export type ReadOptions = {
   rpc: Rpc
   listed: ReadonlySet<string>
   /** The last block to read. */
   to: number
 }
-type Options = ReadOptions & { clickhouse: ClickHouseClient; log: Logger; persistWrite: PersistWrite }
-
-/**
- * Takes in what the logs of later blocks need to be understood: the stables, their quote tokens and the orders of all
- * blocks up to `to`, which must be final. Goes on where it was left; resolves to the last block. Only the logs in
- * question are asked for, so what a node leaves out shows later only, when the blocks are read as a whole.
- */
-export async function readCatalogue(options: Options): Promise<{ block: number; hash: string }> {
-  const { clickhouse, rpc, log, persistWrite, to } = options
-  const ledger = await persistWrite('read the ledger', () => openLedger(clickhouse, CATALOGUE, FIRST_BLOCK))
-  const known = await persistWrite('read the stables', () => allStablecoins(clickhouse, { before_block: ledger.next }))
-  const registry = createRegistry(known, 'all')
-  let { last } = ledger
-  for (const range of catalogueRanges(ledger.next, to, ledger.unfinished)) {
-    const batch = await rpc.persist(`read the catalogue of blocks ${range.from} to ${range.to}`, () =>
-      readCatalogueBatch(options, registry, range),
-    )
-    await persistWrite(`write the catalogue of blocks ${range.from} to ${range.to}`, async () => {
-      const mayBeThere = await ledger.plan(batch)
-      await writeBatch(clickhouse, batch, ':catalogue', mayBeThere)
-      await ledger.commit()
-    })
-    last = { block: batch.to, hash: batch.lastHash }
-    log.info({ block: batch.to, of: to }, 'read the catalogue')
-  }
-  if (last?.block !== to) throw new Error(`the catalogue ends at block ${last?.block}, not at ${to}`)
-  return last
-}
-
 /** The batches in which the catalogue of blocks is read. */
 export function* catalogueRanges(first: number, to: number, planned: BlockRange | null): Generator<BlockRange> {
   let next = first
@@ -112,7 +75,7 @@ export async function readCatalogueBatch(
   const quoteTokens = new Map(genesis.map(({ stable, quote_token }) => [stable, quote_token]))
   const added = headers.map(({ number, timestamp: time }) => {
     const events = (eventsOf.get(number) ?? []).sort((a, b) => a.logIndex - b.logIndex)
-    const rows = catalogue({ number, time }, events, listed, (stable) => {
+    const rows = catalogueRows({ number, time }, events, listed, (stable) => {
       const quote = quoteTokens.get(stable) ?? registry.quoteTokenOf(stable)
       if (quote === undefined) throw new RpcAnswerError(`an order for ${stable}, whose creation is missing`)
       return quote

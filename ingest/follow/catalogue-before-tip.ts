@@ -1,0 +1,41 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import type { Logger } from 'pino'
+import { allStablecoins } from '../../clickhouse/stablecoins/stablecoins.js'
+import { FIRST_BLOCK } from '../batch/decode.js'
+import { catalogueRanges, type ReadOptions, readCatalogueBatch } from '../batch/read-catalogue-batch.js'
+import { createRegistry } from '../knowledge/registry.js'
+import { openLedger } from '../sinks/batch-ledger.js'
+import type { PersistWrite } from '../sinks/persist-write.js'
+import { writeBatch } from '../sinks/write-batch.js'
+
+/** The track of the catalogue of the blocks before the tip began. */
+export const CATALOGUE = 'catalogue'
+
+type Options = ReadOptions & { clickhouse: ClickHouseClient; log: Logger; persistWrite: PersistWrite }
+
+/**
+ * Takes in what the logs of later blocks need to be understood: the stables, their quote tokens and the orders of all
+ * blocks up to `to`, which must be final. Goes on where it was left; resolves to the last block. Only the logs in
+ * question are asked for, so what a node leaves out shows later only, when the blocks are read as a whole.
+ */
+export async function readCatalogueBeforeTip(options: Options): Promise<{ block: number; hash: string }> {
+  const { clickhouse, rpc, log, persistWrite, to } = options
+  const ledger = await persistWrite('read the ledger', () => openLedger(clickhouse, CATALOGUE, FIRST_BLOCK))
+  const known = await persistWrite('read the stables', () => allStablecoins(clickhouse, { before_block: ledger.next }))
+  const registry = createRegistry(known, 'all')
+  let { last } = ledger
+  for (const range of catalogueRanges(ledger.next, to, ledger.unfinished)) {
+    const batch = await rpc.persist(`read the catalogue of blocks ${range.from} to ${range.to}`, () =>
+      readCatalogueBatch(options, registry, range),
+    )
+    await persistWrite(`write the catalogue of blocks ${range.from} to ${range.to}`, async () => {
+      const mayBeThere = await ledger.plan(batch)
+      await writeBatch(clickhouse, batch, ':catalogue', mayBeThere)
+      await ledger.commit()
+    })
+    last = { block: batch.to, hash: batch.lastHash }
+    log.info({ block: batch.to, of: to }, 'read the catalogue')
+  }
+  if (last?.block !== to) throw new Error(`the catalogue ends at block ${last?.block}, not at ${to}`)
+  return last
+}
