@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type ClickHouseEnv, clickhouseEnv } from '../clickhouse/store/client.js'
 import { webhookEnv } from '../clickhouse/webhooks/targets.js'
 import { envInt, envNumber, envUrl, logLevel } from '../process/environment.js'
-import { parseNetwork } from '../process/ip-networks.js'
+import { parseIpNetwork } from '../process/ip-networks.js'
 import { secretsKey } from '../process/sealed-secret.js'
 import { paymentEnv } from './callers/payments/env.js'
 import type { MetricsAccess } from './http/metrics.js'
@@ -21,7 +21,7 @@ const trustProxy = z
   .string()
   .transform((text) => text.split(',').map((one) => one.trim()))
   .refine(
-    (networks) => networks.every((network) => parseNetwork(network) !== null),
+    (networks) => networks.every((network) => parseIpNetwork(network) !== null),
     'must be IP addresses and CIDR networks, separated by commas',
   )
 

@@ -1,23 +1,32 @@
 import { z } from 'zod'
 import { envUrl } from '../../process/environment.js'
-import { type Address, isInNetwork, type Network, parseAddress, parseNetwork } from '../../process/ip-networks.js'
+import {
+  type IpAddress,
+  type IpNetwork,
+  isInNetwork,
+  parseIpAddress,
+  parseIpNetwork,
+} from '../../process/ip-networks.js'
 
 /** Where webhooks may be sent. `networks`: beside the public internet. `ports`: of any network. */
-export type TargetRules = { networks: readonly Network[]; ports: readonly number[] | 'any' }
+export type TargetRules = { networks: readonly IpNetwork[]; ports: readonly number[] | 'any' }
 
 const LONGEST_URL = 2048
 const DEFAULT_PORTS: Record<string, number> = { 'http:': 80, 'https:': 443 }
 
 /** What has been given out for use on the internet so far (RFC 4291, IANA); the rest is reserved. */
-const GLOBAL_UNICAST = parseNetwork('2000::/3') as Network
+const GLOBAL_UNICAST = parseIpNetwork('2000::/3') as IpNetwork
 
 /**
  * Why nothing may be sent to an address, in words without the address; null where it may. Only addresses that are public
  * are allowed, and those in `networks`. An IPv4 address inside an IPv6 one (mapped, NAT64, 6to4, Teredo) is refused, public
  * or not: no name of a receiver needs it, and what becomes of it depends on the network.
  */
-export function addressProblem(address: Address | string, { networks }: Pick<TargetRules, 'networks'>): string | null {
-  const parsed = typeof address === 'string' ? parseAddress(address) : address
+export function addressProblem(
+  address: IpAddress | string,
+  { networks }: Pick<TargetRules, 'networks'>,
+): string | null {
+  const parsed = typeof address === 'string' ? parseIpAddress(address) : address
   if (parsed === null) return 'not an address'
   if (networks.some((network) => isInNetwork(parsed, network))) return null
   const range = parsed.range()
@@ -29,7 +38,7 @@ export function addressProblem(address: Address | string, { networks }: Pick<Tar
 /** The addresses that a host of a URL says itself, without a name server: a literal one, or localhost's. Else null. */
 export function literalAddresses(hostname: string): string[] | null {
   const host = hostname.replace(/^\[(.*)\]$/, '$1')
-  if (parseAddress(host) !== null) return [host]
+  if (parseIpAddress(host) !== null) return [host]
   // RFC 6761: every name below localhost is this machine, whatever a name server says.
   return /(^|\.)localhost\.?$/i.test(host) ? ['127.0.0.1', '::1'] : null
 }
@@ -56,8 +65,8 @@ export function urlProblem(text: string, rules: TargetRules): string | null {
 
 const listed = (text: string): string[] => text.split(',').map((one) => one.trim())
 
-const networks = z.string().transform((text, context): Network[] => {
-  const parsed = listed(text).map(parseNetwork)
+const networks = z.string().transform((text, context): IpNetwork[] => {
+  const parsed = listed(text).map(parseIpNetwork)
   const known = parsed.filter((network) => network !== null)
   if (known.length < parsed.length) context.addIssue('must be IP addresses and CIDR networks, separated by commas')
   return known
@@ -77,7 +86,7 @@ export const webhookEnv = {
 
 /** Where webhooks may be sent, of what those variables parse to. */
 export const targetRules = (config: {
-  WEBHOOK_ALLOWED_NETWORKS: Network[]
+  WEBHOOK_ALLOWED_NETWORKS: IpNetwork[]
   WEBHOOK_ALLOWED_PORTS: number[] | 'any'
 }): TargetRules => ({ networks: config.WEBHOOK_ALLOWED_NETWORKS, ports: config.WEBHOOK_ALLOWED_PORTS })
 

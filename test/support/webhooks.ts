@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import type { NewDelivery } from '../../clickhouse/webhooks/deliveries.js'
 import { Dispatcher, type DispatcherOptions } from '../../jobs/webhooks/dispatch/dispatcher.js'
 import { createSender } from '../../jobs/webhooks/send/sender.js'
-import { type Network, parseNetwork } from '../../process/ip-networks.js'
+import { type IpNetwork, parseIpNetwork } from '../../process/ip-networks.js'
 import { madeUpEvent } from './events.js'
 import { SECRETS_KEY } from './webhook-subscriptions.js'
 
@@ -33,7 +33,7 @@ export function startDispatcher(
   options: Partial<DispatcherOptions> = {},
 ): { dispatcher: Dispatcher; stop: () => Promise<void> } {
   const sender = createSender({
-    rules: { networks: [parseNetwork('127.0.0.0/8') as Network], ports: 'any' },
+    rules: { networks: [parseIpNetwork('127.0.0.0/8') as IpNetwork], ports: 'any' },
     resolve: async () => [],
     timeoutMs: 2000,
     userAgent: 'Service-Webhook/1 (+http://localhost)',

@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { LRUCache } from 'lru-cache'
-import { parseAddress } from '../../../process/ip-networks.js'
+import { parseIpAddress } from '../../../process/ip-networks.js'
 
 /** Whoever has one address of an IPv6 network has all of them: providers give out no smaller ones. */
 const IPV6_PREFIX_WORDS = 4
@@ -21,7 +21,7 @@ export function networkOf(address: string): string {
 
 function read(address: string): string {
   // Node never has another, but a proxy may send anything.
-  if (parseAddress(address) === null) return 'unknown'
+  if (parseIpAddress(address) === null) return 'unknown'
   const parsed = ipaddr.process(address)
   if (parsed instanceof ipaddr.IPv4) return parsed.toString()
   const words = parsed.parts.slice(0, IPV6_PREFIX_WORDS).map((word) => word.toString(16))

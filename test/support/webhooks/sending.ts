@@ -1,7 +1,7 @@
 import { test as base, expect } from 'vitest'
 import { nameServers } from '../../../jobs/webhooks/guard/checked-lookup.js'
 import { createSender, type Exchange } from '../../../jobs/webhooks/send/sender.js'
-import { type Network, parseNetwork } from '../../../process/ip-networks.js'
+import { type IpNetwork, parseIpNetwork } from '../../../process/ip-networks.js'
 import { type Answers, startNameServer } from './name-server.js'
 import type { Receiver } from './receivers.js'
 
@@ -32,7 +32,7 @@ export const test = base.extend<Sending>({
     await use(async ({ allowed = ['127.0.0.1'], ports = 'any', timeoutMs = LONG_MS, ca, answers = () => [] } = {}) => {
       const { server, asked, close } = await startNameServer(answers)
       const sender = createSender({
-        rules: { networks: allowed.map((network) => parseNetwork(network) as Network), ports },
+        rules: { networks: allowed.map((network) => parseIpNetwork(network) as IpNetwork), ports },
         resolve: nameServers([server]),
         timeoutMs,
         userAgent: 'Service-Webhook/1 (+http://localhost:3000)',

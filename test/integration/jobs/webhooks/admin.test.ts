@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { expect } from 'vitest'
 import { buildApp } from '../../../../api/app.js'
 import { changeSubscription } from '../../../../clickhouse/webhooks/subscriptions.js'
-import { type Network, parseNetwork } from '../../../../process/ip-networks.js'
+import { type IpNetwork, parseIpNetwork } from '../../../../process/ip-networks.js'
 import { ADMIN_KEY, WEBHOOK_TERMS } from '../../../support/app.js'
 import { addEvents, madeUpEvent } from '../../../support/events.js'
 import { isSigned, type ReceivedHook, startReceiver } from '../../../support/receiver.js'
@@ -18,7 +18,7 @@ test('what the admin does decides what a receiver gets, and how it is signed', a
     clickhouse,
     now: () => new Date(),
     adminKey: ADMIN_KEY,
-    webhooks: { ...WEBHOOK_TERMS, targets: { networks: [parseNetwork('127.0.0.0/8') as Network], ports: 'any' } },
+    webhooks: { ...WEBHOOK_TERMS, targets: { networks: [parseIpNetwork('127.0.0.0/8') as IpNetwork], ports: 'any' } },
     logger: pino({ level: 'silent' }),
   })
   const { stop } = startDispatcher(clickhouse)

@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http'
 import type { Socket } from 'node:net'
 import { expect, vi } from 'vitest'
 import { createSender, isSuccess } from '../../../../jobs/webhooks/send/sender.js'
-import { type Network, parseNetwork } from '../../../../process/ip-networks.js'
+import { type IpNetwork, parseIpNetwork } from '../../../../process/ip-networks.js'
 import { SELF_SIGNED } from '../../../support/webhooks/certificate.js'
 import { httpReceiver, tcpReceiver, tlsReceiver } from '../../../support/webhooks/receivers.js'
 import { PRIVATE, test } from '../../../support/webhooks/sending.js'
@@ -137,7 +137,7 @@ test('what has timed out before it was connected is not sent later', async ({ ru
   const answered = new Promise<string[]>((resolve) => {
     answerNames = () => resolve(['127.0.0.1'])
   })
-  const rules = { networks: [parseNetwork('127.0.0.1') as Network], ports: 'any' as const }
+  const rules = { networks: [parseIpNetwork('127.0.0.1') as IpNetwork], ports: 'any' as const }
   const sender = createSender({ rules, resolve: () => answered, timeoutMs: SHORT_MS, userAgent: 'test' })
   const exchange = await sender.send({ url: `http://slow-name.test:${port}/`, body: '{}', headers: {} })
   expect(exchange).toMatchObject({ status: null, error: 'timeout' })

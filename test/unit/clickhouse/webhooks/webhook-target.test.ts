@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { addressProblem, literalAddresses, urlProblem } from '../../../../clickhouse/webhooks/targets.js'
-import { type Network, parseNetwork } from '../../../../process/ip-networks.js'
+import { type IpNetwork, parseIpNetwork } from '../../../../process/ip-networks.js'
 
 const PUBLIC_ONLY = { networks: [], ports: [80, 443] }
 const allowing = (...networks: string[]) => ({
-  networks: networks.map((network) => parseNetwork(network) as Network),
+  networks: networks.map((network) => parseIpNetwork(network) as IpNetwork),
   ports: 'any' as const,
 })
 

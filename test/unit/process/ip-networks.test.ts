@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isInNetwork, type Network, parseAddress, parseNetwork } from '../../../process/ip-networks.js'
+import { type IpNetwork, isInNetwork, parseIpAddress, parseIpNetwork } from '../../../process/ip-networks.js'
 
 test.for([
   ['10.1.2.3', '10.0.0.0/8', true],
@@ -11,12 +11,12 @@ test.for([
   ['::ffff:10.1.2.3', '10.0.0.0/8', false],
   ['10.1.2.3', '::ffff:0:0/96', false],
 ] as const)('%s in %s: %s', ([address, network, inside]) => {
-  expect(isInNetwork(parseAddress(address) as never, parseNetwork(network) as Network)).toBe(inside)
+  expect(isInNetwork(parseIpAddress(address) as never, parseIpNetwork(network) as IpNetwork)).toBe(inside)
 })
 
 test.for(['', '10.0.0.0/33', '10/8', '10.0.0/8', 'localhost', '10.0.0.0/', '/8', '10.0.0.0/8/8', '::/129', '1'])(
   '%s is no network',
   (text) => {
-    expect(parseNetwork(text)).toBeNull()
+    expect(parseIpNetwork(text)).toBeNull()
   },
 )
