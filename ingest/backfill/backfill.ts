@@ -5,7 +5,7 @@ import { type CoveredRange, coveredRanges } from '../../clickhouse/chain/covered
 import { type IngestGap, insertIngestGaps } from '../../clickhouse/chain/gaps.js'
 import { factTables } from '../../clickhouse/facts/facts.js'
 import { dexOrdersById } from '../../clickhouse/flows/dex.js'
-import { issuerChanges } from '../../clickhouse/reserves/issuers.js'
+import { issuerRoleChanges } from '../../clickhouse/roles/roles.js'
 import { allStablecoins } from '../../clickhouse/stablecoins/stablecoins.js'
 import { PlumblineError } from '../../process/errors.js'
 import type { Batch } from '../batch/complete-batch.js'
@@ -13,7 +13,7 @@ import { FIRST_BLOCK } from '../batch/decode.js'
 import { listedTokens } from '../chain/networks.js'
 import type { IngestConfig } from '../config.js'
 import { claimDatabase, readChainIdentity } from '../knowledge/chain-identity.js'
-import { createIssuers } from '../knowledge/issuers.js'
+import { createIssuerRoles } from '../knowledge/issuer-roles.js'
 import { createOrders } from '../knowledge/orders.js'
 import { createRegistry } from '../knowledge/registry.js'
 import { TIP } from '../sinks/batch-ledger.js'
@@ -68,7 +68,9 @@ export async function prepareBackfill(options: BackfillOptions, request: Backfil
   const last = await lastBlock(options, rpc, covered)
 
   const stables = await persistWrite('read the stables', () => allStablecoins(clickhouse, { before_block: last + 1 }))
-  const issuers = await persistWrite('read the issuers', () => issuerChanges(clickhouse, { before_block: last + 1 }))
+  const issuers = await persistWrite('read the issuers', () =>
+    issuerRoleChanges(clickhouse, { before_block: last + 1 }),
+  )
   const unknown = request.stables.filter((address) => !stables.some(({ stable }) => stable === address))
   if (unknown.length > 0) throw new BackfillError(`no such stable before block ${last + 1}: ${unknown.join(', ')}`)
   const track = config.TRACK ?? (config.CHAIN === 'devnet' ? 'all' : 'listed')
@@ -77,7 +79,7 @@ export async function prepareBackfill(options: BackfillOptions, request: Backfil
     persistWrite,
     rpc,
     registry: createRegistry(stables, track),
-    issuers: createIssuers(issuers),
+    issuers: createIssuerRoles(issuers),
     orders: createOrders((order_ids) => persistWrite('read orders', () => dexOrdersById(clickhouse, { order_ids }))),
     listed: listedTokens(chain.chain_id),
   }

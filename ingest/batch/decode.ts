@@ -4,7 +4,7 @@ import type { Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
 import { GENESIS_TOKENS } from '../chain/addresses.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import { decodeLog } from '../chain/events.js'
-import type { Issuers } from '../knowledge/issuers.js'
+import type { IssuerRoles } from '../knowledge/issuer-roles.js'
 import type { Orders } from '../knowledge/orders.js'
 import type { Registry } from '../knowledge/registry.js'
 import type { BlockWithLogs } from '../sources/blocks.js'
@@ -24,7 +24,7 @@ export type BatchReader = {
   rpc: Rpc
   registry: Registry
   orders: Orders
-  issuers: Issuers
+  issuers: IssuerRoles
   listed: ReadonlySet<string>
 }
 

@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { blockAt } from '../../clickhouse/chain/blocks.js'
 import type { ChainIdentity } from '../../clickhouse/chain/identity.js'
 import { dexOrdersById } from '../../clickhouse/flows/dex.js'
-import { issuerChanges } from '../../clickhouse/reserves/issuers.js'
+import { issuerRoleChanges } from '../../clickhouse/roles/roles.js'
 import { allStablecoins } from '../../clickhouse/stablecoins/stablecoins.js'
 import { completeBatch } from '../batch/complete-batch.js'
 import { type BatchReader, type DecodedBatch, decodeBatch } from '../batch/decode.js'
@@ -12,7 +12,7 @@ import { blockRanges } from '../chain/block-ranges.js'
 import { listedTokens, NETWORKS } from '../chain/networks.js'
 import type { IngestConfig } from '../config.js'
 import { checkChainId, claimDatabase, readChainIdentity } from '../knowledge/chain-identity.js'
-import { createIssuers } from '../knowledge/issuers.js'
+import { createIssuerRoles } from '../knowledge/issuer-roles.js'
 import { createOrders } from '../knowledge/orders.js'
 import { createRegistry } from '../knowledge/registry.js'
 import { TIP } from '../sinks/batch-ledger.js'
@@ -105,14 +105,16 @@ async function* followChain({
   const stables = await persistWrite('read the stables', () =>
     allStablecoins(clickhouse, { before_block: ledger.next }),
   )
-  const issuers = await persistWrite('read the issuers', () => issuerChanges(clickhouse, { before_block: ledger.next }))
+  const issuers = await persistWrite('read the issuers', () =>
+    issuerRoleChanges(clickhouse, { before_block: ledger.next }),
+  )
   log.info({ ...chain, next: ledger.next, unfinished: ledger.unfinished, stables: stables.length }, 'starts')
 
   const track = config.TRACK ?? (config.CHAIN === 'devnet' ? 'all' : 'listed')
   const reader: BatchReader = {
     rpc,
     registry: createRegistry(stables, track),
-    issuers: createIssuers(issuers),
+    issuers: createIssuerRoles(issuers),
     orders: createOrders((order_ids) => persistWrite('read orders', () => dexOrdersById(clickhouse, { order_ids }))),
     listed: listedTokens(chain.chain_id),
   }

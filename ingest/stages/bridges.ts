@@ -1,6 +1,6 @@
 import { KNOWN_BRIDGES, zoneOf } from '../chain/addresses.js'
 import type { ChainEvent } from '../chain/event-types.js'
-import type { Issuers } from '../knowledge/issuers.js'
+import type { IssuerRoles } from '../knowledge/issuer-roles.js'
 import type { Movement } from './flows.js'
 
 /** A mint or burn of the transaction that no bridge event has claimed yet. */
@@ -41,7 +41,7 @@ function zoneCrossing(event: ChainEvent): Crossing | null {
  * its token: it is what the contract has minted or burned just before, as one of its issuers. So a contract that only
  * emits the event is no bridge.
  */
-function oftCrossing(event: ChainEvent, supply: Supply[], issuers: Issuers): Crossing | null {
+function oftCrossing(event: ChainEvent, supply: Supply[], issuers: IssuerRoles): Crossing | null {
   if (event.name !== 'OFTSent' && event.name !== 'OFTReceived') return null
   const bridge = event.address
   const isOut = event.name === 'OFTSent'
@@ -66,7 +66,7 @@ function oftCrossing(event: ChainEvent, supply: Supply[], issuers: Issuers): Cro
  * What bridges moved between this chain and others in a block, in log order. `issuers` have to know the block's own
  * changes of roles.
  */
-export function bridgeMovements(events: readonly ChainEvent[], issuers: Issuers): Movement[] {
+export function bridgeMovements(events: readonly ChainEvent[], issuers: IssuerRoles): Movement[] {
   const movements: Movement[] = []
   let supply: Supply[] = []
   let txHash = ''

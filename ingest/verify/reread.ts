@@ -2,14 +2,14 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { FAMILIES } from '../../clickhouse/chain/batches.js'
 import type { Facts } from '../../clickhouse/facts/facts.js'
 import { dexOrdersById } from '../../clickhouse/flows/dex.js'
-import { issuerChanges } from '../../clickhouse/reserves/issuers.js'
+import { issuerRoleChanges } from '../../clickhouse/roles/roles.js'
 import { allStablecoins } from '../../clickhouse/stablecoins/stablecoins.js'
 import { completeBatch } from '../batch/complete-batch.js'
 import { type BatchReader, type DecodedBatch, decodeBatch, FIRST_BLOCK } from '../batch/decode.js'
 import { catalogueRanges, readCatalogueBatch } from '../batch/read-catalogue-batch.js'
 import type { Scope } from '../batch/scope.js'
 import { blockRanges } from '../chain/block-ranges.js'
-import { createIssuers } from '../knowledge/issuers.js'
+import { createIssuerRoles } from '../knowledge/issuer-roles.js'
 import { createOrders } from '../knowledge/orders.js'
 import { createRegistry } from '../knowledge/registry.js'
 import { type BlockWithLogs, readBlocks } from '../sources/blocks.js'
@@ -110,7 +110,7 @@ export async function* rereadAll(options: RereadOptions, stretches: readonly Str
     rpc,
     listed,
     registry: createRegistry([], track),
-    issuers: createIssuers([]),
+    issuers: createIssuerRoles([]),
     // Only orders that were placed too long ago to be at hand come from the database, which is compared as well.
     orders: createOrders((order_ids) => dexOrdersById(clickhouse, { order_ids })),
   }
@@ -153,13 +153,13 @@ export async function* rereadSome(
     const [blocks, stables, issuers] = await Promise.all([
       read(rpc, number, number),
       allStablecoins(clickhouse, { before_block: number === FIRST_BLOCK ? 0 : number }),
-      issuerChanges(clickhouse, { before_block: number }),
+      issuerRoleChanges(clickhouse, { before_block: number }),
     ])
     const reader: BatchReader = {
       rpc,
       listed,
       orders,
-      issuers: createIssuers(issuers),
+      issuers: createIssuerRoles(issuers),
       registry: createRegistry(stables, track),
     }
     const batch = await decode(options, reader, blocks)

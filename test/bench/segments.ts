@@ -1,14 +1,14 @@
 import { pino } from 'pino'
 import { z } from 'zod'
 import { dexOrdersById } from '../../clickhouse/flows/dex.js'
-import { issuerChanges } from '../../clickhouse/reserves/issuers.js'
+import { issuerRoleChanges } from '../../clickhouse/roles/roles.js'
 import { allStablecoins } from '../../clickhouse/stablecoins/stablecoins.js'
 import { segmentsOf } from '../../ingest/backfill/missing.js'
 import { readSegment } from '../../ingest/backfill/read-segment.js'
 import type { Batch } from '../../ingest/batch/complete-batch.js'
 import type { BlockRange } from '../../ingest/chain/block-ranges.js'
 import { IngestConfig } from '../../ingest/config.js'
-import { createIssuers } from '../../ingest/knowledge/issuers.js'
+import { createIssuerRoles } from '../../ingest/knowledge/issuer-roles.js'
 import { createOrders } from '../../ingest/knowledge/orders.js'
 import { createRegistry } from '../../ingest/knowledge/registry.js'
 import { persistWriteWith } from '../../ingest/sinks/persist-write.js'
@@ -63,7 +63,7 @@ export async function* readSegments(
       },
     } satisfies Rpc,
     registry: createRegistry(await allStablecoins(clickhouse, { before_block: range.to + 1 }), 'all'),
-    issuers: createIssuers(await issuerChanges(clickhouse, { before_block: range.to + 1 })),
+    issuers: createIssuerRoles(await issuerRoleChanges(clickhouse, { before_block: range.to + 1 })),
     orders: createOrders((order_ids) => dexOrdersById(clickhouse, { order_ids })),
     listed: new Set<string>(),
   }

@@ -5,7 +5,7 @@ import { KNOWN_BRIDGES } from '../../../../ingest/chain/addresses.js'
 import type { ChainEvent } from '../../../../ingest/chain/event-types.js'
 import { decodeLog } from '../../../../ingest/chain/events.js'
 import type { RawLog } from '../../../../ingest/chain/rpc-answers.js'
-import { createIssuers, type IssuerChange } from '../../../../ingest/knowledge/issuers.js'
+import { createIssuerRoles, type IssuerRoleChange } from '../../../../ingest/knowledge/issuer-roles.js'
 import { bridgeMovements } from '../../../../ingest/stages/bridges.js'
 import { roleEvents } from '../../../../ingest/stages/roles.js'
 import { encodedLog } from '../../../support/logs.js'
@@ -51,9 +51,9 @@ const portal = (id: number, name: string, args: Record<string, unknown>) =>
 
 const HELD = [{ stable: A, account: OFT, granted: true, block_number: 1, log_index: 0 }]
 
-function movements(logs: RawLog[], known: readonly IssuerChange[] = HELD) {
+function movements(logs: RawLog[], known: readonly IssuerRoleChange[] = HELD) {
   const events = logs.map(decodeLog).filter((event): event is ChainEvent => event !== null)
-  const issuers = createIssuers(known)
+  const issuers = createIssuerRoles(known)
   issuers.learn(roleEvents({ number: 7, time: 60 }, events))
   return bridgeMovements(events, issuers).map(
     ({ from_token, to_token, account, remote_chain, amountIn, amountOut }) => ({

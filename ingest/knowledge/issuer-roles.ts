@@ -4,7 +4,7 @@ import type { RoleEvent } from '../../clickhouse/roles/roles.js'
 type LogPlace = { blockNumber: number; logIndex: number }
 
 /** A change of whether an account may mint and burn a stable. */
-export type IssuerChange = {
+export type IssuerRoleChange = {
   stable: string
   account: string
   granted: boolean
@@ -13,20 +13,20 @@ export type IssuerChange = {
 }
 
 /** Who may mint and burn which stable, at any log of the blocks that are known. */
-export type Issuers = {
+export type IssuerRoles = {
   /** Takes the changes of roles of one more block, in log order. */
   learn: (events: readonly RoleEvent[]) => void
   /** Whether the account held the role at a log, by the last change before it. */
   hasRole: (stable: string, account: string, at: LogPlace) => boolean
 }
 
-const isAfter = (change: IssuerChange, { blockNumber, logIndex }: LogPlace): boolean =>
+const isAfter = (change: IssuerRoleChange, { blockNumber, logIndex }: LogPlace): boolean =>
   change.block_number > blockNumber || (change.block_number === blockNumber && change.log_index > logIndex)
 
 /** Starts from all changes that are known, in the order of the chain. */
-export function createIssuers(known: readonly IssuerChange[]): Issuers {
-  const changesOf = new Map<string, IssuerChange[]>()
-  const add = (change: IssuerChange): void => {
+export function createIssuerRoles(known: readonly IssuerRoleChange[]): IssuerRoles {
+  const changesOf = new Map<string, IssuerRoleChange[]>()
+  const add = (change: IssuerRoleChange): void => {
     const key = change.stable + change.account
     const changes = changesOf.get(key)
     if (changes) changes.push(change)
