@@ -24,7 +24,7 @@ const TRACEPARENT =
   /^(?:00(?=.{53}$)|(?!00|ff)[0-9a-f]{2}(?=.{53}(?:-|$)))-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}/
 
 /** A number from 0 to 1 that a trace has everywhere: FNV-1a of its id, stirred, as ids may count in their last digits. */
-function lot(traceId: string): number {
+function traceFraction(traceId: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < traceId.length; i++) hash = Math.imul(hash ^ traceId.charCodeAt(i), 0x01000193)
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
@@ -40,7 +40,7 @@ function lot(traceId: string): number {
 export function traceContext(requestId: string, traceparent: string | undefined, share: number): TraceContext {
   const digits = requestId.replaceAll('-', '')
   const [, trace_id = digits, parent_id = null] = (traceparent && TRACEPARENT.exec(traceparent)) || []
-  const sampled = lot(trace_id) < share
+  const sampled = traceFraction(trace_id) < share
   return { trace_id, span_id: digits.slice(16), parent_id, sampled }
 }
 

@@ -3,7 +3,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import pRetry from 'p-retry'
 import { z } from 'zod'
 import { PlumblineError } from '../../process/errors.js'
-import { settleViews } from '../rebuild/settle-views.js'
+import { repairViews } from '../rebuild/repair-views.js'
 import { type ClickHouseEnv, connect } from '../store/client.js'
 import { defineQuery } from '../store/define-query.js'
 import { QueryError } from '../store/query-error.js'
@@ -108,7 +108,7 @@ async function manifestOf(session: ClickHouseClient, from: string): Promise<Mani
 async function settleRestoredViews(env: ClickHouseEnv): Promise<void> {
   const clickhouse = connect(env, { application: 'plumbline-restore', requestTimeoutMs: DAY_MS })
   try {
-    await pRetry(() => settleViews(clickhouse), {
+    await pRetry(() => repairViews(clickhouse), {
       retries: 60,
       minTimeout: 200,
       maxTimeout: 2000,

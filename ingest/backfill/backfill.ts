@@ -23,7 +23,7 @@ import { readFinalized } from '../sources/heads.js'
 import { type Rpc, rpcOf } from '../sources/rpc.js'
 import { readStateFloor } from '../sources/state-floor.js'
 
-import { ahead } from '../stages/read-ahead.js'
+import { readAhead } from '../stages/read-ahead.js'
 import { openBackfillLedger } from './ledger.js'
 import { type Missing, missingRanges, segmentsOf, type Wanted } from './missing.js'
 import { gapsOf, type ReadSegment, readSegment } from './read-segment.js'
@@ -92,7 +92,7 @@ export async function prepareBackfill(options: BackfillOptions, request: Backfil
 
   async function* run(): ReturnType<Backfill['run']> {
     if (gaps.length > 0) await persistWrite('write the gaps', () => insertIngestGaps(clickhouse, gaps))
-    for await (const { segment, batch, gaps } of ahead(each(segments), SEGMENTS_AHEAD, (next) =>
+    for await (const { segment, batch, gaps } of readAhead(each(segments), SEGMENTS_AHEAD, (next) =>
       readSegment(reader, next),
     )) {
       await persistWrite(`write blocks ${segment.from} to ${segment.to}`, () => write(segment, batch, gaps))

@@ -24,8 +24,8 @@ import { ChainChangedError, persistWhileThere } from '../sources/chain-changed.j
 import { followHead } from '../sources/heads.js'
 import { type Rpc, rpcOf } from '../sources/rpc.js'
 import { linked } from '../stages/flows.js'
-import { ahead } from '../stages/read-ahead.js'
-import { agreeWithNode } from './agree.js'
+import { readAhead } from '../stages/read-ahead.js'
+import { reconcileWithNode } from './reconcile.js'
 import { type TipStart, tipStart } from './tip-start.js'
 
 /** Ranges whose blocks and logs are fetched before their turn, and batches whose quotes and states are. */
@@ -93,7 +93,7 @@ async function* followChain({
   persistWrite,
 }: Round): AsyncGenerator<Written> {
   const { head: tag, deepestReorg: deepest } = NETWORKS[config.CHAIN]
-  const ledger = await agreeWithNode({
+  const ledger = await reconcileWithNode({
     clickhouse,
     rpc,
     track: TIP,
@@ -133,11 +133,11 @@ async function* followChain({
     signal,
   })
   const ranges = blockRanges(heads, ledger.next, config.BATCH_BLOCKS, ledger.unfinished)
-  const blocks = ahead(ranges, RANGES_AHEAD, ({ from, to }) =>
+  const blocks = readAhead(ranges, RANGES_AHEAD, ({ from, to }) =>
     persistWhileThere(rpc, `read blocks ${from} to ${to}`, () => readBlocks(rpc, from, to)),
   )
   const decoded = decodeBatches(reader, linked(blocks, ledger.last ?? start.base, ledger.unfinished))
-  for await (const batch of ahead(decoded, BATCHES_AHEAD, (next) => completeBatch(reader, next))) {
+  for await (const batch of readAhead(decoded, BATCHES_AHEAD, (next) => completeBatch(reader, next))) {
     await persistWrite(`write blocks ${batch.from} to ${batch.to}`, async () => {
       const mayBeThere = await ledger.plan(batch)
       // A block that a rollback removed may come back, and is then no repeat.

@@ -8,7 +8,7 @@ import {
   newestRollback,
 } from '../../clickhouse/chain/rollbacks.js'
 import { removeFacts } from '../../clickhouse/facts/replace.js'
-import { settleViews } from '../../clickhouse/rebuild/settle-views.js'
+import { repairViews } from '../../clickhouse/rebuild/repair-views.js'
 import { PlumblineError } from '../../process/errors.js'
 import { LedgerError } from './batch-ledger.js'
 import type { PersistWrite } from './persist-write.js'
@@ -61,6 +61,6 @@ export async function completeRollback(
   await persist(`remove the blocks from ${from_block} on`, () =>
     removeFacts(clickhouse, { from_block, from_time: rollback.kept_time }),
   )
-  await persist('settle the views', () => settleViews(clickhouse))
+  await persist('settle the views', () => repairViews(clickhouse))
   await persist('finish the rollback', () => insertDoneRollback(clickhouse, rollback))
 }

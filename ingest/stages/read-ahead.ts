@@ -2,7 +2,7 @@
  * What `map` makes of each item of `source`, in order, working on up to `depth` items before they are asked for. An
  * error comes out at its item's turn. `map` may run for several items at once; `source` is asked one at a time.
  */
-export async function* ahead<In, Out>(
+export async function* readAhead<In, Out>(
   source: AsyncGenerator<In>,
   depth: number,
   map: (item: In) => Promise<Out>,

@@ -15,7 +15,7 @@ import { createRegistry } from '../knowledge/registry.js'
 import { type BlockWithLogs, readBlocks } from '../sources/blocks.js'
 import type { Rpc } from '../sources/rpc.js'
 import { StateUnavailableError } from '../sources/state-unavailable.js'
-import { ahead } from '../stages/read-ahead.js'
+import { readAhead } from '../stages/read-ahead.js'
 import { hasBlocks, type Stretch } from './stretches.js'
 
 export type RereadOptions = {
@@ -119,13 +119,13 @@ export async function* rereadAll(options: RereadOptions, stretches: readonly Str
       yield stretch.to
     }
     const ranges = blockRanges(end(), stretch.from, rangeSize, null)
-    for await (const blocks of ahead(ranges, DEPTH, ({ from, to }) => read(rpc, from, to))) {
+    for await (const blocks of readAhead(ranges, DEPTH, ({ from, to }) => read(rpc, from, to))) {
       const batch = await decode(options, reader, blocks)
       if (batch.decoded.length > 0) yield { batch, stretch }
     }
   }
   for (const stretch of stretches) {
-    if (hasBlocks(stretch)) yield* ahead(decoded(stretch), DEPTH, (next) => complete(reader, next))
+    if (hasBlocks(stretch)) yield* readAhead(decoded(stretch), DEPTH, (next) => complete(reader, next))
     else {
       for (const { from, to } of catalogueRanges(stretch.from, stretch.to, null)) {
         yield rereadCatalogue(options, reader, stretch, from, to)
@@ -148,7 +148,7 @@ export async function* rereadSome(
   async function* each(): AsyncGenerator<number> {
     yield* numbers
   }
-  const reread = ahead(each(), DEPTH, async (number): Promise<Reread | null> => {
+  const reread = readAhead(each(), DEPTH, async (number): Promise<Reread | null> => {
     const stretch = stretches.find(({ from, to }) => from <= number && number <= to) as Stretch
     const [blocks, stables, issuers] = await Promise.all([
       read(rpc, number, number),

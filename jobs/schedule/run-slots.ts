@@ -4,7 +4,7 @@ import { wholeSince } from '../../clickhouse/chain/history.js'
 import type { SlotJob } from '../../clickhouse/jobs/periods.js'
 import { insertJobRun, type JobRun } from '../../clickhouse/jobs/runs.js'
 import { dueSlots, slotBounds } from '../../clickhouse/jobs/slots.js'
-import { accountForBackfills } from './account-for-backfills.js'
+import { invalidateBackfilledSlots } from './invalidate-slots.js'
 
 /** One due run of a job. Its work is a function of the facts with block_time <= `at`. */
 export type Slot = {
@@ -93,7 +93,7 @@ export async function findDueSlots(
  */
 export async function runSlots(run: SlotRun): Promise<{ done: number; more: boolean }> {
   const { clickhouse, job, jobs, log, signal, limit } = run
-  await accountForBackfills(run)
+  await invalidateBackfilledSlots(run)
   const slots = await findDueSlots(clickhouse, job, jobs, limit)
   const started = Date.now()
   let done = 0

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { BlockRange } from '../../ingest/chain/block-ranges.js'
-import { ahead } from '../../ingest/stages/read-ahead.js'
+import { readAhead } from '../../ingest/stages/read-ahead.js'
 import { readSegments, rpcFor } from './segments.js'
 import type { Database } from './stack.js'
 
@@ -33,7 +33,7 @@ export async function drainNode(database: Database, rpcUrl: string, segments: re
   const rpc = rpcFor(database, rpcUrl)
   const makeAll = (calls: readonly Call[]) =>
     Promise.all(calls.map(({ method, params }) => rpc.request(method, params, z.unknown())))
-  const drained = ahead(each(segments), SEGMENTS_AHEAD, async ({ blocks, states }) => {
+  const drained = readAhead(each(segments), SEGMENTS_AHEAD, async ({ blocks, states }) => {
     await makeAll(blocks)
     await makeAll(states)
   })

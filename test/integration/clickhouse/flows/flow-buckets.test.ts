@@ -5,7 +5,7 @@ import { insertFacts } from '../../../../clickhouse/facts/facts.js'
 import { removeFacts } from '../../../../clickhouse/facts/replace.js'
 import { differingBuckets, staleBuckets } from '../../../../clickhouse/flows/buckets.js'
 import { rebuild } from '../../../../clickhouse/rebuild/rebuild.js'
-import { settleViews } from '../../../../clickhouse/rebuild/settle-views.js'
+import { repairViews } from '../../../../clickhouse/rebuild/repair-views.js'
 import { addBlocks, addFacts, flow, stableAddress, txHash } from '../../../support/rows.js'
 import { test } from '../../../support/services.js'
 
@@ -78,7 +78,7 @@ test('removed blocks are also removed from buckets and the starts of edges', asy
   await addFacts(clickhouse, { flows: FLOWS.map((one) => ({ ...one, block_number: one.block_time })) })
   await addFacts(clickhouse, { flows: [flow(1, 2, START + 950), flow(3, 1, START + 951), flow(3, 1, START + 2000)] })
   await removeFacts(clickhouse, { from_block: START + 1, from_time: START })
-  await settleViews(clickhouse)
+  await repairViews(clickhouse)
   expect(await buckets(clickhouse)).toEqual([[0, 1, 2, 1_000_000, 1, 0, 1]])
   await addFacts(clickhouse, { flows: [flow(1, 2, START + 930)] })
   expect(await buckets(clickhouse)).toEqual([

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { insertEvents } from '../../../../clickhouse/events/log.js'
 import { insertFacts } from '../../../../clickhouse/facts/facts.js'
 import { removeFacts } from '../../../../clickhouse/facts/replace.js'
-import { settleViews } from '../../../../clickhouse/rebuild/settle-views.js'
+import { repairViews } from '../../../../clickhouse/rebuild/repair-views.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { test as base } from '../../../support/app.js'
 import { addEvents, inOrder, madeUpEvent, storedEvents, toldBreaks } from '../../../support/events.js'
@@ -79,7 +79,7 @@ test('after reorganizations every break that was announced has one end, and ever
     const kept = random.int(Math.floor(keptTimes.length / 4), keptTimes.length - 20)
     const keptTime = keptTimes[kept - 1] ?? 0
     await removeFacts(clickhouse, { from_block: kept + 1, from_time: keptTime })
-    await pRetry(() => settleViews(clickhouse), { retries: 10 })
+    await pRetry(() => repairViews(clickhouse), { retries: 10 })
     const newTimes = blockTimes(130 + revision, keptTime + random.int(0, 5), start + HOUR - keptTime)
     const newSamples = wildSamples(130 + revision, STABLES, newTimes, kept + 1)
     await addMarket(clickhouse, newSamples, newTimes, kept + 1)

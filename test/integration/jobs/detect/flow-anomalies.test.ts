@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { insertFacts } from '../../../../clickhouse/facts/facts.js'
 import { removeFacts } from '../../../../clickhouse/facts/replace.js'
 import type { Flow } from '../../../../clickhouse/flows/flows.js'
-import { settleViews } from '../../../../clickhouse/rebuild/settle-views.js'
+import { repairViews } from '../../../../clickhouse/rebuild/repair-views.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { test as base } from '../../../support/app.js'
 import {
@@ -164,7 +164,7 @@ test('slots that are done again change nothing, and after a rollback they find w
 
   const kept = end - DAY / 2
   await removeFacts(clickhouse, { from_block: kept + 1, from_time: kept })
-  await settleViews(clickhouse)
+  await repairViews(clickhouse)
   const flows = [
     ...old.filter(({ block_time }) => block_time <= kept),
     ...wildFlows(6, start, end).filter(({ block_time }) => block_time > kept),

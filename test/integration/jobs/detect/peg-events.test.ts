@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import pRetry from 'p-retry'
 import { expect } from 'vitest'
 import { removeFacts } from '../../../../clickhouse/facts/replace.js'
-import { settleViews } from '../../../../clickhouse/rebuild/settle-views.js'
+import { repairViews } from '../../../../clickhouse/rebuild/repair-views.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { test as base } from '../../../support/app.js'
 import { pegEventsOracle } from '../../../support/oracle/peg-events.js'
@@ -163,7 +163,7 @@ test('after a rollback the events are those of the blocks that came instead', { 
     const kept = random.int(Math.floor(keptTimes.length / 4), keptTimes.length - 2)
     const keptTime = keptTimes[kept - 1] ?? 0
     await removeFacts(clickhouse, { from_block: kept + 1, from_time: keptTime })
-    await pRetry(() => settleViews(clickhouse), { retries: 10 })
+    await pRetry(() => repairViews(clickhouse), { retries: 10 })
     const newTimes = blockTimes(70 + revision, keptTime + random.int(0, 5), start + 1.5 * HOUR - keptTime)
     const newSamples = wildSamples(70 + revision, STABLES, newTimes, kept + 1)
     await addMarket(clickhouse, newSamples, newTimes, kept + 1)

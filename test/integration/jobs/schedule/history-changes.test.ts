@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { pino } from 'pino'
 import { expect } from 'vitest'
 import { jobHorizon } from '../../../../clickhouse/jobs/runs.js'
-import { accountForBackfills } from '../../../../jobs/schedule/account-for-backfills.js'
+import { invalidateBackfilledSlots } from '../../../../jobs/schedule/invalidate-slots.js'
 import { addBatch, addRollback, planBatch } from '../../../support/ledger.js'
 import { HOUR, MINUTES, ran } from '../../../support/ran-slots.js'
 import { addBlocks } from '../../../support/rows.js'
@@ -106,7 +106,7 @@ test('workers who see a backfill at once note it once, and so do those that come
   await addTip(clickhouse)
   await backfill(clickhouse, 1, 98, 99)
   const options = { clickhouse, quietSeconds: 0, checkLease: async () => {}, log: pino({ level: 'silent' }) }
-  await Promise.all(Array.from({ length: 4 }, () => accountForBackfills(options)))
+  await Promise.all(Array.from({ length: 4 }, () => invalidateBackfilledSlots(options)))
   const once = [{ number: 1, backfill: 1, after_rollback: 0, kept: -130 }]
   expect(await changesOf(clickhouse)).toEqual(once)
   const killed = async (): Promise<void> => {
@@ -117,6 +117,6 @@ test('workers who see a backfill at once note it once, and so do those that come
   expect(await changesOf(clickhouse)).toEqual(once)
   // Who no longer has the lease notes nothing.
   await backfill(clickhouse, 2, 97, 97)
-  await expect(accountForBackfills({ ...options, checkLease: killed })).rejects.toThrow('killed')
+  await expect(invalidateBackfilledSlots({ ...options, checkLease: killed })).rejects.toThrow('killed')
   expect(await changesOf(clickhouse)).toEqual(once)
 })

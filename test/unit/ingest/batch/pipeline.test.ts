@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { type BlockRange, blockRanges } from '../../../../ingest/chain/block-ranges.js'
-import { ahead } from '../../../../ingest/stages/read-ahead.js'
+import { readAhead } from '../../../../ingest/stages/read-ahead.js'
 
 async function* listed<Item>(...items: Item[]): AsyncGenerator<Item> {
   yield* items
@@ -41,7 +41,7 @@ describe('block ranges', () => {
 
 describe('working ahead', () => {
   test('keeps the order, whichever item finishes first', async () => {
-    const slowFirst = ahead(listed(30, 1, 20, 2), 3, async (ms) => {
+    const slowFirst = readAhead(listed(30, 1, 20, 2), 3, async (ms) => {
       await sleep(ms)
       return ms
     })
@@ -51,7 +51,7 @@ describe('working ahead', () => {
   test('never has more items in progress than its depth', async () => {
     let working = 0
     let most = 0
-    const work = ahead(listed(...Array(12).keys()), 4, async (item) => {
+    const work = readAhead(listed(...Array(12).keys()), 4, async (item) => {
       most = Math.max(most, ++working)
       await sleep(1)
       working--
@@ -63,7 +63,7 @@ describe('working ahead', () => {
 
   test('an error is thrown in its item’s turn, after the items before it', async () => {
     const seen: number[] = []
-    const failing = ahead(listed(1, 2, 3), 3, async (item) => {
+    const failing = readAhead(listed(1, 2, 3), 3, async (item) => {
       if (item === 2) throw new Error('second')
       return item
     })

@@ -24,7 +24,7 @@ type Options = {
  * Rolls back what the node does not have any more, and finishes a rollback that was left half-done; resolves to the
  * ledger of what stays. Nothing may be written meanwhile. Throws ReorgTooDeepError or LedgerError.
  */
-export async function agreeWithNode(options: Options): Promise<BatchLedger> {
+export async function reconcileWithNode(options: Options): Promise<BatchLedger> {
   const { clickhouse, rpc, track, firstBlock, base, deepest, persistWrite, log } = options
   for (;;) {
     const rollback = await persistWrite('read the rollbacks', () => newestRollback(clickhouse))

@@ -37,7 +37,7 @@ const runningRefreshes = defineQuery({
  * time of the newest block on. Must be repeated if it fails, because states may be missing then. Rejects with the
  * retryable RefreshRunningError while a view is being refreshed.
  */
-export async function settleViews(clickhouse: ClickHouseClient): Promise<void> {
+export async function repairViews(clickhouse: ClickHouseClient): Promise<void> {
   const time = await headTime(clickhouse)
   await rebuildPegMinutes(clickhouse, { first: Math.ceil(time / 60) * 60, last: LAST_MINUTE_END })
   await rebuildFlowBuckets(clickhouse, { first: windowOf(time), last: LAST_WINDOW })

@@ -23,7 +23,7 @@ type Options = {
  * Where backfills have added blocks or facts that slots do not know, and are over, notes that the slots from there on are
  * to be done again. Until then slots begin where they did. However many workers do so at once, it is noted once.
  */
-export async function accountForBackfills({ clickhouse, quietSeconds, checkLease, log }: Options): Promise<void> {
+export async function invalidateBackfilledSlots({ clickhouse, quietSeconds, checkLease, log }: Options): Promise<void> {
   await appendNumbered({
     newest: () => newestHistoryChange(clickhouse),
     missing: () => unnoted(clickhouse, quietSeconds),
