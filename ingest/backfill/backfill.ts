@@ -17,7 +17,7 @@ import { createIssuerRoles } from '../knowledge/issuer-roles.js'
 import { createOrders } from '../knowledge/orders.js'
 import { createRegistry } from '../knowledge/registry.js'
 import { TIP } from '../sinks/batch-ledger.js'
-import { persistWriteWith } from '../sinks/persist-write.js'
+import { retryDatabaseWith } from '../sinks/retry-database.js'
 import { writeBatch } from '../sinks/write-batch.js'
 import { readFinalized } from '../sources/heads.js'
 import { type Rpc, rpcOf } from '../sources/rpc.js'
@@ -60,15 +60,15 @@ export async function prepareBackfill(options: BackfillOptions, request: Backfil
   const { clickhouse, config, log, signal } = options
   const rpc = rpcOf(config, log, signal)
   // What is being written when the signal comes is finished first, so that nothing is left half-done.
-  const persistWrite = persistWriteWith(log, new AbortController().signal)
+  const retryDatabase = retryDatabaseWith(log, new AbortController().signal)
   const chain = await readChainIdentity(rpc, config.CHAIN)
-  await persistWrite('claim the database', () => claimDatabase(clickhouse, chain))
-  const ledger = await openBackfillLedger({ clickhouse, persistWrite, log, signal })
-  const covered = await persistWrite('read the coverage', () => coveredRanges(clickhouse))
+  await retryDatabase('claim the database', () => claimDatabase(clickhouse, chain))
+  const ledger = await openBackfillLedger({ clickhouse, retryDatabase, log, signal })
+  const covered = await retryDatabase('read the coverage', () => coveredRanges(clickhouse))
   const last = await lastBlock(options, rpc, covered)
 
-  const stables = await persistWrite('read the stables', () => allStablecoins(clickhouse, { before_block: last + 1 }))
-  const issuers = await persistWrite('read the issuers', () =>
+  const stables = await retryDatabase('read the stables', () => allStablecoins(clickhouse, { before_block: last + 1 }))
+  const issuers = await retryDatabase('read the issuers', () =>
     issuerRoleChanges(clickhouse, { before_block: last + 1 }),
   )
   const unknown = request.stables.filter((address) => !stables.some(({ stable }) => stable === address))
@@ -76,11 +76,11 @@ export async function prepareBackfill(options: BackfillOptions, request: Backfil
   const track = config.TRACK ?? (config.CHAIN === 'devnet' ? 'all' : 'listed')
   const reader = {
     clickhouse,
-    persistWrite,
+    retryDatabase,
     rpc,
     registry: createRegistry(stables, track),
     issuers: createIssuerRoles(issuers),
-    orders: createOrders((order_ids) => persistWrite('read orders', () => dexOrdersById(clickhouse, { order_ids }))),
+    orders: createOrders((order_ids) => retryDatabase('read orders', () => dexOrdersById(clickhouse, { order_ids }))),
     listed: listedTokens(chain.chain_id),
   }
 
@@ -91,11 +91,11 @@ export async function prepareBackfill(options: BackfillOptions, request: Backfil
   log.info({ from: request.from, to: request.to, last, segments: segments.length }, 'looked for what is missing')
 
   async function* run(): ReturnType<Backfill['run']> {
-    if (gaps.length > 0) await persistWrite('write the gaps', () => insertIngestGaps(clickhouse, gaps))
+    if (gaps.length > 0) await retryDatabase('write the gaps', () => insertIngestGaps(clickhouse, gaps))
     for await (const { segment, batch, gaps } of readAhead(each(segments), SEGMENTS_AHEAD, (next) =>
       readSegment(reader, next),
     )) {
-      await persistWrite(`write blocks ${segment.from} to ${segment.to}`, () => write(segment, batch, gaps))
+      await retryDatabase(`write blocks ${segment.from} to ${segment.to}`, () => write(segment, batch, gaps))
       yield { blocks: segment.to - segment.from + 1, rows: batch ? rowsOf(batch) : 0, gaps }
       if (signal.aborted) return
     }

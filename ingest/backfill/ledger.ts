@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { newestBatch } from '../../clickhouse/chain/batches.js'
 import { FIRST_BLOCK } from '../batch/decode.js'
 import { type BatchLedger, LedgerError, openLedger } from '../sinks/batch-ledger.js'
-import type { PersistWrite } from '../sinks/persist-write.js'
+import type { RetryDatabase } from '../sinks/retry-database.js'
 
 /** The track of what is read behind the tip. */
 const BACKFILL = 'backfill'
@@ -12,20 +12,20 @@ const BACKFILL = 'backfill'
 /** How long a batch may lie half-done before its writer counts as gone. */
 const WATCH_SECONDS = 20
 
-type Options = { clickhouse: ClickHouseClient; persistWrite: PersistWrite; log: Logger; signal: AbortSignal }
+type Options = { clickhouse: ClickHouseClient; retryDatabase: RetryDatabase; log: Logger; signal: AbortSignal }
 
 /**
  * The ledger of backfills. A batch that was left half-done is watched for a while, as its writer may be at work. Throws
  * LedgerError when it is: only one backfill may run at a time.
  */
-export async function openBackfillLedger({ clickhouse, persistWrite, log, signal }: Options): Promise<BatchLedger> {
-  const ledger = await persistWrite('read the ledger', () => openLedger(clickhouse, BACKFILL, FIRST_BLOCK))
+export async function openBackfillLedger({ clickhouse, retryDatabase, log, signal }: Options): Promise<BatchLedger> {
+  const ledger = await retryDatabase('read the ledger', () => openLedger(clickhouse, BACKFILL, FIRST_BLOCK))
   if (!ledger.unfinished) return ledger
   const { from, to } = ledger.unfinished
   log.info({ from, to, seconds: WATCH_SECONDS }, 'a batch was left half-done: makes sure that nobody is at it')
   for (let second = 0; second < WATCH_SECONDS; second++) {
     await sleep(1000, undefined, { signal })
-    const newest = await persistWrite('read the ledger', () => newestBatch(clickhouse, { track: BACKFILL }))
+    const newest = await retryDatabase('read the ledger', () => newestBatch(clickhouse, { track: BACKFILL }))
     if (newest?.sequence_number !== ledger.sequence || newest.committed) throw new LedgerError()
   }
   return ledger

@@ -4,7 +4,7 @@ import { catalogueCounts } from '../../clickhouse/facts/catalogue-counts.js'
 import { PlumblineError } from '../../process/errors.js'
 import { type Batch, completeBatch } from '../batch/complete-batch.js'
 import { type BatchReader, type DecodedBatch, decodeOldBatch } from '../batch/decode.js'
-import type { PersistWrite } from '../sinks/persist-write.js'
+import type { RetryDatabase } from '../sinks/retry-database.js'
 import { readBlocks } from '../sources/blocks.js'
 import { StateUnavailableError } from '../sources/state-unavailable.js'
 import type { Missing } from './missing.js'
@@ -19,7 +19,7 @@ class CatalogueError extends PlumblineError {
   }
 }
 
-type Reader = BatchReader & { clickhouse: ClickHouseClient; persistWrite: PersistWrite }
+type Reader = BatchReader & { clickhouse: ClickHouseClient; retryDatabase: RetryDatabase }
 
 /** A segment that was read; `batch` is null where nothing of it could be. `gaps` tells what could not be, and why. */
 export type ReadSegment = { segment: Missing; batch: Batch | null; gaps: IngestGap[] }
@@ -60,7 +60,7 @@ function withGaps(segment: Missing, batch: Batch, gaps: IngestGap[]): ReadSegmen
 
 /** Throws CatalogueError where the logs tell of a stable, a quote token, an order or a role that is not in. */
 async function checkCatalogue(reader: Reader, segment: Missing, { decoded }: DecodedBatch): Promise<void> {
-  const { clickhouse, persistWrite } = reader
+  const { clickhouse, retryDatabase } = reader
   const ids = decoded.flatMap(({ facts }) => (facts.dex_orders ?? []).map(({ order_id }) => BigInt(order_id)))
   ids.sort((one, other) => (one < other ? -1 : 1))
   const range = {
@@ -69,7 +69,7 @@ async function checkCatalogue(reader: Reader, segment: Missing, { decoded }: Dec
     from_order: `${ids[0] ?? 0}`,
     to_order: `${ids.at(-1) ?? 0}`,
   }
-  const found = await persistWrite('count the catalogue', () => catalogueCounts(clickhouse, range))
+  const found = await retryDatabase('count the catalogue', () => catalogueCounts(clickhouse, range))
   for (const table of ['stablecoins', 'quote_token_updates', 'dex_orders', 'dex_order_flips', 'role_events'] as const) {
     const expected = decoded.reduce((sum, { facts }) => sum + (facts[table]?.length ?? 0), 0)
     if (found[table] !== expected) throw new CatalogueError(segment, table, found[table], expected)

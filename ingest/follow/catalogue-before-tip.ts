@@ -5,13 +5,13 @@ import { FIRST_BLOCK } from '../batch/decode.js'
 import { catalogueRanges, type ReadOptions, readCatalogueBatch } from '../batch/read-catalogue-batch.js'
 import { createRegistry } from '../knowledge/registry.js'
 import { openLedger } from '../sinks/batch-ledger.js'
-import type { PersistWrite } from '../sinks/persist-write.js'
+import type { RetryDatabase } from '../sinks/retry-database.js'
 import { writeBatch } from '../sinks/write-batch.js'
 
 /** The track of the catalogue of the blocks before the tip began. */
 export const CATALOGUE = 'catalogue'
 
-type Options = ReadOptions & { clickhouse: ClickHouseClient; log: Logger; persistWrite: PersistWrite }
+type Options = ReadOptions & { clickhouse: ClickHouseClient; log: Logger; retryDatabase: RetryDatabase }
 
 /**
  * Takes in what the logs of later blocks need to be understood: the stables, their quote tokens and the orders of all
@@ -19,16 +19,16 @@ type Options = ReadOptions & { clickhouse: ClickHouseClient; log: Logger; persis
  * question are asked for, so what a node leaves out shows later only, when the blocks are read as a whole.
  */
 export async function readCatalogueBeforeTip(options: Options): Promise<{ block: number; hash: string }> {
-  const { clickhouse, rpc, log, persistWrite, to } = options
-  const ledger = await persistWrite('read the ledger', () => openLedger(clickhouse, CATALOGUE, FIRST_BLOCK))
-  const known = await persistWrite('read the stables', () => allStablecoins(clickhouse, { before_block: ledger.next }))
+  const { clickhouse, rpc, log, retryDatabase, to } = options
+  const ledger = await retryDatabase('read the ledger', () => openLedger(clickhouse, CATALOGUE, FIRST_BLOCK))
+  const known = await retryDatabase('read the stables', () => allStablecoins(clickhouse, { before_block: ledger.next }))
   const registry = createRegistry(known, 'all')
   let { last } = ledger
   for (const range of catalogueRanges(ledger.next, to, ledger.unfinished)) {
     const batch = await rpc.persist(`read the catalogue of blocks ${range.from} to ${range.to}`, () =>
       readCatalogueBatch(options, registry, range),
     )
-    await persistWrite(`write the catalogue of blocks ${range.from} to ${range.to}`, async () => {
+    await retryDatabase(`write the catalogue of blocks ${range.from} to ${range.to}`, async () => {
       const mayBeThere = await ledger.plan(batch)
       await writeBatch(clickhouse, batch, ':catalogue', mayBeThere)
       await ledger.commit()

@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import type { Logger } from 'pino'
 import { newestRollback } from '../../clickhouse/chain/rollbacks.js'
 import { type BatchLedger, openLedger } from '../sinks/batch-ledger.js'
-import type { PersistWrite } from '../sinks/persist-write.js'
+import type { RetryDatabase } from '../sinks/retry-database.js'
 import { completeRollback, planRollback } from '../sinks/roll-back.js'
 import type { Rpc } from '../sources/rpc.js'
 import { findFork } from './find-fork.js'
@@ -16,7 +16,7 @@ type Options = {
   base: { block: number; hash: string } | null
   /** The most blocks that may be rolled back. */
   deepest: number
-  persistWrite: PersistWrite
+  retryDatabase: RetryDatabase
   log: Logger
 }
 
@@ -25,19 +25,19 @@ type Options = {
  * ledger of what stays. Nothing may be written meanwhile. Throws ReorgTooDeepError or LedgerError.
  */
 export async function reconcileWithNode(options: Options): Promise<BatchLedger> {
-  const { clickhouse, rpc, track, firstBlock, base, deepest, persistWrite, log } = options
+  const { clickhouse, rpc, track, firstBlock, base, deepest, retryDatabase, log } = options
   for (;;) {
-    const rollback = await persistWrite('read the rollbacks', () => newestRollback(clickhouse))
+    const rollback = await retryDatabase('read the rollbacks', () => newestRollback(clickhouse))
     if (rollback && !rollback.done) {
       const { sequence_number, kept_block, removed_to, reason } = rollback
       log.warn(
         { sequence_number, reason },
         `the chain was reorganized: removes blocks ${kept_block + 1} to ${removed_to}`,
       )
-      await completeRollback(clickhouse, rollback, persistWrite)
+      await completeRollback(clickhouse, rollback, retryDatabase)
       log.warn({ sequence_number }, 'the rollback is done')
     }
-    const ledger = await persistWrite('read the ledger', () => openLedger(clickhouse, track, firstBlock))
+    const ledger = await retryDatabase('read the ledger', () => openLedger(clickhouse, track, firstBlock))
     const fork = await rpc.persist('compare the newest blocks', () =>
       findFork({ clickhouse, rpc, ledger, deepest, firstBlock, base }),
     )
@@ -48,6 +48,6 @@ export async function reconcileWithNode(options: Options): Promise<BatchLedger> 
       removed_to: Math.max(ledger.last?.block ?? 0, ledger.unfinished?.to ?? 0, ledger.rollback?.removed_to ?? 0),
       after_sequence: ledger.sequence,
     }
-    await persistWrite('plan the rollback', () => planRollback(clickhouse, track, plan))
+    await retryDatabase('plan the rollback', () => planRollback(clickhouse, track, plan))
   }
 }

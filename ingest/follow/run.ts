@@ -17,7 +17,7 @@ import { createOrders } from '../knowledge/orders.js'
 import { createRegistry } from '../knowledge/registry.js'
 import { TIP } from '../sinks/batch-ledger.js'
 import { noteHeads } from '../sinks/note-head.js'
-import { type PersistWrite, persistWriteWith } from '../sinks/persist-write.js'
+import { type RetryDatabase, retryDatabaseWith } from '../sinks/retry-database.js'
 import { writeBatch } from '../sinks/write-batch.js'
 import { type BlockWithLogs, readBlocks } from '../sources/blocks.js'
 import { ChainChangedError, persistWhileThere } from '../sources/chain-changed.js'
@@ -51,17 +51,17 @@ type Written = { block: number; time: number; blocks: number }
  */
 export async function* ingest(options: Ingest): AsyncGenerator<Written> {
   const { clickhouse, config, log, signal } = options
-  const persistWrite = persistWriteWith(log, signal)
+  const retryDatabase = retryDatabaseWith(log, signal)
   const rpc = rpcOf(config, log, signal)
   const chain = await readChainIdentity(rpc, config.CHAIN)
-  await persistWrite('claim the database', () => claimDatabase(clickhouse, chain))
-  const start = await tipStart({ clickhouse, config, log, rpc, persistWrite, listed: listedTokens(chain.chain_id) })
+  await retryDatabase('claim the database', () => claimDatabase(clickhouse, chain))
+  const start = await tipStart({ clickhouse, config, log, rpc, retryDatabase, listed: listedTokens(chain.chain_id) })
   for (;;) {
     // Whatever still reads the old chain ends with its round.
     const round = new AbortController()
     const until = AbortSignal.any([signal, round.signal])
     try {
-      yield* followChain({ ...options, signal: until, chain, start, rpc: rpcOf(config, log, until), persistWrite })
+      yield* followChain({ ...options, signal: until, chain, start, rpc: rpcOf(config, log, until), retryDatabase })
       return
     } catch (error) {
       if (!(error instanceof ChainChangedError)) throw error
@@ -78,7 +78,7 @@ type Round = Ingest & {
   chain: ChainIdentity
   start: TipStart
   rpc: Rpc
-  persistWrite: PersistWrite
+  retryDatabase: RetryDatabase
 }
 
 /** Takes in the chain as `ingest` does, until it changes: then rejects with ChainChangedError. */
@@ -90,7 +90,7 @@ async function* followChain({
   chain,
   start,
   rpc,
-  persistWrite,
+  retryDatabase,
 }: Round): AsyncGenerator<Written> {
   const { head: tag, deepestReorg: deepest } = NETWORKS[config.CHAIN]
   const ledger = await reconcileWithNode({
@@ -99,13 +99,13 @@ async function* followChain({
     track: TIP,
     ...start,
     deepest,
-    persistWrite,
+    retryDatabase,
     log,
   })
-  const stables = await persistWrite('read the stables', () =>
+  const stables = await retryDatabase('read the stables', () =>
     allStablecoins(clickhouse, { before_block: ledger.next }),
   )
-  const issuers = await persistWrite('read the issuers', () =>
+  const issuers = await retryDatabase('read the issuers', () =>
     issuerRoleChanges(clickhouse, { before_block: ledger.next }),
   )
   log.info({ ...chain, next: ledger.next, unfinished: ledger.unfinished, stables: stables.length }, 'starts')
@@ -115,11 +115,11 @@ async function* followChain({
     rpc,
     registry: createRegistry(stables, track),
     issuers: createIssuerRoles(issuers),
-    orders: createOrders((order_ids) => persistWrite('read orders', () => dexOrdersById(clickhouse, { order_ids }))),
+    orders: createOrders((order_ids) => retryDatabase('read orders', () => dexOrdersById(clickhouse, { order_ids }))),
     listed: listedTokens(chain.chain_id),
   }
   const hashOf = async (number: number): Promise<string | null> => {
-    const block = await persistWrite('read a hash', () => blockAt(clickhouse, number))
+    const block = await retryDatabase('read a hash', () => blockAt(clickhouse, number))
     return block?.block_hash ?? null
   }
   const heads = followHead(rpc, {
@@ -138,7 +138,7 @@ async function* followChain({
   )
   const decoded = decodeBatches(reader, linked(blocks, ledger.last ?? start.base, ledger.unfinished))
   for await (const batch of readAhead(decoded, BATCHES_AHEAD, (next) => completeBatch(reader, next))) {
-    await persistWrite(`write blocks ${batch.from} to ${batch.to}`, async () => {
+    await retryDatabase(`write blocks ${batch.from} to ${batch.to}`, async () => {
       const mayBeThere = await ledger.plan(batch)
       // A block that a rollback removed may come back, and is then no repeat.
       const round = ledger.rollback ? `:r${ledger.rollback.sequence_number}` : ''

@@ -5,7 +5,7 @@ import { PlumblineError } from '../../process/errors.js'
 import { FIRST_BLOCK } from '../batch/decode.js'
 import type { IngestConfig } from '../config.js'
 import { openLedger, TIP } from '../sinks/batch-ledger.js'
-import type { PersistWrite } from '../sinks/persist-write.js'
+import type { RetryDatabase } from '../sinks/retry-database.js'
 import { readFinalized } from '../sources/heads.js'
 import type { Rpc } from '../sources/rpc.js'
 import { CATALOGUE, readCatalogueBeforeTip } from './catalogue-before-tip.js'
@@ -25,7 +25,7 @@ type Options = {
   config: Pick<IngestConfig, 'START_BLOCK' | 'CHAIN'>
   log: Logger
   rpc: Rpc
-  persistWrite: PersistWrite
+  retryDatabase: RetryDatabase
   listed: ReadonlySet<string>
 }
 
@@ -34,10 +34,10 @@ type Options = {
  * only at a block that cannot be replaced any more. Throws StartBlockError for a block that is not final yet.
  */
 export async function tipStart(options: Options): Promise<TipStart> {
-  const { clickhouse, config, rpc, persistWrite } = options
+  const { clickhouse, config, rpc, retryDatabase } = options
   const { START_BLOCK: asked = config.CHAIN === 'devnet' ? 'genesis' : 'head', CHAIN } = config
-  const begun = await persistWrite('read where the tip began', () => trackStart(clickhouse, { track: TIP }))
-  const known = await persistWrite('read the ledger', () => openLedger(clickhouse, CATALOGUE, FIRST_BLOCK))
+  const begun = await retryDatabase('read where the tip began', () => trackStart(clickhouse, { track: TIP }))
+  const known = await retryDatabase('read the ledger', () => openLedger(clickhouse, CATALOGUE, FIRST_BLOCK))
   if (begun !== null) return { firstBlock: begun, base: begun > FIRST_BLOCK ? known.last : null }
 
   let wanted = FIRST_BLOCK

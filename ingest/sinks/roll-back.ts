@@ -11,7 +11,7 @@ import { removeFacts } from '../../clickhouse/facts/replace.js'
 import { repairViews } from '../../clickhouse/rebuild/repair-views.js'
 import { PlumblineError } from '../../process/errors.js'
 import { LedgerError } from './batch-ledger.js'
-import type { PersistWrite } from './persist-write.js'
+import type { RetryDatabase } from './retry-database.js'
 
 /** An insert that was sent before a rollback is not done yet, and would put back what the rollback removes. */
 class InsertRunningError extends PlumblineError {
@@ -48,7 +48,7 @@ export async function planRollback(
 export async function completeRollback(
   clickhouse: ClickHouseClient,
   rollback: IngestRollback,
-  persist: PersistWrite,
+  persist: RetryDatabase,
 ): Promise<void> {
   const inserts = (): Promise<string[]> => runningInserts(clickhouse)
   // Only those that run now, since a backfill may insert older blocks all the time.

@@ -11,7 +11,7 @@ import { IngestConfig } from '../../ingest/config.js'
 import { createIssuerRoles } from '../../ingest/knowledge/issuer-roles.js'
 import { createOrders } from '../../ingest/knowledge/orders.js'
 import { createRegistry } from '../../ingest/knowledge/registry.js'
-import { persistWriteWith } from '../../ingest/sinks/persist-write.js'
+import { retryDatabaseWith } from '../../ingest/sinks/retry-database.js'
 import { type Rpc, rpcOf } from '../../ingest/sources/rpc.js'
 import { startProgram } from './programs.js'
 import type { Database, Stack } from './stack.js'
@@ -54,7 +54,7 @@ export async function* readSegments(
   const rpc = rpcFor(database, rpcUrl)
   const reader = {
     clickhouse,
-    persistWrite: persistWriteWith(pino({ level: 'silent' }), new AbortController().signal),
+    retryDatabase: retryDatabaseWith(pino({ level: 'silent' }), new AbortController().signal),
     rpc: {
       ...rpc,
       request: (method, params, shape) => {

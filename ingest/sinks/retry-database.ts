@@ -3,16 +3,16 @@ import type { Logger } from 'pino'
 import { PlumblineError } from '../../process/errors.js'
 
 /** ClickHouse may be away for about ten minutes before ingest gives up. */
-const WRITE_ATTEMPTS = 70
+const ATTEMPTS = 70
 
-export type PersistWrite = <Result>(what: string, write: () => Promise<Result>) => Promise<Result>
+export type RetryDatabase = <Result>(what: string, work: () => Promise<Result>) => Promise<Result>
 
 /** Runs reads and writes of the database until they succeed, with growing pauses, until `signal` aborts. */
-export const persistWriteWith =
-  (log: Logger, signal: AbortSignal): PersistWrite =>
-  (what, write) =>
-    pRetry(write, {
-      retries: WRITE_ATTEMPTS - 1,
+export const retryDatabaseWith =
+  (log: Logger, signal: AbortSignal): RetryDatabase =>
+  (what, work) =>
+    pRetry(work, {
+      retries: ATTEMPTS - 1,
       minTimeout: 200,
       maxTimeout: 10_000,
       signal,
