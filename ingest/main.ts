@@ -4,7 +4,7 @@ import { runProcess } from '../process/run-process.js'
 import { IngestConfig } from './config.js'
 import { ingest } from './follow/run.js'
 
-/** How often progress is told while ingest is behind the head, in milliseconds. */
+/** How often progress is printed while ingest is behind the head, in milliseconds. */
 const PROGRESS_MS = 5000
 /** A newest block younger than this, in seconds, means that ingest has caught up. */
 const CAUGHT_UP_SECONDS = 120
@@ -15,7 +15,7 @@ await runProcess('ingest', readConfig, async ({ config, log, signal }) => {
   const clickhouse = connect(config, { application: 'plumbline-ingest' })
   const started = Date.now()
   let blocks = 0
-  let told = started
+  let printed = started
   let caughtUp = false
   try {
     console.log(`ingest reads ${config.CHAIN} into database ${config.CLICKHOUSE_DATABASE}`)
@@ -25,9 +25,9 @@ await runProcess('ingest', readConfig, async ({ config, log, signal }) => {
       const behind = now / 1000 - done.time > CAUGHT_UP_SECONDS
       const rate = `${blocks} blocks in ${((now - started) / 1000).toFixed(1)} s`
       if (!behind && !caughtUp) console.log(`ingest has caught up at block ${done.block}: ${rate}`)
-      if (behind && now - told > PROGRESS_MS) {
+      if (behind && now - printed > PROGRESS_MS) {
         console.log(`ingest is at block ${done.block}: ${rate}`)
-        told = now
+        printed = now
       }
       caughtUp = !behind
       log.debug({ block: done.block, blocks: done.blocks }, 'written')

@@ -7,7 +7,7 @@ import { prepareBackfill } from './backfill.js'
 import { showProgress } from './progress.js'
 import { parseRequest } from './request.js'
 
-const STOPS_EARLY = 'backfill stops early; a repeat goes on from here'
+const STOPPED_EARLY = 'backfill stopped early; run it again to continue'
 
 /** The gaps, one line a family. */
 function describe(gaps: readonly IngestGap[]): string[] {
@@ -41,10 +41,11 @@ await runProcess('backfill', readConfig, async ({ config: { request, ...config }
       progress.stop()
     }
     const isWhole = blocks === backfill.blocks
-    console.log(`${isWhole ? 'backfill is done' : STOPS_EARLY}: ${blocks} blocks, ${rows} rows`)
-    if (gaps.length > 0) console.log(['what the node does not have stays missing:', ...describe(gaps)].join('\n'))
+    console.log(`${isWhole ? 'backfill is done' : STOPPED_EARLY}: ${blocks} blocks, ${rows} rows`)
+    if (gaps.length > 0)
+      console.log(['the node does not have these blocks, which stay missing:', ...describe(gaps)].join('\n'))
   } catch (error) {
-    if (signal.aborted && error instanceof Error && error.name === 'AbortError') console.log(STOPS_EARLY)
+    if (signal.aborted && error instanceof Error && error.name === 'AbortError') console.log(STOPPED_EARLY)
     throw error
   } finally {
     await clickhouse.close()

@@ -16,10 +16,10 @@ import { verify } from './verify.js'
 
 const HELP = `npm run verify -- [--blocks N] [--seed N] [--all]
 
-Reads blocks again from the node, compares every fact of them with the database row by row, and checks what has to hold
-for the database as a whole. Prints a line each; exits with 0 when all match, 1 with a mismatch.
+Reads blocks again from the node, compares all of their facts with the database row by row, and checks the invariants of
+the database as a whole. Prints a line for each; exits with 0 when all match, 1 when one does not.
 
-  --blocks N  how many blocks, picked by chance (200)
+  --blocks N  how many blocks, picked at random (200)
   --seed N    which ones: the same seed picks the same blocks (1)
   --all       every block, made from the chain alone
 `
@@ -28,7 +28,7 @@ const Flags = z.object({
   '--seed': envInt(0, 2 ** 31 - 1).default(1),
 })
 
-/** Payments are the API's; whom they go to is all that is to be known of them here. */
+/** Of the API's payments, verify needs to know only where they go. */
 const VerifyConfig = IngestConfig.extend({
   PAYMENT_RECIPIENT: Address.optional(),
   PAYMENT_CURRENCY: Address.default(REFERENCE_STABLE),
@@ -82,9 +82,12 @@ await runCommand('verify', async () => {
       payee: payeeOf(config),
       onProgress: (done, of) => log.info(`${done} of ${of} blocks compared`),
     })
-    // What was found counts, also where this user may not write it down.
+    // The findings count even where this user may not record them.
     await insertVerifyRun(clickhouse, { started_at, ended_at: new Date(), findings }).catch((error: Error) =>
-      log.warn({ reason: error.message }, 'the findings could not be recorded: /api/v1/status goes on with older ones'),
+      log.warn(
+        { reason: error.message },
+        'the findings could not be recorded: /api/v1/status keeps showing older ones',
+      ),
     )
     for (const { what, status, scope, differences } of findings) {
       console.log(`${status.padEnd(11)}  ${what}: ${scope}`)

@@ -12,8 +12,8 @@ import { runSlots, type Task } from './run-slots.js'
 export type WorkerData = { term: number; instance: string; validity: SharedArrayBuffer }
 
 /**
- * What a worker tells: the slot that it begins (in unix seconds), that a slot has ended, and at the end how many it has
- * done and whether more are due. One that runs all the time tells again and again that it is alive.
+ * What a worker reports: the slot that it begins (in unix seconds), that a slot has ended, and at the end how many it has
+ * done and whether more are due. A worker that runs continuously reports regularly that it is alive.
  */
 export type WorkerMessage =
   | 'alive'
@@ -25,8 +25,8 @@ export type WorkerMessage =
 const SLOTS_OF_A_RUN = 500
 
 /**
- * A backfill that has written nothing for so long is over, as a rule: what it has added is taken in at once, rather than
- * bit by bit, for each of which all later slots would be done again.
+ * A backfill that has written nothing for this long is over, as a rule. All that it has added is then taken in at once:
+ * after each part, all later slots would have to be done again.
  */
 const QUIET_SECONDS = 60
 
