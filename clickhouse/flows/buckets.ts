@@ -6,29 +6,44 @@ import { QueryError } from '../store/query-error.js'
 /** Flows between two stables are kept, and scored, by aligned windows of this length. */
 export const FLOW_WINDOW_SECONDS = 900
 
-const IN_RANGE = `
-  kind != 'bridge' AND block_time >= toDateTime({first: UInt32}, 'UTC')
-  AND toUnixTimestamp(block_time) < (toUInt64(intDiv({last: UInt32}, ${FLOW_WINDOW_SECONDS})) + 1) * ${FLOW_WINDOW_SECONDS}`
-
 /** The beginning of the window that a time in unix seconds lies in. */
 export const windowOf = (time: number): number => Math.floor(time / FLOW_WINDOW_SECONDS) * FLOW_WINDOW_SECONDS
 
-/** What flow_buckets_mv computes of an insert, here of all flows in the windows that begin from `first` to `last`. */
-export const fillFlowBuckets = (table: string): string => `
-  INSERT INTO ${table} (window_start, from_token, to_token, volume_micros, flow_count, unpriced_count, tx_count)
-  SELECT toDateTime(intDiv(toUnixTimestamp(block_time), ${FLOW_WINDOW_SECONDS}) * ${FLOW_WINDOW_SECONDS}, 'UTC') AS window_start,
-         from_token, to_token, ifNull(sum(usd_micros), 0), count(), countIf(usd_micros IS NULL), uniqExactState(tx_hash)
+/** The window that a flow at this time, an expression, lies in. */
+const windowStart = (time: string): string =>
+  `toDateTime(intDiv(toUnixTimestamp(${time}), ${FLOW_WINDOW_SECONDS}) * ${FLOW_WINDOW_SECONDS}, 'UTC')`
+
+/** The window of a flow. */
+export const WINDOW_START = windowStart('block_time')
+
+/** The buckets of the flows that `where` leaves: what flow_buckets_mv computes of those of an insert. */
+export const flowBucketsOf = (where = ''): string => `
+  SELECT ${WINDOW_START} AS window_start, from_token, to_token, ifNull(sum(usd_micros), 0) AS volume_micros,
+         count() AS flow_count, countIf(usd_micros IS NULL) AS unpriced_count, uniqExactState(tx_hash) AS tx_count
   FROM flows
-  WHERE ${IN_RANGE}
+  WHERE kind != 'bridge' ${where}
   GROUP BY window_start, from_token, to_token`
 
-/** What flow_edge_starts_mv computes of an insert, here of all flows in the windows that begin from `first` to `last`. */
+/** The edges' starts in the flows that `where` leaves: what flow_edge_starts_mv computes of those of an insert. */
+export const flowEdgeStartsOf = (where = ''): string => `
+  SELECT from_token, to_token, ${windowStart('min(block_time)')} AS first_window
+  FROM flows
+  WHERE kind != 'bridge' ${where}
+  GROUP BY from_token, to_token`
+
+const IN_RANGE = `
+  AND block_time >= toDateTime({first: UInt32}, 'UTC')
+  AND toUnixTimestamp(block_time) < (toUInt64(intDiv({last: UInt32}, ${FLOW_WINDOW_SECONDS})) + 1) * ${FLOW_WINDOW_SECONDS}`
+
+/** Inserts the buckets of the windows that begin from `first` to `last`, both included, into `table`. */
+export const fillFlowBuckets = (table: string): string => `
+  INSERT INTO ${table} (window_start, from_token, to_token, volume_micros, flow_count, unpriced_count, tx_count)
+  ${flowBucketsOf(IN_RANGE)}`
+
+/** Inserts the starts of edges in the windows that begin from `first` to `last`, both included, into `table`. */
 export const fillFlowEdgeStarts = (table: string): string => `
   INSERT INTO ${table} (from_token, to_token, first_window)
-  SELECT from_token, to_token, toDateTime(intDiv(toUnixTimestamp(min(block_time)), ${FLOW_WINDOW_SECONDS}) * ${FLOW_WINDOW_SECONDS}, 'UTC')
-  FROM flows
-  WHERE ${IN_RANGE}
-  GROUP BY from_token, to_token`
+  ${flowEdgeStartsOf(IN_RANGE)}`
 
 /**
  * Makes the buckets of the windows that begin between two times in unix seconds, both included, anew from their flows,
@@ -63,10 +78,9 @@ export const staleBuckets = defineRow({
   sql: `
     WITH found AS
     (
-        SELECT from_token, to_token, toDateTime(intDiv(toUnixTimestamp(block_time), ${FLOW_WINDOW_SECONDS}) * ${FLOW_WINDOW_SECONDS}, 'UTC') AS bucket, count() AS flow_number
+        SELECT from_token, to_token, ${WINDOW_START} AS bucket, count() AS flow_number
         FROM flows
-        WHERE kind != 'bridge' AND block_time >= toDateTime({first: UInt32}, 'UTC')
-          AND toUnixTimestamp(block_time) < (toUInt64(intDiv({last: UInt32}, ${FLOW_WINDOW_SECONDS})) + 1) * ${FLOW_WINDOW_SECONDS}
+        WHERE kind != 'bridge' ${IN_RANGE}
         GROUP BY from_token, to_token, bucket
     )
     SELECT toUInt32(count()) AS stale

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { FactPosition } from '../chain/blocks.js'
 import { defineQuery } from '../store/define-query.js'
 import { dateTime, integerText } from '../store/values.js'
-import { FLOW_WINDOW_SECONDS } from './buckets.js'
+import { FLOW_WINDOW_SECONDS, WINDOW_START } from './buckets.js'
 
 /**
  * A movement of value from one stable to another, or with `bridge` between this chain and `remote_chain`, where the token
@@ -35,7 +35,7 @@ const FLOW_PARTS = `
       FROM flow_buckets FINAL
       WHERE window_start >= toDateTime(whole_from, 'UTC') AND window_start < toDateTime(whole_to, 'UTC')
       UNION ALL
-      SELECT from_token, to_token, toStartOfFifteenMinutes(block_time) AS window_start, ifNull(sum(usd_micros), 0),
+      SELECT from_token, to_token, ${WINDOW_START} AS window_start, ifNull(sum(usd_micros), 0),
              uniqExact(tx_hash), countIf(usd_micros IS NULL)
       FROM flows
       WHERE kind != 'bridge'

@@ -1,4 +1,4 @@
-import { fillFlowBuckets, fillFlowEdgeStarts } from '../flows/buckets.js'
+import { fillFlowBuckets, fillFlowEdgeStarts, WINDOW_START } from '../flows/buckets.js'
 import { fillPegMinutes } from '../peg/minutes.js'
 import { MINUTE_END } from '../peg/sums.js'
 
@@ -29,14 +29,14 @@ export const DERIVED_TABLES = {
   flow_buckets: {
     facts: 'flows',
     time: 'window_start',
-    timeOfFact: 'toStartOfFifteenMinutes(block_time)',
+    timeOfFact: WINDOW_START,
     states: ['tx_count'],
     fill: fillFlowBuckets,
   },
   flow_edge_starts: {
     facts: 'flows',
     time: 'first_window',
-    timeOfFact: 'toStartOfFifteenMinutes(block_time)',
+    timeOfFact: WINDOW_START,
     states: [],
     fill: fillFlowEdgeStarts,
   },

@@ -3,9 +3,15 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
 import { insertFacts } from '../../../../clickhouse/facts/facts.js'
 import { removeFacts } from '../../../../clickhouse/facts/replace.js'
-import { differingBuckets, staleBuckets } from '../../../../clickhouse/flows/buckets.js'
+import {
+  differingBuckets,
+  flowBucketsOf,
+  flowEdgeStartsOf,
+  staleBuckets,
+} from '../../../../clickhouse/flows/buckets.js'
 import { rebuild } from '../../../../clickhouse/rebuild/rebuild.js'
 import { repairViews } from '../../../../clickhouse/rebuild/repair-views.js'
+import { deployed, formatted } from '../../../support/deployed-views.js'
 import { addBlocks, addFacts, flow, stableAddress, txHash } from '../../../support/rows.js'
 import { test } from '../../../support/services.js'
 
@@ -117,3 +123,8 @@ test.for([
     expect((await rebuild(clickhouse, 'flow_buckets')).differing).toBe(0)
   },
 )
+
+test('the views compute what the statements that fill their tables again do', async ({ clickhouse }) => {
+  expect(await deployed(clickhouse, 'flow_buckets_mv')).toBe(await formatted(clickhouse, flowBucketsOf()))
+  expect(await deployed(clickhouse, 'flow_edge_starts_mv')).toBe(await formatted(clickhouse, flowEdgeStartsOf()))
+})

@@ -1,28 +1,14 @@
-import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
 import { pegMinutesOf } from '../../../../clickhouse/peg/minutes.js'
 import { MINUTE_SUMS, sampleSums } from '../../../../clickhouse/peg/sums.js'
 import { PEG_WINDOWS } from '../../../../clickhouse/peg/windows.js'
+import { deployed, formatted } from '../../../support/deployed-views.js'
 import { test } from '../../../support/services.js'
 
 /** What the views call the sums before they add them up. */
 const SHORT = ['quoted', 'unquoted', 'd1', 'd2', 'low', 'high', 'outside_10bps', 'outside_50bps']
 
 const exactly = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
-
-/** SQL as the server writes it. */
-async function formatted(clickhouse: ClickHouseClient, sql: string): Promise<string> {
-  const query = 'SELECT formatQuerySingleLine({sql: String}) AS formatted'
-  const answer = await clickhouse.query({ query, query_params: { sql }, format: 'JSONEachRow' })
-  return (await answer.json<{ formatted: string }>())[0]?.formatted ?? ''
-}
-
-/** The query of a view as it is deployed, without the name of its database. */
-async function deployed(clickhouse: ClickHouseClient, view: string): Promise<string> {
-  const query = `SELECT as_select, currentDatabase() AS own FROM system.tables WHERE database = currentDatabase() AND name = '${view}'`
-  const [row] = await (await clickhouse.query({ query, format: 'JSONEachRow' })).json<Record<string, string>>()
-  return formatted(clickhouse, (row?.as_select ?? '').replaceAll(`${row?.own}.`, ''))
-}
 
 test('the view of minutes computes what the statement that fills them again does', async ({ clickhouse }) => {
   expect(await deployed(clickhouse, 'peg_minutes_mv')).toBe(await formatted(clickhouse, pegMinutesOf()))
