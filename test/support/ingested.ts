@@ -22,16 +22,16 @@ async function copyDatabase(clickhouse: ClickHouseClient, from: string, to: stri
 }
 
 /**
- * Lets `use` have a function that makes an empty database one that has taken in the chain, up to its head, with these
+ * Lets `use` have a function that makes an empty database one that has taken in the chain, up to `head`, with these
  * settings. The chain is read once; each further database is a copy.
  */
 export async function withIngested<Result>(
-  chain: TestChain,
+  { rpcUrl, head }: Pick<TestChain, 'rpcUrl' | 'head'>,
   settings: Record<string, string>,
   use: (copyTo: CopyTo) => Promise<Result>,
 ): Promise<Result> {
   return withDatabase(async (source, clickhouse) => {
-    await ingestAll(source, clickhouse, chain.rpcUrl, chain.head, settings)
+    await ingestAll(source, clickhouse, rpcUrl, head, settings)
     return use((target, env) => copyDatabase(target, source.CLICKHOUSE_DATABASE, env.CLICKHOUSE_DATABASE))
   })
 }

@@ -7,6 +7,7 @@ import { declaredGaps } from '../../../../clickhouse/chain/gaps.js'
 import { backfillAll, startBackfill } from '../../../support/backfill.js'
 import { stillChain } from '../../../support/chain.js'
 import { clickhouseRelay } from '../../../support/clickhouse-relay.js'
+import { depth } from '../../../support/depth.js'
 import { faultyNode, OLDEST_STATE } from '../../../support/faulty-node.js'
 import { fingerprint } from '../../../support/fingerprint.js'
 import { ingestAll, startIngest } from '../../../support/ingest.js'
@@ -17,7 +18,7 @@ import { eventually } from '../../../support/webhooks.js'
 
 const BLOCKS = 240
 const START = 150
-const KILLS = 4
+const KILLS = depth('KILL_ROUNDS', 2, 20)
 const TIP = { START_BLOCK: `${START}` }
 
 let chain: TestChain

@@ -15,13 +15,15 @@ import { completeRollback, planRollback } from '../../../../ingest/sinks/roll-ba
 import { randomFor } from '../../../../local/chain/random.js'
 import { type Embedded, spawnEmbedded } from '../../../../local/engine/spawn.js'
 import { stillChain } from '../../../support/chain.js'
+import { depth } from '../../../support/depth.js'
 import { fingerprint } from '../../../support/fingerprint.js'
 import { ingestAll, ingestedHead, startIngest } from '../../../support/ingest.js'
+import { type CopyTo, withIngested } from '../../../support/ingested.js'
 import type { TestChain } from '../../../support/own-chain.js'
 import { type ChangingChain, changingChain } from '../../../support/reorgs.js'
 import { test, withDatabase } from '../../../support/services.js'
 
-const ROUNDS = 10
+const ROUNDS = depth('KILL_ROUNDS', 4, 20)
 const SEED = 7
 
 let chain: TestChain
@@ -54,35 +56,51 @@ async function planRemovalAfter(clickhouse: ClickHouseClient, kept_block: number
   return { ...what, sequence_number: 1, writer: 'test' }
 }
 
+/** Databases of the chain before its newest six blocks were replaced, and what is to be in them afterwards. */
+const crashed = test.extend<{ copyBefore: CopyTo; expected: Record<string, unknown> }>({
+  copyBefore: [
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of a fixture's dependencies off the pattern
+    async ({}, use) => withIngested({ ...chain, head: (await blocks.head()).number }, {}, use),
+    { scope: 'file' },
+  ],
+  expected: [
+    async ({ copyBefore: _ }, use) => {
+      await blocks.reorg(6, 'crash')
+      await use(await fresh())
+    },
+    { scope: 'file' },
+  ],
+})
+
 // All that a crash can leave behind, in the order of the steps.
 const others = factTables.filter((table) => table !== 'blocks')
-test.for([
+crashed.for([
   ['nothing is removed', []],
   ['only the blocks are removed', ['blocks']],
   ['the blocks and half of the tables are removed', ['blocks', ...others.slice(0, others.length / 2)]],
   ['the blocks and the other tables are removed', ['blocks', ...others.slice(others.length / 2)]],
   ['the facts are removed and the views are not', factTables],
   ['the facts are removed and the minutes are gone', [...factTables, 'peg_minutes']],
-] as const)('a crash in a rollback when %s', async ([, tables], { clickhouseEnv, clickhouse }) => {
-  const first = startIngest(clickhouseEnv, chain.rpcUrl)
-  await ingestedHead(clickhouse, await blocks.head(), first)
-  await first.kill('SIGTERM')
-  const { number } = await blocks.head()
-  const { kept_time } = await planRemovalAfter(clickhouse, number - 6)
-  await blocks.reorg(6, `crash with ${tables.length} tables`)
-  for (const table of tables) {
-    const query =
-      table === 'peg_minutes'
-        ? `DELETE FROM peg_minutes WHERE minute_end >= ${kept_time}`
-        : `DELETE FROM ${table} WHERE block_number > ${number - 6}`
-    await clickhouse.command({ query })
-  }
-  const second = startIngest(clickhouseEnv, chain.rpcUrl)
-  await ingestedHead(clickhouse, await blocks.head(), second)
-  await second.kill('SIGTERM')
-  expect(await fingerprint(clickhouse)).toEqual(await fresh())
-  expect(await newestRollback(clickhouse)).toMatchObject({ sequence_number: 1, reason: 'test', done: true })
-})
+] as const)(
+  'a crash in a rollback when %s',
+  async ([, tables], { clickhouseEnv, clickhouse, copyBefore, expected }) => {
+    await copyBefore(clickhouse, clickhouseEnv)
+    const { number } = await blocks.head()
+    const { kept_time } = await planRemovalAfter(clickhouse, number - 6)
+    for (const table of tables) {
+      const query =
+        table === 'peg_minutes'
+          ? `DELETE FROM peg_minutes WHERE minute_end >= ${kept_time}`
+          : `DELETE FROM ${table} WHERE block_number > ${number - 6}`
+      await clickhouse.command({ query })
+    }
+    const second = startIngest(clickhouseEnv, chain.rpcUrl)
+    await ingestedHead(clickhouse, await blocks.head(), second)
+    await second.kill('SIGTERM')
+    expect(await fingerprint(clickhouse)).toEqual(expected)
+    expect(await newestRollback(clickhouse)).toMatchObject({ sequence_number: 1, reason: 'test', done: true })
+  },
+)
 
 test('an insert that was sent before a rollback adds none of the removed rows again', async ({
   clickhouseEnv,

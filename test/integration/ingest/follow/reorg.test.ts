@@ -10,6 +10,7 @@ import { rpcAt } from '../../../../ingest/sources/rpc.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { createRpc } from '../../../../local/chain/rpc.js'
 import { stillChain } from '../../../support/chain.js'
+import { depth } from '../../../support/depth.js'
 import { fingerprint } from '../../../support/fingerprint.js'
 import { heldNode } from '../../../support/held-node.js'
 import { ingestAll, ingestedHead, startIngest } from '../../../support/ingest.js'
@@ -50,14 +51,19 @@ const settled = async (clickhouse: ClickHouseClient, ingest: ReturnType<typeof s
   return fingerprint(clickhouse)
 }
 
-describe('while ingest runs', () => {
-  test.for([
+/** How many blocks are replaced, what is seen of it, and by how many the chain has grown. */
+const DEPTHS = (
+  [
     [1, 'the head is another block of the same height', 0],
-    [2, 'the chain has grown', 1],
-    [5, 'the head is another block of the same height', 0],
     [10, 'the chain has grown', 3],
     [20, 'the chain has grown', 1],
-  ] as const)('%i replaced blocks leave no trace: %s', async ([depth, , grown], { clickhouseEnv, clickhouse }) => {
+    [2, 'the chain has grown', 1],
+    [5, 'the head is another block of the same height', 0],
+  ] as const
+).slice(0, depth('REORG_DEPTHS', 3, 5))
+
+describe('while ingest runs', () => {
+  test.for(DEPTHS)('%i replaced blocks leave no trace: %s', async ([depth, , grown], { clickhouseEnv, clickhouse }) => {
     const ingest = startIngest(clickhouseEnv, chain.rpcUrl)
     const before = await settled(clickhouse, ingest)
     const { number } = await blocks.head()
@@ -110,7 +116,7 @@ test('a chain that changes continuously while ingest catches up is stored in its
 }) => {
   const random = randomFor(3, 'catching up')
   const ingest = startIngest(clickhouseEnv, chain.rpcUrl, { BATCH_BLOCKS: '3' })
-  for (let round = 0; round < 12; round++) {
+  for (let round = 0; round < depth('REORG_ROUNDS', 6, 30); round++) {
     const common = await blocks.note()
     await blocks.mine(random.int(1, 3), `away ${round}`)
     if (random.chance(0.5)) await common.back()
