@@ -1,4 +1,16 @@
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { SLOW } from './test/support/slow.js'
+
+const isSlow = ({ moduleId }: TestSpecification): boolean => moduleId.endsWith(SLOW.ending)
+
+/** Begins with the slow files, so that none of them is left for the end, where the other workers would have nothing to do. */
+class SlowFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))]
+  }
+}
 
 // For what hangs: on a busy machine, what takes milliseconds takes seconds.
 const UNIT = { testTimeout: 60_000, sequence: { groupOrder: 0 } }
@@ -8,7 +20,7 @@ const INTEGRATION = {
   testTimeout: 300_000,
   hookTimeout: 300_000,
   // More than there are cores: much of a test's time is waiting for processes that start and leases that end.
-  maxWorkers: 4,
+  maxWorkers: 3,
   sequence: { groupOrder: 1 },
 }
 
@@ -18,15 +30,25 @@ const INTEGRATION = {
  * WebAssembly module of zstd, which can be done once in a process.
  */
 const projects = (name: string, settings: object): TestProjectInlineConfiguration[] => {
+  const leftOut = SLOW.areRun ? [] : [`test/${name}/**/*${SLOW.ending}`]
   const isolated = [`test/${name}/local/**/*.test.ts`, `test/${name}/**/*.isolated.test.ts`]
   return [
-    { test: { ...settings, name, include: [`test/${name}/**/*.test.ts`], exclude: isolated, isolate: false } },
-    { test: { ...settings, name: `${name}-isolated`, include: isolated } },
+    {
+      test: {
+        ...settings,
+        name,
+        include: [`test/${name}/**/*.test.ts`],
+        exclude: [...isolated, ...leftOut],
+        isolate: false,
+      },
+    },
+    { test: { ...settings, name: `${name}-isolated`, include: isolated, exclude: leftOut } },
   ]
 }
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: SlowFirst },
     reporters: ['default', './test/support/not-run-reporter.ts'],
     projects: [...projects('unit', UNIT), ...projects('integration', INTEGRATION)],
   },

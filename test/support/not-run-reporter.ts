@@ -1,4 +1,8 @@
+import { readdirSync } from 'node:fs'
 import type { Reporter, TestModule } from 'vitest/node'
+import { SLOW } from './slow.js'
+
+const FOLDER = new URL('../integration/', import.meta.url)
 
 /** Ends a run with one line that says which tests were not run, and why. */
 export default class NotRunReporter implements Reporter {
@@ -10,9 +14,9 @@ export default class NotRunReporter implements Reporter {
         const reason = (result.state === 'skipped' && result.note) || 'without a reason'
         reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
       }
-    const list = [...reasons].map(([reason, count]) => `${count} (${reason})`).join(', ')
-    console.log(
-      reasons.size === 0 ? 'Every test was run.' : `Tests not run: ${list}. npm run test:all needs all of them.`,
-    )
+    const list = [...reasons].map(([reason, count]) => `${count} tests (${reason})`)
+    const slow = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith(SLOW.ending))
+    if (!SLOW.areRun) list.unshift(`${slow.length} slow files (kills, crashes, reorganizations, long histories)`)
+    console.log(list.length === 0 ? 'Every test was run.' : `Not run: ${list.join(', ')}. npm run test:all runs all.`)
   }
 }
