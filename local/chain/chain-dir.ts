@@ -7,6 +7,9 @@ import { writeDurably } from './durable-file.js'
 import { PlanParams } from './plan.js'
 import { commandLine } from './process-table.js'
 
+/** Where the compiled program of a devnet ends, in whatever folder Plumbline is: tells its processes from others. */
+const PROGRAM = join('local', 'chain', 'main.js')
+
 /** Another devnet is using the folder. */
 class FolderInUseError extends PlumblineError {}
 
@@ -39,7 +42,7 @@ export async function claimFolder(chainDir: string): Promise<void> {
     )
     if (!taken) break
     const owner = await readPid(paths.ownPid)
-    if (owner !== null && owner !== process.pid && (await commandLine(owner))?.includes('devnet')) {
+    if (owner !== null && owner !== process.pid && (await commandLine(owner))?.includes(PROGRAM)) {
       throw new FolderInUseError(`${chainDir} is in use by another devnet (process ${owner})`, { retryable: false })
     }
     await rm(paths.ownPid, { force: true })

@@ -24,9 +24,9 @@ const { compared } = vi.hoisted(() => ({ compared: [] as { url: string; ours: st
 
 // Every answer is serialized twice: as it is sent, and by zod, which checks it against its schema on the way.
 vi.mock('../../../../api/http/compilers.js', async (original) => {
-  const { serializerCompiler } = await original<typeof import('../../../../api/http/compilers.js')>()
-  const both: typeof serializerCompiler = (route) => {
-    const serialize = serializerCompiler(route)
+  const module = await original<typeof import('../../../../api/http/compilers.js')>()
+  const both: typeof module.serializerCompiler = (route) => {
+    const serialize = module.serializerCompiler(route)
     const byZod = zodSerializerCompiler(route) as (value: unknown) => string
     return (value) => {
       const ours = serialize(value)
@@ -34,7 +34,7 @@ vi.mock('../../../../api/http/compilers.js', async (original) => {
       return ours
     }
   }
-  return { serializerCompiler: both }
+  return { ...module, serializerCompiler: both }
 })
 
 let chain: TestChain
