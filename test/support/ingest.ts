@@ -70,7 +70,7 @@ export const ingestedTo = (
   clickhouse: ClickHouseClient,
   number: number,
   ingest: IngestProcess,
-  seconds = 60,
+  seconds = 240,
 ): Promise<void> =>
   ingested(
     `block ${number}`,
@@ -84,7 +84,7 @@ export const ingestedHead = (
   clickhouse: ClickHouseClient,
   { number, hash }: { number: number; hash: string },
   ingest: IngestProcess,
-  seconds = 120,
+  seconds = 240,
 ): Promise<void> =>
   ingested(
     `block ${number} ${hash}`,

@@ -262,6 +262,6 @@ test('a stable that ingest finds later is served without a restart', async ({ ap
   expect((await app.inject(`${LIST}/${stableAddress(1)}`)).statusCode).toBe(200)
   await addFacts(clickhouse, { stablecoins: [stablecoin(2)] })
   await expect
-    .poll(async () => (await app.inject(`${LIST}/${stableAddress(2)}`)).statusCode, { timeout: 5000 })
+    .poll(async () => (await app.inject(`${LIST}/${stableAddress(2)}`)).statusCode, { timeout: 60_000 })
     .toBe(200)
 })

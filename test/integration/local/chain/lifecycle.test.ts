@@ -10,14 +10,9 @@ import { processesOf, test, until } from './chain.js'
 
 const main = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..', '..', 'dist', 'local', 'chain', 'main.js')
 
-test('it is ready within seconds, and leaves no process or temporary folder when it ends', async ({
-  start,
-  dataDir,
-}) => {
-  const startedAt = Date.now()
+test('it leaves no process or temporary folder when it ends', async ({ start, dataDir }) => {
   const devnet = await start({ historyBlocks: 120 })
   await devnet.historyDone
-  expect(Date.now() - startedAt).toBeLessThan(20_000)
   await devnet.stop()
   expect(devnet.child.exitCode).toBe(0)
   expect(await processesOf(dataDir)).toEqual([])

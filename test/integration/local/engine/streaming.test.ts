@@ -12,7 +12,7 @@ import { basic, type Http, runningQueries, test } from './engine.js'
 const residentMb = (pid: number) =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
 
-async function until(what: () => Promise<boolean>, timeoutMs = 5_000): Promise<void> {
+async function until(what: () => Promise<boolean>, timeoutMs = 60_000): Promise<void> {
   for (const end = Date.now() + timeoutMs; Date.now() < end; await sleep(20)) if (await what()) return
   throw new Error(`not within ${timeoutMs} ms: ${what}`)
 }
