@@ -82,6 +82,7 @@ export function readConfig(args: string[], env: NodeJS.ProcessEnv): Config {
   const usersFile = given.users ?? (env.CLICKHOUSE_USERS_FILE || undefined)
   const parsed = Variables.safeParse({
     ...env,
+    CLICKHOUSE_ALLOW_EMPTY_PASSWORD: env.CLICKHOUSE_ALLOW_EMPTY_PASSWORD || undefined,
     CLICKHOUSE_MAX_CONCURRENT_QUERIES: env.CLICKHOUSE_MAX_CONCURRENT_QUERIES || undefined,
     CLICKHOUSE_MAX_SERVER_MEMORY_MB: env.CLICKHOUSE_MAX_SERVER_MEMORY_MB || undefined,
     '--data': given.data,

@@ -50,6 +50,9 @@ test('an unknown flag is an error', () => {
 
 test('an empty password must be explicitly allowed', () => {
   expect(() => readConfig(['--data', 'd'], { CLICKHOUSE_PASSWORD: '' })).toThrow('CLICKHOUSE_PASSWORD')
+  // As in a copied .env file, where what is not set is empty.
+  const unset = { CLICKHOUSE_PASSWORD: 'x', CLICKHOUSE_ALLOW_EMPTY_PASSWORD: '' }
+  expect(readConfig(['--data', 'd'], unset).users).toHaveLength(1)
   const { users } = readConfig(['--data', 'd'], { CLICKHOUSE_ALLOW_EMPTY_PASSWORD: '1' })
   expect(isPassword('', users[0] as User)).toBe(true)
 })
