@@ -93,7 +93,7 @@ export async function describeTables(clickhouse: ClickHouseClient, database: str
 
 const hasRows = (engine: string) => /MergeTree$|^(Memory|(Tiny|Stripe)?Log)$/.test(engine)
 
-/** Whether merges change the rows of a table with this engine, but not the result of reading it with FINAL. */
+/** Whether merges change the rows of a table with this engine without changing the result of reading it with FINAL. */
 const isMerged = (engine: string) => hasRows(engine) && /.MergeTree$/.test(engine.replace(/^(Replicated|Shared)/, ''))
 
 /** Tables that hold only the current state, whose rows are replaced every few seconds. */

@@ -7,7 +7,7 @@ import { PlumblineError } from '../../process/errors.js'
 import { defineOptionalRow } from '../store/define-query.js'
 import { QueryError } from '../store/query-error.js'
 
-/** A backup or restore failed, and would fail again. */
+/** A backup or restore failed, and a retry would fail too. */
 export class BackupError extends PlumblineError {
   constructor(message: string) {
     super(message, { retryable: false })
@@ -38,7 +38,7 @@ export const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
 /** A size for output, such as `1.5 MB`. */
 export const inMegabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`
 
-/** How often the state of an operation is read, which may take hours. */
+/** How often the state of an operation is read. An operation may take hours. */
 const POLL_MS = 250
 
 const Operation = z.object({
@@ -76,8 +76,7 @@ export async function runOperation(
   }
   for (;;) {
     const operation = await operationById(clickhouse, { id })
-    if (!operation)
-      throw new BackupError(`the server does not know the operation ${id} any more; it may have restarted`)
+    if (!operation) throw new BackupError(`the server no longer knows the operation ${id}; it may have restarted`)
     const { status, error, bytes, files } = operation
     if (status === 'BACKUP_CREATED' || status === 'RESTORED') return { bytes, files }
     if (status !== 'CREATING_BACKUP' && status !== 'RESTORING') throw new BackupError(explained(error || status))
@@ -85,7 +84,7 @@ export async function runOperation(
   }
 }
 
-/** The place of a backup, for SQL. */
+/** The location of a backup, for SQL. */
 export const backupFile = (name: string): string => `File('${name.replace(/[\\']/g, '\\$&')}')`
 
 function explained(error: string): string {

@@ -15,7 +15,7 @@ await runCommand('restore', async () => {
   const startedAt = Date.now()
   const { database, tables } = await restore(env, { from, as })
   const checked = tables.filter((entry) => entry.is_checked)
-  console.log(table(checked.map(({ name, found, isSame }) => [name, found.rows, isSame ? 'as it was' : 'DIFFERS'])))
+  console.log(table(checked.map(({ name, found, isSame }) => [name, found.rows, isSame ? 'identical' : 'DIFFERS'])))
   const dropped = tables.reduce((sum, entry) => sum + Number(entry.dropped), 0)
   if (dropped > 0) console.log(`removed ${dropped} rows of unfinished batches, which ingest will read again`)
   console.log(`${from} is restored to database ${database}, ${inSeconds(Date.now() - startedAt)}`)

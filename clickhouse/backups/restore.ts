@@ -65,7 +65,7 @@ export async function restore(
     const source = (entries[0] as ManifestEntry).source_database
     const database = as ?? source
     if ((await databases(server)).includes(database)) {
-      throw new BackupError(`the database ${database} already exists: name another with --as`)
+      throw new BackupError(`the database ${database} already exists: choose another name with --as`)
     }
     // Created here rather than by RESTORE, so that this fails if the database exists by now, and to allow another engine.
     await run(server, `CREATE DATABASE ${quoteName(database)}`)

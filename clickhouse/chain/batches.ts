@@ -5,14 +5,15 @@ import { defineOptionalRow, defineQuery, defineRow, onlyColumn } from '../store/
 import { DELAYS, delayColumns } from '../store/delays.js'
 import { insertRows } from '../store/insert.js'
 
-/** Facts that are read together. The catalogue is what the others need to be understood. */
+/** The families of facts: those of a family are read together. The others cannot be decoded without the catalogue. */
 export const FAMILIES = ['catalogue', 'logs', 'pegs', 'state'] as const
 
 export type Family = (typeof FAMILIES)[number]
 
 /**
- * A block range, both ends included, of which ingest takes in some families of facts as a whole. Pegs and state of
- * `stables` only, or where that is empty, of all that are not in yet. `sequence_number` counts from 1 in each track.
+ * A block range, both ends included, for which ingest writes some families of facts as a unit. Pegs and state are
+ * written for `stables` only, or if that is empty, for all stables that are not ingested yet. `sequence_number` counts
+ * from 1 in each track.
  */
 export type IngestBatch = {
   track: string
@@ -26,8 +27,8 @@ export type IngestBatch = {
 }
 
 /**
- * Records that a batch is planned. A number is planned once only: a second plan of the same number, whatever its
- * range, changes nothing, and its author finds the first one's row.
+ * Records that a batch is planned. A number can be planned only once: a second plan with the same number, whatever its
+ * range, changes nothing, and its writer reads the first one's row.
  */
 export function insertPlannedBatch(clickhouse: ClickHouseClient, batch: IngestBatch): Promise<void> {
   return insertRows(
@@ -38,7 +39,7 @@ export function insertPlannedBatch(clickhouse: ClickHouseClient, batch: IngestBa
   )
 }
 
-/** Records that all facts of a batch are in. Doing so twice means the same as once. */
+/** Records that all facts of a batch are stored. Safe to repeat. */
 export function insertCommittedBatch(clickhouse: ClickHouseClient, batch: IngestBatch): Promise<void> {
   return insertRows(clickhouse, 'ingest_batches', [{ ...batch, state: 'committed' }], randomUUID())
 }
@@ -63,7 +64,7 @@ const newestWhere = (condition: string) => `
       AND sequence_number = (SELECT max(sequence_number) FROM ingest_batches WHERE track = {track: String} AND ${condition})
     GROUP BY sequence_number`
 
-/** The newest batch of a track, which may be planned only; null for a track that never began. */
+/** The newest batch of a track, which may only be planned; null if the track has no batch. */
 export const newestBatch = defineOptionalRow({
   name: 'newest_batch',
   params: z.object({ track: z.string() }),
@@ -71,7 +72,7 @@ export const newestBatch = defineOptionalRow({
   sql: newestWhere('1'),
 })
 
-/** The newest batch of a track whose facts were all in, though a rollback may have removed them. */
+/** The newest batch of a track that was committed, even if a rollback has removed its facts since. */
 export const newestCommittedBatch = defineOptionalRow({
   name: 'newest_committed_batch',
   params: z.object({ track: z.string() }),
@@ -79,7 +80,7 @@ export const newestCommittedBatch = defineOptionalRow({
   sql: newestWhere("state = 'committed'"),
 })
 
-/** The first block that a track has planned; null for a track that never began. */
+/** The first block that a track has planned; null if the track has no batch. */
 export const trackStart = defineOptionalRow({
   name: 'track_start',
   params: z.object({ track: z.string() }),
@@ -100,8 +101,8 @@ export const runningInserts = defineQuery({
 })
 
 /**
- * Whether the tip has got anything in after `since`, and how much time of the chain that was, in seconds; null where
- * nothing was in before.
+ * Whether the tip has committed a batch after `since`, and how far it has advanced in chain time since then, in
+ * seconds; null if nothing was committed before.
  */
 export const ingestProgress = defineRow({
   name: 'ingest_progress',
@@ -127,9 +128,9 @@ export const ingestProgress = defineRow({
 const BATCHES = 100_000
 
 /**
- * For each family of facts, how long after their time blocks were in, over what the tip has committed in the hour and
- * the day before `now`: of each batch its last block. A block that was rolled back since does not count. No row where
- * nothing was committed.
+ * For each family of facts, how long after their block time blocks were committed, over the tip's batches of the hour
+ * and the day before `now`. Each batch counts with its last block; blocks that were rolled back since do not count. No
+ * row for a family without a batch.
  */
 export const ingestDelays = defineQuery({
   name: 'ingest_delays',

@@ -3,10 +3,10 @@ import { z } from 'zod'
 import { defineOptionalRow, defineQuery, onlyColumn, type QuerySignal } from '../store/define-query.js'
 import { dateTime } from '../store/values.js'
 
-/** Where a fact made from a log stands. `block_time` is in unix seconds. */
+/** The position in the chain of a fact derived from a log. `block_time` is in unix seconds. */
 export type FactPosition = { block_number: number; log_index: number; block_time: number; tx_hash: string }
 
-/** A block that ingest has read. `block_time` is in unix seconds, numbers fit a double. */
+/** A block that ingest has read. `block_time` is in unix seconds; all numbers fit in a double. */
 export type Block = {
   block_number: number
   block_time: number
@@ -16,7 +16,7 @@ export type Block = {
   log_count: number
 }
 
-/** The blocks `from_block` to `to_block`, both included, that are in, oldest first. Times in unix seconds. */
+/** The ingested blocks from `from_block` to `to_block`, both included, oldest first. Times in unix seconds. */
 export const blockHashes = defineQuery({
   name: 'block_hashes',
   params: z.object({ from_block: z.int(), to_block: z.int() }),
@@ -27,11 +27,11 @@ export const blockHashes = defineQuery({
     ORDER BY blocks.block_number`,
 })
 
-/** The block of this number; null where it is not in. */
+/** The block with this number; null if it is not ingested. */
 export const blockAt = async (clickhouse: ClickHouseClient, block_number: number) =>
   (await blockHashes(clickhouse, { from_block: block_number, to_block: block_number }))[0] ?? null
 
-/** The newest block whose facts are all in; null before the first. */
+/** The newest block whose facts are all ingested; null before the first. */
 export const newestBlock = defineOptionalRow({
   name: 'newest_block',
   row: z.object({ block_number: z.int(), block_time: dateTime }),
@@ -40,7 +40,7 @@ export const newestBlock = defineOptionalRow({
     FROM blocks ORDER BY blocks.block_number DESC LIMIT 1`,
 })
 
-/** The times of the oldest and the newest block that are in, in unix seconds; null before the first. */
+/** The times of the oldest and the newest ingested block, in unix seconds; null before the first. */
 export const chainSpan = defineOptionalRow({
   name: 'chain_span',
   row: z.object({ oldest: z.int(), newest: z.int() }),
@@ -49,7 +49,7 @@ export const chainSpan = defineOptionalRow({
     FROM blocks HAVING count() > 0`,
 })
 
-/** The first and the last block that are in, and how many are missing between them; null before the first. */
+/** The first and the last ingested block, and how many are missing between them; null before the first. */
 export const blockTotals = defineOptionalRow({
   name: 'block_totals',
   row: z.object({ first_block: z.int(), last_block: z.int(), missing: z.int() }),
@@ -69,7 +69,7 @@ const blockCountsSince = defineOptionalRow({
     HAVING count() > 0`,
 })
 
-/** For each of `times`, in their order, how many blocks after it are in. */
+/** For each of `times`, in their order, how many ingested blocks are after it. */
 export async function blocksAfter(
   clickhouse: ClickHouseClient,
   times: readonly Date[],

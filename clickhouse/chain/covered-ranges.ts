@@ -12,8 +12,8 @@ const CoveredRange = z.object({
 export type CoveredRange = z.infer<typeof CoveredRange>
 
 /**
- * The same as `coveredRanges`, but batches that have nothing of the blocks from `from_block` to `to_block` may be left
- * out, and with `by_backfills` what the tip read is.
+ * The same as `coveredRanges`, but may leave out batches that contain none of the blocks from `from_block` to
+ * `to_block`. With `by_backfills` it leaves out the batches of the tip.
  */
 export const coveredRangesWithin = defineQuery({
   name: 'coverage',
@@ -49,8 +49,8 @@ export const coveredRangesWithin = defineQuery({
 })
 
 /**
- * The ranges of blocks, both ends included, that are in, by family, oldest first; ranges that meet are one. `stables` is
- * empty where the range is in for every stable. Of what a rollback met, only the blocks count that it kept.
+ * The ingested ranges of blocks, both ends included, by family, oldest first; adjacent ranges are merged. `stables` is
+ * empty if the range is ingested for every stable. Blocks that a rollback removed do not count.
  */
 export const coveredRanges = (clickhouse: ClickHouseClient): Promise<CoveredRange[]> =>
   coveredRangesWithin(clickhouse, { from_block: 0, to_block: Number.MAX_SAFE_INTEGER })

@@ -6,10 +6,10 @@ import { insertRows } from '../store/insert.js'
 import { FAMILIES, type Family } from './batches.js'
 import { type CoveredRange, coveredRangesWithin } from './covered-ranges.js'
 
-/** A range of blocks, both ends included, of which a family could not be read, and why. */
+/** A range of blocks, both ends included, for which a family could not be read, and why. */
 export type IngestGap = { family: Family; from_block: number; to_block: number; reason: string }
 
-/** Records gaps. Of several reasons for the same range the newest counts. */
+/** Records gaps. If the same range is recorded with several reasons, the newest counts. */
 export const insertIngestGaps = (clickhouse: ClickHouseClient, gaps: readonly IngestGap[]): Promise<void> =>
   insertRows(clickhouse, 'ingest_gaps', gaps, randomUUID())
 
@@ -22,8 +22,8 @@ const DeclaredGap = z.object({
 export type DeclaredGap = z.infer<typeof DeclaredGap>
 
 /**
- * The ranges of blocks, both ends included, that were tried and could not be read, oldest first, with the newest reason.
- * What was read since then is still among them: `coveredRanges` knows.
+ * The ranges of blocks, both ends included, that could not be read, oldest first, with the newest reason. Includes
+ * ranges that have been read since; `coveredRanges` has those.
  */
 export const declaredGaps = defineQuery({
   name: 'declared_gaps',
@@ -38,7 +38,7 @@ export const declaredGaps = defineQuery({
 /** Both ends included. */
 type BlockRange = { from_block: number; to_block: number }
 
-/** The ranges in order, those that meet or overlap as one. */
+/** The ranges in order, with adjacent and overlapping ones merged. */
 function merged(ranges: readonly BlockRange[]): BlockRange[] {
   const whole: BlockRange[] = []
   for (const { from_block, to_block } of ranges.toSorted((a, b) => a.from_block - b.from_block)) {
@@ -49,7 +49,7 @@ function merged(ranges: readonly BlockRange[]): BlockRange[] {
   return whole
 }
 
-/** How many blocks of `gaps` are in none of the ranges of `covered`. */
+/** How many blocks of `gaps` are in none of the `covered` ranges. */
 export function missingBlocks(gaps: readonly BlockRange[], covered: readonly BlockRange[]): number {
   const known = merged(covered)
   let missing = 0
@@ -64,13 +64,17 @@ export function missingBlocks(gaps: readonly BlockRange[], covered: readonly Blo
   return missing
 }
 
-/** What is covered of a family for every stable: what is in for some stables only is missing for the others. */
+/**
+ * The ranges of a family that are covered for every stable: a range ingested for some stables only is missing for the
+ * others.
+ */
 const coveredOf = (family: Family, covered: readonly CoveredRange[]): CoveredRange[] =>
   covered.filter((range) => range.family === family && range.stables.length === 0)
 
 /**
- * The declared gaps that are there still, by family, oldest first, those of one reason that meet as one. A gap is closed
- * when all of it is in for every stable. Of logs, a gap means that flows are without a value, and stays.
+ * The declared gaps that are still open, by family, oldest first; adjacent gaps with the same reason are merged. A gap
+ * is closed once all of it is ingested for every stable. A gap of logs means that flows have no USD value; it never
+ * closes.
  */
 export function openGaps(declared: readonly DeclaredGap[], covered: readonly CoveredRange[]): DeclaredGap[] {
   return FAMILIES.flatMap((family) => {
@@ -87,18 +91,18 @@ export function openGaps(declared: readonly DeclaredGap[], covered: readonly Cov
   })
 }
 
-/** Families that may be missing though their blocks are in. */
+/** Families that may be missing although their blocks are ingested. */
 const READ_FAMILIES = ['logs', 'pegs', 'state'] as const
 
-/** What is not in. */
+/** The facts that are missing. */
 export type MissingFacts = {
   /** The gaps that are open, as `openGaps` returns them. */
   gaps: DeclaredGap[]
-  /** How many blocks of the declared gaps of each family no backfill has filled for every stable. */
+  /** For each family, how many blocks of its declared gaps no backfill has filled for every stable. */
   families: { family: (typeof READ_FAMILIES)[number]; blocks: number }[]
 }
 
-/** What could not be read, and what backfills have not filled since. Rejects with QueryError. */
+/** The facts that could not be read and that no backfill has filled since. Rejects with QueryError. */
 export async function readMissingFacts(
   clickhouse: ClickHouseClient,
   options?: { signal?: QuerySignal },

@@ -5,14 +5,16 @@ import { defineOptionalRow } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { dateTime } from '../store/values.js'
 
-/** The newest block of a tag, as the node says it. `block_time` in unix seconds. */
+/** The newest block of a tag, as the node reports it. `block_time` in unix seconds. */
 export type ChainHead = { tag: 'latest' | 'finalized'; block_number: number; block_time: number }
 
-/** Notes that this is the head now. */
+/** Records that this is the head now. */
 export const insertChainHead = (clickhouse: ClickHouseClient, head: ChainHead): Promise<void> =>
   insertRows(clickhouse, 'chain_heads', [head], randomUUID())
 
-/** The newest block that ingest may read, by its node's last word, and when that was; null before the first. */
+/**
+ * The newest block that ingest may read, as its node last reported it, and when it did; null before the first report.
+ */
 export const chainHead = defineOptionalRow({
   name: 'chain_head',
   row: z.object({ tag: z.string(), block_number: z.int(), block_time: dateTime, seen_at: dateTime }),

@@ -3,7 +3,10 @@ import { z } from 'zod'
 import { defineOptionalRow, defineRow, onlyColumn } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 
-/** That a backfill has changed what slots find; the columns are described in the migration. Times in unix seconds. */
+/**
+ * A change of history: a backfill has added facts that slots did not see. The columns are described in the migration.
+ * Times in unix seconds.
+ */
 export type HistoryChange = {
   sequence_number: number
   backfill_sequence: number
@@ -11,12 +14,12 @@ export type HistoryChange = {
   after_rollback: number
 }
 
-/** Records a change of history. A second one of the same number changes nothing, whatever it is about. */
+/** Records a change of history. A second one with the same number changes nothing, whatever its contents. */
 export function insertHistoryChange(clickhouse: ClickHouseClient, change: HistoryChange): Promise<void> {
   return insertRows(clickhouse, 'history_changes', [change], `${change.sequence_number}`)
 }
 
-/** The number of the newest change of history; 0 where there never was one. */
+/** The number of the newest change of history; 0 if there is none. */
 export const newestHistoryChange = defineRow({
   name: 'newest_history_change',
   row: onlyColumn('sequence_number', z.int()),
@@ -24,9 +27,10 @@ export const newestHistoryChange = defineRow({
 })
 
 /**
- * The batches of backfills that no change of history is about, once the backfill is over: up to which one, and the times
- * of the oldest and the newest block of theirs, in unix seconds. Null while one is at work, which it is when a batch is
- * half-done, or when the newest was recorded less than `quiet_seconds` ago. `after_rollback` is the newest rollback.
+ * The batches of completed backfills that no recorded change of history includes: the number of the newest of these
+ * batches, and the times of their oldest and newest block, in unix seconds. Null if there are none, and while a
+ * backfill runs: that is while a batch is unfinished or the newest was recorded less than `quiet_seconds` ago.
+ * `after_rollback` is the newest rollback.
  */
 export const unaccountedBackfill = defineOptionalRow({
   name: 'unaccounted_backfill',

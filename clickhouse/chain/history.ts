@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { defineOptionalRow, onlyColumn } from '../store/define-query.js'
 import { dateTime } from '../store/values.js'
 
-/** The time of the oldest block that is in; null before the first. Costs the same whatever the length of history. */
+/** The time of the oldest ingested block; null before the first. The cost does not grow with history. */
 export const historyStart = defineOptionalRow({
   name: 'history_start',
   row: onlyColumn('started_at', dateTime),
@@ -10,8 +10,8 @@ export const historyStart = defineOptionalRow({
 })
 
 /**
- * The time of the first block behind which none is missing up to the newest, in unix seconds; null before the first
- * block. Reads all blocks where some are missing, which is while a backfill runs.
+ * The time of the first block after which no block is missing up to the newest, in unix seconds; null before the first
+ * block. Reads all blocks, so call it only if some are missing, as while a backfill runs.
  */
 export const wholeSince = defineOptionalRow({
   name: 'whole_since',
@@ -27,10 +27,10 @@ export const wholeSince = defineOptionalRow({
 })
 
 /**
- * The part of history of which nothing is missing and into which nothing is being read, in unix seconds: behind the
- * first block of the tip and the last range that is known to be missing. What a backfill reads may be some families
- * only, so that it never counts. `is_from_start`: no block of the chain is before it. `sampled_from` is where the
- * samples of the stable begin, 0 where they begin with the stable; null for a stable without any. `touched_ago` is the
+ * The part of history that is complete and that nothing writes to any more, in unix seconds: it begins with the first
+ * block of the tip, or after the last range known to be missing if that is later. Backfilled blocks never count, since
+ * a backfill may have read only some families. `is_from_start`: no block of the chain is before it. `sampled_from` is
+ * when the samples of the stable begin; 0 if they begin with its creation, null if it has none. `touched_ago` is the
  * time since a backfill or a rollback last wrote, in seconds. Null before the tip's first block.
  */
 export const settledSpan = defineOptionalRow({
@@ -43,7 +43,7 @@ export const settledSpan = defineOptionalRow({
     sampled_from: z.int().nullable(),
     touched_ago: z.int(),
   }),
-  // Each of these comes from the index of its table, so that it costs the same whatever the length of history.
+  // Each of these comes from its table's index, so that the cost does not grow with history.
   sql: `
     WITH
         (SELECT if(count() = 0, toUInt64(18446744073709551615), min(from_block)) FROM ingest_batches

@@ -3,10 +3,13 @@ import { z } from 'zod'
 import { defineOptionalRow, defineQuery, onlyColumn } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 
-/** Which chain a database is about. */
+/** The chain whose data a database holds. */
 export type ChainIdentity = { chain_id: number; genesis_hash: string }
 
-/** Names the chain of an empty database. Of several that carry one token, for whatever chain, the first one stays. */
+/**
+ * Records the chain of an empty database. Of several inserts with the same token, whatever their chain, only the first
+ * is stored.
+ */
 export function insertChainIdentity(
   clickhouse: ClickHouseClient,
   identity: ChainIdentity,
@@ -20,11 +23,14 @@ const chain_identity = {
   sql: 'SELECT toUInt32(chain_id) AS chain_id, genesis_hash FROM chain_identity',
 }
 
-/** The chain that this database is about; none before the first ingest, several where two were first at the same time. */
+/**
+ * The chain of this database; empty before the first ingest, several rows if two processes recorded the first one at
+ * the same time.
+ */
 export const chainIdentities = defineQuery({
   ...chain_identity,
   row: z.object({ chain_id: z.int(), genesis_hash: z.string() }),
 })
 
-/** The id of the chain that this database is about; null before the first ingest. */
+/** The id of this database's chain; null before the first ingest. */
 export const databaseChainId = defineOptionalRow({ ...chain_identity, row: onlyColumn('chain_id', z.int()) })

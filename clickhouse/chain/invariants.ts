@@ -7,7 +7,7 @@ export const BlockRanges = z.array(z.tuple([z.int(), z.int()]))
 /** The condition that `block_number` lies in one of the parameter `ranges`. */
 export const IN_RANGES = 'arrayExists(r -> block_number BETWEEN r[1] AND r[2], {ranges: Array(Array(UInt64))})'
 
-/** Of each range of blocks its first block and how many of its block numbers are there. */
+/** For each range of blocks, its first block and how many of its block numbers are stored. */
 export const blockCounts = defineQuery({
   name: 'block_counts',
   params: z.object({ ranges: BlockRanges }),
@@ -21,8 +21,8 @@ export const blockCounts = defineQuery({
 })
 
 /**
- * Blocks in these ranges that are there twice, are no child of the block with the number before, or come after one that
- * is missing, with the block before them in the ranges; the first hundred.
+ * The first hundred blocks in these ranges that are stored twice, are not a child of the previous block, or follow a
+ * missing one; each with the stored block before it.
  */
 export const brokenLinks = defineQuery({
   name: 'broken_links',

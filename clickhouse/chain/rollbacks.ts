@@ -17,18 +17,18 @@ const IngestRollback = z.object({
 })
 export type IngestRollback = z.infer<typeof IngestRollback>
 
-/** Records that a rollback is planned. A second plan of the same number changes nothing, as with batches. */
+/** Records that a rollback is planned. A second plan with the same number changes nothing, as with batches. */
 export function insertPlannedRollback(clickhouse: ClickHouseClient, rollback: IngestRollback): Promise<void> {
   const rows = [{ ...rollback, state: 'planned' }]
   return insertRows(clickhouse, 'ingest_rollbacks', rows, `${rollback.sequence_number}`)
 }
 
-/** Records that nothing of the removed blocks is left. Doing so twice means the same as once. */
+/** Records that all facts of the removed blocks are gone. Safe to repeat. */
 export function insertDoneRollback(clickhouse: ClickHouseClient, rollback: IngestRollback): Promise<void> {
   return insertRows(clickhouse, 'ingest_rollbacks', [{ ...rollback, state: 'done' }], randomUUID())
 }
 
-/** The newest rollback, which may be planned only; null where there never was one. Its time in unix seconds. */
+/** The newest rollback, which may only be planned; null if there is none. Its time in unix seconds. */
 export const newestRollback = defineOptionalRow({
   name: 'newest_rollback',
   row: IngestRollback.extend({ done: z.boolean() }),

@@ -5,7 +5,7 @@ import { defineQuery } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { dateTime, unixSeconds } from '../store/values.js'
 
-/** What a run has found; the columns are described in the migration. Times as `Date`. */
+/** The findings of a run; the columns are described in the migration. */
 type VerifyRun = {
   started_at: Date
   ended_at: Date
@@ -17,7 +17,7 @@ type VerifyRun = {
   }>
 }
 
-/** Records a run that has come to its end. */
+/** Records a completed run. */
 export function insertVerifyRun(
   clickhouse: ClickHouseClient,
   { started_at, ended_at, findings }: VerifyRun,
@@ -27,7 +27,7 @@ export function insertVerifyRun(
   return insertRows(clickhouse, 'verify_runs', rows, run.run_id)
 }
 
-/** What the newest run of `npm run verify` has found, in its order; nothing where there never was one. */
+/** The findings of the newest run of `npm run verify`, in its order; empty if there was none. */
 export const newestVerifyRun = defineQuery({
   name: 'newest_verify_run',
   row: z.object({

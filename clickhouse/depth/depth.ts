@@ -21,7 +21,7 @@ export type DepthSample = {
 
 /**
  * The quotes of a stable's newest depth sample at or before an instant, smallest size first, each with the prices of
- * one token at the same block, in millionths of the reference stable; nothing before the first.
+ * one token at the same block, in millionths of the reference stable; empty before the first sample.
  */
 export const depthAt = recentFirst(
   defineQuery({
@@ -51,7 +51,7 @@ export const depthAt = recentFirst(
   }),
 )
 
-/** One side of the book at a size: what was quoted for all of it, in base units; null without a quote. */
+/** One side of the book at a size: the quote for the whole size, in base units; null without a quote. */
 type Quote = { status: QuoteStatus; raw: string | null; size_tokens: number; one_token_micros: number | null }
 
 type DepthQuote = {
@@ -62,14 +62,14 @@ type DepthQuote = {
 }
 
 /**
- * The average price of a token at a size, and how much worse it is than that of a single token, in basis
- * points: less got when selling, more paid when buying; negative when better. Null where a quote is missing.
+ * The average price of a token at a size, and how much worse it is than the price of a single token, in basis points:
+ * you receive less when selling or pay more when buying. Negative if it is better. Null if a quote is missing.
  */
 export function depthQuote(side: 'sell' | 'buy', { status, raw, size_tokens, one_token_micros }: Quote): DepthQuote {
   if (raw === null) return { status, amount: null, price: null, slippage_bps: null }
   const price = Number(raw) / (size_tokens * 1e6)
   if (one_token_micros === null || one_token_micros === 0) return { status, amount: raw, price, slippage_bps: null }
-  // In integers until the last division: the difference of two near prices keeps few digits.
+  // In integers until the last division: the difference between two close prices has few significant digits.
   const whole = BigInt(one_token_micros) * BigInt(size_tokens)
   const worse = side === 'sell' ? whole - BigInt(raw) : BigInt(raw) - whole
   return { status, amount: raw, price, slippage_bps: (Number(worse) * 10_000) / Number(whole) }

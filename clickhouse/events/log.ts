@@ -6,8 +6,8 @@ import { dateTime } from '../store/values.js'
 import { EVENT_TYPES, type FoundEvent } from './types.js'
 
 /**
- * Adds events to the log under the numbers from `first` on. Does nothing, and does not say so, where another writer has
- * taken `first`. `slot_at` in unix seconds.
+ * Adds events to the log with consecutive numbers that start at `first`. Silently does nothing if another writer has
+ * already used `first`. `slot_at` in unix seconds.
  */
 export function insertEvents(
   clickhouse: ClickHouseClient,
@@ -25,7 +25,7 @@ export function insertEvents(
   return insertRows(clickhouse, 'events', rows, `${first}`)
 }
 
-/** An event as readers get it; `EVENT_COLUMNS` selects it. */
+/** An event as read from the log; `EVENT_COLUMNS` selects its columns. */
 export const LoggedEvent = z.object({
   sequence: z.int(),
   id: z.string(),
@@ -39,15 +39,15 @@ export type LoggedEvent = z.infer<typeof LoggedEvent>
 
 export const EVENT_COLUMNS = 'toUInt32(sequence_number) AS sequence, id, type, stables, occurred_at, recorded_at, data'
 
-/** Which events a reader or subscriber is interested in; what is not given, filters nothing. Addresses in lower case. */
+/** The events that a reader or subscriber wants. An absent field does not filter. Addresses in lower case. */
 export type EventFilter = {
   types?: string[] | undefined
   stables?: string[] | undefined
 }
 
 /**
- * Whether an event passes a filter. Stables match either end of an edge; an event that concerns no stable is about the
- * service itself, which every subscriber depends on, and passes whatever stables are asked for.
+ * Whether an event passes a filter. Stables match either end of an edge. An event without stables is about the service
+ * itself, on which every subscriber depends, so it passes every filter of stables.
  */
 export function passes(event: { type: string; stables: readonly string[] }, { types, stables }: EventFilter): boolean {
   if (types !== undefined && !types.includes(event.type)) return false
@@ -60,7 +60,7 @@ const EventFilterParams = {
   stables: z.array(z.string()).optional(),
 }
 
-/** Turns what is not given into what filters nothing. */
+/** Replaces absent fields with empty lists, which do not filter. */
 const withFilter = <Params extends EventFilter>({ types = [], stables = [], ...rest }: Params) => ({
   ...rest,
   types,

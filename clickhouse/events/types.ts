@@ -3,7 +3,7 @@ import { isoSeconds } from '../../process/instants.js'
 import type { PublishedAnomaly } from '../flows/anomalies.js'
 import type { ComponentHealth } from '../jobs/health.js'
 
-/** Everything that subscribers can be told of. */
+/** Every type of event that subscribers can receive. */
 export const EVENT_TYPES = [
   'peg_break.started',
   'peg_break.ended',
@@ -12,13 +12,13 @@ export const EVENT_TYPES = [
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
-/** An event as a detector finds it, before it has a place in the log. */
+/** An event as a detector finds it, before it has a position in the log. */
 export type FoundEvent = {
   id: string
   type: EventType
-  /** What it is about, in words of the machine. */
+  /** Machine-readable key of what the event is about. */
   subject: string
-  /** Stables that it concerns, lower case; none where it is about the service itself. */
+  /** The stables concerned, in lower case; empty if the event is about the service itself. */
   stables: readonly string[]
   occurred_at: Date
   data: Record<string, unknown>
@@ -27,7 +27,7 @@ export type FoundEvent = {
 /** An event as it is published: in lists, on the stream and, with a delivery's id, in webhooks. */
 export type PublishedEvent = {
   id: string
-  /** Its place in the log: where a reader goes on. */
+  /** Its position in the log, from which a reader can continue. */
   sequence: number
   event: EventType
   occurred_at: string
@@ -55,7 +55,7 @@ export function publishedEvent(event: {
   }
 }
 
-/** An id is a function of what is announced, so that whoever finds the same again finds the same id. */
+/** The id is derived from what the event is about, so that finding the same event again gives the same id. */
 function found(
   type: EventType,
   subject: string,
@@ -71,7 +71,7 @@ function found(
 /** Unix seconds as ISO 8601. */
 const iso = (seconds: number): string => isoSeconds(new Date(seconds * 1000))
 
-/** What names a peg break. */
+/** The fields that identify a peg break. */
 type PegBreakKey = {
   stable: string
   severity: 'mild' | 'severe'
@@ -95,9 +95,9 @@ function startData({ stable, severity, started_at, started_block }: PegBreakKey,
 }
 
 /**
- * What a slot, whose time is (`after`, `at`], has to announce of a peg break: that it started once it has lasted its
- * minimum, and that it ended. Unix seconds. A break is announced once as started and once as ended, whatever a
- * reorganization makes of its end: neither id depends on it.
+ * The events about a peg break that the slot with the time (`after`, `at`] announces: its start, once it has lasted the
+ * minimum, and its end. Times in unix seconds. A break is announced once as started and once as ended, even if a
+ * reorganization changes its end: neither id depends on it.
  */
 export function pegBreakEvents(pegBreak: PegBreak, { after, at }: { after: number; at: number }): FoundEvent[] {
   const { stable, started_at, confirmed_at, ended_at, ended_block, max_deviation_micros } = pegBreak
@@ -115,8 +115,8 @@ export function pegBreakEvents(pegBreak: PegBreak, { after, at }: { after: numbe
 }
 
 /**
- * The end of a peg break that was announced and that never was, as the chain was reorganized, or as a backfill shows that
- * another one had begun before: whoever was told that it started is told so. It ends where it started.
+ * Retracts an announced peg break that a reorganization removed, or that a backfill showed to be part of an earlier
+ * one. It is announced as an end with the time of its start, so that everyone who received the start learns of it.
  */
 export function retractedPegBreak(pegBreak: PegBreakKey, maxDeviationBps: number): FoundEvent {
   const { stable, started_at, started_block } = pegBreak
@@ -127,7 +127,7 @@ export function retractedPegBreak(pegBreak: PegBreakKey, maxDeviationBps: number
   })
 }
 
-/** That more, or less, flowed between two stables than before; announced once for an edge and window. */
+/** The event that more or less than usual flowed between two stables; announced once per edge and window. */
 export function flowAnomalyEvent(anomaly: PublishedAnomaly): FoundEvent {
   const { from_token, to_token, window_start, window_end } = anomaly
   const subject = `${from_token}:${to_token}:${Date.parse(window_start) / 1000}`
@@ -135,8 +135,8 @@ export function flowAnomalyEvent(anomaly: PublishedAnomaly): FoundEvent {
 }
 
 /**
- * That a part of the service is no longer as it was. `previous` is the id of the event that told of the state before,
- * empty where there was none: so a change has one id, and coming back to a state later has another.
+ * The event that a component of the service changed its state. `previous` is the id of the event that announced the
+ * state before, empty if there was none. So each change has its own id, even if a state recurs.
  */
 export function healthDriftEvent(health: ComponentHealth, detectedAt: Date, previous: string): FoundEvent {
   const data = { ...health, detected_at: isoSeconds(detectedAt) }

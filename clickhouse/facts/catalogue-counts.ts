@@ -4,9 +4,9 @@ import { defineRow } from '../store/define-query.js'
 const orderId = z.string().regex(/^\d+$/)
 
 /**
- * How much of the catalogue is there of the blocks `from_block` to `to_block`, both included, and of the orders among
- * them those with ids from `from_order` to `to_order`, both included: orders are found by id, not by block. The genesis
- * stables of block 0 do not count.
+ * The number of stored catalogue rows of the blocks `from_block` to `to_block`, both included. Of the orders, only
+ * those with ids from `from_order` to `to_order`, both included, count: orders are found by id, not by block. The
+ * genesis stables of block 0 do not count.
  */
 export const catalogueCounts = defineRow({
   name: 'catalogue_counts',

@@ -10,9 +10,9 @@ const DifferingFact = z.looseObject({ surplus: z.int(), differing: z.int(), comp
 const Params = z.object({
   from_block: z.int(),
   to_block: z.int(),
-  /** Which of these blocks; all where it is empty. */
+  /** Compares only these blocks; all if empty. */
   blocks: z.array(z.int()),
-  /** The stables to compare, of tables that are read for each; all where it is empty. */
+  /** Of tables that are read per stable, compares only these stables; all if empty. */
   stables: z.array(z.string()),
   from_time: z.int(),
   to_time: z.int(),
@@ -57,9 +57,9 @@ const differingRows = Object.fromEntries(
 ) as Record<FactTable, ReturnType<typeof defineQuery<typeof DifferingFact, typeof Params>>>
 
 /**
- * How the facts of `table` in some blocks differ from those that were read again: `most` rows, differing ones first, with
- * how many more of it are in the table than should be (`surplus`, negative where some are missing, 0 where it is right);
- * and how many rows differ, and how many were read again.
+ * How the facts of `table` in some blocks differ from those that were read again: at most `most` rows, differing ones
+ * first. `surplus` is how many more copies of a row the table has than it should: negative if some are missing, 0 if
+ * the row is correct. `differing` is how many rows differ, `compared` how many were read again.
  */
 export async function differingFacts(
   clickhouse: ClickHouseClient,
@@ -80,10 +80,10 @@ const countOf = (table: FactTable): string => `
     GROUP BY month`
 
 /**
- * How many facts of each table are there by month (yyyymm, in UTC), where there are any, for the blocks `from_block` to `to_block`, both included, which lie between
- * two times in unix seconds, both included, in tables of `families`. Of what is read for each
- * stable those of the stables `only` count, or all where that is empty, but for `except`. The genesis stables of block 0
- * count as block 1's.
+ * The number of facts per table and month (yyyymm, in UTC) in the tables of `families`, for the blocks `from_block` to
+ * `to_block`, both included. `from_time` and `to_time` are the times of those blocks in unix seconds. Months without
+ * facts have no row. Of tables that are read per stable, only the stables in `only` count, or all if it is empty, and
+ * never those in `except`. The genesis stables of block 0 count as block 1's.
  */
 export const factCounts = defineQuery({
   name: 'fact_counts',

@@ -15,7 +15,7 @@ import type { StateRead } from '../stablecoins/states.js'
 import { insertRows } from '../store/insert.js'
 import type { SupplyEvent } from '../supply/supply.js'
 
-/** Rows by the table that holds them: all that ingest writes of a range of blocks. */
+/** Rows by the table that holds them: everything that ingest writes for a range of blocks. */
 export type Facts = {
   stablecoins: Stablecoin[]
   quote_token_updates: QuoteTokenUpdate[]
@@ -49,8 +49,8 @@ export type Facts = {
 export type FactTable = keyof Facts
 
 /**
- * Every table of facts: its family, and whether rows of a block range are found by their time too, because the table
- * is large and partitioned by it.
+ * Every fact table: its family, and whether rows of a block range are also found by time, because the table is large
+ * and partitioned by time.
  */
 export const FACT_TABLES: Readonly<Record<FactTable, { family: Family; findBy: 'time' | 'number' }>> = {
   stablecoins: { family: 'catalogue', findBy: 'number' },
@@ -83,7 +83,7 @@ export const FACT_TABLES: Readonly<Record<FactTable, { family: Family; findBy: '
   blocks: { family: 'logs', findBy: 'time' },
 }
 
-/** Whether a table's rows are read for each stable, so that some stables may be in and others not. */
+/** Whether a table's rows are read per stable, so that some stables may be ingested and others not. */
 export const isByStable = (table: FactTable): boolean => ['pegs', 'state'].includes(FACT_TABLES[table].family)
 
 export const factTables = Object.keys(FACT_TABLES) as readonly FactTable[]
@@ -97,7 +97,7 @@ export function mergeFacts(parts: readonly Partial<Facts>[]): Facts {
   return merged as unknown as Facts
 }
 
-/** Adds rows to a table of facts. Repeating a token changes nothing, neither there nor in the views behind it. */
+/** Adds rows to a fact table. Repeating a token changes neither the table nor the views that read it. */
 export const insertFacts = <Table extends FactTable>(
   clickhouse: ClickHouseClient,
   table: Table,

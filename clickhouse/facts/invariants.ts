@@ -3,7 +3,7 @@ import { BlockRanges, IN_RANGES } from '../chain/invariants.js'
 import { defineQuery } from '../store/define-query.js'
 import { FACT_TABLES, type FactTable, factTables } from './facts.js'
 
-/** Tables with one row a log: those of logs and of the catalogue, but for the blocks themselves. */
+/** Tables with one row per log: those of the catalogue and of logs, except `blocks`. */
 const ofLogs: readonly FactTable[] = factTables.filter(
   (table) => table !== 'blocks' && ['catalogue', 'logs'].includes(FACT_TABLES[table].family),
 )
@@ -13,8 +13,8 @@ const logsOf = (table: FactTable): string => `
             WHERE ${IN_RANGES} GROUP BY block_number, log_index`
 
 /**
- * Blocks in these ranges with a log that is in one table twice, with a fact of a log that they do not have, or with more fees
- * than transactions; the first ten.
+ * The first ten blocks in these ranges that have the same log twice in one table, a fact of a log that the block does
+ * not have, or more fees than transactions.
  */
 export const miscountedBlocks = defineQuery({
   name: 'miscounted_blocks',
@@ -44,7 +44,10 @@ const misplaced = factTables
     WHERE ${IN_RANGES} AND (block_number, block_time) NOT IN (SELECT block_number, block_time FROM blocks)`,
   )
 
-/** How many facts of each table, in blocks of these ranges, name a block that is not in `blocks`, or another time than its own. */
+/**
+ * For each table, how many facts in these block ranges name a block that is not in `blocks`, or a time that is not the
+ * block's.
+ */
 export const misplacedFacts = defineQuery({
   name: 'misplaced_facts',
   params: z.object({ ranges: BlockRanges }),

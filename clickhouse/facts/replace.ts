@@ -5,9 +5,9 @@ import { QueryError } from '../store/query-error.js'
 import { FACT_TABLES, type Facts, type FactTable, factTables } from './facts.js'
 
 /**
- * Removes the facts of all blocks from `from_block` on, none of which is older than `from_time` in unix seconds. They
- * are gone for the next read. May be repeated, and is to be repeated when it fails: the blocks go first, so that no
- * block is there without its facts. Rejects with QueryError.
+ * Removes the facts of all blocks from `from_block` on, none of which is older than `from_time` in unix seconds. The
+ * next read no longer sees them. Safe to repeat, and must be repeated if it fails. Blocks are removed first, so that no
+ * block remains without its facts. Rejects with QueryError.
  */
 export async function removeFacts(
   clickhouse: ClickHouseClient,
@@ -24,12 +24,12 @@ export async function removeFacts(
   await Promise.all(factTables.filter((table) => table !== 'blocks').map(remove))
 }
 
-/** The name of the temporary table that facts of `table` are put into to be compared with it. */
+/** The name of the temporary table whose facts are compared with those of `table`. */
 export const rereadTable = (table: FactTable): string => `reread_${table}`
 
 /**
- * Puts facts into temporary tables with the columns of the tables of facts, in place of what was there. They belong to
- * the client's session, which it needs to have, and are gone with it.
+ * Replaces the contents of the temporary tables, which have the columns of the fact tables, with `facts`. The client
+ * must have a session: the tables belong to it and disappear with it.
  */
 export async function replaceRereadFacts(clickhouse: ClickHouseClient, facts: Facts): Promise<void> {
   for (const table of factTables) {

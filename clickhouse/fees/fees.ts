@@ -5,18 +5,21 @@ import { defineQuery } from '../store/define-query.js'
 import { isRecent, recentFirst } from '../store/recent-first.js'
 import { blockNumber, blockTimestamp, integerText, txHash } from '../store/values.js'
 
-/** The fee of a transaction, also of one that was reverted. `payer` is who paid it, which may be a sponsor. */
+/** The fee of a transaction, including a reverted one. `payer` is the account that paid it, which may be a sponsor. */
 export type FeePaid = FactPosition & { stable: string; payer: string; amount_raw: string }
 
-/** In which stable an account pays its fees, or a validator wants them, from here on. */
+/**
+ * An account's choice of the stable in which it pays fees, or a validator's choice of the one it is paid in, from this
+ * log on.
+ */
 export type FeeElection = FactPosition & { kind: 'user' | 'validator'; account: string; stable: string }
 
-/** A validator is paid the fees that have come together for it. */
+/** A payment of accumulated fees to a validator. */
 export type FeeDistribution = FactPosition & { validator: string; stable: string; amount_raw: string }
 
 /**
- * A change of a pool that turns the stable a fee is paid in into the one that the validator wants, by anything but a
- * fee: liquidity in or out, or a trade that puts the pool back in balance (in: validator's stable, out: users' stable).
+ * A change to a pool that converts the stable a fee is paid in to the one the validator chose, other than by a fee:
+ * liquidity added or removed, or a trade that rebalances the pool (in: validator's stable, out: users' stable).
  */
 export type FeePoolEvent = FactPosition & {
   kind: 'mint' | 'burn' | 'rebalance'
@@ -65,14 +68,14 @@ const ElectionCounts = z.object({
 })
 
 /**
- * How many users and validators have chosen a token for fees as of `at`, by the last choice of each account; in no order.
- * The zero address is no choice. The token need not be a known stable.
+ * How many users and validators have chosen a token for fees as of `at`, by the last choice of each account; in no
+ * order. The zero address does not count as a choice. The token need not be a known stable.
  */
 export const feeElectionCounts = defineQuery({
   name: 'fee_election_counts',
   params: z.object({ at: z.date() }),
   row: ElectionCounts,
-  // One number for the place in the chain: to compare pairs takes more than twice as long.
+  // One number for the position in the chain: comparing pairs takes more than twice as long.
   sql: `
     SELECT chosen AS stable, toUInt32(countIf(kind = 'user')) AS users_electing,
            toUInt32(countIf(kind = 'validator')) AS validators_electing
@@ -88,8 +91,8 @@ export const feeElectionCounts = defineQuery({
 
 export const FeeDistributionRow = z.object({
   validator: z.string().meta({ description: 'Address of the validator who was paid' }),
-  token: z.string().meta({ description: 'Address of the stable that it was paid in' }),
-  token_symbol: z.string().meta({ description: 'The address where the token is no known stable' }),
+  token: z.string().meta({ description: 'Address of the stable in which the fees were paid' }),
+  token_symbol: z.string().meta({ description: 'Symbol of the stable, or its address if it is not a known stable' }),
   amount_tokens: z.number().nonnegative().meta({ description: 'In whole tokens' }),
   block_number: blockNumber,
   block_timestamp: blockTimestamp,
@@ -120,8 +123,8 @@ export const recentFeeDistributions = recentFirst(
 )
 
 /**
- * What the fee manager took in minus what it paid out of each token in the blocks (after, to], in base units, by the
- * facts: fees, distributions, and liquidity and trades of its pools.
+ * What the fee manager received minus what it paid out of each token in the blocks (after, to], in base units,
+ * according to the facts: fees, distributions, and its pools' liquidity changes and trades.
  */
 export const feeManagerChanges = defineQuery({
   name: 'fee_manager_changes',
@@ -152,8 +155,8 @@ const sumOfRaw = (values: readonly string[]): bigint => values.reduce((sum, raw)
 const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
 
 /**
- * The fee economics: totals over every token, whether or not it is a known stable, and a row a stable, the one with most
- * fees of the last seven days first, those alike by address. `share_of_fees_7d_pct` is null where there were none at all.
+ * The fee economics: totals over every token, whether or not it is a known stable, and one row per stable, by fees of
+ * the last seven days in descending order, then by address. `share_of_fees_7d_pct` is null if no fees were paid at all.
  */
 export function feeOverview(
   stables: readonly Named[],

@@ -32,7 +32,7 @@ export type PublishedAnomaly = Omit<FlowAnomaly, 'window_start'> & {
   detected_at: string
 }
 
-/** A window of an edge that lies far from its baseline, with the sums that its score is made of. */
+/** A window of an edge that lies far from its baseline, with the sums from which its score is computed. */
 const FlowScore = z.object({
   from_token: z.string(),
   to_token: z.string(),
@@ -45,10 +45,12 @@ const FlowScore = z.object({
 })
 export type FlowScore = z.infer<typeof FlowScore>
 
-/** What a slot says of one edge and window, which begins at `window_start` in unix seconds. */
+/** A slot's result for one edge and one window, which begins at `window_start` in unix seconds. */
 type FlowAnomalyRow = FlowScore & { window_start: number; revision: number; is_deleted: 0 | 1 }
 
-/** Writes what a slot has found; a row replaces that of the same edge and window under an older revision. */
+/**
+ * Writes the anomalies that a slot found. A row replaces the row of the same edge and window from an older revision.
+ */
 export function insertFlowAnomalies(
   clickhouse: ClickHouseClient,
   rows: readonly FlowAnomalyRow[],
@@ -57,15 +59,15 @@ export function insertFlowAnomalies(
   return insertRows(clickhouse, 'flow_anomalies', rows, token)
 }
 
-/** Where in the list of anomalies a page goes on: after the one with this window, distance and edge. */
+/** The position at which a page of anomalies continues: after the one with this window, distance and edge. */
 export const FlowAnomalyKey = z.tuple([z.int().min(0).max(END_OF_TIME), z.number().min(0), z.string(), z.string()])
 export type FlowAnomalyKey = z.infer<typeof FlowAnomalyKey>
 
-/** Before every anomaly: where the first page begins. */
+/** Sorts before every anomaly: the start of the first page. */
 const NEWEST: FlowAnomalyKey = [END_OF_TIME, Number.MAX_VALUE, '', '']
 
 /**
- * Anomalies of windows that begin at or before `as_of` and were over by `horizon`, the newest window first and in it the
+ * Anomalies of windows that begin at or before `as_of` and end by `horizon`, the newest window first and in it the
  * largest distance from the baseline: at most `limit` of those after the key `after`.
  */
 export const flowAnomalies = recentFirst(
@@ -102,12 +104,12 @@ export const flowAnomalies = recentFirst(
 
 /**
  * The edges whose flow in the 15 minutes from `window_start`, a multiple of 15 minutes, lies at least `min_abs_z`
- * population standard deviations from the mean of its baseline, by their addresses.
+ * population standard deviations from the mean of its baseline; ordered by address.
  *
- * The baseline is the 672 windows before, or those from the edge's first flow on. A window without a flow counts as 0;
- * one with flows of which none has a USD value is unknown, and neither counts nor is scored. At least 10 windows have to
- * have a value, and they have to vary. All of it is sums of integers, so that what never varied has a variance of 0 and
- * the threshold is exact; they hold up to 1e28 USD a window.
+ * The baseline is the 672 windows before, or those from the edge's first flow on. A window without a flow counts as 0.
+ * A window whose flows all lack a USD value is unknown: it neither counts nor is scored. At least 10 windows must have
+ * a value, and the values must vary. All sums are integers, so that constant values have a variance of exactly 0 and
+ * the threshold is exact. They can hold up to 1e28 USD per window.
  */
 export const flowZScores = defineQuery({
   name: 'flow_z_scores',
@@ -147,7 +149,7 @@ export const flowZScores = defineQuery({
     ORDER BY from_token, to_token`,
 })
 
-/** The anomalies of the window that begins at `window_start`, by their addresses. */
+/** The anomalies of the window that begins at `window_start`, ordered by address. */
 export const anomaliesOfWindow = defineQuery({
   name: 'anomalies_of_window',
   params: z.object({ window_start: z.date() }),
@@ -160,19 +162,22 @@ export const anomaliesOfWindow = defineQuery({
     ORDER BY from_token, to_token`,
 })
 
-/** The edges of which a slot of a revision before `revision` has found the window that begins at `window_start`. */
+/**
+ * The edges for which a slot of a revision before `revision` found an anomaly in the window that begins at
+ * `window_start`.
+ */
 export const outdatedAnomalies = defineQuery({
   name: 'outdated_anomalies',
   params: z.object({ window_start: z.date(), revision: z.int() }),
   row: z.object({ from_token: z.string(), to_token: z.string() }),
-  // Without FINAL, so that a repeat finds again what it has taken back.
+  // Without FINAL, so that a repeat finds the anomalies that it has already retracted.
   sql: `
     SELECT DISTINCT from_token, to_token FROM flow_anomalies
     WHERE window_start = {window_start: DateTime} AND revision < {revision: UInt32} AND is_deleted = 0
     ORDER BY from_token, to_token`,
 })
 
-/** An anomaly is found as of the end of its window. */
+/** The anomaly as published. It counts as detected at the end of its window. */
 export function publishedAnomaly({ window_start, ...anomaly }: FlowAnomaly): PublishedAnomaly {
   const window_end = isoSeconds(new Date(window_start.getTime() + ANOMALY_WINDOW_MS))
   return { ...anomaly, window_start: isoSeconds(window_start), window_end, detected_at: window_end }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
 import { QueryError } from '../store/query-error.js'
 
-/** Flows between two stables are kept, and scored, by aligned windows of this length. */
+/** Flows between two stables are stored and scored in aligned windows of this length. */
 export const FLOW_WINDOW_SECONDS = 900
 
 /** The beginning of the window that a time in unix seconds lies in. */
@@ -16,7 +16,7 @@ const windowStart = (time: string): string =>
 /** The window of a flow. */
 export const WINDOW_START = windowStart('block_time')
 
-/** The buckets of the flows that `where` leaves: what flow_buckets_mv computes of those of an insert. */
+/** The buckets of the flows that match `where`: the same computation that flow_buckets_mv applies to an insert. */
 export const flowBucketsOf = (where = ''): string => `
   SELECT ${WINDOW_START} AS window_start, from_token, to_token, ifNull(sum(usd_micros), 0) AS volume_micros,
          count() AS flow_count, countIf(usd_micros IS NULL) AS unpriced_count, uniqExactState(tx_hash) AS tx_count
@@ -24,7 +24,10 @@ export const flowBucketsOf = (where = ''): string => `
   WHERE kind != 'bridge' ${where}
   GROUP BY window_start, from_token, to_token`
 
-/** The edges' starts in the flows that `where` leaves: what flow_edge_starts_mv computes of those of an insert. */
+/**
+ * The starts of the edges in the flows that match `where`: the same computation that flow_edge_starts_mv applies to an
+ * insert.
+ */
 export const flowEdgeStartsOf = (where = ''): string => `
   SELECT from_token, to_token, ${windowStart('min(block_time)')} AS first_window
   FROM flows
@@ -46,9 +49,9 @@ export const fillFlowEdgeStarts = (table: string): string => `
   ${flowEdgeStartsOf(IN_RANGE)}`
 
 /**
- * Makes the buckets of the windows that begin between two times in unix seconds, both included, anew from their flows,
- * and the edges' starts that lie in there. An edge that began before keeps its start. May be repeated, and is to be
- * repeated when it fails: half-way, buckets are missing. Rejects with QueryError.
+ * Rebuilds, from the flows, the buckets of the windows that begin between two times in unix seconds, both included, and
+ * the starts of edges in that range. An edge that began earlier keeps its start. Safe to repeat, and must be repeated
+ * if it fails, because buckets may be missing then. Rejects with QueryError.
  */
 export async function rebuildFlowBuckets(
   clickhouse: ClickHouseClient,
@@ -59,7 +62,7 @@ export async function rebuildFlowBuckets(
     await clickhouse.command({ query: `DELETE FROM flow_buckets WHERE window_start ${range}`, query_params })
     await clickhouse.command({ query: `DELETE FROM flow_edge_starts WHERE first_window ${range}`, query_params })
     for (const query of [fillFlowBuckets('flow_buckets'), fillFlowEdgeStarts('flow_edge_starts')]) {
-      // Not to be taken for the insert of another rebuild of the same windows.
+      // Deduplication must not mistake this for the insert of an earlier rebuild of the same windows.
       await clickhouse.command({ query, query_params, clickhouse_settings: { insert_deduplicate: 0 } })
     }
   } catch (cause) {
@@ -68,8 +71,8 @@ export async function rebuildFlowBuckets(
 }
 
 /**
- * How many buckets of flows, of the windows that begin between two times, both included, do not count their flows, and
- * how many edges have a flow in there that is before the first one noted of them.
+ * Of the windows that begin between two times, both included: how many buckets have a flow count that differs from
+ * their flows, plus how many edges have a flow before their recorded start.
  */
 export const staleBuckets = defineRow({
   name: 'stale_buckets',
@@ -110,8 +113,8 @@ export const staleBuckets = defineRow({
 })
 
 /**
- * Buckets of flows, of windows that were over by a time in unix seconds, that are not what their flows add up to, and
- * edges that did not begin where they are said to. The first ten, with how many there are in all.
+ * Flow buckets of windows that ended by a time in unix seconds whose values differ from the sums of their flows, and
+ * edges whose recorded start is wrong. The first ten, with the total number in `differing`.
  */
 export const differingBuckets = defineQuery({
   name: 'differing_buckets',

@@ -2,10 +2,13 @@ import { z } from 'zod'
 import type { FactPosition } from '../chain/blocks.js'
 import { defineQuery } from '../store/define-query.js'
 
-/** A book that was opened. */
+/** A pair whose order book was created. */
 export type DexPair = FactPosition & { base: string; quote: string; pair_key: string }
 
-/** An order that stands on the other side of its book from here on. Integers are decimal strings. */
+/**
+ * An order that moved to the other side of its book: from this log on, it has this side and price. Integers are decimal
+ * strings.
+ */
 export type DexOrderFlip = FactPosition & {
   order_id: string
   maker: string
@@ -30,7 +33,7 @@ export type DexFill = FactPosition & {
   is_partial: boolean
 }
 
-/** An order that was cancelled, or could not flip. */
+/** An order that was cancelled or that could not flip. */
 export type DexOrderEnd = FactPosition & {
   kind: 'cancelled' | 'flip_failed'
   order_id: string
@@ -52,8 +55,8 @@ export type DexOrder = FactPosition & {
 }
 
 /**
- * The orders with these ids as they were placed, and as they were after each flip, in no order: side and price count from
- * the log with `block_number` and `log_index` on. Ids that were never placed are missing.
+ * The orders with these ids, as placed and as after each flip, in no order. Side and price apply from the log with
+ * `block_number` and `log_index` on. Ids that were never placed have no row.
  */
 export const dexOrdersById = defineQuery({
   name: 'dex_orders_by_id',

@@ -3,15 +3,15 @@ import { defineQuery } from '../store/define-query.js'
 import { defineExport } from '../store/export.js'
 import { integerText } from '../store/values.js'
 
-/** The flows of [from, to), in unix seconds, that come after a position on the chain. */
+/** The flows in [from, to), in unix seconds, after a position in the chain. */
 const Range = { from: z.int(), to: z.int(), after_block: z.int(), after_log: z.int() }
 
 const RANGE = `flows.block_time >= {from: UInt32} AND flows.block_time < {to: UInt32}
       AND (flows.block_number, flows.log_index) > ({after_block: UInt64}, {after_log: UInt32})`
 
 /**
- * Where a page ends, its flow at `last_offset`, and the flow after; one row or none for the last page. Costs far less
- * than the page, and lets the answer say how to go on before its first row.
+ * The last flow of a page, which is at `last_offset`, and the flow after it; one row or none if this is the last page.
+ * Costs far less than the page itself, so that the response can contain the next cursor before its first row.
  */
 export const flowPageEnd = defineQuery({
   name: 'flow_page_end',
@@ -26,9 +26,9 @@ export const flowPageEnd = defineQuery({
 })
 
 /**
- * Flows in the order of the chain, up to a position, included. Amounts are base units; `usd_value` is null where
- * neither end was quoted. A token that is no known stable has no symbol; on the side of another chain
- * there is no token.
+ * Flows in the order of the chain, up to and including a position. Amounts are base units; `usd_value` is null if
+ * neither end was quoted. A token that is not a known stable has an empty symbol; the other chain's side of a bridge
+ * flow has no token.
  */
 export const flowRows = defineExport({
   name: 'flow_rows',

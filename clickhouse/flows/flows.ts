@@ -21,9 +21,10 @@ export type Flow = FactPosition & {
 }
 
 /**
- * SQL for a WITH: `parts`, rows of what flowed on an edge in a part of [{from: DateTime}, {to: DateTime}), with its window
- * of 15 minutes. Whole windows come from flow_buckets, the ends from the flows themselves; a transaction has one time,
- * so that counts of transactions add up. The digits are those of the flows.
+ * SQL for a WITH clause. `parts` has the volume of each edge in each 15-minute window, or part of one, within [{from:
+ * DateTime}, {to: DateTime}). Whole windows come from flow_buckets, the incomplete ones at both ends from the flows. A
+ * transaction has one time, so the transaction counts of windows add up. The sums are bit-identical to those over the
+ * flows.
  */
 const FLOW_PARTS = `
   toUInt32(toUnixTimestamp({from: DateTime})) AS range_from, toUInt32(toUnixTimestamp({to: DateTime})) AS range_to,
@@ -57,9 +58,9 @@ const FlowEdge = z.object({
 export type FlowEdge = z.infer<typeof FlowEdge>
 
 /**
- * What flowed between each two stables in [from, to), as sums of 1e-6 USD; in no order. `tx_count` is of distinct
- * transactions; `unpriced_count` flows have no USD value and are missing from the volume. A token that is no known
- * stable goes by its address. Bridge flows have one stable only and are left out.
+ * The flows between each pair of stables in [from, to), as sums in 1e-6 USD; in no order. `tx_count` counts distinct
+ * transactions. `unpriced_count` flows have no USD value and are not in the volume. A token that is not a known stable
+ * is named by its address. Bridge flows are left out, because only one of their ends is a stable on this chain.
  */
 export const flowEdges = defineQuery({
   name: 'flow_edges',
@@ -81,9 +82,9 @@ export const flowEdges = defineQuery({
 })
 
 /**
- * What flowed on all edges together in each hour that [from, to) touches, oldest first; hours without a flow are rows
- * too. Of the first and the last hour only what lies in [from, to) counts. Volumes in 1e-6 USD. A transaction counts once
- * for each edge that it flows on, so that the hours add up to the edges.
+ * The flows of all edges together in each hour that [from, to) touches, oldest first, including hours without a flow.
+ * Of the first and the last hour, only the part within [from, to) counts. Volumes are in 1e-6 USD. A transaction counts
+ * once for each edge, so that the hours and the edges have the same total.
  */
 export const flowHours = defineQuery({
   name: 'flow_hours',

@@ -1,6 +1,9 @@
 import type { FactPosition } from '../chain/blocks.js'
 
-/** A transfer to a virtual address, which the chain passes on: two Transfer logs, one movement. The log is the second. */
+/**
+ * A transfer to a virtual address, which the chain forwards: one movement with two Transfer logs. The position is that
+ * of the second log.
+ */
 export type VirtualForward = FactPosition & {
   stable: string
   sender: string
@@ -10,8 +13,9 @@ export type VirtualForward = FactPosition & {
 }
 
 /**
- * A transfer that the receiver's own policy holds back, or what becomes of it. `blocked_nonce` names the hold. `receipt`
- * is what a claim has to show, only with `held`; `caller` and `recipient` say who ended it and who got the amount.
+ * A transfer that was held because of the receiver's own policy, or the end of such a hold. `blocked_nonce` identifies
+ * the hold. `receipt` is what a claim must present, only for `held`. `caller` ended the hold, and `recipient` received
+ * the amount.
  */
 export type HeldTransfer = FactPosition & {
   kind: 'held' | 'claimed' | 'burned'

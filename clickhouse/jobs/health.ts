@@ -2,29 +2,29 @@ import { z } from 'zod'
 import { defineQuery } from '../store/define-query.js'
 import { lateJobs, type SlotJob } from './periods.js'
 
-/** From where on a part of the service is no longer as it should be. */
+/** The limits beyond which a component of the service is unhealthy. */
 export type HealthThresholds = {
   /** Age of the newest block, in seconds. */
   maxLagSeconds: number
-  /** Time from the newest sample that has worked to the newest block, in seconds. */
+  /** Time from the newest successful sample to the newest block, in seconds. */
   maxSamplingLagSeconds: number
-  /** Periods of a job between the newest slot that it has done and the newest block. */
+  /** Number of a job's periods between its newest completed slot and the newest block. */
   maxLatePeriods: number
-  /** Blocks that are missing in a dataset. */
+  /** Number of blocks missing from a dataset. */
   maxMissingBlocks: number
 }
 
-/** What is measured of the service; lags are null where they are not known. What gains gets less behind all the time. */
+/** The measurements of the service. Lags are null if they are not known. `is_gaining`: the lag is shrinking. */
 export type HealthReadings = {
-  /** Age of the newest block, and how many blocks the chain has after it. */
+  /** Age of the newest ingested block, and how many blocks the chain has after it. */
   ingest: { lag_seconds: number; lag_blocks: number | null; is_gaining: boolean }
-  /** null where there is nothing to sample. */
+  /** null if there is nothing to sample. */
   sampling: { lag_seconds: number | null; lag_blocks: number | null } | null
   jobs: readonly { job: string; lag_seconds: number | null; lag_blocks: number | null; is_gaining: boolean }[]
   datasets: readonly { dataset: string; missing_blocks: number }[]
 }
 
-/** How a part of the service is. `lag_blocks` and `lag_seconds` are null where they are not measured. */
+/** The state of a component of the service. `lag_blocks` and `lag_seconds` are null if they are not measured. */
 export type ComponentHealth = {
   component: string
   status: 'ok' | 'behind' | 'stalled' | 'overdue' | 'gaps' | 'disabled'
@@ -32,7 +32,7 @@ export type ComponentHealth = {
   lag_seconds: number | null
 }
 
-/** The newest event of each part of the service that was ever told of, and the state it told of. */
+/** The newest event of each component that has one, and the state that it announced. */
 export const newestHealth = defineQuery({
   name: 'newest_health',
   row: z.object({ component: z.string(), id: z.string(), status: z.string() }),
@@ -43,8 +43,9 @@ export const newestHealth = defineQuery({
 })
 
 /**
- * The state of every part of the service, after those that it was in `before`. What is behind and gains is said to be well
- * for as long as nothing else was said: so it is at a first start, and there is nothing to be done about it.
+ * The state of every component of the service, given its states `before`. A component that is behind but catching up
+ * stays healthy unless it was announced as unhealthy before: a first start always has to catch up, and nobody needs to
+ * act on it.
  */
 export function componentStates(
   { ingest, sampling, jobs, datasets }: HealthReadings,
@@ -65,7 +66,7 @@ export function componentStates(
   const late = lateJobs(slotJobs, new Map(jobs.map(({ job, lag_seconds }) => [job, lag_seconds])), maxLatePeriods)
   for (const { job, lag_seconds, lag_blocks, is_gaining } of jobs) {
     const component = `job:${job}`
-    // As long as ingest gains, there is more to do for a job all the time.
+    // While ingest is catching up, it continuously adds slots for a job to do.
     const isOverdue = late.includes(job) && !((is_gaining || ingest.is_gaining) && wasWell(component))
     states.push({ component, status: isOverdue ? 'overdue' : 'ok', lag_blocks, lag_seconds })
   }

@@ -7,12 +7,15 @@ import { insertRows } from '../store/insert.js'
 /** A term and the random id of the process that runs the jobs in it. */
 export type JobLease = { term: number; instance: string }
 
-/** Claims a term. A term is claimed once only: a second claim changes nothing, and its author finds the first one's row. */
+/**
+ * Claims a term. A term can be claimed only once: a second claim changes nothing, and the process that made it reads
+ * the first one's row.
+ */
 export function insertLeaseClaim(clickhouse: ClickHouseClient, lease: JobLease): Promise<void> {
   return insertRows(clickhouse, 'job_leases', [{ ...lease, state: 'claimed' }], `${lease.term}`)
 }
 
-/** Records that a term is held, or given up, as of now by the server's clock. */
+/** Records that a term is held or released, at the current time of the server's clock. */
 export function insertLeaseState(
   clickhouse: ClickHouseClient,
   lease: JobLease,
@@ -21,7 +24,10 @@ export function insertLeaseState(
   return insertRows(clickhouse, 'job_leases', [{ ...lease, state }], randomUUID())
 }
 
-/** The newest term, which process has it, and how long ago that said so, in milliseconds; null where no process ever ran the jobs. */
+/**
+ * The newest term, the process that has it, and the milliseconds since that process last renewed it; null if no process
+ * ever ran the jobs.
+ */
 export const newestLease = defineOptionalRow({
   name: 'newest_lease',
   row: z.object({ term: z.int(), instance: z.string(), is_released: z.boolean(), age_ms: z.int() }),

@@ -8,29 +8,35 @@ export const PERIOD_SECONDS = {
   'flow-anomalies': FLOW_WINDOW_SECONDS,
 } as const
 
-/** A job that runs in slots: the instants at which it is about the chain, one each period. */
+/**
+ * A job that runs in slots. A slot is an instant of chain time, one per period, as of which the job describes the
+ * chain.
+ */
 export type SlotJob = {
   /** Also the name of its worker. */
   name: string
-  /** Seconds between two slots, which divide an hour; slots are the multiples of it in unix time. */
+  /** Seconds between two slots. Divides an hour; slots are its multiples in unix time. */
   period_seconds: number
-  /** Jobs whose rows it reads: a slot is due once each of them has done one at or after it. */
+  /** Jobs whose rows this job reads: a slot is due once each of them has completed a slot at or after it. */
   after?: readonly string[]
 }
 
-/** Every job that runs in slots, in no order: what one reads of another is named by `after`. */
+/** Every job that runs in slots, in no order. `after` names the jobs that a job depends on. */
 export const SLOT_JOBS: readonly SlotJob[] = [
   { name: 'peg-events', period_seconds: PERIOD_SECONDS['peg-events'] },
-  // A score counts the events up to its slot.
+  // A score includes the events up to its slot.
   { name: 'risk', period_seconds: PERIOD_SECONDS.risk, after: ['peg-events'] },
   { name: 'reserves', period_seconds: PERIOD_SECONDS.reserves },
   { name: 'flow-anomalies', period_seconds: PERIOD_SECONDS['flow-anomalies'] },
 ]
 
-/** A job that is behind the chain by more periods than this is late: one may just end, and one be waited for. */
+/**
+ * A job that is behind the chain by more periods than this is late. It is normal that one slot is about to finish and
+ * that the job waits for another.
+ */
 export const LATE_PERIODS = 3
 
-/** The names of the jobs that are late. Lags in seconds; null, where there is no chain yet, is not late. */
+/** The names of the jobs that are late. Lags are in seconds; null, when there is no chain yet, is not late. */
 export function lateJobs(
   jobs: readonly SlotJob[],
   lags: ReadonlyMap<string, number | null>,

@@ -6,13 +6,13 @@ import type { QuerySignal } from '../store/define-query.js'
 import type { SlotJob } from './periods.js'
 import { jobStatuses } from './runs.js'
 
-/** The whole seconds from one instant to a later one; 0 where the clock is behind the chain. */
+/** The whole seconds from one instant to a later one; 0 if the clock is behind the chain. */
 export const secondsBetween = (from: Date, to: Date): number =>
   Math.max(0, Math.floor((to.getTime() - from.getTime()) / 1000))
 
 /**
- * How far ingest and `jobs` have come, and what is known to be missing: what /status shows, what /metrics counts and
- * what the health monitor judges. Rejects with QueryError.
+ * The progress of ingest and of `jobs`, and the facts known to be missing. /status shows it, /metrics counts it, and
+ * the health monitor evaluates it. Rejects with QueryError.
  */
 export async function readProgress(
   clickhouse: ClickHouseClient,
@@ -33,13 +33,16 @@ export async function readProgress(
     head,
     newest_block: newest,
     /**
-     * How many blocks the chain has after the newest one that is in; null without a head or a block. A head that is
-     * older than the newest block says nothing new.
+     * How many blocks the chain has after the newest ingested one; null without a head or a block. 0 if the recorded
+     * head is older than the newest block.
      */
     blocks_to_head: head && newest ? Math.max(0, head.block_number - newest.block_number) : null,
     missing_blocks: totals?.missing ?? 0,
     missing_facts: missing,
-    /** `blocks_after`: how many blocks after its newest slot are in, all of them where it never did one. */
+    /**
+     * `blocks_after`: how many ingested blocks are after the job's newest slot, or all of them if it never completed
+     * one.
+     */
     jobs: statuses.map((status) => ({
       ...status,
       blocks_after: status.last_slot_at ? (after[slots.indexOf(status.last_slot_at)] ?? 0) : blocks,

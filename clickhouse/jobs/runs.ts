@@ -18,15 +18,15 @@ export type JobRun = {
   instance: string
 }
 
-/** Records the end of a run. A slot is done once for each revision, however often that is said. */
+/** Records the end of a run. However often it is recorded, a slot is done once for each revision. */
 export function insertJobRun(clickhouse: ClickHouseClient, run: JobRun): Promise<void> {
   const attempt = run.state === 'done' ? '' : `:${run.instance}:${run.started_at}`
   return insertRows(clickhouse, 'job_runs', [run], `${run.job}:${run.slot_at}:${run.revision}:${run.state}${attempt}`)
 }
 
 /**
- * Of each job that has done a slot after `since` by the clock, how much time of the chain its slots have gained, in
- * seconds; null where it had done none before.
+ * For each job that completed a slot after the wall-clock time `since`, how far its slots have advanced in chain time
+ * since then, in seconds; null if it had completed none before.
  */
 export const jobProgress = defineQuery({
   name: 'job_progress',
@@ -42,8 +42,8 @@ export const jobProgress = defineQuery({
 })
 
 /**
- * The newest slot that a job has done, and that neither a rollback nor a backfill has met since: what it publishes is
- * true up to this instant. Null before its first run.
+ * The newest slot that a job has completed and that no rollback or backfill has affected since: the job's results are
+ * valid up to this instant. Null before its first run.
  */
 export const jobHorizon = defineOptionalRow({
   name: 'job_horizon',
@@ -60,14 +60,15 @@ export const jobHorizon = defineOptionalRow({
 
 export const JobStatus = z.object({
   job: z.string().meta({ description: 'Name of the job' }),
-  last_slot_at: dateTime.nullable().meta({ description: 'Newest slot that is done, in time of the chain' }),
-  last_success_at: dateTime.nullable().meta({ description: 'When one was done last, by the clock' }),
-  lag_seconds: z.int().nullable().meta({ description: 'How far that slot is behind the newest block' }),
+  last_slot_at: dateTime.nullable().meta({ description: 'Newest slot that the job has completed, in chain time' }),
+  last_success_at: dateTime.nullable().meta({ description: 'When the job last completed a slot, in wall-clock time' }),
+  lag_seconds: z.int().nullable().meta({ description: 'How far that slot is behind the newest block, in seconds' }),
 })
 
 /**
- * How far each of `jobs` has come: the newest slot that it has done, when it did one last by the clock, and how far the
- * slot is behind the newest block, or behind all of history where it never did one. null where there is no such thing.
+ * The progress of each of `jobs`: its newest completed slot, the wall-clock time at which it last completed one, and
+ * how many seconds that slot is behind the newest block. If it never completed one, the first two are null and the lag
+ * is counted from the oldest block. The lag is null before the first block.
  */
 export const jobStatuses = defineQuery({
   name: 'job_statuses',
@@ -89,8 +90,8 @@ export const jobStatuses = defineQuery({
 })
 
 /**
- * What each job has done: its runs by how they ended, ever and in the day before `now`, how long one took then in the
- * median, and how long after their time slots were done. No row for a job that never ran.
+ * Per job: its runs by outcome, in total and in the day before `now`, the median duration of that day, and how long
+ * after their time slots were completed. No row for a job that never ran.
  */
 export const jobRuns = defineQuery({
   name: 'job_runs',

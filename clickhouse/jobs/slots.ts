@@ -3,8 +3,8 @@ import { END_OF_TIME } from '../../process/instants.js'
 import { defineOptionalRow, defineQuery, onlyColumn } from '../store/define-query.js'
 
 /**
- * The slots of a job with `from_time` < time < `to_time`, in unix seconds, that it has not done since the last rollback
- * or change of history that may have met them: oldest first, at most `limit`.
+ * The slots of a job with `from_time` < time < `to_time`, in unix seconds, that it has not completed since the last
+ * rollback or change of history that may have affected them: oldest first, at most `limit`.
  */
 export const dueSlots = defineQuery({
   name: 'due_slots',
@@ -42,13 +42,13 @@ export const dueSlots = defineQuery({
 })
 
 /**
- * Between which times slots may be due, both ends excluded, in unix seconds, and under which revision; null before
- * the first block. Several blocks may have one time, so the facts up to a slot are all in once a later block is. While
- * blocks are being rolled back, what may lose its facts is not due.
+ * The times between which slots may be due, both excluded, in unix seconds, and the current revision; null before the
+ * first block. Several blocks may have the same time, so the facts up to a slot are complete only once a later block is
+ * ingested. While blocks are being rolled back, slots that may lose facts are not due.
  *
- * Slots begin at `from_time`, where the tip began or the oldest change of history: what is behind that, a backfill is
- * still adding, or nobody has looked at yet. `first_time` is that of the first block; `is_whole`: no block is missing
- * between the first and the newest.
+ * Slots begin at `from_time`, the start of the tip or of the oldest change of history, whichever is earlier. Older
+ * blocks are still being backfilled, or their backfill has not been recorded as a change yet. `first_time` is the time
+ * of the first block. `is_whole`: no block is missing between the first and the newest.
  */
 export const slotBounds = defineOptionalRow({
   name: 'slot_bounds',
@@ -74,10 +74,10 @@ export const slotBounds = defineOptionalRow({
 })
 
 /**
- * The condition under which a row of a snapshot table stands: no rollback of reorganized blocks has removed what it was
- * made of since. `kept_time` is the time of the last block that a rollback keeps, and blocks of that very second may
- * have been removed. What a backfill has added to leaves a row standing until its slot is done again: that may reach back
- * for months, and nothing of the row is wrong but what was not known.
+ * The condition under which a row of a snapshot table is still valid: no later rollback of reorganized blocks has
+ * removed its inputs. `kept_time` is the time of the last block that a rollback keeps, and blocks of that same second
+ * may have been removed. A backfill does not invalidate a row; its slot is done again instead. A backfill may reach
+ * back for months, and the row is not wrong but incomplete.
  */
 export const STANDS = `NOT arrayExists(rollback -> rollback.1 > revision AND rollback.2 <= slot_at,
                       (SELECT groupUniqArray((history_revisions.revision, kept_time)) FROM history_revisions WHERE is_rollback))`

@@ -4,7 +4,7 @@ import { defineOptionalRow, defineQuery } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { dateTime, unixSeconds } from '../store/values.js'
 
-/** A version of a key, as the migration describes it. */
+/** A version of a key; the columns are described in the migration. */
 export type ApiKeyVersion = {
   id: string
   label: string
@@ -19,7 +19,7 @@ export type ApiKeyVersion = {
 const MADE = 1
 const REVOKED = 2
 
-/** Adds a key, or revokes it where it has a `revoked_at`. Each happens once: a repeat changes nothing. */
+/** Adds a key, or revokes it if it has a `revoked_at`. Repeating either changes nothing. */
 export function insertApiKey(clickhouse: ClickHouseClient, key: ApiKeyVersion): Promise<void> {
   const version = key.revoked_at === null ? MADE : REVOKED
   const row = {
@@ -31,7 +31,7 @@ export function insertApiKey(clickhouse: ClickHouseClient, key: ApiKeyVersion): 
   return insertRows(clickhouse, 'api_keys', [row], `${key.id}:${version}`)
 }
 
-/** Records when keys were last used. `token` names the batch. */
+/** Records when keys were last used. `token` identifies the batch. */
 export function insertApiKeyUses(
   clickhouse: ClickHouseClient,
   uses: ReadonlyMap<string, Date>,
@@ -41,7 +41,10 @@ export function insertApiKeyUses(
   return insertRows(clickhouse, 'api_key_uses', rows, token)
 }
 
-/** Where in the list of keys, newest first, a page goes on: after the key made at this time, in milliseconds, with this id. */
+/**
+ * The position at which a page of keys, newest first, continues: after the key created at this time, in milliseconds,
+ * with this id.
+ */
 export const ApiKeyPosition = z.tuple([z.int().nonnegative(), z.string().max(100)])
 
 const ApiKey = z.object({
@@ -62,7 +65,7 @@ const NEWEST_VERSION = `
          min(created_at) AS created_at, min(api_keys.revoked_at) AS revoked_at
   FROM api_keys`
 
-/** The key of an id, or null. */
+/** The key with an id, or null. */
 export const apiKey = defineOptionalRow({
   name: 'api_key',
   params: z.object({ id: z.string() }),
@@ -70,14 +73,17 @@ export const apiKey = defineOptionalRow({
   sql: `${NEWEST_VERSION} WHERE id = {id: String} GROUP BY id`,
 })
 
-/** All keys that open anything. */
+/** All keys that are not revoked. */
 export const activeApiKeys = defineQuery({
   name: 'active_api_keys',
   row: ApiKey,
   sql: `${NEWEST_VERSION} GROUP BY id HAVING revoked_at IS NULL`,
 })
 
-/** Keys, revoked ones too, newest first, at most `limit` of those after a position; `last_used_at` to the minute. */
+/**
+ * Keys, including revoked ones, newest first, at most `limit` of those after a position; `last_used_at` is accurate to
+ * the minute.
+ */
 export const listedApiKeys = defineQuery({
   name: 'listed_api_keys',
   params: z

@@ -4,7 +4,7 @@ import { runCommand } from '../../process/run-process.js'
 import { clickhouseEnv } from '../store/client.js'
 import { migrate } from './migrate.js'
 
-/** Always 1, also where no repeat would help: that is what deploys expect of this command. */
+/** Always 1, even if a retry cannot help: deployments expect this exit code from this command. */
 const exitCode = () => 1
 
 async function work(): Promise<void> {

@@ -8,7 +8,7 @@ import { defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { QueryError } from '../store/query-error.js'
 
-/** The database and this program disagree about the schema's history, so that going on could damage data. */
+/** The database and this program disagree about the schema's history, so continuing could damage data. */
 class MigrationError extends PlumblineError {
   constructor(message: string) {
     super(message, { retryable: false })
@@ -36,7 +36,10 @@ const appliedMigrations = defineQuery({
   sql: 'SELECT version, name, checksum FROM schema_migrations ORDER BY version',
 })
 
-/** The numbered SQL files in order. A `;` at the end of a line ends a statement: the server takes one a request. */
+/**
+ * The numbered SQL files in order. A `;` at the end of a line ends a statement: the server accepts one statement per
+ * request.
+ */
 async function readMigrations(): Promise<Migration[]> {
   const names = (await readdir(MIGRATIONS)).filter((name) => /^\d{4}_[a-z0-9_]+\.sql$/.test(name)).sort()
   return Promise.all(
@@ -64,10 +67,10 @@ async function run(clickhouse: ClickHouseClient, what: string, query: string): P
 }
 
 /**
- * Creates the database where it is missing and brings its schema up to date; returns the names of what it applied,
- * oldest first, or nothing when all was there. Safe to repeat after a crash and when two processes start at once:
- * every statement is idempotent and a migration is recorded after its last one. Throws when a recorded migration
- * differs from the file of its number, or when the database is newer than this program.
+ * Creates the database if it does not exist and brings its schema up to date. Returns the names of the migrations that
+ * it applied, oldest first; none if the schema was up to date. Safe to repeat after a crash and to run in two processes
+ * at once: every statement is idempotent, and a migration is recorded after its last statement. Throws if a recorded
+ * migration differs from the file with its number, or if the database is newer than this program.
  */
 export async function migrate(env: ClickHouseEnv): Promise<string[]> {
   const server = connect({ ...env, CLICKHOUSE_DATABASE: 'default' }, { application: 'plumbline-migrate' })
@@ -100,7 +103,7 @@ export async function migrate(env: ClickHouseEnv): Promise<string[]> {
   }
 }
 
-/** The number of the newest migration that was applied; 0 for none. Fails where there is no schema at all. */
+/** The number of the newest applied migration; 0 for none. Rejects if the table of migrations does not exist. */
 export const schemaVersion = defineRow({
   name: 'schema_version',
   row: onlyColumn('version', z.int()),

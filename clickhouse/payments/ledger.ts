@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { defineQuery } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 
-/** What is paid, by whom and how; the columns are described in the migration. */
+/** A payment; the columns are described in the migration. */
 export type Payment = {
   challenge_id: string
   credential_digest: string
@@ -18,14 +18,18 @@ export type Payment = {
   tx_hash: string
 }
 
-/** Who uses the credential, and for the how manieth time. */
+/**
+ * One use of a payment's credential: how many attempts were made before, and the random id of the request that makes
+ * it.
+ */
 export type PaymentAttempt = { attempt: number; claim: string }
 
-/** What becomes of a payment that was accepted. */
+/** The steps that may follow the acceptance of a payment. */
 export type PaymentEnd = 'settled' | 'answered' | 'failed' | 'unanswered'
 
 /**
- * Claims an attempt. It is claimed once only: a second claim changes nothing, and its author finds the first one's row.
+ * Claims an attempt. An attempt can be claimed only once: a second claim changes nothing, and its writer reads the
+ * first one's row.
  */
 export function insertPaymentClaim(
   clickhouse: ClickHouseClient,
@@ -36,7 +40,7 @@ export function insertPaymentClaim(
   return insertRows(clickhouse, 'payments', [row], `${payment.challenge_id}:accepted:${attempt.attempt}`)
 }
 
-/** Records that the attempt's transaction has another hash than was claimed: a fee payer has signed it. */
+/** Records that the attempt's transaction has a different hash than was claimed, because a fee payer has signed it. */
 export function insertPaymentHash(
   clickhouse: ClickHouseClient,
   payment: Payment,
@@ -47,7 +51,7 @@ export function insertPaymentHash(
   return insertRows(clickhouse, 'payments', [row], token)
 }
 
-/** Records what became of a payment. Repeating it changes nothing. */
+/** Records a further step of a payment. Repeating it changes nothing. */
 export function insertPaymentStep(
   clickhouse: ClickHouseClient,
   payment: Payment,
@@ -70,7 +74,7 @@ export const PaymentStep = z.object({
 })
 export type PaymentStep = z.infer<typeof PaymentStep>
 
-/** What happened to the payment of a challenge, and to those of other challenges with the same transaction; oldest first. */
+/** The steps of a challenge's payment, and of other challenges' payments with the same transaction; oldest first. */
 export const paymentSteps = defineQuery({
   name: 'payment_steps',
   params: z.object({ challenge_id: z.string(), tx_hash: z.string() }),
@@ -87,14 +91,14 @@ export const paymentSteps = defineQuery({
     ORDER BY recorded_at, step, attempt`,
 })
 
-/** To whom payments went, in what and for which realm; one row each. */
+/** The distinct recipients, currencies and realms of all payments. */
 export const paymentAccounts = defineQuery({
   name: 'payment_accounts',
   row: z.object({ recipient: z.string(), currency: z.string(), realm: z.string() }),
   sql: 'SELECT DISTINCT recipient, currency, realm FROM payments ORDER BY recipient, currency, realm',
 })
 
-/** Every hash that a payment may have on the chain; `settled` is that of payments which are said to be there. */
+/** Every transaction hash that a payment may have on the chain; `is_settled` if the payment is recorded as settled. */
 export const paymentHashes = defineQuery({
   name: 'payment_hashes',
   params: z.object({ recipient: z.string(), currency: z.string() }),
@@ -106,7 +110,7 @@ export const paymentHashes = defineQuery({
     ORDER BY tx_hash, challenge_id`,
 })
 
-/** Who is paid, in which TIP-20, for the answers of which service. Addresses in lower case. */
+/** Who receives payments, in which TIP-20 token, for the answers of which service. Addresses in lower case. */
 export type Payee = { recipient: string; currency: string; realm: string }
 
 type PayeeEnv = {

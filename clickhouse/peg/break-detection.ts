@@ -3,21 +3,22 @@ import { defineQuery } from '../store/define-query.js'
 import { PegExcursion, pegEventsSince } from './breaks.js'
 import { ALLOWED_MICROS, DEVIATION } from './sums.js'
 
-/** The severities of a break: how far from 1 is allowed, in millionths, and how long it has to last, in seconds. */
+/** The severities of a break: the allowed deviation from 1, in millionths, and the minimum duration, in seconds. */
 const TRACKS = `[('mild', ${ALLOWED_MICROS['10bps']}, 300), ('severe', ${ALLOWED_MICROS['50bps']}, 60)]`
 
 /**
- * The excursions that went on in (`after`, `to`], as known at `to`: those that peg_events has going on at `after`, and
- * those that begin in the samples, but for the ones that were over by `to` and too short to be events. A sample without
- * a price says nothing: neither that an excursion goes on nor that it is over.
+ * The excursions in progress in (`after`, `to`], as known at `to`: those that peg_events has in progress at `after`,
+ * and those that begin in the samples, except the ones that ended by `to` and were too short to be events. A sample
+ * without a price neither continues nor ends an excursion.
  */
 export const pegExcursions = defineQuery({
   name: 'peg_excursions',
   params: z.object({ after: z.date(), to: z.date() }),
   row: PegExcursion,
-  // The samples of a stable in order, cut after each one inside. A piece that begins outside is an excursion; a sample
-  // inside, which can only be its last one, ends it. An excursion that went on before is one more sample outside, ahead
-  // of the others, that has its start, its largest deviation so far and when it was confirmed.
+  // The samples of a stable in order, split after each one inside the allowed range. A piece that begins outside is an
+  // excursion; a sample inside, which can only be the last one of a piece, ends it. An excursion in progress is
+  // represented by one more sample outside, before the others, with its start, its largest deviation so far and when it
+  // was confirmed.
   sql: `
     SELECT stable, severity,
            toUnixTimestamp(samples[1].1) AS started_at, toUInt32(samples[1].2) AS started_block,
@@ -47,9 +48,9 @@ export const pegExcursions = defineQuery({
 })
 
 /**
- * The peg breaks that were announced as started, by slots up to `at` of a revision before `revision`, not as ended, and
- * that peg_events no longer has: neither as going on, which they may be again, nor as having lasted their minimum. To be
- * asked once the slots up to `at` have been done again.
+ * The peg breaks that slots up to `at` of a revision before `revision` announced as started and nobody announced as
+ * ended, and that peg_events no longer has: neither in progress, in which case they may be confirmed again, nor
+ * confirmed. Call this after the slots up to `at` have been done again.
  */
 export const lostPegBreaks = defineQuery({
   name: 'lost_peg_breaks',
@@ -80,7 +81,7 @@ export const lostPegBreaks = defineQuery({
     ORDER BY started_at, stable, severity`,
 })
 
-/** The excursions of which peg_events says, by a slot of a revision before `revision`, something later than `after`. */
+/** The excursions whose row in peg_events is from a slot after `after` and a revision before `revision`. */
 export const outdatedPegEvents = defineQuery({
   name: 'outdated_peg_events',
   params: z.object({ revision: z.int(), after: z.date() }),

@@ -8,7 +8,9 @@ import { dateTime } from '../store/values.js'
 import { newestSample } from './samples.js'
 import { DEVIATION } from './sums.js'
 
-/** An excursion from the peg as one slot knows it; the columns are described in the migration. Times in unix seconds. */
+/**
+ * An excursion from the peg as known at one slot; the columns are described in the migration. Times in unix seconds.
+ */
 export const PegExcursion = z.object({
   stable: z.string(),
   severity: z.enum(['mild', 'severe']),
@@ -24,9 +26,10 @@ export type PegExcursion = z.infer<typeof PegExcursion>
 type PegEventRow = PegExcursion & { revision: number; slot_at: number; is_deleted: 0 | 1 }
 
 /**
- * A subquery of the excursions that any slot from `instant` on, an expression, has written: among them all that were
- * going on then, because every slot writes what goes on. Costs the same however many there are before. The index finds
- * their keys only: used on the rows as well, it might leave a newer one out and let an older one pass for it.
+ * A subquery for the excursions that any slot from `instant`, an expression, on has written. They include all that were
+ * in progress then, because every slot writes those. The cost does not grow with the number of earlier excursions. The
+ * skip index finds only their keys: applied to the rows as well, it might skip a newer row of a key, and FINAL would
+ * then return an older one.
  */
 export const pegEventsSince = (instant: string): string => `
   SELECT * FROM peg_events FINAL
@@ -34,7 +37,9 @@ export const pegEventsSince = (instant: string): string => `
         (SELECT stable, severity, started_at, started_block FROM peg_events WHERE slot_at >= ${instant})
   SETTINGS use_skip_indexes_if_final = 0`
 
-/** Writes what a slot has found; a row replaces those of the same excursion that are of older slots or revisions. */
+/**
+ * Writes the excursions that a slot found. A row replaces the rows of the same excursion from older slots or revisions.
+ */
 export function insertPegEvents(
   clickhouse: ClickHouseClient,
   rows: readonly PegEventRow[],
@@ -43,16 +48,16 @@ export function insertPegEvents(
   return insertRows(clickhouse, 'peg_events', rows, token)
 }
 
-/** Where in a list of events, newest first, a page goes on: after the event that these belong to. */
+/** The position at which a page of events, newest first, continues: after the event with these values. */
 export const PegEventKey = z.tuple([z.int().min(0).max(END_OF_TIME), z.int().min(0), PegExcursion.shape.severity])
 export type PegEventKey = z.infer<typeof PegEventKey>
 
-/** Before every event: where the first page begins. */
+/** Sorts before every event: the start of the first page. */
 const NEWEST: PegEventKey = [END_OF_TIME, Number.MAX_SAFE_INTEGER, 'severe']
 
 /**
- * A stable's events as known at `as_of`, newest first, at most `limit` of those after the key `after`. Of those that go
- * on at `as_of` the maximum is not known here: it may have been reached later. `started_key` is a row's own key.
+ * A stable's events as known at `as_of`, newest first, at most `limit` of those after the key `after`. For an event in
+ * progress at `as_of`, the stored maximum may have been reached later.
  */
 const pegEvents = defineQuery({
   name: 'peg_events',
@@ -85,8 +90,9 @@ const pegEvents = defineQuery({
 })
 
 /**
- * The largest distance from 1, in millionths, of a stable from the sample (`started_at`, `started_block`) on up to and
- * including `to`; null without a price. Whole minutes are read as minute states, so that a long time costs little.
+ * The largest distance of a stable's price from 1, in millionths, from the sample (`started_at`, `started_block`) up to
+ * `to`, both included; null without a price. Whole minutes are read from minute states, so that a long period costs
+ * little.
  */
 export const maxPegDeviation = defineOptionalRow({
   name: 'max_peg_deviation',
@@ -114,7 +120,7 @@ export const maxPegDeviation = defineOptionalRow({
 
 type Asked = { stable: string; as_of: Date | null; limit: number; after?: PegEventKey | undefined }
 
-/** A peg break as known at some instant, at which it has lasted `duration_seconds`. */
+/** A peg break as known at some instant; `duration_seconds` is how long it has lasted by then. */
 export type PegEvent = {
   severity: 'mild' | 'severe'
   started_at: Date
@@ -126,8 +132,9 @@ export type PegEvent = {
 }
 
 /**
- * A stable's peg breaks as known at `as_of`, now where that is null, newest first: at most `limit` of those after the
- * key `after`. What the detector has not judged yet is not known. A break that goes on lasts until the newest sample.
+ * A stable's peg breaks as known at `as_of`, or now if that is null, newest first: at most `limit` of those after the
+ * key `after`. Only breaks up to the detector's last completed slot are known. A break in progress lasts until the
+ * newest sample.
  */
 export async function pegEventsAt(
   clickhouse: ClickHouseClient,

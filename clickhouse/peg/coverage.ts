@@ -1,10 +1,10 @@
 import type { QuoteStatus } from './price.js'
 
-/** How much of an answer was measured, and in words why it is not all of it. */
+/** How much of an answer was measured, and a message that explains why if it is not complete. */
 export type Coverage = { status: 'complete' | 'partial' | 'unavailable'; message: string }
 
 const REASON: Record<Exclude<QuoteStatus, 'quoted' | 'anchor'>, string> = {
-  no_liquidity: 'nobody on the DEX buys it',
+  no_liquidity: 'no one on the DEX is buying it',
   no_pair: 'the DEX has no pair for it',
   not_usd: 'it is not a USD stablecoin, so it has no peg to the reference stable',
   paused: 'its transfers are paused',
@@ -12,8 +12,8 @@ const REASON: Record<Exclude<QuoteStatus, 'quoted' | 'anchor'>, string> = {
 }
 
 /**
- * What a price that rests on the newest sample's `status` covers: complete when that sample has a price, partial when
- * only an older one has (`isPriced`), unavailable when none has. `status` is null where nothing was sampled.
+ * The coverage of a price, given the newest sample's `status`: complete if that sample has a price, partial if only an
+ * older one has (`isPriced`), unavailable if none has. `status` is null if nothing was sampled.
  */
 export function pegCoverage(status: QuoteStatus | null, isPriced: boolean): Coverage {
   if (status === null) return { status: 'unavailable', message: 'It has not been sampled yet.' }
@@ -22,6 +22,6 @@ export function pegCoverage(status: QuoteStatus | null, isPriced: boolean): Cove
   if (!isPriced) return { status: 'unavailable', message: `No price: ${REASON[status]}.` }
   return {
     status: 'partial',
-    message: `No price at the newest sample: ${REASON[status]}. The last price before is shown.`,
+    message: `No price at the newest sample: ${REASON[status]}. The last price before it is shown.`,
   }
 }

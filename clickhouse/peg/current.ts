@@ -6,7 +6,7 @@ import { addSums, edgeMinuteEnds, isEdge, PEG_WINDOWS, type PegSums, pegSumsAt, 
 
 type Options = { signal?: AbortSignal }
 
-/** The newest sample, and the price that stands; null where there is none. */
+/** The newest sample and the current price; null if there is none. */
 export type CurrentPeg = { newest: StoredSample | null; current: PegPrice | null }
 
 /** With the sums of the three windows in the order of PEG_WINDOWS, as of `windows_as_of`. */
@@ -18,7 +18,10 @@ const MINUTE_MS = 60_000
 /** Windows of live answers end at a multiple of this. */
 const MARK_MS = 300_000
 
-/** The price that stands with `newest`: its own, else the nearest one before, unless there is nothing to quote at all. */
+/**
+ * The current price, given the newest sample: that sample's, or else the last one before it. Null if the stable cannot
+ * be quoted at all.
+ */
 async function priceWith(
   clickhouse: ClickHouseClient,
   { stable, newest, as_of }: { stable: string; newest: StoredSample | null; as_of: Date },
@@ -31,7 +34,7 @@ async function priceWith(
   return priced && pegPrice(priced)
 }
 
-/** A stable's peg at `as_of`, or now: the nearest sample at or before it that has a price. */
+/** A stable's newest sample at or before `as_of`, or now, and the price that is current then. */
 export async function currentPeg(
   clickhouse: ClickHouseClient,
   { stable, as_of = LATEST }: { stable: string; as_of?: Date | undefined },
@@ -42,9 +45,9 @@ export async function currentPeg(
 }
 
 /**
- * A stable's peg and windows as of `as_of`, whole seconds: a window of length W is (as_of - W, as_of]. Its inner
- * minutes come as minute states, its first three and last two from the samples. The digits are those of the samples
- * themselves, because all of it is integer sums.
+ * A stable's peg and windows as of `as_of`, in whole seconds: a window of length W is (as_of - W, as_of]. Its inner
+ * minutes are read from minute states, its first three and last two from the samples. All sums are integers, so the
+ * results are bit-identical to those computed from the samples alone.
  */
 export async function pegAt(
   clickhouse: ClickHouseClient,
@@ -71,9 +74,9 @@ export async function pegAt(
 }
 
 /**
- * A stable's peg now. Its windows are those of the last refresh where that was at one of the last two five-minute
- * marks that the newest block has passed, else they are computed as of the last one. `windows_as_of` is null before
- * the first sample.
+ * A stable's peg now. Its windows are those of the last refresh if that was at one of the two newest five-minute marks
+ * up to the newest sample; otherwise they are computed as of the newest mark. `windows_as_of` is null before the first
+ * sample.
  */
 export async function livePeg(
   clickhouse: ClickHouseClient,
@@ -97,7 +100,10 @@ export async function livePeg(
   return { ...peg, windows, windows_as_of: refreshedAt }
 }
 
-/** The peg at `as_of`, or now, of every stable that was sampled by then, by address: for each the same as `currentPeg`. */
+/**
+ * The peg at `as_of`, or now, of every stable that was sampled by then, by address; each is the same as from
+ * `currentPeg`.
+ */
 export async function currentPegs(
   clickhouse: ClickHouseClient,
   { as_of = LATEST }: { as_of?: Date | undefined },

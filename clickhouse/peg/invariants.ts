@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { BlockRanges, IN_RANGES } from '../chain/invariants.js'
 import { defineQuery, defineRow } from '../store/define-query.js'
 
-/** Minutes up to that of a time in unix seconds whose state is not what their samples add up to, the first ten, with how many there are in all. */
+/**
+ * The first ten minutes, up to the minute of a time in unix seconds, whose state differs from the sums of their
+ * samples, with the total number in `differing`.
+ */
 export const differingMinutes = defineQuery({
   name: 'differing_minutes',
   params: z.object({ to: z.int() }),
@@ -34,7 +37,7 @@ export const differingMinutes = defineQuery({
     LIMIT 10`,
 })
 
-/** How many samples a stable has in these ranges of blocks, and of how many blocks they are. */
+/** How many samples a stable has in these ranges of blocks, and how many distinct blocks they are from. */
 export const sampleCounts = defineRow({
   name: 'sample_counts',
   params: z.object({ stable: z.string(), ranges: BlockRanges }),

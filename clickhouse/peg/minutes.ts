@@ -6,7 +6,9 @@ import { DEVIATION, MINUTE_END, sampleSums, selected } from './sums.js'
 
 const RANGE = '{first: UInt32} AND {last: UInt32}'
 
-/** The states of the minutes of the samples that `where` leaves: what peg_minutes_mv computes of those of an insert. */
+/**
+ * The minute states of the samples that match `where`: the same computation that peg_minutes_mv applies to an insert.
+ */
 export const pegMinutesOf = (where = ''): string => `
   WITH ${DEVIATION} AS deviation
   SELECT stable, ${MINUTE_END} AS minute_end, ${selected(sampleSums({ quote: 'sell_micros', seconds: 'elapsed_seconds' }))}
@@ -19,8 +21,8 @@ export const fillPegMinutes = (table: string): string => `
   ${pegMinutesOf(`WHERE block_time > {first: UInt32} - 60 AND block_time <= {last: UInt32} AND minute_end BETWEEN ${RANGE}`)}`
 
 /**
- * Makes the states of the minutes that end between two times in unix seconds, both included, anew from their samples.
- * May be repeated, and is to be repeated when it fails: half-way the states are missing. Rejects with QueryError.
+ * Rebuilds, from the samples, the states of the minutes that end between two times in unix seconds, both included. Safe
+ * to repeat, and must be repeated if it fails, because states may be missing then. Rejects with QueryError.
  */
 export async function rebuildPegMinutes(
   clickhouse: ClickHouseClient,
@@ -28,7 +30,7 @@ export async function rebuildPegMinutes(
 ): Promise<void> {
   try {
     await clickhouse.command({ query: `DELETE FROM peg_minutes WHERE minute_end BETWEEN ${RANGE}`, query_params })
-    // Not to be taken for the insert of another rebuild of the same minutes.
+    // Deduplication must not mistake this for the insert of an earlier rebuild of the same minutes.
     await clickhouse.command({
       query: fillPegMinutes('peg_minutes'),
       query_params,
@@ -39,7 +41,10 @@ export async function rebuildPegMinutes(
   }
 }
 
-/** How many minute states, of the minutes that end between two times, both included, do not count their samples. */
+/**
+ * Of the minutes that end between two times, both included: how many have a sample count that differs from their
+ * samples.
+ */
 export const staleMinutes = defineRow({
   name: 'stale_minutes',
   params: z.object({ first: z.int(), last: z.int() }),

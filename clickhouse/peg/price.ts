@@ -1,12 +1,12 @@
 import { z } from 'zod'
 
-/** The stable that prices are quoted in and payments are made in: the chain's own pathUSD. */
+/** The stable in which prices are quoted and payments are made: the chain's own pathUSD. */
 export const REFERENCE_STABLE = '0x20c0000000000000000000000000000000000000'
 
 /**
- * How a sample came about. `anchor` is the reference stable, whose price is 1 by definition; every status but `quoted`
- * and `anchor` has no sell price: nobody buys (`no_liquidity`), no order book (`no_pair`), another currency
- * (`not_usd`), its transfers are stopped (`paused`), or an answer of the DEX that is none of these (`failed`).
+ * The result of sampling a price. `quoted`: the DEX gave a sell price. `anchor`: the reference stable, whose price is 1
+ * by definition. All others have no sell price: no buyer (`no_liquidity`), no order book (`no_pair`), another currency
+ * (`not_usd`), transfers are paused (`paused`), or the DEX gave any other answer (`failed`).
  */
 export const QuoteStatus = z.enum(['quoted', 'anchor', 'no_liquidity', 'no_pair', 'not_usd', 'paused', 'failed'])
 export type QuoteStatus = z.infer<typeof QuoteStatus>
@@ -14,7 +14,7 @@ export type QuoteStatus = z.infer<typeof QuoteStatus>
 /** One token, in base units of a TIP-20 token (6 decimals); the size that a peg sample quotes. */
 export const ONE_TOKEN = 1_000_000n
 
-/** A sample speaks for the time since the block before it, in seconds, but never for more than this. */
+/** A sample represents the time since the previous block, in seconds, but never more than this. */
 export const MAX_SAMPLE_SECONDS = 120
 
 /** A sample as stored: prices of one token in millionths of the reference stable, null without a quote. */
@@ -38,7 +38,7 @@ export type PegPrice = {
 /** The time of a sample as published. */
 export const sampledAt = (block_time: Date): string => `${block_time.toISOString().slice(0, 19).replace('T', ' ')}+00`
 
-/** The price that a sample measured: what one token sells for, and how far that is from 1; null without a quote. */
+/** The price of a sample: what one token sells for, and how far that is from 1; null without a quote. */
 export function pegPrice({ block_number, block_time, sell_micros, buy_micros }: StoredSample): PegPrice | null {
   if (sell_micros === null) return null
   return {
@@ -50,5 +50,5 @@ export function pegPrice({ block_number, block_time, sell_micros, buy_micros }: 
   }
 }
 
-/** Whether a stable whose newest sample has this status is still worth its last price. */
+/** Whether a stable's last price remains its current one if its newest sample has this status. */
 export const keepsItsPrice = (status: QuoteStatus): boolean => status !== 'not_usd' && status !== 'no_pair'

@@ -15,7 +15,7 @@ export type PegSample = {
   buy_micros: number | null
 }
 
-/** A sample as the tuple that SAMPLE selects. */
+/** A sample from the tuple that SAMPLE selects. */
 export const SampleTuple = z
   .tuple([integerText.transform(Number), dateTime, QuoteStatus, z.int().nullable(), z.int().nullable()])
   .transform(([block_number, block_time, status, sell_micros, buy_micros]) => ({
@@ -59,10 +59,9 @@ export const newestPricedSample = recentFirst(
 )
 
 /**
- * Every stable's newest sample at or before `as_of`, and its newest one with a price out of the last ten minutes before
- * the newest block by then; a sample without a price where none of those has one. Looks no further back, so that it
- * costs the same whatever the length of history. Every block samples every stable, so one that is missing was not
- * sampled before.
+ * Every stable's newest sample at or before `as_of`, and its newest one with a price. Looks back at most ten minutes
+ * from the newest block by then, so that the cost does not grow with history; if no sample of that time has a price,
+ * `priced` is one without. Every stable is sampled in every block, so a stable without a row was never sampled.
  */
 export const newestSamples = defineQuery({
   name: 'newest_samples',
@@ -81,8 +80,8 @@ export const newestSamples = defineQuery({
 })
 
 /**
- * The time of the newest peg sample that did not fail, of those of `within_seconds` before the newest block; null where
- * there is none. `has_stables`: there is something to sample.
+ * The time of the newest peg sample that did not fail, within the `within_seconds` before the newest block; null if
+ * there is none. `has_stables`: there is at least one stable to sample.
  */
 export const newestSampled = defineRow({
   name: 'newest_sampled',
@@ -95,7 +94,10 @@ export const newestSampled = defineRow({
     WHERE block_time > newest - {within_seconds: UInt32} AND status != 'failed'`,
 })
 
-/** The peg samples of one block, of every stable. Its time finds them without a look at all others. */
+/**
+ * The peg samples of all stables in one block. The time of the block is needed to find them without reading all
+ * samples.
+ */
 export const samplesOfBlock = defineQuery({
   name: 'samples_of_block',
   params: z.object({ block_number: z.int(), block_time: z.date() }),

@@ -5,15 +5,16 @@ import { DEVIATION, sampleSums, selected } from './sums.js'
 /** Unix seconds: buckets of `interval` begin at `first` and the last ends at `end`. */
 export const SeriesParams = z.object({ stable: z.string(), interval: z.int(), first: z.int(), end: z.int() })
 
-/** What the start of a bucket is published as, and where the bucket ends. */
+/** The columns with a bucket's start and end. */
 export const BUCKET_COLUMNS = `
            toDateTime64(bucket, 0, 'UTC') AS bucket_start,
            toDateTime64(bucket + {interval: UInt32}, 0, 'UTC') AS bucket_end`
 
 /**
- * A stable's price by bucket, oldest first, one row a bucket: null prices and seconds where there is no quoted sample.
- * A bucket (start, end] has the figures of a /peg window of that length as of its end, digit for digit; `open` and
- * `close` are its first and last quoted samples. From the samples themselves, because both ends of a bucket need them.
+ * A stable's price by bucket, oldest first, one row per bucket; prices and seconds are null if there is no quoted
+ * sample. A bucket (start, end] has the same figures, digit for digit, as a /peg window of that length as of its end;
+ * `open` and `close` are its first and last quoted samples. Reads the samples themselves, because both ends of a bucket
+ * need them.
  */
 export const pegSeries = defineExport({
   name: 'peg_series',

@@ -1,4 +1,7 @@
-/** The sums over samples, by column. Whatever is published of a window, of a bucket or as a risk comes from these. */
+/**
+ * The sums over samples, by column. All published figures of windows and buckets and the peg inputs of risk scores are
+ * computed from these.
+ */
 type SumsSql = Record<
   | 'quoted_count'
   | 'unquoted_count'
@@ -11,18 +14,21 @@ type SumsSql = Record<
   string
 >
 
-/** How far from 1, in millionths, a price may be: within 10 and within 50 basis points. A price at the limit is inside. */
+/**
+ * The allowed distance of a price from 1, in millionths, for 10 and for 50 basis points. A price at the limit is
+ * inside.
+ */
 export const ALLOWED_MICROS = { '10bps': 1000, '50bps': 5000 } as const
 
 /** The deviation of a sample from 1, in millionths; null without a quote. */
 export const DEVIATION = 'toInt64(sell_micros) - 1000000'
 
-/** The end of the minute that a sample counts in: a sample speaks for the time before it. */
+/** The end of the minute that a sample counts in: a sample represents the time before it. */
 export const MINUTE_END = 'toStartOfMinute(block_time + 59)'
 
 /**
- * The sums over samples, each with its `deviation` and the `seconds` that it speaks for. `quote`: what is null without
- * a quote. The views peg_minutes_mv and peg_windows_at have the same; a test compares them.
+ * The sums over samples, each with its `deviation` and the `seconds` that it represents. `quote` is an expression that
+ * is null without a quote. The views peg_minutes_mv and peg_windows_at have the same sums; a test compares them.
  */
 export const sampleSums = ({ quote = 'deviation', seconds = 'seconds' } = {}): SumsSql => ({
   quoted_count: `count(${quote})`,
@@ -35,7 +41,10 @@ export const sampleSums = ({ quote = 'deviation', seconds = 'seconds' } = {}): S
   seconds_outside_50bps: `sumIf(${seconds}, abs(deviation) > ${ALLOWED_MICROS['50bps']})`,
 })
 
-/** The sums over whole minutes, from the states in peg_minutes: the same digits as from the samples of those minutes. */
+/**
+ * The sums over whole minutes, from the states in peg_minutes; bit-identical to the sums over the samples of those
+ * minutes.
+ */
 export const MINUTE_SUMS: SumsSql = {
   quoted_count: 'sum(quoted_count)',
   unquoted_count: 'sum(unquoted_count)',
@@ -47,7 +56,7 @@ export const MINUTE_SUMS: SumsSql = {
   seconds_outside_50bps: 'sum(seconds_outside_50bps)',
 }
 
-/** The sums as a list to select, each under the name of its column. */
+/** The sums as a SELECT list, each under the name of its column. */
 export const selected = (sums: SumsSql): string =>
   Object.entries(sums)
     .map(([column, sum]) => `${sum} AS ${column}`)

@@ -5,7 +5,7 @@ import { dateTime, integerText } from '../store/values.js'
 import { SAMPLE, SampleTuple } from './samples.js'
 import { DEVIATION, MINUTE_END, MINUTE_SUMS, sampleSums, selected } from './sums.js'
 
-/** The windows that are published, shortest first. Their lengths are whole hours, which the reads rely on. */
+/** The published windows, shortest first. The reads rely on their lengths being whole hours. */
 export const PEG_WINDOWS = [
   { window: '1h', seconds: 3600 },
   { window: '24h', seconds: DAY_SECONDS },
@@ -17,15 +17,18 @@ const LONGEST = Math.max(...PEG_WINDOWS.map(({ seconds }) => seconds))
 
 /**
  * The minutes at the edges of a window, which are summed from their samples: the last two, since the window may end
- * within a minute, and the first three, since a sample speaks for up to 120 s before it.
+ * within a minute, and the first three, since a sample represents up to 120 s before it.
  */
 const LAST_MINUTES = 2
 const FIRST_MINUTES = 3
 
-/** The first minute that a window of this length takes whole ends less than so many seconds before its last minute does. */
+/**
+ * The first minute that a window of this length includes whole ends less than this many seconds before its last minute
+ * ends.
+ */
 const wholeSeconds = (seconds: number): number => seconds - (FIRST_MINUTES - 1) * 60
 
-/** The ends of the minutes at the edges of all windows, in unix seconds, where `lastMinute` is the end of the last one. */
+/** The ends of the minutes at the edges of all windows, in unix seconds; `lastMinute` is the end of the last minute. */
 export function edgeMinuteEnds(lastMinute: number): number[] {
   const last = Array.from({ length: LAST_MINUTES }, (_, minute) => minute * 60)
   const first = PEG_WINDOWS.flatMap(({ seconds }) =>
@@ -52,7 +55,7 @@ export type PegSums = {
   seconds_outside_50bps: bigint
 }
 
-/** What is published of a window. */
+/** The published figures of a window. */
 type WindowFigures = {
   sample_count: number
   unquoted_count: number
@@ -67,7 +70,7 @@ type WindowFigures = {
 
 const extreme = (pick: (a: number, b: number) => number, a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : pick(a, b)
-/** The sums of `parts` together; of none, those of no sample. */
+/** The sums of all `parts`; for no parts, the sums over no samples. */
 export function addSums(parts: readonly PegSums[]): PegSums {
   const none: PegSums = {
     quoted_count: 0n,
@@ -102,7 +105,7 @@ function integerSqrt(value: bigint): bigint {
   return root
 }
 
-/** How far the prices of some samples lie apart and from 1; null without a quoted sample. */
+/** The standard deviation of samples' prices and their largest distance from 1; null without a quoted sample. */
 export function priceSpread(
   sums: Omit<PegSums, 'unquoted_count' | 'seconds_outside_10bps' | 'seconds_outside_50bps'>,
 ): { stddev_price: number; max_deviation_bps: number } | null {
@@ -120,12 +123,12 @@ export function priceSpread(
  * The figures of a window over n quoted samples, S1 the sum of their deviations in millionths and S2 that of the
  * squares:
  *
- * - mean_price = (1e6 n + S1) / (1e6 n), stddev_price (population) = sqrt(n S2 - S1²) / (1e6 n), both rounded to
- *   8 decimals, halves up;
+ * - mean_price = (1e6 n + S1) / (1e6 n), stddev_price (population) = sqrt(n S2 - S1²) / (1e6 n), both rounded to 8
+ *   decimals, halves up;
  * - min_price and max_price = 1 + deviation / 1e6, max_deviation_bps = the largest |deviation| / 100.
  *
- * All in integers until the last division, so that anyone with the samples gets the same digits. Null without a quoted
- * sample, and so are the seconds: not measured is not 0.
+ * All in integers until the last division, so that anyone with the samples gets bit-identical results. All figures but
+ * the counts are null without a quoted sample: not measured is not the same as 0.
  */
 export function windowFigures(sums: PegSums): WindowFigures {
   const { quoted_count: n, deviation_sum, deviation_min, deviation_max } = sums
@@ -183,17 +186,17 @@ const Edge = z.object({
 })
 
 /**
- * A stable's sums as of an instant in the minute that ends at `last_minute`. The inner, whole minutes of the windows
- * come as minute states: all but a window's first three and last two. The samples of those, the minutes that end at
- * `minute_ends`, are summed by their age, and the time that a sample speaks for is clipped to the window it begins:
- * windows are whole hours long, so the start of each is where the age is a multiple of an hour.
+ * A stable's sums as of an instant in the minute that ends at `last_minute`. The inner minutes of the windows, all
+ * except a window's first three and last two, are read from minute states. The minutes at the edges, which end at
+ * `minute_ends`, are summed from their samples by age. The time that a sample represents is clipped at the start of a
+ * window: windows are whole hours long, so each starts where the age is a multiple of an hour.
  */
 export const pegSumsAt = defineQuery({
   name: 'peg_sums_at',
   params: z.object({ stable: z.string(), as_of: z.date(), last_minute: z.date(), minute_ends: z.array(z.int()) }),
   row: z.union([Minutes, Edge]),
-  // One statement, since a request costs more than either half, and nested rather than one level with aliases, which
-  // the engine plans 2 ms faster: planning is most of the whole.
+  // One statement, since a second request would cost more than either half. Nested rather than one level with aliases,
+  // because the engine plans that 2 ms faster, and most of the time is spent on planning.
   sql: `
     SELECT multiIf(${PEG_WINDOWS.slice(0, -1)
       .map(({ seconds }) => `minute_end > {last_minute: DateTime} - ${wholeSeconds(seconds)}, ${seconds}`)
@@ -221,7 +224,10 @@ export const pegSumsAt = defineQuery({
     GROUP BY minutes_ago`,
 })
 
-/** A stable's windows as of the last refresh, `as_of`, in no order. Nothing before the first refresh that saw it. */
+/**
+ * A stable's windows as of the last refresh, `as_of`, in no order. Empty before the first refresh that includes the
+ * stable.
+ */
 export const refreshedPegSums = defineQuery({
   name: 'refreshed_peg_sums',
   params: z.object({ stable: z.string() }),

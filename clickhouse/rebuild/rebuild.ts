@@ -37,7 +37,7 @@ class WriterActiveError extends PlumblineError {
 /** `differing` is the number of rows that only one of the two tables has; `shown` are the first of them. */
 type RebuildReport = { days: number; differing: number; shown: string[] }
 
-/** Most differing rows in a report. */
+/** The maximum number of differing rows in a report. */
 const MOST_SHOWN = 10
 
 /**

@@ -3,8 +3,8 @@ import entries from './issuers.json' with { type: 'json' }
 import { RESERVE_TYPES } from './reserves.js'
 
 /**
- * What is known of a stable's issuer. `chain_id` null: on every chain, as for what the protocol itself brings.
- * `attested_at` is when the entry was last compared with its sources, null where it still has to be.
+ * What is known about a stable's issuer. `chain_id` is null for a token that the protocol itself has on every chain.
+ * `attested_at` is when the entry was last compared with its sources; null if that has not been done.
  */
 const Issuer = z.strictObject({
   symbol: z.string().min(1),
@@ -21,10 +21,10 @@ const Issuer = z.strictObject({
 })
 type Issuer = z.infer<typeof Issuer>
 
-/** The registry, curated by hand. Loading it fails where an entry is not as it should be. */
+/** The registry, curated by hand. Loading it fails if an entry is invalid. */
 export const ISSUERS: readonly Issuer[] = z.array(Issuer).parse(entries)
 
-/** The entry of a stable on a chain, by its lower-case address; null where its issuer is not known. */
+/** The entry of a stable on a chain, by its lower-case address; null if its issuer is not known. */
 export const issuerOf = (chainId: number, stable: string): Issuer | null =>
   ISSUERS.find(({ addresses }) =>
     addresses.some(({ chain_id, address }) => address === stable && (chain_id === null || chain_id === chainId)),

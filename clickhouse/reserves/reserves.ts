@@ -7,7 +7,7 @@ import { insertRows } from '../store/insert.js'
 import { isRecent, recentFirst } from '../store/recent-first.js'
 import { dateTime, integerText } from '../store/values.js'
 
-/** What may stand behind a stable; `unknown` where nobody has said who issues it. */
+/** The kinds of backing that a stable may have; `unknown` if its issuer is not in the registry. */
 export const RESERVE_TYPES = [
   'protocol_native',
   'bridged_fiat',
@@ -20,7 +20,7 @@ export const RESERVE_TYPES = [
 
 type ReserveType = (typeof RESERVE_TYPES)[number]
 
-/** What stands behind a stable at a slot, as the migration describes it. Times in unix seconds. */
+/** A stable's backing at a slot; the columns are described in the migration. Times in unix seconds. */
 export type ReserveSnapshot = {
   stable: string
   slot_at: number
@@ -38,7 +38,7 @@ export type ReserveSnapshot = {
   attested_at: number | null
 }
 
-/** Adds the rows of a slot. Repeating its token changes nothing. */
+/** Adds the rows of a slot. Repeating the token changes nothing. */
 export const insertReserveSnapshots = (
   clickhouse: ClickHouseClient,
   rows: readonly ReserveSnapshot[],
@@ -72,8 +72,9 @@ export const reservesAt = recentFirst(
 )
 
 /**
- * What a supply is worth in USD at a price, to the millionth, halves up. `supply_raw` in base units (6 decimals), the
- * price in millionths of the reference stable. Null when either was not measured: that is not 0.
+ * The value of a supply in USD at a price, rounded to the millionth, halves up. `supply_raw` in base units (6
+ * decimals), the price in millionths of the reference stable. Null if either was not measured, which is not the same as
+ * 0.
  */
 export function backingUsd(supply_raw: bigint | null, price_micros: number | null): number | null {
   if (supply_raw === null || price_micros === null) return null

@@ -9,18 +9,18 @@ import { blockNumber, blockTimestamp, integerText, txHash } from '../store/value
 const count = z.int().nonnegative()
 const tokens = z.number().nonnegative()
 
-/** Somebody gives an amount to the holders of a stable who opted in. Amounts are base units as decimal strings. */
+/** A distribution of an amount to the holders of a stable who opted in. Amounts are base units as decimal strings. */
 export type RewardDistribution = FactPosition & { stable: string; funder: string; amount_raw: string }
 
-/** A holder says who gets the rewards of what it holds: itself, another, or with the zero address nobody. */
+/** A holder's choice of who receives its rewards: itself, another account, or no one (the zero address). */
 export type RewardRecipient = FactPosition & { stable: string; holder: string; recipient: string }
 
-/** A stable pays out rewards that have come together. */
+/** A payment of accumulated rewards to an account. */
 export type RewardClaim = FactPosition & { stable: string; account: string; amount_raw: string }
 
 /**
- * What was given to the holders of a stable up to `at`, in tokens: one row, of zeros where nothing was. A window of
- * length W is (at - W, at].
+ * The rewards distributed to the holders of a stable up to `at`, in tokens: one row, with zeros if there were none. A
+ * window of length W is (at - W, at].
  */
 export const rewardDistributionSums = defineRow({
   name: 'reward_distribution_sums',
@@ -31,7 +31,7 @@ export const rewardDistributionSums = defineRow({
     last_7d_tokens: tokens,
     all_time_tokens: tokens,
   }),
-  // Amounts are as large as their issuer likes: their sum may exceed 128 bits.
+  // Issuers choose any amount, so the sum may exceed 128 bits.
   sql: `
     SELECT toUInt32(count()) AS distribution_count,
            toFloat64(sumIf(toUInt256(amount_raw), block_time > {at: DateTime} - ${DAY_SECONDS})) / 1e6 AS last_24h_tokens,
@@ -42,9 +42,11 @@ export const rewardDistributionSums = defineRow({
 })
 
 export const RewardOptIns = z.object({
-  recipient_count: count.meta({ description: 'Holders whose last choice is somebody, not nobody' }),
-  distinct_recipients: count.meta({ description: 'Accounts that they have chosen, each once' }),
-  redirected_count: count.meta({ description: 'Holders whose last choice is another account than their own' }),
+  recipient_count: count.meta({
+    description: 'Holders who have opted in: their last choice of recipient is not the zero address',
+  }),
+  distinct_recipients: count.meta({ description: 'Distinct accounts that these holders have chosen as recipient' }),
+  redirected_count: count.meta({ description: 'Holders whose rewards go to an account other than their own' }),
 })
 
 /** How many holders of a stable take part in rewards as of `at`, by the last choice of each: one row. */
@@ -52,7 +54,7 @@ export const rewardOptIns = defineRow({
   name: 'reward_opt_ins',
   params: z.object({ stable: z.string(), at: z.date() }),
   row: RewardOptIns,
-  // One number for the place in the chain: to compare pairs takes more than twice as long.
+  // One number for the position in the chain: comparing pairs takes more than twice as long.
   sql: `
     SELECT toUInt32(count()) AS recipient_count, toUInt32(uniqExact(chosen)) AS distinct_recipients,
            toUInt32(countIf(chosen != holder)) AS redirected_count
@@ -67,7 +69,7 @@ export const rewardOptIns = defineRow({
 })
 
 export const RewardDistributionRow = z.object({
-  funder: z.string().meta({ description: 'Address of the account that gave it' }),
+  funder: z.string().meta({ description: 'Address of the account that funded the distribution' }),
   amount_tokens: z.number().nonnegative().meta({ description: 'In whole tokens' }),
   block_number: blockNumber,
   block_timestamp: blockTimestamp,
@@ -91,8 +93,8 @@ export const recentRewardDistributions = recentFirst(
 )
 
 /**
- * What the holders of a stable have opted in, in base units and tokens, and the pool's accumulator, at the last read up to
- * `at`. A column is null where that read could not tell, and the row is where there was none.
+ * The supply whose holders have opted in, in base units and tokens, and the pool's accumulator, from the last read up
+ * to `at`. A column is null if that read could not determine it; the row is null if there was no read.
  */
 export const rewardPool = recentFirst(
   defineOptionalRow({
@@ -113,12 +115,12 @@ export const rewardPool = recentFirst(
 )
 
 export const RewardFunder = z.object({
-  address: z.string().meta({ description: 'Address of the account that gave' }),
-  distribution_count: z.int().positive().meta({ description: 'How often it gave' }),
-  total_amount_tokens: z.number().nonnegative().meta({ description: 'What it gave in all, in whole tokens' }),
+  address: z.string().meta({ description: 'Address of the account that funded the distributions' }),
+  distribution_count: z.int().positive().meta({ description: 'Number of distributions that it funded' }),
+  total_amount_tokens: z.number().nonnegative().meta({ description: 'Total of its distributions, in whole tokens' }),
 })
 
-/** The ten who gave most to the holders of a stable up to `at`, most first, then by address. */
+/** The top ten funders of a stable's rewards up to `at`, by amount in descending order, then by address. */
 export const topRewardFunders = defineQuery({
   name: 'top_reward_funders',
   params: z.object({ stable: z.string(), at: z.date() }),
@@ -132,31 +134,33 @@ export const topRewardFunders = defineQuery({
     ORDER BY sum(toUInt256(amount_raw)) DESC, funder LIMIT 10`,
 })
 
-/** Chains on which rewards can no longer be given, and since when. Tempo's fork T7 made `distributeReward` do nothing. */
+/**
+ * Chains on which rewards can no longer be distributed, and since when. Tempo's fork T7 made `distributeReward` do
+ * nothing.
+ */
 const ENDED = new Map([[4217, new Date('2026-07-09T00:00:00Z')]])
 
-/** When a chain ended rewards, where that is at or before `at`; else null. */
+/** When a chain ended rewards, if that is at or before `at`; otherwise null. */
 export function rewardsEndedAt(chainId: number | null, at: Date): Date | null {
   const ended = chainId === null ? undefined : ENDED.get(chainId)
   return ended && ended <= at ? ended : null
 }
 
 /**
- * The yearly yield in per cent of a token that is opted in, if what was given in the last seven days were given all year:
- * null where nothing is known to be opted in.
+ * The yearly yield, in per cent, of a token that is opted in, if the distributions of the last seven days continued for
+ * a year. Null if no supply is known to be opted in.
  */
 export function effectiveApyPct(distributed7dTokens: number, optedInTokens: number | null): number | null {
   if (optedInTokens === null || optedInTokens === 0) return null
   return (distributed7dTokens / optedInTokens) * (365 / 7) * 100
 }
 
-/** What an answer about rewards covers: the live reads may be missing, and a chain may have ended rewards. */
+/** The coverage of an answer about rewards: the live reads may be missing, and a chain may have ended rewards. */
 export function rewardsCoverage({ isRead, endedAt }: { isRead: boolean; endedAt: Date | null }): Coverage {
   if (endedAt) {
     const day = endedAt.toISOString().slice(0, 10)
-    return { status: 'partial', message: `The chain ended rewards on ${day}: this is what there was until then.` }
+    return { status: 'partial', message: `The chain ended rewards on ${day}. The figures cover the time until then.` }
   }
-  if (isRead)
-    return { status: 'complete', message: 'From events, and for the opted-in supply from reads of the chain.' }
-  return { status: 'partial', message: 'The opted-in supply was not read: what rests on it is null.' }
+  if (isRead) return { status: 'complete', message: 'From events; the opted-in supply was read from the chain.' }
+  return { status: 'partial', message: 'The opted-in supply was not read. Figures that depend on it are null.' }
 }

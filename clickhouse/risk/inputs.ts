@@ -26,14 +26,14 @@ const RiskInputsRow = z.object({
 })
 
 /**
- * What the risk score of every stable that exists at `at`, a whole minute, is made of, from the facts and peg-break
- * events up to then:
+ * The inputs of the risk score of every stable that exists at `at`, a whole minute, from the facts and peg-break events
+ * up to then:
  *
  * - the sums over the samples of the last 24 hours, which are whole minutes;
- * - the peg-break events that were under way at any time of the last 7 days, and whether one still is;
- * - the newest state, null where none was read;
- * - how often in the last 7 days the stable took a policy, or the policy that it has at `at` changed: its creation, its
- *   administrator, its list, and of a compound those of its parts.
+ * - the peg-break events that were in progress at any time in the last 7 days, and whether one still is;
+ * - the newest state, null if none was read;
+ * - how often in the last 7 days the stable adopted a policy, or the policy that it has at `at` changed: its creation,
+ *   its administrator, its list, and for a compound policy those of its parts.
  */
 export const riskInputs = defineQuery({
   name: 'risk_inputs',

@@ -1,13 +1,16 @@
 import type { PolicyType } from '../stablecoins/states.js'
 import { UNCAPPED } from '../supply/supply.js'
 
-/** The formula below by name. A change of it is a new name; scores of an older one stay as they were. */
+/** The name of the formula below. A changed formula gets a new name; scores of older formulas stay as they were. */
 export const RISK_METHODOLOGY = 'v1'
 
-/** A component that cannot be measured: neither safe nor broken. */
+/** The points of a component that cannot be measured: neither safe nor broken. */
 const UNMEASURED = 20
 
-/** What a score is made of. Null is what was never measured: a price in the last 24 hours, or the state of the stable. */
+/**
+ * The inputs of a score. Null means not measured: no price in the last 24 hours, or the state of the stable was never
+ * read.
+ */
 export type RiskInputs = {
   stddev_bps_24h: number | null
   max_deviation_bps_24h: number | null
@@ -47,7 +50,7 @@ function pegBreakPoints({ has_open_mild, has_open_severe, mild_events_7d, severe
 function supplyPoints({ supply_raw, cap_raw }: RiskInputs): number {
   if (supply_raw === null || cap_raw === null) return UNMEASURED
   if (cap_raw === UNCAPPED) return 15
-  // Nothing may be minted under a cap of 0: there is no headroom, whatever the supply.
+  // With a cap of 0 nothing can be minted: there is no headroom, whatever the supply.
   if (cap_raw === 0n) return 100
   return 100 * (Number(supply_raw) / Number(cap_raw)) ** 2
 }

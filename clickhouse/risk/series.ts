@@ -5,8 +5,8 @@ import { defineOptionalRow } from '../store/define-query.js'
 import { defineExport } from '../store/export.js'
 
 /**
- * A stable's risk by bucket, oldest first, one row a bucket: the score and its components as of its end, which is that of
- * the newest snapshot by then, and the range of the scores within (start, end]. Null where there was no snapshot.
+ * A stable's risk by bucket, oldest first, one row per bucket: the score and its components from the newest snapshot at
+ * or before the bucket's end, and the range of the scores within (start, end]. Null if there was no snapshot.
  */
 export const riskSeries = defineExport({
   name: 'risk_series',

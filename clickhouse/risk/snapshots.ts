@@ -36,7 +36,7 @@ export type RiskSnapshot = {
   policy_events_7d: number
 }
 
-/** Adds the rows of a slot. Repeating its token changes nothing. */
+/** Adds the rows of a slot. Repeating the token changes nothing. */
 export const insertRiskSnapshots = (
   clickhouse: ClickHouseClient,
   rows: readonly RiskSnapshot[],

@@ -4,7 +4,7 @@ import type { Coverage } from '../peg/coverage.js'
 import { defineQuery } from '../store/define-query.js'
 import { txHash } from '../store/values.js'
 
-/** The roles of TIP-20 and what each allows, in the order in which they are told. */
+/** The roles of TIP-20 and what each allows, in the order in which they are listed. */
 export const TRACKED_ROLES = [
   { name: 'DEFAULT_ADMIN_ROLE', powers: 'grant and revoke other roles' },
   { name: 'ISSUER_ROLE', powers: 'mint and burn' },
@@ -14,8 +14,8 @@ export const TRACKED_ROLES = [
 ]
 
 /**
- * A change of who holds a role of a stable, or of which role gives it out. `role` is the chain's 32-byte id; `role_name`
- * is empty for an id that is none of the known ones. `account` is null for an `admin` row, `new_admin_role` for the others.
+ * A role of a stable was granted or revoked, or another role became its admin role. `role` is the chain's 32-byte id;
+ * `role_name` is empty for an unknown id. `account` is null for an `admin` row, `new_admin_role` for the others.
  */
 export type RoleEvent = FactPosition & {
   kind: 'granted' | 'revoked' | 'admin'
@@ -27,7 +27,7 @@ export type RoleEvent = FactPosition & {
   sender: string
 }
 
-/** Whether an account holds a role of a genesis token at the end of a block, as the token was asked. */
+/** Whether an account holds a role of a genesis token at the end of a block, according to a call to the token. */
 export type RoleProbe = {
   stable: string
   account: string
@@ -39,26 +39,26 @@ export type RoleProbe = {
 }
 
 export const RoleHolder = z.object({
-  role: z.string().meta({ description: 'The name of a tracked role, else its 32-byte id' }),
-  account: z.string().meta({ description: 'Who holds it' }),
+  role: z.string().meta({ description: 'Name of a known role; otherwise its 32-byte id' }),
+  account: z.string().meta({ description: 'Address that holds the role' }),
   granted_at: z.iso.datetime().nullable().meta({ description: 'null for source probe: the grant has no log' }),
   granted_block: z.int().nullable().meta({ description: 'Height of the block of the grant; null for source probe' }),
   tx_hash: txHash.nullable().meta({ description: 'Hash of the transaction of the grant; null for source probe' }),
-  source: z
-    .enum(['event', 'probe'])
-    .meta({ description: 'probe: the stable was asked whether the account has the role' }),
+  source: z.enum(['event', 'probe']).meta({
+    description: 'event: read from a log; probe: a call to the stable returned that the account holds the role',
+  }),
 })
 
 /**
- * Who holds the roles of a stable as of `at`, by role id and account. An account holds a role when the last word on it,
- * an event or a probe at the end of a block, says so; it was granted by the first word after the last one to the
- * contrary, so a grant of a role that is held already changes nothing.
+ * The holders of a stable's roles as of `at`, by role id and account. An account holds a role if the last event or
+ * probe (at the end of a block) shows that it does. The grant is the first one after the last event or probe that shows
+ * the contrary, so granting a role again changes nothing.
  */
 export const roleHolders = defineQuery({
   name: 'role_holders',
   params: z.object({ stable: z.string(), at: z.date() }),
   row: RoleHolder,
-  // arrayLastIndex counts from 1, and is 0 where nobody ever said the contrary.
+  // arrayLastIndex counts from 1, and is 0 if nothing ever showed the contrary.
   sql: `
     WITH words AS
     (
@@ -91,29 +91,29 @@ export const roleHolders = defineQuery({
 
 const rank = new Map(TRACKED_ROLES.map(({ name }, i) => [name, i]))
 
-/** Holders by role, in the order of the tracked ones and then by id; within a role in the order given. */
+/** Sorts holders by role, tracked roles first and in their order; otherwise keeps the order given. */
 export function inRoleOrder<Holder extends { role: string }>(holders: readonly Holder[]): Holder[] {
   const rankOf = ({ role }: Holder): number => rank.get(role) ?? rank.size
   return [...holders].sort((a, b) => rankOf(a) - rankOf(b))
 }
 
-/** How much is known of who holds the roles of a stable that came to be like this. */
+/** How complete the list of a stable's role holders is, given how the stable was created. */
 export function rolesCoverage({ is_genesis, is_covered }: { is_genesis: boolean; is_covered: boolean }): Coverage {
   if (is_genesis)
     return {
       status: 'partial',
       message:
-        'There from the first block: its first roles were given without a log, and the chain cannot list who holds one. ' +
-        'Accounts that are seen to administer stables were asked.',
+        'The stable is from the genesis block: its first roles were granted without a log, and the chain cannot list the ' +
+        'holders of a role. Only accounts known to administer stables were checked.',
     }
-  if (is_covered) return { status: 'complete', message: 'From the logs of all blocks since the stable was made.' }
+  if (is_covered) return { status: 'complete', message: 'From the logs of all blocks since the stable was created.' }
   return {
     status: 'partial',
-    message: 'Some blocks since the stable was made are not in: changes in these are missing.',
+    message: 'Some blocks since the stable was created have not been read: role changes in them are missing.',
   }
 }
 
-/** Every change of who may mint and burn which stable, before a block, in the order of the chain. */
+/** Every grant and revocation of the right to mint and burn a stable before a block, in the order of the chain. */
 export const issuerRoleChanges = defineQuery({
   name: 'issuer_changes',
   params: z.object({ before_block: z.int() }),

@@ -1,18 +1,18 @@
 import type { FactPosition } from '../chain/blocks.js'
 
-/** A stable is to be quoted in another token; it is from the QuoteTokenUpdate on. */
+/** A proposal to quote a stable in another token. It takes effect with the QuoteTokenUpdate. */
 export type QuoteTokenProposal = FactPosition & { stable: string; quote_token: string; updater: string }
 
-/** A stable has another logo. The address is whatever its issuer wrote. */
+/** A stable's new logo. Its address is stored as the issuer wrote it. */
 export type LogoUpdate = FactPosition & { stable: string; logo_uri: string; updater: string }
 
-/** A stable is paused, or goes on. */
+/** A stable was paused or unpaused. */
 export type PauseEvent = FactPosition & { stable: string; is_paused: boolean; updater: string }
 
 /**
- * An event about transfer policies: a stable takes one (`token_policy`), or the registry of policies changes. What an
- * event does not say is null. `account` is who is put on a list or taken off, who administers the policy now, or whose
- * receive policy it is; the three policy ids are the parts of a compound, or of a receive policy.
+ * An event about transfer policies: a stable adopts one (`token_policy`), or the policy registry changes. Fields that
+ * an event does not have are null. `account` is the account added to or removed from a list, the new administrator of
+ * the policy, or the owner of a receive policy. The three policy ids are the parts of a compound or receive policy.
  */
 export type PolicyEvent = FactPosition & {
   kind: 'token_policy' | 'created' | 'compound_created' | 'admin' | 'whitelist' | 'blacklist' | 'receive_policy'

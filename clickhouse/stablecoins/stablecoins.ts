@@ -25,8 +25,8 @@ export type Stablecoin = z.infer<typeof Stablecoin>
 export type QuoteTokenUpdate = FactPosition & { stable: string; quote_token: string }
 
 /**
- * Every stablecoin created before a block, in order of creation, with the quote token it had then. `block_time` in unix
- * seconds.
+ * Every stablecoin created before a block, in order of creation, with the quote token it had at that block.
+ * `block_time` in unix seconds.
  */
 export const allStablecoins = defineQuery({
   name: 'all_stablecoins',
@@ -45,12 +45,15 @@ export const allStablecoins = defineQuery({
     ORDER BY block_number, log_index, stable`,
 })
 
-/** How a stable came to be, and whether every block since then is in; null for an unknown address. */
+/**
+ * Whether a stable is from the genesis block, and whether every block since its creation is ingested; null for an
+ * unknown address.
+ */
 export const stablecoinCreation = defineOptionalRow({
   name: 'creation',
   params: z.object({ stable: z.string() }),
   row: z.object({ is_genesis: z.boolean(), is_covered: z.boolean() }),
-  // Each number comes from the index of the table alone, so that it costs the same whatever the length of history.
+  // Each number comes from the table's index alone, so that the cost does not grow with history.
   sql: `
     WITH
         (SELECT block_number FROM stablecoins WHERE stable = {stable: String}) AS created,
@@ -67,7 +70,7 @@ export const stablecoinAddresses = defineQuery({
   sql: 'SELECT stable FROM stablecoins',
 })
 
-/** What the stables that there were at `at` are called, by address. */
+/** The symbols and names of the stables that existed at `at`, ordered by address. */
 export const stablecoinNames = defineQuery({
   name: 'stablecoin_names',
   params: z.object({ at: z.date() }),
@@ -77,7 +80,10 @@ export const stablecoinNames = defineQuery({
     WHERE block_time <= {at: DateTime} ORDER BY address`,
 })
 
-/** How a stable came to be; null for an unknown address. A stable of the genesis block has block 0 and no admin. */
+/**
+ * When and by whom a stable was created; null for an unknown address. A stable of the genesis block has block 0 and no
+ * admin.
+ */
 export const stablecoinOrigin = defineOptionalRow({
   name: 'stablecoin_origin',
   params: z.object({ stable: z.string() }),

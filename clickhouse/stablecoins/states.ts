@@ -8,13 +8,14 @@ import { UNCAPPED } from '../supply/supply.js'
 /** The kinds of transfer policies. */
 export const PolicyType = z.enum(['allow_all', 'reject_all', 'whitelist', 'blacklist', 'compound']).meta({
   description:
-    'Who may send and receive: everybody, nobody, those listed, all but those listed, or by several policies',
+    'Who may send and receive: everyone, no one, listed accounts, all but listed accounts, or as several policies decide',
 })
 export type PolicyType = z.infer<typeof PolicyType>
 
 /**
- * A stable's state at the end of a block. `policy_admin` is null for the two built-in policies; what holders opted in to
- * rewards, and what these paid for a token, times 1e18, are null where the chain has none.
+ * A stable's state at the end of a block. `policy_admin` is null for the two built-in policies. `opted_in_raw` is the
+ * supply that is opted in to rewards, `reward_per_token_raw` the rewards paid per token so far, times 1e18; both are
+ * null if the chain has no rewards.
  */
 export type StateRead = {
   stable: string
@@ -46,7 +47,9 @@ export const StablecoinState = z.object({
   policy: z
     .object({
       type: PolicyType,
-      policy_id: integerText.meta({ description: 'Number of the policy on the chain: 0 lets nobody, 1 everybody' }),
+      policy_id: integerText.meta({
+        description: 'Number of the policy on the chain: 0 rejects everyone, 1 allows everyone',
+      }),
       policy_admin: z.string().nullable().meta({ description: 'null for the two built-in policies' }),
       paused: z.boolean().meta({ description: 'Whether all transfers are stopped' }),
     })
@@ -58,7 +61,7 @@ export type StablecoinState = z.infer<typeof StablecoinState>
 
 const policyShape = StablecoinState.shape.policy.unwrap().shape
 
-// A tuple cannot be null in SQL: a stable whose state was never read has empty ones.
+// A tuple cannot be null in SQL: a stable whose state was never read has empty tuples.
 const StateRow = StablecoinState.extend({
   supply: z.object({ current: z.string(), cap: z.string().nullable() }),
   policy: z.object({ ...policyShape, policy_id: z.string(), type: policyShape.type.or(z.literal('')) }),
@@ -95,9 +98,9 @@ const statesSql = (which: string, reads: string) => `
     ORDER BY symbol, address`
 
 /**
- * Every stable that there was at `at` with its supply, cap and policy then, by symbol, then address. Looks no further back
- * than a quarter of an hour before the newest block, so that it costs the same whatever the length of history: a stable
- * that is sampled is read every five minutes, others when they change. A cap of 2^128-1 is none.
+ * Every stable that existed at `at` with its supply, cap and policy then, by symbol, then address. Looks back at most a
+ * quarter of an hour from the newest block, so that the cost does not grow with history: a sampled stable is read every
+ * five minutes, others when they change. A cap of 2^128-1 means no cap.
  */
 const recentStablecoinStates = defineQuery({
   name: 'recent_stablecoin_states',
@@ -109,7 +112,9 @@ const recentStablecoinStates = defineQuery({
   ),
 })
 
-/** The same for some stables, however long ago they were read; nothing for addresses that there were not at `at`. */
+/**
+ * The same for the given stables, however long ago they were read; no row for an address that was not a stable at `at`.
+ */
 const stablecoinStatesOf = recentFirst(
   defineQuery({
     name: 'stablecoin_states_of',
@@ -123,7 +128,7 @@ const stablecoinStatesOf = recentFirst(
   (states) => states.every(({ supply }) => supply !== null),
 )
 
-/** The state of a stable at `at`, however long ago it was read; null where there was no such stable. */
+/** The state of a stable at `at`, however long ago it was read; null if there was no such stable. */
 export const stablecoinStateAt = async (
   clickhouse: ClickHouseClient,
   { stable, at }: { stable: string; at: Date },
@@ -131,7 +136,10 @@ export const stablecoinStateAt = async (
 ): Promise<StablecoinState | null> =>
   (await stablecoinStatesOf(clickhouse, { stables: [stable], at }, options))[0] ?? null
 
-/** Every stable that there was at `at` with its state then, by symbol, then address; null where it was never read. */
+/**
+ * Every stable that existed at `at` with its state then, by symbol, then address. The supply and policy are null if
+ * they were never read.
+ */
 export async function stablecoinStatesAt(
   clickhouse: ClickHouseClient,
   { at }: { at: Date },

@@ -1,4 +1,4 @@
-/** The lengths of the buckets that series come in, in seconds. Buckets are aligned to the epoch, so days to UTC. */
+/** The lengths of the buckets of series, in seconds. Buckets are aligned to the epoch, so days to UTC. */
 export const BUCKET_SECONDS = { '1m': 60, '5m': 300, '1h': 3600, '1d': 86_400 } as const
 
 export type Interval = keyof typeof BUCKET_SECONDS
@@ -11,19 +11,22 @@ type Range = {
   /** Times of the first and the newest block. */
   oldest: number
   newest: number
-  /** Where a page before ended. */
+  /** Where the previous page ended. */
   after?: number | undefined
   limit: number
 }
 
-/** `count` buckets, the first beginning at `first` and the last ending at `end`, in unix seconds; `next` begins the page after. */
+/**
+ * `count` buckets, the first beginning at `first` and the last ending at `end`, in unix seconds; the next page begins
+ * at `next`.
+ */
 export type BucketPage = { first: number; end: number; count: number; next: number | null }
 
 /**
  * The buckets of a page. A bucket is (start, start + interval], as a window is, and belongs to a range [from, to) when
- * it starts there. Only those are given that can have samples and will not change: from the one with the first block
- * to the last that the newest block lies beyond. So a bucket in the answer is final, and pages follow from the clock
- * of the chain alone. Without a bucket, `first` and `end` are equal.
+ * it starts there. Only buckets that can have samples and will not change are returned: from the one with the first
+ * block to the last one that ends before the newest block. So every returned bucket is final, and pages depend only on
+ * chain time. If there is no bucket, `first` and `end` are equal.
  */
 export function bucketPage({ interval, from, to, oldest, newest, after, limit }: Range): BucketPage {
   const seconds = BUCKET_SECONDS[interval]

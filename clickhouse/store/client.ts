@@ -6,8 +6,8 @@ import { envUrl } from '../../process/environment.js'
 const SESSION_SECONDS = '3600'
 
 /**
- * A client for the configured server and database. The caller closes it.
- * 64-bit integers and decimals come as strings, times as ISO 8601 in UTC, so that nothing is rounded on the way.
+ * A client for the configured server and database. The caller closes it. 64-bit integers and decimals are returned as
+ * strings and times as ISO 8601 in UTC, so that nothing is rounded.
  */
 export function connect(
   env: ClickHouseEnv,

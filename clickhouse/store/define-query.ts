@@ -8,36 +8,36 @@ type ParamsSchema = z.ZodType<Record<string, unknown>>
 
 type Definition<Params extends ParamsSchema | undefined, Row extends z.ZodType> = {
   name: string
-  /** Left out where the SQL has no parameters. */
+  /** Omitted if the SQL has no parameters. */
   params?: Params
   row: Row
   sql: string
 }
 
 /**
- * Ends a query when nobody waits for its answer any more. It may have the trace that the query is a part of, as W3C's
- * `traceparent`, which the server then continues.
+ * Cancels a query when nobody waits for its result any more. May carry the W3C `traceparent` of the trace that the
+ * query belongs to, which the server then continues.
  */
 export type QuerySignal = AbortSignal & { readonly traceparent?: string }
 
 type ReadOptions = { signal?: QuerySignal }
 
-/** A read as its callers see it: without parameters where its SQL has none. */
+/** The function that callers get; without parameters if its SQL has none. */
 type Read<Params extends ParamsSchema | undefined, Result> = Params extends ParamsSchema
   ? (clickhouse: ClickHouseClient, params: z.input<Params>, options?: ReadOptions) => Promise<Result>
   : (clickhouse: ClickHouseClient, options?: ReadOptions) => Promise<Result>
 
-/** ClickHouse answered with rows that are not as promised: the query and its schema have drifted apart. */
+/** ClickHouse returned rows that do not match the schema: the SQL and the schema of a query disagree. */
 class RowShapeError extends PlumblineError {
   constructor(query: string, cause: z.ZodError) {
-    super(`${query}: rows are not as declared: ${z.prettifyError(cause)}`, { retryable: false, cause })
+    super(`${query}: rows do not match the schema: ${z.prettifyError(cause)}`, { retryable: false, cause })
   }
 }
 
 /**
- * A read of any number of rows as a function of a client and its parameters. Parameters and rows are checked against the
- * schemas; the query's name becomes its `log_comment`. The function rejects with QueryError when ClickHouse fails or is
- * away.
+ * A read of any number of rows as a function of a client and its parameters. Parameters and rows are checked against
+ * the schemas; the query's name becomes its `log_comment`. The function rejects with QueryError if ClickHouse fails or
+ * is unreachable.
  */
 export function defineQuery<Row extends z.ZodType, Params extends ParamsSchema | undefined = undefined>(
   definition: Definition<Params, Row>,
@@ -45,7 +45,9 @@ export function defineQuery<Row extends z.ZodType, Params extends ParamsSchema |
   return define(definition, z.array(definition.row))
 }
 
-/** The same for SQL that always gives exactly one row, as an aggregate over a whole table does: that row. */
+/**
+ * The same for SQL that always returns exactly one row, such as an aggregate over a whole table. Resolves to that row.
+ */
 export function defineRow<Row extends z.ZodType, Params extends ParamsSchema | undefined = undefined>(
   definition: Definition<Params, Row>,
 ): Read<Params, z.output<Row>> {
@@ -55,7 +57,7 @@ export function defineRow<Row extends z.ZodType, Params extends ParamsSchema | u
   )
 }
 
-/** The same for SQL that gives at most one row: that row, or null. */
+/** The same for SQL that returns at most one row. Resolves to that row, or null. */
 export function defineOptionalRow<Row extends z.ZodType, Params extends ParamsSchema | undefined = undefined>(
   definition: Definition<Params, Row>,
 ): Read<Params, z.output<Row> | null> {
@@ -65,7 +67,7 @@ export function defineOptionalRow<Row extends z.ZodType, Params extends ParamsSc
   )
 }
 
-/** The schema of a row with one column that callers want bare: its value, instead of an object. */
+/** The schema of a row with a single column. Parses to the column's value instead of an object. */
 export const onlyColumn = <Value extends z.ZodType>(name: string, value: Value) =>
   z.object({ [name]: value }).transform((row) => row[name] as z.output<Value>)
 

@@ -5,7 +5,7 @@ import type { QuerySignal } from './define-query.js'
 import { observed } from './observe.js'
 import { QueryError } from './query-error.js'
 
-/** The formats that rows are exported in, by the names in the API, and what the engine calls them. */
+/** The export formats by their names in the API, with the engine's names. */
 export const EXPORT_FORMATS = {
   json: { engine: 'JSONEachRow', mediaType: 'application/json', extension: 'json' },
   ndjson: { engine: 'JSONEachRow', mediaType: 'application/x-ndjson', extension: 'ndjson' },
@@ -17,8 +17,8 @@ export const EXPORT_FORMATS = {
 export type ExportFormat = keyof typeof EXPORT_FORMATS
 
 /**
- * Passes a result on and fails where the engine went wrong half-way. It then ends the body with `__exception__`, the
- * tag of its header X-ClickHouse-Exception-Tag and its message, which is not for those who get the rows.
+ * Passes a result through and fails if the engine failed half-way. The engine then ends the body with `__exception__`,
+ * the tag from its header X-ClickHouse-Exception-Tag and an error message, which must not reach the client.
  */
 function cutAtException(query: string, tag: string): Transform {
   const marker = Buffer.from(`__exception__\r\n${tag}\r\n`)
@@ -31,7 +31,7 @@ function cutAtException(query: string, tag: string): Transform {
         done(new QueryError(query, new Error(data.subarray(at + marker.length).toString())))
         return
       }
-      // The marker may begin in this chunk and go on in the next.
+      // The marker may begin in this chunk and continue in the next.
       const safe = Math.max(0, data.length - marker.length + 1)
       held = data.subarray(safe)
       done(null, data.subarray(0, safe))
@@ -44,16 +44,17 @@ function cutAtException(query: string, tag: string): Transform {
 
 type Definition<Params extends z.ZodType<Record<string, unknown>>> = { name: string; params: Params; sql: string }
 
-/** Aborting ends the query, also half-way. */
+/** Aborting the signal cancels the query, even half-way. */
 export type ExportOptions = { format: ExportFormat; signal: QuerySignal }
 
-/** A read whose rows are passed on as the engine writes them. */
+/** A read whose rows are passed through as the engine writes them. */
 type Export<Params> = (clickhouse: ClickHouseClient, params: Params, options: ExportOptions) => Promise<Readable>
 
 /**
- * A read of any number of rows as a function of a client, its parameters and a format. The rows come as bytes out of
- * the engine and are never parsed here; a reader that is slow slows the engine down. The format json is one array.
- * Rejects with QueryError when the engine refuses or fails before its first bytes; later, the stream fails.
+ * A read of any number of rows as a function of a client, its parameters and a format. The rows are bytes from the
+ * engine and are never parsed here; a slow reader slows the engine down. The format json is a single array. Rejects
+ * with QueryError if the engine refuses the query or fails before its first bytes; after that, the stream fails
+ * instead.
  */
 export function defineExport<Params extends z.ZodType<Record<string, unknown>>>({
   name,
@@ -71,9 +72,10 @@ export function defineExport<Params extends z.ZodType<Record<string, unknown>>>(
         clickhouse_settings: {
           log_comment: name,
           output_format_json_array_of_rows: format === 'json' ? 1 : 0,
-          // Amounts keep their decimals, so that a column looks the same from the first row to the last.
+          // Amounts keep trailing zeros, so that all values of a column have the same number of decimals.
           output_format_decimal_trailing_zeros: 1,
-          // A group is held until it is whole: small enough to flow, and what readers take for usual.
+          // A row group is held in memory until it is complete: this size is small enough to stream and usual for
+          // readers.
           output_format_parquet_row_group_size: '122880',
           output_format_parquet_string_as_string: 1,
           output_format_arrow_string_as_string: 1,
@@ -84,7 +86,7 @@ export function defineExport<Params extends z.ZodType<Record<string, unknown>>>(
     })
     const tag = response_headers['x-clickhouse-exception-tag']
     const rows = cutAtException(name, typeof tag === 'string' ? tag : '')
-    // The client's own signal ends with the head of the answer.
+    // The client itself stops listening to the signal once the response headers have arrived.
     const abort = () => rows.destroy(new QueryError(name, signal.reason))
     if (signal.aborted) abort()
     signal.addEventListener('abort', abort)

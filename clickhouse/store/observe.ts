@@ -1,15 +1,15 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 
-/** How a query ended: `timeout` when it took too long, `aborted` when nobody waited for it any more. */
+/** How a query ended: `timeout` if it took too long, `aborted` if nobody waited for it any more. */
 type QueryOutcome = 'ok' | 'failed' | 'timeout' | 'aborted'
 
-/** Is told of each query that has ended, by its name. Must not throw. */
+/** Called with the name of each query that has ended. Must not throw. */
 export type QueryObserver = (query: string, outcome: QueryOutcome, seconds: number) => void
 
-/** Kept with the client, so that what watches one client hears nothing of another. */
+/** Stored per client, so that an observer only sees the queries of its own client. */
 const observers = new WeakMap<ClickHouseClient, QueryObserver>()
 
-/** Has `observer` told of everything that is read and written through `clickhouse` from now on. */
+/** Calls `observer` for every read and insert through `clickhouse` from now on. */
 export function observeQueries(clickhouse: ClickHouseClient, observer: QueryObserver): void {
   observers.set(clickhouse, observer)
 }
@@ -17,7 +17,10 @@ export function observeQueries(clickhouse: ClickHouseClient, observer: QueryObse
 const outcomeOf = (signal: AbortSignal | undefined): QueryOutcome =>
   !signal?.aborted ? 'failed' : (signal.reason as Error | undefined)?.name === 'TimeoutError' ? 'timeout' : 'aborted'
 
-/** Does `work`, the query of that name, and tells the client's observer how it ended. `signal` is what may end it. */
+/**
+ * Runs `work`, the query with that name, and reports to the client's observer how it ended. `signal` is the signal that
+ * may cancel it.
+ */
 export async function observed<Result>(
   clickhouse: ClickHouseClient,
   query: string,

@@ -1,12 +1,15 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 
-/** How far before an instant its newest row is looked for at first, in seconds. Nearly all are minutes old. */
+/**
+ * How far before an instant the first read looks for the newest row, in seconds. Nearly every such row is only minutes
+ * old.
+ */
 const RECENT_SECONDS = 172_800
 
 /**
- * The SQL condition that a time column lies shortly before an instant, which is the newest block's time where `instant`,
- * the name of a DateTime parameter, is later. True for all of history where the parameter `recent_only` is false: the
- * query is run by `recentFirst`, which sets it.
+ * The SQL condition that a time column lies shortly before an instant. `instant` is the name of a DateTime parameter;
+ * if it is later than the newest block, the newest block's time is used. The condition is always true if the parameter
+ * `recent_only` is false; `recentFirst`, which must run the query, sets it.
  */
 export const isRecent = (column: string, instant: string): string =>
   `${column} >= if({recent_only: Bool}, greatest(least({${instant}: DateTime}, (SELECT max(block_time) FROM blocks)), toDateTime(${RECENT_SECONDS}, 'UTC')) - ${RECENT_SECONDS}, toDateTime(0, 'UTC'))`
@@ -20,9 +23,9 @@ type Read<Params, Result> = (
 const isAny = (result: unknown): boolean => (Array.isArray(result) ? result.length > 0 : result !== null)
 
 /**
- * A read of the newest rows, or the newest row, at or before an instant that looks shortly before the instant first, and
- * at all of history only where that is not enough. The engine begins to read every month's part before it can tell which
- * one has the newest rows, so without a limit such a read costs more with every month.
+ * A read of the newest row or rows at or before an instant. It first looks only shortly before the instant, and at all
+ * of history only if that is not enough. The engine starts reading every month's parts before it knows which have the
+ * newest rows, so without this limit such a read costs more with every month.
  */
 export const recentFirst =
   <Params extends { recent_only: boolean }, Result>(

@@ -12,19 +12,19 @@ export const dateTime = z.codec(z.iso.datetime(), z.date(), {
   encode: (date) => date.toISOString(),
 })
 
-/** Fields of one meaning wherever they stand in an answer. */
+/** Fields that mean the same in every answer. */
 export const stableAddress = z.string().meta({ description: 'Address of the stable, in lower case' })
 export const stableSymbol = z.string().meta({ description: 'Symbol of the stable, as its issuer wrote it' })
 export const blockNumber = z.int().meta({ description: 'Height of the block' })
-export const logIndex = z.int().meta({ description: 'Place of the log in its block' })
+export const logIndex = z.int().meta({ description: 'Position of the log in its block' })
 export const blockTimestamp = z.iso.datetime().meta({ description: 'Time of the block' })
 export const txHash = z.string().meta({ description: 'Hash of the transaction' })
 
-/** A 64-bit or wider integer, which travels as a decimal string. */
+/** A 64-bit or wider integer, as a decimal string. */
 export const integerText = z.string().regex(/^-?\d+$/)
 
 /** A 64-bit number that stays below 2^53, so that it is a number in JSON as well. */
 export const safeInteger = z.string().transform(Number).pipe(z.int())
 
-/** A time as a DateTime64(3) is written: unix seconds to the millisecond. */
+/** A time in the form in which a DateTime64(3) is inserted: unix seconds with milliseconds. */
 export const unixSeconds = (time: Date): string => (time.getTime() / 1000).toFixed(3)

@@ -5,7 +5,7 @@ import { defineQuery } from '../store/define-query.js'
 import { defineExport } from '../store/export.js'
 import { blockNumber, blockTimestamp, integerText, logIndex, txHash } from '../store/values.js'
 
-/** A supply cap of this many base units is none. */
+/** A supply cap of this many base units means that there is no cap. */
 export const UNCAPPED = 2n ** 128n - 1n
 
 /** An event that changes a stable's supply, or its cap. `amount_raw` is in base units, as a decimal string. */
@@ -19,8 +19,10 @@ export type SupplyEvent = FactPosition & {
 export const SupplyEventRow = z.object({
   kind: z
     .enum(['mint', 'burn', 'burn_blocked', 'cap'])
-    .meta({ description: 'burn_blocked: burnt from an account that the policy blocks; cap: a new cap' }),
-  account: z.string().meta({ description: 'mint: receiver, burn: holder, cap: who set it' }),
+    .meta({ description: 'burn_blocked: burned from an account that the policy blocks; cap: the cap changed' }),
+  account: z.string().meta({
+    description: 'The receiver of a mint, the holder whose tokens were burned, or the account that set the cap',
+  }),
   amount: integerText.meta({ description: 'In base units: 6 decimals; the new cap for kind cap' }),
   block_number: blockNumber,
   log_index: logIndex,
@@ -41,7 +43,10 @@ export const recentSupplyEvents = defineQuery({
     ORDER BY block_time DESC, supply_events.block_number DESC, log_index DESC LIMIT 10`,
 })
 
-/** Every stable that exists at `at`, with its newest supply by then and the block of it; null where none was read. */
+/**
+ * Every stable that exists at `at`, with its newest supply by then and the block at which it was read; null if none was
+ * read.
+ */
 export const suppliesAt = defineQuery({
   name: 'supplies_at',
   params: z.object({ at: z.date() }),
@@ -62,8 +67,9 @@ export const suppliesAt = defineQuery({
 const NO_CAP = `toUInt256('${UNCAPPED}')`
 
 /**
- * A stable's supply by bucket, oldest first, one row a bucket: supply and cap at its end, and what was minted and burned
- * within (start, end], in base units. Null where the state was not read yet; the cap also where there is none.
+ * A stable's supply by bucket, oldest first, one row per bucket: supply and cap at its end, and what was minted and
+ * burned within (start, end], in base units. Supply and cap are null if the state had not been read yet; the cap is
+ * also null if there is none.
  */
 export const supplySeries = defineExport({
   name: 'supply_series',
@@ -98,7 +104,7 @@ export const supplySeries = defineExport({
     ORDER BY bucket`,
 })
 
-/** Mints minus burns of each stable in the blocks (after, to], in base units; stables without either are not there. */
+/** Mints minus burns of each stable in the blocks (after, to], in base units; no row for a stable without either. */
 export const mintedSupply = defineQuery({
   name: 'minted_supply',
   params: z.object({ after: z.int(), to: z.int() }),

@@ -20,13 +20,13 @@ export type WebhookAttempt = {
   instance: string
 }
 
-/** Records attempts. `token` names the batch. */
+/** Records attempts. `token` identifies the batch. */
 export function insertWebhookAttempts(
   clickhouse: ClickHouseClient,
   attempts: readonly WebhookAttempt[],
   token: string,
 ): Promise<void> {
-  // Field by field: there are thousands a second, and to take objects apart would cost several times as much.
+  // Field by field: there are thousands per second, and destructuring would cost several times as much.
   const rows = attempts.map((attempt) => ({
     delivery_id: attempt.delivery_id,
     attempt: attempt.attempt,
@@ -45,8 +45,8 @@ export function insertWebhookAttempts(
 }
 
 /**
- * The deliveries with `from` <= number <= `until` that are not over, at most `limit` in their order: the number of the
- * attempt to be made, and when it is due, in unix milliseconds. What they send is not read.
+ * The unfinished deliveries with `from` <= number <= `until`, by number, at most `limit`: the number of the next
+ * attempt, and when it is due, in unix milliseconds. Does not read their contents.
  */
 export const pendingDeliveries = defineQuery({
   name: 'pending_deliveries',
@@ -65,7 +65,10 @@ export const pendingDeliveries = defineQuery({
     ORDER BY delivery_id LIMIT {limit: UInt32}`,
 })
 
-/** Since when attempts of a subscription have failed only, and how many, counted from its last success or change. */
+/**
+ * The subscriptions whose attempts have all failed since their last success or change: the time of the first of these
+ * failures and their number.
+ */
 export const failingSubscriptions = defineQuery({
   name: 'failing_subscriptions',
   row: z.object({ subscription_id: z.string(), since: dateTime, failures: z.int() }),

@@ -2,19 +2,19 @@ import { isoSeconds } from '../../process/instants.js'
 import type { EventType } from '../events/types.js'
 import { ANOMALY_WINDOW_MS, publishedAnomaly } from '../flows/anomalies.js'
 
-/** What is sent in a delivery, beside its number. */
+/** The contents of a delivery, except for its number. */
 export type WebhookContent = {
   event_type: string
   event_id: string
-  /** JSON, as it is published. */
+  /** JSON text, as published. */
   data: string
 }
 
-/** The body of a delivery: the same over all its attempts, to the byte. */
+/** The body of a delivery: byte for byte the same in all its attempts. */
 export const webhookBody = (delivery_id: number, { event_type, event_id, data }: WebhookContent): string =>
   `{"event":${JSON.stringify(event_type)},"data":${data},"delivery_id":${delivery_id},"event_id":${JSON.stringify(event_id)}}`
 
-/** No stables have these addresses, which begin with `test` as far as hexadecimal digits can. */
+/** No stable has these addresses; 7e57 is the closest that hexadecimal digits come to `test`. */
 const TEST_STABLES = [
   '0x7e57000000000000000000000000000000000000',
   '0x7e57000000000000000000000000000000000001',
@@ -48,8 +48,7 @@ function exampleAnomaly(now: Date) {
 }
 
 /**
- * Made-up data of an event at a time, in the shape that its type has: of stables that there are not, and a part of the
- * service that there is not.
+ * Example data of an event of this type, with the fields that the type has. Its stables and its component do not exist.
  */
 export function exampleData(type: EventType, now: Date): Record<string, unknown> {
   const at = isoSeconds(now)

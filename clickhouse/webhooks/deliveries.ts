@@ -21,8 +21,8 @@ export type NewDelivery = {
 }
 
 /**
- * Adds deliveries under the numbers from `first` on. Does nothing, and does not say so, where another writer has taken
- * `first`.
+ * Adds deliveries with consecutive numbers that start at `first`. Silently does nothing if another writer has already
+ * used `first`.
  */
 export function insertWebhookDeliveries(
   clickhouse: ClickHouseClient,
@@ -38,7 +38,7 @@ export function insertWebhookDeliveries(
   return insertRows(clickhouse, 'webhook_deliveries', rows, `${first}`)
 }
 
-/** Deliveries that are added at once: the ids of their events travel in the address of a query. */
+/** The maximum number of deliveries added at once: the ids of their events are sent in the URL of a query. */
 const MOST_AT_ONCE = 1000
 
 type Key = Pick<NewDelivery, 'subscription_id' | 'event_id' | 'cause'>
@@ -46,8 +46,9 @@ type Key = Pick<NewDelivery, 'subscription_id' | 'event_id' | 'cause'>
 const keyOf = ({ subscription_id, event_id, cause }: Key): string => `${subscription_id} ${event_id} ${cause}`
 
 /**
- * Adds those deliveries that are not there yet, and resolves to the numbers of all, in the order given. The same
- * subscription, event and cause make the same delivery, however often and by however many it is asked for.
+ * Adds the deliveries that are not stored yet, and resolves to the numbers of all, in the order given. Deliveries with
+ * the same subscription, event and cause are the same delivery, however often and by however many processes they are
+ * added.
  */
 export async function addDeliveries(clickhouse: ClickHouseClient, wanted: readonly NewDelivery[]): Promise<number[]> {
   const ids = new Map<string, number>()
@@ -66,7 +67,7 @@ export async function addDeliveries(clickhouse: ClickHouseClient, wanted: readon
   return wanted.map((delivery) => ids.get(keyOf(delivery)) as number)
 }
 
-/** The deliveries of these events, by what makes one the same as another: subscription, event and cause. */
+/** The deliveries of these events, with the fields that identify a delivery: subscription, event and cause. */
 const knownDeliveries = defineQuery({
   name: 'known_deliveries',
   params: z.object({ event_ids: z.array(z.string()) }),
@@ -76,7 +77,10 @@ const knownDeliveries = defineQuery({
     FROM webhook_deliveries WHERE event_id IN {event_ids: Array(String)}`,
 })
 
-/** The deliveries after a number, in their order, at most `limit`: no attempt of them has been made. `due_ms` in unix milliseconds. */
+/**
+ * The deliveries after a number, by number, at most `limit`. None of them has been attempted yet. `due_ms` in unix
+ * milliseconds.
+ */
 export const newDeliveries = defineQuery({
   name: 'new_deliveries',
   params: z.object({ after: z.int(), limit: z.int() }),
@@ -100,11 +104,11 @@ const newestDelivery = defineOptionalRow({
   sql: 'SELECT delivery_id FROM webhook_deliveries ORDER BY delivery_id DESC LIMIT 1',
 })
 
-/** The number of the newest delivery; 0 while there is none. Reads the end of the table, not all of it. */
+/** The number of the newest delivery; 0 while there is none. Reads only the end of the table. */
 export const newestDeliveryId = async (clickhouse: ClickHouseClient): Promise<number> =>
   (await newestDelivery(clickhouse)) ?? 0
 
-/** What the deliveries of these numbers send, `data` as JSON text. In no order. */
+/** The contents of the deliveries with these numbers, `data` as JSON text; in no order. */
 export const deliveryContents = defineQuery({
   name: 'delivery_contents',
   params: z.object({ ids: z.array(z.int()) }),
@@ -113,7 +117,10 @@ export const deliveryContents = defineQuery({
     SELECT delivery_id, event_type, event_id, data FROM webhook_deliveries WHERE delivery_id IN {ids: Array(UInt64)}`,
 })
 
-/** What a request, which has named itself, has added to a subscription before: by its cause, when and how much. */
+/**
+ * The deliveries that a request, identified by its key, has already added to a subscription: per cause, the time of the
+ * request.
+ */
 export const requestedDeliveries = defineQuery({
   name: 'webhook_requested_deliveries',
   params: z.object({ subscription_id: z.string(), request_key: z.string() }),
@@ -126,9 +133,9 @@ export const requestedDeliveries = defineQuery({
 })
 
 /**
- * Events of the log that became known in a time and that pass a filter, which has types and may have stables, in the order of
- * the log, at most `limit`. With `undelivered_to` only those of which no delivery to this subscription was successful or is
- * still to be tried, deliveries of the same `cause` aside.
+ * The events that were recorded from `since` to `before` and that have one of `types` and, if `stables` is not empty,
+ * one of those; in the order of the log, at most `limit`. With `undelivered_to`, only events without a successful or
+ * pending delivery to this subscription; deliveries with the same `cause` do not count.
  */
 export const eventsToReplay = defineQuery({
   name: 'webhook_events_to_replay',

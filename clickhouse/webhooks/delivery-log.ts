@@ -3,12 +3,12 @@ import { EVENT_TYPES } from '../events/types.js'
 import { defineQuery, onlyColumn } from '../store/define-query.js'
 import { dateTime, safeInteger } from '../store/values.js'
 
-/** How far a delivery has come: still to be tried, or over. */
+/** The states of a delivery: pending, or one of three ways in which it ended. */
 export const DELIVERY_STATES = ['pending', 'successful', 'failed', 'canceled'] as const
 
 /**
- * SQL over the attempts of one delivery: its state. A success stands, whatever another process made of the same attempt. A
- * delivery without attempts is pending, which is not for this to say.
+ * The SQL expression of a delivery's state, aggregated over its attempts. A success counts, whatever another process
+ * recorded for the same attempt. A delivery without attempts is pending, but has no rows for this to see.
  */
 export const STATE_OF_ATTEMPTS = `
   multiIf(countIf(outcome = 'success') > 0, 'successful',
@@ -16,7 +16,9 @@ export const STATE_OF_ATTEMPTS = `
           countIf(next_attempt_at IS NULL) > 0, 'canceled',
           'pending')`
 
-/** SQL of a number below which every delivery is over, so that who looks for others needs not look there. */
+/**
+ * The SQL of a delivery number below which no delivery is pending, so that searches for pending ones can start there.
+ */
 export const SETTLED_BEFORE = '(SELECT max(settled_before) FROM webhook_fan_outs)'
 
 const Delivery = z.object({
@@ -32,7 +34,10 @@ const Delivery = z.object({
 })
 export type Delivery = z.infer<typeof Delivery>
 
-/** Those of a subscription's deliveries that have these numbers, the newest first; of pending ones with when they are due. */
+/**
+ * A subscription's deliveries with these numbers, newest first. `next_attempt_at` is null unless the delivery is
+ * pending.
+ */
 export const deliveriesById = defineQuery({
   name: 'webhook_deliveries_by_id',
   params: z.object({ subscription_id: z.string(), ids: z.array(z.int()) }),
@@ -65,7 +70,7 @@ const Attempt = z.object({
 })
 export type Attempt = z.infer<typeof Attempt>
 
-/** The attempts of deliveries, in the order in which they were made. */
+/** The attempts of these deliveries, by delivery and in the order in which they were made. */
 export const attemptsOfDeliveries = defineQuery({
   name: 'webhook_attempts_of_deliveries',
   params: z.object({ ids: z.array(z.int()) }),
@@ -91,7 +96,7 @@ export const deliveryPage = defineQuery({
     ORDER BY delivery_id DESC LIMIT {limit: UInt32}`,
 })
 
-/** The same of those that are in one state. */
+/** The same, for deliveries in one state. */
 export const deliveryPageOfState = defineQuery({
   name: 'webhook_delivery_page_of_state',
   params: z.object({

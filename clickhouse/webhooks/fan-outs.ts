@@ -4,16 +4,19 @@ import { defineRow } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { safeInteger } from '../store/values.js'
 
-/** How far the log of events has been made into deliveries, and before which number all deliveries are over. */
+/**
+ * Deliveries were created for the events up to number `sequence`, and no delivery with a number below `settled_before`
+ * is pending.
+ */
 type FanOut = { sequence: number; settled_before: number }
 
-/** Records it. Both only ever grow, and readers take the greatest. */
+/** Records a fan-out. Both numbers only grow, and readers use the greatest. */
 export function insertWebhookFanOut(clickhouse: ClickHouseClient, { sequence, settled_before }: FanOut): Promise<void> {
   const row = { sequence_number: sequence, settled_before }
   return insertRows(clickhouse, 'webhook_fan_outs', [row], `${sequence}:${settled_before}`)
 }
 
-/** Up to which event deliveries have been made, and before which number all deliveries are over; zeros at first. */
+/** The greatest recorded `sequence` and `settled_before`; zeros before the first. */
 export const newestFanOut = defineRow({
   name: 'newest_fan_out',
   row: z.object({ sequence: z.int(), settled_before: safeInteger }),
@@ -23,8 +26,9 @@ export const newestFanOut = defineRow({
 })
 
 /**
- * What has come since: the newest event and the newest delivery after those given, 0 where there is none, and the number
- * of versions of subscriptions, which grows with each change. Reads the ends of the tables only.
+ * What has been added: the numbers of the newest event and the newest delivery after those given, 0 if there is none,
+ * and the number of subscription versions, which grows with each change. Reads only the ends of the tables of events
+ * and deliveries.
  */
 export const webhookNews = defineRow({
   name: 'webhook_news',

@@ -1,19 +1,19 @@
 /** Seconds from the end of an attempt to the next one: before attempts 2 to 7. There is no eighth. */
 export const RETRY_DELAYS_SECONDS: readonly number[] = [30, 120, 600, 3600, 21_600, 86_400]
 
-/** Attempts of one delivery at most. */
+/** The maximum number of attempts of one delivery. */
 export const MAX_ATTEMPTS = RETRY_DELAYS_SECONDS.length + 1
 
-/** A delay is longer by up to this share, so that what has failed together is not sent again together. */
+/** A delay is extended by up to this share, so that deliveries that failed together are not retried together. */
 const MAX_JITTER = 0.05
 
-/** However long a receiver asks to be left alone. */
+/** The longest wait that a receiver can request. */
 const MAX_RETRY_AFTER_MS = 86_400_000
 
 const SECONDS = /^\d{1,12}$/
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/
 
-/** How long after `now` a Retry-After header asks to wait, in milliseconds; 0 where it says nothing that can be read. */
+/** The wait that a Retry-After header requests, in milliseconds from `now`; 0 if it is absent or cannot be parsed. */
 export function retryAfterMs(header: string | null, now: Date): number {
   const text = header?.trim() ?? ''
   let ms = 0
@@ -22,12 +22,12 @@ export function retryAfterMs(header: string | null, now: Date): number {
   return Math.min(Math.max(ms || 0, 0), MAX_RETRY_AFTER_MS)
 }
 
-/** A failed attempt, from 1, with what its receiver said of when to come back. */
+/** A failed attempt, counted from 1, with the Retry-After header of its response. */
 type FailedAttempt = { attempt: number; endedAt: Date; retryAfter: string | null }
 
 /**
- * When a delivery is tried again after a failed attempt; null after the last. `jitter` is random in [0, 1). Retry-After
- * can only make it later.
+ * When a delivery is retried after a failed attempt; null after the last. `jitter` is random in [0, 1). Retry-After can
+ * only postpone it.
  */
 export function nextAttemptAt(
   { attempt, endedAt, retryAfter }: FailedAttempt,

@@ -1,9 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** A receiver rejects what was signed longer ago, or further ahead, in seconds: so a recorded delivery is of no use later. */
+/**
+ * A receiver rejects signatures that are older than this or further in the future, in seconds, so that recorded
+ * deliveries cannot be replayed later.
+ */
 const SIGNATURE_TOLERANCE_SECONDS = 300
 
-/** The key is the secret as it was given out, `whsec_` included, in UTF-8. */
+/** The key is the secret as issued, including `whsec_`, in UTF-8. */
 const hmacOf = (secret: string, timestamp: string, body: string | Buffer): Buffer =>
   createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest()
 
@@ -17,12 +20,12 @@ export function signatureHeader(sent: { body: string | Buffer; secrets: readonly
   return [`t=${timestamp}`, ...signatures].join(',')
 }
 
-/** Why a delivery is not to be believed. */
+/** Why a signature is not accepted. */
 export type SignatureProblem = 'missing' | 'malformed' | 'too old' | 'from the future' | 'wrong'
 
 /**
- * What is wrong with the signature of a delivery received at `now`; null where one of its v1 was made with `secret` over
- * these very bytes. Parts of the header that are neither t nor v1 are for later versions, and passed over.
+ * What is wrong with the signature of a delivery received at `now`; null if one of its v1 values was made with `secret`
+ * over exactly these bytes. Parts of the header other than t and v1 are reserved for later versions and ignored.
  */
 export function signatureProblem(received: {
   header: string | undefined

@@ -13,31 +13,34 @@ export type DisabledReason = (typeof DISABLED_REASONS)[number]
 
 export const SUBSCRIPTION_STATES = ['enabled', 'disabled', 'deleted'] as const
 
-/** Who is told of which events, as one version has it; the columns are described in the migration. */
+/** One version of a subscription; the columns are described in the migration. */
 const Subscription = z.object({
   id: z.string(),
   version: z.int(),
   label: z.string(),
   url: z.string(),
   event_types: z.array(z.enum(EVENT_TYPES)),
-  /** Lower case; empty: all stables. */
+  /** Lower case; empty for all stables. */
   stable_filter: z.array(z.string()),
   state: z.enum(SUBSCRIPTION_STATES),
   /** Empty unless it is disabled. */
   reason: z.enum([...DISABLED_REASONS, '']),
-  /** Sealed, as all secrets here. */
+  /** Encrypted, as are all secrets here. */
   secret: z.string(),
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   previous_secret: z.string(),
   previous_secret_until: dateTime.nullable(),
-  /** Events of the log up to this one are not sent to it. */
+  /** Events up to this number in the log are not sent. */
   after_sequence: z.int(),
   created_at: dateTime,
   changed_at: dateTime,
 })
 export type Subscription = z.infer<typeof Subscription>
 
-/** Whether a subscription, in whatever state, is to be told of an event. What is about the service concerns every stable. */
+/**
+ * Whether an event passes a subscription's filter, regardless of the subscription's state. Events about the service
+ * concern every stable.
+ */
 export function wants(
   { event_types, stable_filter }: Pick<Subscription, 'event_types' | 'stable_filter'>,
   event: { type: string; stables: readonly string[] },
@@ -45,7 +48,7 @@ export function wants(
   return passes(event, { types: event_types, stables: stable_filter.length > 0 ? stable_filter : undefined })
 }
 
-/** The sealed secrets that sign what is sent at a time, the newest first: two for a while after a rotation. */
+/** The encrypted secrets that sign deliveries sent at `at`, newest first: two for a while after a rotation. */
 export function sealedSecrets(
   {
     secret,
@@ -58,19 +61,19 @@ export function sealedSecrets(
   return isPreviousGood ? [secret, previous_secret] : [secret]
 }
 
-/** What asked for a version. */
+/** The request that created a version. */
 type SubscriptionRequest = {
-  /** Random, of this very request. */
+  /** Random; identifies this one request. */
   change: string
-  /** What a repeat of the request has in common with it; empty where it cannot be repeated. */
+  /** Identifies repeats of the request; empty if it cannot be repeated. */
   request_key: string
-  /** What a repeat has to say as well; empty without a `request_key`. */
+  /** The body, which a repeat must match; empty without a `request_key`. */
   request_body: string
 }
 
 /**
- * Adds a version of a subscription. Each is added once: of two writers of one version the second changes nothing, and
- * finds the `change` of the first.
+ * Adds a version of a subscription. If two writers add the same version, the second changes nothing and reads the first
+ * one's `change`.
  */
 export function insertWebhookSubscription(
   clickhouse: ClickHouseClient,
@@ -88,7 +91,7 @@ export function insertWebhookSubscription(
   return insertRows(clickhouse, 'webhook_subscriptions', [row], `${subscription.id}:${subscription.version}`)
 }
 
-/** A version with the request that made it. */
+/** A version with the request that created it. */
 const RequestedVersion = Subscription.extend({
   change: z.string(),
   request_key: z.string(),
@@ -101,7 +104,7 @@ const COLUMNS = `
 
 const NEWEST = `SELECT ${COLUMNS} FROM webhook_subscriptions`
 
-/** The newest version of a subscription, also of a deleted one; null where there is none. */
+/** The newest version of a subscription, including a deleted one; null if there is none. */
 export const webhookSubscription = defineOptionalRow({
   name: 'webhook_subscription',
   params: z.object({ id: z.string() }),
@@ -109,17 +112,20 @@ export const webhookSubscription = defineOptionalRow({
   sql: `${NEWEST} WHERE id = {id: String} ORDER BY version DESC LIMIT 1`,
 })
 
-/** All subscriptions but the deleted ones. */
+/** All subscriptions except deleted ones. */
 export const allWebhookSubscriptions = defineQuery({
   name: 'all_webhook_subscriptions',
   row: Subscription,
   sql: `SELECT * FROM (${NEWEST} ORDER BY id, version DESC LIMIT 1 BY id) WHERE state != 'deleted'`,
 })
 
-/** Where in the list of subscriptions, newest first, a page goes on: after the one made at this time, in milliseconds, with this id. */
+/**
+ * The position at which a page of subscriptions, newest first, continues: after the one created at this time, in
+ * milliseconds, with this id.
+ */
 export const WebhookPosition = z.tuple([z.int().nonnegative(), z.string().max(100)])
 
-/** The same, newest first, at most `limit` of those after a position. */
+/** All subscriptions except deleted ones, newest first, at most `limit` of those after a position. */
 export const listedWebhookSubscriptions = defineQuery({
   name: 'listed_webhook_subscriptions',
   params: z
@@ -133,7 +139,7 @@ export const listedWebhookSubscriptions = defineQuery({
     LIMIT {limit: UInt32}`,
 })
 
-/** One version, with who made it; null where there is none yet. */
+/** One version, with the request that created it; null if there is none yet. */
 export const webhookSubscriptionVersion = defineOptionalRow({
   name: 'webhook_subscription_version',
   params: z.object({ id: z.string(), version: z.int() }),
@@ -143,7 +149,7 @@ export const webhookSubscriptionVersion = defineOptionalRow({
     WHERE id = {id: String} AND version = {version: UInt32}`,
 })
 
-/** The version that a request, which has named itself, has made; null where it has made none. */
+/** The version that the request with this key created; null if it created none. */
 export const webhookVersionOfRequest = defineOptionalRow({
   name: 'webhook_version_of_request',
   params: z.object({ request_key: z.string() }),
@@ -155,18 +161,21 @@ export const webhookVersionOfRequest = defineOptionalRow({
     ORDER BY version LIMIT 1`,
 })
 
-/** What a change makes of the newest version, whose number and ids stay its own; null where there is nothing to change. */
+/**
+ * Returns the newest version as changed, or null if there is nothing to change. The id, number and creation time it
+ * returns are ignored.
+ */
 type SubscriptionChange = (newest: Subscription) => Promise<Subscription | null> | Subscription | null
 
-/** What a request says of itself, where it can be repeated. */
+/** The fields of a request that make it repeatable. */
 export type RepeatableRequest = Pick<SubscriptionRequest, 'request_key' | 'request_body'>
 
 const NOT_REPEATABLE: RepeatableRequest = { request_key: '', request_body: '' }
 
 /**
- * Adds the version that `change` makes of the newest one, and returns it; the newest one where `change` returns null, and
- * null where there is no such subscription. Where another writer is faster, `change` is asked again about what that has
- * made, so that of changes made at the same time none is lost. Rejects as `change` does.
+ * Adds the version that `change` returns for the newest one, and resolves to it. Resolves to the newest version if
+ * `change` returns null, and to null if there is no such subscription. If another writer is faster, calls `change`
+ * again with that writer's version, so that no concurrent change is lost. Rejects as `change` does.
  */
 export async function changeSubscription(
   clickhouse: ClickHouseClient,
@@ -180,14 +189,14 @@ export async function changeSubscription(
     if (newest === null) return null
     const changed = await change(newest)
     if (changed === null) return newest
-    // A kill between the note of an insert's token and its row has used a number up.
+    // If a writer is killed after its token was recorded and before its row was, its number stays unused.
     tried = Math.max(newest.version, tried) + 1
     const own = { ...changed, id, version: tried, created_at: newest.created_at }
     if (await isAdded(clickhouse, own, request)) return own
   }
 }
 
-/** Adds a version where nobody else has; tells whether it is there. */
+/** Adds a version unless another writer already has; resolves to whether this call added it. */
 export async function isAdded(
   clickhouse: ClickHouseClient,
   version: Subscription,

@@ -8,19 +8,22 @@ import {
   parseIpNetwork,
 } from '../../process/ip-networks.js'
 
-/** Where webhooks may be sent. `networks`: beside the public internet. `ports`: of any network. */
+/**
+ * Where webhooks may be sent. `networks` are allowed in addition to the public internet; `ports` apply to every
+ * network.
+ */
 export type TargetRules = { networks: readonly IpNetwork[]; ports: readonly number[] | 'any' }
 
 const LONGEST_URL = 2048
 const DEFAULT_PORTS: Record<string, number> = { 'http:': 80, 'https:': 443 }
 
-/** What has been given out for use on the internet so far (RFC 4291, IANA); the rest is reserved. */
+/** The range allocated for use on the internet so far (RFC 4291, IANA); the rest is reserved. */
 const GLOBAL_UNICAST = parseIpNetwork('2000::/3') as IpNetwork
 
 /**
- * Why nothing may be sent to an address, in words without the address; null where it may. Only addresses that are public
- * are allowed, and those in `networks`. An IPv4 address inside an IPv6 one (mapped, NAT64, 6to4, Teredo) is refused, public
- * or not: no name of a receiver needs it, and what becomes of it depends on the network.
+ * Why nothing may be sent to an address, in a text without the address; null if it is allowed. Only public addresses
+ * and those in `networks` are allowed. An IPv4 address embedded in an IPv6 one (mapped, NAT64, 6to4, Teredo) is
+ * refused, public or not: no receiver needs it, and where it leads depends on the network.
  */
 export function addressProblem(
   address: IpAddress | string,
@@ -35,21 +38,21 @@ export function addressProblem(
   return null
 }
 
-/** The addresses that a host of a URL says itself, without a name server: a literal one, or localhost's. Else null. */
+/** The addresses of a URL's host that need no name server: a literal address, or those of localhost. Otherwise null. */
 export function literalAddresses(hostname: string): string[] | null {
   const host = hostname.replace(/^\[(.*)\]$/, '$1')
   if (parseIpAddress(host) !== null) return [host]
-  // RFC 6761: every name below localhost is this machine, whatever a name server says.
+  // RFC 6761: every name below localhost is this machine, whatever a name server answers.
   return /(^|\.)localhost\.?$/i.test(host) ? ['127.0.0.1', '::1'] : null
 }
 
 /**
- * Why nothing may be sent to a URL; null where it may, as far as can be told without asking for the addresses of its name.
- * The parser has turned other spellings of an IPv4 address (0x7f.1, 2130706433) into the usual one.
+ * Why nothing may be sent to a URL; null if it is allowed. Does not look up the addresses of its host name. The URL
+ * parser has already normalized other spellings of an IPv4 address (0x7f.1, 2130706433).
  */
 export function urlProblem(text: string, rules: TargetRules): string | null {
   if (text.length > LONGEST_URL) return `must have at most ${LONGEST_URL} characters`
-  // The parser would leave them out, or escape them: what is shown would not be what is called.
+  // The parser would remove or escape them, so the URL that is shown would not be the one that is called.
   if (/[\s\p{Cc}]/u.test(text)) return 'must not have spaces or control characters'
   if (!URL.canParse(text)) return 'must be an absolute URL'
   const url = new URL(text)
@@ -78,19 +81,22 @@ const ports = z
   .transform((text) => (text === 'any' ? text : listed(text).map(Number)))
   .refine((list) => list === 'any' || list.every((port) => port >= 1 && port <= 65_535), 'a port is from 1 to 65535')
 
-/** The variables about where webhooks are sent, for every process that sends them or takes their addresses. */
+/** The variables about where webhooks may be sent, for every process that sends them or accepts their URLs. */
 export const webhookEnv = {
   WEBHOOK_ALLOWED_NETWORKS: networks.default([]),
   WEBHOOK_ALLOWED_PORTS: ports.default([80, 443]),
 }
 
-/** Where webhooks may be sent, of what those variables parse to. */
+/** The rules that those variables configure. */
 export const targetRules = (config: {
   WEBHOOK_ALLOWED_NETWORKS: IpNetwork[]
   WEBHOOK_ALLOWED_PORTS: number[] | 'any'
 }): TargetRules => ({ networks: config.WEBHOOK_ALLOWED_NETWORKS, ports: config.WEBHOOK_ALLOWED_PORTS })
 
-/** What receivers are told of the sender; only who sends needs it. As a URL is written, which a header can hold. */
+/**
+ * The URL of the service in the User-Agent of deliveries; only the sender needs it. Normalized by the URL parser, so
+ * that it is valid in a header.
+ */
 export const WEBHOOK_SITE_URL = envUrl('http', 'https')
   .transform((url) => new URL(url).href)
   .default('http://localhost:3000/')

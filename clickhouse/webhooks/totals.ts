@@ -5,9 +5,9 @@ import { SETTLED_BEFORE } from './delivery-log.js'
 import { SUBSCRIPTION_STATES } from './subscriptions.js'
 
 /**
- * How a subscription, changed last at `changed_at`, does by `now`: when an attempt was successful last, since when they
- * fail (the first failure after that and after the change), its attempts of the day before, how many of those were
- * successful, and deliveries that are still to be tried. One row.
+ * The health of a subscription, last changed at `changed_at`, as of `now`: its last success, the first failure after
+ * that and after the change, its attempts of the day before, how many of those succeeded, and its pending deliveries.
+ * One row.
  */
 export const subscriptionHealth = defineRow({
   name: 'webhook_subscription_health',
@@ -39,7 +39,7 @@ export const subscriptionHealth = defineRow({
     FROM webhook_attempts WHERE subscription_id = {subscription_id: String}`,
 })
 
-/** How many subscriptions there are in each state; no row for a state that none is in. */
+/** How many subscriptions are in each state; no row for a state without any. */
 export const subscriptionCounts = defineQuery({
   name: 'webhook_subscription_counts',
   row: z.object({ state: z.enum(SUBSCRIPTION_STATES), subscriptions: z.int() }),
@@ -49,7 +49,7 @@ export const subscriptionCounts = defineQuery({
     GROUP BY state ORDER BY state`,
 })
 
-/** Attempts since the database began, by how they ended and by the hundreds of the status, 0 where there was no response. */
+/** All attempts ever made, by outcome and by the first digit of the response status, 0 if there was no response. */
 export const attemptTotals = defineQuery({
   name: 'webhook_attempt_totals',
   row: z.object({
@@ -62,7 +62,7 @@ export const attemptTotals = defineQuery({
     FROM webhook_attempts GROUP BY outcome, status_class ORDER BY outcome, status_class`,
 })
 
-/** Deliveries that are still to be tried. */
+/** The number of pending deliveries. */
 export const pendingTotal = defineRow({
   name: 'webhook_pending_total',
   row: onlyColumn('pending', z.int()),
@@ -72,7 +72,10 @@ export const pendingTotal = defineRow({
     FROM webhook_attempts WHERE next_attempt_at IS NULL AND delivery_id >= ${SETTLED_BEFORE}`,
 })
 
-/** How long after they were due the first attempts of the hour before `now` were begun, in seconds; null where there were none. */
+/**
+ * How long after they were due the first attempts of deliveries were started, in the hour before `now`, in seconds;
+ * null if there were none.
+ */
 export const dispatchDelays = defineRow({
   name: 'webhook_dispatch_delays',
   params: z.object({ now: z.date() }),
