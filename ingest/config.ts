@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { clickhouseEnv } from '../clickhouse/store/client.js'
 import { envInt, envUrl, logLevel } from '../process/environment.js'
 
-/** The addresses of one node or, separated by commas, of several. */
+/** The URLs of one node, or of several, separated by commas. */
 const rpcUrls = z
   .string()
   .refine(

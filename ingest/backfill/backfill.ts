@@ -28,10 +28,10 @@ import { openBackfillLedger } from './ledger.js'
 import { type Missing, missingRanges, segmentsOf, type Wanted } from './missing.js'
 import { gapsOf, type ReadSegment, readSegment } from './read-segment.js'
 
-/** Segments that are read at the same time; they are written one after the other. */
-const SEGMENTS_AHEAD = 4
+/** Segments that are read concurrently; they are written one after the other. */
+const SEGMENTS_AT_ONCE = 4
 
-/** A backfill cannot do what it was asked to. */
+/** The backfill cannot run as requested. */
 class BackfillError extends PlumblineError {
   constructor(message: string) {
     super(message, { retryable: false })
@@ -41,25 +41,28 @@ class BackfillError extends PlumblineError {
 export type BackfillOptions = { clickhouse: ClickHouseClient; config: IngestConfig; log: Logger; signal: AbortSignal }
 export type BackfillRequest = Wanted & { newestFirst: boolean }
 
-/** What a backfill has to do: known once it has looked at the ledger and at the node. */
+/** The work of a backfill, known once the ledger and the node have been checked. */
 export type Backfill = {
-  /** The blocks that it reads. */
+  /** Number of blocks that it reads. */
   blocks: number
-  /** What it will not read, as the node does not have it. */
+  /** What it cannot read because the node does not have it. */
   gaps: IngestGap[]
-  /** Does it: yields once a segment is in, or is known not to be there. Ends early when `signal` aborts. */
+  /**
+   * Runs the backfill. Yields after each segment that is stored or found to be unavailable. Ends early when `signal`
+   * aborts.
+   */
   run: () => AsyncGenerator<{ blocks: number; rows: number; gaps: IngestGap[] }>
 }
 
 /**
- * Prepares to read what is missing of a range of blocks behind the tip: nothing that is in already, nothing that may
- * still be replaced, and nothing that is the tip's to write. Throws BackfillError where the tip has not begun, and
- * LedgerError where another backfill is at work.
+ * Prepares to read the missing part of a range of blocks before the tip. Skips blocks that are stored already, blocks
+ * that may still be replaced, and blocks that the tip writes. Throws BackfillError if the tip has not started, and
+ * LedgerError if another backfill is running.
  */
 export async function prepareBackfill(options: BackfillOptions, request: BackfillRequest): Promise<Backfill> {
   const { clickhouse, config, log, signal } = options
   const rpc = rpcOf(config, log, signal)
-  // What is being written when the signal comes is finished first, so that nothing is left half-done.
+  // A write that is running when the signal arrives is finished first, so that no batch is left unfinished.
   const retryDatabase = retryDatabaseWith(log, new AbortController().signal)
   const chain = await readChainIdentity(rpc, config.CHAIN)
   await retryDatabase('claim the database', () => claimDatabase(clickhouse, chain))
@@ -88,11 +91,11 @@ export async function prepareBackfill(options: BackfillOptions, request: Backfil
   const afterRepeat = [...covered, ...repeated.flatMap(coveredBy)]
   const { missing, gaps } = await missingAtNode(rpc, { ...request, to: Math.min(request.to, last) }, afterRepeat)
   const segments = [...repeated, ...segmentsOf(missing, config.BATCH_BLOCKS, request.newestFirst)]
-  log.info({ from: request.from, to: request.to, last, segments: segments.length }, 'looked for what is missing')
+  log.info({ from: request.from, to: request.to, last, segments: segments.length }, 'found the missing segments')
 
   async function* run(): ReturnType<Backfill['run']> {
     if (gaps.length > 0) await retryDatabase('write the gaps', () => insertIngestGaps(clickhouse, gaps))
-    for await (const { segment, batch, gaps } of readAhead(each(segments), SEGMENTS_AHEAD, (next) =>
+    for await (const { segment, batch, gaps } of readAhead(each(segments), SEGMENTS_AT_ONCE, (next) =>
       readSegment(reader, next),
     )) {
       await retryDatabase(`write blocks ${segment.from} to ${segment.to}`, () => write(segment, batch, gaps))
@@ -102,16 +105,17 @@ export async function prepareBackfill(options: BackfillOptions, request: Backfil
   }
 
   async function write(segment: Missing, batch: Batch | null, gaps: ReadSegment['gaps']): Promise<void> {
-    // Some of it may be in, which would be doubled by whoever reads it another time.
+    // Part of it may be stored; reading it again under another plan would store that part twice.
     if (segment === repeated[0] && gaps.some(({ family }) => family !== 'logs')) {
       throw new BackfillError(
-        `blocks ${segment.from} to ${segment.to} are half-written, and the node has dropped their state: name another RPC_URL`,
+        `blocks ${segment.from} to ${segment.to} are only partly written, and the node no longer has their state: set RPC_URL to a node that has it`,
       )
     }
     if (batch) {
       const { from, to, lastHash, families, only, except } = batch
       const mayBeThere = await ledger.plan({ from, to, lastHash, families, stables: only })
-      // Before the facts that they tell of: nobody looks again at what is in, and a repeat leaves a gap as it is.
+      // Gaps are written before the facts that they describe: stored blocks are not checked again, and writing a gap
+      // twice changes nothing.
       await insertIngestGaps(clickhouse, gaps)
       await writeBatch(clickhouse, batch, `:${[families, only, except].join(':')}`, mayBeThere)
       await ledger.commit()
@@ -127,23 +131,28 @@ async function* each<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
 
 const rowsOf = ({ facts }: Batch): number => factTables.reduce((sum, table) => sum + facts[table].length, 0)
 
-/** The last block that is a backfill's: before the tip's first one, final, and with the catalogue up to it. */
+/**
+ * The last block that a backfill reads: the one before the tip's first block. It must be final, and the catalogue must
+ * reach it.
+ */
 async function lastBlock({ clickhouse, config }: BackfillOptions, rpc: Rpc, covered: CoveredRange[]): Promise<number> {
   const tipStart = await trackStart(clickhouse, { track: TIP })
   const hasTip = covered.some(({ family, to_block }) => family === 'logs' && tipStart !== null && to_block >= tipStart)
   if (tipStart === null || !hasTip)
-    throw new BackfillError('nothing is behind the tip before it has begun: start ingest first')
+    throw new BackfillError(
+      'there is nothing to backfill before ingest has stored its first blocks: start ingest first',
+    )
   const last = tipStart - 1
   const { number } = await readFinalized(rpc, config.CHAIN)
   if (number < last) throw new BackfillError(`the node is behind: its newest final block is ${number}, not ${last}`)
   const isKnown = covered.some(
     ({ family, from_block, to_block }) => family === 'catalogue' && from_block <= FIRST_BLOCK && to_block >= last,
   )
-  if (last >= FIRST_BLOCK && !isKnown) throw new BackfillError(`the catalogue does not go up to block ${last}`)
+  if (last >= FIRST_BLOCK && !isKnown) throw new BackfillError(`the catalogue does not reach block ${last}`)
   return last
 }
 
-/** A batch that was left half-done, as it was planned: what was in by then has not changed. */
+/** An unfinished batch, exactly as it was planned: what was stored at that time has not changed since. */
 function repeatOf({ from, to, families, stables }: BlockPlan, covered: readonly CoveredRange[]): Missing {
   const here = covered.filter(
     ({ family, from_block, to_block }) => families.includes(family) && from_block <= from && to_block >= to,
@@ -161,7 +170,7 @@ const coveredBy = ({ from, to, scope }: Missing): CoveredRange[] =>
     to_block: to,
   }))
 
-/** What is missing and can be read, and what is missing where the node has dropped the state. */
+/** What is missing and can be read, and what is missing but cannot be read because the node has dropped the state. */
 async function missingAtNode(
   rpc: Rpc,
   wanted: Wanted,

@@ -4,13 +4,19 @@ import type { CoveredRange } from '../../clickhouse/chain/covered-ranges.js'
 import type { Scope } from '../batch/scope.js'
 import type { BlockRange } from '../chain/block-ranges.js'
 
-/** What is asked for: families of a range of blocks, pegs and state of `stables`, or where that is empty, of all. */
+/**
+ * What was requested: families of a range of blocks, and the stables whose pegs and state are read; an empty list means
+ * all.
+ */
 export type Wanted = BlockRange & { families: readonly Family[]; stables: readonly string[] }
 
-/** A range of blocks and what of it is to be read. */
+/** A range of blocks and what is to be read of it. */
 export type Missing = BlockRange & { scope: Scope }
 
-/** What is missing of one family where `covered` are the stables of each range that is in; null when nothing is. */
+/**
+ * The missing part of one family, where `covered` are the stables that each range has stored; null if nothing is
+ * missing.
+ */
 function missingStables(
   family: Family,
   wanted: Wanted,
@@ -22,7 +28,7 @@ function missingStables(
   return only.length === 0 ? null : { only, except: [] }
 }
 
-/** What is missing where the coverage does not change: families that miss the same stables are read together. */
+/** What is missing in a range of constant coverage. Families that miss the same stables are read together. */
 function missingScopes(wanted: Wanted, covered: readonly CoveredRange[]): Scope[] {
   const scopes: Array<{ families: Family[]; only: readonly string[]; except: readonly string[] }> = []
   const missingOf = (family: Family) => {
@@ -36,14 +42,14 @@ function missingScopes(wanted: Wanted, covered: readonly CoveredRange[]): Scope[
     if (same) same.families.push(family)
     else scopes.push({ families: [family], ...missing })
   }
-  // Logs are no matter of stables: they are read along with the others.
+  // Logs do not depend on stables: they are read together with the other families.
   const logs = missingOf('logs')
   if (logs && scopes[0]) scopes[0].families.unshift('logs')
   else if (logs) scopes.push({ families: ['logs'], ...logs })
   return scopes
 }
 
-/** What is missing of the wanted range, oldest first: ranges as long as can be, in each of which the same is missing. */
+/** The missing ranges, oldest first: each is as long as possible, with the same data missing throughout. */
 export function missingRanges(wanted: Wanted, covered: readonly CoveredRange[]): Missing[] {
   if (wanted.from > wanted.to) return []
   const relevant = covered.filter(
@@ -60,7 +66,7 @@ export function missingRanges(wanted: Wanted, covered: readonly CoveredRange[]):
   })
 }
 
-/** The ranges divided at multiples of `size`, none longer than that, oldest first, or newest first. */
+/** The ranges divided at multiples of `size`, so that none is longer, oldest or newest first. */
 export function segmentsOf(missing: readonly Missing[], size: number, newestFirst: boolean): Missing[] {
   const segments = missing.flatMap(({ from, to, scope }) => {
     const own: Missing[] = []

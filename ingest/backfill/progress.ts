@@ -1,11 +1,11 @@
 import { Presets, SingleBar } from 'cli-progress'
 
-/** How often progress is told where no bar can be drawn, in milliseconds. */
-const TELL_MS = 5000
+/** How often progress is printed where no bar can be drawn, in milliseconds. */
+const PRINT_MS = 5000
 
 export type Progress = { update: (blocks: number, rows: number) => void; stop: () => void }
 
-/** Shows how many of `total` blocks are in: a bar where stderr is a terminal, else a line now and then. */
+/** Shows how many of `total` blocks are stored: as a bar if stderr is a terminal, else as a line every few seconds. */
 export function showProgress(total: number): Progress {
   const startedAt = Date.now()
   const rate = (blocks: number) => Math.round(blocks / Math.max((Date.now() - startedAt) / 1000, 0.001))
@@ -15,11 +15,11 @@ export function showProgress(total: number): Progress {
     bar.start(total, 0, { rate: 0, rows: 0 })
     return { update: (blocks, rows) => bar.update(blocks, { rate: rate(blocks), rows }), stop: () => bar.stop() }
   }
-  let toldAt = startedAt
+  let printedAt = startedAt
   return {
     update: (blocks, rows) => {
-      if (Date.now() - toldAt < TELL_MS) return
-      toldAt = Date.now()
+      if (Date.now() - printedAt < PRINT_MS) return
+      printedAt = Date.now()
       const left = Math.round((total - blocks) / Math.max(rate(blocks), 1))
       console.log(`backfill is at ${blocks} of ${total} blocks: ${rate(blocks)} blocks/s, ${left} s left, ${rows} rows`)
     },

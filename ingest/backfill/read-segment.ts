@@ -9,11 +9,11 @@ import { readBlocks } from '../sources/blocks.js'
 import { StateUnavailableError } from '../sources/state-unavailable.js'
 import type { Missing } from './missing.js'
 
-/** The logs of a range do not tell of the stables and orders that are in, so one of the two is not whole. */
+/** The logs of a range do not match the stored catalogue of stables and orders, so one of the two is incomplete. */
 class CatalogueError extends PlumblineError {
   constructor({ from, to }: Missing, table: string, found: number, expected: number) {
     super(
-      `the catalogue of blocks ${from} to ${to} is not what their logs say: ${table} has ${found} rows, not ${expected}. A node has left out logs: read the chain into a new CLICKHOUSE_DATABASE`,
+      `the catalogue of blocks ${from} to ${to} does not match their logs: ${table} has ${found} rows instead of ${expected}. A node returned incomplete logs: read the chain into a new CLICKHOUSE_DATABASE`,
       { retryable: false },
     )
   }
@@ -21,10 +21,10 @@ class CatalogueError extends PlumblineError {
 
 type Reader = BatchReader & { clickhouse: ClickHouseClient; retryDatabase: RetryDatabase }
 
-/** A segment that was read; `batch` is null where nothing of it could be. `gaps` tells what could not be, and why. */
+/** A segment after reading. `batch` is null if nothing could be read; `gaps` lists what could not be read, and why. */
 export type ReadSegment = { segment: Missing; batch: Batch | null; gaps: IngestGap[] }
 
-/** Reads a segment's blocks and makes the facts that are missing. Segments may be read side by side, in any order. */
+/** Reads a segment's blocks and makes the missing facts. Segments may be read concurrently and in any order. */
 export async function readSegment(reader: Reader, segment: Missing): Promise<ReadSegment> {
   const { from, to, scope } = segment
   const { rpc } = reader
@@ -42,7 +42,7 @@ export async function readSegment(reader: Reader, segment: Missing): Promise<Rea
   }
 }
 
-/** What is not read where the node has no state. */
+/** The gaps of a range whose state the node does not have. */
 export const gapsOf = ({ from, to, scope }: Missing, reason: string): IngestGap[] =>
   scope.families
     .filter((family) => family === 'pegs' || family === 'state')
@@ -50,7 +50,7 @@ export const gapsOf = ({ from, to, scope }: Missing, reason: string): IngestGap[
 
 function withGaps(segment: Missing, batch: Batch, gaps: IngestGap[]): ReadSegment {
   const { from, to } = segment
-  const reason = 'the flows are in without a value: the node no longer has the prices'
+  const reason = 'the flows are stored without a value: the node no longer has the prices'
   return {
     segment,
     batch,
@@ -58,7 +58,7 @@ function withGaps(segment: Missing, batch: Batch, gaps: IngestGap[]): ReadSegmen
   }
 }
 
-/** Throws CatalogueError where the logs tell of a stable, a quote token, an order or a role that is not in. */
+/** Throws CatalogueError if the logs contain a stable, a quote token, an order or a role that is not stored. */
 async function checkCatalogue(reader: Reader, segment: Missing, { decoded }: DecodedBatch): Promise<void> {
   const { clickhouse, retryDatabase } = reader
   const ids = decoded.flatMap(({ facts }) => (facts.dex_orders ?? []).map(({ order_id }) => BigInt(order_id)))

@@ -27,7 +27,7 @@ const Flags = z
 const USAGE = `npm run backfill -- [--from N] [--to N] [--stables 0x...,0x...] [--only logs|pegs|state] [--newest-first]
 reads what is missing behind the block at which ingest began; --stables limits pegs and state`
 
-/** The request that a command line makes. Throws ConfigError naming every bad flag. */
+/** Parses the command line. Throws ConfigError naming every bad flag. */
 export function parseRequest(args: string[]): BackfillRequest {
   const text = { type: 'string' } as const
   let values: object

@@ -25,14 +25,14 @@ export type Batch = Scope & {
   firstTime: number
   lastTime: number
   facts: Facts
-  /** Whether flows lack their value, because the node no longer has the prices. */
+  /** Whether flows have no value, because the node no longer has the prices. */
   isUnpriced: boolean
 }
 
 /**
- * Reads what the logs do not tell, at each block, and makes the facts of the scope. Batches may be completed side by
- * side. Rejects with StateUnavailableError where the node no longer has what pegs and state are read from; flows are
- * without a value then.
+ * Reads, at each block, what the logs do not contain, and makes the facts of the scope. Batches may be completed
+ * concurrently. If the node no longer has the state, rejects with StateUnavailableError where pegs or state are in the
+ * scope; otherwise flows get no value.
  */
 export async function completeBatch(
   { rpc, orders }: BatchReader,
@@ -118,7 +118,10 @@ export async function completeBatch(
 
 const quotedAmong = new WeakMap<readonly Stablecoin[], readonly string[]>()
 
-/** Those of the sampled stables that the DEX is asked about: one array for the same stables, whose requests are kept. */
+/**
+ * Those of the sampled stables that the DEX quotes. Returns the same array for the same stables, because requests are
+ * cached by array.
+ */
 function quotedOf(sampled: readonly Stablecoin[]): readonly string[] {
   const quoted = quotedAmong.get(sampled) ?? sampled.filter(isQuoted).map(({ stable }) => stable)
   quotedAmong.set(sampled, quoted)

@@ -19,7 +19,9 @@ import type { Movement } from '../stages/flows.js'
 import { isStateDue, touchedStates } from '../stages/states.js'
 import { SwapDecodeError } from '../stages/swaps.js'
 
-/** What reading a batch needs. `registry`, `orders` and `issuers` learn from each batch, so they are decoded in order. */
+/**
+ * What reading a batch needs. Batches are decoded in order, because `registry`, `orders` and `issuers` learn from each.
+ */
 export type BatchReader = {
   rpc: Rpc
   registry: Registry
@@ -31,7 +33,7 @@ export type BatchReader = {
 /** The block in which a chain's history begins: the genesis block has no transactions and no state of its own. */
 export const FIRST_BLOCK = 1
 
-/** The stables that were there before the first transaction. They have no logs, so the node is asked. */
+/** The stables that existed before the first transaction. They have no logs, so the node is asked. */
 export async function genesisStablecoins(
   { rpc, listed }: Pick<BatchReader, 'rpc' | 'listed'>,
   first: Pick<BlockWithLogs, 'number' | 'hash' | 'parentTime'>,
@@ -60,11 +62,14 @@ const blockRow = (block: BlockWithLogs): Block => ({
   log_count: block.logs.length,
 })
 
-/** A block with its decoded logs, the facts they state by themselves, the stables to quote and those whose state to read. */
+/**
+ * A block with its decoded logs, the facts that follow from them alone, the stables to quote and those whose state to
+ * read.
+ */
 export type DecodedBlock = {
   block: BlockWithLogs
   events: ChainEvent[]
-  /** What moved between stables by transfers alone, and between chains. */
+  /** Conversions between stables by transfers alone, and movements between chains. */
   exchanges: Exchange[]
   bridged: Movement[]
   facts: Partial<Facts>
@@ -72,12 +77,12 @@ export type DecodedBlock = {
   touched: string[]
 }
 
-/** A range of blocks with all that their logs tell. */
+/** A range of blocks with everything that their logs contain. */
 export type DecodedBatch = { genesis: Stablecoin[]; decoded: DecodedBlock[] }
 
 /**
- * Decodes blocks that follow the ones decoded before: what a block's logs mean, and which stables exist in it, depends
- * on all logs before it.
+ * Decodes blocks that directly follow those decoded before: the meaning of a block's logs, and the stables that exist
+ * in it, depend on all earlier logs.
  */
 export async function decodeBatch(reader: BatchReader, blocks: readonly BlockWithLogs[]): Promise<DecodedBatch> {
   const { registry, orders, issuers, listed } = reader
@@ -87,7 +92,7 @@ export async function decodeBatch(reader: BatchReader, blocks: readonly BlockWit
 
   const quoteTokenOf = (stable: string): string => {
     const quote = registry.quoteTokenOf(stable)
-    if (quote === undefined) throw new SwapDecodeError(`an order for ${stable}, which the factory has not made`)
+    if (quote === undefined) throw new SwapDecodeError(`an order for ${stable}, which the factory has not created`)
     return quote
   }
   const decoded = blocks.map((block) => {
@@ -103,13 +108,13 @@ export async function decodeBatch(reader: BatchReader, blocks: readonly BlockWit
   return { genesis, decoded }
 }
 
-/** Decodes blocks of which the catalogue is in and known to `registry`, whatever was decoded before. */
+/** Decodes blocks whose catalogue is stored and known to `registry`, independently of what was decoded before. */
 export function decodeOldBatch(reader: BatchReader, blocks: readonly BlockWithLogs[]): DecodedBatch {
   const { registry, listed } = reader
   const decoded = blocks.map((block) => {
     const events = eventsOf(block)
     const genesis = block.number === FIRST_BLOCK ? registry.genesis() : []
-    // What an order is quoted in is in the catalogue; here it only counts that there is one.
+    // The catalogue has the order's quote token; here it only matters that the order exists.
     return decodeBlock(
       reader,
       block,

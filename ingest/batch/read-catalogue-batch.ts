@@ -16,7 +16,7 @@ import type { Batch } from './complete-batch.js'
 import { FIRST_BLOCK, genesisStablecoins } from './decode.js'
 import type { Scope } from './scope.js'
 
-/** Blocks in one batch of the catalogue: their logs are few, as nothing else is asked for. */
+/** Blocks in one batch of the catalogue: they have few logs of the kinds that are requested. */
 const CATALOGUE_BLOCKS = 10_000
 const TOPICS = topicsOf([
   'TokenCreated',
@@ -34,7 +34,7 @@ export type ReadOptions = {
   /** The last block to read. */
   to: number
 }
-/** The batches in which the catalogue of blocks is read. */
+/** The ranges in which the catalogue is read. */
 export function* catalogueRanges(first: number, to: number, planned: BlockRange | null): Generator<BlockRange> {
   let next = first
   if (planned) {
@@ -51,7 +51,7 @@ export function* catalogueRanges(first: number, to: number, planned: BlockRange 
 const readHeader = (rpc: Rpc, number: number): Promise<RawHeader> =>
   rpc.request('eth_getBlockByNumber', [numberToHex(number), false], RawHeader)
 
-/** The catalogue of a range of blocks. `registry` knows the blocks before, and learns from it. */
+/** Reads the catalogue of a range of blocks. `registry` knows the blocks before, and learns from these. */
 export async function readCatalogueBatch(
   options: ReadOptions,
   registry: Registry,
@@ -85,7 +85,7 @@ export async function readCatalogueBatch(
     }
     return rows
   })
-  // Not before all of it is read: what fails is read again from the beginning.
+  // Only after everything is read: a failed read starts again from the beginning.
   for (const { stablecoins } of [{ stablecoins: genesis }, ...added]) {
     for (const stable of stablecoins) registry.add({ ...stable })
   }
@@ -105,7 +105,7 @@ export async function readCatalogueBatch(
   }
 }
 
-/** The genesis tokens at block 1, or where the node has dropped that state, as they must have been then. */
+/** The genesis tokens at block 1; if the node has dropped that state, as they must have been then. */
 async function readGenesis(options: ReadOptions, block: RawHeader): Promise<Stablecoin[]> {
   const { rpc, to } = options
   const parentTime = (await readHeader(rpc, block.number - 1)).timestamp

@@ -1,38 +1,40 @@
-/** Makes TIP-20 tokens. Tempo protocol address, the same on every network. */
+/** The factory of TIP-20 tokens. A Tempo protocol address, the same on every network. */
 export const TIP20_FACTORY = '0x20fc000000000000000000000000000000000000'
 /** The enshrined exchange, whose quotes are the peg samples. */
 export const STABLECOIN_DEX = '0xdec0000000000000000000000000000000000000'
-/** Keeps the transfer policies (TIP-403). */
+/** The registry of transfer policies (TIP-403). */
 export const TIP403_REGISTRY = '0x403c000000000000000000000000000000000000'
-/** Takes the fee of every transaction, which is the transaction's last log. */
+/** Receives the fee of every transaction; the fee's transfer is the transaction's last log. */
 export const FEE_MANAGER = '0xfeec000000000000000000000000000000000000'
-/** Keeps transfers that the receiver's own policy does not let in. */
+/** Holds transfers that the receiver's own policy rejects. */
 export const RECEIVE_POLICY_GUARD = '0xb10c000000000000000000000000000000000000'
 /** Holds the deposits of payment channels. */
 export const TIP20_CHANNEL_RESERVE = '0x4d50500000000000000000000000000000000000'
-/** What the address of every zone's portal starts with; the zone's id, eight bytes, ends it. */
+/** Prefix of the address of every zone's portal; its last eight bytes are the zone's id. */
 export const ZONE_PORTAL_PREFIX = `0x5ad0${'0'.repeat(20)}`
 /** Multicall3 at its canonical address. */
 export const MULTICALL3 = '0xca11bde05977b3631167028862be2a173976ca11'
 
 /**
- * Tokens that may be there from block 0, for which the factory has no event: pathUSD and, on test networks, AlphaUSD,
- * BetaUSD and ThetaUSD. Whether they are is asked of the node.
+ * Tokens that may exist from block 0, for which the factory emits no event: pathUSD and, on test networks, AlphaUSD,
+ * BetaUSD and ThetaUSD. The node is asked whether they exist.
  */
 export const GENESIS_TOKENS = ['00', '01', '02', '03'].map((end) => `0x20c00000000000000000000000000000000000${end}`)
 
-/** Every TIP-20 token's address starts so. */
+/** Prefix of the address of every TIP-20 token. */
 export const TIP20_PREFIX = '0x20c0'
 
-/** TIP-1022: a virtual address is 4 bytes of who owns it, these ten, and 6 bytes of the owner's choice. */
+/**
+ * TIP-1022: a virtual address is 4 bytes that identify its owner, these ten bytes, and 6 bytes of the owner's choice.
+ */
 const VIRTUAL = 'fd'.repeat(10)
 
-/** Whether the chain passes on what is sent to this lower-case address. It may stand at the end of a topic. */
+/** Whether the chain forwards what is sent to this lower-case address, which may also be the end of a topic. */
 export const isVirtualAddress = (address: string): boolean => address.startsWith(VIRTUAL, address.length - 32)
 
 /**
- * The zone whose portal an address is, as `zone:<id>`, or null. Of the two portals that were made before portals had
- * addresses of their own, the letter by which Tempo calls their zones.
+ * The zone whose portal an address is, as `zone:<id>`, or null. Two portals predate the prefix; their zones have the
+ * letter by which Tempo calls them.
  */
 export function zoneOf(portal: string): string | null {
   if (portal.startsWith(ZONE_PORTAL_PREFIX)) return `zone:${BigInt(`0x${portal.slice(ZONE_PORTAL_PREFIX.length)}`)}`
@@ -43,7 +45,7 @@ const LEGACY_ZONES = new Map([
   ['0x3f5296303400b56271b476f5a0b9cbf74350d6ac', 'zone:B'],
 ])
 
-/** Bridge contracts (Stargate's OFTs on Tempo) and their tokens, for which no role event has to be seen. */
+/** Bridge contracts (Stargate's OFTs on Tempo) and their tokens. They count as issuers without a role event. */
 export const KNOWN_BRIDGES: ReadonlyMap<string, string> = new Map([
   ['0x8c76e2f6c5ceda9aa7772e7eff30280226c44392', '0x20c000000000000000000000b9537d11c60e8b50'],
 ])

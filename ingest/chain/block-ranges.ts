@@ -2,9 +2,9 @@
 export type BlockRange = { from: number; to: number }
 
 /**
- * Ranges that follow each other without a gap, from `first` up to each head in turn. None is longer than `size`, and
- * where there is more to do than that, they end at multiples of it. `planned` is the range an earlier process left
- * half-done; it comes first, as it was.
+ * Consecutive ranges, from `first` up to each head in turn. None is longer than `size`; while there are more blocks
+ * than that, ranges end at multiples of it. `planned` is the unfinished range of an earlier process; it comes first,
+ * unchanged.
  */
 export async function* blockRanges(
   heads: AsyncIterable<number>,

@@ -1,4 +1,4 @@
-/** Where a log stands. `block_number` and `log_index` fit a double. */
+/** A log's position. `block_number` and `log_index` fit a double. */
 type LogPosition = { blockNumber: number; logIndex: number; txHash: string; address: string }
 
 export type TransferArgs = { from: string; to: string; amount: bigint }
@@ -80,8 +80,8 @@ type BridgeLog =
   | { name: 'ZoneRefundClaimed'; args: { recipient: string; token: string; amount: bigint } }
 
 /**
- * The events that ingest reads, addresses in lower case. Those of the fee manager's pools are called FeePool…, those of
- * zones' portals Zone….
+ * The events that ingest reads, with addresses in lower case. Events of the fee manager's pools are named FeePool…,
+ * those of zone portals Zone….
  */
 export type ChainEvent = LogPosition &
   (

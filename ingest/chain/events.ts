@@ -64,7 +64,7 @@ const READ_FROM = [
     emits: (address: string) => address === FEE_MANAGER,
     names: ['UserTokenSet', 'ValidatorTokenSet', 'FeesDistributed'],
   },
-  // The pools' Mint and Burn are not those of a token.
+  // The pools' Mint and Burn differ from those of a token.
   {
     abi: Abis.feeAmm,
     emits: (address: string) => address === FEE_MANAGER,
@@ -85,7 +85,7 @@ const READ_FROM = [
   { abi: OFT, emits: () => true, isAnybodys: true, names: ['OFTSent', 'OFTReceived'] },
 ]
 
-/** The first topics of the events of these names: what eth_getLogs narrows by. */
+/** The first topics of these events, by which eth_getLogs filters. */
 export const topicsOf = (names: readonly ChainEvent['name'][]): string[] =>
   READ_FROM.flatMap(({ abi, names: read }) =>
     abi.flatMap((item) =>
@@ -95,7 +95,7 @@ export const topicsOf = (names: readonly ChainEvent['name'][]): string[] =>
     ),
   )
 
-/** With `isAnybodys`, any contract may emit what it likes under the topic: a log that does not fit is none of these. */
+/** With `isAnybodys`, any contract may emit anything under the topic, so a log that does not fit is ignored. */
 type Known = { name: string; emits: (address: string) => boolean; isAnybodys: boolean; decode: LogDecoder }
 const byTopic = new Map<string, Known>()
 for (const { abi, emits, names, prefix = '', isAnybodys = false } of READ_FROM) {
@@ -112,8 +112,8 @@ const DEX_TOPIC = pad(STABLECOIN_DEX)
 const TOPIC_ADDRESS = 26
 
 /**
- * Most logs are transfers between accounts. Those that are read go to and from the DEX, come from the token itself, which
- * pays rewards, or have a virtual address at an end.
+ * Most logs are transfers between accounts and are skipped. The transfers that are read go to or from the DEX, come
+ * from the token itself, which pays rewards, or have a virtual address at one end.
  */
 function isOtherTransfer({ address, topics }: RawLog): boolean {
   if (topics[0] !== TRANSFER) return false
@@ -125,7 +125,9 @@ function isOtherTransfer({ address, topics }: RawLog): boolean {
 
 const transfer = byTopic.get(TRANSFER) as Known
 
-/** What a transfer of a TIP-20 token moves; null for every other log. Throws when its data does not fit its topic. */
+/**
+ * The arguments of a TIP-20 token's transfer; null for every other log. Throws when its data does not fit its topic.
+ */
 export const readTransfer = (log: RawLog): TransferArgs | null =>
   log.topics[0] === TRANSFER && transfer.emits(log.address) ? (transfer.decode(log) as TransferArgs) : null
 
@@ -138,8 +140,8 @@ function argsOrNull({ decode }: Known, log: RawLog): ReturnType<LogDecoder> | nu
 }
 
 /**
- * The event that a log is, or null when it is none that ingest reads. Throws when the data of one of the chain's own
- * contracts does not fit its topic.
+ * The event of a log, or null if ingest does not read it. Throws when the data of one of the chain's own contracts does
+ * not fit its topic.
  */
 export function decodeLog(log: RawLog): ChainEvent | null {
   const topic = log.topics[0]

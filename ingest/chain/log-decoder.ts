@@ -3,20 +3,25 @@ import { PlumblineError } from '../../process/errors.js'
 import type { RawLog } from './rpc-answers.js'
 
 type Args = Record<string, unknown>
-/** Reads a log's arguments by name: addresses and bytes as lower-case hex, integers to 48 bits as numbers, else bigint. */
+/**
+ * Reads a log's arguments by name: addresses and bytes as lower-case hex, integers up to 48 bits as numbers, larger
+ * ones as bigint.
+ */
 export type LogDecoder = (log: RawLog) => Args
 
-/** A log does not fit the event that its topic names, so the chain's contracts are not those that are known here. */
+/** A log does not fit the event that its topic names, so the chain's contracts differ from the known ones. */
 class LogDataError extends PlumblineError {
   constructor(event: AbiEvent, log: RawLog, reason: string) {
-    super(`log ${log.logIndex} of block ${log.blockNumber} is no ${event.name}: ${reason}`, { retryable: false })
+    super(`log ${log.logIndex} of block ${log.blockNumber} is not a valid ${event.name}: ${reason}`, {
+      retryable: false,
+    })
   }
 }
 
 const WORD = 64
 const ZEROS = '0'.repeat(WORD)
 
-/** What a 32-byte word, given as 64 digits, says as a value of a type; null when the word cannot be of that type. */
+/** Decodes a 32-byte word, given as 64 hex digits; null if the word is not a valid value of the type. */
 type WordReader = (word: string) => unknown
 
 function wordReader(type: string): WordReader | undefined {
@@ -45,8 +50,8 @@ function wordReader(type: string): WordReader | undefined {
 }
 
 /**
- * viem's decoder, for events with texts and lists, which are rare. Texts are read as bytes, whose encoding is the same:
- * viem would drop a byte order mark, which tells one name from another.
+ * viem's decoder, for the few events that have strings and arrays. Strings are read as bytes, which have the same
+ * encoding, because viem would drop a byte order mark, by which names may differ.
  */
 function viemDecoder(event: AbiEvent): LogDecoder {
   const isText = ({ type, indexed }: AbiEvent['inputs'][number]): boolean => type === 'string' && !indexed
@@ -71,9 +76,8 @@ function viemDecoder(event: AbiEvent): LogDecoder {
 }
 
 /**
- * A decoder for logs whose first topic is `event`'s. Events with static types only, which nearly all logs are, are read
- * word by word: several times the speed of viem, which gives the same values. Decoding throws when the log's topics or
- * data do not fit.
+ * A decoder for logs whose first topic is `event`'s. Events with only static types, which nearly all logs are, are read
+ * word by word: several times as fast as viem, with the same values. Throws when the log's topics or data do not fit.
  */
 export function logDecoder(event: AbiEvent): LogDecoder {
   let topicCount = 1
@@ -92,7 +96,7 @@ export function logDecoder(event: AbiEvent): LogDecoder {
     const args: Args = {}
     for (const { name, type, topic, at, read } of inputs) {
       const value = read(topic === 0 ? data.slice(at, at + WORD) : (topics[topic] as string).slice(2))
-      if (value === null) throw new LogDataError(event, log, `${name} is no ${type}`)
+      if (value === null) throw new LogDataError(event, log, `${name} is not a valid ${type}`)
       args[name] = value
     }
     return args

@@ -1,8 +1,8 @@
 import { tokens } from 'viem/tokens'
 
 /**
- * The networks that Plumbline knows: the newest block to follow and how many blocks behind it may still be replaced. On
- * the devnet every chain id is taken and there is no public token list.
+ * The networks that Plumbline knows: which block to follow, and how many blocks behind it may still be replaced. The
+ * devnet accepts any chain id and has no public token list.
  */
 export const NETWORKS = {
   tempo: { chainId: 4217, head: 'finalized', deepestReorg: 0 },
@@ -12,7 +12,7 @@ export const NETWORKS = {
 
 export type Network = keyof typeof NETWORKS
 
-/** Lower-case addresses of the chain's public token list; empty for a chain that has none. */
+/** Lower-case addresses on the chain's public token list; empty if the chain has none. */
 export function listedTokens(chainId: number): ReadonlySet<string> {
   const addresses = tokens.all.map((token) => (token.addresses as Record<number, string | undefined>)[chainId])
   return new Set(addresses.filter((address) => address !== undefined).map((address) => address.toLowerCase()))

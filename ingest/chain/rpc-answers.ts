@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { PlumblineError } from '../../process/errors.js'
 
-/** The node's answer is not what the protocol promises: garbage, truncated, or about another block. */
+/** The node's answer violates the protocol: garbage, truncated, or about another block. */
 export class RpcAnswerError extends PlumblineError {
   constructor(message: string) {
     super(message, { retryable: true })

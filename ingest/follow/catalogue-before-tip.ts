@@ -8,15 +8,15 @@ import { openLedger } from '../sinks/batch-ledger.js'
 import type { RetryDatabase } from '../sinks/retry-database.js'
 import { writeBatch } from '../sinks/write-batch.js'
 
-/** The track of the catalogue of the blocks before the tip began. */
+/** The track of the catalogue of the blocks before the tip's first block. */
 export const CATALOGUE = 'catalogue'
 
 type Options = ReadOptions & { clickhouse: ClickHouseClient; log: Logger; retryDatabase: RetryDatabase }
 
 /**
- * Takes in what the logs of later blocks need to be understood: the stables, their quote tokens and the orders of all
- * blocks up to `to`, which must be final. Goes on where it was left; resolves to the last block. Only the logs in
- * question are asked for, so what a node leaves out shows later only, when the blocks are read as a whole.
+ * Stores what is needed to decode the logs of later blocks: the stables, their quote tokens and the orders of all
+ * blocks up to `to`, which must be final. Resumes where it stopped; resolves to the last block. Only these logs are
+ * requested, so if a node leaves some out, that shows only later, when the blocks are read in full.
  */
 export async function readCatalogueBeforeTip(options: Options): Promise<{ block: number; hash: string }> {
   const { clickhouse, rpc, log, retryDatabase, to } = options

@@ -7,17 +7,20 @@ import type { BatchLedger } from '../sinks/batch-ledger.js'
 import { readHeaders } from '../sources/blocks.js'
 import type { Rpc } from '../sources/rpc.js'
 
-/** The node and the database disagree about blocks that were taken as final. */
+/** The node and the database disagree about blocks that counted as final. */
 class ReorgTooDeepError extends PlumblineError {
   constructor(block: { number: number; hash: string }, ours: string, deepest: number) {
     super(
-      `block ${block.number} is ${block.hash} at the node and ${ours} in this database: the chain was reorganized deeper than the ${deepest} blocks that ingest takes back by itself, or below the first block that it has. If the node is right, read the chain into a new CLICKHOUSE_DATABASE, or restore a backup from before block ${block.number} (npm run restore); if it is not, name another RPC_URL`,
+      `block ${block.number} is ${block.hash} at the node and ${ours} in this database: the chain was reorganized by more than the ${deepest} blocks that ingest can roll back, or below its first block. If the node is right, read the chain into a new CLICKHOUSE_DATABASE, or restore a backup from before block ${block.number} (npm run restore); if it is not, set RPC_URL to another node`,
       { retryable: false },
     )
   }
 }
 
-/** The last block that both have, and why what comes after it has to go. `kept_block` is 0 where they share none. */
+/**
+ * The last block that the node and the database share, and why later blocks must be removed. `kept_block` is 0 if they
+ * share none.
+ */
 export type Fork = Pick<IngestRollback, 'kept_block' | 'kept_hash' | 'kept_time' | 'reason'>
 
 const NONE = { kept_block: 0, kept_hash: '', kept_time: 0 }
@@ -32,8 +35,9 @@ type Options = {
 }
 
 /**
- * Compares the ledger's newest blocks with the node's; null when they are the same, as far as the node has them. Throws
- * ReorgTooDeepError when more than `deepest` committed blocks would have to go, or `base`, the block before them.
+ * Compares the ledger's newest blocks with the node's; null if they are the same, as far as the node has them. Throws
+ * ReorgTooDeepError if more than `deepest` committed blocks would have to be removed, or `base`, the block before the
+ * first one.
  */
 export async function findFork({ clickhouse, rpc, ledger, deepest, firstBlock, base }: Options): Promise<Fork | null> {
   const { last, unfinished, next } = ledger

@@ -12,7 +12,7 @@ type Options = {
   rpc: Rpc
   track: string
   firstBlock: number
-  /** The block before the first one, where that is not the genesis block. */
+  /** The block before the first one; null if that is the genesis block. */
   base: { block: number; hash: string } | null
   /** The most blocks that may be rolled back. */
   deepest: number
@@ -21,8 +21,8 @@ type Options = {
 }
 
 /**
- * Rolls back what the node does not have any more, and finishes a rollback that was left half-done; resolves to the
- * ledger of what stays. Nothing may be written meanwhile. Throws ReorgTooDeepError or LedgerError.
+ * Rolls back blocks that the node no longer has, and finishes an unfinished rollback; resolves to the ledger of what
+ * remains. Nothing may be written meanwhile. Throws ReorgTooDeepError or LedgerError.
  */
 export async function reconcileWithNode(options: Options): Promise<BatchLedger> {
   const { clickhouse, rpc, track, firstBlock, base, deepest, retryDatabase, log } = options
@@ -32,7 +32,7 @@ export async function reconcileWithNode(options: Options): Promise<BatchLedger> 
       const { sequence_number, kept_block, removed_to, reason } = rollback
       log.warn(
         { sequence_number, reason },
-        `the chain was reorganized: removes blocks ${kept_block + 1} to ${removed_to}`,
+        `the chain was reorganized: removing blocks ${kept_block + 1} to ${removed_to}`,
       )
       await completeRollback(clickhouse, rollback, retryDatabase)
       log.warn({ sequence_number }, 'the rollback is done')

@@ -28,9 +28,9 @@ import { readAhead } from '../stages/read-ahead.js'
 import { reconcileWithNode } from './reconcile.js'
 import { type TipStart, tipStart } from './tip-start.js'
 
-/** Ranges whose blocks and logs are fetched before their turn, and batches whose quotes and states are. */
-const RANGES_AHEAD = 4
-const BATCHES_AHEAD = 3
+/** How many ranges are fetched concurrently (blocks and logs), and how many batches (quotes and states). */
+const RANGES_IN_WORK = 4
+const BATCHES_IN_WORK = 3
 
 async function* decodeBatches(
   reader: BatchReader,
@@ -44,10 +44,10 @@ export type Ingest = { clickhouse: ClickHouseClient; config: IngestConfig; log: 
 type Written = { block: number; time: number; blocks: number }
 
 /**
- * Takes in the chain: yields the last block of each batch once all its facts are written, until `signal` aborts.
- * Continues where the database ends. When the chain is reorganized, what is no longer part of it is removed, and ingest
- * goes on from the last block that stays. Rejects when the node or ClickHouse fail for long, and at once when the
- * database and the node disagree about the chain itself, or about blocks that were final.
+ * Follows the chain: yields the last block of each batch once all its facts are written, until `signal` aborts.
+ * Continues after the newest stored block. When the chain is reorganized, removes the facts of replaced blocks and
+ * resumes after the last block that remains. Rejects when the node or ClickHouse fail for a long time, and at once when
+ * the database and the node disagree about the chain itself, or about blocks that were final.
  */
 export async function* ingest(options: Ingest): AsyncGenerator<Written> {
   const { clickhouse, config, log, signal } = options
@@ -57,7 +57,7 @@ export async function* ingest(options: Ingest): AsyncGenerator<Written> {
   await retryDatabase('claim the database', () => claimDatabase(clickhouse, chain))
   const start = await tipStart({ clickhouse, config, log, rpc, retryDatabase, listed: listedTokens(chain.chain_id) })
   for (;;) {
-    // Whatever still reads the old chain ends with its round.
+    // Reads of the old chain end with their round.
     const round = new AbortController()
     const until = AbortSignal.any([signal, round.signal])
     try {
@@ -65,11 +65,11 @@ export async function* ingest(options: Ingest): AsyncGenerator<Written> {
       return
     } catch (error) {
       if (!(error instanceof ChainChangedError)) throw error
-      log.warn({ reason: error.message }, 'the chain has changed: compares it with the database')
+      log.warn({ reason: error.message }, 'the chain has changed: comparing it with the database')
     } finally {
       round.abort()
     }
-    // Where several nodes behind one address disagree for a moment, this may happen again and again.
+    // This may repeat while several nodes behind one address disagree for a moment.
     await sleep(config.POLL_INTERVAL_MS, undefined, { signal })
   }
 }
@@ -81,7 +81,7 @@ type Round = Ingest & {
   retryDatabase: RetryDatabase
 }
 
-/** Takes in the chain as `ingest` does, until it changes: then rejects with ChainChangedError. */
+/** Follows the chain as `ingest` does, until it changes: then rejects with ChainChangedError. */
 async function* followChain({
   clickhouse,
   config,
@@ -108,7 +108,7 @@ async function* followChain({
   const issuers = await retryDatabase('read the issuers', () =>
     issuerRoleChanges(clickhouse, { before_block: ledger.next }),
   )
-  log.info({ ...chain, next: ledger.next, unfinished: ledger.unfinished, stables: stables.length }, 'starts')
+  log.info({ ...chain, next: ledger.next, unfinished: ledger.unfinished, stables: stables.length }, 'starting')
 
   const track = config.TRACK ?? (config.CHAIN === 'devnet' ? 'all' : 'listed')
   const reader: BatchReader = {
@@ -133,14 +133,14 @@ async function* followChain({
     signal,
   })
   const ranges = blockRanges(heads, ledger.next, config.BATCH_BLOCKS, ledger.unfinished)
-  const blocks = readAhead(ranges, RANGES_AHEAD, ({ from, to }) =>
+  const blocks = readAhead(ranges, RANGES_IN_WORK, ({ from, to }) =>
     persistWhileThere(rpc, `read blocks ${from} to ${to}`, () => readBlocks(rpc, from, to)),
   )
   const decoded = decodeBatches(reader, linked(blocks, ledger.last ?? start.base, ledger.unfinished))
-  for await (const batch of readAhead(decoded, BATCHES_AHEAD, (next) => completeBatch(reader, next))) {
+  for await (const batch of readAhead(decoded, BATCHES_IN_WORK, (next) => completeBatch(reader, next))) {
     await retryDatabase(`write blocks ${batch.from} to ${batch.to}`, async () => {
       const mayBeThere = await ledger.plan(batch)
-      // A block that a rollback removed may come back, and is then no repeat.
+      // A block that a rollback removed may come back; writing it then is not a repeat.
       const round = ledger.rollback ? `:r${ledger.rollback.sequence_number}` : ''
       await writeBatch(clickhouse, batch, round, mayBeThere, ledger.rollback)
       await ledger.commit()

@@ -10,14 +10,14 @@ import { readFinalized } from '../sources/heads.js'
 import type { Rpc } from '../sources/rpc.js'
 import { CATALOGUE, readCatalogueBeforeTip } from './catalogue-before-tip.js'
 
-/** Ingest cannot begin where it was asked to. */
+/** Ingest cannot start at the requested block. */
 class StartBlockError extends PlumblineError {
   constructor(message: string) {
     super(message, { retryable: false })
   }
 }
 
-/** The first block that the tip writes, and the block before it, where that is not the genesis block. */
+/** The first block that the tip writes, and the block before it; null if that is the genesis block. */
 export type TipStart = { firstBlock: number; base: { block: number; hash: string } | null }
 
 type Options = {
@@ -30,13 +30,14 @@ type Options = {
 }
 
 /**
- * Where the tip began, or is to begin: then the catalogue of the blocks before is read first. It begins only once, and
- * only at a block that cannot be replaced any more. Throws StartBlockError for a block that is not final yet.
+ * Where the tip started or is to start; in the second case the catalogue of the earlier blocks is read first. It starts
+ * only once, and only at a block that can no longer be replaced. Throws StartBlockError for a block that is not final
+ * yet.
  */
 export async function tipStart(options: Options): Promise<TipStart> {
   const { clickhouse, config, rpc, retryDatabase } = options
   const { START_BLOCK: asked = config.CHAIN === 'devnet' ? 'genesis' : 'head', CHAIN } = config
-  const begun = await retryDatabase('read where the tip began', () => trackStart(clickhouse, { track: TIP }))
+  const begun = await retryDatabase('read where the tip started', () => trackStart(clickhouse, { track: TIP }))
   const known = await retryDatabase('read the ledger', () => openLedger(clickhouse, CATALOGUE, FIRST_BLOCK))
   if (begun !== null) return { firstBlock: begun, base: begun > FIRST_BLOCK ? known.last : null }
 
@@ -48,7 +49,7 @@ export async function tipStart(options: Options): Promise<TipStart> {
     }
     wanted = asked === 'head' ? number : asked
   }
-  // A catalogue that was begun before goes further, maybe.
+  // A catalogue that was started earlier may reach further.
   const firstBlock = Math.max(wanted, known.next, (known.unfinished?.to ?? 0) + 1)
   if (firstBlock <= FIRST_BLOCK) return { firstBlock: FIRST_BLOCK, base: null }
   return { firstBlock, base: await readCatalogueBeforeTip({ ...options, to: firstBlock - 1 }) }

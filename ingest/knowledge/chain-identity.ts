@@ -7,20 +7,22 @@ import { NETWORKS, type Network } from '../chain/networks.js'
 import { Quantity, RawHeader } from '../chain/rpc-answers.js'
 import type { Rpc } from '../sources/rpc.js'
 
-/** The node serves another chain than the one asked for, or than the one in the database. */
+/** The node serves another chain than CHAIN names, or than the database holds. */
 class WrongChainError extends PlumblineError {
   constructor(message: string) {
     super(message, { retryable: false })
   }
 }
 
-/** Throws WrongChainError unless the node, asked again, still serves this chain. */
+/** Throws WrongChainError unless the node still serves this chain. */
 export function checkChainId(answered: number, chainId: number): void {
   if (answered === chainId) return
   throw new WrongChainError(`RPC_URL served chain ${chainId}, and now serves chain ${answered}`)
 }
 
-/** Which chain the node serves, asked twice. Throws WrongChainError when it is not `network`, or not one. */
+/**
+ * Asks the node twice which chain it serves. Throws WrongChainError if it is not `network`, or if the answers differ.
+ */
 export async function readChainIdentity(rpc: Rpc, network: Network): Promise<ChainIdentity> {
   const [chain_id, genesis] = await rpc.persist('read the chain id and the genesis block', () =>
     Promise.all([
@@ -28,7 +30,7 @@ export async function readChainIdentity(rpc: Rpc, network: Network): Promise<Cha
       rpc.request('eth_getBlockByNumber', ['0x0', false], z.object({ hash: RawHeader.shape.hash })),
     ]),
   )
-  // One node of several behind an address may be of another chain.
+  // One of several nodes behind an address may serve another chain.
   const again = await rpc.persist('read the chain id', () => rpc.request('eth_chainId', [], Quantity))
   checkChainId(again, chain_id)
   const expected = NETWORKS[network].chainId
@@ -38,15 +40,15 @@ export async function readChainIdentity(rpc: Rpc, network: Network): Promise<Cha
   return { chain_id, genesis_hash: genesis.hash }
 }
 
-/** Throws WrongChainError when the database is about another chain. An empty one is about `chain` from now on. */
+/** Throws WrongChainError if the database holds another chain. An empty database is bound to `chain` from now on. */
 export async function claimDatabase(clickhouse: ClickHouseClient, chain: ChainIdentity): Promise<void> {
   await insertChainIdentity(clickhouse, chain, 'the-first')
-  // A kill between the note of the token and the row leaves no row, and a note that refuses every other.
+  // A kill between recording the token and storing the row leaves no row, and a token that rejects every other insert.
   if ((await chainIdentities(clickhouse)).length === 0) await insertChainIdentity(clickhouse, chain, randomUUID())
   for (const known of await chainIdentities(clickhouse)) {
     if (known.chain_id === chain.chain_id && known.genesis_hash === chain.genesis_hash) continue
     throw new WrongChainError(
-      `this database is about chain ${known.chain_id} with genesis ${known.genesis_hash}, but RPC_URL serves chain ${chain.chain_id} with genesis ${chain.genesis_hash}: name another CLICKHOUSE_DATABASE`,
+      `this database holds chain ${known.chain_id} with genesis ${known.genesis_hash}, but RPC_URL serves chain ${chain.chain_id} with genesis ${chain.genesis_hash}: set another CLICKHOUSE_DATABASE`,
     )
   }
 }

@@ -12,9 +12,9 @@ export type IssuerRoleChange = {
   log_index: number
 }
 
-/** Who may mint and burn which stable, at any log of the blocks that are known. */
+/** Who may mint and burn which stable, at any log of the known blocks. */
 export type IssuerRoles = {
-  /** Takes the changes of roles of one more block, in log order. */
+  /** Adds the role changes of one more block, in log order. */
   learn: (events: readonly RoleEvent[]) => void
   /** Whether the account held the role at a log, by the last change before it. */
   hasRole: (stable: string, account: string, at: LogPlace) => boolean
@@ -23,7 +23,7 @@ export type IssuerRoles = {
 const isAfter = (change: IssuerRoleChange, { blockNumber, logIndex }: LogPlace): boolean =>
   change.block_number > blockNumber || (change.block_number === blockNumber && change.log_index > logIndex)
 
-/** Starts from all changes that are known, in the order of the chain. */
+/** Starts from all known changes, in chain order. */
 export function createIssuerRoles(known: readonly IssuerRoleChange[]): IssuerRoles {
   const changesOf = new Map<string, IssuerRoleChange[]>()
   const add = (change: IssuerRoleChange): void => {

@@ -2,39 +2,39 @@ import { LRUCache } from 'lru-cache'
 import type { DexOrder } from '../../clickhouse/flows/dex.js'
 import { PlumblineError } from '../../process/errors.js'
 
-/** What a fill has to know of its order. */
+/** What decoding a fill needs to know about its order. */
 export type OrderTerms = Pick<DexOrder, 'base' | 'quote' | 'is_bid' | 'tick'>
 
 /** A log's place in the chain. */
 type LogPlace = { blockNumber: number; logIndex: number }
 
-/** The side and price that an order has from a log on: from where it was placed, and from each flip. */
+/** The side and price of an order from a log on: from its placement, and from each flip. */
 type OrderSide = Pick<DexOrder, 'is_bid' | 'tick' | 'block_number' | 'log_index'>
 
-/** A fill of an order that was placed before the first block that is known. */
+/** A fill of an order that was placed before the first known block. */
 class UnknownOrderError extends PlumblineError {
   constructor(orderId: bigint) {
-    super(`order ${orderId} was filled, but its placing was not seen: ingest has to start before it`, {
+    super(`order ${orderId} was filled, but its placement is unknown: ingest must start before that block`, {
       retryable: false,
     })
   }
 }
 
-/** The terms of orders by their ids, as a fill names only the order. */
+/** The terms of orders by id, because a fill names only the order. */
 export type Orders = {
   place: (orderId: bigint, order: OrderTerms & OrderSide) => void
-  /** An order stands on the other side from a log on. */
+  /** Records that an order is on the other side from a log on. */
   flip: (orderId: bigint, side: OrderSide) => void
-  /** Makes the terms of these orders known to `termsOf`, looked up where they are not at hand. */
+  /** Makes the terms of these orders available to `termsOf`; looks up those that are not cached. */
   load: (orderIds: readonly bigint[]) => Promise<void>
-  /** The terms that an order had before a log. Throws for an order that was neither placed nor loaded. */
+  /** The terms of an order before a log. Throws for an order that was neither placed nor loaded. */
   termsOf: (orderId: bigint, before: LogPlace) => OrderTerms
 }
 
-/** An order as it was placed, or as it flipped; both have the tokens of the placing. */
+/** An order as it was placed, or as it flipped; both have the tokens of the placement. */
 export type FoundOrder = OrderTerms & OrderSide & { order_id: string }
 
-/** Finds orders by id in the database, all of their sides; those it does not have are missing from the answer. */
+/** Finds orders, with all their sides, by id in the database; unknown ids are missing from the result. */
 type FindOrders = (orderIds: string[]) => Promise<FoundOrder[]>
 
 type Known = Pick<DexOrder, 'base' | 'quote'> & { sides: OrderSide[] }
@@ -44,16 +44,16 @@ const isBefore = (side: OrderSide, { blockNumber, logIndex }: LogPlace): boolean
 
 const byPlace = (a: OrderSide, b: OrderSide): number => a.block_number - b.block_number || a.log_index - b.log_index
 
-/** The sides in the order of the chain, each once. */
+/** The sides in chain order, without duplicates. */
 const inOrder = (sides: readonly OrderSide[]): OrderSide[] =>
   [...sides].sort(byPlace).filter((side, i, sorted) => i === 0 || byPlace(sorted[i - 1] as OrderSide, side) !== 0)
 
 const MOST_IDS = 2000
 
-/** Keeps the newest `capacity` orders at hand and looks the others up. */
+/** Caches the newest `capacity` orders and looks the others up. */
 export function createOrders(find: FindOrders, capacity = 200_000): Orders {
   const known = new LRUCache<bigint, Known>({ max: capacity })
-  // Flips of orders that were not at hand: the database does not have them before their block is written.
+  // Flips of orders that are not cached: the database has them only once their block is written.
   const flips = new LRUCache<bigint, OrderSide[]>({ max: capacity })
   return {
     place: (orderId, { base, quote, is_bid, tick, block_number, log_index }) => {
@@ -69,7 +69,7 @@ export function createOrders(find: FindOrders, capacity = 200_000): Orders {
       const missing = [...new Set(orderIds)].filter((orderId) => !known.has(orderId))
       if (missing.length === 0) return
       const found = new Map<bigint, Known>()
-      // The ids travel in the URL, whose length is limited.
+      // The ids are sent in the URL, whose length is limited.
       for (let next = 0; next < missing.length; next += MOST_IDS) {
         for (const { order_id, base, quote, ...side } of await find(missing.slice(next, next + MOST_IDS).map(String))) {
           const order = found.get(BigInt(order_id)) ?? { base, quote, sides: [] }

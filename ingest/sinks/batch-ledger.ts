@@ -20,21 +20,21 @@ export class LedgerError extends PlumblineError {
   }
 }
 
-/** A range that is to be written; without `families`, all that there is of it. */
+/** A range that is to be written: the listed `families`, or everything. */
 type Planned = BlockRange & { lastHash: string; families?: readonly Family[]; stables?: readonly string[] }
 
 export type BatchLedger = {
-  /** The newest block of the committed batches; null where nothing is committed. */
+  /** The newest committed block; null if nothing is committed. */
   last: { block: number; hash: string } | null
-  /** The first block of which no committed batch knows. */
+  /** The first block after those of all committed batches. */
   next: number
-  /** A range that was planned and may be written in part; it has to be repeated as it was. */
+  /** A range that was planned and may be partly written; it must be repeated unchanged. */
   unfinished: Required<Planned> | null
   /** The number of the newest batch that was planned. */
   sequence: number
-  /** The newest rollback. What it removed may be written again, the same or otherwise. */
+  /** The newest rollback. The blocks that it removed may be written again, the same or different ones. */
   rollback: IngestRollback | null
-  /** Records that a batch is about to be written; resolves to whether something may be there already. */
+  /** Records that a batch is about to be written; resolves to whether part of it may be stored already. */
   plan: (batch: Planned) => Promise<boolean>
   /** Records that all of the planned batch is written. */
   commit: () => Promise<void>
@@ -43,7 +43,7 @@ export type BatchLedger = {
 /** The track of the process that follows the head of the chain. */
 export const TIP = 'tip'
 
-/** What `track` has done so far, from the database. `firstBlock` is where a new track begins. */
+/** The state of `track`, from the database. `firstBlock` is where a new track begins. */
 export async function openLedger(
   clickhouse: ClickHouseClient,
   track: string,
@@ -53,10 +53,10 @@ export async function openLedger(
   const [newest, committed, rollback] = await Promise.all([
     newestBatch(clickhouse, { track }),
     newestCommittedBatch(clickhouse, { track }),
-    // What the tip has written is all that a rollback removes.
+    // A rollback removes only what the tip has written.
     track === TIP ? newestRollback(clickhouse) : null,
   ])
-  // Batches that a rollback met count up to the block that it kept.
+  // Batches from before a rollback count only up to the block that it kept.
   const after = rollback?.after_sequence ?? 0
   const kept = rollback && rollback.kept_block > 0 ? { block: rollback.kept_block, hash: rollback.kept_hash } : null
   const last =
@@ -84,7 +84,7 @@ export async function openLedger(
     stables,
   })
 
-  /** Plans the batch under a number that nobody else has. */
+  /** Plans the batch under an unused number. */
   const claimNumber = async (batch: Planned): Promise<void> => {
     for (;;) {
       await insertPlannedBatch(clickhouse, row(batch))
@@ -95,7 +95,7 @@ export async function openLedger(
       if (undone?.sequence_number !== rollback?.sequence_number) throw new LedgerError()
       if (stored?.sequence_number === sequence && stored.writer === writer) return
       if (stored && stored.sequence_number >= sequence) throw new LedgerError()
-      // A kill between the note of the plan's token and its row has used the number up.
+      // A kill between recording the plan's token and storing its row has used the number up.
       sequence++
     }
   }

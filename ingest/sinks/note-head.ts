@@ -2,13 +2,12 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import type { Logger } from 'pino'
 import { type ChainHead, insertChainHead } from '../../clickhouse/chain/heads.js'
 
-/** How often the head is noted at most, in milliseconds. Whoever looks at it wants to know the lag, not each block. */
+/** Shortest time between two recorded heads, in milliseconds: readers want to know the lag, not each block. */
 const NOTE_MS = 5000
 
 /**
- * A function that notes heads of the chain, one every few seconds, behind the back of its caller: how far behind ingest is
- * can be told by nobody else, as only ingest talks to the node, and a note that fails is no reason to stop.
- * `nowMs` is a clock that only goes forward.
+ * A function that records heads of the chain in the background, at most one every few seconds. Only ingest talks to the
+ * node, so nobody else can know how far behind ingest is; a failure is no reason to stop. `nowMs` is a monotonic clock.
  */
 export function noteHeads(
   clickhouse: ClickHouseClient,
@@ -23,7 +22,7 @@ export function noteHeads(
     isWriting = true
     notedAt = nowMs()
     insertChainHead(clickhouse, { tag, block_number: number, block_time: timestamp })
-      .catch((error: Error) => log.debug({ reason: error.message }, 'the head could not be noted'))
+      .catch((error: Error) => log.debug({ reason: error.message }, 'the head could not be recorded'))
       .finally(() => {
         isWriting = false
       })

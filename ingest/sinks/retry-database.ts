@@ -2,12 +2,12 @@ import pRetry from 'p-retry'
 import type { Logger } from 'pino'
 import { PlumblineError } from '../../process/errors.js'
 
-/** ClickHouse may be away for about ten minutes before ingest gives up. */
+/** ClickHouse may be unreachable for about ten minutes before ingest gives up. */
 const ATTEMPTS = 70
 
 export type RetryDatabase = <Result>(what: string, work: () => Promise<Result>) => Promise<Result>
 
-/** Runs reads and writes of the database until they succeed, with growing pauses, until `signal` aborts. */
+/** Retries reads and writes of the database until they succeed, with growing pauses, until `signal` aborts. */
 export const retryDatabaseWith =
   (log: Logger, signal: AbortSignal): RetryDatabase =>
   (what, work) =>

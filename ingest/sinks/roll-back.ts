@@ -13,16 +13,16 @@ import { PlumblineError } from '../../process/errors.js'
 import { LedgerError } from './batch-ledger.js'
 import type { RetryDatabase } from './retry-database.js'
 
-/** An insert that was sent before a rollback is not done yet, and would put back what the rollback removes. */
+/** An insert that was sent before a rollback is still running and would restore what the rollback removes. */
 class InsertRunningError extends PlumblineError {
   constructor() {
-    super('an insert from before the rollback still runs', { retryable: true })
+    super('an insert from before the rollback is still running', { retryable: true })
   }
 }
 
 /**
- * Records that a rollback is about to be done, under the first number after `sequence_number` that nobody has. Throws
- * LedgerError when another process plans batches or rollbacks at the same time.
+ * Records that a rollback is about to start, under the first unused number after `sequence_number`. Throws LedgerError
+ * when another process plans batches or rollbacks at the same time.
  */
 export async function planRollback(
   clickhouse: ClickHouseClient,
@@ -36,14 +36,13 @@ export async function planRollback(
     if ((batch?.sequence_number ?? 0) > rollback.after_sequence) throw new LedgerError()
     if (stored?.sequence_number === sequence_number && stored.writer === writer) return
     if (stored && stored.sequence_number >= sequence_number) throw new LedgerError()
-    // A kill between the note of the plan's token and its row has used the number up.
+    // A kill between recording the plan's token and storing its row has used the number up.
   }
 }
 
 /**
- * Removes what is planned to be removed, from the facts and from what the views have made of them. It may be repeated,
- * and is to be repeated when it fails, also by another process: every step leaves what it finds done as it is.
- * `persist` runs a step until it succeeds.
+ * Removes the planned blocks from the facts and from the results of the views. Every step can be repeated: after a
+ * failure, the rollback is repeated as a whole, if need be by another process. `persist` runs a step until it succeeds.
  */
 export async function completeRollback(
   clickhouse: ClickHouseClient,
@@ -51,7 +50,7 @@ export async function completeRollback(
   persist: RetryDatabase,
 ): Promise<void> {
   const inserts = (): Promise<string[]> => runningInserts(clickhouse)
-  // Only those that run now, since a backfill may insert older blocks all the time.
+  // Only inserts that run now, because a backfill may insert older blocks continuously.
   const before = new Set(await persist('look for running inserts', inserts))
   await persist('wait for running inserts', async () => {
     if ((await inserts()).some((query_id) => before.has(query_id))) throw new InsertRunningError()
@@ -61,6 +60,6 @@ export async function completeRollback(
   await persist(`remove the blocks from ${from_block} on`, () =>
     removeFacts(clickhouse, { from_block, from_time: rollback.kept_time }),
   )
-  await persist('settle the views', () => repairViews(clickhouse))
+  await persist('repair the views', () => repairViews(clickhouse))
   await persist('finish the rollback', () => insertDoneRollback(clickhouse, rollback))
 }

@@ -9,10 +9,10 @@ import { PlumblineError } from '../../process/errors.js'
 import { END_OF_TIME } from '../../process/instants.js'
 import type { Batch } from '../batch/complete-batch.js'
 
-/** The rows that an insert has for one month of a table: in the table they are there all or none, also after a kill. */
+/** The rows of an insert for one month of a table: they are stored all or none, even after a kill. */
 type MonthlyPart = { table: FactTable; rows: Facts[FactTable] }
 
-/** The month of a time in unix seconds, in UTC, as yyyymm: what ClickHouse's toYYYYMM says, by which tables are partitioned. */
+/** The month of a unix time in UTC, as yyyymm: equal to ClickHouse's toYYYYMM, by which tables are partitioned. */
 function monthOf(time: number): number {
   const date = new Date(time * 1000)
   return date.getUTCFullYear() * 100 + date.getUTCMonth() + 1
@@ -20,7 +20,7 @@ function monthOf(time: number): number {
 
 const nameOfPart = (table: FactTable, month: number): string => `${table} of ${month}`
 
-/** Facts by table and month, in the order of the tables, under `nameOfPart`. */
+/** Facts by table and month, in the order of the tables, keyed by `nameOfPart`. */
 export function monthlyParts(facts: Facts): Map<string, MonthlyPart> {
   const parts = new Map<string, MonthlyPart>()
   for (const table of factTables) {
@@ -34,7 +34,7 @@ export function monthlyParts(facts: Facts): Map<string, MonthlyPart> {
   return parts
 }
 
-/** A month of a table holds a part of a batch, which no single insert leaves behind. */
+/** A month of a table holds only part of a batch, which no single insert can leave behind. */
 class HalfWrittenError extends PlumblineError {
   constructor(part: string, found: number, expected: number, { from, to }: Batch) {
     super(`${part} has ${found} of the ${expected} facts of blocks ${from} to ${to}`, { retryable: false })
@@ -44,10 +44,10 @@ class HalfWrittenError extends PlumblineError {
 type Rollback = Pick<IngestRollback, 'kept_time' | 'removed_to'> | null
 
 /**
- * Writes a batch's facts; repeating it changes nothing. `round` tells batches apart that are about the same blocks.
- * `mayBeThere`: it may be in, wholly or in part, since any time, so that the tokens of its inserts may be forgotten by
- * now: a table knows those of the last inserts only, whoever made them. Of blocks that `rollback` has removed, what was
- * there before does not count. Throws HalfWrittenError where a table holds a part of its rows of a month.
+ * Writes a batch's facts; repeating it changes nothing. `round` distinguishes batches of the same blocks. With
+ * `mayBeThere`, an earlier attempt may have stored all or part of the batch so long ago that its insert tokens are
+ * forgotten: a table remembers only the tokens of the newest inserts. Facts of blocks that `rollback` has removed do
+ * not count as stored. Throws HalfWrittenError where a table holds only part of its rows of a month.
  */
 export async function writeBatch(
   clickhouse: ClickHouseClient,
@@ -64,7 +64,7 @@ export async function writeBatch(
   await completeWrite(clickhouse, batch, rollback)
 }
 
-/** The blocks come last: where they are, everything is that was written with them. */
+/** The blocks are inserted last: a stored block means that all its facts are stored. */
 async function insertAll(clickhouse: ClickHouseClient, facts: Facts, token: string): Promise<void> {
   const insert = (table: FactTable): Promise<void> => insertFacts(clickhouse, table, facts[table], token)
   await Promise.all(factTables.filter((table) => table !== 'blocks').map(insert))
@@ -81,13 +81,13 @@ const rangeOf = (batch: Batch) => ({
   except: [...batch.except],
 })
 
-/** How many facts of a batch there are, by the name of their part. */
+/** How many facts of a batch are stored, by the name of their part. */
 async function partsThere(
   clickhouse: ClickHouseClient,
   batch: Batch,
   rollback: Rollback,
 ): Promise<Map<string, number>> {
-  // The removed blocks had the same numbers, and times of their own.
+  // The removed blocks had the same numbers, but other times.
   const times =
     rollback && batch.from <= rollback.removed_to ? { from_time: rollback.kept_time, to_time: END_OF_TIME } : {}
   const counts = await factCounts(clickhouse, { ...rangeOf(batch), ...times })
@@ -95,10 +95,10 @@ async function partsThere(
 }
 
 /**
- * Makes sure that a batch is in after it was written again, and puts in what is missing. An engine that is killed
- * between noting an insert's token and keeping its rows takes the repeat for a duplicate, of a table or of the view
- * behind it; between the months of an insert, it leaves some of them out. Throws HalfWrittenError where a table holds a
- * part of its rows of a month, or others.
+ * Checks that a repeated batch is complete, and inserts what is missing. An engine that is killed after recording an
+ * insert's token but before storing its rows treats the repeat as a duplicate, for the table or for its view; one that
+ * is killed between the months of an insert leaves out some of them. Throws HalfWrittenError where a table holds only
+ * part of its rows of a month, or rows that do not belong there.
  */
 async function completeWrite(clickhouse: ClickHouseClient, batch: Batch, rollback: Rollback): Promise<void> {
   const there = await partsThere(clickhouse, batch, rollback)

@@ -5,7 +5,7 @@ import { BlockMissingError } from './chain-changed.js'
 import { logsBloom, readLogs } from './logs.js'
 import type { Rpc } from './rpc.js'
 
-/** A block with every log of it, in log order, and the time of the block before. Times are in unix seconds. */
+/** A block with all its logs, in log order, and the time of the block before. Times are in unix seconds. */
 export type BlockWithLogs = {
   number: number
   hash: string
@@ -21,17 +21,17 @@ const FEE_MANAGER_TOPIC = pad(FEE_MANAGER)
 
 async function readHeader(rpc: Rpc, number: number): Promise<RawHeader> {
   const header = await rpc.request('eth_getBlockByNumber', [numberToHex(number), false], RawHeader.nullable())
-  if (!header) throw new BlockMissingError(`the node has no block ${number}`)
+  if (!header) throw new BlockMissingError(`the node does not have block ${number}`)
   return header
 }
 
-/** Throws unless the headers are the asked ones, each the parent of the next. */
+/** Throws unless the headers are the requested ones, each the parent of the next. */
 function checkChain(headers: readonly RawHeader[], from: number): void {
   headers.forEach((header, i) => {
     if (header.number !== from + i) throw new RpcAnswerError(`asked for block ${from + i}, got ${header.number}`)
     const parent = headers[i - 1]
     if (parent && header.parentHash !== parent.hash)
-      throw new RpcAnswerError(`block ${header.number} is no child of block ${parent.number}`)
+      throw new RpcAnswerError(`block ${header.number} is not a child of block ${parent.number}`)
     if (parent && header.timestamp < parent.timestamp)
       throw new RpcAnswerError(`block ${header.number} is older than its parent`)
   })
@@ -51,9 +51,9 @@ export async function readHeaders(rpc: Rpc, from: number, to: number): Promise<R
 const isFee = ({ topics }: RawLog): boolean => topics[0] === TRANSFER && topics[2] === FEE_MANAGER_TOPIC
 
 /**
- * Throws unless `logs` are the block's logs, all of them. A gap shows in the indices and most cuts in the header's
- * bloom; not so a cut of logs that repeat others. But every transaction ends with its fee, also a reverted one, so
- * a list that is whole ends with a fee, and what comes after that transaction must have no logs by its receipt.
+ * Throws unless `logs` are all of the block's logs. A gap shows in the indices, and most truncations in the header's
+ * bloom filter, except truncated logs that repeat others. But every transaction, also a reverted one, ends with its
+ * fee, so a complete list ends with a fee, and the receipts of the transactions after it must have no logs.
  */
 async function checkLogs(rpc: Rpc, header: RawHeader, logs: readonly RawLog[]): Promise<void> {
   const block = `block ${header.number}`

@@ -4,23 +4,23 @@ import { RawHeader, RpcAnswerError } from '../chain/rpc-answers.js'
 import type { BlockId } from './multicall.js'
 import type { Rpc } from './rpc.js'
 
-/** The node's chain is no longer the one that was read so far: what is read from here on does not fit what is known. */
+/** The node's chain is no longer the one that was read so far, so new blocks do not fit the known ones. */
 export class ChainChangedError extends PlumblineError {
   constructor(message: string) {
     super(message, { retryable: false })
   }
 }
 
-/** The node does not have a block, or not any more. */
+/** The node does not have a block, or no longer has it. */
 export class BlockMissingError extends RpcAnswerError {}
 
 /**
- * Looks after which a block counts as gone and not as one that the node is about to have: several nodes behind one
- * address are not all as far as the first of them.
+ * Number of failed reads after which a block counts as removed rather than not yet available: nodes behind one address
+ * may lag behind the first of them.
  */
 const MISSES = 3
 
-/** Runs `read` until it succeeds; rejects with ChainChangedError when blocks that it needs are not there any more. */
+/** Runs `read` until it succeeds; rejects with ChainChangedError when blocks that it needs no longer exist. */
 export function persistWhileThere<Result>(rpc: Rpc, what: string, read: () => Promise<Result>): Promise<Result> {
   let misses = 0
   return rpc.persist(what, async () => {
@@ -33,7 +33,7 @@ export function persistWhileThere<Result>(rpc: Rpc, what: string, read: () => Pr
   })
 }
 
-/** The same for a `read` at the state of blocks of which `newest` is the last. */
+/** The same for a `read` of the state of blocks of which `newest` is the last. */
 export function persistAt<Result>(
   rpc: Rpc,
   what: string,
@@ -46,7 +46,7 @@ export function persistAt<Result>(
     } catch (cause) {
       const params = [numberToHex(newest.number), false]
       const found = await rpc.request('eth_getBlockByNumber', params, RawHeader.pick({ hash: true }).nullable())
-      if (!found) throw new BlockMissingError(`the node has no block ${newest.number}`)
+      if (!found) throw new BlockMissingError(`the node does not have block ${newest.number}`)
       if (found.hash !== newest.hash) throw new ChainChangedError(`block ${newest.number} is no longer ${newest.hash}`)
       throw cause
     }

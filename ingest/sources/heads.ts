@@ -7,8 +7,8 @@ import { ChainChangedError } from './chain-changed.js'
 import type { Rpc } from './rpc.js'
 
 /**
- * The newest block that cannot be replaced any more: the finalized one, or on a chain without finality the one behind
- * the newest by as many blocks as a reorganization may take back, at least block 0.
+ * The newest block that can no longer be replaced: the finalized one; on a chain without finality, the one that is as
+ * many blocks behind the newest as a reorganization may replace, at least block 0.
  */
 export async function readFinalized(rpc: Rpc, network: Network): Promise<RawHeader> {
   const { head, deepestReorg } = NETWORKS[network]
@@ -22,7 +22,7 @@ export async function readFinalized(rpc: Rpc, network: Network): Promise<RawHead
 
 type Wakeups = { next: () => Promise<void>; close: () => void }
 
-/** Resolves `next` when the node announces a block over WebSocket, or after `pollMs` whatever happens. */
+/** `next` resolves when the node announces a block over WebSocket, or after `pollMs` at the latest. */
 function wakeups(wsUrl: string | null, pollMs: number, log: Logger, signal: AbortSignal): Wakeups {
   let announced = false
   let wake: (() => void) | undefined
@@ -34,8 +34,8 @@ function wakeups(wsUrl: string | null, pollMs: number, log: Logger, signal: Abor
   const client = wsUrl === null ? null : createClient({ transport: webSocket(wsUrl, { retryCount: 0 }) })
   client?.transport
     .subscribe({ params: ['newHeads'], onData: announce, onError: () => {} })
-    .then(() => log.info('follows the head over WebSocket'))
-    .catch(() => log.warn({ pollMs }, 'no WebSocket at the node: polls for the head'))
+    .then(() => log.info('following the head over WebSocket'))
+    .catch(() => log.warn({ pollMs }, 'the node offers no WebSocket: polling for the head'))
   return {
     next: async () => {
       if (!announced) {
@@ -61,29 +61,29 @@ type HeadOptions = {
   /** The newest block to follow: `latest`, or `finalized` on a chain with finality. */
   tag: 'latest' | 'finalized'
   wsUrl: string | null
-  /** Throws where the chain that the node says it serves is another than before. */
+  /** Throws if the chain id that the node reports has changed. */
   checkChainId: (chainId: number) => void
-  /** Told of the newest block at each look. */
+  /** Called with the newest block at each poll. */
   onHead: (head: RawHeader) => void
-  /** The longest time between two looks at the head, in milliseconds. */
+  /** The longest time between two polls of the head, in milliseconds. */
   pollMs: number
-  /** The hash of a block as it was read before; null where that is not known, or not yet. */
+  /** The hash of a block as it was read before; null if it is unknown so far. */
   hashOf: (blockNumber: number) => Promise<string | null>
   log: Logger
   signal: AbortSignal
 }
 
 /**
- * The number of the newest block, each time it has grown, until `signal` aborts. A newest block that is not as new as
- * one before is no news where it is one that was read before: the node may lag. Rejects with ChainChangedError where it
- * is another one.
+ * Yields the number of the newest block each time it has grown, until `signal` aborts. An older head than before is
+ * ignored if it is a block that was read before, because the node may lag; if it is another block, rejects with
+ * ChainChangedError.
  */
 export async function* followHead(
   rpc: Rpc,
   { tag, checkChainId, wsUrl, onHead, pollMs, hashOf, log, signal }: HeadOptions,
 ): AsyncGenerator<number> {
   const wake = wakeups(wsUrl, pollMs, log, signal)
-  let agreed = ''
+  let knownHash = ''
   try {
     for (let newest = -1; !signal.aborted; await wake.next()) {
       const [head, chainId] = await rpc.persist('read the head', () =>
@@ -98,10 +98,10 @@ export async function* followHead(
       if (number > newest) {
         newest = number
         yield number
-      } else if (hash !== agreed) {
+      } else if (hash !== knownHash) {
         const known = await hashOf(number)
         if (known !== null && known !== hash) throw new ChainChangedError(`block ${number} is no longer ${known}`)
-        if (known !== null) agreed = hash
+        if (known !== null) knownHash = hash
       }
     }
   } finally {

@@ -7,7 +7,7 @@ import type { Rpc } from './rpc.js'
 
 type Loggish = { address: string; topics: readonly string[] }
 
-// A chain's logs repeat the same addresses and topics: three bit positions each are worth keeping.
+// A chain's logs repeat the same addresses and topics, so the three bit positions of each are cached.
 const positions = new LRUCache<string, readonly [number, number, number]>({ max: 100_000 })
 
 function bitsOf(item: string): readonly [number, number, number] {
@@ -21,8 +21,8 @@ function bitsOf(item: string): readonly [number, number, number] {
 }
 
 /**
- * The 2048-bit Bloom filter that a block header carries for these logs, as 0x and 512 digits (Ethereum yellow paper,
- * section 4.3.1). Equal to the header's: the logs are, but for a collision, neither more nor fewer than the block's.
+ * The 2048-bit Bloom filter that a block header carries for these logs, as 0x and 512 hex digits (Ethereum yellow
+ * paper, section 4.3.1). If it equals the header's, the logs are complete and exact, except for a hash collision.
  */
 export function logsBloom(logs: readonly Loggish[]): string {
   const filter = Buffer.alloc(256)
@@ -34,20 +34,23 @@ export function logsBloom(logs: readonly Loggish[]): string {
   return `0x${filter.toString('hex')}`
 }
 
-/** What eth_getLogs filters by besides the range; nothing asks for all logs. A topic that is null may be any. */
+/** What eth_getLogs filters by besides the range; an empty filter requests all logs. A null topic matches any. */
 type LogFilter = {
   address?: string | readonly string[]
   topics?: ReadonlyArray<string | readonly string[] | null>
 }
 
-/** The most blocks that a node gives logs of at once, as far as it has shown; by filter, as narrow ones may ask more. */
+/**
+ * The most blocks whose logs a node returns at once, as learned so far; per filter, because narrow ones allow more
+ * blocks.
+ */
 const limits = new WeakMap<Rpc, Map<string, number>>()
 const GROWTH = 1.1
 const NO_LIMIT = Number.MAX_SAFE_INTEGER
 
 /**
- * The logs of the blocks `from` to `to`, both included, in order. Where the node refuses that many blocks, or that many
- * logs, or does not answer in time, half as many are asked for, and later slowly more again. Tries each range once.
+ * The logs of the blocks `from` to `to`, both included, in order. If the node refuses that many blocks or logs, or does
+ * not answer in time, requests half as many blocks, and later gradually more again. Tries each range once.
  */
 export async function readLogs(rpc: Rpc, filter: LogFilter, from: number, to: number): Promise<RawLog[]> {
   const key = JSON.stringify(filter)
@@ -66,7 +69,7 @@ export async function readLogs(rpc: Rpc, filter: LogFilter, from: number, to: nu
     } catch (error) {
       const refused = isRangeRefused(error)
       if (blocks > 1 && (refused || isTimeout(error))) own.set(key, Math.min(limit, Math.floor(blocks / 2)))
-      // A node that does not answer may also be gone: whoever persists counts that.
+      // A node that does not answer may also be down: the caller's retries count that.
       if (!refused || blocks === 1) throw error
     }
   }

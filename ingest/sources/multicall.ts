@@ -4,25 +4,26 @@ import { Bytes, RpcAnswerError } from '../chain/rpc-answers.js'
 import type { Rpc } from './rpc.js'
 import { isStateUnavailable, StateUnavailableError } from './state-unavailable.js'
 
-/** `returnData` is the call's answer, or the revert's data when `success` is false. */
+/** `returnData` is the call's result, or the revert's data if `success` is false. */
 export type CallResult = { success: boolean; returnData: Hex }
 
 const WORD = 64
 
 /**
- * The results in the answer of Multicall3's aggregate3, an array of (bool success, bytes returnData) in ABI encoding.
- * Throws RangeError where the answer is anything else, a cut one included. Reads the digits in place, several times as
- * fast as viem, which gives the same: a thousand stables have two thousand results a block.
+ * Decodes the answer of Multicall3's aggregate3: an array of (bool success, bytes returnData) in ABI encoding. Throws
+ * RangeError for anything else, a truncated answer included. Reads the digits in place, several times as fast as viem
+ * and with the same result: a thousand stables have two thousand results a block.
  */
 export function decodeResults(answer: string): CallResult[] {
-  /** The word at a digit, as a number that can be a length or a distance within the answer. */
+  /** The word at a digit, as a number; it must be possible as a length or an offset within the answer. */
   const numberAt = (at: number): number => {
     const digits = answer.slice(at, at + WORD)
     const value = Number.parseInt(digits, 16)
-    if (digits.length < WORD || !(value <= answer.length)) throw new RangeError(`no length or distance at digit ${at}`)
+    if (digits.length < WORD || !(value <= answer.length))
+      throw new RangeError(`no valid length or offset at digit ${at}`)
     return value
   }
-  // Distances are in bytes from the start of what they are part of.
+  // Offsets are in bytes, from the start of the enclosing part.
   const list = '0x'.length + 2 * numberAt('0x'.length)
   const count = numberAt(list)
   const results: CallResult[] = []
@@ -31,15 +32,15 @@ export function decodeResults(answer: string): CallResult[] {
     const success = numberAt(result)
     const bytes = result + 2 * numberAt(result + WORD)
     const returnData = answer.slice(bytes + WORD, bytes + WORD + 2 * numberAt(bytes))
-    if (success > 1 || returnData.length !== 2 * numberAt(bytes)) throw new RangeError(`no result ${i}`)
+    if (success > 1 || returnData.length !== 2 * numberAt(bytes)) throw new RangeError(`result ${i} is malformed`)
     results.push({ success: success === 1, returnData: `0x${returnData}` })
   }
   return results
 }
 
 /**
- * A step that runs all `reads` side by side and gives their results in order. It rejects with the first failure once
- * all have ended; run again, it repeats only those that have failed. So a thousand reads come through a node that
+ * A step that runs all `reads` concurrently and returns their results in order. It rejects with the first failure once
+ * all have ended; when run again, it repeats only those that failed. This way a thousand reads succeed on a node that
  * fails one in a hundred, where all of them at once never would.
  */
 export function allOf<Result>(reads: ReadonlyArray<() => Promise<Result>>): () => Promise<Result[]> {
@@ -57,16 +58,16 @@ export function allOf<Result>(reads: ReadonlyArray<() => Promise<Result>>): () =
 
 export type Call = { target: string; callData: Hex }
 
-/** A block by its hash: there may be another one with its number by the time the node is asked. */
+/** A block with its hash, because another block may have its number by the time the node is asked. */
 export type BlockId = { number: number; hash: string }
 
-/** Calls that run in one eth_call, and what eth_call takes to do so. */
+/** Calls that run in one eth_call, and the request that runs them. */
 export type Multicall = { calls: readonly Call[]; request: { to: string; data: Hex } }
 
 /**
- * Most calls in one eth_call. A quote takes some 15,000 gas, a few times that where it goes through many orders or
- * several books, and nodes give an eth_call 50 million (the default of Reth and Geth). Their requests have 150 kB,
- * where anvil takes 2 MB. More calls at once are hardly faster, and several requests are answered side by side.
+ * Most calls in one eth_call. A quote takes some 15,000 gas, or a few times that if it passes through many orders or
+ * several books; nodes allow an eth_call 50 million gas (the default of Reth and Geth). Such a request has 150 kB;
+ * anvil accepts 2 MB. More calls at once are hardly faster, and nodes answer several requests concurrently.
  */
 const MOST_CALLS = 250
 
@@ -79,15 +80,15 @@ function multicallOf(calls: readonly Call[]): Multicall {
   return { calls, request: { to: MULTICALL3, data } }
 }
 
-/** As few multicalls as run all `calls` without asking too much of the node. Each call may fail by itself. */
+/** The fewest multicalls that run all `calls` within the node's limits. Each call may fail by itself. */
 export function multicallsOf(calls: readonly Call[]): Multicall[] {
   const parts = Math.ceil(calls.length / MOST_CALLS)
   return Array.from({ length: parts }, (_, i) => multicallOf(calls.slice(i * MOST_CALLS, (i + 1) * MOST_CALLS)))
 }
 
 /**
- * The multicalls that put the same calls to each of some stables, made once for an array of stables: they change
- * seldom, and the requests are the same in every block.
+ * The multicalls that make the same calls to each of some stables, built once per array of stables: the stables seldom
+ * change, so the requests are the same in nearly every block.
  */
 export function multicallsFor(callsTo: (stable: string) => Call[]): (stables: readonly string[]) => Multicall[] {
   const known = new WeakMap<readonly string[], Multicall[]>()
@@ -98,12 +99,12 @@ export function multicallsFor(callsTo: (stable: string) => Call[]): (stables: re
   }
 }
 
-/** Runs multicalls on the state at the end of a block. One result a call, in their order. */
+/** Runs multicalls on the state at the end of a block. Returns one result per call, in their order. */
 export async function runMulticalls(rpc: Rpc, multicalls: readonly Multicall[], block: BlockId): Promise<CallResult[]> {
   return (await Promise.all(multicalls.map((multicall) => run(rpc, multicall, block)))).flat()
 }
 
-/** Runs one, and both halves of it where it has taken more than the node allows. */
+/** Runs one multicall, or each half of it separately if it exceeds the node's limits. */
 async function run(rpc: Rpc, multicall: Multicall, block: BlockId): Promise<CallResult[]> {
   const { calls, request } = multicall
   const answer = await rpc.request('eth_call', [request, { blockHash: block.hash }], Bytes).catch((error: unknown) => {
@@ -116,11 +117,11 @@ async function run(rpc: Rpc, multicall: Multicall, block: BlockId): Promise<Call
   try {
     results = decodeResults(answer)
   } catch {
-    throw new RpcAnswerError(`the multicall at block ${block.number} answered with something else`)
+    throw new RpcAnswerError(`the multicall at block ${block.number} returned an unexpected answer`)
   }
   if (results.length !== calls.length)
-    throw new RpcAnswerError(`asked ${calls.length} calls at block ${block.number}, got ${results.length} answers`)
-  // A revert says why. Nothing at all is what is left of a call that ran out of gas, which others may have used up.
+    throw new RpcAnswerError(`made ${calls.length} calls at block ${block.number}, got ${results.length} results`)
+  // A revert returns its reason. A call that ran out of gas returns nothing; other calls may have used the gas up.
   const isExhausted = results.some(({ success, returnData }) => !success && returnData === '0x')
   return isExhausted && calls.length > 1 ? runHalves(rpc, calls, block) : results
 }
@@ -131,7 +132,7 @@ function runHalves(rpc: Rpc, calls: readonly Call[], block: BlockId): Promise<Ca
   return runMulticalls(rpc, halves.map(multicallOf), block)
 }
 
-/** Whether the node has refused a multicall for its gas, its size or its time. */
+/** Whether the node refused a multicall because of its gas, its size or its duration. */
 const isTooMuch = (error: unknown): boolean =>
   error instanceof BaseError &&
   (/out ?of ?gas|intrinsic gas|gas (required )?exceeds|gas limit|too large|execution (timeout|aborted)/i.test(

@@ -7,10 +7,10 @@ import { Quantity, RawHeader } from '../chain/rpc-answers.js'
 /** Sends one JSON-RPC call, once. */
 export type Send = (method: string, params: unknown[]) => Promise<unknown>
 
-/** One of the nodes that RPC_URL names. `name` is fit for a log: a URL may hold a key. */
+/** One of the nodes in RPC_URL. `name` is safe to log: a URL may contain a key. */
 export type Node = { name: string; send: Send }
 
-/** Two nodes tell different histories, and nobody but a person can say which is right. */
+/** Two nodes have different histories, and only a person can decide which is right. */
 class NodesDisagreeError extends PlumblineError {
   constructor(what: string, answers: ReadonlyArray<{ name: string; answer: string }>) {
     const said = answers.map(({ name, answer }) => `${answer} at ${name}`).join(', ')
@@ -20,10 +20,10 @@ class NodesDisagreeError extends PlumblineError {
 
 type Health = {
   node: Node
-  /** Milliseconds, and the share of failures: averages in which the newest counts for a fifth. */
+  /** Average latency in milliseconds and average share of failures; the newest call counts for a fifth. */
   latency: number
   failures: number
-  inRow: number
+  consecutiveFailures: number
   restsUntil: number
   /** The newest block that it is known to have. */
   head: number | null
@@ -36,7 +36,7 @@ const LONGEST_REST_MS = 30_000
 const Head = RawHeader.pick({ number: true, hash: true })
 const Genesis = RawHeader.pick({ hash: true })
 
-/** The newest block that a call needs; null where it does not say. */
+/** The newest block that a call needs; null if the call does not name one. */
 function neededBlock(method: string, params: readonly unknown[]): number | null {
   const [first] = params
   const block = method === 'eth_getLogs' ? (first as { toBlock?: unknown }).toBlock : first
@@ -45,16 +45,16 @@ function neededBlock(method: string, params: readonly unknown[]): number | null 
 }
 
 /**
- * Several nodes as one. A call goes to the node that is fastest and fails least, and has the blocks that are asked for;
- * where that one fails, or does not know, to the next. Asking for the head asks all of them, and gives the newest.
- * Rejects with NodesDisagreeError when one of them is on another chain, or has another hash for a block that is final:
- * `finalityDepth` blocks behind `latest`, or for 0, the `finalized` one.
+ * Several nodes as one. A call goes to the fastest and most reliable node that has the requested blocks; if it fails,
+ * or returns null, the next one is asked. The head is requested from all nodes, and the newest is returned. Rejects
+ * with NodesDisagreeError if a node is on another chain, or has another hash for a final block: the block
+ * `finalityDepth` behind `latest`, or, if that is 0, the `finalized` one.
  */
 export function nodePool(nodes: readonly Node[], finalityDepth: number, log: Logger): Send {
   const pool: Health[] = nodes.map((node) => ({
-    ...{ node, latency: 0, failures: 0, inRow: 0, restsUntil: 0, head: null, identity: null },
+    ...{ node, latency: 0, failures: 0, consecutiveFailures: 0, restsUntil: 0, head: null, identity: null },
   }))
-  let agreed = -1
+  let agreedBlock = -1
 
   async function ask(health: Health, method: string, params: unknown[]): Promise<unknown> {
     const began = Date.now()
@@ -62,22 +62,22 @@ export function nodePool(nodes: readonly Node[], finalityDepth: number, log: Log
       const answer = await health.node.send(method, params)
       health.latency += WEIGHT * (Date.now() - began - health.latency)
       health.failures *= 1 - WEIGHT
-      health.inRow = 0
+      health.consecutiveFailures = 0
       return answer
     } catch (error) {
-      // A refusal is an answer: it says something about the call, not about the node.
+      // A refusal is an answer: it is about the call, not about the node.
       const now = Date.now()
       const isAnswer = error instanceof BaseError && error.walk((cause) => cause instanceof RpcRequestError) !== null
       if (!isAnswer && now >= health.restsUntil) {
         health.failures += WEIGHT * (1 - health.failures)
-        health.restsUntil = now + Math.min(FIRST_REST_MS * 2 ** health.inRow++, LONGEST_REST_MS)
-        log.warn({ node: health.node.name, reason: firstLine(error) }, 'a node fails: asks the others')
+        health.restsUntil = now + Math.min(FIRST_REST_MS * 2 ** health.consecutiveFailures++, LONGEST_REST_MS)
+        log.warn({ node: health.node.name, reason: firstLine(error) }, 'a node failed: asking the others')
       }
       throw error
     }
   }
 
-  /** Makes sure that the node is on the chain of the others. */
+  /** Checks that the node is on the same chain as the others. */
   async function identify(health: Health): Promise<void> {
     if (health.identity !== null) return
     const [chain, genesis] = await Promise.all([
@@ -92,7 +92,7 @@ export function nodePool(nodes: readonly Node[], finalityDepth: number, log: Log
     throw new NodesDisagreeError('the chain', answers)
   }
 
-  /** The nodes that answer `read`, with what they say; rejects with the last failure when none does. */
+  /** The nodes that answer `read`, with their answers; rejects with the last failure if none does. */
   async function all<Answer>(of: readonly Health[], read: (health: Health) => Promise<Answer>) {
     const results = await Promise.allSettled(of.map(async (health) => ({ health, answer: await read(health) })))
     const failed = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
@@ -113,16 +113,17 @@ export function nodePool(nodes: readonly Node[], finalityDepth: number, log: Log
       health.head = Math.max(health.head ?? 0, head.number)
       return head
     }
-    // Nobody waits for a node that has failed before it answers again.
-    const fit = pool.filter(({ inRow }) => inRow === 0)
+    // A node that failed is polled in the background, and waited for only once it answers again.
+    const fit = pool.filter(({ consecutiveFailures }) => consecutiveFailures === 0)
     for (const health of pool) {
-      if (fit.length > 0 && health.inRow > 0 && health.restsUntil <= Date.now()) look(health).catch(() => {})
+      if (fit.length > 0 && health.consecutiveFailures > 0 && health.restsUntil <= Date.now())
+        look(health).catch(() => {})
     }
     const heads = await all(fit.length > 0 ? fit : pool, look)
     const numbers = heads.map(({ answer }) => answer.number)
     const isFinal = tag === 'finalized' || finalityDepth > 0
     const final = Math.min(...numbers) - (tag === 'finalized' ? 0 : finalityDepth)
-    if (isFinal && final > agreed && heads.length > 1) {
+    if (isFinal && final > agreedBlock && heads.length > 1) {
       const block = numberToHex(Math.max(final, 0))
       const same = await all(
         heads.map(({ health }) => health),
@@ -133,7 +134,7 @@ export function nodePool(nodes: readonly Node[], finalityDepth: number, log: Log
         const answers = same.map(({ health, answer }) => ({ name: health.node.name, answer: answer.hash }))
         throw new NodesDisagreeError(`block ${final}`, answers)
       }
-      agreed = final
+      agreedBlock = final
     }
     return heads.find(({ answer }) => answer.number === Math.max(...numbers))?.answer.raw
   }
@@ -144,7 +145,7 @@ export function nodePool(nodes: readonly Node[], finalityDepth: number, log: Log
   return async (method, params) => {
     const isHead = method === 'eth_getBlockByNumber' && z.enum(['latest', 'finalized']).safeParse(params[0]).success
     if (isHead) return newestHead(params[0] as string)
-    // All of them, at once, so that a wrong one is found before anything is written.
+    // All nodes are checked at once, so that a wrong one is found before anything is written.
     if (pool.every(({ identity }) => identity === null)) await all(pool, identify)
     const needed = neededBlock(method, params)
     const able = pool.filter(({ head }) => needed === null || head === null || head >= needed)

@@ -9,7 +9,7 @@ import type { Rpc } from './rpc.js'
 
 const abi = Abis.stablecoinDex
 
-/** What the DEX reverts with, and what that says about the quote. */
+/** The DEX's reverts, and the status of the quote that each means. */
 const STATUS_OF_REVERT = new Map<string, QuoteStatus>([
   [toFunctionSelector('InsufficientLiquidity()'), 'no_liquidity'],
   [toFunctionSelector('PairDoesNotExist()'), 'no_pair'],
@@ -18,8 +18,8 @@ const STATUS_OF_REVERT = new Map<string, QuoteStatus>([
 ])
 
 /**
- * Asks what `amount` base units of a stable sell for, and what they cost, in the reference stable. The DEX goes
- * through other books by itself where that is the way.
+ * Asks what `amount` base units of a stable sell for, and what they cost, in the reference stable. If need be, the DEX
+ * routes through other books.
  */
 const quoteCalls = (stable: string, amount: bigint): [sell: Call, buy: Call] => [
   {
@@ -40,7 +40,7 @@ const quoteCalls = (stable: string, amount: bigint): [sell: Call, buy: Call] => 
   },
 ]
 
-/** The answer to one side: base units of the reference stable, or null and why. A quote that is refused is an answer. */
+/** One side's quote: base units of the reference stable, or null and the reason. A refused quote is a valid answer. */
 function quoteOf({ success, returnData }: CallResult): { status: QuoteStatus; amount: bigint | null } {
   if (!success) return { status: STATUS_OF_REVERT.get(returnData.slice(0, 10)) ?? 'failed', amount: null }
   // One uint128, whichever side was asked for.
@@ -49,17 +49,17 @@ function quoteOf({ success, returnData }: CallResult): { status: QuoteStatus; am
   return { status: 'quoted', amount: BigInt(returnData) }
 }
 
-/** Quotes of one token in micro-units of the reference stable. `status` tells of the sell quote. */
+/** Quotes of one token in micro-units of the reference stable. `status` is that of the sell quote. */
 export type Quote = { status: QuoteStatus; sellMicros: number | null; buyMicros: number | null }
 
-/** The multicalls that ask for both quotes of each stable. */
+/** The multicalls that request both quotes of each stable. */
 export const quoteMulticalls = multicallsFor((stable) => quoteCalls(stable, ONE_TOKEN))
 
 const micros = (amount: bigint | null): number | null => (amount === null ? null : Number(amount))
 
 /**
- * What one token of each stable sells for and costs on the DEX at the end of a block. One quote a stable, in their
- * order. Rejects with StateUnavailableError where the node no longer knows.
+ * What one token of each stable sells for and costs on the DEX at the end of a block: one quote per stable, in their
+ * order. Rejects with StateUnavailableError if the node no longer has the state.
  */
 export async function readQuotes(rpc: Rpc, stables: readonly string[], block: BlockId): Promise<Quote[]> {
   const results = await runMulticalls(rpc, quoteMulticalls(stables), block)
@@ -70,7 +70,7 @@ export async function readQuotes(rpc: Rpc, stables: readonly string[], block: Bl
   })
 }
 
-/** The sizes that depth is sampled at, in whole tokens. */
+/** The sizes at which depth is sampled, in whole tokens. */
 const DEPTH_SIZES = [1_000, 10_000, 100_000, 1_000_000] as const
 
 const depthMulticalls = multicallsFor((stable) =>
@@ -78,8 +78,8 @@ const depthMulticalls = multicallsFor((stable) =>
 )
 
 /**
- * What each size of each stable sells for and costs on the DEX at the end of a block: a sample a stable and size, the
- * stables in their order, the sizes ascending. Rejects with StateUnavailableError where the node no longer knows.
+ * What each size of each stable sells for and costs on the DEX at the end of a block: one sample per stable and size,
+ * in the order of the stables, sizes ascending. Rejects with StateUnavailableError if the node no longer has the state.
  */
 export async function readDepths(
   rpc: Rpc,

@@ -1,8 +1,8 @@
 import { BaseError, HttpRequestError, TimeoutError } from 'viem'
 
-/** What nodes and providers say of an eth_getLogs that asks for too many blocks or has too many answers. */
+/** How nodes and providers refuse an eth_getLogs with too many blocks or too many results. */
 const REFUSALS = [
-  // Reth, Geth, Erigon, Nethermind and Besu, as they are set up by providers.
+  // Reth, Geth, Erigon, Nethermind and Besu, as providers configure them.
   /query (exceeds|returned) (max|more than)/i,
   /exceeds? (the )?(max(imum)?|limit|range)/i,
   /(block|log|query) range (is )?(too (large|wide|big)|exceed|limit|greater)/i,
@@ -18,17 +18,17 @@ const REFUSALS = [
   /result set (is )?too large/i,
   /content(-| )length.*too large|payload too large|body too large/i,
 ]
-// EIP-1474: limit exceeded. Some providers give it for rates too, which the pause after a failure deals with.
+// EIP-1474: limit exceeded. Some providers also return it for rate limits; the pause after a failure deals with those.
 const LIMIT_EXCEEDED = -32005
 
 const causesOf = (error: unknown): unknown[] =>
   error instanceof Error ? [error, ...causesOf(error.cause)] : error === undefined ? [] : [error]
 
-// viem's own message also has the URL and the request.
+// viem's own message also contains the URL and the request.
 const textOf = (error: unknown): string =>
   error instanceof BaseError ? error.details : error instanceof Error ? error.message : String(error)
 
-/** Whether an eth_getLogs was refused for the number of its blocks or its answers, so that fewer blocks may do. */
+/** Whether an eth_getLogs was refused for its number of blocks or results, so that fewer blocks may succeed. */
 export function isRangeRefused(error: unknown): boolean {
   const causes = causesOf(error)
   if (causes.some(isRateLimited)) return false
@@ -39,14 +39,14 @@ export function isRangeRefused(error: unknown): boolean {
   })
 }
 
-/** Whether the node did not answer in time, which fewer blocks may change, or may not. */
+/** Whether the node did not answer in time; fewer blocks may or may not help. */
 export const isTimeout = (error: unknown): boolean => causesOf(error).some((cause) => cause instanceof TimeoutError)
 
 const isRateLimited = (cause: unknown): boolean =>
   (cause instanceof HttpRequestError && cause.status === 429) ||
   /rate limit|too many requests|per second/i.test(textOf(cause))
 
-/** How long a node asks to be left alone, in milliseconds, at most a minute; 0 where it does not say. */
+/** How long the node asks to wait (Retry-After), in milliseconds, at most a minute; 0 if it does not say. */
 export function retryAfterMs(error: unknown, now: number): number {
   const refusal = causesOf(error).find((cause) => cause instanceof HttpRequestError)
   const header = refusal instanceof HttpRequestError ? refusal.headers?.get('retry-after') : null

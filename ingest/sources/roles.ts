@@ -8,7 +8,7 @@ import type { Rpc } from './rpc.js'
 
 /**
  * Whether each of `accounts` holds each of TIP-20's roles of each of `stables` at the end of a block. Rejects with
- * StateUnavailableError where the node no longer knows.
+ * StateUnavailableError if the node no longer has the state.
  */
 export async function readRoles(
   rpc: Rpc,
@@ -24,7 +24,7 @@ export async function readRoles(
     callData: encodeFunctionData({
       abi: Abis.tip20,
       functionName: 'hasRole',
-      // The account comes first, other than in most contracts with roles.
+      // The account comes first, unlike in most contracts with roles.
       args: [account as Hex, role as Hex],
     }),
   }))
@@ -42,6 +42,6 @@ function hasRole(result: CallResult | undefined): boolean {
   try {
     return decodeFunctionResult({ abi: Abis.tip20, functionName: 'hasRole', data: result.returnData as Hex })
   } catch {
-    throw new RpcAnswerError('hasRole answered with something else')
+    throw new RpcAnswerError('hasRole returned an unexpected answer')
   }
 }

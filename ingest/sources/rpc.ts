@@ -11,17 +11,17 @@ import type { IngestConfig } from '../config.js'
 import { type Node, nodePool, type Send } from './node-pool.js'
 import { retryAfterMs } from './range-refusals.js'
 
-/** The most that is told of a failure: a node may answer with a page. */
+/** Most characters that are logged of a failure: a node may answer with a whole page. */
 const REASON_LENGTH = 300
 
-/** Why a request has failed. viem's own message goes on with the URL, which may hold a key, and the whole request. */
+/** Why a request failed. viem's own message continues with the URL, which may contain a key, and the whole request. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof BaseError)) return error instanceof Error ? error.message : String(error)
   const parts = new Set([error.shortMessage, error.details])
   return [...parts].filter(Boolean).join(' ').split('\n').join(' ').slice(0, REASON_LENGTH)
 }
 
-/** The node did not answer, or not in time, or refused, in every one of the attempts. */
+/** Every attempt failed: the node did not answer, answered too late, or refused. */
 class RpcError extends PlumblineError {
   constructor(what: string, cause: unknown) {
     super(`${what}: ${reasonOf(cause)}`, { retryable: true, cause })
@@ -29,26 +29,31 @@ class RpcError extends PlumblineError {
 }
 
 export type Rpc = {
-  /** One JSON-RPC call, checked against `shape`. Calls made together travel as one batch, large ones alone. Tries once. */
+  /**
+   * One JSON-RPC call, whose answer is checked against `shape`. Concurrent calls travel as one batch, large ones alone.
+   * Does not retry.
+   */
   request: <Shape extends z.ZodType>(method: string, params: unknown[], shape: Shape) => Promise<z.output<Shape>>
   /** Runs `read` until it succeeds, with growing pauses; rejects with RpcError after about a minute of failures. */
   persist: <Result>(what: string, read: () => Promise<Result>) => Promise<Result>
 }
 
-// A node limits the size of a request (anvil to 2 MB): fifty of these still fit, and larger ones go one by one.
+// A node limits the size of a request (anvil to 2 MB): fifty calls of this size still fit, larger ones are sent alone.
 const LARGE_CALL = 20_000
-/** The digits of an eth_call's data: nothing else that is asked is long, and to encode it all for its length takes time. */
+/**
+ * The length of an eth_call's data. No other parameter is long, and encoding the whole call to measure it takes time.
+ */
 const sizeOf = ([first]: readonly unknown[]): number => (first as { data?: string } | undefined)?.data?.length ?? 0
 const SINGLE_CALLS = 8
-// More at once only wait at the node, and those that wait there too long are asked again and wait once more.
+// More would only wait at the node, time out there and be sent again.
 const BATCHES_AT_ONCE = 8
-// The logs of a range of busy blocks; viem refuses more than 10 MB by itself, every time they are asked for.
+// Enough for the logs of a range of busy blocks; viem's own limit is 10 MB, at which every retry would fail.
 const MAX_ANSWER_BYTES = 2 ** 28
 
 export type RpcOptions = {
   /** One node, or several of one chain. */
   urls: readonly string[]
-  /** How far behind the newest block several nodes must agree; 0 where the chain says what is final. */
+  /** How far behind the newest block several nodes must agree; 0 if the chain has finality. */
   finalityDepth: number
   batchSize: number
   timeoutMs: number
@@ -57,7 +62,7 @@ export type RpcOptions = {
   signal: AbortSignal
 }
 
-/** The nodes of a process's configuration. */
+/** The client for the nodes that the configuration names. */
 export const rpcOf = (config: IngestConfig, log: Logger, signal: AbortSignal): Rpc =>
   rpcAt({
     urls: config.RPC_URL.split(','),
@@ -82,7 +87,7 @@ function nodeAt(url: string, batchSize: number, timeoutMs: number): Node {
   return { name: new URL(url).host, send }
 }
 
-/** The JSON-RPC node at a URL, or several as one. Nothing is asked before the first request. */
+/** A client for one JSON-RPC node, or for several as one. Sends nothing before the first request. */
 export function rpcAt({ urls, finalityDepth, batchSize, timeoutMs, attempts, log, signal }: RpcOptions): Rpc {
   const nodes = urls.map((url) => nodeAt(url, batchSize, timeoutMs))
   const [only] = nodes
@@ -93,7 +98,7 @@ export function rpcAt({ urls, finalityDepth, batchSize, timeoutMs, attempts, log
       const parsed = shape.safeParse(answer)
       if (parsed.success) return parsed.data
       const issue = parsed.error.issues[0]
-      throw new RpcAnswerError(`${method} answered with something else: ${issue?.path.join('.')} ${issue?.message}`)
+      throw new RpcAnswerError(`${method} returned an unexpected answer: ${issue?.path.join('.')} ${issue?.message}`)
     },
     persist: async (what, read) => {
       try {

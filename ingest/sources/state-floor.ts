@@ -6,7 +6,7 @@ import type { Rpc } from './rpc.js'
 import { StateUnavailableError } from './state-unavailable.js'
 import { describeTokens } from './tokens.js'
 
-/** The first block of a range whose state the node has; `to` + 1 where it has none. Older states are dropped first. */
+/** The first block of a range whose state the node has; `to` + 1 if it has none. Nodes drop the oldest states first. */
 export async function readStateFloor(rpc: Rpc, { from, to }: BlockRange): Promise<{ floor: number; reason: string }> {
   let reason = ''
   const hasState = (number: number): Promise<boolean> =>

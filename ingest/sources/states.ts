@@ -9,13 +9,13 @@ import { type BlockId, type CallResult, type Multicall, multicallsOf, runMultica
 import type { Rpc } from './rpc.js'
 
 const READS = ['totalSupply', 'supplyCap', 'paused', 'transferPolicyId'] as const
-// The rewards of TIP-20, which the chain has ended: they may go with a later fork.
+// The reads of TIP-20 rewards. The chain has ended rewards, so a later fork may remove these functions.
 const REWARD_READS = ['optedInSupply', 'globalRewardPerToken'] as const
 const READ_CALLS = [...READS, ...REWARD_READS].map((functionName) =>
   encodeFunctionData({ abi: Abis.tip20, functionName }),
 )
 
-// The same few stables are minted and burnt again and again: what asks for their states is worth keeping.
+// The same few stables are minted and burnt repeatedly, so the requests for their states are cached.
 const knownReads = new LRUCache<string, Multicall[]>({ max: 500 })
 
 function readsOf(stables: readonly string[]): Multicall[] {
@@ -28,7 +28,7 @@ function readsOf(stables: readonly string[]): Multicall[] {
 }
 
 const NO_ADMIN = '0x0000000000000000000000000000000000000000'
-// TIP-403: policies 0 and 1 are built in, the others carry one of three types.
+// TIP-403: policies 0 and 1 are built in; the others have one of three types.
 const BUILT_IN = new Map<bigint, StateRead['policy_type']>([
   [0n, 'reject_all'],
   [1n, 'allow_all'],
@@ -50,17 +50,17 @@ function answer(
   try {
     return decodeFunctionResult({ abi, functionName, data: result.returnData } as never)
   } catch {
-    throw new RpcAnswerError(`${functionName} answered with something else`)
+    throw new RpcAnswerError(`${functionName} returned an unexpected answer`)
   }
 }
 
-/** A read that may be refused for good: null then. */
+/** A read that may fail permanently: null in that case. */
 const reward = (functionName: string, result: CallResult | undefined): string | null =>
   result?.success === false ? null : Reward.parse(answer(Abis.tip20, functionName, result)).toString()
 
 /**
  * Supply, cap, pause, transfer policy and rewards of each of `stables` at the end of a block, in their order. Rejects
- * with StateUnavailableError where the node no longer knows.
+ * with StateUnavailableError if the node no longer has the state.
  */
 export async function readStates(rpc: Rpc, stables: readonly string[], block: Block): Promise<StateRead[]> {
   const results = await runMulticalls(rpc, readsOf(stables), block)

@@ -9,7 +9,7 @@ const Description = z.tuple([z.string(), z.string(), z.string(), z.string()])
 
 export type TokenDescription = { stable: string; symbol: string; name: string; currency: string; quoteToken: string }
 
-/** Those of `candidates` that are tokens at the end of a block, with what they say of themselves. */
+/** Those of `candidates` that are tokens at the end of a block, with their own descriptions. */
 export async function describeTokens(
   rpc: Rpc,
   candidates: readonly string[],
@@ -21,7 +21,7 @@ export async function describeTokens(
   const results = await runMulticalls(rpc, multicallsOf(calls), block)
   return candidates.flatMap((stable, i) => {
     const own = results.slice(i * READS.length, (i + 1) * READS.length)
-    // An address without a token answers nothing at all, and successfully so.
+    // A call to an address without a token succeeds and returns nothing.
     if (!own.every(({ success, returnData }) => success && returnData !== '0x')) return []
     const answers = READS.map((functionName, j) =>
       decodeFunctionResult({ abi: Abis.tip20, functionName, data: own[j]?.returnData ?? '0x' }),

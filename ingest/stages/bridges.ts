@@ -6,7 +6,7 @@ import type { Movement } from './flows.js'
 /** A mint or burn of the transaction that no bridge event has claimed yet. */
 type Supply = { name: 'Mint' | 'Burn'; token: string; account: string; amount: bigint }
 
-/** A movement between this chain and another, as far as the bridge's own event says it. */
+/** A movement between this chain and another, as far as the bridge's own event describes it. */
 type Crossing = { way: 'in' | 'out'; account: string; sent: bigint; received: bigint; remote: string; token: string }
 
 /** What a portal's event moved between its zone and this chain; null for every other event. */
@@ -18,7 +18,7 @@ function zoneCrossing(event: ChainEvent): Crossing | null {
       const { sender: account, token, netAmount: received, fee } = event.args
       return { way: 'out', account, token, sent: received + fee, received, remote }
     }
-    // Where the receiver's own code has failed, the portal takes the amount back to the zone.
+    // If the receiver's own code failed, the portal returns the amount to the zone.
     case 'ZoneWithdrawalProcessed': {
       const { to: account, token, amount, callbackSuccess } = event.args
       return callbackSuccess ? { way: 'in', account, token, sent: amount, received: amount, remote } : null
@@ -37,9 +37,9 @@ function zoneCrossing(event: ChainEvent): Crossing | null {
 }
 
 /**
- * What an OFT's event moved; null for every other event, and where no token can be found for it. The event does not say
- * its token: it is what the contract has minted or burned just before, as one of its issuers. So a contract that only
- * emits the event is no bridge.
+ * What an OFT's event moved; null for every other event, and if no token can be found for it. The event does not name
+ * its token: it is the one that the contract minted or burned just before, as one of the token's issuers. So a contract
+ * that only emits the event does not count as a bridge.
  */
 function oftCrossing(event: ChainEvent, supply: Supply[], issuers: IssuerRoles): Crossing | null {
   if (event.name !== 'OFTSent' && event.name !== 'OFTReceived') return null
@@ -63,8 +63,8 @@ function oftCrossing(event: ChainEvent, supply: Supply[], issuers: IssuerRoles):
 }
 
 /**
- * What bridges moved between this chain and others in a block, in log order. `issuers` have to know the block's own
- * changes of roles.
+ * What bridges moved between this chain and others in a block, in log order. `issuers` must already know the block's
+ * own role changes.
  */
 export function bridgeMovements(events: readonly ChainEvent[], issuers: IssuerRoles): Movement[] {
   const movements: Movement[] = []

@@ -4,13 +4,13 @@ import { dexOrderFlips } from './dex-orders.js'
 import { roleEvents } from './roles.js'
 import { type EventBlock, position } from './rows.js'
 
-/** What later blocks need to be understood: stables, their quote tokens, orders, and who may issue what. */
+/** What is needed to decode later blocks: stables, their quote tokens, orders, and who may issue which stable. */
 export type Catalogue = Pick<
   Facts,
   'stablecoins' | 'quote_token_updates' | 'dex_orders' | 'dex_order_flips' | 'role_events'
 >
 
-/** `stable` is quoted in what, at this point of the log; called for stables that exist. */
+/** The quote token of `stable` at this point of the log; called only for stables that exist. */
 type QuoteTokenOf = (stable: string) => string
 
 /**

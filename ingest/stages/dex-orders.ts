@@ -13,7 +13,7 @@ export const dexPairs = (block: EventBlock, events: Events): DexPair[] =>
     event.name === 'PairCreated' ? { base: event.args.base, quote: event.args.quote, pair_key: event.args.key } : null,
   )
 
-/** The orders that turned to the other side of their book in a block. */
+/** The orders that flipped to the other side of their book in a block. */
 export const dexOrderFlips = (block: EventBlock, events: Events): DexOrderFlip[] =>
   rowsOf(block, events, (event) => {
     if (event.name !== 'OrderFlipped') return null
@@ -42,7 +42,7 @@ export const dexOrderEnds = (block: EventBlock, events: Events): DexOrderEnd[] =
     return null
   })
 
-/** The fills of a block. `orderOf` gives the terms that an order had at an event. */
+/** The fills of a block. `orderOf` returns the terms that an order had at an event. */
 export const dexFills = (
   block: EventBlock,
   events: Events,

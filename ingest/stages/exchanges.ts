@@ -10,9 +10,9 @@ import {
 import { readTransfer } from '../chain/events.js'
 import type { RawLog } from '../chain/rpc-answers.js'
 
-/** Two accounts that trade one stable for another within a transaction, by nothing but transfers. */
+/** A trade of one stable for another between two accounts, within a transaction and by transfers alone. */
 export type Exchange = {
-  /** Who gave first, `tokenIn`, and got `tokenOut`. */
+  /** The account that gave first: it gave `tokenIn` and received `tokenOut`. */
   account: string
   counterparty: string
   tokenIn: string
@@ -33,13 +33,19 @@ const NO_ACCOUNT = new Set(
   ),
 )
 
-/** Whether a topic is an account that may trade: not the protocol's own contracts, which have their events, nor a token. */
+/**
+ * Whether a topic is an account that may trade: not a contract of the protocol, which has its own events, and not a
+ * token.
+ */
 const isAccount = (topic: string, token: string): boolean =>
   !NO_ACCOUNT.has(topic) &&
   !topic.endsWith(token.slice(2)) &&
   !topic.startsWith(ZONE_PORTAL_PREFIX.slice(2), '0x'.length + 24)
 
-/** The transfers of a transaction between accounts. What a virtual address passes on goes from the first end to the last. */
+/**
+ * The transfers of a transaction between accounts. A transfer that a virtual address forwards goes from the first
+ * sender to the last receiver.
+ */
 function transfersOf(logs: readonly RawLog[]): Moved[] {
   const transfers: Moved[] = []
   let pending: Moved | undefined
@@ -60,7 +66,9 @@ function transfersOf(logs: readonly RawLog[]): Moved[] {
   return transfers
 }
 
-/** What two accounts traded, given all transfers between them in log order; null when it is not one stable for another. */
+/**
+ * What two accounts traded, given all transfers between them in log order; null if it is not one stable for another.
+ */
 function exchangeOf(between: readonly Moved[], txHash: string): Exchange | null {
   const { from: account, to: counterparty } = between[0] as Moved
   const given = new Map<string, bigint>()
@@ -71,7 +79,7 @@ function exchangeOf(between: readonly Moved[], txHash: string): Exchange | null 
   const got = [...given].filter(([, amount]) => amount < 0n)
   const [[tokenIn, amountIn] = []] = gave
   const [[tokenOut, received] = []] = got
-  // With more tokens than two nothing says which was for which.
+  // With more than two tokens, it is unknown which was exchanged for which.
   if (gave.length !== 1 || got.length !== 1 || !tokenIn || !tokenOut || amountIn === undefined || !received) return null
   const last = between.findLast(({ token }) => token === tokenOut) as Moved
   return { account, counterparty, tokenIn, tokenOut, amountIn, amountOut: -received, logIndex: last.logIndex, txHash }
@@ -79,8 +87,8 @@ function exchangeOf(between: readonly Moved[], txHash: string): Exchange | null 
 
 /**
  * The trades between two accounts within one transaction, in log order: one gives a stable and gets another from the
- * same counterparty. Amounts are net, so change that is given back does not count. Taken from a block's raw `logs`:
- * nearly all transactions have fewer than the two transfers and the fee that this takes, and need no decoding.
+ * same counterparty. Amounts are net, so returned change does not count. Works on a block's raw `logs`: nearly all
+ * transactions have fewer logs than the two transfers and the fee of a trade, and need no decoding.
  */
 export function exchangesOf(logs: readonly RawLog[]): Exchange[] {
   const exchanges: Exchange[] = []

@@ -7,7 +7,7 @@ import { rewardClaims, rewardDistributions, rewardRecipients, supplyEvents } fro
 import { logoUpdates, pauseEvents, policyEvents, quoteTokenProposals } from './token-administration.js'
 import { heldTransfers, virtualForwards } from './transfers.js'
 
-/** The facts that a block's logs state by themselves: nothing else needs to be known. `events` are decoded of its logs. */
+/** The facts that follow from a block's logs alone. `events` are the decoded logs. */
 export const logFacts = (block: BlockWithLogs, events: readonly ChainEvent[]): Partial<Facts> => ({
   dex_pairs: dexPairs(block, events),
   dex_order_ends: dexOrderEnds(block, events),

@@ -27,7 +27,7 @@ export function feesPaid(block: Pick<BlockWithLogs, 'number' | 'time' | 'logs'>)
   })
 }
 
-/** In which stables fees are paid or wanted from here on, in log order. */
+/** The elections of the stables in which fees are paid or received from then on, in log order. */
 export const feeElections = (block: EventBlock, events: readonly ChainEvent[]): FeeElection[] =>
   rowsOf(block, events, (event) => {
     if (event.name === 'UserTokenSet') {
@@ -39,7 +39,7 @@ export const feeElections = (block: EventBlock, events: readonly ChainEvent[]): 
     return null
   })
 
-/** The fees that validators were paid, in log order. */
+/** The fees paid to validators, in log order. */
 export const feeDistributions = (block: EventBlock, events: readonly ChainEvent[]): FeeDistribution[] =>
   rowsOf(block, events, (event) => {
     if (event.name !== 'FeesDistributed') return null

@@ -7,9 +7,9 @@ import type { Exchange } from './exchanges.js'
 import type { Swap } from './swaps.js'
 
 /**
- * Passes ranges of blocks on as long as each begins with a child of the block before it. `last` is the block before
- * the first range, null where there is none; `planned` is the end of a range that was read before and may be written
- * in part, which must be the same again. Rejects with ChainChangedError.
+ * Passes ranges of blocks on while each begins with a child of the block before it. `last` is the block before the
+ * first range, null if there is none; `planned` is the end of a range that was read before and may be partly written,
+ * which must be the same again. Rejects with ChainChangedError.
  */
 export async function* linked<Range extends readonly Pick<BlockWithLogs, 'number' | 'hash' | 'parentHash'>[]>(
   ranges: AsyncIterable<Range>,
@@ -20,7 +20,7 @@ export async function* linked<Range extends readonly Pick<BlockWithLogs, 'number
   for await (const range of ranges) {
     const [first, end] = [range[0], range.at(-1)] as [Range[number], Range[number]]
     if (parent !== undefined && first.parentHash !== parent)
-      throw new ChainChangedError(`block ${first.number} is no child of ${parent}`)
+      throw new ChainChangedError(`block ${first.number} is not a child of ${parent}`)
     if (planned?.to === end.number && planned.lastHash !== end.hash)
       throw new ChainChangedError(`block ${end.number} was ${planned.lastHash} when it was planned`)
     parent = end.hash
@@ -46,24 +46,29 @@ const ofExchange = ({ tokenIn, tokenOut, counterparty: _, ...exchange }: Exchang
   remote_chain: null,
 })
 
-/** Whether an exchange hands on what a swap of one of the two accounts moved, as routers do: it is counted by the swap. */
-const isHandedOn = (exchange: Exchange, swap: Swap): boolean =>
+/**
+ * Whether an exchange forwards what one of the two accounts swapped, as routers do: it is already counted by the swap.
+ */
+const isForwardedSwap = (exchange: Exchange, swap: Swap): boolean =>
   swap.txHash === exchange.txHash &&
   (swap.account === exchange.account || swap.account === exchange.counterparty) &&
   swap.path[0] === exchange.tokenIn &&
   swap.path.at(-1) === exchange.tokenOut
 
-/** What moved between stables in a block, and between it and other chains (`bridged`), in log order. */
+/** What moved between stables in a block, and between this chain and others (`bridged`), in log order. */
 export function movementsOf(
   swaps: readonly Swap[],
   exchanges: readonly Exchange[],
   bridged: readonly Movement[],
 ): Movement[] {
-  const own = exchanges.filter((exchange) => !swaps.some((swap) => isHandedOn(exchange, swap)))
+  const own = exchanges.filter((exchange) => !swaps.some((swap) => isForwardedSwap(exchange, swap)))
   return [...swaps.map(ofSwap), ...own.map(ofExchange), ...bridged].sort((a, b) => a.logIndex - b.logIndex)
 }
 
-/** A flow without its value and its block's place. Amounts in base units; the token is '' on the side that is off this chain. */
+/**
+ * A flow without its value and its block's position. Amounts are in base units; a token is '' on the side of another
+ * chain.
+ */
 export type Movement = Pick<Flow, 'kind' | 'from_token' | 'to_token' | 'account' | 'path' | 'remote_chain'> & {
   amountIn: bigint
   amountOut: bigint
@@ -72,8 +77,8 @@ export type Movement = Pick<Flow, 'kind' | 'from_token' | 'to_token' | 'account'
 }
 
 /**
- * The flow that a movement is. Its value is what went in, at the token's sell price in this block's own sample (1e-6
- * USD, rounded down); where that has no price, what came out; null where neither has.
+ * Turns a movement into a flow. Its value is the amount sent, at the token's sell price in this block's own sample
+ * (1e-6 USD, rounded down); if that has no price, the amount received at its price; null if neither has one.
  */
 export function priceFlow(
   block: Pick<BlockWithLogs, 'number' | 'time'>,

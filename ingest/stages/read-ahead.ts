@@ -1,6 +1,6 @@
 /**
- * What `map` makes of each item of `source`, in order, working on up to `depth` items before they are asked for. An
- * error comes out at its item's turn. `map` may run for several items at once; `source` is asked one at a time.
+ * Yields the result of `map` for each item of `source`, in order, working on up to `depth` items in advance. An error
+ * is thrown at its item's turn. `map` may run for several items concurrently; `source` is asked for one item at a time.
  */
 export async function* readAhead<In, Out>(
   source: AsyncGenerator<In>,
@@ -9,7 +9,7 @@ export async function* readAhead<In, Out>(
 ): AsyncGenerator<Out> {
   const step = (): Promise<{ item: Out } | null> => {
     const taken = source.next().then(async (next) => (next.done ? null : { item: await map(next.value) }))
-    // Without a handler of its own, a failure would end the process before its turn.
+    // Without its own handler, a failure would end the process before its turn.
     taken.catch(() => {})
     return taken
   }

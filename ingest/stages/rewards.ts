@@ -10,14 +10,16 @@ export const rewardDistributions = (block: EventBlock, events: readonly ChainEve
     return { stable: event.address, funder: event.args.funder, amount_raw: event.args.amount.toString() }
   })
 
-/** Who takes whose rewards from here on, in log order. */
+/** The changes of who receives an account's rewards, in log order. */
 export const rewardRecipients = (block: EventBlock, events: readonly ChainEvent[]): RewardRecipient[] =>
   rowsOf(block, events, (event) => {
     if (event.name !== 'RewardRecipientSet') return null
     return { stable: event.address, holder: event.args.holder, recipient: event.args.recipient }
   })
 
-/** The rewards paid out, in log order. A claim has no event of its own, but a token's contract pays nothing else. */
+/**
+ * The rewards paid out, in log order. A claim has no event of its own, but a token's contract makes no other payments.
+ */
 export const rewardClaims = (block: EventBlock, events: readonly ChainEvent[]): RewardClaim[] =>
   rowsOf(block, events, (event) => {
     if (event.name !== 'Transfer' || event.args.from !== event.address) return null

@@ -6,7 +6,7 @@ import { type EventBlock, rowsOf } from './rows.js'
 
 const roleName = (role: string): string => ROLE_NAMES.get(role) ?? ''
 
-/** The changes of roles among a block's events, in log order. A grant of a role that is held already is one too. */
+/** The role changes among a block's events, in log order, including grants of a role that the account already holds. */
 export const roleEvents = (block: EventBlock, events: readonly ChainEvent[]): RoleEvent[] =>
   rowsOf(block, events, (event) => {
     if (event.name === 'RoleMembershipUpdated') {
@@ -22,7 +22,7 @@ export const roleEvents = (block: EventBlock, events: readonly ChainEvent[]): Ro
     return null
   })
 
-/** Who an event of a token shows to have, give or take a role: nobody else may do these things. */
+/** The accounts that an event of a token shows to hold, grant or revoke a role: nobody else may do these things. */
 function actors(event: ChainEvent): string[] {
   switch (event.name) {
     case 'RoleMembershipUpdated':
@@ -40,16 +40,16 @@ function actors(event: ChainEvent): string[] {
   }
 }
 
-/** Those of the sampled stables, which are in order of creation, that were there before the first block. */
+/** Those of the sampled stables (in order of creation) that existed before the first block. */
 export function genesisStables(sampled: readonly Stablecoin[]): string[] {
   const end = sampled.findIndex(({ block_number }) => block_number > 0)
   return sampled.slice(0, end === -1 ? sampled.length : end).map(({ stable }) => stable)
 }
 
 /**
- * The accounts that a block shows to be worth asking whether they hold roles of genesis tokens, each once: who
- * administers such a token in this block, and the admins of stables that were made in it. `sampled` are the stables
- * that are sampled at the block, in order of creation. It depends on the block alone, so reading it again asks for the same.
+ * The accounts whose roles in genesis tokens a block makes worth reading, each once: those that administer such a token
+ * in this block, and the admins of stables created in it. `sampled` are the stables that are sampled at the block, in
+ * order of creation. The result depends on the block alone, so reading it again makes the same requests.
  */
 export function roleCandidates(
   blockNumber: number,

@@ -2,10 +2,10 @@ import type { FactPosition } from '../../clickhouse/chain/blocks.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import type { BlockWithLogs } from '../sources/blocks.js'
 
-/** The block of an event, as far as facts need it. `time` is in unix seconds. */
+/** The part of a block that facts need. `time` is in unix seconds. */
 export type EventBlock = Pick<BlockWithLogs, 'number' | 'time'>
 
-/** Where a fact stands: the columns that every row made from a log has. */
+/** The position of a fact: the columns that every row made from a log has. */
 export const position = (block: EventBlock, event: Pick<ChainEvent, 'logIndex' | 'txHash'>): FactPosition => ({
   block_number: block.number,
   log_index: event.logIndex,
@@ -13,7 +13,7 @@ export const position = (block: EventBlock, event: Pick<ChainEvent, 'logIndex' |
   tx_hash: event.txHash,
 })
 
-/** The rows that `read` makes of a block's events, in log order, with their positions; null is no row. */
+/** The rows that `read` makes from a block's events, in log order, with their positions; null means no row. */
 export const rowsOf = <Row extends object>(
   block: EventBlock,
   events: readonly ChainEvent[],

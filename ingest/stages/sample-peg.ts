@@ -7,14 +7,14 @@ import type { Quote } from '../sources/quotes.js'
 const ANCHOR: Quote = { status: 'anchor', sellMicros: 1_000_000, buyMicros: 1_000_000 }
 const NOT_USD: Quote = { status: 'not_usd', sellMicros: null, buyMicros: null }
 
-/** Whether the DEX is asked about a stable: not about the reference stable itself, nor about other currencies. */
+/** Whether the DEX is asked for quotes of a stable: not for the reference stable itself, nor for other currencies. */
 export const isQuoted = ({ stable, currency }: Pick<Stablecoin, 'stable' | 'currency'>): boolean =>
   stable !== REFERENCE_STABLE && currency === 'USD'
 
 /**
- * One sample for each of `stables` in a block, in their order. `quotes` holds those of the quoted ones, by address. A
- * sample speaks for the time since the block before; a stable's first one, in its block of creation or in the first
- * block that is sampled at all, speaks for no time.
+ * One sample for each of `stables` in a block, in their order. `quotes` holds the quotes by address. A sample covers
+ * the time since the previous block; a stable's first sample, in its block of creation or in the first sampled block,
+ * covers no time.
  */
 export function samplePeg(
   block: Pick<BlockWithLogs, 'number' | 'time' | 'parentTime'>,

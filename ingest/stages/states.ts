@@ -7,21 +7,23 @@ type BlockTimes = Pick<BlockWithLogs, 'time' | 'parentTime'>
 const MINUTE = 60
 const FIVE_MINUTES = 5 * MINUTE
 
-/** Whether a block is the first of its aligned period. The block and its parent say so, whenever it is read. */
+/** Whether a block is the first of its aligned period. This depends only on the block and its parent. */
 const isFirstOf = (period: number, { time, parentTime }: BlockTimes): boolean =>
   Math.floor(time / period) > Math.floor(parentTime / period)
 
-/** Whether the state of every sampled stable is read at a block: at the first one of each aligned five minutes. */
+/** Whether the state of every sampled stable is read at a block: at the first block of each aligned five minutes. */
 export const isStateDue = (block: BlockTimes): boolean => isFirstOf(FIVE_MINUTES, block)
 
 /**
- * Whether depth is sampled at a block: at the first one of each aligned minute, and where blocks are a minute or more
- * apart, so that every block would be one, at the first of each aligned five minutes.
+ * Whether depth is sampled at a block: at the first block of each aligned minute, or, if blocks are a minute or more
+ * apart, of each aligned five minutes.
  */
 export const isDepthDue = (block: BlockTimes): boolean =>
   isFirstOf(FIVE_MINUTES, block) || (isFirstOf(MINUTE, block) && block.time - block.parentTime < MINUTE)
 
-/** Which states a block's events may have changed: those of `stables`, or with `policies` those of every stable. */
+/**
+ * The states that a block's events may have changed: those of `stables`, or, with `policies`, those of every stable.
+ */
 type TouchedStates = { stables: ReadonlySet<string>; policies: boolean }
 
 /** The stables whose supply, cap, pause or policy a block's events may have changed. */

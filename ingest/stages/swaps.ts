@@ -3,7 +3,10 @@ import { STABLECOIN_DEX } from '../chain/addresses.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import type { OrderTerms } from '../knowledge/orders.js'
 
-/** A swap on the DEX, first token to last. `logIndex` is that of the transfer that paid it out; amounts in base units. */
+/**
+ * A swap on the DEX, first token to last. `logIndex` is that of the transfer that paid it out; amounts are in base
+ * units.
+ */
 export type Swap = {
   account: string
   path: string[]
@@ -13,7 +16,7 @@ export type Swap = {
   txHash: string
 }
 
-/** The logs contradict what is known of the DEX; going on would write wrong flows. */
+/** The logs contradict what is known of the DEX; continuing would write wrong flows. */
 export class SwapDecodeError extends PlumblineError {
   constructor(message: string) {
     super(message, { retryable: false })
@@ -26,7 +29,7 @@ type Deposit = { from: string; token: string; amount: bigint }
 // Stablecoin DEX: PRICE_SCALE = 100 000 and price = (PRICE_SCALE + tick) / PRICE_SCALE, quote tokens per base token.
 const PRICE_SCALE = 100_000n
 
-/** What a fill of `amount` base units moved. The DEX rounds the quote side in favour of the maker who is asked. */
+/** What a fill of `amount` base units moved. The DEX rounds the quote side in favour of the maker. */
 export function legOf(order: OrderTerms, amount: bigint): Leg {
   const { base, quote, is_bid, tick } = order
   const value = amount * (PRICE_SCALE + BigInt(tick))
@@ -36,7 +39,10 @@ export function legOf(order: OrderTerms, amount: bigint): Leg {
     : { tokenIn: quote, tokenOut: base, amountIn: quoteAmount, quoteAmount }
 }
 
-/** The tokens from the one given to the one received. Fills come in path order or, for exact out, in reverse. */
+/**
+ * The tokens from the one given to the one received. Fills come in the order of the path or, for exact-output swaps, in
+ * reverse.
+ */
 function pathTo(tokenOut: string, legs: readonly Leg[]): string[] {
   const from = new Map(legs.map((leg) => [leg.tokenOut, leg.tokenIn]))
   const path = [tokenOut]
@@ -64,7 +70,7 @@ export function decodeSwaps(
       legs.push(legOf(orderOf(event.args.orderId, event), event.args.amountFilled))
       taker = event.args.taker
     } else if (event.name === 'OrderPlaced' && legs.length === 0) {
-      // With fills pending it is a flip order turning round, which moves no token.
+      // With fills pending, it is a flip order changing sides, which moves no token.
       deposits = deposits.filter(({ from }) => from !== event.args.maker)
     } else if (event.name === 'Transfer' && event.args.to === STABLECOIN_DEX) {
       deposits.push({ from: event.args.from, token: event.address, amount: event.args.amount })
@@ -76,7 +82,7 @@ export function decodeSwaps(
           `transaction ${event.txHash}: no fill leads to the token paid out at log ${event.logIndex}`,
         )
       }
-      // The transfer shows what the taker paid, unless a balance inside the DEX paid, wholly or in part.
+      // The transfer shows what the taker paid, unless part or all was paid from a balance inside the DEX.
       const paid = deposits.find(({ from, token }) => from === taker && token === tokenIn)
       const filled = legs
         .filter((leg) => leg.tokenIn === tokenIn && leg.tokenOut === second)
@@ -96,10 +102,10 @@ export function decodeSwaps(
   return swaps
 }
 
-/** Whether there may be swaps among a block's events. */
+/** Whether a block's events may contain swaps. */
 export const hasSwaps = (events: readonly ChainEvent[]): boolean => events.some(({ name }) => name === 'OrderFilled')
 
-/** The swaps of a block, in log order. `orderOf` gives the terms that an order had at an event. */
+/** The swaps of a block, in log order. `orderOf` returns the terms that an order had at an event. */
 export function swapsOf(
   events: readonly ChainEvent[],
   orderOf: (orderId: bigint, at: ChainEvent) => OrderTerms,

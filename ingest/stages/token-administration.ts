@@ -9,7 +9,7 @@ import { PlumblineError } from '../../process/errors.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import { type EventBlock, rowsOf } from './rows.js'
 
-/** The quote tokens that stables are to have, in log order. */
+/** The proposed quote tokens of stables, in log order. */
 export const quoteTokenProposals = (block: EventBlock, events: readonly ChainEvent[]): QuoteTokenProposal[] =>
   rowsOf(block, events, (event) => {
     if (event.name !== 'NextQuoteTokenSet') return null
@@ -32,8 +32,8 @@ export const pauseEvents = (block: EventBlock, events: readonly ChainEvent[]): P
 
 type Change = Omit<PolicyEvent, keyof FactPosition>
 
-// What most events leave unsaid.
-const UNSAID = {
+// Columns that most events leave empty.
+const UNSET = {
   stable: null,
   policy_id: null,
   policy_type: null,
@@ -46,15 +46,18 @@ const UNSAID = {
   recovery_authority: null,
 } as const
 
-// TIP-403 numbers the types so.
+// The types in the order of their TIP-403 numbers.
 const TYPES = ['whitelist', 'blacklist', 'compound'] as const
 
 function policyType(event: ChainEvent, type: number): (typeof TYPES)[number] {
   const known = TYPES[type]
   if (known === undefined) {
-    throw new PlumblineError(`log ${event.logIndex} of block ${event.blockNumber} makes a policy of type ${type}`, {
-      retryable: false,
-    })
+    throw new PlumblineError(
+      `log ${event.logIndex} of block ${event.blockNumber} creates a policy of unknown type ${type}`,
+      {
+        retryable: false,
+      },
+    )
   }
   return known
 }
@@ -63,17 +66,17 @@ function change(event: ChainEvent): Change | null {
   switch (event.name) {
     case 'TransferPolicyUpdate': {
       const { updater, newPolicyId } = event.args
-      return { ...UNSAID, kind: 'token_policy', stable: event.address, policy_id: newPolicyId.toString(), updater }
+      return { ...UNSET, kind: 'token_policy', stable: event.address, policy_id: newPolicyId.toString(), updater }
     }
     case 'PolicyCreated': {
       const { policyId, updater, policyType: type } = event.args
       const policy_type = policyType(event, type)
-      return { ...UNSAID, kind: 'created', policy_id: policyId.toString(), policy_type, updater }
+      return { ...UNSET, kind: 'created', policy_id: policyId.toString(), policy_type, updater }
     }
     case 'CompoundPolicyCreated': {
       const { policyId, creator, senderPolicyId, recipientPolicyId, mintRecipientPolicyId } = event.args
       return {
-        ...UNSAID,
+        ...UNSET,
         kind: 'compound_created',
         policy_id: policyId.toString(),
         policy_type: 'compound',
@@ -85,20 +88,20 @@ function change(event: ChainEvent): Change | null {
     }
     case 'PolicyAdminUpdated': {
       const { policyId, updater, admin } = event.args
-      return { ...UNSAID, kind: 'admin', policy_id: policyId.toString(), updater, account: admin }
+      return { ...UNSET, kind: 'admin', policy_id: policyId.toString(), updater, account: admin }
     }
     case 'WhitelistUpdated': {
       const { policyId, updater, account, allowed } = event.args
-      return { ...UNSAID, kind: 'whitelist', policy_id: policyId.toString(), updater, account, is_member: allowed }
+      return { ...UNSET, kind: 'whitelist', policy_id: policyId.toString(), updater, account, is_member: allowed }
     }
     case 'BlacklistUpdated': {
       const { policyId, updater, account, restricted } = event.args
-      return { ...UNSAID, kind: 'blacklist', policy_id: policyId.toString(), updater, account, is_member: restricted }
+      return { ...UNSET, kind: 'blacklist', policy_id: policyId.toString(), updater, account, is_member: restricted }
     }
     case 'ReceivePolicyUpdated': {
       const { account, senderPolicyId, tokenFilterId, recoveryAuthority } = event.args
       return {
-        ...UNSAID,
+        ...UNSET,
         kind: 'receive_policy',
         updater: account,
         account,
@@ -113,8 +116,8 @@ function change(event: ChainEvent): Change | null {
 }
 
 /**
- * The events about transfer policies among a block's events, in log order. A policy that is made with its accounts shows
- * them before itself. Throws when a policy is of a type that is not known here.
+ * The transfer policy events among a block's events, in log order. If a policy is created with accounts, their events
+ * come before its own. Throws for a policy of an unknown type.
  */
 export const policyEvents = (block: EventBlock, events: readonly ChainEvent[]): PolicyEvent[] =>
   rowsOf(block, events, change)

@@ -40,13 +40,13 @@ function change(event: ChainEvent): Omit<HeldTransfer, keyof FactPosition> | nul
   }
 }
 
-/** The transfers that receive policies held back, and what became of held ones, in log order. */
+/** The transfers that receive policies blocked, and what became of them, in log order. */
 export const heldTransfers = (block: EventBlock, events: readonly ChainEvent[]): HeldTransfer[] =>
   rowsOf(block, events, change)
 
 /**
- * The transfers that virtual addresses passed on, in log order. Each shows as two Transfers of one amount, to the
- * virtual address and from it, in one transaction; only the end points have balances.
+ * The transfers that virtual addresses forwarded, in log order. Each appears as two Transfers of the same amount, to
+ * the virtual address and from it, in one transaction; only the end points have balances.
  */
 export function virtualForwards(block: EventBlock, events: readonly ChainEvent[]): VirtualForward[] {
   const forwards: VirtualForward[] = []

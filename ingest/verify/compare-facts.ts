@@ -12,11 +12,11 @@ type Tally = { compared: number; differing: number; shown: string[]; blocks: num
 export type FactComparison = {
   /** Compares the facts that the chain has for these blocks with those in the database. */
   compare: (reread: Reread) => Promise<void>
-  /** A finding for each table. `asked` is how many blocks of each stretch were to be compared. */
+  /** One finding per table. `asked` is how many blocks of each stretch were to be compared. */
   findings: (asked: ReadonlyMap<Stretch, number>) => Finding[]
 }
 
-/** Whether facts can be told without the state of their block. What a flow is worth is its block's quotes. */
+/** Whether a table's facts can be derived without the state of their block. Values of flows need the block's quotes. */
 const isOfLogs = (table: FactTable): boolean =>
   table !== 'flows' && (FACT_TABLES[table].family === 'catalogue' || FACT_TABLES[table].family === 'logs')
 
@@ -28,7 +28,7 @@ const rowsOf = ({ compared, differing, unpriced }: Tally, missed: number): strin
     ...(missed === 0 ? [] : [`without ${missed} blocks of which the node no longer has the state`]),
   ].join(', ')
 
-/** Compares facts row by row, also how often each is there. `clickhouse` needs a session, for temporary tables. */
+/** Compares facts row by row, including how often each occurs. `clickhouse` needs a session, for temporary tables. */
 export function compareFacts(clickhouse: ClickHouseClient): FactComparison {
   const tallies = new Map<FactTable, Tally>(
     factTables.map((table) => [table, { compared: 0, differing: 0, shown: [], blocks: 0, unpriced: 0 }]),
@@ -40,7 +40,7 @@ export function compareFacts(clickhouse: ClickHouseClient): FactComparison {
         from_block: from,
         to_block: to,
         blocks: [...numbers],
-        // The times of blocks that are not in themselves are not at hand.
+        // The times of blocks that are not stored themselves are unknown.
         from_time: times.length === count && count > 0 ? Math.min(...times) : 0,
         to_time: times.length === count && count > 0 ? Math.max(...times) : END_OF_TIME,
         most: MOST_SHOWN,

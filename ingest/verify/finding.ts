@@ -1,4 +1,4 @@
-/** What a check of the database against the chain, or against itself, has found. */
+/** The result of one check of the database, against the chain or against itself. */
 export type Finding = {
   /** What was checked. */
   what: string
@@ -9,10 +9,10 @@ export type Finding = {
   differences: string[]
 }
 
-/** Differences that a finding tells of; the others are counted. */
+/** Most differences that a finding lists; the others are only counted. */
 export const MOST_SHOWN = 5
 
-/** A finding of something that was compared, with all its differences. */
+/** The finding of a completed comparison, with all its differences. */
 export const compared = (what: string, scope: string, differences: readonly string[]): Finding => ({
   what,
   status: differences.length === 0 ? 'match' : 'mismatch',
@@ -20,7 +20,7 @@ export const compared = (what: string, scope: string, differences: readonly stri
   differences: differences.slice(0, MOST_SHOWN),
 })
 
-/** A finding of something that could not be compared. */
+/** The finding of a comparison that was not possible. */
 export const notChecked = (what: string, why: string): Finding => ({
   what,
   status: 'not checked',

@@ -23,13 +23,13 @@ export type RereadOptions = {
   rpc: Rpc
   track: 'all' | 'listed'
   listed: ReadonlySet<string>
-  /** Blocks in a range where all are read. */
+  /** Number of blocks in a range when all blocks are read. */
   rangeSize: number
 }
 
 /**
- * Facts of blocks of one stretch, made anew: all from `from` to `to`, or `numbers` of them. Without states, which the
- * node drops some day, there are those of the logs only.
+ * The facts of blocks of one stretch, read again: of all blocks from `from` to `to`, or only of `numbers`. Without
+ * states, which nodes drop after some time, there are only the facts of the logs.
  */
 export type Reread = {
   facts: Facts
@@ -37,12 +37,12 @@ export type Reread = {
   from: number
   to: number
   numbers: readonly number[]
-  /** How many blocks were read, of which there are facts besides the catalogue. */
+  /** How many of the blocks have facts besides the catalogue. */
   blocks: number
   hasStates: boolean
 }
 
-/** Ranges in work at a time. */
+/** Ranges that are processed concurrently. */
 const DEPTH = 3
 
 const read = (rpc: Rpc, from: number, to: number): Promise<BlockWithLogs[]> =>
@@ -69,7 +69,7 @@ async function complete(reader: BatchReader, { batch, stretch }: Decoded): Promi
   }
 }
 
-/** Decodes blocks; where the node cannot tell any more which stables the chain began with, all but the first block. */
+/** Decodes blocks; if the node can no longer report the genesis stables, all blocks but the first. */
 async function decode(options: RereadOptions, reader: BatchReader, blocks: BlockWithLogs[]): Promise<DecodedBatch> {
   try {
     return await decodeBatch(reader, blocks)
@@ -82,7 +82,7 @@ async function decode(options: RereadOptions, reader: BatchReader, blocks: Block
   }
 }
 
-/** The catalogue of blocks of which nothing else is in; `reader` learns it. */
+/** The catalogue of blocks for which nothing else is stored; `reader` learns it. */
 async function rereadCatalogue(
   options: RereadOptions,
   reader: BatchReader,
@@ -101,8 +101,8 @@ async function rereadCatalogue(
 }
 
 /**
- * All facts of stretches, which have to begin with the first block and follow each other, made anew from the chain
- * alone, range by range.
+ * Reads all facts of stretches again from the chain alone, range by range. The stretches must be contiguous and begin
+ * with the first block.
  */
 export async function* rereadAll(options: RereadOptions, stretches: readonly Stretch[]): AsyncGenerator<Reread> {
   const { clickhouse, rpc, track, listed, rangeSize } = options
@@ -111,7 +111,7 @@ export async function* rereadAll(options: RereadOptions, stretches: readonly Str
     listed,
     registry: createRegistry([], track),
     issuers: createIssuerRoles([]),
-    // Only orders that were placed too long ago to be at hand come from the database, which is compared as well.
+    // Only orders that are no longer cached come from the database, where they are compared as well.
     orders: createOrders((order_ids) => dexOrdersById(clickhouse, { order_ids })),
   }
   async function* decoded(stretch: Stretch): AsyncGenerator<Decoded> {
@@ -135,8 +135,8 @@ export async function* rereadAll(options: RereadOptions, stretches: readonly Str
 }
 
 /**
- * The facts of single blocks, each made anew from the chain, and from the stables and orders that the database has of
- * the blocks before.
+ * Reads the facts of single blocks again from the chain, with the stables and orders of the earlier blocks from the
+ * database.
  */
 export async function* rereadSome(
   options: RereadOptions,

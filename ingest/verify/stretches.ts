@@ -3,7 +3,7 @@ import { FAMILIES, type Family } from '../../clickhouse/chain/batches.js'
 import type { CoveredRange } from '../../clickhouse/chain/covered-ranges.js'
 import type { DeclaredGap } from '../../clickhouse/chain/gaps.js'
 
-/** `count` different block numbers from `first` to `last`, all of them where there are no more, oldest first. */
+/** `count` distinct block numbers from `first` to `last`, oldest first; all of them if there are no more. */
 export function sampleBlocks(first: number, last: number, count: number, seed: number): number[] {
   const size = last - first + 1
   if (size <= count) return Array.from({ length: Math.max(size, 0) }, (_, i) => first + i)
@@ -14,10 +14,13 @@ export function sampleBlocks(first: number, last: number, count: number, seed: n
   return [...picked].sort((a, b) => a - b)
 }
 
-/** The stables for which a family is in: all, or these; none where the list is empty. */
+/** The stables for which a family is stored: all, or these; an empty list means none. */
 type InFor = 'all' | readonly string[]
 
-/** Blocks, both ends included, of which the same is in. With `isPriced`, flows have the values they can have. */
+/**
+ * Blocks, both ends included, for which the same data is stored. With `isPriced`, flows have their values where a price
+ * exists.
+ */
 export type Stretch = { from: number; to: number; isIn: Readonly<Record<Family, InFor>>; isPriced: boolean }
 
 const isInFor = (coverage: readonly CoveredRange[], family: Family, block: number): InFor => {
@@ -30,11 +33,11 @@ const isInFor = (coverage: readonly CoveredRange[], family: Family, block: numbe
   return [...stables].sort()
 }
 
-/** Of logs that are in, a gap says that the node did not have the prices any more when they were read. */
+/** A gap in stored logs means that the node no longer had the prices when the logs were read. */
 const isUnpriced = (gaps: readonly DeclaredGap[], block: number): boolean =>
   gaps.some(({ family, from_block, to_block }) => family === 'logs' && from_block <= block && block <= to_block)
 
-/** The blocks from the first that anything is in of, up to `last`, cut where what is in changes; oldest first. */
+/** The blocks from the first one with any data up to `last`, split where the stored data changes; oldest first. */
 export function stretchesOf(coverage: readonly CoveredRange[], gaps: readonly DeclaredGap[], last: number): Stretch[] {
   const starts = [...coverage, ...gaps].flatMap(({ from_block, to_block }) => [from_block, to_block + 1])
   const cuts = [...new Set([...starts, last + 1])].filter((block) => block <= last + 1).sort((a, b) => a - b)
@@ -47,14 +50,17 @@ export function stretchesOf(coverage: readonly CoveredRange[], gaps: readonly De
   return stretches.filter(({ isIn }) => FAMILIES.some((family) => isIn[family].length > 0))
 }
 
-/** Whether anything but the catalogue is in. */
+/** Whether anything but the catalogue is stored. */
 export const hasBlocks = ({ isIn }: Pick<Stretch, 'isIn'>): boolean =>
   isIn.logs === 'all' || isIn.pegs.length > 0 || isIn.state.length > 0
 
-/** Whether a family is in for a stable. */
+/** Whether a family is stored for a stable. */
 const isInForStable = (isIn: InFor, stable: string): boolean => isIn === 'all' || isIn.includes(stable)
 
-/** The ranges of blocks, both ends included, of which a family is in for a stable, or for all; those that meet are one. */
+/**
+ * The ranges of blocks, both ends included, for which a family is stored for a stable, or for all; adjacent ranges are
+ * merged.
+ */
 export function rangesOf(stretches: readonly Stretch[], family: Family, stable?: string): Array<[number, number]> {
   const ranges: Array<[number, number]> = []
   for (const { from, to, isIn } of stretches) {

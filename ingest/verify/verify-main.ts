@@ -28,7 +28,7 @@ const Flags = z.object({
   '--seed': envInt(0, 2 ** 31 - 1).default(1),
 })
 
-/** Of the API's payments, verify needs to know only where they go. */
+/** Of the API's payment settings, verify only needs those that name the recipient. */
 const VerifyConfig = IngestConfig.extend({
   PAYMENT_RECIPIENT: Address.optional(),
   PAYMENT_CURRENCY: Address.default(REFERENCE_STABLE),
@@ -82,7 +82,7 @@ await runCommand('verify', async () => {
       payee: payeeOf(config),
       onProgress: (done, of) => log.info(`${done} of ${of} blocks compared`),
     })
-    // The findings count even where this user may not record them.
+    // The findings are printed even if this user may not record them.
     await insertVerifyRun(clickhouse, { started_at, ended_at: new Date(), findings }).catch((error: Error) =>
       log.warn(
         { reason: error.message },

@@ -29,33 +29,36 @@ export type VerifyOptions = RereadOptions & {
   /** How many blocks to read again; null for all of them. */
   blocks: number | null
   seed: number
-  /** Whom requests are paid to, where that is configured. */
+  /** The recipient of payments, if one is configured. */
   payee: Payee | null
   onProgress: (done: number, of: number) => void
 }
 
-/** There is nothing to verify, or not what the rest is to be understood by. */
+/** There is nothing to verify, or the catalogue that is needed to decode it is missing. */
 class NothingInError extends PlumblineError {
   constructor(message: string) {
     super(message, { retryable: false })
   }
 }
 
-/** Blocks that are compared in one go. */
+/** Number of blocks that are compared at a time. */
 const COMPARED_TOGETHER = 100
 
-/** Whether facts that follow those of `sum` can be compared together with them. */
-const fitsTo = (sum: Reread, next: Reread): boolean =>
+/** Whether the next facts can be compared together with those of `sum`. */
+const canMerge = (sum: Reread, next: Reread): boolean =>
   sum.blocks < COMPARED_TOGETHER &&
   sum.hasStates === next.hasStates &&
   sum.stretch === next.stretch &&
   sum.numbers.length > 0 === next.numbers.length > 0
 
-/** Facts of several ranges as those of one, about so many blocks of a stretch at a time; with states or without. */
+/**
+ * Merges the facts of consecutive ranges of a stretch until they cover about COMPARED_TOGETHER blocks, keeping those
+ * with and without states apart.
+ */
 async function* together(ranges: AsyncIterable<Reread>): AsyncGenerator<Reread> {
   let sum: Reread | undefined
   for await (const next of ranges) {
-    if (sum && fitsTo(sum, next)) {
+    if (sum && canMerge(sum, next)) {
       sum = {
         ...sum,
         facts: mergeFacts([sum.facts, next.facts]),
@@ -71,11 +74,11 @@ async function* together(ranges: AsyncIterable<Reread>): AsyncGenerator<Reread> 
   if (sum) yield sum
 }
 
-/** The `blocks` to read again, of which there is more than the catalogue, and how many of each stretch that makes. */
+/** The `blocks` to read again, among those with more than the catalogue, and how many of them are in each stretch. */
 function pick({ blocks, seed }: VerifyOptions, stretches: readonly Stretch[]) {
   const full = stretches.filter(hasBlocks)
   if (blocks === null) return { numbers: null, asked: new Map(full.map((one) => [one, one.to - one.from + 1])) }
-  // Counted through all stretches, as if they followed each other.
+  // Counted through all stretches as if they were contiguous.
   const sizes = full.map(({ from, to }) => to - from + 1)
   const all = sizes.reduce((sum, size) => sum + size, 0)
   const asked = new Map<Stretch, number>()
@@ -90,20 +93,21 @@ function pick({ blocks, seed }: VerifyOptions, stretches: readonly Stretch[]) {
 }
 
 /**
- * Reads blocks again from the node and compares all of their facts with the database, then checks what has to hold for
- * the database as a whole: one finding for each. What is not in is not looked for. Ingest may run meanwhile, as nothing
- * after the newest block of the tip is looked at.
+ * Reads blocks again from the node and compares all of their facts with the database, then checks the invariants of the
+ * database as a whole: one finding for each. Data that is not stored is not checked. Ingest may run meanwhile, because
+ * nothing after the tip's newest block is checked.
  */
 export async function verify(options: VerifyOptions): Promise<Finding[]> {
   const { clickhouse, session, rpc, track, payee, onProgress } = options
   const covered = await coveredRanges(clickhouse)
   const last = Math.max(0, ...covered.filter(({ family }) => family === 'logs').map(({ to_block }) => to_block))
   const stretches = stretchesOf(covered, await declaredGaps(clickhouse), last)
-  if (!stretches.some(hasBlocks)) throw new NothingInError('no block is in yet: npm run ingest reads them')
+  if (!stretches.some(hasBlocks)) throw new NothingInError('no blocks are stored yet: run npm run ingest first')
   const unknown = stretches.find(
     ({ isIn }, i) => isIn.catalogue !== 'all' || (i === 0 && stretches[0]?.from !== FIRST_BLOCK),
   )
-  if (unknown) throw new NothingInError(`the catalogue of block ${unknown.from} is not in: npm run ingest reads it`)
+  if (unknown)
+    throw new NothingInError(`the catalogue of block ${unknown.from} is not stored: run npm run ingest first`)
 
   const { numbers, asked } = pick(options, stretches)
   const reread = numbers === null ? rereadAll(options, stretches) : rereadSome(options, stretches, numbers)
@@ -136,7 +140,10 @@ export async function verify(options: VerifyOptions): Promise<Finding[]> {
   ]
 }
 
-/** The first and the last block of a range, and the time of the last; null where one is missing, which its count shows. */
+/**
+ * The first and the last block of a range, and the time of the last; null if one is missing, which the block count
+ * reports.
+ */
 async function endsOf(clickhouse: ClickHouseClient, [from, to]: readonly [number, number]) {
   const first = await blockAt(clickhouse, from)
   const last = await blockAt(clickhouse, to)

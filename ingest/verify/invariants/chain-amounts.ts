@@ -13,7 +13,7 @@ import { compared, type Finding, notChecked } from '../finding.js'
 
 type Read = { functionName: 'totalSupply'; args: readonly [] } | { functionName: 'balanceOf'; args: readonly [Hex] }
 
-/** One number of each token at the end of a block, asked of the node: what it has issued, or what an account holds. */
+/** One number per token at the end of a block, read from the node: its total supply, or an account's balance. */
 async function readAmounts(
   rpc: Rpc,
   tokens: readonly string[],
@@ -34,18 +34,18 @@ async function readAmounts(
   )
 }
 
-/** What is compared with the chain: in each range of blocks, everything after its first one, up to its last one. */
+/** What is compared with the chain: in each range, the blocks after its first one, up to its last one. */
 type ChainAmounts = {
   clickhouse: ClickHouseClient
   rpc: Rpc
-  /** All that exist at the end of the last range. */
+  /** All stables that exist at the end of the last range. */
   stables: readonly Stablecoin[]
   ranges: ReadonlyArray<{ first: BlockId; last: BlockId }>
 }
 
 type Changes = (range: { after: number; to: number }) => Promise<Array<{ stable: string; change_raw: string }>>
 
-/** Where the facts of a range add up to something else than how an amount has changed on the chain meanwhile. */
+/** The stables for which the sum of a range's facts differs from the change of the amount on the chain. */
 async function differencesIn(
   { rpc, stables }: ChainAmounts,
   { first, last }: ChainAmounts['ranges'][number],
@@ -56,7 +56,7 @@ async function differencesIn(
     stables.filter(({ block_number }) => block_number <= block.number).map(({ stable }) => stable)
   const facts = await changes({ after: first.number, to: last.number })
   const byFacts = new Map(facts.map(({ stable, change_raw }) => [stable, BigInt(change_raw)]))
-  // A stable that did not exist at the beginning had nothing.
+  // A stable that did not exist at the beginning had 0.
   const [before, after] = await Promise.all([
     readAmounts(rpc, existing(first), read, first),
     readAmounts(rpc, existing(last), read, last),
@@ -64,15 +64,15 @@ async function differencesIn(
   const unknown = [...byFacts.keys()].filter((stable) => !after.has(stable))
   const differences = existing(last).flatMap((stable) => {
     const change = (after.get(stable) ?? 0n) - (before.get(stable) ?? 0n)
-    const said = byFacts.get(stable) ?? 0n
-    return said === change
+    const sum = byFacts.get(stable) ?? 0n
+    return sum === change
       ? []
-      : [`${stable}, blocks ${first.number + 1} to ${last.number}: the facts say ${said}, the chain ${change}`]
+      : [`${stable}, blocks ${first.number + 1} to ${last.number}: the facts add up to ${sum}, the chain has ${change}`]
   })
-  return [...unknown.map((stable) => `${stable} is no known stable`), ...differences]
+  return [...unknown.map((stable) => `${stable} is not a known stable`), ...differences]
 }
 
-/** What the facts add up to for each stable, against the chain, range by range. */
+/** Compares the sum of the facts with the chain, for each stable and range. */
 async function checkAmounts(what: string, amounts: ChainAmounts, read: Read, changes: Changes): Promise<Finding> {
   const { ranges, stables } = amounts
   const differences: string[] = []
@@ -87,7 +87,7 @@ async function checkAmounts(what: string, amounts: ChainAmounts, read: Read, cha
       unavailable = error.message
     }
   }
-  if (done === 0) return notChecked(what, unavailable || 'no blocks are in')
+  if (done === 0) return notChecked(what, unavailable || 'no blocks are stored')
   const blocks = ranges.map(({ first, last }) => `${first.number + 1} to ${last.number}`).join(', ')
   const scope = `${stables.length} stables, blocks ${blocks}`
   return compared(
@@ -97,13 +97,13 @@ async function checkAmounts(what: string, amounts: ChainAmounts, read: Read, cha
   )
 }
 
-/** Mints minus burns of each stable, against the change of its supply. */
+/** Compares each stable's mints minus burns with the change of its supply. */
 export const checkSupply = (amounts: ChainAmounts): Promise<Finding> =>
   checkAmounts('mints minus burns = supply', amounts, { functionName: 'totalSupply', args: [] }, (range) =>
     mintedSupply(amounts.clickhouse, range),
   )
 
-/** Fees in, distributions out, and the pools, against what the fee manager holds of each stable. */
+/** Compares fees received, fees distributed and pool changes with the fee manager's balance of each stable. */
 export const checkFees = (amounts: ChainAmounts): Promise<Finding> =>
   checkAmounts(
     'fees = what the fee manager holds',

@@ -17,14 +17,15 @@ type Ranges = Array<[number, number]>
 const sizeOf = (ranges: Ranges): number => ranges.reduce((sum, [from, to]) => sum + to - from + 1, 0)
 const within = (ranges: Ranges): string => `${sizeOf(ranges)} blocks in ${ranges.length} ranges`
 
-/** Blocks of a range follow each other: none is there twice or missing, each is the child of the one before. */
+/** The blocks of a range are complete and unique, and each is the child of the one before. */
 export async function checkLinks(clickhouse: ClickHouseClient, ranges: Ranges): Promise<Finding> {
   const what = 'each block is the child of the one before'
   const broken = await brokenLinks(clickhouse, { ranges })
   const differences = broken.flatMap(({ block_number, previous_number }) => {
-    if (block_number === previous_number) return [`block ${block_number} is there more than once`]
-    if (previous_number === block_number - 1) return [`block ${block_number} is no child of block ${previous_number}`]
-    // What lies between two ranges is not in.
+    if (block_number === previous_number) return [`block ${block_number} is stored more than once`]
+    if (previous_number === block_number - 1)
+      return [`block ${block_number} is not a child of block ${previous_number}`]
+    // Blocks between two ranges are not stored.
     return ranges
       .map(([from, to]) => [Math.max(from, previous_number + 1), Math.min(to, block_number - 1)] as const)
       .filter(([from, to]) => from <= to)
@@ -33,12 +34,12 @@ export async function checkLinks(clickhouse: ClickHouseClient, ranges: Ranges): 
   const counts = await blockCounts(clickhouse, { ranges })
   const few = ranges.flatMap(([from, to]) => {
     const blocks = counts.find(({ from_block }) => from_block === from)?.blocks ?? 0
-    return blocks === to - from + 1 ? [] : [`${blocks} of the ${to - from + 1} blocks ${from} to ${to} are there`]
+    return blocks === to - from + 1 ? [] : [`${blocks} of the ${to - from + 1} blocks ${from} to ${to} are stored`]
   })
   return compared(what, within(ranges), [...differences, ...few])
 }
 
-/** Every fact stands in a block that is there, at its time. */
+/** Every fact belongs to a stored block and has its time. */
 export async function checkPlaces(clickhouse: ClickHouseClient, ranges: Ranges): Promise<Finding> {
   const tables = await misplacedFacts(clickhouse, { ranges })
   const differences = tables
@@ -51,14 +52,17 @@ export async function checkPlaces(clickhouse: ClickHouseClient, ranges: Ranges):
   )
 }
 
-/** Every fact of a log stands once, within the logs that its block has; no block has more fees than transactions. */
+/**
+ * Every fact of a log is stored once, and its log index is within its block's log count; no block has more fees than
+ * transactions.
+ */
 export async function checkLogCounts(clickhouse: ClickHouseClient, ranges: Ranges): Promise<Finding> {
   const wrong = await miscountedBlocks(clickhouse, { ranges })
   const differences = wrong.map(({ block_number, reason }) => `block ${block_number} ${reason}`)
   return compared('facts fit the logs and transactions of their block', within(ranges), differences)
 }
 
-/** Every stable that is tracked has one sample in each block from its creation on, but for those that are not in. */
+/** Every tracked stable has one sample in each block from its creation on, except in blocks that are not stored. */
 export async function checkSampleCounts(
   clickhouse: ClickHouseClient,
   stretches: readonly Stretch[],
@@ -76,7 +80,7 @@ export async function checkSampleCounts(
     const blocks = sizeOf(ranges)
     const { samples, sampled_blocks } = await sampleCounts(clickhouse, { stable, ranges })
     if (samples !== blocks || sampled_blocks !== blocks) {
-      const text = `${stable}: ${samples} samples of ${sampled_blocks} blocks, where ${blocks} blocks are`
+      const text = `${stable}: ${samples} samples of ${sampled_blocks} blocks, instead of ${blocks}`
       wrong.push({ missing: Math.abs(blocks - samples), text })
     }
     checked += blocks
@@ -91,12 +95,12 @@ export async function checkSampleCounts(
   )
 }
 
-/** Later than any minute that may be asked about: the end of the minute after it still fits a DateTime. */
+/** Later than any minute that may be requested: the end of the minute after it still fits a DateTime. */
 const LAST_MINUTE = END_OF_TIME - 120
 
 /**
- * What is found up to the end of time, or while ingest writes, up to what was over at `time`: the row of a view is
- * written after its facts.
+ * What `find` returns up to the end of time; while ingest writes, only up to `time`, because a view's row is written
+ * after its facts.
  */
 async function ofViews<Row>(
   clickhouse: ClickHouseClient,
@@ -112,8 +116,8 @@ async function ofViews<Row>(
 }
 
 /**
- * Every minute state is what the samples of its minute add up to. While ingest writes, of the minutes that were over
- * at `time`, in unix seconds.
+ * Every minute state equals the sum of the minute's samples. While ingest writes, only minutes that ended before
+ * `time`, in unix seconds, are checked.
  */
 export async function checkMinutes(clickhouse: ClickHouseClient, time: number): Promise<Finding> {
   const { isStill, found: minutes } = await ofViews(clickhouse, time - 60, (to) => differingMinutes(clickhouse, { to }))
@@ -123,8 +127,8 @@ export async function checkMinutes(clickhouse: ClickHouseClient, time: number): 
 }
 
 /**
- * Every bucket of flows is what the flows of its 15 minutes add up to, and every edge begins with its first flow. While
- * ingest writes, of the windows that were over at `time`, in unix seconds.
+ * Every flow bucket equals the sum of the flows of its 15 minutes, and every edge begins with its first flow. While
+ * ingest writes, only windows that ended before `time`, in unix seconds, are checked.
  */
 export async function checkBuckets(clickhouse: ClickHouseClient, time: number): Promise<Finding> {
   const { isStill, found } = await ofViews(clickhouse, time, (to) => differingBuckets(clickhouse, { to }))
@@ -133,7 +137,7 @@ export async function checkBuckets(clickhouse: ClickHouseClient, time: number): 
   return compared('flow buckets add up', scope, differences)
 }
 
-/** What the stables sent is what they received, in sum and edge by edge, in the graph that the API answers with. */
+/** Stables have sent as much as they have received, in total and edge by edge, in the graph that the API returns. */
 export async function checkDoubleEntry(clickhouse: ClickHouseClient, from: Date, to: Date): Promise<Finding> {
   const edges = await flowEdges(clickhouse, { from, to })
   const { nodes } = flowGraph(edges)
@@ -146,11 +150,13 @@ export async function checkDoubleEntry(clickhouse: ClickHouseClient, from: Date,
     const [sent, received] = [sum('from_address'), sum('to_address')]
     return micros(outbound_usd) === sent && micros(inbound_usd) === received
       ? []
-      : [`${address}: the edges say ${sent} out and ${received} in, the node ${outbound_usd} and ${inbound_usd}`]
+      : [
+          `${address}: the edges add up to ${sent} out and ${received} in, the node has ${outbound_usd} and ${inbound_usd}`,
+        ]
   })
   const total = (side: 'inbound_usd' | 'outbound_usd'): bigint =>
     nodes.reduce((sum, node) => sum + micros(node[side]), 0n)
-  if (total('inbound_usd') !== total('outbound_usd')) differences.push('what was sent is not what was received')
+  if (total('inbound_usd') !== total('outbound_usd')) differences.push('the total sent differs from the total received')
   const selfEdges = edges.filter((edge) => edge.from_address === edge.to_address)
   differences.push(...selfEdges.map((edge) => `an edge from ${edge.from_address} to itself`))
   return compared('every edge is double-entry', `${edges.length} edges`, differences)

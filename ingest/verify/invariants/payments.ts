@@ -10,11 +10,12 @@ import { compared, type Finding } from '../finding.js'
 const WHAT = 'payments = transfers to their recipient'
 const TRANSFER_WITH_MEMO = toEventSelector('TransferWithMemo(address,address,uint256,bytes32)')
 
-/** A payer may send a transfer first and present it afterwards, for as long as a challenge is good. */
+/** A payer may send the transfer first and present it afterwards, while the challenge is valid. */
 const PRESENTED_WITHIN_SECONDS = 600
 
 /**
- * What the memo of every payment to a realm begins with: keccak256("mpp")[0..4], the version, keccak256(realm)[0..10].
+ * The first bytes of the memo of every payment to a realm: keccak256("mpp")[0..4], the version,
+ * keccak256(realm)[0..10].
  * https://github.com/tempoxyz/payment-auth-spec/blob/main/specs/methods/tempo/draft-tempo-charge-00.md
  */
 export const memoPrefix = (realm: string): string =>
@@ -39,9 +40,10 @@ const timeOf = async (rpc: Rpc, block: number): Promise<number> => {
   return (await rpc.persist(`reading block ${block}`, read)).timestamp
 }
 
-/** Where the payments to an account and its transfers disagree, and how many payments have been compared. */
+/** The differences between the payments to an account and its transfers, and how many payments were compared. */
 async function differencesOf(clickhouse: ClickHouseClient, rpc: Rpc, payee: Payee, from: number) {
-  // A settled payment is on the chain when that is read; a transfer has its row when rows are read after it.
+  // The order of the reads matters: settled payments are on the chain when it is read next; transfers have their rows
+  // when rows are read after that.
   const settled = (await paymentHashes(clickhouse, payee)).filter(({ is_settled }) => is_settled)
   const head = await rpc.persist('reading the head', () => rpc.request('eth_blockNumber', [], Quantity))
   const transfers = await transfersTo(rpc, payee, from, head)
@@ -65,15 +67,15 @@ async function differencesOf(clickhouse: ClickHouseClient, rpc: Rpc, payee: Paye
 export type PaymentsCheck = {
   clickhouse: ClickHouseClient
   rpc: Rpc
-  /** Whom the service is configured to have paid; those that the ledger names are known. */
+  /** The configured recipient; those in the ledger are checked anyway. */
   payee: Payee | null
-  /** The first block that is in: transfers before it are not looked for. */
+  /** The first stored block: earlier transfers are not checked. */
   fromBlock: number
 }
 
 /**
- * Every settled payment is a transfer of that amount to its recipient, which counts for one payment only, and every
- * transfer with the memo of a payment is in the ledger. One that nobody presented is money that bought nothing.
+ * Every settled payment has a transfer of that amount to its recipient, which counts for one payment only, and every
+ * transfer with the memo of a payment is in the ledger. A transfer that nobody presented is money that bought nothing.
  */
 export async function checkPayments({ clickhouse, rpc, payee, fromBlock }: PaymentsCheck): Promise<Finding> {
   const keyOf = ({ recipient, currency, realm }: Payee) => `${recipient} ${currency} ${realm}`

@@ -128,7 +128,7 @@ test('an insert that was sent before a rollback adds none of the removed rows ag
     }
   })
   await slow
-  expect(waits).toContain('an insert from before the rollback still runs')
+  expect(waits).toContain('an insert from before the rollback is still running')
   const ingest = startIngest(clickhouseEnv, chain.rpcUrl)
   await ingestedHead(clickhouse, await blocks.head(), ingest)
   await ingest.kill('SIGTERM')

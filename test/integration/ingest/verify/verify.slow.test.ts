@@ -230,7 +230,7 @@ describe.concurrent('a history that starts in the middle of the chain', () => {
 test('an empty database has nothing to verify', async ({ clickhouseEnv }) => {
   const { code, output } = await verify(clickhouseEnv)
   expect(code).not.toBe(0)
-  expect(output).toContain('no block is in yet')
+  expect(output).toContain('no blocks are stored yet')
 })
 
 test('one error names all bad flags before anything is read', async ({ clickhouseEnv }) => {

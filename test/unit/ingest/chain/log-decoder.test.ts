@@ -82,7 +82,7 @@ describe('a log that does not match its topic is an error that names the log', (
     ['data is too long', topics, `${data}00`],
     ['an address has more than 20 bytes', [topics[0] as string, `0x01${'0'.repeat(62)}`, topics[2] as string], data],
   ])('%s', (_, badTopics, badData) => {
-    expect(() => logDecoder(transfer)(log(badTopics, badData))).toThrow('log 3 of block 7 is no Transfer')
+    expect(() => logDecoder(transfer)(log(badTopics, badData))).toThrow('log 3 of block 7 is not a valid Transfer')
   })
 
   test.each([

@@ -124,7 +124,7 @@ describe('linked ranges', () => {
   test('fail if the first or a later one has another parent', async () => {
     await expect(passed(ranges(...chain), { hash: hash('b3') }, null)).rejects.toThrow(ChainChangedError)
     const broken = ranges([block(4, 'a4', 'a3')], [block(5, 'b5', 'b4')])
-    await expect(passed(broken, null, null)).rejects.toThrow('block 5 is no child of')
+    await expect(passed(broken, null, null)).rejects.toThrow('block 5 is not a child of')
   })
 
   test('fail if a planned range ends with another block', async () => {

@@ -47,7 +47,7 @@ describe('the fee of a transaction', () => {
 
   test('that does not match its topic is an error', () => {
     const cut = { ...transfer('0x1', STABLE, ALICE, FEE_MANAGER, 1n), data: '0x01' }
-    expect(() => fees([cut])).toThrow('is no Transfer')
+    expect(() => fees([cut])).toThrow('is not a valid Transfer')
   })
 })
 

@@ -81,5 +81,5 @@ describe('events of forks that the local node does not support are decoded from 
 test('a policy of an unknown type stops ingest instead of being guessed', () => {
   const args = { policyId: 5n, updater: ALICE, policyType: 3 }
   const events = decoded([encodedLog('tip403Registry', 'PolicyCreated', TIP403_REGISTRY, args, { logIndex: 4 })])
-  expect(() => policyEvents(block, events)).toThrow('log 4 of block 7 makes a policy of type 3')
+  expect(() => policyEvents(block, events)).toThrow('log 4 of block 7 creates a policy of unknown type 3')
 })
