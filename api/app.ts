@@ -32,40 +32,40 @@ import { indexRoute } from './service/index-links.js'
 import { createServiceState } from './service/service-state.js'
 import { stateMetrics } from './service/state-metrics.js'
 
-/** What the API needs from outside. The caller closes what it passes in. */
+/** The dependencies of the API. The caller closes what it passes in. */
 export type AppDeps = {
   clickhouse: ClickHouseClient
-  /** Inserts what the API itself keeps; `clickhouse` where left out. */
+  /** Inserts the API's own records; `clickhouse` if omitted. */
   records?: ClickHouseClient | undefined
   redis?: Redis | undefined
   now: () => Date
-  /** Opens the admin routes; they are closed where left out. */
+  /** Opens the admin routes; they are closed if omitted. */
   adminKey?: string | undefined
-  /** None where left out. */
+  /** No limits if omitted. */
   limits?: Limits | undefined
-  /** Addresses and networks of the proxies whose X-Forwarded-For is believed; none where left out. */
+  /** Addresses and networks of the proxies whose X-Forwarded-For is trusted; none if omitted. */
   trustProxy?: string[] | undefined
-  /** Later than this, the event loop takes on no more requests; 0, where left out, for never. */
+  /** Requests are refused while the event loop is delayed by more than this; 0 (the default) never refuses. */
   maxEventLoopDelayMs?: number | undefined
-  /** Tells services on one Redis apart. */
+  /** Distinguishes services that share a Redis. */
   database?: string | undefined
-  /** Every answer is made for its request where this is left out. */
+  /** If omitted, every request is computed. */
   cache?: CacheOptions | undefined
-  /** What is counted; a registry of its own where left out. */
+  /** The metrics; a new registry if omitted. */
   metrics?: Metrics | undefined
-  /** Who may read that; programs on this machine where left out. */
+  /** Who may read the metrics; programs on this machine if omitted. */
   metricsAccess?: MetricsAccess | undefined
   /** Share of the ordinary requests that are logged, 0 to 1; none by default. */
   loggedShare?: number | undefined
   /** Aborted by the caller some time before it closes the app. */
   draining?: AbortSignal | undefined
-  /** How streams behave, where that is not as DEFAULT_STREAMS has it. */
+  /** Options of streams that differ from DEFAULT_STREAMS. */
   streams?: Partial<StreamOptions> | undefined
-  /** On which terms requests can be paid; without any, only keys open what has a price. */
+  /** The settings of payments; if omitted, routes with a price accept only keys. */
   payments?: PaymentTerms | null | undefined
-  /** On which terms webhooks are taken on; without any, their routes are 503. */
+  /** The settings of webhooks; if omitted, their routes return 503. */
   webhooks?: WebhookTerms | null | undefined
-  /** Whether answers in memory are given before Fastify is asked; they are by default. */
+  /** Whether cached answers are sent before Fastify handles the request; true by default. */
   fastLane?: boolean | undefined
   logger: FastifyBaseLogger
 }
@@ -84,7 +84,7 @@ export async function buildApp(deps: AppDeps) {
   const readChainId = () => databaseChainId(clickhouse)
   const payments = terms && createPayments({ terms, records, readChainId, log: logger })
 
-  // What every request goes through, in this order.
+  // The hooks of every request, in this order.
   drain(app)
   countRequests(app)
   requestLog(app, deps.loggedShare ?? 0)
@@ -99,7 +99,7 @@ export async function buildApp(deps: AppDeps) {
   cache(app, deps.cache ?? { maxBytes: 0 }, database)
   await openapi(app, terms && ((price, summary) => paymentInfo(terms, price, summary)))
 
-  // What can be asked for.
+  // The routes.
   await app.register(docs)
   await app.register(liveRoute)
   await app.register(readyRoute)

@@ -10,13 +10,13 @@ import type { MetricsAccess } from './http/metrics.js'
 /** Shorter keys could be guessed. */
 const SHORTEST_KEY = 32
 
-/** The message must not have the key: it is logged. */
+/** The message must not contain the key, because it is logged. */
 const adminKey = z
   .string()
   .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII characters without spaces')
   .min(SHORTEST_KEY, `must have at least ${SHORTEST_KEY} characters`)
 
-/** Not a number of proxies: with it, who reaches the API past them could say any address. */
+/** Not a number of proxies: with that, a client that bypasses them could claim any address. */
 const trustProxy = z
   .string()
   .transform((text) => text.split(',').map((one) => one.trim()))
@@ -25,7 +25,7 @@ const trustProxy = z
     'must be IP addresses and CIDR networks, separated by commas',
   )
 
-/** A word for who may read the metrics, or the token that opens them. */
+/** Who may read the metrics, as a word or as the required token. */
 const metricsAccess = z
   .string()
   .refine(
@@ -36,7 +36,7 @@ const metricsAccess = z
     (text): MetricsAccess => (text === 'loopback' || text === 'any' || text === 'off' ? text : { token: text }),
   )
 
-/** What the API reads from its environment. */
+/** The API's environment variables. */
 export const ApiConfig = z.object({
   ...clickhouseEnv,
   CLICKHOUSE_RECORDS_USER: z.string().optional(),
@@ -61,13 +61,13 @@ export const ApiConfig = z.object({
   ...webhookEnv,
   WEBHOOK_MAX_SUBSCRIPTIONS: envInt(1, 100_000).default(1000),
   ...paymentEnv,
-  /** Of ingest: payments go to its first node where none is named for them. */
+  /** Ingest's variable: payments use its first node if they have none of their own. */
   RPC_URL: z.string().optional(),
   LOG_LEVEL: logLevel,
 })
 export type ApiConfig = z.infer<typeof ApiConfig>
 
-/** Where the API writes what it keeps itself, by a user of its own where one is named. */
+/** Where the API writes its own records, with a separate user if one is set. */
 export const recordsEnv = (config: ApiConfig): ClickHouseEnv =>
   config.CLICKHOUSE_RECORDS_USER === undefined
     ? config

@@ -12,17 +12,17 @@ import { createKeyUses, type KeyUses } from './callers/keys/key-uses.js'
 import { createKnownKeys, type KnownKeys } from './callers/keys/known-keys.js'
 import type { Metrics } from './http/metrics.js'
 
-/** What comes from outside. */
+/** The dependencies of the app. */
 type Provided = {
   /** May only read. */
   clickhouse: ClickHouseClient
-  /** Inserts what the API itself keeps. */
+  /** Inserts the API's own records. */
   records: ClickHouseClient
-  /** null where none is configured. */
+  /** null if none is configured. */
   redis: Redis | null
   now: () => Date
   metrics: Metrics
-  /** Aborted when the process is told to end: what lasts as long as its client likes has to end now. */
+  /** Aborted when the process is asked to stop: endless answers must end now. */
   draining: AbortSignal
 }
 
@@ -36,10 +36,10 @@ declare module 'fastify' {
   }
 }
 
-/** A request with a key waits this long for the keys at most. */
+/** A request with a key waits at most this long for the keys. */
 const KEYS_TIMEOUT_MS = 1000
 
-/** Puts on the app what its hooks and routes work with. */
+/** Decorates the app with the dependencies of its hooks and routes. */
 export function provide(app: FastifyInstance, provided: Provided): void {
   const { clickhouse, records } = provided
   app.decorate('clickhouse', clickhouse)

@@ -25,7 +25,7 @@ import { rolesRoute } from './stablecoins/roles.js'
 import { pegSeriesRoute, riskSeriesRoute, supplySeriesRoute } from './stablecoins/series.js'
 import { stablecoinRoute, stablecoinsRoute } from './stablecoins/stablecoins.js'
 
-/** All that is under /api/v1, in the order in which it is described. */
+/** All routes under /api/v1, in the order of the documentation. */
 export const publicRoutes =
   (readState: () => Promise<ServiceState>, streams: StreamOptions): FastifyPluginAsync =>
   async (api) => {
@@ -59,7 +59,7 @@ export const publicRoutes =
     for (const route of routes) await api.register(route)
   }
 
-/** All that is under /api/admin: for the operator, who alone has the admin key. */
+/** All routes under /api/admin, for the operator, who alone has the admin key. */
 export const adminRoutes =
   (keyRequestsPerMinute: number, webhooks: WebhookTerms | null): FastifyPluginAsync =>
   async (admin) => {

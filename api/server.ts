@@ -12,10 +12,10 @@ import { paymentTermsOf } from './callers/payments/env.js'
 import { ApiConfig, recordsEnv } from './config.js'
 import { createMetrics } from './http/metrics.js'
 
-/** How often connections that have become idle are closed at the end. */
+/** How often idle connections are closed during shutdown. */
 const CLOSE_IDLE_MS = 100
 
-/** The address cannot be listened on. Another process may let go of it. */
+/** The address cannot be listened on. Another process may release it. */
 class ListenError extends PlumblineError {
   constructor(message: string, cause: unknown) {
     super(message, { retryable: true, cause })
@@ -27,7 +27,7 @@ function listenError(cause: unknown, { HOST, PORT }: ApiConfig): unknown {
   if (code === 'EADDRINUSE') return new ListenError(`PORT: port ${PORT} is in use`, cause)
   if (code === 'EACCES') return new ListenError(`PORT: port ${PORT} needs more rights`, cause)
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return new ListenError(`HOST: ${HOST} is no address of this machine`, cause)
+    return new ListenError(`HOST: ${HOST} is not an address of this machine`, cause)
   return cause
 }
 
@@ -39,11 +39,11 @@ await runProcess('api', readConfig, async ({ config, log: logger, signal }) => {
   const redis = config.REDIS_URL
     ? new Redis(config.REDIS_URL, { maxRetriesPerRequest: 1, commandTimeout: 2000 })
     : undefined
-  redis?.on('error', (error) => logger.warn({ reason: error.message }, 'redis is away'))
+  redis?.on('error', (error) => logger.warn({ reason: error.message }, 'redis is unreachable'))
   const metrics = createMetrics()
-  // Of the whole process, so not for every app that a test makes.
+  // Metrics of the whole process are registered here, and not in every app that a test builds.
   collectDefaultMetrics({ register: metrics.registry })
-  if (config.SECRETS_KEY === undefined) logger.warn('without SECRETS_KEY there are no webhooks')
+  if (config.SECRETS_KEY === undefined) logger.warn('webhooks are disabled, because SECRETS_KEY is not set')
   const draining = new AbortController()
   const app = await buildApp({
     clickhouse,
@@ -75,16 +75,16 @@ await runProcess('api', readConfig, async ({ config, log: logger, signal }) => {
     })
     console.log(`api ready at ${url}/api/v1/stablecoins`)
     if (!signal.aborted) await once(signal, 'abort')
-    logger.info('ends: no longer ready')
+    logger.info('shutting down: no longer ready')
     draining.abort()
-    // Requests are still taken: whoever sends them here has to notice first.
+    // Requests are still accepted, until load balancers notice.
     await sleep(config.DRAIN_NOTICE_SECONDS * 1000)
   } finally {
     setTimeout(() => {
-      logger.warn({ after_seconds: config.DRAIN_SECONDS }, 'requests that are still running are cut off')
+      logger.warn({ after_seconds: config.DRAIN_SECONDS }, 'cutting off requests that are still running')
       process.exit(0)
     }, config.DRAIN_SECONDS * 1000).unref()
-    // A connection whose last answer had begun before the end is closed by nobody else.
+    // Nothing else closes a connection whose last answer began before the shutdown.
     setInterval(() => app.server.closeIdleConnections(), CLOSE_IDLE_MS).unref()
     await app.close()
     redis?.disconnect()

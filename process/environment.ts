@@ -9,9 +9,8 @@ export class ConfigError extends PlumblineError {
 }
 
 /**
- * The variables that `schema` names, parsed out of `env`; an empty value counts as unset.
- * Throws ConfigError naming every bad variable at once. The values themselves never enter the message, since a
- * secret may be among them.
+ * The variables that `schema` names, parsed from `env`; an empty value counts as unset. Throws ConfigError naming every
+ * bad variable at once. The message never contains the values, because a secret may be among them.
  */
 export function parseEnv<Schema extends z.ZodType>(
   schema: Schema,
@@ -49,7 +48,7 @@ export const envUrl = (...protocols: string[]) =>
     `must be a URL that starts with ${protocols.map((protocol) => `${protocol}://`).join(' or ')}`,
   )
 
-/** The least severe level that a process logs. */
+/** The lowest level that a process logs. */
 export const logLevel = z
   .enum(['debug', 'info', 'warn', 'error', 'silent'], 'must be debug, info, warn, error or silent')
   .default('info')

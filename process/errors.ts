@@ -9,7 +9,7 @@ export class PlumblineError extends Error {
   }
 }
 
-/** A request's parameter has a value that cannot be answered. The message says what would be accepted. */
+/** A parameter of a request has an invalid value. The message says what is accepted. */
 export class BadParameterError extends PlumblineError {
   readonly parameter: string
 

@@ -17,10 +17,10 @@ const ISO_8601 =
 
 const ACCEPTED = 'an ISO 8601 timestamp or date, unix epoch seconds, or a time back from now such as 30m, 24h or 7d'
 
-/** The instant of an ISO 8601 text in milliseconds, NaN for a day that the calendar does not have. */
+/** The instant of an ISO 8601 text in milliseconds; NaN for a day that does not exist. */
 function isoMs([, day = '', time = '00:00', seconds = '00', zone = 'Z']: RegExpExecArray): number {
   const midnight = Date.parse(`${day}T00:00:00Z`)
-  // Date.parse takes 31 February for a day in March.
+  // Date.parse accepts 31 February as a day in March.
   if (Number.isNaN(midnight) || !new Date(midnight).toISOString().startsWith(day)) return Number.NaN
   return Date.parse(`${day}T${time}:${seconds}${zone.replace(' ', '+').toUpperCase()}`)
 }

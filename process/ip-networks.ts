@@ -2,16 +2,16 @@ import ipaddr from 'ipaddr.js'
 
 export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6
 
-/** A network in CIDR notation: its first address, and how many of its bits count. */
+/** A network in CIDR notation: its first address, and its prefix length. */
 export type IpNetwork = readonly [IpAddress, number]
 
-/** An IP address; null for other texts, also the short forms that the library takes, such as 1 for 0.0.0.1. */
+/** An IP address; null for other texts, including the short forms that the library accepts, such as 1 for 0.0.0.1. */
 export function parseIpAddress(text: string): IpAddress | null {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text)
   return ipaddr.IPv6.isValid(text) ? ipaddr.IPv6.parse(text) : null
 }
 
-/** A network in CIDR notation, or a single address as the network of itself; null for other texts. */
+/** A network in CIDR notation, or a single address as a network of one; null for other texts. */
 export function parseIpNetwork(text: string): IpNetwork | null {
   const address = parseIpAddress(text.split('/', 1)[0] as string)
   if (address === null) return null
@@ -19,6 +19,6 @@ export function parseIpNetwork(text: string): IpNetwork | null {
   return ipaddr.isValidCIDR(text) ? ipaddr.parseCIDR(text) : null
 }
 
-/** Whether an address is in a network. One of IPv4 is in none of IPv6, also where it is written as IPv6. */
+/** Whether an address is in a network. An IPv4 address is never in an IPv6 network, even if it is written as IPv6. */
 export const isInNetwork = (address: IpAddress, [first, bits]: IpNetwork): boolean =>
   address.kind() === first.kind() && address.match(first, bits)

@@ -1,29 +1,31 @@
 import { type Logger, pino } from 'pino'
 import { PlumblineError } from './errors.js'
 
-/** Starting again would fail in the same way: bad configuration or a contradiction (EX_CONFIG of sysexits.h). */
+/** A restart would fail in the same way: bad configuration or a contradiction (EX_CONFIG of sysexits.h). */
 export const FINAL_EXIT_CODE = 78
 
-/** The exit code of a process that ends with `error`: 1 where starting it again may help, else FINAL_EXIT_CODE. */
+/** The exit code of a process that ends with `error`: 1 if a restart may help, else FINAL_EXIT_CODE. */
 function exitCodeOf(error: unknown): number {
   return error instanceof PlumblineError && !error.retryable ? FINAL_EXIT_CODE : 1
 }
 
-/** A log on stderr, written at once, so that the last line before an exit is not lost. stdout is for the operator. */
+/**
+ * A log on stderr, written synchronously, so that the last line before an exit is not lost. stdout is for the operator.
+ */
 export function createLog(name: string, level: string): Logger {
   return pino({ name, level }, pino.destination({ fd: 2, sync: true }))
 }
 
-/** What a process works with. `signal` aborts when the process is asked to stop. */
+/** The context of a running process. `signal` aborts when the process is asked to stop. */
 type Running<Config> = { config: Config; log: Logger; signal: AbortSignal }
 
-/** What becomes the exit code; nothing is 0. */
+/** Resolves to the exit code; undefined is 0. */
 type Work = Promise<number> | Promise<void>
 
 /**
- * Runs a process that stops in order: reads its configuration, does its work, and exits. SIGTERM, SIGINT, and the end of
- * the process that started this one abort the signal of `work`, whose AbortError then is no failure; a second signal
- * ends the process at once. Any other error is printed as one line and becomes the exit code.
+ * Runs a process that stops gracefully: reads its configuration, does its work, and exits. SIGTERM, SIGINT and the end
+ * of the parent process abort the signal of `work`, whose AbortError then does not count as a failure; a second signal
+ * ends the process at once. Any other error is printed as one line and sets the exit code.
  */
 export function runProcess<Config extends { LOG_LEVEL: string }>(
   name: string,
@@ -43,7 +45,7 @@ export function runProcess<Config extends { LOG_LEVEL: string }>(
   })
 }
 
-/** Runs a command: does its work and exits. A signal ends it at once, as Node does by default. Errors as above. */
+/** Runs a command: does its work and exits. A signal ends it at once, as is Node's default. Errors as above. */
 export async function runCommand(name: string, work: () => Work, exitCode = exitCodeOf): Promise<never> {
   try {
     process.exit((await work()) ?? 0)

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import { z } from 'zod'
 import { PlumblineError } from './errors.js'
 
-/** What is before a sealed text, so that another way of sealing can be told from this one. */
+/** The prefix of a sealed text, to distinguish later formats. */
 const FORMAT = 'v1.'
 const CIPHER = 'aes-256-gcm'
 const KEY_BYTES = 32
@@ -19,13 +19,13 @@ export class SealedSecretError extends PlumblineError {
   }
 }
 
-/** The same key for every purpose would let one use of it stand for another. */
+/** A key for each purpose, so that a text sealed for one purpose cannot be opened for another. */
 const sealingKey = (secretsKey: Buffer): Buffer =>
   Buffer.from(hkdfSync('sha256', secretsKey, '', 'plumbline webhook secrets', KEY_BYTES))
 
 /**
- * Encrypts what belongs to `id`, with a key derived from SECRETS_KEY: AES-256-GCM, nonce, text and tag in base64url. Nobody
- * else's id opens it, and no two sealings are alike.
+ * Encrypts a secret of `id`, with a key derived from SECRETS_KEY: AES-256-GCM, with nonce, text and tag in base64url.
+ * It opens only for the same id, and no two results are equal.
  */
 export function seal(secretsKey: Buffer, id: string, secret: string): string {
   const nonce = randomBytes(NONCE_BYTES)
@@ -35,7 +35,7 @@ export function seal(secretsKey: Buffer, id: string, secret: string): string {
   return FORMAT + Buffer.concat([nonce, text, cipher.getAuthTag()]).toString('base64url')
 }
 
-/** What was sealed for `id`. Throws SealedSecretError, which has nothing of it. */
+/** Decrypts what was sealed for `id`. Throws SealedSecretError, whose message contains none of it. */
 export function open(secretsKey: Buffer, id: string, sealed: string): string {
   const bytes = Buffer.from(sealed.slice(FORMAT.length), 'base64url')
   if (!sealed.startsWith(FORMAT) || bytes.length < NONCE_BYTES + TAG_BYTES) throw new SealedSecretError(id)
@@ -51,7 +51,7 @@ export function open(secretsKey: Buffer, id: string, sealed: string): string {
   }
 }
 
-/** Whether `open` would open it. */
+/** Whether `open` would succeed. */
 export function isOpenable(secretsKey: Buffer, id: string, sealed: string): boolean {
   try {
     open(secretsKey, id, sealed)
@@ -64,7 +64,7 @@ export function isOpenable(secretsKey: Buffer, id: string, sealed: string): bool
 
 const BYTES = 32
 
-/** SECRETS_KEY in the environment: what keys for everything that is secret in the database are derived from. */
+/** SECRETS_KEY in the environment, from which the keys for all secrets in the database are derived. */
 export const secretsKey = z
   .string()
   .regex(/^[\w-]{43}$/, `must be ${BYTES} bytes in base64url, 43 characters`)

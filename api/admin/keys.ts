@@ -51,7 +51,9 @@ const published = ({ id, label, prefix, scopes, requests_per_minute, created_at,
 const ADMIN = { tier: 'admin' } as const
 const shared = { tags: ['admin'], security: [{ admin: [] }] }
 
-/** Makes, lists and revokes keys. A key is told once, when it is made: only its hash is kept. */
+/**
+ * Creates, lists and revokes keys. A key is returned only once, when it is created, because only its hash is stored.
+ */
 export const adminKeysRoutes =
   (keyRequestsPerMinute: number): FastifyPluginAsyncZod =>
   async (app) => {
@@ -135,7 +137,7 @@ export const adminKeysRoutes =
         request.log.info({ key: id }, 'a key was revoked')
       }
       app.keys.forget()
-      // Somebody else may have been first.
+      // Another request may have revoked it first.
       return published((await read()) ?? key)
     })
   }

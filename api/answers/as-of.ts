@@ -5,12 +5,12 @@ import { NotFoundError } from '../http/errors.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The instant that the request asks about; null when it asks about now. Set before the handler of an endpoint. */
+    /** The instant that the request is about; null if it is about now. Set before the handler of an endpoint. */
     asOf: Date | null
   }
 }
 
-/** The query parameter of every route that can answer about the past; spread into the route's own. */
+/** The query parameter of every route that can answer about the past; spread into the route's own parameters. */
 export const AsOfQuery = {
   as_of: z
     .string()
@@ -31,45 +31,45 @@ export const AsOfEcho = z.iso
   .nullable()
   .meta({ description: 'The requested point in time; null in live answers' })
 
-/** The echo of `as_of` in answers that have it only where it was asked for. */
+/** The echo of `as_of` in answers that contain it only if it was requested. */
 export const PastEcho = z.iso
   .datetime()
   .optional()
   .meta({ description: 'The requested point in time; not in live answers' })
 
-/** The instant that a request asks about, null when it asks about now. Throws BadParameterError. */
+/** The instant that a request is about; null if it is about now. Throws BadParameterError. */
 export function readAsOf(app: FastifyInstance, { as_of }: { as_of?: string | undefined }): Date | null {
   return as_of === undefined ? null : parseAsOf(as_of, app.now())
 }
 
-/** Now, in whole seconds, which is what the chain counts in. */
+/** Now, in whole seconds, the chain's unit of time. */
 export const thisSecond = (app: FastifyInstance): Date => new Date(Math.floor(app.now().getTime() / 1000) * 1000)
 
-/** What an answer is about: `at` in whole seconds; `asOf` is the same where it was asked for, null in a live answer. */
+/** The instant of an answer: `at` in whole seconds; `asOf` is the same if it was requested, null in a live answer. */
 export type Moment = { at: Date; asOf: Date | null }
 
-/** The 404 for an instant of which nothing can be known, because it is before `what`. */
+/** The 404 for an instant before `what`, about which nothing is known. */
 export function beforeHistory(asOf: Date, what = 'the start of history'): NotFoundError {
   return new NotFoundError('before-history', `as_of ${isoSeconds(asOf)} is before ${what}`, 'as_of')
 }
 
-/** The moment that an answer is about. Throws the 404 of a time before the first block, or without any block. */
+/** The instant of an answer. Throws a 404 for a time before the first block, or if there is no block. */
 export async function momentOf(app: FastifyInstance, asOf: Date | null): Promise<Moment> {
   if (asOf === null) return { at: thisSecond(app), asOf }
-  // A DateTime cannot hold the week before, which the windows of an answer begin with.
+  // The windows of an answer reach back a week, and a DateTime cannot hold times before 1970.
   if (asOf.getTime() < WEEK_MS || !(await app.history.hasBegunBy(asOf))) throw beforeHistory(asOf)
   return { at: asOf, asOf }
 }
 
-/** What is known of the start of history. */
+/** What is known about the start of history. */
 export type KnownHistory = {
   /** Whether there is a block at or before an instant. Reads the start again for an instant before the one it knows. */
   hasBegunBy: (instant: Date) => Promise<boolean>
 }
 
 /**
- * Remembers the time of the first block that `read` returns, null before there is one, so that a request about the past
- * needs no look-up: backfills only ever move it back. All who wait for a look-up wait for the same.
+ * Remembers the time of the first block that `read` returns (null before there is one), so that requests about the past
+ * need no look-up: backfills only ever move it back. Concurrent callers share one look-up.
  */
 export function createKnownHistory(read: () => Promise<Date | null>): KnownHistory {
   let start: Date | null = null
@@ -93,7 +93,7 @@ export function createKnownHistory(read: () => Promise<Date | null>): KnownHisto
   }
 }
 
-/** The 404 where the history of snapshots called `what` has none by then, or none at all. */
+/** The 404 if the snapshots called `what` begin later, or if there are none at all. */
 export function noSnapshot(what: string, asOf: Date | null): NotFoundError {
   const note = `${what} history is append-only and begins with the first snapshot; it is not backfilled`
   if (asOf === null)
@@ -103,8 +103,8 @@ export function noSnapshot(what: string, asOf: Date | null): NotFoundError {
 }
 
 /**
- * The moment up to which the newest snapshot of the history called `what` is wanted. Throws the 404 of a time before
- * 1970, where a DateTime begins; whether there is a snapshot by then is for its reader to find out.
+ * The instant up to which the newest snapshot called `what` is wanted. Throws a 404 for a time before 1970, where a
+ * DateTime begins; the reader finds out whether there is a snapshot by then.
  */
 export function snapshotMomentOf(app: FastifyInstance, asOf: Date | null, what: string): Moment {
   if (asOf !== null && asOf.getTime() < 0) throw noSnapshot(what, asOf)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 const DESCRIPTION = 'Where to continue: `next_cursor` of the previous page'
 
-/** undefined for what is no JSON. */
+/** undefined for invalid JSON. */
 function readJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -11,7 +11,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** A query parameter that goes on after the row with a given sort key: base64url of its values in JSON. */
+/** A query parameter that continues after the row with a given sort key: base64url of its values as JSON. */
 export function CursorQuery<Key extends z.ZodType>(key: Key) {
   return z
     .string()
@@ -29,7 +29,7 @@ export function CursorQuery<Key extends z.ZodType>(key: Key) {
 /** The response field that goes with it. */
 export const NextCursor = z.string().nullable().meta({ description: 'The `cursor` of the next page; null at the end' })
 
-/** How many rows a list has at most. */
+/** Most rows in a list. */
 export const LimitQuery = z.coerce
   .number()
   .int()
@@ -39,8 +39,8 @@ export const LimitQuery = z.coerce
   .meta({ description: 'Maximum number of rows in an answer' })
 
 /**
- * Makes a page of up to one row more than `limit`: the rows, and the cursor of the next page where there is one, made of
- * the key of the last row.
+ * Makes a page from up to `limit` + 1 rows: the rows, and the cursor of the next page, if there is one, made from the
+ * key of the last row.
  */
 export function page<Row>(rows: readonly Row[], limit: number, keyOf: (row: Row) => unknown) {
   const shown = rows.slice(0, limit)

@@ -19,15 +19,15 @@ import { querySignal } from './query-signal.js'
 import { type Range, type RangeParameters, readRange } from './range.js'
 import { requireStable, StableParams } from './stable.js'
 
-/** What an answer may be about, and what its function is told of that. */
+/** The subjects that an answer may have, and what its function receives for each. */
 type Subjects = {
-  /** What is now, or what the route's own parameters say. */
+  /** Now, or what the route's own parameters name. */
   now: unknown
-  /** An instant of the chain's history: now, or the one that `as_of` asks for. Before the first block it is 404. */
+  /** An instant of the chain's history: now, or the requested `as_of`. Before the first block it is a 404. */
   moment: Moment
-  /** The newest snapshot by then of a history that is called as the route's tag is. null is answered with 404. */
+  /** The newest snapshot at that time; its history is named by the route's tag. null becomes a 404. */
   snapshot: Moment
-  /** The rows from one instant to another, in the format that is asked for. */
+  /** The rows between two instants, in the requested format. */
   range: { range: Range }
 }
 type About = keyof Subjects
@@ -36,44 +36,44 @@ type Shape = z.core.$ZodLooseShape
 type QueryOf<Query extends Shape> = z.output<z.ZodObject<Query, z.core.$strict>>
 type ResponseOf<Subject extends About> = Subject extends 'range' ? ReturnType<typeof exportResponse> : z.ZodObject
 
-/** What a route's functions get to know of a request. */
+/** What a route's functions receive of a request. */
 type Request<Query extends Shape> = {
   app: FastifyInstance
   query: QueryOf<Query>
-  /** Ends the queries of the answer when nobody waits for it any more. */
+  /** Aborts the queries of the answer when nobody waits for it any more. */
   signal: QuerySignal
 }
 type Asked<Path extends string, Subject extends About, Query extends Shape> = Request<Query> &
   (Path extends `${string}/:address${string}` ? { stable: string } : unknown) &
   Subjects[Subject]
 
-/** The body of an answer. `as_of` is put in where the response has it. */
+/** The body of an answer. `as_of` is added if the response has it. */
 type Body<Subject extends About, Response> = Response extends z.ZodObject
   ? Omit<z.output<Response>, 'as_of'> | (Subject extends 'snapshot' ? null : never)
   : ExportedRows
 
 type Declaration<Path extends string, Subject extends About, Query extends Shape, Response> = {
-  /** Where it is. With `:address` it is about a tracked stable: any other address is 404. */
+  /** Its path. With `:address` it is about a tracked stable: any other address is a 404. */
   path: Path
   tag: string
   operationId: string
   summary: string
   description: string
   about: Subject
-  /** Its parameters: all that there are, since any other is 400. `as_of` alone, or none, where left out. */
+  /** All of its parameters: any other is a 400. If omitted, only `as_of`, or none. */
   query?: Subject extends 'moment' | 'snapshot' ? Query & typeof AsOfQuery : Query
   response: Response
-  /** Statuses that it can fail with, besides those that any route can; see `problemsOf` where left out. */
+  /** Statuses that it can fail with, besides those of every route; see `problemsOf` for the default. */
   problems?: readonly number[]
-  /** How old its answers may be. Where left out they are made for each request. */
+  /** How old its answers may be. If omitted, each request is computed. */
   cache?: CachePolicy
-  /** What a request costs, in whole units of the reference stable. Nothing where left out. */
+  /** The price of a request, in whole units of the reference stable. If omitted, it is free. */
   price?: string
-  /** As how many requests one counts against the limit of its caller; 1 where left out. */
+  /** How many requests it counts as against the caller's limit; 1 if omitted. */
   cost?: (request: Omit<Request<Query>, 'signal'>) => number
-  /** Throws where there is no answer. Before the price is asked: nobody pays for what does not exist. */
+  /** Throws if there is no answer. Runs before the payment, so that nobody pays for an answer that does not exist. */
   check?: (request: Request<Query>) => Promise<void> | void
-  /** Answers whoever asks: neither a wrong key nor a limit nor load keeps it from that. */
+  /** Answers every caller, even with an invalid key, above the limit or under overload. */
   always?: true
   answer: (asked: Asked<Path, Subject, Query>) => Promise<Body<Subject, Response>> | Body<Subject, Response>
 }
@@ -83,9 +83,9 @@ function problemsOf(isMissable: boolean, price: string | undefined): number[] {
 }
 
 /**
- * A route that answers GET, by what it says of itself: the same sequence for all of them. Parameters are checked (400),
- * then whether there is anything to tell (404), then, where it has a price, whether that is paid (402); then the answer
- * is made, and repeats in its body and a header the instant that was asked for.
+ * A GET route made from its declaration. All routes follow the same sequence: the parameters are checked (400), then
+ * whether there is an answer (404), then the payment, if the route has a price (402); then the answer is made, and
+ * repeats the requested instant in its body and a header.
  */
 export function endpoint<
   const Path extends string,
@@ -100,7 +100,7 @@ export function endpoint<
   const query = declared.query ?? (isOfPast ? AsOfQuery : {})
   const problems = declared.problems ?? problemsOf(isOfStable || isOfPast, price)
   const hasEcho = response instanceof z.ZodObject && response.shape.as_of === AsOfEcho
-  // What it gets is made below, by the same declaration.
+  // Its argument is built below, from the same declaration.
   const answer = declared.answer as (asked: object) => Promise<object | null> | object | null
 
   const schema = {

@@ -5,10 +5,10 @@ import { EXPORT_FORMATS, type ExportFormat, type ExportOptions } from '../../cli
 import { PlumblineError } from '../../process/errors.js'
 import { querySignal } from './query-signal.js'
 
-/** Exports that may run at once: each holds a connection to ClickHouse for as long as its client reads. */
+/** Most concurrent exports: each holds a connection to ClickHouse for as long as its client reads. */
 const SLOTS = 4
 
-/** Too many exports are being read. */
+/** Too many exports are running. */
 class ExportsBusyError extends PlumblineError {
   constructor() {
     super(`${SLOTS} exports are being read already`, { retryable: true })
@@ -16,7 +16,7 @@ class ExportsBusyError extends PlumblineError {
 }
 
 export type ExportSlots = {
-  /** Takes a slot; the function gives it back, once. Throws a retryable error when there is none. */
+  /** Takes a slot; the returned function releases it, once. Throws a retryable error if all are taken. */
   take: () => () => void
 }
 
@@ -36,16 +36,16 @@ export function createExportSlots(): ExportSlots {
   }
 }
 
-/** Whoever has not read an export by then does not read it. */
+/** An export that is not read completely by then is aborted. */
 const EXPORT_TIMEOUT_MS = 15 * 60_000
 
 const NEXT_CURSOR_HEADER = 'x-next-cursor'
 
-/** A page of rows, which the engine writes. */
+/** A page of rows, written by the engine. */
 export type ExportedRows = {
   /** Without its extension. */
   filename: string
-  /** What stands beside the rows in the format json. */
+  /** The fields besides the rows in the format json. */
   head: Record<string, unknown>
   /** The key after which the next page begins; null at the end. */
   next: unknown
@@ -73,7 +73,7 @@ export function exportResponse<Head extends z.ZodRawShape, Row extends z.ZodType
   }
 }
 
-/** The rows, which are a JSON array, as the field `data` of an object. */
+/** The rows, a JSON array, as the field `data` of an object. */
 async function* envelope(rows: Readable, head: Record<string, unknown>, next_cursor: string | null) {
   yield `${JSON.stringify({ ...head, next_cursor }).slice(0, -1)},"data":`
   yield* rows
@@ -81,9 +81,8 @@ async function* envelope(rows: Readable, head: Record<string, unknown>, next_cur
 }
 
 /**
- * Answers with rows as the engine writes them, as fast as the client reads and no faster. Fails like any other route
- * until the first bytes are there; afterwards the connection ends before the answer does. The query ends with the
- * connection.
+ * Streams rows as the engine writes them, no faster than the client reads. Until the first bytes it fails like any
+ * other route; afterwards the connection is cut before the answer ends. The query ends with the connection.
  */
 export async function sendExport(
   app: FastifyInstance,

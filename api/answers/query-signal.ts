@@ -2,12 +2,12 @@ import type { FastifyRequest } from 'fastify'
 import type { QuerySignal } from '../../clickhouse/store/define-query.js'
 import { traceparentOf } from '../http/request-log.js'
 
-/** No query that answers a request may take longer. */
+/** Most milliseconds that a query of a request may take. */
 const QUERY_TIMEOUT_MS = 15_000
 
 /**
- * Aborts the queries of a request when its client goes away, or all clients that wait for the same, or when they take too
- * long; and has them continue the request's trace.
+ * Aborts the queries of a request when its client (or every client that shares the answer) goes away, or when they take
+ * too long; also lets them continue the request's trace.
  */
 export function querySignal(request: FastifyRequest, timeoutMs = QUERY_TIMEOUT_MS): QuerySignal {
   const signal = AbortSignal.any([request.sharedSignal ?? request.signal, AbortSignal.timeout(timeoutMs)])

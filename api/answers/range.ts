@@ -5,7 +5,7 @@ import { EXPORT_FORMATS, type ExportFormat } from '../../clickhouse/store/export
 import { BadParameterError } from '../../process/errors.js'
 import { parseInstant } from '../../process/instants.js'
 
-/** A year of minutes fits, with room to spare. */
+/** Enough for a year of minutes. */
 const MAX_ROWS = 1_000_000
 
 const instant = (description: string) => z.string().meta({ description, examples: ['2026-07-01T00:00:00Z', '7d'] })
@@ -37,7 +37,7 @@ export const IntervalQuery = {
     }),
 }
 
-/** What those parameters are once they are checked. */
+/** Those parameters after validation. */
 export type RangeParameters = z.output<z.ZodObject<typeof RangeQuery>>
 
 /** A range of time in unix seconds: `from` is included, `to` is not. */
@@ -52,8 +52,8 @@ export function readRange(app: FastifyInstance, query: Pick<RangeParameters, 'fr
   return { from: Math.max(0, from.getTime() / 1000), to: Math.max(0, Math.floor(to.getTime() / 1000)) }
 }
 
-/** Rows of an answer that count as much as one request. */
+/** Rows of an answer that count as one request. */
 const ROWS_OF_A_REQUEST = 10_000
 
-/** As how many requests an answer of so many rows counts. */
+/** How many requests an answer of this many rows counts as. */
 export const costOfRows = (rows: number): number => 1 + Math.floor(rows / ROWS_OF_A_REQUEST)

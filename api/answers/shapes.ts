@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Why a value is missing or not as new as it could be. */
+/** Why a value is missing or outdated. */
 export const Coverage = z
   .object({
     status: z

@@ -4,20 +4,19 @@ import { REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import { Address } from '../../clickhouse/store/values.js'
 import { NotFoundError } from '../http/errors.js'
 
-/** The addresses that are known to be tracked stables. */
+/** The known addresses of tracked stables. */
 export type KnownStables = {
-  /** Whether an address, in lower case, is one. Reads the list again for one that it does not know. */
+  /** Whether a lower-case address is one. Reads the list again if it is unknown. */
   has: (address: string) => Promise<boolean>
 }
 
 /** A list older than this is read again. */
 const MAX_AGE_MS = 60_000
-/** Addresses that are no stables cannot make the list be read more often than this. */
+/** Requests for unknown addresses cannot make the list be read more often than this. */
 const MIN_AGE_MS = 1000
 
 /**
- * Remembers what `read` returns, so that a request about a known stable needs no look-up. `nowMs` is a clock that
- * only goes forward.
+ * Caches what `read` returns, so that a request about a known stable needs no look-up. `nowMs` is a monotonic clock.
  */
 export function createKnownStables(read: () => Promise<string[]>, nowMs = () => performance.now()): KnownStables {
   let known = new Set<string>()
@@ -51,12 +50,12 @@ export const StableParams = z.strictObject({
   }),
 })
 
-/** The 404 for an address that is none of the tracked stables'. */
+/** The 404 for an address that is not a tracked stable. */
 export function unknownStable(address: string): NotFoundError {
   return new NotFoundError('unknown-stable', `${address} is not a tracked stable`, 'address')
 }
 
-/** Throws the 404 when `address` is not a tracked stable. */
+/** Throws a 404 if `address` is not a tracked stable. */
 export async function requireStable(app: FastifyInstance, address: string): Promise<void> {
   if (!(await app.stables.has(address))) throw unknownStable(address)
 }

@@ -3,13 +3,13 @@ import { ForbiddenError, InvalidKeyError, MissingKeyError } from '../http/errors
 import { hashOf, isSameHash, type KeyScope } from './keys/api-key.js'
 import type { KnownKey } from './keys/known-keys.js'
 
-/** Whoever asks: anybody, someone with a key of his own, or the operator. */
+/** The caller of a request: without a key, with a subscription key, or the operator. */
 export type Caller =
   | { tier: 'free' }
   | { tier: 'subscriber'; keyId: string; scopes: readonly string[]; requestsPerMinute: number }
   | { tier: 'admin' }
 
-/** Whether the caller may have what a scope opens. The operator may have everything. */
+/** Whether a scope's access is granted to the caller. The operator has every scope. */
 export const hasScope = (caller: Caller, scope: KeyScope): boolean =>
   caller.tier === 'admin' || (caller.tier === 'subscriber' && caller.scopes.includes(scope))
 
@@ -20,14 +20,17 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Only for callers of this tier. */
     tier?: 'admin'
-    /** Answers whoever asks: neither a wrong key nor a limit nor load keeps it from that. */
+    /** Answers every caller, even with an invalid key, above the limit or under overload. */
     always?: true
   }
 }
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Who sends an Authorization header, where that can be told at once; null where it has to be looked up, or is no key. */
+    /**
+     * The caller of an Authorization header if it is known at once; null if it must be looked up, or is not a valid
+     * key.
+     */
     identify: (authorization: string | undefined) => Caller | null
   }
 }
@@ -35,13 +38,13 @@ declare module 'fastify' {
 const FREE: Caller = { tier: 'free' }
 const ADMIN: Caller = { tier: 'admin' }
 
-/** What comes as a bearer token; null for anything else. */
+/** The bearer token; null for anything else. */
 const bearerToken = (authorization: string): string | null => /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? null
 
 /**
- * Tells every request's `caller` by its key, a bearer token: the admin key, or one of `app.keys`. What is no key is 401
- * everywhere: who mistyped one has to hear of it. Payments use the same header; they are left to the routes with a
- * price. Routes of a `tier` are for that tier only. To be called before the routes are added.
+ * Sets every request's `caller` by its bearer token: the admin key, or one of `app.keys`. An invalid key is a 401 on
+ * every route, so that a mistyped key is noticed. Payments use the same header; the routes with a price handle them.
+ * Routes with a `tier` are for that tier only. Call it before the routes are added.
  */
 export function auth(app: FastifyInstance, adminKey: string | undefined): void {
   const adminHash = adminKey === undefined ? null : hashOf(adminKey)
@@ -53,7 +56,7 @@ export function auth(app: FastifyInstance, adminKey: string | undefined): void {
     return { tier: 'subscriber', keyId: key.id, scopes: key.scopes, requestsPerMinute: key.requests_per_minute }
   }
 
-  /** The caller that could not be told at once. */
+  /** Looks up a caller that is not known at once. */
   async function lookUp(authorization: string): Promise<Caller> {
     const token = bearerToken(authorization)
     const key = token && (await app.keys.find(token))

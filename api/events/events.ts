@@ -30,14 +30,14 @@ export const StablesQuery = list(Address, 40).meta({
     'Only events about these stables: addresses separated by commas. A flow matches at either end. Events about the service itself are always included.',
 })
 
-/** A place in the log of events. */
+/** A position in the log of events. */
 export const Sequence = z
   .string()
   .regex(/^\d{1,9}$/, 'must be a whole number')
   .transform(Number)
   .meta({ description: '`sequence` of the last event that you have; 0 for the beginning of the log', examples: ['0'] })
 
-/** Throws the 404 when one of the addresses is not a tracked stable's. */
+/** Throws a 404 if one of the addresses is not a tracked stable. */
 export async function requireStables(app: FastifyInstance, addresses: readonly string[] = []): Promise<void> {
   for (const address of addresses)
     if (!(await app.stables.has(address)))
@@ -50,7 +50,7 @@ const EventsResponse = z.object({
   has_more: z.boolean().meta({ description: 'Whether there is another page already' }),
 })
 
-/** The throw of a place that the log has not come to: who asks for it would miss what comes until then. */
+/** Throws if the log has not reached this position: the caller would miss events until it does. */
 export function requireReached(parameter: string, after: number, newest: number): void {
   if (after > newest) throw new BadParameterError(parameter, `is beyond the newest event, ${newest}`)
 }
@@ -69,7 +69,7 @@ export const eventsRoute = endpoint({
   problems: [400, 404, 503],
   answer: async ({ app, query: { after, types, stable: stables, limit }, signal }) => {
     await requireStables(app, stables)
-    // Read before the page, so that what is recorded in between is left for the next one.
+    // Read before the page, so that events recorded in between are left for the next one.
     const until = await newestSequence(app.clickhouse, { signal })
     const asked = { until, types, stables }
     if (after === undefined) {

@@ -74,5 +74,5 @@ export const EventShape = z
   ])
   .meta({ id: 'Event', description: 'Something that happened, with the data of its type' })
 
-/** An event of the log as an answer has it. That its data are those of its type is checked where it is serialized. */
+/** An event of the log as it is published. The serializer checks that its data match its type. */
 export const shapedEvent = (event: LoggedEvent) => publishedEvent(event) as z.input<typeof EventShape>

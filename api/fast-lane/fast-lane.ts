@@ -7,21 +7,24 @@ import { createConnectionLines, sendRendered } from './send-rendered.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** `answered`: how many requests got their answers before Fastify saw them. Off where Node is not as expected. */
+    /**
+     * `answered`: number of requests that were answered before Fastify saw them. Off if Node does not behave as
+     * expected.
+     */
     fastLane: { isOn: boolean; answered: number }
   }
 }
 
 type Options = {
-  /** Names a request as Fastify names its own. */
+  /** Makes the id of a request, as Fastify does. */
   newId: () => string
-  /** Addresses and networks of the proxies whose X-Forwarded-For is believed. */
+  /** Addresses and networks of the proxies whose X-Forwarded-For is trusted. */
   trustProxy: string[]
-  /** Whether Node sends a head as it is rendered here; finds that out itself where left out. */
+  /** Whether Node sends a response head exactly as it is rendered here; tested at start if omitted. */
   prove?: () => Promise<boolean>
 }
 
-/** What has a body, wants an answer in another way, or is the last on its connection, has to be seen as a whole. */
+/** Requests with a body, special headers, or the last one on a connection need all of Fastify. */
 const isUnusual = ({ method, httpVersion, headers }: IncomingMessage): boolean =>
   method !== 'GET' ||
   httpVersion !== '1.1' ||
@@ -33,11 +36,10 @@ const isUnusual = ({ method, httpVersion, headers }: IncomingMessage): boolean =
   headers.traceparent !== undefined
 
 /**
- * Gives answers that are in memory before Fastify is asked, at a quarter of the CPU time. They are those that Fastify
- * gives: with the head that it last sent the same body with, and found, counted, identified and logged by the functions
- * that it uses itself. Whatever is not plain (no such answer in memory, a caller to be looked up or refused, a body,
- * overload, the end of the connection or the process) goes to Fastify. To be registered when all routes are there; the
- * service is the same without it.
+ * Sends cached answers before Fastify handles the request, at a quarter of the CPU time. They equal Fastify's answers:
+ * they have the head that Fastify last sent with the same body, and the same functions find, count, identify and log
+ * them. All other requests (nothing cached, a caller to look up or refuse, a body, overload, the end of the connection
+ * or the process) go to Fastify. Register it after all routes; the service behaves the same without it.
  */
 async function fastLane(app: FastifyInstance, { newId, trustProxy, prove = isProven }: Options): Promise<void> {
   const lane = { isOn: await prove(), answered: 0 }
@@ -64,7 +66,7 @@ async function fastLane(app: FastifyInstance, { newId, trustProxy, prove = isPro
       ifNoneMatch === undefined || ifNoneMatch === variant.etag
         ? (ifNoneMatch ?? null)
         : matchingEtag(ifNoneMatch, answer.digest)
-    // A client may hold it in another coding, whose tag the 304 has then.
+    // The client may have it in another coding, whose tag the 304 then needs.
     if (etag !== null && etag !== variant.etag) return false
     const status = etag === null ? 200 : 304
     const head = heads.find(variant, status)

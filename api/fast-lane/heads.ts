@@ -5,7 +5,7 @@ import type { Variant } from '../answers/cache/answer.js'
 
 type Status = 200 | 304
 
-/** What an answer from memory says to this client, at this time, on this connection. */
+/** Header fields that depend on the client, the time or the connection. */
 const OF_ONE_REQUEST = new Set([
   'x-request-id',
   'ratelimit',
@@ -19,14 +19,14 @@ const OF_ONE_REQUEST = new Set([
 
 const FIRST_LINES = { 200: 'HTTP/1.1 200 OK', 304: 'HTTP/1.1 304 Not Modified' }
 
-/** The heads that answers from memory were sent with. */
+/** The response heads of cached answers. */
 export type Heads = {
   /**
-   * Remembers a head as every hook of the application left it, except for what belongs to a single request. Node has
-   * checked each of its fields when it sent them.
+   * Remembers a head as the hooks of the application left it, without the fields of a single request. Node checked each
+   * field when it was sent.
    */
   remember: (variant: Variant, reply: FastifyReply) => void
-  /** The head that an answer had with a status, up to its last field; undefined before it was first sent. */
+  /** The head of an answer for a status, up to its last field; undefined before it was first sent. */
   find: (variant: Variant, status: Status) => string | undefined
 }
 
@@ -36,11 +36,11 @@ export function createHeads(): Heads {
     remember: (variant, reply) => {
       const status = reply.statusCode as Status
       const known = heads.get(variant) ?? {}
-      // The 304 of a client that holds another coding has the tag of that one.
+      // A 304 for another coding has that coding's tag.
       if (known[status] !== undefined || reply.getHeader('etag') !== variant.etag) return
       const fields = Object.entries(reply.getHeaders()).filter(([name]) => !OF_ONE_REQUEST.has(name))
       const lines = [FIRST_LINES[status], ...fields.map(([name, value]) => `${name}: ${value}`)]
-      // One flat string: a string made of parts is put together again whenever it is sent.
+      // One flat string: a concatenated string would be flattened each time it is sent.
       known[status] = Buffer.from(`${lines.join('\r\n')}\r\n`, 'latin1').toString('latin1')
       heads.set(variant, known)
     },
@@ -48,7 +48,7 @@ export function createHeads(): Heads {
   }
 }
 
-/** The address that a request is from, as Fastify's `request.ip` has it where it trusts these proxies and networks. */
+/** The client's address, equal to Fastify's `request.ip` with these trusted proxies and networks. */
 export function addressOf(trustProxy: string[]): (request: IncomingMessage) => string {
   if (trustProxy.length === 0) return ({ socket }) => socket.remoteAddress ?? ''
   const isTrusted = proxyAddr.compile(trustProxy)

@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { sendRendered } from './send-rendered.js'
 
-/** A request on the loopback interface takes a few milliseconds; this is for a machine that stands still. */
+/** A request on the loopback interface takes a few milliseconds; this allows for a stalled machine. */
 const TIMEOUT_MS = 2000
 
 const TEXT = { status: 200, head: 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n', body: 'text' }
@@ -13,12 +13,12 @@ const NOTHING = { status: 304, head: 'HTTP/1.1 304 Not Modified\r\n', body: '' }
 const RENDERED = [TEXT, BYTES, NOTHING, TEXT]
 const EXPECTED = RENDERED.map(({ head, body }) => `${head}\r\n${body}`).join('')
 
-/** As an ordinary answer ends, which comes last and closes the connection. */
+/** An ordinary answer, which comes last and closes the connection. */
 const ORDINARY = /^HTTP\/1\.1 200 OK\r\n(?:[^\r\n]+\r\n)*\r\nordinary$/i
 
 /**
- * Whether this Node sends responses that `send` ends exactly as they are rendered, several on one connection, and an
- * ordinary one after them. It asks a server of its own on the loopback interface, which is gone afterwards.
+ * Whether this version of Node sends responses of `send` exactly as rendered, several on one connection, followed by an
+ * ordinary one. Tests it with a temporary server on the loopback interface.
  */
 export async function isSentAsRendered(send: typeof sendRendered = sendRendered): Promise<boolean> {
   let nth = 0
@@ -58,7 +58,7 @@ export async function isSentAsRendered(send: typeof sendRendered = sendRendered)
 
 let proof: Promise<boolean> | null = null
 
-/** The same, found out once: it says something of this Node, and not of one app. */
+/** The same, tested once per process, because it depends only on Node. */
 export function isProven(): Promise<boolean> {
   proof ??= isSentAsRendered()
   return proof

@@ -1,6 +1,6 @@
 import type { Server, ServerResponse } from 'node:http'
 
-/** Where Node keeps a head that it has rendered and not sent yet. */
+/** Where Node keeps a rendered head that is not yet sent. */
 type Rendered = { _header: string | null }
 
 /** What Node adds to each response that leaves its connection open: `Date`, `Connection` and `Keep-Alive`. */
@@ -19,12 +19,10 @@ export function createConnectionLines({ keepAliveTimeout }: Server): () => strin
 }
 
 /**
- * Ends a response whose head is rendered, on a connection that stays open. `head` ends before the empty line; all of it
- * has to be Latin-1 and checked, as is a body that is a string.
- *
- * Node has no public way to do so: `writeHead` checks and copies every field of every response again, a tenth of the CPU
- * time of an answer out of memory. So the head is put where Node puts it, and a body that is text goes with
- * it, which makes one write of two.
+ * Ends a response whose head is already rendered, on a connection that stays open. `head` ends before the empty line.
+ * The head, and a body that is a string, must be checked Latin-1. Node has no public way to do this: `writeHead` checks
+ * and copies every field of every response again, a tenth of the CPU time of a cached answer. So the head is stored
+ * where Node stores it, and a string body is appended to it, which makes one write of two.
  */
 export function sendRendered(response: ServerResponse, head: string, body: Buffer | string): void {
   const rendered = response as unknown as Rendered

@@ -24,7 +24,7 @@ const FlowAnomaliesResponse = z.object({
   next_cursor: NextCursor,
 })
 
-/** The end of the newest window that the answer knows: the one that `as_of` lies in, or the last that was scored. */
+/** The end of the newest window that the answer covers: the one that contains `as_of`, or the last scored one. */
 function scoredUntil(as_of: Date, horizon: Date): Date {
   const windowEnd = (Math.floor(as_of.getTime() / ANOMALY_WINDOW_MS) + 1) * ANOMALY_WINDOW_MS
   return new Date(Math.min(windowEnd, horizon.getTime()))

@@ -38,7 +38,7 @@ const FlowRow = z.object({
 /** In the reference stable. */
 const PRICE = '0.02'
 
-/** Every single flow of a range of time, in the order of the chain. */
+/** Every single flow of a range of time, in chain order. */
 export const flowsExportRoute = endpoint({
   path: '/stablecoins/flows/export',
   tag: 'flows',
@@ -54,7 +54,7 @@ export const flowsExportRoute = endpoint({
     const { limit, cursor: [time, after_block, after_log] = [0, 0, 0] } = query
     const range = { from: Math.max(start, time), to, after_block, after_log }
     const ends = await flowPageEnd(app.clickhouse, { ...range, last_offset: limit - 1 }, { signal })
-    // Two flows at one position stay together, so that the next page begins after both.
+    // Flows at the same position stay together, so that the next page begins after all of them.
     const [end] = ends.length > 1 ? ends : []
     const last = { last_block: end?.block ?? Number.MAX_SAFE_INTEGER, last_log: end?.log ?? 0 }
     return {

@@ -35,7 +35,7 @@ export const flowsRoute = endpoint({
   cache: CACHE_POLICIES.flows,
   answer: async ({ app, at, query, signal }) => {
     const window_hours = Number(query.hours)
-    // A block at that very second counts, one at the second with which the window begins does not.
+    // A block at that second is included; one at the second with which the window begins is not.
     const to = new Date(at.getTime() + 1000)
     const from = new Date(to.getTime() - window_hours * HOUR_MS)
     return { window_hours, ...flowGraph(await flowEdges(app.clickhouse, { from, to }, { signal })) }

@@ -40,7 +40,7 @@ const FlowsHistory = z.object({
   coverage: Coverage,
 })
 
-/** The window that a request is about. Throws BadParameterError for one that does not exist. */
+/** The requested window. Throws BadParameterError for an invalid one. */
 function readWindow({ from, to }: { from: number; to: number }, now: Date): { from: Date; to: Date } {
   if (from >= to) throw new BadParameterError('to', 'must be later than from')
   if (to - from > LONGEST_DAYS * 86_400)

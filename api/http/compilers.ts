@@ -10,9 +10,9 @@ type JsonSchema = z.core.JSONSchema.BaseSchema
 const isNull = ({ type }: JsonSchema): boolean => type === 'null'
 
 /**
- * Puts a schema in the form that gives the same bytes as zod's own, and quickly. What is required would be written before
- * all else: where there is anything that is not, everything keeps its place. One or nothing, told as such, is not tried
- * as one thing after the other.
+ * Changes a schema so that the serializer writes the same bytes as zod, and quickly. The serializer writes required
+ * fields first: with any optional field, `required` is removed, so that all fields keep their order. A nullable value
+ * is declared as such, instead of as alternatives that are tried one by one.
  */
 function adapt({ jsonSchema }: { jsonSchema: JsonSchema }): void {
   const { anyOf, properties, required } = jsonSchema
@@ -27,14 +27,14 @@ type Serialize = (value: unknown) => string
 const made = new WeakMap<z.ZodType, Serialize>()
 
 function makeSerializer(schema: z.ZodType): Serialize {
-  // An empty registry: no schema is a reference then, whatever it is called in the OpenAPI document.
+  // With an empty registry, schemas are not replaced by references to their OpenAPI names.
   const json = z.toJSONSchema(schema, { io: 'input', metadata: z.registry(), override: adapt })
   return fastJson(json as Parameters<typeof fastJson>[0])
 }
 
 /**
- * Serializes answers by functions that fast-json-stringify generates from their zod schemas: the JSON of what the schema
- * has, in its order, and nothing else. Values are not checked again: rows are when they come from ClickHouse.
+ * Serializes answers with functions that fast-json-stringify generates from their zod schemas: only the fields of the
+ * schema, in its order. Values are not checked again: rows are checked when they come from ClickHouse.
  */
 export const serializerCompiler: FastifySerializerCompiler<z.ZodType> = ({ schema }) => {
   const serialize = made.get(schema) ?? makeSerializer(schema)
@@ -42,7 +42,7 @@ export const serializerCompiler: FastifySerializerCompiler<z.ZodType> = ({ schem
   return serialize
 }
 
-/** Checks requests with the zod schemas of their routes; what is wrong with them is said in words. */
+/** Validates requests with the zod schemas of their routes; faults are described in words. */
 export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
   ({ schema, httpPart = 'request' }) =>
   (data) => {

@@ -1,7 +1,7 @@
 /**
- * What a connection may take, for fastify(). A client that sends slowly on purpose is let go of: its head has to be there
- * within 10 s and its body within 30 s (408), a connection on which nothing moves ends after a minute, and an idle one
- * after 72 s, which is longer than the 60 s that load balancers keep theirs.
+ * Limits of a connection, for fastify(). A client that sends too slowly is disconnected: its headers must arrive within
+ * 10 s and its body within 30 s (408). A connection without traffic ends after a minute, and an idle one after 72 s,
+ * which is longer than the 60 s of load balancers.
  */
 export const CONNECTION_LIMITS = {
   requestTimeout: 30_000,
@@ -10,7 +10,7 @@ export const CONNECTION_LIMITS = {
   bodyLimit: 64 * 1024,
   http: {
     headersTimeout: 10_000,
-    /** How often Node looks for requests that are too slow: so much later they may end. */
+    /** How often Node checks for slow requests: they may end this much later. */
     connectionsCheckingInterval: 2000,
     /** The request line, headers and cookies together; more is 431. */
     maxHeaderSize: 16 * 1024,

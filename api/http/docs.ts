@@ -1,7 +1,7 @@
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyPluginAsync } from 'fastify'
 
-/** The page runs its own scripts and asks its own service, and nobody else. */
+/** The page runs its own scripts and calls its own service, nothing else. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -14,7 +14,7 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** The reference to read and try at /docs: Swagger UI out of its package, without a request to anywhere else. */
+/** The interactive reference at /docs: Swagger UI from its package, without requests to other sites. */
 export const docs: FastifyPluginAsync = async (app) => {
   app.addHook('onSend', async (_, reply, payload) => {
     reply.header('content-security-policy', CONTENT_SECURITY_POLICY)

@@ -1,44 +1,44 @@
 import { PlumblineError } from '../../process/errors.js'
 import type { ParameterFault } from './validation.js'
 
-/** What the answer to a request that failed is made of, besides the words. */
+/** The parts of a problem document besides its text. */
 type ProblemTerms = {
   status: number
   /** Last part of the problem's type. */
   kind: string
-  /** The whole type, where it is not one of ours. */
+  /** The whole type, if it is not one of ours. */
   type?: string
   /** Whether the same request may succeed later. */
   retryable?: boolean
   headers?: Record<string, string | string[]>
-  /** Parameters that are at fault. */
+  /** The invalid parameters. */
   faults?: ParameterFault[]
-  /** What the request costs, in whole units of the currency. */
+  /** The price of the request, in whole units of the currency. */
   price?: { price: string; currency: string }
-  /** Whether the log has to have it; where left out, when the fault is on this side. */
+  /** Whether it is logged; if omitted, when the fault is on this side. */
   isLogged?: boolean
   cause?: unknown
 }
 
-/** A client may try again after this many seconds when something is away or overloaded. */
+/** Seconds after which a client may retry when something is unreachable or overloaded. */
 const RETRY_AFTER_SECONDS = 5
 
-/** The header field that says when to try again. */
+/** The header field for the time of a retry. */
 export const retryAfter = (seconds = RETRY_AFTER_SECONDS): Record<string, string> => ({ 'retry-after': `${seconds}` })
 
-/** Of an answer that depends on who asks: no cache may keep it. */
+/** For answers that depend on the caller: no cache may store them. */
 export const NO_STORE = { 'cache-control': 'no-store' }
 
-/** What asks for a key. The scheme is RFC 6750's. */
+/** The challenge for a key. The scheme is RFC 6750's. */
 export const BEARER_CHALLENGE = 'Bearer realm="plumbline"'
 
-/** The header fields of an answer to a request that has to come with a key, or with another one. */
+/** The header fields of an answer that asks for a key, or for another one. */
 export const askForKey = (parameters = ''): Record<string, string> => ({
   ...NO_STORE,
   'www-authenticate': `${BEARER_CHALLENGE}${parameters}`,
 })
 
-/** An error that knows the problem document it is answered with. Its message is the document's `detail`. */
+/** An error with its problem document. Its message is the document's `detail`. */
 export class ProblemError extends PlumblineError {
   readonly status: number
   /** The problem's type. */
@@ -60,7 +60,7 @@ export class ProblemError extends PlumblineError {
   }
 }
 
-/** Parameters of the request, or fields of its body, are not as their route takes them. */
+/** Parameters of the request, or fields of its body, are invalid. */
 export class InvalidRequestError extends ProblemError {
   constructor(faults: ParameterFault[]) {
     const detail = faults.map(({ parameter, detail }) => `${parameter} ${detail}`).join('; ')
@@ -76,14 +76,14 @@ type Missing =
   | 'unknown-delivery'
   | 'before-history'
 
-/** What was asked for does not exist. `kind` is the last part of the problem's type. */
+/** The requested object does not exist. `kind` is the last part of the problem's type. */
 export class NotFoundError extends ProblemError {
   constructor(kind: Missing, detail: string, parameter?: string) {
     super(detail, { status: 404, kind, ...(parameter !== undefined && { faults: [{ parameter, detail }] }) })
   }
 }
 
-/** What came in the Authorization header is no valid key. The message never has what came. */
+/** The Authorization header contains no valid key. The message never repeats the header. */
 export class InvalidKeyError extends ProblemError {
   constructor() {
     super('the Authorization header does not contain a valid key', {
@@ -94,14 +94,14 @@ export class InvalidKeyError extends ProblemError {
   }
 }
 
-/** The route is not for everybody, and the request came without a key. */
+/** The route requires a key, and the request has none. */
 export class MissingKeyError extends ProblemError {
   constructor() {
     super('the admin key is required as a bearer token', { status: 401, kind: 'missing-key', headers: askForKey() })
   }
 }
 
-/** The key that came is valid, but not for this route. */
+/** The key is valid, but not for this route. */
 export class ForbiddenError extends ProblemError {
   constructor() {
     super('the admin key is required; this key does not give access', {
@@ -112,7 +112,7 @@ export class ForbiddenError extends ProblemError {
   }
 }
 
-/** The caller has used up the requests of this minute, and has new ones after `retryAfterSeconds`. */
+/** The caller has used up the requests of this minute, and may retry after `retryAfterSeconds`. */
 export class TooManyRequestsError extends ProblemError {
   constructor(limit: number, retryAfterSeconds: number) {
     super(`rate limit of ${limit} requests per minute exceeded; retry in ${retryAfterSeconds} s`, {
@@ -123,7 +123,7 @@ export class TooManyRequestsError extends ProblemError {
   }
 }
 
-/** The process has more to do than it can do in time. */
+/** The process has more work than it can finish in time. */
 export class OverloadedError extends ProblemError {
   constructor() {
     super('the service is overloaded; try again later', {
@@ -146,14 +146,14 @@ export class MethodNotAllowedError extends ProblemError {
   }
 }
 
-/** The request's URL is longer than that of anything that could be answered. */
+/** The URL is longer than any valid one. */
 export class UrlTooLongError extends ProblemError {
   constructor() {
     super('the URL is too long', { status: 414, kind: 'url-too-long' })
   }
 }
 
-/** The process is about to end. Another one can be asked. */
+/** The process is shutting down. Another one may answer. */
 export class DrainingError extends ProblemError {
   constructor() {
     super('this process is shutting down', {
@@ -166,7 +166,7 @@ export class DrainingError extends ProblemError {
   }
 }
 
-/** Something that the answer needs is away. What exactly is in the log, as `cause`, and not in the answer. */
+/** Something that the answer needs is unreachable. The details are in the log, as `cause`, and not in the answer. */
 export class UnavailableError extends ProblemError {
   constructor(cause: unknown, detail = 'the data cannot be read at the moment; try again') {
     super(detail, { status: 503, kind: 'unavailable', retryable: true, headers: retryAfter(), cause })

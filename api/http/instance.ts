@@ -8,11 +8,11 @@ type Options = {
   logger: FastifyBaseLogger
   /** Makes the id of a request. */
   newId: () => string
-  /** Addresses and networks of the proxies whose X-Forwarded-For is believed. */
+  /** Addresses and networks of the proxies whose X-Forwarded-For is trusted. */
   trustProxy: string[]
 }
 
-/** A Fastify that checks, writes and refuses as all of this service does, without a route. */
+/** A Fastify instance with this service's validation, serialization and error handling, without routes. */
 export function httpInstance({ logger, newId, trustProxy }: Options) {
   const app = fastify({
     loggerInstance: logger,

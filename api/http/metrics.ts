@@ -9,8 +9,8 @@ import { createRequestTimes, SECONDS } from './request-times.js'
 export type Metrics = ReturnType<typeof createMetrics>
 
 /**
- * What a process counts while it serves, in a registry of its own, but for `requests`. Labels come from closed sets:
- * patterns of routes, names of queries, words of this code. Never what a client sent, which would grow without bound.
+ * The metrics that a process counts, in its own registry, except `requests`. Labels have closed sets of values: route
+ * patterns, query names, words of this code. Never anything that a client sent, which would grow without bound.
  */
 export function createMetrics() {
   const registry = new Registry()
@@ -24,7 +24,7 @@ export function createMetrics() {
       help: 'Requests that have arrived and are not answered yet',
       registers,
     }),
-    /** Each read and write, `outcome` being ok, failed, timeout or aborted (nobody waited for it any more). */
+    /** Each read and write. `outcome` is ok, failed, timeout or aborted (nobody waited for it any more). */
     queries: new Histogram({
       name: 'plumbline_clickhouse_query_duration_seconds',
       help: 'Time of a query to its last row; of an export, to its first bytes',
@@ -35,49 +35,49 @@ export function createMetrics() {
     /** `result` is hit, miss or stale. */
     cacheLookups: new Counter({
       name: 'plumbline_cache_lookups_total',
-      help: 'Looks into the cache of whole answers, by what they found',
+      help: 'Lookups in the cache of answers, by result',
       labelNames: ['result'] as const,
       registers,
     }),
     /**
-     * `outcome` is challenged (told the price), refused, undecided (the chain cannot be asked, or another request uses the
-     * payment), answered, or unanswered (paid, and its answer did not come through: it can be asked for again).
+     * `outcome` is challenged (sent the price), refused, undecided (the chain is unreachable, or another request uses
+     * the payment), answered, or unanswered (paid, but the answer did not arrive: it can be requested again).
      */
     payments: new Counter({
       name: 'plumbline_payments_total',
-      help: 'Requests that were to be paid for by the request, by how that ended',
+      help: 'Requests to routes with a price that came without a key, by outcome',
       labelNames: ['route', 'outcome'] as const,
       registers,
     }),
     /** `tier` is that of the caller: free, subscriber or admin. */
     rateLimited: new Counter({
       name: 'plumbline_rate_limited_total',
-      help: 'Requests above the limit of their caller, which are refused or told the price',
+      help: 'Requests above the limit of their caller, which were refused or sent the price',
       labelNames: ['tier'] as const,
       registers,
     }),
     shed: new Counter({
       name: 'plumbline_shed_total',
-      help: 'Requests that were refused because the process had too much to do',
+      help: 'Requests that were refused because the process was overloaded',
       registers,
     }),
     streams: new Gauge({ name: 'plumbline_streams', help: 'Open streams of events', registers }),
   }
 }
 
-/** Who may read /metrics: programs on this machine, anybody, nobody, or whoever has a token. */
+/** Who may read /metrics: programs on this machine, anybody, nobody, or holders of a token. */
 export type MetricsAccess = 'loopback' | 'any' | 'off' | { token: string }
 
 const METRICS_PATH = '/metrics'
 
-/** Of an answer that the client did not wait for. The number is nginx's. */
+/** The status of an answer that the client did not wait for, as in nginx. */
 const CLIENT_GONE = 499
 
 const loopback = new BlockList()
 loopback.addSubnet('127.0.0.0', 8)
 loopback.addAddress('::1', 'ipv6')
 
-/** What proxies add. Behind one on this machine, everybody's requests come from here. */
+/** Header fields that proxies add. Behind a proxy on this machine, all requests come from loopback. */
 const FORWARDING_HEADERS = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip']
 
 function isLocal({ socket: { remoteAddress = '' }, headers }: FastifyRequest): boolean {
@@ -87,7 +87,7 @@ function isLocal({ socket: { remoteAddress = '' }, headers }: FastifyRequest): b
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** Throws where the request may not read the metrics. Without a token there seems to be nothing there. */
+/** Throws if the request may not read the metrics. Without a token, the route appears not to exist. */
 function checkAccess(access: Exclude<MetricsAccess, 'off'>, request: FastifyRequest): void {
   if (typeof access === 'object') {
     const { authorization = '' } = request.headers
@@ -104,7 +104,7 @@ export function countRequests(app: FastifyInstance): void {
 
   app.addHook('onRequest', (request, reply, done) => {
     requestsRunning.inc()
-    // The one event that always comes: an answer that nobody waits for is never finished.
+    // The only event that always occurs: an answer that nobody waits for never finishes.
     reply.raw.once('close', () => {
       requestsRunning.dec()
       const { url: route = 'none' } = request.routeOptions
@@ -117,9 +117,9 @@ export function countRequests(app: FastifyInstance): void {
 }
 
 /**
- * Shows all that is counted at /metrics, to those who may see it, once there is the route. `readMore` is what is
- * not counted but read. To be called before whatever else may refuse a request: metrics are read when
- * something is wrong, and by those without a key.
+ * Serves the metrics at /metrics, to those who may read them, once the route exists. `readMore` reads the metrics that
+ * are not counted here. Call it before any hook that may refuse a request: metrics are read when something is wrong,
+ * and without a key.
  */
 export function showMetrics(app: FastifyInstance, access: MetricsAccess, readMore: () => Promise<string>): void {
   if (access === 'off') return
@@ -129,7 +129,7 @@ export function showMetrics(app: FastifyInstance, access: MetricsAccess, readMor
     checkAccess(readers, request)
     const read = await readMore()
     cacheLookups.reset()
-    // The cache counts for itself, as it answers what takes longer to count here.
+    // The cache keeps its own counts, because it answers faster than these metrics count.
     for (const [result, count] of Object.entries(app.cacheCounts)) cacheLookups.inc({ result }, count)
     reply.headers({ 'content-type': registry.contentType, 'cache-control': 'no-store' })
     reply.send(`${await registry.metrics()}${requests.text()}${read}`)
@@ -140,7 +140,7 @@ export function showMetrics(app: FastifyInstance, access: MetricsAccess, readMor
   })
 }
 
-/** The place of the metrics among the routes; `showMetrics` answers before its handler is asked. */
+/** Adds the route of the metrics; `showMetrics` answers before its handler runs. */
 export const metricsRoute: FastifyPluginAsync = async (app) => {
   app.get(METRICS_PATH, { schema: { hide: true } }, async () => '')
 }

@@ -9,7 +9,7 @@ const Fault = z.object({
   detail: z.string().meta({ description: 'What is wrong with it' }),
 })
 
-/** RFC 9457. `parameter` is the first that is at fault, `errors` has all of them. */
+/** RFC 9457. `parameter` is the first invalid one, `errors` has all of them. */
 const Problem = z
   .object({
     type: z.string().meta({ description: 'Identifies the kind of problem' }),
@@ -31,7 +31,7 @@ type Problem = z.infer<typeof Problem>
 /** The media type of every problem document. */
 export const PROBLEM_TYPE = 'application/problem+json'
 
-/** For a route's `response`: the statuses that it can fail with, besides those that any route can. */
+/** For a route's `response`: the statuses that it can fail with, besides those of every route. */
 export function problemResponses<Status extends number>(...statuses: Status[]) {
   const response = (status: number) => ({
     description: STATUS_CODES[status] as string,
@@ -41,7 +41,7 @@ export function problemResponses<Status extends number>(...statuses: Status[]) {
   return Object.fromEntries(statuses.map((status) => [status, response(status)])) as Record<Status, Response>
 }
 
-/** The problem of an error, without anything from the inside: ClickHouse's messages go to the log. */
+/** The problem of an error, without internals: ClickHouse's messages go to the log. */
 function problemOf(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error
   if (error instanceof BadParameterError)
@@ -69,7 +69,7 @@ function documentOf({ status, type, message, faults, price }: ProblemError, inst
   }
 }
 
-/** Fastify's error handler, and its handler for what fails before there is a route. */
+/** Fastify's error handler, also for requests that fail before routing. */
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const problem = problemOf(error)
   if (problem.isLogged && !request.raw.aborted) request.log.error({ err: error }, 'request failed')
@@ -80,7 +80,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
     .send(JSON.stringify(documentOf(problem, request.url.split('?', 1)[0])))
 }
 
-/** What Node's parser has refused, by its code. */
+/** Requests that Node's parser refuses, by error code. */
 const REFUSED_BY_NODE: Record<string, ProblemError> = {
   HPE_HEADER_OVERFLOW: new ProblemError('the URL and headers together are too large', {
     status: 431,
@@ -90,7 +90,7 @@ const REFUSED_BY_NODE: Record<string, ProblemError> = {
 }
 const NO_REQUEST = new ProblemError('this is not a valid HTTP request', { status: 400, kind: 'bad-request' })
 
-/** A whole HTTP response for what is no HTTP request: Node's parser has refused it, so there is no reply to use. */
+/** A complete HTTP response for an invalid request: Node's parser has refused it, so there is no reply to use. */
 export function rawProblem(code = ''): string {
   const problem = REFUSED_BY_NODE[code] ?? NO_REQUEST
   const body = JSON.stringify(documentOf(problem))

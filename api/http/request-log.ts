@@ -3,12 +3,12 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import type { Bindings, ChildLoggerOptions } from 'pino'
 
-/** Digits of a UUID that count: enough for 2^48 requests. */
+/** Digits of a UUID that serve as a counter: enough for 2^48 requests. */
 const COUNTED = 12
 
 /**
- * Names requests by UUIDs that share their random part and count in the rest: as good to find a request by, at a fraction
- * of the cost of new random bytes for each.
+ * Makes request ids: UUIDs that share a random part and count in the rest. They are as good to find a request by, at a
+ * fraction of the cost of new random bytes for each.
  */
 export function createRequestIds(): () => string {
   const random = randomUUID().slice(0, -COUNTED)
@@ -16,14 +16,17 @@ export function createRequestIds(): () => string {
   return () => random + (++count).toString(16).padStart(COUNTED, '0')
 }
 
-/** Where a request stands in a trace, by W3C's names: its own span, and that of whoever sent it. */
+/** The position of a request in a trace, by W3C's names: its own span, and the sender's. */
 type TraceContext = { trace_id: string; span_id: string; parent_id: string | null; sampled: boolean }
 
 // https://www.w3.org/TR/trace-context/#traceparent-header: only versions after the first may have more than four fields.
 const TRACEPARENT =
   /^(?:00(?=.{53}$)|(?!00|ff)[0-9a-f]{2}(?=.{53}(?:-|$)))-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}/
 
-/** A number from 0 to 1 that a trace has everywhere: FNV-1a of its id, stirred, as ids may count in their last digits. */
+/**
+ * A number from 0 to 1 that is the same for a trace in every process: FNV-1a of its id, then mixed, because ids may
+ * differ only in their last digits.
+ */
 function traceFraction(traceId: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < traceId.length; i++) hash = Math.imul(hash ^ traceId.charCodeAt(i), 0x01000193)
@@ -33,9 +36,9 @@ function traceFraction(traceId: string): number {
 }
 
 /**
- * The trace of a request: the one that its `traceparent` names, or where that is missing or malformed one of its own,
- * made of the request's id, a UUID. A `share` of all traces (0 to 1) is sampled, the same ones in every process; what the sender
- * thinks of that does not count, since it costs him nothing.
+ * The trace of a request: the one that its `traceparent` names, or, if that is missing or malformed, a new one made
+ * from the request's UUID. A `share` of all traces (0 to 1) is sampled, the same ones in every process; the sender's
+ * flag is ignored, because setting it costs the sender nothing.
  */
 export function traceContext(requestId: string, traceparent: string | undefined, share: number): TraceContext {
   const digits = requestId.replaceAll('-', '')
@@ -44,21 +47,21 @@ export function traceContext(requestId: string, traceparent: string | undefined,
   return { trace_id, span_id: digits.slice(16), parent_id, sampled }
 }
 
-/** What names a request as the parent of what is done for it. */
+/** The traceparent that names a request as the parent of its queries. */
 export const traceparentOf = ({ trace_id, span_id, sampled }: TraceContext): string =>
   `00-${trace_id}-${span_id}-${sampled ? '01' : '00'}`
 
 declare module 'fastify' {
   interface FastifyInstance {
     traceOf: (request: Traced) => TraceContext
-    /** Logs an answer, if it is one of those that are logged. */
+    /** Logs an answer if it is to be logged. */
     logAnswered: (request: Answered) => void
   }
 }
 
 type Level = 'info' | 'debug'
 
-/** What names a request, and the trace it is in. */
+/** The id of a request, and the trace it is in. */
 type Traced = { id: string; headers: IncomingHttpHeaders }
 
 type Answered = Traced & {
@@ -70,29 +73,32 @@ type Answered = Traced & {
   /** From its arrival to the end of its answer. */
   ms: number
   ip: string
-  /** Of the caller; undefined where the request was refused before that was known. */
+  /** The caller's tier; undefined if the request was refused before it was known. */
   tier: string | undefined
 }
 
-/** What the id of a request is called in the log. */
+/** The name of a request's id in the log. */
 export const ID_LABEL = 'request_id'
 
 /** An answer that took longer is always logged. */
 const SLOW_MS = 1000
 
-/** An id that somebody else gave a request: told in the log and nowhere else, so that it cannot be taken for ours. */
+/** An id that the client gave a request: it only appears in the log, so that it cannot be confused with ours. */
 const FOREIGN_ID = /^[\x21-\x7e]{1,128}$/
 
 const foreignId = ({ 'x-request-id': id }: IncomingHttpHeaders) =>
   typeof id === 'string' && FOREIGN_ID.test(id) ? { client_request_id: id } : {}
 
-/** What was asked for. Only what our parameters may hold is logged: a key that was put into the URL by mistake is not. */
+/**
+ * The URL to log. Query strings of refused requests are omitted: they may contain a key that was put into the URL by
+ * mistake.
+ */
 const target = (url: string, status: number): string =>
   status >= 400 && status < 500 ? (url.split('?', 1)[0] as string) : url
 
 const one = (header: string | string[] | undefined) => (typeof header === 'string' ? header : undefined)
 
-/** Has every line that is logged for a request name it, and its trace. */
+/** Adds the ids of the request and its trace to every log line of a request. */
 export function tracedLogger(
   logger: FastifyBaseLogger,
   bindings: Bindings,
@@ -104,9 +110,9 @@ export function tracedLogger(
 }
 
 /**
- * One line for each request that failed here or was slow, and for a `share` (0 to 1) of all others; the rest is for
- * those who debug. The share is one of traces, so that a request that calls several processes is in the logs of all or
- * of none. Whoever sends a trace along is told in `traceresponse` what the request is in it.
+ * Logs each request that failed here or was slow, and a `share` (0 to 1) of all others; the rest are logged at debug
+ * level. The share is one of traces, so that a request that calls several processes is in the logs of all or of none. A
+ * client that sends a trace gets the request's span in `traceresponse`.
  */
 export function requestLog(app: FastifyInstance, share: number): void {
   const everyLevel = app.log.level === 'debug' || app.log.level === 'trace' ? 'debug' : null
@@ -117,7 +123,7 @@ export function requestLog(app: FastifyInstance, share: number): void {
     done()
   })
 
-  /** Null where it is not to be logged. */
+  /** Null if it is not logged. */
   function levelOf({ status, ms, ...request }: Answered): Level | null {
     if (status >= 500 || ms > SLOW_MS) return 'info'
     return share > 0 && app.traceOf(request).sampled ? 'info' : everyLevel

@@ -1,4 +1,4 @@
-/** In seconds: from an answer out of memory to the longest that a query may take. */
+/** In seconds: from a cached answer to the longest time that a query may take. */
 export const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15]
 
 const NAME = 'plumbline_http_request_duration_seconds'
@@ -6,7 +6,7 @@ const HELP = 'Time from the arrival of a request to the end of its answer'
 
 type Times = { labels: string; sum: number; counts: number[] }
 
-/** How long requests took, by method, the pattern of their route, and status. */
+/** Durations of requests, by method, route pattern and status. */
 export type RequestTimes = {
   observe: (method: string, route: string, status: number, seconds: number) => void
   /** In Prometheus's text format. */
@@ -22,8 +22,8 @@ function childOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
 }
 
 /**
- * Counts how long requests take. Not by prom-client, which makes a string of all labels for each observation: a
- * twentieth of what an answer out of memory may cost.
+ * Counts the durations of requests. Not by prom-client, which builds a string of all labels for each observation: a
+ * twentieth of the time for a cached answer.
  */
 export function createRequestTimes(): RequestTimes {
   const methods = new Map<string, Map<string, Map<number, Times>>>()
@@ -34,7 +34,7 @@ export function createRequestTimes(): RequestTimes {
     return childOf(statuses, status, () => ({
       labels: `method="${method}",route=${JSON.stringify(route)},status="${status}"`,
       sum: 0,
-      // The last is for all that take longer than any bound.
+      // The last one is for durations above every bound.
       counts: Array.from({ length: SECONDS.length + 1 }, () => 0),
     }))
   }

@@ -9,7 +9,7 @@ export async function cors(app: FastifyInstance): Promise<void> {
   await app.register(fastifyCors, {
     origin: '*',
     methods: ['GET', 'HEAD', 'OPTIONS'],
-    // All of them: no answer depends on who is signed in to a browser.
+    // All of them: no answer depends on a browser's session.
     exposedHeaders: '*',
     maxAge: 86_400,
     strictPreflight: false,
@@ -18,17 +18,17 @@ export async function cors(app: FastifyInstance): Promise<void> {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What a page may load: the directives of its Content-Security-Policy. Other answers are no pages and load nothing. */
+    /** The directives of a page's Content-Security-Policy. Other answers are not pages and load nothing. */
     contentSecurityPolicy?: Record<string, string[]>
   }
 }
 
 type Headers = Record<string, string>
 
-/** Pages of others may show ours. */
+/** Pages of other sites may embed ours. */
 const PAGE = { crossOriginResourcePolicy: { policy: 'cross-origin' } } satisfies HelmetOptions
 
-/** Data is no page: of what is for pages, and for what pages embed, it goes without. Who may read it, CORS says. */
+/** Data has no header fields that only concern pages or embedded content. CORS decides who may read it. */
 const DATA = {
   crossOriginResourcePolicy: false,
   contentSecurityPolicy: {
@@ -45,7 +45,7 @@ const DATA = {
   xXssProtection: false,
 } satisfies HelmetOptions
 
-/** The header fields that helmet sets. They are the same for every answer of a kind, so it is asked once. */
+/** The header fields that helmet sets. They are the same for every answer of a kind, so helmet runs once. */
 function headersOf(options: HelmetOptions): Headers {
   const headers: Headers = {}
   const response = {
@@ -58,7 +58,7 @@ function headersOf(options: HelmetOptions): Headers {
   return headers
 }
 
-/** Tells browsers to take no answer for what it is not. To be called before the routes are added. */
+/** Sets the security headers of every answer. Call it before the routes are added. */
 export function securityHeaders(app: FastifyInstance): void {
   const ofData = headersOf(DATA)
   const ofPages = new Map<object, Headers>()

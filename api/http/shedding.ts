@@ -5,8 +5,8 @@ import { MethodNotAllowedError, NotFoundError, OverloadedError, UrlTooLongError 
 import { sendProblem } from './problem.js'
 
 /**
- * Once `app.draining` is aborted, every answer says that it is the last of its connection, those of requests that are
- * already running too: whoever keeps connections open goes elsewhere, and none is cut in the middle of a request.
+ * Once `app.draining` is aborted, every answer closes its connection, including those of running requests: clients with
+ * open connections go elsewhere, and no request is cut off.
  */
 export function drain(app: FastifyInstance): void {
   const running = new Set<ServerResponse>()
@@ -22,12 +22,12 @@ export function drain(app: FastifyInstance): void {
   })
 }
 
-/** No route has parameters that add up to more. */
+/** The parameters of every route fit in this length. */
 const MAX_URL_LENGTH = 2048
 
 /**
- * Refuses what no route answers, before a body is read: URLs that are too long, unknown paths, and methods that a
- * path does not have. To be called before the routes are added.
+ * Refuses requests that no route answers, before a body is read: URLs that are too long, unknown paths, and methods
+ * that a path does not have. Call it before the routes are added.
  */
 export function refusals(app: FastifyInstance): void {
   const patterns: { path: RegExp; method: string }[] = []
@@ -36,7 +36,7 @@ export function refusals(app: FastifyInstance): void {
     for (const one of [method].flat()) patterns.push({ path, method: one })
   })
 
-  // No promise: nearly all requests pass, and hot ones in microseconds.
+  // A callback instead of a promise: nearly all requests pass, cached ones in microseconds.
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     if ((request.raw.url?.length ?? 0) > MAX_URL_LENGTH) return done(new UrlTooLongError())
@@ -52,12 +52,12 @@ export function refusals(app: FastifyInstance): void {
   )
 }
 
-/** Long enough that one stall, as at the start of a process or of a collection of garbage, is no overload. */
+/** Long enough that a single stall, as at start or during garbage collection, does not count as overload. */
 const AVERAGE_OVER_MS = 2000
 
 /**
- * Refuses requests with 503 while the event loop is late by more than `maxDelayMs` on average over two seconds, so that
- * those it has taken on still end; 0 refuses none. To be called before all that takes work.
+ * Refuses requests with 503 while the event loop is delayed by more than `maxDelayMs` on average over two seconds, so
+ * that accepted requests still finish; 0 refuses none. Call it before any hook that takes work.
  */
 export async function shedding(app: FastifyInstance, maxDelayMs: number): Promise<void> {
   if (maxDelayMs === 0) return

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 /** A parameter of a request, or a field of its body, and what is wrong with it. */
 export type ParameterFault = { parameter: string; detail: string }
 
-/** What has a length, and what it is counted in: one, and many. */
+/** Types with a length, and the unit of the length: singular and plural. */
 const COUNTED: Record<string, readonly [string, string]> = {
   string: ['character', 'characters'],
   array: ['entry', 'entries'],
@@ -23,7 +23,7 @@ function bound(origin: string, word: string, limit: number | bigint): string {
   return unit === undefined ? `must be ${word} ${limit}` : `must have ${word} ${limit} ${unit}`
 }
 
-/** Says in words what zod says about its types; for parse's `error`. What a schema says itself comes first. */
+/** Describes zod's issues in words, for parse's `error`. A schema's own message takes precedence. */
 export const detailOf: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case 'invalid_type':
@@ -37,13 +37,13 @@ export const detailOf: z.core.$ZodErrorMap = (issue) => {
     case 'invalid_value':
       return `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.join(', ')}`
     case 'unrecognized_keys':
-      return 'is not known here'
+      return 'is not supported'
     default:
       return 'is not valid'
   }
 }
 
-/** What is wrong, by parameter; `part` stands for the whole where no field of it is at fault. */
+/** The faults by parameter; `part` stands for the whole if no field of it is at fault. */
 export function faultsOf({ issues }: z.core.$ZodError, part: string): ParameterFault[] {
   const known = part === 'body' ? 'field of this request' : 'parameter of this route'
   return issues.flatMap((issue) => {

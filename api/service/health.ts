@@ -22,7 +22,7 @@ class NoSchemaError extends PlumblineError {
 
 const OK = z.literal('ok').meta({ description: 'Always ok; a failure is a problem document' })
 
-/** Whether the process lives. */
+/** Whether the process is running. */
 export const liveRoute = endpoint({
   path: '/health/live',
   tag: 'service',
@@ -48,7 +48,10 @@ const Ready = z.object({
     .meta({ description: 'What is wrong even though requests can be answered; null if nothing is' }),
 })
 
-/** Whether requests can be answered: the process is not about to end, ClickHouse has the schema, and Redis is there if configured. */
+/**
+ * Whether requests can be answered: the process is not shutting down, ClickHouse has the schema, and Redis answers if
+ * it is configured.
+ */
 export const readyRoute = endpoint({
   path: '/health/ready',
   tag: 'service',

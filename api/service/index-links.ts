@@ -20,7 +20,7 @@ const Index = z.object({
   links: z.record(z.string(), z.string()).meta({ description: 'Paths by what they lead to' }),
 })
 
-/** Where to go from the root. */
+/** The entry points. */
 export const indexRoute = endpoint({
   path: '/',
   tag: 'service',

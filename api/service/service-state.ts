@@ -10,12 +10,12 @@ import { attemptTotals, dispatchDelays, pendingTotal, subscriptionCounts } from 
 
 export type ServiceState = Awaited<ReturnType<typeof readState>>
 
-/** The families of facts that every block is read for. */
+/** The families of facts that are read for every block. */
 const DATASETS = ['logs', 'pegs', 'state'] as const
 
 const NO_DELAY = { count: 0, p50_seconds: null, p99_seconds: null }
 
-/** How far ingest and the jobs have come by `now`, and what is known to be missing. */
+/** The progress of ingest and of the jobs at `now`, and what is known to be missing. */
 async function readState(clickhouse: ClickHouseClient, now: Date, options: { signal?: QuerySignal }) {
   const [progress, delays, runs, findings, webhooks] = await Promise.all([
     readProgress(clickhouse, SLOT_JOBS, options),
@@ -57,7 +57,7 @@ async function readState(clickhouse: ClickHouseClient, now: Date, options: { sig
   }
 }
 
-/** How webhooks are doing by `now`. */
+/** The state of webhooks at `now`. */
 async function readWebhooks(clickhouse: ClickHouseClient, now: Date, options: { signal?: QuerySignal }) {
   const [subscriptions, attempts, pending, dispatch] = await Promise.all([
     subscriptionCounts(clickhouse, options),
@@ -68,14 +68,14 @@ async function readWebhooks(clickhouse: ClickHouseClient, now: Date, options: { 
   return { subscriptions, attempts, pending, dispatch }
 }
 
-/** What was read is good for so long: both who shows it and who scrapes it ask over and over. */
+/** How long the state is reused: its readers poll it repeatedly. */
 const MAX_AGE_MS = 5000
-/** Sooner than a scraper gives up, so that it learns at least that this cannot be read. */
+/** Shorter than a scraper's timeout, so that it at least learns that the state cannot be read. */
 const TIMEOUT_MS = 5000
 
 /**
- * A function that reads the state of the service, at most once in a few seconds of `now`, and once for all who ask at
- * the same time. Rejects with QueryError.
+ * Returns a function that reads the state of the service, at most once every few seconds, and once for all concurrent
+ * callers. Rejects with QueryError.
  */
 export function createServiceState(clickhouse: ClickHouseClient, now: () => Date) {
   let reading: { at: number; state: Promise<ServiceState> } | null = null
@@ -83,7 +83,7 @@ export function createServiceState(clickhouse: ClickHouseClient, now: () => Date
     const at = now()
     if (reading && Math.abs(at.getTime() - reading.at) < MAX_AGE_MS) return reading.state
     const signal = AbortSignal.timeout(TIMEOUT_MS)
-    // One for each query; Node takes more than ten for a leak.
+    // Each query adds a listener; Node warns of a leak above ten.
     setMaxListeners(0, signal)
     const state = readState(clickhouse, at, { signal })
     const own = { at: at.getTime(), state }

@@ -6,9 +6,9 @@ type Sample = { labels?: Record<string, string>; value: number | null | undefine
 const seconds = (instant: Date | null): number | null => instant && instant.getTime() / 1000
 
 /**
- * What ingest and the jobs have done, in Prometheus's text format: they are processes of their own, and what they tell
- * is in the database. What is not known is left out, as 0 would be a value; without a state that is everything but the
- * fact that it cannot be read.
+ * Metrics of ingest and the jobs, in Prometheus's text format: they are separate processes, whose state is in the
+ * database. Unknown values are omitted, because 0 would be a value; without a state, the only metric is that it cannot
+ * be read.
  */
 export async function stateMetrics(state: ServiceState | null): Promise<string> {
   const registry = new Registry()
@@ -25,22 +25,22 @@ export async function stateMetrics(state: ServiceState | null): Promise<string> 
   if (!state) return registry.metrics()
   const { head, newest_block, datasets, jobs, missing_facts, findings, webhooks } = state
 
-  gauge('head_block', 'The newest block that may be read, as the node says it', [{ value: head?.block_number }])
-  gauge('head_seen_timestamp_seconds', 'When the node said so', [{ value: seconds(head?.seen_at ?? null) }])
+  gauge('head_block', 'The newest block that may be read, as reported by the node', [{ value: head?.block_number }])
+  gauge('head_seen_timestamp_seconds', 'When the node reported it', [{ value: seconds(head?.seen_at ?? null) }])
   gauge('newest_block', 'The newest stored block', [{ value: newest_block?.block_number }])
   gauge(
     'dataset_lag_blocks',
-    'Blocks that a dataset does not know of yet',
+    'Blocks that a dataset does not have yet',
     datasets.map(({ dataset, lag_blocks }) => ({ labels: { dataset }, value: lag_blocks })),
   )
   gauge(
     'dataset_lag_seconds',
-    'Age of the instant up to which a dataset is true',
+    'Age of the instant up to which a dataset is complete',
     datasets.map(({ dataset, lag_seconds }) => ({ labels: { dataset }, value: lag_seconds })),
   )
   gauge(
     'dataset_delay_seconds',
-    'How long after their time blocks or slots were in, over the last hour',
+    'How long after their own time blocks or slots were stored, over the last hour',
     datasets.flatMap(({ dataset, delay_1h }) => [
       { labels: { dataset, quantile: '0.5' }, value: delay_1h.p50_seconds },
       { labels: { dataset, quantile: '0.99' }, value: delay_1h.p99_seconds },
@@ -49,25 +49,25 @@ export async function stateMetrics(state: ServiceState | null): Promise<string> 
   gauge('missing_blocks', 'Missing blocks between stored ones', [{ value: state.missing_blocks }])
   gauge(
     'gap_blocks',
-    'Blocks that a family of facts could not be read of',
+    'Blocks for which a family of facts could not be read',
     missing_facts.families
       .filter(({ family }) => missing_facts.gaps.some((gap) => gap.family === family))
       .map(({ family, blocks }) => ({ labels: { dataset: family }, value: blocks })),
   )
   gauge(
     'job_lag_seconds',
-    'How far the newest slot that a job has done is behind the newest block',
+    'How far the newest completed slot of a job is behind the newest block',
     jobs.map(({ job, lag_seconds }) => ({ labels: { job }, value: lag_seconds })),
   )
   gauge(
     'job_last_success_timestamp_seconds',
-    'When a job did a slot last',
+    'When a job last completed a slot',
     jobs.map(({ job, last_success_at }) => ({ labels: { job }, value: seconds(last_success_at) })),
   )
   show(
     Counter,
     'job_runs_total',
-    'Slots that jobs have run since the database began, by how they ended',
+    'Slots that jobs have run since the database was created, by result',
     jobs.flatMap(({ job, runs }) => [
       { labels: { job, state: 'done' }, value: runs?.done },
       { labels: { job, state: 'failed' }, value: runs?.failed },
@@ -78,25 +78,25 @@ export async function stateMetrics(state: ServiceState | null): Promise<string> 
     'Findings of the newest npm run verify',
     findings.map(({ status }) => ({ labels: { status }, value: 1 })),
   )
-  gauge('verify_timestamp_seconds', 'When it had come to its end', [{ value: seconds(findings[0]?.ended_at ?? null) }])
+  gauge('verify_timestamp_seconds', 'When the newest npm run verify ended', [
+    { value: seconds(findings[0]?.ended_at ?? null) },
+  ])
   gauge(
     'webhook_subscriptions',
-    'Subscriptions to webhooks, by their state',
+    'Webhook subscriptions, by state',
     webhooks.subscriptions.map(({ state, subscriptions }) => ({ labels: { state }, value: subscriptions })),
   )
-  gauge('webhook_pending_deliveries', 'Deliveries of webhooks that are still to be tried', [
-    { value: webhooks.pending },
-  ])
+  gauge('webhook_pending_deliveries', 'Pending webhook deliveries', [{ value: webhooks.pending }])
   show(
     Counter,
     'webhook_attempts_total',
-    'Attempts to deliver since the database began, by how they ended and by the class of the status',
+    'Webhook attempts since the database was created, by outcome and class of the status',
     webhooks.attempts.map(({ outcome, status_class, attempts }) => ({
       labels: { outcome, status: status_class === 0 ? 'none' : `${status_class}xx` },
       value: attempts,
     })),
   )
-  gauge('webhook_dispatch_seconds', 'How long after they were due first attempts were begun, over the last hour', [
+  gauge('webhook_dispatch_seconds', 'Delay from the due time of first attempts to their start, over the last hour', [
     { labels: { quantile: '0.5' }, value: webhooks.dispatch?.p50_seconds },
     { labels: { quantile: '0.99' }, value: webhooks.dispatch?.p99_seconds },
   ])

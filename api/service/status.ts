@@ -8,7 +8,7 @@ import type { ServiceState } from './service-state.js'
 const time = z.iso.datetime()
 const count = z.int().nonnegative()
 
-/** Of many gaps only the first are shown. */
+/** Most gaps in the answer. */
 const MOST_GAPS = 50
 
 const DelayShape = Delay.meta({
@@ -137,7 +137,7 @@ function published(state: ServiceState): z.input<typeof Status> {
   }
 }
 
-/** How far the service has come, what is missing, and whether what it has holds: for everybody to see. */
+/** The public status: progress, missing data, and whether checks have passed. */
 export const statusRoute = (readState: () => Promise<ServiceState>) =>
   endpoint({
     path: '/status',

@@ -60,7 +60,7 @@ const PRICE = '0.05'
 
 const WEEK = PEG_WINDOWS.findIndex(({ window }) => window === '7d')
 
-/** The briefing of a stable: `curated` ones where there are any, else what the chain says. */
+/** The briefing of a stable: the `curated` one if there is one, else one derived from the chain. */
 export const analysisRoute = (curated: CuratedBriefings) =>
   endpoint({
     path: '/stablecoins/:address/analysis',

@@ -41,11 +41,11 @@ function coverageOf(quotes: readonly { amount: string | null }[]): z.infer<typeo
   if (quoted === 0) return { status: 'unavailable', message: 'No size is quoted.' }
   return {
     status: 'partial',
-    message: `${quoted} of ${quotes.length} quotes are there; the status says why not the others.`,
+    message: `${quoted} of ${quotes.length} quotes are available; status says why the others are not.`,
   }
 }
 
-/** What large amounts of a stable sell for and cost. */
+/** Prices of large amounts of a stable. */
 export const depthRoute = endpoint({
   path: '/stablecoins/:address/depth',
   tag: 'peg',

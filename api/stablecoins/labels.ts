@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import labels from './labels.json' with { type: 'json' }
 
-/** Who is behind an account, and where that is said. */
+/** The owner of an account, and the source of that information. */
 const LabelEntry = z.strictObject({
   address: z.string().regex(/^0x[0-9a-f]{40}$/),
   label: z.string().min(1),
@@ -18,5 +18,5 @@ const known = new Map(
 /** A label in an answer. */
 export const Label = z.string().nullable().meta({ description: 'Who owns the address, if known' })
 
-/** The curated label of a lower-case address; null where there is none. */
+/** The curated label of a lower-case address; null if there is none. */
 export const labelOf = (address: string): string | null => known.get(address) ?? null

@@ -9,7 +9,7 @@ import { Coverage } from '../answers/shapes.js'
 
 const usd = z.number().nonnegative().nullable()
 
-/** What is said of an issuer that the registry does not have. */
+/** Stands for an issuer that the registry does not have. */
 const UNDISCLOSED = { label: 'Undisclosed issuer', issuer: 'unknown', backing_model: 'unknown' }
 
 const ReservesResponse = z.object({

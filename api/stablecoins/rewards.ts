@@ -22,7 +22,7 @@ import { Label, labelOf } from './labels.js'
 
 const tokens = z.number().nonnegative()
 
-/** Reads of the chain as it is: not in answers about the past, of which only the sums are told. */
+/** Reads of the current state of the chain; answers about the past contain only the sums. */
 const LiveReads = z.object({
   effective_apy_pct: tokens
     .nullable()

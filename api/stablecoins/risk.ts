@@ -53,7 +53,7 @@ const RiskResponse = z.object({
     .object({
       peg_risk: score.meta({ description: '0 to 100, by the spread of the price in 24 hours' }),
       peg_break_risk: score.meta({ description: '0 to 100, by open peg breaks and those of seven days' }),
-      supply_risk: score.meta({ description: '0 to 100, by how near the supply is to its cap' }),
+      supply_risk: score.meta({ description: '0 to 100, by how close the supply is to its cap' }),
       policy_risk: score.meta({ description: '0 to 100, by who may send and receive, and how often that changed' }),
     })
     .meta({ description: 'The components of the score' }),
@@ -71,7 +71,7 @@ function riskCoverage({ stddev_bps_24h, supply }: RiskSnapshotRow['inputs']): z.
   if (missing.length === 0) return { status: 'complete', message: 'Every component was measured.' }
   return {
     status: 'partial',
-    message: `Not all of it was measured: ${missing.join(', and ')}. What was not counts 20 points.`,
+    message: `Not every component was measured: ${missing.join(', and ')}. A component that was not measured counts 20 points.`,
   }
 }
 

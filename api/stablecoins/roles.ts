@@ -8,7 +8,7 @@ import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { endpoint } from '../answers/endpoint.js'
 import { Coverage } from '../answers/shapes.js'
 
-/** Who holds the roles of a stable, as its own answer and the stable's say it. */
+/** The role holders of a stable, in its own answer and in the stable's. */
 export const Roles = z.object({
   coverage: z
     .object({
@@ -49,7 +49,7 @@ export const rolesRoute = endpoint({
   tag: 'stablecoins',
   operationId: 'getRoles',
   summary: 'Who may mint, pause and administer a stable, now or at any time',
-  description: 'By the logs of the stable; for stables that are older than the logs, by asking the token.',
+  description: 'From the logs of the stable; for stables that are older than the logs, from the token itself.',
   about: 'moment',
   response: RolesResponse,
   cache: CACHE_POLICIES.roles,

@@ -67,7 +67,7 @@ type Span = { oldest: number; newest: number }
 
 const spanOfChain: SpanOf = (app, _, signal) => chainSpan(app.clickhouse, { signal })
 
-/** Snapshots are taken at whole seconds, once, so that a bucket is finished with the one at its very end. */
+/** Snapshots are taken at whole seconds, once each, so a bucket is complete with the snapshot at its very end. */
 const spanOfRisk: SpanOf = async (app, stable, signal) => {
   const span = await riskSpan(app.clickhouse, { stable }, { signal })
   return span && { ...span, newest: span.newest + 1 }
@@ -92,7 +92,7 @@ type Series = {
   Row: z.ZodObject
 }
 
-/** A route with what a stable's `name` was over time, in buckets of equal length without holes. */
+/** A route with the history of a stable's `name`, in contiguous buckets of equal length. */
 const series = ({ name, rows, spanOf, Row, ...described }: Series) =>
   endpoint({
     ...described,
@@ -108,7 +108,7 @@ const series = ({ name, rows, spanOf, Row, ...described }: Series) =>
     },
     answer: async ({ app, stable, range, query: { interval, limit, cursor: after }, signal }) => {
       const span = await spanOf(app, stable, signal)
-      // None before there is anything to be in them.
+      // No buckets before there is any data.
       const { first, end, next } = span ? bucketPage({ interval, limit, after, ...range, ...span }) : NO_BUCKETS
       return {
         filename: `${name}-${stable}-${interval}-${first}`,

@@ -53,7 +53,7 @@ function read(file: string): { pid: number; start: string | undefined } | undefi
 }
 
 /**
- * The start time of a process, which tells it from a later one with the same id; undefined if there is no such process.
+ * The start time of a process, which distinguishes it from a later one with the same id; undefined if there is no such process.
  */
 function startOf(pid: number): string | undefined {
   try {

@@ -22,10 +22,10 @@ import { NotFoundError } from '../../http/errors.js'
 import { ConflictError, ReusedKeyError } from './errors.js'
 import { causeOf } from './request-key.js'
 
-/** Events of one replay at most. */
+/** Most events in one replay. */
 export const MOST_REPLAYED = 10_000
 
-/** Deliveries of a subscription with their attempts, as they are published, the newest first. */
+/** Deliveries of a subscription with their attempts, as they are published, newest first. */
 export async function readDeliveries(app: FastifyInstance, subscription_id: string, ids: readonly number[]) {
   if (ids.length === 0) return []
   const [deliveries, attempts] = await Promise.all([
@@ -35,7 +35,7 @@ export async function readDeliveries(app: FastifyInstance, subscription_id: stri
   return deliveries.map((delivery) => publishedDelivery(delivery, attempts))
 }
 
-/** Throws the 409 of a subscription that nothing is sent to, or the 404 of one that is deleted. */
+/** Throws a 409 for a disabled subscription and a 404 for a deleted one. */
 export function requireEnabled({ state }: Subscription): void {
   if (state === 'deleted') throw new NotFoundError('unknown-webhook', 'this webhook subscription is deleted', 'id')
   if (state === 'disabled')
@@ -43,10 +43,10 @@ export function requireEnabled({ state }: Subscription): void {
 }
 
 /**
- * When a request, of which this may be a repeat, was first seen to add deliveries: now, where it was not. Throws the 422
- * of one that says something else than it did then.
+ * When this request or the one that it repeats first added deliveries; now if it is new. Throws a 422 if the repeat
+ * differs from the first request.
  */
-async function firstAskedAt(app: FastifyInstance, subscription_id: string, request: RepeatableRequest | null) {
+async function firstRequestedAt(app: FastifyInstance, subscription_id: string, request: RepeatableRequest | null) {
   if (request === null) return app.now()
   const { request_key } = request
   const earlier = await requestedDeliveries(app.records, { subscription_id, request_key })
@@ -58,7 +58,7 @@ async function firstAskedAt(app: FastifyInstance, subscription_id: string, reque
 async function added(app: FastifyInstance, delivery: NewDelivery) {
   const ids = await addDeliveries(app.records, [delivery])
   const [read] = await readDeliveries(app, delivery.subscription_id, ids)
-  if (read === undefined) throw new Error(`delivery ${ids[0]} was added and is not there`)
+  if (read === undefined) throw new Error(`delivery ${ids[0]} was added but cannot be read`)
   return read
 }
 
@@ -69,7 +69,7 @@ export async function addTest(
   type: EventType,
   request: RepeatableRequest | null,
 ) {
-  const at = await firstAskedAt(app, subscription_id, request)
+  const at = await firstRequestedAt(app, subscription_id, request)
   const cause = causeOf(request)
   return added(app, {
     subscription_id,
@@ -83,7 +83,10 @@ export async function addTest(
   })
 }
 
-/** Adds a delivery of the same event as another one, with attempts of its own. Throws the 404 where there is no such other. */
+/**
+ * Adds a delivery of the same event as another one, with its own attempts. Throws a 404 if the other one does not
+ * exist.
+ */
 export async function addReplay(
   app: FastifyInstance,
   { id: subscription_id }: Subscription,
@@ -102,13 +105,13 @@ export async function addReplay(
     event_type,
     data,
     cause: causeOf(request),
-    event_at: await firstAskedAt(app, subscription_id, request),
+    event_at: await firstRequestedAt(app, subscription_id, request),
   })
 }
 
 /**
- * Adds deliveries of all events of the log that became known since a time and that the subscription wants; tells how
- * many. Events that become known while this goes on are sent anyway. Throws the 400 of a time with too many events since.
+ * Adds deliveries of all events that were recorded since a time and that match the subscription; returns how many.
+ * Events recorded meanwhile are sent anyway. Throws a 400 if there are too many events since that time.
  */
 export async function addReplays(
   app: FastifyInstance,
@@ -116,7 +119,7 @@ export async function addReplays(
   { since, onlyUndelivered }: { since: Date; onlyUndelivered: boolean },
   request: RepeatableRequest | null,
 ): Promise<number> {
-  const at = await firstAskedAt(app, subscription_id, request)
+  const at = await firstRequestedAt(app, subscription_id, request)
   const cause = causeOf(request)
   const events = await eventsToReplay(app.clickhouse, {
     since,
@@ -128,7 +131,7 @@ export async function addReplays(
     limit: MOST_REPLAYED + 1,
   })
   if (events.length > MOST_REPLAYED)
-    throw new BadParameterError('since', `has more than ${MOST_REPLAYED} events after it; take a later time`)
+    throw new BadParameterError('since', `has more than ${MOST_REPLAYED} events after it; choose a later time`)
   const replayOf = ({ sequence, id, type, data }: LoggedEvent): NewDelivery => ({
     subscription_id,
     kind: 'replay',
@@ -156,7 +159,7 @@ const AttemptShape = z.object({
   next_attempt_at: z.iso.datetime().nullable().meta({ description: 'When the next one is due; null after the last' }),
 })
 
-/** A delivery and what has become of it. */
+/** A delivery and its result so far. */
 export const DeliveryShape = z.object({
   delivery_id: z.int().meta({ description: 'Unique, and the same for all attempts' }),
   kind: z.enum(['event', 'test', 'replay']).meta({ description: 'Why it is sent' }),
@@ -173,7 +176,7 @@ export const DeliveryShape = z.object({
   attempts: z.array(AttemptShape).meta({ description: 'In chronological order' }),
 })
 
-/** A delivery as an answer has it; of `attempts` it takes its own. */
+/** A delivery as it is published; picks its own out of `attempts`. */
 function publishedDelivery(delivery: Delivery, attempts: readonly Attempt[]): z.input<typeof DeliveryShape> {
   const { delivery_id, kind, event_type, event_id, state, recorded_at, next_attempt_at } = delivery
   return {

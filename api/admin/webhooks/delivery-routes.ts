@@ -38,7 +38,7 @@ const ReplayBody = z.strictObject({
   }),
 })
 
-/** Lists deliveries of webhooks with their attempts, and adds some: tests and replays. */
+/** Lists webhook deliveries with their attempts, and adds tests and replays. */
 export const adminWebhookDeliveriesRoutes: FastifyPluginAsyncZod = async (app) => {
   const list = {
     ...ofAdmin,
@@ -78,8 +78,8 @@ export const adminWebhookDeliveriesRoutes: FastifyPluginAsyncZod = async (app) =
     operationId: 'testWebhook',
     summary: 'Send a made-up event to a subscription',
     description:
-      'It is sent and retried like any other event, in the format of its type. Its event id begins with evt_test_, and what it is ' +
-      'about does not exist.',
+      'It is sent and retried like any other event, in the format of its type. Its event id begins with evt_test_, and ' +
+      'its data is made up.',
     headers: RepeatableHeaders,
     params: SubscriptionParams,
     body: TestBody,
@@ -99,8 +99,8 @@ export const adminWebhookDeliveriesRoutes: FastifyPluginAsyncZod = async (app) =
     operationId: 'replayWebhookDelivery',
     summary: 'Send the event of a delivery again',
     description:
-      'A new delivery with a number and seven attempts of its own, whatever became of the other one. Its event id stays the ' +
-      'same, so that receivers can tell.',
+      'Adds a new delivery with its own number and seven attempts, whatever the result of the other one. Its event id is the ' +
+      'same, so that receivers can recognize it.',
     headers: RepeatableHeaders,
     params: SubscriptionParams.extend({
       delivery_id: z
@@ -128,8 +128,8 @@ export const adminWebhookDeliveriesRoutes: FastifyPluginAsyncZod = async (app) =
     operationId: 'replayWebhook',
     summary: 'Send all events since a time again',
     description:
-      'Those that the subscription wants as it is now, whether or not they were sent before, each as a new delivery; ' +
-      `${MOST_REPLAYED} at most.`,
+      'Sends all events that match the current subscription, whether or not they were sent before, each as a new delivery; ' +
+      `at most ${MOST_REPLAYED}.`,
     headers: RepeatableHeaders,
     params: SubscriptionParams,
     body: ReplayBody,
@@ -146,7 +146,7 @@ export const adminWebhookDeliveriesRoutes: FastifyPluginAsyncZod = async (app) =
     requireEnabled(subscription)
     const own = repeatable(['replay', id], request.headers[IDEMPOTENCY_KEY], request.body)
     const deliveries = await addReplays(app, subscription, { since, onlyUndelivered }, own)
-    request.log.info({ webhook: id, deliveries }, 'events are sent again')
+    request.log.info({ webhook: id, deliveries }, 'events are being sent again')
     return reply.code(202).send({ deliveries })
   })
 }

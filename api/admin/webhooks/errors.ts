@@ -1,13 +1,13 @@
 import { ProblemError } from '../../http/errors.js'
 
-/** What is asked for would be possible, if not for the state that something is in. `kind` is the last part of the problem's type. */
+/** The request is valid, but the current state does not allow it. `kind` is the last part of the problem's type. */
 export class ConflictError extends ProblemError {
   constructor(kind: 'webhook-disabled' | 'too-many-webhooks', detail: string) {
     super(detail, { status: 409, kind })
   }
 }
 
-/** An Idempotency-Key came with another body before: this is no repeat of that request. */
+/** The Idempotency-Key was used before with another body, so this is not a repeat. */
 export class ReusedKeyError extends ProblemError {
   constructor() {
     super('this Idempotency-Key was already used with a different body; use a new key for a new request', {
@@ -17,7 +17,7 @@ export class ReusedKeyError extends ProblemError {
   }
 }
 
-/** This service has nothing to seal the secrets of webhooks with. */
+/** The service has no key to encrypt the secrets of webhooks with. */
 export class WebhooksNotConfiguredError extends ProblemError {
   constructor() {
     super('webhooks are not configured: this service was started without SECRETS_KEY', {

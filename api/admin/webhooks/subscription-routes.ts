@@ -26,7 +26,7 @@ import {
 } from './subscriptions.js'
 import { ADMIN, ofAdmin, required, SubscriptionParams, type WebhookTerms } from './terms.js'
 
-/** Makes, lists, changes and deletes subscriptions to webhooks. */
+/** Creates, lists, changes and deletes webhook subscriptions. */
 export const adminWebhooksRoutes =
   (terms: WebhookTerms | null): FastifyPluginAsyncZod =>
   async (app) => {
@@ -133,7 +133,7 @@ export const adminWebhooksRoutes =
     })
   }
 
-/** Switches subscriptions to webhooks off and on, and replaces their secrets. */
+/** Disables and enables webhook subscriptions, and rotates their secrets. */
 export const adminWebhookSwitchesRoutes =
   (terms: WebhookTerms | null): FastifyPluginAsyncZod =>
   async (app) => {
@@ -142,8 +142,8 @@ export const adminWebhookSwitchesRoutes =
       operationId: 'disableWebhook',
       summary: 'Send nothing to a subscription until it is enabled again',
       description:
-        'Deliveries that were still to be tried are canceled when they fall due, and events that are recorded meanwhile are not ' +
-        'sent later, except by a replay. To disable it again changes nothing.',
+        'Pending deliveries are canceled when they fall due, and events that are recorded while it is disabled are not ' +
+        'sent later, except by a replay. Disabling it again changes nothing.',
       params: SubscriptionParams,
       response: { 200: SubscriptionShape, ...problemResponses(400, 401, 403, 404, 503) },
     }
@@ -174,8 +174,8 @@ export const adminWebhookSwitchesRoutes =
       operationId: 'rotateWebhookSecret',
       summary: 'Replace the secret of a subscription; the new one is returned in this answer only',
       description:
-        'For 24 hours deliveries carry a signature by each of the two newest secrets, so that receivers can change over. ' +
-        'Rotating again in that time ends the older of them at once.',
+        'For 24 hours, deliveries are signed with both the new and the previous secret, so that receivers can change over. ' +
+        'If you rotate again in that time, the older of the two stops being used at once.',
       headers: RepeatableHeaders,
       params: SubscriptionParams,
       response: { 200: SubscriptionWithSecret, ...problemResponses(400, 401, 403, 404, 503) },

@@ -5,11 +5,11 @@ import { DISABLED_REASONS, SUBSCRIPTION_STATES, type Subscription } from '../../
 
 const eventTypes = z.array(z.enum(EVENT_TYPES))
 const TYPES = { description: 'The event types it receives' }
-const STABLES = 'Only events that concern one of these stables are sent, of flows those at either end'
+const STABLES = 'Only events about one of these stables are sent; a flow matches at either end'
 
-/** A subscription as it is shown: all but its secret. */
+/** A subscription as it is published: everything except its secret. */
 export const SubscriptionShape = z.object({
-  id: z.string().meta({ description: 'Names the subscription', examples: ['wh_6f1d0b9a52c3e874'] }),
+  id: z.string().meta({ description: 'Identifies the subscription', examples: ['wh_6f1d0b9a52c3e874'] }),
   label: z.string().meta({ description: 'Whose it is, or what it is for' }),
   url: z.string().meta({ description: 'Where deliveries are sent' }),
   event_types: eventTypes.meta(TYPES),
@@ -22,20 +22,19 @@ export const SubscriptionShape = z.object({
     description:
       'Why it is disabled: by the admin, because its receiver answered 410 Gone, or because it has been failing for days; else null',
   }),
-  previous_secret_until: z.iso
-    .datetime()
-    .nullable()
-    .meta({ description: 'Until then the secret before the newest one signs as well; null where none does' }),
+  previous_secret_until: z.iso.datetime().nullable().meta({
+    description: 'Until this time, deliveries are also signed with the previous secret; null if they are not',
+  }),
   created_at: z.iso.datetime().meta({ description: 'When it was created' }),
   changed_at: z.iso.datetime().meta({ description: 'When it was changed last' }),
 })
 
-/** The same with the secret, which is told to who has just made it. */
+/** The same with the secret, for the answers that return it. */
 export const SubscriptionWithSecret = SubscriptionShape.extend({
   secret: z.string().meta({ description: 'What deliveries are signed with, all of it, whsec_ included' }),
 })
 
-/** A subscription as an answer has it. */
+/** A subscription in its published form. */
 export function published(subscription: Subscription, now: Date): z.input<typeof SubscriptionShape> {
   const { id, label, url, event_types, stable_filter, state, reason, previous_secret_until: until } = subscription
   return {
@@ -59,7 +58,7 @@ const fields = {
     .string()
     .trim()
     .max(100)
-    // Half a surrogate pair is no text that could be stored.
+    // A lone surrogate is not valid text and could not be stored.
     .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not have control characters')
     .meta({ description: 'Whose it is, or what it is for' }),
   url: z
@@ -78,14 +77,14 @@ const fields = {
     .meta(TYPES),
   stable_filter: z
     .array(Address)
-    .min(1, 'must have an address, or be left out')
+    .min(1, 'must have at least one address, or be omitted')
     .max(MOST_STABLES)
     .transform((stables) => [...new Set(stables)])
     .nullable()
-    .meta({ description: `${STABLES}; all when left out or null` }),
+    .meta({ description: `${STABLES}; all if omitted or null` }),
 }
 
-/** What a subscription is made of. */
+/** The fields of a new subscription. */
 export const NewSubscription = z.strictObject({
   label: fields.label.default(''),
   url: fields.url,
@@ -93,10 +92,10 @@ export const NewSubscription = z.strictObject({
   stable_filter: fields.stable_filter.default(null),
 })
 
-/** What of a subscription is to be something else. */
+/** The fields of a subscription to change. */
 export const ChangedSubscription = z.strictObject(fields).partial()
 
-/** How a subscription does. */
+/** The health of a subscription. */
 export const HealthShape = z.object({
   last_success_at: z.iso
     .datetime()
@@ -107,5 +106,5 @@ export const HealthShape = z.object({
   }),
   attempts_24h: z.int().meta({ description: 'Attempts of the last 24 hours' }),
   successes_24h: z.int().meta({ description: 'How many of them succeeded' }),
-  pending: z.int().meta({ description: 'Deliveries that are still to be tried' }),
+  pending: z.int().meta({ description: 'Pending deliveries' }),
 })

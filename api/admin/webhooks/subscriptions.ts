@@ -21,10 +21,10 @@ import { requireSameBody } from './request-key.js'
 import type { ChangedSubscription, NewSubscription } from './subscription-shapes.js'
 import type { WebhookTerms } from './terms.js'
 
-/** After a rotation, receivers have so long to learn of the new secret. */
+/** How long the previous secret keeps signing after a rotation, so that receivers can change over. */
 const BOTH_SECRETS_MS = 86_400_000
 
-/** 192 bits, which fill their 32 characters of base64. */
+/** 192 bits, which fill 32 characters of base64 exactly. */
 const SECRET_BYTES = 24
 
 const newSecret = (): string => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
@@ -32,7 +32,7 @@ const newSecret = (): string => `whsec_${randomBytes(SECRET_BYTES).toString('bas
 const unknownSubscription = (): NotFoundError =>
   new NotFoundError('unknown-webhook', 'there is no webhook subscription with this id', 'id')
 
-/** A subscription, also a deleted one. Throws the 404 of an id that nobody has. */
+/** A subscription, including a deleted one. Throws a 404 for an unknown id. */
 export async function requireSubscription(app: FastifyInstance, id: string): Promise<Subscription> {
   const subscription = await webhookSubscription(app.clickhouse, { id })
   if (subscription === null) throw unknownSubscription()
@@ -41,7 +41,7 @@ export async function requireSubscription(app: FastifyInstance, id: string): Pro
 
 type Fields = z.output<typeof ChangedSubscription>
 
-/** Throws the 400 of a URL that nothing may be sent to, or of stables that are not tracked. */
+/** Throws a 400 for a URL that is not allowed, or for stables that are not tracked. */
 async function requireValid(app: FastifyInstance, { targets }: WebhookTerms, { url, stable_filter }: Fields) {
   const problem = url === undefined ? null : urlProblem(url, targets)
   if (problem !== null) throw new BadParameterError('url', problem)
@@ -60,15 +60,12 @@ async function requireRoom(app: FastifyInstance, { mostSubscriptions }: WebhookT
   const present = counts.filter(({ state }) => state !== 'deleted')
   const total = present.reduce((sum, { subscriptions }) => sum + subscriptions, 0)
   if (total >= mostSubscriptions)
-    throw new ConflictError(
-      'too-many-webhooks',
-      `there are ${mostSubscriptions} subscriptions already, which is the most`,
-    )
+    throw new ConflictError('too-many-webhooks', `the limit of ${mostSubscriptions} subscriptions is reached`)
 }
 
 /**
- * Makes a subscription, to be told of everything from now on. A repeat of the request makes none, and gets what the first
- * one got. Throws what is to be answered where it cannot be made.
+ * Creates a subscription for all events from now on. A repeat of the request creates nothing and returns the result of
+ * the first. Throws a problem if it cannot be created.
  */
 export async function createSubscription(
   app: FastifyInstance,
@@ -84,8 +81,8 @@ export async function createSubscription(
       return earlier
     }
     await requireRoom(app, terms)
-    // Two who repeat a request at the same time make the same id, so that only one of them makes it. Where a crash has
-    // used it up, the next is taken.
+    // Concurrent repeats of a request derive the same id, so that only one of them creates it. If a crash has used the
+    // id up, the next one is taken.
     const suffix =
       request === null ? randomBytes(8).toString('hex') : hash('sha256', `${request.request_key}:${tried}`).slice(0, 16)
     const id = `wh_${suffix}`
@@ -110,7 +107,10 @@ export async function createSubscription(
 
 type Change = (newest: Subscription) => Promise<Partial<Subscription> | null> | Partial<Subscription> | null
 
-/** Changes a subscription as `change` says, null for not at all. Throws the 404 where there is none, or it is deleted. */
+/**
+ * Changes a subscription by the result of `change`; null changes nothing. Throws a 404 if it does not exist or is
+ * deleted.
+ */
 async function change(
   app: FastifyInstance,
   id: string,
@@ -131,7 +131,7 @@ async function change(
   return changed
 }
 
-/** Changes what a subscription is made of. Events that are recorded from then on are sent as it is then. */
+/** Changes fields of a subscription, which apply to events that are recorded from then on. */
 export async function updateSubscription(app: FastifyInstance, terms: WebhookTerms, id: string, given: Fields) {
   await requireValid(app, terms, given)
   const { stable_filter, ...others } = given
@@ -140,17 +140,17 @@ export async function updateSubscription(app: FastifyInstance, terms: WebhookTer
   return change(app, id, (newest) => (isDeepStrictEqual({ ...newest, ...wanted }, newest) ? null : wanted))
 }
 
-/** Has nothing sent to a subscription any more, until it is enabled again. */
+/** Stops sending to a subscription until it is enabled again. */
 export const disableSubscription = (app: FastifyInstance, id: string): Promise<Subscription> =>
   change(app, id, ({ state }) => (state === 'disabled' ? null : { state: 'disabled', reason: 'admin' }))
 
-/** Has events sent to a subscription again, those that are recorded from then on. */
+/** Resumes sending events that are recorded from then on. */
 export const enableSubscription = (app: FastifyInstance, id: string): Promise<Subscription> =>
   change(app, id, async ({ state }) =>
     state === 'enabled' ? null : { state: 'enabled', reason: '', after_sequence: await newestSequence(app.clickhouse) },
   )
 
-/** Deletes a subscription; its deliveries can still be looked at. To delete it again changes nothing. */
+/** Deletes a subscription; its deliveries can still be read. Deleting it again changes nothing. */
 export async function deleteSubscription(app: FastifyInstance, id: string): Promise<Subscription> {
   const changed = await changeSubscription(app.records, id, (newest) =>
     newest.state === 'deleted' ? null : { ...newest, state: 'deleted', reason: '', changed_at: app.now() },
@@ -160,8 +160,8 @@ export async function deleteSubscription(app: FastifyInstance, id: string): Prom
 }
 
 /**
- * Gives a subscription a new secret; the one before it signs as well for a while, an older one does no more. A repeat of
- * the request changes nothing, and gets the version that the first one made.
+ * Gives a subscription a new secret. The previous one keeps signing for a while, older ones stop. A repeat of the
+ * request changes nothing and returns the version that the first one created.
  */
 export async function rotateSecret(
   app: FastifyInstance,
@@ -176,7 +176,7 @@ export async function rotateSecret(
     async ({ secret }) => {
       if (request !== null) earlier = await webhookVersionOfRequest(app.records, request)
       if (earlier !== null) return null
-      // Where SECRETS_KEY was lost, the dispatcher could not sign with the old one.
+      // If SECRETS_KEY was lost, the dispatcher could not sign with the old secret.
       const isKept = isOpenable(secretsKey, id, secret)
       return {
         secret: seal(secretsKey, id, newSecret()),

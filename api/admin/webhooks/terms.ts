@@ -3,17 +3,17 @@ import { type TargetRules, targetRules } from '../../../clickhouse/webhooks/targ
 import type { ApiConfig } from '../../config.js'
 import { WebhooksNotConfiguredError } from './errors.js'
 
-/** On which terms webhooks are taken on. */
+/** The settings of webhooks. */
 export type WebhookTerms = {
-  /** Seals the secrets of subscriptions. */
+  /** Encrypts the secrets of subscriptions. */
   secretsKey: Buffer
   /** Where they may be sent. */
   targets: TargetRules
-  /** Subscriptions at most. */
+  /** Most subscriptions. */
   mostSubscriptions: number
 }
 
-/** The terms that the environment names; null without a key to seal secrets with. */
+/** The settings in the environment; null without SECRETS_KEY. */
 export const webhookTermsOf = (config: ApiConfig): WebhookTerms | null =>
   config.SECRETS_KEY === undefined
     ? null
@@ -23,7 +23,7 @@ export const webhookTermsOf = (config: ApiConfig): WebhookTerms | null =>
         mostSubscriptions: config.WEBHOOK_MAX_SUBSCRIPTIONS,
       }
 
-/** The terms; throws the 503 of a service that has none. */
+/** The settings; throws a 503 if there are none. */
 export function required(terms: WebhookTerms | null): WebhookTerms {
   if (terms === null) throw new WebhooksNotConfiguredError()
   return terms
@@ -32,10 +32,10 @@ export function required(terms: WebhookTerms | null): WebhookTerms {
 /** The `config` of a route for the operator. */
 export const ADMIN = { tier: 'admin' } as const
 
-/** What the descriptions of these routes have in common. */
+/** The parts of the OpenAPI description that all these routes share. */
 export const ofAdmin = { tags: ['admin'], security: [{ admin: [] }] }
 
-/** What names a subscription in a path. */
+/** The path parameter that identifies a subscription. */
 export const SubscriptionParams = z.object({
   id: z.string().max(100).meta({ description: 'The id returned when it was created, and in the list' }),
 })

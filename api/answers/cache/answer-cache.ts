@@ -4,23 +4,23 @@ import { PlumblineError } from '../../../process/errors.js'
 import type { Answer } from './answer.js'
 import type { Found, SharedAnswers } from './shared-answers.js'
 
-/** Work that is under way for everybody who asks for the same. */
+/** Running work that all requests for the same answer share. */
 type Flight<Result> = {
   result: Promise<Result>
   startedAt: number
-  /** Somebody waits who goes away when `client` aborts: the work ends with the last of them. */
+  /** Adds a client that waits until `client` aborts: the work is aborted with the last one. */
   join: (client: AbortSignal) => void
-  /** The work goes on though nobody waits. */
+  /** Lets the work continue even if nobody waits. */
   keep: () => void
 }
 
-/** At most one piece of work a key at any time. */
+/** At most one piece of work per key at any time. */
 type Flights<Result> = {
   get: (key: string) => Flight<Result> | undefined
   start: (key: string, work: (signal: AbortSignal) => Promise<Result>) => Flight<Result>
 }
 
-/** `nowMs` is a clock that only goes forward. */
+/** `nowMs` is a monotonic clock. */
 function createFlights<Result>(nowMs: () => number): Flights<Result> {
   const flights = new Map<string, Flight<Result>>()
   return {
@@ -35,7 +35,7 @@ function createFlights<Result>(nowMs: () => number): Flights<Result> {
       const leave = (): void => {
         waiting -= 1
         if (waiting > 0 || isKept) return
-        // Whoever comes now starts again instead of waiting for what has been given up.
+        // New requests start again instead of waiting for aborted work.
         land()
         controller.abort()
       }
@@ -51,7 +51,7 @@ function createFlights<Result>(nowMs: () => number): Flights<Result> {
           isKept = true
         },
       }
-      // It may fail while nobody waits.
+      // It may fail while nobody waits for it.
       flight.result.catch(() => {})
       flights.set(key, flight)
       return flight
@@ -59,36 +59,39 @@ function createFlights<Result>(nowMs: () => number): Flights<Result> {
   }
 }
 
-/** What a request got, and how: `hit` from memory, `miss` computed or fetched for it, `stale` older than it should be. */
+/**
+ * The result of a request, and its source: `hit` from memory, `miss` computed or fetched for it, `stale` older than it
+ * should be.
+ */
 export type Outcome = Found & { how: 'hit' | 'miss' | 'stale' }
 
-/** Computes an answer. It may be given up when the signal aborts. */
+/** Computes an answer. Stops when the signal aborts. */
 type Compute = (signal: AbortSignal) => Promise<Answer>
 
 type AnswerCache = {
-  /** An answer that can be given at once, and does not have to be renewed by whoever asks for it. */
+  /** An answer that can be sent at once and does not need to be renewed by this request. */
   fresh: (key: string) => Found | undefined
-  /** An answer by its key, computed once for all who ask at the same time. Rejects with what `compute` rejects with. */
+  /** An answer by its key, computed once for all concurrent requests. Rejects with the error of `compute`. */
   get: (key: string, compute: Compute, client: AbortSignal) => Promise<Outcome>
 }
 
 type Held = { answer: Answer; since: number; retryAt: number }
 
-/** Answers are renewed when they have reached this part of their greatest age, while they are still given. */
+/** Answers are renewed from this share of their maximum age on, while they are still served. */
 const RENEW_AT = 0.5
-/** ClickHouse is slow when it takes longer than this, in milliseconds; then an old answer is better than a late one. */
+/** ClickHouse counts as slow after this time, in milliseconds; then an old answer is better than a late one. */
 const SLOW_MS = 500
-/** After a failure ClickHouse is left alone for this long, as far as there is an old answer, in milliseconds. */
+/** After a failure, ClickHouse is not asked for this long if there is an old answer, in milliseconds. */
 const PAUSE_MS = 500
-/** How long one process waits for the answer of another, and how often it looks, in milliseconds. */
+/** How long a process waits for another one's answer, and how often it checks, in milliseconds. */
 const OTHERS_MS = 2000
 const LOOK_MS = 20
 
 const isPassing = (error: unknown): boolean => error instanceof PlumblineError && error.retryable
 
 /**
- * Keeps answers of up to `maxBytes` in memory, and those of all processes in `shared` where there is one. `nowMs` is a
- * clock that only goes forward.
+ * Keeps answers of up to `maxBytes` in memory, and shares them between processes through `shared`, if there is one.
+ * `nowMs` is a monotonic clock.
  */
 export function createAnswerCache({
   maxBytes,
@@ -109,7 +112,7 @@ export function createAnswerCache({
   }
   const isYoung = ({ answer, ageMs }: Found): boolean => ageMs < answer.freshness.maxAgeMs * RENEW_AT
 
-  /** Waits for the process that is computing the answer; null when it does not come up with one. */
+  /** Waits for the process that is computing the answer; null if it does not deliver one. */
   async function fromOthers(others: SharedAnswers, key: string): Promise<Found | null> {
     for (const deadline = nowMs() + OTHERS_MS; nowMs() < deadline; await sleep(LOOK_MS)) {
       const theirs = await others.find(key)
@@ -123,7 +126,7 @@ export function createAnswerCache({
     if (shared === null) return keep(key, { answer: await compute(signal), ageMs: 0 })
     const theirs = await shared.find(key)
     if (theirs && isYoung(theirs)) return keep(key, theirs)
-    // Old, but better than none, should ClickHouse be away.
+    // An old answer is better than none if ClickHouse is unreachable.
     if (theirs && !kept.has(key)) keep(key, theirs)
     const awaited = (await shared.claim(key)) ? null : await fromOthers(shared, key)
     if (awaited) return keep(key, awaited)
@@ -148,7 +151,7 @@ export function createAnswerCache({
     return ageMs < answer.freshness.maxAgeMs + answer.freshness.staleMs ? { answer, ageMs } : null
   }
 
-  /** The renewed answer, or the old one when renewing takes long or fails for now. */
+  /** The renewed answer, or the old one if renewing is slow or fails temporarily. */
   async function renewed(key: string, held: Held, compute: Compute): Promise<Outcome> {
     const old = found(held)
     if (nowMs() < held.retryAt) return { ...old, how: 'stale' }
@@ -192,7 +195,7 @@ export function createAnswerCache({
       try {
         return { ...(await flight.result), how: 'miss' }
       } catch (error) {
-        // It may have been found in `shared` on the way.
+        // An old answer may have been found in `shared` meanwhile.
         const old = isPassing(error) ? fallback(key) : null
         if (old === null) throw error
         return { ...old, how: 'stale' }

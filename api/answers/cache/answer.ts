@@ -4,7 +4,7 @@ import { AS_OF_HEADER } from '../as-of.js'
 import { type Coding, encode } from './encodings.js'
 import type { Freshness } from './policies.js'
 
-/** Of a body and coding: strong, as bodies in different codings are different bytes. */
+/** The ETag of a body in a coding: strong, because codings differ in bytes. */
 export const etagOf = (digest: string, coding: string): string =>
   coding === 'identity' ? `"${digest}"` : `"${digest}-${coding}"`
 
@@ -12,8 +12,8 @@ export const etagOf = (digest: string, coding: string): string =>
 export const digestOf = (body: Buffer): string => createHash('sha256').update(body).digest('base64url').slice(0, 27)
 
 /**
- * The ETag in an If-None-Match header that names the body, in whatever coding the client holds it; null when none does.
- * The comparison is the weak one (RFC 9110, 13.1.2): caches that compress on their way mark the tag with W/.
+ * The ETag in an If-None-Match header that names the body, in any coding; null if none does. The comparison is weak
+ * (RFC 9110, 13.1.2), because caches that compress mark the tag with W/.
  */
 export function matchingEtag(ifNoneMatch: string, digest: string): string | null {
   if (ifNoneMatch.trim() === '*') return etagOf(digest, 'identity')
@@ -28,8 +28,8 @@ export function matchingEtag(ifNoneMatch: string, digest: string): string | null
 }
 
 /**
- * A body as it goes over the wire, with the headers that belong to it. What is ASCII goes as text: it is written together
- * with the headers, at half the cost of a buffer behind them.
+ * A body as it is sent, with the headers that belong to it. ASCII bodies are strings: Node writes them together with
+ * the headers, at half the cost of a separate buffer.
  */
 export type Variant = {
   body: Buffer | string
@@ -40,14 +40,14 @@ export type Variant = {
 /** Shorter bodies fit in one packet anyway. */
 const WORTH_COMPRESSING = 1024
 
-/** An answer that is rendered once and given many times. */
+/** An answer that is rendered once and sent many times. */
 export class Answer {
   readonly body: Buffer
-  /** The instant that it is about, as the header repeats it; null where it is about now. */
+  /** The instant of the answer, as in the header; null in a live answer. */
   readonly asOf: string | null
   readonly freshness: Freshness
   readonly digest: string
-  /** The headers that it has in every coding, and in a 304. */
+  /** The headers of every coding, and of a 304. */
   readonly headers: Record<string, string>
   readonly #variants = new Map<Coding, Variant>()
   readonly #encoding = new Map<Coding, Promise<Variant>>()
@@ -66,19 +66,19 @@ export class Answer {
   }
 
   /**
-   * What it takes in memory at most, in bytes: compressed bodies together are not longer than the body, nor is its text;
-   * heads are short.
+   * Upper bound of its memory, in bytes: the compressed bodies together are not longer than the body, nor is its
+   * string; headers are short.
    */
   get size(): number {
     return 3 * this.body.length + 4096
   }
 
-  /** The body in a coding, if that has been made; short bodies have but one. */
+  /** The body in a coding, if it exists already; short bodies have only one. */
   made(coding: Coding): Variant | undefined {
     return this.#variants.get(this.#codingFor(coding))
   }
 
-  /** The body in a coding, made at the first call. */
+  /** The body in a coding, encoded at the first call. */
   async variant(coding: Coding): Promise<Variant> {
     const wanted = this.#codingFor(coding)
     const made = this.#variants.get(wanted)

@@ -4,11 +4,13 @@ import { init as initZstd, compress as zstdCompress } from '@bokuweb/zstd-wasm'
 import { LRUCache } from 'lru-cache'
 import Negotiator from 'negotiator'
 
-/** In the order in which they are preferred where the client does not care: the smallest first. */
+/** In order of preference if the client has none: the smallest first. */
 const CODINGS = ['br', 'zstd', 'gzip'] as const
 export type Coding = (typeof CODINGS)[number] | 'identity'
 
-/** Accept-Encoding headers are remembered up to this many characters; browsers and libraries send a few dozen short ones. */
+/**
+ * Accept-Encoding headers are cached up to this many characters; browsers and libraries send a few dozen short ones.
+ */
 const REMEMBERED = 100_000
 const remembered = new LRUCache<string, Coding>({
   maxSize: REMEMBERED,
@@ -18,7 +20,7 @@ const remembered = new LRUCache<string, Coding>({
 /** The published types lack the second parameter. */
 type Choose = (available: readonly string[], options: { preferred: readonly string[] }) => string | undefined
 
-/** The coding that an Accept-Encoding header asks for, by its q-values. Identity where it accepts nothing that there is. */
+/** The coding that an Accept-Encoding header prefers, by its q-values; identity if it accepts none of ours. */
 export function preferredCoding(acceptEncoding: string | undefined): Coding {
   if (acceptEncoding === undefined) return 'identity'
   const before = remembered.get(acceptEncoding)
@@ -30,7 +32,7 @@ export function preferredCoding(acceptEncoding: string | undefined): Coding {
   return coding
 }
 
-/** Made once for many answers, but of bodies that live for seconds: half of the best level. */
+/** Medium levels: a body is compressed once for many answers, but lives only for seconds. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }
 const ZSTD_LEVEL = 6
 

@@ -5,25 +5,25 @@ import { jobHorizon } from '../../../clickhouse/jobs/runs.js'
 import type { CachePolicy, Finality, Finished } from './policies.js'
 
 /**
- * A block this much older than the newest is not taken back any more, and a backfill or a rollback is over after this
- * time without a word from it; in seconds.
+ * A block this much older than the newest is no longer rolled back, and a backfill or rollback that has written nothing
+ * for this long is over; in seconds.
  */
 const QUIET_SECONDS = 600
-/** What is known of history may be this old: it only becomes more. */
+/** How old the knowledge of history may be, in milliseconds: it only grows. */
 const KNOWN_MS = 10_000
 
-/** What has to be known of a data set to tell whether its past is over. Times in unix seconds. */
+/** What must be known of a data set to decide whether its past can still change. Times in unix seconds. */
 export type Known = {
   from_time: number
   newest_time: number
   is_from_start: boolean
   sampled_from: number | null
   touched_ago: number
-  /** The newest slot that is done of the job in question; null where there is none, or no job. */
+  /** The newest completed slot of the job in question; null if there is none, or no job. */
   horizon: number | null
 }
 
-/** Whether nothing that can be read later changes an answer as of `asOf`, in unix seconds. */
+/** Whether an answer as of `asOf`, in unix seconds, can no longer change. */
 export function isFinal({ reachSeconds, isSampled, job }: Finality, known: Known, asOf: number): boolean {
   if (known.touched_ago < QUIET_SECONDS || asOf > known.newest_time - QUIET_SECONDS) return false
   if (job !== null && (known.horizon === null || asOf > known.horizon)) return false
@@ -33,13 +33,13 @@ export function isFinal({ reachSeconds, isSampled, job }: Finality, known: Known
   return known.sampled_from !== null && (known.sampled_from === 0 || first > known.sampled_from)
 }
 
-/** Tells how far the past as of an instant is over. */
+/** Reads how final the past as of an instant is. */
 export type ReadFinished = (
   policy: CachePolicy,
   about: { asOf: Date | null; stable: string | undefined },
 ) => Promise<Finished>
 
-/** Reads that from ClickHouse, and remembers what it found for a little while. */
+/** Reads that from ClickHouse, and caches the result for a few seconds. */
 export function createReadFinished(clickhouse: ClickHouseClient): ReadFinished {
   const remembered = new LRUCache<string, Promise<Known | null>>({ max: 1000, ttl: KNOWN_MS })
   const read = async (stable: string, job: string | null): Promise<Known | null> => {

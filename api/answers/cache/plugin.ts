@@ -13,8 +13,8 @@ import { sendAnswer } from './send-answer.js'
 import { type Found, sharedAnswers } from './shared-answers.js'
 
 /**
- * Changes with what a body depends on besides its request and the data: the version of the formulas, and the shape that
- * `responses` give to a 200. So no answer of another version of this service is taken for one of this.
+ * A version that changes with the formulas and with the shape that `responses` give to a 200, so that answers of
+ * another version of this service are not reused.
  */
 export function versionOf(methodology: string, responses: unknown): string {
   const shape = (responses as Record<string, unknown> | undefined)?.['200']
@@ -24,48 +24,48 @@ export function versionOf(methodology: string, responses: unknown): string {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** How old answers may be; without it they are made for each request. Not for answers that depend on who asks. */
+    /** How old answers may be; if omitted, each request is computed. Not for answers that depend on the caller. */
     cache?: CachePolicy
   }
   interface FastifyRequest {
-    /** Ends the queries of an answer that is computed for more than this one request; null where it is for this one. */
+    /** Aborts the queries of an answer that several requests share; null if it is for this request only. */
     sharedSignal: AbortSignal | null
   }
   interface FastifyInstance {
-    /** How many requests to routes with a cache policy were answered how, since the start. */
+    /** Number of requests to cached routes since the start, by outcome. */
     cacheCounts: Record<Outcome['how'], number>
     answersInMemory: AnswersInMemory
   }
 }
 
-/** An answer that is in memory, of the route with this pattern. */
+/** A cached answer and the pattern of its route. */
 type InMemory = Found & { variant: Variant; route: string }
 
 type AnswersInMemory = {
-  /** What is in memory for a URL, in the coding that is asked for; null where it has to be made, or renewed. */
+  /** The cached answer for a URL, in the requested coding; null if it must be computed or renewed. */
   find: (url: string, acceptEncoding: string | undefined) => InMemory | null
-  /** Is called when one of them has been sent, with all header fields that it has got. */
+  /** Called when a cached answer has been sent, with all its header fields. */
   onSent: ((variant: Variant, reply: FastifyReply) => void) | null
 }
 
 export type CacheOptions = {
-  /** Memory for answers, in bytes; 0: none are kept. */
+  /** Memory for answers, in bytes; 0 disables the cache. */
   maxBytes: number
-  /** A clock that only goes forward; the process's own where left out. */
+  /** A monotonic clock; the process's own if omitted. */
   nowMs?: (() => number) | undefined
 }
 
-/** URLs are remembered up to this many characters. */
+/** URLs are cached up to this many characters. */
 const REMEMBERED_URLS = 2_000_000
-/** `24h` is another instant each second. */
+/** `24h` is a different instant each second. */
 const RELATIVE = /^\d{1,6}[mhd]$/
 
 type Asked = { params?: { address?: string }; query: { as_of?: string } }
 
 /**
- * Gives the answers of routes with a `cache` policy from memory, with ETag and 304, in the coding that the client
- * prefers. Whoever asks for what is remembered is answered as soon as all hooks of the application have let them
- * through. Processes of one `database` share answers through Redis. To be called before the routes are added, after whatever else has to see every request.
+ * Serves the answers of routes with a `cache` policy from memory, with ETag and 304, in the coding that the client
+ * prefers. A cached answer is sent as soon as all hooks of the application have passed. Processes of one `database`
+ * share answers through Redis. Call it before the routes are added and after all hooks that must see every request.
  */
 export function cache(
   app: FastifyInstance,
@@ -97,7 +97,7 @@ export function cache(
   }
   app.decorate('answersInMemory', inMemory)
 
-  /** Answers at once what is in memory in the right coding. */
+  /** Sends the cached answer at once, if there is one in the right coding. */
   function answerFromMemory(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
     const found = inMemory.find(request.raw.url as string, request.headers['accept-encoding'])
     if (found) {
@@ -116,10 +116,10 @@ export function cache(
       const { asOf } = request
       const compute = async (signal: AbortSignal | null): Promise<Answer> => {
         request.sharedSignal = signal
-        // Before the answer: what is final now was final all the while that it is computed.
+        // Read before the answer is computed: what is final now stays final meanwhile.
         const finished = isRelative ? 'moving' : await readFinished(policy, { asOf, stable: params?.address })
         const payload = await handler.call(this, request, reply)
-        // Not reply.serialize, which goes by the status: a 304 may have been sent before.
+        // Not reply.serialize, which depends on the status: a 304 may have been sent before.
         const body = Buffer.from(serialize(payload))
         const echo = reply.getHeader(AS_OF_HEADER)
         const isOpen = finished === 'final' && policy.isOpen?.(payload as Record<string, unknown>)
@@ -142,7 +142,7 @@ export function cache(
   app.addHook('onRoute', (route) => {
     const { cache: policy, price } = route.config ?? {}
     if (policy === undefined) return
-    if (price !== undefined) throw new Error(`${route.url}: what is paid for is not for the next who asks`)
+    if (price !== undefined) throw new Error(`${route.url}: answers of a route with a price must not be cached`)
     route.handler = cached(route, policy, route.handler)
     route.onRequest = [...[route.onRequest ?? []].flat(), answerFromMemory]
   })

@@ -1,23 +1,26 @@
 import { PERIOD_SECONDS } from '../../../clickhouse/jobs/periods.js'
 import { DAY_SECONDS, WEEK_SECONDS } from '../../../process/instants.js'
 
-/** On what it depends that an answer about the past is final. */
+/** What decides whether an answer about the past is final. */
 export type Finality = {
-  /** How far behind `as_of` the facts lie that the answer is made of, in seconds; Infinity: all of history. */
+  /** How far before `as_of` the facts of the answer reach, in seconds; Infinity: all of history. */
   reachSeconds: number
-  /** Whether samples of the stable are among them: a stable may be sampled later than it exists. */
+  /** Whether the answer depends on samples of the stable: a stable may be sampled only some time after its creation. */
   isSampled: boolean
-  /** The job whose rows the answer is made of; null where it is made of facts alone. */
+  /** The job whose rows the answer is made of; null if it is made of facts alone. */
   job: string | null
 }
 
 /** How old an answer may be. */
 export type CachePolicy = {
-  /** Of answers about now: what has happened since is in the answer after this time, in seconds. */
+  /** For live answers: changes appear in the answer after this time, in seconds. */
   maxAgeSeconds: number
-  /** null: answers about the past are never taken for final, because they name what may be read later. */
+  /** null: answers about the past are never final, because data that is read later can change them. */
   finality: Finality | null
-  /** Of an answer: whether it looked back further than `finality` says and found nothing, where something may be read later. */
+  /**
+   * Whether an answer had to look back further than `finality` says and found nothing, where older data may still be
+   * read.
+   */
   isOpen?: (answer: Record<string, unknown>) => boolean
 }
 
@@ -26,14 +29,17 @@ const ofFacts = (reachSeconds: number): Finality => ({ reachSeconds, isSampled: 
 const maxAgeOf = (job: keyof typeof PERIOD_SECONDS): number => Math.min(300, PERIOD_SECONDS[job] / 10)
 
 /**
- * How old the answers of each route may be. The age is at most a tenth of the time in which the data change: what the
- * chain changes with each block is 2 seconds old, which is also about what ingest takes; what a job publishes is a tenth
- * of its period old, and 5 minutes at most.
+ * How old the answers of each route may be: at most a tenth of the period in which the data change. What each block
+ * changes may be 2 seconds old, which is about as long as ingest takes; what a job publishes, a tenth of its period, at
+ * most 5 minutes.
  */
 export const CACHE_POLICIES = {
-  /** Every block. Which stables are tracked, and what is read of them, may grow for the past too. */
+  /** Changes with every block. The tracked stables, and what is read of them, may also grow for the past. */
   stablecoins: { maxAgeSeconds: 2, finality: null },
-  /** Every block. The windows reach back seven days, a price that still stands to whenever it was made. */
+  /**
+   * Changes with every block. The windows reach back seven days; the current price reaches back to its sample, however
+   * old.
+   */
   peg: {
     maxAgeSeconds: 2,
     finality: { reachSeconds: WEEK_SECONDS, isSampled: true, job: null },
@@ -45,7 +51,7 @@ export const CACHE_POLICIES = {
     maxAgeSeconds: maxAgeOf('peg-events'),
     finality: { reachSeconds: Number.POSITIVE_INFINITY, isSampled: true, job: 'peg-events' },
   },
-  /** A snapshot is made once, of what was known then. The newest one is at most a period old. */
+  /** A snapshot is taken once, from what was known then. The newest one is at most a period old. */
   risk: {
     maxAgeSeconds: maxAgeOf('risk'),
     finality: { reachSeconds: PERIOD_SECONDS.risk, isSampled: false, job: 'risk' },
@@ -54,12 +60,12 @@ export const CACHE_POLICIES = {
     maxAgeSeconds: maxAgeOf('reserves'),
     finality: { reachSeconds: PERIOD_SECONDS.reserves, isSampled: false, job: 'reserves' },
   },
-  /** Sums of days, whose figures are promised every 5 minutes. */
+  /** Sums over days, which are promised to be updated every 5 minutes. */
   rewards: { maxAgeSeconds: 30, finality: ofFacts(Number.POSITIVE_INFINITY) },
   feeEconomics: { maxAgeSeconds: 30, finality: null },
-  /** Probed from time to time, also about blocks that are long in. */
+  /** Probed from time to time, also for blocks that were stored long ago. */
   roles: { maxAgeSeconds: 30, finality: null },
-  /** Every block, in windows of an hour at least: a minute is the finest that shows. */
+  /** Changes with every block, but windows have at least an hour: changes within a minute hardly show. */
   flows: { maxAgeSeconds: 6, finality: ofFacts(DAY_SECONDS) },
   flowAnomalies: {
     maxAgeSeconds: maxAgeOf('flow-anomalies'),
@@ -67,27 +73,27 @@ export const CACHE_POLICIES = {
   },
 } as const satisfies Record<string, CachePolicy>
 
-/** How long an answer may be given again, in milliseconds, and what caches elsewhere are told. */
+/** How long an answer may be served again, in milliseconds, and its Cache-Control for other caches. */
 export type Freshness = {
-  /** Until then it is given without looking. */
+  /** Until then it is served without a check. */
   maxAgeMs: number
-  /** For that much longer it is given where ClickHouse is away or slow, and marked as stale. */
+  /** For this much longer it is served, marked as stale, if ClickHouse is unreachable or slow. */
   staleMs: number
   cacheControl: string
 }
 
 /**
- * What an answer is about: now, a time back from now, the past as far as it is known today, or a past that nothing
- * changes any more.
+ * The time of an answer: now, a time relative to now, a past that may still be completed, or a past that can no longer
+ * change.
  */
 export type Finished = 'live' | 'moving' | 'past' | 'final'
 
-/** How long an answer is better than none. */
+/** How long an old answer is better than none. */
 const STALE_SECONDS = 600
 const YEAR_SECONDS = 31_536_000
-/** Blocks of that time are all in, but what is read later may still add to them. */
+/** All blocks of that time are stored, but data that is read later may still be added. */
 const PAST_SECONDS = 60
-/** Whatever is said to others, the answer is computed again after an hour: data sets get repaired. */
+/** Whatever other caches are told, the answer is computed again after an hour, because data sets get repaired. */
 const FINAL_SECONDS = 3600
 
 /** How old an answer under `policy` may become. */

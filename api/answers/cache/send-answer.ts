@@ -3,14 +3,17 @@ import { METHODOLOGY_HEADER } from '../../../process/methodology.js'
 import { matchingEtag, type Variant } from './answer.js'
 import type { Outcome } from './answer-cache.js'
 
-/** RFC 9211. A ttl below 0 says that the answer is older than it should be, by that many seconds. */
+/** RFC 9211. A negative ttl means that the answer is older than it should be, by that many seconds. */
 function cacheStatus({ how, answer, ageMs }: Outcome): string {
   if (how === 'hit') return 'plumbline; hit'
   if (how === 'miss') return 'plumbline; fwd=miss'
   return `plumbline; hit; ttl=${Math.floor((answer.freshness.maxAgeMs - ageMs) / 1000)}; detail=stale`
 }
 
-/** What says something of a body: a 304 has none, and the client has these fields with his (RFC 9110, 15.4.5). */
+/**
+ * Header fields that describe the body: a 304 has none, and the client has these fields with its own copy (RFC 9110,
+ * 15.4.5).
+ */
 const OF_BODIES = [
   'content-security-policy',
   'strict-transport-security',
@@ -18,7 +21,7 @@ const OF_BODIES = [
   METHODOLOGY_HEADER,
 ] as const
 
-/** Sends an answer in one of its codings, or the 304 of a client that has it already. */
+/** Sends an answer in one of its codings, or a 304 to a client that has it already. */
 export function sendAnswer(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -3,21 +3,21 @@ import { z } from 'zod'
 import { Answer } from './answer.js'
 import type { Freshness } from './policies.js'
 
-/** An answer and how long it has been there. */
+/** An answer and its age. */
 export type Found = { answer: Answer; ageMs: number }
 
-/** Answers that the processes of a service share. All of it is for speed only: where it fails, it is as if it were empty. */
+/** Answers that the processes of a service share. This only saves time: if it fails, it behaves as if it were empty. */
 export type SharedAnswers = {
   find: (key: string) => Promise<Found | null>
   put: (key: string, answer: Answer) => Promise<void>
-  /** Whether this process is to compute the answer; false while another one does. */
+  /** Whether this process should compute the answer; false while another one does. */
   claim: (key: string) => Promise<boolean>
   release: (key: string) => Promise<void>
 }
 
-/** What is waited for Redis, in milliseconds: about what ClickHouse takes for a small answer. */
+/** How long to wait for Redis, in milliseconds: about as long as ClickHouse takes for a small answer. */
 const PATIENCE_MS = 100
-/** A process that computes may die; queries are given up after 15 seconds. */
+/** A process that is computing may die; queries are aborted after 15 seconds. */
 const CLAIM_MS = 15_000
 
 const Head = z
@@ -43,7 +43,7 @@ function pack({ asOf, freshness, body }: Answer): Buffer {
   return Buffer.concat([Buffer.from(`${JSON.stringify({ as_of: asOf, freshness })}\n`), body])
 }
 
-/** null for what another version has written. */
+/** null for what another version of this program has written. */
 function unpack(bytes: Buffer): Answer | null {
   const end = bytes.indexOf(NEWLINE)
   const head = Head.safeParse(bytes.toString('utf8', 0, end))
@@ -59,13 +59,13 @@ function within<Value>(work: Promise<Value>, otherwise: Value): Promise<Value> {
 }
 
 /**
- * Answers in Redis under `prefix`, which names everything that a body depends on besides its request: database and
- * version. Their age is read off the time that Redis has still to keep them, so that no clocks are compared.
+ * Answers in Redis under `prefix`, which contains everything that a body depends on besides its request: database and
+ * version. Their age follows from the remaining time to live in Redis, so that no clocks are compared.
  */
 export function sharedAnswers(redis: Redis, prefix: string): SharedAnswers {
   const bodyKey = (key: string): string => `${prefix}:answer:${key}`
   const claimKey = (key: string): string => `${prefix}:claim:${key}`
-  /** A command to a Redis that is away would wait for it to come back. */
+  /** Commands to an unreachable Redis would wait until it is back. */
   const isHere = (): boolean => redis.status === 'ready'
   return {
     find: async (key) => {

@@ -1,7 +1,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 
-/** What a key may open besides what is free. */
+/** What a key gives access to besides the free routes. */
 export const KeyScope = z.enum(['paid', 'stream']).meta({
   description: 'paid: routes with a price cost nothing. stream: more streams at the same time, from any address',
 })
@@ -11,18 +11,18 @@ const KEY_BYTES = 32
 /** `pk_` and 8 of the 43 characters after it, which leaves more than 200 unknown bits. */
 const PREFIX_LENGTH = 11
 
-/** A new key, which nobody can guess, and the name that it goes by. */
+/** A new random key, and its id. */
 export const newApiKey = () => ({
   id: `key_${randomBytes(8).toString('hex')}`,
   key: `pk_${randomBytes(KEY_BYTES).toString('base64url')}`,
 })
 
-/** What of a key is shown to people, and tells keys apart. */
+/** The part of a key that is shown, to distinguish it from others. */
 export const prefixOf = (key: string): string => key.slice(0, PREFIX_LENGTH)
 
-/** SHA-256, hexadecimal: all that is kept of a key. */
+/** SHA-256 in hex: all that is stored of a key. */
 export const hashOf = (key: string): string => hash('sha256', key)
 
-/** Compares two hashes in a time that says nothing about where they differ. */
+/** Compares two hashes in constant time. */
 export const isSameHash = (one: string, other: string): boolean =>
   timingSafeEqual(Buffer.from(one, 'latin1'), Buffer.from(other, 'latin1'))

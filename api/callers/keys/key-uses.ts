@@ -1,18 +1,18 @@
 import type { FastifyBaseLogger } from 'fastify'
 
-/** So often at most the uses of a key are written, by each process. */
+/** Shortest time between two writes of a process. */
 const WRITE_EVERY_MS = 60_000
 
 export type KeyUses = {
-  /** Remembers that a key has been used at a time. */
+  /** Records that a key was used at a time. */
   add: (id: string, at: Date) => void
-  /** Writes what is remembered; where that fails, the next time does it. Never rejects. */
+  /** Writes the recorded uses; if that fails, the next call does it. Never rejects. */
   write: () => Promise<void>
   /** Writes a last time. */
   close: () => Promise<void>
 }
 
-/** Collects when keys were last used, and has `insert` write it for all of them together. */
+/** Collects when keys were last used, and calls `insert` for all of them together. */
 export function createKeyUses(
   insert: (uses: ReadonlyMap<string, Date>) => Promise<void>,
   log: FastifyBaseLogger,

@@ -1,6 +1,6 @@
 import { hashOf, isSameHash, prefixOf } from './api-key.js'
 
-/** A key that opens something. */
+/** A valid key and its access. */
 export type KnownKey = {
   id: string
   prefix: string
@@ -11,32 +11,34 @@ export type KnownKey = {
 
 /** The keys that are valid. */
 export type KnownKeys = {
-  /** The key that a token is; null where it is none. Rejects as `read` does where that cannot be told. */
+  /** The key of a token; null if it is not valid. Rejects like `read` if that cannot be determined. */
   find: (token: string) => Promise<KnownKey | null>
-  /** A key that is known to be valid; null where that has to be asked for with `find`. */
+  /** The key of a token if it is known to be valid; null if `find` must decide. */
   findNow: (token: string) => KnownKey | null
-  /** Has the next `find` read the keys again: they have changed. */
+  /** Makes the next `find` read the keys again, because they have changed. */
   forget: () => void
 }
 
-/** Keys older than this are read again beside the answer. */
+/** Keys older than this are read again in the background. */
 const FRESH_MS = 2000
-/** Keys older than this are read again before it: so long a revoked key may go on at most, in any process. */
+/** Keys older than this are read again before the answer: a revoked key works for at most this long, in any process. */
 const MAX_AGE_MS = 5000
-/** So often at most the keys are read for a token that is none, and so late at most a new key is known in every process. */
+/**
+ * Shortest time between two reads of the keys because of unknown tokens; a new key is known in every process after this
+ * time.
+ */
 const MIN_AGE_MS = 1000
 
 /**
- * Remembers the keys that `read` returns, all of them, so that a request waits for no look-up, and tokens that are no
- * keys cause none. While `read` fails, the keys that it returned last go on being valid. `nowMs` is a clock that only
- * goes forward.
+ * Caches all keys that `read` returns, so that requests need no look-up, and invalid tokens cause none. While `read`
+ * fails, the last returned keys stay valid. `nowMs` is a monotonic clock.
  */
 export function createKnownKeys(read: () => Promise<KnownKey[]>, nowMs = () => performance.now()): KnownKeys {
   let byPrefix = new Map<string, KnownKey[]>()
   let readAt = Number.NEGATIVE_INFINITY
   let failed = { at: Number.NEGATIVE_INFINITY, error: null as unknown }
   let reading: Promise<void> | null = null
-  /** How often the keys have changed here: what was read before a change is not kept, and read again. */
+  /** Number of changes by this process: keys that were read before a change are not kept, but read again. */
   let changes = 0
 
   const readAgain = async (): Promise<void> => {
@@ -86,7 +88,7 @@ export function createKnownKeys(read: () => Promise<KnownKey[]>, nowMs = () => p
       const now = nowMs()
       const age = now - readAt
       if (lookUp(token) !== null) {
-        // Who has a key does not wait for a database that is away, more than now and then.
+        // A caller with a key waits for an unreachable database only now and then.
         if (now - failed.at > MAX_AGE_MS) await refresh().catch(() => {})
         return lookUp(token)
       }

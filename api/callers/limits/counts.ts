@@ -1,4 +1,4 @@
-/** What an asker has consumed in a window that ends in `resetMs`. */
+/** What a caller has consumed in a window that ends in `resetMs`. */
 export type Count = { consumed: number; resetMs: number }
 
 /** Counts in this process alone. */
@@ -7,12 +7,12 @@ type OwnCounts = {
   consumed: (asker: string) => number
 }
 
-/** Windows that are over are forgotten when this many have been begun, or this many times as many as are open. */
+/** Expired windows are removed when this many exist, or `factor` times as many as are open. */
 const SWEEP = { least: 1000, factor: 2 }
 
 /**
- * Counts in windows of `windowMs`, each of which begins with its first request. Not by a library, all of which give promises:
- * what answers before Fastify is asked decides at once. `nowMs` is a clock that only goes forward.
+ * Counts in windows of `windowMs`, each of which begins with its first request. Not by a library, because they all
+ * return promises, and the fast lane must decide synchronously. `nowMs` is a monotonic clock.
  */
 export function createOwnCounts(windowMs: number, nowMs = () => performance.now()): OwnCounts {
   const windows = new Map<string, { consumed: number; endsAt: number }>()
@@ -33,7 +33,7 @@ export function createOwnCounts(windowMs: number, nowMs = () => performance.now(
         windows.set(asker, window)
       }
       window.consumed += points
-      // A sum of doubles less one of its terms may be more than the other: 60.00000001 s would be shown as 61.
+      // Rounding can make the difference slightly larger than the window: 60.00000001 s would be shown as 61.
       return { consumed: window.consumed, resetMs: Math.min(window.endsAt - now, windowMs) }
     },
     consumed: (asker) => {
@@ -43,36 +43,38 @@ export function createOwnCounts(windowMs: number, nowMs = () => performance.now(
   }
 }
 
-/** What is counted ahead is told to the others after this long, in milliseconds. */
-const TELL_AFTER_MS = 20
-/** Ahead are counted the requests of those who are below this part of their limit, by what everybody has counted. */
+/** Local counts are reported to `consume` after this long, in milliseconds. */
+const REPORT_AFTER_MS = 20
+/** Requests are counted locally while the caller is below this share of the limit, by the shared count. */
 const FAR_BELOW = 1 / 2
-/** So large a part of the limit each process counts ahead at most: as many as sixteen of them together stay below it. */
+/**
+ * Largest share of the limit that a process counts locally: even sixteen processes together stay below the other half.
+ */
 const SHARE = 1 / 32
 
 type Known = {
-  /** As everybody had counted when the counts were last told. */
+  /** The shared count when it was last read. */
   consumed: number
   endsAt: number
-  /** Counted here since. */
-  ahead: number
-  telling: boolean
+  /** Counted locally since then. */
+  unreported: number
+  isReporting: boolean
 }
 
-/** Askers whose window is over are forgotten when this many are known, or this many times as many as are left. */
-const SWEEP_AHEAD = { least: 1000, factor: 2 }
+/** Callers whose window has expired are removed when this many are known, or `factor` times as many as remain. */
+const SWEEP_DEFERRED = { least: 1000, factor: 2 }
 
 /**
- * Lets a process count by itself while an asker is far below his limit, and tells what it has counted in `consume` a
- * moment later: one exchange for many requests. Close to the limit each request is counted before it is answered, so
- * that the limit holds exactly, whichever processes it is counted in. `nowMs` is a clock that only goes forward.
+ * Counts locally while a caller is far below the limit, and reports the count to `consume` a moment later: one exchange
+ * for many requests. Close to the limit, each request is counted before it is answered, so that the limit holds exactly
+ * across all processes. `nowMs` is a monotonic clock.
  */
-export function createCountsAhead(
+export function createDeferredCounts(
   consume: RequestCounter['count'],
   nowMs: () => number = () => performance.now(),
 ): RequestCounter {
   const askers = new Map<string, Known>()
-  let sweepAt = SWEEP_AHEAD.least
+  let sweepAt = SWEEP_DEFERRED.least
 
   function remember(asker: string, consumed: number, resetMs: number): void {
     const known = askers.get(asker)
@@ -80,35 +82,35 @@ export function createCountsAhead(
     if (known) Object.assign(known, { consumed, endsAt })
     else {
       if (askers.size >= sweepAt) sweep()
-      askers.set(asker, { consumed, endsAt, ahead: 0, telling: false })
+      askers.set(asker, { consumed, endsAt, unreported: 0, isReporting: false })
     }
   }
 
   function sweep(): void {
     const now = nowMs()
-    for (const [asker, { endsAt, ahead, telling }] of askers)
-      if (endsAt <= now && ahead === 0 && !telling) askers.delete(asker)
-    sweepAt = Math.max(SWEEP_AHEAD.least, askers.size * SWEEP_AHEAD.factor)
+    for (const [asker, { endsAt, unreported, isReporting }] of askers)
+      if (endsAt <= now && unreported === 0 && !isReporting) askers.delete(asker)
+    sweepAt = Math.max(SWEEP_DEFERRED.least, askers.size * SWEEP_DEFERRED.factor)
   }
 
-  /** Takes what was counted ahead along. */
+  /** Includes the local count. */
   async function count(asker: string, points: number) {
     const known = askers.get(asker)
-    const ahead = known?.ahead ?? 0
-    if (known) known.ahead = 0
-    const counted = await consume(asker, points + ahead)
+    const unreported = known?.unreported ?? 0
+    if (known) known.unreported = 0
+    const counted = await consume(asker, points + unreported)
     remember(asker, counted.consumed, counted.resetMs)
     return counted
   }
 
-  function tell(asker: string, known: Known): void {
-    known.telling = true
+  function report(asker: string, known: Known): void {
+    known.isReporting = true
     setTimeout(async () => {
-      // Never rejects: who cannot tell the others counts for himself.
-      if (known.ahead > 0) await count(asker, 0)
-      known.telling = false
-      if (known.ahead > 0) tell(asker, known)
-    }, TELL_AFTER_MS).unref()
+      // Never rejects: `consume` falls back to counting in this process.
+      if (known.unreported > 0) await count(asker, 0)
+      known.isReporting = false
+      if (known.unreported > 0) report(asker, known)
+    }, REPORT_AFTER_MS).unref()
   }
 
   return {
@@ -117,17 +119,17 @@ export function createCountsAhead(
       const known = askers.get(asker)
       const now = nowMs()
       if (known === undefined || known.endsAt <= now) return null
-      if (known.consumed >= limit * FAR_BELOW || known.ahead >= Math.floor(limit * SHARE)) return null
-      known.ahead += 1
-      if (!known.telling) tell(asker, known)
-      return { consumed: known.consumed + known.ahead, resetMs: known.endsAt - now }
+      if (known.consumed >= limit * FAR_BELOW || known.unreported >= Math.floor(limit * SHARE)) return null
+      known.unreported += 1
+      if (!known.isReporting) report(asker, known)
+      return { consumed: known.consumed + known.unreported, resetMs: known.endsAt - now }
     },
   }
 }
 
-/** Counts what each of many askers consumes. It refuses nothing: every asker has a limit of his own. */
+/** Counts what each caller consumes. It refuses nothing: every caller has its own limit. */
 export type RequestCounter = {
   count: (asker: string, points: number) => Promise<Count>
-  /** Counts one request at once, where that leads nobody above `limit`; null where it has to be asked for with `count`. */
+  /** Counts one request at once if that certainly stays within `limit`; null if `count` must decide. */
   countNow: (asker: string, limit: number) => Count | null
 }

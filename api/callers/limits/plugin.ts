@@ -8,32 +8,32 @@ import { WINDOW_SECONDS } from './request-counter.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Anybody who has used up what is free, on a route that he can pay for: only a payment goes on from here. */
+    /** The caller has used up the free requests, on a route that can be paid for: only a payment is accepted. */
     isOverLimit: boolean
   }
   interface FastifyContextConfig {
     /**
-     * How many requests a valid request of this route counts as, 1 where left out; whole and at least 1. More than the
-     * whole limit counts as the whole limit.
+     * How many requests a valid request of this route counts as, a positive integer; 1 if omitted. More than the whole
+     * limit counts as the whole limit.
      */
     cost?: (request: { query: never }) => number
   }
   interface FastifyInstance {
     /**
-     * Counts a request and returns the header fields that say so, none where nothing limits the caller; null where it
-     * could not be counted at once, since the caller is new or close to the limit.
+     * Counts a request and returns the header fields that report it, none if nothing limits the caller; null if it
+     * could not be counted at once, because the caller is new or close to the limit.
      */
     charge: (caller: Caller, ip: string) => Record<string, string> | null
   }
 }
 
-/** Requests a minute: of an address without a key (0: no limit), and of a key that was made without a limit of its own. */
+/** Requests per minute: of an address without a key (0: no limit), and of a key without a limit of its own. */
 export type Limits = { free: number; key: number }
 
-/** Who is counted, under which name of a policy, and how far. */
+/** Who is counted, under which policy name, and the limit. */
 type Budget = { asker: string; policy: string; limit: number }
 
-/** Whose budget an ordinary request of a caller is from; null where nothing limits it. */
+/** The budget of an ordinary request of a caller; null if nothing limits it. */
 function budgetOf(caller: Caller, ip: string, free: number): Budget | null {
   if (caller.tier === 'admin') return null
   if (caller.tier === 'subscriber') return { asker: caller.keyId, policy: 'key', limit: caller.requestsPerMinute }
@@ -53,9 +53,9 @@ const fieldsOf = (budget: Budget, count: Count) => ({
 const NO_FIELDS = {}
 
 /**
- * Counts every request of a caller and refuses what is above his limit with 429: by key, and without one by address. The
- * header fields are those of draft-ietf-httpapi-ratelimit-headers-10. On routes with a price nobody without a key is
- * refused here: what answers a challenge of ours is not counted, and everybody else hears the price. To be called after
+ * Counts every request of a caller, by key or else by address, and refuses those above the limit with 429. The header
+ * fields are those of draft-ietf-httpapi-ratelimit-headers-10. On routes with a price, callers without a key are not
+ * refused here: an answer to one of our challenges is not counted, and everybody else gets the price. Call it after
  * `auth` and before the routes are added.
  */
 export function limits(
@@ -64,7 +64,7 @@ export function limits(
   { count, countNow }: RequestCounter,
   payments: Pick<Payments, 'isOurs'> | null,
 ): void {
-  /** Only who was given a challenge can answer it: anything can be called a payment. */
+  /** Only an answer to one of our challenges counts as a payment: anyone can send something that looks like one. */
   function isPaying({ caller, headers: { authorization }, routeOptions: { config } }: FastifyRequest): boolean {
     if (config.price === undefined || caller.tier !== 'free' || authorization === undefined) return false
     return payments?.isOurs(authorization) ?? false
@@ -72,7 +72,7 @@ export function limits(
 
   const isFree = (request: FastifyRequest): boolean => request.routeOptions.config.always === true || isPaying(request)
 
-  /** Counts what could not be counted at once, and refuses what is above the limit. */
+  /** Counts what could not be counted at once, and refuses requests above the limit. */
   async function chargeOrRefuse(request: FastifyRequest, reply: FastifyReply, pointsWithin: (limit: number) => number) {
     const budget = budgetOf(request.caller, request.ip, free)
     if (budget === null) return
@@ -105,7 +105,7 @@ export function limits(
   app.addHook('onRoute', (route) => {
     const cost = route.config?.cost
     if (cost === undefined) return
-    // What it costs is known once its parameters are.
+    // The cost is known once the parameters are.
     const chargeRest = async (request: FastifyRequest, reply: FastifyReply) => {
       if (isFree(request)) return
       await chargeOrRefuse(request, reply, (limit) => Math.min(cost(request as unknown as { query: never }), limit) - 1)

@@ -1,12 +1,12 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { Redis } from 'ioredis'
 import { RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible'
-import { type Count, createCountsAhead, createOwnCounts, type RequestCounter } from './counts.js'
+import { type Count, createDeferredCounts, createOwnCounts, type RequestCounter } from './counts.js'
 
 /** Requests are counted in windows of this length, each of which begins with its first request. */
 export const WINDOW_SECONDS = 60
 
-/** Redis is looked for again this long after it was away. */
+/** Time after which an unreachable Redis is tried again. */
 const LOOK_AGAIN_MS = 1000
 
 /** The limiter itself lets everything through. */
@@ -18,8 +18,8 @@ const countOf = ({ consumedPoints, msBeforeNext }: RateLimiterRes): Count => ({
 })
 
 /**
- * Counts in Redis, for all processes together. While Redis is away each process counts for itself, which the log says;
- * no request waits for Redis to come back. `database` tells services on one Redis apart.
+ * Counts in Redis, for all processes together. While Redis is unreachable, each process counts by itself, which is
+ * logged; no request waits for Redis to come back. `database` distinguishes services that share a Redis.
  */
 export function createRequestCounter(redis: Redis | null, database: string, log: FastifyBaseLogger): RequestCounter {
   const own = createOwnCounts(WINDOW_SECONDS * 1000)
@@ -51,16 +51,16 @@ export function createRequestCounter(redis: Redis | null, database: string, log:
     } catch (error) {
       if (!isAway) {
         isAway = true
-        log.warn({ err: error }, 'redis is away: each process counts requests for itself')
+        log.warn({ err: error }, 'redis is unreachable: each process counts requests by itself')
         lookAgain()
       }
       return own.count(asker, points)
     }
   }
 
-  const ahead = createCountsAhead(consume)
+  const deferred = createDeferredCounts(consume)
   return {
-    count: ahead.count,
-    countNow: (asker, limit) => (isAway ? ownNow(asker, limit) : ahead.countNow(asker, limit)),
+    count: deferred.count,
+    countNow: (asker, limit) => (isAway ? ownNow(asker, limit) : deferred.countNow(asker, limit)),
   }
 }

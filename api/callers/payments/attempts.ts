@@ -13,25 +13,27 @@ import {
   paymentSteps,
 } from '../../../clickhouse/payments/ledger.js'
 
-/** From the first use of a credential on, the time in which it gets its answer if it has none yet. */
+/** How long after its first use a credential still gets its answer, if it has none yet. */
 const RETRIES_FOR_MS = 10 * 60_000
-/** A process that has not said by then what became of a use of a credential has ended in the middle of it. */
+/** A process that has not recorded the result of a use by then was killed during it. */
 const IN_USE_MS = 15_000
-/** Uses of one credential, so that a client that never reads its answer to the end does not get it without an end. */
+/** Most uses of one credential, so that a client that never reads its answer to the end cannot repeat it forever. */
 const MOST_ATTEMPTS = 5
 
-/** What may be done with a credential, by what was done with it before. */
+/** What may be done with a credential, depending on its history. */
 export type Standing =
   | { kind: 'new' }
-  /** It was accepted, and its request has no answer: `hashes` are those that its transaction may have, newest first. */
+  /**
+   * It was accepted, but its request has no answer yet: `hashes` are those that its transaction may have, newest first.
+   */
   | { kind: 'open'; attempt: number; hashes: string[] }
-  /** Another request uses it, or did when its process was killed. */
+  /** Another request is using it, or did when its process was killed. */
   | { kind: 'in use'; forMs: number }
   | { kind: 'refused'; detail: string }
 
 const refused = (detail: string): Standing => ({ kind: 'refused', detail })
 
-/** The standing of a credential after the given steps, which are oldest first. */
+/** The standing of a credential after these steps, oldest first. */
 export function standingAfter(
   steps: readonly PaymentStep[],
   { challenge_id, credential_digest }: Pick<Payment, 'challenge_id' | 'credential_digest'>,
@@ -42,9 +44,9 @@ export function standingAfter(
   if (!first) return { kind: 'new' }
   if (steps.some((one) => one.credential_digest !== credential_digest))
     return refused('this challenge has been answered with another payment')
-  if (steps.some(({ step }) => step === 'answered')) return refused('this payment has had its answer')
+  if (steps.some(({ step }) => step === 'answered')) return refused('this payment was already used for an answer')
   if (steps.some(({ step }) => step === 'failed')) return refused('this payment has failed')
-  if (first.age_ms > RETRIES_FOR_MS) return refused('this payment is too old to be answered')
+  if (first.age_ms > RETRIES_FOR_MS) return refused('this payment is too old')
   const last = Math.max(...steps.map((one) => one.attempt))
   const uses = steps.filter((one) => one.attempt === last)
   const ageMs = Math.max(...uses.map(({ age_ms }) => age_ms))
@@ -57,11 +59,11 @@ export function standingAfter(
 
 export type Ledger = {
   standing: (payment: Payment) => Promise<Standing>
-  /** Resolves to the attempt, or to null where another request has it. */
+  /** Resolves to the attempt, or to null if another request has it. */
   claim: (payment: Payment, attempt: number) => Promise<PaymentAttempt | null>
-  /** The transaction of a claimed attempt has another hash after all. */
+  /** Records that the transaction of a claimed attempt has another hash. */
   rehash: (payment: Payment, attempt: PaymentAttempt) => Promise<void>
-  /** Notes what became of a payment, with patience; where that fails, the chain still knows. */
+  /** Records the result of a payment, with retries; if that fails, the chain still knows. */
   note: (payment: Payment, attempt: PaymentAttempt, step: PaymentEnd) => Promise<void>
 }
 
@@ -79,7 +81,7 @@ export function createLedger(records: ClickHouseClient, log: FastifyBaseLogger):
         if (steps.some((one) => one.challenge_id !== payment.challenge_id || isEnd(one))) return null
         const claims = steps.filter((one) => one.attempt >= attempt).map((one) => one.claim)
         if (claims.length > 0) return claims.every((one) => one === claim) ? { attempt, claim } : null
-        // A kill of the database between the note of the claim's token and its row has used the attempt up.
+        // If the database is killed between recording the claim's token and storing its row, the attempt is used up.
       }
       return null
     },

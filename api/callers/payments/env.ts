@@ -7,7 +7,7 @@ import { Address as AddressText } from '../../../clickhouse/store/values.js'
 import { ConfigError, envUrl } from '../../../process/environment.js'
 import type { PaymentTerms } from './terms.js'
 
-/** The variables about payments, to be spread into the API's own schema. */
+/** The environment variables of payments, to be spread into the API's own schema. */
 export const paymentEnv = {
   PAYMENT_RECIPIENT: AddressText.optional(),
   PAYMENT_CURRENCY: AddressText.default(REFERENCE_STABLE),
@@ -26,15 +26,15 @@ type PaymentEnv = {
   PAYMENT_FEE_PAYER_KEY?: string | undefined
   PUBLIC_URL?: string | undefined
   SECRETS_KEY?: Buffer | undefined
-  /** Of the process that ingests; the first is taken where PAYMENT_RPC_URL is not named. */
+  /** Ingest's variable; its first node is used if PAYMENT_RPC_URL is not set. */
   RPC_URL?: string | undefined
 }
 
-/** The same key for every purpose would let one use of it stand for another. */
+/** A key for each purpose, so that a value made for one purpose is not valid for another. */
 const challengeSecret = (secretsKey: Buffer): string =>
   Buffer.from(hkdfSync('sha256', secretsKey, '', 'plumbline payment challenges', 32)).toString('base64url')
 
-/** The terms that the environment names; null without a recipient. Throws ConfigError where something is missing. */
+/** The settings in the environment; null without a recipient. Throws ConfigError if something is missing. */
 export function paymentTermsOf(env: PaymentEnv): PaymentTerms | null {
   const payee = payeeOf(env)
   if (!payee) return null
@@ -44,7 +44,7 @@ export function paymentTermsOf(env: PaymentEnv): PaymentTerms | null {
     ...(env.SECRETS_KEY === undefined ? ['SECRETS_KEY'] : []),
   ]
   if (rpcUrl === undefined || env.SECRETS_KEY === undefined)
-    throw new ConfigError(missing.map((name) => `${name}: payments to PAYMENT_RECIPIENT need it`))
+    throw new ConfigError(missing.map((name) => `${name}: required if PAYMENT_RECIPIENT is set`))
   return {
     recipient: payee.recipient as Address,
     currency: payee.currency as Address,

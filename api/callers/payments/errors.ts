@@ -30,7 +30,7 @@ type Refusal = {
   retryAfterSeconds?: number
 }
 
-/** The route can be paid for, and what came with the request does not: the challenge says what would. */
+/** The route can be paid for, but the request contains no valid payment; the challenge describes one. */
 export class PaymentRefusedError extends ProblemError {
   constructor({ kind, detail, price, currency, challenge, retryAfterSeconds }: Refusal) {
     super(detail, {
@@ -47,7 +47,7 @@ export class PaymentRefusedError extends ProblemError {
   }
 }
 
-/** A credential is in use by another request: it is not known yet which one gets the answer. */
+/** Another request is using the credential: it is not yet known which one gets the answer. */
 export class PaymentInUseError extends ProblemError {
   constructor(forMs: number) {
     super('another request is using this payment; present it again later', {
@@ -60,8 +60,9 @@ export class PaymentInUseError extends ProblemError {
 }
 
 /**
- * The chain cannot be asked about a payment. What is paid stays paid: the same credential gets its answer later. `reason`
- * goes to the log, which writes out an error with all of its causes: those of a request to a node have its URL and body.
+ * The chain cannot be asked about a payment. What is paid stays paid: the same credential gets its answer later. Only
+ * `reason` is logged, because the log includes all causes of an error, and those of a node request contain its URL and
+ * body.
  */
 export class PaymentsAwayError extends UnavailableError {
   constructor(reason: string) {

@@ -18,35 +18,35 @@ import { tempoModerato } from 'viem/tempo/chains'
 import type { Proof } from './proof.js'
 import { CURRENCY_DECIMALS, type Offer, type PaymentTerms } from './terms.js'
 
-/** Longer than blocks take, shorter than a client waits. */
+/** Longer than a block takes, shorter than a client waits. */
 const RPC_TIMEOUT_MS = 10_000
 const CHALLENGE_MS = 5 * 60_000
 /**
- * How long after its challenge has expired a payment that was made in time is taken. A day: outages of the service and of
- * its node are over by then, and a node that keeps no more than it has to still has the receipt.
+ * How long after its challenge has expired a payment that was made in time is still accepted. A day: outages of the
+ * service and of its node are over by then, and even a node that keeps only the required history still has the receipt.
  */
 const LATE_FOR_MS = 24 * 60 * 60_000
-/** What mppx puts before the hash of a transaction in the keys of its store. */
+/** The prefix that mppx puts before transaction hashes in the keys of its store. */
 const HASH_KEY = 'mppx:charge:'
 
-/** What is told of a payment while it is made. */
+/** Callbacks while a payment is made. */
 type Progress = {
-  /** Before anything moves, and again where a fee payer's signature makes another hash; false stops it. */
+  /** Called before anything moves, and again if a fee payer's signature changes the hash; false stops the payment. */
   accept: (txHash: string) => Promise<boolean>
-  /** It was stopped after that, and before anything moved. */
+  /** Called if the payment is stopped after that, before anything moved. */
   release: () => void
 }
 
-/** What has become of a transaction: null while it is in no block. */
+/** The result of a transaction: null while it is in no block. */
 type Outcome = 'paid' | 'failed' | null
 
 export type Gateway = {
   chainId: number
-  /** A challenge of its own for each who asks. */
+  /** A new challenge for each request. */
   challenge: (offer: Offer) => Promise<Challenge.Challenge>
   /**
-   * Checks a credential against the offer and the chain, and makes the payment. An expired challenge is good for what the
-   * payer himself has sent in time: that money has moved. Rejects with what mppx or viem throw.
+   * Checks a credential against the offer and the chain, and makes the payment. An expired challenge is still valid for
+   * a transaction that the payer sent in time, because that money has moved. Rejects with the errors of mppx or viem.
    */
   pay: (proof: Proof, offer: Offer, progress: Progress) => Promise<Receipt.Receipt>
   outcome: (txHash: string, offer: Offer) => Promise<Outcome>
@@ -54,11 +54,12 @@ export type Gateway = {
   nodeChainId: () => Promise<number>
 }
 
-/** The one part that talks with mppx and with the chain. Nothing is asked of a node before the first payment. */
+/** The only part that talks to mppx and to the chain. Sends nothing to a node before the first payment. */
 export function createGateway(terms: PaymentTerms, chainId: number): Gateway {
   const { recipient, currency, realm, challengeSecret, challengeMs = CHALLENGE_MS } = terms
   const chain = defineChain({ ...tempoModerato, id: chainId })
-  // A repeated broadcast would be told that the transaction is known: whoever presents the credential again decides that.
+  // No retries: a repeated broadcast fails because the transaction is known; the payer decides whether to present the
+  // credential again.
   const client = createClient({ chain, transport: http(terms.rpcUrl, { retryCount: 0, timeout: RPC_TIMEOUT_MS }) })
   const sponsor = terms.feePayerKey && { account: privateKeyToAccount(terms.feePayerKey), feePayer: true as const }
   const sponsorBudget = { store: Store.memory() }
@@ -78,20 +79,20 @@ export function createGateway(terms: PaymentTerms, chainId: number): Gateway {
       expires: new Date(Date.now() + challengeMs),
     })
 
-  /** When a transaction was mined, in milliseconds; null where its time has passed and it is in no block. */
+  /** When a transaction was mined, in milliseconds; null if its time has passed and it is in no block. */
   async function minedAt(hash: Hex, expiresMs: number): Promise<number | null> {
     try {
       const { blockHash } = await getTransactionReceipt(client, { hash })
       return Number((await getBlock(client, { blockHash })).timestamp) * 1000
     } catch (error) {
       if (!(error instanceof TransactionReceiptNotFoundError)) throw error
-      // A node that was away has to catch up before it knows.
+      // A node that was down must catch up before it knows.
       if (Number((await getBlock(client)).timestamp) * 1000 <= expiresMs) throw error
       return null
     }
   }
 
-  /** Whether the chain has the transaction that a payer has sent himself, in a block from before his challenge expired. */
+  /** Whether the chain has a transaction that the payer sent, in a block from before the challenge expired. */
   async function isPushedInTime({ mode, txHash, credential }: Proof): Promise<boolean> {
     const expiresMs = Date.parse(credential.challenge.expires ?? '')
     if (mode !== 'push' || !(Date.now() - expiresMs <= LATE_FOR_MS)) return false
@@ -103,7 +104,7 @@ export function createGateway(terms: PaymentTerms, chainId: number): Gateway {
     chainId,
     challenge,
     pay: async (proof, offer, { accept, release }) => {
-      // mppx records in its store what it has used, right before it broadcasts: there a payment is claimed.
+      // mppx records a used transaction in its store right before it broadcasts it: the payment is claimed there.
       const store = {
         ...Store.memory(),
         tryClaim: (key: string) => accept(key.slice(HASH_KEY.length)),
@@ -114,7 +115,7 @@ export function createGateway(terms: PaymentTerms, chainId: number): Gateway {
         return await mppxWith(store).broadcastCredential(proof.credential, route)
       } catch (expired) {
         if (!(expired instanceof Errors.PaymentExpiredError) || !(await isPushedInTime(proof))) throw expired
-        // mppx checks all the rest: what is asked for now, under the id that the memo of the transfer is bound to.
+        // mppx checks everything else: the current request, under the id to which the memo of the transfer is bound.
         const expires = new Date(Date.now() + CHALLENGE_MS).toISOString()
         const renewed = { ...(await challenge(offer)), id: proof.challengeId, expires }
         return Method.broadcastCredential([chargeWith(store)], { ...proof.credential, challenge: renewed }).catch(
@@ -142,9 +143,7 @@ export function createGateway(terms: PaymentTerms, chainId: number): Gateway {
   }
 }
 
-/**
- * The gateway to the chain that the database is about, once `readChainId` knows it. Resolves to null until then.
- */
+/** The gateway to the chain of the database, once `readChainId` knows it. Resolves to null until then. */
 export function createGatewayFinder(terms: PaymentTerms, readChainId: () => Promise<number | null>) {
   let gateway: Gateway | undefined
   return async (): Promise<Gateway | null> => {

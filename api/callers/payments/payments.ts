@@ -24,7 +24,7 @@ export const paymentInfo = (terms: PaymentTerms, price: string, description: str
   ],
 })
 
-/** Nothing is ingested yet, so that it is not known on which chain to be paid. */
+/** Nothing is ingested yet, so the chain to be paid on is unknown. */
 class NoChainError extends PlumblineError {
   constructor() {
     super('no chain is known yet', { retryable: true })
@@ -35,19 +35,22 @@ class NoChainError extends PlumblineError {
 export type Paid = {
   /** For the header Payment-Receipt. */
   receipt: string
-  /** To be called once, when the request has its answer or will have none: then the same credential gets it later. */
+  /** Call it once, when the request has its answer, or will have none: then the same credential gets it later. */
   done: (isAnswered: boolean) => void
 }
 
 export type Payments = {
   terms: PaymentTerms
-  /** Whether what comes in an Authorization header is for a challenge of ours. Says nothing about what it pays. */
+  /** Whether an Authorization header answers one of our challenges; its payment is not checked. */
   isOurs: (authorization: string) => boolean
-  /** What a request without a payment is refused with. */
+  /** The error for a request without a payment. */
   demand: (offer: Offer) => Promise<PaymentRefusedError>
-  /** Takes the payment for one answer. Rejects with PaymentRefusedError, or a retryable error where nobody can tell. */
+  /**
+   * Takes the payment for one answer. Rejects with PaymentRefusedError, or with a retryable error if the result is
+   * unknown.
+   */
   accept: (offer: Offer, authorization: string) => Promise<Paid>
-  /** Resolves once all payments that are taken have their answers, and that is recorded. */
+  /** Resolves once all accepted payments have their answers, and that is recorded. */
   close: () => Promise<void>
 }
 
@@ -55,7 +58,7 @@ type PaymentsDeps = {
   terms: PaymentTerms
   /** May insert payments. */
   records: ClickHouseClient
-  /** The id of the chain that the database is about; null while it is about none. */
+  /** The id of the database's chain; null before it has one. */
   readChainId: () => Promise<number | null>
   log: FastifyBaseLogger
 }
@@ -80,7 +83,7 @@ export function createPayments({ terms, records, readChainId, log }: PaymentsDep
 
   async function record({ payment, attempt }: Settled, isAnswered: boolean): Promise<void> {
     const { challenge_id, tx_hash, amount_raw, mode } = payment
-    log.info({ challenge_id, tx_hash, amount_raw, mode }, 'a request is paid')
+    log.info({ challenge_id, tx_hash, amount_raw, mode }, 'a request was paid')
     await ledger.note(payment, attempt, 'settled')
     await ledger.note(payment, attempt, isAnswered ? 'answered' : 'unanswered')
   }
@@ -95,7 +98,7 @@ export function createPayments({ terms, records, readChainId, log }: PaymentsDep
     accept: async (offer, authorization) => {
       const settled = await settlement.settle(await gatewayOf(), offer, authorization).catch(async (error) => {
         if (!(error instanceof RefusedPayment)) throw error
-        log.info({ ...error.refusal, reason: causeOf(error) }, 'a payment is refused')
+        log.info({ ...error.refusal, reason: causeOf(error) }, 'a payment was refused')
         throw await refuse(offer, error.refusal)
       })
       const reference = settled.payment.tx_hash

@@ -7,16 +7,16 @@ import { type Offer, scopeOf } from './terms.js'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What one request costs, in whole units of the reference stable; without it a route is free. */
+    /** The price of a request, in whole units of the reference stable; without it a route is free. */
     price?: string
   }
   interface FastifyRequest {
-    /** How the request was paid; null where it was not. */
+    /** How the request was paid; null if it was not. */
     paid: Paid | null
   }
 }
 
-/** What is sold to a request. Its parameters are validated: written in another way, they are the same. */
+/** The offer for a request. Its parameters are validated, so different spellings of them are the same offer. */
 function offerTo({ routeOptions, params, query }: FastifyRequest, price: string): Offer {
   const { url = '', schema } = routeOptions
   const { summary = '' } = (schema ?? {}) as { summary?: string }
@@ -35,7 +35,7 @@ const gate = (payments: Payments | null, price: string): preHandlerAsyncHookHand
     if (!payments) throw new PaymentRequiredError(price)
     const offer = offerTo(request, price)
     const { authorization } = request.headers
-    // Who asks for the headers only is told the price; to be paid for them would use the answer up.
+    // A HEAD request only gets the price; accepting its payment would use the answer up.
     if (!isPayment(authorization) || request.method === 'HEAD') {
       const demand = await payments.demand(offer)
       count(request, 'challenged')
@@ -48,9 +48,9 @@ const gate = (payments: Payments | null, price: string): preHandlerAsyncHookHand
   }
 
 /**
- * Lets only those through to routes with a `price` who have a key with the scope `paid`, or pay: others get 402 with what to pay. This comes
- * after all `preHandler`s of the route itself, where a route is to refuse what it has no answer to: nobody is asked to
- * pay for that. Without `payments` only a key helps. To be called before the routes are added.
+ * Lets requests to routes with a `price` pass only with a key of scope `paid` or a payment; others get 402 with the
+ * price. This runs after all `preHandler`s of the route itself, so that a route can refuse a request that has no
+ * answer: nobody is asked to pay for that. Without `payments` only a key helps. Call it before the routes are added.
  */
 export function paid(app: FastifyInstance, payments: Payments | null): void {
   app.decorateRequest('paid', null)
@@ -59,15 +59,16 @@ export function paid(app: FastifyInstance, payments: Payments | null): void {
     const price = route.config?.price
     if (price === undefined) return
     const requirePayment = gate(payments, price)
-    // Who has used up what is free is told the price before it costs any work; who comes to pay is never over the limit.
-    const tellPrice: preHandlerAsyncHookHandler = async function (request, reply) {
+    // A caller who has used up the free requests gets the price before any work is done; a paying caller is never over
+    // the limit.
+    const sendPrice: preHandlerAsyncHookHandler = async function (request, reply) {
       if (request.isOverLimit) await requirePayment.call(this, request, reply)
     }
-    route.preHandler = [tellPrice, ...[route.preHandler ?? []].flat(), requirePayment]
+    route.preHandler = [sendPrice, ...[route.preHandler ?? []].flat(), requirePayment]
     route.onSend = [
       ...[route.onSend ?? []].flat(),
       async (request, reply, payload) => {
-        // Answers are for those who paid, and not for the next who asks a shared cache.
+        // Paid answers must not be served to others by a shared cache.
         if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'private, no-store')
         const { paid } = request
         if (!paid) return payload

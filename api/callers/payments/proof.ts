@@ -5,14 +5,14 @@ import { Transaction } from 'viem/tempo'
 import { z } from 'zod'
 import { RefusedPayment } from './refused-payment.js'
 
-/** A credential for a challenge of ours, not yet checked against the chain. */
+/** A credential for one of our challenges, not yet checked against the chain. */
 export type Proof = {
   credential: Credential.Credential
   challengeId: string
-  /** The same for the same payment, however its credential is written. */
+  /** The same for every encoding of the same payment. */
   digest: string
   mode: 'pull' | 'push'
-  /** Lower case; empty where the credential does not say. */
+  /** Lower case; empty if the credential does not name it. */
   payer: string
   txHash: Hex
   scope: string
@@ -32,7 +32,9 @@ const Meta = z.object({ _mppx_scope: z.string(), nonce: z.string() })
 const malformed = (detail: string, cause?: unknown) =>
   new RefusedPayment({ kind: 'malformed-credential', detail }, cause)
 
-/** The transaction's own hash, in the one form that nodes give it: signatures can be encoded in several ways. */
+/**
+ * The transaction's hash in the canonical form that nodes return, because signatures can be encoded in several ways.
+ */
 async function readTransaction(serialized: Hex, chainId: number): Promise<{ hash: Hex; payer: string }> {
   let transaction: Transaction.TransactionSerializableTempo
   let hash: Hex
@@ -45,12 +47,12 @@ async function readTransaction(serialized: Hex, chainId: number): Promise<{ hash
   if (transaction.chainId !== chainId)
     throw new RefusedPayment({
       kind: 'verification-failed',
-      detail: `the transaction is for chain ${transaction.chainId}, payments are made on chain ${chainId}`,
+      detail: `the transaction is for chain ${transaction.chainId}; payments are made on chain ${chainId}`,
     })
   return { hash, payer: transaction.from?.toLowerCase() ?? '' }
 }
 
-/** Whether an Authorization header answers a challenge of ours, with whatever. */
+/** Whether an Authorization header answers one of our challenges, with any content. */
 export function isOurs(authorization: string, secretKey: string): boolean {
   try {
     return Challenge.verify(Credential.deserialize(authorization).challenge, { secretKey })
@@ -60,8 +62,8 @@ export function isOurs(authorization: string, secretKey: string): boolean {
 }
 
 /**
- * What an Authorization header with the scheme Payment says. Throws RefusedPayment where it is no credential, or one for
- * a challenge that is not ours: the id of a challenge proves all of its fields.
+ * Parses an Authorization header with the scheme Payment. Throws RefusedPayment if it is not a credential, or answers a
+ * challenge that is not ours: the id of a challenge proves all of its fields.
  */
 export async function readProof(authorization: string, secretKey: string, chainId: number): Promise<Proof> {
   let credential: Credential.Credential

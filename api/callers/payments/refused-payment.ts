@@ -7,11 +7,11 @@ import { PaymentsAwayError } from './errors.js'
 export type Refusal = {
   kind: string
   detail: string
-  /** Where the very same credential may be taken then. */
+  /** When the same credential may be accepted. */
   retryAfterSeconds?: number
 }
 
-/** A credential is refused; whoever catches it adds the challenge that can be paid instead. */
+/** A credential is refused; the catcher adds the challenge that can be paid instead. */
 export class RefusedPayment extends PlumblineError {
   readonly refusal: Refusal
 
@@ -21,20 +21,20 @@ export class RefusedPayment extends PlumblineError {
   }
 }
 
-/** What the node said; viem's own message goes on with its URL, which may hold a key, and the whole request. */
-function saidIn(error: unknown): string {
-  const said = error instanceof BaseError ? `${error.shortMessage} ${error.details}` : String(error ?? '')
-  return said.split('\n').join(' ').slice(0, 300)
+/** The node's message; viem's own message continues with its URL, which may contain a key, and the whole request. */
+function nodeMessageOf(error: unknown): string {
+  const message = error instanceof BaseError ? `${error.shortMessage} ${error.details}` : String(error ?? '')
+  return message.split('\n').join(' ').slice(0, 300)
 }
 
 /** Why a payment is refused, for the log. */
-export const causeOf = ({ cause }: RefusedPayment): string => saidIn(cause)
+export const causeOf = ({ cause }: RefusedPayment): string => nodeMessageOf(cause)
 
-/** Whether the node could not be asked at all, or did not answer in time. */
+/** Whether the node could not be reached, or did not answer in time. */
 const isAway = (error: BaseError): boolean =>
   error.walk((cause) => cause instanceof HttpRequestError || cause instanceof TimeoutError) !== null
 
-/** EIP-7966: a transaction was taken, but is in no block yet. */
+/** EIP-7966: the transaction was accepted, but is not in a block yet. */
 const NOT_MINED_IN_TIME = 4
 const LIMIT_EXCEEDED = -32005
 
@@ -46,8 +46,8 @@ function isUndecided(error: BaseError): boolean {
 }
 
 /**
- * What an error of mppx or of the node means: RefusedPayment where the payment is at fault, PaymentsAwayError where
- * nobody knows. Anything else is returned as it is. Nodes' messages may hold their URL and are not passed on.
+ * What an error of mppx or of the node means: RefusedPayment if the payment is at fault, PaymentsAwayError if the
+ * result is unknown. Anything else is returned unchanged. Nodes' messages may contain their URL and are not passed on.
  */
 export function meaningOf(error: unknown): unknown {
   if (error instanceof Errors.PaymentError) {
@@ -55,7 +55,7 @@ export function meaningOf(error: unknown): unknown {
     return new RefusedPayment({ kind, detail: error.message.split('\n', 1)[0] as string }, error)
   }
   if (!(error instanceof BaseError)) return error
-  if (isAway(error) || isUndecided(error)) return new PaymentsAwayError(saidIn(error))
+  if (isAway(error) || isUndecided(error)) return new PaymentsAwayError(nodeMessageOf(error))
   if (error.walk((cause) => cause instanceof TransactionReceiptNotFoundError) !== null) {
     const detail = 'the transaction is not yet in a block known to this service; present it again once it is'
     return new RefusedPayment({ kind: 'verification-failed', detail, retryAfterSeconds: 1 }, error)

@@ -8,43 +8,44 @@ import { type Proof, readProof } from './proof.js'
 import { meaningOf, type Refusal, RefusedPayment } from './refused-payment.js'
 import { CURRENCY_DECIMALS, type Offer, type PaymentTerms } from './terms.js'
 
-/** The node that payments go to is on another chain than the database is about. */
+/** The node that payments go to serves another chain than the database holds. */
 class OtherChainError extends PlumblineError {
   constructor(message: string) {
     super(message, { retryable: true })
   }
 }
 
-/** A payment that is on the chain, and the use of its credential that gets the answer. */
+/** A payment that is on the chain, and the attempt that gets its answer. */
 export type Settled = { payment: Payment; attempt: PaymentAttempt }
 
 export type Settlement = {
   /**
-   * Takes the payment of a credential, or finds that it is made already and has had no answer. Until `release`, nobody
-   * else can use the credential. Rejects with RefusedPayment, or a retryable error where nobody can tell.
+   * Takes the payment of a credential, or finds that it is already made and has no answer yet. Until `release`, no
+   * other request can use the credential. Rejects with RefusedPayment, or with a retryable error if the result is
+   * unknown.
    */
   settle: (gateway: Gateway, offer: Offer, authorization: string) => Promise<Settled>
-  /** Lets go of a credential once `recorded`, when what became of it is in the ledger. */
+  /** Releases a credential once `recorded`, when its result is in the ledger. */
   release: (payment: Payment, recorded: Promise<void>) => void
 }
 
-/** A request that has just claimed the credential is looked after again so soon. */
+/** When to look again for the result of a request that has just claimed the credential. */
 const JUST_NOW_MS = 1000
-const FAILED: Refusal = { kind: 'verification-failed', detail: 'the transaction has failed on the chain' }
+const FAILED: Refusal = { kind: 'verification-failed', detail: 'the transaction failed on the chain' }
 
-/** Makes payments. A payment is in the ledger before anything moves, and the chain has the last word about it. */
+/** Makes payments. A payment is recorded in the ledger before anything moves, and the chain decides its result. */
 export function createSettlement(terms: PaymentTerms, ledger: Ledger): Settlement {
-  /** By challenge; with the end of the use, once that is foreseeable. */
+  /** By challenge; with the end of its use, once that is known. */
   const inUse = new Map<string, Promise<void> | null>()
   const checked = new WeakSet<Gateway>()
 
-  /** Before the first payment: a node of another chain would take payments that nobody gets. */
+  /** Runs before the first payment: a node of another chain would accept payments that the recipient never gets. */
   async function checkNode(gateway: Gateway): Promise<void> {
     if (checked.has(gateway)) return
     const chainId = await gateway.nodeChainId()
     if (chainId !== gateway.chainId)
       throw new OtherChainError(
-        `PAYMENT_RPC_URL is a node of chain ${chainId}, the database is about ${gateway.chainId}`,
+        `PAYMENT_RPC_URL is a node of chain ${chainId}, but the database holds chain ${gateway.chainId}`,
       )
     checked.add(gateway)
   }
@@ -63,7 +64,7 @@ export function createSettlement(terms: PaymentTerms, ledger: Ledger): Settlemen
     tx_hash: proof.txHash,
   })
 
-  /** The payment that an earlier use of the credential has made; null where its transaction is in no block. */
+  /** The payment that an earlier use of the credential made; null if its transaction is in no block. */
   async function found(gateway: Gateway, payment: Payment, offer: Offer, nth: number, hashes: readonly string[]) {
     for (const tx_hash of hashes) {
       const outcome = await gateway.outcome(tx_hash, offer)
@@ -77,9 +78,9 @@ export function createSettlement(terms: PaymentTerms, ledger: Ledger): Settlemen
     return null
   }
 
-  /** What has become of an accepted payment that ended in an error. Returns where it is made in spite of that. */
-  async function lookAfter(gateway: Gateway, offer: Offer, own: Settled, isUnsent: boolean, meaning: unknown) {
-    // An earlier use may have sent it, and the node refuses it for that: what is on the chain counts.
+  /** Determines the result of an accepted payment that ended in an error. Returns if it was made in spite of that. */
+  async function resolveFailure(gateway: Gateway, offer: Offer, own: Settled, isUnsent: boolean, meaning: unknown) {
+    // An earlier use may have sent it, and the node refuses it for that reason: the chain decides.
     const outcome =
       meaning instanceof PaymentsAwayError ? null : await gateway.outcome(own.payment.tx_hash, offer).catch(() => null)
     if (outcome === 'paid') return
@@ -113,7 +114,13 @@ export function createSettlement(terms: PaymentTerms, ledger: Ledger): Settlemen
     } catch (error) {
       if (own.isTaken) throw new PaymentInUseError(JUST_NOW_MS)
       if (!own.attempt) throw error
-      await lookAfter(gateway, offer, { payment: own.sent, attempt: own.attempt }, own.isReleased, meaningOf(error))
+      await resolveFailure(
+        gateway,
+        offer,
+        { payment: own.sent, attempt: own.attempt },
+        own.isReleased,
+        meaningOf(error),
+      )
     }
     if (!own.attempt) throw new Error('mppx has made a payment without a claim')
     return { payment: own.sent, attempt: own.attempt }

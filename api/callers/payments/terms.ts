@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto'
 import type { Address, Hex } from 'viem'
 
-/** On which terms requests are paid. */
+/** The settings of payments. */
 export type PaymentTerms = {
-  /** Gets the money; lower case. */
+  /** Receives the money; lower case. */
   recipient: Address
   /** A TIP-20 with six decimals; lower case. */
   currency: Address
-  /** A node of the chain that the database is about. May hold a key: it must not be logged. */
+  /** A node of the database's chain. May contain a key: it must not be logged. */
   rpcUrl: string
-  /** Names the service to payers, and on the chain in the memo of each transfer: the host that it is reached by. */
+  /** Identifies the service to payers, and on the chain in the memo of each transfer: the host of its public URL. */
   realm: string
-  /** At least 32 characters. What proves that a challenge is ours; the same in all processes of a service. */
+  /** At least 32 characters. Proves that a challenge is ours; the same in all processes of a service. */
   challengeSecret: string
-  /** Pays the gas of every payment, where there is one. */
+  /** Pays the gas of every payment, if set. */
   feePayerKey?: Hex | undefined
   /** How long a challenge can be paid, in milliseconds. */
   challengeMs?: number | undefined
@@ -31,7 +31,7 @@ export type Offer = {
   description: string
 }
 
-/** Sorts the fields of objects, so that the same parameters make the same text whatever order they came in. */
+/** Sorts the fields of objects, so that the same parameters serialize equally in any order. */
 const sorted = (_: string, value: unknown): unknown =>
   value !== null && typeof value === 'object' && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -6,17 +6,17 @@ import { eventsAfter, type LoggedEvent, newestSequence } from '../../../clickhou
 import type { StoredSample } from '../../../clickhouse/peg/price.js'
 import { samplesOfBlock } from '../../../clickhouse/peg/samples.js'
 
-/** Most events of one look; what is left comes with the next. */
+/** Most events per poll; the rest come with the next one. */
 const PAGE = 500
 
-/** What a look has found: all events up to `until` that were not known, and the samples that are not as they were. */
+/** The result of a poll: all new events up to `until`, and the samples that have changed. */
 export type News = { events: readonly LoggedEvent[]; until: number; samples: ReadonlyMap<string, StoredSample> }
 
 type Listener = (news: News) => void
 
 /** What all streams of a process follow. */
 export type Feed = {
-  /** Listeners have been told of all events up to this one. */
+  /** Listeners have received all events up to this one. */
   position: () => number
   /** Every stable's newest sample. */
   samples: () => ReadonlyMap<string, StoredSample>
@@ -24,18 +24,18 @@ export type Feed = {
 }
 
 export type FeedHub = {
-  /** Joins the feed, which runs as long as anybody has joined it. Rejects where ClickHouse cannot be read. */
+  /** Joins the feed, which runs while anybody has joined it. Rejects if ClickHouse cannot be read. */
   join: () => Promise<{ feed: Feed; leave: () => void }>
 }
 
 type Options = {
   clickhouse: ClickHouseClient
-  /** Between two looks; samples are given no more often. */
+  /** Time between two polls; samples are sent no more often. */
   intervalMs: number
   log: FastifyBaseLogger
 }
 
-/** One look at the database for all streams, however many there are, and none while there is no stream. */
+/** Polls the database once for all streams, and not at all while there are none. */
 export function createFeedHub(options: Options): FeedHub {
   let current: ReturnType<typeof startFeed> | null = null
   let members = 0
@@ -75,7 +75,7 @@ function startFeed({ clickhouse, intervalMs, log }: Options) {
 
   async function newEvents(): Promise<Pick<News, 'events' | 'until'>> {
     const until = await newestSequence(clickhouse, { signal })
-    // Nobody has been listening so far.
+    // Nobody has listened so far.
     if (position === null || until <= position) return { events: [], until: Math.max(until, position ?? 0) }
     const events = await eventsAfter(clickhouse, { after: position, until, limit: PAGE }, { signal })
     return { events, until: events.length < PAGE ? until : (events.at(-1)?.sequence ?? until) }
@@ -110,7 +110,7 @@ function startFeed({ clickhouse, intervalMs, log }: Options) {
         if (isAway) log.info('streams resume')
         isAway = false
       } catch (error) {
-        // Streams stay open: nothing is lost, as the place in the log stays where it is.
+        // Streams stay open: nothing is lost, because the position in the log does not move.
         if (!isAway && !signal.aborted) log.warn({ reason: String(error) }, 'streams are interrupted')
         isAway = true
       }

@@ -7,9 +7,9 @@ import type { StoredSample } from '../../../clickhouse/peg/price.js'
 import type { Feed, News } from './feed.js'
 import { eventMessage, HEARTBEAT, readyMessage, SAMPLE_TYPE, sampleMessage } from './messages.js'
 
-/** Events that are read at a time for a client that was away. */
+/** Events per read for a client that has to catch up. */
 const PAGE = 500
-/** Clients come back after this long, and not all at once. */
+/** Clients reconnect after this long, and not all at once. */
 const RETRY_MS = { least: 1000, spread: 4000 }
 
 /** Events with `after` < sequence <= `until` that pass the filter, in the order of the log. */
@@ -22,17 +22,17 @@ type Options = {
   feed: Feed
   readEvents: ReadEvents
   filter: EventFilter
-  /** The last event that the client knows. */
+  /** The last event that the client has. */
   after: number
   heartbeatMs: number
-  /** A client that does not take what is waiting for it in this time is left. */
+  /** A client that does not read waiting data in this time is disconnected. */
   stallMs: number
   log: FastifyBaseLogger
 }
 
 /**
- * What one client gets to read. For one that is slower than the feed nothing is kept but the newest samples: it gets the
- * events from ClickHouse, when it has taken those before. Destroyed where the client does not read at all.
+ * The stream of one client. For a client that is slower than the feed, only the newest samples are kept; it gets the
+ * events from ClickHouse once it has read those before. Destroyed if the client does not read at all.
  */
 export function follow({ feed, readEvents, filter, after, heartbeatMs, stallMs, log }: Options): PassThrough {
   const out = new PassThrough()
@@ -40,12 +40,12 @@ export function follow({ feed, readEvents, filter, after, heartbeatMs, stallMs, 
   const wantsSamples = filter.types?.includes(SAMPLE_TYPE) ?? true
   /** All events up to this one are written. */
   let written = after
-  /** Whether `written` is where the feed is, so that its news follow. */
+  /** Whether `written` has reached the feed, so that its news follow. */
   let isLive = false
-  /** Newest samples that are still to be written. */
+  /** The newest samples that are not yet written. */
   const pending = new Map<string, StoredSample>()
 
-  /** Since when more is waiting than should be; null while the client keeps up. */
+  /** Since when too much data is waiting; null while the client keeps up. */
   let fullSince: number | null = null
 
   function write(text: string): void {
@@ -59,7 +59,7 @@ export function follow({ feed, readEvents, filter, after, heartbeatMs, stallMs, 
     written = Math.max(written, until)
   }
 
-  /** Only the newest sample of a stable waits for a client that is slow. */
+  /** Only a stable's newest sample is kept for a slow client. */
   function writeSamples(samples: ReadonlyMap<string, StoredSample>): void {
     if (!wantsSamples) return
     for (const [stable, sample] of samples)
@@ -77,7 +77,7 @@ export function follow({ feed, readEvents, filter, after, heartbeatMs, stallMs, 
     writeSamples(samples)
   }
 
-  /** Writes what was missed, until it is where the feed is: from then on the feed's news are all that is missing. */
+  /** Writes missed events until the stream has reached the feed; from then on it only needs the feed's news. */
   async function readMissed(): Promise<void> {
     const { signal } = closed
     if (fullSince !== null) await once(out, 'drain', { signal })
@@ -94,7 +94,7 @@ export function follow({ feed, readEvents, filter, after, heartbeatMs, stallMs, 
     isLive = false
     readMissed().catch((error) => {
       if (closed.signal.aborted) return
-      log.info({ reason: String(error) }, 'a stream is closed: what its client has missed cannot be read')
+      log.info({ reason: String(error) }, 'closing a stream: the events that its client missed cannot be read')
       out.destroy()
     })
   }
@@ -102,7 +102,7 @@ export function follow({ feed, readEvents, filter, after, heartbeatMs, stallMs, 
   function beat(): void {
     if (fullSince === null) write(HEARTBEAT)
     else if (performance.now() - fullSince > stallMs) {
-      log.info('a stream is closed: its client does not read')
+      log.info('closing a stream: its client does not read')
       out.destroy()
     }
   }

@@ -4,7 +4,7 @@ import { pegPrice, type StoredSample, sampledAt } from '../../../clickhouse/peg/
 import { PlumblineError } from '../../../process/errors.js'
 import { sendProblem } from '../../http/problem.js'
 
-/** The name of the messages that have a stable's newest sample. */
+/** The name of the messages with a stable's newest sample. */
 export const SAMPLE_TYPE = 'peg_sample'
 
 /** A stable's newest sample; without a price its figures are null. */
@@ -15,33 +15,36 @@ export function sampleMessage(stable: string, sample: StoredSample): string {
   return frame(SAMPLE_TYPE, { stable, status, price_vs_refusd, spread_bps, buy_price, block_number, sampled_at })
 }
 
-/** An event, with its place in the log as the id from which a client that lost its connection goes on. */
+/** An event. Its id is its position in the log, from which a client that lost its connection continues. */
 export const eventMessage = (event: PublishedEvent): string => frame(event.event, event, event.sequence)
 
-/** The first message: it gives the client an id to go on from before there is any event, and a time to wait until then. */
+/**
+ * The first message: it gives the client an id to continue from before there is any event, and a delay for
+ * reconnecting.
+ */
 export const readyMessage = (sequence: number, retryMs: number): string =>
   `retry: ${retryMs}\n${frame('ready', { sequence }, sequence)}`
 
-/** A whole stream for a client that cannot be served now: it comes back after this time. */
+/** A complete stream for a client that cannot be served now: it reconnects after this time. */
 const notNowMessage = (retryMs: number): string => `: not now\nretry: ${retryMs}\n\n`
 
-/** What clients ignore, and what keeps what lies between from thinking that the connection is dead. */
+/** A comment, which clients ignore, so that proxies in between do not consider the connection dead. */
 export const HEARTBEAT = ': still here\n\n'
 
-/** As the HTML standard has server-sent events; JSON has no line breaks of its own. */
+/** Formats a message by the HTML standard's server-sent events; JSON contains no line breaks. */
 function frame(event: string, data: object, id?: number): string {
   return `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`
 }
 
-/** Clients that cannot be served now come back after this long, and not all at once. */
+/** Clients that cannot be served now reconnect after this long, and not all at once. */
 const NOT_NOW_MS = { least: 5000, spread: 5000 }
 
-/** Whether the client reads streams of events, as those do that reconnect by themselves. */
+/** Whether the client accepts event streams, as those do that reconnect automatically. */
 const readsEvents = ({ headers }: FastifyRequest): boolean => /\btext\/event-stream\b/i.test(headers.accept ?? '')
 
 /**
- * The error handler of streams. A browser's EventSource ends for good after any error, and reconnects after the end of a
- * stream: it is told of what passes by a stream that is over at once. Everybody else gets the problem document.
+ * The error handler of streams. A browser's EventSource gives up after any error, but reconnects after the end of a
+ * stream: so a temporary failure is sent to it as a stream that ends at once. Everybody else gets the problem document.
  */
 export function refuseStream(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const passes = error instanceof PlumblineError && error.retryable

@@ -3,14 +3,14 @@ import { type Caller, hasScope } from '../../callers/auth.js'
 import { networkOf } from '../../callers/limits/address.js'
 import { NO_STORE, ProblemError, retryAfter } from '../../http/errors.js'
 
-/** The process has as many streams open as it may have. */
+/** The process has reached its limit of open streams. */
 class StreamsBusyError extends PlumblineError {
   constructor() {
     super('no more streams can be opened here at the moment', { retryable: true })
   }
 }
 
-/** One client has as many streams open as it may have. */
+/** One client has reached its limit of open streams. */
 class TooManyStreamsError extends ProblemError {
   constructor(most: number, kind: 'address' | 'key') {
     const whose = kind === 'key' ? 'with this key' : 'from this address'
@@ -26,15 +26,15 @@ class TooManyStreamsError extends ProblemError {
 export type StreamLimits = { total: number; perAddress: number; perKey: number }
 
 export type StreamPlaces = {
-  /** Takes a place; the function gives it back, once. Throws where there is none, for this caller or at all. */
+  /** Takes a place; the returned function releases it, once. Throws if there is none, for this caller or in total. */
   take: (caller: Caller, ip: string) => () => void
 }
 
-/** Keeps streams, which stay open, from taking all connections, and one client from taking all streams. */
+/** Prevents open streams from taking all connections, and one client from taking all streams. */
 export function createStreamPlaces({ total, perAddress, perKey }: StreamLimits): StreamPlaces {
   const open = new Map<string, number>()
   let all = 0
-  /** A key of the scope counts by itself, from wherever it is used; anybody else by his address. */
+  /** A key with the scope counts by itself, from any address; anybody else by address. */
   const holderOf = (caller: Caller, ip: string) =>
     hasScope(caller, 'stream')
       ? { kind: 'key' as const, most: perKey, name: caller.tier === 'subscriber' ? caller.keyId : caller.tier }

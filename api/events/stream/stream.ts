@@ -14,16 +14,16 @@ import { follow } from './follow.js'
 import { refuseStream, SAMPLE_TYPE } from './messages.js'
 import { createStreamPlaces, type StreamLimits } from './places.js'
 
-/** How the streams of a process behave. */
+/** Options of the streams of a process. */
 export type StreamOptions = StreamLimits & {
-  /** Between two looks for something new, in milliseconds: also the most often that a stable's sample is given. */
+  /** Time between two polls, in milliseconds; also the shortest time between two samples of a stable. */
   intervalMs: number
   heartbeatMs: number
-  /** Time in which a client has to take what is waiting for it, in milliseconds. */
+  /** Time within which a client must read waiting data, in milliseconds. */
   stallMs: number
 }
 
-/** What suits one process. */
+/** Defaults for one process. */
 export const DEFAULT_STREAMS: StreamOptions = {
   total: 1000,
   perAddress: 10,
@@ -33,21 +33,21 @@ export const DEFAULT_STREAMS: StreamOptions = {
   stallMs: 30_000,
 }
 
-/** Streams that are told to end have so long to take what is left. */
+/** At shutdown, streams have this long to send what is left. */
 const END_MS = 1000
 
-/** Clients that come back all at once, as after a restart, get what they missed so many at a time. */
+/** Number of clients that catch up concurrently, as all reconnect at once after a restart. */
 const CATCHING_UP = 4
 
 const LAST_EVENT_ID = 'last-event-id'
 
 const DESCRIPTION =
-  `Server-sent events. Messages named as the types of events have an event as the list of events has it, with its
-\`sequence\` as id; a client that comes back with \`Last-Event-ID\`, as browsers do by themselves, gets every event that it
-has missed, once. Messages named \`${SAMPLE_TYPE}\` have a stable's newest sample, first of all stables and then of those
-whose price or status has changed, at most once a second each. The first message, \`ready\`, has the place in the log where
-the stream begins. While the service cannot give a stream, who accepts \`text/event-stream\` gets an empty one that says
-when to come back, since browsers never do after an error; anybody else gets 503.`.replaceAll('\n', ' ')
+  `Server-sent events. Each event of the list of events is sent as a message named by its type, with its \`sequence\` as
+id. A client that reconnects with \`Last-Event-ID\`, as browsers do automatically, gets every event that it missed, once.
+Messages named \`${SAMPLE_TYPE}\` contain a stable's newest sample: first for all stables, then for those whose price or
+status has changed, at most once a second each. The first message, \`ready\`, contains the position in the log where the
+stream begins. While the service cannot open a stream, a client that accepts \`text/event-stream\` gets an empty stream
+that says when to reconnect, because browsers give up after an error; other clients get 503.`.replaceAll('\n', ' ')
 
 function sendStream(reply: FastifyReply, stream: PassThrough): FastifyReply {
   return reply
@@ -55,14 +55,14 @@ function sendStream(reply: FastifyReply, stream: PassThrough): FastifyReply {
       'cache-control': 'no-store, no-transform',
       // The connection ends with the stream, so that it does not hold up the end of the server.
       connection: 'close',
-      // nginx holds answers back otherwise.
+      // Without it, nginx buffers the answer.
       'x-accel-buffering': 'no',
     })
     .type('text/event-stream')
     .send(stream)
 }
 
-/** What is new, as it comes to be known, over connections that stay open until the server stops. */
+/** Sends news as they occur, over connections that stay open until the server stops. */
 export const streamRoute =
   ({ intervalMs, heartbeatMs, stallMs, ...limits }: StreamOptions): FastifyPluginAsyncZod =>
   async (app) => {
@@ -134,7 +134,7 @@ export const streamRoute =
         release()
       })
       if (isClosing) stream.end()
-      // Its client left while the feed was waited for.
+      // The client disconnected while the feed was starting.
       if (request.signal.aborted) stream.destroy()
       return sendStream(reply, stream)
     })

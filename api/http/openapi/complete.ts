@@ -3,21 +3,21 @@ import { PROBLEM_TYPE } from '../problem.js'
 import { type ApiDocument, type ApiOperation, type ApiResponse, operationsOf } from './document.js'
 import type { RecordedAnswers } from './examples.js'
 
-/** Every object in a document, however deep. */
+/** Every object in a document, at any depth. */
 function* objectsIn(value: unknown): Generator<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return
   yield value as Record<string, unknown>
   for (const child of Object.values(value)) yield* objectsIn(child)
 }
 
-/** Takes out what a format says already, and bounds that every number in JSON has. */
+/** Removes patterns that repeat a format, and bounds that every JSON number has. */
 function tidySchema(schema: Record<string, unknown>): void {
   if (schema.type === 'string' && schema.format !== undefined && schema.format !== 'binary') delete schema.pattern
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
 }
 
-/** The first example of a parameter is what a form is filled with, which is no help where it may be left out. */
+/** Swagger UI fills a form with the first example of a parameter, which is unwanted for optional ones. */
 function tidyParameter(parameter: Record<string, unknown>): void {
   const { required, examples, schema } = parameter
   if (required || typeof examples !== 'object' || examples === null) return
@@ -25,7 +25,7 @@ function tidyParameter(parameter: Record<string, unknown>): void {
   delete parameter.examples
 }
 
-/** Leaves out of a document what the tools that make it put in, and no reader needs. */
+/** Removes what the generators add to a document and no reader needs. */
 export function tidy(document: ApiDocument): ApiDocument {
   for (const value of objectsIn(document.paths)) {
     if (typeof value.in === 'string' && 'schema' in value) tidyParameter(value)
@@ -41,7 +41,7 @@ export function tidy(document: ApiDocument): ApiDocument {
 
 const DESCRIPTION = 'The answer still has the `ETag` that the request sent in `If-None-Match`; there is no body'
 
-/** Says of the operations of these names that they answer 304 to who has the answer already. */
+/** Adds a 304 to the operations of these names. */
 export function withNotModified(document: ApiDocument, operationIds: ReadonlySet<string>): ApiDocument {
   const responses = { ...document.components.responses, NotModified: { description: DESCRIPTION } }
   document.components.responses = responses
@@ -51,20 +51,20 @@ export function withNotModified(document: ApiDocument, operationIds: ReadonlySet
   return document
 }
 
-/** What any route can answer and is worth naming: a key that is none, and too many requests. */
+/** Problems that any route can answer and that are worth naming: an invalid key, and too many requests. */
 const NAMED = { 401: 'InvalidKey', 429: 'TooManyRequests' } as const
 
-/** What a route with a price answers while another request has the same payment. */
+/** The answer of a route with a price while another request uses the same payment. */
 const IN_USE = { 409: 'PaymentInUse' } as const
 
-/** What any route can answer besides, to requests that hardly anybody makes. */
+/** Other problems that any route can answer, to unusual requests. */
 const OTHERS = 'OtherProblem'
 
 const reference = (name: string): ApiResponse => ({ $ref: `#/components/responses/${name}` })
 
 /**
- * Says for every operation what any route can answer, with one definition for all, and with the recorded answers as
- * examples. A status that an operation describes itself stays as it is.
+ * Adds the common problems to every operation, defined once, with the recorded answers as examples. A status that an
+ * operation describes itself is kept.
  */
 export function withCommonResponses(document: ApiDocument, problems: RecordedAnswers[string] = {}): ApiDocument {
   const schema = { $ref: '#/components/schemas/Problem' }
@@ -143,7 +143,7 @@ function headersOf(path: string, operation: ApiOperation, status: string): Heade
 const referencesTo = (headers: Header[]) =>
   Object.fromEntries(headers.map(({ name }) => [name, { $ref: `#/components/headers/${name}` }]))
 
-/** Says for every answer which header fields tell something, each defined once. */
+/** Adds the header fields to every answer, each defined once. */
 export function withHeaders(document: ApiDocument): ApiDocument {
   document.components.headers = Object.fromEntries(
     [AS_OF, METHODOLOGY, ETAG, NEXT_CURSOR, RETRY_AFTER].map(({ name, ...header }) => [name, header]),

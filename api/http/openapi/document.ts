@@ -1,7 +1,7 @@
-/** A value that a document shows, by the name that it has there. */
+/** The examples of a document, by name. */
 type NamedExamples = Record<string, { summary?: string; value: unknown }>
 
-/** A response of an operation; a reference where many have the same. */
+/** A response of an operation; a reference if several share it. */
 export type ApiResponse =
   | { $ref: string }
   | {
@@ -23,7 +23,7 @@ export type ApiOperation = {
   responses: Record<string, ApiResponse>
 }
 
-/** What of an OpenAPI 3.1 document is looked at here. */
+/** The part of an OpenAPI 3.1 document that is used here. */
 export type ApiDocument = {
   info: { title: string; description: string }
   tags: { name: string; description: string }[]

@@ -8,10 +8,10 @@ const Answers = z.record(z.string(), z.record(z.string(), z.unknown()))
 /** The answers of one operation as they were recorded, by its id. `problems` has those that any route can give. */
 export type RecordedAnswers = Record<string, z.infer<typeof Answers>>
 
-/** Where the recorded answers are: `npm run examples` writes them. */
+/** The directory of the recorded answers, which `npm run examples` writes. */
 export const EXAMPLES_DIR = new URL('./examples/', import.meta.url)
 
-/** Reads what was recorded, once at start. */
+/** Reads the recorded answers, once at start. */
 export function recordedAnswers(): RecordedAnswers {
   const files = readdirSync(EXAMPLES_DIR).filter((name) => name.endsWith('.json'))
   return Object.fromEntries(
@@ -22,7 +22,7 @@ export function recordedAnswers(): RecordedAnswers {
   )
 }
 
-/** Puts the recorded answers into a document, each where it was given. */
+/** Adds the recorded answers to a document, each to its response. */
 export function withExamples(document: ApiDocument, recorded: RecordedAnswers): ApiDocument {
   for (const { operation } of operationsOf(document)) {
     for (const [status, byType] of Object.entries(recorded[operation.operationId] ?? {})) {

@@ -1,4 +1,4 @@
-/** What the document says of the whole service. */
+/** The parts of the document about the whole service. */
 export const DOCUMENT_HEAD = {
   openapi: '3.1.0',
   info: {
@@ -11,7 +11,7 @@ export const DOCUMENT_HEAD = {
     license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   },
   servers: [{ url: '/', description: 'The server of this document' }],
-  // A key is never needed where nothing else is said, but a wrong one is refused everywhere.
+  // By default a key is optional, but an invalid key is refused everywhere.
   security: [{}, { subscription: [] }],
   components: {
     securitySchemes: {

@@ -3,7 +3,7 @@ import { type ApiDocument, type ApiOperation, operationsOf } from './document.js
 /** In whole units of the reference stable, by operationId. */
 export type Prices = ReadonlyMap<string, string>
 
-/** The parameters of a query, those that may be left out with a question mark, and the values where there are few. */
+/** The query parameters, optional ones with a question mark, with their values if there are few. */
 function queryOf({ parameters = [] }: ApiOperation): string {
   const query = parameters
     .filter((one) => one.in === 'query')
@@ -14,7 +14,7 @@ function queryOf({ parameters = [] }: ApiOperation): string {
   return query.length === 0 ? '' : ` Query: ${query.join(', ')}.`
 }
 
-/** The whole service in a page for agents, out of its OpenAPI document: https://llmstxt.org. */
+/** A page for agents about the whole service, made from its OpenAPI document: https://llmstxt.org. */
 export function llmsText(document: ApiDocument, prices: Prices): string {
   const lines = (isWanted: (operation: ApiOperation) => boolean): string[] =>
     operationsOf(document)
@@ -31,7 +31,7 @@ export function llmsText(document: ApiDocument, prices: Prices): string {
     '',
     `> ${document.info.description}`,
     '',
-    'Begin with `GET /api/v1/stablecoins`: its addresses go into all other routes. An unknown parameter is refused.',
+    'Start with `GET /api/v1/stablecoins`: the other routes take the addresses listed there. Unknown parameters are refused.',
     '',
     '- [OpenAPI 3.1](/openapi.json): every route, parameter, field, error, with examples',
     '- [Reference](/docs): the same to read and try',
@@ -46,15 +46,15 @@ export function llmsText(document: ApiDocument, prices: Prices): string {
     '',
     'Prices are in the reference stable (pathUSD). A request without payment answers 402 with a challenge in',
     '`WWW-Authenticate: Payment …` (Machine Payments Protocol, https://mpp.dev); a client such as `npx mppx URL` pays it and',
-    'asks again. Parameters are checked before: a request that has no answer is not charged. A subscription key in',
+    'repeats the request. Parameters are checked first: a request without an answer is not charged. A subscription key in',
     '`Authorization: Bearer KEY` replaces the payment.',
     '',
     '## Conventions',
     '',
     '- `as_of`: a point in the past: ISO 8601 timestamp or date, unix seconds, or `30m`, `24h`, `7d` back from now.',
-    '- `from`, `to`: the same; `from` is included, `to` is not. `flows/history` takes unix seconds alone.',
-    '- `cursor`: `next_cursor` of the page before; every format has it as the header field `X-Next-Cursor`.',
-    '- Errors are problem documents (RFC 9457, `application/problem+json`); `parameter` names what is at fault. 503 and 429',
+    '- `from`, `to`: the same; `from` is included, `to` is not. `flows/history` takes only unix seconds.',
+    '- `cursor`: `next_cursor` of the previous page; every format also has it in the header `X-Next-Cursor`.',
+    '- Errors are problem documents (RFC 9457, `application/problem+json`); `parameter` is the invalid one. 503 and 429',
     '  have `Retry-After`.',
     '',
     '## Service',

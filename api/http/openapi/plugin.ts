@@ -7,13 +7,13 @@ import { recordedAnswers, withExamples } from './examples.js'
 import { DOCUMENT_HEAD } from './head.js'
 import { llmsText } from './llms-text.js'
 
-/** The documents change with a release only. */
+/** The documents change only with a release. */
 const CACHE_CONTROL = 'public, max-age=300'
 
 /**
- * Describes all routes that are added after it, out of the schemas that serve them and answers that were recorded: at
- * /openapi.json for programs, at /llms.txt for agents. `payable` is what x-payment-info has of an operation with a price
- * and a summary; null where no payments are taken.
+ * Describes all routes that are added after it, from their schemas and the recorded answers: at /openapi.json for
+ * programs, at /llms.txt for agents. `payable` returns the x-payment-info of an operation with a price and a summary;
+ * null if no payments are taken.
  */
 export async function openapi(
   app: FastifyInstance,

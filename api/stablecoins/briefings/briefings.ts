@@ -12,8 +12,8 @@ type Facts = {
 type Origin = { block_number: number; created_at: Date; admin: string }
 
 /**
- * A briefing on a stable that nobody wrote about: what the chain itself says, and that it says no more. No text of the
- * token's own is repeated: anybody can name a token anything.
+ * A briefing on a stable without a curated one: what the chain records, and that it records no more. The token's own
+ * texts are not repeated, because anyone can name a token anything.
  */
 export function measuredBriefing(
   { currency, tier, supply }: Facts,
@@ -25,22 +25,21 @@ export function measuredBriefing(
       ? `Part of the chain since its genesis block, ${when}.`
       : `Created by the token factory in block ${block_number}, ${when}.`
   const worth =
-    currency === 'USD' ? 'It is a dollar stable by its own word.' : 'It is no dollar stable by its own word.'
+    currency === 'USD' ? 'The token declares USD as its currency.' : 'The token declares a currency other than USD.'
   const list =
     tier === 'listed' ? "It is on the chain's public token list." : "It is not on the chain's public token list."
-  const creator =
-    admin === '' ? 'The chain does not say who was given its administration.' : `${admin} was given its administration.`
+  const creator = admin === '' ? 'The chain does not record its first admin.' : `${admin} was its first admin.`
   const issued = supply === null ? 'Its supply has not been read yet.' : `${tokens(supply.current)} tokens are issued.`
   return {
     origin: `${origin} ${worth} ${list}`,
     backing: 'not-stated',
-    issuer_context: `Nobody has written about its issuer here. ${creator} ${issued} What backs it cannot be read off the chain.`,
+    issuer_context: `There is no curated information about its issuer. ${creator} ${issued} What backs it cannot be read from the chain.`,
   }
 }
 
 const prose = z.string().min(20).max(1000)
 
-/** What somebody wrote about a stable, and what it was taken from. */
+/** A briefing that an editor wrote, and its sources. */
 const CuratedBriefing = z.strictObject({
   address: z.string().regex(/^0x[0-9a-f]{40}$/),
   symbol: z.string().min(1),
@@ -55,7 +54,7 @@ const CuratedBriefing = z.strictObject({
   ]),
   issuer_context: prose,
   sources: z.array(z.strictObject({ title: z.string().min(5), url: z.url({ protocol: /^https$/ }) })).min(1),
-  /** The day on which the sources said so. */
+  /** The day on which the sources were last reviewed. */
   reviewed_on: z.iso.date(),
 })
 type CuratedBriefing = z.infer<typeof CuratedBriefing>
@@ -64,7 +63,7 @@ const Briefings = z
   .array(CuratedBriefing)
   .refine((all) => new Set(all.map(({ address }) => address)).size === all.length, 'has a stable twice')
 
-/** A file of briefings is not as it has to be, so that there is nothing to answer with. */
+/** A file of briefings is invalid, so there is nothing to answer with. */
 class BriefingError extends PlumblineError {
   constructor(chainId: number, cause: z.ZodError) {
     super(`the briefings of chain ${chainId}: ${z.prettifyError(cause)}`, { retryable: false, cause })

@@ -1,10 +1,10 @@
 import { REFERENCE_STABLE } from '../../../clickhouse/peg/price.js'
 
-/** How high a risk is rated; `unrated` where nothing was measured that it could be rated by. */
+/** The rating of a risk; `unrated` if the needed data was not measured. */
 export const RATINGS = ['low', 'medium', 'high', 'unrated'] as const
 type Rating = (typeof RATINGS)[number]
 
-/** A rating, and in words what was measured. */
+/** A rating, and its measurements in words. */
 export type Rated = { rating: Rating; basis: string }
 
 /** Figures of the last seven days, as clickhouse/peg/windows.ts makes them. */
@@ -16,17 +16,19 @@ type PegWeek = {
   seconds_outside_50bps: number | null
 }
 
-/** At most this is low, and more than this is high. */
+/** Up to `low` is low, above `high` is high. */
 const DEVIATION_BPS = { low: 50, high: 200 }
-/** So long outside 10 bps is still low; longer outside 50 bps is high. */
+/** Up to this long outside 10 bps is low; longer outside 50 bps is high. */
 const OUTSIDE_SECONDS = 3600
-/** Of all samples, so many without a price are still low, and more than so many are high. */
+/** Share of samples without a price: up to `low` is low, above `high` is high. */
 const UNQUOTED_SHARE = { low: 0.05, high: 0.5 }
 
-/** How far and how long a stable was from the price of the reference stable in seven days, and how often it had none. */
+/**
+ * Rates how far and how long a stable deviated from the reference stable in seven days, and how often it had no price.
+ */
 export function ratePeg(stable: string, week: PegWeek): Rated {
   if (stable === REFERENCE_STABLE)
-    return { rating: 'unrated', basis: 'It is what prices are measured in, so its own price is 1 by definition.' }
+    return { rating: 'unrated', basis: 'It is the reference stable, so its own price is 1 by definition.' }
   const { sample_count: quoted, unquoted_count: unquoted, max_deviation_bps: deviation } = week
   const [outside10, outside50] = [week.seconds_outside_10bps, week.seconds_outside_50bps]
   if (deviation === null || outside10 === null || outside50 === null) {
@@ -60,11 +62,11 @@ const POLICY_WORDS: Readonly<Record<Policy['type'], string>> = {
   allow_all: 'everybody may hold and send it',
   blacklist: 'accounts can be barred from it',
   whitelist: 'only admitted accounts may hold and send it',
-  compound: 'senders, receivers and those it is minted to have a policy each',
+  compound: 'senders, receivers and recipients of mints each have a policy',
   reject_all: 'nobody may send it',
 }
 
-/** Who can be kept from holding and sending a stable. Null where its state was never read. */
+/** Rates who can be kept from holding and sending a stable. Null if its state was never read. */
 export function ratePolicy(policy: Policy | null): Rated {
   if (policy === null) return { rating: 'unrated', basis: 'Its transfer policy has not been read yet.' }
   const { type, policy_id, paused } = policy
@@ -75,8 +77,8 @@ export function ratePolicy(policy: Policy | null): Rated {
 }
 
 /**
- * How many of two powers over all holders somebody has: to issue without a cap, and to change who may hold it. None is
- * low, one medium, both high. Null where its state was never read.
+ * Rates how many of two powers over all holders somebody has: to issue without a cap, and to change who may hold the
+ * stable. None is low, one medium, both high. Null if its state was never read.
  */
 export function rateCentralization(supply: { cap: string | null } | null, policy: Policy | null): Rated {
   if (supply === null || policy === null) return { rating: 'unrated', basis: 'Its state has not been read yet.' }

@@ -37,7 +37,7 @@ test('two processes with one Redis count together, by address and by key', async
     const statuses = await Promise.all(Array.from({ length: 60 }, (_, i) => ask(i)))
     expect(tally(statuses)).toEqual({ 200: limit, 429: 60 - limit, other: [] })
   }
-  for (const { stderr } of processes) expect(stderr.join('')).not.toContain('redis is away')
+  for (const { stderr } of processes) expect(stderr.join('')).not.toContain('redis is unreachable')
 })
 
 test('Redis killed or silent, and back, while requests come in: none fails, and limits hold without it and with it', async ({
@@ -77,7 +77,7 @@ test('Redis killed or silent, and back, while requests come in: none fails, and 
   expect(await shared('192.0.2.1')).toBe('50')
   const cut = await burst('192.0.2.2', () => redis.kill())
   expect(cut.other).toEqual([])
-  expect(log).toMatch(/redis is away: each process counts/)
+  expect(log).toMatch(/redis is unreachable: each process counts/)
   expect(await burst('192.0.2.3')).toEqual({ 200: 30, 429: 20, other: [] })
 
   await redis.startAgain()
@@ -95,7 +95,7 @@ test('Redis killed or silent, and back, while requests come in: none fails, and 
   expect(log).toContain('redis is back')
   expect(await burst('192.0.2.4')).toEqual({ 200: 30, 429: 20, other: [] })
   expect(await shared('192.0.2.4')).toBe('50')
-  expect(log.match(/redis is away: each/g)).toHaveLength(1)
+  expect(log.match(/redis is unreachable: each/g)).toHaveLength(1)
 
   // It may also be there and say nothing.
   redis.freeze()

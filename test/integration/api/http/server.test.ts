@@ -50,7 +50,7 @@ describe('what keeps it from starting is one line', () => {
   test('an address of another machine, code 1', async ({ clickhouseEnv }) => {
     const { ended, stderr } = start({ ...clickhouseEnv, PORT: '0', HOST: '192.0.2.1' })
     expect(await ended).toBe(1)
-    expect(words(stderr)).toEqual(['api stops: HOST: 192.0.2.1 is no address of this machine'])
+    expect(words(stderr)).toEqual(['api stops: HOST: 192.0.2.1 is not an address of this machine'])
   })
 
   test('bad variables, all of them, with the code that says not to try again', async () => {

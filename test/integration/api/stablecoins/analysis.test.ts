@@ -77,9 +77,9 @@ describe('a briefing on a stable that nobody wrote about', () => {
     expect([address, symbol]).toEqual([stable, 'S1'])
     expect(briefing).toEqual({
       origin_kind: 'measured',
-      origin: `Created by the token factory in block 77, ${new Date(1_760_000_000_000).toISOString().replace('.000', '')}. It is a dollar stable by its own word. It is on the chain's public token list.`,
+      origin: `Created by the token factory in block 77, ${new Date(1_760_000_000_000).toISOString().replace('.000', '')}. The token declares USD as its currency. It is on the chain's public token list.`,
       backing: 'not-stated',
-      issuer_context: `Nobody has written about its issuer here. ${stableAddress(0xad)} was given its administration. 1234567890.12 tokens are issued. What backs it cannot be read off the chain.`,
+      issuer_context: `There is no curated information about its issuer. ${stableAddress(0xad)} was its first admin. 1234567890.12 tokens are issued. What backs it cannot be read from the chain.`,
       risk: { peg_risk: 'medium', policy_risk: 'medium', centralization_risk: 'medium' },
       risk_basis: {
         peg_risk: `In the last 7 days at most ${most} bps from 1, ${outside(10)} s outside 10 bps and ${outside(50)} s outside 50 bps; 1 of 6 samples had no price.`,
@@ -100,7 +100,7 @@ describe('a briefing on a stable that nobody wrote about', () => {
     expect(briefing.measured_at).toBeNull()
     expect(briefing.origin).toContain('since its genesis block')
     expect(briefing.origin).toContain('no dollar stable')
-    expect(briefing.issuer_context).toContain('does not say who was given its administration')
+    expect(briefing.issuer_context).toContain('does not record its first admin')
   })
 
   test('repeats nothing that the token says of itself but its symbol', async ({ app, clickhouse }) => {

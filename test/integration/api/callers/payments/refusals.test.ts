@@ -100,7 +100,9 @@ describe.for(['pull', 'push'] as const)('a credential that was used (%s)', (mode
     const credential = await credentialFor(chain.rpcUrl, await challengeAt(`${first.url}${path}`), alice, mode)
     expect((await present(`${second.url}${path}`, credential)).status).toBe(200)
     await second.close()
-    expect((await refusal(await present(`${first.url}${path}`, credential))).detail).toContain('has had its answer')
+    expect((await refusal(await present(`${first.url}${path}`, credential))).detail).toContain(
+      'was already used for an answer',
+    )
   })
 
   test('at once, by two processes: it settles once', async ({ chain, serve, ledger }) => {
@@ -260,7 +262,7 @@ test('who has used up what is free is told the price, whatever he calls a paymen
   const answer = await present(target, credential)
   expect([answer.status, answer.headers.get('ratelimit')]).toEqual([200, null])
   // A payment of ours is looked at, though not taken twice.
-  expect((await refusal(await present(target, credential))).detail).toContain('has had its answer')
+  expect((await refusal(await present(target, credential))).detail).toContain('was already used for an answer')
 })
 
 describe('a payer without the money is refused, and nothing is printed:', () => {

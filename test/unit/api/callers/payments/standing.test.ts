@@ -35,7 +35,7 @@ describe('a credential', () => {
   })
 
   test.for([
-    ['has had its answer', [step(), step({ step: 'settled' }), step({ step: 'answered' })]],
+    ['was already used for an answer', [step(), step({ step: 'settled' }), step({ step: 'answered' })]],
     ['has failed', [step(), step({ step: 'failed' })]],
     ['another payment', [step({ credential_digest: 'e' })]],
     ['paid for another request', [step({ challenge_id: 'b' })]],

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { createCountsAhead } from '../../../../../api/callers/limits/counts.js'
+import { createDeferredCounts } from '../../../../../api/callers/limits/counts.js'
 
 const LIMIT = 320
 
@@ -17,26 +17,26 @@ function together() {
 test('far below the limit many requests are counted at once, and told in one exchange', async () => {
   vi.useFakeTimers()
   const { counts, consume } = together()
-  const ahead = createCountsAhead(consume, () => 0)
-  expect(ahead.countNow('asker', LIMIT)).toBe(null)
-  expect(await ahead.count('asker', 1)).toEqual({ consumed: 1, resetMs: 60_000 })
-  for (let i = 2; i <= 11; i++) expect(ahead.countNow('asker', LIMIT)?.consumed).toBe(i)
-  // A thirty-second of the limit is counted ahead at most.
-  expect(ahead.countNow('asker', LIMIT)).toBe(null)
+  const counter = createDeferredCounts(consume, () => 0)
+  expect(counter.countNow('asker', LIMIT)).toBe(null)
+  expect(await counter.count('asker', 1)).toEqual({ consumed: 1, resetMs: 60_000 })
+  for (let i = 2; i <= 11; i++) expect(counter.countNow('asker', LIMIT)?.consumed).toBe(i)
+  // A thirty-second of the limit is counted locally at most.
+  expect(counter.countNow('asker', LIMIT)).toBe(null)
   expect(counts).toEqual({ total: 1, asked: 1 })
   await vi.advanceTimersByTimeAsync(20)
   expect(counts).toEqual({ total: 11, asked: 2 })
-  expect(ahead.countNow('asker', LIMIT)?.consumed).toBe(12)
+  expect(counter.countNow('asker', LIMIT)?.consumed).toBe(12)
   vi.useRealTimers()
 })
 
-test('what was counted ahead goes with the next request that is asked for, once', async () => {
+test('a local count is reported once, with the next request that is counted at once', async () => {
   vi.useFakeTimers()
   const { counts, consume } = together()
-  const ahead = createCountsAhead(consume, () => 0)
-  await ahead.count('asker', 1)
-  for (let i = 0; i < 4; i++) ahead.countNow('asker', LIMIT)
-  expect((await ahead.count('asker', 2)).consumed).toBe(7)
+  const counter = createDeferredCounts(consume, () => 0)
+  await counter.count('asker', 1)
+  for (let i = 0; i < 4; i++) counter.countNow('asker', LIMIT)
+  expect((await counter.count('asker', 2)).consumed).toBe(7)
   await vi.advanceTimersByTimeAsync(1000)
   expect(counts).toEqual({ total: 7, asked: 2 })
   vi.useRealTimers()
@@ -46,22 +46,22 @@ test('close to the limit, in a new window and below 32 every request is asked fo
   vi.useFakeTimers()
   let now = 0
   const { consume } = together()
-  const ahead = createCountsAhead(consume, () => now)
-  await ahead.count('asker', LIMIT / 2 - 1)
-  expect(ahead.countNow('asker', 31)).toBe(null)
-  expect(ahead.countNow('asker', LIMIT)?.consumed).toBe(LIMIT / 2)
-  await ahead.count('asker', 1)
-  expect(ahead.countNow('asker', LIMIT)).toBe(null)
-  expect(ahead.countNow('asker', 10 * LIMIT)).not.toBe(null)
+  const counter = createDeferredCounts(consume, () => now)
+  await counter.count('asker', LIMIT / 2 - 1)
+  expect(counter.countNow('asker', 31)).toBe(null)
+  expect(counter.countNow('asker', LIMIT)?.consumed).toBe(LIMIT / 2)
+  await counter.count('asker', 1)
+  expect(counter.countNow('asker', LIMIT)).toBe(null)
+  expect(counter.countNow('asker', 10 * LIMIT)).not.toBe(null)
   now = 60_000
-  expect(ahead.countNow('asker', 10 * LIMIT)).toBe(null)
+  expect(counter.countNow('asker', 10 * LIMIT)).toBe(null)
   vi.useRealTimers()
 })
 
-test('sixteen processes that count ahead as far as they may keep below the limit', async () => {
+test('sixteen processes that each count the most locally stay below the limit', async () => {
   vi.useFakeTimers()
   const { counts, consume } = together()
-  const processes = Array.from({ length: 16 }, () => createCountsAhead(consume, () => 0))
+  const processes = Array.from({ length: 16 }, () => createDeferredCounts(consume, () => 0))
   for (const process of processes) await process.count('asker', 1)
   let passed = 16
   for (let i = 0; i < 1000; i++) for (const process of processes) if (process.countNow('asker', LIMIT)) passed += 1
@@ -80,16 +80,16 @@ test('no count is lost when askers whose window is over are forgotten', async ()
     totals.set(asker, (totals.get(asker) ?? 0) + points)
     return { consumed: totals.get(asker) as number, resetMs: 1000 }
   }
-  const ahead = createCountsAhead(consume, () => now)
-  await ahead.count('one', 1)
-  expect(ahead.countNow('one', LIMIT)).not.toBe(null)
+  const counter = createDeferredCounts(consume, () => now)
+  await counter.count('one', 1)
+  expect(counter.countNow('one', LIMIT)).not.toBe(null)
   for (let i = 0; i < 5000; i++) {
-    await ahead.count(`asker ${i}`, 1)
+    await counter.count(`asker ${i}`, 1)
     now += 1
   }
   await vi.advanceTimersByTimeAsync(20)
   expect(totals.get('one')).toBe(2)
-  expect(ahead.countNow('asker 0', LIMIT)).toBe(null)
-  expect(ahead.countNow('asker 4999', LIMIT)).toEqual({ consumed: 2, resetMs: 999 })
+  expect(counter.countNow('asker 0', LIMIT)).toBe(null)
+  expect(counter.countNow('asker 4999', LIMIT)).toEqual({ consumed: 2, resetMs: 999 })
   vi.useRealTimers()
 })
