@@ -19,7 +19,7 @@ const pegOf = (stable: string): string => `/api/v1/stablecoins/${stable}/peg`
 
 type Clickhouse = Parameters<typeof addFacts>[0]
 
-/** Stable i stands at 1 - i/1000, so that whatever is answered about one cannot be taken for another's. */
+/** Stable i is priced at 1 - i/1000, so that answers about different stables cannot be confused. */
 const priceOf = (i: number): number => 1_000_000 - (i + 1) * 1000
 
 async function addMarket(clickhouse: Clickhouse): Promise<number> {
@@ -49,7 +49,7 @@ async function addMarket(clickhouse: Clickhouse): Promise<number> {
 
 type Seen = { status: number; price: number | undefined; isStale: boolean; ttl: number; i: number }
 
-/** Asks for the peg of stable `i`: what came, and how old it was. */
+/** Requests the peg of stable `i`; returns the answer and its age. */
 async function ask(app: Awaited<ReturnType<typeof cachedApp>>, i: number, query = ''): Promise<Seen> {
   const response = await app.inject(`${pegOf(STABLES[i] as string)}${query}`)
   const status = `${response.headers['cache-status']}`
@@ -64,7 +64,7 @@ async function ask(app: Awaited<ReturnType<typeof cachedApp>>, i: number, query 
   }
 }
 
-test('without ClickHouse, old answers are given and called stale, what nobody has asked for is 503, and nothing is wrong', async () => {
+test('without ClickHouse, cached answers are served as stale, others are 503, and no answer is wrong', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'plumbline-cache-'))
   const start = (port: number): Promise<Embedded> => spawnEmbedded({ dataDir, port, user: 'default', password: 'test' })
   let engine = await start(0)
@@ -118,7 +118,7 @@ test('without ClickHouse, old answers are given and called stale, what nobody ha
   await happens(({ i, status }) => i === 2 && status === 200)
   await happens(({ i, isStale }) => i === 0 && !isStale)
 
-  // It hangs: the connection is there, and nothing comes.
+  // ClickHouse hangs: connections open, but nothing is returned.
   engine.child.kill('SIGSTOP')
   await happens(({ i, isStale }) => i === 1 && isStale)
   engine.child.kill('SIGCONT')
@@ -134,9 +134,9 @@ test('without ClickHouse, old answers are given and called stale, what nobody ha
   }
 })
 
-test('processes share what one has computed, and do without Redis while it is away', async ({ clickhouse }) => {
+test('processes share computed answers, and work without Redis while it is down', async ({ clickhouse }) => {
   const at = await addMarket(clickhouse)
-  // About the past: it lives for an hour.
+  // An answer about the past is kept for an hour.
   const past = `?as_of=${at - 1000}`
   const server = await startRedis()
   onTestFinished(() => server.remove())

@@ -11,7 +11,7 @@ const STABLE = stableAddress(1)
 const LIST = '/api/v1/stablecoins'
 const PEG = `${LIST}/${STABLE}/peg`
 
-/** Nothing gets old, however busy the machine is. */
+/** The clock is fixed, so nothing expires, however busy the machine is. */
 const FROZEN = { nowMs: () => 0 }
 
 const PATHS = [
@@ -27,7 +27,7 @@ const PATHS = [
   '/api/v1/fee-economics/overview',
 ]
 
-/** The queries for answers, without those that look for keys. */
+/** The queries for answers, except those that look up keys. */
 const ofAnswers = (queries: readonly string[]): string[] => queries.filter((query) => query !== 'active_api_keys')
 
 const now = (): number => Math.floor(Date.now() / 1000)
@@ -51,8 +51,8 @@ async function addMarket(clickhouse: Clickhouse, at: number): Promise<void> {
   })
 }
 
-describe('an answer that is asked for again', () => {
-  test('comes from memory with the same bytes, by every path, whoever asks', async ({ clickhouse }) => {
+describe('an answer that is requested again', () => {
+  test('comes from memory with the same bytes, on every path and for every caller', async ({ clickhouse }) => {
     await addMarket(clickhouse, now() - 5)
     await addApiKey(clickhouse, { key: SUBSCRIPTION_KEY })
     const app = await cachedApp(clickhouse, FROZEN)
@@ -122,7 +122,7 @@ describe('an answer that is asked for again', () => {
     }
   })
 
-  test('is refused to whoever comes with a key that is none', async ({ clickhouse }) => {
+  test('is refused to a caller with an invalid key', async ({ clickhouse }) => {
     await addMarket(clickhouse, now() - 5)
     const app = await cachedApp(clickhouse, FROZEN)
     await app.inject(PEG)
@@ -130,7 +130,7 @@ describe('an answer that is asked for again', () => {
     expect([response.statusCode, response.headers['cache-control']]).toEqual([401, 'no-store'])
   })
 
-  test('is one answer for all ways to write its URL', async ({ clickhouse }) => {
+  test('is one answer for all spellings of its URL', async ({ clickhouse }) => {
     await addMarket(clickhouse, now() - 5)
     const app = await cachedApp(clickhouse, FROZEN)
     await app.inject(PEG)
@@ -146,7 +146,7 @@ describe('an answer that is asked for again', () => {
   })
 })
 
-test('errors are not kept', async ({ clickhouse }) => {
+test('errors are not cached', async ({ clickhouse }) => {
   await addMarket(clickhouse, now() - 5)
   const app = await cachedApp(clickhouse, FROZEN)
   for (const [url, status] of [
@@ -163,7 +163,7 @@ test('errors are not kept', async ({ clickhouse }) => {
   }
 })
 
-test('what is paid for is kept by nobody', async ({ clickhouse }) => {
+test('paid answers are not cached', async ({ clickhouse }) => {
   await addMarket(clickhouse, now() - 5)
   await addApiKey(clickhouse, { key: SUBSCRIPTION_KEY })
   const app = await cachedApp(clickhouse, FROZEN)
@@ -176,7 +176,7 @@ test('what is paid for is kept by nobody', async ({ clickhouse }) => {
   expect(response.headers).not.toHaveProperty('etag')
 })
 
-test('all who ask at the same time wait for one computation', async ({ clickhouse }) => {
+test('concurrent requests wait for one computation', async ({ clickhouse }) => {
   await addMarket(clickhouse, now() - 5)
   const alone = await cachedApp(clickhouse, FROZEN)
   await alone.inject(PEG)
@@ -186,7 +186,7 @@ test('all who ask at the same time wait for one computation', async ({ clickhous
   expect(app.queries.toSorted()).toEqual(alone.queries.toSorted())
 })
 
-test('a new block is seen, and what is older than its age is not given', async ({ clickhouse }) => {
+test('a new block shows, and an answer older than its maximum age is not served', async ({ clickhouse }) => {
   const at = now() - 5
   await addMarket(clickhouse, at)
   const app = await cachedApp(clickhouse)

@@ -11,7 +11,7 @@ import { test } from '../../../support/app.js'
 
 const PATIENCE = { timeout: 60_000, interval: 100 }
 
-/** Rows without end, about as wide as a flow and hard to compress, unless one of them cannot be computed. */
+/** Endless rows, about as wide as a flow and hard to compress; optionally, one of them cannot be computed. */
 const endless = defineExport({
   name: 'test_endless',
   params: z.object({ fails_at: z.int() }),
@@ -21,7 +21,7 @@ const endless = defineExport({
     SETTINGS max_block_size = 8192, max_threads = 1`,
 })
 
-/** How many of the queries run, and how many rows they have read. */
+/** How many of the queries are running, and how many rows they have read. */
 async function running(clickhouse: ClickHouseClient): Promise<{ queries: number; rows: number }> {
   const result = await clickhouse.query({
     query: `
@@ -33,7 +33,7 @@ async function running(clickhouse: ClickHouseClient): Promise<{ queries: number;
   return row ?? { queries: 0, rows: 0 }
 }
 
-/** The API, listening, with the endless export in it; `fails_at` and `format` are as the query says. */
+/** The API, listening, with an endless export; `fails_at` and `format` come from the query. */
 async function listening(app: FastifyInstance): Promise<string> {
   app.get('/endless', async (request, reply) => {
     const { fails_at, format = 'ndjson' } = request.query as { fails_at?: string; format?: ExportFormat }
@@ -54,7 +54,7 @@ async function ask(url: string): Promise<IncomingMessage> {
   return response
 }
 
-/** Reads on until so many bytes are in. */
+/** Reads on until this many bytes have arrived. */
 async function readBytes(response: IncomingMessage, bytes: number): Promise<void> {
   let read = 0
   while (read < bytes) {
@@ -76,11 +76,11 @@ test('a client that leaves ends the query, in every format', async ({ app, click
   }
 })
 
-test('a client that does not read holds the engine up, not the memory', async ({ app, clickhouse }) => {
+test('a client that does not read stops the engine and uses no memory', async ({ app, clickhouse }) => {
   const url = await listening(app)
   const response = await ask(`${url}/endless`)
   await readBytes(response, 1_000_000)
-  // It comes to stand once all that lies between is full.
+  // The engine stops once all buffers in between are full.
   let before = -1
   await vi.waitFor(
     async () => {
@@ -94,12 +94,12 @@ test('a client that does not read holds the engine up, not the memory', async ({
   // 230 bytes a row.
   expect(before * 230).toBeLessThan(64 * 1024 * 1024)
   expect((await running(clickhouse)).queries).toBe(1)
-  // And goes on with its reader.
+  // It resumes when the client reads.
   await readBytes(response, 100_000_000)
   response.destroy()
 })
 
-test('a query that fails half-way cuts the answer off, without the words of the engine', async ({ app }) => {
+test('a query that fails half-way cuts the answer off, without the engine’s message', async ({ app }) => {
   const url = await listening(app)
   for (const format of ['json', 'ndjson', 'csv', 'parquet', 'arrow']) {
     const response = await ask(`${url}/endless?format=${format}&fails_at=400000`)
@@ -126,7 +126,7 @@ test('a query that fails before its first rows is a problem like any other', asy
   expect(failed.body).not.toContain('not for everybody')
 })
 
-test('four exports at once leave the connections to others, and a fifth is told to come again', async ({ app }) => {
+test('four exports at once leave connections for other requests, and a fifth is asked to retry', async ({ app }) => {
   const url = await listening(app)
   const open = await Promise.all([1, 2, 3, 4].map(() => ask(`${url}/endless`)))
   const fifth = await ask(`${url}/endless`)

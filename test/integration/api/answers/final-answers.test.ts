@@ -13,7 +13,7 @@ const STABLE = stableAddress(1)
 const HOUR = 3600
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 
-/** A batch of a track that took in these blocks. */
+/** A batch of a track that stored these blocks. */
 async function addBatch(clickhouse: ClickHouseClient, track: string, from_block: number, to_block: number) {
   const batch = {
     track,
@@ -60,7 +60,9 @@ async function policies(clickhouse: ClickHouseClient, as_of: string, now: number
 
 const soon = (seconds: number): string => `public, max-age=${seconds}, stale-if-error=600`
 
-test('a past that is all in is immutable, and the last minutes are not', async ({ clickhouse }) => {
+test('an answer about a completely stored past is immutable, and one about the last minutes is not', async ({
+  clickhouse,
+}) => {
   const end = Math.floor(Date.now() / 1000 / HOUR) * HOUR
   await addHistory(clickhouse, 1, end)
   const job = { job: 'risk', periodSeconds: 300, task: snapshotRisk }
@@ -68,11 +70,11 @@ test('a past that is all in is immutable, and the last minutes are not', async (
 
   const all = { peg: IMMUTABLE, rewards: IMMUTABLE, flows: IMMUTABLE, risk: IMMUTABLE, roles: soon(60) }
   expect(await policies(clickhouse, `${end - HOUR}`, end)).toEqual(all)
-  // The job has not been there.
+  // The job has not run for that time.
   expect(await policies(clickhouse, `${end - HOUR + 1}`, end)).toEqual({ ...all, risk: soon(60) })
   const live = { peg: soon(2), rewards: soon(30), flows: soon(6), risk: soon(30), roles: soon(30) }
   expect(await policies(clickhouse, `${end - 599}`, end)).toEqual(live)
-  // Another instant in a second from now.
+  // A second later this is another instant.
   const moving = Object.fromEntries(Object.keys(all).map((what) => [what, soon(1)]))
   expect(await policies(clickhouse, '1h', end)).toEqual(moving)
 })
@@ -112,7 +114,7 @@ test('an answer without a price is not immutable where an older price may be fil
   expect([await asked(priced), await asked(unpriced)]).toEqual([IMMUTABLE, soon(60)])
 })
 
-test('nothing is immutable while blocks are taken back or filled in', async ({ clickhouse, clickhouseEnv: _ }) => {
+test('nothing is immutable while blocks are rolled back or backfilled', async ({ clickhouse, clickhouseEnv: _ }) => {
   const end = Math.floor(Date.now() / 1000 / HOUR) * HOUR
   await addHistory(clickhouse, 1, end)
   const at = `${end - HOUR}`
@@ -131,7 +133,7 @@ test('nothing is immutable while blocks are taken back or filled in', async ({ c
   expect(await policies(clickhouse, at, end)).toMatchObject({ peg: soon(60), flows: soon(60), rewards: soon(60) })
 })
 
-test('samples that begin later than their stable may be filled in', async ({ clickhouse }) => {
+test('samples that begin later than their stable may still be backfilled', async ({ clickhouse }) => {
   const end = Math.floor(Date.now() / 1000 / HOUR) * HOUR
   await addHistory(clickhouse, 1, end)
   const late = stableAddress(2)

@@ -27,14 +27,14 @@ type App = Awaited<ReturnType<typeof buildApp>>
 const rowsOf = async <Row>(clickhouse: ClickHouseClient, query: string): Promise<Row[]> =>
   (await clickhouse.query({ query, format: 'JSONEachRow' })).json<Row>()
 
-/** The windows as a refresh makes them. */
+/** The windows after a refresh. */
 async function refreshedWindows(clickhouse: ClickHouseClient): Promise<unknown[]> {
   await clickhouse.command({ query: 'SYSTEM REFRESH VIEW peg_windows_mv' })
   await clickhouse.command({ query: 'SYSTEM WAIT VIEW peg_windows_mv' })
   return rowsOf(clickhouse, 'SELECT * FROM peg_windows ORDER BY ALL')
 }
 
-/** What the API says about everything it knows. */
+/** The answers of every route about everything that exists. */
 async function answers(app: App, addresses: readonly string[]): Promise<Record<string, unknown>> {
   const urls = [
     '/api/v1/stablecoins',
@@ -49,7 +49,7 @@ async function answers(app: App, addresses: readonly string[]): Promise<Record<s
   return said
 }
 
-test('while blocks are replaced every answer is well-formed, and afterwards none speaks of the replaced ones', async ({
+test('while blocks are replaced every answer is well-formed, and afterwards no answer contains replaced ones', async ({
   clickhouseEnv,
   clickhouse,
 }) => {
@@ -84,7 +84,7 @@ test('while blocks are replaced every answer is well-formed, and afterwards none
   isOver = true
   await asking
   await ingest.kill('SIGTERM')
-  // What was replaced is unknown from some moment on; nothing else ever fails.
+  // At some moment replaced objects become unknown; nothing else ever fails.
   expect([...statuses.keys()].filter((status) => status !== 200 && status !== 404)).toEqual([])
   expect(statuses.get(200)).toBeGreaterThan(0)
 

@@ -23,7 +23,7 @@ const revoke = (app: App, id: string) => app.inject({ method: 'DELETE', url: `${
 const status = async (app: App, url: string, key: string) =>
   (await app.inject({ url, headers: bearing(key) })).statusCode
 
-test('a key is told once, opens what it is for, and nothing after it is revoked', async ({
+test('a key is returned once, gives the access of its scopes, and none after it is revoked', async ({
   app,
   clickhouse,
   clock,
@@ -78,7 +78,7 @@ test('only the admin key opens the admin routes', async ({ app, clickhouse }) =>
   expect(keys).toContainEqual(expect.objectContaining({ id, revoked_at: null }))
 })
 
-test('a key without the scope pays like anybody, and the admin key does not', async ({ app, clickhouse }) => {
+test('a key without the scope has to pay like any caller, and the admin key does not', async ({ app, clickhouse }) => {
   await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
   const { key } = await make(app, { label: 'streams only', scopes: ['stream'] })
   expect(await status(app, PAID, key)).toBe(402)
@@ -86,7 +86,7 @@ test('a key without the scope pays like anybody, and the admin key does not', as
   expect(await status(app, PAID, ADMIN_KEY)).toBe(200)
 })
 
-test('of a key only its hash is in the database, and nothing of it in a log', async ({ clickhouse, clock }) => {
+test('only the hash of a key is in the database, and no part of it in a log', async ({ clickhouse, clock }) => {
   let log = ''
   const write = (line: string): void => {
     log += line
@@ -122,11 +122,11 @@ test('keys are listed newest first, page by page', async ({ app, clickhouse }) =
     seen.push(...keys.map(({ id }: { id: string }) => id))
     query = next_cursor === null ? '' : `?limit=2&cursor=${next_cursor}`
   }
-  // Last the one of the fixture, which is older.
+  // The fixture's key, which is older, comes last.
   expect(seen).toEqual(['key_4', 'key_3', 'key_2', 'key_1', 'key_0', expect.any(String)])
 })
 
-test('when a key was last used is written for all of its uses at once', async ({ app, clickhouse, clock }) => {
+test('the time of a key’s last use is written once for all of its uses', async ({ app, clickhouse, clock }) => {
   const [one, two] = [await addApiKey(clickhouse, { id: 'key_1' }), await addApiKey(clickhouse, { id: 'key_2' })]
   const used = async () =>
     Object.fromEntries((await list(app)).keys.map((key: Record<string, string>) => [key.id, key.last_used_at]))
@@ -147,8 +147,8 @@ test('when a key was last used is written for all of its uses at once', async ({
   expect(await used()).toMatchObject(expected)
 })
 
-describe('what is no key to make', () => {
-  test('is 400, naming the field', async ({ app }) => {
+describe('an invalid new key', () => {
+  test('is a 400 that names the field', async ({ app }) => {
     for (const [payload, parameter] of [
       [{}, 'label'],
       [{ label: '' }, 'label'],
@@ -169,7 +169,7 @@ describe('what is no key to make', () => {
     expect((await list(app)).keys).toHaveLength(1)
   })
 
-  test('a body that is none is refused as such', async ({ app }) => {
+  test('a missing or malformed body is refused', async ({ app }) => {
     const post = async (payload: string, type = 'application/json') =>
       (await app.inject({ method: 'POST', url: KEYS, payload, headers: { ...admin, 'content-type': type } })).statusCode
     expect(await post('{')).toBe(400)
@@ -180,7 +180,7 @@ describe('what is no key to make', () => {
     expect((await list(app)).keys).toHaveLength(1)
   })
 
-  test('an id that nobody has is 404', async ({ app }) => {
+  test('an unknown id is 404', async ({ app }) => {
     for (const id of ['key_0000000000000000', "' OR 1=1 --", '%00', 'x'.repeat(100)]) {
       const response = await revoke(app, encodeURIComponent(id))
       expect(response.json()).toMatchObject({ status: 404, type: 'urn:plumbline:problem:unknown-key' })
@@ -190,7 +190,7 @@ describe('what is no key to make', () => {
   })
 })
 
-test('a second process knows a new key and a revoked one soon, and two may revoke it at once', async ({
+test('another process soon knows a new key and a revoked one, and concurrent revocations are harmless', async ({
   app,
   clickhouse,
   clock,
@@ -212,7 +212,7 @@ test('a second process knows a new key and a revoked one soon, and two may revok
   await expect.poll(() => status(other, FREE, next), { timeout: 60_000 }).toBe(401)
 })
 
-test('while ClickHouse is away known keys are known, and of others nothing is said', async ({
+test('without ClickHouse known keys stay valid, and unknown ones are not called invalid', async ({
   clickhouseEnv,
   clickhouse,
 }) => {
@@ -226,7 +226,7 @@ test('while ClickHouse is away known keys are known, and of others nothing is sa
     await relay.cut()
     await through.close()
   })
-  // Needs no database, only to know who asks.
+  // This route needs no database, only a known caller.
   const DOCUMENT = '/openapi.json'
   expect(await status(app, DOCUMENT, known.key)).toBe(200)
   await relay.cut()

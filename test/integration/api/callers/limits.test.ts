@@ -24,7 +24,7 @@ test('two processes with one Redis count together, by address and by key', async
   const env = { ...clickhouseEnv, REDIS_URL: redis.url, FREE_REQUESTS_PER_MINUTE: '15' }
   const processes = await Promise.all([readyApi(env), readyApi(env)])
   const urls = processes.map(({ url }) => url)
-  // Health has no limit, and is well once Redis is connected.
+  // Health has no limit, and is ok once Redis is connected.
   for (const url of urls) {
     const ready = async () => (await fetch(new URL('/health/ready', url))).status
     await expect.poll(ready, { timeout: 60_000 }).toBe(200)
@@ -40,7 +40,7 @@ test('two processes with one Redis count together, by address and by key', async
   for (const { stderr } of processes) expect(stderr.join('')).not.toContain('redis is unreachable')
 })
 
-test('Redis killed or silent, and back, while requests come in: none fails, and limits hold without it and with it', async ({
+test('while Redis is killed or hangs and comes back, no request fails, and limits hold with and without it', async ({
   clickhouse,
   redis,
 }) => {
@@ -63,7 +63,7 @@ test('Redis killed or silent, and back, while requests come in: none fails, and 
     client.disconnect()
   })
   await client.ping()
-  // Addresses of their own, so that each stretch begins at 0.
+  // Separate addresses, so that each stretch begins at 0.
   const burst = async (remoteAddress: string, during: () => Promise<void> = async () => {}) => {
     const asked = Array.from({ length: 50 }, async (_, i) => {
       if (i === 20) await during()
@@ -97,7 +97,7 @@ test('Redis killed or silent, and back, while requests come in: none fails, and 
   expect(await shared('192.0.2.4')).toBe('50')
   expect(log.match(/redis is unreachable: each/g)).toHaveLength(1)
 
-  // It may also be there and say nothing.
+  // Redis may also accept connections but not answer.
   redis.freeze()
   expect(await burst('192.0.2.5')).toEqual({ 200: 30, 429: 20, other: [] })
   redis.thaw()
@@ -106,7 +106,7 @@ test('Redis killed or silent, and back, while requests come in: none fails, and 
   expect(await shared('192.0.2.6')).toBe('50')
 })
 
-test('a long answer counts as several requests, and health as none', async ({ clickhouse, clock }) => {
+test('a long answer counts as several requests, health as none', async ({ clickhouse, clock }) => {
   await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
   const { key } = await addApiKey(clickhouse, { requests_per_minute: 1000 })
   const app = await buildApp({

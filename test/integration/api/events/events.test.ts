@@ -53,7 +53,7 @@ async function page(app: App, query: Record<string, string | number> = {}): Prom
   return response.json() as Page
 }
 
-test('the log is read as it was written, page by page of any length, also while it grows', async ({
+test('the log is read in the order it was written, with pages of any length, even while it grows', async ({
   app,
   clickhouse,
 }) => {
@@ -87,7 +87,7 @@ test('the log is read as it was written, page by page of any length, also while 
   })
 })
 
-test('filters let through what the same filter of a subscription lets through, and the place in the log goes on', async ({
+test('a filter matches the same events as that of a subscription, and the position in the log still advances', async ({
   app,
   clickhouse,
 }) => {
@@ -119,10 +119,7 @@ test('filters let through what the same filter of a subscription lets through, a
   expect(await storedEvents(clickhouse)).toHaveLength(80)
 })
 
-test('what cannot be answered is refused, above all a place that the log has not come to', async ({
-  app,
-  clickhouse,
-}) => {
+test('invalid requests are refused, including a position that the log has not reached', async ({ app, clickhouse }) => {
   await addEvents(clickhouse, randomEvents(3))
   const refusal = async (query: string) => {
     const response = await app.inject(`${URL}?${query}`)

@@ -36,7 +36,7 @@ async function startApi(env: ClickHouseEnv, port: string): Promise<IngestProcess
   return api
 }
 
-test('a stock client misses nothing and gets nothing twice, however often the server is killed', {
+test('a standard client misses no event and gets none twice, however often the server is killed', {
   timeout: 600_000,
 }, async ({ clickhouseEnv, clickhouse }) => {
   const random = randomFor(SEED, 'kills of the server')
@@ -55,7 +55,7 @@ test('a stock client misses nothing and gets nothing twice, however often the se
   }
   for (let kill = 0; kill < KILLS; kill++) {
     await tell(random.int(0, 3))
-    // Now and then before anything of the round has come through.
+    // Sometimes before any event of the round has arrived.
     if (random.chance(0.6)) await vi.waitFor(() => expect(got).toEqual(told), PATIENCE)
     await tell(random.int(0, 2))
     await api.kill(random.chance(0.7) ? 'SIGKILL' : 'SIGTERM')

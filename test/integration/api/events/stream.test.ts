@@ -49,7 +49,7 @@ const ids = (events: readonly { id: string }[]) => events.map(({ id }) => id)
 const addStables = (clickhouse: Parameters<typeof addFacts>[0]) =>
   addFacts(clickhouse, { stablecoins: [stablecoin(1, { stable: A }), stablecoin(2, { stable: B })] })
 
-test('events come as they are recorded, as the list has them, and to each reader those that he asks for', async ({
+test('events arrive as they are recorded, equal to those of the list, and each client gets those it requested', async ({
   clickhouse,
   start,
 }) => {
@@ -92,15 +92,12 @@ test('events come as they are recorded, as the list has them, and to each reader
   await vi.waitFor(() => expect(streams[0]?.comments()).toBeGreaterThan(2), PATIENCE)
 })
 
-test('whoever comes back gets what he has missed, all of it and once, while the log grows', async ({
-  clickhouse,
-  start,
-}) => {
+test('a client that reconnects gets every missed event once, while the log grows', async ({ clickhouse, start }) => {
   const { url } = await start()
   const events = someEvents(0, 1300)
   await addEvents(clickhouse, events.slice(0, 1000))
   const whole = await openStream(url, { 'last-event-id': '0' })
-  // The header is newer than what the address says: the address is that of the first time.
+  // The header is newer than the URL: the URL is that of the first connection.
   const header = await openStream(`${url}?after=7`, { 'last-event-id': '990' })
   const query = await openStream(`${url}?after=10&types=peg_break.ended`)
   for (let i = 1000; i < 1300; i += 10) await addEvents(clickhouse, events.slice(i, i + 10))
@@ -122,7 +119,10 @@ test('whoever comes back gets what he has missed, all of it and once, while the 
   expect(await refusal({}, `?stable=${A}`)).toEqual([404, 'stable'])
 })
 
-test('samples are the newest of each stable, and come where something has changed', async ({ clickhouse, start }) => {
+test('samples are the newest of each stable, and are sent when something has changed', async ({
+  clickhouse,
+  start,
+}) => {
   await addStables(clickhouse)
   const begin = Math.floor(Date.now() / 1000) - 100
   let block = 0
@@ -175,7 +175,7 @@ test('samples are the newest of each stable, and come where something has change
   expect(seen(noSamples)).toEqual([])
 })
 
-test('there are so many streams from one address and in all, and a place is free when its reader leaves', async ({
+test('streams are limited per address and in total, and a client that leaves makes room', async ({
   clickhouse,
   start,
 }) => {
@@ -204,7 +204,7 @@ test('there are so many streams from one address and in all, and a place is free
   expect([second.statusCode, second.headers['retry-after']]).toEqual([503, '5'])
 })
 
-test('a browser that cannot be given a stream comes back by itself until it has one', async ({ start }) => {
+test('a browser that is refused a stream reconnects by itself until it has one', async ({ start }) => {
   const { url: full } = await start({ total: 1 })
   const first = await openStream(full)
   const opened = vi.fn()
@@ -238,8 +238,8 @@ test('a browser that cannot be given a stream comes back by itself until it has 
   await vi.waitFor(() => expect(ready).toHaveBeenCalledTimes(2), PATIENCE)
 })
 
-test('a reader that does not read is left behind, and others are not held up', async ({ clickhouse, start }) => {
-  // Long enough for a busy machine to read what it is given.
+test('a client that does not read is disconnected, and others are not delayed', async ({ clickhouse, start }) => {
+  // Long enough for a client on a busy machine to read its data.
   const { url } = await start({ perAddress: 2, stallMs: 20_000 })
   const slow = await ask(url)
   const quick = await openStream(url)
@@ -254,7 +254,7 @@ test('a reader that does not read is left behind, and others are not held up', a
     expect(response.response.statusCode).toBe(200)
     return response
   }, PATIENCE)
-  // What it has not read, it can ask for.
+  // It can request later what it has not read.
   await vi.waitFor(() => expect(eventIds(again)).toEqual(ids(big.slice(5990))), PATIENCE)
   let read = 0
   slow.on('data', (chunk: Buffer) => (read += chunk.length)).on('error', () => {})
@@ -263,10 +263,7 @@ test('a reader that does not read is left behind, and others are not held up', a
   expect(read).toBeLessThan(60_000_000)
 })
 
-test('the end of the server is the end of every stream, also of those that nobody reads', async ({
-  clickhouse,
-  start,
-}) => {
+test('the server’s shutdown ends every stream, even those that nobody reads', async ({ clickhouse, start }) => {
   const { app, url } = await start()
   const open = await Promise.all([1, 2, 3].map(() => openStream(url)))
   const unread = await ask(url)

@@ -14,10 +14,10 @@ const SECONDS_AGO = 600
 const AS_OF = `${PEG}?as_of=${Math.floor(Date.now() / 1000) - SECONDS_AGO}`
 const PATHS = [LIST, PEG, AS_OF, `${LIST}/flows`, `${LIST}/flows?hours=6`, '/api/v1/fee-economics/overview']
 
-/** Nothing gets old, however busy the machine is. */
+/** The clock is fixed, so nothing expires, however busy the machine is. */
 const FROZEN = { nowMs: () => 0 }
 
-/** Of each answer, whoever gives it. */
+/** The fields of every answer, from either path. */
 const OF_ONE_REQUEST = ['x-request-id', 'ratelimit', 'date', 'keep-alive', 'connection']
 
 type Clickhouse = Parameters<typeof cachedApp>[0]
@@ -62,12 +62,12 @@ async function setup(clickhouse: Clickhouse, options: Parameters<typeof cachedAp
         )
       }).on('error', reject)
     })
-  /** How many answers were given before Fastify was asked. */
+  /** How many answers the fast lane has sent. */
   const given = () => app.fastLane.answered
   return { app, injected, asked, given }
 }
 
-test('an answer that is given before Fastify is asked is the one that Fastify gives', async ({ clickhouse }) => {
+test('an answer of the fast lane equals that of Fastify', async ({ clickhouse }) => {
   await addApiKey(clickhouse, { key: SUBSCRIPTION_KEY })
   const { injected, asked, given } = await setup(clickhouse)
   for (const path of PATHS) {
@@ -87,7 +87,7 @@ test('an answer that is given before Fastify is asked is the one that Fastify gi
         const what = `${path} ${JSON.stringify(headers)}`
         const before = given()
         let ours = await asked(path, headers)
-        // On a machine that stands still for seconds, keys have to be read again in between.
+        // If the machine stalls for seconds, keys are read again in between.
         for (let i = 0; i < 5 && given() === before; i++) ours = await asked(path, headers)
         expect(given(), what).toBe(before + 1)
         expect([what, ours.status, ours.body]).toEqual([what, theirs.status, theirs.body])
@@ -111,7 +111,7 @@ function answersIn(wire: string): { head: string[]; body: string }[] {
   return answers
 }
 
-test('on the wire it looks as Node writes it, also among others on one connection', async ({ clickhouse }) => {
+test('on the wire it looks as written by Node, even among others on one connection', async ({ clickhouse }) => {
   const { app, injected, given } = await setup(clickhouse)
   const { port } = new URL(app.listeningOrigin)
   const overWire = async (requests: string[]) => {
@@ -128,7 +128,7 @@ test('on the wire it looks as Node writes it, also among others on one connectio
   await injected(PEG, { 'accept-encoding': 'identity' })
   const before = given()
   const answers = await overWire([
-    // Nobody has asked for it: what comes after it has to wait.
+    // Not cached yet: the requests behind it have to wait.
     request(LIST, traced),
     request(PEG),
     request(PEG, traced),
@@ -140,7 +140,7 @@ test('on the wire it looks as Node writes it, also among others on one connectio
   expect(given()).toBe(before + 3)
   expect(answers.map(({ head }) => head[0]?.slice(9, 12))).toEqual(['200', '200', '200', '200', '304', '304', '200'])
   const [, fast, slow, again, fast304, slow304, last] = answers
-  // Each name is there once, with the value that the other has where it is not of one request.
+  // Each field is there once, with the other path's value unless it belongs to a single request.
   const fields = (answer: (typeof answers)[number] | undefined) =>
     Object.fromEntries(
       (answer?.head.slice(1) ?? [])
@@ -162,12 +162,12 @@ test('on the wire it looks as Node writes it, also among others on one connectio
   expect(fields(fast)['Keep-Alive']).toBe('timeout=72')
   expect(fields(last).Connection).toBe('close')
   expect(last?.body).toBe(slow?.body)
-  // Who speaks the older version keeps no connection open without asking for it.
+  // An HTTP/1.0 client must ask for a connection to stay open.
   const [old] = await overWire([`GET ${PEG} HTTP/1.0\r\nhost: plumbline\r\n\r\n`])
   expect([fields(old).Connection, old?.body]).toEqual(['close', slow?.body])
 })
 
-test('a 304 has the tag of the coding that its client holds, whoever asked before', async ({ clickhouse }) => {
+test('a 304 has the tag of the coding that its client has, whatever was requested before', async ({ clickhouse }) => {
   const { injected, asked, given } = await setup(clickhouse)
   const { etag } = (await injected(PEG)).headers
   const ofAnother = `${etag}`.replace(/"$/, '-br"')
@@ -180,7 +180,7 @@ test('a 304 has the tag of the coding that its client holds, whoever asked befor
   expect(given()).toBeGreaterThan(before)
 })
 
-test('what is not plain is left to Fastify', async ({ clickhouse }) => {
+test('unusual requests are left to Fastify', async ({ clickhouse }) => {
   const { asked, injected, given } = await setup(clickhouse)
   await injected(PEG)
   await injected(PEG)
@@ -195,7 +195,7 @@ test('what is not plain is left to Fastify', async ({ clickhouse }) => {
   expect(given()).toBe(before)
 })
 
-test('it is counted against the same limit, by address and by key', async ({ clickhouse }) => {
+test('it counts against the same limit, by address and by key', async ({ clickhouse }) => {
   await addApiKey(clickhouse, { key: SUBSCRIPTION_KEY, requests_per_minute: 7 })
   const { asked, given } = await setup(clickhouse, { limits: { free: 9, key: 1 } })
   for (const [headers, limit, policy] of [
@@ -214,7 +214,7 @@ test('it is counted against the same limit, by address and by key', async ({ cli
   expect(given()).toBeGreaterThan(9)
 })
 
-test('it is in the metrics and in the log like every other', async ({ clickhouse }) => {
+test('it is in the metrics and in the log like any other answer', async ({ clickhouse }) => {
   const lines: Record<string, unknown>[] = []
   const { asked, given, app } = await setup(clickhouse, {
     loggedShare: 1,

@@ -42,7 +42,7 @@ test('without fees every stable has a row of zeros, and no share', async ({ app,
   })
 })
 
-test('stables come by the fees of seven days, whose windows end at the instant; shares are of all fees', async ({
+test('stables are ordered by the fees of the seven days up to the instant; shares are of all fees', async ({
   app,
   clickhouse,
   clock,
@@ -53,14 +53,14 @@ test('stables come by the fees of seven days, whose windows end at the instant; 
   await addRows(clickhouse, {
     stablecoins: STABLES,
     fee_distributions: [
-      // Most of all, but not of these seven days.
+      // The largest, but not within these seven days.
       paid(A, 1000, now - 7 * DAY, 1),
       paid(B, 1, now - 7 * DAY + 1, 2),
       paid(B, 2, now - DAY, 3),
       paid(B, 4, now - DAY + 1, 4),
       paid(C, 8, now, 5),
       paid(C, 16, now + 1, 6),
-      // Fees can be paid out in a token that is none of the tracked stables.
+      // Fees can be paid out in a token that is not tracked.
       paid(UNTRACKED, 5, now, 5),
     ],
   })
@@ -98,7 +98,7 @@ test('stables come by the fees of seven days, whose windows end at the instant; 
   ])
 })
 
-test('an account elects what it chose last, as user and as validator apart; the zero address is no choice', async ({
+test('an account’s last choice counts, separately as user and as validator; the zero address is not a choice', async ({
   app,
   clickhouse,
 }) => {
@@ -134,7 +134,7 @@ test('an account elects what it chose last, as user and as validator apart; the 
   expect(await elected(3)).toEqual({ all: [2, 1], [A]: [0, 1], [B]: [0, 0], [C]: [1, 0] })
 })
 
-test('the last ten payments come newest first, two of one block by their logs, with names where known', async ({
+test('the last ten payments come newest first, two in one block in log order, with labels where known', async ({
   app,
   clickhouse,
 }) => {
@@ -167,7 +167,7 @@ test('the last ten payments come newest first, two of one block by their logs, w
   ])
 })
 
-test('the past knows no stable that was made later, and there is none before history', async ({ app, clickhouse }) => {
+test('the past has no stable that was created later, and no answer before history', async ({ app, clickhouse }) => {
   await addBlocks(clickhouse, [1_760_000_000, 1_760_000_100])
   await addRows(clickhouse, {
     stablecoins: [stablecoin(1), stablecoin(2, { block_number: 2, block_time: 1_760_000_100 })],

@@ -13,10 +13,10 @@ const url = (query: Record<string, string | number>) => ({
   headers: { authorization: `Bearer ${SUBSCRIPTION_KEY}` },
 })
 
-/** What anybody may call a token: the separators and quotes of the formats, a line break, and a formula. */
+/** Possible names of tokens: the separators and quotes of the formats, a line break, and a formula. */
 const SYMBOLS = ['US"D', "a,b;c'd\\n", 'two\nlines\r\n"', '=1+1', '\t"",""\u0000💵']
 
-/** Flows between hostile tokens and one that nobody knows, several in a block, two at one position. */
+/** Flows between hostile tokens and an unknown one, several in a block, two at one position. */
 function flowsUntil(now: number): Flow[] {
   const random = randomFor(7, 'flows', 1)
   const flows = Array.from({ length: 60 }, (_, i) =>
@@ -38,7 +38,7 @@ const addTo = async (clickhouse: ClickHouseClient, flows: Flow[]) =>
 
 const KINDS = ['swap', 'transfer', 'bridge']
 
-/** The rows that are to come out. */
+/** The expected rows. */
 const expected = (flows: readonly Flow[], from: number, to: number) =>
   flows
     .filter(({ block_time }) => block_time >= from && block_time < to)
@@ -69,7 +69,7 @@ const dollars = (micros: string | null): string | null =>
 
 const symbolOf = (stable: string): string => SYMBOLS.find((_, i) => stableAddress(i + 1) === stable) ?? ''
 
-test('the flows of a range come out one by one, exact beyond what a float holds', async ({
+test('the flows of a range are exported one by one, exact beyond the precision of a float', async ({
   app,
   clickhouse,
   clock,
@@ -82,7 +82,7 @@ test('the flows of a range come out one by one, exact beyond what a float holds'
     const from = now - 86_400 + random.int(-900, 18_000)
     return [from, random.int(from, now)] as const
   })
-  // Both ends on a flow: the first is in, the last is not.
+  // Both ends coincide with a flow: the first is included, the last is not.
   for (const [from, to] of [...ranges, [now - 86_400, now - 86_400 + 900 * 19] as const]) {
     const page = (await app.inject(url({ from, to }))).json()
     expect(page).toEqual({ next_cursor: null, data: expected(flows, from, to) })
@@ -90,7 +90,7 @@ test('the flows of a range come out one by one, exact beyond what a float holds'
   expect(expected(flows, now - 86_400, now - 86_400 + 900 * 19)).toHaveLength(58)
 })
 
-test('pages of any length are together the whole, in every text format', async ({ app, clickhouse, clock }) => {
+test('pages of any length add up to the whole, in every text format', async ({ app, clickhouse, clock }) => {
   const now = Math.floor(clock.now.getTime() / 1000)
   const flows = flowsUntil(now)
   await addTo(clickhouse, flows)
@@ -112,7 +112,7 @@ test('pages of any length are together the whole, in every text format', async (
   }
 })
 
-/** CSV as RFC 4180 has it. */
+/** CSV by RFC 4180. */
 function parseCsv(text: string): string[][] {
   const rows: string[][] = [[]]
   for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\n]*))(,|\n|$)/g)) {
@@ -123,7 +123,7 @@ function parseCsv(text: string): string[][] {
   return rows.slice(0, -1)
 }
 
-test('CSV keeps whatever a token is called in one cell', async ({ app, clickhouse, clock }) => {
+test('CSV keeps any name of a token in one cell', async ({ app, clickhouse, clock }) => {
   const now = Math.floor(clock.now.getTime() / 1000)
   const flows = flowsUntil(now)
   await addTo(clickhouse, flows)
@@ -142,7 +142,7 @@ for (const [format, engine] of [
   ['parquet', 'Parquet'],
   ['arrow', 'ArrowStream'],
 ] as const) {
-  test(`${format} read back by the engine has the rows, with types of their own`, async ({
+  test(`${format} has the rows, with its own types, when the engine reads it back`, async ({
     app,
     clickhouse,
     clock,

@@ -13,7 +13,7 @@ const HISTORY = '/api/v1/stablecoins/flows/history'
 const FLOWS = '/api/v1/stablecoins/flows'
 const authorized = { authorization: `Bearer ${SUBSCRIPTION_KEY}` }
 
-/** A graph by address, as the oracle has it. */
+/** A graph keyed by address, as the oracle returns it. */
 function byAddress({ edges, nodes }: Pick<ReturnType<typeof FlowsSpec.parse>, 'edges' | 'nodes'>) {
   return {
     edges: Object.fromEntries(
@@ -28,7 +28,7 @@ function byAddress({ edges, nodes }: Pick<ReturnType<typeof FlowsSpec.parse>, 'e
 
 const secondsOf = (instant: Date): number => Math.floor(instant.getTime() / 1000)
 
-test('for any window and at any moment the flows are those that a walk through all of them adds up', {
+test('for any window and at any instant the flows are the sums over all single flows', {
   timeout: 300_000,
 }, async ({ app, clickhouse, clock }) => {
   const now = secondsOf(clock.now)
@@ -70,7 +70,7 @@ test('for any window and at any moment the flows are those that a walk through a
   }
 })
 
-test('hours without a flow are in the series, and the hours add up to the edges', async ({
+test('the series includes hours without a flow, and its hours add up to the edges', async ({
   app,
   clickhouse,
   clock,
@@ -95,7 +95,7 @@ test('hours without a flow are in the series, and the hours add up to the edges'
   ])
 })
 
-test('without a key it costs, but a bad request is told first, and for nothing nobody pays', async ({
+test('without a key it has a price, but bad requests are reported first, and nobody pays for an empty answer', async ({
   app,
   clickhouse,
   clock,
@@ -129,7 +129,7 @@ test('without a key it costs, but a bad request is told first, and for nothing n
   expect(FlowsHistorySpec.parse(partial.json()).coverage.status).toBe('partial')
 })
 
-test('where no keys are given out, none is of use', async ({ clickhouse, clock }) => {
+test('on a service without keys, no key is accepted', async ({ clickhouse, clock }) => {
   const app = await buildApp({ clickhouse, now: () => clock.now, logger: pino({ level: 'silent' }) })
   const now = secondsOf(clock.now)
   await addBlocks(clickhouse, [now - 5000])

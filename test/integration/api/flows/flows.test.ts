@@ -4,11 +4,7 @@ import { addFacts, flow, stableAddress, stablecoin, txHash } from '../../../supp
 
 const FLOWS = '/api/v1/stablecoins/flows'
 
-test('a window has the flows of (now - hours, now], 24 hours unless asked otherwise', async ({
-  app,
-  clickhouse,
-  clock,
-}) => {
+test('a window has the flows of (now - hours, now], 24 hours by default', async ({ app, clickhouse, clock }) => {
   const now = Math.floor(clock.now.getTime() / 1000)
   const at = (ago: number) => flow(1, 2, now - ago)
   await addFacts(clickhouse, {
@@ -25,7 +21,7 @@ test('a window has the flows of (now - hours, now], 24 hours unless asked otherw
   expect(await counts('')).toEqual([24, 6, '6.000000'])
 })
 
-test('edges are sums by pair and direction, nodes sums of edges, exact beyond what a float holds', async ({
+test('edges are sums by pair and direction, nodes sums of edges, exact beyond the precision of a float', async ({
   app,
   clickhouse,
   clock,

@@ -11,7 +11,7 @@ import { addFacts, stableAddress, stablecoin } from '../../../support/rows.js'
 const STABLE = stableAddress(1)
 const PEG = `/api/v1/stablecoins/${STABLE}/peg`
 
-/** A cursor as an answer has it. */
+/** A cursor as returned in an answer. */
 const cursor = (key: unknown): string => Buffer.from(JSON.stringify(key)).toString('base64url')
 
 type App = Awaited<ReturnType<typeof buildApp>>
@@ -21,7 +21,7 @@ async function listen(app: App): Promise<number> {
   return (app.server.address() as AddressInfo).port
 }
 
-describe('a parameter that cannot be answered', () => {
+describe('an invalid parameter', () => {
   test.for([
     ['/api/v1/stablecoins/0x123', 400, 'address'],
     ['/api/v1/stablecoins/pathUSD', 400, 'address'],
@@ -73,7 +73,7 @@ describe('a parameter that cannot be answered', () => {
     expect(response.statusCode).toBe(status)
   })
 
-  test('all parameters at fault are named at once', async ({ app }) => {
+  test('all invalid parameters are named at once', async ({ app }) => {
     const { errors } = (await app.inject('/api/v1/stablecoins/flows?hours=5&window=1&from=2')).json()
     expect(errors.map(({ parameter }: { parameter: string }) => parameter).sort()).toEqual(['from', 'hours', 'window'])
   })
@@ -150,7 +150,7 @@ describe('a request that no route answers', () => {
   })
 })
 
-describe('HTTP as it should be', () => {
+describe('standard HTTP', () => {
   test('a body on GET is ignored, whatever it claims to be', async ({ app }) => {
     const port = await listen(app)
     const body = 'not json {'
@@ -161,7 +161,7 @@ describe('HTTP as it should be', () => {
     expect(answer).toMatch(/^HTTP\/1.1 200 /)
   })
 
-  test('a slash at the end of a path changes nothing', async ({ app }) => {
+  test('a trailing slash changes nothing', async ({ app }) => {
     expect((await app.inject('/api/v1/stablecoins/')).json()).toEqual({ stablecoins: [] })
     expect((await app.inject({ method: 'POST', url: '/api/v1/stablecoins/' })).statusCode).toBe(405)
   })
@@ -202,7 +202,7 @@ describe('HTTP as it should be', () => {
   })
 })
 
-describe('when ClickHouse is away', () => {
+describe('while ClickHouse is unreachable', () => {
   const away = test.extend<{ cutOff: App; log: string[] }>({
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of a fixture's dependencies off the pattern
     log: async ({}, use) => use([]),
@@ -222,7 +222,7 @@ describe('when ClickHouse is away', () => {
     },
   })
 
-  away('every data route is 503 with Retry-After, and tells nothing of the inside', async ({ cutOff, log }) => {
+  away('every data route is 503 with Retry-After, and reveals no internals', async ({ cutOff, log }) => {
     for (const url of [
       '/api/v1/stablecoins',
       `/api/v1/stablecoins/${STABLE}`,
@@ -244,7 +244,7 @@ describe('when ClickHouse is away', () => {
     expect(log.join('')).not.toContain('hush-hush')
   })
 
-  away('it is still alive, and bad parameters are still told', async ({ cutOff }) => {
+  away('the process is still alive, and bad parameters are still reported', async ({ cutOff }) => {
     expect((await cutOff.inject('/health/live')).statusCode).toBe(200)
     expect((await cutOff.inject('/openapi.json')).statusCode).toBe(200)
     expect((await cutOff.inject(`${PEG}?as_of=tomorrow`)).statusCode).toBe(400)
@@ -252,10 +252,7 @@ describe('when ClickHouse is away', () => {
   })
 })
 
-test('a failure that is nobody’s fault outside is 500 without details, which the log has', async ({
-  clickhouse,
-  clock,
-}) => {
+test('an internal failure is 500 without details, which are in the log', async ({ clickhouse, clock }) => {
   const log: string[] = []
   const logger = pino({ level: 'info' }, { write: (line) => log.push(line) })
   const app = await buildApp({ clickhouse, now: () => clock.now, logger })
@@ -267,9 +264,9 @@ test('a failure that is nobody’s fault outside is 500 without details, which t
   await app.close()
 })
 
-test('a query ends when the client that asked for it goes away', async ({ app, clickhouse, clock }) => {
+test('a query ends when its client disconnects', async ({ app, clickhouse, clock }) => {
   await clickhouse.command({ query: 'DROP TABLE flows' })
-  // In the window's last second, which is asked of the flows themselves.
+  // Flows of the window's last second are read from the table of flows itself.
   const newest = Math.floor(clock.now.getTime() / 1000)
   await clickhouse.command({
     query: `
@@ -299,7 +296,7 @@ test('a database without a schema is not ready', async ({ emptyClickhouseEnv }) 
   await clickhouse.close()
 })
 
-test('with a Redis that is configured but away it is not ready, yet serves', async ({ clickhouse, clock }) => {
+test('with Redis configured but unreachable it is not ready, but still serves', async ({ clickhouse, clock }) => {
   const redis = new Redis('redis://127.0.0.1:9', { maxRetriesPerRequest: 0 })
   redis.on('error', () => {})
   const app = await buildApp({ clickhouse, redis, now: () => clock.now, logger: pino({ level: 'silent' }) })

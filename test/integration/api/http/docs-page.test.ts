@@ -9,7 +9,7 @@ import { addFacts, stablecoin } from '../../../support/rows.js'
 type Visit = {
   origin: string
   page: Page
-  /** Every URL that the page has asked for, and all that it has complained of. */
+  /** Every URL that the page has requested, and all errors that it has reported. */
   asked: string[]
   complaints: string[]
 }
@@ -31,7 +31,7 @@ const test = base.extend<{ visit: Visit }>({
   },
 })
 
-test('the reference shows every route, and asks nobody but its own service', async ({ app, visit }) => {
+test('the reference shows every route, and sends requests only to its own service', async ({ app, visit }) => {
   const { origin, page, asked, complaints } = visit
   await page.goto(`${origin}/docs`)
   await page.waitForSelector('.opblock')
@@ -61,7 +61,7 @@ test('a route can be tried on the page', async ({ clickhouse, visit }) => {
   expect(complaints).toEqual([])
 })
 
-test('it may run no script of anybody else', async ({ app }) => {
+test('it cannot run scripts of other origins', async ({ app }) => {
   for (const url of ['/docs', '/docs/', '/docs/static/swagger-ui-bundle.js', '/docs/static/swagger-initializer.js']) {
     const { statusCode, headers } = await app.inject(url)
     expect([url, statusCode]).toEqual([url, 200])

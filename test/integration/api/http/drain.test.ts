@@ -9,13 +9,13 @@ import { test } from '../../../support/services.js'
 
 type Answer = { status: number | undefined; connection: string | undefined; body: string }
 
-/** Asks over a connection that the client means to keep. */
+/** Sends a request over a connection that the client wants to keep. */
 async function ask(url: string, agent: Agent): Promise<Answer> {
   const [response] = (await once(get(url, { agent }), 'response')) as [IncomingMessage]
   return { status: response.statusCode, connection: response.headers.connection, body: await text(response) }
 }
 
-test('told to end, it says so first, goes on for a while, and finishes what is running', async ({
+test('when asked to stop, it reports not ready first, serves for a while, and finishes running requests', async ({
   clickhouseEnv,
   clickhouse,
 }) => {
@@ -37,7 +37,7 @@ test('told to end, it says so first, goes on for a while, and finishes what is r
   const { origin } = new URL(url)
   expect(await ask(`${origin}/health/ready`, agent)).toMatchObject({ status: 200, connection: 'keep-alive' })
 
-  // A series may take longer than other answers.
+  // A series is allowed to take longer than other answers.
   const release = relay.hold('peg_series')
   const slow = Array.from({ length: 3 }, () => ask(`${url}/${stableAddress(1)}/peg/series?from=1h&interval=1m`, agent))
   const held = () => relay.seen.filter(({ query }) => query.get('log_comment') === 'peg_series').length
@@ -47,7 +47,7 @@ test('told to end, it says so first, goes on for a while, and finishes what is r
   const ready = await ask(`${origin}/health/ready`, agent)
   expect(ready).toMatchObject({ status: 503, connection: 'close', body: expect.stringContaining('shutting down') })
   expect(await ask(`${origin}/health/live`, agent)).toMatchObject({ status: 200, connection: 'close' })
-  // No more connections are taken, while those that were running then still wait for their answers.
+  // New connections are refused, while running requests still wait for their answers.
   const isClosed = () =>
     ask(`${origin}/health/live`, agent).then(
       () => false,
@@ -66,7 +66,7 @@ test('told to end, it says so first, goes on for a while, and finishes what is r
   expect(stderr.join('\n')).not.toContain('cut off')
 })
 
-test('what does not end in time is cut off, and it ends all the same', async ({ clickhouseEnv }) => {
+test('requests that do not end in time are cut off, and the process still ends', async ({ clickhouseEnv }) => {
   const relay = await clickhouseRelay(clickhouseEnv.CLICKHOUSE_URL)
   onTestFinished(() => relay.close())
   const { child, url, ended, stderr } = await readyApi({

@@ -14,7 +14,7 @@ async function listen(app: Awaited<ReturnType<typeof buildApp>>): Promise<number
 
 const statusesOf = (received: string): number[] => answersIn(received).map(({ status }) => status)
 
-/** A request that would be answered with 200 and the secret word of the admin's list, were it taken for one. */
+/** A request that would return 200 and the secret word of the admin's list, if it were accepted as a request. */
 const SMUGGLED = `GET /api/admin/keys HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${ADMIN_KEY}\r\n\r\n`
 const POST = `POST ${STABLES} HTTP/1.1\r\nHost: a\r\n`
 const GET = `GET /health/live HTTP/1.1\r\nHost: a\r\n`
@@ -47,17 +47,17 @@ const REFUSED = [
   ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
 ] as const
 
-test('a request that could be read in two ways is refused, and what follows it is no request', async ({ app }) => {
+test('an ambiguous request is refused, and bytes that follow it are not read as a request', async ({ app }) => {
   const port = await listen(app)
   for (const [what, text] of REFUSED) {
     const answer = await sendRaw(port, text)
     const answers = answersIn(answer)
-    // Where the head can be read, its method may be refused before the parser comes to what is wrong with the body.
+    // If the head can be read, its method may be refused before the parser reaches the fault in the body.
     expect([[400], [405, 400]], what).toContainEqual(answers.map(({ status }) => status))
     expect(answers.at(-1)?.head, what).toContain('\r\nconnection: close\r\n')
     expect(answer, what).not.toContain('"keys"')
   }
-  // What must not be smuggled would be answered.
+  // The request that must not be smuggled would succeed by itself.
   expect(await sendRaw(port, SMUGGLED)).toContain('"keys"')
 })
 
@@ -103,7 +103,7 @@ const HARMLESS = [
   ],
 ] as const
 
-test('what is odd is refused or does no harm', async ({ app }) => {
+test('unusual input is refused or harmless', async ({ app }) => {
   const port = await listen(app)
   for (const [what, text, allowed] of HARMLESS) {
     const answer = await sendRaw(port, text)
@@ -117,7 +117,7 @@ test('what is odd is refused or does no harm', async ({ app }) => {
   }
 })
 
-test('clients that send slowly on purpose are let go of, and keep nobody else waiting', async ({ app }) => {
+test('clients that send slowly on purpose are disconnected, and do not delay others', async ({ app }) => {
   const port = await listen(app)
   const slow = Array.from({ length: 100 }, () => ({ answer: '' }))
   const sockets = await Promise.all(

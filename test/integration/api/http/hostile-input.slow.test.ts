@@ -34,7 +34,7 @@ const test = base.extend<{ market: Market; http: Http }>({
   ],
 })
 
-/** Values of parameters that lead to an answer. */
+/** Valid values of parameters. */
 const knownValues = ({ plan, start, end }: Market): Record<string, string[]> => {
   const instants = [`${start}`, `${end}`, `${end - 3600}`, '1h', '30m', new Date((end - 60) * 1000).toISOString()]
   return {
@@ -47,10 +47,10 @@ const knownValues = ({ plan, start, end }: Market): Record<string, string[]> => 
   }
 }
 
-/** The same requests in every run of the tests, unless another seed is named. */
+/** The same requests in every run, unless another seed is set. */
 const RUN = { seed: SEED, numRuns: RUNS }
 
-/** Whether a URL has the form of a path of the document. */
+/** Whether a URL matches a path of the document. */
 const isPathOf = (path: string, url: string): boolean =>
   new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/?]+')}/?(\\?|$)`).test(url)
 
@@ -59,13 +59,13 @@ const headersOf = ({ type, text }: Body): Record<string, string> => ({
   'content-length': `${Buffer.byteLength(text)}`,
 })
 
-test('whatever is asked, the answer is one that the document describes, and never a failure', {
+test('every request gets an answer that the document describes, and never a failure', {
   timeout: 3_600_000,
 }, async ({ market, http }) => {
   const checker = answerChecker(market.document)
   const known = knownValues(market)
   const seen = new Map<number, number>()
-  // What is deleted first could be asked for nothing more.
+  // An object that is deleted first could not be requested any more.
   const deletesLast = operationsOf(market.document).sort(
     (a, b) => Number(a.method === 'delete') - Number(b.method === 'delete'),
   )
@@ -81,7 +81,7 @@ test('whatever is asked, the answer is one that the document describes, and neve
           : await http.ask(url, headers, method.toUpperCase())
         seen.set(answer.status, (seen.get(answer.status) ?? 0) + 1)
         expect(answer.status).toBeLessThan(500)
-        // A hostile path may be that of another route: then it is not for this operation to describe.
+        // A hostile path may match another route: then this operation does not describe it.
         if (answer.status < 400 && !isPathOf(path, url)) return
         expect(checker.faultOf(operation, answer)).toBeNull()
       },
@@ -93,7 +93,7 @@ test('whatever is asked, the answer is one that the document describes, and neve
   expect(seen.get(400), 'enough of them are refused').toBeGreaterThan(RUNS)
 })
 
-test('whatever is sent to a path with a method that it does not have, it is refused', { timeout: 3_600_000 }, async ({
+test('a method that a path does not have is refused, whatever is sent', { timeout: 3_600_000 }, async ({
   market,
   http,
 }) => {
@@ -112,7 +112,7 @@ test('whatever is sent to a path with a method that it does not have, it is refu
       }),
     )
   const property = fc.asyncProperty(requests, async ({ method, url, body }) => {
-    // A value with a ? in it ends the path, which may be that of another operation then.
+    // A value that contains ? ends the path, which may then match another operation.
     fc.pre(!places.some((place) => place.method.toUpperCase() === method && isPathOf(place.path, url)))
     const answer = await http.ask(url, headersOf(body), method, body.text)
     expect([400, 404, 405, 413, 414]).toContain(answer.status)

@@ -16,7 +16,7 @@ afterAll(async () => {
 
 const CONTROL = Array.from({ length: 32 }, (_, code) => String.fromCharCode(code)).join('')
 
-/** What anybody may call a token. */
+/** Possible names of tokens. */
 const TEXTS = {
   '10 kB': 'N'.repeat(10_240),
   'control characters': `${CONTROL}\u007f\u0085\u2028\u2029`,
@@ -33,8 +33,8 @@ const TEXTS = {
   'the name of a column': 'NULL',
 }
 
-test('whatever a token is called comes back as it was written', async ({ app, clock, clickhouseEnv, clickhouse }) => {
-  // The blocks of these tokens are newer than the clock that tests have.
+test('any name of a token is returned unchanged', async ({ app, clock, clickhouseEnv, clickhouse }) => {
+  // The blocks of these tokens are newer than the clock of the tests.
   clock.now = new Date(Date.now() + 3_600_000)
   const called = new Map<string, { name: string; symbol: string; currency: string }>()
   for (const [i, text] of Object.values(TEXTS).entries()) {
@@ -59,7 +59,7 @@ test('whatever a token is called comes back as it was written', async ({ app, cl
     expect(response.json()).toMatchObject({ address, name, symbol })
   }
 
-  // Others read a briefing as prose, so that it must not be the token's own.
+  // A briefing is read as prose, so it must not contain the token's own text.
   const headers = { authorization: `Bearer ${SUBSCRIPTION_KEY}` }
   for (const { address, symbol } of stablecoins) {
     const url = `/api/v1/stablecoins/${address}/analysis`

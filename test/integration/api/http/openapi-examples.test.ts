@@ -9,10 +9,12 @@ import { type DocumentedRequest, documentedRequests } from '../../../support/doc
 import { type Market, withMarket } from '../../../support/market.js'
 import { answerChecker } from '../../../support/openapi-check.js'
 
-/** `npm run examples` writes what is answered into the repository; else it is only compared with what is there. */
+/**
+ * `npm run examples` writes the answers into the repository; otherwise they are only compared with the recorded ones.
+ */
 const IS_RECORDING = process.env.RECORD_EXAMPLES === 'yes'
 
-/** Long enough to see what a list looks like. */
+/** Long enough to show the shape of a list. */
 const SHOWN = 3
 
 const test = base.extend<{ market: Market }>({
@@ -28,7 +30,7 @@ const mediaTypeOf = (response: LightMyRequestResponse): string =>
 
 /** An answer with the beginning of its lists. */
 function shortened(value: unknown): unknown {
-  // Of secrets that were never good for anything but the database of this test.
+  // Secrets that were only ever valid in the database of this test.
   if (typeof value === 'string')
     return value.replace(/^pk_.{20,}$/, `pk_${'x'.repeat(43)}`).replace(/^whsec_.{20,}$/, `whsec_${'x'.repeat(32)}`)
   if (Array.isArray(value)) return value.slice(0, SHOWN).map(shortened)
@@ -41,7 +43,7 @@ function exampleOf(response: LightMyRequestResponse): unknown {
   return `${response.body.split('\n').slice(0, SHOWN).join('\n')}\n`
 }
 
-/** Requests that no route answers, or that say who asks wrongly. */
+/** Requests that no route answers, or with an invalid key. */
 const REFUSED: Omit<DocumentedRequest, 'status'>[] = [
   { method: 'GET', url: '/api/v1/stablecoins', headers: { authorization: 'Bearer mistyped' } },
   { method: 'GET', url: '/api/v1/stablecoin', headers: {} },
@@ -52,9 +54,7 @@ const REFUSED: Omit<DocumentedRequest, 'status'>[] = [
 const ask = (app: Market['app'], { method, ...request }: Omit<DocumentedRequest, 'status'>) =>
   app.inject({ method: method.toUpperCase() as 'GET', ...request })
 
-test('every answer of a whole market is one that the document describes, and is told there as an example', async ({
-  market,
-}) => {
+test('every answer about a whole market matches the document, and is an example in it', async ({ market }) => {
   const { app, document } = market
   const cutOff = await appWithoutClickhouse({ adminKey: ADMIN_KEY })
   const checker = answerChecker(document)
@@ -64,7 +64,7 @@ test('every answer of a whole market is one that the document describes, and is 
     const type = mediaTypeOf(response)
     const example = exampleOf(response)
     const earlier = answers[name]?.[status]?.[type]
-    // Of several the one that says most.
+    // Of several answers, the one with the most content.
     if (earlier !== undefined && JSON.stringify(example).length <= JSON.stringify(earlier).length) return
     answers[name] = { ...answers[name], [status]: { ...answers[name]?.[status], [type]: example } }
   }
@@ -72,7 +72,7 @@ test('every answer of a whole market is one that the document describes, and is 
   for (const place of operationsOf(document)) {
     const { operation } = place
     const requests = documentedRequests(place, market)
-    // A stream has no answer to ask for here, but fails like the others.
+    // A stream has no single answer to request here, but fails like the others.
     const live = requests.find(({ status }) => status < 300) ?? { method: place.method, url: place.path, headers: {} }
     const headers = new Map<number, Set<string>>()
     for (const request of requests) {
@@ -113,5 +113,5 @@ test('every answer of a whole market is one that the document describes, and is 
         ),
       )
       .sort()
-  expect(kinds(recordedAnswers()), 'npm run examples records them anew').toEqual(kinds(answers))
+  expect(kinds(recordedAnswers()), 'npm run examples records them again').toEqual(kinds(answers))
 })

@@ -16,7 +16,7 @@ const CLIENTS = 8
 /** The engine has to start three times, on a busy machine. */
 const TIMEOUT_MS = 900_000
 
-/** An engine that can be killed and started again at its port, on the data it had. */
+/** An engine that can be killed and restarted on its port and data. */
 async function killableEngine() {
   const dataDir = await mkdtemp(join(tmpdir(), 'plumbline-outages-'))
   let engine: Embedded = await spawnEmbedded({ dataDir, port: 0, ...credentials })
@@ -42,7 +42,7 @@ async function killableEngine() {
   }
 }
 
-/** Requests whose right answers never change: about a past without a future, or about what is not there. */
+/** Requests whose correct answers never change: about a fixed past, or about missing objects. */
 async function questions(origin: string, at: number): Promise<Map<string, { status: number; body: string }>> {
   const stables = STABLES.map(stableAddress).flatMap((stable) =>
     ['', '/peg', '/peg-events', '/depth', '/roles', '/rewards'].map((path) => `/${stable}${path}?as_of=${at}`),
@@ -65,7 +65,7 @@ async function questions(origin: string, at: number): Promise<Map<string, { stat
   return new Map(answers)
 }
 
-/** Asks everything over and over, from several connections, until it is stopped. */
+/** Sends all requests repeatedly, from several connections, until it is stopped. */
 function load(origin: string, expected: ReadonlyMap<string, { status: number; body: string }>) {
   const seen = { right: 0, unavailable: 0, wrong: [] as string[] }
   const paths = [...expected.keys()]
@@ -93,7 +93,7 @@ function load(origin: string, expected: ReadonlyMap<string, { status: number; bo
   const clients = Promise.all(Array.from({ length: CLIENTS }, (_, i) => client(i * 11)))
   return {
     seen,
-    /** Waits for so many more right answers. */
+    /** Waits for this many more correct answers. */
     answersMore: async (count: number): Promise<void> => {
       const enough = seen.right + count
       await expect.poll(() => seen.right, { timeout: 300_000 }).toBeGreaterThanOrEqual(enough)
@@ -106,7 +106,7 @@ function load(origin: string, expected: ReadonlyMap<string, { status: number; bo
 }
 
 test(
-  'Redis and ClickHouse die and come back under load: every answer is right or an honest 503',
+  'while Redis and ClickHouse die and come back under load, every answer is correct or a 503',
   async () => {
     const [engine, redis] = await Promise.all([killableEngine(), startRedis()])
     onTestFinished(() => redis.remove())
@@ -145,7 +145,7 @@ test(
     await redis.kill()
     await becomes(503)
     await answersMore(60)
-    // Nothing is lost with Redis, so nobody has to notice.
+    // Nothing is lost with Redis, so no client notices.
     expect(seen).toMatchObject({ unavailable: 0, wrong: [] })
     await redis.startAgain()
     await becomes(200)
@@ -165,7 +165,7 @@ test(
     await answersMore(150)
     await stop()
     expect(seen.wrong).toEqual([])
-    // Whoever asked while it was starting may have had to wait for his answer; nobody after that.
+    // Requests during the start may have had to wait; later ones do not.
     expect(seen.unavailable - before).toBeLessThanOrEqual(CLIENTS)
     expect(stderr.filter((line) => !line.startsWith('{'))).toEqual([])
   },

@@ -22,7 +22,7 @@ const BLOCKS = 60
 
 const { compared } = vi.hoisted(() => ({ compared: [] as { url: string; ours: string; zod: string }[] }))
 
-// Every answer is serialized twice: as it is sent, and by zod, which checks it against its schema on the way.
+// Every answer is serialized twice: as it is sent, and by zod, which also checks it against its schema.
 vi.mock('../../../../api/http/compilers.js', async (original) => {
   const module = await original<typeof import('../../../../api/http/compilers.js')>()
   const both: typeof module.serializerCompiler = (route) => {
@@ -45,7 +45,7 @@ afterAll(async () => {
   await chain?.remove()
 })
 
-test('every answer has the bytes that zod would give it', async ({ clickhouseEnv, clickhouse }) => {
+test('every answer has the bytes that zod would write', async ({ clickhouseEnv, clickhouse }) => {
   await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS)
   const { start, samples, stables } = await snapshotFacts(clickhouse)
   const end = Math.max(...[...samples.values()].flat().map(({ t }) => t))
@@ -107,7 +107,7 @@ test('every answer has the bytes that zod would give it', async ({ clickhouseEnv
       for (const past of query ? [query] : pasts) {
         const url = path.replace('{address}', stable).replace('{id}', id) + past
         const { statusCode, body } = await get(url)
-        // A route without as_of says 400, and one whose job has not been at a stable yet 404.
+        // A route without as_of returns 400, and one whose job has not yet processed a stable returns 404.
         expect([200, 400, 404], `${url}: ${body}`).toContain(statusCode)
       }
     }

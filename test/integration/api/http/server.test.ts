@@ -6,10 +6,10 @@ import { readyApi as ready, startApi as start } from '../../../support/api-serve
 import { relayTo } from '../../../support/relay.js'
 import { test } from '../../../support/services.js'
 
-/** What is said to people; the log is in JSON. */
+/** The lines for people; the log is in JSON. */
 const words = (stderr: readonly string[]) => stderr.filter((line) => !line.startsWith('{'))
 
-test('it says where it is once it answers there', async ({ clickhouseEnv }) => {
+test('it prints its address once it answers there', async ({ clickhouseEnv }) => {
   const { url } = await ready(clickhouseEnv)
   expect(await (await fetch(url)).json()).toEqual({ stablecoins: [] })
 })
@@ -18,7 +18,7 @@ test.for(['SIGTERM', 'SIGINT'] as const)(
   '%s ends it with code 0, and no request is cut off',
   async (signal, { clickhouseEnv }) => {
     const { child, url, ended, stderr } = await ready(clickhouseEnv)
-    // Kept open by the client, which must not hold up the end.
+    // The client keeps it open, which must not delay the shutdown.
     await (await fetch(url)).json()
     const last = fetch(url).then((response) => response.status)
     setTimeout(() => child.kill(signal), 5)
@@ -28,13 +28,13 @@ test.for(['SIGTERM', 'SIGINT'] as const)(
   },
 )
 
-test('it ends when the process that started it is gone', async ({ clickhouseEnv }) => {
+test('it ends when its parent process is gone', async ({ clickhouseEnv }) => {
   const { child, ended } = await ready(clickhouseEnv)
   child.disconnect()
   expect(await ended).toBe(0)
 })
 
-describe('what keeps it from starting is one line', () => {
+describe('a failed start prints one line for', () => {
   test('a port in use, code 1', async ({ clickhouseEnv }) => {
     const other = createServer()
     other.listen(0, '127.0.0.1')
@@ -53,7 +53,7 @@ describe('what keeps it from starting is one line', () => {
     expect(words(stderr)).toEqual(['api stops: HOST: 192.0.2.1 is not an address of this machine'])
   })
 
-  test('bad variables, all of them, with the code that says not to try again', async () => {
+  test('all bad variables, with the exit code that advises against a restart', async () => {
     const { ended, stderr } = start({ PORT: 'http', LOG_LEVEL: 'loud' })
     expect(await ended).toBe(78)
     expect(stderr.join('\n')).toMatch(/PORT: .*\n.*LOG_LEVEL: /)
@@ -61,10 +61,10 @@ describe('what keeps it from starting is one line', () => {
   })
 })
 
-test('it starts without ClickHouse, says 503, and serves when it is there', async ({ clickhouseEnv }) => {
+test('it starts without ClickHouse, returns 503, and serves once ClickHouse is up', async ({ clickhouseEnv }) => {
   const relay = await relayTo(clickhouseEnv.CLICKHOUSE_URL)
   await relay.cut()
-  // Without a cache, which would have an answer.
+  // The cache is off, because it would have an answer.
   const { url } = await ready({ ...clickhouseEnv, CLICKHOUSE_URL: relay.url, CACHE_MEMORY_MB: '0' })
   const status = async () => (await fetch(url)).status
   expect(await status()).toBe(503)

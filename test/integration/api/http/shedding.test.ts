@@ -15,12 +15,12 @@ async function appWith(maxDelayMs: number) {
   return app
 }
 
-/** Keeps the event loop from everything else. */
+/** Blocks the event loop. */
 function block(ms: number): void {
   for (const until = Date.now() + ms; Date.now() < until; );
 }
 
-test('while the event loop is late requests are 503 with Retry-After, health is not, and then all is as before', async () => {
+test('while the event loop is delayed, requests are 503 with Retry-After except health, and afterwards all work again', async () => {
   const app = await appWith(300)
   const status = async (url: string) => (await app.inject(url)).statusCode
   await expect.poll(() => status('/data'), { timeout: 50_000 }).toBe(200)
@@ -41,7 +41,7 @@ test('while the event loop is late requests are 503 with Retry-After, health is 
   expect((await app.metrics.shed.get()).values[0]?.value).toBeGreaterThanOrEqual(2)
 })
 
-test('0 is never', async () => {
+test('0 disables it', async () => {
   const app = await appWith(0)
   block(1500)
   for (let i = 0; i < 20; i++) {

@@ -5,7 +5,7 @@ import { test } from '../../../support/services.js'
 
 const [TRACE, PARENT] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7'] as const
 
-test('a trace goes through to every query of its request, and into its lines of the log', async ({ clickhouseEnv }) => {
+test('a trace reaches every query and every log line of its request', async ({ clickhouseEnv }) => {
   const relay = await clickhouseRelay(clickhouseEnv.CLICKHOUSE_URL)
   onTestFinished(() => relay.close())
   const { url, stderr } = await readyApi({ ...clickhouseEnv, CLICKHOUSE_URL: relay.url, LOG_REQUESTS: '1' })

@@ -23,7 +23,7 @@ const dataset = async (app: App, name: string) => (await status(app)).datasets.f
 const iso = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`
 const seconds = (instant: Date): number => Math.floor(instant.getTime() / 1000)
 
-/** What /metrics has, by name and labels. */
+/** The values in /metrics, by name and labels. */
 const lines = async (app: App): Promise<Map<string, number>> =>
   new Map(
     (await app.inject('/metrics')).payload
@@ -33,7 +33,7 @@ const lines = async (app: App): Promise<Map<string, number>> =>
   )
 
 let rows = 0
-/** A batch of one track whose facts are all in since `at`, in unix seconds. */
+/** A batch of one track whose facts are stored since `at`, in unix seconds. */
 const committed = (clickhouse: ClickHouseClient, from_block: number, to_block: number, at: number, changes = {}) => {
   rows += 1
   const batch = {
@@ -68,7 +68,7 @@ const percentile = (values: readonly number[], share: number): number =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length * share)] as number
 
 describe('an empty database', () => {
-  test('has nothing to tell, which is no error', async ({ app, clock }) => {
+  test('has no values, which is not an error', async ({ app, clock }) => {
     const none = { count: 0, p50_seconds: null, p99_seconds: null }
     expect(await status(app)).toEqual({
       at: iso(seconds(clock.now)),
@@ -100,7 +100,7 @@ describe('an empty database', () => {
 })
 
 describe('ingest', () => {
-  test('is behind the head by blocks and by seconds', async ({ app, clickhouse, clock }) => {
+  test('reports its lag behind the head in blocks and in seconds', async ({ app, clickhouse, clock }) => {
     const now = seconds(clock.now)
     await addBlocks(clickhouse, [now - 30, now - 20, now - 10])
     await insertChainHead(clickhouse, { tag: 'latest', block_number: 9, block_time: now - 2 })
@@ -111,19 +111,19 @@ describe('ingest', () => {
     })
     for (const name of ['logs', 'pegs', 'state'])
       expect(await dataset(app, name)).toMatchObject({ newest_at: iso(now - 10), lag_blocks: 6, lag_seconds: 10 })
-    // A node that is behind what was read before.
+    // A node that lags behind blocks that were read before.
     await insertChainHead(clickhouse, { tag: 'latest', block_number: 1, block_time: now })
     clock.now = new Date(clock.now.getTime() + 10_000)
     expect(await dataset(app, 'pegs')).toMatchObject({ lag_blocks: 0, lag_seconds: 20 })
   })
 
-  test('was so fast: percentiles over the last hour and day, without what is older or was rolled back', async ({
+  test('reports percentiles of its delay over the last hour and day, without older and rolled-back blocks', async ({
     app,
     clickhouse,
     clock,
   }) => {
     const now = clock.now.getTime() / 1000
-    // Numbers that look random and are the same in every run.
+    // Pseudorandom numbers, the same in every run.
     const delays = Array.from({ length: 150 }, (_, i) => ((i * 7919) % 4001) / 1000)
     const ages = delays.map((_, i) => (i < 100 ? 3500 - i * 30 : i < 149 ? 80_000 - i * 100 : 90_000))
     const blocks = ages.map((age, i) => ({ age, delay: delays[i] as number })).sort((a, b) => b.age - a.age)
@@ -137,7 +137,7 @@ describe('ingest', () => {
       if (age < 86_400) ofDay.push(delay)
       if (age < 3600) ofHour.push(delay)
     }
-    // Of a block that is no longer part of the chain, of a backfill, and a second time.
+    // From a block that is no longer part of the chain, from a backfill, and a second time.
     await committed(clickhouse, 7, 7, now - 1, { last_hash: txHash(0xdead) })
     await committed(clickhouse, 8, 9, now - 1, { track: 'backfill' })
     await committed(clickhouse, 150, 150, now)
@@ -152,11 +152,7 @@ describe('ingest', () => {
 })
 
 describe('jobs', () => {
-  test('are behind by what came after their slot, and were done so long after it', async ({
-    app,
-    clickhouse,
-    clock,
-  }) => {
+  test('report their lag behind the newest block, and the delay of their slots', async ({ app, clickhouse, clock }) => {
     const now = seconds(clock.now)
     await addBlocks(clickhouse, [now - 900, now - 300, now - 200, now - 100, now - 10])
     await insertChainHead(clickhouse, { tag: 'latest', block_number: 7, block_time: now })
@@ -168,7 +164,7 @@ describe('jobs', () => {
     expect(answer.datasets.find((one) => one.dataset === 'risk')).toEqual({
       dataset: 'risk',
       newest_at: iso(now - 200),
-      // Two that are in, and two that are not.
+      // Two that are stored, and two that are not.
       lag_blocks: 4,
       lag_seconds: 200,
       delay_1h: { count: 2, p50_seconds: 22, p99_seconds: 22 },
@@ -196,7 +192,7 @@ describe('jobs', () => {
   })
 })
 
-describe('what is missing', () => {
+describe('missing data', () => {
   const gap = (family: IngestGap['family'], from_block: number, to_block: number, reason = 'pruned'): IngestGap => ({
     family,
     from_block,
@@ -204,7 +200,7 @@ describe('what is missing', () => {
     reason,
   })
 
-  test('are blocks between others, and ranges that could not be read and were not since', async ({
+  test('are blocks between stored ones, and ranges that could not be read and were not filled since', async ({
     app,
     clickhouse,
     clock,
@@ -220,11 +216,11 @@ describe('what is missing', () => {
       gap('state', 601, 700),
       gap('logs', 601, 700),
     ])
-    // Part of a gap, one stable of it, another family of it: none of them closes it.
+    // Part of a gap, one of its stables, or another family: none of them closes it.
     await committed(clickhouse, 1, 50, now, { track: 'backfill', families: ['pegs'] })
     await committed(clickhouse, 401, 500, now, { track: 'backfill', families: ['pegs'], stables: ['0xa'] })
     await committed(clickhouse, 401, 500, now, { track: 'backfill', families: ['state'] })
-    // Two that meet, and together hold all of one.
+    // Two adjacent ranges that together cover all of one gap.
     await committed(clickhouse, 550, 649, now, { track: 'backfill', families: ['pegs', 'logs'] })
     await committed(clickhouse, 650, 700, now, { track: 'backfill 2', families: ['pegs', 'logs'] })
     const declared = [
@@ -235,7 +231,7 @@ describe('what is missing', () => {
     ]
     expect((await status(app)).gaps).toEqual({ missing_blocks: 10, declared_count: 4, declared })
 
-    // /metrics and the health monitor count the same blocks: those of which nothing has been read since.
+    // /metrics and the health monitor count the same blocks: those that were not read since.
     const blocks = { logs: 0, pegs: 250, state: 100 }
     const metrics = Object.fromEntries(await lines(app))
     const health = await readHealth(clickhouse, SLOT_JOBS, { now: clock.now, maxSamplingLagSeconds: 60 })
@@ -247,7 +243,7 @@ describe('what is missing', () => {
   })
 })
 
-test('the newest check is told in its order, without the rows that differ', async ({ app, clickhouse, clock }) => {
+test('the newest check is shown in its order, without the differing rows', async ({ app, clickhouse, clock }) => {
   const now = seconds(clock.now)
   const at = (age: number): Date => new Date((now - age) * 1000)
   const match = { what: 'b', status: 'match', scope: '7 rows', differences: [] } as const
@@ -262,7 +258,7 @@ test('the newest check is told in its order, without the rows that differ', asyn
 })
 
 describe('metrics', () => {
-  test('say the same, and leave out what nobody knows', async ({ app, clickhouse, clock }) => {
+  test('have the same values, and leave out unknown ones', async ({ app, clickhouse, clock }) => {
     const now = seconds(clock.now)
     const empty = await lines(app)
     expect(empty.get('plumbline_clickhouse_up')).toBe(1)

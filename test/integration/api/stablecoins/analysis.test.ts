@@ -11,7 +11,7 @@ const url = (address: string) => `/api/v1/stablecoins/${address}/analysis`
 const headers = { authorization: `Bearer ${SUBSCRIPTION_KEY}` }
 
 describe('an analysis is paid for', () => {
-  test('by a subscription key; whatever is wrong otherwise is told first', async ({ app, clickhouse }) => {
+  test('by a subscription key; other faults are reported first', async ({ app, clickhouse }) => {
     await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
     const status = async (path: string, authorization?: string) =>
       (await app.inject({ url: path, ...(authorization !== undefined && { headers: { authorization } }) })).statusCode
@@ -31,11 +31,11 @@ describe('an analysis is paid for', () => {
   })
 })
 
-describe('a briefing on a stable that nobody wrote about', () => {
-  test('says so, and is made of its rows', async ({ app, clickhouse, clock }) => {
+describe('a briefing on a stable without a curated one', () => {
+  test('says so, and is made from its rows', async ({ app, clickhouse, clock }) => {
     const stable = stableAddress(1)
     const mark = Math.floor(clock.now.getTime() / 300_000) * 300
-    // The first is a week old to the second, and so no longer in the window; the last is after its end.
+    // The first is exactly a week old, so it is outside the window; the last is after its end.
     const ticks: Tick[] = [
       { at: mark - WEEK, price: 500_000 },
       { at: mark - 4000, price: 999_600 },
@@ -103,7 +103,7 @@ describe('a briefing on a stable that nobody wrote about', () => {
     expect(briefing.issuer_context).toContain('does not record its first admin')
   })
 
-  test('repeats nothing that the token says of itself but its symbol', async ({ app, clickhouse }) => {
+  test('repeats none of the token’s own texts except its symbol', async ({ app, clickhouse }) => {
     const hostile = `<script>"'; DROP TABLE blocks --\n\u0000😈`
     const facts = { symbol: hostile, name: `name ${hostile}`, currency: `USD ${hostile}` }
     await addFacts(clickhouse, { stablecoins: [stablecoin(1, facts)] })
@@ -113,7 +113,7 @@ describe('a briefing on a stable that nobody wrote about', () => {
   })
 })
 
-test('a stable that somebody wrote about has those words, on its own chain only, and measured ratings', async ({
+test('a stable with a curated briefing has its text, on its own chain only, and measured ratings', async ({
   app,
   clickhouse,
 }) => {
@@ -126,7 +126,7 @@ test('a stable that somebody wrote about has those words, on its own chain only,
   await addFacts(clickhouse, { stablecoins: stables, states })
   const analysis = async (stable: string) =>
     AnalysisSpec.parse((await app.inject({ url: url(stable), headers })).json()).briefing
-  // Which chain it is, is not known yet.
+  // The chain is not yet known.
   expect((await analysis(usdc)).origin_kind).toBe('measured')
   await insertChainIdentity(clickhouse, { chain_id: 4217, genesis_hash: `0x${'1'.repeat(64)}` }, 'tempo')
   expect(await analysis(usdc.toUpperCase().replace('0X', '0x'))).toMatchObject({

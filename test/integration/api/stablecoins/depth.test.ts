@@ -73,7 +73,7 @@ test('depth is that of the newest sample at or before the instant, against one t
     ],
   }
   for (const time of [now - 300, now - 181]) expect(await at(time)).toMatchObject(first)
-  // One token has no price any more, so nothing says how much worse a size is.
+  // One token has no price any more, so the slippage of a size is unknown.
   const live = (await app.inject(DEPTH)).json()
   expect(live).toMatchObject({ as_of: null, block_number: 3, coverage: { status: 'partial' } })
   for (const { sell, buy } of live.sizes) {
@@ -83,7 +83,7 @@ test('depth is that of the newest sample at or before the instant, against one t
   expect(await at(now)).toEqual({ ...live, as_of: clock.now.toISOString().replace(/\.\d+/, '') })
 })
 
-test('before the first sample there is no depth, before history no answer', async ({ app, clickhouse, clock }) => {
+test('before the first sample there is no depth, and before history no answer', async ({ app, clickhouse, clock }) => {
   const now = Math.floor(clock.now.getTime() / 1000)
   await addBlocks(clickhouse, [now - 60])
   await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })

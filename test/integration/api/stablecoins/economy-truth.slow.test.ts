@@ -22,7 +22,7 @@ import { LiveRewards, PastRewards } from '../../../support/spec/rewards.js'
 import { Roles } from '../../../support/spec/roles.js'
 import { StablecoinDetail, StablecoinList } from '../../../support/spec/stablecoins.js'
 
-// Blocks an hour apart: twelve days, so that the windows of a day and a week leave something out.
+// Blocks an hour apart over twelve days, so that the windows of a day and a week exclude some.
 const BLOCKS = 300
 
 let chain: TestChain
@@ -104,7 +104,7 @@ async function compareStates(app: App, facts: EconomyFacts, stable: string, at: 
   )
 }
 
-/** Instants from `first` to `last`: half of them when a fact came in, to the second, or the second before it. */
+/** Instants from `first` to `last`: half of them at the second of a fact, or the second before it. */
 function instants(random: Random, facts: EconomyFacts, first: number, last: number, count: number): number[] {
   const eventful = [
     ...facts.fee_elections,
@@ -117,9 +117,7 @@ function instants(random: Random, facts: EconomyFacts, first: number, last: numb
   )
 }
 
-test('over a made-up economy every answer at any of 200 instants is what its definition gives', async ({
-  clickhouse,
-}) => {
+test('over a random economy every answer at any of 200 instants equals its definition', async ({ clickhouse }) => {
   const { stables, times, facts: made } = randomEconomy(3, 1_760_000_000)
   await addBlocks(clickhouse, times)
   await addRows(clickhouse, made)
@@ -140,7 +138,7 @@ test('over a made-up economy every answer at any of 200 instants is what its def
   await app.close()
 }, 600_000)
 
-test('over a market on the chain every answer is what its definition gives of the facts', async ({
+test('over a market on the chain every answer equals its definition applied to the facts', async ({
   clickhouseEnv,
   clickhouse,
 }) => {

@@ -10,7 +10,7 @@ import { slotAt } from '../../../support/slots.js'
 const STABLE = stableAddress(1)
 const DAY = 86_400
 
-test('what was measured long before is still what stands', async ({ app, clickhouse, clock }) => {
+test('a measurement from long ago still holds', async ({ app, clickhouse, clock }) => {
   const now = Math.floor(clock.now.getTime() / 1000)
   const then = Math.floor((now - 100 * DAY) / DAY) * DAY
   const at = { block_number: 1, block_time: then - 60 }

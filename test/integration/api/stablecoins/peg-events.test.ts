@@ -9,7 +9,7 @@ const STABLE = stableAddress(1)
 const PATH = `/api/v1/stablecoins/${STABLE}/peg-events`
 const iso = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`
 
-/** A mild break of five minutes around a severe one of two, then calm, then one that goes on, a block a minute. */
+/** A mild break of five minutes around a severe one of two, then calm, then an ongoing break, at a block a minute. */
 const BPS = [0, -20, -60, -70.5, -20, -20, -5, ...Array(54).fill(3), 51, 51.25, 55, 80]
 
 const test = base.extend<{ start: number }>({
@@ -23,7 +23,7 @@ const test = base.extend<{ start: number }>({
   },
 })
 
-test('an event has the fields that the interface promises, and as of any moment what was known then', async ({
+test('an event has the documented fields, and as of any instant the values known then', async ({
   app,
   clickhouse,
   start,
@@ -47,7 +47,7 @@ test('an event has the fields that the interface promises, and as of any moment 
   const at = (i: number, seconds = 0) => eventsOf(app, STABLE, `?as_of=${start + i * 60 + seconds}`)
   expect(await at(2, 59)).toEqual([])
   expect(await at(3)).toEqual([{ ...severe, ...open, duration_seconds: 60 }])
-  // The newest sample is what is known to last, not the clock.
+  // The duration is known up to the newest sample, not up to the clock.
   expect(await at(3, 59)).toEqual([{ ...severe, ...open, duration_seconds: 60 }])
   expect(await at(4)).toEqual([severe])
   expect(await at(5, 59)).toEqual([severe])
@@ -59,7 +59,7 @@ test('an event has the fields that the interface promises, and as of any moment 
   expect(await eventsOf(app, STABLE)).toEqual(await at(64, 30))
 })
 
-test('live, and as of now, the answer goes no further than the detector has come', async ({
+test('live and as of now, the answer reaches no further than the detector', async ({
   app,
   clickhouse,
   clock,
@@ -99,7 +99,7 @@ test('pages follow one another without a gap, each event once', async ({ app, cl
   }
 })
 
-test('what is wrong with a request is named', async ({ app, start }) => {
+test('the fault of a request is named', async ({ app, start }) => {
   const cursor = (text: string): string => Buffer.from(text).toString('base64url')
   for (const [query, parameter] of [
     ['limit=0', 'limit'],

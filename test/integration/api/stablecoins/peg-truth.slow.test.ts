@@ -36,7 +36,7 @@ async function blockTimes(node: ReturnType<typeof createClient>): Promise<number
   return headers.map(({ timestamp }) => Number(timestamp))
 }
 
-/** The sell quote of one token at each block, asked of the node one call at a time; null where the DEX refuses. */
+/** The sell quote of one token at each block, read from the node with single calls; null if the DEX refuses. */
 async function quotesFromNode(
   node: ReturnType<typeof createClient>,
   stable: string,
@@ -89,7 +89,7 @@ function windowOf(samples: readonly Sample[], asOf: number, length: number) {
   }
 }
 
-test('/peg is, digit for digit, what anyone computes from quotes read off the node, and what was planned', async ({
+test('/peg equals, digit for digit, what anyone computes from the node’s quotes, and what was planned', async ({
   clickhouseEnv,
   clickhouse,
 }) => {
@@ -127,7 +127,7 @@ test('/peg is, digit for digit, what anyone computes from quotes read off the no
     }
   }
 
-  // The plan is a second witness, which knows neither the node nor the database.
+  // The plan is a second source, independent of the node and the database.
   const breaks = episodes.filter((episode) => isBreak(episode) && hops(episode.stable) === 1)
   expect(breaks.length).toBeGreaterThan(1)
   for (const { stable, toBlock } of breaks) {

@@ -11,7 +11,7 @@ const DAY = 86_400
 const iso = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`
 const seconds = (instant: Date): number => Math.floor(instant.getTime() / 1000)
 
-/** Numbers that look random and are the same in every run. */
+/** Pseudorandom numbers, the same in every run. */
 function sequence(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -65,8 +65,8 @@ async function addMarket(clickhouse: ClickHouseClient, ticks: readonly Tick[]) {
   return samples
 }
 
-describe('as of a past moment', () => {
-  test('the windows have the digits of the samples themselves, wherever their edges fall', async ({
+describe('as of a past instant', () => {
+  test('the windows equal those computed from the samples, wherever their edges fall', async ({
     app,
     clickhouse,
     clock,
@@ -85,7 +85,7 @@ describe('as of a past moment', () => {
       minute - 60,
       ...onSample.slice(0, 3),
       ...onSample.slice(0, 3).map((at) => at - 1),
-      // A window's start exactly on a sample, and a second to either side.
+      // Starts of windows exactly on a sample, and a second to either side.
       ...[3600, DAY, 7 * DAY].flatMap((length) => {
         const start = samples.find(({ block_time }) => block_time > end - length - 200)?.block_time as number
         return [start + length - 1, start + length, start + length + 1].filter((at) => at <= end)
@@ -125,7 +125,7 @@ describe('as of a past moment', () => {
     }
   })
 
-  test('the answer echoes the moment in the body and in a header', async ({ app, clickhouse, clock }) => {
+  test('the answer repeats the instant in the body and in a header', async ({ app, clickhouse, clock }) => {
     const end = seconds(clock.now)
     await addMarket(clickhouse, market(end))
     for (const [text, moment] of [
@@ -142,7 +142,7 @@ describe('as of a past moment', () => {
     }
   })
 
-  test('current is the nearest sample with a price at or before the moment', async ({ app, clickhouse, clock }) => {
+  test('current is the newest sample with a price at or before the instant', async ({ app, clickhouse, clock }) => {
     const t = seconds(clock.now) - 7200
     await addMarket(clickhouse, [
       { at: t, price: 999_000 },
@@ -184,7 +184,7 @@ describe('as of a past moment', () => {
     expect(body.windows).toEqual(expectedWindows([], t - 1))
   })
 
-  test('before the start of history there is a 404 that says so', async ({ app, clickhouse, clock }) => {
+  test('before the start of history the answer is a 404 that says so', async ({ app, clickhouse, clock }) => {
     const t = seconds(clock.now) - 7200
     await addMarket(clickhouse, [{ at: t, price: 1_000_000 }])
     for (const moment of [String(t - 1), '2020-01-01', '0', '1960-01-01', '999999d']) {
@@ -219,7 +219,7 @@ describe('live', () => {
     expect(body).not.toHaveProperty('as_of')
   })
 
-  test('a refresh gives the same digits, and serves until it is two marks old', async ({ app, clickhouse, clock }) => {
+  test('a refresh gives the same digits, and is used until it is two marks old', async ({ app, clickhouse, clock }) => {
     const end = seconds(clock.now)
     const mark = end - (end % 300)
     const samples = await addMarket(clickhouse, market(end))
@@ -242,7 +242,7 @@ describe('live', () => {
     expect(after.windows).toEqual(expectedWindows(samples, mark + 600))
   })
 
-  test('the reference stable is the anchor: price 1, never away from it', async ({ app, clickhouse, clock }) => {
+  test('the reference stable always has price 1 and no deviation', async ({ app, clickhouse, clock }) => {
     const end = seconds(clock.now)
     const ticks: Tick[] = Array.from({ length: 50 }, (_, i) => ({ at: end - 50 * 60 + i * 60, price: 'anchor' }))
     await addFacts(clickhouse, {
@@ -286,7 +286,11 @@ test('the address may be in any letter case, and comes back in lower case', asyn
   expect(body).toMatchObject({ address: mixed.toLowerCase() })
 })
 
-test('two hundred requests at once are all answered, each with its own moment', async ({ app, clickhouse, clock }) => {
+test('two hundred concurrent requests are all answered, each about its own instant', async ({
+  app,
+  clickhouse,
+  clock,
+}) => {
   const end = seconds(clock.now)
   await addMarket(clickhouse, market(end))
   const moments = Array.from({ length: 200 }, (_, i) => end - i * 3)

@@ -30,7 +30,7 @@ test('a stable without rewards has zeros, and null where nothing was read', asyn
   })
 })
 
-test('windows end at the instant and leave out the one they begin at; the yield is of seven days', async ({
+test('windows include the instant at their end, not the one at their start; the yield is over seven days', async ({
   app,
   clickhouse,
   clock,
@@ -71,7 +71,7 @@ test('windows end at the instant and leave out the one they begin at; the yield 
   expect(live.effective_apy_pct).toBeCloseTo(156.428571428571, 10)
 })
 
-test('nothing opted in has no yield, rather than an endless one', async ({ app, clickhouse, clock }) => {
+test('without opted-in supply the yield is null, not infinite', async ({ app, clickhouse, clock }) => {
   const block_time = Math.floor(clock.now.getTime() / 1000)
   await addRows(clickhouse, {
     stablecoins: [stablecoin(1)],
@@ -82,7 +82,7 @@ test('nothing opted in has no yield, rather than an endless one', async ({ app, 
   expect(live).toMatchObject({ effective_apy_pct: null, opted_in_supply: '0', opted_in_tokens: 0 })
 })
 
-test('each holder counts by its last choice, also of two in one block, and not after it opted out', async ({
+test('each holder counts by its last choice, even of two in one block, and not after opting out', async ({
   app,
   clickhouse,
 }) => {
@@ -101,7 +101,7 @@ test('each holder counts by its last choice, also of two in one block, and not a
     reward_recipients: [
       chosen(own, own, 1),
       chosen(redirecting, own, 1, 1),
-      // Two logs of one block, of which the higher one comes first in the table's order of arrival.
+      // Two logs of one block; the later one was inserted first.
       chosen(undecided, account(9), 2, 11),
       chosen(undecided, undecided, 2, 2),
       chosen(out, out, 2, 3),
@@ -119,7 +119,7 @@ test('each holder counts by its last choice, also of two in one block, and not a
   expect(await optIns(1_760_000_000)).toEqual({ recipient_count: 0, distinct_recipients: 0, redirected_count: 0 })
 })
 
-test('the ten largest funders come by what they gave, the last ten distributions newest first, labelled where known', async ({
+test('the ten largest funders are ordered by amount, the last ten distributions newest first, labelled where known', async ({
   app,
   clickhouse,
 }) => {
@@ -143,7 +143,7 @@ test('the ten largest funders come by what they gave, the last ten distributions
     distribution_count: 2,
     total_amount_tokens: 201,
   })
-  // Of those who gave the same, the lower address is first.
+  // Of equal amounts, the lower address comes first.
   expect(top_funders.slice(1).map(({ address }: { address: string }) => address)).toEqual(
     [9, 15, 10, 16, 11, 17, 12, 18, 13].map(account),
   )
@@ -163,7 +163,7 @@ test('the ten largest funders come by what they gave, the last ten distributions
   ])
 })
 
-test('the past has its sums and no live reads, and says which past it is', async ({ app, clickhouse }) => {
+test('an answer about the past has its sums, no live reads, and its instant', async ({ app, clickhouse }) => {
   await addBlocks(clickhouse, [1_760_000_000, 1_760_000_100])
   await addRows(clickhouse, {
     stablecoins: [stablecoin(1)],

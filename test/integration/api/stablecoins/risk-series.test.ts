@@ -43,19 +43,15 @@ function snapshot(slot_at: number, revision: number, random: ReturnType<typeof r
 const url = (query: Record<string, string | number>) =>
   `/api/v1/stablecoins/${STABLE}/risk/series?${new URLSearchParams(query as Record<string, string>)}`
 
-test('a bucket of the risk is what its snapshots say, in any range and interval', async ({
-  app,
-  clickhouse,
-  clock,
-}) => {
+test('a risk bucket follows from its snapshots, in any range and interval', async ({ app, clickhouse, clock }) => {
   const now = Math.floor(clock.now.getTime() / 1000)
   const newest = Math.floor(now / SLOT) * SLOT - SLOT
   const random = randomFor(6, 'risk', 1)
   const slots = Array.from({ length: 700 }, (_, i) => newest - (699 - i) * SLOT)
-  // Half a day without a job in the middle of them.
+  // Half a day without jobs in the middle.
   const taken = slots.filter((_, i) => i < 300 || i >= 444)
   const first = taken.map((slot) => snapshot(slot, 0, random))
-  // The newest twenty were taken again after blocks had been removed, but for the last two.
+  // The newest twenty were taken again after a rollback, except the last two.
   const again = taken.slice(-20, -2).map((slot) => snapshot(slot, 1, random))
   const rollback = {
     sequence_number: 1,
@@ -79,7 +75,7 @@ test('a bucket of the risk is what its snapshots say, in any range and interval'
       const from = now - random.int(0, 3 * 86_400)
       const to = random.int(from, now)
       const { data, ...head } = (await app.inject(url({ from, to, interval }))).json()
-      // A second after the newest snapshot: the bucket that ends with it is finished.
+      // A second after the newest snapshot: the bucket that ends with it is complete.
       const span = [(standing[0] as RiskSnapshot).slot_at, (standing.at(-1) as RiskSnapshot).slot_at + 1]
       expect(head).toEqual({ address: STABLE, interval, next_cursor: null })
       expect(data).toEqual(bucketStarts(seconds, from, to, span).map((start) => riskBucket(standing, start, seconds)))

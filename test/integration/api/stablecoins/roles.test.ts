@@ -20,7 +20,7 @@ const TOKENS = [
 ]
 const blocks = (count: number): number[] => Array.from({ length: count }, (_, i) => ORIGIN + 1 + i)
 
-test('a role is held from the grant after the last revocation, and a grant of what is held changes nothing', async ({
+test('a role is held since the grant after the last revocation, and granting it again changes nothing', async ({
   app,
   clickhouse,
 }) => {
@@ -40,7 +40,7 @@ test('a role is held from the grant after the last revocation, and a grant of wh
       roleChange('granted', issuer, at(7)),
       roleChange('granted', pauser, at(4, 2)),
       roleChange('revoked', pauser, at(4, 10)),
-      // A role that is none of TIP-20's goes by its id; who gives it out is no membership.
+      // A role outside TIP-20 is named by its id; granting it is not membership.
       { ...roleChange('granted', { ...issuer, role_name: '' }, at(8)), role: `0x${'ab'.repeat(32)}` },
       {
         ...roleChange('granted', issuer, at(9)),
@@ -78,21 +78,24 @@ test('a role is held from the grant after the last revocation, and a grant of wh
   expect((await app.inject({ url: url(STABLE), query: { as_of: iso(0) } })).statusCode).toBe(404)
 })
 
-test('of a genesis token, probes tell what events do not, and the last word counts', async ({ app, clickhouse }) => {
+test('for a genesis token, probes complete the events, and the newest information counts', async ({
+  app,
+  clickhouse,
+}) => {
   const of = (role_name: string, holder: number) => ({ stable: GENESIS, role_name, holder: account(holder) })
   await addBlocks(clickhouse, blocks(20))
   await addRows(clickhouse, {
     stablecoins: TOKENS,
     role_probes: [
-      // Held since nobody knows when; asked twice.
+      // Held since an unknown time; probed twice.
       roleProbe(of('DEFAULT_ADMIN_ROLE', 1), true, at(3)),
       roleProbe(of('DEFAULT_ADMIN_ROLE', 1), true, at(9)),
       roleProbe(of('ISSUER_ROLE', 1), false, at(3)),
-      // Granted by a log, then found to be so at the end of that very block.
+      // Granted by a log, then confirmed by a probe at the end of the same block.
       roleProbe(of('PAUSE_ROLE', 2), true, at(5)),
       // Held, revoked and granted again.
       roleProbe(of('UNPAUSE_ROLE', 3), true, at(3)),
-      // Revoked by a log of the block at whose end it was asked.
+      // Revoked by a log of the block at whose end it was probed.
       roleProbe(of('BURN_BLOCKED_ROLE', 4), true, at(3)),
       roleProbe(of('BURN_BLOCKED_ROLE', 4), false, at(8)),
     ],
@@ -137,10 +140,10 @@ test('of a genesis token, probes tell what events do not, and the last word coun
   ])
 })
 
-test('roles are partly known where blocks since the creation are missing', async ({ app, clickhouse }) => {
+test('roles are partial if blocks since the creation are missing', async ({ app, clickhouse }) => {
   const status = async (): Promise<string> => (await app.inject(url(STABLE))).json().coverage.status
   await addRows(clickhouse, { stablecoins: TOKENS })
-  // The creation is in block 1; blocks 4 and 5 come last.
+  // The creation is in block 1; blocks 4 and 5 are read last.
   await addBlocks(clickhouse, [ORIGIN + 2, ORIGIN + 3], 2)
   expect(await status()).toBe('partial')
   await addBlocks(clickhouse, [ORIGIN + 1], 1)

@@ -28,7 +28,7 @@ function blockTimes(now: number): number[] {
   return times
 }
 
-/** A price that leaves both bands, and now and then none. */
+/** A price that leaves both bands and is sometimes missing. */
 function market(times: readonly number[]) {
   const random = randomFor(3, 'prices', 1)
   return pegSamples(
@@ -40,7 +40,7 @@ function market(times: readonly number[]) {
   )
 }
 
-test('a bucket of the price is what its samples say, in any range and interval', async ({ app, clickhouse, clock }) => {
+test('a price bucket follows from its samples, in any range and interval', async ({ app, clickhouse, clock }) => {
   const now = Math.floor(clock.now.getTime() / 1000)
   const times = blockTimes(now)
   const samples = market(times)
@@ -59,7 +59,7 @@ test('a bucket of the price is what its samples say, in any range and interval',
   }
 })
 
-test('a bucket has the figures of the window that ends with it', async ({ app, clickhouse, clock }) => {
+test('a bucket has the figures of the window that ends at the same time', async ({ app, clickhouse, clock }) => {
   const now = Math.floor(clock.now.getTime() / 1000)
   const times = blockTimes(now)
   await addBlocks(clickhouse, times)
@@ -86,7 +86,7 @@ test('a bucket has the figures of the window that ends with it', async ({ app, c
   }
 })
 
-test('a bucket of the supply has the state at its end, and what changed it', async ({ app, clickhouse, clock }) => {
+test('a supply bucket has the state at its end, and the changes within it', async ({ app, clickhouse, clock }) => {
   const now = Math.floor(clock.now.getTime() / 1000)
   const times = blockTimes(now)
   const random = randomFor(5, 'supply', 1)
@@ -120,7 +120,7 @@ test('a bucket of the supply has the state at its end, and what changed it', asy
   }
 })
 
-test('pages of any length are together the whole, and each says in body and header how to go on', async ({
+test('pages of any length add up to the whole, and each has its cursor in body and header', async ({
   app,
   clickhouse,
   clock,
@@ -153,7 +153,7 @@ test('pages of any length are together the whole, and each says in body and head
   }
 })
 
-test('the example of the methodology', async ({ app, clickhouse, clock }) => {
+test('the example of the methodology is correct', async ({ app, clickhouse, clock }) => {
   const start = Math.floor(clock.now.getTime() / 3_600_000) * 3600 - 3600
   const ticks = [
     { at: start - 30, price: 1_000_000 },
@@ -182,7 +182,7 @@ test('the example of the methodology', async ({ app, clickhouse, clock }) => {
   ])
 })
 
-test('no bucket is given before the next block is beyond its end', async ({ app, clickhouse, clock }) => {
+test('a bucket is only returned once a block is beyond its end', async ({ app, clickhouse, clock }) => {
   const hour = Math.floor(clock.now.getTime() / 3_600_000) * 3600 - 7200
   await addBlocks(clickhouse, [hour - 100, hour])
   await addFacts(clickhouse, {
@@ -201,7 +201,7 @@ test('no bucket is given before the next block is beyond its end', async ({ app,
   expect(await counts()).toEqual([2])
 })
 
-test('without a block, and outside of history, there are no rows in any format', async ({ app, clickhouse, clock }) => {
+test('without blocks, and outside of history, there are no rows in any format', async ({ app, clickhouse, clock }) => {
   await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
   for (const kind of ['peg', 'supply'] as const) {
     expect((await app.inject(url(kind, { from: '1d' }))).json().data).toEqual([])
@@ -212,7 +212,7 @@ test('without a block, and outside of history, there are no rows in any format',
   expect((await app.inject(url('peg', { from: '2020-01-01', to: '2021-01-01' }))).json().data).toEqual([])
 })
 
-test('what cannot be answered is refused by name', async ({ app, clickhouse }) => {
+test('invalid parameters are refused by name', async ({ app, clickhouse }) => {
   await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
   const refused = async (query: Record<string, string>, stable?: string) => {
     const response = await app.inject(url('peg', query, stable))

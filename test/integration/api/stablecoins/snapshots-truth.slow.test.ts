@@ -29,7 +29,7 @@ afterAll(async () => {
   await chain?.remove()
 })
 
-test('/risk and /reserves are at every instant what anyone computes from the raw facts', async ({
+test('/risk and /reserves equal at every instant what anyone computes from the raw facts', async ({
   clickhouseEnv,
   clickhouse,
 }) => {

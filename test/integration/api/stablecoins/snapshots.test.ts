@@ -68,7 +68,7 @@ const rowsOf = async (clickhouse: ClickHouseClient, table: string): Promise<unkn
   ).json()
 
 describe.for(KINDS)('$what', ({ what, snapshot, table }) => {
-  test('at any time the newest snapshot at or before it answers', async ({ app, clickhouse, clock }) => {
+  test('the answer at any time is the newest snapshot at or before it', async ({ app, clickhouse, clock }) => {
     const end = hourOf(clock)
     await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
     for (const at of [end - 2 * HOUR, end - HOUR, end]) {
@@ -116,7 +116,7 @@ describe.for(KINDS)('$what', ({ what, snapshot, table }) => {
     expect((await ask(app, what)).body).not.toEqual(answer.body)
   })
 
-  test('what a rollback overtakes is not shown, and its slot is answered anew under the next revision', async ({
+  test('a snapshot that a rollback invalidates is not shown, and its slot runs again under the next revision', async ({
     app,
     clickhouse,
     clock,
@@ -129,25 +129,25 @@ describe.for(KINDS)('$what', ({ what, snapshot, table }) => {
     await snapshot(clickhouse, slotAt(what, end))
     const overtaken = (await ask(app, what)).body
 
-    // Blocks of the very second of the slot may have been removed.
+    // Blocks of the slot's own second may have been removed.
     await rollBack(clickhouse, 1, end)
     expect((await ask(app, what)).body).toMatchObject({ computed_at: iso(end - HOUR) })
 
     await addFacts(clickhouse, { samples: pegSamples(STABLE, [{ at: end, price: 995_000 }], end) })
     await snapshot(clickhouse, slotAt(what, end, 1))
-    const anew = (await ask(app, what)).body
-    expect(anew).toMatchObject({ computed_at: iso(end) })
-    expect(anew).not.toEqual(overtaken)
+    const renewed = (await ask(app, what)).body
+    expect(renewed).toMatchObject({ computed_at: iso(end) })
+    expect(renewed).not.toEqual(overtaken)
     expect(await rowsOf(clickhouse, table)).toHaveLength(3)
     await clickhouse.command({ query: `OPTIMIZE TABLE ${table} FINAL` })
     expect(await rowsOf(clickhouse, table)).toHaveLength(2)
-    expect((await ask(app, what)).body).toEqual(anew)
+    expect((await ask(app, what)).body).toEqual(renewed)
 
     await rollBack(clickhouse, 2, end + 1)
-    expect((await ask(app, what)).body).toEqual(anew)
+    expect((await ask(app, what)).body).toEqual(renewed)
   })
 
-  test('what a backfill has added to is shown until its slot is answered anew, also after a rollback before', async ({
+  test('a snapshot that a backfill outdates is shown until its slot runs again, even after an earlier rollback', async ({
     app,
     clickhouse,
     clock,
@@ -169,10 +169,10 @@ describe.for(KINDS)('$what', ({ what, snapshot, table }) => {
     await addFacts(clickhouse, { samples: pegSamples(STABLE, [{ at: end, price: 995_000 }], end) })
     expect((await ask(app, what)).body).toEqual(known)
     await snapshot(clickhouse, slotAt(what, end, 2))
-    const anew = (await ask(app, what)).body
-    expect(anew).toMatchObject({ computed_at: iso(end) })
-    expect(anew).not.toEqual(known)
-    // The next rollback is one more than the change.
+    const renewed = (await ask(app, what)).body
+    expect(renewed).toMatchObject({ computed_at: iso(end) })
+    expect(renewed).not.toEqual(known)
+    // The next rollback increments the change again.
     await rollBack(clickhouse, 2, end)
     expect((await ask(app, what)).body).toMatchObject({ computed_at: iso(end - HOUR) })
   })
@@ -201,7 +201,7 @@ describe.for(KINDS)('$what', ({ what, snapshot, table }) => {
     expect((await ask(app, what, '', stableAddress(2))).status).toBe(404)
   })
 
-  test('a stable that is none, the future and unknown parameters are refused', async ({ app, clickhouse, clock }) => {
+  test('unknown stables, future times and unknown parameters are refused', async ({ app, clickhouse, clock }) => {
     await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
     const unknown = await ask(app, what, '', stableAddress(9))
     expect(unknown).toMatchObject({ status: 404, body: { type: 'urn:plumbline:problem:unknown-stable' } })
@@ -211,7 +211,7 @@ describe.for(KINDS)('$what', ({ what, snapshot, table }) => {
   })
 })
 
-test('both answers are as the specification has them', async ({ app, clickhouse, clock }) => {
+test('both answers are as specified', async ({ app, clickhouse, clock }) => {
   const end = hourOf(clock)
   await addFacts(clickhouse, { stablecoins: [stablecoin(1), stablecoin(0, { stable: REFERENCE_STABLE })] })
   await addMarket(clickhouse, end, { price: 998_700, supply: '2500000000000' })
@@ -273,7 +273,7 @@ describe('reserves', () => {
     },
   )
 
-  test('without a supply that was read there is no backing', async ({ app, clickhouse, clock }) => {
+  test('without a measured supply there is no backing', async ({ app, clickhouse, clock }) => {
     const end = hourOf(clock)
     await addFacts(clickhouse, {
       stablecoins: [stablecoin(1)],

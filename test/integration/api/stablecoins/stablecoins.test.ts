@@ -50,7 +50,7 @@ test('the list has every stable by symbol, then address, whether or not it has a
         { at: now - 60, price: 1_000_100 },
         { at: now, price: 'no_liquidity' },
       ]),
-      // Its last price is older than the list looks back for all stables at once.
+      // Its last price is older than the range that the list searches.
       ...pegSamples(a2, [
         { at: now - 7200, price: 1_000_300 },
         { at: now - 3600, price: 'paused' },
@@ -97,7 +97,7 @@ test('the list has every stable by symbol, then address, whether or not it has a
   // Not read is not 0.
   expect(stablecoins[5]).toMatchObject({ supply: null, policy: null })
 
-  // One stable alone says the same.
+  // The single stable has the same values.
   for (const item of stablecoins) {
     const detail = (await app.inject(`${LIST}/${item.address}`)).json()
     expect(detail).toMatchObject(item)
@@ -160,7 +160,7 @@ test('a stable has its own last ten supply events, newest first', async ({ app, 
   })
 })
 
-test('a stable has its role holders, as its own route has them', async ({ app, clickhouse }) => {
+test('a stable has the same role holders as its route for roles', async ({ app, clickhouse }) => {
   const holder = account(1)
   await addRows(clickhouse, {
     stablecoins: [stablecoin(1)],
@@ -178,10 +178,14 @@ test('a stable has its role holders, as its own route has them', async ({ app, c
   expect(roles).toEqual(role_holders)
 })
 
-test('the past has the stables, prices, states and events of then', async ({ app, clickhouse, clock }) => {
+test('an answer about the past has the stables, prices, states and events of that time', async ({
+  app,
+  clickhouse,
+  clock,
+}) => {
   const now = Math.floor(clock.now.getTime() / 1000)
   const [early, late, quiet] = [1, 2, 3].map(stableAddress) as [string, string, string]
-  // Ten days ago, when a stable was made; two days ago, when another was.
+  // Ten days ago, when one stable was created; two days ago, when another was.
   const [first, then] = [now - 864_000, now - 172_800]
   await addBlocks(clickhouse, [first, then, then + 60, now])
   await addFacts(clickhouse, {

@@ -13,7 +13,11 @@ const DAY_MS = 86_400_000
 
 type Shown = { delivery_id: number; state: string; event_id: string; kind: string; event: string }
 
-test('every delivery is listed with its attempts and when it is tried next', async ({ app, clickhouse, clock }) => {
+test('every delivery is listed with its attempts and the time of its next attempt', async ({
+  app,
+  clickhouse,
+  clock,
+}) => {
   const { id } = await make(app)
   const { id: otherId } = await make(app)
   const wanted = [1, 2, 3, 4, 5].map((i) => madeUpDelivery(i, id))
@@ -23,7 +27,8 @@ test('every delivery is listed with its attempts and when it is tried next', asy
   const of = { subscription_id: id }
   const bad = { outcome: 'failure', status: 503, response: 'down', duration_ms: 40 } as const
   await addAttempts(clickhouse, [
-    // 2: delivered at the second attempt. 3: has failed for good. 4: canceled. 5: to be tried again. 6: never tried.
+    // 2: delivered at the second attempt. 3: failed permanently. 4: canceled. 5: waiting for a retry. 6: not attempted
+    // yet.
     attempt({ ...of, delivery_id: 2, attempt: 1, started_at: at(-40), ...bad, next_attempt_at: at(-10) }),
     attempt({ ...of, delivery_id: 2, attempt: 2, started_at: at(-10) }),
     ...[1, 2, 3, 4, 5, 6, 7].map((nth) =>
@@ -115,14 +120,14 @@ test('every delivery is listed with its attempts and when it is tried next', asy
     successes_24h: 1,
     pending: 2,
   })
-  // What the dispatcher says is over needs not be looked at.
+  // Completed deliveries need not be read again.
   const [pending, ofHealth] = [await ids('?state=pending'), await health(id)]
   await insertWebhookFanOut(clickhouse, { sequence: 5, settled_before: 5 })
   expect(await ids('?state=pending')).toEqual(pending)
   expect(await ids('?state=successful')).toEqual([2])
   expect(await health(id)).toEqual(ofHealth)
   expect(await health(otherId)).toMatchObject({ pending: 1, attempts_24h: 1, successes_24h: 1 })
-  // Another process has made the same attempt: what one of them has delivered, is delivered.
+  // Another process made the same attempt: if either delivered it, it is delivered.
   await addAttempts(clickhouse, [attempt({ ...of, delivery_id: 3, attempt: 7, started_at: at(-93) })])
   expect(await ids('?state=failed')).toEqual([])
   expect(await ids('?state=successful')).toEqual([3, 2])
@@ -137,12 +142,12 @@ test('every delivery is listed with its attempts and when it is tried next', asy
     successes_24h: 0,
     pending: 2,
   })
-  // With a change it has another chance.
+  // A change gives it another chance.
   await ask(app, 'PATCH', `${WEBHOOKS}/${id}`, { url: 'https://hooks.example.net/' })
   expect(await health(id)).toMatchObject({ failing_since: null, last_success_at: at(-10).toISOString() })
 })
 
-test('a test is a delivery of its own, of an event that there is not', async ({ app, clickhouse }) => {
+test('a test is a new delivery of an event that does not exist', async ({ app, clickhouse }) => {
   const { id } = await make(app, makeBody({ event_types: ['system.health_drift', 'peg_break.ended'] }))
   const url = `${WEBHOOKS}/${id}/test`
   const first = await ask(app, 'POST', url)
@@ -177,7 +182,7 @@ test('a test is a delivery of its own, of an event that there is not', async ({ 
   })
 })
 
-test('one delivery is sent again as another one of the same event', async ({ app, clickhouse, clock }) => {
+test('one delivery can be sent again as another delivery of the same event', async ({ app, clickhouse, clock }) => {
   const { id } = await make(app)
   const { id: otherId } = await make(app)
   const original = madeUpDelivery(7, id)
@@ -214,10 +219,10 @@ test('one delivery is sent again as another one of the same event', async ({ app
   expect((await ask(app, 'GET', `${WEBHOOKS}/${id}/deliveries`)).json().deliveries).toHaveLength(4)
 })
 
-describe('everything since a time', () => {
+describe('all events since a time', () => {
   const [A, B] = [stableAddress(1), stableAddress(2)]
 
-  /** Events 1 to 5 of the log: all became known just now. */
+  /** Events 1 to 5 of the log, all recorded just now. */
   const events = [
     madeUpEvent(1, { stables: [A] }),
     madeUpEvent(2, { stables: [B] }),
@@ -226,14 +231,14 @@ describe('everything since a time', () => {
     madeUpEvent(5, { stables: [A, B] }),
   ]
 
-  test('is sent again as the subscription wants it now, in the order of the log', async ({
+  test('are sent again if they match the current subscription, in the order of the log', async ({
     app,
     clickhouse,
     clock,
   }) => {
     await addFacts(clickhouse, { stablecoins: [stablecoin(1), stablecoin(2)] })
     await addEvents(clickhouse, events)
-    // After these events and before the next one, by the clock that they are recorded by.
+    // After these events and before the next one, by the clock that records them.
     clock.now = new Date(Date.now() + 1)
     const made = await make(app, makeBody({ stable_filter: [A] }))
     const url = `${WEBHOOKS}/${made.id}`
@@ -247,7 +252,7 @@ describe('everything since a time', () => {
       ['replay', events[0]?.id],
       ['replay', events[4]?.id],
     ])
-    // A repeat adds nothing that became known in between.
+    // A repeat adds no events recorded in between.
     clock.now = new Date(clock.now.getTime() + 60_000)
     await addEvents(clickhouse, [madeUpEvent(6, { stables: [A] })])
     expect((await replay({ since: '1h' }, headers)).json()).toEqual({ deliveries: 2 })
@@ -260,7 +265,7 @@ describe('everything since a time', () => {
     expect((await sent()).slice(2).map(({ event_id }) => event_id)).toEqual(
       [...events, madeUpEvent(6)].map(({ id }) => id),
     )
-    // Nothing became known since.
+    // Nothing was recorded since.
     clock.now = new Date(Date.now() + 7_200_000)
     expect((await replay({ since: new Date(Date.now() + 3_600_000).toISOString() })).json()).toEqual({ deliveries: 0 })
     for (const [payload, parameter] of [
@@ -275,7 +280,7 @@ describe('everything since a time', () => {
       expect((await replay(payload)).json(), JSON.stringify(payload)).toMatchObject({ status: 400, parameter })
   })
 
-  test('or only what has not come and will not come', async ({ app, clickhouse, clock }) => {
+  test('or only those that were not delivered and are not pending', async ({ app, clickhouse, clock }) => {
     await addEvents(clickhouse, events)
     clock.now = new Date(Date.now() + 1000)
     const { id } = await make(app, makeBody({ event_types: [...EVENT_TYPES] }))
@@ -298,11 +303,11 @@ describe('everything since a time', () => {
       ['replay', events[3]?.id],
       ['replay', events[1]?.id],
     ])
-    // Now all of it is on its way.
+    // Now all of them are pending.
     expect((await replay(payload)).json()).toEqual({ deliveries: 0 })
   })
 
-  test('is refused where it is too much', async ({ app, clickhouse, clock }) => {
+  test('are refused if there are too many', async ({ app, clickhouse, clock }) => {
     const { id } = await make(app)
     const add = (count: number, first: number) =>
       clickhouse.command({

@@ -6,11 +6,11 @@ import { addAttempts, attempt } from '../../../../support/webhook-deliveries.js'
 import { addWebhookSubscription } from '../../../../support/webhook-subscriptions.js'
 import { madeUpDelivery } from '../../../../support/webhooks.js'
 
-/** The smallest value that is not exceeded by more than its share of the others. */
+/** The smallest value that at most the rest of the share exceeds. */
 const percentile = (values: readonly number[], share: number): number =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length * share)] as number
 
-test('metrics tell how webhooks are doing', async ({ app, clickhouse, clock }) => {
+test('metrics report the state of webhooks', async ({ app, clickhouse, clock }) => {
   const lines = async (): Promise<Record<string, number>> =>
     Object.fromEntries(
       (await app.inject('/metrics')).payload

@@ -13,7 +13,7 @@ import { SECRETS_KEY } from '../../../../support/webhook-subscriptions.js'
 const SECRET = /^whsec_[A-Za-z0-9+/]{32}$/
 const DAY_MS = 86_400_000
 
-test('a subscription is made as the specification has it, and its secret is told once', async ({
+test('a subscription is created as specified, and its secret is returned only once', async ({
   app,
   clickhouse,
   clock,
@@ -59,7 +59,10 @@ test('a subscription is made as the specification has it, and its secret is told
   expect(await make(app, least)).toMatchObject({ ...least, label: '', stable_filter: null })
 })
 
-test('of a secret nothing is in a row, a log or an answer but the one that tells it', async ({ clickhouse, clock }) => {
+test('no part of a secret is in a row, a log or any answer except the one that returns it', async ({
+  clickhouse,
+  clock,
+}) => {
   let log = ''
   const write = (line: string): void => {
     log += line
@@ -108,7 +111,7 @@ test('of a secret nothing is in a row, a log or an answer but the one that tells
   expect(seen).not.toContain(ADMIN_KEY.slice(3))
 })
 
-test('subscriptions are for the admin key only, and for a service that has a key to seal secrets with', async ({
+test('subscriptions require the admin key, and a service with a key to encrypt secrets', async ({
   app,
   clickhouse,
 }) => {
@@ -143,7 +146,7 @@ test('subscriptions are for the admin key only, and for a service that has a key
   expect(await webhookSubscription(clickhouse, { id })).toMatchObject({ version: 1 })
 })
 
-test('a subscription is changed, switched off and on, and deleted; what it is told of follows', async ({
+test('a subscription can be changed, disabled, enabled and deleted, and its deliveries follow', async ({
   app,
   clickhouse,
   clock,
@@ -211,7 +214,7 @@ test('a subscription is changed, switched off and on, and deleted; what it is to
     })
 })
 
-test('after a rotation the old secret signs for a day more, and one before it no more at all', async ({
+test('after a rotation the previous secret signs for another day, and older ones stop', async ({
   app,
   clickhouse,
   clock,
@@ -232,7 +235,7 @@ test('after a rotation the old secret signs for a day more, and one before it no
   clock.now = new Date(clock.now.getTime() + DAY_MS)
   expect((await ask(app, 'GET', `${WEBHOOKS}/${made.id}`)).json()).toMatchObject({ previous_secret_until: null })
 
-  // One that nobody can open any more does not stay: nothing could be signed with it.
+  // A secret that cannot be decrypted any more is not kept: nothing could be signed with it.
   const lost = seal(Buffer.alloc(32, 1), made.id, 'whsec_lost')
   await changeSubscription(clickhouse, made.id, (newest) => ({ ...newest, secret: lost }))
   expect(await rotate()).toMatchObject({ secret: expect.stringMatching(SECRET), previous_secret_until: null })
@@ -243,7 +246,7 @@ test('after a rotation the old secret signs for a day more, and one before it no
 describe('a request with an Idempotency-Key', () => {
   const headers = { 'idempotency-key': 'order 66/a' }
 
-  test('makes one subscription, however often and at whichever processes it is repeated', async ({
+  test('creates one subscription, however often it is repeated and at any process', async ({
     app,
     clickhouse,
     clock,
@@ -261,7 +264,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(answers.map(({ statusCode }) => statusCode)).toEqual([201, 201, 201, 201])
     expect(new Set(answers.map(({ body }) => body)).size).toBe(1)
     const made = answers[0]?.json()
-    // What has become of it since makes no difference.
+    // Later changes to it make no difference.
     await ask(app, 'PATCH', `${WEBHOOKS}/${made.id}`, { label: 'other' })
     expect((await ask(other, 'POST', WEBHOOKS, makeBody(), headers)).json()).toEqual(made)
     await other.close()
@@ -273,7 +276,7 @@ describe('a request with an Idempotency-Key', () => {
     expect((await ask(app, 'GET', WEBHOOKS)).json().webhooks).toHaveLength(2)
   })
 
-  test('is done once also where a crash has lost its row', async ({ app, clickhouse }) => {
+  test('is done once even if a crash has lost its row', async ({ app, clickhouse }) => {
     const lost = await make(app, makeBody(), headers)
     // The engine remembers the token, as after a kill between it and the row.
     await clickhouse.command({
@@ -293,13 +296,13 @@ describe('a request with an Idempotency-Key', () => {
     await ask(app, 'PATCH', `${WEBHOOKS}/${one.id}`, { label: 'between' })
     expect((await rotate(one.id)).json().secret).toBe(answers[0]?.json().secret)
     expect(await webhookSubscription(clickhouse, one)).toMatchObject({ version: 3 })
-    // The same key means another request elsewhere.
+    // The same key on another route is another request.
     expect((await rotate(two.id)).json().secret).not.toBe(two.secret)
     const again = await rotate(one.id, { 'idempotency-key': 'another' })
     expect(again.json().secret).not.toBe(answers[0]?.json().secret)
   })
 
-  test('that is no text to tell requests apart by is refused', async ({ app }) => {
+  test('with an invalid key is refused', async ({ app }) => {
     for (const key of ['', 'x'.repeat(256), 'é']) {
       const response = await ask(app, 'POST', WEBHOOKS, makeBody(), { 'idempotency-key': key })
       expect(response.json(), key).toMatchObject({ status: 400, parameter: 'idempotency-key' })
@@ -308,7 +311,7 @@ describe('a request with an Idempotency-Key', () => {
   })
 })
 
-test('changes made at the same time are all there in the end', async ({ app, clickhouse, clock }) => {
+test('concurrent changes are all applied', async ({ app, clickhouse, clock }) => {
   const logger = pino({ level: 'silent' })
   const other = await buildApp({
     clickhouse,
@@ -342,7 +345,7 @@ test('changes made at the same time are all there in the end', async ({ app, cli
   expect(stored).toEqual([1, 2, 3, 4, 5, 6].map((version) => ({ version })))
 })
 
-test('what is no subscription is 400, naming the field, and nothing is made or changed', async ({
+test('an invalid subscription is a 400 that names the field, and nothing is created or changed', async ({
   app,
   clickhouse,
 }) => {
@@ -405,10 +408,7 @@ test('what is no subscription is 400, naming the field, and nothing is made or c
       })
 })
 
-test('there are so many subscriptions and no more, those that are deleted not counted', async ({
-  clickhouse,
-  clock,
-}) => {
+test('the number of subscriptions is limited, not counting deleted ones', async ({ clickhouse, clock }) => {
   const app = await buildApp({
     clickhouse,
     now: () => clock.now,
@@ -431,7 +431,7 @@ test('there are so many subscriptions and no more, those that are deleted not co
 test('subscriptions are listed page by page', async ({ app, clock }) => {
   const ids: string[] = []
   for (let i = 0; i < 5; i++) {
-    // Two of the same time, in the order of their ids.
+    // Two with the same time are in the order of their ids.
     if (i !== 2) clock.now = new Date(clock.now.getTime() + 1)
     ids.push((await make(app, makeBody({ event_types: [...EVENT_TYPES] }))).id)
   }

@@ -33,7 +33,7 @@ async function relay(rpcUrl: string, treat: RelayedNode['treat']): Promise<Relay
 const start = (env: ClickHouseEnv, recipient: string, rpcUrl: string): Promise<ApiProcess> =>
   apiProcess({ ...env, PAYMENT_RECIPIENT: recipient, PAYMENT_RPC_URL: rpcUrl, SECRETS_KEY })
 
-/** Presents a credential again for as long as it is said to be in use. */
+/** Presents a credential again while it is reported as in use. */
 async function untilAnswered(target: string, credential: string): Promise<Response> {
   let response = await present(target, credential)
   await expect
@@ -49,7 +49,7 @@ async function untilAnswered(target: string, credential: string): Promise<Respon
 }
 
 describe('the API is killed', () => {
-  test('when the chain has the money and the client no answer: the same credential gets it, and no other', async ({
+  test('after the money moved and before the answer: only the same credential gets the answer', async ({
     chain,
     database: { env },
     ledger,
@@ -92,7 +92,7 @@ describe('the API is killed', () => {
     for (const secret of [credential.slice(8), signature, SECRETS_KEY]) expect(said).not.toContain(secret)
   })
 
-  test('before the money moved: the same credential pays then, or never', async ({
+  test('before the money moved: only the same credential can still pay', async ({
     chain,
     database: { env },
     ledger,
@@ -109,7 +109,7 @@ describe('the API is killed', () => {
     expect(await ledger(recipient)).toMatchObject([{ step: 'accepted', attempt: 0 }])
 
     const second = await start(env, recipient, chain.rpcUrl)
-    // Its transaction is good for 25 seconds, which may be over by now.
+    // Its transaction is valid for 25 seconds, which may be over by now.
     const { status } = await untilAnswered(`${second.url}${path}`, credential)
     expect([200, 402]).toContain(status)
     expect(await balanceOf(chain.rpcUrl, recipient)).toBe(status === 200 ? price : 0n)
@@ -131,7 +131,7 @@ test.for(['pull', 'push'] as const)(
   },
 )
 
-test('a broadcast without an answer is looked up the next time, not paid again', async ({ chain, serve, ledger }) => {
+test('a broadcast without a response is looked up the next time, not paid again', async ({ chain, serve, ledger }) => {
   const node = await relay(chain.rpcUrl, (request) => (isBroadcast(request) ? 'lost' : 'answered'))
   const served = await serve({ rpcUrl: node.url })
   const target = `${served.url}${path}`

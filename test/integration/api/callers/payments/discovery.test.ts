@@ -26,7 +26,7 @@ const documentOf = async (url: string): Promise<{ response: Response; document: 
 /** Runs mppx's own command line tool with the keys of an account that has money on the local chain. */
 async function cli(rpcUrl: string, ...args: string[]): Promise<{ code: number; output: string }> {
   const bin = join(dirname(createRequire(import.meta.url).resolve('mppx')), 'bin.js')
-  // Colours, which a CI asks for, are no part of what it says.
+  // Colours, which CI systems request, are not part of the output.
   const env = { ...process.env, NO_COLOR: '1', MPPX_PRIVATE_KEY: keyOf(accounts.traders[0]), MPPX_RPC_URL: rpcUrl }
   return promisify(execFile)(process.execPath, [bin, ...args], { env }).then(
     ({ stdout, stderr }) => ({ code: 0, output: stdout + stderr }),
@@ -34,10 +34,8 @@ async function cli(rpcUrl: string, ...args: string[]): Promise<{ code: number; o
   )
 }
 
-describe('what a client can know before it asks', () => {
-  test('the OpenAPI document has the price of every operation that has one, as the challenge says it', async ({
-    serve,
-  }) => {
+describe('what a client can know before it makes a request', () => {
+  test('the OpenAPI document has the price of every paid operation, as in its challenge', async ({ serve }) => {
     const { url } = await serve()
     const { response, document } = await documentOf(url)
     expect(validate(document)).toEqual([])
@@ -67,11 +65,8 @@ describe('what a client can know before it asks', () => {
   })
 })
 
-test('the mppx command line tool pays for an answer, and finds nothing wrong with the service', async ({
-  chain,
-  serve,
-}) => {
-  // The tool takes no chain but Tempo's own.
+test('the mppx command line tool pays for an answer, and reports no fault of the service', async ({ chain, serve }) => {
+  // The tool only accepts Tempo's own chains.
   await chain.rpc.call('anvil_setChainId', [tempoModerato.id])
   await withDatabase(async (_, clickhouse) => {
     await insertPaidData(clickhouse, tempoModerato.id)

@@ -10,7 +10,7 @@ const { path, price } = PAID_PATHS.history
 const OTHER_CURRENCY = '0x20c0000000000000000000000000000000000001'
 const HOUR_MS = 3_600_000
 
-/** What the service does when its clock says so long after the expiry of the credential's challenge. */
+/** The answer of the service when its clock is this long after the expiry of the credential's challenge. */
 async function late<T>(credential: string, act: () => Promise<T>, lateMs = 1000): Promise<T> {
   vi.setSystemTime(Date.parse(Credential.deserialize(credential).challenge.expires as string) + lateMs)
   try {
@@ -23,7 +23,7 @@ async function late<T>(credential: string, act: () => Promise<T>, lateMs = 1000)
 const presentLate = (target: string, credential: string, lateMs?: number): Promise<Response> =>
   late(credential, () => present(target, credential), lateMs)
 
-/** The kind of a refusal, with when to come again where it says so. */
+/** The kind of a refusal, and its Retry-After, if any. */
 async function refusal(response: Response): Promise<[string, string | null]> {
   expect(response.status).toBe(402)
   expect(Challenge.fromResponse(response).id).toBeTruthy()
@@ -33,7 +33,7 @@ async function refusal(response: Response): Promise<[string, string | null]> {
 
 const EXPIRED = ['payment-expired', null]
 
-describe('sent before the challenge expired, and presented after that', () => {
+describe('a transaction sent before the challenge expired and presented later', () => {
   test.for([
     ['a moment', 1000],
     ['23 hours', 23 * HOUR_MS],
@@ -57,7 +57,7 @@ describe('sent before the challenge expired, and presented after that', () => {
     },
   )
 
-  test('at once, to two processes: it is answered once', async ({ chain, serve, ledger }) => {
+  test('to two processes at once: it is answered once', async ({ chain, serve, ledger }) => {
     const first = await serve()
     const second = await serve(first.terms)
     const credential = await credentialFor(chain.rpcUrl, await challengeAt(`${first.url}${path}`), alice, 'push')
@@ -85,7 +85,7 @@ describe('sent before the challenge expired, and presented after that', () => {
     expect(await balanceOf(chain.rpcUrl, terms.recipient)).toBe(price)
   })
 
-  test('more than a day: it is refused', async ({ chain, serve, ledger }) => {
+  test('by more than a day: it is refused', async ({ chain, serve, ledger }) => {
     const { url, terms } = await serve()
     const target = `${url}${path}`
     const credential = await credentialFor(chain.rpcUrl, await challengeAt(target), alice, 'push')
@@ -96,7 +96,7 @@ describe('sent before the challenge expired, and presented after that', () => {
 })
 
 describe('an expired challenge stays expired for', () => {
-  test('what was sent after that', async ({ chain, serve, ledger }) => {
+  test('a transaction that was sent after that', async ({ chain, serve, ledger }) => {
     const { url, terms } = await serve({ challengeMs: 1 })
     const target = `${url}${path}`
     const challenge = await challengeAt(target)
@@ -140,12 +140,12 @@ describe('an expired challenge stays expired for', () => {
     expect(source).toContain('did:pkh')
     expect(await refusal(await presentLate(target, Credential.serialize({ ...made, source })))).toEqual(EXPIRED)
     expect(await ledger(terms.recipient)).toEqual([])
-    // Who names nobody is believed by the memo.
+    // A credential without a payer is verified by the memo.
     const { source: _, ...unnamed } = made
     expect((await presentLate(target, Credential.serialize(unnamed))).status).toBe(200)
   })
 
-  test('what is in no block, once the node has those of that time', async ({ serve }) => {
+  test('a transaction in no block, once the node has the blocks of that time', async ({ serve }) => {
     const payload = { type: 'hash', hash: `0x${'cd'.repeat(32)}` }
     const early = `${(await serve()).url}${path}`
     const behind = Credential.serialize({ challenge: await challengeAt(early), payload })

@@ -14,7 +14,7 @@ import { blockNumber, nodePid, plannedQuotes, readQuotes, rpc, until } from '../
 
 const [alice, bob, carol] = users
 
-test('payments on the local chain go in between its market, and outlive a kill of the chain', async ({
+test('payments on the local chain run beside its market, and survive a kill of the chain', async ({
   serve,
   database: { clickhouse },
 }) => {
@@ -24,7 +24,7 @@ test('payments on the local chain go in between its market, and outlive a kill o
     const chain = await spawnDevnet({ dataDir, historyBlocks: 30, live: true })
     onTestFinished(() => chain.stop())
     await chain.historyDone
-    // A payment is signed for the next 25 seconds, by the clock.
+    // A payment is valid for 25 seconds, by the clock.
     const from = await blockNumber(chain.rpcUrl)
     await until(async () => (await blockNumber(chain.rpcUrl)) > from)
     return chain
@@ -40,7 +40,7 @@ test('payments on the local chain go in between its market, and outlive a kill o
     expect(response.status).toBe(200)
     return Receipt.fromResponse(response).reference
   }
-  // Some in the same block, at the same price for gas.
+  // Some in the same block, with the same gas price.
   const hashes = [
     ...(await Promise.all([pay(alice, 'pull', analysis), pay(bob, 'pull', history), pay(carol, 'pull', history)])),
     ...(await Promise.all([pay(alice, 'push', analysis), pay(bob, 'push', history)])),

@@ -33,7 +33,7 @@ describe('a real client pays', () => {
   )
 })
 
-test('what becomes of the requests for what has a price is counted', async ({ chain, serve }) => {
+test('requests to routes with a price are counted by outcome', async ({ chain, serve }) => {
   const { url } = await serve()
   const { analysis, history } = PAID_PATHS
   expect((await payer(chain.rpcUrl, alice).fetch(`${url}${analysis.path}`)).status).toBe(200)
@@ -42,7 +42,7 @@ test('what becomes of the requests for what has a price is counted', async ({ ch
   expect((await present(`${url}${history.path}`, credential)).status).toBe(402)
   const counted = async () =>
     [...(await (await fetch(`${url}/metrics`)).text()).matchAll(/^plumbline_payments_total(.*)$/gm)].map(([, it]) => it)
-  // An answer is over a moment after its client has it.
+  // An answer counts as finished a moment after its client has it.
   await expect
     .poll(counted, { timeout: 60_000 })
     .toEqual(

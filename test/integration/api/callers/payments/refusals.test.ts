@@ -22,7 +22,7 @@ const [alice, bob] = accounts.traders
 const { path } = PAID_PATHS.history
 const OTHER_CURRENCY = '0x20c0000000000000000000000000000000000001'
 
-/** What a refusal says, and with it that it comes with a challenge that can be paid instead. */
+/** The body of a refusal; also checks that it comes with a challenge that can be paid. */
 async function refusal(response: Response) {
   expect(response.status).toBe(402)
   expect(response.headers.get('cache-control')).toBe('no-store')
@@ -35,7 +35,7 @@ async function refusal(response: Response) {
 
 const earned = ({ terms }: Served): Promise<bigint> => balanceOf(terms.rpcUrl, terms.recipient)
 
-test('whoever does not pay is told what to pay, in a challenge of his own', async ({ serve }) => {
+test('a request without payment gets the price, in a challenge of its own', async ({ serve }) => {
   const { url, terms } = await serve()
   const before = Date.now()
   const response = await present(`${url}${path}`)
@@ -61,7 +61,7 @@ test('whoever does not pay is told what to pay, in a challenge of his own', asyn
   expect(response.headers.get('www-authenticate')).toContain('Bearer realm="plumbline"')
 })
 
-test('bad parameters and what does not exist are told before money moves', async ({ chain, serve }) => {
+test('bad parameters and missing objects are reported before money moves', async ({ chain, serve }) => {
   const served = await serve()
   const credential = await credentialFor(chain.rpcUrl, await challengeAt(`${served.url}${path}`), alice)
   const status = async (other: string) => (await present(`${served.url}${other}`, credential)).status
@@ -72,7 +72,7 @@ test('bad parameters and what does not exist are told before money moves', async
   expect(await earned(served)).toBe(0n)
 })
 
-test('who asks for headers only gets the challenge, and nothing is taken', async ({ chain, serve }) => {
+test('a HEAD request gets the challenge, and its payment is not taken', async ({ chain, serve }) => {
   const served = await serve()
   const target = `${served.url}${path}`
   const head = await fetch(target, { method: 'HEAD' })
@@ -105,7 +105,7 @@ describe.for(['pull', 'push'] as const)('a credential that was used (%s)', (mode
     )
   })
 
-  test('at once, by two processes: it settles once', async ({ chain, serve, ledger }) => {
+  test('by two processes at once: it settles once', async ({ chain, serve, ledger }) => {
     const first = await serve()
     const second = await serve(first.terms)
     const credential = await credentialFor(chain.rpcUrl, await challengeAt(`${first.url}${path}`), alice, mode)
@@ -132,7 +132,7 @@ describe.for(['pull', 'push'] as const)('a credential that was used (%s)', (mode
   })
 })
 
-test('a stolen credential is good for its own request only, however that is written', async ({ chain, serve }) => {
+test('a stolen credential is only valid for its own request, in any spelling', async ({ chain, serve }) => {
   const served = await serve()
   const analysis = (i: number) => `${served.url}/api/v1/stablecoins/${stableAddress(i)}/analysis`
   const credential = await credentialFor(chain.rpcUrl, await challengeAt(analysis(1)), alice)
@@ -147,7 +147,7 @@ test('a stolen credential is good for its own request only, however that is writ
   expect(await earned(served)).toBe(50_000n)
 })
 
-test('the order of parameters does not matter, their values do', async ({ chain, serve }) => {
+test('the order of parameters does not matter, but their values do', async ({ chain, serve }) => {
   const served = await serve()
   const query = new URL(`${served.url}${path}`).searchParams
   const [from, to] = [query.get('from'), query.get('to')]
@@ -158,7 +158,7 @@ test('the order of parameters does not matter, their values do', async ({ chain,
   expect((await present(`${history}?to=${to}&from=${from}`, credential)).status).toBe(200)
 })
 
-test('an expired challenge can no longer be paid by what the service would have to broadcast', async ({
+test('an expired challenge can no longer be paid by a transaction that the service would have to broadcast', async ({
   chain,
   serve,
 }) => {
@@ -203,7 +203,7 @@ test('a transaction for another chain is refused', async ({ chain, serve }) => {
   expect(await earned(served)).toBe(0n)
 })
 
-test('a hash that is in no block is refused, with word of when to come again', async ({ serve }) => {
+test('a hash that is in no block is refused with Retry-After', async ({ serve }) => {
   const { url } = await serve()
   const payload = { type: 'hash', hash: `0x${'ab'.repeat(32)}` }
   const credential = Credential.serialize({ challenge: await challengeAt(`${url}${path}`), payload })
@@ -212,7 +212,7 @@ test('a hash that is in no block is refused, with word of when to come again', a
   expect((await refusal(response)).kind).toBe('verification-failed')
 })
 
-test('what is no credential of ours is refused', async ({ chain, serve }) => {
+test('a credential that does not answer one of our challenges is refused', async ({ chain, serve }) => {
   const { url } = await serve()
   const target = `${url}${path}`
   const elsewhere = await serve({ challengeSecret: 'the secret of another service, 32 bytes' })
@@ -242,7 +242,7 @@ test('what is no credential of ours is refused', async ({ chain, serve }) => {
   ])
 })
 
-test('who has used up what is free is told the price, whatever he calls a payment, and can pay it', async ({
+test('a caller over the free limit gets the price, even for a forged payment, and can pay it', async ({
   chain,
   serve,
 }) => {
@@ -261,7 +261,7 @@ test('who has used up what is free is told the price, whatever he calls a paymen
   const credential = await credentialFor(chain.rpcUrl, await challengeAt(target), alice)
   const answer = await present(target, credential)
   expect([answer.status, answer.headers.get('ratelimit')]).toEqual([200, null])
-  // A payment of ours is looked at, though not taken twice.
+  // A real payment is checked, but not accepted twice.
   expect((await refusal(await present(target, credential))).detail).toContain('was already used for an answer')
 })
 
@@ -289,7 +289,7 @@ describe('a payer without the money is refused, and nothing is printed:', () => 
   })
 })
 
-test('where nobody is to be paid, the refusal says that only a key helps', async ({ serve }) => {
+test('without a recipient of payments, the refusal says that only a key helps', async ({ serve }) => {
   const { url } = await serve(null)
   for (const credential of [undefined, 'Payment abc']) {
     const response = await present(`${url}${path}`, credential)
@@ -302,7 +302,7 @@ test('where nobody is to be paid, the refusal says that only a key helps', async
   expect(await (await fetch(`${url}/openapi.json`)).text()).not.toContain('x-payment-info')
 })
 
-test('a client with no more than a key pair can be sponsored', async ({ chain, serve, ledger }) => {
+test('a client that only has a key pair can be sponsored', async ({ chain, serve, ledger }) => {
   const served = await serve({ feePayerKey: keyOf(accounts.maker) })
   const before = await balanceOf(chain.rpcUrl, alice.address)
   const response = await payer(chain.rpcUrl, alice).fetch(`${served.url}${path}`)
