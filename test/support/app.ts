@@ -10,7 +10,7 @@ export const SUBSCRIPTION_KEY = 'pk_a-subscription-key-of-the-tests-only'
 /** Opens the admin routes. */
 export const ADMIN_KEY = 'ak_the-admin-key-of-the-tests-and-of-nothing-else'
 
-/** On which terms webhooks are taken on: where the public can be reached, as by default. */
+/** The settings of webhooks: only public addresses, as by default. */
 export const WEBHOOK_TERMS: WebhookTerms = {
   secretsKey: SECRETS_KEY,
   targets: { networks: [], ports: [80, 443] },
@@ -18,16 +18,16 @@ export const WEBHOOK_TERMS: WebhookTerms = {
 }
 
 type Api = {
-  /** What the API takes for now. Changing it moves the clock. */
+  /** The API's current time. Changing it moves the clock. */
   clock: { now: Date }
   app: Awaited<ReturnType<typeof buildApp>>
 }
 
-/** A test with the API on a ClickHouse of its own. */
+/** A test with the API on its own database. */
 export const test = base.extend<Api>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of a fixture's dependencies off the pattern
   clock: async ({}, use) => {
-    // Recent, since rows may have a time to live, and in the middle of everything: seconds, minutes, marks and hours.
+    // Recent, because rows may expire, and not at the boundary of a second, minute, mark or hour.
     const minutes = Math.floor(Date.now() / 300_000) * 5 - 7
     await use({ now: new Date(minutes * 60_000 + 37_123) })
   },

@@ -94,7 +94,7 @@ function adminRequests({ path, method, operation }: { path: string; method: stri
     401: request(401, { headers: { authorization: 'Bearer mistyped' } }),
     403: request(403, { headers: { ...json, ...WITH_KEY } }),
     404: request(404, { url: urlOf('none') }),
-    // The limit of subscriptions is reached, or nothing is sent to this one.
+    // The limit of subscriptions is reached, or this one is disabled.
     409: request(409, { url: urlOf(WEBHOOK_IDS.disabled) }),
     413: request(413, { payload: JSON.stringify({ label: 'x'.repeat(100_000) }) }),
     415: request(415, { headers: { ...WITH_ADMIN_KEY, 'content-type': 'text/xml' } }),
@@ -104,8 +104,8 @@ function adminRequests({ path, method, operation }: { path: string; method: stri
 }
 
 /**
- * Requests for every status that an operation describes itself, each answered so by a market's API; several of one
- * status where several stables or formats could be asked for. 503 is left out: no request makes it.
+ * Requests for every status that an operation describes itself; a market's API answers each with that status. Several
+ * for a status if several stables or formats can be requested. Without 503, which no request can cause.
  */
 export function documentedRequests(
   { path, method, operation }: { path: string; method: string; operation: ApiOperation },

@@ -47,35 +47,35 @@ export const madeUpEvent = (i: number, changes: Partial<FoundEvent> = {}): Found
 export const addEvents = (clickhouse: ClickHouseClient, events: readonly FoundEvent[]): Promise<void> =>
   announce(clickhouse, events, { at: new Date(1_760_000_000_000), revision: 0 })
 
-type Told = { type: string; data: Record<string, unknown> }
+type ExpectedEvent = { type: string; data: Record<string, unknown> }
 
 /**
- * What has to be told of a market's peg breaks when slots `period` seconds apart have been done up to `horizon`: of each
- * break its start, as known at the first slot that knows it, and its end. In no order.
+ * The expected events of a market's peg breaks when slots `period` seconds apart are done up to `horizon`: for each
+ * break its start, as known at the first slot that detects it, and its end. In no particular order.
  */
 export function toldBreaks(samples: readonly (OracleSample & { stable: string })[], horizon: number, period = 120) {
-  const told: Told[] = []
+  const expected: ExpectedEvent[] = []
   for (const stable of new Set(samples.map((sample) => sample.stable))) {
     const own = samples.filter((sample) => sample.stable === stable)
-    const started = new Map<string, Told>()
+    const started = new Map<string, ExpectedEvent>()
     for (let at = Math.ceil((own[0]?.block_time ?? 0) / period) * period; at <= horizon; at += period)
       for (const { severity, started_at, started_block, max_deviation_bps } of pegEventsOracle(own, at)) {
         const data = { stable, severity, started_at, max_deviation_bps, started_block }
         const key = `${severity} ${started_block}`
         if (!started.has(key)) started.set(key, { type: 'peg_break.started', data })
       }
-    told.push(...started.values())
+    expected.push(...started.values())
     for (const { ongoing, ...data } of pegEventsOracle(own, horizon))
-      if (!ongoing) told.push({ type: 'peg_break.ended', data: { stable, ...data, retracted: false } })
+      if (!ongoing) expected.push({ type: 'peg_break.ended', data: { stable, ...data, retracted: false } })
   }
-  return told
+  return expected
 }
 
 /** Sorts events in an order that does not depend on when they were detected. */
-export const inOrder = (events: readonly Told[]): Told[] =>
+export const inOrder = (events: readonly ExpectedEvent[]): ExpectedEvent[] =>
   events.map(({ type, data }) => ({ type, data })).sort((a, b) => orderOf(a).localeCompare(orderOf(b)))
 
-const orderOf = ({ type, data }: Told): string =>
+const orderOf = ({ type, data }: ExpectedEvent): string =>
   JSON.stringify([
     type,
     data.stable ?? data.from_token,

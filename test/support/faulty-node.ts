@@ -151,7 +151,7 @@ async function fallBehind({ method, params }: Call, rpcUrl: string, node: { beyo
     typeof block === 'string' && block.startsWith('0x') && Number(block) > head
   if (method === 'eth_getBlockByNumber') {
     if (params[0] === 'latest') params[0] = hex(head)
-    // A block that is beyond the head.
+    // A block beyond the head.
     else if (isAbove(params[0])) [params[0], node.beyond] = ['0xffffffff', node.beyond + 1]
   } else if (method === 'eth_getLogs' && typeof params[0] === 'object' && isAbove(params[0].toBlock)) {
     // Nodes silently omit logs that they do not have.

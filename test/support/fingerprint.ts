@@ -5,8 +5,8 @@ const json = async (clickhouse: ClickHouseClient, query: string): Promise<unknow
   (await clickhouse.query({ query, format: 'JSONEachRow' })).json()
 
 /**
- * What is in a database, in a form that two databases can be compared by: of every facts table the number of rows and
- * the sum of their hashes, and every minute state and every bucket of flows as a reader of the view's table sees it.
+ * The contents of a database in a comparable form: for every facts table the number of rows and the sum of their
+ * hashes, and every minute state and flow bucket as a reader of the view's table sees it.
  */
 export async function fingerprint(clickhouse: ClickHouseClient): Promise<Record<string, unknown>> {
   const facts = await Promise.all(

@@ -5,9 +5,9 @@ import { flow, txHash } from './rows.js'
 const WINDOW = 900
 
 /**
- * Flows of (start, end] on edges of every temper, in order of time: steady ones, rare ones, some that begin late, fall
- * silent or never vary, with bursts, with flows that have no value, and two edges in one transaction now and then. The
- * same seed gives the same flows, however late `start` is; blocks are numbered by their time.
+ * Flows of (start, end] on different kinds of edges, in order of time: steady ones, rare ones, some that begin late,
+ * fall silent or never vary, with bursts, with flows without a value, and occasionally two edges in one transaction.
+ * The same seed gives the same flows for any `start`; blocks are numbered by their time.
  */
 export function wildFlows(seed: number, start: number, end: number): Flow[] {
   const flows: Flow[] = []

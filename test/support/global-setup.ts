@@ -10,7 +10,7 @@ import { startPool } from './pool/server.js'
 declare module 'vitest' {
   interface ProvidedContext {
     clickhouseServer: Omit<ClickHouseEnv, 'CLICKHOUSE_DATABASE'>
-    /** Where databases and chains are lent. */
+    /** The server that lends databases and chains. */
     poolUrl: string
   }
 }

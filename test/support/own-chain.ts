@@ -30,11 +30,11 @@ async function ownChainIn(dataDir: string, options: Omit<SpawnOptions, 'dataDir'
   }
 }
 
-/** A local chain with its planned history mined and no block after it, as a process of the test's own. */
+/** A local chain with its planned history mined and no block after it, in the test's own process. */
 export async function ownChain(options: ChainOptions = {}): Promise<OwnChain> {
   return ownChainIn(await mkdtemp(join(tmpdir(), 'plumbline-chain-')), options)
 }
 
-/** The same chain again, at the same address, after its process has ended in whatever way. */
+/** Restarts the chain at the same address, however its process ended. */
 export const resumeChain = ({ dataDir, rpcUrl }: OwnChain): Promise<OwnChain> =>
   ownChainIn(dataDir, { port: Number(new URL(rpcUrl).port) })

@@ -17,14 +17,14 @@ import { addBlocks, addFacts, flow, stableAddress, stablecoin, stateRead } from 
 export const CHAIN_ID = 31_337
 const NOW = Math.floor(Date.now() / 1000)
 
-/** What costs something, with the prices that the routes name. */
+/** The routes with a price, and their prices. */
 export const PAID_PATHS = {
   analysis: { path: `/api/v1/stablecoins/${stableAddress(1)}/analysis`, price: 50_000n },
   history: { path: `/api/v1/stablecoins/flows/history?from=${NOW - 7200}&to=${NOW - 600}`, price: 20_000n },
   export: { path: `/api/v1/stablecoins/flows/export?from=${NOW - 7200}&to=${NOW - 600}`, price: 20_000n },
 } as const
 
-/** What those are about, in a database. */
+/** The data that those routes need. */
 export async function insertPaidData(clickhouse: ClickHouseClient, chain_id = CHAIN_ID): Promise<void> {
   await insertChainIdentity(clickhouse, { chain_id, genesis_hash: '0x' }, 'paid')
   await addBlocks(clickhouse, [NOW - 86_400, NOW - 3600])
@@ -36,8 +36,8 @@ export async function insertPaidData(clickhouse: ClickHouseClient, chain_id = CH
 }
 
 /**
- * Lets a chain have a block a second at least, as real ones do: transactions that are signed for the next 25 seconds are
- * refused where the newest block is much older than they are. The function it returns ends that.
+ * Mines at least one block a second, as real chains do: transactions that are valid for 25 seconds are refused if the
+ * newest block is much older. The returned function stops that.
  */
 export function keepTicking(chain: BareChain): () => Promise<void> {
   let isOn = true
@@ -53,7 +53,7 @@ export function keepTicking(chain: BareChain): () => Promise<void> {
   }
 }
 
-/** Terms with a recipient that nobody has ever paid. */
+/** Settings with a recipient that has never been paid. */
 export const paymentTerms = (rpcUrl: string, changes: Partial<PaymentTerms> = {}): PaymentTerms => ({
   recipient: privateKeyToAddress(generatePrivateKey()).toLowerCase() as Address,
   currency: REFERENCE_STABLE,
@@ -71,18 +71,18 @@ const clientOn = (rpcUrl: string, account?: LocalAccount) =>
     ...(account && { account }),
   })
 
-/** A payer's mppx, as published. It pays what it is asked for. */
+/** A payer's mppx, as published. It pays whatever is requested. */
 export const payer = (rpcUrl: string, account: LocalAccount, mode: 'pull' | 'push' = 'pull') =>
   Mppx.create({
     polyfill: false,
     methods: [tempo.charge({ account, mode, getClient: () => clientOn(rpcUrl, account) })],
   })
 
-/** What an account has of the reference stable, by the chain. */
+/** An account's balance of the reference stable, from the chain. */
 export const balanceOf = async (rpcUrl: string, account: string): Promise<bigint> =>
   (await Actions.token.getBalance(clientOn(rpcUrl), { account: account as Address, token: REFERENCE_STABLE })).amount
 
-/** The same transaction with these changes, signed by somebody, in the same credential. */
+/** The same transaction with these changes, signed by another account, in the same credential. */
 export async function resigned(
   credential: string,
   account: LocalAccount,
@@ -99,7 +99,7 @@ export async function resigned(
   return Credential.serialize({ ...made, payload: { type: 'transaction', signature } })
 }
 
-/** Sends some of the reference stable; what the transaction costs comes on top. */
+/** Sends some of the reference stable; the transaction's fee is added. */
 export async function send(rpcUrl: string, from: LocalAccount, to: string, amount: bigint): Promise<void> {
   const client = clientOn(rpcUrl, from)
   await Actions.token.transferSync(client, { to: to as Address, amount, token: REFERENCE_STABLE } as never)
@@ -108,7 +108,7 @@ export async function send(rpcUrl: string, from: LocalAccount, to: string, amoun
 /** The private key of an account of the local chain. */
 export const keyOf = (account: Account): Hex => toHex(account.getHdKey().privateKey as Uint8Array)
 
-/** What comes back from a request with this credential, or without one. */
+/** The response to a request with this credential, or without one. */
 export const present = (url: string, credential?: string): Promise<Response> =>
   fetch(url, credential === undefined ? {} : { headers: { authorization: credential } })
 
@@ -117,8 +117,8 @@ export const challengeAt = async (url: string): Promise<Challenge.Challenge> =>
   Challenge.fromResponse(await present(url))
 
 /**
- * A real credential for a real challenge, signed (and, in push mode, sent) for what `altered` says instead of what the
- * challenge asks for.
+ * A real credential for a real challenge, signed (and, in push mode, sent) for the terms in `altered` instead of those
+ * of the challenge.
  */
 export async function credentialFor(
   rpcUrl: string,

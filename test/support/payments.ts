@@ -12,10 +12,10 @@ import { type BareChain, startBareChain } from '../../local/chain/bare-chain.js'
 import { insertPaidData, keepTicking, paymentTerms } from './paying.js'
 import { withDatabase } from './services.js'
 
-/** A row of the ledger, as it is. */
+/** A row of the ledger. */
 type Ledgered = { step: string; tx_hash: string; amount_raw: string; payer: string; mode: string; attempt: number }
 
-/** What the ledger says of a payment that was answered the first time that it was presented. */
+/** The ledger's steps of a payment that was answered at its first use. */
 export const stepsOfAnswered = (
   paid: Pick<Ledgered, 'tx_hash' | 'amount_raw' | 'mode'>,
   { address }: { address: string },
@@ -26,16 +26,16 @@ export const stepsOfAnswered = (
 export type Served = { url: string; terms: PaymentTerms; close: () => Promise<void> }
 
 type Paying = {
-  /** A node that mines whatever comes at once; of all tests of a file, which have recipients of their own. */
+  /** A node that mines transactions at once. All tests of a file share it, with separate recipients. */
   chain: BareChain
-  /** A database with what paid routes are asked for; of all tests of a file. */
+  /** A database with the data of paid routes, shared by all tests of a file. */
   database: { env: ClickHouseEnv; clickhouse: ClickHouseClient }
   /**
-   * Starts an API that takes payments on that chain; without terms, one that takes none. `free` is how many requests a
-   * minute an address has, 0 for no limit.
+   * Starts an API that takes payments on that chain, or none without settings. `free` is the number of requests per
+   * minute and address, 0 for no limit.
    */
   serve: (terms?: Partial<PaymentTerms> | null, on?: ClickHouseClient, free?: number) => Promise<Served>
-  /** What was recorded of payments to somebody, oldest first. */
+  /** The recorded payments to an account, oldest first. */
   ledger: (recipient: string) => Promise<Ledgered[]>
 }
 

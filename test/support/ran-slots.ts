@@ -8,13 +8,16 @@ import { runSlots, type Slot, type SlotRun, type Task } from '../../jobs/schedul
 import { snapshotReserves } from '../../jobs/snapshot/reserves.js'
 import { snapshotRisk } from '../../jobs/snapshot/risk.js'
 
-/** A time at which slots of every period are, in unix seconds. */
+/** A time with slots of every period, in unix seconds. */
 export const HOUR = 1_760_000_400
 
 /** A job for tests. */
 export const MINUTES: SlotJob = { name: 'minutes', period_seconds: 60 }
 
-/** Runs what is due of a job, with backfills that are over at once, and returns its slots as (seconds after HOUR, revision). */
+/**
+ * Runs the due slots of a job, with backfills that count as over at once, and returns its slots as (seconds after HOUR,
+ * revision).
+ */
 export async function ran(clickhouse: ClickHouseClient, job: SlotJob, changes: Partial<SlotRun> = {}) {
   const slots: Slot[] = []
   const result = await runSlots({
@@ -44,7 +47,7 @@ const TASKS: Readonly<Record<string, Task>> = {
   'flow-anomalies': detectFlowAnomalies,
 }
 
-/** Runs all that is due of the product's jobs of these names, with backfills that are over after so long. */
+/** Runs all due slots of the product's jobs of these names, with backfills that count as over after this long. */
 export async function runJobs(clickhouse: ClickHouseClient, names: readonly string[], quietSeconds = 0): Promise<void> {
   for (const job of SLOT_JOBS) {
     const task = TASKS[job.name]

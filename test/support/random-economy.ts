@@ -17,9 +17,9 @@ const BLOCKS = 600
 const LOGS = 5
 
 /**
- * A made-up economy of four stables, of which the last is no tracked one, over three weeks of uneven blocks: every kind of
- * event by a few accounts, so that they often choose, grant and revoke again, and several of them in one block. Rows
- * come in no order.
+ * A random economy of four stables, the last of which is not tracked, over three weeks of irregular blocks: every kind
+ * of event by a few accounts, so that they often choose, grant and revoke again, several of them in one block. Rows are
+ * in no particular order.
  */
 export function randomEconomy(seed: number, start: number) {
   const random = randomFor(seed, 'economy')
@@ -85,7 +85,7 @@ type Made =
   | 'role_probes'
   | 'state_reads'
 
-/** Times of blocks: mostly near each other, some of the same second, some hours apart. */
+/** Times of blocks: mostly close together, some in the same second, some hours apart. */
 function blockTimes(random: Random, start: number): number[] {
   const times: number[] = []
   let time = start

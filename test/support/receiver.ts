@@ -12,8 +12,8 @@ export type ReceivedHook = {
 }
 
 /**
- * How a receiver answers: with a status, or `reset` (breaks the connection), `hang` (never), `slow` (a body without an
- * end).
+ * How a receiver answers: with a status, or `reset` (closes the connection), `hang` (never answers), `slow` (an endless
+ * body).
  */
 export type Answer = number | { status: number; headers?: Record<string, string> } | 'reset' | 'hang' | 'slow'
 
@@ -37,8 +37,7 @@ function give(answer: Answer, response: ServerResponse): void {
 }
 
 /**
- * A receiver that answers according to `answerTo`, which gets the number of attempts of the delivery so far, this one
- * included.
+ * A receiver that answers by `answerTo`, which gets the number of attempts of the delivery so far, including this one.
  */
 export async function startReceiver(
   answerTo: (hook: ReceivedHook, times: number) => Answer | Promise<Answer>,

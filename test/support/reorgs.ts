@@ -12,8 +12,8 @@ type Header = { number: number; hash: string; timestamp: number }
 export type ChangingChain = {
   head: () => Promise<Header>
   /**
-   * Mines `count` blocks with transactions on top. What they do is different for every `salt`, up to a colon in it the
-   * stables are.
+   * Mines `count` blocks with transactions on top. The transactions differ for every `salt`; the stables depend on the
+   * part of it before a colon.
    */
   mine: (count: number, salt: string) => Promise<void>
   /** Replaces the newest `depth` blocks by others, whose transactions differ for every `salt`. */
@@ -93,7 +93,7 @@ export function changingChain({ rpcUrl, chainId, plan }: TestChain): ChangingCha
       for (const [i, raws] of (await transactions(number, count, salt)).entries()) {
         await rpc.batch([
           ['evm_setNextBlockTimestamp', [timestamp + 20 * (i + 1)]],
-          // Otherwise the time would follow from the block mined last, which may have been removed.
+          // Otherwise the time would depend on the block mined last, which may have been removed.
           ['anvil_setNextBlockBaseFeePerGas', [numberToHex(BASE_FEE)]],
           ...raws.map((raw) => ['eth_sendRawTransaction', [raw]] as const),
         ])

@@ -5,7 +5,7 @@ import { type ClickHouseEnv, connect } from '../../clickhouse/store/client.js'
 import { giveBackDatabase, takeDatabase } from './pool/client.js'
 import { startRedis, type TestRedis } from './redis.js'
 
-/** Names a database that nobody else uses, lets `use` have it, and drops it. It is not created here. */
+/** Passes `use` the name of a database for exclusive use, not yet created, and drops the database afterwards. */
 async function withDatabaseName<Result>(use: (env: ClickHouseEnv) => Promise<Result>): Promise<Result> {
   const env = { ...inject('clickhouseServer'), CLICKHOUSE_DATABASE: `test_${randomBytes(6).toString('hex')}` }
   try {
@@ -17,7 +17,7 @@ async function withDatabaseName<Result>(use: (env: ClickHouseEnv) => Promise<Res
   }
 }
 
-/** Lets `use` have a migrated, empty database that nobody else uses. */
+/** Passes `use` the name of a migrated, empty database for exclusive use. */
 async function withMigrated<Result>(use: (env: ClickHouseEnv) => Promise<Result>): Promise<Result> {
   const name = await takeDatabase()
   try {
@@ -42,17 +42,17 @@ export async function withDatabase<Result>(
 }
 
 type Services = {
-  /** Names a database that is this test's alone, not yet created. */
+  /** The name of this test's own database, not yet created. */
   emptyClickhouseEnv: ClickHouseEnv
-  /** Names one that is migrated and empty. */
+  /** The name of one that is migrated and empty. */
   clickhouseEnv: ClickHouseEnv
   /** A client on that database. */
   clickhouse: ClickHouseClient
-  /** A Redis of the test's own, which it may kill. The test is skipped where there is no redis-server. */
+  /** The test's own Redis, which it may kill. The test is skipped if there is no redis-server. */
   redis: TestRedis
 }
 
-/** A test with a real ClickHouse: every test has a database of its own, so none sees another's rows. */
+/** A test with a real ClickHouse: every test has its own database, so none sees another's rows. */
 export const test = base.extend<Services>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of a fixture's dependencies off the pattern
   emptyClickhouseEnv: ({}, use) => withDatabaseName(use),

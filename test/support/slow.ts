@@ -1,6 +1,6 @@
 /**
- * Files of kills, crashes, reorganizations, backfills and long histories, half of the time of a whole run. `npm test`
- * leaves them out; they are run with CI=true, and so by `npm run test:all`, and in drills.
+ * Files with kills, crashes, reorganizations, backfills and long histories, which take half of the time of a whole run.
+ * `npm test` leaves them out; CI=true includes them, and so do `npm run test:all` and drills.
  */
 export const SLOW = {
   ending: '.slow.test.ts',

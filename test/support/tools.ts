@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { TestRunner } from 'vitest'
 
-/** Programs that some tests need besides Node, and a call that succeeds where the program can be used. */
+/** Programs that some tests need besides Node, and a call that succeeds if the program works. */
 const TOOLS = {
   'redis-server': ['redis-server', '--version'],
   chromium: ['chromium', '--version'],
@@ -22,7 +22,7 @@ function isThere(tool: Tool): boolean {
   return found
 }
 
-/** Skips the test that is running where the machine lacks the program; with CI=true the test fails instead. */
+/** Skips the running test if the machine lacks the program; with CI=true the test fails instead. */
 export function requireTool(tool: Tool): void {
   if (isThere(tool)) return
   const reason = `no ${tool}`

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { insertWebhookAttempts, type WebhookAttempt } from '../../clickhouse/webhooks/attempts.js'
 
-type Told = Pick<WebhookAttempt, 'delivery_id' | 'attempt' | 'subscription_id' | 'started_at'>
+type AttemptKey = Pick<WebhookAttempt, 'delivery_id' | 'attempt' | 'subscription_id' | 'started_at'>
 
 /** An attempt that was answered with 200, with the given fields replaced. */
-export const attempt = (given: Told & Partial<WebhookAttempt>): WebhookAttempt => ({
+export const attempt = (given: AttemptKey & Partial<WebhookAttempt>): WebhookAttempt => ({
   outcome: 'success',
   status: 200,
   error: '',

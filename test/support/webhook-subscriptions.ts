@@ -9,8 +9,8 @@ export const SECRETS_KEY = Buffer.alloc(32, 5)
 let made = 0
 
 /**
- * A first version of a subscription to everything, at a place where nobody listens. `secret` is given in the clear, and
- * is sealed here.
+ * A first version of a subscription to everything, at an address where nothing listens. `secret` is plain text and is
+ * encrypted here.
  */
 export function webhookSubscription(given: Partial<Subscription> = {}): Subscription {
   made += 1

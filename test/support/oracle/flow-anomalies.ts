@@ -42,7 +42,7 @@ export function scoreOracle(flows: readonly OracleFlow[], start: number) {
   }
   const observed = knownValue(within(start))
   if (observed === null || observations < 10) return null
-  // All multiplied by their number, so that nothing is rounded: distances from the mean, and the sum of their squares.
+  // All multiplied by their count, so that nothing is rounded: distances from the mean, and the sum of their squares.
   const n = BigInt(baseline.length)
   const total = baseline.reduce((sum, value) => sum + value, 0n)
   const squares = baseline.reduce((sum, value) => sum + (n * value - total) ** 2n, 0n)
@@ -61,8 +61,8 @@ export function scoreOracle(flows: readonly OracleFlow[], start: number) {
 }
 
 /**
- * The anomalies of all edges in the quarters of an hour from `from` on that were over by `until`, in the order of the
- * interface, by walking through all flows for each of them. Written from the definition alone.
+ * The anomalies of all edges in the quarters of an hour from `from` on that ended by `until`, in the order of the
+ * interface, computed from all flows for each quarter. Written from the definition alone.
  */
 export function flowAnomaliesOracle(flows: readonly OracleFlow[], from: number, until: number): OracleAnomaly[] {
   const edges = new Map<string, OracleFlow[]>()

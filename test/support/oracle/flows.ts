@@ -1,4 +1,4 @@
-/** A row of the flows, as the database has it; times in unix seconds, values in millionths of a dollar. */
+/** A row of the table of flows; times in unix seconds, values in millionths of a dollar. */
 export type OracleFlow = {
   kind: string
   from_token: string
@@ -12,7 +12,7 @@ type Edge = { volume: bigint; transactions: Set<string>; unpriced: number }
 
 const dollars = (micros: bigint): string => `${micros / 1_000_000n}.${`${micros % 1_000_000n}`.padStart(6, '0')}`
 
-/** The flows of [from, to) by edge and by node, as objects by address, by walking through all of them. */
+/** The flows of [from, to) by edge and by node, keyed by address, summed over all single flows. */
 export function flowsOracle(flows: readonly OracleFlow[], from: number, to: number) {
   const edges = new Map<string, Edge>()
   const [inbound, outbound] = [new Map<string, bigint>(), new Map<string, bigint>()]
@@ -48,7 +48,7 @@ export function flowsOracle(flows: readonly OracleFlow[], from: number, to: numb
   }
 }
 
-/** What flowed in each hour that [from, to) touches, oldest first. Transactions count once an edge. */
+/** The flows of each hour that overlaps [from, to), oldest first. A transaction counts once per edge. */
 export function flowHoursOracle(flows: readonly OracleFlow[], from: number, to: number) {
   const hours = []
   for (let start = Math.floor(from / 3600) * 3600; start < to; start += 3600) {

@@ -1,7 +1,9 @@
-/** A row of the samples: what one token sold for after a block, in millionths, null without a quote. Unix seconds. */
+/**
+ * A row of the samples: the sell price of one token after a block, in millionths, null without a quote. Unix seconds.
+ */
 export type OracleSample = { block_time: number; block_number: number; sell_micros: number | null }
 
-/** A peg event as the interface has it. */
+/** A peg event as the interface returns it. */
 export type OracleEvent = {
   severity: 'mild' | 'severe'
   started_at: string
@@ -21,8 +23,8 @@ const THRESHOLDS = [
 const iso = (seconds: number): string => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
 
 /**
- * One stable's peg events as they are known at `asOf`, newest first, by walking through all of its samples, which are
- * in order. Written from the definition alone.
+ * One stable's peg events as known at `asOf`, newest first, computed from all of its samples in order. Written from the
+ * definition alone.
  */
 export function pegEventsOracle(samples: readonly OracleSample[], asOf: number): OracleEvent[] {
   const known = samples.filter(({ block_time }) => block_time <= asOf)
@@ -32,7 +34,7 @@ export function pegEventsOracle(samples: readonly OracleSample[], asOf: number):
     let open: { start: OracleSample; worst: number; lastSeen: number } | null = null
     const report = (end: OracleSample | null): void => {
       if (open === null) return
-      // Proven to have lasted: until it was over, else until it was last seen outside.
+      // The proven duration: until its end, else until it was last seen outside.
       if ((end?.block_time ?? open.lastSeen) - open.start.block_time < minutes * 60) return
       events.push({
         severity,

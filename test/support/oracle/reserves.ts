@@ -1,6 +1,6 @@
 import type { SnapshotFacts } from './snapshot-facts.js'
 
-/** What stands behind a stable as of an instant, straight from the definition; null before there is a snapshot. */
+/** The reserves of a stable as of an instant, by the definition; null before the first snapshot. */
 export function reservesAt(facts: SnapshotFacts, stable: string, asOf: number) {
   const at = Math.floor(asOf / 3600) * 3600
   const known = facts.stables.find((one) => one.stable === stable)

@@ -3,7 +3,7 @@ import { asTokens, type EconomyFacts, iso, lastTen, type Raw, sumOf, until } fro
 const DAY = 86_400
 const ZERO = `0x${'0'.repeat(40)}`
 
-/** What the rewards of a stable are as of an instant, by the definition, one row after the other; without labels. */
+/** The rewards of a stable as of an instant, computed row by row from the definition; without labels. */
 export function rewardsAt(facts: EconomyFacts, stable: string, at: number) {
   const given = until(facts.reward_distributions, at, stable)
   const since = (seconds: number): number => asTokens(sumOf(given.filter((row) => row.at > at - seconds)))

@@ -6,7 +6,7 @@ const UNCAPPED = 340282366920938463463374607431768211455n
 export type Break = { startedAt: number; endedAt: number | null }
 export type Breaks = { mild: Break[]; severe: Break[] }
 
-/** The peg breaks of a stable that are known at `at`: outside for long enough, one sample after the other. */
+/** The peg breaks of a stable that are known at `at`: outside for long enough, sample by sample. */
 function breaksIn(
   samples: readonly { t: number; sell_micros: number | null }[],
   at: number,
@@ -48,7 +48,7 @@ function pegRisk(samples: readonly { t: number; sell_micros: number | null }[], 
   const n = BigInt(deviations.length)
   const sum = deviations.reduce((a, b) => a + b, 0n)
   const squares = deviations.reduce((a, b) => a + b * b, 0n)
-  // To four decimals of a basis point, as the window of a peg answer has it.
+  // To four decimals of a basis point, as in the window of a peg answer.
   const sigma = Math.floor((100 * Math.sqrt(Number(n * squares - sum * sum))) / Number(n) + 0.5) / 1e4
   const worst = Math.max(...deviations.map((deviation) => Math.abs(Number(deviation)))) / 100
   return points(100 - 100 * Math.exp(-(2 * sigma + worst) / 60))
@@ -78,8 +78,8 @@ function policyEventsOf({ policyEvents }: SnapshotFacts, stable: string, policyI
 }
 
 /**
- * The risk of a stable as of an instant, straight from the definition; null before there is a snapshot. The peg breaks
- * known by then are found in the samples, or come from `breaksOf`.
+ * The risk of a stable as of an instant, by the definition; null before the first snapshot. The peg breaks known by
+ * then are computed from the samples, or come from `breaksOf`.
  */
 export function riskAt(facts: SnapshotFacts, stable: string, asOf: number, breaksOf = breaksAt) {
   const at = Math.floor(asOf / 300) * 300

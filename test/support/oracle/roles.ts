@@ -3,13 +3,13 @@ import { type EconomyFacts, iso, type Raw, until } from './economy-facts.js'
 /** In the order of the specification; any other role comes after them. */
 const ORDER = ['DEFAULT_ADMIN_ROLE', 'ISSUER_ROLE', 'PAUSE_ROLE', 'UNPAUSE_ROLE', 'BURN_BLOCKED_ROLE', '']
 
-/** Who holds the roles of a stable as of an instant: all that was said, replayed in the order of the chain. */
+/** The role holders of a stable as of an instant: all grants, revocations and probes, replayed in chain order. */
 export function rolesAt(facts: EconomyFacts, stable: string, at: number) {
   const isProbe = (word: Raw): boolean => 'has_role' in word
   const words = [
     ...until(facts.role_events, at, stable).filter(({ kind }) => kind !== 'admin'),
     ...until(facts.role_probes, at, stable),
-    // Stable sort: of a block, what was asked at its end stays behind its events.
+    // The sort is stable: probes at the end of a block stay behind its events.
   ].sort((a, b) => a.block_number - b.block_number)
   const held = new Map<string, Raw>()
   for (const word of words) {

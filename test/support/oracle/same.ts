@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 
 const TOLERANCE = 1e-9
 
-/** `expected` with every number replaced by the one at its place in `actual` where the two are the same to 1e-9. */
+/** `expected` with every number replaced by the corresponding one in `actual` if they are equal to 1e-9. */
 function adopted(expected: unknown, actual: unknown): unknown {
   if (typeof expected === 'number' && typeof actual === 'number')
     return Math.abs(expected - actual) <= TOLERANCE * Math.abs(expected) ? actual : expected
@@ -15,7 +15,7 @@ function adopted(expected: unknown, actual: unknown): unknown {
   return expected
 }
 
-/** Fails unless `actual` is `expected` in every field, with numbers the same to 1e-9 of their size. */
+/** Fails unless `actual` equals `expected` in every field, with numbers equal to a relative 1e-9. */
 export function expectSame(actual: unknown, expected: unknown, about: string): void {
   expect(actual, about).toEqual(adopted(expected, actual))
 }

@@ -3,7 +3,7 @@ import type { RiskSnapshot } from '../../../clickhouse/risk/snapshots.js'
 import type { StateRead } from '../../../clickhouse/stablecoins/states.js'
 import type { SupplyEvent } from '../../../clickhouse/supply/supply.js'
 
-/** Starts of the buckets in [from, to) that hold the first block or a later one and end before the newest. */
+/** Starts of the buckets in [from, to) that contain or follow the first block and end before the newest one. */
 export function bucketStarts(seconds: number, from: number, to: number, blocks: readonly number[]): number[] {
   const [oldest, newest] = [Math.min(...blocks), Math.max(...blocks)]
   const starts: number[] = []
@@ -51,7 +51,7 @@ export function pegBucket(samples: readonly PegSample[], start: number, seconds:
   }
 }
 
-/** A stable's supply at start + seconds, and what changed it after start, from its states and events, oldest first. */
+/** A stable's supply at start + seconds, and its changes after start, from its states and events, oldest first. */
 export function supplyBucket(
   states: readonly StateRead[],
   events: readonly SupplyEvent[],
@@ -75,7 +75,7 @@ export function supplyBucket(
   }
 }
 
-/** A stable's risk as of start + seconds, and what it ranged over after start, from its snapshots, oldest first. */
+/** A stable's risk as of start + seconds, and its range after start, from its snapshots, oldest first. */
 export function riskBucket(snapshots: readonly RiskSnapshot[], start: number, seconds: number) {
   const newest = snapshots.findLast(({ slot_at }) => slot_at <= start + seconds)
   const inside = snapshots.filter(({ slot_at }) => slot_at > start && slot_at <= start + seconds)

@@ -21,7 +21,7 @@ type PolicyEvent = {
   t: number
 }
 
-/** The raw facts that risk and reserves follow from, in the order of the chain; `t` is the block's time. */
+/** The raw facts behind risk and reserves, in chain order; `t` is the block's time. */
 export type SnapshotFacts = {
   start: number
   stables: { stable: string; symbol: string; t: number }[]
@@ -36,7 +36,7 @@ function byStable<Row extends { stable: string }>(rows: Row[]): Map<string, Row[
   return groups
 }
 
-/** Reads whole tables, nothing but rows as they are. */
+/** Reads whole tables, as plain rows. */
 export async function snapshotFacts(clickhouse: ClickHouseClient): Promise<SnapshotFacts> {
   const rows = async <Row>(table: string): Promise<Row[]> => {
     const query = `SELECT *, toUnixTimestamp(block_time) AS t FROM ${table} ORDER BY ${table}.block_number`

@@ -1,7 +1,7 @@
 import { type EconomyFacts, iso, lastTen, type Raw, until } from './economy-facts.js'
 
 const NO_CAP = `${2n ** 128n - 1n}`
-/** With these there is no price at all, with other failures the last one stands. */
+/** With these statuses there is no price; with other failures the last price still holds. */
 const UNQUOTABLE = ['no_pair', 'not_usd']
 
 function pegOf(samples: readonly Raw[]) {
@@ -17,7 +17,7 @@ function pegOf(samples: readonly Raw[]) {
   }
 }
 
-/** The stables that there were at an instant by symbol, with what was last read and sampled of each by then. */
+/** The stables that existed at an instant, by symbol, each with its newest state and sample by then. */
 export function stablecoinsAt(facts: EconomyFacts, at: number) {
   const order = ({ symbol, stable }: Raw): string => `${symbol}\0${stable}`
   return until(facts.stablecoins, at)
@@ -44,7 +44,7 @@ export function stablecoinsAt(facts: EconomyFacts, at: number) {
     })
 }
 
-/** The last ten changes of a stable's supply or cap by an instant. */
+/** The last ten changes of a stable's supply or cap before an instant. */
 export const supplyEventsAt = (facts: EconomyFacts, stable: string, at: number) =>
   lastTen(until(facts.supply_events, at, stable)).map((row) => ({
     kind: row.kind,

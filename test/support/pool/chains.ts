@@ -2,23 +2,23 @@ import type { PlanParams } from '../../../local/chain/plan.js'
 import { createRpc } from '../../../local/chain/rpc.js'
 import { type ChainOptions, type OwnChain, ownChain } from '../own-chain.js'
 
-/** What another process needs to know of a chain. */
+/** The properties of a chain that another process needs. */
 export type PooledChain = Pick<OwnChain, 'rpcUrl' | 'wsUrl' | 'chainId' | 'genesisHash'> & {
   id: string
   params: PlanParams
 }
 
 export type Chains = {
-  /** A chain of these options with its history and nothing else, that nobody else uses. */
+  /** A chain with these options and only its history, for exclusive use. */
   take: (options: ChainOptions) => Promise<PooledChain>
-  /** Takes back whatever was mined since it was taken. */
+  /** Reverts the blocks that were mined since it was lent. */
   giveBack: (id: string) => void
   close: () => Promise<void>
 }
 
 type Entry = { key: string; chain: OwnChain; snapshot: unknown; free: boolean }
 
-/** Local chains for tests: to plan and mine a history takes seconds, to return to its end takes milliseconds. */
+/** Local chains for tests: planning and mining a history takes seconds, reverting to its end takes milliseconds. */
 export function createChains(): Chains {
   const entries = new Map<string, Entry>()
 

@@ -4,13 +4,13 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { migrate } from '../../../clickhouse/migrations/migrate.js'
 import { type ClickHouseEnv, connect } from '../../../clickhouse/store/client.js'
 
-/** A statement that still runs after this long keeps its database from being used again. */
+/** If a statement still runs after this long, its database is not used again. */
 const LONGEST_WAIT_MS = 5000
 
 export type Databases = {
-  /** The name of a migrated database without rows that nobody else uses. */
+  /** The name of a migrated, empty database for exclusive use. */
   take: () => Promise<string>
-  /** Empties the database for the next test, or drops it where a test has changed more than rows. */
+  /** Empties the database for the next test, or drops it if a test changed more than rows. */
   giveBack: (name: string) => void
   close: () => Promise<void>
 }
@@ -18,8 +18,8 @@ export type Databases = {
 const newName = (): string => `test_${randomBytes(6).toString('hex')}`
 
 /**
- * Migrated databases for tests. To migrate takes a second, to empty a database takes a fiftieth of it: TRUNCATE removes
- * the rows and also the tokens of the inserts that were deduplicated, so an emptied database is as good as a new one.
+ * Migrated databases for tests. Migrating takes a second, emptying a fiftieth of it: TRUNCATE removes the rows and the
+ * deduplication tokens of inserts, so an emptied database is as good as a new one.
  */
 export function createDatabases(server: Omit<ClickHouseEnv, 'CLICKHOUSE_DATABASE'>): Databases {
   const clickhouse = connect({ ...server, CLICKHOUSE_DATABASE: 'default' }, { application: 'plumbline-test' })
@@ -40,7 +40,7 @@ export function createDatabases(server: Omit<ClickHouseEnv, 'CLICKHOUSE_DATABASE
       return
     }
     const applied = await rows<Record<string, unknown>>(clickhouse, `SELECT * FROM ${name}.schema_migrations`)
-    // Truncated, a refreshable view would no longer be refreshed. All views are named so.
+    // A refreshable view would no longer be refreshed after TRUNCATE. All views have such names.
     await clickhouse.command({ query: `TRUNCATE ALL TABLES FROM ${name} NOT LIKE '%_mv'` })
     await clickhouse.insert({ table: `${name}.schema_migrations`, values: applied, format: 'JSONEachRow' })
     free.push(name)
@@ -74,7 +74,7 @@ async function schemaOf(clickhouse: ClickHouseClient, database: string): Promise
   return row?.digest ?? ''
 }
 
-/** Waits until nothing runs on the database any more: a killed process leaves its inserts to the server. */
+/** Waits until no statement runs on the database: a killed process leaves its inserts to the server. */
 async function isQuiet(clickhouse: ClickHouseClient, database: string): Promise<boolean> {
   const query = `
     SELECT toUInt32((SELECT count() FROM system.processes WHERE current_database = '${database}')

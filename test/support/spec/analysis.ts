@@ -3,7 +3,7 @@ import { z } from 'zod'
 const prose = z.string().min(20)
 const rating = z.enum(['low', 'medium', 'high', 'unrated'])
 
-/** The answer of /analysis, field by field as the interface's specification has it, and what this service adds. */
+/** The answer of /analysis, field by field as specified, and the fields that this service adds. */
 export const AnalysisSpec = z.strictObject({
   address: z.string().regex(/^0x[0-9a-f]{40}$/),
   symbol: z.string(),

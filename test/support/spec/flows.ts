@@ -21,7 +21,7 @@ const graph = {
   nodes: z.array(z.strictObject({ symbol: z.string().min(1), address, inbound_usd: usd, outbound_usd: usd })),
 }
 
-/** The answer of GET /v1/stablecoins/flows, field by field as the interface promises it, and with the fields beyond it. */
+/** The answer of GET /v1/stablecoins/flows, field by field as specified, and the additional fields. */
 export const FlowsSpec = z.strictObject(graph)
 
 /** The answer of GET /v1/stablecoins/flows/history. */

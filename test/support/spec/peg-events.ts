@@ -9,7 +9,7 @@ const fields = {
   started_block: z.number().int().min(0),
 }
 
-/** The answer of GET /v1/stablecoins/{address}/peg-events, field by field as the interface promises it. */
+/** The answer of GET /v1/stablecoins/{address}/peg-events, field by field as specified. */
 export const PegEventsSpec = z.object({
   address: z.string().regex(/^0x[0-9a-f]{40}$/),
   events: z.array(

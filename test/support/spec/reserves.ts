@@ -1,9 +1,9 @@
 import { z } from 'zod'
 
-/** The reserves answer, field by field as the interface specification has it; there may be more fields. */
+/** The reserves answer, field by field as specified; there may be more fields. */
 export const ReservesSpec = z.looseObject({
   address: z.string().regex(/^0x[0-9a-f]{40}$/),
-  // A number, or null where supply or price was not measured.
+  // A number, or null if supply or price was not measured.
   total_backing_usd: z.number().nullable(),
   reserves: z
     .array(
@@ -18,7 +18,7 @@ export const ReservesSpec = z.looseObject({
           'unknown',
         ]),
         backing_usd: z.number().nullable(),
-        // null where no issuer is known.
+        // null if no issuer is known.
         attestation_source: z.url().nullable(),
         attested_at: z.iso.datetime().nullable(),
         verified_by: z.string(),

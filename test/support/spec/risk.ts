@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 const score = z.number().min(0).max(100)
 
-/** The risk answer, field by field as the interface specification has it; there may be more fields. */
+/** The risk answer, field by field as specified; there may be more fields. */
 export const RiskSpec = z.looseObject({
   address: z.string().regex(/^0x[0-9a-f]{40}$/),
   composite: score,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** An address as answers have it. */
+/** An address as answers contain it. */
 export const address = z.string().regex(/^0x[0-9a-f]{40}$/)
 export const txHash = z.string().regex(/^0x[0-9a-f]{64}$/)
 /** ISO 8601, for example shape YYYY-MM-DDTHH:MM:SSZ. */

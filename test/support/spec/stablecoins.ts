@@ -6,7 +6,7 @@ const item = {
   address,
   symbol: z.string(),
   name: z.string(),
-  // null where the stable has no price; beyond the specification, which knows only those that have one.
+  // null if the stable has no price; beyond the specification, which only covers stables with a price.
   peg: z.looseObject({ price: z.number(), spread_bps: z.number().min(0) }).nullable(),
   supply: z.strictObject({ current: rawInteger, cap: rawInteger.nullable() }),
   policy: z.looseObject({ type: z.string().min(1), policy_admin: address.nullable() }),
@@ -24,7 +24,7 @@ export const StablecoinList = z.strictObject({
   stablecoins: z.array(z.strictObject({ ...item, ...beyond })),
 })
 
-/** GET detail: the item, its role holders and its recent supply events, whose fields the specification does not tell. */
+/** GET detail: the item, its role holders and its recent supply events, whose fields are not specified. */
 export const StablecoinDetail = z.strictObject({
   as_of: timestamp.optional(),
   ...item,

@@ -12,7 +12,7 @@ test('every bad variable is named at once', () => {
   for (const name of Object.keys(env)) expect(() => parseEnv(ApiConfig, env)).toThrow(name)
 })
 
-test('keys that could be guessed are refused without being told', () => {
+test('keys that could be guessed are refused without being printed', () => {
   const good = { ADMIN_API_KEY: 'a'.repeat(32), SECRETS_KEY: Buffer.alloc(32, 7).toString('base64url') }
   expect(parseEnv(ApiConfig, good)).toMatchObject({ ...good, SECRETS_KEY: Buffer.alloc(32, 7) })
   expect(parseEnv(ApiConfig, {})).not.toHaveProperty('ADMIN_API_KEY')
@@ -23,7 +23,7 @@ test('keys that could be guessed are refused without being told', () => {
   }
 })
 
-test('a proxy is trusted by its address, and nobody is by default', () => {
+test('proxies are trusted by address, and none is by default', () => {
   expect(parseEnv(ApiConfig, {}).TRUST_PROXY).toEqual([])
   const TRUST_PROXY = '10.0.0.0/8, 192.0.2.1,2001:db8::/32'
   expect(parseEnv(ApiConfig, { TRUST_PROXY }).TRUST_PROXY).toEqual(['10.0.0.0/8', '192.0.2.1', '2001:db8::/32'])
@@ -31,7 +31,7 @@ test('a proxy is trusted by its address, and nobody is by default', () => {
     expect(() => parseEnv(ApiConfig, { TRUST_PROXY: bad }), bad).toThrow(/TRUST_PROXY: must be IP addresses/)
 })
 
-test('who may read the metrics is a word or a token, and a token that could be guessed is refused without being told', () => {
+test('access to metrics is a word or a token, and a token that could be guessed is refused without being printed', () => {
   const access = (METRICS: string) => parseEnv(ApiConfig, { METRICS }).METRICS
   expect(['', 'loopback', 'any', 'off'].map(access)).toEqual(['loopback', 'loopback', 'any', 'off'])
   expect(access('t'.repeat(32))).toEqual({ token: 't'.repeat(32) })

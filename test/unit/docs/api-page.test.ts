@@ -5,7 +5,7 @@ import { test } from '../../support/documented.js'
 const page = readFileSync(new URL('../../../docs/api.md', import.meta.url), 'utf8')
 const WEBHOOKS = '/api/admin/webhooks'
 
-test('the page about the API has every route, and marks those that have a price', ({ document }) => {
+test('the page about the API has every route, and marks those with a price', ({ document }) => {
   for (const [path, { get }] of Object.entries(document.paths)) {
     const named = path.startsWith(`${WEBHOOKS}/`) ? path.slice(WEBHOOKS.length).replace('/{id}', '…/{id}') : path
     expect(page, path).toContain(named)

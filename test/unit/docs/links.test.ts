@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** Directories that a build or a run makes: documents may name what is in them. */
+/** Directories that a build or a run creates: documents may name their contents. */
 const GENERATED = new Set(['node_modules', 'dist', 'data'])
 const FOLDERS = new Set(
   readdirSync(ROOT, { withFileTypes: true })
@@ -25,7 +25,7 @@ const DOCUMENTS = [
 
 const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
 
-/** The text without blocks of code, in which brackets and backticks are something else. */
+/** The text without code blocks, in which brackets and backticks have other meanings. */
 const proseOf = (file: string): string => textOf(file).replace(/^ *```[\s\S]*?^ *```$/gm, '')
 
 /** The anchors that GitHub gives the headings of a file: a second heading of the same text ends with -1. */
@@ -44,7 +44,7 @@ function anchorsOf(file: string): Set<string> {
   return anchors
 }
 
-/** Why a link of a document leads nowhere; null where it leads somewhere, or to the web. */
+/** Why a link of a document is broken; null if it is valid, or leads to the web. */
 function faultOfLink(file: string, target: string): string | null {
   if (/^[a-z]+:/.test(target)) return null
   const [path = '', anchor] = target.split('#')
@@ -54,7 +54,7 @@ function faultOfLink(file: string, target: string): string | null {
   return null
 }
 
-/** Whether a piece of code in the prose is a path from the root of the repository. */
+/** Whether inline code is a path from the root of the repository. */
 const isPath = (code: string): boolean => /^[\w.-]+(\/[\w.-]+)*\/?$/.test(code) && FOLDERS.has(code.split('/')[0] ?? '')
 
 test('every relative link leads to a file, and its anchor to a heading', () => {

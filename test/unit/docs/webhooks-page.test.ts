@@ -7,7 +7,7 @@ import { codeBlocks } from '../../support/markdown.js'
 const read = (file: string): string => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8')
 const page = read('docs/webhooks.md')
 
-test('the programs on the page for receivers are those that are tested', () => {
+test('the programs on the page for receivers are the tested ones', () => {
   const programs = codeBlocks('docs/webhooks.md').filter(({ language }) => ['ts', 'python', 'go'].includes(language))
   expect(programs).toEqual([
     { heading: 'TypeScript', language: 'ts', code: read('docs/examples/webhooks/verify.ts') },

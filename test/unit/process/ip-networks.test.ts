@@ -15,7 +15,7 @@ test.for([
 })
 
 test.for(['', '10.0.0.0/33', '10/8', '10.0.0/8', 'localhost', '10.0.0.0/', '/8', '10.0.0.0/8/8', '::/129', '1'])(
-  '%s is no network',
+  '%s is not a network',
   (text) => {
     expect(parseIpNetwork(text)).toBeNull()
   },

@@ -9,7 +9,7 @@ const schema = z.object({
   LIVE: z.enum(['on', 'off'], 'must be on or off').default('on'),
 })
 
-test('an empty variable is an unset one', () => {
+test('an empty variable counts as unset', () => {
   expect(parseEnv(schema, { URL: 'http://x', PORT: '', SECRET: '', LIVE: 'off' })).toEqual({
     URL: 'http://x',
     PORT: 3000,
@@ -17,14 +17,14 @@ test('an empty variable is an unset one', () => {
   })
 })
 
-test('every bad variable is named at once, and no value is told', () => {
+test('every bad variable is named at once, and no value is printed', () => {
   const parse = () => parseEnv(schema, { PORT: '99999', URL: 'ftp://host', SECRET: 'hunter2', LIVE: 'maybe' })
   expect(parse).toThrow(ConfigError)
   for (const name of ['PORT', 'URL', 'SECRET', 'LIVE']) expect(parse).toThrow(new RegExp(`^  ${name}: `, 'm'))
   expect(parse).not.toThrow(/hunter2/)
 })
 
-test.for(['', '12abc', '1e3', '-1', '3.5', '65536'])('%s is no port', (PORT) => {
+test.for(['', '12abc', '1e3', '-1', '3.5', '65536'])('%s is not a port', (PORT) => {
   const parse = () => parseEnv(z.object({ PORT: envInt(0, 65_535) }), { PORT })
   expect(parse).toThrow(/PORT/)
 })

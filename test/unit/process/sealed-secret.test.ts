@@ -6,7 +6,7 @@ const KEY = Buffer.alloc(32, 7)
 const OTHER_KEY = Buffer.alloc(32, 8)
 const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3'
 
-test('what is sealed can be opened, and no two sealings are alike', () => {
+test('a sealed secret can be opened, and no two sealed texts are equal', () => {
   const sealed = [seal(KEY, 'wh_1', SECRET), seal(KEY, 'wh_1', SECRET)]
   expect(sealed[0]).not.toBe(sealed[1])
   for (const one of sealed) {
@@ -15,7 +15,7 @@ test('what is sealed can be opened, and no two sealings are alike', () => {
   }
 })
 
-test('it is AES-256-GCM under a key of its own, bound to the id', () => {
+test('it is AES-256-GCM with a separate key, bound to the id', () => {
   const bytes = Buffer.from(seal(KEY, 'wh_1', SECRET).slice(3), 'base64url')
   const key = Buffer.from(hkdfSync('sha256', KEY, '', 'plumbline webhook secrets', 32))
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12))
@@ -38,7 +38,7 @@ describe('nothing else opens it', () => {
     expect(refusal(KEY, 'wh_2', sealed)).toBeInstanceOf(SealedSecretError)
   })
 
-  test('a text of which any bit is another, that ends early, or is something else', () => {
+  test('a text with any bit changed, a truncated one, or anything else', () => {
     const bytes = Buffer.from(sealed.slice(3), 'base64url')
     for (let bit = 0; bit < bytes.length * 8; bit++) {
       const changed = Buffer.from(bytes)
@@ -55,7 +55,7 @@ describe('nothing else opens it', () => {
       expect(refusal(KEY, 'wh_1', text), text).toBeInstanceOf(SealedSecretError)
   })
 
-  test('and who tries is not told any of it', () => {
+  test('and the error contains none of it', () => {
     const error = refusal(OTHER_KEY, 'wh_1', sealed) as Error
     expect(`${error.message} ${error.cause}`).not.toContain(sealed.slice(3))
     expect(error.message).toContain('wh_1')

@@ -47,21 +47,21 @@ test('a standard client misses no event and gets none twice, however often the s
   const got: string[] = []
   for (const type of EVENT_TYPES) source.addEventListener(type, ({ data }) => got.push(JSON.parse(data).id))
   await new Promise((resolve) => source.addEventListener('ready', resolve, { once: true }))
-  const told: string[] = []
+  const recorded: string[] = []
   const tell = async (count: number): Promise<void> => {
-    const events = Array.from({ length: count }, (_, i) => madeUpEvent(told.length + i))
+    const events = Array.from({ length: count }, (_, i) => madeUpEvent(recorded.length + i))
     await addEvents(clickhouse, events)
-    told.push(...events.map(({ id }) => id))
+    recorded.push(...events.map(({ id }) => id))
   }
   for (let kill = 0; kill < KILLS; kill++) {
     await tell(random.int(0, 3))
     // Sometimes before any event of the round has arrived.
-    if (random.chance(0.6)) await vi.waitFor(() => expect(got).toEqual(told), PATIENCE)
+    if (random.chance(0.6)) await vi.waitFor(() => expect(got).toEqual(recorded), PATIENCE)
     await tell(random.int(0, 2))
     await api.kill(random.chance(0.7) ? 'SIGKILL' : 'SIGTERM')
     await tell(random.int(1, 5))
     api = await startApi(clickhouseEnv, port)
   }
   await tell(3)
-  await vi.waitFor(() => expect(got).toEqual(told), { ...PATIENCE, timeout: 120_000 })
+  await vi.waitFor(() => expect(got).toEqual(recorded), { ...PATIENCE, timeout: 120_000 })
 })

@@ -67,8 +67,8 @@ test('events arrive as they are recorded, equal to those of the list, and each c
       openStream(`${url}?${types ? `types=${types}&` : ''}${stables ? `stable=${stables}` : ''}`),
     ),
   )
-  const told = someEvents(3, 20)
-  for (let i = 0; i < told.length; i += 3) await addEvents(clickhouse, told.slice(i, i + 3))
+  const recorded = someEvents(3, 20)
+  for (let i = 0; i < recorded.length; i += 3) await addEvents(clickhouse, recorded.slice(i, i + 3))
   for (const [i, filter] of filters.entries()) {
     const stream = streams[i]
     if (!stream) throw new Error('no stream')
@@ -77,16 +77,16 @@ test('events arrive as they are recorded, equal to those of the list, and each c
       'cache-control': 'no-store, no-transform',
       'access-control-allow-origin': '*',
     })
-    const expected = ids(told.filter((event) => passes(event, filter)))
+    const expected = ids(recorded.filter((event) => passes(event, filter)))
     await vi.waitFor(() => expect(eventIds(stream)).toEqual(expected), PATIENCE)
     expect(stream.messages[0]).toEqual({ event: 'ready', id: '3', data: { sequence: 3 } })
   }
   const all = () => streams[0]?.messages.slice(1) ?? []
   for (const { event, id, data } of all()) expect([data.event, `${data.sequence}`]).toEqual([event, id])
-  expect(all().map(({ data }) => data.sequence)).toEqual(told.map((_, i) => i + 4))
+  expect(all().map(({ data }) => data.sequence)).toEqual(recorded.map((_, i) => i + 4))
   const drift = { component: 'ingest', status: 'behind', lag_blocks: null, lag_seconds: 200 } as const
   await addEvents(clickhouse, [healthDriftEvent(drift, new Date(1_760_000_000_000), '')])
-  await vi.waitFor(() => expect(all()).toHaveLength(told.length + 1), PATIENCE)
+  await vi.waitFor(() => expect(all()).toHaveLength(recorded.length + 1), PATIENCE)
   const listed = (await app.inject('/api/v1/events?limit=1')).json()
   expect(listed.events).toEqual([all().at(-1)?.data])
   await vi.waitFor(() => expect(streams[0]?.comments()).toBeGreaterThan(2), PATIENCE)

@@ -88,7 +88,7 @@ describe('a request that no route answers', () => {
   })
 
   test.for(['POST', 'PUT', 'PATCH', 'DELETE'] as const)(
-    '%s is 405 and says what is allowed',
+    '%s is 405 and names the allowed methods',
     async (method, { app }) => {
       for (const url of [
         '/api/v1/stablecoins',

@@ -15,7 +15,7 @@ test('it prints its address once it answers there', async ({ clickhouseEnv }) =>
 })
 
 test.for(['SIGTERM', 'SIGINT'] as const)(
-  '%s ends it with code 0, and no request is cut off',
+  '%s ends it with exit code 0, and no request is cut off',
   async (signal, { clickhouseEnv }) => {
     const { child, url, ended, stderr } = await ready(clickhouseEnv)
     // The client keeps it open, which must not delay the shutdown.

@@ -12,11 +12,11 @@ test('a trace reaches every query and every log line of its request', async ({ c
   const before = relay.seen.length
   const response = await fetch(url, { headers: { traceparent: `00-${TRACE}-${PARENT}-01` } })
   expect(response.status).toBe(200)
-  const told = response.headers.get('traceresponse')
-  expect(told).toMatch(new RegExp(`^00-${TRACE}-(?!${PARENT})[0-9a-f]{16}-01$`))
+  const traceresponse = response.headers.get('traceresponse')
+  expect(traceresponse).toMatch(new RegExp(`^00-${TRACE}-(?!${PARENT})[0-9a-f]{16}-01$`))
   const queries = relay.seen.slice(before)
   expect(queries.map(({ query }) => query.get('log_comment'))).toContain('newest_samples')
-  expect(new Set(queries.map(({ headers }) => headers.traceparent))).toEqual(new Set([told]))
+  expect(new Set(queries.map(({ headers }) => headers.traceparent))).toEqual(new Set([traceresponse]))
 
   const answered = () => stderr.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'answered')
   await expect.poll(() => answered().length, { timeout: 30_000 }).toBe(1)

@@ -183,12 +183,12 @@ test('a backup during a backfill or rollback fails with an error; one during wri
       await caughtUp(clickhouse)
       await insertChainHead(clickhouse, { tag: 'finalized', block_number: 1, block_time: 1 })
     })
-    const ahead = await backupAfter('met-tip', async (clickhouse) => {
+    const metTip = await backupAfter('met-tip', async (clickhouse) => {
       await blocks.mine(3, 'ahead')
       await caughtUp(clickhouse)
       await insertChainHead(clickhouse, { tag: 'finalized', block_number: 10_000, block_time: 2 })
     })
-    expect(ahead, ahead.output).toMatchObject({ code: 0 })
+    expect(metTip, metTip.output).toMatchObject({ code: 0 })
     const restoredAhead = await program('restore', ['--from', 'met-tip', '--as', 'met_tip'])
     expect(restoredAhead, restoredAhead.output).toMatchObject({ code: 0 })
     const backfilled = await backupAfter('met-backfill', () => backfillAll(env, own.rpcUrl, ['--to', '19']))

@@ -22,7 +22,7 @@ const KILLS = depth('KILL_ROUNDS', 2, 20)
 const TIP = { START_BLOCK: `${START}` }
 
 let chain: TestChain
-/** What is there when everything was read from the first block on. */
+/** The facts after everything was read from the first block on. */
 let expected: Record<string, unknown>
 
 beforeAll(async () => {
@@ -81,10 +81,10 @@ describe('ingest that starts in the middle of the chain', () => {
   })
 })
 
-// Whoever finds a batch half-done watches it for a while.
+// A process that finds an unfinished batch watches it for a while.
 describe.concurrent('a backfill', { timeout: 600_000 }, () => {
   test.for([[[]], [['--newest-first']]])(
-    '%s makes the same as reading everything from the beginning',
+    '%s gives the same facts as reading everything from the beginning',
     async ([flags], { clickhouseEnv, clickhouse, copyTip }) => {
       await copyTip(clickhouse, clickhouseEnv)
       await backfillAll(clickhouseEnv, chain.rpcUrl, flags)
@@ -123,7 +123,7 @@ describe.concurrent('a backfill', { timeout: 600_000 }, () => {
     for (let kill = 0; kill < KILLS; kill++) {
       const before = (await newest())?.sequence_number ?? 0
       const backfill = startBackfill(clickhouseEnv, chain.rpcUrl, [], { BATCH_BLOCKS: '7' })
-      // Every other time right when a batch is planned, else when one is in.
+      // Every other kill strikes when a batch is planned, the others when one is stored.
       const isReached = async () => {
         const batch = await newest()
         return batch !== null && batch.sequence_number > before && (kill % 2 === 0 || batch.committed)
@@ -134,7 +134,7 @@ describe.concurrent('a backfill', { timeout: 600_000 }, () => {
     }
     await backfillAll(clickhouseEnv, chain.rpcUrl)
     expect(await fingerprint(clickhouse)).toEqual(expected)
-    // The kills have met what they are to meet.
+    // Checks that the kills struck at the intended moments.
     expect(halfDone).toBeGreaterThan(0)
   })
 

@@ -25,7 +25,7 @@ const ALPHA = Addresses.pathUsd.replace(/0$/, '1') as Address
 let dir: string
 let chain: BareChain
 
-// A block a day: months end among the blocks before START, and after it.
+// One block a day: months end among the blocks before START, and after it.
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'plumbline-months-'))
   chain = await startBareChain(dir, { genesisTimestamp: Math.floor(Date.now() / 1000) - (BLOCKS + 1) * DAY })
@@ -51,7 +51,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true })
 })
 
-/** Leaves of a track's only batch what an insert leaves that is killed between two months. */
+/** Removes rows of a track's only batch, as if its insert had been killed between two months. */
 async function halve(clickhouse: ClickHouseClient, track: string, kept: 'min' | 'max'): Promise<void> {
   const batch = await newestBatch(clickhouse, { track })
   const ofBatch = `block_number BETWEEN ${batch?.from_block} AND ${batch?.to_block}`
@@ -66,7 +66,7 @@ async function halve(clickhouse: ClickHouseClient, track: string, kept: 'min' | 
     await clickhouse.command({ query: `DELETE FROM ${table} WHERE ${ofBatch} AND toYYYYMM(block_time) != ${month}` })
 }
 
-test('a batch of which a kill left one of two months is completed when it is repeated', async ({
+test('a batch that a kill left with one of two months is completed when it is repeated', async ({
   clickhouseEnv,
   clickhouse,
 }) => {

@@ -14,7 +14,7 @@ import { test } from '../../../support/services.js'
 
 const KILLS = 10
 const BLOCKS = 600
-/** Small batches: a kill then falls between any two inserts of some batch. */
+/** Small batches, so that kills fall between different inserts. */
 const SLOWLY = { BATCH_BLOCKS: '15' }
 
 let chain: OwnChain
@@ -43,7 +43,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-/** Lets `disturb` run ten times while ingest catches up, at moments that differ, and returns what is there in the end. */
+/** Calls `disturb` ten times at different moments while ingest catches up, and returns the stored facts at the end. */
 async function disturbed(
   database: string,
   disturb: (ingest: ReturnType<typeof startIngest>) => Promise<ReturnType<typeof startIngest>>,
@@ -59,7 +59,7 @@ async function disturbed(
   let ingest = startIngest(env, chain.rpcUrl, SLOWLY)
   let whileBehind = 0
   for (let kill = 0; kill < KILLS; kill++) {
-    // The process needs about 0.4 s to begin; from then on, every moment is as good as another.
+    // The process takes about 0.4 s to start; after that, any moment is equally good.
     await sleep(450 + 37 * kill)
     const newest = await newestBlock(clickhouse)
     if (ingest.child.exitCode === null && (newest?.block_number ?? 0) < BLOCKS) whileBehind++

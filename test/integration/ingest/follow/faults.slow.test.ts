@@ -15,7 +15,7 @@ import type { TestChain } from '../../../support/own-chain.js'
 import { test, withDatabase } from '../../../support/services.js'
 
 const IMPATIENT = { RPC_TIMEOUT_MS: '700', BATCH_BLOCKS: '10', RPC_ATTEMPTS: '8' }
-/** Faults that strike whatever was asked, or what is asked most of the time. */
+/** Faults that strike any request, or most of them. */
 const ANY_ANSWER: readonly Fault[] = [
   'refused',
   'slow',
@@ -30,7 +30,7 @@ const SEED = Number(process.env.FAULT_SEED ?? 1)
 /** Enough to meet every kind of call, and so few that no run of bad luck uses up the attempts at one batch. */
 const FAULTY_REQUESTS = 40
 let chain: TestChain
-/** What an undisturbed run takes in. */
+/** The facts of an undisturbed run. */
 let expected: unknown
 
 beforeAll(async () => {
@@ -47,10 +47,11 @@ afterAll(async () => {
 
 // Most of their time is waiting.
 test.concurrent.for(PASSING_FAULTS)(
-  'a node whose answers are now and then %s changes nothing',
+  'a node whose answers are occasionally %s changes nothing',
   async (fault, { clickhouseEnv, clickhouse }) => {
-    // A fault in what is said strikes only answers that say such a thing. Drawn, since one that comes at every second
-    // request meets the same call of a repeated pair for ever; and over at some time, since what is drawn may do so too.
+    // A fault in the content only strikes answers with such content. Faults are drawn at random, because one at every
+    // second request would always strike the same call of a repeated pair, and they stop after some time, because
+    // random ones could do so too.
     const drawn = seededFaults(SEED, { [fault]: ANY_ANSWER.includes(fault) ? 1 / 7 : 1 / 2 })
     const node = await faultyNode(chain.rpcUrl, (request) => (request < FAULTY_REQUESTS ? drawn(request) : 'none'))
     const ingest = startIngest(clickhouseEnv, node.url, { ...IMPATIENT, RPC_ATTEMPTS: '25' })
@@ -58,7 +59,7 @@ test.concurrent.for(PASSING_FAULTS)(
     await ingest.kill('SIGTERM')
     await node.close()
     expect(await fingerprint(clickhouse), `FAULT_SEED=${SEED}`).toEqual(expected)
-    // An older head is no failure: whether a missing block shows it depends on the moment.
+    // An older head is not a failure: whether a missing block reveals it depends on the moment.
     if (fault !== 'lagging') expect(ingest.output()).toContain('failed')
   },
 )
@@ -78,7 +79,7 @@ test('a node whose chain id changes is detected, and nothing is written for the 
   clickhouseEnv,
   clickhouse,
 }) => {
-  // From its first look at the chain on, or at any later one.
+  // From its first request on, or at any later one.
   const fresh = await faultyNode(chain.rpcUrl, (request) => (request === 0 ? 'other-chain' : 'none'))
   const confused = startIngest(clickhouseEnv, fresh.url, IMPATIENT)
   expect(await confused.exited).toEqual({ code: 78, signal: null })

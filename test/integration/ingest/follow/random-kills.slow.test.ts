@@ -16,7 +16,9 @@ import { mismatches, runVerify } from '../../../support/verify.js'
 
 const KILLS = depth('KILL_ROUNDS', 4, 20)
 const SEED = Number(process.env.FAULT_SEED ?? 1)
-/** Enough that ingest is behind at most kills: it gets further between two of them where the engine takes long to come back. */
+/**
+ * Enough blocks that ingest is behind at most kills: it gets further between two of them if the engine restarts slowly.
+ */
 const BLOCKS = 100 + 60 * KILLS + 3 * KILLS ** 2
 const OPTIONS = { RPC_TIMEOUT_MS: '700', RPC_ATTEMPTS: '25', BATCH_BLOCKS: '5' }
 const VICTIMS = ['ingest', 'engine', 'chain', 'everything'] as const
@@ -76,11 +78,11 @@ test('after kills of any process at random moments, on a node with faults, every
   let whileBehind = 0
   let ingest = startIngest(env, node.url, OPTIONS)
   for (let round = 0; round < KILLS; round++) {
-    // Every round gets somewhere, however busy the machine; then any moment is as good as another.
+    // Every round makes progress, however busy the machine; after that, any moment is equally good.
     await ingestedTo(clickhouse, Math.min((await newest()) + 1, BLOCKS), ingest, 110)
     await sleep(random.int(0, 400))
     if ((await newest()) < BLOCKS) whileBehind++
-    // Each of them at least once, then whatever comes.
+    // Each process at least once, then random ones.
     const victim = VICTIMS[round < VICTIMS.length ? round : random.int(0, VICTIMS.length - 1)] as keyof typeof kill
     await kill[victim]()
     killed.add(victim)

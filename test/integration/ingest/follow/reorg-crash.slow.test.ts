@@ -38,7 +38,7 @@ afterAll(async () => {
   await chain?.remove()
 })
 
-/** What a database holds that never saw another chain than the one that is there now. */
+/** The contents of a database that has only ever seen the current chain. */
 const fresh = async (): Promise<Record<string, unknown>> =>
   withDatabase(async (env, clickhouse) => {
     await ingestAll(env, clickhouse, chain.rpcUrl, (await blocks.head()).number)
@@ -56,7 +56,7 @@ async function planRemovalAfter(clickhouse: ClickHouseClient, kept_block: number
   return { ...what, sequence_number: 1, writer: 'test' }
 }
 
-/** Databases of the chain before its newest six blocks were replaced, and what is to be in them afterwards. */
+/** Databases of the chain before its newest six blocks were replaced, and their expected contents afterwards. */
 const crashed = test.extend<{ copyBefore: CopyTo; expected: Record<string, unknown> }>({
   copyBefore: [
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of a fixture's dependencies off the pattern
@@ -72,7 +72,7 @@ const crashed = test.extend<{ copyBefore: CopyTo; expected: Record<string, unkno
   ],
 })
 
-// All that a crash can leave behind, in the order of the steps.
+// Every state that a crash can leave behind, in the order of the steps.
 const others = factTables.filter((table) => table !== 'blocks')
 crashed.for([
   ['nothing is removed', []],
@@ -109,7 +109,7 @@ test('an insert that was sent before a rollback adds none of the removed rows ag
   const { number } = await blocks.head()
   await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, number)
   const planned = await planRemovalAfter(clickhouse, number - 3)
-  // Ten seconds long, for the look at what runs to come in time on a busy machine.
+  // It takes ten seconds, so that a busy machine still sees it running.
   const slow = clickhouse.command({
     query: `INSERT INTO supply_events (kind, block_number, block_time, amount_raw)
       SELECT 'mint', ${number}, (SELECT max(block_time) FROM blocks), number + sleepEachRow(1) FROM numbers(10)`,
@@ -145,7 +145,7 @@ test('a process that does not know of a rollback cannot plan a batch, and cannot
   const batch = { from: one.next, to: one.next, lastHash: 'y' }
   await expect(planRollback(clickhouse, 'tip', plan)).rejects.toBeInstanceOf(LedgerError)
   await expect(other.plan(batch)).rejects.toBeInstanceOf(LedgerError)
-  // The batch that was planned all the same is newer than what the rollback is about, and is taken back with the next.
+  // The batch that was planned nevertheless is newer than the rollback, and is removed by the next one.
   const next = { ...plan, sequence_number: 1 }
   await expect(planRollback(clickhouse, 'tip', next)).rejects.toBeInstanceOf(LedgerError)
   const ingest = startIngest(clickhouseEnv, chain.rpcUrl)

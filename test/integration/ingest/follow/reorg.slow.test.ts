@@ -33,7 +33,7 @@ afterAll(async () => {
   await chain?.remove()
 })
 
-/** What a database holds that never saw another chain than the one that is there now. */
+/** The contents of a database that has only ever seen the current chain. */
 const fresh = async (): Promise<Record<string, unknown>> =>
   withDatabase(async (env, clickhouse) => {
     await ingestAll(env, clickhouse, chain.rpcUrl, (await blocks.head()).number)
@@ -45,13 +45,13 @@ const namesOf = async (clickhouse: ClickHouseClient, query: string): Promise<str
   return (await answer.json<{ name: string }>()).map(({ name }) => name)
 }
 
-/** What is in, once ingest is where the chain is. */
+/** The stored facts, once ingest has reached the head of the chain. */
 const settled = async (clickhouse: ClickHouseClient, ingest: ReturnType<typeof startIngest>) => {
   await ingestedHead(clickhouse, await blocks.head(), ingest)
   return fingerprint(clickhouse)
 }
 
-/** How many blocks are replaced, what is seen of it, and by how many the chain has grown. */
+/** The number of replaced blocks, what ingest sees of it, and by how many blocks the chain has grown. */
 const DEPTHS = (
   [
     [1, 'the head is another block of the same height', 0],
@@ -72,7 +72,7 @@ describe('while ingest runs', () => {
     const after = await settled(clickhouse, ingest)
     await ingest.kill('SIGTERM')
     expect(after).toEqual(await fresh())
-    // Every block creates a stable; nobody created those of the replaced blocks.
+    // Every block creates a stable; those of the replaced blocks do not exist.
     const made = `SELECT name FROM stablecoins WHERE block_number > ${number - depth} ORDER BY block_number`
     const names = await namesOf(clickhouse, made)
     expect(names.slice(0, depth)).toEqual(Array.from({ length: depth }, (_, i) => `depth ${depth} ${i}`))
@@ -97,7 +97,7 @@ test('a chain that was replaced and returns is stored again, with every row', as
   await blocks.mine(6, 'B')
   const b = await settled(clickhouse, ingest)
   await common.back()
-  // The newest block is now older than the newest block was.
+  // The newest block is now older than the previous newest block.
   await blocks.mine(5, 'A')
   expect(await blocks.head()).toEqual(headOfA)
   expect(await settled(clickhouse, ingest)).toEqual(a)
@@ -178,7 +178,7 @@ describe('while ingest is down', () => {
     const second = startIngest(clickhouseEnv, chain.rpcUrl)
     await settled(clickhouse, second)
     await second.kill('SIGTERM')
-    // As a kill leaves it: planned, with some of its facts.
+    // As after a kill: planned, with some of its facts.
     const last = await newestBatch(clickhouse, { track: 'tip' })
     for (const query of [
       `DELETE FROM ingest_batches WHERE state = 'committed' AND sequence_number = ${last?.sequence_number}`,
@@ -242,7 +242,7 @@ describe('the depth of a reorganization', () => {
       })
       expect(await fingerprint(clickhouse)).toEqual(expected)
       expect(await newestRollback(clickhouse)).toMatchObject({ kept_block: 0, removed_to: 12, done: true })
-      // Nothing but the genesis stables, once each.
+      // Only the genesis stables, once each.
       expect(await namesOf(clickhouse, 'SELECT name FROM stablecoins WHERE block_number > 0')).toEqual([])
     } finally {
       await young.remove()

@@ -27,7 +27,7 @@ const LOST: Readonly<Record<string, string>> = {
   flow_edge_starts: `(from_token, to_token) IN (SELECT from_token, to_token FROM flows GROUP BY ALL HAVING min(block_number) >= {from: UInt64})`,
 }
 
-/** As if ingest had been killed before it noted the end of its newest batch. */
+/** Imitates a kill of ingest before it recorded the end of its newest batch. */
 const forgetCommit = (clickhouse: ClickHouseClient) =>
   clickhouse.command({
     query: `DELETE FROM ingest_batches WHERE state = 'committed' AND track = 'tip'
@@ -42,7 +42,7 @@ async function repeatBatch(env: ClickHouseEnv, clickhouse: ClickHouseClient): Pr
   await ingest.kill('SIGTERM')
 }
 
-// What a kill leaves behind in the moment between the note of an insert's token and its rows.
+// Imitates a kill between recording an insert's token and storing its rows.
 test.for([
   ['a table', ['flows', 'supply_events']],
   ['the samples', ['peg_samples']],
@@ -66,7 +66,7 @@ test.for([
     ],
   ],
 ] as const)(
-  'a batch that is repeated finds out that %s lost its rows though their token is known',
+  'a repeated batch detects that %s lost its rows although their token is recorded',
   async ([, tables], { clickhouseEnv, clickhouse }) => {
     await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
     const expected = await fingerprint(clickhouse)
@@ -84,7 +84,7 @@ test.for([
   },
 )
 
-// A backfill's inserts push out the tokens of the tip's; a copy of a database has none.
+// A backfill's inserts displace the tokens of the tip's; a copy of a database has none.
 test('a batch that is repeated after the tokens of its inserts have expired is stored once', async ({
   clickhouseEnv,
   clickhouse,

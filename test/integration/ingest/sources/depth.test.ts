@@ -30,7 +30,7 @@ afterAll(async () => {
 type Side = Array<{ tick: bigint; base: bigint }>
 type Book = { bids: Side; asks: Side }
 
-/** Where orders ever rested: the ticks worth asking about, by base token and side. */
+/** Ticks with orders at any time: the ones to read, by base token and side. */
 async function usedTicks(): Promise<Map<string, Set<string>>> {
   const logs = await node.call('eth_getLogs', [
     { fromBlock: '0x1', toBlock: numberToHex(BLOCKS), address: Addresses.stablecoinDex },
@@ -81,7 +81,9 @@ async function readBooks(used: Map<string, Set<string>>, block: number): Promise
   return books
 }
 
-/** Quote tokens for `base` of a side's base tokens, `round` up or down at each level; null when there are too few. */
+/**
+ * Quote tokens for `base` of a side's base tokens, with `round` up or down at each level; null if there are too few.
+ */
 function walk(side: Side, base: bigint, round: 'up' | 'down'): bigint | null {
   let left = base
   let value = 0n
@@ -95,13 +97,13 @@ function walk(side: Side, base: bigint, round: 'up' | 'down'): bigint | null {
   return null
 }
 
-/** Whether a stable's transfers are stopped at the end of a block: nobody can sell it then. */
+/** Whether a stable's transfers are paused at the end of a block, so that nobody can sell it. */
 async function paused(stable: string, block: number): Promise<boolean> {
   const data = encodeFunctionData({ abi: Abis.tip20, functionName: 'paused' })
   return BigInt((await node.call('eth_call', [{ to: stable, data }, numberToHex(block)])) as string) === 1n
 }
 
-/** Whether the setup of the market is through: there is a book for every stable. */
+/** Whether the setup of the market is complete: there is a book for every stable. */
 const isTrading = (block: number): boolean => block >= FIRST_TRADING_BLOCK
 
 const SAMPLES = `
@@ -129,7 +131,7 @@ test('depth matches the books at the first block of every minute, for every size
   expect([...new Set(samples.map(({ block_number }) => block_number))]).toEqual(due)
 
   const used = await usedTicks()
-  // The stables that others are quoted in, by those; all that is created here is there from the first block on.
+  // Stables that others are quoted in, by stable; all of them are created in the first block.
   const quoteOf = new Map(
     chain.plan.tokens.map(({ address, quote }) => [
       address as string,
@@ -167,7 +169,7 @@ test('depth matches the books at the first block of every minute, for every size
   }
   expect(samples.filter((sample) => isTrading(sample.block_number))).toEqual(expected)
 
-  // All kinds are among them.
+  // Every kind occurs.
   const kinds = new Set(samples.map(({ sell_status, buy_status }) => `${sell_status} ${buy_status}`))
   for (const kind of ['quoted quoted', 'no_liquidity quoted', 'paused quoted', 'no_pair no_pair'])
     expect(kinds).toContain(kind)

@@ -51,7 +51,7 @@ describe('more calls than the node accepts at once', () => {
       args: [ALPHA, Addresses.pathUsd, amount],
     }),
   })
-  // Five quotes each, so that what is 250 calls to us is 1,250 to the node.
+  // Five quotes per call, so that our 250 calls are 1,250 to the node.
   const calls = Array.from({ length: 300 }, (_, i) => ({
     target: MULTICALL3 as string,
     callData: encodeFunctionData({

@@ -9,7 +9,7 @@ import { test, withDatabase } from '../../../support/services.js'
 const BLOCKS = 120
 
 let chain: TestChain
-/** What one good node gives. */
+/** The facts that one good node gives. */
 let expected: unknown
 
 beforeAll(async () => {
@@ -65,7 +65,7 @@ describe('of two nodes', () => {
     ['other-hash', 'disagree about block 56'],
     ['other-chain', 'disagree about the chain'],
   ] as const)(
-    'one with %s ends ingest loudly, with nothing written',
+    'one with %s stops ingest with an error, and nothing is written',
     async ([fault, message], { clickhouseEnv, clickhouse }) => {
       await withNode(fault, async (lying) => {
         const ingest = startIngest(clickhouseEnv, `${chain.rpcUrl},${lying.url}`)

@@ -21,7 +21,7 @@ afterAll(async () => {
 const { issuer, guardian } = accounts
 const lower = (address: string): string => address.toLowerCase()
 
-/** A token's storage begins with who holds which role: account, then role. */
+/** A token's storage begins with the role holders: account, then role. */
 const roleSlot = (account: Hex, held: Hex): Hex =>
   keccak256(concat([held, keccak256(concat([pad(account), numberToHex(0, { size: 32 })]))]))
 
@@ -29,7 +29,7 @@ test('roles are checked for the administrators of genesis tokens and of new stab
   clickhouseEnv,
   clickhouse,
 }) => {
-  // On a real chain its genesis does this: no log says that the issuer administers pathUSD.
+  // A real chain does this at genesis: no log says that the issuer administers pathUSD.
   const one = numberToHex(1, { size: 32 })
   await createRpc(chain.rpcUrl).call('anvil_setStorageAt', [PATH_USD.address, roleSlot(issuer.address, zeroHash), one])
   const [granted] = (await mine(chain, [
@@ -78,7 +78,8 @@ test('roles are checked for the administrators of genesis tokens and of new stab
       ],
     ),
   )
-  // The market's stables were made in its first blocks, all by the issuer, who held nothing of the genesis tokens then.
+  // The market's stables were created in its first blocks, all by the issuer, who held no role of the genesis tokens
+  // then.
   const before = rows.filter(({ block_number }) => block_number < granted.blockNumber)
   const made = [...new Set(before.map(({ block_number }) => block_number))]
   expect(made.length).toBeGreaterThan(0)

@@ -12,7 +12,7 @@ test('a thousand calls are sent as a few requests at a time, and each has its ow
   for (let i = 0; i < 3; i++) await chain.mine()
   let [requests, open, most] = [0, 0, 0]
   let eightAsk = () => {}
-  // Nobody is answered before eight have asked and any others have had the time of some answers to ask as well.
+  // The node answers only after eight requests have arrived, and after enough time for more to arrive.
   const eight = new Promise<void>((resolve) => {
     eightAsk = resolve
   }).then(async () => {

@@ -32,7 +32,7 @@ type Read = {
   reward_per_token_raw: string
 }
 
-/** The columns of a read, in order, by the function that the token itself answers them with. */
+/** The columns of a read, in order, with the token's function for each. */
 const COLUMNS = {
   supply_raw: 'totalSupply',
   cap_raw: 'supplyCap',
@@ -42,7 +42,7 @@ const COLUMNS = {
   reward_per_token_raw: 'globalRewardPerToken',
 } as const
 
-/** What the tokens answer at the blocks of the reads, asked one by one. */
+/** The tokens' values at the blocks of the reads, requested one by one. */
 async function askedAgain(reads: readonly Read[]): Promise<Read[]> {
   const columns = Object.entries(COLUMNS)
   const again: Read[] = []
@@ -90,7 +90,8 @@ test('states are read at each five-minute mark and where events change them, rew
   for (const number of due)
     expect([number, reads.filter((read) => read.block_number === number).length]).toEqual([number, all])
 
-  // Nobody issues it, so no event of its own ever asks for its state; the setup creates policies, which concern all.
+  // It is never issued, so no event of its own triggers a read; the setup creates policies, which trigger reads of all
+  // stables.
   const quiet = chain.plan.tokens.find(({ symbol }) => symbol === 'AlphaUSD')?.address as string
   expect(
     reads.flatMap(({ stable, block_number }) =>
@@ -102,7 +103,7 @@ test('states are read at each five-minute mark and where events change them, rew
   const paid = rewarded.map(({ reward_per_token_raw }) => BigInt(reward_per_token_raw))
   expect(paid).toEqual(paid.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0)))
   expect(new Set(paid).size).toBeGreaterThan(1)
-  // It moves with the transfers of those who opted in, where no event says so.
+  // It changes with transfers of opted-in holders, which emit no event about it.
   const silent = rewarded.filter((read, i) => {
     const before = rewarded[i - 1]
     return before && read.supply_raw === before.supply_raw && read.opted_in_raw !== before.opted_in_raw

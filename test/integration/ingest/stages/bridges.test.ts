@@ -23,7 +23,7 @@ afterAll(async () => {
   await chain?.remove()
 })
 
-/** The local node takes a block as final when so many are on top of it. */
+/** The local node treats a block as final when this many blocks are on top of it. */
 const FINAL_AFTER = 64
 const OFT: Hex = `0x${'0f7'.repeat(13)}1`
 const FAKE: Hex = `0x${'fa4'.repeat(13)}1`
@@ -57,7 +57,7 @@ test('an OFT’s mints come from another chain and its burns go to it, and neith
     ),
     tip20('burn', [1_990_000n]),
   )
-  // It emits the same, and calls what does no harm.
+  // It emits the same event, and its calls are harmless.
   const pretend = oftCall(
     token,
     [RECEIVED, GUID, pad(user.address)],
@@ -107,7 +107,7 @@ test('an OFT’s mints come from another chain and its burns go to it, and neith
   expect(edges.length).toBeGreaterThan(0)
   expect(edges.filter(({ from_address, to_address }) => !from_address || !to_address)).toEqual([])
 
-  // Who issues what is known when blocks are read in another order, too.
+  // Issuers are known even if blocks are read in another order.
   await withDatabase(async (env, other) => {
     await ingestAll(env, other, chain.rpcUrl, chain.head, { START_BLOCK: 'head' })
     await backfillAll(env, chain.rpcUrl, ['--newest-first'], { BATCH_BLOCKS: '1' })

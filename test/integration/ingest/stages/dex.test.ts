@@ -71,7 +71,7 @@ test('fills, cancellations and pairs are those of the chain, with the terms of t
   expect(pairs.length).toBeGreaterThan(5)
   expect(await rows('SELECT base, quote, pair_key FROM dex_pairs ORDER BY block_number, log_index')).toEqual(pairs)
 
-  // What a swap of one hop paid out is what its fills add up to, on the side that the taker received.
+  // A one-hop swap pays out the sum of its fills, on the side that the taker received.
   const odd = await rows(`
     SELECT flows.tx_hash FROM flows
     INNER JOIN

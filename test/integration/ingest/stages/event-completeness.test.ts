@@ -19,7 +19,7 @@ afterAll(async () => {
   await chain?.remove()
 })
 
-/** Which events of which contract are rows of which table. */
+/** The table of rows for each event of each contract. */
 const KEPT: ReadonlyArray<[FactTable, readonly unknown[], (address: string) => boolean, string[]]> = [
   ['supply_events', Abis.tip20, isToken, ['Mint', 'Burn', 'BurnBlocked', 'SupplyCapUpdate']],
   ['role_events', Abis.tip20, isToken, ['RoleMembershipUpdated', 'RoleAdminUpdated']],
@@ -71,7 +71,7 @@ test('in a market with every kind of event, each of these logs is exactly one ro
       table,
       [...places].sort(),
     ])
-    // A market that had none of a kind would show nothing of it.
+    // A market without one of the kinds would prove nothing about it.
     expect([table, places.size > 0]).toEqual([table, true])
   }
 })

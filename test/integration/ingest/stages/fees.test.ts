@@ -40,7 +40,7 @@ const feeStable = (): Hex => chain.plan.stables[0]?.address as Hex
 const feeOf = ({ gasUsed, effectiveGasPrice }: Receipt): string =>
   ((BigInt(gasUsed) * BigInt(effectiveGasPrice) + 10n ** 12n - 1n) / 10n ** 12n).toString()
 
-/** Where a fee stands: the last log of its transaction. */
+/** The position of a fee: the last log of its transaction. */
 const feePosition = ({ blockNumber, transactionHash, logs }: Receipt) => ({
   block_number: blockNumber,
   log_index: logs.at(-1)?.logIndex,
@@ -136,7 +136,7 @@ test('choices of fee tokens are those of users and validators', async ({ clickho
     },
     { kind: 'user', account: lower(user.address), stable: pathUsd, ...logPositions(back, USER)[0] },
   ])
-  // A choice holds from its own transaction on.
+  // A choice applies from its own transaction on.
   const paidIn = (await factRows(clickhouse, 'fees_paid', hashes)).map(({ tx_hash, stable }) => [tx_hash, stable])
   expect(paidIn).toEqual([
     [first.transactionHash, feeStable()],
@@ -178,7 +178,7 @@ test('fee pools change by liquidity and rebalancing, and their fees are not conf
   }
   const poolId = await ask('getPoolId', pair, chain.head)
   const liquidity = async (block: number) => BigInt(await ask('liquidityBalances', [poolId, issuer.address], block))
-  // Somebody pays fees in the stable, so that the pool has some of it to give.
+  // An account pays fees in the stable, so that the pool has some of it.
   const payer = accounts.traders[3]
   await mine(chain, [{ from: payer, calls: [call.setUserToken(feeStable())] }])
   await mine(chain, [{ from: payer, calls: [call.transfer(pathUsd, to, 1n)] }])

@@ -24,7 +24,10 @@ type StoredFlow = {
   block_number: number
 }
 
-/** What one token sells for at the end of a block in micro-units of pathUSD, asked of the node; null: it does not. */
+/**
+ * The sell quote of one token at the end of a block in micro-units of pathUSD, read from the node; null if there is
+ * none.
+ */
 async function sellPrice(token: string, block: number): Promise<bigint | null> {
   if (token === Addresses.pathUsd) return 1_000_000n
   const data = encodeFunctionData({

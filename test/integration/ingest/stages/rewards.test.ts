@@ -42,10 +42,10 @@ test('rewards are distributed, redirected, claimed and forfeited as in the trans
     await send(holder, call.setRewardRecipient(token, holder.address)),
     await send(other, call.setRewardRecipient(token, holder.address)),
     await send(issuer, call.distributeReward(token, 40n * TOKEN)),
-    // The settlement of the other's share, which is the holder's by its choice.
+    // The settlement of the other holder's share, which goes to this holder by choice.
     await send(other, call.setRewardRecipient(token, zeroAddress)),
     await send(holder, call.claimRewards(token)),
-    // Nothing more to be paid.
+    // Nothing is left to be paid.
     await send(other, call.claimRewards(token)),
   ] as const
   expect(receipts.map(({ status }) => status)).toEqual(Array(7).fill('0x1'))

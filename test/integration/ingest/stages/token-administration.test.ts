@@ -39,7 +39,7 @@ const registry = (request: Omit<RegistryCall, 'abi'>): Call => ({
   data: encodeFunctionData({ abi: Abis.tip403Registry, ...request } as RegistryCall),
 })
 
-test('roles are those that were granted, revoked, renounced and put under another role', async ({
+test('roles follow grants, revocations, renouncements and changes of their admin role', async ({
   clickhouseEnv,
   clickhouse,
 }) => {
@@ -51,7 +51,7 @@ test('roles are those that were granted, revoked, renounced and put under anothe
       from: issuer,
       calls: [call.grantRole(token, odd, own.address), call.revokeRole(token, role.pause, guardian.address)],
     },
-    // A role that is not held: the chain says so all the same.
+    // A role that is not held: the chain emits the event nevertheless.
     { from: issuer, calls: [call.revokeRole(token, role.unpause, other.address)] },
     { from: own, calls: [tip20(token, { functionName: 'renounceRole', args: [odd] })] },
     { from: issuer, calls: [tip20(token, { functionName: 'setRoleAdmin', args: [role.pause, role.issuer] })] },
@@ -201,7 +201,7 @@ test('policies are created, filled, transferred and assigned as in the transacti
     { ...member('blacklist', black, other.address, false), ...by(guardian) },
     { ...nothing, kind: 'token_policy', stable: token, policy_id: `${both}`, ...by(issuer) },
   ]
-  // All logs of these transactions but the fees.
+  // All logs of these transactions except the fees.
   const positions = receipts.flatMap(({ logs, transactionHash, blockNumber }) =>
     logs
       .slice(0, -1)

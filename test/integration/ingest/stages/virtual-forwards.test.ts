@@ -11,7 +11,7 @@ import type { TestChain } from '../../../support/own-chain.js'
 import { test } from '../../../support/services.js'
 import { devAccount, logPositions, mine, type Receipt } from '../../../support/transactions.js'
 
-// A registration takes 32 bits of work. This salt, from the tests of ox (VirtualMaster), has done it for account 0.
+// A registration requires 32 bits of work. This salt, from the tests of ox (VirtualMaster), is valid for account 0.
 const SALT = numberToHex(0xabf52baf, { size: 32 })
 const VIRTUAL = '0x58e21090fdfdfdfdfdfdfdfdfdfd010203040506'
 

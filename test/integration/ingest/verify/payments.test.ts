@@ -8,7 +8,7 @@ import { rpcOf } from '../../../support/rpc.js'
 
 const [alice, bob] = accounts.traders
 
-test('the ledger of payments is compared with the chain, and whatever only one of them has is a difference', async ({
+test('the ledger of payments is compared with the chain, and an entry in only one of them is a difference', async ({
   chain,
   serve,
   database: { clickhouse },
@@ -16,7 +16,7 @@ test('the ledger of payments is compared with the chain, and whatever only one o
   const rpc = rpcOf(chain.rpcUrl)
   const check = (payee: Payee | null = null) => checkPayments({ clickhouse, rpc, payee, fromBlock: 1 })
   expect(await check()).toMatchObject({ status: 'match', differences: [] })
-  // Sent before there is a payment at all: known by who is to be paid only.
+  // Sent before any payment, so only the configured recipient identifies it.
   const unused = await serve()
   const { recipient, currency, realm } = unused.terms
   await credentialFor(chain.rpcUrl, await challengeAt(`${unused.url}${PAID_PATHS.analysis.path}`), alice, 'push')
@@ -36,7 +36,7 @@ test('the ledger of payments is compared with the chain, and whatever only one o
   const scope = '7 payments to 2 accounts'
   expect(await check()).toMatchObject({ status: 'match', scope })
 
-  // Sent, and not presented: for as long as it may be presented, nothing is wrong with it.
+  // Sent but not presented: this is not a difference while it may still be presented.
   const again = await serve()
   await credentialFor(chain.rpcUrl, await challengeAt(`${again.url}${PAID_PATHS.history.path}`), bob, 'push')
   const paid = await payer(chain.rpcUrl, alice).fetch(`${again.url}${PAID_PATHS.history.path}`)
@@ -55,7 +55,7 @@ test('the ledger of payments is compared with the chain, and whatever only one o
     differences: expect.arrayContaining([expect.stringMatching(/^transfer of 50000 in 0x[0-9a-f]{64}: no request/)]),
   })
 
-  // Said to be settled, and not on the chain. Its name puts it behind the one that is.
+  // Recorded as settled, but not on the chain. Its name sorts it after the real one.
   const [row] = await (
     await clickhouse.query({ query: `SELECT * FROM payments WHERE step = 'settled' LIMIT 1`, format: 'JSONEachRow' })
   ).json<Payment & { recorded_at: string }>()

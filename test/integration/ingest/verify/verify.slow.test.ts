@@ -13,7 +13,7 @@ import type { TestChain } from '../../../support/own-chain.js'
 import { test as base } from '../../../support/services.js'
 import { mismatches, runVerify } from '../../../support/verify.js'
 
-/** Where the history of the long chain begins that is in. */
+/** The first stored block of the long chain. */
 const START = 80
 const BLOCKS = 150
 
@@ -92,7 +92,7 @@ test('data whose state the node has pruned is reported as not checked, and logs 
 describe.concurrent('damage is found and reported', () => {
   test('in facts, views and sums', async ({ clickhouseEnv, clickhouse, copyChain }) => {
     await copyChain(clickhouse, clickhouseEnv)
-    // A row that is missing, one that is there twice, one that has another amount, and a state that nobody summed up.
+    // A missing row, a duplicate row, one with another amount, and a state that is not summed up.
     await run(clickhouse, 'DELETE FROM fees_paid WHERE block_number = (SELECT max(block_number) FROM fees_paid)')
     await run(
       clickhouse,
@@ -143,7 +143,7 @@ describe.concurrent('damage is found and reported', () => {
 
   test('also in blocks outside of samples', async ({ clickhouseEnv, clickhouse, copyChain }) => {
     await copyChain(clickhouse, clickhouseEnv)
-    // A block with all of its facts, a stable with all of its samples, and a log that is there twice.
+    // A block with all of its facts, a stable with all of its samples, and a duplicate log.
     for (const table of factTables) {
       await run(clickhouse, `DELETE FROM ${table} WHERE block_number = 30`)
     }
@@ -189,7 +189,7 @@ describe.concurrent('a history that starts in the middle of the chain', () => {
     const some = await verifyLong(clickhouseEnv, '--blocks', '25', '--seed', '5')
     expect(some.code, some.output).toBe(0)
 
-    // What is missing of the parts that are in is found, in each of them.
+    // Missing rows of the stored parts are found, in each of them.
     await run(clickhouse, `DELETE FROM peg_samples WHERE block_number = 25 AND stable = '${stable}'`)
     await run(clickhouse, 'DELETE FROM blocks WHERE block_number = 60')
     await run(

@@ -192,7 +192,7 @@ test('transactions of others are included in blocks, and survive restarts', asyn
     )
   }
   const receiptOf = (rpcUrl: string, hash: string) => createRpc(rpcUrl).call('eth_getTransactionReceipt', [hash])
-  /** Waits until it is in a block, and two more are behind it. */
+  /** Waits until it is in a block with two more behind it. */
   const mined = async (rpcUrl: string, hash: string) => {
     await until(async () => (await receiptOf(rpcUrl, hash)) !== null)
     const receipt = await receiptOf(rpcUrl, hash)

@@ -38,7 +38,7 @@ async function appWith(route: ReturnType<typeof endpoint>) {
 
 const answer = vi.fn(({ at }: { at: Date }) => ({ at: at.toISOString() }))
 
-test('a moment is now, or the one that is asked for, which body and header repeat', async () => {
+test('an answer is about now, or about the requested instant, which body and header repeat', async () => {
   const shapes = { as_of: AsOfEcho, at: z.string() }
   const ask = await appWith(endpoint({ ...described, path: '/a', about: 'moment', response: z.object(shapes), answer }))
   expect(await ask('/a')).toEqual({
@@ -53,14 +53,14 @@ test('a moment is now, or the one that is asked for, which body and header repea
   })
 })
 
-test('an answer whose echo is optional has none where nothing was asked for', async () => {
+test('an optional echo is omitted if no instant was requested', async () => {
   const response = z.object({ as_of: PastEcho, at: z.string() })
   const ask = await appWith(endpoint({ ...described, path: '/a', about: 'moment', response, answer }))
   expect((await ask('/a')).body).toEqual({ at: '2026-07-01T12:00:00.000Z' })
   expect((await ask('/a?as_of=24h')).body).toEqual({ as_of: '2026-06-30T12:00:00Z', at: '2026-06-30T12:00:00.000Z' })
 })
 
-test('what has no answer is refused in one order, and its function is not asked', async () => {
+test('requests without an answer are refused in one order, and the answer function is not called', async () => {
   const path = '/:address/a'
   const response = z.object({ at: z.string() })
   const ask = await appWith(endpoint({ ...described, path, about: 'moment', response, answer }))
@@ -81,7 +81,7 @@ test('what has no answer is refused in one order, and its function is not asked'
   expect((await ask(`/${STABLE}/a`)).status).toBe(200)
 })
 
-test('a history of snapshots that has none by then is 404 with its name, whatever blocks there are', async () => {
+test('a missing snapshot is a 404 with the name of its history, whatever blocks there are', async () => {
   const response = z.object({ n: z.number() })
   const query = { n: z.coerce.number(), ...AsOfQuery }
   const ask = await appWith(

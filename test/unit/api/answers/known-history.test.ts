@@ -14,14 +14,14 @@ test('an instant at or after the first block is in history, any other is not', a
   expect(await Promise.all([99, 100, 101].map((second) => history.hasBegunBy(at(second))))).toEqual([false, true, true])
 })
 
-test('requests about known history need no look-up, and those that wait for one share it', async () => {
+test('requests about known history need no look-up, and concurrent look-ups are shared', async () => {
   const { history, read } = setUp(100)
   await Promise.all(Array.from({ length: 20 }, () => history.hasBegunBy(at(150))))
   await history.hasBegunBy(at(100))
   expect(read).toHaveBeenCalledTimes(1)
 })
 
-test('what a backfill adds before the known start is found, and so is the first block of all', async () => {
+test('blocks that a backfill adds before the known start are found, and so is the very first block', async () => {
   const { history, chain } = setUp(null)
   expect(await history.hasBegunBy(at(100))).toBe(false)
   chain.start = 90
@@ -30,7 +30,7 @@ test('what a backfill adds before the known start is found, and so is the first 
   expect(await history.hasBegunBy(at(60))).toBe(true)
 })
 
-test('a look-up that fails is tried again by the next request', async () => {
+test('a failed look-up is retried by the next request', async () => {
   const { history, read } = setUp(100)
   read.mockRejectedValueOnce(new Error('away'))
   await expect(history.hasBegunBy(at(150))).rejects.toThrow('away')

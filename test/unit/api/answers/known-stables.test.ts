@@ -14,7 +14,7 @@ test('a known stable costs one look-up, whatever the number of requests', async 
   expect(read).toHaveBeenCalledTimes(1)
 })
 
-test('a stable that came since is found, but addresses out of the blue cannot cause more than a read a second', async () => {
+test('a new stable is found, but unknown addresses cannot cause more than one read per second', async () => {
   const addresses = ['a']
   const { clock, read, stables } = setUp(addresses)
   expect(await stables.has('b')).toBe(false)
@@ -26,7 +26,7 @@ test('a stable that came since is found, but addresses out of the blue cannot ca
   expect(read).toHaveBeenCalledTimes(2)
 })
 
-test('a stable that is gone is forgotten after a minute', async () => {
+test('a removed stable is forgotten after a minute', async () => {
   const addresses = ['a']
   const { clock, stables } = setUp(addresses)
   expect(await stables.has('a')).toBe(true)
@@ -35,7 +35,7 @@ test('a stable that is gone is forgotten after a minute', async () => {
   expect(await stables.has('a')).toBe(false)
 })
 
-test('a failed look-up fails the request and is tried again at the next', async () => {
+test('a failed look-up fails the request and is retried by the next', async () => {
   const { read, stables } = setUp(['a'])
   read.mockRejectedValueOnce(new Error('away'))
   await expect(stables.has('a')).rejects.toThrow('away')

@@ -45,7 +45,7 @@ const test = base.extend<{ api: Awaited<ReturnType<typeof appWith>> }>({
   },
 })
 
-test('a key tells who asks and what he may have', async ({ api }) => {
+test('a key identifies the caller and their access', async ({ api }) => {
   const who = async (authorization?: string) => (await api.ask('/who', authorization)).json()
   expect(await who()).toEqual({ tier: 'free', may: [] })
   expect(await who('Payment eyJ9')).toEqual({ tier: 'free', may: [] })
@@ -71,7 +71,7 @@ test('a route for the operator is 401 without a key and 403 with another', async
   expect((await api.ask('/admin', `Bearer ${ADMIN}`)).json()).toEqual({ secret: true })
 })
 
-test('without an admin key nothing opens a route for the operator', async () => {
+test('without a configured admin key, the operator’s routes are closed', async () => {
   const api = await appWith(undefined)
   for (const key of [ADMIN, '', 'undefined', 'null', PAID])
     expect([401, 403]).toContain((await api.ask('/admin', `Bearer ${key}`)).statusCode)
@@ -97,7 +97,7 @@ test.for([
   expect(api.used).toEqual([])
 })
 
-test('health answers whoever asks', async ({ api }) => {
+test('health answers every caller', async ({ api }) => {
   for (const authorization of ['Bearer wrong', 'Basic x', `Bearer ${PAID}`])
     expect((await api.ask('/health', authorization)).json()).toEqual({ tier: 'free' })
 })

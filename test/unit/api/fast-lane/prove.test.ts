@@ -6,7 +6,7 @@ import fastLane from '../../../../api/fast-lane/fast-lane.js'
 import { isSentAsRendered } from '../../../../api/fast-lane/prove.js'
 import type { sendRendered } from '../../../../api/fast-lane/send-rendered.js'
 
-test('the Node that runs these tests sends a response as it is rendered', async () => {
+test('this version of Node sends a response as it is rendered', async () => {
   expect(await isSentAsRendered()).toBe(true)
 })
 
@@ -21,11 +21,11 @@ const wrong: Record<string, typeof sendRendered> = {
   },
 }
 for (const [name, send] of Object.entries(wrong))
-  test(`a Node ${name} is found out`, async () => {
+  test(`a Node ${name} is detected`, async () => {
     expect(await isSentAsRendered(send)).toBe(false)
   })
 
-test('without that proof the lane stays off, says so once and leaves the server as it is', async () => {
+test('if the test fails, the fast lane stays off, logs that once and does not change the server', async () => {
   const lines: string[] = []
   const log = new PassThrough().on('data', (line) => lines.push(String(line)))
   const app = fastify({ loggerInstance: pino({}, log) })

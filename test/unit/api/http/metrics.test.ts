@@ -38,7 +38,7 @@ async function appWith(access: MetricsAccess, readMore = async (): Promise<strin
 
 type App = Awaited<ReturnType<typeof appWith>>
 
-/** The value of a line of the metrics; undefined where there is none. */
+/** The value of a metric's line; undefined if there is none. */
 const value = async (app: App, line: string): Promise<number | undefined> => {
   const { payload } = await app.inject('/metrics')
   const found = payload.split('\n').find((one) => one.startsWith(`${line} `))
@@ -48,7 +48,7 @@ const value = async (app: App, line: string): Promise<number | undefined> => {
 const count = (labels: string): string => `plumbline_http_request_duration_seconds_count{${labels}}`
 
 describe('requests are counted by the pattern of their route', () => {
-  test('whatever name, query and answer', async () => {
+  test('whatever its name, query and answer', async () => {
     const app = await appWith('any')
     const url = await app.listen({ port: 0, host: '127.0.0.1' })
     for (const path of ['/things/a', '/things/b?c=1', '/things/c?refused=1', '/secret-1', '/secret-2'])
@@ -60,12 +60,12 @@ describe('requests are counted by the pattern of their route', () => {
     expect(payload).not.toMatch(/secret|things\/[abc]/)
   })
 
-  test('and one whose client is gone as such, running no longer', async () => {
+  test('and an aborted request as such, no longer as running', async () => {
     const app = await appWith('any')
     const { port } = new URL(await app.listen({ port: 0, host: '127.0.0.1' }))
     const socket = connect(Number(port), '127.0.0.1')
     socket.write('GET /endless HTTP/1.1\r\nhost: x\r\n\r\n')
-    // The one that asks is running too.
+    // The request for the metrics is running too.
     await expect.poll(() => value(app, 'plumbline_http_requests_running'), { timeout: 30_000 }).toBe(2)
     socket.destroy()
     await once(socket, 'close')
@@ -76,7 +76,7 @@ describe('requests are counted by the pattern of their route', () => {
   })
 })
 
-test('what the cache has found is told as often as it is asked for', async () => {
+test('the results of cache lookups are counted', async () => {
   const app = await appWith('any')
   for (const _ of [1, 2]) {
     expect(await value(app, 'plumbline_cache_lookups_total{result="hit"}')).toBe(3)
@@ -84,11 +84,11 @@ test('what the cache has found is told as often as it is asked for', async () =>
   }
 })
 
-describe('who may read them', () => {
+describe('the metrics can be read by', () => {
   const read = async (access: MetricsAccess, headers: Record<string, string> = {}, remoteAddress = '203.0.113.7') =>
     (await (await appWith(access)).inject({ url: '/metrics', headers, remoteAddress })).statusCode
 
-  test('this machine, but nobody through a proxy on it', async () => {
+  test('this machine, but not through a proxy on it', async () => {
     for (const address of ['127.0.0.1', '127.8.9.1', '::1', '::ffff:127.0.0.1'])
       expect(await read('loopback', {}, address), address).toBe(200)
     for (const address of ['203.0.113.7', '10.0.0.1', '::ffff:10.0.0.1', '2001:db8::1', 'fe80::1'])
@@ -97,18 +97,18 @@ describe('who may read them', () => {
       expect(await read('loopback', { [name]: '127.0.0.1' }, '127.0.0.1'), name).toBe(404)
   })
 
-  test('whoever has the token, and nobody else, from wherever', async () => {
+  test('holders of the token only, from any address', async () => {
     expect(await read({ token: TOKEN }, { authorization: `Bearer ${TOKEN}` })).toBe(200)
     for (const authorization of ['', TOKEN, `Bearer ${TOKEN}x`, `Bearer ${TOKEN.slice(1)}`, `Basic ${TOKEN}`])
       expect(await read({ token: TOKEN }, { authorization }, '127.0.0.1'), authorization).toBe(401)
     expect(await read({ token: TOKEN }, {}, '127.0.0.1')).toBe(401)
   })
 
-  test('anybody, where that is said', async () => {
+  test('anybody, if configured', async () => {
     expect(await read('any')).toBe(200)
   })
 
-  test('also when everything else is refused', async () => {
+  test('callers whose other requests are refused', async () => {
     const app = await appWith('any')
     expect((await app.inject('/things/a?refused=1')).statusCode).toBe(414)
     expect((await app.inject('/metrics?refused=1')).statusCode).toBe(200)

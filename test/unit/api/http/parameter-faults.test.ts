@@ -6,7 +6,7 @@ import { detailOf } from '../../../../api/http/validation.js'
 import { connect } from '../../../../clickhouse/store/client.js'
 import { ADMIN_KEY } from '../../../support/app.js'
 
-// Nothing is asked of ClickHouse for this.
+// This needs no ClickHouse.
 const nowhere = {
   CLICKHOUSE_URL: 'http://127.0.0.1:9',
   CLICKHOUSE_USER: '',
@@ -26,7 +26,7 @@ const test = base.extend<{ app: Awaited<ReturnType<typeof buildApp>> }>({
   },
 })
 
-test('what is wrong with parameters is said with what would be accepted', async ({ app }) => {
+test('faults of parameters say what is accepted', async ({ app }) => {
   const said = async (path: string) => (await app.inject(`/api/v1/${path}`)).json().detail
   const stable = `stablecoins/0x${'1'.repeat(40)}`
   expect(await said('stablecoins/flow-anomalies?limit=0')).toBe('limit must be at least 1')
@@ -45,7 +45,7 @@ test('what is wrong with parameters is said with what would be accepted', async 
   )
 })
 
-test('and what is wrong with fields of a body as well', async ({ app }) => {
+test('faults of body fields say what is accepted', async ({ app }) => {
   const faults = async (payload: unknown) => {
     const headers = { authorization: `Bearer ${ADMIN_KEY}`, 'content-type': 'application/json' }
     const url = '/api/admin/keys'
@@ -72,7 +72,7 @@ test('and what is wrong with fields of a body as well', async ({ app }) => {
   expect(await faults(null)).toEqual([400, [{ parameter: 'body', detail: 'must be an object' }]])
 })
 
-test('what a schema says itself goes before', () => {
+test('a schema’s own message takes precedence', () => {
   const schema = z.number().max(3, 'must not be above 3; go on with the cursor').gt(1)
   const said = (value: unknown) => schema.safeParse(value, { error: detailOf }).error?.issues[0]?.message
   expect(said(4)).toBe('must not be above 3; go on with the cursor')

@@ -37,7 +37,7 @@ function appWith(share: number, level = 'info') {
   return { app, lines, answered: () => lines.filter(({ msg }) => msg === 'answered') }
 }
 
-test('a line says who asked for what, and what became of it', async () => {
+test('a line has the caller, the request and its result', async () => {
   const { app, answered } = appWith(1)
   await app.inject({ url: '/things/a?b=1', headers: { 'x-request-id': 'edge-7' }, remoteAddress: '203.0.113.7' })
   expect(answered()).toMatchObject([
@@ -57,7 +57,7 @@ test('a line says who asked for what, and what became of it', async () => {
   expect(answered()[0]).not.toHaveProperty('parent_id')
 })
 
-test('every line of a request names it and its trace, which goes on from that of its sender', async () => {
+test('every line of a request has its id and its trace, which continues that of the sender', async () => {
   const { app, lines } = appWith(1)
   const response = await app.inject({ url: '/things/a', headers: { traceparent: `00-${TRACE}-${PARENT}-00` } })
   expect(lines.map(({ msg }) => msg)).toEqual(['at work', 'answered'])
@@ -67,7 +67,7 @@ test('every line of a request names it and its trace, which goes on from that of
   expect((await app.inject('/things/a')).headers).not.toHaveProperty('traceresponse')
 })
 
-test('without a share only what failed here is told, or everything to those who debug', async () => {
+test('without a share only failures of the service are logged, or everything at debug level', async () => {
   const quiet = appWith(0)
   const loud = appWith(0, 'debug')
   for (const { app } of [quiet, loud]) for (const name of ['a', 'broken', 'bad']) await app.inject(`/things/${name}`)
@@ -75,7 +75,7 @@ test('without a share only what failed here is told, or everything to those who 
   expect(loud.answered().map(({ status }) => status)).toEqual([200, 500, 400])
 })
 
-test('what came in a URL that was refused is not repeated, nor an id that could pass for something else', async () => {
+test('the query string of a refused URL is not logged, nor an id that could be taken for something else', async () => {
   const { app, lines } = appWith(1)
   const headers = { 'x-request-id': 'a b"}' }
   await app.inject({ url: '/things/bad?api_key=pk_mistake', headers })

@@ -12,7 +12,7 @@ const linesOf = (text: string): string[] =>
     .map((line) => line.replace(/\{(.*)\}/, (_, labels) => `{${labels.match(/\w+="[^"]*"/g).sort()}}`))
     .sort()
 
-test('times are told as the library of everybody tells them', async () => {
+test('durations are exported as by prom-client', async () => {
   const registry = new Registry()
   const theirs = new Histogram({
     name: NAME,
@@ -27,7 +27,7 @@ test('times are told as the library of everybody tells them', async () => {
     const method = i % 7 === 0 ? 'POST' : 'GET'
     const route = routes[i % 3] as string
     const status = [200, 304, 404, 499][i % 4] as number
-    // From below the first bound to above the last, and some that are bounds.
+    // From below the first bound to above the last, including some bounds.
     const seconds = i % 50 === 0 ? (SECONDS[i % SECONDS.length] as number) : 2 ** ((i % 41) / 2 - 14)
     theirs.observe({ method, route, status: `${status}` }, seconds)
     ours.observe(method, route, status, seconds)
@@ -35,7 +35,7 @@ test('times are told as the library of everybody tells them', async () => {
   expect(linesOf(ours.text())).toEqual(linesOf(await registry.metrics()))
 })
 
-test('before the first request there is the metric, without a value', () => {
+test('before the first request the metric exists, without values', () => {
   expect(createRequestTimes().text().split('\n')).toEqual([
     expect.stringMatching(`^# HELP ${NAME} `),
     `# TYPE ${NAME} histogram`,

@@ -2,7 +2,7 @@ import { fastify } from 'fastify'
 import { expect, test } from 'vitest'
 import { securityHeaders } from '../../../../api/http/security-headers.js'
 
-test('an answer loads nothing and is taken for what it says it is; a page may have rules of its own', async () => {
+test('answers load nothing and have a fixed content type; a page may have its own rules', async () => {
   const app = fastify()
   securityHeaders(app)
   app.get('/data', async () => ({}))

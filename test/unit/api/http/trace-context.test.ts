@@ -9,7 +9,7 @@ const PARENT = '00f067aa0ba902b7'
 
 const ours = { trace_id: '0f8fad5bd9cb469fa16570867728950e', span_id: 'a16570867728950e', parent_id: null }
 
-describe('a request without a trace begins one, named after it', () => {
+describe('a request without a trace begins one, named after the request', () => {
   test.for([
     ['nothing came', undefined],
     ['it is empty', ''],
@@ -38,7 +38,7 @@ test.for([
   expect(traceparentOf(context)).toBe(`00-${TRACE}-${ours.span_id}-01`)
 })
 
-test('what others are told can be read by the same rules', () => {
+test('outgoing headers can be parsed by the same rules', () => {
   for (let i = 0; i < 100; i++) {
     const first = traceContext(randomUUID(), undefined, 0.5)
     const next = traceContext(randomUUID(), traceparentOf(first), 0.5)
@@ -46,7 +46,7 @@ test('what others are told can be read by the same rules', () => {
   }
 })
 
-test('the share of traces that is sampled is the same for all who see them, and about as large as was asked', () => {
+test('the sampled share of traces is the same in all processes, and about as large as configured', () => {
   const sampled = (share: number) => (trace: string) => traceContext(ID, `00-${trace}-${PARENT}-00`, share).sampled
   const traces = Array.from({ length: 20_000 }, () => randomBytes(16).toString('hex'))
   expect(traces.some(sampled(0))).toBe(false)
@@ -55,7 +55,7 @@ test('the share of traces that is sampled is the same for all who see them, and 
   // Five standard deviations of 20 000 draws at 0.1 are 212.
   expect(Math.abs(tenth.length - 2000)).toBeLessThan(212)
   expect(tenth.every(sampled(0.2))).toBe(true)
-  // Ids that differ in their last digits only.
+  // Ids that only differ in their last digits.
   const counted = Array.from({ length: 20_000 }, (_, i) => (i + 1).toString(16).padStart(32, 'a'))
   expect(Math.abs(counted.filter(sampled(0.1)).length - 2000)).toBeLessThan(212)
 })

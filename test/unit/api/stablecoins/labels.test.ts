@@ -4,7 +4,7 @@ import labels from '../../../../api/stablecoins/labels.json' with { type: 'json'
 import { FEE_MANAGER } from '../../../../ingest/chain/addresses.js'
 import { accounts } from '../../../../local/chain/accounts.js'
 
-test('an account has the label of the curated file, any other has none', () => {
+test('an account in the curated file has its label, any other has none', () => {
   expect(labelOf(FEE_MANAGER)).toBe('Fee manager')
   expect(labelOf(accounts.issuer.address.toLowerCase())).toBe('Public test account 3')
   expect(labelOf(`0x${'1'.repeat(40)}`)).toBeNull()

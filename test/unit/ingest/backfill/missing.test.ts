@@ -5,7 +5,7 @@ import { missingRanges, segmentsOf, type Wanted } from '../../../../ingest/backf
 const FAMILIES = ['logs', 'pegs', 'state'] as const
 const STABLES = ['a', 'b', 'c']
 
-/** A stream of numbers that looks random and is the same each time (mulberry32). */
+/** A pseudorandom stream of numbers, the same each time (mulberry32). */
 function randomFrom(seed: number): (below: number) => number {
   let state = seed
   return (below) => {

@@ -42,10 +42,10 @@ describe('following the head', () => {
     [9, hash('a9')],
   ])
 
-  /** The heads that are told until the answers end, or the chain changes. */
-  async function heads(answers: unknown[]): Promise<{ told: number[]; error: unknown }> {
+  /** The heads that are returned until the answers end or the chain changes. */
+  async function heads(answers: unknown[]): Promise<{ yielded: number[]; error: unknown }> {
     const end = 100
-    const told: number[] = []
+    const yielded: number[] = []
     try {
       for await (const number of followHead(nodeThatAnswers([...answers, header(end, 'e')]), {
         tag: 'latest',
@@ -58,26 +58,32 @@ describe('following the head', () => {
         hashOf: async (number) => known.get(number) ?? null,
       })) {
         if (number === end) break
-        told.push(number)
+        yielded.push(number)
       }
-      return { told, error: null }
+      return { yielded, error: null }
     } catch (error) {
-      return { told, error }
+      return { yielded, error }
     }
   }
 
   test('a node that lags behind its own earlier answers is not a change of the chain', async () => {
     const answers = [header(9, 'a9'), header(7, 'a7'), header(9, 'a9'), header(8, 'a8'), header(12, 'a12')]
-    expect(await heads(answers)).toEqual({ told: [9, 12], error: null })
+    expect(await heads(answers)).toEqual({ yielded: [9, 12], error: null })
   })
 
   test('a different block at the same height or below is a change of the chain', async () => {
-    expect(await heads([header(9, 'a9'), header(9, 'b9')])).toEqual({ told: [9], error: expect.any(ChainChangedError) })
-    expect(await heads([header(9, 'a9'), header(8, 'b8')])).toEqual({ told: [9], error: expect.any(ChainChangedError) })
+    expect(await heads([header(9, 'a9'), header(9, 'b9')])).toEqual({
+      yielded: [9],
+      error: expect.any(ChainChangedError),
+    })
+    expect(await heads([header(9, 'a9'), header(8, 'b8')])).toEqual({
+      yielded: [9],
+      error: expect.any(ChainChangedError),
+    })
   })
 
   test('a block that is not stored yet is only checked when it is', async () => {
-    expect(await heads([header(99, 'a99'), header(12, 'b12'), header(9, 'a9')])).toEqual({ told: [99], error: null })
+    expect(await heads([header(99, 'a99'), header(12, 'b12'), header(9, 'a9')])).toEqual({ yielded: [99], error: null })
   })
 })
 

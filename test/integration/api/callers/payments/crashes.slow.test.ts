@@ -117,7 +117,7 @@ describe('the API is killed', () => {
 })
 
 test.for(['pull', 'push'] as const)(
-  'while the node is away (%s) it is 503, and nothing is lost',
+  'while the node is unreachable (%s) the answer is 503, and nothing is lost',
   async (mode, { chain, serve }) => {
     const node = await relay(chain.rpcUrl, () => 'refused')
     const served = await serve({ rpcUrl: node.url })

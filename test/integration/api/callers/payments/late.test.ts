@@ -38,7 +38,7 @@ describe('a transaction sent before the challenge expired and presented later', 
     ['a moment', 1000],
     ['23 hours', 23 * HOUR_MS],
   ] as const)(
-    '%s: it is answered once, and in the ledger as any other',
+    '%s: it is answered once, and the ledger has it like any other',
     async ([, lateMs], { chain, serve, ledger }) => {
       const { url, terms, close } = await serve()
       const target = `${url}${path}`

@@ -15,7 +15,7 @@ describe('a real client pays', () => {
     ['export', 'pull'],
     ['export', 'push'],
   ] as const)(
-    '%s, %s: the price moves once, the answer and its receipt come back, and the ledger says the same',
+    '%s, %s: the price moves once, the client gets the answer with its receipt, and the ledger agrees',
     async ([route, mode], { chain, serve, ledger }) => {
       const { url, terms, close } = await serve()
       const { path, price } = PAID_PATHS[route]

@@ -250,10 +250,10 @@ test('a caller over the free limit gets the price, even for a forged payment, an
   const missing = `${served.url}/api/v1/stablecoins/${stableAddress(9)}/analysis`
   const garbage = 'Payment eyJ9'
   expect((await present(missing, garbage)).status).toBe(404)
-  const told = await present(missing, garbage)
-  expect(told.headers.get('ratelimit')).toMatch(/^"free";r=0;t=/)
-  expect(await told.clone().json()).toMatchObject({ price: '0.05', currency: REFERENCE_STABLE })
-  expect((await refusal(told)).kind).toBe('malformed-credential')
+  const refused = await present(missing, garbage)
+  expect(refused.headers.get('ratelimit')).toMatch(/^"free";r=0;t=/)
+  expect(await refused.clone().json()).toMatchObject({ price: '0.05', currency: REFERENCE_STABLE })
+  expect((await refusal(refused)).kind).toBe('malformed-credential')
   expect((await refusal(await present(missing))).kind).toBe('payment-required')
   expect((await present(`${served.url}/api/v1/stablecoins`)).status).toBe(429)
 

@@ -19,7 +19,7 @@ class Broken extends PlumblineError {
   }
 }
 
-/** A cache with a clock of its own, whose answers count how often they were computed. */
+/** A cache with its own clock, whose answers count how often they were computed. */
 function counting(maxBytes = 1_000_000) {
   const clock = { ms: 0 }
   const cache = createAnswerCache({ maxBytes, shared: null, nowMs: () => clock.ms })
@@ -41,7 +41,7 @@ function counting(maxBytes = 1_000_000) {
   return { clock, cache, state, ask }
 }
 
-test('all who ask at the same time get one answer, and so do those who ask soon after', async () => {
+test('concurrent requests, and those soon after, get the same answer', async () => {
   const { clock, state, ask } = counting()
   const together = await Promise.all(Array.from({ length: 50 }, () => ask()))
   expect(together).toEqual(Array(50).fill({ how: 'miss', body: '1', ageMs: 0 }))
@@ -51,7 +51,7 @@ test('all who ask at the same time get one answer, and so do those who ask soon 
   expect(state.computed).toBe(2)
 })
 
-test('an answer is renewed before it is too old, while it is still given', async () => {
+test('an answer is renewed before it is too old, while it is still served', async () => {
   const { clock, cache, ask } = counting()
   await ask()
   clock.ms = 1500
@@ -60,14 +60,14 @@ test('an answer is renewed before it is too old, while it is still given', async
   await expect.poll(() => ask()).toEqual({ how: 'hit', body: '2', ageMs: 0 })
 })
 
-test('nobody gets an answer that is too old while new ones can be had', async () => {
+test('no answer that is too old is served while a new one can be computed', async () => {
   const { clock, ask } = counting()
   await ask()
   clock.ms = 2000
   expect(await ask()).toEqual({ how: 'miss', body: '2', ageMs: 0 })
 })
 
-test('an old answer is given, and called stale, while new ones cannot be had, and not for ever', async () => {
+test('an old answer is served as stale while new ones cannot be computed, for a limited time', async () => {
   const { clock, state, ask } = counting()
   await ask()
   state.failing = new Away()
@@ -81,7 +81,7 @@ test('an old answer is given, and called stale, while new ones cannot be had, an
   expect(await ask()).toEqual({ how: 'miss', body: '2', ageMs: 0 })
 })
 
-test('what will not pass is told at once, and errors are not kept', async () => {
+test('permanent errors are returned at once, and errors are not cached', async () => {
   const { clock, state, ask } = counting()
   await ask()
   state.failing = new Broken()
@@ -92,7 +92,7 @@ test('what will not pass is told at once, and errors are not kept', async () => 
   expect(await ask('another')).toMatchObject({ how: 'miss', body: '2' })
 })
 
-test('the work ends when the last who waits for it goes away, and the next begins anew', async () => {
+test('the work is aborted when its last client disconnects, and the next request starts again', async () => {
   const cache = createAnswerCache({ maxBytes: 1000, shared: null, nowMs: () => 0 })
   const clients = [new AbortController(), new AbortController()] as const
   const signals: AbortSignal[] = []
@@ -113,7 +113,7 @@ test('the work ends when the last who waits for it goes away, and the next begin
   expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
 })
 
-test('memory is bounded: what was not asked for the longest goes first', async () => {
+test('memory is bounded: the least recently requested answers are removed first', async () => {
   const { state, ask } = counting(3 * answerOf('1').size)
   for (const key of ['a', 'b', 'c', 'a', 'd']) await ask(key)
   expect(state.computed).toBe(4)

@@ -21,7 +21,7 @@ test.each([
   [';;;q=,', 'identity'],
 ])('Accept-Encoding %j is answered in %s', (header, coding) => {
   expect(preferredCoding(header)).toBe(coding)
-  // The second time it comes from memory.
+  // The second result comes from the cache.
   expect(preferredCoding(header)).toBe(coding)
 })
 
@@ -37,7 +37,7 @@ test('a body is the same in every coding', async () => {
 
 const freshness = { maxAgeMs: 1, staleMs: 1, cacheControl: 'public' }
 
-test('a body is compressed once, under an ETag of its own', async () => {
+test('a body is compressed once, and each coding has its own ETag', async () => {
   const answer = new Answer(body, null, freshness)
   expect(answer.made('br')).toBeUndefined()
   const variants = await Promise.all([answer.variant('br'), answer.variant('br'), answer.variant('br')])

@@ -3,7 +3,7 @@ import { isFinal, type Known } from '../../../../../api/answers/cache/finality.j
 import { CACHE_POLICIES, freshnessOf } from '../../../../../api/answers/cache/policies.js'
 
 const DAY = 86_400
-/** Thirty days of history that began in the middle of the chain, of a stable that was sampled from the tenth day on. */
+/** Thirty days of history that begin in the middle of the chain, of a stable that was sampled from the tenth day on. */
 const known: Known = {
   from_time: 0,
   newest_time: 30 * DAY,
@@ -14,7 +14,7 @@ const known: Known = {
 }
 const { peg, flows, risk, rewards, pegEvents } = CACHE_POLICIES
 
-test('a past is final when all that it is made of is in, and not before', () => {
+test('an answer about the past is final only when all of its data is stored', () => {
   expect(isFinal(peg.finality, known, 20 * DAY)).toBe(true)
   expect(isFinal(peg.finality, known, 17 * DAY)).toBe(false)
   expect(isFinal(peg.finality, { ...known, sampled_from: null }, 20 * DAY)).toBe(false)
@@ -24,30 +24,30 @@ test('a past is final when all that it is made of is in, and not before', () => 
   expect(isFinal(flows.finality, known, DAY)).toBe(false)
 })
 
-test('what is made of all of history is final only where history has all of the chain', () => {
+test('an answer about all of history is final only if all of the chain is stored', () => {
   expect(isFinal(rewards.finality, known, 20 * DAY)).toBe(false)
   expect(isFinal(rewards.finality, { ...known, is_from_start: true }, 20 * DAY)).toBe(true)
   expect(isFinal(pegEvents.finality, { ...known, is_from_start: true }, 20 * DAY)).toBe(false)
   expect(isFinal(pegEvents.finality, { ...known, is_from_start: true, sampled_from: 0 }, 20 * DAY)).toBe(true)
 })
 
-test('the last ten minutes may be taken back', () => {
+test('the last ten minutes may still be rolled back', () => {
   expect(isFinal(flows.finality, known, known.newest_time - 600)).toBe(true)
   expect(isFinal(flows.finality, known, known.newest_time - 599)).toBe(false)
 })
 
-test('what a job publishes is not final before the job was there', () => {
+test('results of a job are not final before the job has run', () => {
   expect(isFinal(risk.finality, { ...known, horizon: 20 * DAY }, 20 * DAY)).toBe(true)
   expect(isFinal(risk.finality, { ...known, horizon: 20 * DAY }, 20 * DAY + 1)).toBe(false)
   expect(isFinal(risk.finality, { ...known, horizon: null }, 20 * DAY)).toBe(false)
 })
 
-test('nothing is final while a backfill or a rollback is at work', () => {
+test('nothing is final while a backfill or a rollback is running', () => {
   expect(isFinal(risk.finality, { ...known, touched_ago: 599 }, 20 * DAY)).toBe(false)
   expect(isFinal(risk.finality, { ...known, touched_ago: 600 }, 20 * DAY)).toBe(true)
 })
 
-test('only what is final is immutable', () => {
+test('only final answers are immutable', () => {
   expect(freshnessOf(peg, 'final').cacheControl).toBe('public, max-age=31536000, immutable')
   for (const finished of ['live', 'moving', 'past'] as const)
     expect(freshnessOf(peg, finished).cacheControl).not.toContain('immutable')

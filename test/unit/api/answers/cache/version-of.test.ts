@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { versionOf } from '../../../../../api/answers/cache/plugin.js'
 
-test('an answer that is shared is of the same formulas and the same shape', () => {
+test('only answers with the same formulas and the same shape are shared', () => {
   const shape = () => ({ 200: z.object({ price: z.number() }) })
   const versions = [
     versionOf('1', shape()),

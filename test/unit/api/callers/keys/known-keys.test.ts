@@ -7,7 +7,7 @@ const made = () => {
   return { key, row: { id, prefix: prefixOf(key), hash: hashOf(key), scopes: [], requests_per_minute: 1 } }
 }
 
-/** Keys, the clock they are read by, and how often they have been read. */
+/** Keys, the clock, and how often the keys have been read. */
 function setup(...rows: KnownKey[]) {
   const state = { now: 0, reads: 0, rows, away: null as Error | null }
   const keys = createKnownKeys(
@@ -23,7 +23,7 @@ function setup(...rows: KnownKey[]) {
 
 test('a key is known by all of its characters', async () => {
   const [one, two] = [made(), made()]
-  // As unlikely as it is, two keys may begin alike.
+  // However unlikely, two keys may share a prefix.
   const twin = `${one.key.slice(0, 11)}${two.key.slice(11)}`
   const { find } = setup(one.row, two.row, { ...two.row, id: 'twin', prefix: prefixOf(twin), hash: hashOf(twin) })
   expect(await find(one.key)).toBe(one.row.id)
@@ -33,7 +33,7 @@ test('a key is known by all of its characters', async () => {
     expect(await find(wrong), wrong).toBeNull()
 })
 
-test('keys are read once for any number of requests at once, and again when they have aged', async () => {
+test('keys are read once for any number of concurrent requests, and again when they are old', async () => {
   const { key, row } = made()
   const { state, find } = setup(row)
   expect(await Promise.all(Array.from({ length: 50 }, () => find(key)))).toEqual(Array(50).fill(row.id))
@@ -47,7 +47,7 @@ test('keys are read once for any number of requests at once, and again when they
   expect(state.reads).toBe(2)
 })
 
-test('a revoked key is refused after 5 seconds at the latest, also where nobody asked in between', async () => {
+test('a revoked key is refused after 5 seconds at the latest, even without requests in between', async () => {
   const { key, row } = made()
   for (const nows of [[5001], [1000, 2500, 2501], [3_600_000]]) {
     const { state, find } = setup(row)
@@ -59,7 +59,7 @@ test('a revoked key is refused after 5 seconds at the latest, also where nobody 
   }
 })
 
-test('a new key is known within a second, and tokens that are none cause one read a second', async () => {
+test('a new key is known within a second, and invalid tokens cause at most one read per second', async () => {
   const [old, fresh] = [made(), made()]
   const { state, find } = setup(old.row)
   await find(old.key)
@@ -77,7 +77,7 @@ test('a new key is known within a second, and tokens that are none cause one rea
   expect(state.reads).toBe(reads + 1)
 })
 
-test('a change that is made here counts at once, even while the keys are being read', async () => {
+test('a change by this process applies at once, even while the keys are being read', async () => {
   const { key, row } = made()
   const { state, find, forget } = setup(row)
   const before = find(key)
@@ -87,7 +87,7 @@ test('a change that is made here counts at once, even while the keys are being r
   expect(await find(key)).toBeNull()
 })
 
-test('a key that is valid is found, and one that is revoked is not, though keys change while they are looked for', async () => {
+test('valid keys are found and revoked ones are not, even if keys change during the look-up', async () => {
   const { key, row } = made()
   const reads: Array<(rows: KnownKey[]) => void> = []
   let now = 0
@@ -111,7 +111,7 @@ test('a key that is valid is found, and one that is revoked is not, though keys 
   expect(await revoked).toBeNull()
 })
 
-test('while the keys cannot be read, those read last are valid, and of others nothing is said', async () => {
+test('while the keys cannot be read, the last known ones stay valid, and others are not called invalid', async () => {
   const { key, row } = made()
   const { state, find } = setup(row)
   await find(key)
@@ -132,7 +132,7 @@ test('while the keys cannot be read, those read last are valid, and of others no
   expect(await find(key)).toBeNull()
 })
 
-test('before the keys could be read, nobody is told that a key is wrong', async () => {
+test('before the keys have been read, no key is called invalid', async () => {
   const { key, row } = made()
   const { state, find } = setup(row)
   state.away = new Error('away')

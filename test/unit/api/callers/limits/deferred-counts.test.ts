@@ -3,7 +3,7 @@ import { createDeferredCounts } from '../../../../../api/callers/limits/counts.j
 
 const LIMIT = 320
 
-/** What all processes have counted together, and how often it was asked. */
+/** The shared count, and how often it was requested. */
 function together() {
   const counts = { total: 0, asked: 0 }
   const consume = async (_: string, points: number) => {
@@ -14,7 +14,7 @@ function together() {
   return { counts, consume }
 }
 
-test('far below the limit many requests are counted at once, and told in one exchange', async () => {
+test('far below the limit requests are counted locally, and reported in one exchange', async () => {
   vi.useFakeTimers()
   const { counts, consume } = together()
   const counter = createDeferredCounts(consume, () => 0)
@@ -42,7 +42,7 @@ test('a local count is reported once, with the next request that is counted at o
   vi.useRealTimers()
 })
 
-test('close to the limit, in a new window and below 32 every request is asked for', async () => {
+test('close to the limit, in a new window and for limits below 32, every request uses the shared count', async () => {
   vi.useFakeTimers()
   let now = 0
   const { consume } = together()
@@ -72,7 +72,7 @@ test('sixteen processes that each count the most locally stay below the limit', 
   vi.useRealTimers()
 })
 
-test('no count is lost when askers whose window is over are forgotten', async () => {
+test('no count is lost when callers with expired windows are removed', async () => {
   vi.useFakeTimers()
   let now = 0
   const totals = new Map<string, number>()

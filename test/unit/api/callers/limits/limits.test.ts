@@ -16,10 +16,10 @@ import { paymentTerms } from '../../../../support/paying.js'
 const ADMIN = `ak_${'a'.repeat(43)}`
 const [SMALL, BIG] = ['s', 'b'].map((letter) => `pk_${letter.repeat(43)}`) as [string, string]
 
-// Nothing listens there: whose a challenge is can be told without the chain.
+// Nothing listens there: the issuer of a challenge is known without the chain.
 const TERMS = paymentTerms('http://127.0.0.1:9')
 
-/** A credential for a challenge of somebody with this secret. It pays nothing. */
+/** A credential for a challenge made with this secret. It pays nothing. */
 async function credential(challengeSecret = TERMS.challengeSecret) {
   const offer = { price: '0.02', scope: 'GET /paid x', description: 'something' }
   const challenge = await createGateway({ ...TERMS, challengeSecret }, 4217).challenge(offer)
@@ -65,7 +65,7 @@ async function setup({ free = 3, trustProxy = [] as string[] } = {}) {
   return { ask, statuses, bearing, done, counted }
 }
 
-test('above the limit a request is 429 and says when to come back; below it what is left', async () => {
+test('above the limit a request is 429 with Retry-After; below it the headers show what is left', async () => {
   const { ask, counted } = await setup()
   for (const left of [2, 1, 0]) {
     const { status, headers } = await ask('/free')
@@ -84,7 +84,7 @@ test('above the limit a request is 429 and says when to come back; below it what
   expect(JSON.parse(body)).toMatchObject({ status: 429, type: 'urn:plumbline:problem:too-many-requests' })
 })
 
-test('each address has a limit of its own, each IPv6 network one for all of its addresses', async () => {
+test('each address has its own limit, and each IPv6 network one for all of its addresses', async () => {
   const { statuses } = await setup({ free: 2 })
   const from = (remoteAddress: string) => statuses('/free', 3, { remoteAddress })
   expect(await from('192.0.2.1')).toEqual([200, 200, 429])
@@ -95,17 +95,17 @@ test('each address has a limit of its own, each IPv6 network one for all of its 
   expect(await from('2001:db8:0:1::1')).toEqual([200, 200, 429])
 })
 
-test('each key has the limit that it was made with, wherever it is used from', async () => {
+test('each key has the limit it was created with, from any address', async () => {
   const { statuses, bearing, ask } = await setup({ free: 1 })
   expect(await statuses('/free', 3, bearing(SMALL))).toEqual([200, 200, 429])
   expect(await statuses('/free', 1, { ...bearing(SMALL), remoteAddress: '192.0.2.9' })).toEqual([429])
   expect(await statuses('/free', 6, bearing(BIG))).toEqual([200, 200, 200, 200, 200, 429])
   expect((await ask('/free', bearing(BIG))).headers['ratelimit-policy']).toBe('"key";q=5;w=60')
-  // What a key uses is not taken from its address.
+  // Requests with a key do not count against its address.
   expect(await statuses('/free', 2)).toEqual([200, 429])
 })
 
-test('the operator and health have no limit, and 0 is none', async () => {
+test('the operator and health have no limit, and 0 means no limit', async () => {
   const { statuses, bearing, ask } = await setup({ free: 1 })
   expect(new Set(await statuses('/free', 20, bearing(ADMIN)))).toEqual(new Set([200]))
   expect(new Set(await statuses('/health', 20))).toEqual(new Set([200]))
@@ -124,12 +124,12 @@ test('an expensive request counts as several, once it is known to be valid', asy
   expect((await ask('/rows?rows=4')).status).toBe(429)
   expect(done).toEqual(['rows', 'rows', 'rows'])
   const other = await setup({ free: 10 })
-  // More than there is counts as all there is: it is refused in no window that is new.
+  // A cost above the limit counts as the whole limit, so it is accepted in a new window.
   expect((await other.ask('/rows?rows=1000')).status).toBe(200)
   expect((await other.ask('/free')).status).toBe(429)
 })
 
-test('on a route with a price the way on is to pay, and no work is done for who does not', async () => {
+test('on a route with a price, callers over the limit must pay, and no work is done for others', async () => {
   const { ask, statuses, done, bearing } = await setup({ free: 2 })
   expect(await statuses('/free', 3)).toEqual([200, 200, 429])
   const { status, headers } = await ask('/paid')
@@ -139,7 +139,7 @@ test('on a route with a price the way on is to pay, and no work is done for who 
   expect(await statuses('/paid', 3, bearing(SMALL))).toEqual([200, 200, 429])
 })
 
-test('what answers a challenge of ours reaches those who check it, however many there are, and uses up nothing', async () => {
+test('any number of answers to our challenges are checked, and they do not count against the limit', async () => {
   const { ask, statuses, done } = await setup({ free: 2 })
   const payment = await credential()
   expect(await statuses('/paid', 3, payment)).toEqual([402, 402, 402])
@@ -147,11 +147,11 @@ test('what answers a challenge of ours reaches those who check it, however many 
   expect(await statuses('/free', 3)).toEqual([200, 200, 429])
   expect((await ask('/paid', payment)).headers).not.toHaveProperty('ratelimit')
   expect(done.filter((what) => what === 'looked')).toHaveLength(5)
-  // On a route without a price it buys nothing.
+  // On a route without a price it has no effect.
   expect((await ask('/free', payment)).status).toBe(429)
 })
 
-test('what only calls itself a payment counts as any request, and above the limit is told the price and no more', async () => {
+test('a forged payment counts like any request, and above the limit it only gets the price', async () => {
   const [ours, theirs] = [await credential(), await credential('the secret of another service, 32 bytes')]
   const changed = ours.headers.authorization.replace(/.{3}$/, '')
   for (const headers of [
@@ -166,13 +166,13 @@ test('what only calls itself a payment counts as any request, and above the limi
     expect(done).toEqual(['looked', 'looked'])
     expect(await counted()).toEqual([['free', 2]])
     expect(await statuses('/free', 1)).toEqual([429])
-    // Who comes to pay is let through all the same.
+    // A real payment is let through nevertheless.
     expect((await ask('/paid', { headers: ours.headers })).headers).not.toHaveProperty('ratelimit')
     expect(done).toEqual(['looked', 'looked', 'looked'])
   }
 })
 
-test('X-Forwarded-For is believed from a trusted proxy only, and only what the proxy itself has added', async () => {
+test('X-Forwarded-For is only trusted from a trusted proxy, and only the part that the proxy added', async () => {
   const open = await setup({ free: 1 })
   const claiming = (remoteAddress: string, claimed: string) => ({
     remoteAddress,
@@ -184,10 +184,10 @@ test('X-Forwarded-For is believed from a trusted proxy only, and only what the p
   const behind = await setup({ free: 1, trustProxy: ['10.0.0.0/8'] })
   expect(await behind.statuses('/free', 2, claiming('10.0.0.1', '198.51.100.1'))).toEqual([200, 429])
   expect(await behind.statuses('/free', 2, claiming('10.0.0.2', '198.51.100.2'))).toEqual([200, 429])
-  // What stands before it came from the client.
+  // The part before it came from the client.
   for (const spoofed of ['203.0.113.9, 198.51.100.1', '10.9.9.9, 198.51.100.1', 'garbage, ,198.51.100.1'])
     expect(await behind.statuses('/free', 1, claiming('10.0.0.1', spoofed)), spoofed).toEqual([429])
-  // Past the proxy.
+  // Bypassing the proxy.
   expect(await behind.statuses('/free', 1, claiming('192.0.2.1', '198.51.100.77'))).toEqual([200])
   expect(await behind.statuses('/free', 1, claiming('192.0.2.1', '198.51.100.78'))).toEqual([429])
 })

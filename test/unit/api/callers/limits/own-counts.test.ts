@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createOwnCounts } from '../../../../../api/callers/limits/counts.js'
 
-test('a window begins with the first request of an asker and ends after its time, whatever others do', () => {
+test('a window begins with a caller’s first request and ends after its time, whatever others do', () => {
   let now = 1000
   const own = createOwnCounts(60_000, () => now)
   expect(own.consumed('one')).toBe(0)
@@ -17,7 +17,7 @@ test('a window begins with the first request of an asker and ends after its time
   expect(own.consumed('other')).toBe(3)
 })
 
-test('no count is lost when windows that are over are forgotten', () => {
+test('no count is lost when expired windows are removed', () => {
   let now = 0
   const own = createOwnCounts(1000, () => now)
   for (let i = 0; i < 5000; i++) {
@@ -29,7 +29,7 @@ test('no count is lost when windows that are over are forgotten', () => {
   for (let i = 0; i < 5000; i += 500) expect(own.consumed(`asker ${i}`)).toBe(1)
 })
 
-test('a window never has more left than its length, whatever the clock reads', () => {
+test('the remaining time of a window never exceeds its length, whatever the clock reads', () => {
   for (let i = 0; i < 1000; i++) {
     const own = createOwnCounts(60_000, () => 1000 + i * 7.123_456_7)
     expect(own.count('one', 1).resetMs).toBeLessThanOrEqual(60_000)

@@ -8,12 +8,12 @@ const RECIPIENT = `0x${'Ab'.repeat(20)}`
 const SECRETS_KEY = 'k'.repeat(43)
 const termsOf = (env: Record<string, string>) => paymentTermsOf(parseEnv(ApiConfig, env))
 
-describe('the terms of payments', () => {
+describe('the settings of payments', () => {
   test('are none without a recipient', () => {
     expect(termsOf({ SECRETS_KEY, PAYMENT_RPC_URL: 'http://node' })).toBe(null)
   })
 
-  test('are those that are named, or their defaults', () => {
+  test('are those in the environment, or their defaults', () => {
     const few = { PAYMENT_RECIPIENT: RECIPIENT, SECRETS_KEY, RPC_URL: 'http://one,http://two' }
     expect(termsOf(few)).toMatchObject({
       recipient: RECIPIENT.toLowerCase(),
@@ -28,7 +28,7 @@ describe('the terms of payments', () => {
     expect(termsOf({ ...few, ...more })).toMatchObject(named)
   })
 
-  test('have a secret made of the service’s own, which is not it', () => {
+  test('have a secret derived from the service’s own, and different from it', () => {
     const secretOf = (key: string) =>
       termsOf({ PAYMENT_RECIPIENT: RECIPIENT, SECRETS_KEY: key, RPC_URL: 'http://one' })?.challengeSecret
     expect(secretOf(SECRETS_KEY)).toMatch(/^[\w-]{43}$/)
@@ -36,7 +36,7 @@ describe('the terms of payments', () => {
     expect(new Set([secretOf(SECRETS_KEY), secretOf('l'.repeat(43)), SECRETS_KEY]).size).toBe(3)
   })
 
-  test('that lack something are refused by name, and no secret is told', () => {
+  test('that are incomplete are refused by name, and no secret is printed', () => {
     expect(() => termsOf({ PAYMENT_RECIPIENT: RECIPIENT })).toThrow(/PAYMENT_RPC_URL.*\n.*SECRETS_KEY/)
     const bad = { PAYMENT_RECIPIENT: '0x12', PAYMENT_FEE_PAYER_KEY: 'hush', SECRETS_KEY: 'hush', PUBLIC_URL: 'here' }
     expect(() => termsOf(bad)).toThrow(/^(?=.*PAYMENT_RECIPIENT)(?=.*FEE_PAYER)(?=.*SECRETS)(?=.*PUBLIC)(?!.*hush)/s)

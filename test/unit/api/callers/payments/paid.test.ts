@@ -62,7 +62,7 @@ const test = base.extend<{ api: Awaited<ReturnType<typeof appWith>> }>({
   },
 })
 
-test('without a key a paid route names its price, and does nothing else', async ({ api }) => {
+test('without a key a paid route returns its price, and does nothing else', async ({ api }) => {
   const response = await api.ask('/paid/thing')
   expect(response.statusCode).toBe(402)
   expect(response.headers).toMatchObject({
@@ -86,7 +86,7 @@ test.for([
   ['Bearer', `Bearer ${ONE}`],
   ['the other key', `Bearer ${TWO}`],
   ['in any letter case of the scheme', `bearer  ${ONE} `],
-])('%s opens it, for nobody else to keep the answer', async ([, authorization], { api }) => {
+])('%s gives access, and the answer must not be cached', async ([, authorization], { api }) => {
   const response = await api.ask('/paid/thing', authorization)
   expect([response.statusCode, response.json()]).toEqual([200, { answered: 1 }])
   expect(response.headers['cache-control']).toBe('private, no-store')
@@ -103,7 +103,7 @@ test.for([
   ['an empty header', ''],
   ['another scheme', `Basic ${ONE}`],
   ['a key without a scheme', ONE],
-])('%s is refused as no key', async ([, authorization], { api }) => {
+])('%s is refused as an invalid key', async ([, authorization], { api }) => {
   const response = await api.ask('/paid/thing', authorization)
   expect(response.statusCode).toBe(401)
   expect(response.headers).toMatchObject({
@@ -114,14 +114,14 @@ test.for([
   expect(api.answered()).toBe(0)
 })
 
-test('bad parameters and what does not exist are told before a price is', async ({ api }) => {
+test('bad parameters and missing objects are reported before the price', async ({ api }) => {
   for (const authorization of [undefined, `Bearer ${ONE}`]) {
     expect((await api.ask('/paid/thing?hour=1', authorization)).statusCode).toBe(400)
     expect((await api.ask('/paid/nothing', authorization)).statusCode).toBe(404)
   }
 })
 
-test('asking for the headers only costs the same', async ({ api }) => {
+test('a HEAD request has the same price', async ({ api }) => {
   expect((await api.ask('/paid/thing', undefined, 'HEAD')).statusCode).toBe(402)
   expect((await api.ask('/paid/thing', 'Bearer wrong', 'HEAD')).statusCode).toBe(401)
   expect((await api.ask('/paid/nothing', undefined, 'HEAD')).statusCode).toBe(404)
@@ -129,7 +129,7 @@ test('asking for the headers only costs the same', async ({ api }) => {
   expect((await api.ask('/paid/thing', `Bearer ${ONE}`, 'HEAD')).statusCode).toBe(200)
 })
 
-test('a route without a price is free, but not for a key that is none', async ({ api }) => {
+test('a route without a price is free, but an invalid key is refused', async ({ api }) => {
   expect((await api.ask('/free', 'Bearer wrong')).statusCode).toBe(401)
   for (const authorization of [undefined, `Bearer ${ONE}`]) {
     const response = await api.ask('/free', authorization)
@@ -137,7 +137,7 @@ test('a route without a price is free, but not for a key that is none', async ({
   }
 })
 
-test('without configured keys nothing opens a paid route', async () => {
+test('without configured keys, paid routes are closed', async () => {
   const api = await appWith([])
   expect((await api.ask('/paid/thing')).statusCode).toBe(402)
   expect((await api.ask('/paid/thing', `Bearer ${ONE}`)).statusCode).toBe(401)

@@ -17,7 +17,7 @@ const terms: PaymentTerms = {
 }
 const offer = { price: '0.05', scope: 'GET /a x', description: 'a “briefing”, with \\ and "' }
 const gateway = createGateway(terms, CHAIN_ID)
-/** As a client has it, from the header. */
+/** The challenge as a client reads it from the header. */
 const challenge = async (): Promise<Challenge.Challenge> =>
   Challenge.deserialize(Challenge.serialize(await gateway.challenge(offer)))
 const read = (authorization: string) => readProof(authorization, terms.challengeSecret, CHAIN_ID)
@@ -28,7 +28,7 @@ const kindOf = (authorization: string) =>
   )
 
 describe('a challenge', () => {
-  test('asks for the price in base units, on our chain, and is unlike any other', async () => {
+  test('has the price in base units, our chain, and a unique id', async () => {
     const [one, other] = await Promise.all([challenge(), challenge()])
     expect(one.request).toMatchObject({
       amount: '50000',
@@ -42,7 +42,7 @@ describe('a challenge', () => {
 })
 
 describe('a credential', () => {
-  test('is the same payment, whatever else it says', async () => {
+  test('is the same payment, whatever its other fields are', async () => {
     const own = await challenge()
     const source = `did:pkh:eip155:${CHAIN_ID}:0x${'AA'.repeat(20)}`
     const one = await read(Credential.serialize({ challenge: own, payload: { type: 'hash', hash: HASH }, source }))
@@ -63,7 +63,7 @@ describe('a credential', () => {
     expect(elsewhere.digest).not.toBe(one.digest)
   })
 
-  test('for a challenge with one field changed is for none of ours', async () => {
+  test('for a challenge with one changed field is not for one of ours', async () => {
     const own = await challenge()
     const payload = { type: 'hash', hash: HASH }
     const changes: Array<Partial<Challenge.Challenge>> = [

@@ -23,7 +23,7 @@ describe('an error while a payment is made', () => {
     ['too slow, in a call', inCall(new TimeoutError({ body, url }))],
     ['not mined in time', rpcError(4, 'not in a block within 2 s')],
     ['too many requests', rpcError(-32005, 'slow down')],
-  ] as const)('decides nothing, and is logged without what the node was asked and where: %s', ([, error]) => {
+  ] as const)('leaves the result open, and is logged without the request and the URL: %s', ([, error]) => {
     const meaning = meaningOf(error) as PaymentsAwayError
     expect(meaning).toBeInstanceOf(PaymentsAwayError)
     const lines: string[] = []
@@ -45,17 +45,17 @@ describe('an error while a payment is made', () => {
     }
   })
 
-  test('of mppx keeps its kind, and of its words the first line', () => {
+  test('of mppx keeps its kind and the first line of its message', () => {
     const error = new Errors.PaymentExpiredError({ expires: '2026-01-01T00:00:00Z' })
     expect(meaningOf(error)).toMatchObject({ refusal: { kind: 'payment-expired', detail: error.message } })
   })
 
-  test('about a hash in no block says when to come again', () => {
+  test('about a hash in no block has a retry time', () => {
     const error = new TransactionReceiptNotFoundError({ hash: '0x12' })
     expect(meaningOf(error)).toMatchObject({ refusal: { kind: 'verification-failed', retryAfterSeconds: 1 } })
   })
 
-  test('that is our own is left as it is', () => {
+  test('of this service is returned unchanged', () => {
     const error = new TypeError('a mistake')
     expect(meaningOf(error)).toBe(error)
   })

@@ -16,16 +16,16 @@ const step = (changes: Partial<PaymentStep> = {}): PaymentStep => ({
 })
 
 describe('a credential', () => {
-  test('that nobody used is new', () => {
+  test('that was never used is new', () => {
     expect(standingAfter([], own)).toEqual({ kind: 'new' })
   })
 
-  test('that was accepted or settled, and has had no answer, may be used again, with the hashes it may have', () => {
+  test('that was accepted or settled but not answered may be used again, with its possible hashes', () => {
     const steps = [step(), step({ tx_hash: '0x2' }), step({ step: 'settled', tx_hash: '0x2' }), step({ attempt: 1 })]
     expect(standingAfter(steps, own)).toEqual({ kind: 'open', attempt: 2, hashes: ['0x2', '0x1'] })
   })
 
-  test('that is in use, or was when its process ended, is to come back later; at once where it had no answer', () => {
+  test('that is in use, or was when its process died, must be presented later; at once if it had no answer', () => {
     const used = step({ attempt: 1, age_ms: 4000 })
     expect(standingAfter([step(), used], own)).toEqual({ kind: 'in use', forMs: 11_000 })
     expect(standingAfter([step(), { ...used, age_ms: 15_000 }], own)).toMatchObject({ kind: 'open', attempt: 2 })
@@ -45,13 +45,13 @@ describe('a credential', () => {
     expect(standingAfter(steps, own)).toEqual({ kind: 'refused', detail: expect.stringContaining(why) })
   })
 
-  test('is not too old by a millisecond, and may come for a fifth time', () => {
+  test('is accepted up to its last millisecond, and for a fifth time', () => {
     const steps = [0, 1, 2, 3].map((attempt) => step({ attempt, age_ms: (10 - attempt) * MINUTE }))
     expect(standingAfter(steps, own)).toMatchObject({ kind: 'open', attempt: 4 })
   })
 })
 
-test('a scope tells requests apart, and not ways of writing one', () => {
+test('a scope distinguishes requests, but not spellings of one request', () => {
   const scope = scopeOf('/a/:b', { b: '1' }, { from: 1, to: { y: 2, x: [3, 4] } })
   expect(scope).toBe(scopeOf('/a/:b', { b: '1' }, { to: { x: [3, 4], y: 2 }, from: 1 }))
   const others = [

@@ -6,7 +6,7 @@ const FREE: Caller = { tier: 'free' }
 const keyOf = (keyId: string, scopes: string[]): Caller => ({ tier: 'subscriber', keyId, scopes, requestsPerMinute: 1 })
 const [A, B, C] = ['192.0.2.1', '192.0.2.2', '192.0.2.3'] as const
 
-test('there are so many places for an address and so many in all, and one that is given back is free again', () => {
+test('places are limited per address and in total, and a released one is free again', () => {
   const places = createStreamPlaces({ total: 3, perAddress: 2, perKey: 2 })
   const release = places.take(FREE, A)
   places.take(FREE, A)
@@ -14,13 +14,13 @@ test('there are so many places for an address and so many in all, and one that i
   places.take(FREE, B)
   expect(() => places.take(FREE, C)).toThrow('no more streams')
   release()
-  // Given back once only.
+  // Released only once.
   release()
   places.take(FREE, C)
   expect(() => places.take(FREE, A)).toThrow('no more streams')
 })
 
-test('a key of the scope has places of its own, wherever it is used; one of another has those of its address', () => {
+test('a key with the scope has its own places, from any address; other keys share those of their address', () => {
   const places = createStreamPlaces({ total: 100, perAddress: 1, perKey: 3 })
   places.take(FREE, A)
   const own = keyOf('key_1', ['paid', 'stream'])

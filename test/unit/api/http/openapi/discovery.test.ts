@@ -4,7 +4,7 @@ import { recordedAnswers } from '../../../../../api/http/openapi/examples.js'
 import { test } from '../../../../support/documented.js'
 import { answerChecker } from '../../../../support/openapi-check.js'
 
-test('what a service says of itself may be kept for minutes', async ({ app }) => {
+test('the descriptions of the service may be cached for minutes', async ({ app }) => {
   for (const [url, type] of [
     ['/openapi.json', 'application/json; charset=utf-8'],
     ['/llms.txt', 'text/plain; charset=utf-8'],
@@ -15,7 +15,7 @@ test('what a service says of itself may be kept for minutes', async ({ app }) =>
   }
 })
 
-test('llms.txt has every route once, with its parameters, and says which cost what', async ({ app, document }) => {
+test('llms.txt has every route once, with its parameters and price', async ({ app, document }) => {
   const text = (await app.inject('/llms.txt')).body
   expect(text).toMatch(/^# Plumbline\n\n> /)
   const lines = text.split('\n')
@@ -31,14 +31,14 @@ test('llms.txt has every route once, with its parameters, and says which cost wh
   expect(text.length).toBeLessThan(8000)
 })
 
-test('every answer that an operation describes has an example that was recorded and is valid', async ({ document }) => {
+test('every answer of an operation has a recorded, valid example', async ({ document }) => {
   const recorded = recordedAnswers()
   const checker = answerChecker(document)
   for (const { path, operation } of operationsOf(document)) {
     for (const [status, response] of Object.entries(operation.responses)) {
       if ('$ref' in response) continue
       for (const [mediaType, content] of Object.entries(response.content ?? {})) {
-        // Nobody reads these in a document, and a stream has no end.
+        // These are not shown in the document, and a stream has no end.
         if (/parquet|arrow|event-stream/.test(mediaType)) continue
         const value = content.examples?.recorded?.value
         expect([path, status, mediaType, value]).toEqual([

@@ -30,7 +30,7 @@ type Document = {
   components: { schemas: Record<string, Schema>; responses: Record<string, Response>; headers: Record<string, unknown> }
 }
 
-// Nothing is asked of ClickHouse for this.
+// This needs no ClickHouse.
 const nowhere = {
   CLICKHOUSE_URL: 'http://127.0.0.1:9',
   CLICKHOUSE_USER: '',
@@ -52,13 +52,13 @@ const test = base.extend<{ document: Document }>({
 const operations = (document: Document): [string, Operation][] =>
   Object.entries(document.paths).flatMap(([path, { get }]): [string, Operation][] => (get ? [[path, get]] : []))
 
-/** Every value in a document, however deep. */
+/** Every value in a document, at any depth. */
 function* values(value: unknown): Generator<unknown> {
   yield value
   if (typeof value === 'object' && value !== null) for (const child of Object.values(value)) yield* values(child)
 }
 
-/** The routes that change something are the operator's. */
+/** All routes that change something are the operator's. */
 const ADMIN: Record<string, string[]> = {
   '/api/admin/keys': ['get', 'post'],
   '/api/admin/keys/{id}': ['delete'],
@@ -73,7 +73,7 @@ const ADMIN: Record<string, string[]> = {
   '/api/admin/webhooks/{id}/test': ['post'],
 }
 
-test('the document is OpenAPI 3.1 and has every route, for the public by GET alone', ({ document }) => {
+test('the document is OpenAPI 3.1 and has every route; public routes only have GET', ({ document }) => {
   expect(document.openapi).toBe('3.1.0')
   expect(document.info).toMatchObject({ title: 'Plumbline', version: expect.any(String) })
   expect(Object.keys(document.paths).sort()).toEqual([
@@ -119,7 +119,7 @@ test('every operation has a summary, a known tag, and an answer with a schema', 
   }
 })
 
-/** The fields in a schema that nothing is said about, however deep. */
+/** The fields in a schema that have no description, at any depth. */
 function undescribed({ properties = {}, items, anyOf = [] }: Schema, path: string): string[] {
   const fields = Object.entries(properties).flatMap(([name, field]) => [
     ...(field.description || field.$ref ? [] : [`${path}.${name}`]),
@@ -128,7 +128,7 @@ function undescribed({ properties = {}, items, anyOf = [] }: Schema, path: strin
   return [...fields, ...[items ?? [], anyOf].flat().flatMap((part) => undescribed(part, path))]
 }
 
-test('every operation has a name of its own, and every parameter and field says what it is', ({ document }) => {
+test('every operation has a unique name, and every parameter and field has a description', ({ document }) => {
   const all = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.values(item).map((operation): [string, Operation] => [path, operation]),
   )
@@ -145,7 +145,7 @@ test('every operation has a name of its own, and every parameter and field says 
     expect(undescribed(schema, name)).toEqual([])
 })
 
-test('every failure is described as the problem document that it is', ({ document }) => {
+test('every failure is described as a problem document', ({ document }) => {
   const failures = Object.fromEntries(
     operations(document).map(([path, { responses }]) => [
       path,
@@ -199,7 +199,7 @@ test('every failure is described as the problem document that it is', ({ documen
   )
 })
 
-test('whatever is cached is said to have an ETag, and to answer 304 without a body to who has it', ({ document }) => {
+test('every cached answer is described with its ETag, and with a 304 without a body', ({ document }) => {
   const answering = operations(document).filter(([, { responses }]) => '304' in responses)
   expect(answering.map(([path]) => path).sort()).toEqual([
     '/api/v1/fee-economics/overview',
@@ -225,7 +225,7 @@ test('whatever is cached is said to have an ETag, and to answer 304 without a bo
   expect(NotModified).not.toHaveProperty('content')
 })
 
-test('every reference leads somewhere, and nothing is defined that nothing refers to', ({ document }) => {
+test('every reference resolves, and every definition is referenced', ({ document }) => {
   const references = [...values(document)].flatMap((value) =>
     typeof value === 'object' && value !== null && '$ref' in value ? [String(value.$ref)] : [],
   )
@@ -236,7 +236,7 @@ test('every reference leads somewhere, and nothing is defined that nothing refer
   expect([...new Set(references)].sort()).toEqual(defined.sort())
 })
 
-test('parameters are described as they are checked', ({ document }) => {
+test('parameters are described as they are validated', ({ document }) => {
   const parameters = (path: string) => document.paths[path]?.get?.parameters ?? []
   expect(parameters('/api/v1/stablecoins/flows')).toMatchObject([
     { name: 'hours', in: 'query', required: false, schema: { type: 'integer', enum: [1, 6, 24], default: 24 } },

@@ -6,7 +6,7 @@ import { REFERENCE_STABLE } from '../../../../../clickhouse/peg/price.js'
 
 const [good] = written
 
-test('every briefing is on a stable of the public token list, by that symbol, and is found by its address', () => {
+test('every briefing is about a stable of the public token list, with its symbol, and is found by address', () => {
   const briefings = curatedBriefings()
   const listed = new Map(
     tokens.all.map(({ addresses, symbol }) => [(addresses as Record<number, string>)[4217]?.toLowerCase(), symbol]),
@@ -27,6 +27,6 @@ test.for([
   ['with a backing that is none of the labels', [{ ...good, backing: 'trust' }]],
   ['with a field that nobody reads', [{ ...good, rating: 'low' }]],
   ['twice on one stable', [good, good]],
-])('a file of briefings %s stops the start loudly', ([, content]) => {
+])('a file of briefings %s fails the start', ([, content]) => {
   expect(() => curatedBriefings([[4217, content]])).toThrow(/^the briefings of chain 4217: /)
 })

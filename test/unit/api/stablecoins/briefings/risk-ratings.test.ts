@@ -26,7 +26,7 @@ describe('the risk of a peg', () => {
     expect(ratePeg(STABLE, { ...CALM, ...changes }).rating).toBe(rating)
   })
 
-  test('is not rated without a price, nor for what prices are measured in', () => {
+  test('is not rated without a price, nor for the reference stable', () => {
     const nothing = { max_deviation_bps: null, seconds_outside_10bps: null, seconds_outside_50bps: null }
     expect(ratePeg(STABLE, { sample_count: 0, unquoted_count: 9, ...nothing })).toEqual({
       rating: 'unrated',
@@ -38,7 +38,7 @@ describe('the risk of a peg', () => {
 
 const OPEN = { type: 'allow_all', policy_id: '1', policy_admin: null, paused: false } as const
 
-test('the risk of a policy is who can be kept out', () => {
+test('the risk of a policy depends on who can be kept out', () => {
   const ratings = (['allow_all', 'blacklist', 'whitelist', 'compound', 'reject_all'] as const).map(
     (type) => ratePolicy({ ...OPEN, type }).rating,
   )
@@ -50,7 +50,7 @@ test('the risk of a policy is who can be kept out', () => {
   expect(ratePolicy(null).rating).toBe('unrated')
 })
 
-test('the risk of centralization is how many of two powers somebody has', () => {
+test('the risk of centralization depends on how many of two powers exist', () => {
   const admin = { ...OPEN, policy_admin: STABLE }
   expect(rateCentralization({ cap: '5' }, OPEN).rating).toBe('low')
   expect(rateCentralization({ cap: '5' }, admin).rating).toBe('medium')

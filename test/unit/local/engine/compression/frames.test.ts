@@ -44,7 +44,7 @@ describe('zstd', () => {
     }
   })
 
-  test('what its own tool wrote is read, and its checksum is looked at', async () => {
+  test('output of its own tool can be read, and its checksum is verified', async () => {
     const read = (stream: Buffer) => all(decodeZstd(new ByteReader(inPieces(stream, 100))))
     expect(await read(zstdByItsTool)).toEqual(lines(40))
     const broken = Buffer.from(zstdByItsTool)
@@ -72,7 +72,7 @@ describe('lz4', () => {
     }
   })
 
-  test('what its own tool wrote is read, and its checksums are looked at', async () => {
+  test('output of its own tool can be read, and its checksums are verified', async () => {
     const read = (stream: Buffer) => all(decodeLz4(new ByteReader(inPieces(stream, 1000))))
     expect((await read(lz4ByItsTool)).equals(Buffer.from('the same line\n'.repeat(10_000)))).toBe(true)
     for (const at of [5, 6, lz4ByItsTool.length >> 1, lz4ByItsTool.length - 1]) {
