@@ -53,7 +53,7 @@ type ExpectedEvent = { type: string; data: Record<string, unknown> }
  * The expected events of a market's peg breaks when slots `period` seconds apart are done up to `horizon`: for each
  * break its start, as known at the first slot that detects it, and its end. In no particular order.
  */
-export function toldBreaks(samples: readonly (OracleSample & { stable: string })[], horizon: number, period = 120) {
+export function expectedBreaks(samples: readonly (OracleSample & { stable: string })[], horizon: number, period = 120) {
   const expected: ExpectedEvent[] = []
   for (const stable of new Set(samples.map((sample) => sample.stable))) {
     const own = samples.filter((sample) => sample.stable === stable)

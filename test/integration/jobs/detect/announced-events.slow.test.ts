@@ -6,7 +6,7 @@ import { removeFacts } from '../../../../clickhouse/facts/replace.js'
 import { repairViews } from '../../../../clickhouse/rebuild/repair-views.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { test as base } from '../../../support/app.js'
-import { addEvents, inOrder, madeUpEvent, storedEvents, toldBreaks } from '../../../support/events.js'
+import { addEvents, expectedBreaks, inOrder, madeUpEvent, storedEvents } from '../../../support/events.js'
 import { anomaliesOf, FLOW_ANOMALIES_JOB } from '../../../support/flow-anomalies.js'
 import { timesOf, wildFlows } from '../../../support/flow-market.js'
 import { PEG_EVENTS_JOB as JOB } from '../../../support/peg-events.js'
@@ -33,7 +33,7 @@ test('every break is announced once as started and once as ended, with what was 
   await runSlots(clickhouse, JOB, slots)
   const horizon = (slots.at(-1)?.at.getTime() ?? 0) / 1000
   const events = await storedEvents(clickhouse)
-  const expected = toldBreaks(samples, horizon)
+  const expected = expectedBreaks(samples, horizon)
   expect(expected.filter(({ type }) => type === 'peg_break.ended').length).toBeGreaterThan(20)
   expect(inOrder(events)).toEqual(inOrder(expected))
   for (const { type, stables, data, slot_at, occurred_at } of events) {
@@ -95,7 +95,7 @@ test('after reorganizations every break that was announced has one end, and ever
     const keyOf = ({ data: { stable, severity, started_block, started_at } }: { data: Record<string, unknown> }) =>
       `${stable} ${severity} ${started_block} ${started_at}`
     const told = (type: string) => events.filter((event) => event.type === type).map(keyOf)
-    const truth = toldBreaks(keptSamples, horizon)
+    const truth = expectedBreaks(keptSamples, horizon)
     const trueKeys = (type: string) => truth.filter((event) => event.type === type).map(keyOf)
     const [started, ended] = [told('peg_break.started'), told('peg_break.ended')]
     expect(new Set(started).size).toBe(started.length)

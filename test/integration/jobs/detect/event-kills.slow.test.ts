@@ -5,7 +5,7 @@ import { SLOT_JOBS } from '../../../../clickhouse/jobs/periods.js'
 import { findDueSlots } from '../../../../jobs/schedule/run-slots.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { depth } from '../../../support/depth.js'
-import { inOrder, storedEvents, toldBreaks } from '../../../support/events.js'
+import { expectedBreaks, inOrder, storedEvents } from '../../../support/events.js'
 import { expectAnomalies, storedFlows } from '../../../support/flow-anomalies.js'
 import { wildFlows } from '../../../support/flow-market.js'
 import { jobsDone, startJobs, until } from '../../../support/jobs/process.js'
@@ -75,7 +75,7 @@ test(
     const last = times.at(-1) ?? 0
     const events = await storedEvents(clickhouse)
     const ofPegs = events.filter(({ type }) => type.startsWith('peg_break.'))
-    const told = toldBreaks(samples, Math.floor((last - 1) / 120) * 120)
+    const told = expectedBreaks(samples, Math.floor((last - 1) / 120) * 120)
     expect(told.length).toBeGreaterThan(KILLS)
     expect(inOrder(ofPegs), `FAULT_SEED=${SEED}`).toEqual(inOrder(told))
     const anomalies = flowAnomaliesOracle(

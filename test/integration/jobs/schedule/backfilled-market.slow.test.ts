@@ -4,7 +4,7 @@ import type { Family } from '../../../../clickhouse/chain/batches.js'
 
 import type { Flow } from '../../../../clickhouse/flows/flows.js'
 import { test as base } from '../../../support/app.js'
-import { storedEvents, toldBreaks } from '../../../support/events.js'
+import { expectedBreaks, storedEvents } from '../../../support/events.js'
 import { addBatch } from '../../../support/ledger.js'
 import { pegEventsOracle } from '../../../support/oracle/peg-events.js'
 import { eventsOf, storedExcursions } from '../../../support/peg-events.js'
@@ -113,7 +113,7 @@ test('a history that a backfill adds behind the tip ends in what one pass over a
     `${stable} ${severity} ${started_block}`
   const keysOf = (list: readonly { type: string; data: Record<string, unknown> }[], type: string) =>
     list.filter((event) => event.type === type).map(({ data }) => keyOf(data))
-  const truth = toldBreaks(samples, horizon)
+  const truth = expectedBreaks(samples, horizon)
   const [started, ended] = [keysOf(events, 'peg_break.started'), keysOf(events, 'peg_break.ended')]
   expect(new Set(started).size).toBe(started.length)
   expect(new Set(ended).size).toBe(ended.length)
