@@ -60,7 +60,7 @@ export function compareFacts(clickhouse: ClickHouseClient): FactComparison {
         tally.differing += differing
         for (const { surplus, ...row } of rows) {
           if (surplus === 0 || tally.shown.length >= MOST_SHOWN) continue
-          const fate = surplus < 0 ? `missing ${-surplus} times` : `there ${surplus} times too often`
+          const fate = surplus < 0 ? `${-surplus} missing` : `${surplus} too many`
           tally.shown.push(`${fate}: ${JSON.stringify(row)}`)
         }
       }

@@ -99,7 +99,7 @@ describe('a briefing on a stable without a curated one', () => {
     expect(briefing.risk).toEqual({ peg_risk: 'unrated', policy_risk: 'unrated', centralization_risk: 'unrated' })
     expect(briefing.measured_at).toBeNull()
     expect(briefing.origin).toContain('since its genesis block')
-    expect(briefing.origin).toContain('no dollar stable')
+    expect(briefing.origin).toContain('a currency other than USD')
     expect(briefing.issuer_context).toContain('does not record its first admin')
   })
 

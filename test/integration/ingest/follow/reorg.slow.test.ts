@@ -218,7 +218,7 @@ describe('the depth of a reorganization', () => {
     expect(await ingest.exited).toEqual({ code: 78, signal: null })
     for (const words of [
       `block ${number - DEEPEST} is 0x`,
-      'deeper than the 64 blocks',
+      'by more than the 64 blocks',
       'CLICKHOUSE_DATABASE',
       'npm run restore',
     ])
