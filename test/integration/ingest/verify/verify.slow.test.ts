@@ -115,7 +115,7 @@ describe.concurrent('damage is found and reported', () => {
       'minute states add up',
       'supply_events row by row',
     ])
-    expect(output).toMatch(/missing 1 times: .*"amount_raw"/)
+    expect(output).toMatch(/1 missing: .*"amount_raw"/)
     expect(output).toMatch(/1 too many: .*"kind":"(mint|burn)"/)
   })
 
