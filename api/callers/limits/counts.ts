@@ -48,7 +48,7 @@ const REPORT_AFTER_MS = 20
 /** Requests are counted locally while the caller is below this share of the limit, by the shared count. */
 const FAR_BELOW = 1 / 2
 /**
- * Largest share of the limit that a process counts locally: even sixteen processes together stay below the other half.
+ * Largest share of the limit that a process counts locally: even sixteen processes together stay below the limit.
  */
 const SHARE = 1 / 32
 
