@@ -54,7 +54,7 @@ export function provide(app: FastifyInstance, provided: Provided): void {
   )
   app.decorate(
     'history',
-    createKnownHistory(() => historyStart(clickhouse)),
+    createKnownHistory((options) => historyStart(clickhouse, options)),
   )
   app.decorate('exportSlots', createExportSlots())
   app.decorate(

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { isoSeconds, parseAsOf, WEEK_MS } from '../../process/instants.js'
 import { NotFoundError } from '../http/errors.js'
+import { QUERY_TIMEOUT_MS } from './query-signal.js'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -69,13 +70,14 @@ export type KnownHistory = {
 
 /**
  * Remembers the time of the first block that `read` returns (null before there is one), so that requests about the past
- * need no look-up: backfills only ever move it back. Concurrent callers share one look-up.
+ * need no look-up: backfills only ever move it back. Concurrent callers share one look-up, which may take as long as any
+ * query of a request.
  */
-export function createKnownHistory(read: () => Promise<Date | null>): KnownHistory {
+export function createKnownHistory(read: (options: { signal: AbortSignal }) => Promise<Date | null>): KnownHistory {
   let start: Date | null = null
   let reading: Promise<void> | null = null
   const refresh = (): Promise<void> => {
-    reading ??= read()
+    reading ??= read({ signal: AbortSignal.timeout(QUERY_TIMEOUT_MS) })
       .then((found) => {
         start = found
       })

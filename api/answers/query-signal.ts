@@ -3,7 +3,7 @@ import type { QuerySignal } from '../../clickhouse/store/define-query.js'
 import { traceparentOf } from '../http/request-log.js'
 
 /** Most milliseconds that a query of a request may take. */
-const QUERY_TIMEOUT_MS = 15_000
+export const QUERY_TIMEOUT_MS = 15_000
 
 /**
  * Aborts the queries of a request when its client (or every client that shares the answer) goes away, or when they take

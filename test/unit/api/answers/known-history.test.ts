@@ -1,11 +1,11 @@
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createKnownHistory } from '../../../../api/answers/as-of.js'
 
 const at = (second: number) => new Date(second * 1000)
 
 function setUp(start: number | null) {
   const chain = { start }
-  const read = vi.fn(async () => (chain.start === null ? null : at(chain.start)))
+  const read = vi.fn(async (_: { signal: AbortSignal }) => (chain.start === null ? null : at(chain.start)))
   return { chain, read, history: createKnownHistory(read) }
 }
 
@@ -35,4 +35,16 @@ test('a failed look-up is retried by the next request', async () => {
   read.mockRejectedValueOnce(new Error('away'))
   await expect(history.hasBegunBy(at(150))).rejects.toThrow('away')
   expect(await history.hasBegunBy(at(150))).toBe(true)
+})
+
+test('a look-up ends by itself when it takes as long as no query of an answer may', async () => {
+  const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(AbortSignal.abort(new Error('too late')))
+  onTestFinished(() => timeout.mockRestore())
+  const { history, read } = setUp(100)
+  read.mockImplementationOnce(async ({ signal }) => {
+    signal.throwIfAborted()
+    return at(100)
+  })
+  await expect(history.hasBegunBy(at(150))).rejects.toThrow('too late')
+  expect(timeout).toHaveBeenCalledWith(15_000)
 })
