@@ -65,22 +65,18 @@ export function missingBlocks(gaps: readonly BlockRange[], covered: readonly Blo
 }
 
 /**
- * The ranges of a family that are covered for every stable: a range ingested for some stables only is missing for the
- * others.
+ * The ranges that close gaps of a family: those covered for every stable, since a range ingested for some stables only is
+ * missing for the others. Nothing closes a gap of logs: it means that the flows of logs that are stored have no USD value.
  */
-const coveredOf = (family: Family, covered: readonly CoveredRange[]): CoveredRange[] =>
-  covered.filter((range) => range.family === family && range.stables.length === 0)
+const closedBy = (family: Family, covered: readonly CoveredRange[]): CoveredRange[] =>
+  family === 'logs' ? [] : covered.filter((range) => range.family === family && range.stables.length === 0)
 
-/**
- * The declared gaps that are still open, by family, oldest first; adjacent gaps with the same reason are merged. A gap
- * is closed once all of it is ingested for every stable. A gap of logs means that flows have no USD value; it never
- * closes.
- */
+/** The declared gaps of which any part is still open, by family, oldest first; adjacent gaps with the same reason are merged. */
 export function openGaps(declared: readonly DeclaredGap[], covered: readonly CoveredRange[]): DeclaredGap[] {
   return FAMILIES.flatMap((family) => {
-    const whole = merged(coveredOf(family, covered))
+    const closed = merged(closedBy(family, covered))
     const isOpen = ({ from_block, to_block }: BlockRange): boolean =>
-      family === 'logs' || !whole.some((range) => range.from_block <= from_block && range.to_block >= to_block)
+      !closed.some((range) => range.from_block <= from_block && range.to_block >= to_block)
     const open = declared.filter((gap) => gap.family === family && isOpen(gap))
     const reasons = [...new Set(open.map(({ reason }) => reason))].sort()
     return reasons
@@ -98,7 +94,7 @@ const READ_FAMILIES = ['logs', 'pegs', 'state'] as const
 export type MissingFacts = {
   /** The gaps that are open, as `openGaps` returns them. */
   gaps: DeclaredGap[]
-  /** For each family, how many blocks of its declared gaps no backfill has filled for every stable. */
+  /** For each family, how many blocks of its declared gaps are still open. */
   families: { family: (typeof READ_FAMILIES)[number]; blocks: number }[]
 }
 
@@ -117,7 +113,7 @@ export async function readMissingFacts(
   const missing = (family: Family): number =>
     missingBlocks(
       declared.filter((gap) => gap.family === family),
-      coveredOf(family, covered),
+      closedBy(family, covered),
     )
   return {
     gaps: openGaps(declared, covered),
