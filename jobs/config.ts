@@ -5,7 +5,7 @@ import { WEBHOOK_SITE_URL, webhookEnv } from '../clickhouse/webhooks/targets.js'
 import { envInt, envUrl, logLevel } from '../process/environment.js'
 import { secretsKey } from '../process/sealed-secret.js'
 
-/** What the jobs read from their environment. */
+/** The environment variables of the jobs. */
 export const JobsConfig = z.object({
   ...clickhouseEnv,
   REDIS_URL: envUrl('redis', 'rediss').optional(),

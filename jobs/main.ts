@@ -6,7 +6,10 @@ import { JobsConfig } from './config.js'
 import { runJobs } from './schedule/run.js'
 import type { ScheduledJob } from './schedule/schedule.js'
 
-/** Every job, with a worker of its name. The health monitor goes by the clock, not by slots; webhooks are always sent. */
+/**
+ * Every job; its worker has the same name. The health monitor runs by wall-clock time, not by slots; the webhooks
+ * worker runs continuously.
+ */
 const JOBS: readonly ScheduledJob[] = [
   ...SLOT_JOBS,
   { name: 'health', period_seconds: 60 },
@@ -16,7 +19,7 @@ const JOBS: readonly ScheduledJob[] = [
 const readConfig = () => parseEnv(JobsConfig, process.env)
 
 await runProcess('jobs', readConfig, async ({ config, log, signal }) => {
-  if (!config.SECRETS_KEY) console.log('jobs send no webhooks: SECRETS_KEY is not set')
+  if (!config.SECRETS_KEY) console.log('jobs do not send webhooks: SECRETS_KEY is not set')
   const jobs = JOBS.filter(({ name }) => name !== 'webhooks' || config.SECRETS_KEY)
   await runJobs({ config, jobs, say: console.log, log, signal })
 })

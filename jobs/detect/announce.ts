@@ -5,9 +5,10 @@ import { appendNumbered } from '../../clickhouse/store/append-numbered.js'
 import type { Slot } from '../schedule/run-slots.js'
 
 /**
- * Adds those of `events` to the log that are not in it, in the order given. However often the same are found, by
- * whichever process, slot or revision, and wherever one of them was killed, each is in the log once. A slot's own token
- * would not do for that: a slot that is done again under a higher revision has another one, and finds most of the same.
+ * Adds the events that are not in the log yet, in the order given. However often an event is found, by whichever
+ * process, slot or revision, and whenever a process is killed, it is in the log once. The slot's own token could not
+ * ensure that: a slot that is done again under a higher revision has a different token and finds mostly the same
+ * events.
  */
 export async function announce(
   clickhouse: ClickHouseClient,

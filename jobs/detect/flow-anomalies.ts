@@ -12,10 +12,10 @@ import { FLOW_WINDOW_SECONDS } from '../../clickhouse/flows/buckets.js'
 import type { Slot } from '../schedule/run-slots.js'
 import { announce } from './announce.js'
 
-/** A window is an anomaly from three standard deviations on, in either direction. */
+/** A window is an anomaly if it is at least three standard deviations from its baseline, in either direction. */
 const MIN_ABS_Z = 3
 
-/** What takes an anomaly back: there is nothing to say of the window any more. */
+/** The figures of a retracted anomaly. */
 const NO_SCORE: Omit<FlowScore, 'from_token' | 'to_token'> = {
   observed_micros: '0',
   tx_count: 0,
@@ -26,9 +26,9 @@ const NO_SCORE: Omit<FlowScore, 'from_token' | 'to_token'> = {
 }
 
 /**
- * Scores the window of 15 minutes that ends with the slot, on every edge, and resolves to how many anomalies there are.
- * What a slot of an older revision had found there, and is none after blocks were reorganized, is taken back. Anomalies
- * are announced, each once; one that is taken back stays announced. Repeating a slot changes nothing.
+ * Scores the 15-minute window that ends at the slot on every edge and resolves to the number of anomalies. Retracts
+ * anomalies that an older revision of the slot found and that no longer exist after a reorganization. Announces each
+ * anomaly once; the announcement of a retracted one remains. Repeating a slot changes nothing.
  */
 export async function detectFlowAnomalies(clickhouse: ClickHouseClient, slot: Slot): Promise<number> {
   const window_start = new Date(slot.at.getTime() - FLOW_WINDOW_SECONDS * 1000)
@@ -46,7 +46,7 @@ export async function detectFlowAnomalies(clickhouse: ClickHouseClient, slot: Sl
     slot.token,
   )
   if (found.length === 0) return 0
-  // As they are stored, so that an event has the digits that the list of anomalies has.
+  // Read back as stored, so that an event has the same digits as the list of anomalies.
   const anomalies = await anomaliesOfWindow(clickhouse, { window_start })
   await announce(
     clickhouse,

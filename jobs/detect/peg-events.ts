@@ -11,16 +11,16 @@ const fromSeconds = (seconds: number): Date => new Date(seconds * 1000)
 const toSeconds = (instant: Date): number => instant.getTime() / 1000
 
 /**
- * Finds the excursions of every stable from its peg in the samples since the slot before, going on from those that were
- * going on then, and writes them as known at `slot.at`. Returns how many. What it does is a function of the samples up
- * to `slot.at`, provided that the slot before has been done: slots are done in order, and after a rollback or a backfill
- * of blocks every slot from there on under the next revision. Events that started or ended in the slot are announced,
- * each once, and so is that one never was, where it was announced and is not found again. Repeating a slot changes nothing.
+ * Finds the excursions of every stable from its peg in the samples since the previous slot, continues those that were
+ * in progress, and stores all as known at `slot.at`. Resolves to their number. The result is a function of the samples
+ * up to `slot.at`, provided that the previous slot is done: slots are done in order, and after a rollback or backfill
+ * every slot from there on is done again under the next revision. Announces events that started or ended in the slot,
+ * each once, and retracts announced ones that are not found again. Repeating a slot changes nothing.
  */
 export async function detectPegEvents(clickhouse: ClickHouseClient, slot: Slot): Promise<number> {
   const previous = toSeconds(slot.at) - PERIOD_SECONDS['peg-events']
   const start = await historyStart(clickhouse)
-  // The first slot is the first one after the first block, which may be where a slot would have been.
+  // The first slot is the first one after the first block, whose time may itself be that of a slot.
   const after = fromSeconds(start && toSeconds(start) === previous ? previous - 1 : previous)
   await forgetAfter(clickhouse, slot, after)
   const found = await pegExcursions(clickhouse, { after, to: slot.at })
@@ -32,14 +32,14 @@ export async function detectPegEvents(clickhouse: ClickHouseClient, slot: Slot):
   )
   const span = { after: toSeconds(after), at: toSeconds(slot.at) }
   const events = found.flatMap((excursion) => pegBreakEvents(excursion, span))
-  // What started first is told first.
+  // The earliest is announced first.
   events.sort((a, b) => a.occurred_at.getTime() - b.occurred_at.getTime())
   await announce(clickhouse, events, slot)
   if (slot.revision > 0) await retract(clickhouse, slot)
   return found.length
 }
 
-/** Announces the end of breaks that the slots of this revision, done up to now, no longer find. */
+/** Retracts announced breaks that the slots done so far under this revision no longer find. */
 async function retract(clickhouse: ClickHouseClient, slot: Slot): Promise<void> {
   const lost = await lostPegBreaks(clickhouse, { revision: slot.revision, at: slot.at })
   const events = lost.map(({ max_deviation_bps, ...pegBreak }) => retractedPegBreak(pegBreak, max_deviation_bps))
@@ -47,9 +47,9 @@ async function retract(clickhouse: ClickHouseClient, slot: Slot): Promise<void> 
 }
 
 /**
- * Takes back what slots of earlier revisions have said about the time after `after`, since it may rest on blocks that
- * were rolled back, or lack such as a backfill has added. What began later never was; what was going on is again as it
- * was known at that moment.
+ * Undoes the results of earlier revisions for the time after `after`, since they may be based on blocks that were
+ * rolled back, or lack blocks that a backfill has added. Deletes excursions that began later, and restores those that
+ * were in progress to what was known at `after`.
  */
 async function forgetAfter(clickhouse: ClickHouseClient, slot: Slot, after: Date): Promise<void> {
   const outdated = await outdatedPegEvents(clickhouse, { revision: slot.revision, after })

@@ -11,12 +11,13 @@ import { slotBounds } from '../../clickhouse/jobs/slots.js'
 import { announce } from '../detect/announce.js'
 import { readHealth } from './read-health.js'
 
-/** The states of all parts of the service, and those among them that are not what they were. */
+/** The states of all components of the service, and those that changed. */
 export type HealthCheck = { states: ComponentHealth[]; changed: ComponentHealth[] }
 
 /**
- * Looks at every part of the service and announces those whose state is another than the one announced last; a part that
- * was never spoken of was well. Two that look at the same time announce a change once. null while there is no block.
+ * Checks every component of the service and announces those whose state differs from the one announced last. A
+ * component that was never announced counts as healthy before. Two concurrent checks announce a change once. Resolves
+ * to null while there is no block.
  */
 export async function checkHealth(
   clickhouse: ClickHouseClient,

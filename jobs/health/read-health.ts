@@ -7,16 +7,21 @@ import { readProgress, secondsBetween } from '../../clickhouse/jobs/progress.js'
 import { jobProgress } from '../../clickhouse/jobs/runs.js'
 import { newestSampled } from '../../clickhouse/peg/samples.js'
 
-/** How far back a sample is looked for at least, from the newest block, in seconds; an older one is "not known". */
+/**
+ * How far before the newest block to look for a sample at least, in seconds. The lag of an older one is "not known".
+ */
 const LOOK_BACK_SECONDS = 3600
 
-/** What gets further than the clock in this time, in seconds, is catching up. More than the minute between two looks. */
+/**
+ * A component that advances by more chain time than this within this many seconds is catching up. Longer than the
+ * minute between two checks.
+ */
 const PROGRESS_SECONDS = 300
 
-/** Ingest notes the head every few seconds; older than this, in seconds, it is "not known". */
+/** Ingest records the head every few seconds. If the record is older than this, in seconds, the head is "not known". */
 const HEAD_IS_KNOWN_SECONDS = 60
 
-/** What is known of the service at `now`; null while there is no block at all. */
+/** The measurements of the service at `now`; null while there is no block. */
 export async function readHealth(
   clickhouse: ClickHouseClient,
   jobs: readonly SlotJob[],

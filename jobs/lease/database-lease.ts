@@ -3,8 +3,8 @@ import { insertLeaseState, newestLease } from '../../clickhouse/jobs/leases.js'
 import { claimTerm, hasNewestTerm, type TryLease } from './term.js'
 
 /**
- * A lease that is kept in the database alone: who has the newest term has to say so at least every `leaseMs`, by the
- * server's clock, or another process begins the next.
+ * A lease that is kept in the database alone. The process with the newest term must renew it at least every `leaseMs`,
+ * by the server's clock; otherwise another process begins the next term.
  */
 export const databaseLease =
   (clickhouse: ClickHouseClient, instance: string, leaseMs: number): TryLease =>

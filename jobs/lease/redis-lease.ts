@@ -7,8 +7,8 @@ const RENEW = `if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('
 const RELEASE = `if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) end return 0`
 
 /**
- * A lease that Redis lets one process have at a time and forgets after `leaseMs`. Its fence number is the term in the
- * database, which goes on counting where Redis has lost all it knew. `database` tells services on one Redis apart.
+ * A lease that Redis grants to one process at a time and that expires after `leaseMs`. Its fencing token is the term in
+ * the database, which keeps counting even if Redis loses its data. `database` separates services that share one Redis.
  */
 export const redisLease =
   (redis: Redis, database: string, clickhouse: ClickHouseClient, instance: string, leaseMs: number): TryLease =>

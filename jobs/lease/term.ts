@@ -3,8 +3,9 @@ import { insertLeaseClaim, type JobLease, newestLease } from '../../clickhouse/j
 import { PlumblineError } from '../../process/errors.js'
 
 /**
- * Until when the lease is this process's own for sure, for its threads to see: they share `memory`. By the clock of the
- * machine that only ever goes forward, also while a process is suspended; so one that wakes up finds its lease run out.
+ * The time until which this process certainly has the lease. Its threads share it through `memory`. Uses the machine's
+ * monotonic clock, which continues while a process is suspended, so a process that wakes up finds that its lease has
+ * expired.
  */
 export class LeaseValidity {
   readonly memory: SharedArrayBuffer
@@ -15,7 +16,7 @@ export class LeaseValidity {
     this.#until = new BigInt64Array(memory)
   }
 
-  /** Begins at 0, in nanoseconds of process.hrtime. */
+  /** In nanoseconds of process.hrtime; initially 0. */
   set(untilNs: bigint): void {
     Atomics.store(this.#until, 0, untilNs)
   }
@@ -25,44 +26,44 @@ export class LeaseValidity {
   }
 }
 
-/** Another process runs the jobs by now. */
+/** Another process has taken over the jobs. */
 class LeaseLostError extends PlumblineError {
   constructor() {
-    super('another process runs the jobs by now', { retryable: true })
+    super('another process has taken over the jobs', { retryable: true })
   }
 }
 
 /** The right to run the jobs, for as long as it is renewed. */
 export type Lease = {
-  /** Greater than that of every lease before it: what fences off a process that has not noticed yet that it lost its own. */
+  /** Greater than that of every earlier lease. Fences off a process that has not noticed yet that it lost its lease. */
   term: number
-  /** Prolongs it; resolves to false where it is lost. */
+  /** Renews the lease; resolves to false if it is lost. */
   renew: () => Promise<boolean>
-  /** Lets another process have it at once. */
+  /** Releases the lease, so that another process can acquire it at once. */
   release: () => Promise<void>
 }
 
-/** Resolves to the lease, or to null while another process has it. */
+/** Tries to acquire the lease; resolves to null while another process has it. */
 export type TryLease = () => Promise<Lease | null>
 
-/** Whether the term is the newest, so that no other process runs the jobs. */
+/** Whether the lease's term is the newest one, so that no other process runs the jobs. */
 export async function hasNewestTerm(clickhouse: ClickHouseClient, { term, instance }: JobLease): Promise<boolean> {
   const newest = await newestLease(clickhouse)
   return newest?.term === term && newest.instance === instance
 }
 
-/** Rejects with LeaseLostError where the term is not the newest. */
+/** Rejects with LeaseLostError if the lease's term is not the newest. */
 export async function checkTerm(clickhouse: ClickHouseClient, lease: JobLease): Promise<void> {
   if (!(await hasNewestTerm(clickhouse, lease))) throw new LeaseLostError()
 }
 
-/** Begins the first term after `after` that can be had; null where another process is first. */
+/** Claims the first available term after `after`; resolves to null if another process claims one first. */
 export async function claimTerm(clickhouse: ClickHouseClient, instance: string, after: number): Promise<number | null> {
   for (let term = after + 1; ; term++) {
     await insertLeaseClaim(clickhouse, { term, instance })
     const newest = await newestLease(clickhouse)
     if (newest?.term === term && newest.instance === instance) return term
     if (newest && newest.term >= term) return null
-    // A kill between the note of the claim's token and its row has used the term up.
+    // A process was killed after its claim's token was recorded and before its row was: this term stays unused.
   }
 }

@@ -5,21 +5,21 @@ import { type Lease, LeaseValidity, type TryLease } from './term.js'
 type Options = {
   tryLease: TryLease
   leaseMs: number
-  /** Called when the lease is waited for, with the reason, and again when the reason changes. */
+  /** Called with the reason when this process starts waiting for the lease, and again when the reason changes. */
   onWait: (reason: string) => void
   log: Logger
   signal: AbortSignal
 }
 
-/** How many times a lease is renewed in its time, so that one renewal may fail. */
+/** How often a lease is renewed within its duration, so that one renewal may fail. */
 const RENEWALS = 3
-/** The share of its time that is relied on: what another process does to take over begins after it. */
+/** The share of the lease's duration that is relied on: another process can only take over after it. */
 const GOOD_FOR = 2 / RENEWALS
 
 /**
- * Runs `work` whenever this process has the lease, until `signal` aborts. The signal that `work` gets aborts also when
- * the lease is lost, or could not be renewed in its time; it has to end then, and has the lease until it has ended. What
- * must not be done twice asks `validity` each time.
+ * Runs `work` whenever this process has the lease, until `signal` aborts. The signal that `work` receives also aborts
+ * if the lease is lost or could not be renewed in time. `work` must end then; this process keeps the lease until it
+ * has. Before anything that must not be done twice, `work` checks `validity`.
  */
 export async function withLease(
   options: Options,
@@ -29,7 +29,7 @@ export async function withLease(
   while (!signal.aborted) {
     const lease = await waitForLease(options)
     if (!lease) return
-    log.info({ term: lease.term }, 'has the lease')
+    log.info({ term: lease.term }, 'lease acquired')
     const lost = new AbortController()
     const validity = new LeaseValidity()
     validity.set(goodUntil(lease.askedAt, leaseMs))
@@ -41,7 +41,9 @@ export async function withLease(
       await renewing
       await lease
         .release()
-        .catch((error: unknown) => log.warn({ reason: String(error) }, 'the lease runs out by itself'))
+        .catch((error: unknown) =>
+          log.warn({ reason: String(error) }, 'the lease could not be released; it will expire'),
+        )
     }
   }
 }
@@ -58,7 +60,7 @@ async function waitForLease({
     const askedAt = process.hrtime.bigint()
     const lease = await tryLease().catch((error: Error) => error)
     if (lease && !(lease instanceof Error)) return { ...lease, askedAt }
-    const reason = lease?.message ?? 'another process runs them'
+    const reason = lease?.message ?? 'another process runs the jobs'
     if (reason !== told) onWait(reason)
     told = reason
     await pause(leaseMs / RENEWALS, signal)
@@ -82,14 +84,14 @@ async function renewUntilLost(
     const askedAt = process.hrtime.bigint()
     try {
       if (!(await lease.renew())) return log.warn({ term: lease.term }, 'the lease is lost: another process has it')
-      // One so late may have come behind another process that takes over; the next one finds that out.
+      // A renewal this late may have been made while another process takes over; only the next renewal can tell.
       if (process.hrtime.bigint() < goodUntil(renewedAt, leaseMs)) validity.set(goodUntil(askedAt, leaseMs))
       else pauseMs = 0
       renewedAt = askedAt
     } catch (error) {
-      log.warn({ reason: String(error) }, 'the lease was not renewed')
+      log.warn({ reason: String(error) }, 'the lease could not be renewed')
       if (process.hrtime.bigint() - renewedAt > BigInt(leaseMs) * 1_000_000n)
-        return log.warn({ term: lease.term }, 'the lease has run out')
+        return log.warn({ term: lease.term }, 'the lease has expired')
     }
   }
 }

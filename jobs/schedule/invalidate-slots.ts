@@ -12,16 +12,17 @@ import { appendNumbered } from '../../clickhouse/store/append-numbered.js'
 
 type Options = {
   clickhouse: ClickHouseClient
-  /** A backfill is over when it has written nothing for so long, in seconds. */
+  /** A backfill counts as completed when it has written nothing for this many seconds. */
   quietSeconds: number
-  /** Rejects where another process runs the jobs by now. */
+  /** Rejects if another process has taken over the jobs. */
   checkLease: () => Promise<void>
   log: Logger
 }
 
 /**
- * Where backfills have added blocks or facts that slots do not know, and are over, notes that the slots from there on are
- * to be done again. Until then slots begin where they did. However many workers do so at once, it is noted once.
+ * Once backfills that added blocks or facts are completed, records that the slots from their oldest block on must be
+ * done again. Until then, the first slot stays the same. Even if many workers do this at once, a change is recorded
+ * once.
  */
 export async function invalidateBackfilledSlots({ clickhouse, quietSeconds, checkLease, log }: Options): Promise<void> {
   await appendNumbered({
@@ -31,12 +32,12 @@ export async function invalidateBackfilledSlots({ clickhouse, quietSeconds, chec
       if (!change) return
       await checkLease()
       await insertHistoryChange(clickhouse, { ...change, sequence_number })
-      log.info({ from: new Date(change.kept_time * 1000) }, 'a backfill has changed history: slots are due again')
+      log.info({ from: new Date(change.kept_time * 1000) }, 'a backfill has added facts: slots are due again')
     },
   })
 }
 
-/** The change of history that is to be noted; none where there is nothing new behind the newest block that is missing. */
+/** The change of history to record; empty if nothing was added after the newest missing block. */
 async function unnoted(
   clickhouse: ClickHouseClient,
   quiet_seconds: number,
@@ -47,7 +48,8 @@ async function unnoted(
   const whole = bounds.is_whole ? bounds.first_time : await wholeSince(clickhouse)
   if (whole === null || news.newest_time < whole) return []
   const { oldest_time, backfill_sequence, after_rollback } = news
-  // Before the slots' beginning none was done, also of blocks that came with an older change, behind a gap by then.
+  // No slot before the slots' beginning was done, including those of blocks that an earlier change added before a gap
+  // that was still open then.
   const kept_time = whole < bounds.from_time ? whole : Math.max(whole, oldest_time)
   return [{ backfill_sequence, kept_time, after_rollback }]
 }

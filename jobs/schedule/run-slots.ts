@@ -11,15 +11,15 @@ export type Slot = {
   job: string
   at: Date
   /**
-   * Grows by one with each rollback of reorganized blocks and with each backfill; a slot that has to be run again has a
-   * higher one.
+   * Increases by one with each rollback of reorganized blocks and with each backfill; a slot that must be run again has
+   * a higher one.
    */
   revision: number
-  /** Names the slot and its revision: the rows of a run carry it, so that a repeat changes nothing. */
+  /** Identifies the slot and its revision. The rows of a run are inserted with it, so that a repeat changes nothing. */
   token: string
 }
 
-/** Does the work of a slot and returns the rows it wrote. Repeating it changes nothing. */
+/** Does the work of a slot and resolves to the number of rows it wrote. Repeating it changes nothing. */
 export type Task = (clickhouse: ClickHouseClient, slot: Slot) => Promise<number>
 
 export type SlotRun = {
@@ -30,11 +30,14 @@ export type SlotRun = {
   jobs: readonly SlotJob[]
   /** Random id of the process. */
   instance: string
-  /** A backfill is over when it has written nothing for so long, in seconds. */
+  /** A backfill counts as completed when it has written nothing for this many seconds. */
   quietSeconds: number
-  /** Rejects where another process runs the jobs by now. Asked before the first slot, and before each counts as done. */
+  /**
+   * Rejects if another process has taken over the jobs. Called before the first slot, and before each slot is recorded
+   * as done.
+   */
   checkLease: () => Promise<void>
-  /** Told of each slot that begins and null when it has ended. */
+  /** Called with each slot that begins, and with null when it has ended. */
   onSlot?: (slot: Slot | null) => void
   log: Logger
   signal: AbortSignal
@@ -42,15 +45,16 @@ export type SlotRun = {
   limit: number
 }
 
-/** How often a long catch-up says how far it is, in slots. */
+/** How often a long catch-up logs its progress, in slots. */
 const PROGRESS_SLOTS = 100
 
 const tokenOf = (job: SlotJob, at: number, revision: number): string => `${job.name}:${at}:${revision}`
 
 /**
- * The slots of a job that are due now, oldest first and at most `limit`: those that the facts of the chain reach and
- * that are not done, or were before a rollback removed facts of theirs or a backfill added some. None before a gap in the
- * blocks or behind what backfills are known to have added, and none before the jobs are there that it is after.
+ * The slots of a job that are due now, oldest first and at most `limit`: those up to the newest block that were never
+ * done, or not since a rollback removed or a backfill added facts of theirs. No slot before the newest gap in the
+ * blocks, before the start of the tip and of all recorded backfills, or after the newest slots of the jobs that it
+ * depends on.
  */
 export async function findDueSlots(
   clickhouse: ClickHouseClient,
@@ -62,7 +66,7 @@ export async function findDueSlots(
   if (!bounds) return []
   const { revision } = bounds
   let { from_time, to_time } = bounds
-  // What a slot before a gap would find is not all that will be there when a backfill is done.
+  // A slot before a gap would not see the facts that a backfill will still add.
   if (!bounds.is_whole) from_time = Math.max(from_time, (await wholeSince(clickhouse)) ?? to_time)
   for (const { name, period_seconds } of jobs.filter(({ name }) => job.after?.includes(name))) {
     const [missing] = await dueSlots(clickhouse, {
@@ -88,8 +92,8 @@ export async function findDueSlots(
 
 /**
  * Runs the slots of a job that are due, one after another, and records how each ended. Stops at the first that fails,
- * which is due again the next time, and when `signal` aborts. Resolves to the number of slots done, and whether more
- * are due at once. Rejects when the ledger cannot be read or written, or the lease is lost.
+ * which stays due, and when `signal` aborts. Resolves to the number of slots done, and whether more are due
+ * immediately. Rejects if runs cannot be read or recorded, or if the lease is lost.
  */
 export async function runSlots(run: SlotRun): Promise<{ done: number; more: boolean }> {
   const { clickhouse, job, jobs, log, signal, limit } = run
@@ -102,7 +106,7 @@ export async function runSlots(run: SlotRun): Promise<{ done: number; more: bool
     if (signal.aborted || !(await runSlot(run, slot))) return { done, more: false }
     done++
     if (done % PROGRESS_SLOTS === 0 && done < slots.length)
-      log.info({ slot: slot.at, done, of: slots.length, ms: Date.now() - started }, 'catches up')
+      log.info({ slot: slot.at, done, of: slots.length, ms: Date.now() - started }, 'catching up')
   }
   if (done > 0) log.info({ slot: slots.at(-1)?.at, done, ms: Date.now() - started }, 'slots done')
   return { done, more: slots.length === limit }
@@ -120,7 +124,7 @@ async function runSlot(run: SlotRun, slot: Slot): Promise<boolean> {
     rows = await task(clickhouse, slot)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    log.error({ slot: slot.at, revision: slot.revision, reason }, 'a slot failed; it is tried again')
+    log.error({ slot: slot.at, revision: slot.revision, reason }, 'a slot failed; it will be retried')
     await record({ state: 'failed', result_rows: 0, error: reason })
     onSlot?.(null)
     return false
@@ -132,7 +136,7 @@ async function runSlot(run: SlotRun, slot: Slot): Promise<boolean> {
   return true
 }
 
-/** What is known of a run before it has ended. `startedAt` in unix milliseconds. */
+/** The fields of a run other than its outcome. `startedAt` in unix milliseconds. */
 export const jobRunOf = (
   { job, at, revision }: Pick<Slot, 'job' | 'at' | 'revision'>,
   instance: string,

@@ -8,12 +8,12 @@ import { JobsConfig } from '../config.js'
 import { checkTerm } from '../lease/term.js'
 import { runSlots, type Task } from './run-slots.js'
 
-/** What a worker is given: the lease that it runs under, and the memory of its LeaseValidity. */
+/** The data passed to a worker: the lease that it runs under, and the memory of its LeaseValidity. */
 export type WorkerData = { term: number; instance: string; validity: SharedArrayBuffer }
 
 /**
- * What a worker reports: the slot that it begins (in unix seconds), that a slot has ended, and at the end how many it has
- * done and whether more are due. A worker that runs continuously reports regularly that it is alive.
+ * A worker's messages: the slot that it begins (in unix seconds), null when the slot has ended, and at the end how many
+ * slots it has done and whether more are due. A worker that runs continuously sends `alive` as its heartbeat.
  */
 export type WorkerMessage =
   | 'alive'
@@ -21,12 +21,14 @@ export type WorkerMessage =
   | { done: number; more: boolean }
   | 'done'
 
-/** A run is this long at most; the next one begins at once. A worker keeps nothing that would grow with it. */
+/**
+ * The maximum number of slots of a run. The next run begins at once, so that no worker runs, or grows, without limit.
+ */
 const SLOTS_OF_A_RUN = 500
 
 /**
- * A backfill that has written nothing for this long is over, as a rule. All that it has added is then taken in at once:
- * after each part, all later slots would have to be done again.
+ * A backfill that has written nothing for this long is usually completed. Its additions are then handled together,
+ * because all later slots have to be done again after each change.
  */
 const QUIET_SECONDS = 60
 
@@ -39,7 +41,7 @@ type Running = {
   tell: (message: WorkerMessage) => void
 }
 
-/** Runs the work of a worker from its start to its end, which it always reports. An error is logged as `failure`. */
+/** Runs a worker's work and always reports its end. An error is logged with the message `failure`. */
 export async function runWorker(
   name: string,
   failure: string,
@@ -61,11 +63,11 @@ export async function runWorker(
   }
 }
 
-/** The whole of a worker that runs the due slots of a job. */
+/** A complete worker that runs the due slots of a job. */
 export async function runSlotWorker(name: string, task: Task, jobs: readonly SlotJob[] = SLOT_JOBS): Promise<void> {
   const job = jobs.find((job) => job.name === name)
   if (!job) throw new Error(`there is no job ${name}`)
-  await runWorker(name, 'the slots cannot be run', async ({ config, lease, log, signal, tell }) => {
+  await runWorker(name, 'slots could not be run', async ({ config, lease, log, signal, tell }) => {
     const clickhouse = connect(config, { application: 'plumbline-jobs', maxOpenConnections: 4 })
     try {
       const result = await runSlots({

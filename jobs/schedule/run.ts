@@ -20,7 +20,7 @@ type Options = {
 
 /** `120` as `every 2m`, for people. */
 const every = (seconds: number | null): string => {
-  if (seconds === null) return 'all the time'
+  if (seconds === null) return 'continuously'
   return `every ${seconds % 3600 === 0 ? `${seconds / 3600}h` : seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`}`
 }
 
@@ -36,7 +36,7 @@ export async function runJobs({ config, jobs, say, log, signal }: Options): Prom
   const redis = config.REDIS_URL
     ? new Redis(config.REDIS_URL, { maxRetriesPerRequest: 1, commandTimeout: Math.min(2000, leaseMs) })
     : null
-  redis?.on('error', (error) => log.debug({ reason: error.message }, 'redis is away'))
+  redis?.on('error', (error) => log.debug({ reason: error.message }, 'redis is unreachable'))
   const tryLease = redis
     ? redisLease(redis, config.CLICKHOUSE_DATABASE, clickhouse, instance, leaseMs)
     : databaseLease(clickhouse, instance, leaseMs)

@@ -6,9 +6,9 @@ import type { WorkerData, WorkerMessage } from './run-worker.js'
 export type ScheduledJob = {
   name: string
   path: string
-  /** Seconds between two slots, which divide an hour; null: it runs all the time, and tells that it is alive. */
+  /** Seconds between two slots, which divide an hour; null if the worker runs continuously and sends heartbeats. */
   period_seconds: number | null
-  /** Jobs behind which it is run as well, when they have done something. */
+  /** Jobs after which this one is also run, if they have done a slot. */
   after?: readonly string[]
 }
 
@@ -18,28 +18,28 @@ export type StuckRun = { job: string; slot: { at: number; revision: number; star
 type Options = {
   jobs: readonly ScheduledJob[]
   workerData: WorkerData
-  /** A worker of slots that tells nothing for so long is ended, and run again at its next time. */
+  /** A slot worker that sends no message for this long is terminated, and run again at its next time. */
   stuckAfterMs: number
   onStuck: (run: StuckRun) => Promise<void>
   log: Logger
   signal: AbortSignal
 }
 
-/** By then the block after a slot that ends with the minute has been read, as a rule. */
+/** By this second, the block after a slot that ends with the minute has usually been read. */
 const SECOND_OF_RUN = 5
 /**
- * Every job looks for due slots each minute, whatever its period: a slot may become due late, when ingest is behind, and
- * the next one may be an hour away.
+ * Every job looks for due slots at least once a minute, whatever its period: a slot may become due late if ingest is
+ * behind, and the next one may be an hour away.
  */
 const LOOK_SECONDS = 60
 /**
- * Workers that are asked to stop get so long for what they are at: a slot, which is repeated where it was cut off, or
- * webhooks that are being sent, which take 10 s at most and would be sent again.
+ * How long workers may take to stop: to finish a slot, which would have to be repeated, or webhooks in flight, which
+ * take at most 10 s and would be sent again.
  */
 const STOP_MS = 12_000
-/** A worker that is to run all the time begins again this long after it has ended. */
+/** A worker that runs continuously is restarted this long after it has ended. */
 const AGAIN_MS = 1000
-/** Such a one is stuck when it has not told for so long that it is alive. */
+/** Such a worker is stuck if it has not sent a heartbeat for this long. */
 const SILENT_MS = 30_000
 
 const cronOf = (period_seconds: number): string =>
@@ -48,8 +48,8 @@ const cronOf = (period_seconds: number): string =>
 type Running = { slot: StuckRun['slot']; done: number; more: boolean; timer: NodeJS.Timeout }
 
 /**
- * Runs workers now and at their times until `signal` aborts. A run that would overlap the one before is skipped. When
- * a worker says that more is due, it is run again at once, and so are those that wait for it.
+ * Runs workers now and at their times until `signal` aborts. A run that would overlap the previous one is skipped. A
+ * worker that reports more due slots is run again at once, and so are the workers that depend on it.
  */
 export async function runSchedule(options: Options): Promise<void> {
   const { jobs, workerData, stuckAfterMs, onStuck, log, signal } = options
@@ -65,9 +65,9 @@ export async function runSchedule(options: Options): Promise<void> {
   const endStuck = async (name: string, { slot }: Running): Promise<void> => {
     const worker = bree.workers.get(name)
     const error = isLongLived(name)
-      ? `nothing was heard within ${SILENT_MS / 1000} s`
+      ? `missed its heartbeat for ${SILENT_MS / 1000} s`
       : `no slot was finished within ${stuckAfterMs / 1000} s`
-    log.error({ job: name, slot: slot && new Date(slot.at * 1000) }, `${error}: ends the worker`)
+    log.error({ job: name, slot: slot && new Date(slot.at * 1000) }, `${error}: terminating the worker`)
     await worker?.terminate()
     await onStuck({ job: name, slot, error }).catch((reason) =>
       log.error({ job: name, reason: String(reason) }, 'a stuck run could not be recorded'),
@@ -85,7 +85,7 @@ export async function runSchedule(options: Options): Promise<void> {
       timeout: 0,
       ...(period_seconds !== null && { cron: cronOf(period_seconds) }),
     })),
-    // Bree's own chatter is about workers coming and going; a run says itself what it found.
+    // Bree only logs that workers start and end; a run logs its own results.
     logger: { info: () => {}, warn: (message: unknown) => log.debug(String(message)), error: log.error.bind(log) },
     errorHandler: (error, { name }) => {
       if (!signal.aborted) log.error({ job: name, reason: String(error) }, 'a job failed')

@@ -7,8 +7,8 @@ import { suppliesAt } from '../../clickhouse/supply/supply.js'
 import type { Slot } from '../schedule/run-slots.js'
 
 /**
- * Writes down what stands behind every stable that exists at the slot: its newest supply and the price that stands then,
- * with what the registry of issuers says of it.
+ * Stores the backing of every stable that exists at the slot: its newest supply and current price at that time, and its
+ * entry in the registry of issuers.
  */
 export async function snapshotReserves(clickhouse: ClickHouseClient, slot: Slot): Promise<number> {
   const [chainId, supplies, pegs] = await Promise.all([

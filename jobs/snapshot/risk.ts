@@ -6,12 +6,12 @@ import { insertRiskSnapshots, type RiskSnapshot } from '../../clickhouse/risk/sn
 import type { Slot } from '../schedule/run-slots.js'
 
 /**
- * Scores every stable that exists at the slot and keeps what went into the score. Peg-break events have to be known up
- * to the slot: the slot is due once the job of the peg events has done one at or after it.
+ * Scores every stable that exists at the slot and stores the inputs of the score. The peg-break events must be known up
+ * to the slot: it is due once the peg-events job has completed a slot at or after it.
  */
 export async function snapshotRisk(clickhouse: ClickHouseClient, slot: Slot): Promise<number> {
   const rows = (await riskInputs(clickhouse, { at: slot.at })).map((row): RiskSnapshot => {
-    // The same digits as the 24h window of a peg answer has: eight decimals of a price are four of a basis point.
+    // Digit for digit as in the 24h window of a peg answer: eight decimals of a price are four of a basis point.
     const spread = priceSpread(row)
     const stddev_bps_24h = spread && Math.round(spread.stddev_price * 1e8) / 1e4
     const max_deviation_bps_24h = spread?.max_deviation_bps ?? null

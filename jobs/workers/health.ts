@@ -3,7 +3,7 @@ import { connect } from '../../clickhouse/store/client.js'
 import { checkHealth } from '../health/check-health.js'
 import { runWorker } from '../schedule/run-worker.js'
 
-await runWorker('health', 'the health cannot be read', async ({ config, log }) => {
+await runWorker('health', 'health could not be read', async ({ config, log }) => {
   const clickhouse = connect(config, { application: 'plumbline-jobs', maxOpenConnections: 2 })
   const thresholds = {
     maxLagSeconds: config.HEALTH_MAX_LAG_SECONDS,
@@ -18,9 +18,9 @@ await runWorker('health', 'the health cannot be read', async ({ config, log }) =
       return
     }
     const ailing = check.states.filter(({ status }) => status !== 'ok')
-    for (const state of check.changed) if (state.status === 'ok') log.info(state, `${state.component} is well again`)
+    for (const state of check.changed) if (state.status === 'ok') log.info(state, `${state.component} has recovered`)
     for (const state of ailing) log.warn(state, `${state.component}: ${state.status}`)
-    if (ailing.length === 0) log.info({ parts: check.states.length }, 'all is well')
+    if (ailing.length === 0) log.info({ components: check.states.length }, 'all components are healthy')
   } finally {
     await clickhouse.close()
   }

@@ -6,7 +6,7 @@ const ALIVE_MS = 1000
 
 await runWorker(
   'webhooks',
-  'webhooks stop',
+  'webhooks have stopped',
   async ({ config: { SECRETS_KEY, ...config }, lease, log, signal, tell }) => {
     // Without the key, the jobs do not start this worker.
     if (!SECRETS_KEY) return

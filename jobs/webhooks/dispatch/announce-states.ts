@@ -5,7 +5,10 @@ import { newestHealth } from '../../../clickhouse/jobs/health.js'
 import type { Subscription } from '../../../clickhouse/webhooks/subscriptions.js'
 import { announce } from '../../detect/announce.js'
 
-/** The state of a subscription as a part of the service; null where an admin has turned it off, who knows. */
+/**
+ * The state of a subscription as a component of the service; null if it is deleted or an admin disabled it, since the
+ * admin knows.
+ */
 function webhookHealth({ id, state, reason }: Subscription): ComponentHealth | null {
   if (state === 'deleted' || reason === 'admin') return null
   const status = state === 'enabled' ? 'ok' : 'disabled'
@@ -13,8 +16,8 @@ function webhookHealth({ id, state, reason }: Subscription): ComponentHealth | n
 }
 
 /**
- * Announces the subscriptions that were disabled because their receivers fail or are gone, and those that have been enabled
- * again since. It is found from what is stored, so that a crash between a change and its announcement leaves nothing out.
+ * Announces the subscriptions that were disabled because their receivers fail or are gone, and those that have been
+ * enabled again since. Compares the stored states, so that a crash between a change and its announcement loses nothing.
  */
 export async function announceWebhookStates(
   clickhouse: ClickHouseClient,

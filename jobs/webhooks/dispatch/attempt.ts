@@ -9,7 +9,7 @@ import type { Pending } from './fair-queue.js'
 /** 410: the receiver is gone for good. */
 export const GONE = 410
 
-/** The request of an attempt that is made at a time. */
+/** The request of an attempt made at `at`. */
 export function requestOf(
   { delivery_id, content }: Pending,
   { url }: Subscription,
@@ -30,13 +30,13 @@ export function requestOf(
 }
 
 type Schedule = {
-  /** Seconds before attempts 2, 3, …; see webhook-schedule. */
+  /** Seconds before attempts 2, 3, …, as in RETRY_DELAYS_SECONDS. */
   delaysSeconds: readonly number[]
   /** Random in [0, 1). */
   jitter: number
 }
 
-/** What is recorded of an attempt that was sent: how it ended, and when the next one is due. */
+/** The record of an attempt that was sent: how it ended, and when the next one is due. */
 export function sentAttempt(
   { delivery_id, subscription_id, attempt, dueMs }: Pending,
   exchange: Exchange,
@@ -62,7 +62,7 @@ export function sentAttempt(
   }
 }
 
-/** What is recorded of an attempt that was not made, as nothing is to be sent to its subscription any more. */
+/** The record of an attempt that was not made because its subscription is disabled or deleted. */
 export const canceledAttempt = (
   { delivery_id, subscription_id, attempt, dueMs }: Pending,
   instance: string,

@@ -6,17 +6,17 @@ import type { FairQueue, Pending } from './fair-queue.js'
 type Options = {
   clickhouse: ClickHouseClient
   queue: FairQueue
-  /** Does work until it has worked once, or until it is of no use any more. */
+  /** Repeats `work` until it succeeds once or is no longer needed. `what` names it in the log. */
   repeat: (what: string, work: () => Promise<void>) => Promise<void>
-  /** Called when there are contents that were missing. */
+  /** Called when missing contents have been loaded. */
   onLoaded: () => void
 }
 
 const MOST_AT_ONCE = 2000
-/** Batches are read no closer to each other, so that what comes to be missing meanwhile is read together. */
+/** The minimum time between two batches, so that contents that become missing meanwhile are read together. */
 const GATHER_MS = 25
 
-/** Reads what deliveries send shortly before they are sent, one batch after another. */
+/** Loads the contents of deliveries shortly before they are sent, one batch after another. */
 export class ContentLoader {
   readonly #options: Options
   #isLoading = false
@@ -25,14 +25,14 @@ export class ContentLoader {
     this.#options = options
   }
 
-  /** Reads what is missing, unless it is being read already. */
+  /** Loads all missing contents, unless that is already in progress. */
   async load(): Promise<void> {
     if (this.#isLoading) return
     this.#isLoading = true
     const { clickhouse, queue, repeat, onLoaded } = this.#options
     for (let missing = queue.missing(MOST_AT_ONCE); missing.length > 0; missing = queue.missing(MOST_AT_ONCE)) {
       const batch = missing
-      await repeat('contents', () => fill(clickhouse, batch))
+      await repeat('delivery contents', () => fill(clickhouse, batch))
       queue.filled(batch)
       onLoaded()
       await sleep(GATHER_MS)

@@ -27,38 +27,40 @@ export type DispatcherOptions = {
   secretsKey: Buffer
   /** Random id of the process. */
   instance: string
-  /** Whether no other process sends. Asked before attempts are begun. */
+  /** Whether it is certain that no other process sends. Called before attempts are begun. */
   mayBegin: () => boolean
-  /** Attempts at the same time, in all and to one subscription. */
+  /** The maximum number of concurrent attempts, in total and per subscription. */
   maxInFlight: number
   maxInFlightOfOne: number
-  /** Events that became known longer than this after they occurred are not sent. */
+  /** Events that were recorded longer than this after they occurred are not sent. */
   maxEventAgeMs: number
-  /** A subscription that has only failed for so long is disabled. */
+  /** A subscription whose attempts have all failed for this long is disabled. */
   disableAfterMs: number
-  /** Another schedule, and its randomness, for tests. */
+  /** Replace the schedule and its randomness in tests. */
   delaysSeconds?: readonly number[]
   random?: () => number
   log: Logger
   signal: AbortSignal
 }
 
-/** How often the database is asked what is new, in milliseconds. */
+/** How often the database is polled for new events and deliveries, in milliseconds. */
 const LOOK_MS = 200
-/** How often deliveries of the future are looked at. */
+/** How often the queue is checked for deliveries that have become due. */
 const TICK_MS = 50
 const READ_AT_ONCE = 1000
-/** Bodies that are kept in memory before they are sent, as a rule: some megabytes. */
+/** About how many contents are kept in memory before they are sent: a few megabytes. */
 const MOST_PREPARED = 8000
-/** With more attempts that the database has not taken yet, no other is begun: they would be made again after a crash. */
+/** No attempt is begun while more than this many are not recorded yet, since those would be repeated after a crash. */
 const MOST_UNRECORDED = 5000
-/** How often it is recorded how far events are made into deliveries, and which deliveries are over. */
+/**
+ * How often progress is recorded: up to which event deliveries were created, and below which number none is pending.
+ */
 const NOTE_MS = 1000
 const SETTLE_MS = 60_000
 
 /**
- * Makes events into deliveries and deliveries into attempts until `signal` aborts, then waits for attempts that have begun
- * and for their records. All its state is in the database, from which the next one goes on.
+ * Creates deliveries for events and attempts deliveries until `signal` aborts, then waits until attempts in flight have
+ * ended and are recorded. All its state is in the database, from which the next dispatcher resumes.
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions
@@ -67,10 +69,10 @@ export class Dispatcher {
   readonly #recorder: Recorder
   readonly #subscribers: Subscribers
   #failing: FailingSubscriptions
-  /** Numbers of deliveries that are out of the queue and not recorded. */
+  /** Numbers of deliveries that were taken from the queue and whose attempt is not recorded yet. */
   readonly #unsettled = new Set<number>()
   readonly #disabling = new Set<string>()
-  /** The newest event that is made into deliveries, and the newest delivery that was read. */
+  /** The newest event for which deliveries were created, and the newest delivery that was read. */
   #sequence = 0
   #newest = 0
   #settledAt = 0
@@ -100,7 +102,7 @@ export class Dispatcher {
     })
   }
 
-  /** What is waiting for its time, due, being sent, and sent but not recorded yet. */
+  /** How many deliveries are not due yet, due, being sent, and sent but not recorded yet. */
   get size(): { later: number; due: number; out: number; unrecorded: number } {
     return { ...this.#queue.size, unrecorded: this.#recorder.unrecorded }
   }
@@ -112,7 +114,7 @@ export class Dispatcher {
     while (!signal.aborted) {
       const lookedAt = performance.now()
       let isMore = false
-      await this.#repeat('what is new', async () => {
+      await this.#repeat('new events and deliveries', async () => {
         isMore = await this.#look()
       })
       if (!isMore) await sleep(lookedAt + LOOK_MS - performance.now(), undefined, { signal }).catch(() => {})
@@ -122,16 +124,16 @@ export class Dispatcher {
     await this.#recorder.idle()
   }
 
-  /** Does `work` until it has worked once or `signal` aborts; says the first failure only. */
+  /** Repeats `work` until it succeeds once or `signal` aborts. Logs only the first failure. */
   async #repeat(what: string, work: () => Promise<void>): Promise<void> {
     const { log, signal } = this.#options
     for (let isTold = false; !signal.aborted; isTold = true) {
       try {
         await work()
-        if (isTold) log.info(`${what}: read again`)
+        if (isTold) log.info(`${what}: reading works again`)
         return
       } catch (error) {
-        if (!isTold) log.error({ reason: String(error) }, `${what}: cannot be read, tries again`)
+        if (!isTold) log.error({ reason: String(error) }, `${what}: cannot be read; retrying`)
         await sleep(LOOK_MS, undefined, { signal }).catch(() => {})
       }
     }
@@ -156,10 +158,10 @@ export class Dispatcher {
     await this.#subscribers.read()
     const now = Date.now()
     for (const one of pending) this.#queue.add(one, now)
-    log.info({ ...this.#queue.size, ms: Math.round(performance.now() - startedAt) }, 'webhooks: goes on')
+    log.info({ ...this.#queue.size, ms: Math.round(performance.now() - startedAt) }, 'webhooks: resumed')
   }
 
-  /** Takes note of what is new; resolves to whether there may be more at once. */
+  /** Reads new subscriptions, events and deliveries; resolves to whether more may be available immediately. */
   async #look(): Promise<boolean> {
     const { clickhouse, maxEventAgeMs } = this.#options
     const news = await webhookNews(clickhouse, { event: this.#sequence, delivery: this.#newest })
@@ -183,7 +185,7 @@ export class Dispatcher {
 
   async #readNew(): Promise<boolean> {
     const deliveries = await newDeliveries(this.#options.clickhouse, { after: this.#newest, limit: READ_AT_ONCE })
-    // A subscription is there before its deliveries: after this, one that is not known has been deleted.
+    // A subscription exists before its deliveries, so one that is still unknown after this has been deleted.
     if (deliveries.some(({ subscription_id }) => !this.#subscribers.get(subscription_id))) await this.#readSubscribers()
     const now = Date.now()
     for (const { delivery_id, subscription_id, due_ms, ...content } of deliveries) {
@@ -194,7 +196,7 @@ export class Dispatcher {
     return deliveries.length === READ_AT_ONCE
   }
 
-  /** Records how far it is, now and then: what is done again after a crash adds nothing. */
+  /** Records the progress from time to time. Work that is repeated after a crash adds nothing. */
   async #noteFanOut(): Promise<void> {
     const now = Date.now()
     const isTimeToSettle = now - this.#settledAt > SETTLE_MS
@@ -208,7 +210,7 @@ export class Dispatcher {
     if (isTimeToSettle) this.#settledAt = now
   }
 
-  /** No delivery with a smaller number is waiting, being sent, or not recorded. */
+  /** The number below which no delivery is waiting, being sent, or not recorded. */
   #smallestOpen(): number {
     let smallest = Math.min(this.#newest + 1, this.#queue.smallestId())
     for (const delivery_id of this.#unsettled) smallest = Math.min(smallest, delivery_id)
@@ -224,7 +226,7 @@ export class Dispatcher {
     })
   }
 
-  /** Begins what may begin. */
+  /** Begins as many attempts as the limits allow. */
   #pump(): void {
     const { signal, mayBegin, instance } = this.#options
     if (signal.aborted || this.#recorder.unrecorded >= MOST_UNRECORDED || !mayBegin()) return
@@ -257,7 +259,7 @@ export class Dispatcher {
     this.#pumpSoon()
   }
 
-  /** The next attempt waits until this one is recorded. */
+  /** Records an attempt; the next one is queued only after that. */
   #record(pending: Pending, attempt: WebhookAttempt): void {
     this.#recorder.add(attempt, () => {
       this.#unsettled.delete(pending.delivery_id)
@@ -270,13 +272,16 @@ export class Dispatcher {
   async #disable(subscription: Subscription, reason: DisabledReason): Promise<void> {
     if (this.#disabling.has(subscription.id)) return
     this.#disabling.add(subscription.id)
-    // Nothing more is begun while that is being recorded.
+    // No more attempts are begun while this is being recorded.
     this.#queue.refreshModes()
     try {
       await this.#subscribers.disable(subscription, reason)
       await this.#readSubscribers()
     } catch (error) {
-      this.#options.log.error({ subscription: subscription.id, reason: String(error) }, 'a webhook is not disabled yet')
+      this.#options.log.error(
+        { subscription: subscription.id, reason: String(error) },
+        'a webhook could not be disabled; the next failure tries again',
+      )
     }
     this.#disabling.delete(subscription.id)
     this.#queue.refreshModes()

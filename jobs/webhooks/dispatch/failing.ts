@@ -1,12 +1,15 @@
 import { MAX_ATTEMPTS } from '../../../clickhouse/webhooks/schedule.js'
 
-/** Since when every attempt of a subscription has failed, and how many have. */
+/** Since when every attempt of a subscription has failed, and how many attempts that are. */
 export type Failing = { since: Date; failures: number }
 
-/** One bad delivery after a quiet week is no reason to give a receiver up: as many failures as a delivery has attempts. */
+/**
+ * The minimum number of failures, as many as a delivery has attempts: one failing delivery after a quiet week must not
+ * disable a receiver.
+ */
 const LEAST_FAILURES = MAX_ATTEMPTS
 
-/** Which subscriptions fail, and since when, so that those that have for too long can be disabled. */
+/** Tracks since when subscriptions have been failing, so that those that fail for too long can be disabled. */
 export class FailingSubscriptions {
   readonly #failing: Map<string, Failing>
   readonly #disableAfterMs: number
@@ -16,12 +19,12 @@ export class FailingSubscriptions {
     this.#failing = new Map(failing)
   }
 
-  /** An attempt has succeeded, or the subscription was changed: what was before does not count any more. */
+  /** Call when an attempt succeeded or the subscription was changed: earlier failures no longer count. */
   forget(subscription_id: string): void {
     this.#failing.delete(subscription_id)
   }
 
-  /** An attempt has failed. Returns whether the subscription has failed for so long that it is to be disabled. */
+  /** Call when an attempt failed. Returns whether the subscription has failed for so long that it must be disabled. */
   failed(subscription_id: string, at: Date): boolean {
     const { since, failures } = this.#failing.get(subscription_id) ?? { since: at, failures: 0 }
     this.#failing.set(subscription_id, { since, failures: failures + 1 })

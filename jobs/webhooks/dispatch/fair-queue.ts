@@ -1,9 +1,9 @@
 import type { WebhookContent } from '../../../clickhouse/webhooks/body.js'
 
-/** From how many taken items on their places are given back. */
+/** The number of taken items from which their memory is released. */
 const COMPACT_AT = 1024
 
-/** First in, first out; each in constant time, which an array's shift is not. */
+/** A first-in, first-out queue. Unlike an array's `shift`, taking an item takes constant time. */
 class Fifo<Item> {
   #items: (Item | undefined)[] = []
   #head = 0
@@ -12,7 +12,7 @@ class Fifo<Item> {
     return this.#items.length - this.#head
   }
 
-  /** The item at a place from the front, from 0. */
+  /** The item at a position from the front, counted from 0. */
   at(place: number): Item | undefined {
     return this.#items[this.#head + place]
   }
@@ -37,7 +37,7 @@ class Fifo<Item> {
   }
 }
 
-/** A binary heap: what has the smallest `keyOf` comes out first. Adding and taking cost the logarithm of its size. */
+/** A binary heap: the item with the smallest `keyOf` comes first. Adding and taking take logarithmic time. */
 export class Heap<Item> {
   readonly #items: Item[] = []
   readonly #keyOf: (item: Item) => number
@@ -50,7 +50,7 @@ export class Heap<Item> {
     return this.#items.length
   }
 
-  /** What comes out next; undefined where there is nothing. */
+  /** The item that `take` returns next; undefined if the heap is empty. */
   get first(): Item | undefined {
     return this.#items[0]
   }
@@ -69,7 +69,7 @@ export class Heap<Item> {
     items[place] = item
   }
 
-  /** Takes the first out. */
+  /** Removes and returns the first item. */
   take(): Item | undefined {
     const items = this.#items
     const first = items[0]
@@ -82,7 +82,7 @@ export class Heap<Item> {
     yield* this.#items
   }
 
-  /** Puts an item where the first was, then lower until what is above it is not greater. */
+  /** Puts an item in the first position and moves it down until its parent is not greater. */
   #sink(item: Item): void {
     const items = this.#items
     const key = this.#keyOf(item)
@@ -101,51 +101,54 @@ export class Heap<Item> {
   }
 }
 
-/** A delivery that is not over. */
+/** A delivery that is not finished. */
 export type Pending = {
   delivery_id: number
   subscription_id: string
-  /** The attempt to be made, from 1. */
+  /** The number of the next attempt, from 1. */
   attempt: number
   /** Unix milliseconds. */
   dueMs: number
-  /** What it sends, once that has been read. */
+  /** The contents, once they have been loaded. */
   content: WebhookContent | null
 }
 
-/** What becomes of the due deliveries of a subscription: they are sent, they end unsent, or they have to wait. */
+/** What happens to the due deliveries of a subscription: they are sent, canceled, or have to wait. */
 export type LineMode = 'send' | 'cancel' | 'wait'
 
 type Line = {
   id: string
   mode: LineMode
   due: Fifo<Pending>
-  /** How many at the front of `due` have their content, or it is being read. */
+  /** How many deliveries at the front of `due` have their content or wait for it to be loaded. */
   asked: number
-  /** Taken and not done. */
+  /** Number of deliveries taken and not done. */
   out: number
   isInRing: boolean
 }
 
 export type FairQueueOptions = {
-  /** Deliveries that are out at once, in all and of one subscription. */
+  /** The maximum number of deliveries taken and not done, in total and per subscription. */
   maxOut: number
   maxOutOfOne: number
-  /** How many contents are kept for each of so many subscriptions, so that reading them delays nothing. */
+  /**
+   * How many contents to keep per subscription, given the number of subscriptions, so that loading them does not delay
+   * sending.
+   */
   prepared: (subscriptions: number) => number
   modeOf: (subscription_id: string) => LineMode
 }
 
 /**
- * The deliveries that are not over: those of the future by time, those that are due in a line for each subscription. The
- * lines are served in turn, and none may have more out than its share, so that what is slow or many delays nobody else.
- * Knows no clock: times are arguments.
+ * The unfinished deliveries: future ones ordered by time, due ones in one line per subscription. The lines are served
+ * in turn, and none may have more than its share in flight, so that neither a slow receiver nor a long line delays the
+ * others. Reads no clock: times are arguments.
  */
 export class FairQueue {
   readonly #options: FairQueueOptions
   readonly #later = new Heap<Pending>(({ dueMs }) => dueMs)
   readonly #lines = new Map<string, Line>()
-  /** The lines that something can be taken from. */
+  /** The lines from which a delivery can be taken. */
   readonly #ring = new Fifo<Line>()
   #out = 0
   #due = 0
@@ -154,18 +157,18 @@ export class FairQueue {
     this.#options = options
   }
 
-  /** Deliveries that are waiting for their time, due, and out. */
+  /** How many deliveries are not due yet, due, and taken. */
   get size(): { later: number; due: number; out: number } {
     return { later: this.#later.size, due: this.#due, out: this.#out }
   }
 
-  /** Adds a delivery; one without content is asked for by `missing`. */
+  /** Adds a delivery; `missing` returns those without content. */
   add(pending: Pending, nowMs: number): void {
     if (pending.dueMs > nowMs) this.#later.add(withoutContent(pending))
     else this.#addDue(pending)
   }
 
-  /** Takes at most `most` of what is due, in turn from each subscription. Each has to be given back with `done`. */
+  /** Takes at most `most` due deliveries, in turn from each subscription. Call `done` for each of them afterwards. */
   take(nowMs: number, most = Number.POSITIVE_INFINITY): { pending: Pending; mode: LineMode }[] {
     for (let next = this.#later.first; next && next.dueMs <= nowMs; next = this.#later.first) {
       this.#later.take()
@@ -193,7 +196,7 @@ export class FairQueue {
     return taken
   }
 
-  /** Says that a delivery which was taken is not out any more. One that has to be sent again is added again. */
+  /** Ends the sending of a taken delivery. To send it again, add it again. */
   done({ subscription_id }: Pending): void {
     const line = this.#lines.get(subscription_id) as Line
     line.out--
@@ -202,7 +205,10 @@ export class FairQueue {
     if (line.out === 0 && line.due.length === 0) this.#lines.delete(subscription_id)
   }
 
-  /** The deliveries, at most `most` and of each subscription its part, whose contents are needed soon. They are not named again: each has to get its content. */
+  /**
+   * The deliveries whose contents are needed soon: at most `most`, with an equal share for each subscription. Each is
+   * returned only once, so the caller must load the content of each.
+   */
   missing(most: number): Pending[] {
     const found: Pending[] = []
     const prepared = this.#options.prepared(this.#lines.size)
@@ -218,7 +224,7 @@ export class FairQueue {
     return found
   }
 
-  /** Says that contents which were missing are there by now. */
+  /** Call when the contents of missing deliveries have been loaded. */
   filled(pendings: readonly Pending[]): void {
     for (const { subscription_id } of pendings) {
       const line = this.#lines.get(subscription_id)
@@ -226,7 +232,7 @@ export class FairQueue {
     }
   }
 
-  /** Asks again what becomes of the deliveries of each subscription. */
+  /** Updates the mode of each subscription. */
   refreshModes(): void {
     for (const line of this.#lines.values()) {
       line.mode = this.#options.modeOf(line.id)
@@ -234,7 +240,7 @@ export class FairQueue {
     }
   }
 
-  /** The smallest number of a delivery that is here and not out; Infinity where there is none. */
+  /** The smallest number of a delivery in the queue that is not taken; Infinity if there is none. */
   smallestId(): number {
     let smallest = Number.POSITIVE_INFINITY
     for (const { delivery_id } of this.#later) smallest = Math.min(smallest, delivery_id)
@@ -268,7 +274,7 @@ export class FairQueue {
 const canTake = ({ mode, due, out }: Line, maxOut: number): boolean =>
   mode !== 'wait' && out < maxOut && due.length > 0 && (mode === 'cancel' || due.at(0)?.content !== null)
 
-/** In place: contents of what is not sent soon would be most of the memory. */
+/** Removes the content in place: contents of deliveries that are not sent soon would take most of the memory. */
 function withoutContent(pending: Pending): Pending {
   pending.content = null
   return pending

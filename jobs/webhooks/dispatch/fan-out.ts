@@ -3,7 +3,7 @@ import { eventsAfter, type LoggedEvent } from '../../../clickhouse/events/log.js
 import { addDeliveries, type NewDelivery } from '../../../clickhouse/webhooks/deliveries.js'
 import { allWebhookSubscriptions, type Subscription, wants } from '../../../clickhouse/webhooks/subscriptions.js'
 
-/** Events that are made into deliveries at once. */
+/** The maximum number of events handled at once. */
 const MOST_AT_ONCE = 500
 
 const deliveryOf = (event: LoggedEvent, { id }: Subscription): NewDelivery => ({
@@ -18,8 +18,8 @@ const deliveryOf = (event: LoggedEvent, { id }: Subscription): NewDelivery => ({
 })
 
 /**
- * The deliveries that events make: one for each enabled subscription that wants the event and was there before it. Not of
- * events that became known more than `maxAgeMs` after they had occurred, as when a backfill finds the breaks of last month.
+ * The deliveries for events: one for each enabled subscription that wants the event and is older than it. Events
+ * recorded more than `maxAgeMs` after they occurred have none, for example when a backfill finds last month's breaks.
  */
 function deliveriesOf(
   events: readonly LoggedEvent[],
@@ -37,8 +37,8 @@ function deliveriesOf(
 }
 
 /**
- * Makes the events with `after` < number <= `until` into deliveries, the oldest first and not all at once; resolves to the
- * number up to which that is done. However often the same is done, each delivery is there once.
+ * Creates the deliveries for the events with `after` < number <= `until`, oldest first and a limited number at once;
+ * resolves to the number of the last event that was handled. Safe to repeat: each delivery is created once.
  */
 export async function fanOut(
   clickhouse: ClickHouseClient,
@@ -46,7 +46,7 @@ export async function fanOut(
 ): Promise<number> {
   const start = until - after > MOST_AT_ONCE ? await firstWanted(clickhouse, after, until) : after
   if (start >= until) return until
-  // Both are read after `until` was known: a subscription that was made before one of the events was recorded is seen.
+  // Both are read after `until` is known, so every subscription created before one of the events was recorded is seen.
   const [events, subscriptions] = await Promise.all([
     eventsAfter(clickhouse, { after: start, until, limit: MOST_AT_ONCE }),
     allWebhookSubscriptions(clickhouse),
@@ -55,7 +55,10 @@ export async function fanOut(
   return events.length === MOST_AT_ONCE ? (events.at(-1)?.sequence ?? until) : until
 }
 
-/** Nobody is sent what was there before all subscriptions: with a first one, nobody goes through the whole log. */
+/**
+ * The number after which some subscription wants events. Skips older events, so that the first subscription does not
+ * cause a pass through the whole log.
+ */
 async function firstWanted(clickhouse: ClickHouseClient, after: number, until: number): Promise<number> {
   const enabled = (await allWebhookSubscriptions(clickhouse)).filter(({ state }) => state === 'enabled')
   return Math.max(after, Math.min(until, ...enabled.map(({ after_sequence }) => after_sequence)))

@@ -3,12 +3,12 @@ import { pendingDeliveries } from '../../../clickhouse/webhooks/attempts.js'
 import { newestDeliveryId } from '../../../clickhouse/webhooks/deliveries.js'
 import type { Pending } from './fair-queue.js'
 
-/** Read at once, so that the answers of many do not fill the memory. */
+/** The number of deliveries per read, to limit memory. */
 const PAGE = 50_000
 
 /**
- * Hands over every delivery that is not over, none of which has a number below `from`; resolves to the newest number of
- * all deliveries, behind which all is new.
+ * Calls `add` for every unfinished delivery; none has a number below `from`. Resolves to the newest number of all
+ * deliveries; those after it are new.
  */
 export async function readPending(
   clickhouse: ClickHouseClient,

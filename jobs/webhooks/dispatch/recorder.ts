@@ -4,19 +4,22 @@ import type { Logger } from 'pino'
 import type { WebhookAttempt } from '../../../clickhouse/webhooks/attempts.js'
 
 type Options = {
-  /** Repeated with the same token where it failed; it must not add the same twice. */
+  /** Repeated with the same token if it failed; it must not add the same attempts twice. */
   insert: (attempts: readonly WebhookAttempt[], token: string) => Promise<void>
   log: Logger
 }
 
-/** Inserts begin no closer to each other, so that what comes in meanwhile is recorded together; the first waits for nothing. */
+/**
+ * The minimum time between the starts of two inserts, so that attempts that arrive meanwhile are recorded together. The
+ * first insert does not wait.
+ */
 const GATHER_MS = 50
 const MOST_AT_ONCE = 2000
 const AGAIN_MS = 500
 
 /**
- * Records attempts in batches, one batch at a time and in the order given. A batch that cannot be inserted is tried until
- * it can: what has been sent must not be forgotten.
+ * Records attempts in batches, one batch at a time and in the order given. A batch is retried until it is inserted: an
+ * attempt that was made must not be lost.
  */
 export class Recorder {
   readonly #options: Options
@@ -33,14 +36,14 @@ export class Recorder {
     return this.#unrecorded
   }
 
-  /** Takes an attempt; calls `recorded` when it is in the database. */
+  /** Adds an attempt; calls `recorded` once it is in the database. */
   add(attempt: WebhookAttempt, recorded: () => void): void {
     this.#waiting.push({ attempt, recorded })
     this.#unrecorded++
     this.#running ??= this.#run()
   }
 
-  /** Resolves when all that has been added is recorded. */
+  /** Resolves when all added attempts are recorded. */
   async idle(): Promise<void> {
     while (this.#running) await this.#running
   }
@@ -64,7 +67,8 @@ export class Recorder {
       try {
         return await insert(attempts, token)
       } catch (error) {
-        if (!isTold) log.warn({ attempts: attempts.length, reason: String(error) }, 'attempts are not recorded yet')
+        if (!isTold)
+          log.warn({ attempts: attempts.length, reason: String(error) }, 'attempts could not be recorded; retrying')
         isTold = true
       }
     }

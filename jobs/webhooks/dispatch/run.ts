@@ -7,7 +7,7 @@ import { createSender } from '../send/sender.js'
 import { Dispatcher } from './dispatcher.js'
 
 const HOUR_MS = 3_600_000
-/** Over the whole exchange, as receivers are promised. */
+/** The time limit of the whole exchange, as documented for receivers. */
 const TIMEOUT_MS = 10_000
 
 type Options = {
@@ -18,7 +18,7 @@ type Options = {
   signal: AbortSignal
 }
 
-/** Sends webhooks as configured until `signal` aborts and what has begun has ended. */
+/** Sends webhooks as configured until `signal` aborts and all attempts in flight have ended. */
 export async function runWebhooks({ config, instance, mayBegin, log, signal }: Options): Promise<void> {
   const clickhouse = connect(config, { application: 'plumbline-webhooks', maxOpenConnections: 6 })
   const sender = createSender({

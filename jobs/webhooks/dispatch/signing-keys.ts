@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { type Subscription, sealedSecrets } from '../../../clickhouse/webhooks/subscriptions.js'
 import { open } from '../../../process/sealed-secret.js'
 
-/** The secrets of subscriptions in the clear, opened once for each; in memory only. */
+/** The decrypted secrets of subscriptions. Each is decrypted once and kept in memory only. */
 export class SigningKeys {
   readonly #secretsKey: Buffer
   readonly #log: Logger
@@ -13,13 +13,13 @@ export class SigningKeys {
     this.#log = log
   }
 
-  /** The secrets that sign what a subscription is sent at a time, the newest first; null where one cannot be opened. */
+  /** The secrets that sign deliveries to a subscription at `at`, newest first; null if one cannot be decrypted. */
   of(subscription: Subscription, at: Date): string[] | null {
     const secrets = sealedSecrets(subscription, at).map((sealed) => this.#open(subscription.id, sealed))
     return secrets.every((secret) => secret !== null) ? secrets : null
   }
 
-  /** Forgets the secrets that none of these has any more. */
+  /** Forgets the secrets that none of these subscriptions has. */
   keepThoseOf(subscriptions: readonly Subscription[]): void {
     const known = new Set(subscriptions.flatMap(({ secret, previous_secret }) => [secret, previous_secret]))
     this.#opened = new Map([...this.#opened].filter(([sealed]) => known.has(sealed)))
@@ -33,7 +33,7 @@ export class SigningKeys {
       secret = open(this.#secretsKey, id, sealed)
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
-      this.#log.error({ subscription: id, reason }, 'its deliveries wait: its secret cannot be opened')
+      this.#log.error({ subscription: id, reason }, 'the secret of a webhook cannot be decrypted: its deliveries wait')
     }
     this.#opened.set(sealed, secret)
     return secret

@@ -24,7 +24,7 @@ export class Subscribers {
     this.#keys = new SigningKeys(secretsKey, log)
   }
 
-  /** All but the deleted ones. */
+  /** All except deleted ones. */
   get all(): Subscription[] {
     return [...(this.#known?.values() ?? [])]
   }
@@ -33,7 +33,10 @@ export class Subscribers {
     return this.#known?.get(id)
   }
 
-  /** What becomes of the deliveries of a subscription. One that is not there has been deleted, once they have been read. */
+  /**
+   * What happens to the due deliveries of a subscription. Once subscriptions have been read, an unknown one has been
+   * deleted.
+   */
   modeOf(id: string): LineMode {
     if (this.#known === null) return 'wait'
     const subscription = this.#known.get(id)
@@ -41,12 +44,12 @@ export class Subscribers {
     return this.secretsOf(subscription, new Date()) === null ? 'wait' : 'send'
   }
 
-  /** What signs a delivery to it at a time, the newest first; null where it cannot be opened. */
+  /** The secrets that sign a delivery at `at`, newest first; null if one cannot be decrypted. */
   secretsOf(subscription: Subscription, at: Date): string[] | null {
     return this.#keys.of(subscription, at)
   }
 
-  /** Reads them; returns those that have changed since. */
+  /** Reads all subscriptions; resolves to those that have changed since the last read. */
   async read(): Promise<Subscription[]> {
     const before = this.#known
     const all = await allWebhookSubscriptions(this.#clickhouse)
@@ -55,7 +58,7 @@ export class Subscribers {
     return all.filter(({ id, version }) => before?.get(id)?.version !== version)
   }
 
-  /** Disables a subscription whose receiver, at the address that it had then, is to be left alone. */
+  /** Disables a subscription, unless it is no longer enabled or its URL has changed meanwhile. */
   async disable({ id, url }: Subscription, reason: DisabledReason): Promise<void> {
     const now = new Date()
     await changeSubscription(this.#clickhouse, id, (newest) =>
@@ -63,6 +66,6 @@ export class Subscribers {
         ? { ...newest, state: 'disabled', reason, changed_at: now }
         : null,
     )
-    this.#log.warn({ subscription: id, reason }, 'a webhook is disabled')
+    this.#log.warn({ subscription: id, reason }, 'a webhook was disabled')
   }
 }

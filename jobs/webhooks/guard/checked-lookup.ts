@@ -2,21 +2,25 @@ import { Resolver } from 'node:dns/promises'
 import { isIPv6, type LookupFunction } from 'node:net'
 import { addressProblem, literalAddresses, type TargetRules } from '../../../clickhouse/webhooks/targets.js'
 
-/** The addresses of a name, in the order of their use; none where it has none. Rejects where this cannot be found out. */
+/**
+ * The addresses of a name, in the order in which to try them; empty if it has none. Rejects if they cannot be
+ * determined.
+ */
 export type Resolve = (name: string) => Promise<string[]>
 
-/** A connection is not made. The message is for the subscription's owner, and is one of few. */
+/** No connection was made. The message is shown to the subscription's owner and is one of a few fixed texts. */
 export class TargetError extends Error {}
 
 const NO_ADDRESS = new Set(['ENODATA', 'ENOTFOUND'])
 
-/** Within the time of an exchange, more than one server or try gets its turn. */
+/** Short enough that several servers or tries fit in the time limit of an exchange. */
 const DNS_TIMEOUT_MS = 2000
 const DNS_TRIES = 2
 
 /**
- * Asks name servers: `servers`, else those of the machine. Not the system's own lookup, which occupies a thread of four
- * for as long as a name server is silent: four receivers with such a one would stop all the others.
+ * Queries name servers: `servers`, or else those of the machine. Does not use the system's own lookup, which blocks one
+ * of four threads for as long as a name server is silent: four receivers with a silent name server would stop all
+ * others.
  */
 export function nameServers(servers?: readonly string[]): Resolve {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES })
@@ -31,9 +35,9 @@ export function nameServers(servers?: readonly string[]): Resolve {
 }
 
 /**
- * A lookup for connections that gives out checked addresses only, and none at all where one of a name's addresses is not
- * allowed. The connection is made to what was checked, so a name server that answers differently the next time gains
- * nothing. Not called for literal addresses: they are checked with their URL.
+ * A lookup for connections that returns only checked addresses, and fails if any address of a name is not allowed. The
+ * connection is made to the checked address, so a name server gains nothing by answering differently the next time. Not
+ * called for literal addresses: they are checked with their URL.
  */
 export function checkedLookup(resolve: Resolve, rules: TargetRules): LookupFunction {
   const find = async (name: string) => {

@@ -8,15 +8,18 @@ import { createListener } from './listener.js'
 
 const HELP = `npm run webhook:listen -- [--secret whsec_…] [--port N] [--path /P]
 
-Receives webhooks on this machine, verifies their signatures and prints a line each; answers 200, or 400 to what is not
-signed with the secret. To be reached from the local chain, give http://127.0.0.1:4000/ as the subscription's url.
+Receives webhooks on this machine, verifies their signatures and prints one line for each. Answers 200, or 400 if a
+webhook is not signed with the secret. To receive webhooks from a local Plumbline, create a subscription with the url
+http://127.0.0.1:4000/.
 
-  --secret S  the subscription's secret; in WEBHOOK_SECRET it is in no list of processes
+  --secret S  the subscription's secret; set WEBHOOK_SECRET instead to keep it out of process lists
   --port N    TCP port, on loopback; 0 takes a free one (4000)
   --path /P   answer this path only
 `
 const Settings = z.object({
-  WEBHOOK_SECRET: z.string('or --secret is needed').regex(/^whsec_[\x21-\x7e]+$/, 'or --secret must begin with whsec_'),
+  WEBHOOK_SECRET: z
+    .string('or --secret is required')
+    .regex(/^whsec_[\x21-\x7e]+$/, 'or --secret must begin with whsec_'),
   '--port': envInt(0, 65_535).default(4000),
   '--path': z.string().startsWith('/', 'must begin with /').optional(),
 })

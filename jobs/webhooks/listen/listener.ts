@@ -12,16 +12,16 @@ type Received = { status: 200 | 400 | 404 | 405 | 413; line: string }
 
 export type ListenerOptions = {
   secret: string
-  /** The only path that is answered; null: any. */
+  /** The only path to accept; null for any. */
   path: string | null
-  /** Given one line a request. */
+  /** Called with one line per request. */
   say: (line: string) => void
-  /** Whether lines about what is wrong are red. */
+  /** Whether lines about errors are red. */
   colours: boolean
   now: () => Date
 }
 
-/** The body as it came; null where it is longer than any webhook. */
+/** The body as received; null if it is longer than any webhook. */
 async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -41,7 +41,7 @@ function parseDelivery(body: Buffer): z.infer<typeof Delivery> | null {
   }
 }
 
-/** A receiver for trying things out: verifies every delivery, says a line about it, and answers 200 or 400. */
+/** A receiver for development: verifies every delivery, prints a line about it, and answers 200 or 400. */
 export function createListener({ secret, path, say, colours, now }: ListenerOptions): Server {
   const seen = new Set<number>()
 
@@ -56,11 +56,11 @@ export function createListener({ secret, path, say, colours, now }: ListenerOpti
     const problem = signatureProblem({ header: headerOf('x-service-signature'), body, secret, now: now() })
     if (problem !== null) return { status: 400, line: `delivery ${id}: the signature is ${problem}` }
     const delivery = parseDelivery(body)
-    if (delivery === null) return { status: 400, line: `delivery ${id}: the body is no delivery` }
+    if (delivery === null) return { status: 400, line: `delivery ${id}: the body is not a delivery` }
     const { event, delivery_id, data } = delivery
-    // Only the body is signed.
+    // Only the body is signed, so the headers are checked against it.
     if (id !== `${delivery_id}` || headerOf('x-service-event') !== event)
-      return { status: 400, line: `delivery ${id}: the headers are not those of delivery ${delivery_id}, ${event}` }
+      return { status: 400, line: `delivery ${id}: the headers do not match delivery ${delivery_id}, ${event}` }
     const again = seen.has(delivery_id) ? ' again' : ''
     seen.add(delivery_id)
     return { status: 200, line: `delivery ${delivery_id}${again}: ${event} ${JSON.stringify(data)}` }
@@ -69,10 +69,10 @@ export function createListener({ secret, path, say, colours, now }: ListenerOpti
   return createServer((request, response) => {
     judge(request).then(
       ({ status, line }) => {
-        // What strangers send must not act on the terminal.
+        // Text from a stranger must not control the terminal.
         const words = excerptOf(Buffer.from(`${now().toISOString()} ${status} ${line}`))
         say(colours && status !== 200 ? styleText('red', words, { validateStream: false }) : words)
-        // The rest of a body that was not read is not waited for.
+        // Do not wait for the rest of a body that was not read.
         if (!request.complete) response.setHeader('connection', 'close')
         if (status === 405) response.setHeader('allow', 'POST')
         response.writeHead(status).end()

@@ -1,7 +1,7 @@
 import { type Dispatcher, errors } from 'undici'
 import { TargetError } from '../guard/checked-lookup.js'
 
-/** By code of the error. Messages are not passed on: they may quote addresses, or what the receiver sent. */
+/** By error code. The errors' own messages are not used: they may quote addresses or the receiver's response. */
 const WORDS: Record<string, string> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection lost',
@@ -16,7 +16,7 @@ const WORDS: Record<string, string> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'invalid response',
 }
 
-/** Why an exchange failed, in one of few texts that hold nothing of the request or the response. */
+/** Why an exchange failed, as one of a few fixed texts that contain nothing from the request or the response. */
 function exchangeError(error: unknown): string {
   if (error instanceof TargetError) return error.message
   // Some of these have no code.
@@ -29,11 +29,11 @@ function exchangeError(error: unknown): string {
 const EXCERPT_BYTES = 1024
 
 /**
- * The first bytes of a body as text that can be shown anywhere: at most 1 KiB of UTF-8. Control characters, also those that
- * turn the direction of writing, become spaces; what is no UTF-8 becomes question marks.
+ * The first bytes of a body as text that can be shown anywhere: at most 1 KiB of UTF-8. Control characters, including
+ * those that change the writing direction, become spaces; invalid UTF-8 becomes question marks.
  */
 export function excerptOf(body: Buffer): string {
-  // As a stream: a character that the limit cuts in two is left out.
+  // In stream mode, a character that the limit cuts in two is left out.
   const text = new TextDecoder().decode(body.subarray(0, EXCERPT_BYTES), { stream: body.length > EXCERPT_BYTES })
   return text
     .replaceAll('\ufffd', '?')
@@ -41,30 +41,33 @@ export function excerptOf(body: Buffer): string {
     .trim()
 }
 
-/** What came of a request. */
+/** The outcome of a request. */
 export type Outcome = {
-  /** Of the response; null where there was none. */
+  /** Status of the response; null if there was none. */
   status: number | null
-  /** Why there was no response, or none that counts; one of few texts, none of the receiver's. Null where one came. */
+  /**
+   * Why there was no response, or none that counts, as one of a few fixed texts without the receiver's words. Null if
+   * there was one.
+   */
   error: string | null
-  /** The first bytes of its body as text that can be shown, at most 1 KiB. */
+  /** The first bytes of the response body, as `excerptOf` returns them. */
   response: string
-  /** The header as it came. */
+  /** The Retry-After header as received. */
   retryAfter: string | null
 }
 
-/** Of a longer response, the rest is not read, and its connection is closed. */
+/** The rest of a longer response is not read, and its connection is closed. */
 const MOST_READ_BYTES = 64 * 1024
 
 const LONGEST_RETRY_AFTER = 100
 
-/** Ends a request whose outcome is known. Nobody is told of it. */
+/** Aborts a request whose outcome is already known. The error is never reported. */
 const OVER = new Error('the exchange is over')
 
 /**
- * Sends a request and reads the first part of its response. Over after `timeoutMs` whatever it is doing: a request that is
- * still waiting for its connection is then never sent. A response that breaks off or is too long has still been given: its
- * status counts. Never rejects.
+ * Sends a request and reads the first part of its response. Ends after `timeoutMs` in any state: a request that is
+ * still waiting for its connection is never sent. If a response breaks off or is too long, its status still counts.
+ * Never rejects.
  */
 export function exchange(
   dispatcher: Dispatcher,
@@ -98,7 +101,7 @@ export function exchange(
         if (isOver) started.abort(OVER)
       },
       onResponseStart: (_, statusCode, headers) => {
-        // Interim responses come before the one.
+        // Ignore interim responses, which precede the final one.
         if (statusCode < 200) return
         status = statusCode
         retryAfter = [headers['retry-after']].flat()[0]?.slice(0, LONGEST_RETRY_AFTER) ?? null

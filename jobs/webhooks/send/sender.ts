@@ -4,15 +4,15 @@ import { type TargetRules, urlProblem } from '../../../clickhouse/webhooks/targe
 import { checkedLookup, type Resolve } from '../guard/checked-lookup.js'
 import { exchange, type Outcome } from './exchange.js'
 
-/** How an attempt went. */
+/** The outcome and timing of an attempt. */
 export type Exchange = Outcome & { startedAt: Date; durationMs: number }
 
-/** Any 2xx that came in time is success. */
+/** Any 2xx that arrives in time is a success. */
 export const isSuccess = ({ status, error }: Pick<Exchange, 'status' | 'error'>): boolean =>
   error === null && status !== null && status >= 200 && status < 300
 
 export type Sender = {
-  /** Sends one POST of JSON and never rejects. `headers` are those beside Content-Type and User-Agent. */
+  /** Sends one POST of JSON and never rejects. `headers` are sent in addition to Content-Type and User-Agent. */
   send: (request: { url: string; body: string; headers: Record<string, string> }) => Promise<Exchange>
   /** Waits for exchanges that have begun, then closes the connections. */
   close: () => Promise<void>
@@ -21,17 +21,23 @@ export type Sender = {
 export type SenderOptions = {
   rules: TargetRules
   resolve: Resolve
-  /** Over the whole exchange: name, connection, TLS, request, and the part of the response that is read. */
+  /**
+   * The time limit of the whole exchange: name lookup, connection, TLS, request, and the part of the response that is
+   * read.
+   */
   timeoutMs: number
   userAgent: string
-  /** Certificates to trust instead of those that Node does, in PEM. */
+  /** Certificates to trust instead of Node's, in PEM. */
   ca?: string
 }
 
-/** Where a name has several addresses, the next one is tried after this. Node's 250 ms is less than half the world away. */
+/**
+ * If a name has several addresses, the next one is tried after this. Node's default of 250 ms is shorter than a round
+ * trip to distant receivers can take.
+ */
 const NEXT_ADDRESS_MS = 1000
 
-/** URLs that are known to be allowed, or not. */
+/** The number of URLs whose check is cached. */
 const KNOWN_TARGETS = 10_000
 
 type Target = { origin: string; path: string } | { problem: string }
@@ -43,10 +49,10 @@ function targetOf(url: string, rules: TargetRules): Target {
   return { origin, path: `${pathname}${search}` }
 }
 
-/** Sends webhooks over HTTP/1.1 connections that are kept and made to checked addresses only. Redirects are not followed. */
+/** Creates a sender that uses persistent HTTP/1.1 connections to checked addresses only. Redirects are not followed. */
 export function createSender({ rules, resolve, timeoutMs, userAgent, ca }: SenderOptions): Sender {
   const agent = new Agent({
-    // An exchange has one time limit, its own.
+    // The only time limit is that of the exchange.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: {
@@ -57,7 +63,7 @@ export function createSender({ rules, resolve, timeoutMs, userAgent, ca }: Sende
       ...(ca !== undefined && { ca }),
     },
   })
-  // Checked again although it was when the subscription was made: what is allowed may have changed since.
+  // Checked again, although the URL was checked when the subscription was created: the rules may have changed since.
   const targets = new LRUCache<string, Target>({
     max: KNOWN_TARGETS,
     memoMethod: (url) => targetOf(url, rules),
@@ -65,7 +71,7 @@ export function createSender({ rules, resolve, timeoutMs, userAgent, ca }: Sende
 
   const sendTo = async (target: Target, body: string, headers: Record<string, string>): Promise<Outcome> => {
     if ('problem' in target) return { status: null, error: target.problem, response: '', retryAfter: null }
-    // One after the other in a list, which takes undici a third of the time that an object does.
+    // A flat list of names and values, which undici processes in a third of the time it needs for an object.
     const list = ['content-type', 'application/json', 'user-agent', userAgent]
     for (const [name, value] of Object.entries(headers)) list.push(name, value)
     const { origin, path } = target

@@ -304,7 +304,7 @@ test('nothing is overwritten, and each impossible request has an error', async (
     ['backup', ['--database', 'held', '--to', '../held'], /backups\.allowed_path/],
     ['backup', ['--database', "a'b"], /CLICKHOUSE_DATABASE/],
     ['backup', ['--where', 'x'], /--where/],
-    ['restore', ['--from', 'held'], /database held already exists: name another with --as/],
+    ['restore', ['--from', 'held'], /database held already exists: choose another name with --as/],
     ['restore', ['--from', 'held', '--as', 'default'], /database default already exists/],
     ['restore', ['--from', 'nothing'], /File\('nothing'\) not found/],
     ['restore', [], /--from: is required/],

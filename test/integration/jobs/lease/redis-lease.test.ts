@@ -47,13 +47,13 @@ test(
     await jobsDone(clickhouse, one)
     await until(
       'one waits',
-      () => processes.some(({ output }) => output().includes('another process runs them')),
+      () => processes.some(({ output }) => output().includes('another process runs the jobs')),
       processes,
     )
     await server.kill()
     await until(
       'it pauses',
-      () => processes.some(({ output }) => output().includes('the lease has run out')),
+      () => processes.some(({ output }) => output().includes('the lease has expired')),
       processes,
     )
     await addBlocks(clickhouse, [HOUR + 2000], 3)

@@ -59,8 +59,8 @@ test('a delivery is verified, answered and printed; what is wrong with another i
     '400 delivery 7: the signature is too old',
     '400 delivery 7: the signature is wrong',
     '400 delivery undefined: the signature is missing',
-    '400 delivery 7: the headers are not those of delivery 7, peg_break.started',
-    '400 delivery 7: the body is no delivery',
+    '400 delivery 7: the headers do not match delivery 7, peg_break.started',
+    '400 delivery 7: the body is not a delivery',
     expect.stringMatching(/^400 delivery [ -~]*: the signature is missing$/),
   ])
 })
@@ -89,7 +89,10 @@ test('without a secret it does not start, and a wrong one is not told', async ()
     const [code] = await once(child, 'close')
     return { code, said }
   }
-  expect(await endOf([])).toEqual({ code: 78, said: expect.stringContaining('WEBHOOK_SECRET: or --secret is needed') })
+  expect(await endOf([])).toEqual({
+    code: 78,
+    said: expect.stringContaining('WEBHOOK_SECRET: or --secret is required'),
+  })
   const wrong = await endOf(['--secret', 'hunter2'])
   expect(wrong.code).toBe(78)
   expect(wrong.said).toContain('must begin with whsec_')

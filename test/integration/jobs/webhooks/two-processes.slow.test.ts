@@ -33,7 +33,7 @@ test('two job processes send no delivery twice, also when one is suspended for l
   await until('second attempts', async () => (await attempts()) === 2 * DELIVERIES, [second])
   // What the first one remembers is overdue by now.
   first.child.kill('SIGCONT')
-  await until('it notices', () => /the lease (is lost|has run out)/.test(first.output()), [first])
+  await until('it notices', () => /the lease (is lost|has expired)/.test(first.output()), [first])
   await until('it waits', () => first.output().includes('jobs wait'), [first])
   await addDeliveries(clickhouse, [madeUpDelivery(DELIVERIES, 'wh_1')])
   await until('a new one is sent', async () => (await attempts()) === 2 * DELIVERIES + 1, [first, second])
