@@ -93,7 +93,7 @@ test('a backup taken while ingest writes is restored to a complete batch, from w
     await ingestedTo(clickhouse, BLOCKS, ingest, 120)
     await ingest.kill('SIGTERM')
     const expected = await fingerprint(clickhouse)
-    // What a restored view still reads from the old database would be seen.
+    // If a restored view still read from the old database, the comparison would show it.
     await clickhouse.command({ query: 'TRUNCATE TABLE blocks' })
     for (const name of names) {
       const as = name.replace('-', '_')
@@ -273,7 +273,7 @@ test('a backup can be restored on another server, with tables of every kind', as
     expect(restored.output.match(/as it was/g)).toHaveLength(4)
     const query = 'SELECT * FROM read ORDER BY m'
     expect(await rowsOf('moved', query, other.url)).toEqual(await rowsOf('moved', query))
-    // The views work on.
+    // The views still work.
     await run('INSERT INTO moved.plain (a) VALUES (7000000)', other.url)
     expect(await rowsOf('moved', 'SELECT count() FROM read WHERE m = 0 AND mean > 5000', other.url)).toEqual([['1']])
   } finally {
@@ -293,7 +293,7 @@ test('rows deleted from a restored table are gone, however often rows were delet
   expect(await rowsOf('deleted_back', 'SELECT count(), min(a), max(a) FROM t')).toEqual([['40', '10', '49']])
 })
 
-test('nothing is overwritten, and each impossible request has an error', async () => {
+test('nothing is overwritten, and each impossible request fails with an error', async () => {
   await run('CREATE DATABASE held')
   await run('CREATE TABLE held.t (a UInt8) ENGINE = MergeTree ORDER BY a')
   await run('INSERT INTO held.t SELECT number FROM numbers(100)')
@@ -328,7 +328,7 @@ test('nothing is overwritten, and each impossible request has an error', async (
   expect(await program('backup', [], 'http://127.0.0.1:1')).toMatchObject({ code: 1 })
 })
 
-test('a table that others wrote to during the backup is reported as different', async () => {
+test('a table that was written to during the backup is reported as different', async () => {
   await run('CREATE DATABASE busy')
   await run('CREATE TABLE busy.t (a UInt64) ENGINE = MergeTree ORDER BY a')
   await run('INSERT INTO busy.t SELECT number FROM numbers(3000000)')

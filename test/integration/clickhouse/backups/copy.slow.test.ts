@@ -41,7 +41,7 @@ test('the documented script copies every fact to another server, and a repeat ch
     await Promise.all([migrate(from), migrate(to)])
     await ingestAll(from, source, chain.rpcUrl, BLOCKS)
     const listed = await source.query({ query: tablesOfDatabase, format: 'TabSeparated' })
-    // What a migration wrote is there already.
+    // The rows written by migrations already exist.
     const facts = (await listed.text())
       .trim()
       .split('\n')
@@ -55,13 +55,13 @@ test('the documented script copies every fact to another server, and a repeat ch
       TO: to.CLICKHOUSE_URL,
       DATABASE: 'plumbline',
     }
-    // A table that is there already, though nothing tells the script so but its rows.
+    // A table that is already copied, which the script can only see from its rows.
     for (const tables of ['flows', facts, facts]) {
       const { stdout } = await run('bash', ['copy.sh'], { cwd: directory, env: { ...env, TABLES: tables } })
       expect(stdout).toContain('flows ')
       if (tables === facts) expect(await fingerprint(target)).toEqual(await fingerprint(source))
     }
-    // Ingest goes on there from where it was here.
+    // Ingest continues on the new server from where it stopped on the old one.
     await ingestAll(to, target, chain.rpcUrl, BLOCKS)
     expect(await fingerprint(target)).toEqual(await fingerprint(source))
   } finally {

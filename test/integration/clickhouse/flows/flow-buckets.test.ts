@@ -46,7 +46,7 @@ const starts = async (clickhouse: ClickHouseClient) =>
 const FLOWS = [
   flow(1, 2, START),
   flow(1, 2, START + 899, { usd_micros: null }),
-  // Two in one transaction.
+  // Two flows in one transaction.
   flow(1, 2, START + 450, { tx_hash: txHash(7) }),
   flow(1, 2, START + 450, { tx_hash: txHash(7), log_index: 1 }),
   flow(1, 2, START + 900),
@@ -102,7 +102,7 @@ test.for([
   [
     'an edge begins too early',
     `INSERT INTO flow_edge_starts SELECT from_token, to_token, first_window - 900 FROM flow_edge_starts LIMIT 1`,
-    // What is noted as begun before is no harm that a batch could have done.
+    // A recorded start that is too early cannot be caused by a batch.
     [0, 2],
   ],
 ] as const)(
@@ -124,7 +124,7 @@ test.for([
   },
 )
 
-test('the views compute what the statements that fill their tables again do', async ({ clickhouse }) => {
+test('the views compute the same as the statements that rebuild their tables', async ({ clickhouse }) => {
   expect(await deployed(clickhouse, 'flow_buckets_mv')).toBe(await formatted(clickhouse, flowBucketsOf()))
   expect(await deployed(clickhouse, 'flow_edge_starts_mv')).toBe(await formatted(clickhouse, flowEdgeStartsOf()))
 })

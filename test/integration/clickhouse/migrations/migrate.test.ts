@@ -3,13 +3,13 @@ import { migrate } from '../../../../clickhouse/migrations/migrate.js'
 import { connect } from '../../../../clickhouse/store/client.js'
 import { test } from '../../../support/services.js'
 
-// A refresh that is under way has a table of its own.
+// A running refresh has a table of its own.
 const schemaOf = async (clickhouse: ReturnType<typeof connect>): Promise<unknown[]> => {
   const query = `SELECT name, create_table_query FROM system.tables WHERE database = currentDatabase() AND name NOT LIKE '.tmp%' ORDER BY name`
   return (await clickhouse.query({ query, format: 'JSONEachRow' })).json()
 }
 
-test('two processes that migrate at the same time give one schema, with each migration recorded once', async ({
+test('two processes that migrate at the same time create one schema and record each migration once', async ({
   emptyClickhouseEnv,
 }) => {
   await Promise.all([migrate(emptyClickhouseEnv), migrate(emptyClickhouseEnv)])

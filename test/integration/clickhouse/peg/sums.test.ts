@@ -10,18 +10,18 @@ const SHORT = ['quoted', 'unquoted', 'd1', 'd2', 'low', 'high', 'outside_10bps',
 
 const exactly = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
-test('the view of minutes computes what the statement that fills them again does', async ({ clickhouse }) => {
+test('the view of minutes computes the same as the statement that rebuilds them', async ({ clickhouse }) => {
   expect(await deployed(clickhouse, 'peg_minutes_mv')).toBe(await formatted(clickhouse, pegMinutesOf()))
 })
 
-test('the view of windows has the sums, lengths and edges of the reads', async ({ clickhouse }) => {
+test('the view of windows has the same sums, lengths and edges as the reads', async ({ clickhouse }) => {
   const view = await deployed(clickhouse, 'peg_windows_at')
   const list = async (sums: readonly string[]): Promise<string> =>
     (await formatted(clickhouse, `SELECT ${sums.join(', ')}`)).replace('SELECT ', '')
   const minuteSums = Object.values(MINUTE_SUMS).map((sum, i) => `${sum} AS ${SHORT[i]}`)
   expect(view).toContain(`${await list(minuteSums)} FROM peg_minutes`)
   expect(view).toContain(`, ${await list(Object.values(sampleSums()))} FROM (`)
-  // Which adds up the sums of both halves under the names that the reads give them.
+  // The view adds up the sums of both halves under the same names as the reads.
   const totals = Object.entries(MINUTE_SUMS).map(
     ([column, sum], i) => `${sum.replace(column, `${SHORT[i]}`)} AS ${column}`,
   )

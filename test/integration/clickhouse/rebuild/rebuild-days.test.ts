@@ -8,18 +8,18 @@ import { test } from '../../../support/services.js'
 /** Where a month begins, and with it a day. */
 const MIDNIGHT = Date.parse('2026-06-01T00:00:00Z') / 1000
 
-// On both sides of it, and at it; minutes and windows lie otherwise to their times.
+// Before, at and after midnight: minutes and windows include their ends differently.
 const TIMES = [-900, -899, -61, -60, -59, -1, 0, 1, 60, 61, 899, 900].map((seconds) => MIDNIGHT + seconds)
 
 test.for(Object.keys(DERIVED_TABLES) as DerivedTableName[])(
-  'facts of two days, up to the moment between them, make %s as its view did',
+  'rebuilding %s day by day gives the same rows as its view, even next to midnight',
   async (table, { clickhouse }) => {
     await addFacts(clickhouse, {
       samples: pegSamples(
         stableAddress(1),
         TIMES.map((at, i) => ({ at, price: i === 4 ? 'no_liquidity' : 990_000 + i })),
       ),
-      // One edge that goes on from day to day, and one that begins with the second.
+      // One edge that continues from day to day, and one that begins on the second day.
       flows: [...TIMES.map((at) => flow(1, 2, at)), flow(2, 1, MIDNIGHT)],
     })
     const expected = await fingerprint(clickhouse)

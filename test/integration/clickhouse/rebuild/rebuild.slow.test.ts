@@ -29,13 +29,13 @@ test('a table with wrong rows is rebuilt, and its view then fills the new one', 
   clickhouseEnv,
   clickhouse,
 }) => {
-  // More than a day, at twenty minutes a block.
+  // More than a day, at twenty minutes per block.
   const chain = await stillChain({ historyBlocks: 90, blockSeconds: 1200 })
   try {
     const half = startIngest(clickhouseEnv, chain.rpcUrl, { BATCH_BLOCKS: '10' })
     await ingestedTo(clickhouse, 20, half, 120)
     await half.kill('SIGTERM')
-    // Stopped between two batches or in one, which is finished first.
+    // Stopped between two batches, or within one, which is then finished first.
     const expected = await rebuildUntouched(clickhouseEnv, chain.rpcUrl, clickhouse)
     await clickhouse.command({
       query:
@@ -94,7 +94,7 @@ test('a rebuild that is killed at any moment leaves a complete table in use, and
       await ended
       expect(await fingerprint(clickhouse)).toEqual(expected)
     }
-    // What a kill leaves before the switch, whether or not one of these did.
+    // The state that a kill before the switch leaves, whether or not one of these kills left it.
     await clickhouse.command({ query: 'CREATE TABLE IF NOT EXISTS peg_minutes_rebuilt AS peg_minutes' })
     await clickhouse.command({ query: 'INSERT INTO peg_minutes_rebuilt SELECT * FROM peg_minutes LIMIT 3' })
     const { code, output } = await rebuild(clickhouseEnv, 'peg_minutes')
@@ -110,7 +110,7 @@ test('a rebuild while ingest writes is refused and changes nothing', async ({ cl
   try {
     await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
     const expected = await fingerprint(clickhouse)
-    // What ingest leaves in the ledger as long as a batch is not whole.
+    // The ledger's state while a batch is unfinished.
     await clickhouse.command({
       query: `INSERT INTO ingest_batches (track, sequence_number, state, from_block, to_block, last_hash, writer)
         SELECT 'tip', max(sequence_number) + 1, 'planned', 61, 70, '', 'test' FROM ingest_batches`,

@@ -9,7 +9,7 @@ const count = z.object({ count: z.int() })
 const sql = 'SELECT number FROM system.numbers WHERE number < {count: UInt8} LIMIT {count: UInt8}'
 const number = z.object({ number: z.string() })
 
-test('a read of rows, of a row and of a value give what they say, and what is not there is empty or null', async ({
+test('reads of rows, of one row and of one value return exactly that, and an empty list or null if there is none', async ({
   clickhouse,
 }) => {
   const numbers = defineQuery({ name: 'numbers', params: count, row: number, sql })
@@ -24,9 +24,7 @@ test('a read of rows, of a row and of a value give what they say, and what is no
   expect(await total(clickhouse)).toBe(42)
 })
 
-test('a row that has to be there and is not, and one of another shape, are errors that name the query', async ({
-  clickhouse,
-}) => {
+test('a missing required row and a row with the wrong shape are errors that name the query', async ({ clickhouse }) => {
   const one = defineRow({ name: 'the_one', params: count, row: number, sql })
   await expect(one(clickhouse, { count: 0 })).rejects.toThrow('the_one')
   const wrong = defineOptionalRow({ name: 'wrong', params: count, row: onlyColumn('number', z.int()), sql })
@@ -34,12 +32,12 @@ test('a row that has to be there and is not, and one of another shape, are error
   await expect(wrong(clickhouse, { count: 1.5 })).rejects.toThrow('expected int')
 })
 
-test('a read without parameters ends with its signal', async ({ clickhouse }) => {
+test('a read without parameters is canceled by its signal', async ({ clickhouse }) => {
   const slow = defineQuery({ name: 'slow', row: z.object({}), sql: 'SELECT sleep(3)' })
   await expect(slow(clickhouse, { signal: AbortSignal.timeout(200) })).rejects.toThrow('slow')
 })
 
-test('a read of what is recent looks at all of history only where that is not enough', async ({ clickhouse }) => {
+test('a read of recent rows looks at all of history only if the recent part is not enough', async ({ clickhouse }) => {
   const [old, newest] = [1_750_000_000, 1_760_000_000]
   await addBlocks(clickhouse, [old, newest])
   const asked: boolean[] = []

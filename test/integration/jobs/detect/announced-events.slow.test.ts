@@ -22,7 +22,7 @@ const test = base.extend<{ start: number }>({
   start: async ({ clock }, use) => use((Math.floor(clock.now.getTime() / 120_000) - 150) * 120 + 60),
 })
 
-test('every break is announced once as started and once as ended, with what was known then', async ({
+test('every break is announced once as started and once as ended, with the data known at that time', async ({
   clickhouse,
   start,
 }) => {
@@ -42,7 +42,7 @@ test('every break is announced once as started and once as ended, with what was 
     expect(occurred_at).toBeLessThanOrEqual(slot_at)
     if (type === 'peg_break.ended') expect(occurred_at).toBe(Date.parse(String(data.ended_at)) / 1000)
   }
-  // Nobody hears of an end before the start, nor of one slot's events after those of a later one.
+  // No end is announced before its start, and no slot's events after those of a later slot.
   const heard = events.map(({ slot_at }) => slot_at)
   expect(heard).toEqual(heard.toSorted((a, b) => a - b))
   const keyOf = ({ stable, severity, started_block }: Record<string, unknown>) =>
@@ -53,7 +53,7 @@ test('every break is announced once as started and once as ended, with what was 
     else expect(begun).toContain(keyOf(data))
   }
 
-  // Slots that are done again, in any order, also when their tokens are forgotten, and under other revisions.
+  // Repeated slots, in any order, also when their tokens are forgotten, and under other revisions.
   const random = randomFor(11, 'again')
   for (let i = 0; i < 20; i++) {
     const slot = random.pick(slots)
@@ -66,7 +66,7 @@ test('every break is announced once as started and once as ended, with what was 
   expect(await storedEvents(clickhouse)).toEqual(events)
 })
 
-test('after reorganizations every break that was announced has one end, and every break of the chain was announced', {
+test('after reorganizations every announced break has one end, and every break of the final chain was announced', {
   timeout: 600_000,
 }, async ({ clickhouse, start }) => {
   const times = blockTimes(13, start, HOUR)
@@ -89,7 +89,7 @@ test('after reorganizations every break that was announced has one end, and ever
     await runSlots(clickhouse, JOB, due)
 
     const events = await storedEvents(clickhouse)
-    // What was said stays said.
+    // Events in the log are never changed.
     expect(events.slice(0, before.length)).toEqual(before)
     const horizon = (due.at(-1)?.at.getTime() ?? 0) / 1000
     const keyOf = ({ data: { stable, severity, started_block, started_at } }: { data: Record<string, unknown> }) =>
@@ -102,7 +102,7 @@ test('after reorganizations every break that was announced has one end, and ever
     expect(new Set(ended).size).toBe(ended.length)
     expect(started).toEqual(expect.arrayContaining(trueKeys('peg_break.started')))
     expect(ended).toEqual(expect.arrayContaining(trueKeys('peg_break.ended')))
-    // Whatever has no end is going on.
+    // Every break without an end is in progress.
     const open = started.filter((key) => !ended.includes(key))
     const goesOn = trueKeys('peg_break.started').filter((key) => !trueKeys('peg_break.ended').includes(key))
     for (const key of open) expect(goesOn, `revision ${revision}`).toContain(key)
@@ -112,7 +112,7 @@ test('after reorganizations every break that was announced has one end, and ever
   for (const { data } of retracted) expect(data).toMatchObject({ duration_seconds: 0, ended_at: data.started_at })
 })
 
-test('every anomaly is announced once, with the digits that the list of anomalies has', async ({
+test('every anomaly is announced once, with the same digits as in the list of anomalies', async ({
   app,
   clickhouse,
   clock,
@@ -145,9 +145,7 @@ test('every anomaly is announced once, with the digits that the list of anomalie
   expect(await storedEvents(clickhouse)).toEqual(events)
 })
 
-test('writers at the same time, with some of the same events, write each once and none over another', async ({
-  clickhouse,
-}) => {
+test('concurrent writers that share some events store each event once and overwrite none', async ({ clickhouse }) => {
   const random = randomFor(17, 'writers')
   const events = Array.from({ length: 60 }, (_, i) => madeUpEvent(i))
   const writers = Array.from({ length: 8 }, async () => {
@@ -161,13 +159,13 @@ test('writers at the same time, with some of the same events, write each once an
   await addEvents(clickhouse, events)
   const stored = await storedEvents(clickhouse)
   expect(stored.map(({ id }) => id).sort()).toEqual(events.map(({ id }) => id))
-  // Without a kill no number is left out.
+  // Without a kill no number is skipped.
   expect(stored.map(({ sequence }) => sequence)).toEqual(events.map((_, i) => i + 1))
 })
 
-test('a number that was used up by a kill is left out, and the log goes on behind it', async ({ clickhouse }) => {
+test('a number that a kill left unused is skipped, and the log continues after it', async ({ clickhouse }) => {
   await addEvents(clickhouse, [madeUpEvent(1)])
-  // A kill between the note of the token and the rows: the token is there, the row is not.
+  // As after a kill between the insert's token and its rows: the token is recorded, the row is not.
   await insertEvents(clickhouse, [madeUpEvent(2)], { first: 2, slot_at: 0, revision: 0 })
   await clickhouse.command({
     query: 'ALTER TABLE events DELETE WHERE sequence_number = 2',

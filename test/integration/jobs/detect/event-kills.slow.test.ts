@@ -40,14 +40,14 @@ const doneSlots = async (clickhouse: ClickHouseClient): Promise<number> => {
 }
 
 test(
-  'kill -9 of the detectors at random moments leaves no event out and tells none twice',
+  'kill -9 of the detectors at random moments loses no event and announces none twice',
   async ({ clickhouseEnv, clickhouse }) => {
     const random = randomFor(SEED, 'kills of detectors')
     const seconds = KILLS * ROUND_SECONDS
     const start = Math.floor(Date.now() / 900_000) * 900 - seconds - 3600 + 60
     const times = blockTimes(SEED, start, seconds)
     const samples = wildSamples(SEED, STABLES, times)
-    // Some of them before the first block, so that there is a baseline.
+    // Some flows are before the first block, so that there is a baseline.
     const flows = wildFlows(1, start - DAY, start + seconds)
     await addFacts(clickhouse, { flows: flows.filter(({ block_time }) => block_time < start) })
     const addRound = async (from: number, to: number): Promise<void> => {

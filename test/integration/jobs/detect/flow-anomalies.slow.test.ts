@@ -52,11 +52,7 @@ async function stored(clickhouse: ClickHouseClient): Promise<unknown[]> {
 /** USD of the windows before the scored one, the newest last, and of that one; null has flows without a value, 0 none. */
 type Case = [baseline: (number | null)[], observed: number | null, z: number | null]
 
-test('what is scored and from where on it is an anomaly, to the millionth of a dollar', async ({
-  app,
-  clickhouse,
-  end,
-}) => {
+test('scores and the anomaly threshold are exact to the millionth of a dollar', async ({ app, clickhouse, end }) => {
   const ten12 = Array.from({ length: 10 }, (_, i) => (i % 2 ? 12 : 10))
   const cases: Case[] = [
     // Mean 11, standard deviation 1.
@@ -64,7 +60,7 @@ test('what is scored and from where on it is an anomaly, to the millionth of a d
     [ten12, 13.999999, null],
     [ten12, 8, -3],
     [ten12, 8.000001, null],
-    // A window in which nothing flows.
+    // A window without a flow.
     [ten12, 0, -11],
     // Nine observations.
     [ten12.slice(1), 1000, null],
@@ -73,9 +69,9 @@ test('what is scored and from where on it is an anomaly, to the millionth of a d
     [Array.from({ length: 20 }, (_, i) => (i % 2 ? 0 : 100)), 199.999999, null],
     // The same, but the edge began with its second half.
     [Array.from({ length: 19 }, (_, i) => (i % 2 ? 100 : 0)), 198.6, null],
-    // What never varied has no score.
+    // Constant flows have no score.
     [Array(20).fill(7), 1000, null],
-    // Windows whose flows have no value are unknown: as if they were not there, but for the edge's start.
+    // Windows whose flows have no value are unknown: they do not count, except for the edge's start.
     [[...ten12, null, null, null], 14, 3],
     [[null, ...ten12], 14, 3],
     [[...ten12.slice(1), null], 1000, null],
@@ -92,7 +88,7 @@ test('what is scored and from where on it is an anomaly, to the millionth of a d
       const at = end - (all.length - window) * WINDOW
       if (usd === 0) return []
       const value = usd === null ? [null, null] : ['1', `${Math.round(usd * 1e6) - 1}`]
-      // One in the first second of the window, the other in the last.
+      // One flow is in the first second of the window, the other in the last.
       return [0, WINDOW - 1].map((second, part) => flow(i + 1, 100, at + second, { usd_micros: value[part] ?? null }))
     }),
   )
@@ -119,7 +115,7 @@ test('what is scored and from where on it is an anomaly, to the millionth of a d
   })
 })
 
-test('at any moment the anomalies are those that a walk through all flows finds', { timeout: 600_000 }, async ({
+test('at any moment the anomalies equal those found by a pass over all flows', { timeout: 600_000 }, async ({
   app,
   clickhouse,
   end,
@@ -143,7 +139,7 @@ test('at any moment the anomalies are those that a walk through all flows finds'
   }
 })
 
-test('slots that are done again change nothing, and after a rollback they find what a fresh start finds', {
+test('repeated slots change nothing, and after a rollback they find the same as a fresh start', {
   timeout: 600_000,
 }, async ({ app, clickhouse, end }) => {
   const start = end - 3 * DAY
@@ -157,7 +153,7 @@ test('slots that are done again change nothing, and after a rollback they find w
   for (let i = 0; i < 15; i++) {
     const slot = random.pick(slots)
     await JOB.task(clickhouse, slot)
-    // As after so long that the token is forgotten.
+    // As if after so long that the token is forgotten.
     await JOB.task(clickhouse, { ...slot, token: `${slot.token}:${i}` })
   }
   expect(await stored(clickhouse)).toEqual(once)
@@ -183,13 +179,13 @@ test('slots that are done again change nothing, and after a rollback they find w
   })
   expect(expected).not.toEqual(once)
   expect(await stored(clickhouse)).toEqual(expected)
-  // Taken back by the second revision and again by a slot that is done twice.
+  // Retracted by the second revision, and again by a repeated slot.
   for (const slot of due.slice(-8)) await JOB.task(clickhouse, { ...slot, token: `${slot.token}:again` })
   expect(await stored(clickhouse)).toEqual(expected)
   expect(await anomaliesOf(app)).toHaveLength(expected.length)
 })
 
-test('before anything was scored the list is empty, and before history there is none', async ({
+test('the list is empty before the first scored window, and there is no answer before history begins', async ({
   app,
   clickhouse,
   end,

@@ -11,7 +11,7 @@ import { eventsOf, PEG_EVENTS_JOB as JOB } from '../../../support/peg-events.js'
 import { test } from '../../../support/services.js'
 import { runSlots, slotsOf } from '../../../support/slots.js'
 
-// Four hours at a block every twenty seconds, so that a slot has several.
+// Four hours with a block every twenty seconds, so that each slot has several.
 const BLOCKS = 720
 const BLOCK_SECONDS = 20
 const INSTANTS = 200
@@ -25,7 +25,7 @@ afterAll(async () => {
   await chain?.remove()
 })
 
-test('the planned breaks of a market are found, nothing else is, and at any moment what the samples say', {
+test('the planned breaks of a market are found and no others, and at any moment they match the samples', {
   timeout: 600_000,
 }, async ({ clickhouseEnv, clickhouse }) => {
   await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS)
@@ -45,7 +45,8 @@ test('the planned breaks of a market are found, nothing else is, and at any mome
   const stables = await allStablecoins(clickhouse, { before_block: BLOCKS + 1 })
   const { plan } = chain
 
-  // The plan knows neither the node nor the database. Only breaks leave the band, and a blip does for a short time.
+  // The plan knows neither the node nor the database. Only breaks leave the allowed range; a blip does so only for a
+  // short time.
   const outcomes = new Map<string, number>()
   for (const { stable, symbol } of stables) {
     const planned = plan

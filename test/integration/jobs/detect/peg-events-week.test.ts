@@ -8,9 +8,7 @@ import { addMarket } from '../../../support/wild-market.js'
 const MINUTES = 7 * 1440
 const START = Math.floor(Date.now() / 120_000) * 120 - (MINUTES + 60) * 60
 
-test('in a week of prices that only drift there is no break, in one of weather there are the planned ones', async ({
-  clickhouse,
-}) => {
+test('a week of slow drift has no break, and a week with planned breaks has exactly those', async ({ clickhouse }) => {
   const plan = planMarket({ seed: 21, blocks: MINUTES, blockSeconds: 60, liveBlockSeconds: 60, stables: 10 })
   const times = Array.from({ length: MINUTES }, (_, i) => START + (i + 1) * 60)
   const samples = plan.tokens.flatMap(({ symbol, address }) =>

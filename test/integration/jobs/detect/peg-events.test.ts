@@ -37,7 +37,7 @@ async function judgedMarket(clickhouse: ClickHouseClient, seed: number, start: n
   return { times, samples, slots, horizon: (slots.at(-1)?.at.getTime() ?? 0) / 1000 }
 }
 
-test('each track has its own thresholds, both of them exclusive of the size and inclusive of the time', async ({
+test('each severity has its own thresholds: the deviation must exceed its limit, the duration must reach it', async ({
   app,
   clickhouse,
   start,
@@ -56,12 +56,12 @@ test('each track has its own thresholds, both of them exclusive of the size and 
         ['mild', 6, 60],
       ],
     ],
-    // Without a quote nothing ends, and nothing is known to have lasted.
+    // Samples without a quote neither end nor confirm an excursion.
     [[0, 11, null, null, null, null, null, null], []],
     [[0, 11, null, null, null, null, null, 0], [['mild', 6, 11]]],
     [[0, 11, null, null, null, null, 12, null], [['mild', null, 12]]],
     [[null, null, 11, null, 0, null], []],
-    // Two events of one track.
+    // Two events of one severity.
     [
       [0, 55, 0, -56, 0, 0, 0],
       [
@@ -88,7 +88,11 @@ test('each track has its own thresholds, both of them exclusive of the size and 
   }
 })
 
-test('an event may begin in the very first block, where a slot would have been', async ({ app, clickhouse, start }) => {
+test('an event can begin in the very first block, even if its time is that of a slot', async ({
+  app,
+  clickhouse,
+  start,
+}) => {
   const first = start + 60
   const ticks = minutely(first, [60, 60, 0, 0, 0])
   await addMarket(
@@ -100,7 +104,7 @@ test('an event may begin in the very first block, where a slot would have been',
   expect(await eventsOf(app, stableAddress(1))).toMatchObject([{ started_block: 1, duration_seconds: 120 }])
 })
 
-test('at any moment the answer is what a walk through the samples gives', { timeout: 600_000 }, async ({
+test('at any moment the answer equals the result of a pass over the samples', { timeout: 600_000 }, async ({
   app,
   clickhouse,
   start,
@@ -121,7 +125,7 @@ test('at any moment the answer is what a walk through the samples gives', { time
   expect(ongoing).toBeGreaterThan(50)
 })
 
-test('slots that are done again, any of them and in whatever order, change nothing', { timeout: 600_000 }, async ({
+test('repeating slots, any of them and in any order, changes nothing', { timeout: 600_000 }, async ({
   clickhouse,
   start,
 }) => {
@@ -132,12 +136,12 @@ test('slots that are done again, any of them and in whatever order, change nothi
   for (let i = 0; i < 15; i++) {
     const slot = random.pick(slots)
     await JOB.task(clickhouse, slot)
-    // As after so long that the token is forgotten.
+    // As if after so long that the token is forgotten.
     await JOB.task(clickhouse, { ...slot, token: `${slot.token}:${i}` })
   }
   expect(await storedExcursions(clickhouse)).toEqual(once)
 
-  // A detector that dies after every write, before it can be noted as done.
+  // A detector that dies after every write, before it can be recorded as done.
   await clickhouse.command({ query: 'TRUNCATE TABLE peg_events' })
   for (const slot of slots)
     for (const time of ['first', 'second']) await JOB.task(clickhouse, { ...slot, token: `${slot.token}:${time}` })
@@ -151,7 +155,7 @@ test('slots that are done again, any of them and in whatever order, change nothi
   }
 })
 
-test('after a rollback the events are those of the blocks that came instead', { timeout: 600_000 }, async ({
+test('after a rollback the events are those of the replacement blocks', { timeout: 600_000 }, async ({
   app,
   clickhouse,
   start,

@@ -19,14 +19,14 @@ const BLOCK_SECONDS = 300
 const test = base.extend<{ chain: TestChain }>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of a fixture's dependencies off the pattern
   chain: async ({}, use) => {
-    // Forty hours, long enough for some edges to have the ten observations that a score takes.
+    // Forty hours, long enough for some edges to have the ten observations that a score needs.
     const chain = await stillChain({ historyBlocks: 480, blockSeconds: BLOCK_SECONDS, stables: 9, seed: 2 })
     await use(chain)
     await chain.remove()
   },
 })
 
-test('the bursts of a market are found, each in its windows, and what else is found is told', {
+test('the planned bursts of a market are found, each in its windows, and the share of other findings is printed', {
   timeout: 900_000,
 }, async ({ app, clickhouse, clickhouseEnv, chain }) => {
   const ingest = startIngest(clickhouseEnv, chain.rpcUrl)

@@ -13,7 +13,7 @@ const START = 1_760_000_400
 
 const DONE = { job: 'peg-events', periodSeconds: 120, task: async () => 0 }
 
-test('each part of the service is told of when its state changes, and only then', async ({ clickhouse }) => {
+test('each component is announced when its state changes, and only then', async ({ clickhouse }) => {
   const stable = stableAddress(1)
   const check = async (seconds: number) => {
     const health = await checkHealth(clickhouse, JOBS, THRESHOLDS, new Date((START + seconds) * 1000))
@@ -37,13 +37,13 @@ test('each part of the service is told of when its state changes, and only then'
   expect(await check(60)).toEqual([])
   expect(await data()).toEqual([])
 
-  // Ingest stands still; it is told once however often it is looked at.
+  // Ingest has stopped; this is announced once, however often it is checked.
   expect(await check(61)).toEqual(['ingest behind'])
   expect(await check(120)).toEqual([])
   const behind = { component: 'ingest', status: 'behind', lag_blocks: null, lag_seconds: 61, detected_at: seen(61) }
   expect(await data()).toEqual([behind])
 
-  // It goes on without samples; a job has not begun.
+  // Ingest continues without samples; a job has not begun.
   await addBlocks(
     clickhouse,
     [100, 200, 300, 400].map((at) => START + at),
@@ -56,7 +56,7 @@ test('each part of the service is told of when its state changes, and only then'
     { component: 'job:peg-events', status: 'overdue', lag_blocks: 5, lag_seconds: 400, detected_at: seen(400) },
   ])
 
-  // A sample that failed is none; the job catches up; a block is missing.
+  // A failed sample does not count; the job catches up; a block is missing.
   await addFacts(clickhouse, { samples: pegSamples(stable, [{ at: START + 500, price: 'failed' }], 7) })
   await addBlocks(clickhouse, [START + 500], 7)
   await runSlots(clickhouse, DONE, [slotAt('peg-events', START + 240)])
@@ -89,20 +89,20 @@ test('each part of the service is told of when its state changes, and only then'
   await batch(3, 4, 6, [])
   expect(await check(512)).toEqual(['dataset:pegs ok'])
 
-  // The same state again is another event.
+  // The same state, when it recurs, is a new event.
   expect(await check(600)).toEqual(['ingest behind'])
   const ingest = (await storedEvents(clickhouse)).filter((event) => event.data.component === 'ingest')
   expect(ingest.map((event) => event.data.status)).toEqual(['behind', 'ok', 'behind'])
 })
 
-test('two monitors that look at the same moment tell of a change once', async ({ clickhouse }) => {
+test('two monitors that check at the same moment announce a change once', async ({ clickhouse }) => {
   await addBlocks(clickhouse, [START], 1)
   const now = new Date((START + 1000) * 1000)
   await Promise.all([1, 2, 3, 4].map(() => checkHealth(clickhouse, [], THRESHOLDS, now)))
   expect(await storedEvents(clickhouse)).toHaveLength(1)
 })
 
-test('what catches up is not told of, and what stops doing so is; blocks are counted to the head that ingest sees', async ({
+test('a component that is catching up is not announced until it stops doing so; blocks are counted to the head that ingest sees', async ({
   clickhouse,
 }) => {
   const check = async (seconds: number) => {
@@ -137,13 +137,13 @@ test('what catches up is not told of, and what stops doing so is; blocks are cou
   await insertRows(clickhouse, 'chain_heads', [head], 'head')
   await ingest(60, 500, 50_000)
   expect(await check(61)).toEqual([990])
-  // A head that nobody has seen for long says nothing.
+  // A head that was recorded long ago is not used.
   expect(await check(125)).toEqual([null])
   await ingest(400, 400, 30_000)
   await job(400, -40_000)
   expect(await check(401)).toEqual([null])
 
-  // From here on ingest gains less than the clock.
+  // From here on ingest advances less than the clock.
   await ingest(700, 1, 30_240)
   expect(await check(701)).toEqual([null, 'ingest behind', 'job:peg-events overdue'])
   await ingest(702, 300, 10_000)

@@ -11,7 +11,7 @@ const HOUR = 1_760_000_400
 /** Processes have to start, and leases to run out, on a busy machine. */
 const TIMEOUT_MS = 300_000
 
-test('of many processes that ask at once, one gets the lease, each time under a greater term', async ({
+test('of many processes that request the lease at once, one gets it, each time with a greater term', async ({
   clickhouse,
 }) => {
   const asking = Array.from({ length: 8 }, (_, i) => databaseLease(clickhouse, `process ${i}`, 600_000))
@@ -26,7 +26,7 @@ test('of many processes that ask at once, one gets the lease, each time under a 
   expect(second?.term).toBeGreaterThan(first?.term as number)
 })
 
-test('who has not renewed in time loses the lease, and is fenced off', async ({ clickhouse }) => {
+test('a process that does not renew in time loses the lease and is fenced off', async ({ clickhouse }) => {
   const slow = await databaseLease(clickhouse, 'slow', 0)()
   const next = await databaseLease(clickhouse, 'next', 0)()
   expect(next?.term).toBe((slow?.term ?? 0) + 1)
@@ -45,7 +45,7 @@ const instances = async (clickhouse: ClickHouseClient): Promise<string[]> => {
 }
 
 test(
-  'a second process waits, and takes over when the first is killed',
+  'a second process waits and takes over when the first is killed',
   async ({ clickhouseEnv, clickhouse }) => {
     await createTestTables(clickhouse)
     await addBlocks(clickhouse, [HOUR, HOUR + 100])
@@ -69,7 +69,7 @@ test(
 )
 
 test(
-  'a process that was suspended while another took over does no slot any more',
+  'a process that was suspended while another took over does no further slot',
   async ({ clickhouseEnv, clickhouse }) => {
     await createTestTables(clickhouse)
     await addBlocks(clickhouse, [HOUR, HOUR + 100])
@@ -95,7 +95,7 @@ test(
 )
 
 test(
-  'a worker that is stuck is ended, its run recorded as failed, and the slot tried again',
+  'a stuck worker is terminated, its run is recorded as failed, and the slot is retried',
   async ({ clickhouseEnv, clickhouse }) => {
     await createTestTables(clickhouse)
     await addBlocks(clickhouse, [HOUR, HOUR + 200])

@@ -11,7 +11,7 @@ const HOUR = 1_760_000_400
 /** Processes have to start, and leases to run out, on a busy machine. */
 const TIMEOUT_MS = 300_000
 
-test('one process gets the lease; where Redis forgets it, the one before is fenced off', async ({
+test('one process gets the lease; if Redis loses it, the previous process is fenced off', async ({
   clickhouseEnv,
   clickhouse,
   redis: server,
@@ -27,7 +27,7 @@ test('one process gets the lease; where Redis forgets it, the one before is fenc
   const second = await tryLease('e')
   expect(second?.term).toBeGreaterThan(first?.term as number)
   expect(await first?.renew()).toBe(false)
-  // Who has lost the lease cannot give up that of another.
+  // A process that has lost the lease cannot release that of another.
   await first?.release()
   expect(await tryLease('f')).toBeNull()
   await checkTerm(clickhouse, { term: second?.term as number, instance: 'e' })
@@ -37,7 +37,7 @@ test('one process gets the lease; where Redis forgets it, the one before is fenc
 })
 
 test(
-  'when Redis dies the jobs pause, and when it is back without its memory they go on: nothing is lost or done twice',
+  'the jobs pause when Redis dies and resume when it is back without its data: nothing is lost or done twice',
   async ({ clickhouseEnv, clickhouse, redis: server }) => {
     await createTestTables(clickhouse)
     await addBlocks(clickhouse, [HOUR, HOUR + 1000])

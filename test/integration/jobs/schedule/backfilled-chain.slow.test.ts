@@ -51,7 +51,7 @@ const CASES: ReadonlyArray<{ what: string; backfills: string[][] }> = [
 ]
 
 test.for(CASES)(
-  'after $what, jobs that ran before end where those do that had it all',
+  'after $what, jobs that ran before it end with the same rows as jobs that started with all facts',
   { timeout: 600_000 },
   async ({ backfills }, { clickhouseEnv, clickhouse }) => {
     await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS, { START_BLOCK: `${START}` })

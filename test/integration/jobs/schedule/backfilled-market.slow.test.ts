@@ -71,7 +71,7 @@ const inOnePass = ({ addCatalogue, add, times }: ReturnType<typeof madeUpMarket>
     return written(fresh)
   })
 
-test('a history that a backfill adds behind the tip ends in what one pass over all of it gives', {
+test('a history that a backfill adds before the tip gives the same result as one pass over all of it', {
   timeout: 600_000,
 }, async ({ app, clickhouse, start }) => {
   const market = madeUpMarket(start)
@@ -85,7 +85,7 @@ test('a history that a backfill adds behind the tip ends in what one pass over a
     ['peg_break.ended', seam],
   ])
 
-  // Newest first: the part that begins while the stable is off, and then the rest.
+  // Newest first: the part that begins while the stable is off its peg, and then the rest.
   const middle = Math.floor((seam * 3) / 4)
   await add(clickhouse, { track: 'backfill', sequence: 1, from: middle, to: seam - 1 })
   const before = await written(clickhouse)
@@ -97,7 +97,7 @@ test('a history that a backfill adds behind the tip ends in what one pass over a
   expect(await written(clickhouse)).toEqual(expected)
   expect(expected.excursions).not.toEqual(before.excursions)
 
-  // Each is listed as the definition has it.
+  // Each is listed as defined.
   const horizon = Math.floor((last - 1) / 120) * 120
   for (const stable of stables) {
     const own = samples.filter((sample) => sample.stable === stable)
@@ -107,7 +107,7 @@ test('a history that a backfill adds behind the tip ends in what one pass over a
   expect(straddling).toMatchObject([{ ongoing: false, severity: 'mild' }])
   expect(straddling[0]?.started_block).toBeLessThan(middle)
 
-  // Whoever was told of a start is told of its end, unless it goes on; nothing is told twice.
+  // Every announced start has an announced end, unless it is in progress; nothing is announced twice.
   const events = await storedEvents(clickhouse)
   const keyOf = ({ stable, severity, started_block }: Record<string, unknown>) =>
     `${stable} ${severity} ${started_block}`
@@ -124,13 +124,12 @@ test('a history that a backfill adds behind the tip ends in what one pass over a
   for (const key of started.filter((key) => !ended.includes(key))) expect(goesOn).toContain(key)
 })
 
-test('prices that come after the blocks are judged as if they had come with them', { timeout: 600_000 }, async ({
-  clickhouse,
-  start,
-}) => {
+test('prices that are ingested after their blocks give the same breaks as if ingested with them', {
+  timeout: 600_000,
+}, async ({ clickhouse, start }) => {
   const market = madeUpMarket(start)
   const { addCatalogue, add, times, seam } = market
-  // The tip begins while the stable is off, and only a part of its time is judged by then.
+  // The tip begins while the stable is off its peg, and only part of its prices are ingested by then.
   const known = times.findIndex((at) => at > start + (MINUTES / 3) * 2 * 60) + 1
   await addCatalogue(clickhouse)
   await add(clickhouse, { track: 'tip', sequence: 1, from: seam, to: known })
@@ -138,7 +137,7 @@ test('prices that come after the blocks are judged as if they had come with them
   const logs = { track: 'backfill', sequence: 1, from: 1, to: seam - 1 }
   await add(clickhouse, logs, ['logs'])
   await runJobs(clickhouse, PEG_JOBS)
-  // The break at the seam has begun there still, and goes on.
+  // The break at the seam still begins there and is in progress.
   const openAtSeam = `SELECT toUInt32(started_block) AS block FROM peg_events FINAL WHERE stable = '${STRADDLING}' AND ended_at IS NULL`
   expect(await rowsOf(clickhouse, openAtSeam)).toEqual([{ block: seam }])
   await add(clickhouse, { ...logs, sequence: 2 }, ['pegs', 'state'])
@@ -146,7 +145,7 @@ test('prices that come after the blocks are judged as if they had come with them
   await add(clickhouse, { track: 'tip', sequence: 2, from: known + 1, to: times.length })
   await runJobs(clickhouse, PEG_JOBS)
   expect(await written(clickhouse)).toEqual(await inOnePass(market))
-  // It was announced at the seam, where it never began, and is said to be none; the true one has its start and its end.
+  // It was announced at the seam, where it did not begin, and is retracted; the actual break has its start and its end.
   const events = (await storedEvents(clickhouse)).filter(({ stables }) => stables.includes(STRADDLING))
   const told = events.map(({ type, data }) => [type, data.started_block === seam, data.retracted ?? null])
   expect(told).toEqual([
@@ -157,7 +156,7 @@ test('prices that come after the blocks are judged as if they had come with them
   ])
 })
 
-test('anomalies of flows have the baselines of all of history', { timeout: 600_000 }, async ({ clickhouse, start }) => {
+test('flow anomalies use the baselines of all of history', { timeout: 600_000 }, async ({ clickhouse, start }) => {
   const first = start - 60
   const usd = (to: number, window: number, value: number): Flow =>
     flow(1, to, first + window * WINDOW + 450, {

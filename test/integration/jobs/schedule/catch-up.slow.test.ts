@@ -72,7 +72,7 @@ async function runHours(facts: string, { first, last }: Span, pause: { from: num
   })
 }
 
-test('jobs that stood still for six hours write the same rows as those that never did', async ({
+test('jobs that were stopped for six hours write the same rows as jobs that never stopped', async ({
   clickhouseEnv,
   clickhouse,
 }) => {

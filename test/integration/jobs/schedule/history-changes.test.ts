@@ -38,7 +38,9 @@ const changesOf = async (clickhouse: ClickHouseClient): Promise<unknown[]> => {
 const minutely = (from: number, to: number, revision: number): number[][] =>
   Array.from({ length: (to - from) / 60 + 1 }, (_, i) => [from + i * 60, revision])
 
-test('once a backfill is over, every slot from its oldest block on is done, and done again', async ({ clickhouse }) => {
+test('once a backfill is completed, every slot from its oldest block on is done, or done again', async ({
+  clickhouse,
+}) => {
   await addTip(clickhouse)
   await backfill(clickhouse, 1, 96, 99)
   expect((await ran(clickhouse, MINUTES)).slots).toEqual(minutely(-240, 120, 1))
@@ -46,12 +48,12 @@ test('once a backfill is over, every slot from its oldest block on is done, and 
   expect(await changesOf(clickhouse)).toEqual([{ number: 1, backfill: 1, after_rollback: 0, kept: -250 }])
 })
 
-test('while a backfill is at work, nothing behind the tip is done, and the tip goes on', async ({ clickhouse }) => {
+test('while a backfill runs, no slot before the tip is done, and the tip continues', async ({ clickhouse }) => {
   await addTip(clickhouse)
   await backfill(clickhouse, 1, 98, 99)
   await addBlocks(clickhouse, [HOUR + 190], 104)
   expect((await ran(clickhouse, MINUTES, NEVER_QUIET)).slots, 'it has just written').toEqual([[180, 0]])
-  // The next batch may be half in.
+  // The next batch may be half-written.
   await planBatch(clickhouse, 'backfill', 2, { from_block: 96, to_block: 97 })
   await addBlocks(clickhouse, [HOUR - 190], 97)
   await addBlocks(clickhouse, [HOUR + 250], 105)
@@ -62,7 +64,7 @@ test('while a backfill is at work, nothing behind the tip is done, and the tip g
   expect((await ran(clickhouse, MINUTES)).slots).toEqual(minutely(-240, 240, 1))
 })
 
-test('what lies behind a gap changes nothing before the gap is closed', async ({ clickhouse }) => {
+test('blocks before a gap change nothing until the gap is closed', async ({ clickhouse }) => {
   await addTip(clickhouse)
   await backfill(clickhouse, 1, 92, 93)
   expect((await ran(clickhouse, MINUTES)).slots).toEqual([])
@@ -73,7 +75,7 @@ test('what lies behind a gap changes nothing before the gap is closed', async ({
   expect((await ran(clickhouse, MINUTES)).slots).toEqual([])
 })
 
-test('facts of blocks that were in already are a change as well', async ({ clickhouse }) => {
+test('new facts of blocks that were already ingested are also a change', async ({ clickhouse }) => {
   await addTip(clickhouse)
   await backfill(clickhouse, 1, 96, 99)
   await ran(clickhouse, MINUTES)
@@ -83,7 +85,7 @@ test('facts of blocks that were in already are a change as well', async ({ click
   expect((await ran(clickhouse, MINUTES)).slots).toEqual(minutely(-120, 180, 2))
 })
 
-test('rollbacks and backfills count together, whichever comes first', async ({ clickhouse }) => {
+test('rollbacks and backfills both increase the revision, in any order', async ({ clickhouse }) => {
   const horizon = async () => (await jobHorizon(clickhouse, { job: 'minutes' }))?.getTime()
   await addTip(clickhouse)
   await addRollback(clickhouse, 1, HOUR + 100)
@@ -100,7 +102,7 @@ test('rollbacks and backfills count together, whichever comes first', async ({ c
   expect(await horizon()).toBe((HOUR + 120) * 1000)
 })
 
-test('workers who see a backfill at once note it once, and so do those that come after a kill', async ({
+test('workers that see a backfill at the same time record it once, as do those that run after a kill', async ({
   clickhouse,
 }) => {
   await addTip(clickhouse)
@@ -115,7 +117,7 @@ test('workers who see a backfill at once note it once, and so do those that come
   await expect(ran(clickhouse, MINUTES, { checkLease: killed })).rejects.toThrow('killed')
   expect((await ran(clickhouse, MINUTES)).slots).toEqual(minutely(-120, 120, 1))
   expect(await changesOf(clickhouse)).toEqual(once)
-  // Who no longer has the lease notes nothing.
+  // A process that no longer has the lease records nothing.
   await backfill(clickhouse, 2, 97, 97)
   await expect(invalidateBackfilledSlots({ ...options, checkLease: killed })).rejects.toThrow('killed')
   expect(await changesOf(clickhouse)).toEqual(once)

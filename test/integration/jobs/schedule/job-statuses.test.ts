@@ -18,7 +18,7 @@ const run = (slot: number, state: JobRun['state']): JobRun => ({
   instance: 'i',
 })
 
-test('a job is where its newest slot that is done is, and one that never did any at the start of history', async ({
+test('a job’s lag counts from its newest completed slot, or from the start of history if it has none', async ({
   clickhouse,
 }) => {
   const jobs = ['does', 'never']

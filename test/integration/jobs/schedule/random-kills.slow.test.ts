@@ -16,7 +16,7 @@ const SLOTS_OF_A_ROUND = 30
 const LATEST_KILL_MS = 800
 
 test(
-  'kill -9 of the jobs at random moments leaves no row out and writes none twice',
+  'kill -9 of the jobs at random moments loses no row and writes none twice',
   async ({ clickhouseEnv, clickhouse }) => {
     await createTestTables(clickhouse)
     const random = randomFor(SEED, 'kills')

@@ -28,9 +28,7 @@ test('slots are the multiples of the period after the first block and before the
   ])
 })
 
-test('every run is recorded, and a slot that fails holds up those after it until it is done', async ({
-  clickhouse,
-}) => {
+test('every run is recorded, and a failed slot blocks those after it until it is done', async ({ clickhouse }) => {
   await addBlocks(clickhouse, [HOUR, HOUR + 200])
   let isBroken = true
   const task = async (_: ClickHouseClient, { at }: Slot): Promise<number> => {
@@ -52,7 +50,7 @@ test('every run is recorded, and a slot that fails holds up those after it until
   expect(await rowsOf(clickhouse, runs)).toEqual([done(60), failed, failed, done(120), done(180)])
 })
 
-test('a call is bounded and says that more is due', async ({ clickhouse }) => {
+test('a call does a limited number of slots and reports that more are due', async ({ clickhouse }) => {
   await addBlocks(clickhouse, [HOUR, HOUR + 301])
   expect(await ran(clickhouse, MINUTES, { limit: 3 })).toMatchObject({ done: 3, more: true })
   expect((await ran(clickhouse, MINUTES, { limit: 3 })).slots).toEqual([
@@ -61,7 +59,7 @@ test('a call is bounded and says that more is due', async ({ clickhouse }) => {
   ])
 })
 
-test('nothing begins, and nothing counts as done, once the lease is lost', async ({ clickhouse }) => {
+test('once the lease is lost, no slot begins and none is recorded as done', async ({ clickhouse }) => {
   await addBlocks(clickhouse, [HOUR, HOUR + 200])
   let checks = 0
   const checkLease = async (): Promise<void> => {
@@ -74,7 +72,7 @@ test('nothing begins, and nothing counts as done, once the lease is lost', async
   ])
 })
 
-test('a rollback makes slots due again that may have lost facts, once it is done, and takes the horizon back', async ({
+test('a completed rollback makes slots due again that may have lost facts, and moves the horizon back', async ({
   clickhouse,
 }) => {
   const horizon = async () => (await jobHorizon(clickhouse, { job: 'minutes' }))?.getTime()
@@ -100,7 +98,7 @@ test('a rollback makes slots due again that may have lost facts, once it is done
   expect(await horizon()).toBe((HOUR + 360) * 1000)
 })
 
-test('a job runs no slot before the jobs that it reads have done one at or after it', async ({ clickhouse }) => {
+test('a job runs a slot only after the jobs that it reads have done one at or after it', async ({ clickhouse }) => {
   const reader: SlotJob = { name: 'reader', period_seconds: 90, after: ['minutes'] }
   const jobs = [MINUTES, reader]
   await addBlocks(clickhouse, [HOUR, HOUR + 400])
@@ -117,7 +115,7 @@ test('a job runs no slot before the jobs that it reads have done one at or after
   ])
 })
 
-test('what a backfill adds before the first slot is made up for, once no block is missing in between', async ({
+test('slots of blocks that a backfill adds before the first slot are done once no block is missing in between', async ({
   clickhouse,
 }) => {
   await addBlocks(clickhouse, [HOUR, HOUR + 130], 100)

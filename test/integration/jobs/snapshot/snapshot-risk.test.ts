@@ -101,7 +101,11 @@ describe('inputs', () => {
     return policyEvent(at, { kind, policy_id, stable: kind === 'token_policy' ? random.pick(stables) : null })
   }
 
-  test('are at every slot what the raw facts and the known peg events give', async ({ app, clickhouse, clock }) => {
+  test('equal, at every slot, those computed from the raw facts and the known peg events', async ({
+    app,
+    clickhouse,
+    clock,
+  }) => {
     const end = markOf(clock)
     const random = randomFor(3, 'facts')
     const stables = [1, 2, 3, 4].map(stableAddress)
@@ -110,7 +114,7 @@ describe('inputs', () => {
     const events = stables.flatMap((stable) => randomEvents(random, end, stable))
     await addBlocks(clickhouse, [end - 20 * DAY, end])
     await addFacts(clickhouse, {
-      // One is created in the middle of it all.
+      // One stable is created in the middle of the period.
       stablecoins: stables.map((_, i) => stablecoin(i + 1, { block_time: i === 3 ? end - 5 * DAY : end - 30 * DAY })),
       samples: stables.flatMap((stable) => pegSamples(stable, randomTicks(random, end))),
       states: stables.flatMap((stable) => times(40, 20).map((at) => randomState(random, stable, at))),
@@ -153,11 +157,7 @@ describe('inputs', () => {
     }
   })
 
-  test('a stable about which nothing was measured says so, and scores 20 for it', async ({
-    app,
-    clickhouse,
-    clock,
-  }) => {
+  test('of a stable without measurements are null, and each scores 20', async ({ app, clickhouse, clock }) => {
     const at = markOf(clock)
     await addBlocks(clickhouse, [at - DAY, at])
     await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
@@ -170,7 +170,7 @@ describe('inputs', () => {
     })
   })
 
-  test('a paused stable without a cap: its inputs explain the score', async ({ app, clickhouse, clock }) => {
+  test('of a paused stable without a cap explain its score', async ({ app, clickhouse, clock }) => {
     const at = markOf(clock)
     await addBlocks(clickhouse, [at - DAY, at])
     await addFacts(clickhouse, {

@@ -12,7 +12,7 @@ async function stored(clickhouse: ClickHouseClient): Promise<Stored[]> {
   return (await clickhouse.query({ query, format: 'JSONEachRow' })).json<Stored>()
 }
 
-test('of many that add the same deliveries at once, each gets the same numbers, and each delivery is there once', async ({
+test('processes that add the same deliveries at once get the same numbers, and each delivery is stored once', async ({
   clickhouse,
 }) => {
   const wanted = Array.from({ length: 60 }, (_, i) => madeUpDelivery(i % 20, `wh_${Math.floor(i / 20)}`))
@@ -27,7 +27,7 @@ test('of many that add the same deliveries at once, each gets the same numbers, 
   expect(rows.map(({ data }) => JSON.parse(data)).every(({ made_up }) => made_up < 20)).toBe(true)
 })
 
-test('a delivery with another cause is another one, asked for twice within one request it is the same', async ({
+test('a delivery with a different cause is a different one; the same one twice in a request is stored once', async ({
   clickhouse,
 }) => {
   const [first, again, replay] = [
@@ -43,10 +43,8 @@ test('a delivery with another cause is another one, asked for twice within one r
   expect(await stored(clickhouse)).toHaveLength(2)
 })
 
-test('a kill between the note of a number and its rows uses the number up, and more than one chunk keeps its order', async ({
-  clickhouse,
-}) => {
-  // What such a kill leaves behind: the token is known, the rows are not there.
+test('a number that a kill left unused is skipped, and several chunks keep their order', async ({ clickhouse }) => {
+  // As after such a kill: the token is recorded, the rows are not.
   await insertWebhookDeliveries(clickhouse, [madeUpDelivery(0, 'wh_1')], 1)
   await clickhouse.command({ query: 'ALTER TABLE webhook_deliveries DELETE WHERE 1 SETTINGS mutations_sync = 1' })
   const wanted = Array.from({ length: 2500 }, (_, i) => madeUpDelivery(i, 'wh_1'))

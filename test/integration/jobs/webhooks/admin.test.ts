@@ -12,7 +12,7 @@ import { eventually, startDispatcher } from '../../../support/webhooks.js'
 
 type Shown = { delivery_id: number; state: string; next_attempt_at: string | null; attempts: unknown[] }
 
-test('what the admin does decides what a receiver gets, and how it is signed', async ({ clickhouse }) => {
+test('the admin’s changes determine what a receiver gets and how it is signed', async ({ clickhouse }) => {
   const receiver = await startReceiver(({ path }) => (path === '/fails' ? 500 : 200))
   const app = await buildApp({
     clickhouse,
@@ -48,7 +48,7 @@ test('what the admin does decides what a receiver gets, and how it is signed', a
       (await deliveries()).some(({ delivery_id, state }) => delivery_id === number && state !== 'pending'),
     )
 
-  // A test, before anything has happened.
+  // A test event, before any other.
   const tried = await post('/test', { event_type: 'flow_anomaly.detected' })
   const first = await received(1)
   expect(first.delivery_id).toBe(tried.delivery_id)
@@ -57,7 +57,7 @@ test('what the admin does decides what a receiver gets, and how it is signed', a
   expect(isSigned(first, secret)).toBe(true)
   await isOver(tried.delivery_id)
 
-  // After a rotation both secrets sign; when its time is over, only the new one.
+  // After a rotation both secrets sign; once the old one expires, only the new one does.
   const rotated = await post('/rotate-secret')
   await happen(2)
   const both = await received(2)
@@ -70,7 +70,7 @@ test('what the admin does decides what a receiver gets, and how it is signed', a
   expect([alone.path, idOf(alone)]).toEqual(['/new', eventId(3)])
   expect([isSigned(alone, rotated.secret), isSigned(alone, secret)]).toEqual([true, false])
 
-  // While it is disabled nothing is sent, and what was missed can be sent later.
+  // While it is disabled nothing is sent, and missed events can be sent later.
   await post('/disable')
   await happen(4)
   await happen(5)
@@ -80,7 +80,7 @@ test('what the admin does decides what a receiver gets, and how it is signed', a
   await received(4)
   expect(own().slice(1).map(idOf)).toEqual([2, 3, 6].map(eventId))
   for (const { delivery_id } of own()) await isOver(delivery_id)
-  // 1 was there before it, 4 and 5 while it was disabled.
+  // Event 1 is older than the subscription; 4 and 5 occurred while it was disabled.
   expect(await post('/replay', { since: '1h', only_undelivered: true })).toEqual({ deliveries: 3 })
   await received(7)
   expect(own().slice(4).map(idOf).sort()).toEqual([1, 4, 5].map(eventId))
@@ -90,7 +90,7 @@ test('what the admin does decides what a receiver gets, and how it is signed', a
   expect(repeated.delivery_id).not.toBe(both.delivery_id)
   expect(JSON.parse(repeated.body)).toEqual({ ...JSON.parse(both.body), delivery_id: repeated.delivery_id })
 
-  // A failure is told with when it is tried again; what is pending when it is deleted, is not sent any more.
+  // A failure shows when it will be retried; deliveries pending at the deletion are not sent any more.
   await ask(app, 'PATCH', url, { url: receiver.url('/fails') })
   await happen(7)
   const failed = await received(9)

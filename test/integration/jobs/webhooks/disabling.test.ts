@@ -25,7 +25,9 @@ const stateOf = async (clickhouse: ClickHouseClient, id: string): Promise<unknow
   return [subscription?.state, subscription?.reason]
 }
 
-test('a receiver that is gone is sent nothing any more, and others are told of it, once', async ({ clickhouse }) => {
+test('a receiver that answers 410 is sent nothing more, and this is announced to the others once', async ({
+  clickhouse,
+}) => {
   const receiver = await startReceiver(({ path }, times) => (path === '/gone' && times === 1 ? 410 : 200))
   await addWebhookSubscription(clickhouse, { id: 'wh_gone', url: receiver.url('/gone') })
   await addWebhookSubscription(clickhouse, { id: 'wh_well', url: receiver.url('/well'), after_sequence: 0 })
@@ -56,7 +58,7 @@ test('a receiver that is gone is sent nothing any more, and others are told of i
   ])
 })
 
-test('a receiver that has only failed for long is disabled and one that succeeds now and then is not', async ({
+test('a receiver that has only failed for a long time is disabled, and one that sometimes succeeds is not', async ({
   clickhouse,
 }) => {
   const receiver = await startReceiver(({ path, delivery_id }) =>
@@ -64,7 +66,7 @@ test('a receiver that has only failed for long is disabled and one that succeeds
   )
   for (const id of ['failing', 'moody'])
     await addWebhookSubscription(clickhouse, { id: `wh_${id}`, url: receiver.url(`/${id}`) })
-  // Long is no time at all here; seven failures are needed nevertheless.
+  // The time limit is 0 here, but seven failures are still needed.
   const { stop } = startDispatcher(clickhouse, { disableAfterMs: 0, delaysSeconds: [], maxInFlightOfOne: 1 })
   const wanted = Array.from({ length: 60 }, (_, i) => madeUpDelivery(i, i % 2 === 0 ? 'wh_failing' : 'wh_moody'))
   await addDeliveries(clickhouse, wanted)
@@ -79,7 +81,7 @@ test('a receiver that has only failed for long is disabled and one that succeeds
   expect(failing.filter(({ outcome }) => outcome === 'failure').length).toBeGreaterThanOrEqual(7)
 })
 
-test('without the right SECRETS_KEY deliveries wait, and those of other subscriptions go on', async ({
+test('without the right SECRETS_KEY deliveries wait, while those of other subscriptions are sent', async ({
   clickhouse,
 }) => {
   const receiver = await startReceiver(() => 200)
@@ -106,7 +108,7 @@ test('without the right SECRETS_KEY deliveries wait, and those of other subscrip
   ).toBe(true)
 })
 
-test('nothing is begun while the lease is not known to be good', async ({ clickhouse }) => {
+test('no attempt begins while the lease is not known to be valid', async ({ clickhouse }) => {
   const receiver = await startReceiver(() => 200)
   await addWebhookSubscription(clickhouse, { id: 'wh_1', url: receiver.url('/') })
   let isGood = false

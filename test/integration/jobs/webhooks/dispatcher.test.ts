@@ -21,7 +21,7 @@ const SEED = Number(process.env.FAULT_SEED ?? 1)
 /** So that seven attempts take seconds. */
 const SHORT = [0.1, 0.1, 0.1, 0.1, 0.1, 0.1]
 
-test('an event is sent once to each subscription that wants it and was there before it', async ({ clickhouse }) => {
+test('an event is sent once to each subscription that wants it and is older than it', async ({ clickhouse }) => {
   const receiver = await startReceiver(() => 200)
   const now = Math.floor(Date.now() / 1000) * 1000
   const event = (i: number, changes = {}) => madeUpEvent(i, { occurred_at: new Date(now), ...changes })
@@ -39,7 +39,7 @@ test('an event is sent once to each subscription that wants it and was there bef
     event(2, { type: 'peg_break.ended', stables: [STABLE], data: { stable: STABLE, severity: 'mild' } }),
     event(3, { type: 'system.health_drift' }),
     event(4, { stables: [`0x20c1${'0'.repeat(35)}2`] }),
-    // A backfill finds what happened long ago: it is in the log, and not sent.
+    // An event of long ago that a backfill finds is in the log but is not sent.
     event(5, { occurred_at: new Date(now - 25 * 3_600_000) }),
   ])
   await deliveriesOver(clickhouse, 2 + 9)
@@ -76,7 +76,7 @@ test('an event is sent once to each subscription that wants it and was there bef
   })
 })
 
-test('with faulty receivers every delivery has the attempts that their answers call for, and a row for each', async ({
+test('with faulty receivers every delivery has the attempts that their responses require, each recorded', async ({
   clickhouse,
 }) => {
   const DELIVERIES = 240
@@ -103,13 +103,13 @@ test('with faulty receivers every delivery has the attempts that their answers c
   let late = 0
   for (const [delivery_id, own] of byId) {
     const answered = answers.get(delivery_id) ?? []
-    // On a busy machine an answer may come too late, and does not count then.
+    // On a busy machine a response may arrive too late, and then does not count.
     const isLate = (i: number): boolean =>
       own[i]?.error === 'timeout' && answered[i] !== 'hang' && answered[i] !== 'slow'
     const isGood = (answer: Answer, i: number): boolean => typeof answer === 'number' && answer < 300 && !isLate(i)
     const last = answered.length - 1
     late += answered.filter((_, i) => isLate(i)).length
-    // What has to come of it: sent until the first good answer, seven times at most.
+    // The expected attempts: until the first good response, seven at most.
     expect(answered.slice(0, -1).some(isGood)).toBe(false)
     expect(own.map(({ attempt }) => attempt)).toEqual(answered.map((_, i) => i + 1))
     expect(own.at(-1)?.outcome).toBe(isGood(answered[last] as Answer, last) ? 'success' : 'failure')
@@ -138,7 +138,7 @@ test('with faulty receivers every delivery has the attempts that their answers c
   )
 })
 
-test('what is pending goes on in the next process: nothing is sent twice, and what is not due yet waits', async ({
+test('the next process resumes pending deliveries: none is sent twice, and none before it is due', async ({
   clickhouse,
 }) => {
   const receiver = await startReceiver((_, times) => (times === 1 ? 500 : 200))

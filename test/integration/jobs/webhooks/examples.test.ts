@@ -42,7 +42,7 @@ const LANGUAGES: Record<string, () => Promise<[string, ...string[]]>> = {
 }
 
 test.for(Object.entries(LANGUAGES).map(([language, build]) => ({ language, build })))(
-  'what the service signs is believed in $language, and nothing else',
+  'the example in $language accepts what the service signs, and nothing else',
   { timeout: BUILD_MS },
   async ({ build }) => {
     const env = { PATH: process.env.PATH ?? `/usr/bin${delimiter}/bin`, WEBHOOK_SECRET: SECRET, PORT: '0' }
@@ -90,7 +90,7 @@ test.for(Object.entries(LANGUAGES).map(([language, build]) => ({ language, build
     }
     expect(new Set(Object.values(refused)), JSON.stringify(refused)).toEqual(new Set([400]))
 
-    // Worked on once each, in whatever order.
+    // Each is processed once, in any order.
     await expect.poll(() => receiver.lines().length, { timeout: 60_000 }).toBeGreaterThanOrEqual(5)
     const lines = receiver.lines().map((line) => /^delivery (\d): peg_break.started (.+)$/.exec(line))
     expect(lines.map((line) => Number(line?.[1])).toSorted()).toEqual([1, 2, 3, 4, 5])
@@ -104,7 +104,7 @@ secret, timestamp, body = sys.argv[1:]
 print(hmac.new(secret.encode(), (timestamp + "." + body).encode(), hashlib.sha256).hexdigest())
 `
 
-test('what Python signs is what the service signs, and is believed by it', async () => {
+test('Python and the service compute the same signature, and the service accepts Python’s', async () => {
   requireTool('python3')
   const at = new Date()
   const timestamp = `${Math.floor(at.getTime() / 1000)}`

@@ -11,7 +11,7 @@ const okAndGone: RequestListener = (_, response) => response.setHeader('connecti
 const PUBLIC = '93.184.216.34'
 const PUBLIC_IPV6 = '2606:2800:220:1::1'
 
-test('nothing is connected to on this machine, however its address is written', async ({ running, sending }) => {
+test('no connection is made to this machine, however its address is written', async ({ running, sending }) => {
   const { port, connections } = await running(httpReceiver(ok))
   const { send, asked } = await sending({ allowed: [] })
   for (const host of [
@@ -37,7 +37,7 @@ test('nothing is connected to on this machine, however its address is written', 
   expect([connections(), asked]).toEqual([0, []])
 })
 
-test('nothing is connected to where a name has an address that is not allowed', async ({ running, sending }) => {
+test('no connection is made if a name has any address that is not allowed', async ({ running, sending }) => {
   const { port, connections } = await running(httpReceiver(ok))
   const names: Record<string, { A: string[]; AAAA: string[]; range: string }> = {
     'inside.test': { A: ['127.0.0.1'], AAAA: [], range: 'loopback' },
@@ -59,7 +59,7 @@ test('nothing is connected to where a name has an address that is not allowed', 
   expect(connections()).toBe(0)
 })
 
-test('a name server that says something else the next time reaches nothing with it', async ({ running, sending }) => {
+test('a name server that answers differently the next time gains nothing', async ({ running, sending }) => {
   const allowed = await running(httpReceiver(okAndGone, { address: '127.0.0.2' }))
   const inside = await running(httpReceiver(ok, { address: '127.0.0.1', port: allowed.port }))
   const { send, asked } = await sending({
@@ -70,12 +70,12 @@ test('a name server that says something else the next time reaches nothing with 
   for (let round = 0; round < 4; round++) errors.push((await send(`http://rebinding.test:${allowed.port}`)).error)
   const refused = 'address not allowed: loopback'
   expect(errors).toEqual([null, refused, null, refused])
-  // Asked once for a connection: what was checked is what was connected to.
+  // Looked up once per connection: the address that was checked is the one connected to.
   expect(asked.filter((question) => question === 'A rebinding.test')).toHaveLength(4)
   expect([allowed.connections(), inside.connections()]).toEqual([2, 0])
 })
 
-test('a connection that is kept stays with the address that was checked', async ({ running, sending }) => {
+test('a persistent connection stays with the address that was checked', async ({ running, sending }) => {
   const allowed = await running(httpReceiver(ok, { address: '127.0.0.2' }))
   const inside = await running(httpReceiver(ok, { address: '127.0.0.1', port: allowed.port }))
   const answers = (_: string, type: string, before: number) =>
@@ -112,7 +112,7 @@ test('redirects are not followed', async ({ running, sending }) => {
   expect([answered, inside.connections()]).toEqual([codes.length, 0])
 })
 
-test('other ports than the allowed ones are not connected to', async ({ running, sending }) => {
+test('no connection is made to a port that is not allowed', async ({ running, sending }) => {
   const open = await running(httpReceiver(ok))
   const other = await running(httpReceiver(ok))
   const { send } = await sending({ ports: [open.port] })
@@ -122,7 +122,7 @@ test('other ports than the allowed ones are not connected to', async ({ running,
   expect(other.connections()).toBe(0)
 })
 
-test('this machine is reached under its own name where it is allowed', async ({ running, sending }) => {
+test('this machine is reached under its own name if it is allowed', async ({ running, sending }) => {
   const { port } = await running(httpReceiver(ok))
   const { send, asked } = await sending({ allowed: ['127.0.0.0/8', '::1'] })
   expect(await send(`http://localhost:${port}`)).toMatchObject({ status: 200, error: null })

@@ -18,7 +18,7 @@ const ENDPOINTS = 10
 const LONGEST_ANSWER_MS = 30
 
 test(
-  'kill -9 of the dispatcher loses no delivery, and repeats only what was sent and not recorded',
+  'kill -9 of the dispatcher loses no delivery, and repeats only attempts that were sent but not recorded',
   async ({ clickhouseEnv, clickhouse }) => {
     const random = randomFor(SEED, 'kills of dispatchers')
     const given = new Map<number, Answer[]>()
@@ -31,7 +31,7 @@ test(
     for (let i = 0; i < ENDPOINTS; i++)
       await addWebhookSubscription(clickhouse, { id: `wh_${i}`, url: receiver.url(`/${i}`) })
 
-    // What is added in each round is enough to be killed in.
+    // Enough deliveries for a kill in each round.
     const perRound = Math.ceil(DELIVERIES / KILLS)
     let added = 0
     const ids: number[] = []
@@ -77,7 +77,7 @@ test(
     const count = { successful: 0, scheduled: 0, repeated: 0 }
     for (const id of ids) {
       const own = attempts.get(id) ?? []
-      // Each attempt is recorded once, and the last one says that the delivery is over, or when it goes on.
+      // Each attempt is recorded once, and the last one shows that the delivery has ended, or when it continues.
       expect(own.map(({ attempt }) => attempt)).toEqual(own.map((_, i) => i + 1))
       const end = own.at(-1)
       if (end?.outcome === 'success') count.successful++
@@ -85,7 +85,7 @@ test(
         expect(end?.next, `delivery ${id}`).not.toBeNull()
         count.scheduled++
       }
-      // What was received more often than it is recorded was cut off by a kill before its record.
+      // A delivery received more often than recorded was interrupted by a kill before it was recorded.
       const repeated = (received.get(id)?.length ?? 0) - own.length
       expect(repeated).toBeGreaterThanOrEqual(0)
       expect(repeated).toBeLessThanOrEqual(KILLS)
@@ -94,7 +94,7 @@ test(
     }
     expect(count.successful + count.scheduled).toBe(DELIVERIES)
     expect(count.successful).toBeGreaterThan(DELIVERIES / 2)
-    // Not one more than were under way when a kill came.
+    // No more than were in flight at a kill.
     expect(count.repeated).toBe(unrecorded)
     console.log(
       `${KILLS} kills during ${DELIVERIES} deliveries: ${count.successful} successful, ${count.scheduled} scheduled, none lost; ` +

@@ -35,7 +35,9 @@ const headersOf = (secret: string, at: Date, body = BODY) => ({
 const post = async (url: string, headers: Record<string, string>, body = BODY) =>
   (await fetch(url, { method: 'POST', headers, body })).status
 
-test('a delivery is verified, answered and printed; what is wrong with another is said', async ({ listening }) => {
+test('a valid delivery is verified, answered and printed; an invalid one is answered with an error that is printed', async ({
+  listening,
+}) => {
   const { ready: url, lines } = await listening()
   const now = new Date()
   const old = new Date(now.getTime() - 400_000)
@@ -76,7 +78,7 @@ test('the secret may be an argument, and other paths and methods are refused', a
   )
 })
 
-test('without a secret it does not start, and a wrong one is not told', async () => {
+test('it does not start without a secret, and does not print an invalid one', async () => {
   const endOf = async (args: string[]) => {
     const child = spawn(process.execPath, [PROGRAM, '--port', '0', ...args], {
       env: {},
@@ -99,7 +101,7 @@ test('without a secret it does not start, and a wrong one is not told', async ()
   expect(wrong.said).not.toContain('hunter2')
 })
 
-test('what is wrong is red where there are colours', async () => {
+test('errors are red if the terminal has colours', async () => {
   const lines: string[] = []
   const say = (line: string) => lines.push(line)
   const server = createListener({ secret: SECRET, path: null, say, colours: true, now: () => new Date() })

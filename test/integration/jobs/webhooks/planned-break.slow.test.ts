@@ -43,7 +43,7 @@ const adminOf =
     return JSON.parse(text) as Answer
   }
 
-test('a planned severe break reaches a receiver, verified: that it started, and that it ended', {
+test('a receiver gets a planned severe break as started and as ended, with valid signatures', {
   timeout: 900_000,
 }, async ({ clickhouse, clickhouseEnv }) => {
   const chain = await stillChain({ historyBlocks: 240, blockSeconds: BLOCK_SECONDS, stables: 9, seed: 7 })
@@ -59,7 +59,7 @@ test('a planned severe break reaches a receiver, verified: that it started, and 
 
   const { url, log } = await apiProcess({ ...clickhouseEnv, ...WEBHOOKS, ADMIN_API_KEY: ADMIN_KEY })
   const admin = adminOf(url)
-  // Its address is known once it runs, which takes the secret.
+  // Its address is known only once it runs, and it needs the secret to run.
   const { id, secret } = await admin<Subscription>('admin/webhooks', 'POST', {
     label: 'of the test',
     url: 'http://127.0.0.1:1/',
@@ -101,7 +101,7 @@ test('a planned severe break reaches a receiver, verified: that it started, and 
     },
   })
 
-  // The log of events says the same, and of the other stables it has what was not sent.
+  // The log of events has the same events, and those of the other stables, which were not sent.
   const { events } = await admin<Events>(`v1/events?stable=${address}&types=peg_break.started,peg_break.ended`)
   expect(events.map(({ event, data }) => ({ event, data }))).toEqual(expect.arrayContaining(told))
   expect(events).toHaveLength(2)

@@ -43,7 +43,7 @@ function edgesOf(network: string): string[] {
   return [from - 1n, from, to, to + 1n].filter(isAddress).map((value) => toAddress(value, bytes.length))
 }
 
-test('what webhooks may be sent to, Python knows as public too', async () => {
+test('every address that webhooks may be sent to is also public according to Python', async () => {
   const random = randomFor(7, 'addresses')
   const anyOf = (bytes: number) => toAddress(toNumber(Array.from({ length: bytes }, () => random.int(0, 255))), bytes)
   const inSpecial = () => {
@@ -68,7 +68,7 @@ test('what webhooks may be sent to, Python knows as public too', async () => {
   const known = new Set(addresses.filter((_, i) => verdicts[i] === '1'))
   const allowed = new Set(addresses.filter((address) => addressProblem(address, { networks: [] }) === null))
   expect([...allowed].filter((address) => !known.has(address))).toEqual([])
-  // And not for the reason that nothing is allowed: of IPv4, all that Python knows as public but these few.
+  // Not because nothing is allowed: of IPv4, everything that Python considers public is, except these few.
   const refused = [...known].filter((address) => !address.includes(':') && !allowed.has(address))
   expect(refused.filter((address) => !NO_RECEIVERS.test(address))).toEqual([])
   expect(allowed.size).toBeGreaterThan(4000)

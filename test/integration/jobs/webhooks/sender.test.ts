@@ -21,7 +21,7 @@ const saying = (text: string) => (socket: Socket) => socket.once('data', () => s
 const untilNoneIsOpen = (open: () => number) =>
   vi.waitFor(() => expect(open()).toBe(0), { timeout: 60_000, interval: 10 })
 
-test('the receiver gets the very bytes, and who sends them', async ({ running, sending }) => {
+test('the receiver gets exactly the given bytes, and the name of the sender', async ({ running, sending }) => {
   let head = ''
   const bytes: Buffer[] = []
   const { port } = await running(
@@ -61,11 +61,12 @@ test('any 2xx is success, and nothing else', async ({ running, sending }) => {
   expect(successful).toEqual([200, 201, 202, 204, 206, 226, 299])
 })
 
-test('a connection is used again, and no more are made than deliveries at once', async ({ running, sending }) => {
+test('connections are reused, and there are never more than concurrent deliveries', async ({ running, sending }) => {
   const { port, connections } = await running(httpReceiver(ok))
   const { send } = await sending()
   for (let round = 0; round < 20; round++) await send(`http://127.0.0.1:${port}`)
-  // Not one: a connection is free again in the next turn of the event loop, and closed when idle for seconds.
+  // Not exactly one: a connection is free again only in the next turn of the event loop, and closed when idle for
+  // seconds.
   expect(connections()).toBeLessThan(10)
   const before = connections()
   const exchanges = await Promise.all(Array.from({ length: 10 }, () => send(`http://127.0.0.1:${port}`)))
@@ -73,7 +74,7 @@ test('a connection is used again, and no more are made than deliveries at once',
   expect(connections() - before).toBeLessThanOrEqual(10)
 })
 
-test('one receiver that does not answer is in nobody else’s way', async ({ running, sending }) => {
+test('a receiver that does not answer delays no other receiver', async ({ running, sending }) => {
   const silent = await running(tcpReceiver((socket) => socket.resume()))
   const { port } = await running(httpReceiver(ok))
   const { send } = await sending()
@@ -105,7 +106,7 @@ const SLOW = {
 }
 
 test.for(Object.entries(SLOW))(
-  'the time limit is over the whole exchange: one that %s',
+  'the time limit covers the whole exchange: one that %s',
   async ([, accept], { running, sending }) => {
     const { port, open } = await running(tcpReceiver(accept))
     const { send } = await sending({ timeoutMs: SHORT_MS })
@@ -116,7 +117,7 @@ test.for(Object.entries(SLOW))(
   },
 )
 
-test('the time limit is over the handshake and the name as well', async ({ running, sending }) => {
+test('the time limit also covers the handshake and the name lookup', async ({ running, sending }) => {
   const { port, open } = await running(tcpReceiver((socket) => socket.resume()))
   const { send, asked } = await sending({ timeoutMs: SHORT_MS, answers: () => 'silence' })
   expect(await send(`https://127.0.0.1:${port}`)).toMatchObject({ status: null, error: 'timeout' })
@@ -125,7 +126,7 @@ test('the time limit is over the handshake and the name as well', async ({ runni
   expect(asked).toContain('A silent.test')
 })
 
-test('what has timed out before it was connected is not sent later', async ({ running }) => {
+test('a request that timed out before it was connected is not sent later', async ({ running }) => {
   let requests = 0
   const { port } = await running(
     httpReceiver((_, response) => {
@@ -146,7 +147,7 @@ test('what has timed out before it was connected is not sent later', async ({ ru
   expect(requests).toBe(0)
 })
 
-test('a body without an end is read for a little, and its status counts', async ({ running, sending }) => {
+test('only the start of an endless body is read, and its status counts', async ({ running, sending }) => {
   let written = 0
   const endless: RequestListener = (_, response) => {
     const chunk = 'endless '.repeat(2048)
@@ -164,12 +165,12 @@ test('a body without an end is read for a little, and its status counts', async 
   const exchange = await send(`http://127.0.0.1:${port}`)
   expect(isSuccess(exchange)).toBe(true)
   expect(exchange.response).toBe('endless '.repeat(128).trim())
-  // The rest was not asked for: this is what the buffers of two sockets hold.
+  // The rest was not requested: this much fits in the buffers of two sockets.
   await untilNoneIsOpen(open)
   expect(written).toBeLessThan(32 * 2 ** 20)
 })
 
-test('a status that came counts, even if the body then breaks off', async ({ running, sending }) => {
+test('a received status counts, even if the body then breaks off', async ({ running, sending }) => {
   const { port } = await running(
     tcpReceiver((socket) =>
       socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf')),
@@ -192,7 +193,7 @@ const BROKEN: Record<string, [accept: (socket: Socket) => void, error: string]> 
 }
 
 test.for(Object.entries(BROKEN))(
-  'no response is told in a few words: %s',
+  'a broken response is reported with a fixed text: %s',
   async ([, [accept, error]], { running, sending }) => {
     const { port } = await running(tcpReceiver(accept))
     const { send } = await sending()
@@ -207,7 +208,7 @@ test.for(Object.entries(BROKEN))(
   },
 )
 
-test('nobody at the address, and no such name', async ({ running, sending }) => {
+test('a refused connection and an unknown name are reported as such', async ({ running, sending }) => {
   const gone = await running(httpReceiver(ok))
   const { send } = await sending({ answers: (name) => (name === 'broken.test' ? 'failure' : []) })
   await gone.close()
@@ -216,7 +217,7 @@ test('nobody at the address, and no such name', async ({ running, sending }) => 
   expect(await send('http://broken.test')).toMatchObject({ status: null, error: 'name servers do not answer' })
 })
 
-test('where nobody is at one address of a name, the next one is tried', async ({ running, sending }) => {
+test('if one address of a name refuses connections, the next one is tried', async ({ running, sending }) => {
   const { port } = await running(httpReceiver(ok, { address: '127.0.0.2' }))
   const addresses: Record<string, string[]> = {
     'second.test': ['127.0.0.3', '127.0.0.2'],
@@ -228,7 +229,7 @@ test('where nobody is at one address of a name, the next one is tried', async ({
   expect(await send(`http://neither.test:${port}`)).toMatchObject({ status: null, error: 'connection refused' })
 })
 
-test('what has begun is ended before the connections are closed', async ({ running, sending }) => {
+test('exchanges in progress end before the connections are closed', async ({ running, sending }) => {
   const answers: (() => void)[] = []
   const { port, open } = await running(
     httpReceiver((_, response) => {
@@ -245,7 +246,7 @@ test('what has begun is ended before the connections are closed', async ({ runni
   await untilNoneIsOpen(open)
 })
 
-test('a certificate has to be trusted and for the name, though the address is looked up by us', async ({
+test('a certificate must be trusted and match the name, although the sender looks up the address itself', async ({
   running,
   sending,
 }) => {

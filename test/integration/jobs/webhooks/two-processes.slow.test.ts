@@ -9,7 +9,7 @@ import { madeUpDelivery, storedAttempts } from '../../../support/webhooks.js'
 
 const DELIVERIES = 200
 
-test('two job processes send no delivery twice, also when one is suspended for longer than the lease and wakes up', async ({
+test('two jobs processes send no delivery twice, even if one is suspended for longer than the lease and wakes up', async ({
   clickhouseEnv,
   clickhouse,
 }) => {
@@ -31,7 +31,7 @@ test('two job processes send no delivery twice, also when one is suspended for l
   first.child.kill('SIGSTOP')
   await until('the second goes on', () => second.output().includes('webhooks: goes on'), [second])
   await until('second attempts', async () => (await attempts()) === 2 * DELIVERIES, [second])
-  // What the first one remembers is overdue by now.
+  // The deliveries in the first one's memory are overdue by now.
   first.child.kill('SIGCONT')
   await until('it notices', () => /the lease (is lost|has expired)/.test(first.output()), [first])
   await until('it waits', () => first.output().includes('jobs wait'), [first])

@@ -3,7 +3,7 @@ import type { CoveredRange } from '../../../../clickhouse/chain/covered-ranges.j
 import { type DeclaredGap, missingBlocks, openGaps } from '../../../../clickhouse/chain/gaps.js'
 import { randomFor } from '../../../../local/chain/random.js'
 
-test('missing blocks are the same as those that a count block by block finds', () => {
+test('the number of missing blocks equals a count block by block', () => {
   const random = randomFor(1, 'ranges')
   const ranges = (most: number) =>
     Array.from({ length: random.int(0, most) }, () => {
@@ -34,7 +34,7 @@ describe('a declared gap', () => {
   const covered = (family: DeclaredGap['family'], from_block: number, to_block: number, stables: string[] = []) =>
     ({ family, from_block, to_block, stables }) satisfies CoveredRange
 
-  test('is open until all of it is in, for every stable, of the same family', () => {
+  test('is open until all of it is ingested in the same family for every stable', () => {
     const declared = [gap('pegs', 1, 10)]
     expect(openGaps(declared, [])).toEqual(declared)
     expect(openGaps(declared, [covered('pegs', 1, 9)])).toEqual(declared)
@@ -43,14 +43,14 @@ describe('a declared gap', () => {
     expect(openGaps(declared, [covered('pegs', 0, 5), covered('pegs', 6, 12)])).toEqual([])
   })
 
-  test('is one with those that it meets, where their reasons are the same', () => {
+  test('is merged with adjacent gaps that have the same reason', () => {
     const declared = [gap('pegs', 1, 10), gap('pegs', 4, 20, 'other'), gap('pegs', 11, 12), gap('state', 13, 14)]
     const expected = [gap('pegs', 1, 12), gap('pegs', 4, 20, 'other'), gap('state', 13, 14)]
     expect(openGaps(declared, [])).toEqual(expected)
     expect(openGaps(declared.toReversed(), [])).toEqual(expected)
   })
 
-  test('of logs stays, since flows without a value are never read again', () => {
+  test('of logs stays open, since flows without a value are never read again', () => {
     expect(openGaps([gap('logs', 1, 10)], [covered('logs', 1, 10)])).toEqual([gap('logs', 1, 10)])
   })
 })

@@ -14,7 +14,7 @@ const WELL: HealthReadings = {
 const stateOf = (changes: Partial<HealthReadings>) =>
   componentStates({ ...WELL, ...changes }, JOBS, THRESHOLDS).map(({ component, status }) => `${component} ${status}`)
 
-test('every part is healthy up to its threshold', () => {
+test('every component is healthy up to its threshold', () => {
   expect(componentStates(WELL, JOBS, THRESHOLDS)).toEqual([
     { component: 'ingest', status: 'ok', lag_blocks: 7, lag_seconds: 180 },
     { component: 'sampling', status: 'ok', lag_blocks: 3, lag_seconds: 90 },
@@ -23,7 +23,7 @@ test('every part is healthy up to its threshold', () => {
   ])
 })
 
-test('every part is unhealthy beyond its threshold, independently of the others', () => {
+test('every component is unhealthy beyond its threshold, independently of the others', () => {
   const [ingest, sampling, job, dataset] = ['ingest ok', 'sampling ok', 'job:peg-events ok', 'dataset:pegs ok']
   expect(stateOf({ ingest: { ...WELL.ingest, lag_seconds: 181 } })).toEqual(['ingest behind', sampling, job, dataset])
   const stalled = [ingest, 'sampling stalled', job, dataset]
@@ -39,7 +39,7 @@ test('a chain without stables to sample is not stalled', () => {
   expect(stateOf({ sampling: null })).toEqual(['ingest ok', 'job:peg-events ok', 'dataset:pegs ok'])
 })
 
-test('what is behind and gains is told of only if it was not well before', () => {
+test('a component that is behind but catching up is announced only if it was unhealthy before', () => {
   const late = { job: 'peg-events', lag_seconds: 481, lag_blocks: 1, is_gaining: true }
   const ingest = { lag_seconds: 181, lag_blocks: 7, is_gaining: true }
   const statesAfter = (before: Record<string, string>, changes: Partial<HealthReadings>) => {

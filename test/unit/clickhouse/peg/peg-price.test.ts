@@ -10,7 +10,7 @@ const sample: StoredSample = {
   buy_micros: null,
 }
 
-test('a price is in the reference stable, and its deviation from 1 in basis points', () => {
+test('a price is given in the reference stable, and its deviation from 1 in basis points', () => {
   expect(pegPrice(sample)).toEqual({
     price_vs_refusd: 0.999123,
     spread_bps: 8.77,

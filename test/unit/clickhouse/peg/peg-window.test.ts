@@ -12,18 +12,18 @@ const sums = (...deviations: number[]): PegSums => ({
 })
 
 describe('a window', () => {
-  test('without a sample measures nothing, which is not 0', () => {
+  test('without a sample has null figures, not zeros', () => {
     const { sample_count, unquoted_count, ...figures } = windowFigures(addSums([]))
     expect([sample_count, unquoted_count]).toEqual([0, 0])
     expect(new Set(Object.values(figures))).toEqual(new Set([null]))
   })
 
-  test('with only unquoted samples counts them and measures nothing', () => {
+  test('with only unquoted samples has their count and null figures', () => {
     const figures = windowFigures({ ...addSums([]), unquoted_count: 5n })
     expect(figures).toMatchObject({ sample_count: 0, unquoted_count: 5, mean_price: null, seconds_outside_10bps: null })
   })
 
-  test('of one sample has its price and a standard deviation of 0', () => {
+  test('with one sample has its price and a standard deviation of 0', () => {
     expect(windowFigures(sums(-1234))).toMatchObject({
       mean_price: 0.998766,
       stddev_price: 0,
@@ -49,7 +49,7 @@ describe('a window', () => {
     expect(windowFigures(sums(2, 4, 4, 4, 5, 5, 7, 9)).stddev_price).toBe(0.000002)
   })
 
-  test('near 1 loses no digits to cancellation over a million samples', () => {
+  test('with a million samples near 1 loses no digits to cancellation', () => {
     const n = 1_000_000n
     const figures = windowFigures({
       ...sums(20_000, 20_001),
@@ -61,7 +61,7 @@ describe('a window', () => {
     expect(figures.stddev_price).toBe(0.0000005)
   })
 
-  test('has the worst deviation on either side', () => {
+  test('has the largest deviation in either direction', () => {
     expect(windowFigures(sums(-700, 300)).max_deviation_bps).toBe(7)
     expect(windowFigures(sums(-300, 700)).max_deviation_bps).toBe(7)
     expect(windowFigures(sums(100, 200)).max_deviation_bps).toBe(2)

@@ -5,7 +5,7 @@ import { ISSUERS, issuerOf } from '../../../../clickhouse/reserves/issuers.js'
 
 const TEMPO = 4217
 
-test('every address of the registry is the same as for its symbol on the chain’s public token list', () => {
+test('every address in the registry is its symbol’s address on the chain’s public token list', () => {
   const listed = new Map<string, Record<number, string | undefined>>(
     tokens.all.map(({ symbol, addresses }) => [symbol, addresses as Record<number, string | undefined>]),
   )

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { effectiveApyPct, rewardsEndedAt } from '../../../../clickhouse/rewards/rewards.js'
 
-test('the yield assumes a year of equal weeks', () => {
+test('the yield assumes that every week of the year equals the last', () => {
   // 500 tokens in a week on 400,000: 0.125 % a week, 52.142857 weeks a year.
   expect(effectiveApyPct(500, 400_000)).toBeCloseTo(6.517857142857, 12)
   expect(effectiveApyPct(0, 400_000)).toBe(0)

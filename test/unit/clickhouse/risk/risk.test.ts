@@ -67,7 +67,7 @@ describe('peg breaks', () => {
   test.for([
     [{ has_open_mild: true, mild_events_7d: 1 }, 45],
     [{ has_open_severe: true, severe_events_7d: 1 }, 85],
-    // Both tracks are open in a severe break: the worse one counts, and each is an event.
+    // In a severe break both severities are open: only the severe one counts as open, but each is an event.
     [{ has_open_mild: true, has_open_severe: true, mild_events_7d: 1, severe_events_7d: 1 }, 90],
     [{ mild_events_7d: 3 }, 15],
     [{ severe_events_7d: 3 }, 45],

@@ -11,9 +11,9 @@ const range = {
   limit: 1000,
 } as const
 
-test('a range is limited to the buckets from that of the first block to that before the newest', () => {
+test('a range is limited to the buckets from the first block’s to the last one before the newest block’s', () => {
   expect(bucketPage(range)).toEqual({ first: 10 * HOUR, end: 20 * HOUR, count: 10, next: null })
-  // A block at the very end of a bucket belongs to it; the newest must be beyond.
+  // A block at the very end of a bucket belongs to it; the newest block must be later.
   expect(bucketPage({ ...range, oldest: 10 * HOUR, newest: 20 * HOUR })).toMatchObject({
     first: 9 * HOUR,
     end: 19 * HOUR,

@@ -15,12 +15,12 @@ function startsOf(attempts: number, tookSeconds: number, jitter = 0): number[] {
   return starts
 }
 
-// Written down by hand: 30 s, 2 min, 10 min, 1 h, 6 h, 24 h, each from the end of the attempt before.
+// Written by hand: 30 s, 2 min, 10 min, 1 h, 6 h, 24 h, each from the end of the previous attempt.
 const AT_ONCE = [0, 30, 150, 750, 4350, 25_950, 112_350]
 const AFTER_TIMEOUTS = [0, 40, 170, 780, 4390, 26_000, 112_410]
 
 test.each([1, 2, 3, 4, 5, 6, 7])(
-  'the schedule of a delivery that succeeds on attempt %i, to the second',
+  'a delivery that succeeds on attempt %i follows the schedule to the second',
   (attempts) => {
     expect(startsOf(attempts, 0)).toEqual(AT_ONCE.slice(0, attempts))
     expect(startsOf(attempts, 10)).toEqual(AFTER_TIMEOUTS.slice(0, attempts))

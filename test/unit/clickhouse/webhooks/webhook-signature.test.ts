@@ -14,7 +14,7 @@ const HEADER = `t=${SECONDS},v1=${SIGNATURE}`
 const problem = (changes: Partial<Parameters<typeof signatureProblem>[0]> = {}) =>
   signatureProblem({ header: HEADER, body, secret: SECRET, now: at, ...changes })
 
-test('a signature is the same as openssl’s over the time, a dot and the body', () => {
+test('a signature equals the one that openssl computes over the time, a dot and the body', () => {
   expect(signatureHeader({ body, secrets: [SECRET], at })).toBe(HEADER)
   expect(signatureHeader({ body: Buffer.from(body), secrets: [SECRET], at })).toBe(HEADER)
   expect(problem()).toBeNull()

@@ -23,7 +23,7 @@ function underLease(
   return withLease(options, (_, signal, validity) => work(signal, validity))
 }
 
-test('a lease is renewed until the work has ended, and given up behind it', async () => {
+test('a lease is renewed until the work has ended, and then released', async () => {
   const stop = new AbortController()
   const steps: string[] = []
   let renewals = 0
@@ -45,7 +45,7 @@ test('a lease is renewed until the work has ended, and given up behind it', asyn
   expect(steps).toEqual(['ended', 'released'])
 })
 
-test('a lease whose renewal does not come through is not good any more before anybody can have taken it over', async () => {
+test('a lease that cannot be renewed becomes invalid before another process can take it over', async () => {
   const stop = new AbortController()
   let isGoodAtLoss: boolean | null = null
   let hasHung = false
@@ -64,7 +64,7 @@ test('a lease whose renewal does not come through is not good any more before an
   expect(isGoodAtLoss).toBe(false)
 })
 
-test('a renewal that came through too late does not make the lease good: the next one has to', async () => {
+test('a renewal that arrives too late does not make the lease valid again; only the next one does', async () => {
   const stop = new AbortController()
   let validity: LeaseValidity | null = null
   const seen: boolean[] = []

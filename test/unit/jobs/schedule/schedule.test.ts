@@ -12,7 +12,7 @@ import { parentPort } from 'node:worker_threads'
 const runs = new URL('./runs', import.meta.url)
 parentPort.postMessage('alive')
 appendFileSync(runs, 'begins\\n')
-// The first ends with an error, the second at once, the third when it is told to.
+// The first run ends with an error, the second at once, the third when it is canceled.
 const { length } = (await import('node:fs')).readFileSync(runs, 'utf8').trim().split('\\n')
 if (length === 1) throw new Error('on purpose')
 if (length === 2) process.exit(0)
@@ -22,7 +22,7 @@ parentPort.on('message', () => {
 })
 `
 
-test('a worker that runs all the time begins again when it has ended, and is told to end with the others', async () => {
+test('a worker that runs continuously is restarted when it ends, and is stopped with the others', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'plumbline-schedule-'))
   const path = join(dir, 'always.mjs')
   await writeFile(path, WORKER)

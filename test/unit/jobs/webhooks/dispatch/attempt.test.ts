@@ -24,7 +24,7 @@ const schedule = { delaysSeconds: [30, 120], jitter: 0 }
 const recorded = (changes: Partial<Exchange>, attempt = 1) =>
   sentAttempt({ ...pending, attempt }, { ...exchange, ...changes }, 'instance', schedule)
 
-test('a request has the body of the contract, and the headers beside those that all have', () => {
+test('a request has the documented body and the documented headers', () => {
   const { url, body, headers } = requestOf(pending, webhookSubscription(), ['whsec_new', 'whsec_old'], STARTED)
   expect(url).toBe('https://receiver.test/hook')
   expect(JSON.parse(body)).toEqual({
@@ -53,7 +53,7 @@ test.each<[Partial<Exchange>, string | null]>([
   [{ status: null, error: 'connection lost' }, '2026-03-01T00:00:31.000Z'],
   [{ status: 503, retryAfter: '60' }, '2026-03-01T00:01:01.000Z'],
   [{ status: 410 }, null],
-])('%j is a failure, tried again at %s', (changes, next) => {
+])('%j is a failure, retried at %s', (changes, next) => {
   expect(recorded(changes)).toEqual({
     delivery_id: 77,
     attempt: 1,
@@ -70,11 +70,11 @@ test.each<[Partial<Exchange>, string | null]>([
   })
 })
 
-test('the last attempt of a schedule has none after it', () => {
+test('the last attempt of a schedule is not retried', () => {
   expect(recorded({ status: 500 }, 2).next_attempt_at).toEqual(new Date('2026-03-01T00:02:01Z'))
   expect(recorded({ status: 500 }, 3).next_attempt_at).toBeNull()
 })
 
-test('a delivery that is not sent any more is over', () => {
+test('a canceled delivery is not attempted again', () => {
   expect(canceledAttempt(pending, 'instance', STARTED)).toMatchObject({ outcome: 'canceled', next_attempt_at: null })
 })

@@ -5,7 +5,7 @@ const HOUR = 3_600_000
 const START = Date.parse('2026-03-01T00:00:00Z')
 const at = (hours: number): Date => new Date(START + hours * HOUR)
 
-test('a subscription that has failed only for 120 hours is disabled, to the millisecond', () => {
+test('a subscription is disabled after exactly 120 hours of nothing but failures', () => {
   const failing = new FailingSubscriptions(120 * HOUR)
   for (let hours = 0; hours < 120; hours += 10) expect(failing.failed('wh_1', at(hours))).toBe(false)
   expect(failing.failed('wh_1', new Date(START + 120 * HOUR - 1))).toBe(false)
@@ -13,7 +13,7 @@ test('a subscription that has failed only for 120 hours is disabled, to the mill
   expect(failing.failed('wh_1', at(120))).toBe(true)
 })
 
-test('a success, or a change, begins the count anew', () => {
+test('a success or a change restarts the count', () => {
   const failing = new FailingSubscriptions(120 * HOUR)
   for (let hours = 0; hours < 119; hours++) failing.failed('wh_1', at(hours))
   failing.forget('wh_1')
@@ -22,7 +22,7 @@ test('a success, or a change, begins the count anew', () => {
   expect(failing.failed('wh_1', at(241))).toBe(true)
 })
 
-test('fewer than seven failures do not disable, however long ago the first one was', () => {
+test('fewer than seven failures never disable a subscription, however long ago the first one was', () => {
   const failing = new FailingSubscriptions(120 * HOUR, [['wh_1', { since: at(0), failures: 5 }]])
   expect(failing.failed('wh_1', at(200))).toBe(false)
   expect(failing.failed('wh_1', at(201))).toBe(true)

@@ -31,7 +31,7 @@ const countsOf = (items: readonly Pending[]): Record<string, number> => {
   return counts
 }
 
-test('nothing is taken before its time, and what was due first comes first', () => {
+test('no delivery is taken before it is due, and the one due first is taken first', () => {
   const queue = queueOf()
   for (const dueMs of [500, 200, 300, 200]) queue.add(pending('a', { dueMs }), 100)
   const ready = (at: number): number[] => {
@@ -48,7 +48,7 @@ test('nothing is taken before its time, and what was due first comes first', () 
   expect(queue.size).toEqual({ later: 0, due: 0, out: 4 })
 })
 
-test('subscriptions are served in turn, whatever the length of their lines', () => {
+test('subscriptions are served in turn, however long their lines are', () => {
   const queue = queueOf({ maxOutOfOne: 100, prepared: () => 100 })
   for (let i = 0; i < 90; i++) queue.add(pending('many'), 0)
   for (let i = 0; i < 3; i++) for (const id of ['b', 'c']) queue.add(pending(id), 0)
@@ -65,7 +65,7 @@ test('subscriptions are served in turn, whatever the length of their lines', () 
   ])
 })
 
-test('one that never answers keeps its own limit busy, and nobody else waits', () => {
+test('a receiver that never answers uses up its own limit only, and no other receiver waits', () => {
   const queue = queueOf()
   for (let i = 0; i < 100; i++) queue.add(pending('dead', { content: i < 8 ? CONTENT : null }), 0)
   expect(taken(queue, 0)).toHaveLength(4)
@@ -77,7 +77,7 @@ test('one that never answers keeps its own limit busy, and nobody else waits', (
   }
 })
 
-test('with more subscriptions than places each has its share, and is not kept out by those who were first', () => {
+test('with more subscriptions than the total limit, each gets its share, even those that come last', () => {
   const queue = queueOf({ maxOut: 40, maxOutOfOne: 32, prepared: () => 64 })
   for (let i = 0; i < 64; i++) queue.add(pending('first'), 0)
   const first = taken(queue, 0)
@@ -90,7 +90,7 @@ test('with more subscriptions than places each has its share, and is not kept ou
   expect(Object.keys(counts)).toHaveLength(10)
 })
 
-test('the contents that are soon needed are asked for once, and the others are not kept', () => {
+test('contents that are needed soon are requested once, and the others are not kept', () => {
   const queue = queueOf()
   for (let i = 0; i < 20; i++) queue.add(pending('a', { content: null }), 0)
   queue.add(pending('b', { dueMs: 50 }), 0)
@@ -108,13 +108,13 @@ test('the contents that are soon needed are asked for once, and the others are n
   expect(queue.missing(100).map(({ subscription_id }) => subscription_id)).toEqual(['b'])
 })
 
-test('where much is missing, contents are asked for of every subscription, not of the first ones only', () => {
+test('if many contents are missing, they are requested for every subscription, not only for the first ones', () => {
   const queue = queueOf({ prepared: () => 100 })
   for (const id of ['a', 'b', 'c', 'd']) for (let i = 0; i < 50; i++) queue.add(pending(id, { content: null }), 0)
   expect(countsOf(queue.missing(40))).toEqual({ a: 10, b: 10, c: 10, d: 10 })
 })
 
-test('lines wait, or end unsent without contents being read, as their subscription says by then', () => {
+test('a line waits, or is canceled without loading contents, according to the current mode of its subscription', () => {
   const modes: Record<string, LineMode> = { a: 'wait', b: 'send' }
   const queue = queueOf({ modeOf: (id) => modes[id] as LineMode })
   for (const id of ['a', 'b']) queue.add(pending(id, { content: null }), 0)
@@ -127,7 +127,7 @@ test('lines wait, or end unsent without contents being read, as their subscripti
 })
 
 describe('with random work', () => {
-  test('every delivery is taken once, in the order of its line, and no limit is passed', () => {
+  test('every delivery is taken once, in the order of its line, and no limit is exceeded', () => {
     const step = fc.record({
       adds: fc.array(fc.record({ line: fc.nat(6), inMs: fc.nat(300), hasContent: fc.boolean() }), { maxLength: 30 }),
       ends: fc.nat(20),

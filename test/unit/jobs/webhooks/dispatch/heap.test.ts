@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Heap } from '../../../../../jobs/webhooks/dispatch/fair-queue.js'
 
-test('a heap gives back what was added, the smallest first, also when both are mixed', () => {
+test('a heap returns every added item, smallest first, even if adding and taking alternate', () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(fc.integer(), fc.constant(null)), { maxLength: 200 }), (steps) => {
       const heap = new Heap<number>((item) => item)
