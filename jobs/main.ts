@@ -21,5 +21,5 @@ const readConfig = () => parseEnv(JobsConfig, process.env)
 await runProcess('jobs', readConfig, async ({ config, log, signal }) => {
   if (!config.SECRETS_KEY) console.log('jobs do not send webhooks: SECRETS_KEY is not set')
   const jobs = JOBS.filter(({ name }) => name !== 'webhooks' || config.SECRETS_KEY)
-  await runJobs({ config, jobs, say: console.log, log, signal })
+  await runJobs({ config, jobs, print: console.log, log, signal })
 })

@@ -125,7 +125,7 @@ export const ingestProgress = defineRow({
 })
 
 /** More batches than the tip can write in a day, at one a second. */
-const BATCHES = 100_000
+const MAX_BATCHES_PER_DAY = 100_000
 
 /**
  * For each family of facts, how long after their block time blocks were committed, over the tip's batches of the hour
@@ -142,7 +142,7 @@ export const ingestDelays = defineQuery({
         SELECT families, to_block, last_hash, min(recorded_at) AS ended_at
         FROM ingest_batches
         WHERE track = 'tip' AND state = 'committed' AND recorded_at > {now: DateTime64(3)} - INTERVAL 1 DAY
-          AND sequence_number + ${BATCHES} >
+          AND sequence_number + ${MAX_BATCHES_PER_DAY} >
               (SELECT sequence_number FROM ingest_batches WHERE track = 'tip' ORDER BY sequence_number DESC LIMIT 1)
         GROUP BY families, to_block, last_hash
     )

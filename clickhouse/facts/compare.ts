@@ -28,9 +28,9 @@ const inStables = 'AND (empty({stables: Array(String)}) OR has({stables: Array(S
 
 const differingRows = Object.fromEntries(
   factTables.map((table) => {
-    const inTime =
+    const timeFilter =
       FACT_TABLES[table].findBy === 'time' ? 'AND block_time BETWEEN {from_time: UInt32} AND {to_time: UInt32}' : ''
-    const which = isByStable(table) ? inStables : ''
+    const stableFilter = isByStable(table) ? inStables : ''
     const query = defineQuery({
       name: `differing_${table}`,
       params: Params,
@@ -41,9 +41,9 @@ const differingRows = Object.fromEntries(
             SELECT * EXCEPT side, toInt32(sum(side)) AS surplus, toUInt32(countIf(side = -1)) AS expected
             FROM
             (
-                SELECT *, 1 AS side FROM ${table} WHERE ${inBlocks} ${which} ${inTime}
+                SELECT *, 1 AS side FROM ${table} WHERE ${inBlocks} ${stableFilter} ${timeFilter}
                 UNION ALL
-                SELECT *, -1 AS side FROM ${rereadTable(table)} WHERE 1 ${which}
+                SELECT *, -1 AS side FROM ${rereadTable(table)} WHERE 1 ${stableFilter}
             )
             GROUP BY ALL
         )

@@ -4,11 +4,11 @@ import { defineQuery } from '../store/define-query.js'
 import { FACT_TABLES, type FactTable, factTables } from './facts.js'
 
 /** Tables with one row per log: those of the catalogue and of logs, except `blocks`. */
-const ofLogs: readonly FactTable[] = factTables.filter(
+const logTables: readonly FactTable[] = factTables.filter(
   (table) => table !== 'blocks' && ['catalogue', 'logs'].includes(FACT_TABLES[table].family),
 )
 
-const logsOf = (table: FactTable): string => `
+const factsPerLog = (table: FactTable): string => `
             SELECT block_number, log_index, '${table}' AS fact_table, count() AS facts FROM ${table}
             WHERE ${IN_RANGES} GROUP BY block_number, log_index`
 
@@ -27,7 +27,7 @@ export const miscountedBlocks = defineQuery({
     FROM
     (
         SELECT block_number, max(log_index) AS last_log, max(facts) AS most, sumIf(facts, fact_table = 'fees_paid') AS fees
-        FROM (${ofLogs.map(logsOf).join('\n            UNION ALL')})
+        FROM (${logTables.map(factsPerLog).join('\n            UNION ALL')})
         GROUP BY block_number
     ) AS logs
     INNER JOIN blocks ON blocks.block_number = logs.block_number

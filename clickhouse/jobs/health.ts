@@ -14,13 +14,13 @@ export type HealthThresholds = {
   maxMissingBlocks: number
 }
 
-/** The measurements of the service. Lags are null if they are not known. `is_gaining`: the lag is shrinking. */
+/** The measurements of the service. Lags are null if they are not known. `is_catching_up`: the lag is shrinking. */
 export type HealthReadings = {
   /** Age of the newest ingested block, and how many blocks the chain has after it. */
-  ingest: { lag_seconds: number; lag_blocks: number | null; is_gaining: boolean }
+  ingest: { lag_seconds: number; lag_blocks: number | null; is_catching_up: boolean }
   /** null if there is nothing to sample. */
   sampling: { lag_seconds: number | null; lag_blocks: number | null } | null
-  jobs: readonly { job: string; lag_seconds: number | null; lag_blocks: number | null; is_gaining: boolean }[]
+  jobs: readonly { job: string; lag_seconds: number | null; lag_blocks: number | null; is_catching_up: boolean }[]
   datasets: readonly { dataset: string; missing_blocks: number }[]
 }
 
@@ -53,8 +53,8 @@ export function componentStates(
   { maxLagSeconds, maxSamplingLagSeconds, maxLatePeriods, maxMissingBlocks }: HealthThresholds,
   before: ReadonlyMap<string, { status: string }> = new Map(),
 ): ComponentHealth[] {
-  const wasWell = (component: string): boolean => (before.get(component)?.status ?? 'ok') === 'ok'
-  const isBehind = ingest.lag_seconds > maxLagSeconds && !(ingest.is_gaining && wasWell('ingest'))
+  const wasHealthy = (component: string): boolean => (before.get(component)?.status ?? 'ok') === 'ok'
+  const isBehind = ingest.lag_seconds > maxLagSeconds && !(ingest.is_catching_up && wasHealthy('ingest'))
   const { lag_seconds, lag_blocks } = ingest
   const states: ComponentHealth[] = [
     { component: 'ingest', status: isBehind ? 'behind' : 'ok', lag_blocks, lag_seconds },
@@ -64,10 +64,10 @@ export function componentStates(
     states.push({ component: 'sampling', status: isStalled ? 'stalled' : 'ok', ...sampling })
   }
   const late = lateJobs(slotJobs, new Map(jobs.map(({ job, lag_seconds }) => [job, lag_seconds])), maxLatePeriods)
-  for (const { job, lag_seconds, lag_blocks, is_gaining } of jobs) {
+  for (const { job, lag_seconds, lag_blocks, is_catching_up } of jobs) {
     const component = `job:${job}`
     // While ingest is catching up, it continuously adds slots for a job to do.
-    const isOverdue = late.includes(job) && !((is_gaining || ingest.is_gaining) && wasWell(component))
+    const isOverdue = late.includes(job) && !((is_catching_up || ingest.is_catching_up) && wasHealthy(component))
     states.push({ component, status: isOverdue ? 'overdue' : 'ok', lag_blocks, lag_seconds })
   }
   for (const { dataset, missing_blocks } of datasets) {

@@ -79,5 +79,5 @@ export const slotBounds = defineOptionalRow({
  * may have been removed. A backfill does not invalidate a row; its slot is done again instead. A backfill may reach
  * back for months, and the row is not wrong but incomplete.
  */
-export const STANDS = `NOT arrayExists(rollback -> rollback.1 > revision AND rollback.2 <= slot_at,
+export const NOT_ROLLED_BACK = `NOT arrayExists(rollback -> rollback.1 > revision AND rollback.2 <= slot_at,
                       (SELECT groupUniqArray((history_revisions.revision, kept_time)) FROM history_revisions WHERE is_rollback))`

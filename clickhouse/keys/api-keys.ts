@@ -16,12 +16,12 @@ export type ApiKeyVersion = {
   revoked_at: Date | null
 }
 
-const MADE = 1
+const CREATED = 1
 const REVOKED = 2
 
 /** Adds a key, or revokes it if it has a `revoked_at`. Repeating either changes nothing. */
 export function insertApiKey(clickhouse: ClickHouseClient, key: ApiKeyVersion): Promise<void> {
-  const version = key.revoked_at === null ? MADE : REVOKED
+  const version = key.revoked_at === null ? CREATED : REVOKED
   const row = {
     ...key,
     version,

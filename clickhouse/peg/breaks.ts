@@ -118,7 +118,7 @@ export const maxPegDeviation = defineOptionalRow({
     HAVING count() > 0`,
 })
 
-type Asked = { stable: string; as_of: Date | null; limit: number; after?: PegEventKey | undefined }
+type PegEventsRequest = { stable: string; as_of: Date | null; limit: number; after?: PegEventKey | undefined }
 
 /** A peg break as known at some instant; `duration_seconds` is how long it has lasted by then. */
 export type PegEvent = {
@@ -138,12 +138,12 @@ export type PegEvent = {
  */
 export async function pegEventsAt(
   clickhouse: ClickHouseClient,
-  { stable, limit, after, ...asked }: Asked,
+  { stable, limit, after, ...requested }: PegEventsRequest,
   options?: { signal?: AbortSignal },
 ): Promise<PegEvent[]> {
   const horizon = await jobHorizon(clickhouse, { job: 'peg-events' }, options)
   if (!horizon) return []
-  const as_of = asked.as_of !== null && asked.as_of < horizon ? asked.as_of : horizon
+  const as_of = requested.as_of !== null && requested.as_of < horizon ? requested.as_of : horizon
   const [events, newest] = await Promise.all([
     pegEvents(clickhouse, { stable, as_of, limit, after }, options),
     newestSample(clickhouse, { stable, as_of }, options),

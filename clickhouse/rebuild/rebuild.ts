@@ -38,7 +38,7 @@ class WriterActiveError extends PlumblineError {
 type RebuildReport = { days: number; differing: number; shown: string[] }
 
 /** The maximum number of differing rows in a report. */
-const MOST_SHOWN = 10
+const MAX_SHOWN = 10
 
 /**
  * Rebuilds a derived table from the facts beside the old one, day by day, compares the two, and swaps them in one step.
@@ -76,7 +76,7 @@ export async function rebuild(clickhouse: ClickHouseClient, name: DerivedTableNa
     report.days++
     report.differing += rows[0]?.differing ?? 0
     for (const { is_old, differing: _, ...row } of rows) {
-      if (report.shown.length < MOST_SHOWN) report.shown.push(`${is_old ? 'old' : 'new'}: ${JSON.stringify(row)}`)
+      if (report.shown.length < MAX_SHOWN) report.shown.push(`${is_old ? 'old' : 'new'}: ${JSON.stringify(row)}`)
     }
   }
   if ((await readLedgerSize().catch(() => 'open')) !== before) {

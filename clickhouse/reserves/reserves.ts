@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { STANDS } from '../jobs/slots.js'
+import { NOT_ROLLED_BACK } from '../jobs/slots.js'
 import { QuoteStatus } from '../peg/price.js'
 import { defineOptionalRow } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
@@ -66,7 +66,7 @@ export const reservesAt = recentFirst(
     SELECT slot_at, reserve_type, toString(supply_raw) AS supply_raw, price_micros,
            sample_status, label, issuer, backing_model, attestation_source, attested_at
     FROM reserve_snapshots
-    WHERE stable = {stable: String} AND slot_at <= {as_of: DateTime} AND ${isRecent('slot_at', 'as_of')} AND ${STANDS}
+    WHERE stable = {stable: String} AND slot_at <= {as_of: DateTime} AND ${isRecent('slot_at', 'as_of')} AND ${NOT_ROLLED_BACK}
     ORDER BY slot_at DESC, revision DESC LIMIT 1`,
   }),
 )

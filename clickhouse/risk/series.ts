@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { STANDS } from '../jobs/slots.js'
+import { NOT_ROLLED_BACK } from '../jobs/slots.js'
 import { BUCKET_COLUMNS, SeriesParams } from '../peg/series.js'
 import { defineOptionalRow } from '../store/define-query.js'
 import { defineExport } from '../store/export.js'
@@ -28,8 +28,8 @@ export const riskSeries = defineExport({
                    (toNullable(toFloat64(composite)), toNullable(toFloat64(peg_risk)), toNullable(toFloat64(peg_break_risk)),
                     toNullable(toFloat64(supply_risk)), toNullable(toFloat64(policy_risk)), toNullable(toString(methodology))) AS figures
             FROM risk_snapshots
-            WHERE stable = {stable: String} AND slot_at <= {end: UInt32} AND ${STANDS}
-              AND slot_at >= (SELECT max(slot_at) FROM risk_snapshots WHERE stable = {stable: String} AND slot_at <= {first: UInt32} AND ${STANDS})
+            WHERE stable = {stable: String} AND slot_at <= {end: UInt32} AND ${NOT_ROLLED_BACK}
+              AND slot_at >= (SELECT max(slot_at) FROM risk_snapshots WHERE stable = {stable: String} AND slot_at <= {first: UInt32} AND ${NOT_ROLLED_BACK})
             ORDER BY slot_at, revision DESC
             LIMIT 1 BY slot_at
         )
@@ -48,6 +48,6 @@ export const riskSpan = defineOptionalRow({
   sql: `
     SELECT toUnixTimestamp(min(slot_at)) AS oldest, toUnixTimestamp(max(slot_at)) AS newest
     FROM risk_snapshots
-    WHERE stable = {stable: String} AND ${STANDS}
+    WHERE stable = {stable: String} AND ${NOT_ROLLED_BACK}
     HAVING count() > 0`,
 })

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { STANDS } from '../jobs/slots.js'
+import { NOT_ROLLED_BACK } from '../jobs/slots.js'
 import { PolicyType } from '../stablecoins/states.js'
 import { defineOptionalRow } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
@@ -100,7 +100,7 @@ export const riskAt = recentFirst(
     sql: `
     SELECT * EXCEPT (stable, revision) REPLACE (toString(supply_raw) AS supply_raw, toString(cap_raw) AS cap_raw)
     FROM risk_snapshots
-    WHERE stable = {stable: String} AND slot_at <= {as_of: DateTime} AND ${isRecent('slot_at', 'as_of')} AND ${STANDS}
+    WHERE stable = {stable: String} AND slot_at <= {as_of: DateTime} AND ${isRecent('slot_at', 'as_of')} AND ${NOT_ROLLED_BACK}
     ORDER BY slot_at DESC, revision DESC LIMIT 1`,
   }),
 )

@@ -30,13 +30,13 @@ export async function observed<Result>(
   const observer = observers.get(clickhouse)
   if (!observer) return work()
   const started = performance.now()
-  const tell = (outcome: QueryOutcome): void => observer(query, outcome, (performance.now() - started) / 1000)
+  const report = (outcome: QueryOutcome): void => observer(query, outcome, (performance.now() - started) / 1000)
   try {
     const result = await work()
-    tell('ok')
+    report('ok')
     return result
   } catch (error) {
-    tell(outcomeOf(signal))
+    report(outcomeOf(signal))
     throw error
   }
 }

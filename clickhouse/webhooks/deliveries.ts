@@ -39,7 +39,7 @@ export function insertWebhookDeliveries(
 }
 
 /** The maximum number of deliveries added at once: the ids of their events are sent in the URL of a query. */
-const MOST_AT_ONCE = 1000
+const MAX_BATCH = 1000
 
 type Key = Pick<NewDelivery, 'subscription_id' | 'event_id' | 'cause'>
 
@@ -52,8 +52,8 @@ const keyOf = ({ subscription_id, event_id, cause }: Key): string => `${subscrip
  */
 export async function addDeliveries(clickhouse: ClickHouseClient, wanted: readonly NewDelivery[]): Promise<number[]> {
   const ids = new Map<string, number>()
-  for (let i = 0; i < wanted.length; i += MOST_AT_ONCE) {
-    const chunk = new Map(wanted.slice(i, i + MOST_AT_ONCE).map((delivery) => [keyOf(delivery), delivery]))
+  for (let i = 0; i < wanted.length; i += MAX_BATCH) {
+    const chunk = new Map(wanted.slice(i, i + MAX_BATCH).map((delivery) => [keyOf(delivery), delivery]))
     const event_ids = [...new Set([...chunk.values()].map(({ event_id }) => event_id))]
     await appendNumbered({
       newest: () => newestDeliveryId(clickhouse),

@@ -192,12 +192,12 @@ export async function changeSubscription(
     // If a writer is killed after its token was recorded and before its row was, its number stays unused.
     tried = Math.max(newest.version, tried) + 1
     const own = { ...changed, id, version: tried, created_at: newest.created_at }
-    if (await isAdded(clickhouse, own, request)) return own
+    if (await addVersion(clickhouse, own, request)) return own
   }
 }
 
 /** Adds a version unless another writer already has; resolves to whether this call added it. */
-export async function isAdded(
+export async function addVersion(
   clickhouse: ClickHouseClient,
   version: Subscription,
   request: RepeatableRequest = NOT_REPEATABLE,

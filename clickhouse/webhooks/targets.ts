@@ -14,7 +14,7 @@ import {
  */
 export type TargetRules = { networks: readonly IpNetwork[]; ports: readonly number[] | 'any' }
 
-const LONGEST_URL = 2048
+const MAX_URL_LENGTH = 2048
 const DEFAULT_PORTS: Record<string, number> = { 'http:': 80, 'https:': 443 }
 
 /** The range allocated for use on the internet so far (RFC 4291, IANA); the rest is reserved. */
@@ -51,7 +51,7 @@ export function literalAddresses(hostname: string): string[] | null {
  * parser has already normalized other spellings of an IPv4 address (0x7f.1, 2130706433).
  */
 export function urlProblem(text: string, rules: TargetRules): string | null {
-  if (text.length > LONGEST_URL) return `must have at most ${LONGEST_URL} characters`
+  if (text.length > MAX_URL_LENGTH) return `must have at most ${MAX_URL_LENGTH} characters`
   // The parser would remove or escape them, so the URL that is shown would not be the one that is called.
   if (/[\s\p{Cc}]/u.test(text)) return 'must not have spaces or control characters'
   if (!URL.canParse(text)) return 'must be an absolute URL'

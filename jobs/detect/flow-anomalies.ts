@@ -35,13 +35,13 @@ export async function detectFlowAnomalies(clickhouse: ClickHouseClient, slot: Sl
   const found = await flowZScores(clickhouse, { window_start, min_abs_z: MIN_ABS_Z })
   const edges = new Set(found.map(edgeOf))
   const outdated = await outdatedAnomalies(clickhouse, { window_start, revision: slot.revision })
-  const taken = outdated.filter((edge) => !edges.has(edgeOf(edge))).map((edge) => ({ ...NO_SCORE, ...edge }))
+  const retracted = outdated.filter((edge) => !edges.has(edgeOf(edge))).map((edge) => ({ ...NO_SCORE, ...edge }))
   const row = { window_start: window_start.getTime() / 1000, revision: slot.revision }
   await insertFlowAnomalies(
     clickhouse,
     [
       ...found.map((score) => ({ ...row, ...score, is_deleted: 0 as const })),
-      ...taken.map((score) => ({ ...row, ...score, is_deleted: 1 as const })),
+      ...retracted.map((score) => ({ ...row, ...score, is_deleted: 1 as const })),
     ],
     slot.token,
   )

@@ -22,7 +22,7 @@ export async function detectPegEvents(clickhouse: ClickHouseClient, slot: Slot):
   const start = await historyStart(clickhouse)
   // The first slot is the first one after the first block, whose time may itself be that of a slot.
   const after = fromSeconds(start && toSeconds(start) === previous ? previous - 1 : previous)
-  await forgetAfter(clickhouse, slot, after)
+  await undoAfter(clickhouse, slot, after)
   const found = await pegExcursions(clickhouse, { after, to: slot.at })
   const known = { revision: slot.revision, slot_at: toSeconds(slot.at), is_deleted: 0 } as const
   await insertPegEvents(
@@ -51,10 +51,10 @@ async function retract(clickhouse: ClickHouseClient, slot: Slot): Promise<void> 
  * rolled back, or lack blocks that a backfill has added. Deletes excursions that began later, and restores those that
  * were in progress to what was known at `after`.
  */
-async function forgetAfter(clickhouse: ClickHouseClient, slot: Slot, after: Date): Promise<void> {
+async function undoAfter(clickhouse: ClickHouseClient, slot: Slot, after: Date): Promise<void> {
   const outdated = await outdatedPegEvents(clickhouse, { revision: slot.revision, after })
   const limit = toSeconds(after)
-  const earlier = async (excursion: PegExcursion) => {
+  const restored = async (excursion: PegExcursion) => {
     const { stable, started_at, started_block, confirmed_at } = excursion
     const written = { revision: slot.revision, slot_at: limit }
     if (started_at > limit) return { ...excursion, ...written, is_deleted: 1 as const }
@@ -71,6 +71,6 @@ async function forgetAfter(clickhouse: ClickHouseClient, slot: Slot, after: Date
     }
   }
   const rows = []
-  for (const excursion of outdated) rows.push(await earlier(excursion))
+  for (const excursion of outdated) rows.push(await restored(excursion))
   await insertPegEvents(clickhouse, rows, `${slot.token}:before`)
 }

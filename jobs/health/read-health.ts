@@ -38,23 +38,23 @@ export async function readHealth(
     : { lag_seconds: null, lag_blocks: null }
 
   const since = new Date(now.getTime() - PROGRESS_SECONDS * 1000)
-  const isGaining = (gained_seconds: number | null) => gained_seconds === null || gained_seconds > PROGRESS_SECONDS
+  const isCatchingUp = (gained_seconds: number | null) => gained_seconds === null || gained_seconds > PROGRESS_SECONDS
   const gained = await ingestProgress(clickhouse, { since })
-  const gaining = (await jobProgress(clickhouse, { since })).filter((job) => isGaining(job.gained_seconds))
-  const gainingJobs = new Set(gaining.map(({ job }) => job))
+  const catchingUp = (await jobProgress(clickhouse, { since })).filter((job) => isCatchingUp(job.gained_seconds))
+  const jobsCatchingUp = new Set(catchingUp.map(({ job }) => job))
   const isHeadKnown = head !== null && secondsBetween(head.seen_at, now) <= HEAD_IS_KNOWN_SECONDS
   return {
     ingest: {
       lag_seconds: secondsBetween(newest.block_time, now),
       lag_blocks: isHeadKnown ? blocks_to_head : null,
-      is_gaining: gained.has_moved && isGaining(gained.gained_seconds),
+      is_catching_up: gained.has_moved && isCatchingUp(gained.gained_seconds),
     },
     sampling: has_stables ? sampling : null,
     jobs: progress.jobs.map(({ job, lag_seconds, blocks_after }) => ({
       job,
       lag_seconds,
       lag_blocks: blocks_after,
-      is_gaining: gainingJobs.has(job),
+      is_catching_up: jobsCatchingUp.has(job),
     })),
     datasets: [
       { dataset: 'blocks', missing_blocks: progress.missing_blocks },

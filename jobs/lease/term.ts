@@ -21,7 +21,7 @@ export class LeaseValidity {
     Atomics.store(this.#until, 0, untilNs)
   }
 
-  get isGood(): boolean {
+  get isValid(): boolean {
     return process.hrtime.bigint() < Atomics.load(this.#until, 0)
   }
 }

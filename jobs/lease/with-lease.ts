@@ -12,9 +12,9 @@ type Options = {
 }
 
 /** How often a lease is renewed within its duration, so that one renewal may fail. */
-const RENEWALS = 3
+const RENEWALS_PER_LEASE = 3
 /** The share of the lease's duration that is relied on: another process can only take over after it. */
-const GOOD_FOR = 2 / RENEWALS
+const RELIABLE_SHARE = 2 / RENEWALS_PER_LEASE
 
 /**
  * Runs `work` whenever this process has the lease, until `signal` aborts. The signal that `work` receives also aborts
@@ -32,7 +32,7 @@ export async function withLease(
     log.info({ term: lease.term }, 'lease acquired')
     const lost = new AbortController()
     const validity = new LeaseValidity()
-    validity.set(goodUntil(lease.askedAt, leaseMs))
+    validity.set(validUntil(lease.requestedAt, leaseMs))
     const renewing = renewUntilLost(lease, validity, leaseMs, log, lost.signal).finally(() => lost.abort())
     try {
       await work(lease.term, AbortSignal.any([signal, lost.signal]), validity)
@@ -54,40 +54,40 @@ async function waitForLease({
   leaseMs,
   onWait,
   signal,
-}: Options): Promise<(Lease & { askedAt: bigint }) | null> {
-  let told = ''
+}: Options): Promise<(Lease & { requestedAt: bigint }) | null> {
+  let lastReason = ''
   while (!signal.aborted) {
-    const askedAt = process.hrtime.bigint()
+    const requestedAt = process.hrtime.bigint()
     const lease = await tryLease().catch((error: Error) => error)
-    if (lease && !(lease instanceof Error)) return { ...lease, askedAt }
+    if (lease && !(lease instanceof Error)) return { ...lease, requestedAt }
     const reason = lease?.message ?? 'another process runs the jobs'
-    if (reason !== told) onWait(reason)
-    told = reason
-    await pause(leaseMs / RENEWALS, signal)
+    if (reason !== lastReason) onWait(reason)
+    lastReason = reason
+    await pause(leaseMs / RENEWALS_PER_LEASE, signal)
   }
   return null
 }
 
 async function renewUntilLost(
-  lease: Lease & { askedAt: bigint },
+  lease: Lease & { requestedAt: bigint },
   validity: LeaseValidity,
   leaseMs: number,
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  let renewedAt = lease.askedAt
-  let pauseMs = leaseMs / RENEWALS
+  let renewedAt = lease.requestedAt
+  let pauseMs = leaseMs / RENEWALS_PER_LEASE
   for (;;) {
     await pause(pauseMs, signal)
-    pauseMs = leaseMs / RENEWALS
+    pauseMs = leaseMs / RENEWALS_PER_LEASE
     if (signal.aborted) return
-    const askedAt = process.hrtime.bigint()
+    const requestedAt = process.hrtime.bigint()
     try {
       if (!(await lease.renew())) return log.warn({ term: lease.term }, 'the lease is lost: another process has it')
       // A renewal this late may have been made while another process takes over; only the next renewal can tell.
-      if (process.hrtime.bigint() < goodUntil(renewedAt, leaseMs)) validity.set(goodUntil(askedAt, leaseMs))
+      if (process.hrtime.bigint() < validUntil(renewedAt, leaseMs)) validity.set(validUntil(requestedAt, leaseMs))
       else pauseMs = 0
-      renewedAt = askedAt
+      renewedAt = requestedAt
     } catch (error) {
       log.warn({ reason: String(error) }, 'the lease could not be renewed')
       if (process.hrtime.bigint() - renewedAt > BigInt(leaseMs) * 1_000_000n)
@@ -96,7 +96,7 @@ async function renewUntilLost(
   }
 }
 
-const goodUntil = (askedAtNs: bigint, leaseMs: number): bigint =>
-  askedAtNs + BigInt(Math.floor(leaseMs * GOOD_FOR * 1e6))
+const validUntil = (requestedAtNs: bigint, leaseMs: number): bigint =>
+  requestedAtNs + BigInt(Math.floor(leaseMs * RELIABLE_SHARE * 1e6))
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> => sleep(ms, undefined, { signal }).catch(() => {})

@@ -27,7 +27,7 @@ type Options = {
 export async function invalidateBackfilledSlots({ clickhouse, quietSeconds, checkLease, log }: Options): Promise<void> {
   await appendNumbered({
     newest: () => newestHistoryChange(clickhouse),
-    missing: () => unnoted(clickhouse, quietSeconds),
+    missing: () => unrecordedChange(clickhouse, quietSeconds),
     insert: async ([change], sequence_number) => {
       if (!change) return
       await checkLease()
@@ -38,18 +38,18 @@ export async function invalidateBackfilledSlots({ clickhouse, quietSeconds, chec
 }
 
 /** The change of history to record; empty if nothing was added after the newest missing block. */
-async function unnoted(
+async function unrecordedChange(
   clickhouse: ClickHouseClient,
   quiet_seconds: number,
 ): Promise<Array<Omit<HistoryChange, 'sequence_number'>>> {
-  const news = await unaccountedBackfill(clickhouse, { quiet_seconds })
-  const bounds = news && (await slotBounds(clickhouse))
-  if (!news || !bounds) return []
-  const whole = bounds.is_whole ? bounds.first_time : await wholeSince(clickhouse)
-  if (whole === null || news.newest_time < whole) return []
-  const { oldest_time, backfill_sequence, after_rollback } = news
+  const backfill = await unaccountedBackfill(clickhouse, { quiet_seconds })
+  const bounds = backfill && (await slotBounds(clickhouse))
+  if (!backfill || !bounds) return []
+  const completeSince = bounds.is_whole ? bounds.first_time : await wholeSince(clickhouse)
+  if (completeSince === null || backfill.newest_time < completeSince) return []
+  const { oldest_time, backfill_sequence, after_rollback } = backfill
   // No slot before the slots' beginning was done, including those of blocks that an earlier change added before a gap
   // that was still open then.
-  const kept_time = whole < bounds.from_time ? whole : Math.max(whole, oldest_time)
+  const kept_time = completeSince < bounds.from_time ? completeSince : Math.max(completeSince, oldest_time)
   return [{ backfill_sequence, kept_time, after_rollback }]
 }

@@ -24,7 +24,7 @@ export type WorkerMessage =
 /**
  * The maximum number of slots of a run. The next run begins at once, so that no worker runs, or grows, without limit.
  */
-const SLOTS_OF_A_RUN = 500
+const MAX_SLOTS_PER_RUN = 500
 
 /**
  * A backfill that has written nothing for this long is usually completed. Its additions are then handled together,
@@ -38,7 +38,7 @@ type Running = {
   lease: WorkerData
   log: Logger
   signal: AbortSignal
-  tell: (message: WorkerMessage) => void
+  post: (message: WorkerMessage) => void
 }
 
 /** Runs a worker's work and always reports its end. An error is logged with the message `failure`. */
@@ -50,16 +50,16 @@ export async function runWorker(
   const config = parseEnv(JobsConfig, process.env)
   const log = createLog(name, config.LOG_LEVEL)
   const cancel = new AbortController()
-  const tell = (message: WorkerMessage): void => parentPort?.postMessage(message)
+  const post = (message: WorkerMessage): void => parentPort?.postMessage(message)
   parentPort?.on('message', (message) => {
     if (message === 'cancel') cancel.abort()
   })
   try {
-    await work({ config, lease: workerData as WorkerData, log, signal: cancel.signal, tell })
+    await work({ config, lease: workerData as WorkerData, log, signal: cancel.signal, post })
   } catch (error) {
     log.error({ reason: error instanceof Error ? error.message : String(error) }, failure)
   } finally {
-    tell('done')
+    post('done')
   }
 }
 
@@ -67,7 +67,7 @@ export async function runWorker(
 export async function runSlotWorker(name: string, task: Task, jobs: readonly SlotJob[] = SLOT_JOBS): Promise<void> {
   const job = jobs.find((job) => job.name === name)
   if (!job) throw new Error(`there is no job ${name}`)
-  await runWorker(name, 'slots could not be run', async ({ config, lease, log, signal, tell }) => {
+  await runWorker(name, 'slots could not be run', async ({ config, lease, log, signal, post }) => {
     const clickhouse = connect(config, { application: 'plumbline-jobs', maxOpenConnections: 4 })
     try {
       const result = await runSlots({
@@ -78,12 +78,12 @@ export async function runSlotWorker(name: string, task: Task, jobs: readonly Slo
         instance: lease.instance,
         quietSeconds: QUIET_SECONDS,
         checkLease: () => checkTerm(clickhouse, lease),
-        onSlot: (slot) => tell({ slot: slot && { at: slot.at.getTime() / 1000, revision: slot.revision } }),
+        onSlot: (slot) => post({ slot: slot && { at: slot.at.getTime() / 1000, revision: slot.revision } }),
         log,
         signal,
-        limit: SLOTS_OF_A_RUN,
+        limit: MAX_SLOTS_PER_RUN,
       })
-      tell(result)
+      post(result)
     } finally {
       await clickhouse.close()
     }

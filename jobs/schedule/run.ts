@@ -13,7 +13,7 @@ import { runSchedule, type ScheduledJob, type StuckRun } from './schedule.js'
 type Options = {
   config: JobsConfig
   jobs: readonly ScheduledJob[]
-  say: (line: string) => void
+  print: (line: string) => void
   log: Logger
   signal: AbortSignal
 }
@@ -25,7 +25,7 @@ const every = (seconds: number | null): string => {
 }
 
 /** Runs the jobs until `signal` aborts, whenever no other process on the same database does. */
-export async function runJobs({ config, jobs, say, log, signal }: Options): Promise<void> {
+export async function runJobs({ config, jobs, print, log, signal }: Options): Promise<void> {
   const instance = randomUUID()
   const leaseMs = config.JOBS_LEASE_SECONDS * 1000
   const clickhouse = connect(config, {
@@ -46,9 +46,9 @@ export async function runJobs({ config, jobs, say, log, signal }: Options): Prom
     await insertJobRun(clickhouse, { ...run, state: 'failed', result_rows: 0, error })
   }
   try {
-    const onWait = (reason: string): void => say(`jobs wait: ${reason}`)
+    const onWait = (reason: string): void => print(`jobs wait: ${reason}`)
     await withLease({ tryLease, leaseMs, onWait, log, signal }, async (term, signal, validity) => {
-      say(`jobs run: ${jobs.map(({ name, period_seconds }) => `${name} ${every(period_seconds)}`).join(', ')}`)
+      print(`jobs run: ${jobs.map(({ name, period_seconds }) => `${name} ${every(period_seconds)}`).join(', ')}`)
       const stuckAfterMs = config.JOB_SLOT_SECONDS * 1000
       await runSchedule({
         jobs,

@@ -31,19 +31,19 @@ const SECOND_OF_RUN = 5
  * Every job looks for due slots at least once a minute, whatever its period: a slot may become due late if ingest is
  * behind, and the next one may be an hour away.
  */
-const LOOK_SECONDS = 60
+const CHECK_SECONDS = 60
 /**
  * How long workers may take to stop: to finish a slot, which would have to be repeated, or webhooks in flight, which
  * take at most 10 s and would be sent again.
  */
 const STOP_MS = 12_000
 /** A worker that runs continuously is restarted this long after it has ended. */
-const AGAIN_MS = 1000
+const RESTART_MS = 1000
 /** Such a worker is stuck if it has not sent a heartbeat for this long. */
-const SILENT_MS = 30_000
+const HEARTBEAT_TIMEOUT_MS = 30_000
 
 const cronOf = (period_seconds: number): string =>
-  period_seconds < LOOK_SECONDS ? `*/${period_seconds} * * * * *` : `${SECOND_OF_RUN} * * * * *`
+  period_seconds < CHECK_SECONDS ? `*/${period_seconds} * * * * *` : `${SECOND_OF_RUN} * * * * *`
 
 type Running = { slot: StuckRun['slot']; done: number; more: boolean; timer: NodeJS.Timeout }
 
@@ -54,18 +54,21 @@ type Running = { slot: StuckRun['slot']; done: number; more: boolean; timer: Nod
 export async function runSchedule(options: Options): Promise<void> {
   const { jobs, workerData, stuckAfterMs, onStuck, log, signal } = options
   const running = new Map<string, Running>()
-  const isLongLived = (name: string): boolean => jobs.find((job) => job.name === name)?.period_seconds === null
+  const isContinuous = (name: string): boolean => jobs.find((job) => job.name === name)?.period_seconds === null
 
   const watch = (name: string): void => {
     const run = running.get(name)
     if (!run) return
     clearTimeout(run.timer)
-    run.timer = setTimeout(() => void endStuck(name, run), isLongLived(name) ? SILENT_MS : stuckAfterMs)
+    run.timer = setTimeout(
+      () => void terminateStuck(name, run),
+      isContinuous(name) ? HEARTBEAT_TIMEOUT_MS : stuckAfterMs,
+    )
   }
-  const endStuck = async (name: string, { slot }: Running): Promise<void> => {
+  const terminateStuck = async (name: string, { slot }: Running): Promise<void> => {
     const worker = bree.workers.get(name)
-    const error = isLongLived(name)
-      ? `missed its heartbeat for ${SILENT_MS / 1000} s`
+    const error = isContinuous(name)
+      ? `missed its heartbeat for ${HEARTBEAT_TIMEOUT_MS / 1000} s`
       : `no slot was finished within ${stuckAfterMs / 1000} s`
     log.error({ job: name, slot: slot && new Date(slot.at * 1000) }, `${error}: terminating the worker`)
     await worker?.terminate()
@@ -110,7 +113,7 @@ export async function runSchedule(options: Options): Promise<void> {
     clearTimeout(run?.timer)
     running.delete(name)
     if (signal.aborted) return
-    if (isLongLived(name)) setTimeout(() => signal.aborted || void bree.run(name), AGAIN_MS)
+    if (isContinuous(name)) setTimeout(() => signal.aborted || void bree.run(name), RESTART_MS)
     if (!run?.done) return
     for (const job of jobs) if ((job.name === name && run.more) || job.after?.includes(name)) void bree.run(job.name)
   })

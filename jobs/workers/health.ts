@@ -17,10 +17,10 @@ await runWorker('health', 'health could not be read', async ({ config, log }) =>
       log.warn('no block has been read yet')
       return
     }
-    const ailing = check.states.filter(({ status }) => status !== 'ok')
+    const unhealthy = check.states.filter(({ status }) => status !== 'ok')
     for (const state of check.changed) if (state.status === 'ok') log.info(state, `${state.component} has recovered`)
-    for (const state of ailing) log.warn(state, `${state.component}: ${state.status}`)
-    if (ailing.length === 0) log.info({ components: check.states.length }, 'all components are healthy')
+    for (const state of unhealthy) log.warn(state, `${state.component}: ${state.status}`)
+    if (unhealthy.length === 0) log.info({ components: check.states.length }, 'all components are healthy')
   } finally {
     await clickhouse.close()
   }

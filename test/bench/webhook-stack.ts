@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { ClickHouseEnv } from '../../clickhouse/store/client.js'
-import { isAdded } from '../../clickhouse/webhooks/subscriptions.js'
+import { addVersion } from '../../clickhouse/webhooks/subscriptions.js'
 import { seal } from '../../process/sealed-secret.js'
 import { startProgram } from './programs.js'
 import type { Arrived } from './webhook-receiver.js'
@@ -63,7 +63,7 @@ export const subscriptionId = (list: string, place: number): string => `wh_${lis
 export async function subscribe(clickhouse: ClickHouseClient, list: string, urls: readonly string[]): Promise<void> {
   const at = new Date()
   for (const [i, url] of urls.entries())
-    await isAdded(clickhouse, {
+    await addVersion(clickhouse, {
       id: subscriptionId(list, i),
       version: 1,
       label: 'bench',

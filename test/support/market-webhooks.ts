@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { causeOf, repeatable } from '../../api/admin/webhooks/request-key.js'
 import { addDeliveries } from '../../clickhouse/webhooks/deliveries.js'
-import { isAdded } from '../../clickhouse/webhooks/subscriptions.js'
+import { addVersion } from '../../clickhouse/webhooks/subscriptions.js'
 import { addAttempts, attempt } from './webhook-deliveries.js'
 import { addWebhookSubscription, webhookSubscription } from './webhook-subscriptions.js'
 import { madeUpDelivery } from './webhooks.js'
@@ -26,7 +26,7 @@ export async function addMarketWebhooks(clickhouse: ClickHouseClient, end: numbe
   await addWebhookSubscription(clickhouse, { ...shown, id })
   await addWebhookSubscription(clickhouse, { ...shown, id: WEBHOOK_IDS.disabled, state: 'disabled', reason: 'gone' })
   await addWebhookSubscription(clickhouse, { ...shown, id: WEBHOOK_IDS.toDelete })
-  await isAdded(clickhouse, webhookSubscription(shown), repeatable(['webhooks'], USED_KEY, 'something') ?? undefined)
+  await addVersion(clickhouse, webhookSubscription(shown), repeatable(['webhooks'], USED_KEY, 'something') ?? undefined)
   await addDeliveries(clickhouse, [
     madeUpDelivery(1, id),
     madeUpDelivery(2, id, { kind: 'test', cause: causeOf(repeatable(['test', id], USED_KEY, 'something')) }),

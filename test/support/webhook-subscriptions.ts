@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { EVENT_TYPES } from '../../clickhouse/events/types.js'
-import { isAdded, type Subscription } from '../../clickhouse/webhooks/subscriptions.js'
+import { addVersion, type Subscription } from '../../clickhouse/webhooks/subscriptions.js'
 import { seal } from '../../process/sealed-secret.js'
 
 /** The key that encrypts secrets in test databases. */
@@ -41,6 +41,6 @@ export async function addWebhookSubscription(
   given: Partial<Subscription> = {},
 ): Promise<Subscription> {
   const subscription = webhookSubscription(given)
-  await isAdded(clickhouse, subscription)
+  await addVersion(clickhouse, subscription)
   return subscription
 }

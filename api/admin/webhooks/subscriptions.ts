@@ -4,8 +4,8 @@ import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
 import { newestSequence } from '../../../clickhouse/events/log.js'
 import {
+  addVersion,
   changeSubscription,
-  isAdded,
   type RepeatableRequest,
   type Subscription,
   webhookSubscription,
@@ -101,7 +101,7 @@ export async function createSubscription(
       created_at: now,
       changed_at: now,
     }
-    if (await isAdded(app.records, subscription, request ?? undefined)) return subscription
+    if (await addVersion(app.records, subscription, request ?? undefined)) return subscription
   }
 }
 

@@ -12,7 +12,7 @@ type Options = {
   onLoaded: () => void
 }
 
-const MOST_AT_ONCE = 2000
+const MAX_BATCH = 2000
 /** The minimum time between two batches, so that contents that become missing meanwhile are read together. */
 const GATHER_MS = 25
 
@@ -30,7 +30,7 @@ export class ContentLoader {
     if (this.#isLoading) return
     this.#isLoading = true
     const { clickhouse, queue, repeat, onLoaded } = this.#options
-    for (let missing = queue.missing(MOST_AT_ONCE); missing.length > 0; missing = queue.missing(MOST_AT_ONCE)) {
+    for (let missing = queue.missing(MAX_BATCH); missing.length > 0; missing = queue.missing(MAX_BATCH)) {
       const batch = missing
       await repeat('delivery contents', () => fill(clickhouse, batch))
       queue.filled(batch)

@@ -44,18 +44,18 @@ export type DispatcherOptions = {
 }
 
 /** How often the database is polled for new events and deliveries, in milliseconds. */
-const LOOK_MS = 200
+const POLL_MS = 200
 /** How often the queue is checked for deliveries that have become due. */
 const TICK_MS = 50
-const READ_AT_ONCE = 1000
+const MAX_READ = 1000
 /** About how many contents are kept in memory before they are sent: a few megabytes. */
-const MOST_PREPARED = 8000
+const MAX_PREPARED = 8000
 /** No attempt is begun while more than this many are not recorded yet, since those would be repeated after a crash. */
-const MOST_UNRECORDED = 5000
+const MAX_UNRECORDED = 5000
 /**
  * How often progress is recorded: up to which event deliveries were created, and below which number none is pending.
  */
-const NOTE_MS = 1000
+const PROGRESS_MS = 1000
 const SETTLE_MS = 60_000
 
 /**
@@ -76,8 +76,8 @@ export class Dispatcher {
   #sequence = 0
   #newest = 0
   #settledAt = 0
-  #notedAt = 0
-  #notedSequence = 0
+  #progressRecordedAt = 0
+  #recordedSequence = 0
   #versions = -1
   #isPumping = false
   #inFlight = 0
@@ -89,9 +89,9 @@ export class Dispatcher {
     this.#failing = new FailingSubscriptions(disableAfterMs)
     this.#recorder = new Recorder({ insert: (rows, token) => insertWebhookAttempts(clickhouse, rows, token), log })
     this.#queue = new FairQueue({
-      maxOut: maxInFlight,
-      maxOutOfOne: maxInFlightOfOne,
-      prepared: (subscriptions) => Math.max(2 * maxInFlightOfOne, Math.floor(MOST_PREPARED / subscriptions)),
+      maxInFlight,
+      maxInFlightOfOne,
+      prepared: (subscriptions) => Math.max(2 * maxInFlightOfOne, Math.floor(MAX_PREPARED / subscriptions)),
       modeOf: (id) => (this.#disabling.has(id) ? 'wait' : this.#subscribers.modeOf(id)),
     })
     this.#loader = new ContentLoader({
@@ -103,7 +103,7 @@ export class Dispatcher {
   }
 
   /** How many deliveries are not due yet, due, being sent, and sent but not recorded yet. */
-  get size(): { later: number; due: number; out: number; unrecorded: number } {
+  get size(): { later: number; due: number; inFlight: number; unrecorded: number } {
     return { ...this.#queue.size, unrecorded: this.#recorder.unrecorded }
   }
 
@@ -112,12 +112,12 @@ export class Dispatcher {
     await this.#repeat('pending deliveries', () => this.#start())
     const ticker = setInterval(() => this.#pumpSoon(), TICK_MS)
     while (!signal.aborted) {
-      const lookedAt = performance.now()
+      const polledAt = performance.now()
       let isMore = false
       await this.#repeat('new events and deliveries', async () => {
-        isMore = await this.#look()
+        isMore = await this.#poll()
       })
-      if (!isMore) await sleep(lookedAt + LOOK_MS - performance.now(), undefined, { signal }).catch(() => {})
+      if (!isMore) await sleep(polledAt + POLL_MS - performance.now(), undefined, { signal }).catch(() => {})
     }
     clearInterval(ticker)
     while (this.#inFlight > 0) await sleep(TICK_MS)
@@ -127,14 +127,14 @@ export class Dispatcher {
   /** Repeats `work` until it succeeds once or `signal` aborts. Logs only the first failure. */
   async #repeat(what: string, work: () => Promise<void>): Promise<void> {
     const { log, signal } = this.#options
-    for (let isTold = false; !signal.aborted; isTold = true) {
+    for (let isLogged = false; !signal.aborted; isLogged = true) {
       try {
         await work()
-        if (isTold) log.info(`${what}: reading works again`)
+        if (isLogged) log.info(`${what}: reading works again`)
         return
       } catch (error) {
-        if (!isTold) log.error({ reason: String(error) }, `${what}: cannot be read; retrying`)
-        await sleep(LOOK_MS, undefined, { signal }).catch(() => {})
+        if (!isLogged) log.error({ reason: String(error) }, `${what}: cannot be read; retrying`)
+        await sleep(POLL_MS, undefined, { signal }).catch(() => {})
       }
     }
   }
@@ -144,7 +144,7 @@ export class Dispatcher {
     const startedAt = performance.now()
     const { sequence, settled_before } = await newestFanOut(clickhouse)
     this.#sequence = sequence
-    this.#notedSequence = this.#sequence
+    this.#recordedSequence = this.#sequence
     const pending: Pending[] = []
     const [newest, failing] = await Promise.all([
       readPending(clickhouse, settled_before, (one) => pending.push(one)),
@@ -162,7 +162,7 @@ export class Dispatcher {
   }
 
   /** Reads new subscriptions, events and deliveries; resolves to whether more may be available immediately. */
-  async #look(): Promise<boolean> {
+  async #poll(): Promise<boolean> {
     const { clickhouse, maxEventAgeMs } = this.#options
     const news = await webhookNews(clickhouse, { event: this.#sequence, delivery: this.#newest })
     if (news.versions !== this.#versions) {
@@ -172,7 +172,7 @@ export class Dispatcher {
     if (news.event > this.#sequence)
       this.#sequence = await fanOut(clickhouse, { after: this.#sequence, until: news.event, maxAgeMs: maxEventAgeMs })
     const isMore = news.event + news.delivery > 0 && (await this.#readNew())
-    await this.#noteFanOut()
+    await this.#recordProgress()
     return isMore || this.#sequence < news.event
   }
 
@@ -184,7 +184,7 @@ export class Dispatcher {
   }
 
   async #readNew(): Promise<boolean> {
-    const deliveries = await newDeliveries(this.#options.clickhouse, { after: this.#newest, limit: READ_AT_ONCE })
+    const deliveries = await newDeliveries(this.#options.clickhouse, { after: this.#newest, limit: MAX_READ })
     // A subscription exists before its deliveries, so one that is still unknown after this has been deleted.
     if (deliveries.some(({ subscription_id }) => !this.#subscribers.get(subscription_id))) await this.#readSubscribers()
     const now = Date.now()
@@ -193,25 +193,25 @@ export class Dispatcher {
       this.#newest = delivery_id
     }
     this.#pump()
-    return deliveries.length === READ_AT_ONCE
+    return deliveries.length === MAX_READ
   }
 
   /** Records the progress from time to time. Work that is repeated after a crash adds nothing. */
-  async #noteFanOut(): Promise<void> {
+  async #recordProgress(): Promise<void> {
     const now = Date.now()
     const isTimeToSettle = now - this.#settledAt > SETTLE_MS
-    const isTimeToNote = this.#sequence > this.#notedSequence && now - this.#notedAt > NOTE_MS
-    if (!isTimeToSettle && !isTimeToNote) return
+    const isTimeToRecord = this.#sequence > this.#recordedSequence && now - this.#progressRecordedAt > PROGRESS_MS
+    if (!isTimeToSettle && !isTimeToRecord) return
     const sequence = this.#sequence
-    const settled_before = isTimeToSettle ? this.#smallestOpen() : 0
+    const settled_before = isTimeToSettle ? this.#smallestUnsettled() : 0
     await insertWebhookFanOut(this.#options.clickhouse, { sequence, settled_before })
-    this.#notedSequence = sequence
-    this.#notedAt = now
+    this.#recordedSequence = sequence
+    this.#progressRecordedAt = now
     if (isTimeToSettle) this.#settledAt = now
   }
 
   /** The number below which no delivery is waiting, being sent, or not recorded. */
-  #smallestOpen(): number {
+  #smallestUnsettled(): number {
     let smallest = Math.min(this.#newest + 1, this.#queue.smallestId())
     for (const delivery_id of this.#unsettled) smallest = Math.min(smallest, delivery_id)
     return smallest
@@ -229,7 +229,7 @@ export class Dispatcher {
   /** Begins as many attempts as the limits allow. */
   #pump(): void {
     const { signal, mayBegin, instance } = this.#options
-    if (signal.aborted || this.#recorder.unrecorded >= MOST_UNRECORDED || !mayBegin()) return
+    if (signal.aborted || this.#recorder.unrecorded >= MAX_UNRECORDED || !mayBegin()) return
     for (const { pending, mode } of this.#queue.take(Date.now())) {
       this.#unsettled.add(pending.delivery_id)
       const subscription = this.#subscribers.get(pending.subscription_id)

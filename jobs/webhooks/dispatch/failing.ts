@@ -7,7 +7,7 @@ export type Failing = { since: Date; failures: number }
  * The minimum number of failures, as many as a delivery has attempts: one failing delivery after a quiet week must not
  * disable a receiver.
  */
-const LEAST_FAILURES = MAX_ATTEMPTS
+const MIN_FAILURES = MAX_ATTEMPTS
 
 /** Tracks since when subscriptions have been failing, so that those that fail for too long can be disabled. */
 export class FailingSubscriptions {
@@ -28,6 +28,6 @@ export class FailingSubscriptions {
   failed(subscription_id: string, at: Date): boolean {
     const { since, failures } = this.#failing.get(subscription_id) ?? { since: at, failures: 0 }
     this.#failing.set(subscription_id, { since, failures: failures + 1 })
-    return failures + 1 >= LEAST_FAILURES && at.getTime() - since.getTime() >= this.#disableAfterMs
+    return failures + 1 >= MIN_FAILURES && at.getTime() - since.getTime() >= this.#disableAfterMs
   }
 }

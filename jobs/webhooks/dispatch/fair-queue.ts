@@ -121,16 +121,16 @@ type Line = {
   mode: LineMode
   due: Fifo<Pending>
   /** How many deliveries at the front of `due` have their content or wait for it to be loaded. */
-  asked: number
+  requested: number
   /** Number of deliveries taken and not done. */
-  out: number
+  inFlight: number
   isInRing: boolean
 }
 
 export type FairQueueOptions = {
   /** The maximum number of deliveries taken and not done, in total and per subscription. */
-  maxOut: number
-  maxOutOfOne: number
+  maxInFlight: number
+  maxInFlightOfOne: number
   /**
    * How many contents to keep per subscription, given the number of subscriptions, so that loading them does not delay
    * sending.
@@ -150,7 +150,7 @@ export class FairQueue {
   readonly #lines = new Map<string, Line>()
   /** The lines from which a delivery can be taken. */
   readonly #ring = new Fifo<Line>()
-  #out = 0
+  #inFlight = 0
   #due = 0
 
   constructor(options: FairQueueOptions) {
@@ -158,8 +158,8 @@ export class FairQueue {
   }
 
   /** How many deliveries are not due yet, due, and taken. */
-  get size(): { later: number; due: number; out: number } {
-    return { later: this.#later.size, due: this.#due, out: this.#out }
+  get size(): { later: number; due: number; inFlight: number } {
+    return { later: this.#later.size, due: this.#due, inFlight: this.#inFlight }
   }
 
   /** Adds a delivery; `missing` returns those without content. */
@@ -174,20 +174,20 @@ export class FairQueue {
       this.#later.take()
       this.#addDue(next)
     }
-    const { maxOut, maxOutOfOne } = this.#options
-    const share = Math.min(maxOutOfOne, Math.max(1, Math.floor(maxOut / this.#lines.size)))
+    const { maxInFlight, maxInFlightOfOne } = this.#options
+    const share = Math.min(maxInFlightOfOne, Math.max(1, Math.floor(maxInFlight / this.#lines.size)))
     const taken: { pending: Pending; mode: LineMode }[] = []
-    for (let passedOver = 0; passedOver < this.#ring.length && this.#out < maxOut && taken.length < most; ) {
+    for (let passedOver = 0; passedOver < this.#ring.length && this.#inFlight < maxInFlight && taken.length < most; ) {
       const line = this.#ring.shift() as Line
       line.isInRing = false
-      if (!canTake(line, maxOutOfOne)) continue
-      if (line.out >= share) passedOver++
+      if (!canTake(line, maxInFlightOfOne)) continue
+      if (line.inFlight >= share) passedOver++
       else {
         passedOver = 0
         const pending = line.due.shift() as Pending
-        line.asked = Math.max(0, line.asked - 1)
-        line.out++
-        this.#out++
+        line.requested = Math.max(0, line.requested - 1)
+        line.inFlight++
+        this.#inFlight++
         this.#due--
         taken.push({ pending, mode: line.mode })
       }
@@ -199,10 +199,10 @@ export class FairQueue {
   /** Ends the sending of a taken delivery. To send it again, add it again. */
   done({ subscription_id }: Pending): void {
     const line = this.#lines.get(subscription_id) as Line
-    line.out--
-    this.#out--
+    line.inFlight--
+    this.#inFlight--
     this.#enter(line)
-    if (line.out === 0 && line.due.length === 0) this.#lines.delete(subscription_id)
+    if (line.inFlight === 0 && line.due.length === 0) this.#lines.delete(subscription_id)
   }
 
   /**
@@ -214,10 +214,10 @@ export class FairQueue {
     const prepared = this.#options.prepared(this.#lines.size)
     const each = Math.ceil(most / this.#lines.size)
     for (const line of this.#lines.values()) {
-      if (line.mode !== 'send' || line.asked > prepared / 2) continue
-      const until = Math.min(line.due.length, prepared, line.asked + each)
-      for (; line.asked < until && found.length < most; line.asked++) {
-        const pending = line.due.at(line.asked) as Pending
+      if (line.mode !== 'send' || line.requested > prepared / 2) continue
+      const until = Math.min(line.due.length, prepared, line.requested + each)
+      for (; line.requested < until && found.length < most; line.requested++) {
+        const pending = line.due.at(line.requested) as Pending
         if (pending.content === null) found.push(pending)
       }
     }
@@ -253,26 +253,26 @@ export class FairQueue {
     const id = pending.subscription_id
     let line = this.#lines.get(id)
     if (!line) {
-      line = { id, mode: this.#options.modeOf(id), due: new Fifo(), asked: 0, out: 0, isInRing: false }
+      line = { id, mode: this.#options.modeOf(id), due: new Fifo(), requested: 0, inFlight: 0, isInRing: false }
       this.#lines.set(id, line)
     }
     const place = line.due.length
     const isKept = place < this.#options.prepared(this.#lines.size)
     line.due.push(isKept ? pending : withoutContent(pending))
-    if (isKept && pending.content !== null && line.asked === place) line.asked++
+    if (isKept && pending.content !== null && line.requested === place) line.requested++
     this.#due++
     this.#enter(line)
   }
 
   #enter(line: Line): void {
-    if (line.isInRing || !canTake(line, this.#options.maxOutOfOne)) return
+    if (line.isInRing || !canTake(line, this.#options.maxInFlightOfOne)) return
     line.isInRing = true
     this.#ring.push(line)
   }
 }
 
-const canTake = ({ mode, due, out }: Line, maxOut: number): boolean =>
-  mode !== 'wait' && out < maxOut && due.length > 0 && (mode === 'cancel' || due.at(0)?.content !== null)
+const canTake = ({ mode, due, inFlight }: Line, limit: number): boolean =>
+  mode !== 'wait' && inFlight < limit && due.length > 0 && (mode === 'cancel' || due.at(0)?.content !== null)
 
 /** Removes the content in place: contents of deliveries that are not sent soon would take most of the memory. */
 function withoutContent(pending: Pending): Pending {

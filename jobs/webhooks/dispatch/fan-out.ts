@@ -4,7 +4,7 @@ import { addDeliveries, type NewDelivery } from '../../../clickhouse/webhooks/de
 import { allWebhookSubscriptions, type Subscription, wants } from '../../../clickhouse/webhooks/subscriptions.js'
 
 /** The maximum number of events handled at once. */
-const MOST_AT_ONCE = 500
+const MAX_BATCH = 500
 
 const deliveryOf = (event: LoggedEvent, { id }: Subscription): NewDelivery => ({
   subscription_id: id,
@@ -44,15 +44,15 @@ export async function fanOut(
   clickhouse: ClickHouseClient,
   { after, until, maxAgeMs }: { after: number; until: number; maxAgeMs: number },
 ): Promise<number> {
-  const start = until - after > MOST_AT_ONCE ? await firstWanted(clickhouse, after, until) : after
+  const start = until - after > MAX_BATCH ? await firstWanted(clickhouse, after, until) : after
   if (start >= until) return until
   // Both are read after `until` is known, so every subscription created before one of the events was recorded is seen.
   const [events, subscriptions] = await Promise.all([
-    eventsAfter(clickhouse, { after: start, until, limit: MOST_AT_ONCE }),
+    eventsAfter(clickhouse, { after: start, until, limit: MAX_BATCH }),
     allWebhookSubscriptions(clickhouse),
   ])
   await addDeliveries(clickhouse, deliveriesOf(events, subscriptions, maxAgeMs))
-  return events.length === MOST_AT_ONCE ? (events.at(-1)?.sequence ?? until) : until
+  return events.length === MAX_BATCH ? (events.at(-1)?.sequence ?? until) : until
 }
 
 /**

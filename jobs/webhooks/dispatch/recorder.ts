@@ -14,8 +14,8 @@ type Options = {
  * first insert does not wait.
  */
 const GATHER_MS = 50
-const MOST_AT_ONCE = 2000
-const AGAIN_MS = 500
+const MAX_BATCH = 2000
+const RETRY_MS = 500
 
 /**
  * Records attempts in batches, one batch at a time and in the order given. A batch is retried until it is inserted: an
@@ -51,11 +51,11 @@ export class Recorder {
   async #run(): Promise<void> {
     while (this.#waiting.length > 0) {
       const startedAt = performance.now()
-      const batch = this.#waiting.splice(0, MOST_AT_ONCE)
+      const batch = this.#waiting.splice(0, MAX_BATCH)
       await this.#insert(batch.map(({ attempt }) => attempt))
       this.#unrecorded -= batch.length
       for (const { recorded } of batch) recorded()
-      if (this.#waiting.length < MOST_AT_ONCE) await sleep(startedAt + GATHER_MS - performance.now())
+      if (this.#waiting.length < MAX_BATCH) await sleep(startedAt + GATHER_MS - performance.now())
     }
     this.#running = null
   }
@@ -63,13 +63,13 @@ export class Recorder {
   async #insert(attempts: readonly WebhookAttempt[]): Promise<void> {
     const { insert, log } = this.#options
     const token = randomUUID()
-    for (let isTold = false; ; await sleep(AGAIN_MS)) {
+    for (let isLogged = false; ; await sleep(RETRY_MS)) {
       try {
         return await insert(attempts, token)
       } catch (error) {
-        if (!isTold)
+        if (!isLogged)
           log.warn({ attempts: attempts.length, reason: String(error) }, 'attempts could not be recorded; retrying')
-        isTold = true
+        isLogged = true
       }
     }
   }

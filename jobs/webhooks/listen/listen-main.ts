@@ -52,7 +52,7 @@ await runCommand('webhook:listen', async () => {
   const server = createListener({
     secret: settings.WEBHOOK_SECRET,
     path: settings['--path'] ?? null,
-    say: console.log,
+    print: console.log,
     colours: process.stdout.isTTY && process.stdout.hasColors(),
     now: () => new Date(),
   })

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { signatureProblem } from '../../../clickhouse/webhooks/signature.js'
 import { excerptOf } from '../send/exchange.js'
 
-const LONGEST_BODY = 1024 * 1024
+const MAX_BODY_BYTES = 1024 * 1024
 
 const Delivery = z.object({ event: z.string(), delivery_id: z.int(), data: z.record(z.string(), z.unknown()) })
 
@@ -15,7 +15,7 @@ export type ListenerOptions = {
   /** The only path to accept; null for any. */
   path: string | null
   /** Called with one line per request. */
-  say: (line: string) => void
+  print: (line: string) => void
   /** Whether lines about errors are red. */
   colours: boolean
   now: () => Date
@@ -27,7 +27,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   let bytes = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > LONGEST_BODY) return null
+    if (bytes > MAX_BODY_BYTES) return null
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
@@ -42,10 +42,10 @@ function parseDelivery(body: Buffer): z.infer<typeof Delivery> | null {
 }
 
 /** A receiver for development: verifies every delivery, prints a line about it, and answers 200 or 400. */
-export function createListener({ secret, path, say, colours, now }: ListenerOptions): Server {
+export function createListener({ secret, path, print, colours, now }: ListenerOptions): Server {
   const seen = new Set<number>()
 
-  const judge = async (request: IncomingMessage): Promise<Received> => {
+  const respond = async (request: IncomingMessage): Promise<Received> => {
     if (path !== null && request.url?.split('?', 1)[0] !== path)
       return { status: 404, line: `not found: ${request.url}` }
     if (request.method !== 'POST') return { status: 405, line: `not a POST: ${request.method} ${request.url}` }
@@ -67,11 +67,11 @@ export function createListener({ secret, path, say, colours, now }: ListenerOpti
   }
 
   return createServer((request, response) => {
-    judge(request).then(
+    respond(request).then(
       ({ status, line }) => {
         // Text from a stranger must not control the terminal.
-        const words = excerptOf(Buffer.from(`${now().toISOString()} ${status} ${line}`))
-        say(colours && status !== 200 ? styleText('red', words, { validateStream: false }) : words)
+        const text = excerptOf(Buffer.from(`${now().toISOString()} ${status} ${line}`))
+        print(colours && status !== 200 ? styleText('red', text, { validateStream: false }) : text)
         // Do not wait for the rest of a body that was not read.
         if (!request.complete) response.setHeader('connection', 'close')
         if (status === 405) response.setHeader('allow', 'POST')

@@ -2,7 +2,7 @@ import { type Dispatcher, errors } from 'undici'
 import { TargetError } from '../guard/checked-lookup.js'
 
 /** By error code. The errors' own messages are not used: they may quote addresses or the receiver's response. */
-const WORDS: Record<string, string> = {
+const ERROR_TEXTS: Record<string, string> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection lost',
   EPIPE: 'connection lost',
@@ -23,7 +23,7 @@ function exchangeError(error: unknown): string {
   if (error instanceof errors.HTTPParserError) return 'invalid response'
   const code = (error as { code?: unknown } | null)?.code
   if (typeof code !== 'string') return 'failed'
-  return WORDS[code] ?? code
+  return ERROR_TEXTS[code] ?? code
 }
 
 const EXCERPT_BYTES = 1024
@@ -57,12 +57,12 @@ export type Outcome = {
 }
 
 /** The rest of a longer response is not read, and its connection is closed. */
-const MOST_READ_BYTES = 64 * 1024
+const MAX_READ_BYTES = 64 * 1024
 
-const LONGEST_RETRY_AFTER = 100
+const MAX_RETRY_AFTER_LENGTH = 100
 
 /** Aborts a request whose outcome is already known. The error is never reported. */
-const OVER = new Error('the exchange is over')
+const EXCHANGE_ENDED = new Error('the exchange is over')
 
 /**
  * Sends a request and reads the first part of its response. Ends after `timeoutMs` in any state: a request that is
@@ -92,26 +92,26 @@ export function exchange(
       end(status !== null && status >= 300 && status < 400 ? 'redirects are not followed' : null)
     const timer = setTimeout(() => {
       end('timeout')
-      controller?.abort(OVER)
+      controller?.abort(EXCHANGE_ENDED)
     }, timeoutMs)
 
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart: (started) => {
         controller = started
-        if (isOver) started.abort(OVER)
+        if (isOver) started.abort(EXCHANGE_ENDED)
       },
       onResponseStart: (_, statusCode, headers) => {
         // Ignore interim responses, which precede the final one.
         if (statusCode < 200) return
         status = statusCode
-        retryAfter = [headers['retry-after']].flat()[0]?.slice(0, LONGEST_RETRY_AFTER) ?? null
+        retryAfter = [headers['retry-after']].flat()[0]?.slice(0, MAX_RETRY_AFTER_LENGTH) ?? null
       },
       onResponseData: (reading, chunk) => {
         chunks.push(chunk)
         bytes += chunk.length
-        if (bytes < MOST_READ_BYTES) return
+        if (bytes < MAX_READ_BYTES) return
         answered()
-        reading.abort(OVER)
+        reading.abort(EXCHANGE_ENDED)
       },
       onResponseEnd: answered,
       onResponseError: (_, error) => (status === null ? end(exchangeError(error)) : answered()),

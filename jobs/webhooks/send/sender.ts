@@ -38,7 +38,7 @@ export type SenderOptions = {
 const NEXT_ADDRESS_MS = 1000
 
 /** The number of URLs whose check is cached. */
-const KNOWN_TARGETS = 10_000
+const MAX_CACHED_TARGETS = 10_000
 
 type Target = { origin: string; path: string } | { problem: string }
 
@@ -65,7 +65,7 @@ export function createSender({ rules, resolve, timeoutMs, userAgent, ca }: Sende
   })
   // Checked again, although the URL was checked when the subscription was created: the rules may have changed since.
   const targets = new LRUCache<string, Target>({
-    max: KNOWN_TARGETS,
+    max: MAX_CACHED_TARGETS,
     memoMethod: (url) => targetOf(url, rules),
   })
 

@@ -23,7 +23,7 @@ await runProcess('jobs', readConfig, ({ config, log, signal }) =>
         period_seconds: job === WEBHOOKS ? null : 2,
         path: path(isProduct(job.name) ? '../../../jobs/workers' : '.', job.name),
       })),
-    say: console.log,
+    print: console.log,
     log,
     signal,
   }),

@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
 import {
+  addVersion,
   allWebhookSubscriptions,
   changeSubscription,
   insertWebhookSubscription,
-  isAdded,
   listedWebhookSubscriptions,
   webhookSubscription as newestVersion,
   webhookSubscriptionVersion,
@@ -74,7 +74,7 @@ test('a version whose row was lost in a crash does not block later changes', asy
 
 test('of two first versions with the same id only one is stored', async ({ clickhouse }) => {
   const both = ['one', 'other'].map((label) => webhookSubscription({ id: 'wh_1', label }))
-  const added = await Promise.all(both.map((one) => isAdded(clickhouse, one)))
+  const added = await Promise.all(both.map((one) => addVersion(clickhouse, one)))
   expect([...added].sort()).toEqual([false, true])
   expect(await newestVersion(clickhouse, { id: 'wh_1' })).toEqual(both[added.indexOf(true)])
 })

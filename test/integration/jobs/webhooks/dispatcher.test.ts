@@ -154,7 +154,7 @@ test('the next process resumes pending deliveries: none is sent twice, and none 
   const second = startDispatcher(clickhouse, { instance: 'second' })
   await addDeliveries(clickhouse, [madeUpDelivery(50, 'wh_1')])
   await eventually('a new one', 120, async () => (await storedAttempts(clickhouse)).length === 51)
-  expect(second.dispatcher.size).toEqual({ later: 51, due: 0, out: 0, unrecorded: 0 })
+  expect(second.dispatcher.size).toEqual({ later: 51, due: 0, inFlight: 0, unrecorded: 0 })
   await second.stop()
   // An hour passes.
   await clickhouse.command({

@@ -103,8 +103,8 @@ test('it does not start without a secret, and does not print an invalid one', as
 
 test('errors are red if the terminal has colours', async () => {
   const lines: string[] = []
-  const say = (line: string) => lines.push(line)
-  const server = createListener({ secret: SECRET, path: null, say, colours: true, now: () => new Date() })
+  const print = (line: string) => lines.push(line)
+  const server = createListener({ secret: SECRET, path: null, print, colours: true, now: () => new Date() })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`

@@ -5,9 +5,9 @@ const JOBS = [{ name: 'peg-events', period_seconds: 120 }]
 const THRESHOLDS = { maxLagSeconds: 180, maxSamplingLagSeconds: 90, maxLatePeriods: 4, maxMissingBlocks: 10 }
 
 const WELL: HealthReadings = {
-  ingest: { lag_seconds: 180, lag_blocks: 7, is_gaining: false },
+  ingest: { lag_seconds: 180, lag_blocks: 7, is_catching_up: false },
   sampling: { lag_seconds: 90, lag_blocks: 3 },
-  jobs: [{ job: 'peg-events', lag_seconds: 480, lag_blocks: 16, is_gaining: false }],
+  jobs: [{ job: 'peg-events', lag_seconds: 480, lag_blocks: 16, is_catching_up: false }],
   datasets: [{ dataset: 'pegs', missing_blocks: 10 }],
 }
 
@@ -29,7 +29,7 @@ test('every component is unhealthy beyond its threshold, independently of the ot
   const stalled = [ingest, 'sampling stalled', job, dataset]
   expect(stateOf({ sampling: { lag_seconds: 91, lag_blocks: 4 } })).toEqual(stalled)
   expect(stateOf({ sampling: { lag_seconds: null, lag_blocks: null } })).toEqual(stalled)
-  const late = { job: 'peg-events', lag_seconds: 481, lag_blocks: 1, is_gaining: false }
+  const late = { job: 'peg-events', lag_seconds: 481, lag_blocks: 1, is_catching_up: false }
   expect(stateOf({ jobs: [late] })).toEqual([ingest, sampling, 'job:peg-events overdue', dataset])
   const gap = { dataset: 'pegs', missing_blocks: 11 }
   expect(stateOf({ datasets: [gap] })).toEqual([ingest, sampling, job, 'dataset:pegs gaps'])
@@ -40,16 +40,16 @@ test('a chain without stables to sample is not stalled', () => {
 })
 
 test('a component that is behind but catching up is announced only if it was unhealthy before', () => {
-  const late = { job: 'peg-events', lag_seconds: 481, lag_blocks: 1, is_gaining: true }
-  const ingest = { lag_seconds: 181, lag_blocks: 7, is_gaining: true }
+  const late = { job: 'peg-events', lag_seconds: 481, lag_blocks: 1, is_catching_up: true }
+  const ingest = { lag_seconds: 181, lag_blocks: 7, is_catching_up: true }
   const statesAfter = (before: Record<string, string>, changes: Partial<HealthReadings>) => {
     const states = new Map(Object.entries(before).map(([component, status]) => [component, { status }]))
     const [first, , job] = componentStates({ ...WELL, ...changes }, JOBS, THRESHOLDS, states)
     return [first?.status, job?.status]
   }
   expect(statesAfter({}, { ingest, jobs: [late] })).toEqual(['ok', 'ok'])
-  expect(statesAfter({}, { ingest, jobs: [{ ...late, is_gaining: false }] })).toEqual(['ok', 'ok'])
-  expect(statesAfter({}, { ingest: { ...ingest, is_gaining: false }, jobs: [late] })).toEqual(['behind', 'ok'])
+  expect(statesAfter({}, { ingest, jobs: [{ ...late, is_catching_up: false }] })).toEqual(['ok', 'ok'])
+  expect(statesAfter({}, { ingest: { ...ingest, is_catching_up: false }, jobs: [late] })).toEqual(['behind', 'ok'])
   const ailing = { ingest: 'behind', 'job:peg-events': 'overdue' }
   expect(statesAfter(ailing, { ingest, jobs: [late] })).toEqual(['behind', 'overdue'])
   expect(statesAfter(ailing, {})).toEqual(['ok', 'ok'])

@@ -37,7 +37,7 @@ test('a lease is renewed until the work has ended, and then released', async () 
     async (signal, validity) => {
       stop.abort()
       expect(signal.aborted).toBe(true)
-      await until(() => renewals >= 3 && validity.isGood)
+      await until(() => renewals >= 3 && validity.isValid)
       steps.push('ended')
     },
     () => steps.push('released'),
@@ -47,21 +47,21 @@ test('a lease is renewed until the work has ended, and then released', async () 
 
 test('a lease that cannot be renewed becomes invalid before another process can take it over', async () => {
   const stop = new AbortController()
-  let isGoodAtLoss: boolean | null = null
+  let isValidAtLoss: boolean | null = null
   let hasHung = false
   const renew = (): Promise<boolean> => {
     hasHung = true
     return new Promise((resolve) => setTimeout(() => resolve(false), LEASE_MS))
   }
   await underLease(renew, stop.signal, async (signal, validity) => {
-    expect(validity.isGood).toBe(true)
+    expect(validity.isValid).toBe(true)
     await until(() => hasHung)
-    await until(() => !validity.isGood)
+    await until(() => !validity.isValid)
     await until(() => signal.aborted)
-    isGoodAtLoss = validity.isGood
+    isValidAtLoss = validity.isValid
     stop.abort()
   })
-  expect(isGoodAtLoss).toBe(false)
+  expect(isValidAtLoss).toBe(false)
 })
 
 test('a renewal that arrives too late does not make the lease valid again; only the next one does', async () => {
@@ -69,13 +69,13 @@ test('a renewal that arrives too late does not make the lease valid again; only 
   let validity: LeaseValidity | null = null
   const seen: boolean[] = []
   const renew = async (): Promise<boolean> => {
-    if (seen.length === 0) await until(() => validity?.isGood === false)
-    seen.push(validity?.isGood ?? true)
+    if (seen.length === 0) await until(() => validity?.isValid === false)
+    seen.push(validity?.isValid ?? true)
     return true
   }
   await underLease(renew, stop.signal, async (_, given) => {
     validity = given
-    await until(() => seen.length >= 2 && given.isGood)
+    await until(() => seen.length >= 2 && given.isValid)
     stop.abort()
   })
   expect(seen.slice(0, 2)).toEqual([false, false])

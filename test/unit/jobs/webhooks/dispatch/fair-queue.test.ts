@@ -20,7 +20,7 @@ const pending = (subscription_id: string, changes: Partial<Pending> = {}): Pendi
 })
 
 const queueOf = (options: Partial<FairQueueOptions> = {}): FairQueue =>
-  new FairQueue({ maxOut: 1000, maxOutOfOne: 4, prepared: () => 8, modeOf: () => 'send', ...options })
+  new FairQueue({ maxInFlight: 1000, maxInFlightOfOne: 4, prepared: () => 8, modeOf: () => 'send', ...options })
 
 const taken = (queue: FairQueue, nowMs: number, most?: number): Pending[] =>
   queue.take(nowMs, most).map(({ pending }) => pending)
@@ -45,11 +45,11 @@ test('no delivery is taken before it is due, and the one due first is taken firs
   expect(ready(200)).toEqual([200, 200])
   expect(ready(499)).toEqual([300])
   expect(ready(500)).toEqual([500])
-  expect(queue.size).toEqual({ later: 0, due: 0, out: 4 })
+  expect(queue.size).toEqual({ later: 0, due: 0, inFlight: 4 })
 })
 
 test('subscriptions are served in turn, however long their lines are', () => {
-  const queue = queueOf({ maxOutOfOne: 100, prepared: () => 100 })
+  const queue = queueOf({ maxInFlightOfOne: 100, prepared: () => 100 })
   for (let i = 0; i < 90; i++) queue.add(pending('many'), 0)
   for (let i = 0; i < 3; i++) for (const id of ['b', 'c']) queue.add(pending(id), 0)
   expect(taken(queue, 0, 9).map(({ subscription_id }) => subscription_id)).toEqual([
@@ -78,7 +78,7 @@ test('a receiver that never answers uses up its own limit only, and no other rec
 })
 
 test('with more subscriptions than the total limit, each gets its share, even those that come last', () => {
-  const queue = queueOf({ maxOut: 40, maxOutOfOne: 32, prepared: () => 64 })
+  const queue = queueOf({ maxInFlight: 40, maxInFlightOfOne: 32, prepared: () => 64 })
   for (let i = 0; i < 64; i++) queue.add(pending('first'), 0)
   const first = taken(queue, 0)
   expect(first).toHaveLength(32)
@@ -134,8 +134,8 @@ describe('with random work', () => {
       passes: fc.nat(200),
     })
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 40 }), fc.integer({ min: 1, max: 12 }), (steps, maxOut) => {
-        const queue = queueOf({ maxOut, maxOutOfOne: 3, prepared: () => 4 })
+      fc.property(fc.array(step, { maxLength: 40 }), fc.integer({ min: 1, max: 12 }), (steps, maxInFlight) => {
+        const queue = queueOf({ maxInFlight, maxInFlightOfOne: 3, prepared: () => 4 })
         const out: Pending[] = []
         const seen = new Set<number>()
         let added = 0
@@ -151,7 +151,7 @@ describe('with random work', () => {
             seen.add(one.delivery_id)
             out.push(one)
           }
-          expect(out.length).toBeLessThanOrEqual(maxOut)
+          expect(out.length).toBeLessThanOrEqual(maxInFlight)
           for (const count of Object.values(countsOf(out))) expect(count).toBeLessThanOrEqual(3)
         }
         const end = (count: number): void => {
@@ -173,7 +173,7 @@ describe('with random work', () => {
         }
         expect(seen.size).toBe(added)
         end(out.length)
-        expect(queue.size).toEqual({ later: 0, due: 0, out: 0 })
+        expect(queue.size).toEqual({ later: 0, due: 0, inFlight: 0 })
         expect(queue.smallestId()).toBe(Number.POSITIVE_INFINITY)
       }),
     )
