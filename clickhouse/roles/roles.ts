@@ -60,9 +60,9 @@ export const roleHolders = defineQuery({
   row: RoleHolder,
   // arrayLastIndex counts from 1, and is 0 if nothing ever showed the contrary.
   sql: `
-    WITH words AS
+    WITH reports AS
     (
-        SELECT role, role_name, assumeNotNull(account) AS holder, kind = 'granted' AS holds, 'event' AS told_by,
+        SELECT role, role_name, assumeNotNull(account) AS holder, kind = 'granted' AS holds, 'event' AS learned_from,
                block_number AS number, toInt64(log_index) AS place, block_time AS time, tx_hash AS hash
         FROM role_events
         WHERE stable = {stable: String} AND block_time <= {at: DateTime} AND kind IN ('granted', 'revoked')
@@ -78,13 +78,13 @@ export const roleHolders = defineQuery({
            first.6 AS source
     FROM
     (
-        SELECT words.role AS id, any(role_name) AS name, holder,
-               arraySort(word -> (word.1, word.2), groupArray((number, place, holds, time, hash, told_by))) AS told,
-               arrayLastIndex(word -> NOT word.3, told) AS denied,
-               told[denied + 1] AS first
-        FROM words
+        SELECT reports.role AS id, any(role_name) AS name, holder,
+               arraySort(report -> (report.1, report.2), groupArray((number, place, holds, time, hash, learned_from))) AS history,
+               arrayLastIndex(report -> NOT report.3, history) AS last_denial,
+               history[last_denial + 1] AS first
+        FROM reports
         GROUP BY id, holder
-        HAVING denied < length(told)
+        HAVING last_denial < length(history)
     )
     ORDER BY id, holder`,
 })
