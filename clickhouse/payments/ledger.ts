@@ -119,7 +119,7 @@ type PayeeEnv = {
   PUBLIC_URL?: string | undefined
 }
 
-/** The payee that the environment names; null where it names no recipient. The realm is the host of PUBLIC_URL. */
+/** The payee that the environment names; null if it names no recipient. The realm is the host of PUBLIC_URL. */
 export function payeeOf({ PAYMENT_RECIPIENT, PAYMENT_CURRENCY, PUBLIC_URL }: PayeeEnv): Payee | null {
   if (PAYMENT_RECIPIENT === undefined) return null
   const realm = new URL(PUBLIC_URL ?? 'http://localhost').hostname

@@ -51,7 +51,7 @@ const envOf = (database: string, url = engine.url): ClickHouseEnv => ({
 type Client = ReturnType<typeof connect>
 type Outcome = { code: number; output: string }
 
-/** One of the programs, with an engine of its own or the one of the file. */
+/** Runs one of the programs, with its own engine or the file's. */
 const program = (name: string, args: string[], url = engine.url): Promise<Outcome> => {
   const file = fileURLToPath(new URL(`../../../../dist/clickhouse/backups/${name}-main.js`, import.meta.url))
   const env = { ...process.env, ...envOf('plumbline', url) }
@@ -163,7 +163,7 @@ test('a backup during a backfill or rollback fails with an error; one during wri
   await migrate(env)
   const ingest = startIngest(env, own.rpcUrl, { START_BLOCK: '40' })
   const blocks = changingChain(own)
-  /** A backup that has noted what is there, and does not begin before `what` has happened. */
+  /** A backup that has described the tables, and that only continues once `what` has happened. */
   const backupAfter = async (name: string, what: (clickhouse: Client) => Promise<unknown>): Promise<Outcome> => {
     const relay = await clickhouseRelay(engine.url)
     try {

@@ -16,7 +16,7 @@ const run = promisify(execFile)
 const BLOCKS = 200
 
 const DOCUMENT = readFileSync(new URL('../../../../docs/engine.md', import.meta.url), 'utf8')
-/** The script as the document has it, and the statement for the tables that it copies. */
+/** The documented script, and its statement that lists the tables to copy. */
 const script = /```bash\n([\s\S]*?)```/.exec(DOCUMENT)?.[1] as string
 const tablesOfDatabase = /```sql\n([\s\S]*?)```/.exec(DOCUMENT)?.[1] as string
 

@@ -5,7 +5,7 @@ import { rebuild } from '../../../../clickhouse/rebuild/rebuild.js'
 import { addFacts, pegSamples, stableAddress } from '../../../support/rows.js'
 import { test } from '../../../support/services.js'
 
-/** Where a day begins. */
+/** The start of a day. */
 const MIDNIGHT = 1_780_012_800
 
 /** The minutes as [its end in seconds from midnight, quoted, unquoted, sum of deviations, seconds outside 10 bps]. */

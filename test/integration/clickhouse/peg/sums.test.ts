@@ -5,7 +5,7 @@ import { PEG_WINDOWS } from '../../../../clickhouse/peg/windows.js'
 import { deployed, formatted } from '../../../support/deployed-views.js'
 import { test } from '../../../support/services.js'
 
-/** What the views call the sums before they add them up. */
+/** The names of the sums in the views before they are added up. */
 const SHORT = ['quoted', 'unquoted', 'd1', 'd2', 'low', 'high', 'outside_10bps', 'outside_50bps']
 
 const exactly = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')

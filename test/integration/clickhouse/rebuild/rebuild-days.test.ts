@@ -5,7 +5,7 @@ import { fingerprint } from '../../../support/fingerprint.js'
 import { addFacts, flow, pegSamples, stableAddress } from '../../../support/rows.js'
 import { test } from '../../../support/services.js'
 
-/** Where a month begins, and with it a day. */
+/** The start of a month, and so of a day. */
 const MIDNIGHT = Date.parse('2026-06-01T00:00:00Z') / 1000
 
 // Before, at and after midnight: minutes and windows include their ends differently.

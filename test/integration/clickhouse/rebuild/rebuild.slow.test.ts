@@ -59,7 +59,7 @@ test('a table with wrong rows is rebuilt, and its view then fills the new one', 
   }
 })
 
-/** Rebuilds a table in which nothing is wrong, once no batch is half-written; resolves to what is there then. */
+/** Rebuilds a correct table once no batch is unfinished; resolves to the fingerprint of the database at that time. */
 async function rebuildUntouched(
   env: ClickHouseEnv,
   rpcUrl: string,

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import { insertRows } from '../../../../clickhouse/store/insert.js'
 import { test } from '../../../support/services.js'
 
-/** More than the engine would put into one block by itself. */
+/** More rows than the engine would put into one block by default. */
 const ROWS = 1_200_000
 
 test('an insert of any size is atomic: it creates one part, and its repeat creates none', async ({ clickhouse }) => {

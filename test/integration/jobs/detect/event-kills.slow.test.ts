@@ -17,11 +17,13 @@ import { addMarket, blockTimes, wildSamples } from '../../../support/wild-market
 const KILLS = depth('KILL_ROUNDS', 4, 50)
 const SEED = Number(process.env.FAULT_SEED ?? 1)
 const DAY = 86_400
-/** A few slots of each job: enough to be killed in, and few enough to be made up for in the end. */
+/** A few slots of each job: enough for kills to hit, and few enough to catch up on in the end. */
 const ROUND_SECONDS = KILLS > 10 ? 600 : 1800
 const MOST_SLOTS_BEFORE_KILL = 5
 const STABLES = 2
-/** Short, as every process has to wait for that of the one before it, and long enough for a busy machine to renew it. */
+/**
+ * Short, because every process must wait for the previous one's lease, and long enough for a busy machine to renew it.
+ */
 const JOBS_LEASE_SECONDS = '4'
 
 const DETECTORS = SLOT_JOBS.filter(({ name }) => name === 'peg-events' || name === 'flow-anomalies')
@@ -30,7 +32,7 @@ const isDue = async (clickhouse: ClickHouseClient): Promise<boolean> => {
   return false
 }
 
-/** An order that does not depend on figures. */
+/** Sorts events in an order that does not depend on their figures. */
 const byWindow = (a: OracleAnomaly, b: OracleAnomaly): number =>
   `${a.window_start} ${a.from_token} ${a.to_token}`.localeCompare(`${b.window_start} ${b.from_token} ${b.to_token}`)
 

@@ -40,7 +40,7 @@ async function addMarket(clickhouse: ClickHouseClient, flows: readonly Flow[], u
   await addFacts(clickhouse, { flows: [...flows] })
 }
 
-/** All that the detector has written, but for the revision under which it did. */
+/** Everything that the detector has written, without the revisions. */
 async function stored(clickhouse: ClickHouseClient): Promise<unknown[]> {
   const result = await clickhouse.query({
     query: 'SELECT * EXCEPT revision FROM flow_anomalies FINAL ORDER BY window_start, from_token, to_token',
@@ -49,7 +49,10 @@ async function stored(clickhouse: ClickHouseClient): Promise<unknown[]> {
   return result.json()
 }
 
-/** USD of the windows before the scored one, the newest last, and of that one; null has flows without a value, 0 none. */
+/**
+ * USD of the windows before the scored one, the newest last, and of the scored one; null for flows without a value, 0
+ * for no flows.
+ */
 type Case = [baseline: (number | null)[], observed: number | null, z: number | null]
 
 test('scores and the anomaly threshold are exact to the millionth of a dollar', async ({ app, clickhouse, end }) => {

@@ -20,14 +20,14 @@ const test = base.extend<{ start: number }>({
   start: async ({ clock }, use) => use((Math.floor(clock.now.getTime() / 120_000) - 150) * 120 + 60),
 })
 
-/** Ticks a minute apart from `start` on, each with one of these distances from 1 in basis points; null has no quote. */
+/** Ticks a minute apart from `start` on, each with one of these distances from 1 in basis points; null for no quote. */
 const minutely = (start: number, bps: readonly (number | null)[]): Tick[] =>
   bps.map((distance, i) => ({
     at: start + i * 60,
     price: distance === null ? ('no_liquidity' as const) : 1_000_000 + distance * 100,
   }))
 
-/** Some hours of a wild market, judged slot by slot. */
+/** Some hours of a volatile market, slot by slot. */
 async function judgedMarket(clickhouse: ClickHouseClient, seed: number, start: number, hours: number) {
   const times = blockTimes(seed, start, hours * HOUR)
   const samples = wildSamples(seed, STABLES, times)

@@ -113,7 +113,7 @@ test('a component that is catching up is not announced until it stops doing so; 
     ]
   }
   const clock = (seconds: number) => new Date((START + seconds) * 1000).toISOString().replace('T', ' ').replace('Z', '')
-  /** The tip gets blocks in, one a minute of the chain, that end so long before the clock. */
+  /** The tip adds blocks, one per minute of chain time, the last of them this long before the clock. */
   let block = 0
   const ingest = async (at: number, count: number, behind: number): Promise<void> => {
     const from_block = block + 1

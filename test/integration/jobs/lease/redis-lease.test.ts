@@ -8,7 +8,7 @@ import { addBlocks } from '../../../support/rows.js'
 import { test } from '../../../support/services.js'
 
 const HOUR = 1_760_000_400
-/** Processes have to start, and leases to run out, on a busy machine. */
+/** Long enough for processes to start and leases to expire on a busy machine. */
 const TIMEOUT_MS = 300_000
 
 test('one process gets the lease; if Redis loses it, the previous process is fenced off', async ({

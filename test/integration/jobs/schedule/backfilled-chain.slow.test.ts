@@ -10,16 +10,16 @@ import { test, withDatabase } from '../../../support/services.js'
 
 const BLOCKS = 180
 const START = 110
-/** A block a minute, so that there are more slots than blocks only just. */
+/** One block per minute, so that there are only slightly more slots than blocks. */
 const BLOCK_SECONDS = 60
 const TABLES = ['peg_events', 'risk_snapshots', 'reserve_snapshots', 'flow_anomalies']
 const JOBS = SLOT_JOBS.map(({ name }) => name)
 
 let chain: TestChain
-/** What the jobs write when ingest has read everything from the first block on. */
+/** The rows that the jobs write if ingest has read everything from the first block on. */
 let expected: Record<string, unknown[]>
 
-/** What the jobs have written, as readers see it, but for the revisions. */
+/** The rows that the jobs have written, as readers see them, without the revisions. */
 async function outputs(clickhouse: ClickHouseClient): Promise<Record<string, unknown[]>> {
   const read = async (table: string): Promise<unknown[]> => {
     const query = `SELECT * EXCEPT revision FROM ${table} FINAL ORDER BY ALL`

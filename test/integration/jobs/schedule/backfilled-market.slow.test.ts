@@ -14,7 +14,7 @@ import { withDatabase } from '../../../support/services.js'
 import { blockTimes, wildSamples } from '../../../support/wild-market.js'
 
 const WILD_STABLES = 3
-/** A stable that goes off before the tip's first block and comes back after it. */
+/** A stable that loses its peg before the tip's first block and regains it after. */
 const STRADDLING = stableAddress(9)
 const MINUTES = 48
 const WINDOW = 900
@@ -29,13 +29,13 @@ const PEG_JOBS = ['peg-events', 'risk']
 const rowsOf = async (clickhouse: ClickHouseClient, query: string): Promise<unknown[]> =>
   (await clickhouse.query({ query, format: 'JSONEachRow' })).json()
 
-/** What the jobs have written of pegs, as readers see it. */
+/** The rows about pegs that the jobs have written, as readers see them. */
 const written = async (clickhouse: ClickHouseClient) => ({
   excursions: await storedExcursions(clickhouse),
   risk: await rowsOf(clickhouse, 'SELECT * EXCEPT revision FROM risk_snapshots FINAL ORDER BY stable, slot_at'),
 })
 
-/** A market of some stables, and how ranges of its blocks come in. */
+/** A market of some stables, and functions that add ranges of its blocks. */
 function madeUpMarket(start: number) {
   const times = blockTimes(24, start, MINUTES * 60)
   const last = times.at(-1) ?? 0
@@ -62,7 +62,7 @@ function madeUpMarket(start: number) {
   return { times, last, samples, stables, seam, addCatalogue, add }
 }
 
-/** What the jobs write of a market that was there from its start. */
+/** The rows that the jobs write about a market that is ingested from its start. */
 const inOnePass = ({ addCatalogue, add, times }: ReturnType<typeof madeUpMarket>) =>
   withDatabase(async (_, fresh) => {
     await addCatalogue(fresh)

@@ -9,7 +9,7 @@ import { jobsDone, startJobs } from '../../../support/jobs/process.js'
 import type { TestChain } from '../../../support/own-chain.js'
 import { test, withDatabase } from '../../../support/services.js'
 
-/** What the jobs write, by the job. */
+/** The tables that the jobs write, by job. */
 const OUTPUTS: Readonly<Record<string, readonly string[]>> = {
   'peg-events': ['peg_events'],
   risk: ['risk_snapshots'],
@@ -40,7 +40,7 @@ async function copyFacts(clickhouse: ClickHouseClient, from: string, after: numb
     })
 }
 
-/** What is in the tables of the jobs, as readers see it. */
+/** The contents of the jobs' tables, as readers see them. */
 async function outputs(clickhouse: ClickHouseClient): Promise<Record<string, unknown[]>> {
   const tables = Object.values(OUTPUTS).flat()
   const read = (table: string) => rowsOf(clickhouse, `SELECT * FROM ${table} FINAL ORDER BY ALL`)
@@ -49,7 +49,7 @@ async function outputs(clickhouse: ClickHouseClient): Promise<Record<string, unk
 
 type Span = { first: number; last: number }
 
-/** Runs jobs hour by hour, but for the hours of `pause`, in which facts come in and the jobs stand still. */
+/** Runs jobs hour by hour, except in the hours of `pause`, in which facts are added and the jobs are stopped. */
 async function runHours(facts: string, { first, last }: Span, pause: { from: number; to: number } | null) {
   return withDatabase(async (env: ClickHouseEnv, clickhouse) => {
     let jobs = startJobs(env, {}, SLOT_JOBS)

@@ -11,7 +11,7 @@ import { test } from '../../../support/services.js'
 /** Longer than any test takes. */
 const NEVER_QUIET = { quietSeconds: 100_000 }
 
-/** A tip from block 100 at HOUR on, a block a minute, of which the slots up to HOUR + 120 are done. */
+/** A tip from block 100 at HOUR on, one block per minute; its slots up to HOUR + 120 are done. */
 async function addTip(clickhouse: ClickHouseClient): Promise<void> {
   await addBatch(clickhouse, 'tip', 1, { from_block: 100, to_block: 103 })
   await addBlocks(clickhouse, [HOUR, HOUR + 60, HOUR + 120, HOUR + 130], 100)
@@ -21,7 +21,7 @@ async function addTip(clickhouse: ClickHouseClient): Promise<void> {
   ])
 }
 
-/** A backfill's blocks before the tip, a minute apart, which do not lie on slots. */
+/** A backfill's blocks before the tip, a minute apart and not at the times of slots. */
 async function backfill(clickhouse: ClickHouseClient, sequence: number, from: number, to: number): Promise<void> {
   const times = Array.from({ length: to - from + 1 }, (_, i) => HOUR + (from + i - 100) * 60 - 10)
   await addBlocks(clickhouse, times, from)

@@ -11,7 +11,7 @@ import { test } from '../../../support/services.js'
 const KILLS = depth('KILL_ROUNDS', 3, 50)
 const SEED = Number(process.env.FAULT_SEED ?? 1)
 const HOUR = 1_760_000_400
-/** Enough for a process to be at work at every kill, and few enough to be made up for in the end. */
+/** Enough slots for a process to be busy at every kill, and few enough to catch up on in the end. */
 const SLOTS_OF_A_ROUND = 30
 const LATEST_KILL_MS = 800
 

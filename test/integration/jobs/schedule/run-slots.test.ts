@@ -81,7 +81,7 @@ test('a completed rollback makes slots due again that may have lost facts, and m
   expect(await horizon()).toBe((HOUR + 300) * 1000)
   await planRollback(clickhouse, 1, HOUR + 180)
   await addBlocks(clickhouse, [HOUR + 370], 5)
-  expect((await ran(clickhouse, MINUTES)).slots, 'while it goes on').toEqual([])
+  expect((await ran(clickhouse, MINUTES)).slots, 'while it is in progress').toEqual([])
   await addRollback(clickhouse, 1, HOUR + 180)
   expect(await horizon()).toBe((HOUR + 120) * 1000)
   expect((await ran(clickhouse, MINUTES, { limit: 2 })).slots).toEqual([

@@ -30,7 +30,7 @@ test('the admin’s changes determine what a receiver gets and how it is signed'
     expect(own()).toHaveLength(count)
     return own()[count - 1] as ReceivedHook
   }
-  /** What another subscription has got, has been sent to all that wanted it. */
+  /** Once one subscription has received an event, it has been sent to all that want it. */
   const isSent = (i: number) =>
     eventually(`event ${i} sent`, 240, () =>
       receiver.received.some((hook) => hook.path === '/witness' && idOf(hook) === eventId(i)),

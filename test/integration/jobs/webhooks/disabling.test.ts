@@ -36,7 +36,7 @@ test('a receiver that answers 410 is sent nothing more, and this is announced to
     clickhouse,
     Array.from({ length: 20 }, (_, i) => madeUpDelivery(i, 'wh_gone')),
   )
-  await eventually('it is told', 120, () =>
+  await eventually('it is announced', 120, () =>
     receiver.received.some(({ path, body }) => path === '/well' && JSON.parse(body).data.status === 'disabled'),
   )
   await deliveriesOver(clickhouse, 21)
@@ -49,7 +49,7 @@ test('a receiver that answers 410 is sent nothing more, and this is announced to
 
   const second = startDispatcher(clickhouse)
   await changeSubscription(clickhouse, 'wh_gone', (newest) => ({ ...newest, state: 'enabled', reason: '' }))
-  await eventually('it is told', 120, async () => (await drifts(clickhouse)).length === 2)
+  await eventually('it is announced', 120, async () => (await drifts(clickhouse)).length === 2)
   await second.stop()
   await receiver.close()
   expect(await drifts(clickhouse)).toEqual([

@@ -31,7 +31,7 @@ async function buildGo(): Promise<[string]> {
   return [program]
 }
 
-/** What each is started with: Python and Go as they are, TypeScript compiled. */
+/** The command that starts each example: Python and Go from source, TypeScript compiled. */
 const LANGUAGES: Record<string, () => Promise<[string, ...string[]]>> = {
   TypeScript: async () => [process.execPath, exampleIn('dist/docs/examples/webhooks/verify.js')],
   Python: async () => {
@@ -58,7 +58,7 @@ test.for(Object.entries(LANGUAGES).map(([language, build]) => ({ language, build
     const sign = (body: string, secrets = [SECRET], at = now) => signatureHeader({ body, secrets, at })
 
     const believed: Record<string, number> = {
-      'as it is': await post(sign(bodyOf(1)), bodyOf(1)),
+      unchanged: await post(sign(bodyOf(1)), bodyOf(1)),
       'the same delivery again': await post(sign(bodyOf(1)), bodyOf(1)),
       'signed with the new secret and the old one': await post(sign(bodyOf(2), [OTHER_SECRET, SECRET]), bodyOf(2)),
       'signed with the old secret after the new one': await post(sign(bodyOf(3), [SECRET, OTHER_SECRET]), bodyOf(3)),
@@ -85,7 +85,7 @@ test.for(Object.entries(LANGUAGES).map(([language, build]) => ({ language, build
       'no t': await post(signature, bodyOf(6)),
       'a cut one': await post(sign(bodyOf(6)).slice(0, -2), bodyOf(6)),
       'another version’s': await post(sign(bodyOf(6)).replace('v1=', 'v0='), bodyOf(6)),
-      'a time that is no number': await post(`t=now,${signature}`, bodyOf(6)),
+      'a time that is not a number': await post(`t=now,${signature}`, bodyOf(6)),
       'an endless time': await post(`t=${'9'.repeat(400)},${signature}`, bodyOf(6)),
     }
     expect(new Set(Object.values(refused)), JSON.stringify(refused)).toEqual(new Set([400]))

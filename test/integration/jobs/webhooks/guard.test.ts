@@ -5,7 +5,7 @@ import { httpReceiver } from '../../../support/webhooks/receivers.js'
 import { test } from '../../../support/webhooks/sending.js'
 
 const ok: RequestListener = (_, response) => response.end('received')
-/** As many receivers do, so that the next exchange asks for the addresses again. */
+/** Closes the connection, as many receivers do, so that the next exchange looks up the addresses again. */
 const okAndGone: RequestListener = (_, response) => response.setHeader('connection', 'close').end('received')
 
 const PUBLIC = '93.184.216.34'

@@ -14,7 +14,7 @@ const KILLS = depth('KILL_ROUNDS', 4, 50)
 const DELIVERIES = depth('WEBHOOK_DELIVERIES', 500, 5_000)
 const SEED = Number(process.env.FAULT_SEED ?? 1)
 const ENDPOINTS = 10
-/** Answers take a while, so that a kill falls into some. */
+/** Responses take a while, so that a kill interrupts some. */
 const LONGEST_ANSWER_MS = 30
 
 test(
@@ -41,7 +41,7 @@ test(
       ids.push(...(await addDeliveries(clickhouse, wanted)))
       added += count
     }
-    /** Requests that have no row, once those have come to an end that were under way when the process was killed. */
+    /** Requests without a row, once those in flight at the kill have ended. */
     const settledDifference = async (): Promise<number> => {
       let before = ''
       for (;;) {

@@ -13,7 +13,7 @@ const program = (path: string): string => fileURLToPath(new URL(`../../../../dis
 
 const BLOCK_SECONDS = 20
 
-/** The same for the jobs, which send, and the API, which takes addresses and makes secrets. */
+/** The same settings for the jobs, which send, and the API, which accepts URLs and creates secrets. */
 const WEBHOOKS = {
   SECRETS_KEY: Buffer.alloc(32, 7).toString('base64url'),
   WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
@@ -31,7 +31,7 @@ type Deliveries = {
   }[]
 }
 
-/** Asks the API as its admin; fails with what it answered. */
+/** Sends a request to the API as the admin; an error contains the response. */
 const adminOf =
   (url: string) =>
   async <Answer>(path: string, method = 'GET', body?: unknown): Promise<Answer> => {

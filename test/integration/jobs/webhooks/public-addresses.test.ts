@@ -7,7 +7,7 @@ import { addressProblem } from '../../../../clickhouse/webhooks/targets.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { requireTool } from '../../../support/tools.js'
 
-/** Ranges with a purpose of their own, at whose ends a mistake would be. */
+/** Special-purpose ranges; mistakes are likely at their ends. */
 const SPECIAL = [
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24'],
   ...['192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24'],
@@ -33,7 +33,7 @@ const toAddress = (value: bigint, bytes: number): string =>
     .fromByteArray(Array.from({ length: bytes }, (_, i) => Number((value >> BigInt(8 * (bytes - 1 - i))) & 255n)))
     .toNormalizedString()
 
-/** The first and last address of a network, and those beside it. */
+/** The first and last address of a network, and its neighbours. */
 function edgesOf(network: string): string[] {
   const [first, bits] = ipaddr.parseCIDR(network)
   const bytes = first.toByteArray()

@@ -12,10 +12,10 @@ const ok: RequestListener = (_, response) => response.end('received')
 const named: Record<string, string[]> = { 'receiver.test': ['127.0.0.1'], 'other.test': ['127.0.0.1'] }
 const answers = (name: string, type: 'A' | 'AAAA') => (type === 'A' ? (named[name] ?? []) : [])
 
-/** The time limit of tests that have to meet it. */
+/** The time limit of tests in which it must expire. */
 const SHORT_MS = 2000
 
-/** Answers the first bytes of every connection with the same ones, and leaves it open. */
+/** Answers the first bytes of every connection with the given text, and leaves it open. */
 const saying = (text: string) => (socket: Socket) => socket.once('data', () => socket.write(text))
 
 const untilNoneIsOpen = (open: () => number) =>
@@ -87,7 +87,7 @@ test('a receiver that does not answer delays no other receiver', async ({ runnin
 })
 
 const SLOW = {
-  'accepts and says nothing': (socket: Socket) => socket.resume(),
+  'accepts and stays silent': (socket: Socket) => socket.resume(),
   'never ends its headers': (socket: Socket) => {
     const drip = setInterval(() => socket.write('X-More: yes\r\n'), 50)
     socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n'))

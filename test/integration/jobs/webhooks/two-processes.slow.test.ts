@@ -17,7 +17,7 @@ test('two jobs processes send no delivery twice, even if one is suspended for lo
   const receiver = await startReceiver((_, times) => (times === 1 ? 500 : 200))
   await addWebhookSubscription(clickhouse, { id: 'wh_1', url: receiver.url('/') })
   const first = startWebhooks(clickhouseEnv)
-  await until('the first runs', () => first.output().includes('webhooks: goes on'), [first])
+  await until('the first runs', () => first.output().includes('webhooks: resumed'), [first])
   const second = startWebhooks(clickhouseEnv)
   await until('the second waits', () => second.output().includes('jobs wait'), [second])
   await addDeliveries(
@@ -29,7 +29,7 @@ test('two jobs processes send no delivery twice, even if one is suspended for lo
   expect(receiver.received).toHaveLength(DELIVERIES)
 
   first.child.kill('SIGSTOP')
-  await until('the second goes on', () => second.output().includes('webhooks: goes on'), [second])
+  await until('the second resumes', () => second.output().includes('webhooks: resumed'), [second])
   await until('second attempts', async () => (await attempts()) === 2 * DELIVERIES, [second])
   // The deliveries in the first one's memory are overdue by now.
   first.child.kill('SIGCONT')

@@ -4,7 +4,7 @@ import type { PolicyType } from '../../../../clickhouse/stablecoins/states.js'
 
 const UNCAPPED = 340282366920938463463374607431768211455n
 
-/** A stable about which nothing is remarkable: no deviation, no event, half of its cap issued, everybody may hold it. */
+/** An unremarkable stable: no deviation, no event, half of its cap issued, and everyone may hold it. */
 const calm: RiskInputs = {
   stddev_bps_24h: 0,
   max_deviation_bps_24h: 0,

@@ -8,7 +8,10 @@ const allowing = (...networks: string[]) => ({
   ports: 'any' as const,
 })
 
-/** First and last address of every range of IANA's special-purpose registries, and what is of no use as a receiver. */
+/**
+ * First and last address of every range of IANA's special-purpose registries, and other addresses that cannot be
+ * receivers.
+ */
 const REFUSED = {
   'this network': ['0.0.0.0', '0.0.0.1', '0.255.255.255'],
   'private, class A': ['10.0.0.0', '10.255.255.255'],

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { LeaseValidity } from '../../../../jobs/lease/term.js'
 import { withLease } from '../../../../jobs/lease/with-lease.js'
 
-/** So long that a busy machine renews it in time. */
+/** Long enough for a busy machine to renew it in time. */
 const LEASE_MS = 1500
 
 const until = async (isSo: () => boolean): Promise<void> => {
