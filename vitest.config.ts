@@ -1,6 +1,17 @@
+import { existsSync, statfsSync } from 'node:fs'
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { SLOW } from './test/support/slow.js'
+
+/** What the databases and chains of a run need, with much to spare. */
+const ROOM_BYTES = 4 * 2 ** 30
+const MEMORY = '/dev/shm'
+
+// Databases in memory, where there is room: creating and deleting small files is a good part of an engine's work.
+if (existsSync(MEMORY)) {
+  const { bavail, bsize } = statfsSync(MEMORY)
+  if (bavail * bsize > ROOM_BYTES) process.env.TMPDIR ??= MEMORY
+}
 
 const isSlow = ({ moduleId }: TestSpecification): boolean => moduleId.endsWith(SLOW.ending)
 

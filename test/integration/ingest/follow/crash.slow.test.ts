@@ -2,17 +2,18 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newestBlock } from '../../../../clickhouse/chain/blocks.js'
 import { migrate } from '../../../../clickhouse/migrations/migrate.js'
 import { type ClickHouseEnv, connect } from '../../../../clickhouse/store/client.js'
 import { type Embedded, spawnEmbedded } from '../../../../local/engine/spawn.js'
+import { depth } from '../../../support/depth.js'
 import { fingerprint } from '../../../support/fingerprint.js'
 import { ingestAll, ingestedTo, startIngest } from '../../../support/ingest.js'
 import { type OwnChain, ownChain, resumeChain } from '../../../support/own-chain.js'
-import { test } from '../../../support/services.js'
+import { withDatabase } from '../../../support/services.js'
 
-const KILLS = 10
+const KILLS = depth('KILL_ROUNDS', 4, 10)
 const BLOCKS = 600
 /** Small batches, so that kills fall between different inserts. */
 const SLOWLY = { BATCH_BLOCKS: '15' }
@@ -21,6 +22,8 @@ let chain: OwnChain
 let dataDir: string
 let engine: Embedded
 let env: ClickHouseEnv
+/** What an undisturbed run stores. */
+let expected: unknown
 
 /** An engine that may be killed: always the embedded one, whatever the other tests use. */
 const startEngine = (port?: number): Promise<Embedded> =>
@@ -33,6 +36,10 @@ const killed = async (process: Embedded): Promise<void> => {
 
 beforeAll(async () => {
   chain = await ownChain({ historyBlocks: BLOCKS })
+  expected = await withDatabase(async (undisturbed, clickhouse) => {
+    await ingestAll(undisturbed, clickhouse, chain.rpcUrl, BLOCKS)
+    return fingerprint(clickhouse)
+  })
   dataDir = await mkdtemp(join(tmpdir(), 'plumbline-crash-'))
   engine = await startEngine()
 })
@@ -43,7 +50,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-/** Calls `disturb` ten times at different moments while ingest catches up, and returns the stored facts at the end. */
+/** Calls `disturb` several times at different moments while ingest catches up, and returns the stored facts at the end. */
 async function disturbed(
   database: string,
   disturb: (ingest: ReturnType<typeof startIngest>) => Promise<ReturnType<typeof startIngest>>,
@@ -65,7 +72,7 @@ async function disturbed(
     if (ingest.child.exitCode === null && (newest?.block_number ?? 0) < BLOCKS) whileBehind++
     ingest = await disturb(ingest)
   }
-  await ingestedTo(clickhouse, BLOCKS, ingest, 120)
+  await ingestedTo(clickhouse, BLOCKS, ingest)
   await ingest.kill('SIGTERM')
   const found = await fingerprint(clickhouse)
   await clickhouse.close()
@@ -73,9 +80,7 @@ async function disturbed(
   return found
 }
 
-test('ten kills of ingest while it catches up change no row and no window', async ({ clickhouseEnv, clickhouse }) => {
-  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS)
-  const expected = await fingerprint(clickhouse)
+test('kills of ingest while it catches up change no row and no window', async () => {
   const found = await disturbed('killed_ingest', async (ingest) => {
     await ingest.kill('SIGKILL')
     return startIngest(env, chain.rpcUrl, SLOWLY)
@@ -83,12 +88,7 @@ test('ten kills of ingest while it catches up change no row and no window', asyn
   expect(found).toEqual(expected)
 })
 
-test('ten kills of the engine while ingest writes change no row and no window', async ({
-  clickhouseEnv,
-  clickhouse,
-}) => {
-  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS)
-  const expected = await fingerprint(clickhouse)
+test('kills of the engine while ingest writes change no row and no window', async () => {
   const found = await disturbed('killed_engine', async (ingest) => {
     await killed(engine)
     engine = await startEngine(Number(new URL(engine.url).port))
@@ -97,12 +97,7 @@ test('ten kills of the engine while ingest writes change no row and no window', 
   expect(found).toEqual(expected)
 })
 
-test('ten kills of ingest, the engine and the chain together change no row and no window', async ({
-  clickhouseEnv,
-  clickhouse,
-}) => {
-  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS)
-  const expected = await fingerprint(clickhouse)
+test('kills of ingest, the engine and the chain together change no row and no window', async () => {
   const found = await disturbed('killed_everything', async (ingest) => {
     chain.child.kill('SIGKILL')
     await Promise.all([ingest.kill('SIGKILL'), killed(engine)])

@@ -209,7 +209,7 @@ describe.concurrent('a history that starts in the middle of the chain', () => {
         'one sample a stable and block',
       ]),
     )
-    expect(damaged.output).toContain('9 of the 10 blocks 60 to 69 are there')
+    expect(damaged.output).toContain('9 of the 10 blocks 60 to 69 are stored')
   })
 
   test('has no prices if the node had pruned them, which is not a mismatch', async ({
