@@ -57,7 +57,7 @@ export function processOf(child: ChildProcess): IngestProcess {
 }
 
 async function ingested(what: string, isIn: () => Promise<boolean>, running: IngestProcess, seconds: number) {
-  for (const until = Date.now() + seconds * 1000; Date.now() < until; await sleep(50)) {
+  for (const until = Date.now() + seconds * 1000; Date.now() < until; await sleep(200)) {
     if (await isIn().catch(() => false)) return
     if (running.child.exitCode !== null)
       throw new Error(`ingest ended with ${running.child.exitCode}: ${running.output()}`)

@@ -104,7 +104,7 @@ export const deliveriesOver = (clickhouse: ClickHouseClient, count: number, seco
 
 /** Waits until `isSo` is true; fails after `seconds`. */
 export async function eventually(what: string, seconds: number, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + seconds * 1000; Date.now() < end; await sleep(50)) if (await isSo()) return
+  for (const end = Date.now() + seconds * 1000; Date.now() < end; await sleep(200)) if (await isSo()) return
   throw new Error(`not within ${seconds} s: ${what}`)
 }
 

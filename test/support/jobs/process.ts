@@ -37,7 +37,7 @@ export async function until(
   processes: readonly IngestProcess[],
   seconds = 240,
 ): Promise<void> {
-  for (const end = Date.now() + seconds * 1000; Date.now() < end; await sleep(200)) if (await isSo()) return
+  for (const end = Date.now() + seconds * 1000; Date.now() < end; await sleep(500)) if (await isSo()) return
   throw new Error(`not within ${seconds} s: ${what}\n${processes.map(({ output }) => output()).join('\n---\n')}`)
 }
 

@@ -38,7 +38,7 @@ const forgetCommit = (clickhouse: ClickHouseClient) =>
 async function repeatBatch(env: ClickHouseEnv, clickhouse: ClickHouseClient): Promise<void> {
   const ingest = startIngest(env, chain.rpcUrl)
   const isCommitted = async () => (await newestBatch(clickhouse, { track: 'tip' }))?.committed
-  while (ingest.child.exitCode === null && !(await isCommitted())) await sleep(50)
+  while (ingest.child.exitCode === null && !(await isCommitted())) await sleep(200)
   await ingest.kill('SIGTERM')
 }
 
