@@ -18,6 +18,7 @@ import { type Embedded, spawnEmbedded } from '../../../../local/engine/spawn.js'
 import { backfillAll } from '../../../support/backfill.js'
 import { stillChain } from '../../../support/chain.js'
 import { clickhouseRelay } from '../../../support/clickhouse-relay.js'
+import { depth } from '../../../support/depth.js'
 import { fingerprint } from '../../../support/fingerprint.js'
 import { ingestAll, ingestedHead, ingestedTo, startIngest } from '../../../support/ingest.js'
 import type { TestChain } from '../../../support/own-chain.js'
@@ -86,11 +87,11 @@ test('a backup taken while ingest writes is restored to a complete batch, from w
   const names: string[] = []
   await withClient('written', async (clickhouse) => {
     await ingestedTo(clickhouse, 20, ingest)
-    for (let i = 0; i < 4; i++) {
+    for (let i = 0; i < depth('BACKUPS', 2, 4); i++) {
       names.push(`written-${i}`)
       expect(await program('backup', ['--database', 'written', '--to', `written-${i}`])).toMatchObject({ code: 0 })
     }
-    await ingestedTo(clickhouse, BLOCKS, ingest, 120)
+    await ingestedTo(clickhouse, BLOCKS, ingest)
     await ingest.kill('SIGTERM')
     const expected = await fingerprint(clickhouse)
     // If a restored view still read from the old database, the comparison would show it.

@@ -33,7 +33,7 @@ test('a table with wrong rows is rebuilt, and its view then fills the new one', 
   const chain = await stillChain({ historyBlocks: 90, blockSeconds: 1200 })
   try {
     const half = startIngest(clickhouseEnv, chain.rpcUrl, { BATCH_BLOCKS: '10' })
-    await ingestedTo(clickhouse, 20, half, 120)
+    await ingestedTo(clickhouse, 20, half)
     await half.kill('SIGTERM')
     // Stopped between two batches, or within one, which is then finished first.
     const expected = await rebuildUntouched(clickhouseEnv, chain.rpcUrl, clickhouse)
@@ -68,7 +68,7 @@ async function rebuildUntouched(
   let { code, output } = await rebuild(env, 'peg_minutes')
   if (code === 1 && output.includes('unfinished')) {
     const ingest = startIngest(env, rpcUrl, { BATCH_BLOCKS: '10' })
-    await ingestedTo(clickhouse, 90, ingest, 120)
+    await ingestedTo(clickhouse, 90, ingest)
     await ingest.kill('SIGTERM')
     ;({ code, output } = await rebuild(env, 'peg_minutes'))
   }

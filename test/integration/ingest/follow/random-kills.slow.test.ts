@@ -79,7 +79,7 @@ test('after kills of any process at random moments, on a node with faults, every
   let ingest = startIngest(env, node.url, OPTIONS)
   for (let round = 0; round < KILLS; round++) {
     // Every round makes progress, however busy the machine; after that, any moment is equally good.
-    await ingestedTo(clickhouse, Math.min((await newest()) + 1, BLOCKS), ingest, 110)
+    await ingestedTo(clickhouse, Math.min((await newest()) + 1, BLOCKS), ingest)
     await sleep(random.int(0, 400))
     if ((await newest()) < BLOCKS) whileBehind++
     // Each process at least once, then random ones.
