@@ -1,4 +1,4 @@
-// A receiver of webhooks that verifies, answers, and then works. Nothing has to be installed.
+// A receiver of webhooks that verifies, answers and then works. Nothing has to be installed.
 // WEBHOOK_SECRET=whsec_… PORT=4000 go run verify.go
 package main
 
@@ -63,12 +63,12 @@ type delivery struct {
 	Data  json.RawMessage `json:"data"`
 }
 
-// done: yours is in your database, and written in the transaction that does the work.
+// done holds the deliveries seen so far. A real receiver stores each in its database, by event_id, before it answers.
 var done sync.Map
 
 func receive(secret string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		// As it came: parsed and written again it would be other bytes.
+		// As it came: parsing and serializing it again would change its bytes.
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, longestBody))
 		if err != nil || !verify(r.Header.Get("X-Service-Signature"), body, secret, time.Now()) {
 			http.Error(w, "wrong signature", http.StatusBadRequest)
@@ -79,7 +79,7 @@ func receive(secret string) http.HandlerFunc {
 			http.Error(w, "not JSON", http.StatusBadRequest)
 			return
 		}
-		// First the answer, then the work: after 10 seconds without an answer the delivery counts as failed.
+		// The work comes after the answer: after 10 seconds without an answer the delivery counts as failed.
 		w.WriteHeader(http.StatusNoContent)
 		go func() {
 			if _, known := done.LoadOrStore(received.ID, true); !known {

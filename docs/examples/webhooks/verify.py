@@ -1,4 +1,4 @@
-# A receiver of webhooks that verifies, answers, and then works. Nothing has to be installed.
+# A receiver of webhooks that verifies, answers and then works. Nothing has to be installed.
 # WEBHOOK_SECRET=whsec_… PORT=4000 python3 verify.py
 import hashlib
 import hmac
@@ -25,7 +25,7 @@ def verify(header, body, secret, now=None):
 
 
 SECRET = os.environ["WEBHOOK_SECRET"]
-# Yours is in your database, and written in the transaction that does the work.
+# The deliveries seen so far. A real receiver stores each in its database, by event_id, before it answers.
 done = set()
 
 
@@ -37,10 +37,10 @@ class Receiver(BaseHTTPRequestHandler):
         if length > LONGEST_BODY:
             self.close_connection = True
             return self.answer(400)
-        body = self.rfile.read(length)  # as it came: parsed and written again it would be other bytes
+        body = self.rfile.read(length)  # as it came: parsing and serializing changes bytes
         if not verify(self.headers.get("X-Service-Signature", ""), body, SECRET):
             return self.answer(400)
-        # First the answer, then the work: after 10 seconds without an answer the delivery counts as failed.
+        # The work comes after the answer: after 10 seconds without an answer the delivery counts as failed.
         self.answer(204)
         delivery = json.loads(body)
         if delivery["delivery_id"] in done:

@@ -1,4 +1,4 @@
-// A receiver of webhooks that verifies, answers, and then works. Nothing has to be installed.
+// A receiver of webhooks that verifies, answers and then works. Nothing has to be installed.
 // WEBHOOK_SECRET=whsec_… PORT=4000 node verify.ts    (Node before 22.18: npx tsx verify.ts)
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
@@ -17,7 +17,7 @@ export function verify(header: string, body: Buffer, secret: string, now = Date.
   return signatures.some((one) => one.length === expected.length && timingSafeEqual(one, expected))
 }
 
-/** The body as it came: parsed and written again it would be other bytes. */
+/** The body as it came: parsing and serializing it again would change its bytes. */
 async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -31,7 +31,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
 
 const secret = process.env.WEBHOOK_SECRET
 if (!secret) throw new Error('WEBHOOK_SECRET is not set')
-/** Yours is in your database, and written in the transaction that does the work. */
+/** The deliveries seen so far. A real receiver stores each in its database, by event_id, before it answers. */
 const done = new Set<number>()
 
 const server = createServer(async (request, response) => {
@@ -42,7 +42,7 @@ const server = createServer(async (request, response) => {
       return
     }
     const { event, delivery_id, data } = JSON.parse(body.toString())
-    // First the answer, then the work: after 10 seconds without an answer the delivery counts as failed.
+    // The work comes after the answer: after 10 seconds without an answer the delivery counts as failed.
     response.writeHead(204).end()
     if (done.has(delivery_id)) return
     done.add(delivery_id)
