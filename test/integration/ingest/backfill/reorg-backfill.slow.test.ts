@@ -29,6 +29,8 @@ test('a reorganization during a backfill of earlier blocks ends with exactly the
   const ingest = startIngest(clickhouseEnv, chain.rpcUrl, { START_BLOCK: 'head' })
   await ingestedHead(clickhouse, await blocks.head(), ingest)
   const backfill = startBackfill(clickhouseEnv, chain.rpcUrl, ['--newest-first'], { BATCH_BLOCKS: '3' })
+  // Before that, a chain that is just being shortened would be a node that is behind, which stops it.
+  await expect.poll(() => backfill.output(), { timeout: 120_000 }).toContain('backfill reads')
   let isOver = false
   const ended = backfill.exited.finally(() => {
     isOver = true
