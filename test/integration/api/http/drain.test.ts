@@ -63,7 +63,7 @@ test('when asked to stop, it reports not ready first, serves for a while, and fi
     expect(JSON.parse(body).data.length).toBeGreaterThan(0)
   }
   expect(await ended).toBe(0)
-  expect(stderr.join('\n')).not.toContain('cut off')
+  expect(stderr.join('\n')).not.toContain('cutting off')
 })
 
 test('requests that do not end in time are cut off, and the process still ends', async ({ clickhouseEnv }) => {
@@ -84,5 +84,5 @@ test('requests that do not end in time are cut off, and the process still ends',
   child.kill('SIGTERM')
   expect(await stuck).toBe('cut off')
   expect(await ended).toBe(0)
-  expect(stderr.join('\n')).toContain('cut off')
+  expect(stderr.join('\n')).toContain('cutting off')
 })

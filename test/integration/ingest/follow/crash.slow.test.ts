@@ -14,7 +14,7 @@ import { type OwnChain, ownChain, resumeChain } from '../../../support/own-chain
 import { withDatabase } from '../../../support/services.js'
 
 const KILLS = depth('KILL_ROUNDS', 4, 10)
-const BLOCKS = 600
+const BLOCKS = 400
 /** Small batches, so that kills fall between different inserts. */
 const SLOWLY = { BATCH_BLOCKS: '15' }
 

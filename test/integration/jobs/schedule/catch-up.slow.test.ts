@@ -19,7 +19,7 @@ const OUTPUTS: Readonly<Record<string, readonly string[]>> = {
 }
 const HOUR = 3600
 /** The jobs stand still for all of them but the first. */
-const HOURS = depth('PAUSE_HOURS', 4, 7)
+const HOURS = depth('PAUSE_HOURS', 3, 7)
 const BLOCK_SECONDS = 60
 
 let chain: TestChain
