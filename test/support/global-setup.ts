@@ -38,21 +38,23 @@ async function dockerServer(): Promise<Server> {
   }
 }
 
-async function embeddedServer(): Promise<Server> {
+/** The embedded engine for the tests of a project; those of the engine itself use it as its owner, as it comes. */
+async function embeddedServer(project: string): Promise<Server> {
   const dataDir = await mkdtemp(join(tmpdir(), 'plumbline-test-'))
   const usersFile = join(dataDir, 'users.json')
-  const user = {
+  const tests = {
     name: 'tests',
     password_sha256_hex: createHash('sha256').update(PASSWORD).digest('hex'),
     access: 'own',
     // Tests have few rows, and to hand them from thread to thread is a fifth of the engine's work. A drill does it.
     settings: process.env.DRILL === 'yes' ? {} : { max_threads: 1 },
   }
-  await writeFile(usersFile, JSON.stringify({ users: [user] }), { mode: 0o600 })
+  await writeFile(usersFile, JSON.stringify({ users: [tests] }), { mode: 0o600 })
   const env = { CLICKHOUSE_USERS_FILE: usersFile }
   const server = await spawnEmbedded({ dataDir, port: 0, user: 'default', password: PASSWORD, env })
+  const CLICKHOUSE_USER = project === 'integration' ? tests.name : 'default'
   return {
-    env: { CLICKHOUSE_URL: server.url, CLICKHOUSE_USER: user.name, CLICKHOUSE_PASSWORD: PASSWORD },
+    env: { CLICKHOUSE_URL: server.url, CLICKHOUSE_USER, CLICKHOUSE_PASSWORD: PASSWORD },
     kind: 'the embedded engine',
     stop: async () => {
       await server.stop()
@@ -62,17 +64,17 @@ async function embeddedServer(): Promise<Server> {
 }
 
 /** The ClickHouse that the integration tests use: the one CLICKHOUSE_URL names, else Docker's, else the embedded one. */
-async function startServer(): Promise<Server> {
+async function startServer(project: string): Promise<Server> {
   const { CLICKHOUSE_URL, CLICKHOUSE_USER = 'default', CLICKHOUSE_PASSWORD = '' } = process.env
   if (CLICKHOUSE_URL) {
     return { env: { CLICKHOUSE_URL, CLICKHOUSE_USER, CLICKHOUSE_PASSWORD }, kind: CLICKHOUSE_URL, stop: async () => {} }
   }
   const docker = process.env.DOCKER_HOST !== undefined || existsSync('/var/run/docker.sock')
-  return docker ? dockerServer() : embeddedServer()
+  return docker ? dockerServer() : embeddedServer(project)
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const server = await startServer()
+  const server = await startServer(project.name)
   console.log(`integration tests use ClickHouse at ${server.kind}`)
   project.provide('clickhouseServer', server.env)
   const pool = await startPool(server.env)
