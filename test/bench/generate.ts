@@ -52,10 +52,15 @@ export async function generateSamples(
       clickhouse_settings: { max_insert_block_size: '1048576', max_execution_time: 300 },
     })
   }
+  const block = { block_hash: '', parent_hash: '', tx_count: 0, log_count: 0 }
   await insertFacts(
     clickhouse,
     'blocks',
-    [{ block_number: samples, block_time: end, block_hash: '', parent_hash: '', tx_count: 0, log_count: 0 }],
+    // History begins at the first of them.
+    [
+      { ...block, block_number: 1, block_time: start },
+      { ...block, block_number: samples, block_time: end },
+    ],
     'generated',
   )
 }
