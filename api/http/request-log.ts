@@ -23,13 +23,18 @@ type TraceContext = { trace_id: string; span_id: string; parent_id: string | nul
 const TRACEPARENT =
   /^(?:00(?=.{53}$)|(?!00|ff)[0-9a-f]{2}(?=.{53}(?:-|$)))-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}/
 
+const HYPHEN = '-'.charCodeAt(0)
+
 /**
- * A number from 0 to 1 that is the same for a trace in every process: FNV-1a of its id, then mixed, because ids may
- * differ only in their last digits.
+ * A number from 0 to 1 that is the same for a trace in every process: FNV-1a of its id without hyphens, then mixed,
+ * because ids may differ only in their last digits.
  */
 function traceFraction(traceId: string): number {
   let hash = 0x811c9dc5
-  for (let i = 0; i < traceId.length; i++) hash = Math.imul(hash ^ traceId.charCodeAt(i), 0x01000193)
+  for (let i = 0; i < traceId.length; i++) {
+    const code = traceId.charCodeAt(i)
+    if (code !== HYPHEN) hash = Math.imul(hash ^ code, 0x01000193)
+  }
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
   return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32
@@ -124,9 +129,12 @@ export function requestLog(app: FastifyInstance, share: number): void {
   })
 
   /** Null if it is not logged. */
-  function levelOf({ status, ms, ...request }: Answered): Level | null {
-    if (status >= 500 || ms > SLOW_MS) return 'info'
-    return share > 0 && app.traceOf(request).sampled ? 'info' : everyLevel
+  function levelOf(request: Answered): Level | null {
+    if (request.status >= 500 || request.ms > SLOW_MS) return 'info'
+    // Without a traceparent, the id of the trace is the UUID of the request: no need to build its context.
+    const { id, headers } = request
+    const isSampled = headers.traceparent === undefined ? traceFraction(id) < share : app.traceOf(request).sampled
+    return isSampled ? 'info' : everyLevel
   }
 
   app.decorate('logAnswered', (request) => {
