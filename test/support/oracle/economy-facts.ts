@@ -1,31 +1,9 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-
-/** A stored row with its time in Unix seconds. Wide integers are decimal strings. */
-export type Raw = Record<string, string | number | boolean | null> & {
-  block_number: number
-  log_index: number
-  at: number
-}
-
-const TABLES = [
-  'stablecoins',
-  'reward_distributions',
-  'reward_recipients',
-  'state_reads',
-  'fee_elections',
-  'fee_distributions',
-  'role_events',
-  'role_probes',
-  'supply_events',
-  'peg_samples',
-] as const
-
-/** All rows of the economy's tables, each table in chain order. */
-export type EconomyFacts = Record<(typeof TABLES)[number], Raw[]>
+import { ECONOMY_TABLES, type EconomyFacts, type Raw } from '../../../ingest/verify/definitions/rows.js'
 
 /** Reads all of these rows. */
 export async function economyFacts(clickhouse: ClickHouseClient): Promise<EconomyFacts> {
-  const tables = TABLES.map(async (table) => {
+  const tables = ECONOMY_TABLES.map(async (table) => {
     const answer = await clickhouse.query({
       query: `SELECT * REPLACE (toUInt32(block_number) AS block_number), toUnixTimestamp(block_time) AS at FROM ${table}`,
       format: 'JSONEachRow',
@@ -35,17 +13,3 @@ export async function economyFacts(clickhouse: ClickHouseClient): Promise<Econom
   })
   return Object.fromEntries(await Promise.all(tables)) as EconomyFacts
 }
-
-/** The rows up to an instant, optionally of one stable. */
-export const until = (rows: readonly Raw[], at: number, stable?: string): Raw[] =>
-  rows.filter((row) => row.at <= at && (stable === undefined || row.stable === stable))
-
-export const sumOf = (rows: readonly Raw[]): bigint => rows.reduce((sum, row) => sum + BigInt(`${row.amount_raw}`), 0n)
-
-/** Base units as tokens. */
-export const asTokens = (raw: bigint): number => Number(raw) / 1e6
-
-export const iso = (at: number): string => new Date(at * 1000).toISOString().replace('.000Z', 'Z')
-
-/** The last ten, newest first. */
-export const lastTen = (rows: readonly Raw[]): Raw[] => rows.slice(-10).reverse()

@@ -1,11 +1,11 @@
 import { pino } from 'pino'
 import { expect } from 'vitest'
 import { buildApp } from '../../../../api/app.js'
+import { flowHoursOracle, flowsOracle } from '../../../../ingest/verify/definitions/flows.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { SUBSCRIPTION_KEY, test } from '../../../support/app.js'
 import { storedFlows } from '../../../support/flow-anomalies.js'
 import { timesOf, wildFlows } from '../../../support/flow-market.js'
-import { flowHoursOracle, flowsOracle } from '../../../support/oracle/flows.js'
 import { addBlocks, addFacts, flow } from '../../../support/rows.js'
 import { FlowsHistorySpec, FlowsSpec } from '../../../support/spec/flows.js'
 

@@ -1,8 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { describe, expect } from 'vitest'
 import { REFERENCE_STABLE } from '../../../../clickhouse/peg/price.js'
+import { expectedWindows } from '../../../../ingest/verify/definitions/peg-windows.js'
 import { test } from '../../../support/app.js'
-import { expectedWindows } from '../../../support/expected-windows.js'
 import { addBlocks, addFacts, pegSamples, stableAddress, stablecoin, type Tick } from '../../../support/rows.js'
 
 const STABLE = stableAddress(1)

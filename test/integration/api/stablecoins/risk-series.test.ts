@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
 import { insertDoneRollback, insertPlannedRollback } from '../../../../clickhouse/chain/rollbacks.js'
 import { insertRiskSnapshots, type RiskSnapshot } from '../../../../clickhouse/risk/snapshots.js'
+import { bucketStarts, riskBucket } from '../../../../ingest/verify/definitions/series.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { test } from '../../../support/app.js'
-import { bucketStarts, riskBucket } from '../../../support/oracle/series.js'
 import { addFacts, stableAddress, stablecoin } from '../../../support/rows.js'
 
 const STABLE = stableAddress(1)

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
+import { bucketStarts, pegBucket, supplyBucket } from '../../../../ingest/verify/definitions/series.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { test } from '../../../support/app.js'
-import { bucketStarts, pegBucket, supplyBucket } from '../../../support/oracle/series.js'
 import {
   addBlocks,
   addFacts,

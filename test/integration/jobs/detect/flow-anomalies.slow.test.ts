@@ -4,6 +4,7 @@ import { insertFacts } from '../../../../clickhouse/facts/facts.js'
 import { removeFacts } from '../../../../clickhouse/facts/replace.js'
 import type { Flow } from '../../../../clickhouse/flows/flows.js'
 import { repairViews } from '../../../../clickhouse/rebuild/repair-views.js'
+import { flowAnomaliesOracle } from '../../../../ingest/verify/definitions/flow-anomalies.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { test as base } from '../../../support/app.js'
 import {
@@ -13,7 +14,6 @@ import {
   storedFlows,
 } from '../../../support/flow-anomalies.js'
 import { timesOf, wildFlows } from '../../../support/flow-market.js'
-import { flowAnomaliesOracle } from '../../../support/oracle/flow-anomalies.js'
 import { addBlocks, addFacts, flow, stableAddress } from '../../../support/rows.js'
 import { withDatabase } from '../../../support/services.js'
 import { runSlots, slotsOf } from '../../../support/slots.js'

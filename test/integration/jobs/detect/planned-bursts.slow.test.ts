@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { flowAnomaliesOracle, scoreOracle } from '../../../../ingest/verify/definitions/flow-anomalies.js'
 import type { Episode } from '../../../../local/chain/episodes.js'
 import { test as base } from '../../../support/app.js'
 import { stillChain } from '../../../support/chain.js'
@@ -9,7 +10,6 @@ import {
   storedFlows,
 } from '../../../support/flow-anomalies.js'
 import { ingestedTo, startIngest } from '../../../support/ingest.js'
-import { flowAnomaliesOracle, scoreOracle } from '../../../support/oracle/flow-anomalies.js'
 import type { TestChain } from '../../../support/own-chain.js'
 import { runSlots, slotsOf } from '../../../support/slots.js'
 

@@ -1,4 +1,4 @@
-import { asTokens, type EconomyFacts, iso, lastTen, sumOf, until } from './economy-facts.js'
+import { asTokens, type EconomyFacts, iso, lastTen, sumOf, until } from './rows.js'
 
 const DAY = 86_400
 const ZERO = `0x${'0'.repeat(40)}`

@@ -1,4 +1,4 @@
-import { type EconomyFacts, iso, type Raw, until } from './economy-facts.js'
+import { type EconomyFacts, iso, type Raw, until } from './rows.js'
 
 /** In the order of the specification; any other role comes after them. */
 const ORDER = ['DEFAULT_ADMIN_ROLE', 'ISSUER_ROLE', 'PAUSE_ROLE', 'UNPAUSE_ROLE', 'BURN_BLOCKED_ROLE', '']

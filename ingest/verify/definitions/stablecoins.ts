@@ -1,4 +1,4 @@
-import { type EconomyFacts, iso, lastTen, type Raw, until } from './economy-facts.js'
+import { type EconomyFacts, iso, lastTen, type Raw, until } from './rows.js'
 
 const NO_CAP = `${2n ** 128n - 1n}`
 /** With these statuses there is no price; with other failures the last price still holds. */

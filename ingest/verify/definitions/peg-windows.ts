@@ -1,4 +1,4 @@
-import type { PegSample } from '../../clickhouse/peg/samples.js'
+import type { PegSample } from '../../../clickhouse/peg/samples.js'
 
 const LENGTHS = { '1h': 3600, '24h': 86_400, '7d': 604_800 }
 
