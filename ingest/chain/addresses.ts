@@ -21,8 +21,11 @@ export const MULTICALL3 = '0xca11bde05977b3631167028862be2a173976ca11'
  */
 export const GENESIS_TOKENS = ['00', '01', '02', '03'].map((end) => `0x20c00000000000000000000000000000000000${end}`)
 
-/** Prefix of the address of every TIP-20 token. */
-export const TIP20_PREFIX = '0x20c0'
+/**
+ * Prefix of the address of every TIP-20 token: twelve bytes, which the chain keeps for tokens. A shorter prefix would not
+ * do: anyone finds a contract address that begins with two given bytes within 65,536 tries, and may emit any log there.
+ */
+export const TIP20_PREFIX = `0x20c0${'0'.repeat(20)}`
 
 /**
  * TIP-1022: a virtual address is 4 bytes that identify its owner, these ten bytes, and 6 bytes of the owner's choice.

@@ -1,4 +1,4 @@
-import { pad, parseAbi, toEventSelector } from 'viem'
+import { type AbiEvent, pad, parseAbi, toEventSelector } from 'viem'
 import { Abis } from 'viem/tempo'
 import {
   FEE_MANAGER,
@@ -84,6 +84,13 @@ const READ_FROM = [
   },
   { abi: OFT, emits: () => true, isAnybodys: true, names: ['OFTSent', 'OFTReceived'] },
 ]
+
+/** The events that ingest reads, as the ABIs of the chain's contracts have them. */
+export const READ_EVENTS: readonly AbiEvent[] = READ_FROM.flatMap(({ abi, names }) =>
+  (abi as readonly { type: string; name?: string }[]).flatMap((item) =>
+    item.type === 'event' && names.includes(item.name ?? '') ? [item as AbiEvent] : [],
+  ),
+)
 
 /** The first topics of these events, by which eth_getLogs filters. */
 export const topicsOf = (names: readonly ChainEvent['name'][]): string[] =>

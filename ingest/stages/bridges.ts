@@ -1,3 +1,4 @@
+import { UNCAPPED } from '../../clickhouse/supply/supply.js'
 import { KNOWN_BRIDGES, zoneOf } from '../chain/addresses.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import type { IssuerRoles } from '../knowledge/issuer-roles.js'
@@ -48,6 +49,8 @@ function oftCrossing(event: ChainEvent, supply: Supply[], issuers: IssuerRoles):
   const account = isOut ? event.args.fromAddress : event.args.toAddress
   const received = event.args.amountReceivedLD
   const sent = isOut ? event.args.amountSentLD : received
+  // Any contract may emit the event, and its amounts have 256 bits; no token has that much.
+  if (sent > UNCAPPED || received > UNCAPPED) return null
   const at = supply.findLastIndex(
     ({ name, token, account: holder, amount }) =>
       name === (isOut ? 'Burn' : 'Mint') &&

@@ -4,8 +4,8 @@ import { decodeLog } from '../../../../ingest/chain/events.js'
 import { feesPaid } from '../../../../ingest/stages/fees.js'
 import { encodedLog } from '../../../support/logs.js'
 
-const STABLE = `0x20c0${'0a'.repeat(18)}`
-const OTHER = `0x20c0${'0b'.repeat(18)}`
+const STABLE = `0x20c0${'0'.repeat(20)}${'0a'.repeat(8)}`
+const OTHER = `0x20c0${'0'.repeat(20)}${'0b'.repeat(8)}`
 const [ALICE, BOB] = ['a1', 'b2'].map((byte) => `0x${byte.repeat(20)}`) as [string, string]
 
 let logIndex = 0

@@ -6,7 +6,7 @@ import { logoUpdates, policyEvents } from '../../../../ingest/stages/token-admin
 import { heldTransfers } from '../../../../ingest/stages/transfers.js'
 import { encodedLog } from '../../../support/logs.js'
 
-const STABLE = `0x20c0${'0a'.repeat(18)}`
+const STABLE = `0x20c0${'0'.repeat(20)}${'0a'.repeat(8)}`
 const [ALICE, BOB, CAROL, DAVE] = ['a1', 'b2', 'c3', 'd4'].map((byte) => `0x${byte.repeat(20)}`)
 const block = { number: 7, time: 1_790_000_000 }
 const decoded = (logs: RawLog[]) => logs.map(decodeLog).filter((event) => event !== null)
