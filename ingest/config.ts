@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { clickhouseEnv } from '../clickhouse/store/client.js'
 import { envInt, envUrl, logLevel } from '../process/environment.js'
+import { tokenListFile } from './chain/token-list.js'
 
 /** The URLs of one node, or of several, separated by commas. */
 const rpcUrls = z
@@ -17,6 +18,7 @@ export const IngestConfig = z.object({
   RPC_WS_URL: envUrl('ws', 'wss').optional(),
   CHAIN: z.enum(['tempo', 'tempo-testnet', 'devnet'], 'must be tempo, tempo-testnet or devnet').default('tempo'),
   TRACK: z.enum(['all', 'listed'], 'must be all or listed').optional(),
+  TOKEN_LIST: tokenListFile.optional(),
   RPC_BATCH_SIZE: envInt(1, 1000).default(50),
   RPC_TIMEOUT_MS: envInt(100, 120_000).default(15_000),
   RPC_ATTEMPTS: envInt(1, 100).default(10),

@@ -59,6 +59,7 @@ const Ready = z.object({
   url: z.string().optional(),
   rpcUrl: z.string().optional(),
   genesisHash: z.string().optional(),
+  tokenList: z.string().optional(),
 })
 
 /** The line itself if it is a part's ready line in JSON, otherwise null. */
@@ -153,6 +154,7 @@ await runCommand('plumbline', async () => {
     RPC_URL: string
     RPC_WS_URL: string | undefined
     CHAIN: string
+    TOKEN_LIST?: string
     database: string
   }> => {
     if (config.RPC_URL !== undefined) {
@@ -171,10 +173,11 @@ await runCommand('plumbline', async () => {
       ready: jsonReady,
       ownsTerminal,
     })
-    const { rpcUrl, genesisHash } = Ready.required().omit({ url: true }).parse(JSON.parse(ready))
+    const { rpcUrl, genesisHash, tokenList } = Ready.required().omit({ url: true }).parse(JSON.parse(ready))
     const database = await devnetDatabase(dataDir, genesisHash)
     print(`chain       devnet at ${rpcUrl} (local, simulated market)`)
-    return { RPC_URL: rpcUrl, RPC_WS_URL: rpcUrl.replace('http', 'ws'), CHAIN: 'devnet', database }
+    const node = { RPC_URL: rpcUrl, RPC_WS_URL: rpcUrl.replace('http', 'ws'), CHAIN: 'devnet', database }
+    return config.TOKEN_LIST === undefined ? { ...node, TOKEN_LIST: tokenList } : node
   }
 
   /** Without ADMIN_API_KEY, the first start generates a key and saves it. */

@@ -10,7 +10,7 @@ import { allStablecoins } from '../../clickhouse/stablecoins/stablecoins.js'
 import { PlumblineError } from '../../process/errors.js'
 import type { Batch } from '../batch/complete-batch.js'
 import { FIRST_BLOCK } from '../batch/decode.js'
-import { listedTokens } from '../chain/networks.js'
+import { listedTokens } from '../chain/token-list.js'
 import type { IngestConfig } from '../config.js'
 import { claimDatabase, readChainIdentity } from '../knowledge/chain-identity.js'
 import { createIssuerRoles } from '../knowledge/issuer-roles.js'
@@ -84,7 +84,7 @@ export async function prepareBackfill(options: BackfillOptions, request: Backfil
     registry: createRegistry(stables, track),
     issuers: createIssuerRoles(issuers),
     orders: createOrders((order_ids) => retryDatabase('read orders', () => dexOrdersById(clickhouse, { order_ids }))),
-    listed: listedTokens(chain.chain_id),
+    listed: listedTokens(chain.chain_id, config.TOKEN_LIST),
   }
 
   const repeated = ledger.unfinished ? [repeatOf(ledger.unfinished, covered)] : []

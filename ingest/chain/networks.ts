@@ -1,5 +1,3 @@
-import { tokens } from 'viem/tokens'
-
 /**
  * The networks that Plumbline knows: which block to follow, and how many blocks behind it may still be replaced. The
  * devnet accepts any chain id and has no public token list.
@@ -11,9 +9,3 @@ export const NETWORKS = {
 } as const
 
 export type Network = keyof typeof NETWORKS
-
-/** Lower-case addresses on the chain's public token list; empty if the chain has none. */
-export function listedTokens(chainId: number): ReadonlySet<string> {
-  const addresses = tokens.all.map((token) => (token.addresses as Record<number, string | undefined>)[chainId])
-  return new Set(addresses.filter((address) => address !== undefined).map((address) => address.toLowerCase()))
-}

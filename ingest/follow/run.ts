@@ -9,7 +9,8 @@ import { allStablecoins } from '../../clickhouse/stablecoins/stablecoins.js'
 import { completeBatch } from '../batch/complete-batch.js'
 import { type BatchReader, type DecodedBatch, decodeBatch } from '../batch/decode.js'
 import { blockRanges } from '../chain/block-ranges.js'
-import { listedTokens, NETWORKS } from '../chain/networks.js'
+import { NETWORKS } from '../chain/networks.js'
+import { listedTokens } from '../chain/token-list.js'
 import type { IngestConfig } from '../config.js'
 import { checkChainId, claimDatabase, readChainIdentity } from '../knowledge/chain-identity.js'
 import { createIssuerRoles } from '../knowledge/issuer-roles.js'
@@ -55,7 +56,8 @@ export async function* ingest(options: Ingest): AsyncGenerator<Written> {
   const rpc = rpcOf(config, log, signal)
   const chain = await readChainIdentity(rpc, config.CHAIN)
   await retryDatabase('claim the database', () => claimDatabase(clickhouse, chain))
-  const start = await tipStart({ clickhouse, config, log, rpc, retryDatabase, listed: listedTokens(chain.chain_id) })
+  const listed = listedTokens(chain.chain_id, config.TOKEN_LIST)
+  const start = await tipStart({ clickhouse, config, log, rpc, retryDatabase, listed })
   for (;;) {
     // Reads of the old chain end with their round.
     const round = new AbortController()
@@ -116,7 +118,7 @@ async function* followChain({
     registry: createRegistry(stables, track),
     issuers: createIssuerRoles(issuers),
     orders: createOrders((order_ids) => retryDatabase('read orders', () => dexOrdersById(clickhouse, { order_ids }))),
-    listed: listedTokens(chain.chain_id),
+    listed: listedTokens(chain.chain_id, config.TOKEN_LIST),
   }
   const hashOf = async (number: number): Promise<string | null> => {
     const block = await retryDatabase('read a hash', () => blockAt(clickhouse, number))

@@ -8,7 +8,7 @@ import { connect } from '../../clickhouse/store/client.js'
 import { Address } from '../../clickhouse/store/values.js'
 import { ConfigError, envInt, envUrl, parseEnv } from '../../process/environment.js'
 import { createLog, runCommand } from '../../process/run-process.js'
-import { listedTokens } from '../chain/networks.js'
+import { listedTokens } from '../chain/token-list.js'
 import { IngestConfig } from '../config.js'
 import { claimDatabase, readChainIdentity } from '../knowledge/chain-identity.js'
 import { rpcOf } from '../sources/rpc.js'
@@ -75,7 +75,7 @@ await runCommand('verify', async () => {
       session,
       rpc,
       track: config.TRACK ?? (config.CHAIN === 'devnet' ? 'all' : 'listed'),
-      listed: listedTokens(chain.chain_id),
+      listed: listedTokens(chain.chain_id, config.TOKEN_LIST),
       rangeSize: config.BATCH_BLOCKS,
       blocks: all ? null : flags['--blocks'],
       seed: flags['--seed'],

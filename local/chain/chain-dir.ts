@@ -21,6 +21,8 @@ export type ChainMeta = z.infer<typeof ChainMeta>
 export const chainPaths = (chainDir: string) => ({
   meta: join(chainDir, 'chain.json'),
   journal: join(chainDir, 'journal'),
+  /** The market's own stables as a token list. */
+  tokenList: join(chainDir, 'token-list.json'),
   checkpoints: join(chainDir, 'checkpoints'),
   /** Temporary files of the running node, removed when it ends. */
   states: join(chainDir, 'states'),

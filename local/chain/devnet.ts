@@ -2,11 +2,13 @@ import type { Logger } from 'pino'
 import { NodeError } from './anvil.js'
 import { type ChainMeta, chainPaths, claimFolder, createChain, readMeta, releaseFolder } from './chain-dir.js'
 import type { DevnetConfig } from './config.js'
+import { writeDurably } from './durable-file.js'
 import { readBlock } from './head.js'
 import { openJournal } from './journal.js'
 import { planMarket } from './plan.js'
 import { ChainLostError, restoreNode, startNode } from './restore.js'
 import { runMarket } from './run-market.js'
+import { marketTokenList } from './token-list.js'
 
 /** Number of older live blocks whose state can be called, an hour of them, in addition to all of history. */
 const LIVE_STATES = 3_600
@@ -17,6 +19,8 @@ export type Devnet = {
   chainId: number
   genesisHash: string
   meta: ChainMeta
+  /** Path of a token list of the market's own stables. */
+  tokenList: string
   /** Resolves when the last block of history is mined. */
   historyDone: Promise<void>
   /** Resolves after `stop`; rejects when the market or the node fails. */
@@ -46,6 +50,10 @@ async function start(config: DevnetConfig, log: Logger, signal: AbortSignal): Pr
   const journal = await openJournal(chainPaths(config.chainDir).journal)
   const chainId = Number(await rpc.call('eth_chainId'))
   const genesisHash = (await readBlock(rpc, 0))?.hash ?? ''
+  const plan = planMarket(meta.plan)
+  const { tokenList } = chainPaths(config.chainDir)
+  const list = marketTokenList(plan.stables, chainId, meta.genesisTimestamp)
+  await writeDurably(tokenList, `${JSON.stringify(list, null, 2)}\n`)
 
   let historyIsDone = (): void => undefined
   let historyFails = (_: unknown): void => undefined
@@ -58,7 +66,7 @@ async function start(config: DevnetConfig, log: Logger, signal: AbortSignal): Pr
     rpc,
     journal,
     chainDir: config.chainDir,
-    plan: planMarket(meta.plan),
+    plan,
     genesisTimestamp: meta.genesisTimestamp,
     chainId,
     checkpointBlocks: config.checkpointBlocks,
@@ -79,7 +87,7 @@ async function start(config: DevnetConfig, log: Logger, signal: AbortSignal): Pr
     await anvil.stop()
     await releaseFolder(config.chainDir)
   }
-  return { rpcUrl, chainId, genesisHash, meta, historyDone, ended, stop }
+  return { rpcUrl, chainId, genesisHash, meta, tokenList, historyDone, ended, stop }
 }
 
 async function restoreOrCreate(config: DevnetConfig, log: Logger, signal: AbortSignal) {

@@ -22,8 +22,8 @@ async function main(): Promise<void> {
     return null
   })
   if (!devnet) return
-  const { rpcUrl, chainId, genesisHash, meta } = devnet
-  process.stdout.write(`${JSON.stringify({ ready: true, rpcUrl, chainId, genesisHash, plan: meta.plan })}\n`)
+  const { rpcUrl, chainId, genesisHash, meta, tokenList } = devnet
+  process.stdout.write(`${JSON.stringify({ ready: true, rpcUrl, chainId, genesisHash, tokenList, plan: meta.plan })}\n`)
   devnet.historyDone.then(
     () => process.send?.({ historyDone: true }),
     () => undefined,

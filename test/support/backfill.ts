@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { ClickHouseEnv } from '../../clickhouse/store/client.js'
 import { type IngestProcess, processOf } from './ingest.js'
+import { localNode } from './local-node.js'
 
 const PROGRAM = fileURLToPath(new URL('../../dist/ingest/backfill/backfill-main.js', import.meta.url))
 
@@ -14,7 +15,7 @@ export function startBackfill(
 ): IngestProcess {
   return processOf(
     spawn(process.execPath, [PROGRAM, ...flags], {
-      env: { ...process.env, ...clickhouse, RPC_URL: rpcUrl, CHAIN: 'devnet', BATCH_BLOCKS: '20', ...env },
+      env: { ...process.env, ...clickhouse, ...localNode(rpcUrl), BATCH_BLOCKS: '20', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     }),
   )

@@ -10,6 +10,7 @@ import { IngestConfig } from '../../ingest/config.js'
 import { ingest } from '../../ingest/follow/run.js'
 import { openLedger } from '../../ingest/sinks/batch-ledger.js'
 import { parseEnv } from '../../process/environment.js'
+import { localNode } from './local-node.js'
 
 const PROGRAM = fileURLToPath(new URL('../../dist/ingest/main.js', import.meta.url))
 
@@ -21,7 +22,7 @@ export type IngestProcess = {
   kill: (signal: NodeJS.Signals) => Promise<void>
 }
 
-const ingestEnv = (rpcUrl: string) => ({ RPC_URL: rpcUrl, CHAIN: 'devnet', POLL_INTERVAL_MS: '100' })
+const ingestEnv = (rpcUrl: string) => ({ ...localNode(rpcUrl), POLL_INTERVAL_MS: '100' })
 
 /** Starts the compiled ingest as a separate process, on a devnet's node. */
 export function startIngest(

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { ClickHouseEnv } from '../../clickhouse/store/client.js'
+import { localNode } from './local-node.js'
 
 const PROGRAM = fileURLToPath(new URL('../../dist/ingest/verify/verify-main.js', import.meta.url))
 
@@ -11,7 +12,7 @@ export async function runVerify(
   ...flags: string[]
 ): Promise<{ code: number | null; output: string }> {
   const child = spawn(process.execPath, [PROGRAM, ...flags], {
-    env: { ...process.env, ...env, RPC_URL: rpcUrl, CHAIN: 'devnet', LOG_LEVEL: 'warn' },
+    env: { ...process.env, ...env, ...localNode(rpcUrl), LOG_LEVEL: 'warn' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''

@@ -75,7 +75,7 @@ async function leftovers(): Promise<string[]> {
 const stablesAt = async (url: string) => {
   const response = await fetch(url)
   return (await response.json()) as {
-    stablecoins: Array<{ symbol: string; currency: string; peg: { price: number } | null }>
+    stablecoins: Array<{ symbol: string; currency: string; tier: string; peg: { price: number } | null }>
   }
 }
 
@@ -150,6 +150,7 @@ describe('npm start', { timeout: 900_000 }, () => {
     await run.printed(/caught up at block/)
     const { stablecoins } = await stablesAt(url)
     expect(stablecoins.length).toBeGreaterThanOrEqual(9)
+    expect(stablecoins.filter(({ tier }) => tier !== 'listed')).toEqual([])
     expect(stablecoins.filter(({ currency, peg }) => currency === 'USD' && peg === null)).toEqual([])
     const peg = (await (await fetch(`${url}/0x20c0000000000000000000000000000000000000/peg`)).json()) as {
       current: { block_number: number }
