@@ -9,6 +9,8 @@ const REASON: Record<Exclude<QuoteStatus, 'quoted' | 'anchor'>, string> = {
   not_usd: 'it is not a USD stablecoin, so it has no peg to the reference stable',
   paused: 'its transfers are paused',
   failed: 'the DEX gave no quote',
+  out_of_range: 'the DEX gave a quote below a half or above two, which is not a price',
+  too_deep: 'more than eight books lie between it and the reference stable',
 }
 
 /**

@@ -6,13 +6,31 @@ export const REFERENCE_STABLE = '0x20c0000000000000000000000000000000000000'
 /**
  * The result of sampling a price. `quoted`: the DEX gave a sell price. `anchor`: the reference stable, whose price is 1
  * by definition. All others have no sell price: no buyer (`no_liquidity`), no order book (`no_pair`), another currency
- * (`not_usd`), transfers are paused (`paused`), or the DEX gave any other answer (`failed`).
+ * (`not_usd`), transfers are paused (`paused`), the DEX gave any other answer (`failed`) or one that no book allows
+ * (`out_of_range`), or it was not asked, because too many books lie between (`too_deep`).
  */
-export const QuoteStatus = z.enum(['quoted', 'anchor', 'no_liquidity', 'no_pair', 'not_usd', 'paused', 'failed'])
+export const QuoteStatus = z.enum([
+  'quoted',
+  'anchor',
+  'no_liquidity',
+  'no_pair',
+  'not_usd',
+  'paused',
+  'failed',
+  'out_of_range',
+  'too_deep',
+])
 export type QuoteStatus = z.infer<typeof QuoteStatus>
 
 /** One token, in base units of a TIP-20 token (6 decimals); the size that a peg sample quotes. */
 export const ONE_TOKEN = 1_000_000n
+
+/**
+ * Whether `got` base units for `size` are a price: from a half to twice. The exchange bounds prices to 0.98..1.02 in each
+ * book, so anything else is an error of somebody. So a sample's distance from 1 is at most 10^6 millionths and its square
+ * 10^12; seven days of two samples a second sum up to 1.3 x 10^18 at most, a seventh of what an Int64 holds.
+ */
+export const isPrice = (got: bigint, size: bigint): boolean => got * 2n >= size && got <= size * 2n
 
 /** A sample represents the time since the previous block, in seconds, but never more than this. */
 export const MAX_SAMPLE_SECONDS = 120
@@ -51,4 +69,5 @@ export function pegPrice({ block_number, block_time, sell_micros, buy_micros }: 
 }
 
 /** Whether a stable's last price remains its current one if its newest sample has this status. */
-export const keepsItsPrice = (status: QuoteStatus): boolean => status !== 'not_usd' && status !== 'no_pair'
+export const keepsItsPrice = (status: QuoteStatus): boolean =>
+  !['not_usd', 'no_pair', 'out_of_range', 'too_deep'].includes(status)

@@ -46,6 +46,25 @@ export const allStablecoins = defineQuery({
 })
 
 /**
+ * What stables created before a block were quoted in up to it, in order: from their creation, and from each change on.
+ */
+export const quoteTokenHistory = defineQuery({
+  name: 'quote_token_history',
+  params: z.object({ before_block: count }),
+  row: z.object({ stable: z.string(), quote_token: z.string(), block_number: count }),
+  sql: `
+    SELECT stable, quote_token, toUInt32(number) AS block_number
+    FROM
+    (
+        SELECT stable, quote_token, block_number AS number, log_index FROM stablecoins
+        UNION ALL
+        SELECT stable, quote_token, block_number, log_index FROM quote_token_updates
+    )
+    WHERE number < {before_block: UInt64}
+    ORDER BY number, log_index`,
+})
+
+/**
  * Whether a stable is from the genesis block, and whether every block since its creation is ingested; null for an
  * unknown address.
  */

@@ -6,7 +6,7 @@ import { type IngestGap, insertIngestGaps } from '../../clickhouse/chain/gaps.js
 import { factTables } from '../../clickhouse/facts/facts.js'
 import { dexOrdersById } from '../../clickhouse/flows/dex.js'
 import { issuerRoleChanges } from '../../clickhouse/roles/roles.js'
-import { allStablecoins } from '../../clickhouse/stablecoins/stablecoins.js'
+import { allStablecoins, quoteTokenHistory } from '../../clickhouse/stablecoins/stablecoins.js'
 import { PlumblineError } from '../../process/errors.js'
 import type { Batch } from '../batch/complete-batch.js'
 import { FIRST_BLOCK } from '../batch/decode.js'
@@ -71,6 +71,9 @@ export async function prepareBackfill(options: BackfillOptions, request: Backfil
   const last = await lastBlock(options, rpc, covered)
 
   const stables = await retryDatabase('read the stables', () => allStablecoins(clickhouse, { before_block: last + 1 }))
+  const quotedFrom = await retryDatabase('read the quote tokens', () =>
+    quoteTokenHistory(clickhouse, { before_block: last + 1 }),
+  )
   const issuers = await retryDatabase('read the issuers', () =>
     issuerRoleChanges(clickhouse, { before_block: last + 1 }),
   )
@@ -81,7 +84,7 @@ export async function prepareBackfill(options: BackfillOptions, request: Backfil
     clickhouse,
     retryDatabase,
     rpc,
-    registry: createRegistry(stables, track),
+    registry: createRegistry(stables, track, quotedFrom),
     issuers: createIssuerRoles(issuers),
     orders: createOrders((order_ids) => retryDatabase('read orders', () => dexOrdersById(clickhouse, { order_ids }))),
     listed: listedTokens(chain.chain_id, config.TOKEN_LIST),

@@ -58,14 +58,14 @@ export async function completeBatch(
   let isUnpriced = false
   const [quotes, depths, states, roles] = await Promise.all([
     ofEach('read quotes', (decodedBlock) =>
-      readQuotes(rpc, quotedOf(pricedIn(decodedBlock)), decodedBlock.block),
+      readQuotes(rpc, quotedOf(pricedIn(decodedBlock), decodedBlock.tooDeep), decodedBlock.block),
     ).catch((error: unknown) => {
       if (hasPegs || !(error instanceof StateUnavailableError)) throw error
       isUnpriced = true
       return null
     }),
-    ofEach('read depths', ({ block, sampled }) =>
-      hasPegs && isDepthDue(block) ? readDepths(rpc, quotedOf(stablesIn(scope, sampled)), block) : none(),
+    ofEach('read depths', ({ block, sampled, tooDeep }) =>
+      hasPegs && isDepthDue(block) ? readDepths(rpc, quotedOf(stablesIn(scope, sampled), tooDeep), block) : none(),
     ),
     ofEach('read states', ({ block, touched }) =>
       readStates(rpc, hasState ? touched.filter((stable) => hasStable(scope, stable)) : [], block),
@@ -82,10 +82,10 @@ export async function completeBatch(
     ),
     orders.load(filled),
   ])
-  const samples = decoded.map(({ block }, i) => {
+  const samples = decoded.map(({ block, tooDeep }, i) => {
     const stables = quotes ? pricedIn(decoded[i] as DecodedBlock) : []
-    const quoteOf = new Map(quotedOf(stables).map((stable, j) => [stable, quotes?.[i]?.[j] as Quote]))
-    return samplePeg(block, stables, quoteOf, FIRST_BLOCK)
+    const quoteOf = new Map(quotedOf(stables, tooDeep).map((stable, j) => [stable, quotes?.[i]?.[j] as Quote]))
+    return samplePeg(block, stables, quoteOf, tooDeep, FIRST_BLOCK)
   })
   const facts = mergeFacts([
     { stablecoins: genesis },
@@ -116,14 +116,18 @@ export async function completeBatch(
   }
 }
 
-const quotedAmong = new WeakMap<readonly Stablecoin[], readonly string[]>()
+const quotedAmong = new WeakMap<readonly Stablecoin[], WeakMap<ReadonlySet<string>, readonly string[]>>()
 
 /**
- * Those of the sampled stables that the DEX quotes. Returns the same array for the same stables, because requests are
- * cached by array.
+ * Those of the sampled stables that the DEX quotes, except those in `tooDeep`. Returns the same array for the same
+ * arguments, because requests are cached by array.
  */
-function quotedOf(sampled: readonly Stablecoin[]): readonly string[] {
-  const quoted = quotedAmong.get(sampled) ?? sampled.filter(isQuoted).map(({ stable }) => stable)
-  quotedAmong.set(sampled, quoted)
+function quotedOf(sampled: readonly Stablecoin[], tooDeep: ReadonlySet<string>): readonly string[] {
+  const among = quotedAmong.get(sampled) ?? new WeakMap<ReadonlySet<string>, readonly string[]>()
+  quotedAmong.set(sampled, among)
+  const quoted =
+    among.get(tooDeep) ??
+    sampled.filter((stable) => isQuoted(stable) && !tooDeep.has(stable.stable)).map(({ stable }) => stable)
+  among.set(tooDeep, quoted)
   return quoted
 }

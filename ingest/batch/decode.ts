@@ -74,6 +74,8 @@ export type DecodedBlock = {
   bridged: Movement[]
   facts: Partial<Facts>
   sampled: readonly Stablecoin[]
+  /** Those of the sampled stables that are too many books away from the reference stable to be quoted. */
+  tooDeep: ReadonlySet<string>
   touched: string[]
 }
 
@@ -99,7 +101,8 @@ export async function decodeBatch(reader: BatchReader, blocks: readonly BlockWit
     const events = eventsOf(block)
     const added = catalogueRows(block, events, listed, quoteTokenOf)
     for (const stable of added.stablecoins) registry.add({ ...stable })
-    for (const { stable, quote_token } of added.quote_token_updates) registry.setQuoteToken(stable, quote_token)
+    for (const { stable, quote_token } of added.quote_token_updates)
+      registry.setQuoteToken(stable, quote_token, block.number)
     for (const order of added.dex_orders) orders.place(BigInt(order.order_id), order)
     for (const flip of added.dex_order_flips) orders.flip(BigInt(flip.order_id), flip)
     issuers.learn(added.role_events)
@@ -142,5 +145,5 @@ function decodeBlock(
   const touched = [...new Set([...all, ...[...seen].filter(registry.has)])]
   const facts = { ...added, ...logFacts(block, events), blocks: [blockRow(block)] }
   const [exchanges, bridged] = [exchangesOf(block.logs), bridgeMovements(events, issuers)]
-  return { block, events, exchanges, bridged, facts, sampled, touched }
+  return { block, events, exchanges, bridged, facts, sampled, tooDeep: registry.tooDeepAt(block.number), touched }
 }

@@ -89,7 +89,7 @@ export async function readCatalogueBatch(
   for (const { stablecoins } of [{ stablecoins: genesis }, ...added]) {
     for (const stable of stablecoins) registry.add({ ...stable })
   }
-  for (const [stable, quoteToken] of quoteTokens) registry.setQuoteToken(stable, quoteToken)
+  for (const [stable, quoteToken] of quoteTokens) registry.setQuoteToken(stable, quoteToken, to)
   const [first, last] = [headers[0], headers.at(-1)] as [RawHeader, RawHeader]
   return {
     ...SCOPE,

@@ -1,9 +1,11 @@
+import { REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import type { Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
 
 /** The stables that exist according to the logs so far. */
 export type Registry = {
   add: (stable: Stablecoin) => void
-  setQuoteToken: (stable: string, quoteToken: string) => void
+  /** Records what a stable is quoted in from a block on. Blocks come in order. */
+  setQuoteToken: (stable: string, quoteToken: string, blockNumber: number) => void
   /** The token that orders for `stable` are quoted in from now on; undefined for an unknown stable. */
   quoteTokenOf: (stable: string) => string | undefined
   has: (stable: string) => boolean
@@ -14,37 +16,117 @@ export type Registry = {
    * changes.
    */
   sampledAt: (blockNumber: number) => readonly Stablecoin[]
+  /**
+   * Those of the stables sampled at a block that are more than `MOST_HOPS` books away from the reference stable at its
+   * end. Returns the same set until it changes.
+   */
+  tooDeepAt: (blockNumber: number) => ReadonlySet<string>
 }
 
-/** Starts from `stables`, in order of creation. `track`: sample every stable, or only the publicly listed ones. */
-export function createRegistry(stables: readonly Stablecoin[], track: 'all' | 'listed'): Registry {
+/**
+ * Most books between a stable and the reference stable for which quotes are requested. A quote passes through all of
+ * them, so without a limit a chain of tokens that are quoted in each other makes every block as slow as its maker
+ * likes: 400 tokens took 1.07 s a block. Real stables are one or two books away. The exchange bounds the price in each
+ * book to 0.98..1.02, so eight books give 0.85..1.17.
+ */
+export const MOST_HOPS = 8
+
+/** What a stable is quoted in from a block on. */
+export type QuotedFrom = { stable: string; quote_token: string; block_number: number }
+
+const NONE: ReadonlySet<string> = new Set()
+
+/**
+ * Starts from `stables`, in order of creation. `track`: sample every stable, or only the publicly listed ones.
+ * `quotedFrom`: what stables were quoted in at earlier blocks, in order, from creation on; needed where old blocks are
+ * read.
+ */
+export function createRegistry(
+  stables: readonly Stablecoin[],
+  track: 'all' | 'listed',
+  quotedFrom: readonly QuotedFrom[] = [],
+): Registry {
   const byAddress = new Map<string, Stablecoin>()
   const sampled: Stablecoin[] = []
   const views = new Map<number, readonly Stablecoin[]>()
+  const quotes = createQuoteTokens(quotedFrom)
+  let deep: { key: string; content: string; set: ReadonlySet<string> } = { key: '', content: '', set: NONE }
 
   const add = (stable: Stablecoin): void => {
     if (byAddress.has(stable.stable)) return
     byAddress.set(stable.stable, stable)
+    quotes.add(stable)
     if (track === 'all' || stable.tier === 'listed') sampled.push(stable)
   }
   stables.forEach(add)
 
+  const sampledAt = (blockNumber: number): readonly Stablecoin[] => {
+    // Blocks come in order, and stables are added in order of creation, so their number identifies the set.
+    let count = sampled.length
+    while (count > 0 && (sampled[count - 1] as Stablecoin).block_number > blockNumber) count--
+    const view = views.get(count) ?? sampled.slice(0, count)
+    views.set(count, view)
+    return view
+  }
+
   return {
     add,
-    setQuoteToken: (address, quote_token) => {
+    setQuoteToken: (address, quote_token, block_number) => {
       const stable = byAddress.get(address)
-      if (stable) stable.quote_token = quote_token
+      if (!stable) return
+      stable.quote_token = quote_token
+      quotes.set({ stable: address, quote_token, block_number })
     },
     quoteTokenOf: (address) => byAddress.get(address)?.quote_token,
     has: (address) => byAddress.has(address),
     genesis: () => [...byAddress.values()].filter(({ block_number }) => block_number === 0),
-    sampledAt: (blockNumber) => {
-      // Blocks come in order, and stables are added in order of creation, so their number identifies the set.
-      let count = sampled.length
-      while (count > 0 && (sampled[count - 1] as Stablecoin).block_number > blockNumber) count--
-      const view = views.get(count) ?? sampled.slice(0, count)
-      views.set(count, view)
-      return view
+    sampledAt,
+    tooDeepAt: (blockNumber) => {
+      const tracked = sampledAt(blockNumber)
+      const key = `${tracked.length}:${quotes.changesBy(blockNumber)}`
+      if (key === deep.key) return deep.set
+      const found = tracked.filter(({ stable }) => quotes.isTooDeep(stable, blockNumber)).map(({ stable }) => stable)
+      const content = found.join()
+      deep = { key, content, set: content === deep.content ? deep.set : new Set(found) }
+      return deep.set
+    },
+  }
+}
+
+/** What each stable is quoted in, at any block. */
+function createQuoteTokens(known: readonly QuotedFrom[]) {
+  const byStable = new Map<string, QuotedFrom[]>()
+  // The blocks of all changes after creation, ascending.
+  const changes: number[] = []
+  const set = (quoted: QuotedFrom): void => {
+    const own = byStable.get(quoted.stable)
+    if (!own) byStable.set(quoted.stable, [quoted])
+    else {
+      own.push(quoted)
+      changes.push(quoted.block_number)
+    }
+  }
+  known.forEach(set)
+  changes.sort((a, b) => a - b)
+  const at = (stable: string, block: number): string | undefined =>
+    byStable.get(stable)?.findLast(({ block_number }) => block_number <= block)?.quote_token
+
+  return {
+    set,
+    /** A stable as it was created or as it is now, unless what it is quoted in is known already. */
+    add: ({ stable, quote_token, block_number }: Stablecoin): void => {
+      if (!byStable.has(stable)) set({ stable, quote_token, block_number })
+    },
+    /** How many changes there were up to a block. */
+    changesBy: (block: number): number => changes.findLastIndex((number) => number <= block) + 1,
+    isTooDeep: (stable: string, block: number): boolean => {
+      let token: string | undefined = stable
+      for (let hops = 0; hops <= MOST_HOPS; hops++) {
+        // An unknown token is not ours to judge: the exchange answers for it.
+        if (token === undefined || token === REFERENCE_STABLE) return false
+        token = at(token, block)
+      }
+      return true
     },
   }
 }

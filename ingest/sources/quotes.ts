@@ -1,7 +1,7 @@
 import { encodeFunctionData, type Hex, toFunctionSelector } from 'viem'
 import { Abis } from 'viem/tempo'
 import type { DepthSample } from '../../clickhouse/depth/depth.js'
-import { ONE_TOKEN, type QuoteStatus, REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
+import { isPrice, ONE_TOKEN, type QuoteStatus, REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import { STABLECOIN_DEX } from '../chain/addresses.js'
 import { RpcAnswerError } from '../chain/rpc-answers.js'
 import { type BlockId, type Call, type CallResult, multicallsFor, runMulticalls } from './multicall.js'
@@ -40,13 +40,17 @@ const quoteCalls = (stable: string, amount: bigint): [sell: Call, buy: Call] => 
   },
 ]
 
-/** One side's quote: base units of the reference stable, or null and the reason. A refused quote is a valid answer. */
-function quoteOf({ success, returnData }: CallResult): { status: QuoteStatus; amount: bigint | null } {
+/**
+ * One side's quote of `size` base units: base units of the reference stable, or null and the reason. A refused quote is
+ * a valid answer.
+ */
+function quoteOf(size: bigint, { success, returnData }: CallResult): { status: QuoteStatus; amount: bigint | null } {
   if (!success) return { status: STATUS_OF_REVERT.get(returnData.slice(0, 10)) ?? 'failed', amount: null }
   // One uint128, whichever side was asked for.
   if (returnData.length !== '0x'.length + 64)
     throw new RpcAnswerError(`a quote is not a number: ${returnData.slice(0, 80)}`)
-  return { status: 'quoted', amount: BigInt(returnData) }
+  const amount = BigInt(returnData)
+  return isPrice(amount, size) ? { status: 'quoted', amount } : { status: 'out_of_range', amount: null }
 }
 
 /** Quotes of one token in micro-units of the reference stable. `status` is that of the sell quote. */
@@ -64,8 +68,8 @@ const micros = (amount: bigint | null): number | null => (amount === null ? null
 export async function readQuotes(rpc: Rpc, stables: readonly string[], block: BlockId): Promise<Quote[]> {
   const results = await runMulticalls(rpc, quoteMulticalls(stables), block)
   return stables.map((_, i) => {
-    const sell = quoteOf(results[2 * i] as CallResult)
-    const buy = quoteOf(results[2 * i + 1] as CallResult)
+    const sell = quoteOf(ONE_TOKEN, results[2 * i] as CallResult)
+    const buy = quoteOf(ONE_TOKEN, results[2 * i + 1] as CallResult)
     return { status: sell.status, sellMicros: micros(sell.amount), buyMicros: micros(buy.amount) }
   })
 }
@@ -89,8 +93,9 @@ export async function readDepths(
   const results = await runMulticalls(rpc, depthMulticalls(stables), block)
   const asked = stables.flatMap((stable) => DEPTH_SIZES.map((size_tokens) => ({ stable, size_tokens })))
   return asked.map(({ stable, size_tokens }, i) => {
-    const sell = quoteOf(results[2 * i] as CallResult)
-    const buy = quoteOf(results[2 * i + 1] as CallResult)
+    const size = BigInt(size_tokens) * ONE_TOKEN
+    const sell = quoteOf(size, results[2 * i] as CallResult)
+    const buy = quoteOf(size, results[2 * i + 1] as CallResult)
     return {
       stable,
       size_tokens,

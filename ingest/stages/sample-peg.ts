@@ -6,25 +6,29 @@ import type { Quote } from '../sources/quotes.js'
 
 const ANCHOR: Quote = { status: 'anchor', sellMicros: 1_000_000, buyMicros: 1_000_000 }
 const NOT_USD: Quote = { status: 'not_usd', sellMicros: null, buyMicros: null }
+const TOO_DEEP: Quote = { status: 'too_deep', sellMicros: null, buyMicros: null }
 
 /** Whether the DEX is asked for quotes of a stable: not for the reference stable itself, nor for other currencies. */
 export const isQuoted = ({ stable, currency }: Pick<Stablecoin, 'stable' | 'currency'>): boolean =>
   stable !== REFERENCE_STABLE && currency === 'USD'
 
 /**
- * One sample for each of `stables` in a block, in their order. `quotes` holds the quotes by address. A sample covers
- * the time since the previous block; a stable's first sample, in its block of creation or in the first sampled block,
- * covers no time.
+ * One sample for each of `stables` in a block, in their order. `quotes` holds the quotes by address, except those of the
+ * stables in `tooDeep`, which were not requested. A sample covers the time since the previous block; a stable's first
+ * sample, in its block of creation or in the first sampled block, covers no time.
  */
 export function samplePeg(
   block: Pick<BlockWithLogs, 'number' | 'time' | 'parentTime'>,
   stables: readonly Stablecoin[],
   quotes: ReadonlyMap<string, Quote>,
+  tooDeep: ReadonlySet<string>,
   firstBlock: number,
 ): PegSample[] {
   return stables.map((stable) => {
     const { status, sellMicros, buyMicros } = isQuoted(stable)
-      ? (quotes.get(stable.stable) as Quote)
+      ? tooDeep.has(stable.stable)
+        ? TOO_DEEP
+        : (quotes.get(stable.stable) as Quote)
       : stable.stable === REFERENCE_STABLE
         ? ANCHOR
         : NOT_USD

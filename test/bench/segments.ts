@@ -2,7 +2,7 @@ import { pino } from 'pino'
 import { z } from 'zod'
 import { dexOrdersById } from '../../clickhouse/flows/dex.js'
 import { issuerRoleChanges } from '../../clickhouse/roles/roles.js'
-import { allStablecoins } from '../../clickhouse/stablecoins/stablecoins.js'
+import { allStablecoins, quoteTokenHistory } from '../../clickhouse/stablecoins/stablecoins.js'
 import { segmentsOf } from '../../ingest/backfill/missing.js'
 import { readSegment } from '../../ingest/backfill/read-segment.js'
 import type { Batch } from '../../ingest/batch/complete-batch.js'
@@ -62,7 +62,11 @@ export async function* readSegments(
         return rpc.request(method, params, shape)
       },
     } satisfies Rpc,
-    registry: createRegistry(await allStablecoins(clickhouse, { before_block: range.to + 1 }), 'all'),
+    registry: createRegistry(
+      await allStablecoins(clickhouse, { before_block: range.to + 1 }),
+      'all',
+      await quoteTokenHistory(clickhouse, { before_block: range.to + 1 }),
+    ),
     issuers: createIssuerRoles(await issuerRoleChanges(clickhouse, { before_block: range.to + 1 })),
     orders: createOrders((order_ids) => dexOrdersById(clickhouse, { order_ids })),
     listed: new Set<string>(),

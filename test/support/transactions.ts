@@ -84,10 +84,10 @@ const TEXT_GAS = 500_000_000n
 export async function newToken(
   chain: TestChain,
   salt: number,
-  called: Partial<{ name: string; symbol: string; currency: string }> = {},
+  called: Partial<{ name: string; symbol: string; currency: string; quote: Hex }> = {},
 ): Promise<{ token: Hex; receipt: Receipt }> {
   const { address: admin } = accounts.issuer
-  const parameters = { name: 'Test', symbol: 'TEST', currency: 'USD', ...called, quote: PATH_USD.address, admin }
+  const parameters = { name: 'Test', symbol: 'TEST', currency: 'USD', quote: PATH_USD.address, ...called, admin }
   const raw = await accounts.issuer.signTransaction({
     type: 'eip1559',
     chainId: chain.chainId,

@@ -2,7 +2,7 @@ import { type EconomyFacts, iso, lastTen, type Raw, until } from './rows.js'
 
 const NO_CAP = `${2n ** 128n - 1n}`
 /** With these statuses there is no price; with other failures the last price still holds. */
-const UNQUOTABLE = ['no_pair', 'not_usd']
+const UNQUOTABLE = ['no_pair', 'not_usd', 'out_of_range', 'too_deep']
 
 function pegOf(samples: readonly Raw[]) {
   const newest = samples.at(-1)

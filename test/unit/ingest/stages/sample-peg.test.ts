@@ -20,7 +20,7 @@ const quotes = new Map([
   ['0xb', { status: 'no_liquidity' as const, sellMicros: null, buyMicros: 1_000_500 }],
 ])
 const sample = (number: number, time: number, parentTime: number, stables = [stable('0xa')]) =>
-  samplePeg({ number, time, parentTime }, stables, quotes, 1)
+  samplePeg({ number, time, parentTime }, stables, quotes, new Set(), 1)
 
 test('a failed quote is a row with its status, and the anchor is worth 1', () => {
   const stables = [stable('0xa'), stable('0xb'), stable(REFERENCE_STABLE), stable('0xe', 'EUR')]
@@ -32,6 +32,18 @@ test('a failed quote is a row with its status, and the anchor is worth 1', () =>
     ['anchor', 1_000_000, 1_000_000],
     ['not_usd', null, null],
   ])
+})
+
+test('a stable that is too many books away is a row without a price, and is not asked about', () => {
+  const [near, deep] = samplePeg(
+    { number: 7, time: 120, parentTime: 60 },
+    [stable('0xa'), stable('0xc')],
+    quotes,
+    new Set(['0xc']),
+    1,
+  )
+  expect(near?.status).toBe('quoted')
+  expect(deep).toMatchObject({ status: 'too_deep', sell_micros: null, buy_micros: null, elapsed_seconds: 60 })
 })
 
 test('a sample covers the time since the block before, but at most 120 s', () => {
