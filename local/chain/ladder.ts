@@ -7,8 +7,10 @@ export type Level = { isBid: boolean; tick: number; amount: bigint }
  * it.
  */
 export type WantedLevel = Level & { slackTicks: number }
-/** An order that rests on the DEX. `remaining`: micro-units of base not filled yet. */
-export type RestingOrder = Level & { id: bigint; remaining: bigint }
+/** An order on a book. `remaining`: micro-units of base not filled yet. */
+export type BookOrder = Level & { remaining: bigint }
+/** An order that rests on the DEX, which gave it its id. */
+export type RestingOrder = BookOrder & { id: bigint }
 
 const MILLION = 10n ** 12n
 /** Size of an order in micro-units of base: at the best price, near it, and far away, where it is never moved. */

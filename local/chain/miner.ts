@@ -1,88 +1,106 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Hex, numberToHex } from 'viem'
+import { type Hex, numberToHex, type RpcLog } from 'viem'
 import { z } from 'zod'
 import { PlumblineError } from '../../process/errors.js'
 import { type Head, readHead, toHead } from './head.js'
 import type { Journal, JournalBlock } from './journal.js'
 import { rawTransactions } from './raw-transactions.js'
-import type { Rpc, RpcCall } from './rpc.js'
+import type { Rpc, RpcAnswer, RpcCall } from './rpc.js'
 import type { SignedIntent } from './wallet.js'
 
-/** A transaction of the market was dropped, reverted or reordered, so the plan no longer describes the chain. */
-class MarketError extends PlumblineError {}
+/** The node does not mine with the time that the market gives it. */
+class MinerError extends PlumblineError {}
 
-const Receipts = z.array(z.object({ transactionHash: z.string(), status: z.string() }))
+const Receipt = z.object({
+  transactionHash: z.string(),
+  status: z.string(),
+  logs: z.array(z.custom<RpcLog>((log) => typeof log === 'object' && log !== null && 'topics' in log)),
+})
+type Receipt = z.infer<typeof Receipt>
 
 type NextBlock = { number: number; timestamp: number; intents: readonly SignedIntent[] }
 
+/** A transaction of the market that is not in its block, or reverted there. */
+export type FailedIntent = { label: string; problem: string }
+
+type MinedBlock = {
+  head: Head
+  /** Of all transactions that succeeded, in order. */
+  logs: RpcLog[]
+  /** Empty unless others use the accounts or the orders of the market. */
+  failed: FailedIntent[]
+  hasOthers: boolean
+}
+
 export type Miner = {
   /**
-   * Mines a block of these transactions, in this order, and of those that others have sent to the node. Their success
-   * is checked together with the next block, or by `check`. `sync`: the journal is on disk before the block is mined.
-   * `meanwhile` is called while the node is mining.
+   * Mines a block of these transactions, in this order, and of those that others have sent to the node. `sync`: the
+   * journal is on disk before the block is mined.
    */
-  mine: (block: NextBlock, options: { sync: boolean; meanwhile?: () => void }) => Promise<void>
-  /** Checks the newest block and returns its header. */
-  check: () => Promise<Head>
+  mine: (block: NextBlock, options: { sync: boolean }) => Promise<MinedBlock>
 }
 
 /**
- * Mines on the node, and writes every block to the journal before mining it. Takes two requests per block: the node
- * runs the calls of a batch concurrently, so it could mine before it has the transactions.
+ * Mines on the node, and writes every block to the journal before mining it. Sends the transactions and mines in two
+ * requests: the node runs the calls of a batch concurrently, so it could mine before it has the transactions.
  */
 export function createMiner(rpc: Rpc, journal: Journal, startsAt: Head): Miner {
-  let head = startsAt
-  let unchecked: { block: NextBlock; hashes: string[] } | null = null
+  let parent = startsAt
 
-  const checkCalls = (): RpcCall[] => {
-    if (!unchecked) return []
-    const number = numberToHex(unchecked.block.number)
-    return [
-      ['eth_getBlockByNumber', [number, false]],
-      ['eth_getBlockReceipts', [number]],
-    ]
-  }
-  const settle = async (answers: unknown[]): Promise<void> => {
-    if (!unchecked) return
-    const { block, hashes } = unchecked
-    const mined = Receipts.parse(answers[1])
-    assertMinedInOrder(block, hashes, mined)
-    if (mined.length > hashes.length) await recordOthers(block, hashes, mined)
-    head = toHead(answers[0])
-    unchecked = null
-  }
-  /** The transactions of others are known only now. If the machine dies before this, the next start lacks them. */
-  const recordOthers = async (block: NextBlock, hashes: string[], mined: z.infer<typeof Receipts>): Promise<void> => {
-    const all = mined.map(({ transactionHash }) => transactionHash)
-    const known = new Map(block.intents.map(({ raw }, i) => [hashes[i], raw]))
-    const others = all.filter((hash) => !known.has(hash))
-    for (const [i, raw] of (await rawTransactions(rpc, others)).entries()) known.set(others[i], raw)
-    const raws = all.map((hash) => known.get(hash) as Hex)
-    const line = { number: block.number, timestamp: block.timestamp, parent: head.hash, raws, hasOthers: true }
-    await journal.append(line, { sync: true })
+  /**
+   * The transactions of others are known only after the block. If the machine dies before this, the next start lacks
+   * them.
+   */
+  const recordMined = async (line: JournalBlock, known: Map<string, Hex>, mined: readonly string[]): Promise<void> => {
+    const others = mined.filter((hash) => !known.has(hash))
+    const found = await rawTransactions(rpc, others)
+    const all = new Map([...known, ...others.map((hash, i) => [hash, found[i] as Hex] as const)])
+    const raws = mined.map((hash) => all.get(hash) as Hex)
+    await journal.append({ ...line, raws, hasOthers: true }, { sync: true })
   }
 
   return {
-    mine: async (block, { sync, meanwhile }) => {
-      const checks = checkCalls()
-      const answers = await rpc.batch([...checks, ...submitCalls(block.timestamp, block.intents)])
-      await settle(answers)
-      const raws = block.intents.map(({ raw }) => raw)
-      await journal.append({ number: block.number, timestamp: block.timestamp, parent: head.hash, raws }, { sync })
-      // The request is sent in the next turn of the event loop.
-      await Promise.all([rpc.call('evm_mine'), meanwhile && nextTurn().then(meanwhile)])
-      unchecked = { block, hashes: z.array(z.string()).parse(answers.slice(checks.length + 1)) }
-    },
-    check: async () => {
-      await settle(await rpc.batch(checkCalls()))
-      return head
+    mine: async ({ number, timestamp, intents }, { sync }) => {
+      const [timed, ...answers] = await rpc.attempt(submitCalls(timestamp, intents))
+      if (!timed || 'error' in timed) throw new MinerError(`block ${number}: ${timed?.error}`, { retryable: false })
+      const accepted = new Map(intents.flatMap(({ raw }, i) => acceptedAs(answers[i]).map((hash) => [hash, raw])))
+      const line = { number, timestamp, parent: parent.hash, raws: [...accepted.values()] }
+      await journal.append(line, { sync })
+      await rpc.call('evm_mine')
+      const [header, receipts] = await rpc.batch([
+        ['eth_getBlockByNumber', [numberToHex(number), false]],
+        ['eth_getBlockReceipts', [numberToHex(number)]],
+      ])
+      const mined = z.array(Receipt).parse(receipts)
+      const hashes = mined.map(({ transactionHash }) => transactionHash)
+      const left = [...accepted.keys()].filter((hash) => !hashes.includes(hash))
+      if (hashes.join() !== [...accepted.keys()].join()) await recordMined(line, accepted, hashes)
+      // A transaction that waits for an earlier nonce would be mined much later, when its orders are gone.
+      await rpc.attempt(left.map((hash) => ['anvil_dropTransaction', [hash]]))
+      parent = toHead(header)
+      return {
+        head: parent,
+        logs: mined.flatMap(({ logs }) => logs),
+        failed: intents.flatMap(({ label }, i) => failureOf(label, answers[i], mined)),
+        hasOthers: hashes.some((hash) => !accepted.has(hash)),
+      }
     },
   }
 }
 
+/** The hash of a transaction that the node accepted, or nothing. */
+const acceptedAs = (answer: RpcAnswer | undefined): string[] =>
+  answer && 'result' in answer ? [z.string().parse(answer.result)] : []
+
+function failureOf(label: string, answer: RpcAnswer | undefined, mined: readonly Receipt[]): FailedIntent[] {
+  if (answer && 'error' in answer) return [{ label, problem: `was refused by the node: ${answer.error}` }]
+  const receipt = mined.find(({ transactionHash }) => acceptedAs(answer).includes(transactionHash))
+  if (!receipt) return [{ label, problem: 'was dropped by the node' }]
+  return receipt.status === '0x1' ? [] : [{ label, problem: `reverted (${receipt.transactionHash})` }]
+}
+
 /**
- * Mines the blocks of a journal again, in order, and returns the head. Their transactions were checked when they were
- * first mined; the caller compares the hashes to see that the blocks are the same. Throws when the signal aborts.
+ * Mines the blocks of a journal again, in order, and returns the head. The caller compares the hashes to see that the
+ * blocks are the same. Throws when the signal aborts.
  */
 export async function replayBlocks(
   rpc: Rpc,
@@ -109,19 +127,3 @@ const submitCalls = (timestamp: number, intents: readonly Pick<SignedIntent, 'ra
   ['evm_setNextBlockTimestamp', [timestamp]],
   ...intents.map(({ raw }): RpcCall => ['eth_sendRawTransaction', [raw]]),
 ]
-
-function assertMinedInOrder(block: NextBlock, hashes: string[], receipts: z.infer<typeof Receipts>): void {
-  for (const [i, { label }] of block.intents.entries()) {
-    const receipt = receipts.find((r) => r.transactionHash === hashes[i])
-    const problem = !receipt ? 'was dropped by the node' : receipt.status !== '0x1' ? 'reverted' : null
-    if (problem)
-      throw new MarketError(`block ${block.number}: "${label}" ${problem} (${hashes[i]})`, { retryable: false })
-  }
-  const own = new Set(hashes)
-  const inOrder = receipts.map(({ transactionHash }) => transactionHash).filter((hash) => own.has(hash))
-  if (inOrder.some((hash, i) => hash !== hashes[i])) {
-    throw new MarketError(`block ${block.number} does not contain the market's transactions in order`, {
-      retryable: false,
-    })
-  }
-}

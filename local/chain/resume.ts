@@ -16,35 +16,39 @@ const topic = {
 /** Calls of getOrder in one batch. */
 const ORDERS_PER_BATCH = 200
 
-/** The market's books and nonces as they are on the chain, from which the market continues after a restart. */
-export async function readMarket(rpc: Rpc, plan: MarketPlan): Promise<{ books: Books; nonces: Map<Address, number> }> {
+/** The next nonce of each of the market's accounts after the newest block. */
+export async function readNonces(rpc: Rpc): Promise<Map<Address, number>> {
   const everyone = [...Object.values(accounts).flat()].map((a) => a.address)
   const counts = await rpc.batch(everyone.map((address) => ['eth_getTransactionCount', [address, 'latest']] as const))
-  const nonces = new Map(everyone.map((address, i) => [address, Number(counts[i])]))
+  return new Map(everyone.map((address, i) => [address, Number(counts[i])]))
+}
 
+/** The market's orders as they are on the chain, from which the market continues after a restart. */
+export async function readBooks(rpc: Rpc, plan: MarketPlan): Promise<Books> {
   const books = emptyBooks()
-  books.nextOrderId = BigInt((await rpc.call('eth_call', [dexCall('nextOrderId', []), 'latest'])) as Hex)
   const ids = await openOrderIds(rpc)
   const bookKeys = await readBookKeys(rpc, plan)
   for (let at = 0; at < ids.length; at += ORDERS_PER_BATCH) {
     const some = ids.slice(at, at + ORDERS_PER_BATCH)
-    const answers = await rpc.batch(some.map((id) => ['eth_call', [dexCall('getOrder', [id]), 'latest']] as const))
-    for (const data of answers) {
-      const order = decodeFunctionResult({ abi, functionName: 'getOrder', data: data as Hex })
+    const answers = await rpc.attempt(some.map((id) => ['eth_call', [dexCall('getOrder', [id]), 'latest']] as const))
+    for (const answer of answers) {
+      // The DEX does not know orders that were filled.
+      if ('error' in answer) continue
+      const order = decodeFunctionResult({ abi, functionName: 'getOrder', data: answer.result as Hex })
       const symbol = bookKeys.get(order.bookKey)
       if (!symbol) continue
       if (order.maker.toLowerCase() === accounts.flipMaker.address.toLowerCase()) {
-        books.flipped.push({ id: order.orderId, stable: symbol })
+        books.flips.push(order.orderId)
       } else {
         const { orderId: id, isBid, tick, amount, remaining } = order
         books.ladders.set(symbol, [...(books.ladders.get(symbol) ?? []), { id, isBid, tick, amount, remaining }])
       }
     }
   }
-  return { books, nonces }
+  return books
 }
 
-/** Orders that were placed and neither cancelled nor completely filled. */
+/** Orders of the market that were placed and not cancelled. Few of them were completely filled. */
 async function openOrderIds(rpc: Rpc): Promise<bigint[]> {
   const makers = [accounts.maker, accounts.flipMaker].map(
     (a) => `0x${a.address.slice(2).toLowerCase().padStart(64, '0')}`,
@@ -53,7 +57,7 @@ async function openOrderIds(rpc: Rpc): Promise<bigint[]> {
   const [placed, cancelled, filled] = await rpc.batch([
     ['eth_getLogs', [{ ...range, topics: [topic.placed, null, makers] }]],
     ['eth_getLogs', [{ ...range, topics: [topic.cancelled] }]],
-    // The market maker's orders are never completely filled; the flip maker's always are.
+    // Only others fill the market maker's orders completely, while the flip maker's always are.
     ['eth_getLogs', [{ ...range, topics: [topic.filled, null, makers[1]] }]],
   ])
   const id = (log: { topics: Hex[] }): bigint => BigInt(log.topics[1] as Hex)
@@ -74,9 +78,6 @@ async function readBookKeys(rpc: Rpc, plan: MarketPlan): Promise<Map<Hex, string
   return new Map(listed.map((t, i) => [keys[i] as Hex, t.symbol]))
 }
 
-function dexCall(
-  functionName: 'nextOrderId' | 'getOrder' | 'pairKey',
-  args: readonly unknown[],
-): { to: Address; data: Hex } {
+function dexCall(functionName: 'getOrder' | 'pairKey', args: readonly unknown[]): { to: Address; data: Hex } {
   return { to: Addresses.stablecoinDex, data: encodeFunctionData({ abi, functionName, args } as never) }
 }

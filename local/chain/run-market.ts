@@ -1,21 +1,27 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { PlumblineError } from '../../process/errors.js'
+import { applyLogs } from './books.js'
 import { chainPaths } from './chain-dir.js'
 import { isCheckpointDue, listCheckpoints, writeCheckpoint } from './checkpoints.js'
-import { readHead } from './head.js'
+import { SETUP } from './clock.js'
+import { type Head, readHead } from './head.js'
 import type { Journal } from './journal.js'
 import { limitStates, STATES_BUDGET_BYTES } from './limit-states.js'
 import { blockIntents } from './market.js'
-import { createMiner } from './miner.js'
+import { createMiner, type FailedIntent } from './miner.js'
 import type { MarketPlan } from './plan.js'
 import { trackProgress } from './progress.js'
-import { readMarket } from './resume.js'
+import { readBooks, readNonces } from './resume.js'
 import type { Rpc } from './rpc.js'
-import { createWallet, type SignedIntent } from './wallet.js'
+import { createWallet } from './wallet.js'
 
 /** In live blocks of 1 s: first after ten minutes, then every minute. */
 const BOUND_STATES_AFTER_BLOCKS = 600
 const BOUND_STATES_EVERY_BLOCKS = 60
+
+/** The blocks that create the market did not do so. */
+class SetupError extends PlumblineError {}
 
 export type MarketRun = {
   rpc: Rpc
@@ -36,34 +42,24 @@ export type MarketRun = {
 
 /**
  * Executes the plan from the node's head on: history as fast as the node mines, then live blocks, never ahead of the
- * clock. Resolves when the signal aborts; rejects when a transaction does not do what the plan says.
+ * clock. Resolves when the signal aborts. Others may trade on the DEX, fill the market's orders and even use its
+ * accounts: a transaction of the market that fails is logged, and the next block starts from what the chain has.
  */
 export async function runMarket(run: MarketRun): Promise<void> {
-  const { rpc, journal, plan, signal, log } = run
-  const { books, nonces } = await readMarket(rpc, plan)
-  const wallet = createWallet(run.chainId, nonces)
-  const miner = createMiner(rpc, journal, await readHead(rpc))
-  const prepare = (block: number): Promise<SignedIntent[]> => wallet.sign(blockIntents(plan, books, block))
+  const { rpc, journal, signal, log } = run
+  const mineNext = await createMarket(run)
   const maintain = await createMaintenance(run)
 
-  let head = await miner.check()
-  const { blocks, blockSeconds, liveBlockSeconds } = plan.params
+  let head = await readHead(rpc)
+  const { blocks, blockSeconds, liveBlockSeconds } = run.plan.params
   if (head.number < blocks) {
     const progress = trackProgress('mining history', blocks, log)
-    let next = prepare(head.number + 1)
-    for (let number = head.number + 1; number <= blocks && !signal.aborted; number++) {
-      const timestamp = run.genesisTimestamp + number * blockSeconds
-      const intents = await next
-      // The next block is signed while the node mines this one.
-      const meanwhile = (): void => {
-        if (number < blocks) next = prepare(number + 1)
-      }
-      await miner.mine({ number, timestamp, intents }, { sync: false, meanwhile })
-      progress.update(number)
+    while (head.number < blocks && !signal.aborted) {
+      head = await mineNext(head.number + 1, run.genesisTimestamp + (head.number + 1) * blockSeconds, { sync: false })
+      progress.update(head.number)
     }
     progress.stop()
     await journal.sync()
-    head = await miner.check()
   }
   if (signal.aborted) return
   run.onHistoryDone()
@@ -73,10 +69,35 @@ export async function runMarket(run: MarketRun): Promise<void> {
     const due = Math.max(head.timestamp + liveBlockSeconds, Math.floor(Date.now() / 1000))
     await delay(Math.max(0, due * 1000 - Date.now()), undefined, { signal }).catch(() => undefined)
     if (signal.aborted) break
-    const number = head.number + 1
-    await miner.mine({ number, timestamp: due, intents: await prepare(number) }, { sync: true })
-    head = await miner.check()
-    await maintain(number)
+    head = await mineNext(head.number + 1, due, { sync: true })
+    await maintain(head.number)
+  }
+}
+
+/** Returns a function that mines the plan's next block at a time in seconds, and learns from it what it did. */
+async function createMarket({ rpc, journal, plan, chainId, log }: MarketRun) {
+  const books = await readBooks(rpc, plan)
+  const nonces = await readNonces(rpc)
+  const wallet = createWallet(chainId, nonces)
+  const miner = createMiner(rpc, journal, await readHead(rpc))
+  return async (number: number, timestamp: number, options: { sync: boolean }): Promise<Head> => {
+    const intents = await wallet.sign(blockIntents(plan, books, number))
+    const { head, logs, failed, hasOthers } = await miner.mine({ number, timestamp, intents }, options)
+    applyLogs(plan, books, logs)
+    if (failed.length > 0 || hasOthers) for (const [account, n] of await readNonces(rpc)) nonces.set(account, n)
+    if (failed.length > 0) report(number, failed, log)
+    return head
+  }
+}
+
+/** Throws SetupError if the failure leaves the market without its stables or orders. */
+function report(block: number, failed: readonly FailedIntent[], log: Logger): void {
+  for (const { label, problem } of failed) {
+    if (block <= SETUP.books) {
+      const message = `the market could not be created: block ${block}: "${label}" ${problem}; remove the folder of the chain`
+      throw new SetupError(message, { retryable: false })
+    }
+    log.warn({ block, label, problem }, 'a transaction of the market failed; the market continues from the chain')
   }
 }
 

@@ -1,17 +1,64 @@
 import { Addresses } from 'viem/tempo'
 import { describe, expect, test } from 'vitest'
+import { accounts, users } from '../../../../local/chain/accounts.js'
 import { hops, MAX_HOPS, route, traderActions } from '../../../../local/chain/actions.js'
-import { emptyBooks, outcomeOf } from '../../../../local/chain/books.js'
+import { applyLogs, type Books, emptyBooks, outcomeOf } from '../../../../local/chain/books.js'
+import { call } from '../../../../local/chain/calls.js'
 import type { Intent } from '../../../../local/chain/intent.js'
 import { blockIntents } from '../../../../local/chain/market.js'
 import { planMarket } from '../../../../local/chain/plan.js'
-import { GENESIS_STABLES } from '../../../../local/chain/stables.js'
+import { randomFor } from '../../../../local/chain/random.js'
+import { GENESIS_STABLES, PATH_USD } from '../../../../local/chain/stables.js'
+import { type SimulatedExchange, simulatedExchange } from '../../../support/simulated-exchange.js'
 
 const plan = planMarket({ seed: 1, blocks: 600, blockSeconds: 60, liveBlockSeconds: 1, stables: 10 })
 
-function intentsUpTo(block: number): { byBlock: Intent[][]; books: ReturnType<typeof emptyBooks> } {
-  const books = emptyBooks()
-  return { byBlock: Array.from({ length: block }, (_, i) => blockIntents(plan, books, i + 1)), books }
+type Run = {
+  books: Books
+  exchange: SimulatedExchange
+  byBlock: Intent[][]
+  reverted: { block: number; label: string }[]
+}
+type Stranger = { from: Intent['from']; calls: Intent['calls'] }
+
+/** Runs the market on a simulated exchange. `before` are transactions of others that come first in a block. */
+function run(
+  blocks: number,
+  before: (block: number) => Stranger[] = () => [],
+  onBlock?: (run: Run, n: number) => void,
+) {
+  const state: Run = { books: emptyBooks(), exchange: simulatedExchange(plan), byBlock: [], reverted: [] }
+  for (let block = 1; block <= blocks; block++) {
+    const logs = before(block).flatMap(({ from, calls }) => state.exchange.execute(from.address, calls) ?? [])
+    const intents = blockIntents(plan, state.books, block)
+    for (const { label, from, calls } of intents) {
+      const done = state.exchange.execute(from.address, calls)
+      if (!done) state.reverted.push({ block, label })
+      logs.push(...(done ?? []))
+    }
+    applyLogs(plan, state.books, logs)
+    state.byBlock.push(intents)
+    onBlock?.(state, block)
+  }
+  return state
+}
+
+/** Best ticks of the market maker's orders on the exchange. */
+function topOf({ exchange }: Run, symbol: string) {
+  const ticks = (isBid: boolean): number[] =>
+    exchange.ordersOf(accounts.maker.address, symbol).flatMap((o) => (o.isBid === isBid ? [o.tick] : []))
+  const [bids, asks] = [ticks(true), ticks(false)]
+  return {
+    bidTick: bids.length === 0 ? null : Math.max(...bids),
+    askTick: asks.length === 0 ? null : Math.min(...asks),
+  }
+}
+
+let found: Run | undefined
+/** The first 600 blocks without others; run once for several tests. */
+const undisturbed = (): Run => {
+  found ??= run(600)
+  return found
 }
 
 describe('routes', () => {
@@ -65,12 +112,12 @@ describe('trade', () => {
 
 describe('the transactions of a block', () => {
   test('are the same for the same seed', () => {
-    const calls = (upTo: number) => intentsUpTo(upTo).byBlock.map((intents) => intents.map((i) => i.calls))
-    expect(calls(100)).toEqual(calls(100))
+    const calls = (upTo: number) => run(upTo).byBlock.map((intents) => intents.map((i) => i.calls))
+    expect(calls(60)).toEqual(calls(60))
   })
 
   test('are few, and sometimes none', () => {
-    const counts = intentsUpTo(600).byBlock.map((intents) => intents.length)
+    const counts = undisturbed().byBlock.map((intents) => intents.length)
     const average = counts.reduce((sum, n) => sum + n, 0) / counts.length
     expect(average).toBeGreaterThan(3)
     expect(average).toBeLessThan(8)
@@ -80,7 +127,7 @@ describe('the transactions of a block', () => {
 
   test('only approve a genesis stable for the DEX once, open its book, and then move its orders', () => {
     const addresses = GENESIS_STABLES.map((g) => g.address)
-    const { byBlock } = intentsUpTo(600)
+    const { byBlock } = undisturbed()
     const touching = byBlock.map((intents) =>
       intents.filter(({ calls }) =>
         calls.some(({ to, data }) => addresses.some((a) => to === a || data.includes(a.slice(2)))),
@@ -102,45 +149,103 @@ describe('the transactions of a block', () => {
   })
 
   test('open the book of a genesis stable on a chain that was created without it', () => {
-    const { books } = intentsUpTo(100)
+    const { books } = run(100)
     books.ladders.delete('AlphaUSD')
     const opening = blockIntents(plan, books, 101).find((i) => i.label === 'move the orders of AlphaUSD')
     expect(opening?.calls).toHaveLength(7)
     expect(opening?.calls[0]?.to).toBe(GENESIS_STABLES[0]?.address)
-    expect(books.ladders.get('AlphaUSD')).toHaveLength(6)
   })
 
-  test('keep the books at the planned prices at the end of every block', () => {
-    const books = emptyBooks()
-    for (let block = 1; block <= 600; block++) {
-      blockIntents(plan, books, block)
-      for (const { symbol } of plan.tokens) {
-        // Orders of a paused stable cannot be moved, and the plan does not move them.
-        const orders = books.ladders.get(symbol) ?? []
-        const best = (isBid: boolean): number | null => {
-          const ticks = orders.filter((o) => o.isBid === isBid).map((o) => o.tick)
-          return ticks.length === 0 ? null : isBid ? Math.max(...ticks) : Math.min(...ticks)
-        }
-        expect({ bidTick: best(true), askTick: best(false) }).toEqual(plan.topOfBook(symbol, block))
-      }
+  test('keep the books at the planned prices at the end of every block, and none of them fails', () => {
+    const { reverted } = run(300, undefined, (state, block) => {
+      for (const { symbol } of plan.tokens) expect(topOf(state, symbol)).toEqual(plan.topOfBook(symbol, block))
+    })
+    expect(reverted).toEqual([])
+  })
+})
+
+describe('among strangers', () => {
+  const [stranger, other] = users
+
+  test('whose orders take ids between those of the market, its prices stay as planned and none of its transactions fails', () => {
+    const order = (block: number): Stranger[] => {
+      const random = randomFor(9, 'stranger', block)
+      const { address } = random.pick(plan.tokens.filter((t) => t.hasPair))
+      const isBid = random.chance(0.5)
+      // Behind every price of the market, so that no trade fills it.
+      const level = { amount: 100n * 10n ** 6n, isBid, tick: isBid ? -1950 : 1950 }
+      return block < 4 ? [] : [{ from: stranger, calls: Array(random.int(0, 2)).fill(call.place(address, level)) }]
     }
+    const { reverted, books, exchange } = run(200, order, (state, block) => {
+      for (const { symbol } of plan.tokens) expect(topOf(state, symbol)).toEqual(plan.topOfBook(symbol, block))
+    })
+    expect(reverted).toEqual([])
+    for (const { symbol } of plan.tokens) {
+      expect(books.ladders.get(symbol) ?? []).toEqual(exchange.ordersOf(accounts.maker.address, symbol))
+    }
+  })
+
+  test('who take every order of a book, the market has its orders back one block later', () => {
+    const eaten = new Map([
+      [50, 'ABUSD'],
+      [100, 'CNUSD'],
+      [150, 'AlphaUSD'],
+    ])
+    const eat = (block: number): Stranger[] => {
+      const symbol = eaten.get(block)
+      if (!symbol) return []
+      const { address } = plan.token(symbol)
+      const swap = { exact: 'out', amount: 7_400_000n * 10n ** 6n, tokenIn: '', tokenOut: '' } as const
+      return [
+        { from: stranger, calls: [call.swap(PATH_USD.address, address, swap)] },
+        { from: other, calls: [call.swap(address, PATH_USD.address, { ...swap, exact: 'in' })] },
+      ]
+    }
+    const { reverted } = run(200, eat, (state, block) => {
+      if (eaten.has(block)) return
+      for (const { symbol } of plan.tokens) expect(topOf(state, symbol)).toEqual(plan.topOfBook(symbol, block))
+    })
+    for (const { block } of reverted) expect([...eaten.keys()]).toContain(block)
+  })
+
+  test('who use its accounts, the market cancels the orders that it did not place', () => {
+    const unwanted: Stranger[] = [accounts.maker, accounts.flipMaker].map((from) => ({
+      from,
+      calls: [call.place(plan.token('ABUSD').address, { amount: 10n ** 9n, isBid: true, tick: 1990 })],
+    }))
+    const { reverted, exchange } = run(
+      110,
+      (block) => (block === 100 ? unwanted : []),
+      (state, block) => {
+        if (block > 100) expect(topOf(state, 'ABUSD')).toEqual(plan.topOfBook('ABUSD', block))
+      },
+    )
+    expect(reverted).toEqual([])
+    expect(exchange.ordersOf(accounts.flipMaker.address, 'ABUSD')).toEqual([])
   })
 })
 
 describe('the outcome of a swap', () => {
-  const { books } = intentsUpTo(4)
+  const { books } = run(4)
 
   test('is computed forward for exact in and backward for exact out', () => {
-    const given = outcomeOf(plan, books, { tokenIn: 'FJUSD', tokenOut: 'CNUSD', exact: 'in', amount: 1_000_000_003n })
+    const given = outcomeOf(plan, books.ladders, {
+      tokenIn: 'FJUSD',
+      tokenOut: 'CNUSD',
+      exact: 'in',
+      amount: 1_000_000_003n,
+    })
     expect(given?.fills).toHaveLength(3)
     const out = given?.amountOut ?? 0n
-    const asked = outcomeOf(plan, books, { tokenIn: 'FJUSD', tokenOut: 'CNUSD', exact: 'out', amount: out })
+    const asked = outcomeOf(plan, books.ladders, { tokenIn: 'FJUSD', tokenOut: 'CNUSD', exact: 'out', amount: out })
     // Buying the amount received costs the amount paid, up to rounding.
     expect(Number((asked?.amountIn ?? 0n) - 1_000_000_003n)).toBeCloseTo(0, -1)
   })
 
   test('is null if the best order of a book is too small or missing', () => {
-    expect(outcomeOf(plan, books, { tokenIn: 'FJUSD', tokenOut: 'CNUSD', exact: 'in', amount: 10n ** 12n })).toBeNull()
-    expect(outcomeOf(plan, emptyBooks(), { tokenIn: 'ABUSD', tokenOut: 'pathUSD', exact: 'in', amount: 1n })).toBeNull()
+    expect(
+      outcomeOf(plan, books.ladders, { tokenIn: 'FJUSD', tokenOut: 'CNUSD', exact: 'in', amount: 10n ** 12n }),
+    ).toBeNull()
+    expect(outcomeOf(plan, new Map(), { tokenIn: 'ABUSD', tokenOut: 'pathUSD', exact: 'in', amount: 1n })).toBeNull()
   })
 })
