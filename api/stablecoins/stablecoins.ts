@@ -38,7 +38,7 @@ function withPeg<State>(state: State, { newest, current }: CurrentPeg) {
   return { ...state, peg: { price, ...sample }, coverage }
 }
 
-const NEVER_SAMPLED: CurrentPeg = { newest: null, current: null }
+const NEVER_SAMPLED: CurrentPeg = { newest: null, current: null, lost: null }
 
 export const stablecoinsRoute = endpoint({
   path: '/stablecoins',

@@ -1,13 +1,17 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { END_OF_TIME } from '../../process/instants.js'
 import { keepsItsPrice, type PegPrice, pegPrice, type StoredSample } from './price.js'
-import { newestPricedSample, newestSample, newestSamples } from './samples.js'
+import { type LostQuote, lostQuote, lostQuotes } from './quotes.js'
+import { newestSample, newestSamples } from './samples.js'
 import { addSums, edgeMinuteEnds, isEdge, PEG_WINDOWS, type PegSums, pegSumsAt, refreshedPegSums } from './windows.js'
 
 type Options = { signal?: AbortSignal }
 
-/** The newest sample and the current price; null if there is none. */
-export type CurrentPeg = { newest: StoredSample | null; current: PegPrice | null }
+/**
+ * The newest sample and the current price; null if there is none. `lost` says since when the newest sample has no price;
+ * null if it has one.
+ */
+export type CurrentPeg = { newest: StoredSample | null; current: PegPrice | null; lost: LostQuote | null }
 
 /** With the sums of the three windows in the order of PEG_WINDOWS, as of `windows_as_of`. */
 export type Peg = CurrentPeg & { windows: PegSums[]; windows_as_of: Date | null }
@@ -19,19 +23,22 @@ const MINUTE_MS = 60_000
 const MARK_MS = 300_000
 
 /**
- * The current price, given the newest sample: that sample's, or else the last one before it. Null if the stable cannot
- * be quoted at all.
+ * The peg, given the newest sample and, if that has no price, the last one before it with a price. There is no current
+ * price if the stable cannot be quoted at all.
  */
-async function priceWith(
+function pegOf(newest: StoredSample | null, lost: LostQuote | null): CurrentPeg {
+  const priced = lost ? lost.priced : newest
+  const current = newest && priced && keepsItsPrice(newest.status) ? pegPrice(priced) : null
+  return { newest, current, lost }
+}
+
+async function pegWith(
   clickhouse: ClickHouseClient,
   { stable, newest, as_of }: { stable: string; newest: StoredSample | null; as_of: Date },
   options?: Options,
-): Promise<PegPrice | null> {
-  if (newest === null || !keepsItsPrice(newest.status)) return null
-  const own = pegPrice(newest)
-  if (own) return own
-  const priced = await newestPricedSample(clickhouse, { stable, as_of }, options)
-  return priced && pegPrice(priced)
+): Promise<CurrentPeg> {
+  const isLost = newest !== null && newest.sell_micros === null
+  return pegOf(newest, isLost ? await lostQuote(clickhouse, { stable, as_of }, options) : null)
 }
 
 /** A stable's newest sample at or before `as_of`, or now, and the price that is current then. */
@@ -41,7 +48,7 @@ export async function currentPeg(
   options?: Options,
 ): Promise<CurrentPeg> {
   const newest = await newestSample(clickhouse, { stable, as_of }, options)
-  return { newest, current: await priceWith(clickhouse, { stable, newest, as_of }, options) }
+  return pegWith(clickhouse, { stable, newest, as_of }, options)
 }
 
 /**
@@ -68,9 +75,11 @@ export async function pegAt(
   const last = edges.reduce((a, b) => (a === null || b.minutes_ago < a.minutes_ago ? b : a), edges[0] ?? null)
   if (last === null || last.minutes_ago >= 2)
     return { ...(await currentPeg(clickhouse, { stable, as_of }, options)), windows, windows_as_of: as_of }
-  const newest = last.newest
-  const current = await priceWith(clickhouse, { stable, newest, as_of }, options)
-  return { newest, current, windows, windows_as_of: as_of }
+  return {
+    ...(await pegWith(clickhouse, { stable, newest: last.newest, as_of }, options)),
+    windows,
+    windows_as_of: as_of,
+  }
 }
 
 /**
@@ -110,10 +119,8 @@ export async function currentPegs(
   options?: { signal?: AbortSignal },
 ): Promise<Map<string, CurrentPeg>> {
   const rows = await newestSamples(clickhouse, { as_of }, options)
-  const pegs = rows.map(async ({ stable, newest, priced }): Promise<[string, CurrentPeg]> => {
-    if (!keepsItsPrice(newest.status)) return [stable, { newest, current: null }]
-    const current = pegPrice(priced)
-    return [stable, current ? { newest, current } : await currentPeg(clickhouse, { stable, as_of }, options)]
-  })
-  return new Map(await Promise.all(pegs))
+  const isAnyLost = rows.some(({ newest }) => newest.sell_micros === null)
+  const lost = isAnyLost ? await lostQuotes(clickhouse, { as_of }, options) : []
+  const losses = new Map(lost.map(({ stable, ...loss }) => [stable, loss]))
+  return new Map(rows.map(({ stable, newest }) => [stable, pegOf(newest, losses.get(stable) ?? null)]))
 }

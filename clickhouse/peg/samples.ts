@@ -44,39 +44,18 @@ export const newestSample = recentFirst(
   }),
 )
 
-/** A stable's nearest sample with a price at or before `as_of`; null when there was never one. */
-export const newestPricedSample = recentFirst(
-  defineOptionalRow({
-    name: 'newest_priced_sample',
-    params: NewestSampleParams,
-    row: onlyColumn('sample', SampleTuple),
-    sql: `
-    SELECT ${SAMPLE} AS sample
-    FROM peg_samples
-    WHERE stable = {stable: String} AND block_time <= {as_of: DateTime} AND ${isRecent('block_time', 'as_of')} AND status IN ('quoted', 'anchor')
-    ORDER BY block_time DESC, block_number DESC LIMIT 1`,
-  }),
-)
-
 /**
- * Every stable's newest sample at or before `as_of`, and its newest one with a price. Looks back at most ten minutes
- * from the newest block by then, so that the cost does not grow with history; if no sample of that time has a price,
- * `priced` is one without. Every stable is sampled in every block, so a stable without a row was never sampled.
+ * The samples of all stables in the last ten minutes up to the newest block at `as_of`. Every tracked stable is sampled in
+ * every block, so a stable without a sample there is not tracked.
  */
+export const RECENT_SAMPLES = `block_time <= {as_of: DateTime} AND block_time > (SELECT block_time FROM blocks WHERE block_time <= {as_of: DateTime} ORDER BY block_number DESC LIMIT 1) - 600`
+
+/** Every tracked stable's newest sample at or before `as_of`. The cost does not grow with history. */
 export const newestSamples = defineQuery({
   name: 'newest_samples',
   params: z.object({ as_of: z.date() }),
-  row: z.object({ stable: z.string(), newest: SampleTuple, priced: SampleTuple }),
-  sql: `
-    SELECT stable, argMax(sample, block_number) AS newest, argMaxIf(sample, block_number, sell_micros IS NOT NULL) AS priced
-    FROM
-    (
-        SELECT stable, block_number, sell_micros, ${SAMPLE} AS sample
-        FROM peg_samples
-        WHERE block_time <= {as_of: DateTime}
-          AND block_time > (SELECT block_time FROM blocks WHERE block_time <= {as_of: DateTime} ORDER BY block_number DESC LIMIT 1) - 600
-    )
-    GROUP BY stable`,
+  row: z.object({ stable: z.string(), newest: SampleTuple }),
+  sql: `SELECT stable, argMax(${SAMPLE}, block_number) AS newest FROM peg_samples WHERE ${RECENT_SAMPLES} GROUP BY stable`,
 })
 
 /**

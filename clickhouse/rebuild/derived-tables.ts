@@ -1,5 +1,6 @@
 import { fillFlowBuckets, fillFlowEdgeStarts, WINDOW_START } from '../flows/buckets.js'
 import { fillPegMinutes } from '../peg/minutes.js'
+import { fillQuoteHours, QUOTE_HOUR } from '../peg/quote-hours.js'
 import { MINUTE_END } from '../peg/sums.js'
 
 /** A table that a materialized view fills, and that can be rebuilt from the facts that the view reads. */
@@ -25,6 +26,13 @@ export const DERIVED_TABLES = {
     timeOfFact: MINUTE_END,
     states: [],
     fill: fillPegMinutes,
+  },
+  peg_quote_hours: {
+    facts: 'peg_samples',
+    time: 'hour',
+    timeOfFact: QUOTE_HOUR,
+    states: [],
+    fill: fillQuoteHours,
   },
   flow_buckets: {
     facts: 'flows',

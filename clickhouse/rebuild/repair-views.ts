@@ -4,6 +4,7 @@ import { PlumblineError } from '../../process/errors.js'
 import { END_OF_TIME } from '../../process/instants.js'
 import { rebuildFlowBuckets, windowOf } from '../flows/buckets.js'
 import { rebuildPegMinutes } from '../peg/minutes.js'
+import { hourOf, rebuildQuoteHours } from '../peg/quote-hours.js'
 import { defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
 import { QueryError } from '../store/query-error.js'
 
@@ -14,8 +15,9 @@ class RefreshRunningError extends PlumblineError {
   }
 }
 
-/** The end of the last minute and the start of the last window that a DateTime can hold. */
+/** The end of the last minute and the starts of the last hour and window that a DateTime can hold. */
 const LAST_MINUTE_END = END_OF_TIME - (END_OF_TIME % 60)
+const LAST_HOUR = hourOf(END_OF_TIME)
 const LAST_WINDOW = windowOf(END_OF_TIME)
 
 const headTime = defineRow({
@@ -40,6 +42,7 @@ const runningRefreshes = defineQuery({
 export async function repairViews(clickhouse: ClickHouseClient): Promise<void> {
   const time = await headTime(clickhouse)
   await rebuildPegMinutes(clickhouse, { first: Math.ceil(time / 60) * 60, last: LAST_MINUTE_END })
+  await rebuildQuoteHours(clickhouse, { first: hourOf(time), last: LAST_HOUR }, { anew: true })
   await rebuildFlowBuckets(clickhouse, { first: windowOf(time), last: LAST_WINDOW })
   // A refresh that started earlier may still insert windows over removed facts when it ends.
   const [running] = await runningRefreshes(clickhouse)

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineQuery } from '../store/define-query.js'
+import { defineOptionalRow, defineQuery } from '../store/define-query.js'
 import { isRecent, recentFirst } from '../store/recent-first.js'
 import { integerText, stableAddress, stableSymbol } from '../store/values.js'
 import { UNCAPPED } from '../supply/supply.js'
@@ -98,43 +98,52 @@ const statesSql = (which: string, reads: string) => `
     ORDER BY symbol, address`
 
 /**
- * Every stable that existed at `at` with its supply, cap and policy then, by symbol, then address. Looks back at most a
- * quarter of an hour from the newest block, so that the cost does not grow with history: a sampled stable is read every
- * five minutes, others when they change. A cap of 2^128-1 means no cap.
+ * The reads of the last quarter of an hour before the newest block: a sampled stable is read every five minutes, others
+ * when they change.
+ */
+const RECENTLY = `block_time > (SELECT block_time FROM blocks WHERE ${UNTIL} ORDER BY block_number DESC LIMIT 1) - 900 AND ${UNTIL}`
+
+/**
+ * Every stable that existed at `at` with its supply, cap and policy then, by symbol, then address. Those that were not
+ * read recently have none, so that the cost does not grow with history. A cap of 2^128-1 means no cap.
  */
 const recentStablecoinStates = defineQuery({
   name: 'recent_stablecoin_states',
   params: z.object({ at: z.date() }),
   row: StateRow,
-  sql: statesSql(
-    '1',
-    `block_time > (SELECT block_time FROM blocks WHERE ${UNTIL} ORDER BY block_number DESC LIMIT 1) - 900 AND ${UNTIL}`,
-  ),
+  sql: statesSql('1', RECENTLY),
 })
 
-/**
- * The same for the given stables, however long ago they were read; no row for an address that was not a stable at `at`.
- */
-const stablecoinStatesOf = recentFirst(
-  defineQuery({
-    name: 'stablecoin_states_of',
-    params: z.object({ at: z.date(), stables: z.array(z.string()), recent_only: z.boolean() }),
+const NOT_READ_RECENTLY = `stable IN (SELECT stable FROM stablecoins WHERE stable NOT IN (SELECT stable FROM state_reads WHERE ${RECENTLY}))`
+
+/** The same for the stables that were not read recently, however long ago they were read. */
+const olderStablecoinStates = defineQuery({
+  name: 'older_stablecoin_states',
+  params: z.object({ at: z.date() }),
+  row: StateRow,
+  sql: statesSql(NOT_READ_RECENTLY, `${NOT_READ_RECENTLY} AND ${UNTIL}`),
+})
+
+/** The state of one stable, however long ago it was read; null if it was not a stable at `at`. */
+const stablecoinStateOf = recentFirst(
+  defineOptionalRow({
+    name: 'stablecoin_state_of',
+    params: z.object({ at: z.date(), stable: z.string(), recent_only: z.boolean() }),
     row: StateRow,
     sql: statesSql(
-      'stable IN {stables: Array(String)}',
-      `stable IN {stables: Array(String)} AND ${UNTIL} AND ${isRecent('block_time', 'at')}`,
+      'stable = {stable: String}',
+      `stable = {stable: String} AND ${UNTIL} AND ${isRecent('block_time', 'at')}`,
     ),
   }),
-  (states) => states.every(({ supply }) => supply !== null),
+  (state) => state !== null && state.supply !== null,
 )
 
 /** The state of a stable at `at`, however long ago it was read; null if there was no such stable. */
-export const stablecoinStateAt = async (
+export const stablecoinStateAt = (
   clickhouse: ClickHouseClient,
-  { stable, at }: { stable: string; at: Date },
+  about: { stable: string; at: Date },
   options?: { signal?: AbortSignal },
-): Promise<StablecoinState | null> =>
-  (await stablecoinStatesOf(clickhouse, { stables: [stable], at }, options))[0] ?? null
+): Promise<StablecoinState | null> => stablecoinStateOf(clickhouse, about, options)
 
 /**
  * Every stable that existed at `at` with its state then, by symbol, then address. The supply and policy are null if
@@ -146,9 +155,8 @@ export async function stablecoinStatesAt(
   options?: { signal?: AbortSignal },
 ): Promise<StablecoinState[]> {
   const states = await recentStablecoinStates(clickhouse, { at }, options)
-  const stables = states.filter(({ supply }) => supply === null).map(({ address }) => address)
-  if (stables.length === 0) return states
-  const older = await stablecoinStatesOf(clickhouse, { at, stables }, options)
+  if (states.every(({ supply }) => supply !== null)) return states
+  const older = await olderStablecoinStates(clickhouse, { at }, options)
   const found = new Map(older.map((state) => [state.address, state]))
   return states.map((state) => found.get(state.address) ?? state)
 }

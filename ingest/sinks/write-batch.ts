@@ -5,6 +5,7 @@ import { factCounts } from '../../clickhouse/facts/compare.js'
 import { type Facts, type FactTable, factTables, insertFacts, mergeFacts } from '../../clickhouse/facts/facts.js'
 import { rebuildFlowBuckets, staleBuckets, windowOf } from '../../clickhouse/flows/buckets.js'
 import { rebuildPegMinutes, staleMinutes } from '../../clickhouse/peg/minutes.js'
+import { hourOf, rebuildQuoteHours } from '../../clickhouse/peg/quote-hours.js'
 import { PlumblineError } from '../../process/errors.js'
 import { END_OF_TIME } from '../../process/instants.js'
 import type { Batch } from '../batch/complete-batch.js'
@@ -118,4 +119,5 @@ async function completeWrite(clickhouse: ClickHouseClient, batch: Batch, rollbac
   const minuteEnd = (time: number): number => Math.ceil(time / 60) * 60
   const minutes = { first: minuteEnd(batch.firstTime), last: minuteEnd(batch.lastTime) }
   if ((await staleMinutes(clickhouse, minutes)) > 0) await rebuildPegMinutes(clickhouse, minutes)
+  await rebuildQuoteHours(clickhouse, { first: hourOf(batch.firstTime), last: hourOf(batch.lastTime) })
 }

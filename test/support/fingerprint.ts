@@ -27,6 +27,11 @@ export async function fingerprint(clickhouse: ClickHouseClient): Promise<Record<
          FROM peg_minutes GROUP BY stable, minute_end ORDER BY ALL
      )`,
   )
+  const hours = await json(
+    clickhouse,
+    `SELECT count() AS rows, sum(cityHash64(tuple(*))) AS hash FROM
+     (SELECT stable, hour, min(first_sampled), max(last_quoted) FROM peg_quote_hours GROUP BY stable, hour ORDER BY ALL)`,
+  )
   const buckets = await json(
     clickhouse,
     `SELECT count() AS rows, sum(cityHash64(tuple(*))) AS hash, sum(flows) AS flows, sum(transactions) AS transactions FROM
@@ -40,5 +45,5 @@ export async function fingerprint(clickhouse: ClickHouseClient): Promise<Record<
     clickhouse,
     `SELECT from_token, to_token, min(first_window) AS first_window FROM flow_edge_starts GROUP BY ALL ORDER BY ALL`,
   )
-  return { ...Object.fromEntries(facts), minutes, buckets, edges }
+  return { ...Object.fromEntries(facts), minutes, hours, buckets, edges }
 }

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { pegMinutesOf } from '../../../../clickhouse/peg/minutes.js'
+import { quoteHoursOf } from '../../../../clickhouse/peg/quote-hours.js'
 import { MINUTE_SUMS, sampleSums } from '../../../../clickhouse/peg/sums.js'
 import { PEG_WINDOWS } from '../../../../clickhouse/peg/windows.js'
 import { deployed, formatted } from '../../../support/deployed-views.js'
@@ -12,6 +13,10 @@ const exactly = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g,
 
 test('the view of minutes computes the same as the statement that rebuilds them', async ({ clickhouse }) => {
   expect(await deployed(clickhouse, 'peg_minutes_mv')).toBe(await formatted(clickhouse, pegMinutesOf()))
+})
+
+test('the view of hours computes the same as the statement that rebuilds them', async ({ clickhouse }) => {
+  expect(await deployed(clickhouse, 'peg_quote_hours_mv')).toBe(await formatted(clickhouse, quoteHoursOf()))
 })
 
 test('the view of windows has the same sums, lengths and edges as the reads', async ({ clickhouse }) => {

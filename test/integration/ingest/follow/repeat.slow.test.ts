@@ -23,6 +23,7 @@ const FROM = '(SELECT min(block_time) FROM blocks WHERE block_number >= {from: U
 /** Rows of a view's table that belong to a batch. */
 const LOST: Readonly<Record<string, string>> = {
   peg_minutes: `minute_end >= ${FROM} AND stable NOT LIKE '%a'`,
+  peg_quote_hours: `hour >= toStartOfHour(${FROM}) AND stable NOT LIKE '%a'`,
   flow_buckets: `window_start >= ${FROM}`,
   flow_edge_starts: `(from_token, to_token) IN (SELECT from_token, to_token FROM flows GROUP BY ALL HAVING min(block_number) >= {from: UInt64})`,
 }
@@ -47,6 +48,7 @@ test.for([
   ['a table', ['flows', 'supply_events']],
   ['the samples', ['peg_samples']],
   ['the view behind the samples', ['peg_minutes']],
+  ['the hours behind the samples', ['peg_quote_hours']],
   ['the buckets behind the flows', ['flow_buckets']],
   ['the starts of the edges', ['flow_edge_starts']],
   [
@@ -55,6 +57,7 @@ test.for([
       'blocks',
       'peg_samples',
       'peg_minutes',
+      'peg_quote_hours',
       'depth_samples',
       'flows',
       'flow_buckets',

@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import { defineQuery, defineRow } from '../store/define-query.js'
+import { dateTime, integerText } from '../store/values.js'
+import type { StoredSample } from './price.js'
+import { QUOTE_HOUR, quoteHoursOf } from './quote-hours.js'
+import { RECENT_SAMPLES, SAMPLE, SampleTuple } from './samples.js'
+
+/**
+ * A stable that has no quote at an instant. `priced` is its last sample with a price, null if it never had one. `since`
+ * is the time of its first sample without a quote after that one. With `is_bound` it may have been without a quote
+ * before: there is no sample of the blocks before `since`.
+ */
+export type LostQuote = { priced: StoredSample | null; since: Date; is_bound: boolean }
+
+const LostQuoteRow = z
+  .object({
+    stable: z.string(),
+    first_sampled: dateTime,
+    created_at: dateTime,
+    priced: z.array(SampleTuple).max(1),
+    /** Blocks of the same second without a price; the next sample after that second, soon or in a later hour. */
+    same_second: z.array(integerText.transform(Number)),
+    soon: z.array(z.tuple([dateTime, integerText.transform(Number)])).max(1),
+    later: z.array(dateTime).max(1),
+  })
+  .transform(({ stable, first_sampled, created_at, priced: [priced], same_second, soon: [soon], later: [later] }) => {
+    if (!priced) return { stable, priced: null, since: first_sampled, is_bound: first_sampled > created_at }
+    const { block_number, block_time } = priced
+    const following = same_second.find((block) => block > block_number)
+    const [since, block] = following !== undefined ? [block_time, following] : (soon ?? [later, null])
+    return { stable, priced, since: since ?? block_time, is_bound: block !== block_number + 1 }
+  })
+
+/** The sample after the last one with a price is looked for in its hour, and in the hour at this time after it. */
+const SOON_SECONDS = 600
+
+/**
+ * The stables that `which` selects, each of which has a newest sample at or before `as_of`, without a quote. The time of
+ * the last quote comes from the hours before the one of `as_of`, and from the samples of that hour; the samples around
+ * it from the hours that they lie in.
+ */
+const lostQuoteSql = (which: string): string => {
+  const hoursOf = (stables: string): string => `
+    SELECT stable, hour, first_sampled, last_quoted FROM peg_quote_hours
+    WHERE stable IN (${stables}) AND hour < toStartOfHour({as_of: DateTime})
+    UNION ALL ${quoteHoursOf(`WHERE stable IN (${stables}) AND block_time >= toStartOfHour({as_of: DateTime}) AND block_time <= {as_of: DateTime}`)}`
+  // Of the sets that are used several times, arrays are made, because a subquery would be computed each time.
+  return `
+    WITH
+        (SELECT groupArray(toString(stable)) FROM (${which})) AS unquoted,
+        (
+            SELECT groupArray((toString(stable), sampled, quoted))
+            FROM (SELECT stable, min(first_sampled) AS sampled, max(last_quoted) AS quoted FROM (${hoursOf('SELECT arrayJoin(unquoted)')}) GROUP BY stable)
+        ) AS found,
+        quoted_once AS (SELECT one.1 AS stable, assumeNotNull(one.3) AS quoted FROM (SELECT arrayJoin(found) AS one) WHERE one.3 IS NOT NULL)
+    SELECT one.1 AS stable, one.2 AS first_sampled, created_at, priced, arraySort(same_second) AS same_second, soon, if(empty(soon), later, []) AS later
+    FROM (SELECT arrayJoin(found) AS one, one.1 AS stable) AS known
+    LEFT JOIN (SELECT stable, min(block_time) AS created_at FROM stablecoins GROUP BY stable) AS creations USING stable
+    LEFT JOIN
+    (
+        SELECT stable, [argMaxIf(sample, block_number, sell_micros IS NOT NULL)] AS priced,
+               groupArrayIf(block_number, block_time = quoted AND sell_micros IS NULL) AS same_second,
+               if(countIf(block_time > quoted) = 0, [], [minIf((block_time, block_number), block_time > quoted)]) AS soon
+        FROM
+        (
+            SELECT toString(stable) AS stable, block_number, block_time, sell_micros, ${SAMPLE} AS sample
+            FROM peg_samples
+            WHERE (stable, ${QUOTE_HOUR}) IN (SELECT stable, arrayJoin(arrayDistinct([toStartOfHour(quoted), toStartOfHour(quoted + ${SOON_SECONDS})])) FROM quoted_once) AND block_time <= {as_of: DateTime}
+        ) AS samples
+        INNER JOIN quoted_once USING stable
+        WHERE block_time >= quoted
+        GROUP BY stable
+    ) AS around USING stable
+    LEFT JOIN
+    (
+        SELECT stable, [min(first_sampled)] AS later
+        FROM (SELECT toString(stable) AS stable, first_sampled FROM (${hoursOf('SELECT stable FROM quoted_once')})) AS hours
+        INNER JOIN quoted_once USING stable
+        WHERE first_sampled > quoted
+        GROUP BY stable
+    ) AS hours_after USING stable`
+}
+
+const LostQuoteParams = z.object({ as_of: z.date() })
+
+/** Every stable that was sampled shortly before `as_of` and whose newest sample by then has no price. */
+export const lostQuotes = defineQuery({
+  name: 'lost_quotes',
+  params: LostQuoteParams,
+  row: LostQuoteRow,
+  sql: lostQuoteSql(
+    `SELECT stable FROM peg_samples WHERE ${RECENT_SAMPLES} GROUP BY stable HAVING argMax(sell_micros IS NULL, block_number)`,
+  ),
+})
+
+/** The same of one stable, whose newest sample at or before `as_of` must have no price. */
+export const lostQuote = defineRow({
+  name: 'lost_quote',
+  params: LostQuoteParams.extend({ stable: z.string() }),
+  row: LostQuoteRow,
+  sql: lostQuoteSql('SELECT {stable: String} AS stable'),
+})
