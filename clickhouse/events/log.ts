@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
+import { inParts } from '../store/in-parts.js'
 import { insertRows } from '../store/insert.js'
 import { dateTime } from '../store/values.js'
 import { EVENT_TYPES, type FoundEvent } from './types.js'
@@ -84,8 +85,11 @@ export const eventsAfter = defineQuery({
     ORDER BY sequence_number LIMIT {limit: UInt32}`,
 })
 
-/** Those of `ids` that are in the log. */
-export const knownEvents = defineQuery({
+/** Those of `ids`, any number of them, that are in the log. */
+export const knownEvents = (clickhouse: ClickHouseClient, { ids }: { ids: readonly string[] }): Promise<string[]> =>
+  inParts(ids, (part) => eventsWithIds(clickhouse, { ids: part }))
+
+const eventsWithIds = defineQuery({
   name: 'known_events',
   params: z.object({ ids: z.array(z.string()) }),
   row: onlyColumn('id', z.string()),

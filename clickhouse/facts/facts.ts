@@ -14,6 +14,7 @@ import type { QuoteTokenUpdate, Stablecoin } from '../stablecoins/stablecoins.js
 import type { StateRead } from '../stablecoins/states.js'
 import { insertRows } from '../store/insert.js'
 import type { SupplyEvent } from '../supply/supply.js'
+import { checkWidths } from './widths.js'
 
 /** Rows by the table that holds them: everything that ingest writes for a range of blocks. */
 export type Facts = {
@@ -97,10 +98,16 @@ export function mergeFacts(parts: readonly Partial<Facts>[]): Facts {
   return merged as unknown as Facts
 }
 
-/** Adds rows to a fact table. Repeating a token changes neither the table nor the views that read it. */
-export const insertFacts = <Table extends FactTable>(
+/**
+ * Adds rows to a fact table. Repeating a token changes neither the table nor the views that read it. Rejects with an
+ * error that is not retryable if a value does not fit into its column.
+ */
+export async function insertFacts<Table extends FactTable>(
   clickhouse: ClickHouseClient,
   table: Table,
   rows: Readonly<Facts[Table]>,
   token: string,
-): Promise<void> => insertRows<object>(clickhouse, table, rows, token)
+): Promise<void> {
+  checkWidths(table, rows)
+  await insertRows<object>(clickhouse, table, rows, token)
+}

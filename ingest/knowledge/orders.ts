@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { DexOrder } from '../../clickhouse/flows/dex.js'
+import { inParts } from '../../clickhouse/store/in-parts.js'
 import { PlumblineError } from '../../process/errors.js'
 
 /** What decoding a fill needs to know about its order. */
@@ -48,8 +49,6 @@ const byPlace = (a: OrderSide, b: OrderSide): number => a.block_number - b.block
 const inOrder = (sides: readonly OrderSide[]): OrderSide[] =>
   [...sides].sort(byPlace).filter((side, i, sorted) => i === 0 || byPlace(sorted[i - 1] as OrderSide, side) !== 0)
 
-const MOST_IDS = 2000
-
 /** Caches the newest `capacity` orders and looks the others up. */
 export function createOrders(find: FindOrders, capacity = 200_000): Orders {
   const known = new LRUCache<bigint, Known>({ max: capacity })
@@ -69,13 +68,10 @@ export function createOrders(find: FindOrders, capacity = 200_000): Orders {
       const missing = [...new Set(orderIds)].filter((orderId) => !known.has(orderId))
       if (missing.length === 0) return
       const found = new Map<bigint, Known>()
-      // The ids are sent in the URL, whose length is limited.
-      for (let next = 0; next < missing.length; next += MOST_IDS) {
-        for (const { order_id, base, quote, ...side } of await find(missing.slice(next, next + MOST_IDS).map(String))) {
-          const order = found.get(BigInt(order_id)) ?? { base, quote, sides: [] }
-          order.sides.push(side)
-          found.set(BigInt(order_id), order)
-        }
+      for (const { order_id, base, quote, ...side } of await inParts(missing.map(String), find)) {
+        const order = found.get(BigInt(order_id)) ?? { base, quote, sides: [] }
+        order.sides.push(side)
+        found.set(BigInt(order_id), order)
       }
       for (const [orderId, { base, quote, sides }] of found) {
         if (known.has(orderId)) continue

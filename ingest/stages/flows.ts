@@ -77,6 +77,12 @@ export type Movement = Pick<Flow, 'kind' | 'from_token' | 'to_token' | 'account'
 }
 
 /**
+ * The largest value of a flow, in 1e-6 USD: 2^80 are 1.2 x 10^18 USD. Whoever makes a token of their own can make one
+ * flow worth more than any sum can hold; it has no value instead.
+ */
+const MOST_VALUE = 2n ** 80n
+
+/**
  * Turns a movement into a flow. Its value is the amount sent, at the token's sell price in this block's own sample
  * (1e-6 USD, rounded down); if that has no price, the amount received at its price; null if neither has one.
  */
@@ -87,7 +93,9 @@ export function priceFlow(
 ): Flow {
   const value = (token: string, amount: bigint): bigint | null => {
     const price = priceMicros.get(token) ?? null
-    return price === null ? null : (amount * BigInt(price)) / ONE_TOKEN
+    if (price === null) return null
+    const micros = (amount * BigInt(price)) / ONE_TOKEN
+    return micros > MOST_VALUE ? null : micros
   }
   return {
     ...flow,

@@ -47,8 +47,13 @@ describe('a flow is worth', () => {
   })
 
   test('the exact amount beyond the precision of a double', () => {
-    expect(worth({ amountIn: 2n ** 128n - 1n }, { [A]: 1_000_000 })).toBe('340282366920938463463374607431768211455')
+    expect(worth({ amountIn: 2n ** 80n }, { [A]: 1_000_000 })).toBe('1208925819614629174706176')
     expect(worth({ amountIn: 90_071_992_547_409_930_000_001n }, { [A]: 1_000_100 })).toBe('90080999746664670993001')
+  })
+
+  test('null above 2^80 millionths, so that no sum of values can overflow', () => {
+    expect(worth({ amountIn: 2n ** 80n + 1n }, { [A]: 1_000_000 })).toBeNull()
+    expect(worth({ amountIn: 2n ** 128n - 1n }, { [A]: 1_020_000 })).toBeNull()
   })
 
   test('the same whatever its hops: only the ends count', () => {
