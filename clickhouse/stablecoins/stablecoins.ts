@@ -13,7 +13,6 @@ const Stablecoin = z.object({
   currency: z.string(),
   quote_token: z.string(),
   admin: z.string(),
-  tier: z.enum(['listed', 'unlisted']),
   block_number: count,
   log_index: count,
   block_time: count,
@@ -34,7 +33,7 @@ export const allStablecoins = defineQuery({
   row: Stablecoin,
   sql: `
     SELECT stable, symbol, name, currency, if(updates.quote_token = '', stablecoins.quote_token, updates.quote_token) AS quote_token,
-           admin, tier, toUInt32(block_number) AS block_number, log_index, toUnixTimestamp(block_time) AS block_time, tx_hash
+           admin, toUInt32(block_number) AS block_number, log_index, toUnixTimestamp(block_time) AS block_time, tx_hash
     FROM stablecoins
     LEFT JOIN
     (

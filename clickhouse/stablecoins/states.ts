@@ -4,6 +4,7 @@ import { defineOptionalRow, defineQuery } from '../store/define-query.js'
 import { isRecent, recentFirst } from '../store/recent-first.js'
 import { integerText, stableAddress, stableSymbol } from '../store/values.js'
 import { UNCAPPED } from '../supply/supply.js'
+import { Tier, tierAt } from './token-lists.js'
 
 /** The kinds of transfer policies. */
 export const PolicyType = z.enum(['allow_all', 'reject_all', 'whitelist', 'blacklist', 'compound']).meta({
@@ -36,7 +37,7 @@ export const StablecoinState = z.object({
   symbol: stableSymbol,
   name: z.string().meta({ description: 'Name of the stable, as its issuer wrote it' }),
   currency: z.string().meta({ description: 'What one token stands for, as its issuer wrote it, such as USD' }),
-  tier: z.enum(['listed', 'unlisted']).meta({ description: 'Whether it is on the token list of the chain' }),
+  tier: Tier.meta({ description: 'Whether it was on the token list of the chain then' }),
   supply: z
     .object({
       current: integerText.meta({ description: 'In base units: 6 decimals' }),
@@ -77,7 +78,7 @@ const StateRow = StablecoinState.extend({
 const UNTIL = 'block_time <= {at: DateTime}'
 
 const statesSql = (which: string, reads: string) => `
-    SELECT stablecoins.stable AS address, symbol, name, currency, tier, supply, policy
+    SELECT stablecoins.stable AS address, symbol, name, currency, ${tierAt('{at: DateTime}')} AS tier, supply, policy
     FROM stablecoins
     LEFT JOIN
     (

@@ -7,10 +7,10 @@ import { factTables } from '../../clickhouse/facts/facts.js'
 import { dexOrdersById } from '../../clickhouse/flows/dex.js'
 import { issuerRoleChanges } from '../../clickhouse/roles/roles.js'
 import { allStablecoins, quoteTokenHistory } from '../../clickhouse/stablecoins/stablecoins.js'
+import { listPeriods, tokenLists } from '../../clickhouse/stablecoins/token-lists.js'
 import { PlumblineError } from '../../process/errors.js'
 import type { Batch } from '../batch/complete-batch.js'
 import { FIRST_BLOCK } from '../batch/decode.js'
-import { listedTokens } from '../chain/token-list.js'
 import type { IngestConfig } from '../config.js'
 import { claimDatabase, readChainIdentity } from '../knowledge/chain-identity.js'
 import { createIssuerRoles } from '../knowledge/issuer-roles.js'
@@ -79,15 +79,14 @@ export async function prepareBackfill(options: BackfillOptions, request: Backfil
   )
   const unknown = request.stables.filter((address) => !stables.some(({ stable }) => stable === address))
   if (unknown.length > 0) throw new BackfillError(`no such stable before block ${last + 1}: ${unknown.join(', ')}`)
-  const track = config.TRACK ?? (config.CHAIN === 'devnet' ? 'all' : 'listed')
+  const lists = await retryDatabase('read the token lists', () => tokenLists(clickhouse))
   const reader = {
     clickhouse,
     retryDatabase,
     rpc,
-    registry: createRegistry(stables, track, quotedFrom),
+    registry: createRegistry(stables, listPeriods(lists), quotedFrom),
     issuers: createIssuerRoles(issuers),
     orders: createOrders((order_ids) => retryDatabase('read orders', () => dexOrdersById(clickhouse, { order_ids }))),
-    listed: listedTokens(chain.chain_id, config.TOKEN_LIST),
   }
 
   const repeated = ledger.unfinished ? [repeatOf(ledger.unfinished, covered)] : []

@@ -1,5 +1,5 @@
 import { FACT_TABLES, type Facts, factTables, mergeFacts } from '../../clickhouse/facts/facts.js'
-import type { Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
+import type { SampledStable } from '../knowledge/registry.js'
 import { persistAt } from '../sources/chain-changed.js'
 import { allOf } from '../sources/multicall.js'
 import { type Quote, readDepths, readQuotes } from '../sources/quotes.js'
@@ -49,7 +49,7 @@ export async function completeBatch(
     persistAt(rpc, what, last, allOf(decoded.map((block) => () => read(block))))
   const none = async (): Promise<never[]> => []
   // Flows are valued at their block's prices.
-  const pricedIn = ({ events, exchanges, bridged, sampled }: DecodedBlock): readonly Stablecoin[] =>
+  const pricedIn = ({ events, exchanges, bridged, sampled }: DecodedBlock): readonly SampledStable[] =>
     (hasPegs && hasEveryStable(scope)) || (hasLogs && (hasSwaps(events) || exchanges.length + bridged.length > 0))
       ? sampled
       : hasPegs
@@ -116,13 +116,13 @@ export async function completeBatch(
   }
 }
 
-const quotedAmong = new WeakMap<readonly Stablecoin[], WeakMap<ReadonlySet<string>, readonly string[]>>()
+const quotedAmong = new WeakMap<readonly SampledStable[], WeakMap<ReadonlySet<string>, readonly string[]>>()
 
 /**
  * Those of the sampled stables that the DEX quotes, except those in `tooDeep`. Returns the same array for the same
  * arguments, because requests are cached by array.
  */
-function quotedOf(sampled: readonly Stablecoin[], tooDeep: ReadonlySet<string>): readonly string[] {
+function quotedOf(sampled: readonly SampledStable[], tooDeep: ReadonlySet<string>): readonly string[] {
   const among = quotedAmong.get(sampled) ?? new WeakMap<ReadonlySet<string>, readonly string[]>()
   quotedAmong.set(sampled, among)
   const quoted =

@@ -6,7 +6,7 @@ import type { ChainEvent } from '../chain/event-types.js'
 import { decodeLog } from '../chain/events.js'
 import type { IssuerRoles } from '../knowledge/issuer-roles.js'
 import type { Orders } from '../knowledge/orders.js'
-import type { Registry } from '../knowledge/registry.js'
+import type { Registry, SampledStable } from '../knowledge/registry.js'
 import type { BlockWithLogs } from '../sources/blocks.js'
 import { persistAt } from '../sources/chain-changed.js'
 import type { Rpc } from '../sources/rpc.js'
@@ -27,7 +27,6 @@ export type BatchReader = {
   registry: Registry
   orders: Orders
   issuers: IssuerRoles
-  listed: ReadonlySet<string>
 }
 
 /** The block in which a chain's history begins: the genesis block has no transactions and no state of its own. */
@@ -35,7 +34,7 @@ export const FIRST_BLOCK = 1
 
 /** The stables that existed before the first transaction. They have no logs, so the node is asked. */
 export async function genesisStablecoins(
-  { rpc, listed }: Pick<BatchReader, 'rpc' | 'listed'>,
+  { rpc }: Pick<BatchReader, 'rpc'>,
   first: Pick<BlockWithLogs, 'number' | 'hash' | 'parentTime'>,
 ): Promise<Stablecoin[]> {
   const tokens = await persistAt(rpc, 'read the genesis tokens', first, () =>
@@ -45,7 +44,6 @@ export async function genesisStablecoins(
     ...token,
     quote_token,
     admin: '',
-    tier: listed.has(token.stable) ? 'listed' : 'unlisted',
     block_number: 0,
     log_index,
     block_time: first.parentTime,
@@ -73,7 +71,7 @@ export type DecodedBlock = {
   exchanges: Exchange[]
   bridged: Movement[]
   facts: Partial<Facts>
-  sampled: readonly Stablecoin[]
+  sampled: readonly SampledStable[]
   /** Those of the sampled stables that are too many books away from the reference stable to be quoted. */
   tooDeep: ReadonlySet<string>
   touched: string[]
@@ -87,7 +85,7 @@ export type DecodedBatch = { genesis: Stablecoin[]; decoded: DecodedBlock[] }
  * in it, depend on all earlier logs.
  */
 export async function decodeBatch(reader: BatchReader, blocks: readonly BlockWithLogs[]): Promise<DecodedBatch> {
-  const { registry, orders, issuers, listed } = reader
+  const { registry, orders, issuers } = reader
   const first = blocks[0] as BlockWithLogs
   const genesis = first.number === FIRST_BLOCK ? await genesisStablecoins(reader, first) : []
   genesis.forEach(registry.add)
@@ -99,7 +97,7 @@ export async function decodeBatch(reader: BatchReader, blocks: readonly BlockWit
   }
   const decoded = blocks.map((block) => {
     const events = eventsOf(block)
-    const added = catalogueRows(block, events, listed, quoteTokenOf)
+    const added = catalogueRows(block, events, quoteTokenOf)
     for (const stable of added.stablecoins) registry.add({ ...stable })
     for (const { stable, quote_token } of added.quote_token_updates)
       registry.setQuoteToken(stable, quote_token, block.number)
@@ -113,7 +111,7 @@ export async function decodeBatch(reader: BatchReader, blocks: readonly BlockWit
 
 /** Decodes blocks whose catalogue is stored and known to `registry`, independently of what was decoded before. */
 export function decodeOldBatch(reader: BatchReader, blocks: readonly BlockWithLogs[]): DecodedBatch {
-  const { registry, listed } = reader
+  const { registry } = reader
   const decoded = blocks.map((block) => {
     const events = eventsOf(block)
     const genesis = block.number === FIRST_BLOCK ? registry.genesis() : []
@@ -122,7 +120,7 @@ export function decodeOldBatch(reader: BatchReader, blocks: readonly BlockWithLo
       reader,
       block,
       events,
-      catalogueRows(block, events, listed, () => ''),
+      catalogueRows(block, events, () => ''),
       genesis,
     )
   })

@@ -30,7 +30,6 @@ const SCOPE: Scope = { families: ['catalogue'], only: [], except: [] }
 
 export type ReadOptions = {
   rpc: Rpc
-  listed: ReadonlySet<string>
   /** The last block to read. */
   to: number
 }
@@ -57,7 +56,7 @@ export async function readCatalogueBatch(
   registry: Registry,
   { from, to }: BlockRange,
 ): Promise<Batch> {
-  const { rpc, listed } = options
+  const { rpc } = options
   const logs = await readLogs(rpc, { topics: [TOPICS] }, from, to)
   const numbers = [...new Set([from, to, ...logs.map(({ blockNumber }) => blockNumber)])].sort((a, b) => a - b)
   const headers = await Promise.all(numbers.map((number) => readHeader(rpc, number)))
@@ -75,7 +74,7 @@ export async function readCatalogueBatch(
   const quoteTokens = new Map(genesis.map(({ stable, quote_token }) => [stable, quote_token]))
   const added = headers.map(({ number, timestamp: time }) => {
     const events = (eventsOf.get(number) ?? []).sort((a, b) => a.logIndex - b.logIndex)
-    const rows = catalogueRows({ number, time }, events, listed, (stable) => {
+    const rows = catalogueRows({ number, time }, events, (stable) => {
       const quote = quoteTokens.get(stable) ?? registry.quoteTokenOf(stable)
       if (quote === undefined) throw new RpcAnswerError(`an order for ${stable}, whose creation is missing`)
       return quote

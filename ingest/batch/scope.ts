@@ -1,6 +1,5 @@
 import { FAMILIES, type Family } from '../../clickhouse/chain/batches.js'
-
-import type { Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
+import type { SampledStable } from '../knowledge/registry.js'
 
 /**
  * What is read of a range of blocks: families of facts, and for those that are read per stable, the stables `only`
@@ -18,15 +17,15 @@ export const hasEveryStable = ({ only, except }: Scope): boolean => only.length 
 export const hasStable = ({ only, except }: Scope, stable: string): boolean =>
   (only.length === 0 || only.includes(stable)) && !except.includes(stable)
 
-const known = new WeakMap<Scope, WeakMap<readonly Stablecoin[], readonly Stablecoin[]>>()
+const known = new WeakMap<Scope, WeakMap<readonly SampledStable[], readonly SampledStable[]>>()
 
 /**
  * Those of `stables` that are in the scope. Returns the same array for the same stables and scope, because requests are
  * cached by array.
  */
-export function stablesIn(scope: Scope, stables: readonly Stablecoin[]): readonly Stablecoin[] {
+export function stablesIn(scope: Scope, stables: readonly SampledStable[]): readonly SampledStable[] {
   if (hasEveryStable(scope)) return stables
-  const ofScope = known.get(scope) ?? new WeakMap<readonly Stablecoin[], readonly Stablecoin[]>()
+  const ofScope = known.get(scope) ?? new WeakMap<readonly SampledStable[], readonly SampledStable[]>()
   known.set(scope, ofScope)
   const picked = ofScope.get(stables) ?? stables.filter(({ stable }) => hasStable(scope, stable))
   ofScope.set(stables, picked)

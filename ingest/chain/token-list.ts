@@ -52,16 +52,24 @@ export const tokenListFile = z.string().transform((path, context): TokenList => 
   return z.NEVER
 })
 
+/** The listed tokens of a chain: their lower-case addresses, and the name and version of the list. */
+export type ChainTokens = { addresses: ReadonlySet<string>; source: string }
+
 /**
- * Lower-case addresses of the chain's tokens on `list`; without a list, on the public one that comes with viem, which may
- * have none. Throws ConfigError for a list without a token of the chain.
+ * The chain's tokens on `list`; without a list, on the public one that comes with viem, which may have none. Throws
+ * ConfigError for a list without a token of the chain.
  */
-export function listedTokens(chainId: number, list: TokenList | undefined): ReadonlySet<string> {
+export function listedTokens(chainId: number, list: TokenList | undefined): ChainTokens {
   if (list === undefined) {
     const addresses = tokens.all.map((token) => (token.addresses as Record<number, string | undefined>)[chainId])
-    return new Set(addresses.filter((address) => address !== undefined).map((address) => address.toLowerCase()))
+    const known = addresses.filter((address) => address !== undefined)
+    return { addresses: new Set(known.map((address) => address.toLowerCase())), source: 'viem/tokens' }
   }
   const own = list.tokens.filter((token) => token.chainId === chainId)
   if (own.length === 0) throw new ConfigError([`TOKEN_LIST: the list has no token of chain ${chainId}`])
-  return new Set(own.map(({ address }) => address.toLowerCase()))
+  const { major, minor, patch } = list.version
+  return {
+    addresses: new Set(own.map(({ address }) => address.toLowerCase())),
+    source: `${list.name} ${major}.${minor}.${patch}`,
+  }
 }

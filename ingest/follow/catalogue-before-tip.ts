@@ -22,7 +22,7 @@ export async function readCatalogueBeforeTip(options: Options): Promise<{ block:
   const { clickhouse, rpc, log, retryDatabase, to } = options
   const ledger = await retryDatabase('read the ledger', () => openLedger(clickhouse, CATALOGUE, FIRST_BLOCK))
   const known = await retryDatabase('read the stables', () => allStablecoins(clickhouse, { before_block: ledger.next }))
-  const registry = createRegistry(known, 'all')
+  const registry = createRegistry(known, [])
   let { last } = ledger
   for (const range of catalogueRanges(ledger.next, to, ledger.unfinished)) {
     const batch = await rpc.persist(`read the catalogue of blocks ${range.from} to ${range.to}`, () =>

@@ -10,12 +10,12 @@ import { completeBatch } from '../batch/complete-batch.js'
 import { type BatchReader, type DecodedBatch, decodeBatch } from '../batch/decode.js'
 import { blockRanges } from '../chain/block-ranges.js'
 import { NETWORKS } from '../chain/networks.js'
-import { listedTokens } from '../chain/token-list.js'
 import type { IngestConfig } from '../config.js'
 import { checkChainId, claimDatabase, readChainIdentity } from '../knowledge/chain-identity.js'
 import { createIssuerRoles } from '../knowledge/issuer-roles.js'
 import { createOrders } from '../knowledge/orders.js'
 import { createRegistry } from '../knowledge/registry.js'
+import { recordTokenList } from '../knowledge/token-lists.js'
 import { TIP } from '../sinks/batch-ledger.js'
 import { noteHeads } from '../sinks/note-head.js'
 import { type RetryDatabase, retryDatabaseWith } from '../sinks/retry-database.js'
@@ -56,8 +56,7 @@ export async function* ingest(options: Ingest): AsyncGenerator<Written> {
   const rpc = rpcOf(config, log, signal)
   const chain = await readChainIdentity(rpc, config.CHAIN)
   await retryDatabase('claim the database', () => claimDatabase(clickhouse, chain))
-  const listed = listedTokens(chain.chain_id, config.TOKEN_LIST)
-  const start = await tipStart({ clickhouse, config, log, rpc, retryDatabase, listed })
+  const start = await tipStart({ clickhouse, config, log, rpc, retryDatabase })
   for (;;) {
     // Reads of the old chain end with their round.
     const round = new AbortController()
@@ -112,13 +111,14 @@ async function* followChain({
   )
   log.info({ ...chain, next: ledger.next, unfinished: ledger.unfinished, stables: stables.length }, 'starting')
 
-  const track = config.TRACK ?? (config.CHAIN === 'devnet' ? 'all' : 'listed')
+  const { chain_id: chainId } = chain
+  const nextBlock = Math.max(ledger.next, (ledger.unfinished?.to ?? 0) + 1)
+  const periods = await recordTokenList({ clickhouse, retryDatabase, rpc, config, chainId, nextBlock, log })
   const reader: BatchReader = {
     rpc,
-    registry: createRegistry(stables, track),
+    registry: createRegistry(stables, periods),
     issuers: createIssuerRoles(issuers),
     orders: createOrders((order_ids) => retryDatabase('read orders', () => dexOrdersById(clickhouse, { order_ids }))),
-    listed: listedTokens(chain.chain_id, config.TOKEN_LIST),
   }
   const hashOf = async (number: number): Promise<string | null> => {
     const block = await retryDatabase('read a hash', () => blockAt(clickhouse, number))

@@ -26,7 +26,6 @@ type Options = {
   log: Logger
   rpc: Rpc
   retryDatabase: RetryDatabase
-  listed: ReadonlySet<string>
 }
 
 /**

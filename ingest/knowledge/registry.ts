@@ -1,5 +1,15 @@
 import { REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import type { Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
+import type { ListPeriod, Tier } from '../../clickhouse/stablecoins/token-lists.js'
+
+/**
+ * A stable that is sampled at a block, with its tier then. `sampled_from` is the first block of the stretch in which it is
+ * sampled: that of its creation, or of the list with which sampling began.
+ */
+export type SampledStable = Pick<Stablecoin, 'stable' | 'currency' | 'admin' | 'block_number'> & {
+  tier: Tier
+  sampled_from: number
+}
 
 /** The stables that exist according to the logs so far. */
 export type Registry = {
@@ -12,10 +22,10 @@ export type Registry = {
   /** The stables that existed before the first transaction. */
   genesis: () => readonly Stablecoin[]
   /**
-   * The stables sampled at a block: those that existed at its end and are tracked. Returns the same array until it
-   * changes.
+   * The stables sampled at a block: those that existed at its end and that the list of its time sampled, in order of
+   * creation. Returns the same array until it changes.
    */
-  sampledAt: (blockNumber: number) => readonly Stablecoin[]
+  sampledAt: (blockNumber: number) => readonly SampledStable[]
   /**
    * Those of the stables sampled at a block that are more than `MOST_HOPS` books away from the reference stable at its
    * end. Returns the same set until it changes.
@@ -36,38 +46,55 @@ export type QuotedFrom = { stable: string; quote_token: string; block_number: nu
 
 const NONE: ReadonlySet<string> = new Set()
 
+/** Some stables in order of creation, and those of them that existed at a block. */
+function createView() {
+  const members: SampledStable[] = []
+  const views = new Map<number, readonly SampledStable[]>()
+  return {
+    add: (stable: SampledStable): number => members.push(stable),
+    at: (blockNumber: number): readonly SampledStable[] => {
+      // Blocks come in order, and stables are added in order of creation, so their number identifies the set.
+      let count = members.length
+      while (count > 0 && (members[count - 1] as SampledStable).block_number > blockNumber) count--
+      const view = views.get(count) ?? members.slice(0, count)
+      views.set(count, view)
+      return view
+    },
+  }
+}
+
 /**
- * Starts from `stables`, in order of creation. `track`: sample every stable, or only the publicly listed ones.
- * `quotedFrom`: what stables were quoted in at earlier blocks, in order, from creation on; needed where old blocks are
- * read.
+ * Starts from `stables`, in order of creation. `periods`: which stables were listed and sampled when. `quotedFrom`: what
+ * stables were quoted in at earlier blocks, in order, from creation on; needed where old blocks are read.
  */
 export function createRegistry(
   stables: readonly Stablecoin[],
-  track: 'all' | 'listed',
+  periods: readonly ListPeriod[],
   quotedFrom: readonly QuotedFrom[] = [],
 ): Registry {
   const byAddress = new Map<string, Stablecoin>()
-  const sampled: Stablecoin[] = []
-  const views = new Map<number, readonly Stablecoin[]>()
+  const sampled = periods.map(createView)
   const quotes = createQuoteTokens(quotedFrom)
-  let deep: { key: string; content: string; set: ReadonlySet<string> } = { key: '', content: '', set: NONE }
+  let deep = { tracked: [] as readonly SampledStable[], changes: -1, content: '', set: NONE }
 
-  const add = (stable: Stablecoin): void => {
-    if (byAddress.has(stable.stable)) return
-    byAddress.set(stable.stable, stable)
-    quotes.add(stable)
-    if (track === 'all' || stable.tier === 'listed') sampled.push(stable)
+  const add = (created: Stablecoin): void => {
+    const { stable, currency, admin, block_number } = created
+    if (byAddress.has(stable)) return
+    byAddress.set(stable, created)
+    quotes.add(created)
+    let sampled_from: number | null = null
+    for (const [i, { from_block, samples, lists }] of periods.entries()) {
+      if (samples(stable)) {
+        sampled_from ??= Math.max(from_block, block_number)
+        const tier = lists(stable) ? 'listed' : 'unlisted'
+        sampled[i]?.add({ stable, currency, admin, block_number, tier, sampled_from })
+      } else sampled_from = null
+    }
   }
   stables.forEach(add)
 
-  const sampledAt = (blockNumber: number): readonly Stablecoin[] => {
-    // Blocks come in order, and stables are added in order of creation, so their number identifies the set.
-    let count = sampled.length
-    while (count > 0 && (sampled[count - 1] as Stablecoin).block_number > blockNumber) count--
-    const view = views.get(count) ?? sampled.slice(0, count)
-    views.set(count, view)
-    return view
-  }
+  const sampledAt = (blockNumber: number): readonly SampledStable[] =>
+    sampled[periods.findLastIndex(({ from_block }) => from_block <= blockNumber)]?.at(blockNumber) ?? []
 
   return {
     add,
@@ -83,11 +110,11 @@ export function createRegistry(
     sampledAt,
     tooDeepAt: (blockNumber) => {
       const tracked = sampledAt(blockNumber)
-      const key = `${tracked.length}:${quotes.changesBy(blockNumber)}`
-      if (key === deep.key) return deep.set
+      const changes = quotes.changesBy(blockNumber)
+      if (tracked === deep.tracked && changes === deep.changes) return deep.set
       const found = tracked.filter(({ stable }) => quotes.isTooDeep(stable, blockNumber)).map(({ stable }) => stable)
       const content = found.join()
-      deep = { key, content, set: content === deep.content ? deep.set : new Set(found) }
+      deep = { tracked, changes, content, set: content === deep.content ? deep.set : new Set(found) }
       return deep.set
     },
   }

@@ -14,13 +14,11 @@ export type Catalogue = Pick<
 type QuoteTokenOf = (stable: string) => string
 
 /**
- * What a block's events add to the catalogue, in log order. `listed` holds the addresses of the public token list;
- * `quoteTokenBefore` gives a stable's quote token before the block.
+ * What a block's events add to the catalogue, in log order.  `quoteTokenBefore` gives a stable's quote token before the block.
  */
 export function catalogueRows(
   block: EventBlock,
   events: readonly ChainEvent[],
-  listed: ReadonlySet<string>,
   quoteTokenBefore: QuoteTokenOf,
 ): Catalogue {
   const added: Catalogue = {
@@ -36,8 +34,7 @@ export function catalogueRows(
     const at = position(block, event)
     if (event.name === 'TokenCreated') {
       const { token: stable, symbol, name, currency, quoteToken: quote_token, admin } = event.args
-      const tier = listed.has(stable) ? 'listed' : 'unlisted'
-      added.stablecoins.push({ stable, symbol, name, currency, quote_token, admin, tier, ...at })
+      added.stablecoins.push({ stable, symbol, name, currency, quote_token, admin, ...at })
       quoteTokens.set(stable, quote_token)
     } else if (event.name === 'QuoteTokenUpdate') {
       added.quote_token_updates.push({ stable: event.address, quote_token: event.args.newQuoteToken, ...at })

@@ -1,7 +1,7 @@
 import type { RoleEvent } from '../../clickhouse/roles/roles.js'
-import type { Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import { ROLE_NAMES } from '../chain/role-names.js'
+import type { SampledStable } from '../knowledge/registry.js'
 import { type EventBlock, rowsOf } from './rows.js'
 
 const roleName = (role: string): string => ROLE_NAMES.get(role) ?? ''
@@ -41,7 +41,7 @@ function actors(event: ChainEvent): string[] {
 }
 
 /** Those of the sampled stables (in order of creation) that existed before the first block. */
-export function genesisStables(sampled: readonly Stablecoin[]): string[] {
+export function genesisStables(sampled: readonly SampledStable[]): string[] {
   const end = sampled.findIndex(({ block_number }) => block_number > 0)
   return sampled.slice(0, end === -1 ? sampled.length : end).map(({ stable }) => stable)
 }
@@ -54,7 +54,7 @@ export function genesisStables(sampled: readonly Stablecoin[]): string[] {
 export function roleCandidates(
   blockNumber: number,
   events: readonly ChainEvent[],
-  sampled: readonly Stablecoin[],
+  sampled: readonly SampledStable[],
 ): string[] {
   const candidates = new Set<string>()
   const genesis = genesisStables(sampled)
@@ -63,7 +63,7 @@ export function roleCandidates(
   }
   // The newest come last.
   for (let i = sampled.length - 1; sampled[i]?.block_number === blockNumber; i--) {
-    candidates.add((sampled[i] as Stablecoin).admin)
+    candidates.add((sampled[i] as SampledStable).admin)
   }
   return [...candidates]
 }

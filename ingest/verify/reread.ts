@@ -4,6 +4,7 @@ import type { Facts } from '../../clickhouse/facts/facts.js'
 import { dexOrdersById } from '../../clickhouse/flows/dex.js'
 import { issuerRoleChanges } from '../../clickhouse/roles/roles.js'
 import { allStablecoins } from '../../clickhouse/stablecoins/stablecoins.js'
+import type { ListPeriod } from '../../clickhouse/stablecoins/token-lists.js'
 import { completeBatch } from '../batch/complete-batch.js'
 import { type BatchReader, type DecodedBatch, decodeBatch, FIRST_BLOCK } from '../batch/decode.js'
 import { catalogueRanges, readCatalogueBatch } from '../batch/read-catalogue-batch.js'
@@ -21,8 +22,8 @@ import { hasBlocks, type Stretch } from './stretches.js'
 export type RereadOptions = {
   clickhouse: ClickHouseClient
   rpc: Rpc
-  track: 'all' | 'listed'
-  listed: ReadonlySet<string>
+  /** Which stables were listed and sampled when. */
+  periods: readonly ListPeriod[]
   /** Number of blocks in a range when all blocks are read. */
   rangeSize: number
 }
@@ -105,11 +106,10 @@ async function rereadCatalogue(
  * with the first block.
  */
 export async function* rereadAll(options: RereadOptions, stretches: readonly Stretch[]): AsyncGenerator<Reread> {
-  const { clickhouse, rpc, track, listed, rangeSize } = options
+  const { clickhouse, rpc, periods, rangeSize } = options
   const reader: BatchReader = {
     rpc,
-    listed,
-    registry: createRegistry([], track),
+    registry: createRegistry([], periods),
     issuers: createIssuerRoles([]),
     // Only orders that are no longer cached come from the database, where they are compared as well.
     orders: createOrders((order_ids) => dexOrdersById(clickhouse, { order_ids })),
@@ -143,7 +143,7 @@ export async function* rereadSome(
   stretches: readonly Stretch[],
   numbers: readonly number[],
 ): AsyncGenerator<Reread> {
-  const { clickhouse, rpc, track, listed } = options
+  const { clickhouse, rpc, periods } = options
   const orders = createOrders((order_ids) => dexOrdersById(clickhouse, { order_ids }))
   async function* each(): AsyncGenerator<number> {
     yield* numbers
@@ -157,10 +157,9 @@ export async function* rereadSome(
     ])
     const reader: BatchReader = {
       rpc,
-      listed,
       orders,
       issuers: createIssuerRoles(issuers),
-      registry: createRegistry(stables, track),
+      registry: createRegistry(stables, periods),
     }
     const batch = await decode(options, reader, blocks)
     if (batch.decoded.length === 0) return null

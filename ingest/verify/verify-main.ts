@@ -4,11 +4,11 @@ import { z } from 'zod'
 import { insertVerifyRun } from '../../clickhouse/chain/verify-runs.js'
 import { payeeOf } from '../../clickhouse/payments/ledger.js'
 import { REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
+import { listPeriods, tokenLists } from '../../clickhouse/stablecoins/token-lists.js'
 import { connect } from '../../clickhouse/store/client.js'
 import { Address } from '../../clickhouse/store/values.js'
 import { ConfigError, envInt, envUrl, parseEnv } from '../../process/environment.js'
 import { createLog, runCommand } from '../../process/run-process.js'
-import { listedTokens } from '../chain/token-list.js'
 import { IngestConfig } from '../config.js'
 import { claimDatabase, readChainIdentity } from '../knowledge/chain-identity.js'
 import { rpcOf } from '../sources/rpc.js'
@@ -74,8 +74,7 @@ await runCommand('verify', async () => {
       clickhouse,
       session,
       rpc,
-      track: config.TRACK ?? (config.CHAIN === 'devnet' ? 'all' : 'listed'),
-      listed: listedTokens(chain.chain_id, config.TOKEN_LIST),
+      periods: listPeriods(await tokenLists(clickhouse)),
       rangeSize: config.BATCH_BLOCKS,
       blocks: all ? null : flags['--blocks'],
       seed: flags['--seed'],

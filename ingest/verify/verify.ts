@@ -98,7 +98,7 @@ function pick({ blocks, seed }: VerifyOptions, stretches: readonly Stretch[]) {
  * nothing after the tip's newest block is checked.
  */
 export async function verify(options: VerifyOptions): Promise<Finding[]> {
-  const { clickhouse, session, rpc, track, payee, onProgress } = options
+  const { clickhouse, session, rpc, periods, payee, onProgress } = options
   const covered = await coveredRanges(clickhouse)
   const last = Math.max(0, ...covered.filter(({ family }) => family === 'logs').map(({ to_block }) => to_block))
   const stretches = stretchesOf(covered, await declaredGaps(clickhouse), last)
@@ -130,7 +130,7 @@ export async function verify(options: VerifyOptions): Promise<Finding[]> {
     await checkLinks(clickhouse, ranges),
     await checkPlaces(clickhouse, ranges),
     await checkLogCounts(clickhouse, ranges),
-    await checkSampleCounts(clickhouse, stretches, stables, track),
+    await checkSampleCounts(clickhouse, stretches, stables, periods),
     await checkMinutes(clickhouse, lastTime),
     await checkBuckets(clickhouse, lastTime),
     await checkDoubleEntry(clickhouse, new Date(0), new Date((lastTime + 1) * 1000)),

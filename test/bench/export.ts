@@ -30,7 +30,6 @@ async function generateFlows(clickhouse: ClickHouseClient, end: number): Promise
       currency: 'USD',
       quote_token: REFERENCE_STABLE,
       admin: '',
-      tier: 'listed' as const,
       block_number: 0,
       log_index: i,
       block_time: end - 86_400,

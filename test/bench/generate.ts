@@ -32,7 +32,6 @@ export async function generateSamples(
       currency: 'USD',
       quote_token: REFERENCE_STABLE,
       admin: '',
-      tier: 'listed' as const,
       block_number: 0,
       log_index: i,
       block_time: start,

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { dexOrdersById } from '../../clickhouse/flows/dex.js'
 import { issuerRoleChanges } from '../../clickhouse/roles/roles.js'
 import { allStablecoins, quoteTokenHistory } from '../../clickhouse/stablecoins/stablecoins.js'
+import { listPeriods } from '../../clickhouse/stablecoins/token-lists.js'
 import { segmentsOf } from '../../ingest/backfill/missing.js'
 import { readSegment } from '../../ingest/backfill/read-segment.js'
 import type { Batch } from '../../ingest/batch/complete-batch.js'
@@ -13,6 +14,7 @@ import { createOrders } from '../../ingest/knowledge/orders.js'
 import { createRegistry } from '../../ingest/knowledge/registry.js'
 import { retryDatabaseWith } from '../../ingest/sinks/retry-database.js'
 import { type Rpc, rpcOf } from '../../ingest/sources/rpc.js'
+import { tokenList } from '../support/rows.js'
 import { startProgram } from './programs.js'
 import type { Database, Stack } from './stack.js'
 
@@ -64,12 +66,11 @@ export async function* readSegments(
     } satisfies Rpc,
     registry: createRegistry(
       await allStablecoins(clickhouse, { before_block: range.to + 1 }),
-      'all',
+      listPeriods([tokenList()]),
       await quoteTokenHistory(clickhouse, { before_block: range.to + 1 }),
     ),
     issuers: createIssuerRoles(await issuerRoleChanges(clickhouse, { before_block: range.to + 1 })),
     orders: createOrders((order_ids) => dexOrdersById(clickhouse, { order_ids })),
-    listed: new Set<string>(),
   }
   const scope = { families: ['logs', 'pegs', 'state'] as const, only: [], except: [] }
   for (const segment of segmentsOf([{ ...range, scope }], BATCH_BLOCKS, false)) {

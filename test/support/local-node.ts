@@ -7,16 +7,27 @@ import { marketTokenList } from '../../local/chain/token-list.js'
 /** The chain id of every local chain. */
 const LOCAL_CHAIN = 31_337
 
-let file: string | null = null
+let folder: string | null = null
+const files = new Map<string, string>()
 
-/** A token list with every stable that the market of any local chain may have; made once, removed with the process. */
-function tokenListFile(): string {
-  if (file !== null) return file
-  const folder = mkdtempSync(join(tmpdir(), 'plumbline-list-'))
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-  file = join(folder, 'token-list.json')
-  writeFileSync(file, JSON.stringify(marketTokenList(planStables(MAX_STABLES), LOCAL_CHAIN, 0)))
-  return file
+/**
+ * The path of a token list with every stable that the market of any local chain may have, or only those with these
+ * symbols; made once, removed with the process.
+ */
+export function tokenListFile(...symbols: string[]): string {
+  const known = files.get(symbols.join())
+  if (known) return known
+  if (folder === null) {
+    const made = mkdtempSync(join(tmpdir(), 'plumbline-list-'))
+    process.once('exit', () => rmSync(made, { recursive: true, force: true }))
+    folder = made
+  }
+  const path = join(folder, `list-${files.size}.json`)
+  const list = marketTokenList(planStables(MAX_STABLES), LOCAL_CHAIN, 0)
+  const tokens = list.tokens.filter(({ symbol }) => symbols.length === 0 || symbols.includes(symbol))
+  writeFileSync(path, JSON.stringify({ ...list, tokens }))
+  files.set(symbols.join(), path)
+  return path
 }
 
 /** The variables that make a program read a local chain's node, with the market's stables listed as by `npm start`. */

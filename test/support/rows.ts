@@ -5,6 +5,7 @@ import { MAX_SAMPLE_SECONDS, type QuoteStatus, REFERENCE_STABLE } from '../../cl
 import type { PegSample } from '../../clickhouse/peg/samples.js'
 import type { Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
 import type { StateRead } from '../../clickhouse/stablecoins/states.js'
+import { insertTokenList, type TokenListRow } from '../../clickhouse/stablecoins/token-lists.js'
 import type { SupplyEvent } from '../../clickhouse/supply/supply.js'
 
 /** The address of the i-th fictitious stable. */
@@ -20,11 +21,20 @@ export const stablecoin = (i: number, changes: Partial<Stablecoin> = {}): Stable
   currency: 'USD',
   quote_token: REFERENCE_STABLE,
   admin: stableAddress(0xad),
-  tier: 'unlisted',
   block_number: 1,
   log_index: i,
   block_time: 1_760_000_000,
   tx_hash: txHash(i),
+  ...changes,
+})
+
+/** A token list that holds from the beginning, with which every stable is sampled. */
+export const tokenList = (changes: Partial<TokenListRow> = {}): TokenListRow => ({
+  sequence_number: 1,
+  from_block: 0,
+  holds_from: 0,
+  track: 'all',
+  stables: [],
   ...changes,
 })
 
@@ -106,6 +116,7 @@ export async function addBlocks(clickhouse: ClickHouseClient, times: readonly nu
 
 export type Facts = {
   stablecoins?: Stablecoin[]
+  lists?: TokenListRow[]
   samples?: PegSample[]
   states?: StateRead[]
   supplyEvents?: SupplyEvent[]
@@ -118,6 +129,7 @@ const token = (): string => `test-${++tokens}`
 /** Inserts facts as ingest would. */
 export async function addFacts(clickhouse: ClickHouseClient, facts: Facts): Promise<void> {
   await insertFacts(clickhouse, 'stablecoins', facts.stablecoins ?? [], token())
+  for (const list of facts.lists ?? []) await insertTokenList(clickhouse, { ...list, source: 'of a test' })
   await insertFacts(clickhouse, 'peg_samples', facts.samples ?? [], token())
   await insertFacts(clickhouse, 'state_reads', facts.states ?? [], token())
   await insertFacts(clickhouse, 'supply_events', facts.supplyEvents ?? [], token())

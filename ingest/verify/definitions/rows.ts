@@ -19,8 +19,11 @@ export const ECONOMY_TABLES = [
   'peg_samples',
 ] as const
 
-/** All rows of these tables, each table in chain order. */
-export type EconomyFacts = Record<(typeof ECONOMY_TABLES)[number], Raw[]>
+/** A token list and the second from which it holds, in Unix seconds. */
+export type RecordedList = { sequence_number: number; holds_from: number; stables: readonly string[] }
+
+/** All rows of these tables, each table in chain order, and the token lists in the order of their numbers. */
+export type EconomyFacts = Record<(typeof ECONOMY_TABLES)[number], Raw[]> & { token_lists: RecordedList[] }
 
 /** The rows up to an instant, optionally of one stable. */
 export const until = (rows: readonly Raw[], at: number, stable?: string): Raw[] =>

@@ -19,17 +19,18 @@ function pegOf(samples: readonly Raw[]) {
 
 /** The stables that existed at an instant, by symbol, each with its newest state and sample by then. */
 export function stablecoinsAt(facts: EconomyFacts, at: number) {
+  const listed = facts.token_lists.findLast(({ holds_from }) => holds_from <= at)?.stables ?? []
   const order = ({ symbol, stable }: Raw): string => `${symbol}\0${stable}`
   return until(facts.stablecoins, at)
     .sort((a, b) => (order(a) < order(b) ? -1 : 1))
-    .map(({ stable, symbol, name, currency, tier }) => {
+    .map(({ stable, symbol, name, currency }) => {
       const state = until(facts.state_reads, at, `${stable}`).at(-1)
       return {
         address: `${stable}`,
         symbol,
         name,
         currency,
-        tier,
+        tier: listed.includes(`${stable}`) ? 'listed' : 'unlisted',
         supply: state ? { current: state.supply_raw, cap: state.cap_raw === NO_CAP ? null : state.cap_raw } : null,
         policy: state
           ? {

@@ -6,6 +6,7 @@ import { differingBuckets } from '../../../clickhouse/flows/buckets.js'
 import { flowEdges, flowGraph } from '../../../clickhouse/flows/flows.js'
 import { differingMinutes, sampleCounts } from '../../../clickhouse/peg/invariants.js'
 import type { Stablecoin } from '../../../clickhouse/stablecoins/stablecoins.js'
+import type { ListPeriod } from '../../../clickhouse/stablecoins/token-lists.js'
 import { END_OF_TIME } from '../../../process/instants.js'
 import { FIRST_BLOCK } from '../../batch/decode.js'
 import { compared, type Finding } from '../finding.js'
@@ -62,20 +63,27 @@ export async function checkLogCounts(clickhouse: ClickHouseClient, ranges: Range
   return compared('facts fit the logs and transactions of their block', within(ranges), differences)
 }
 
-/** Every tracked stable has one sample in each block from its creation on, except in blocks that are not stored. */
+/** Every stable has one sample in each block in which the list of its time sampled it, except in blocks that are not stored. */
 export async function checkSampleCounts(
   clickhouse: ClickHouseClient,
   stretches: readonly Stretch[],
   stables: readonly Stablecoin[],
-  track: 'all' | 'listed',
+  periods: readonly ListPeriod[],
 ): Promise<Finding> {
-  const tracked = stables.filter(({ tier }) => track === 'all' || tier === 'listed')
+  const tracked = stables.filter(({ stable }) => periods.some(({ samples }) => samples(stable)))
   const wrong: Array<{ missing: number; text: string }> = []
   let [checked, gaps] = [0, 0]
   for (const { stable, block_number } of tracked) {
     const created = Math.max(block_number, FIRST_BLOCK)
+    const last = stretches.at(-1)?.to ?? 0
+    const sampled = periods
+      .filter(({ samples }) => samples(stable))
+      .map(({ from_block, to_block }): [number, number] => [
+        Math.max(from_block, created),
+        Math.min(last, (to_block ?? last + 1) - 1),
+      ])
     const ranges = rangesOf(stretches, 'pegs', stable)
-      .map(([from, to]): [number, number] => [Math.max(from, created), to])
+      .flatMap(([from, to]) => sampled.map((own): [number, number] => [Math.max(from, own[0]), Math.min(to, own[1])]))
       .filter(([from, to]) => from <= to)
     const blocks = sizeOf(ranges)
     const { samples, sampled_blocks } = await sampleCounts(clickhouse, { stable, ranges })
@@ -84,7 +92,7 @@ export async function checkSampleCounts(
       wrong.push({ missing: Math.abs(blocks - samples), text })
     }
     checked += blocks
-    gaps += Math.max((stretches.at(-1)?.to ?? 0) - created + 1 - blocks, 0)
+    gaps += sizeOf(sampled.filter(([from, to]) => from <= to)) - blocks
   }
   const scope = `${tracked.length} stables, ${checked} blocks of theirs${gaps === 0 ? '' : `, ${gaps} are not in`}`
   wrong.sort((a, b) => b.missing - a.missing)

@@ -2,7 +2,15 @@ import { describe, expect } from 'vitest'
 import { insertChainIdentity } from '../../../../clickhouse/chain/identity.js'
 import { REFERENCE_STABLE } from '../../../../clickhouse/peg/price.js'
 import { SUBSCRIPTION_KEY, test } from '../../../support/app.js'
-import { addFacts, pegSamples, stableAddress, stablecoin, stateRead, type Tick } from '../../../support/rows.js'
+import {
+  addFacts,
+  pegSamples,
+  stableAddress,
+  stablecoin,
+  stateRead,
+  type Tick,
+  tokenList,
+} from '../../../support/rows.js'
 import { AnalysisSpec } from '../../../support/spec/analysis.js'
 
 const NO_CAP = '340282366920938463463374607431768211455'
@@ -48,7 +56,8 @@ describe('a briefing on a stable without a curated one', () => {
     ]
     const samples = pegSamples(stable, ticks)
     await addFacts(clickhouse, {
-      stablecoins: [stablecoin(1, { block_number: 77, block_time: 1_760_000_000, tier: 'listed' })],
+      stablecoins: [stablecoin(1, { block_number: 77, block_time: 1_760_000_000 })],
+      lists: [tokenList({ stables: [stable] })],
       samples,
       states: [
         stateRead(stable, { block_time: 1_760_000_000, supply_raw: '1', policy_type: 'whitelist' }),

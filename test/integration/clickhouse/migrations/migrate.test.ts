@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { migrate } from '../../../../clickhouse/migrations/migrate.js'
+import { tokenLists } from '../../../../clickhouse/stablecoins/token-lists.js'
 import { connect } from '../../../../clickhouse/store/client.js'
 import { test } from '../../../support/services.js'
 
@@ -41,3 +42,30 @@ test('a migration that was changed after it was applied is refused', async ({ cl
   })
   await expect(migrate(clickhouseEnv)).rejects.toThrow('0001_ingest_ledger.sql was changed after it had been applied')
 })
+
+const UNTIERED = 25
+
+test.for([
+  ['a stable without a tier has samples, so all were sampled', 'all', 2],
+  ['only listed stables have samples', 'listed', 1],
+] as const)(
+  'tiers become a list that holds from the beginning: %s',
+  async ([, track, sampled], { emptyClickhouseEnv }) => {
+    await migrate(emptyClickhouseEnv)
+    const clickhouse = connect(emptyClickhouseEnv, { application: 'plumbline-test' })
+    // As it was before the migration.
+    for (const query of [
+      `DELETE FROM schema_migrations WHERE version >= ${UNTIERED}`,
+      'DROP TABLE token_lists',
+      `ALTER TABLE stablecoins ADD COLUMN tier Enum8('unlisted' = 0, 'listed' = 1) AFTER admin`,
+      `INSERT INTO stablecoins (stable, tier, block_time) VALUES ('0xb', 'listed', 1), ('0xa', 'listed', 1), ('0xc', 'unlisted', 1)`,
+      `INSERT INTO peg_samples (stable, status, block_time)
+     SELECT * FROM VALUES('stable String, status String, block_time UInt32', ('0xa', 'anchor', 1), ('0xc', 'no_pair', 1)) LIMIT ${sampled}`,
+    ])
+      await clickhouse.command({ query, clickhouse_settings: { mutations_sync: '2', lightweight_deletes_sync: '2' } })
+    await migrate(emptyClickhouseEnv)
+    const expected = { sequence_number: 1, from_block: 0, holds_from: 0, track, stables: ['0xa', '0xb'] }
+    expect(await tokenLists(clickhouse)).toEqual([expected])
+    await clickhouse.close()
+  },
+)

@@ -36,13 +36,13 @@ const list = {
 }
 
 test('the listed stables are the tokens of a list that are on this chain, in lower case', () => {
-  expect(listedTokens(4217, read(list))).toEqual(new Set([PATH_USD.address]))
-  expect(listedTokens(42431, read(list))).toEqual(new Set([PATH_USD.address, `0x${'ab'.repeat(20)}`]))
+  expect(listedTokens(4217, read(list))).toEqual({ addresses: new Set([PATH_USD.address]), source: 'Tempo 1.0.0' })
+  expect(listedTokens(42431, read(list)).addresses).toEqual(new Set([PATH_USD.address, `0x${'ab'.repeat(20)}`]))
 })
 
 test('without a list, they are those of the chain’s public list, of which a local chain has none', () => {
-  expect(listedTokens(4217, undefined)).toContain(PATH_USD.address)
-  expect(listedTokens(31_337, undefined)).toEqual(new Set())
+  expect(listedTokens(4217, undefined).addresses).toContain(PATH_USD.address)
+  expect(listedTokens(31_337, undefined).addresses).toEqual(new Set())
 })
 
 test('a list without a token of the chain is refused, as it is another chain’s', () => {
@@ -81,7 +81,7 @@ test('a file that is missing or is not JSON is refused', () => {
 
 test('the list of a local chain has every stable of its market, and is in that format', () => {
   const stables = planStables(12)
-  const listed = listedTokens(31_337, read(marketTokenList(stables, 31_337, 1_760_000_000)))
+  const { addresses: listed } = listedTokens(31_337, read(marketTokenList(stables, 31_337, 1_760_000_000)))
   expect(listed.size).toBe(16)
   for (const { address } of [PATH_USD, ...stables]) expect(listed).toContain(address)
 })

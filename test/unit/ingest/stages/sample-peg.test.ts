@@ -4,16 +4,11 @@ import { samplePeg } from '../../../../ingest/stages/sample-peg.js'
 
 const stable = (address: string, currency = 'USD', block_number = 0) => ({
   stable: address,
-  symbol: '',
-  name: '',
   currency,
-  quote_token: REFERENCE_STABLE,
   admin: '',
   tier: 'listed' as const,
   block_number,
-  log_index: 0,
-  block_time: 0,
-  tx_hash: '',
+  sampled_from: block_number,
 })
 const quotes = new Map([
   ['0xa', { status: 'quoted' as const, sellMicros: 999_700, buyMicros: 1_000_100 }],

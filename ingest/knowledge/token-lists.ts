@@ -1,0 +1,73 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import type { Logger } from 'pino'
+import { numberToHex } from 'viem'
+import {
+  insertTokenList,
+  type ListPeriod,
+  listPeriods,
+  type TokenListRow,
+  tokenLists,
+} from '../../clickhouse/stablecoins/token-lists.js'
+import { PlumblineError } from '../../process/errors.js'
+import { RawHeader } from '../chain/rpc-answers.js'
+import { type ChainTokens, listedTokens } from '../chain/token-list.js'
+import type { IngestConfig } from '../config.js'
+import type { RetryDatabase } from '../sinks/retry-database.js'
+import type { Rpc } from '../sources/rpc.js'
+
+/** Another process has recorded a list at the same moment. */
+class TokenListError extends PlumblineError {
+  constructor() {
+    super('another ingest has recorded its token list at the same moment: run one ingest per database', {
+      retryable: false,
+    })
+  }
+}
+
+type Options = {
+  clickhouse: ClickHouseClient
+  retryDatabase: RetryDatabase
+  rpc: Rpc
+  config: Pick<IngestConfig, 'CHAIN' | 'TRACK' | 'TOKEN_LIST'>
+  chainId: number
+  /** The first block that may be read with another list: those before are written or planned. */
+  nextBlock: number
+  log: Logger
+}
+
+const isSame = (known: TokenListRow | undefined, track: string, stables: readonly string[]): boolean =>
+  known?.track === track &&
+  known.stables.length === stables.length &&
+  known.stables.every((one, i) => one === stables[i])
+
+/**
+ * The stretches of history with one list each. If what ingest was started with differs from what was recorded last, it is
+ * recorded now, and holds from `nextBlock` on; the first one holds from the beginning.
+ */
+export async function recordTokenList(options: Options): Promise<ListPeriod[]> {
+  const { clickhouse, retryDatabase, rpc, config, chainId, nextBlock, log } = options
+  const { addresses, source }: ChainTokens = listedTokens(chainId, config.TOKEN_LIST)
+  const track = config.TRACK ?? (config.CHAIN === 'devnet' ? 'all' : 'listed')
+  const stables = [...addresses].sort()
+  const read = () => retryDatabase('read the token lists', () => tokenLists(clickhouse))
+
+  const known = await read()
+  const newest = known.at(-1)
+  if (isSame(newest, track, stables)) return listPeriods(known)
+  const sequence_number = (newest?.sequence_number ?? 0) + 1
+  const [from_block, holds_from] = newest ? [nextBlock, await timeAfter(rpc, nextBlock - 1)] : [0, 0]
+  const list = { sequence_number, from_block, holds_from, track, stables, source }
+  await retryDatabase('write the token list', () => insertTokenList(clickhouse, list))
+  log.info({ sequence_number, from_block, track, stables: stables.length, source }, 'recorded a token list')
+  const recorded = await read()
+  if (!isSame(recorded.at(-1), track, stables)) throw new TokenListError()
+  return listPeriods(recorded)
+}
+
+/** The first second after a block, in unix seconds. */
+async function timeAfter(rpc: Rpc, block: number): Promise<number> {
+  const { timestamp } = await rpc.persist(`read block ${block}`, () =>
+    rpc.request('eth_getBlockByNumber', [numberToHex(block), false], RawHeader),
+  )
+  return timestamp + 1
+}
