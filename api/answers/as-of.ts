@@ -1,6 +1,6 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { isoSeconds, parseAsOf, WEEK_MS } from '../../process/instants.js'
+import { isoSeconds, parseAsOf, parseInstant, WEEK_MS } from '../../process/instants.js'
 import { NotFoundError } from '../http/errors.js'
 import { QUERY_TIMEOUT_MS } from './query-signal.js'
 
@@ -8,6 +8,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The instant that the request is about; null if it is about now. Set before the handler of an endpoint. */
     asOf: Date | null
+    /** The instant by which the answer was published; null if it is what is known by now. Set with `asOf`. */
+    knownAt: Date | null
   }
 }
 
@@ -38,9 +40,16 @@ export const PastEcho = z.iso
   .optional()
   .meta({ description: 'The requested point in time; not in live answers' })
 
-/** The instant that a request is about; null if it is about now. Throws BadParameterError. */
-export function readAsOf(app: FastifyInstance, { as_of }: { as_of?: string | undefined }): Date | null {
-  return as_of === undefined ? null : parseAsOf(as_of, app.now())
+/**
+ * The instants that a request is about; null for now. `knownAt` stands for an omitted `as_of`. Throws
+ * BadParameterError.
+ */
+export function readInstants(
+  app: FastifyInstance,
+  { as_of, known_at }: { as_of?: string | undefined; known_at?: string | undefined },
+): { asOf: Date | null; knownAt: Date | null } {
+  const knownAt = known_at === undefined ? null : parseInstant('known_at', known_at, app.now())
+  return { asOf: as_of === undefined ? knownAt : parseAsOf(as_of, app.now()), knownAt }
 }
 
 /** Now, in whole seconds, the chain's unit of time. */
@@ -95,11 +104,15 @@ export function createKnownHistory(read: (options: { signal: AbortSignal }) => P
   }
 }
 
-/** The 404 if the snapshots called `what` begin later, or if there are none at all. */
-export function noSnapshot(what: string, asOf: Date | null): NotFoundError {
+/** The 404 if the snapshots called `what` begin later, were published later, or if there are none at all. */
+export function noSnapshot(what: string, { asOf, knownAt }: Pick<FastifyRequest, 'asOf' | 'knownAt'>): NotFoundError {
   const note = `${what} history is append-only and begins with the first snapshot; it is not backfilled`
   if (asOf === null)
     return new NotFoundError('before-history', `there is no ${what} snapshot of this stable yet: ${note}`)
+  if (knownAt !== null) {
+    const message = `by ${isoSeconds(knownAt)} no ${what} snapshot of this stable as of ${isoSeconds(asOf)} or earlier had been published`
+    return new NotFoundError('before-history', message, 'known_at')
+  }
   const message = `as_of ${isoSeconds(asOf)} is before the start of history of its ${what}: ${note}`
   return new NotFoundError('before-history', message, 'as_of')
 }
@@ -108,7 +121,12 @@ export function noSnapshot(what: string, asOf: Date | null): NotFoundError {
  * The instant up to which the newest snapshot called `what` is wanted. Throws a 404 for a time before 1970, where a
  * DateTime begins; the reader finds out whether there is a snapshot by then.
  */
-export function snapshotMomentOf(app: FastifyInstance, asOf: Date | null, what: string): Moment {
-  if (asOf !== null && asOf.getTime() < 0) throw noSnapshot(what, asOf)
+export function snapshotMomentOf(
+  app: FastifyInstance,
+  { asOf, knownAt }: Pick<FastifyRequest, 'asOf' | 'knownAt'>,
+  what: string,
+): Moment {
+  for (const instant of [asOf, knownAt])
+    if (instant !== null && instant.getTime() < 0) throw noSnapshot(what, { asOf, knownAt })
   return { at: asOf ?? thisSecond(app), asOf }
 }

@@ -10,11 +10,12 @@ import {
   type Moment,
   momentOf,
   noSnapshot,
-  readAsOf,
+  readInstants,
   snapshotMomentOf,
 } from './as-of.js'
 import type { CachePolicy } from './cache/policies.js'
 import { type ExportedRows, type exportResponse, sendExport } from './export.js'
+import { KnownAtQuery } from './known-at.js'
 import { querySignal } from './query-signal.js'
 import { type Range, type RangeParameters, readRange } from './range.js'
 import { requireStable, StableParams } from './stable.js'
@@ -40,6 +41,8 @@ type ResponseOf<Subject extends About> = Subject extends 'range' ? ReturnType<ty
 type Request<Query extends Shape> = {
   app: FastifyInstance
   query: QueryOf<Query>
+  /** The instant by which the answer was published, if its parameter `known_at` names one; else null. */
+  knownAt: Date | null
   /** Aborts the queries of the answer when nobody waits for it any more. */
   signal: QuerySignal
 }
@@ -60,7 +63,11 @@ type Declaration<Path extends string, Subject extends About, Query extends Shape
   summary: string
   description: string
   about: Subject
-  /** All of its parameters: any other is a 400. If omitted, only `as_of`, or none. */
+  /**
+   * All of its parameters: any other is a 400. If omitted, only `as_of`, with `known_at` for a snapshot, or none. A
+   * route with `known_at` also answers about stables that it does not know: whether one is tracked may have become known
+   * later.
+   */
   query?: Subject extends 'moment' | 'snapshot' ? Query & typeof AsOfQuery : Query
   response: Response
   /** Statuses that it can fail with, besides those of every route; see `problemsOf` for the default. */
@@ -70,7 +77,7 @@ type Declaration<Path extends string, Subject extends About, Query extends Shape
   /** The price of a request, in whole units of the reference stable. If omitted, it is free. */
   price?: string
   /** How many requests it counts as against the caller's limit; 1 if omitted. */
-  cost?: (request: Omit<Request<Query>, 'signal'>) => number
+  cost?: (request: Omit<Request<Query>, 'signal' | 'knownAt'>) => number
   /** Throws if there is no answer. Runs before the payment, so that nobody pays for an answer that does not exist. */
   check?: (request: Request<Query>) => Promise<void> | void
   /** Answers every caller, even with an invalid key, above the limit or under overload. */
@@ -97,7 +104,7 @@ export function endpoint<
   const response: ResponseOf<About> = declared.response
   const isOfStable = path.includes('/:address')
   const isOfPast = about === 'moment' || about === 'snapshot'
-  const query = declared.query ?? (isOfPast ? AsOfQuery : {})
+  const query = declared.query ?? (about === 'snapshot' ? { ...AsOfQuery, ...KnownAtQuery } : isOfPast ? AsOfQuery : {})
   const problems = declared.problems ?? problemsOf(isOfStable || isOfPast, price)
   const hasEcho = response instanceof z.ZodObject && response.shape.as_of === AsOfEcho
   // Its argument is built below, from the same declaration.
@@ -118,14 +125,15 @@ export function endpoint<
     const asked = (request: FastifyRequest): Request<Query> => ({
       app,
       query: request.query as QueryOf<Query>,
+      knownAt: request.knownAt,
       signal: querySignal(request),
     })
 
     async function subjectOf(request: FastifyRequest) {
       const stable = isOfStable ? (request.params as z.output<typeof StableParams>).address : undefined
-      if (stable !== undefined) await requireStable(app, stable)
+      if (stable !== undefined && request.knownAt === null) await requireStable(app, stable)
       if (about === 'moment') return { stable, ...(await momentOf(app, request.asOf)) }
-      if (about === 'snapshot') return { stable, ...snapshotMomentOf(app, request.asOf, tag) }
+      if (about === 'snapshot') return { stable, ...snapshotMomentOf(app, request, tag) }
       if (about === 'range') return { stable, range: readRange(app, request.query as RangeParameters) }
       return { stable }
     }
@@ -142,7 +150,8 @@ export function endpoint<
         ...(always && { always }),
       },
       preHandler: async (request) => {
-        if (isOfPast) request.asOf = readAsOf(app, request.query as { as_of?: string })
+        Object.assign(request, readInstants(app, request.query as { as_of?: string; known_at?: string }))
+        if (!isOfPast) request.asOf = null
         await check?.(asked(request))
         if (price !== undefined) await subjectOf(request)
       },
@@ -154,10 +163,11 @@ export function endpoint<
             ...(body as ExportedRows),
             format: (request.query as RangeParameters).format,
           })
-        if (body === null) throw noSnapshot(tag, request.asOf)
+        if (body === null) throw noSnapshot(tag, request)
         const as_of = request.asOf && isoSeconds(request.asOf)
         if (as_of !== null) reply.header(AS_OF_HEADER, as_of)
-        return { ...body, ...((hasEcho || as_of !== null) && { as_of }) }
+        const known_at = request.knownAt && isoSeconds(request.knownAt)
+        return { ...body, ...((hasEcho || as_of !== null) && { as_of }), ...(known_at !== null && { known_at }) }
       },
     })
   }

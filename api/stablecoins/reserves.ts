@@ -5,6 +5,7 @@ import { stableAddress } from '../../clickhouse/store/values.js'
 import { isoSeconds } from '../../process/instants.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { endpoint } from '../answers/endpoint.js'
+import { publicationOf, publicationShape } from '../answers/known-at.js'
 import { Coverage } from '../answers/shapes.js'
 
 const usd = z.number().nonnegative().nullable()
@@ -41,6 +42,7 @@ const ReservesResponse = z.object({
     .meta({ description: 'One entry per kind of reserve' }),
   computed_at: z.iso.datetime().meta({ description: 'The full hour that the figures are about' }),
   coverage: Coverage,
+  ...publicationShape,
 })
 
 export const reservesRoute = endpoint({
@@ -52,8 +54,8 @@ export const reservesRoute = endpoint({
   about: 'snapshot',
   response: ReservesResponse,
   cache: CACHE_POLICIES.reserves,
-  answer: async ({ app, stable, at, signal }) => {
-    const snapshot = await reservesAt(app.clickhouse, { stable, as_of: at }, { signal })
+  answer: async ({ app, stable, at, knownAt, signal }) => {
+    const snapshot = await reservesAt(app.clickhouse, { stable, as_of: at, known_at: knownAt }, { signal })
     if (!snapshot) return null
     const { slot_at, reserve_type, supply_raw, price_micros, sample_status, ...entry } = snapshot
     const { attestation_source, attested_at } = entry
@@ -80,6 +82,7 @@ export const reservesRoute = endpoint({
         supply_raw === null
           ? { status: 'unavailable' as const, message: 'Its supply was never read.' }
           : pegCoverage(sample_status, price_micros !== null),
+      ...publicationOf(snapshot, knownAt),
     }
   },
 })

@@ -4,6 +4,7 @@ import { PolicyType } from '../../clickhouse/stablecoins/states.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { endpoint } from '../answers/endpoint.js'
+import { publicationOf, publicationShape } from '../answers/known-at.js'
 import { Coverage } from '../answers/shapes.js'
 
 const score = z.number().min(0).max(100)
@@ -61,6 +62,7 @@ const RiskResponse = z.object({
   methodology: z.string().meta({ description: 'Version of the formula' }),
   inputs: RiskInputs.meta({ description: 'Inputs of the score, so that anyone can recompute it' }),
   coverage: Coverage,
+  ...publicationShape,
 })
 
 function riskCoverage({ stddev_bps_24h, supply }: RiskSnapshotRow['inputs']): z.infer<typeof Coverage> {
@@ -80,15 +82,22 @@ export const riskRoute = endpoint({
   tag: 'risk',
   operationId: 'getRisk',
   summary: 'How risky a stable is, now or at any time, and what the score is made of',
-  description: 'Computed every five minutes of chain time and stored: a past score is the one published at that time.',
+  description:
+    'Computed every five minutes of chain time and stored with every revision. Without known_at, the newest revision of a past score is returned, which may have been published later.',
   about: 'snapshot',
   response: RiskResponse,
   cache: CACHE_POLICIES.risk,
-  answer: async ({ app, stable, at, signal }) => {
-    const row = await riskAt(app.clickhouse, { stable, as_of: at }, { signal })
+  answer: async ({ app, stable, at, knownAt, signal }) => {
+    const row = await riskAt(app.clickhouse, { stable, as_of: at, known_at: knownAt }, { signal })
     if (!row) return null
-    const { slot_at, ...snapshot } = row
+    const { slot_at, revision: _, published_at: __, ...snapshot } = row
     const computed_at = slot_at.toISOString()
-    return { address: stable, ...snapshot, computed_at, coverage: riskCoverage(snapshot.inputs) }
+    return {
+      address: stable,
+      ...snapshot,
+      computed_at,
+      coverage: riskCoverage(snapshot.inputs),
+      ...publicationOf(row, knownAt),
+    }
   },
 })

@@ -6,9 +6,11 @@ import { riskSeries, riskSpan } from '../../clickhouse/risk/series.js'
 import { BUCKET_SECONDS, type BucketPage, bucketPage, type Interval } from '../../clickhouse/store/buckets.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
 import { supplySeries } from '../../clickhouse/supply/supply.js'
+import { isoSeconds } from '../../process/instants.js'
 import { CursorQuery } from '../answers/cursor.js'
 import { endpoint } from '../answers/endpoint.js'
 import { exportResponse } from '../answers/export.js'
+import { KnownAtEcho, KnownAtQuery } from '../answers/known-at.js'
 import { costOfRows, IntervalQuery, RangeQuery, readRange } from '../answers/range.js'
 
 const SeriesQuery = { ...RangeQuery, ...IntervalQuery, cursor: CursorQuery(z.int().min(0).max(0xffff_ffff)) }
@@ -59,17 +61,21 @@ const RiskBucket = z.object({
   methodology: z.string().nullable().meta({ description: 'Version of the formula' }),
   composite_min: score.meta({ description: 'The lowest of the snapshots in the bucket; null without one' }),
   composite_max: score.meta({ description: 'The highest of the snapshots in the bucket; null without one' }),
+  revision: z.int().nullable().meta({ description: 'Revision of the snapshot; null before the first' }),
+  published_at: z.iso.datetime().nullable().meta({ description: 'When that snapshot was published' }),
   snapshot_count: z.int().nonnegative().meta({ description: 'Snapshots in the bucket' }),
 })
 
-type SpanOf = (app: FastifyInstance, stable: string, signal: AbortSignal) => Promise<Span | null>
+type SpanOf = (app: FastifyInstance, about: About, signal: AbortSignal) => Promise<Span | null>
+/** `known_at` is null in a series of facts. */
+type About = { stable: string; known_at: Date | null }
 type Span = { oldest: number; newest: number }
 
 const spanOfChain: SpanOf = (app, _, signal) => chainSpan(app.clickhouse, { signal })
 
 /** Snapshots are taken at whole seconds, once each, so a bucket is complete with the snapshot at its very end. */
-const spanOfRisk: SpanOf = async (app, stable, signal) => {
-  const span = await riskSpan(app.clickhouse, { stable }, { signal })
+const spanOfRisk: SpanOf = async (app, about, signal) => {
+  const span = await riskSpan(app.clickhouse, about, { signal })
   return span && { ...span, newest: span.newest + 1 }
 }
 
@@ -90,31 +96,34 @@ type Series = {
   rows: typeof pegSeries | typeof supplySeries | typeof riskSeries
   spanOf: SpanOf
   Row: z.ZodObject
+  /** Further parameters. */
+  query?: typeof KnownAtQuery
 }
 
 /** A route with the history of a stable's `name`, in contiguous buckets of equal length. */
-const series = ({ name, rows, spanOf, Row, ...described }: Series) =>
+const series = ({ name, rows, spanOf, Row, query, ...described }: Series) =>
   endpoint({
     ...described,
     path: `/stablecoins/:address/${name}/series`,
     description:
       'Buckets of equal length without gaps, aligned to UTC, oldest first; a page has at most limit of them.',
     about: 'range',
-    query: SeriesQuery,
-    response: exportResponse(Head, Row),
+    query: { ...SeriesQuery, ...query },
+    response: exportResponse({ ...Head, ...(query && { known_at: KnownAtEcho }) }, Row),
     cost: ({ app, query }) => {
       const { from, to } = readRange(app, query)
       return costOfRows(Math.min(query.limit, (to - from) / BUCKET_SECONDS[query.interval]))
     },
-    answer: async ({ app, stable, range, query: { interval, limit, cursor: after }, signal }) => {
-      const span = await spanOf(app, stable, signal)
+    answer: async ({ app, stable, range, knownAt: known_at, query: { interval, limit, cursor: after }, signal }) => {
+      const span = await spanOf(app, { stable, known_at }, signal)
       // No buckets before there is any data.
       const { first, end, next } = span ? bucketPage({ interval, limit, after, ...range, ...span }) : NO_BUCKETS
       return {
         filename: `${name}-${stable}-${interval}-${first}`,
-        head: { address: stable, interval },
+        head: { address: stable, interval, ...(known_at && { known_at: isoSeconds(known_at) }) },
         next,
-        rows: (options) => rows(app.clickhouse, { stable, interval: BUCKET_SECONDS[interval], first, end }, options),
+        rows: (options) =>
+          rows(app.clickhouse, { stable, interval: BUCKET_SECONDS[interval], first, end, known_at }, options),
       }
     },
   })
@@ -147,4 +156,5 @@ export const riskSeriesRoute = series({
   rows: riskSeries,
   spanOf: spanOfRisk,
   Row: RiskBucket,
+  query: KnownAtQuery,
 })

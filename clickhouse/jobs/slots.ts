@@ -72,12 +72,3 @@ export const slotBounds = defineOptionalRow({
            (count() = max(block_number) - min(block_number) + 1)::Bool AS is_whole
     FROM blocks HAVING count() > 0`,
 })
-
-/**
- * The condition under which a row of a snapshot table is still valid: no later rollback of reorganized blocks has
- * removed its inputs. `kept_time` is the time of the last block that a rollback keeps, and blocks of that same second
- * may have been removed. A backfill does not invalidate a row; its slot is done again instead. A backfill may reach
- * back for months, and the row is not wrong but incomplete.
- */
-export const NOT_ROLLED_BACK = `NOT arrayExists(rollback -> rollback.1 > revision AND rollback.2 <= slot_at,
-                      (SELECT groupUniqArray((history_revisions.revision, kept_time)) FROM history_revisions WHERE is_rollback))`

@@ -1,9 +1,7 @@
-import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { NOT_ROLLED_BACK } from '../jobs/slots.js'
+import { KnownAt, NEWEST_REVISION, publisher, SHOWN } from '../jobs/publications.js'
 import { QuoteStatus } from '../peg/price.js'
 import { defineOptionalRow } from '../store/define-query.js'
-import { insertRows } from '../store/insert.js'
 import { isRecent, recentFirst } from '../store/recent-first.js'
 import { dateTime, integerText } from '../store/values.js'
 
@@ -38,20 +36,26 @@ export type ReserveSnapshot = {
   attested_at: number | null
 }
 
-/** Adds the rows of a slot. Repeating the token changes nothing. */
-export const insertReserveSnapshots = (
-  clickhouse: ClickHouseClient,
-  rows: readonly ReserveSnapshot[],
-  token: string,
-): Promise<void> => insertRows(clickhouse, 'reserve_snapshots', rows, token)
+/** Publishes the backing of a slot. */
+export const publishReserves = publisher<ReserveSnapshot>('reserve_snapshots')
 
-/** A stable's newest reserve snapshot at or before `as_of`; null before its first. */
+/**
+ * A stable's newest reserve snapshot at or before `as_of`, of those that were shown at `known_at`; null if there was
+ * none.
+ */
 export const reservesAt = recentFirst(
   defineOptionalRow({
     name: 'reserves_at',
-    params: z.object({ stable: z.string(), as_of: z.date(), recent_only: z.boolean() }),
+    params: z.object({
+      stable: z.string(),
+      as_of: z.date(),
+      known_at: KnownAt,
+      recent_only: z.boolean(),
+    }),
     row: z.object({
       slot_at: dateTime,
+      revision: z.int(),
+      published_at: dateTime,
       reserve_type: z.enum(RESERVE_TYPES),
       supply_raw: integerText.nullable(),
       price_micros: z.int().nullable(),
@@ -63,11 +67,12 @@ export const reservesAt = recentFirst(
       attested_at: dateTime.nullable(),
     }),
     sql: `
-    SELECT slot_at, reserve_type, toString(supply_raw) AS supply_raw, price_micros,
+    SELECT slot_at, revision, published_at, reserve_type, toString(supply_raw) AS supply_raw, price_micros,
            sample_status, label, issuer, backing_model, attestation_source, attested_at
     FROM reserve_snapshots
-    WHERE stable = {stable: String} AND slot_at <= {as_of: DateTime} AND ${isRecent('slot_at', 'as_of')} AND ${NOT_ROLLED_BACK}
-    ORDER BY slot_at DESC, revision DESC LIMIT 1`,
+    WHERE stable = {stable: String} AND slot_at <= {as_of: DateTime} AND ${isRecent('slot_at', 'as_of')}
+      AND ${SHOWN}
+    ORDER BY slot_at DESC, ${NEWEST_REVISION} LIMIT 1`,
   }),
 )
 

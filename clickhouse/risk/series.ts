@@ -1,20 +1,21 @@
 import { z } from 'zod'
-import { NOT_ROLLED_BACK } from '../jobs/slots.js'
+import { KnownAt, NEWEST_REVISION, SHOWN } from '../jobs/publications.js'
 import { BUCKET_COLUMNS, SeriesParams } from '../peg/series.js'
 import { defineOptionalRow } from '../store/define-query.js'
 import { defineExport } from '../store/export.js'
 
 /**
  * A stable's risk by bucket, oldest first, one row per bucket: the score and its components from the newest snapshot at
- * or before the bucket's end, and the range of the scores within (start, end]. Null if there was no snapshot.
+ * or before the bucket's end, and the range of the scores within (start, end]. Null if there was no snapshot. Only
+ * snapshots that were shown at `known_at` count.
  */
 export const riskSeries = defineExport({
   name: 'risk_series',
-  params: SeriesParams,
+  params: SeriesParams.extend({ known_at: KnownAt }),
   sql: `
     SELECT ${BUCKET_COLUMNS},
            score.1 AS composite, score.2 AS peg_risk, score.3 AS peg_break_risk, score.4 AS supply_risk, score.5 AS policy_risk,
-           score.6 AS methodology, composite_min, composite_max, snapshot_count
+           score.6 AS methodology, score.7 AS revision, score.8 AS published_at, composite_min, composite_max, snapshot_count
     FROM
     (
         SELECT bucket, argMax(figures, slot_at) AS score,
@@ -26,11 +27,12 @@ export const riskSeries = defineExport({
             SELECT slot_at, slot_at > {first: UInt32} AS is_inside,
                    greatest(intDiv(toUnixTimestamp(slot_at) - 1, {interval: UInt32}) * {interval: UInt32}, toInt64({first: UInt32})) AS bucket,
                    (toNullable(toFloat64(composite)), toNullable(toFloat64(peg_risk)), toNullable(toFloat64(peg_break_risk)),
-                    toNullable(toFloat64(supply_risk)), toNullable(toFloat64(policy_risk)), toNullable(toString(methodology))) AS figures
+                    toNullable(toFloat64(supply_risk)), toNullable(toFloat64(policy_risk)), toNullable(toString(methodology)),
+                    toNullable(revision), toNullable(published_at)) AS figures
             FROM risk_snapshots
-            WHERE stable = {stable: String} AND slot_at <= {end: UInt32} AND ${NOT_ROLLED_BACK}
-              AND slot_at >= (SELECT max(slot_at) FROM risk_snapshots WHERE stable = {stable: String} AND slot_at <= {first: UInt32} AND ${NOT_ROLLED_BACK})
-            ORDER BY slot_at, revision DESC
+            WHERE stable = {stable: String} AND slot_at <= {end: UInt32} AND ${SHOWN}
+              AND slot_at >= (SELECT max(slot_at) FROM risk_snapshots WHERE stable = {stable: String} AND slot_at <= {first: UInt32} AND ${SHOWN})
+            ORDER BY slot_at, ${NEWEST_REVISION}
             LIMIT 1 BY slot_at
         )
         GROUP BY bucket
@@ -40,14 +42,17 @@ export const riskSeries = defineExport({
     ORDER BY bucket`,
 })
 
-/** The times of a stable's first and newest risk snapshot, in unix seconds; null before the first. */
+/**
+ * The times of a stable's first and newest risk snapshot of those that were shown at `known_at`, in unix seconds; null
+ * without one.
+ */
 export const riskSpan = defineOptionalRow({
   name: 'risk_span',
-  params: z.object({ stable: z.string() }),
+  params: z.object({ stable: z.string(), known_at: KnownAt }),
   row: z.object({ oldest: z.int(), newest: z.int() }),
   sql: `
     SELECT toUnixTimestamp(min(slot_at)) AS oldest, toUnixTimestamp(max(slot_at)) AS newest
     FROM risk_snapshots
-    WHERE stable = {stable: String} AND ${NOT_ROLLED_BACK}
+    WHERE stable = {stable: String} AND ${SHOWN}
     HAVING count() > 0`,
 })

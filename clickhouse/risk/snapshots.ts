@@ -1,9 +1,7 @@
-import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { NOT_ROLLED_BACK } from '../jobs/slots.js'
+import { KnownAt, NEWEST_REVISION, type Published, publisher, SHOWN } from '../jobs/publications.js'
 import { PolicyType } from '../stablecoins/states.js'
 import { defineOptionalRow } from '../store/define-query.js'
-import { insertRows } from '../store/insert.js'
 import { isRecent, recentFirst } from '../store/recent-first.js'
 import { dateTime, integerText } from '../store/values.js'
 import { UNCAPPED } from '../supply/supply.js'
@@ -36,12 +34,11 @@ export type RiskSnapshot = {
   policy_events_7d: number
 }
 
-/** Adds the rows of a slot. Repeating the token changes nothing. */
-export const insertRiskSnapshots = (
-  clickhouse: ClickHouseClient,
-  rows: readonly RiskSnapshot[],
-  token: string,
-): Promise<void> => insertRows(clickhouse, 'risk_snapshots', rows, token)
+/** The same as stored. */
+export type PublishedRisk = RiskSnapshot & Published
+
+/** Publishes the scores of a slot. */
+export const publishRisk = publisher<RiskSnapshot>('risk_snapshots')
 
 const decimal = z.string().transform(Number)
 const count = integerText.transform(Number)
@@ -49,6 +46,8 @@ const count = integerText.transform(Number)
 const RiskSnapshotRow = z
   .object({
     slot_at: dateTime,
+    revision: z.int(),
+    published_at: dateTime,
     methodology: z.string(),
     composite: decimal,
     peg_risk: decimal,
@@ -72,10 +71,23 @@ const RiskSnapshotRow = z
     policy_events_7d: z.int(),
   })
   .transform((row) => {
-    const { slot_at, methodology, composite, peg_risk, peg_break_risk, supply_risk, policy_risk, ...rest } = row
+    const {
+      slot_at,
+      revision,
+      published_at,
+      methodology,
+      composite,
+      peg_risk,
+      peg_break_risk,
+      supply_risk,
+      policy_risk,
+      ...rest
+    } = row
     const { supply_raw, cap_raw, paused, policy_id, policy_type, ...inputs } = rest
     return {
       slot_at,
+      revision,
+      published_at,
       methodology,
       composite,
       components: { peg_risk, peg_break_risk, supply_risk, policy_risk },
@@ -91,16 +103,24 @@ const RiskSnapshotRow = z
   })
 export type RiskSnapshotRow = z.output<typeof RiskSnapshotRow>
 
-/** A stable's newest risk snapshot at or before `as_of`; null before its first. */
+/**
+ * A stable's newest risk snapshot at or before `as_of`, of those that were shown at `known_at`; null if there was none.
+ */
 export const riskAt = recentFirst(
   defineOptionalRow({
     name: 'risk_at',
-    params: z.object({ stable: z.string(), as_of: z.date(), recent_only: z.boolean() }),
+    params: z.object({
+      stable: z.string(),
+      as_of: z.date(),
+      known_at: KnownAt,
+      recent_only: z.boolean(),
+    }),
     row: RiskSnapshotRow,
     sql: `
-    SELECT * EXCEPT (stable, revision) REPLACE (toString(supply_raw) AS supply_raw, toString(cap_raw) AS cap_raw)
+    SELECT * EXCEPT (stable, figures_hash) REPLACE (toString(supply_raw) AS supply_raw, toString(cap_raw) AS cap_raw)
     FROM risk_snapshots
-    WHERE stable = {stable: String} AND slot_at <= {as_of: DateTime} AND ${isRecent('slot_at', 'as_of')} AND ${NOT_ROLLED_BACK}
-    ORDER BY slot_at DESC, revision DESC LIMIT 1`,
+    WHERE stable = {stable: String} AND slot_at <= {as_of: DateTime} AND ${isRecent('slot_at', 'as_of')}
+      AND ${SHOWN}
+    ORDER BY slot_at DESC, ${NEWEST_REVISION} LIMIT 1`,
   }),
 )

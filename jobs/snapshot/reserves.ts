@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { databaseChainId } from '../../clickhouse/chain/identity.js'
 import { currentPegs } from '../../clickhouse/peg/current.js'
 import { issuerOf } from '../../clickhouse/reserves/issuers.js'
-import { insertReserveSnapshots, type ReserveSnapshot } from '../../clickhouse/reserves/reserves.js'
+import { publishReserves, type ReserveSnapshot } from '../../clickhouse/reserves/reserves.js'
 import { suppliesAt } from '../../clickhouse/supply/supply.js'
 import type { Slot } from '../schedule/run-slots.js'
 
@@ -10,7 +10,11 @@ import type { Slot } from '../schedule/run-slots.js'
  * Stores the backing of every stable that exists at the slot: its newest supply and current price at that time, and its
  * entry in the registry of issuers.
  */
-export async function snapshotReserves(clickhouse: ClickHouseClient, slot: Slot): Promise<number> {
+export async function snapshotReserves(
+  clickhouse: ClickHouseClient,
+  slot: Slot,
+  now = () => new Date(),
+): Promise<number> {
   const [chainId, supplies, pegs] = await Promise.all([
     databaseChainId(clickhouse),
     suppliesAt(clickhouse, { at: slot.at }),
@@ -36,6 +40,5 @@ export async function snapshotReserves(clickhouse: ClickHouseClient, slot: Slot)
       attested_at: issuer?.attested_at ? Date.parse(issuer.attested_at) / 1000 : null,
     }
   })
-  await insertReserveSnapshots(clickhouse, rows, slot.token)
-  return rows.length
+  return publishReserves(clickhouse, rows, slot, now())
 }

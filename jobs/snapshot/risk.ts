@@ -2,14 +2,14 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { priceSpread } from '../../clickhouse/peg/windows.js'
 import { riskInputs } from '../../clickhouse/risk/inputs.js'
 import { RISK_METHODOLOGY, riskScore } from '../../clickhouse/risk/score.js'
-import { insertRiskSnapshots, type RiskSnapshot } from '../../clickhouse/risk/snapshots.js'
+import { publishRisk, type RiskSnapshot } from '../../clickhouse/risk/snapshots.js'
 import type { Slot } from '../schedule/run-slots.js'
 
 /**
  * Scores every stable that exists at the slot and stores the inputs of the score. The peg-break events must be known up
  * to the slot: it is due once the peg-events job has completed a slot at or after it.
  */
-export async function snapshotRisk(clickhouse: ClickHouseClient, slot: Slot): Promise<number> {
+export async function snapshotRisk(clickhouse: ClickHouseClient, slot: Slot, now = () => new Date()): Promise<number> {
   const rows = (await riskInputs(clickhouse, { at: slot.at })).map((row): RiskSnapshot => {
     // Digit for digit as in the 24h window of a peg answer: eight decimals of a price are four of a basis point.
     const spread = priceSpread(row)
@@ -43,6 +43,5 @@ export async function snapshotRisk(clickhouse: ClickHouseClient, slot: Slot): Pr
       policy_events_7d: row.policy_events_7d,
     }
   })
-  await insertRiskSnapshots(clickhouse, rows, slot.token)
-  return rows.length
+  return publishRisk(clickhouse, rows, slot, now())
 }

@@ -36,11 +36,18 @@ export function isFinal({ reachSeconds, isSampled, job }: Finality, known: Known
 /** Reads how final the past as of an instant is. */
 export type ReadFinished = (
   policy: CachePolicy,
-  about: { asOf: Date | null; stable: string | undefined },
+  about: { asOf: Date | null; knownAt: Date | null; stable: string | undefined },
 ) => Promise<Finished>
 
+/**
+ * Whether an answer with what was published by `knownAt` can still change: only as long as a row that was published by
+ * then may still be on its way to the table.
+ */
+export const finishedKnown = (knownAt: Date, now: Date): Finished =>
+  now.getTime() - knownAt.getTime() >= QUIET_SECONDS * 1000 ? 'final' : 'live'
+
 /** Reads that from ClickHouse, and caches the result for a few seconds. */
-export function createReadFinished(clickhouse: ClickHouseClient): ReadFinished {
+export function createReadFinished(clickhouse: ClickHouseClient, now: () => Date): ReadFinished {
   const remembered = new LRUCache<string, Promise<Known | null>>({ max: 1000, ttl: KNOWN_MS })
   const read = async (stable: string, job: string | null): Promise<Known | null> => {
     const [span, horizon] = await Promise.all([
@@ -56,7 +63,8 @@ export function createReadFinished(clickhouse: ClickHouseClient): ReadFinished {
     reading.catch(() => remembered.delete(key))
     return reading
   }
-  return async ({ finality }, { asOf, stable = '' }) => {
+  return async ({ finality }, { asOf, knownAt, stable = '' }) => {
+    if (knownAt !== null) return finishedKnown(knownAt, now())
     if (asOf === null) return 'live'
     const history = await known(finality?.isSampled ? stable : '', finality?.job ?? null)
     const at = asOf.getTime() / 1000

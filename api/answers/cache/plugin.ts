@@ -60,7 +60,7 @@ const REMEMBERED_URLS = 2_000_000
 /** `24h` is a different instant each second. */
 const RELATIVE = /^\d{1,6}[mhd]$/
 
-type Asked = { params?: { address?: string }; query: { as_of?: string } }
+type Asked = { params?: { address?: string }; query: { as_of?: string; known_at?: string } }
 
 /**
  * Serves the answers of routes with a `cache` policy from memory, with ETag and 304, in the coding that the client
@@ -74,7 +74,7 @@ export function cache(
 ): void {
   const shared = app.redis && sharedAnswers(app.redis, `plumbline:${database}`)
   const answers = maxBytes > 0 ? createAnswerCache({ maxBytes, shared, nowMs }) : null
-  const readFinished = createReadFinished(app.clickhouse)
+  const readFinished = createReadFinished(app.clickhouse, app.now)
   const keys = new LRUCache<string, { key: string; route: string }>({
     maxSize: REMEMBERED_URLS,
     sizeCalculation: ({ key }, url) => key.length + url.length,
@@ -83,6 +83,7 @@ export function cache(
   app.decorate('cacheCounts', counts)
   app.decorateRequest('sharedSignal', null)
   app.decorateRequest('asOf', null)
+  app.decorateRequest('knownAt', null)
 
   const inMemory: AnswersInMemory = {
     find: (url, acceptEncoding) => {
@@ -111,13 +112,13 @@ export function cache(
     const version = versionOf(METHODOLOGY_VERSION, route.schema?.response)
     return async function answer(this: FastifyInstance, request, reply) {
       const { params, query } = request as Asked
-      const isRelative = query.as_of !== undefined && RELATIVE.test(query.as_of)
+      const isRelative = [query.as_of, query.known_at].some((text) => text !== undefined && RELATIVE.test(text))
       const serialize = reply.getSerializationFunction('200') as (payload: unknown) => string
-      const { asOf } = request
+      const { asOf, knownAt } = request
       const compute = async (signal: AbortSignal | null): Promise<Answer> => {
         request.sharedSignal = signal
         // Read before the answer is computed: what is final now stays final meanwhile.
-        const finished = isRelative ? 'moving' : await readFinished(policy, { asOf, stable: params?.address })
+        const finished = isRelative ? 'moving' : await readFinished(policy, { asOf, knownAt, stable: params?.address })
         const payload = await handler.call(this, request, reply)
         // Not reply.serialize, which depends on the status: a 304 may have been sent before.
         const body = Buffer.from(serialize(payload))
@@ -129,8 +130,8 @@ export function cache(
         const made = await compute(null)
         return sendAnswer(request, reply, { answer: made, ageMs: 0, how: 'miss' }, await made.variant('identity'))
       }
-      const at = asOf && asOf.getTime() / 1000
-      const key = `${version}:${route.url}:${JSON.stringify([params, { ...query, as_of: at }, isRelative])}`
+      const [as_of, known_at] = [asOf, knownAt].map((instant) => instant && instant.getTime() / 1000)
+      const key = `${version}:${route.url}:${JSON.stringify([params, { ...query, as_of, known_at }, isRelative])}`
       const outcome = await answers.get(key, compute, request.signal)
       counts[outcome.how] += 1
       if (!isRelative) keys.set(request.raw.url as string, { key, route: route.url })

@@ -51,15 +51,12 @@ export const CACHE_POLICIES = {
     maxAgeSeconds: maxAgeOf('peg-events'),
     finality: { reachSeconds: Number.POSITIVE_INFINITY, isSampled: true, job: 'peg-events' },
   },
-  /** A snapshot is taken once, from what was known then. The newest one is at most a period old. */
-  risk: {
-    maxAgeSeconds: maxAgeOf('risk'),
-    finality: { reachSeconds: PERIOD_SECONDS.risk, isSampled: false, job: 'risk' },
-  },
-  reserves: {
-    maxAgeSeconds: maxAgeOf('reserves'),
-    finality: { reachSeconds: PERIOD_SECONDS.reserves, isSampled: false, job: 'reserves' },
-  },
+  /**
+   * A slot may be done again at any time, as after a backfill: an answer without `known_at` is its newest revision, which
+   * is never final.
+   */
+  risk: { maxAgeSeconds: maxAgeOf('risk'), finality: null },
+  reserves: { maxAgeSeconds: maxAgeOf('reserves'), finality: null },
   /** Sums over days, which are promised to be updated every 5 minutes. */
   rewards: { maxAgeSeconds: 30, finality: ofFacts(Number.POSITIVE_INFINITY) },
   feeEconomics: { maxAgeSeconds: 30, finality: null },

@@ -1,5 +1,5 @@
 import type { PegSample } from '../../../clickhouse/peg/samples.js'
-import type { RiskSnapshot } from '../../../clickhouse/risk/snapshots.js'
+import type { PublishedRisk } from '../../../clickhouse/risk/snapshots.js'
 import type { StateRead } from '../../../clickhouse/stablecoins/states.js'
 import type { SupplyEvent } from '../../../clickhouse/supply/supply.js'
 
@@ -76,7 +76,7 @@ export function supplyBucket(
 }
 
 /** A stable's risk as of start + seconds, and its range after start, from its snapshots, oldest first. */
-export function riskBucket(snapshots: readonly RiskSnapshot[], start: number, seconds: number) {
+export function riskBucket(snapshots: readonly PublishedRisk[], start: number, seconds: number) {
   const newest = snapshots.findLast(({ slot_at }) => slot_at <= start + seconds)
   const inside = snapshots.filter(({ slot_at }) => slot_at > start && slot_at <= start + seconds)
   const scores = inside.map(({ composite }) => Number(composite))
@@ -89,6 +89,8 @@ export function riskBucket(snapshots: readonly RiskSnapshot[], start: number, se
     supply_risk: figure(newest?.supply_risk),
     policy_risk: figure(newest?.policy_risk),
     methodology: newest?.methodology ?? null,
+    revision: newest?.revision ?? null,
+    published_at: newest ? new Date(Number(newest.published_at) * 1000).toISOString() : null,
     composite_min: scores.length > 0 ? Math.min(...scores) : null,
     composite_max: scores.length > 0 ? Math.max(...scores) : null,
     snapshot_count: inside.length,

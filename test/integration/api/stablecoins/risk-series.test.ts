@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { insertDoneRollback, insertPlannedRollback } from '../../../../clickhouse/chain/rollbacks.js'
-import { insertRiskSnapshots, type RiskSnapshot } from '../../../../clickhouse/risk/snapshots.js'
+import type { PublishedRisk } from '../../../../clickhouse/risk/snapshots.js'
+import { insertRows } from '../../../../clickhouse/store/insert.js'
 import { bucketStarts, riskBucket } from '../../../../ingest/verify/definitions/series.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { test } from '../../../support/app.js'
@@ -10,7 +11,7 @@ const STABLE = stableAddress(1)
 const SLOT = 300
 const INTERVALS = Object.entries({ '1m': 60, '5m': 300, '1h': 3600, '1d': 86_400 })
 
-function snapshot(slot_at: number, revision: number, random: ReturnType<typeof randomFor>): RiskSnapshot {
+function snapshot(slot_at: number, revision: number, random: ReturnType<typeof randomFor>): PublishedRisk {
   const score = (): string => (random.int(0, 10_000) / 100).toFixed(2)
   return {
     stable: STABLE,
@@ -37,6 +38,8 @@ function snapshot(slot_at: number, revision: number, random: ReturnType<typeof r
     policy_type: null,
     state_block_number: null,
     policy_events_7d: 0,
+    published_at: (slot_at + 1 + 600 * revision).toFixed(3),
+    figures_hash: '0',
   }
 }
 
@@ -66,8 +69,8 @@ test('a risk bucket follows from its snapshots, in any range and interval', asyn
   await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
   await insertPlannedRollback(clickhouse, rollback)
   await insertDoneRollback(clickhouse, rollback)
-  await insertRiskSnapshots(clickhouse, first, 'first')
-  await insertRiskSnapshots(clickhouse, again, 'again')
+  await insertRows(clickhouse, 'risk_snapshots', first, 'first')
+  await insertRows(clickhouse, 'risk_snapshots', again, 'again')
   const standing = [...first.slice(0, -20), ...again]
 
   for (const [interval, seconds] of INTERVALS) {
@@ -76,7 +79,7 @@ test('a risk bucket follows from its snapshots, in any range and interval', asyn
       const to = random.int(from, now)
       const { data, ...head } = (await app.inject(url({ from, to, interval }))).json()
       // A second after the newest snapshot: the bucket that ends with it is complete.
-      const span = [(standing[0] as RiskSnapshot).slot_at, (standing.at(-1) as RiskSnapshot).slot_at + 1]
+      const span = [(standing[0] as PublishedRisk).slot_at, (standing.at(-1) as PublishedRisk).slot_at + 1]
       expect(head).toEqual({ address: STABLE, interval, next_cursor: null })
       expect(data).toEqual(bucketStarts(seconds, from, to, span).map((start) => riskBucket(standing, start, seconds)))
     }
@@ -86,6 +89,30 @@ test('a risk bucket follows from its snapshots, in any range and interval', asyn
     const then = (await app.inject(`/api/v1/stablecoins/${STABLE}/risk?as_of=${bucket.bucket_end}`)).json()
     expect(bucket).toMatchObject({ composite: then.composite, ...then.components })
   }
+})
+
+test('a risk series with known_at is that of the scores published by then', async ({ app, clickhouse, clock }) => {
+  const newest = Math.floor(clock.now.getTime() / 1000 / SLOT) * SLOT - 12 * SLOT
+  const random = randomFor(7, 'risk', 2)
+  const slots = [3, 2, 1, 0].map((i) => newest - i * SLOT)
+  const first = slots.map((slot) => snapshot(slot, 0, random))
+  // Each was published again ten minutes after the first time.
+  const again = slots.map((slot) => snapshot(slot, 1, random))
+  await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
+  await insertRows(clickhouse, 'risk_snapshots', [...first, ...again], 'both')
+  const from = (slots[0] as number) - SLOT
+  const read = async (query: Record<string, string | number>) =>
+    (await app.inject(url({ from, interval: '5m', ...query }))).json()
+  // The last two had been published once only by then.
+  const known_at = newest + SLOT
+  const shown = [...again.slice(0, 2), ...first.slice(2)]
+  const expected = shown.map(({ slot_at }) => riskBucket(shown, slot_at - SLOT, SLOT))
+  const past = await read({ known_at })
+  expect(past).toMatchObject({ known_at: new Date(known_at * 1000).toISOString().replace('.000', ''), data: expected })
+  expect(past.data).toHaveLength(expected.length)
+  const now = (await read({})).data
+  expect(now.slice(0, 4)).toEqual(again.map(({ slot_at }) => riskBucket(again, slot_at - SLOT, SLOT)))
+  expect((await read({ known_at: (slots[0] as number) - 1 })).data).toEqual([])
 })
 
 test('there are no buckets before the first snapshot', async ({ app, clickhouse }) => {

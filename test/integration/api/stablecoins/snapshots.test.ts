@@ -44,7 +44,13 @@ async function addMarket(clickhouse: ClickHouseClient, at: number, { price = 1_0
   })
 }
 
-async function rollBack(clickhouse: ClickHouseClient, sequence_number: number, kept_time: number) {
+/** Removes the blocks after `kept_time`; `recorded_at`, in unix seconds, is now if omitted. */
+async function rollBack(
+  clickhouse: ClickHouseClient,
+  sequence_number: number,
+  kept_time: number,
+  recorded_at?: number,
+) {
   const rollback = {
     sequence_number,
     kept_block: kept_time,
@@ -54,6 +60,7 @@ async function rollBack(clickhouse: ClickHouseClient, sequence_number: number, k
     after_sequence: 0,
     reason: 'test',
     writer: 'test',
+    ...(recorded_at !== undefined && { recorded_at: recorded_at.toFixed(3) }),
   }
   await insertPlannedRollback(clickhouse, rollback)
   await insertDoneRollback(clickhouse, rollback)
@@ -138,9 +145,8 @@ describe.for(KINDS)('$what', ({ what, snapshot, table }) => {
     const renewed = (await ask(app, what)).body
     expect(renewed).toMatchObject({ computed_at: iso(end) })
     expect(renewed).not.toEqual(overtaken)
-    expect(await rowsOf(clickhouse, table)).toHaveLength(3)
     await clickhouse.command({ query: `OPTIMIZE TABLE ${table} FINAL` })
-    expect(await rowsOf(clickhouse, table)).toHaveLength(2)
+    expect(await rowsOf(clickhouse, table)).toHaveLength(3)
     expect((await ask(app, what)).body).toEqual(renewed)
 
     await rollBack(clickhouse, 2, end + 1)
@@ -175,6 +181,113 @@ describe.for(KINDS)('$what', ({ what, snapshot, table }) => {
     // The next rollback increments the change again.
     await rollBack(clickhouse, 2, end)
     expect((await ask(app, what)).body).toMatchObject({ computed_at: iso(end - HOUR) })
+  })
+
+  test('a slot that is done again adds a revision, and the earlier one is still answered with known_at', async ({
+    app,
+    clickhouse,
+    clock,
+  }) => {
+    const end = hourOf(clock) - HOUR
+    const published = (minutes: number) => () => new Date((end + minutes * 60) * 1000)
+    const known = (minutes: number) => `&known_at=${end + minutes * 60}`
+    await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
+    await addMarket(clickhouse, end)
+    expect(await snapshot(clickhouse, slotAt(what, end), published(5))).toBe(1)
+    const first = await ask(app, what, `?as_of=${end}${known(5)}`)
+    expect(first).toMatchObject({
+      status: 200,
+      body: {
+        computed_at: iso(end),
+        published_at: iso(end + 300),
+        revision: 0,
+        is_newest_revision: null,
+        known_at: iso(end + 300).replace('.000', ''),
+      },
+    })
+
+    // A backfill adds facts, and the slot is done again.
+    await addFacts(clickhouse, { samples: pegSamples(STABLE, [{ at: end, price: 995_000 }], end) })
+    expect(await snapshot(clickhouse, slotAt(what, end, 1), published(10))).toBe(1)
+    const newest = (await ask(app, what, `?as_of=${end}`)).body
+    expect(newest).toMatchObject({ published_at: iso(end + 600), revision: 1, is_newest_revision: true })
+    expect(newest).not.toHaveProperty('known_at')
+    expect((await ask(app, what, `?as_of=${end}${known(9)}`)).body).toEqual({
+      ...first.body,
+      known_at: iso(end + 540).replace('.000', ''),
+    })
+    expect((await ask(app, what, `?as_of=${end}${known(10)}`)).body).toMatchObject({ revision: 1 })
+    // Without as_of, it is the same instant.
+    const alone = await ask(app, what, `?${known(10).slice(1)}`)
+    expect(alone).toMatchObject({ headers: { 'x-service-as-of': iso(end + 600).replace('.000', '') } })
+    expect(alone.body).toEqual((await ask(app, what, `?as_of=${end + 600}${known(10)}`)).body)
+
+    // Again without any news: nothing is published, and the first publication still counts.
+    expect(await snapshot(clickhouse, slotAt(what, end, 2), published(15))).toBe(0)
+    expect((await ask(app, what, `?as_of=${end}`)).body).toEqual(newest)
+  })
+
+  test('what a rollback withdraws is answered with known_at before it, and counts as published again after', async ({
+    app,
+    clickhouse,
+    clock,
+  }) => {
+    const end = hourOf(clock) - HOUR
+    const published = (minutes: number) => () => new Date((end + minutes * 60) * 1000)
+    const at = (minutes: number) => `?as_of=${end + HOUR}&known_at=${end + minutes * 60}`
+    await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
+    await addMarket(clickhouse, end)
+    await snapshot(clickhouse, slotAt(what, end), published(5))
+    await rollBack(clickhouse, 1, end, end + 600)
+    // The same figures as before, but for a while they were not shown.
+    expect(await snapshot(clickhouse, slotAt(what, end, 1), published(15))).toBe(1)
+    expect((await ask(app, what, at(4))).status).toBe(404)
+    expect((await ask(app, what, at(9))).body).toMatchObject({ revision: 0, published_at: iso(end + 300) })
+    expect(await ask(app, what, at(14))).toMatchObject({ status: 404, body: { parameter: 'known_at' } })
+    expect((await ask(app, what, at(15))).body).toMatchObject({ revision: 1, published_at: iso(end + 900) })
+  })
+
+  test.for(['before it was stored', 'after it was stored'])(
+    'a run that is killed $0 is repeated, and its rows are published once',
+    async (when, { app, clickhouse, clock }) => {
+      const end = hourOf(clock) - HOUR
+      const published = (minutes: number) => () => new Date((end + minutes * 60) * 1000)
+      await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
+      await addMarket(clickhouse, end)
+      const killed = Object.assign(Object.create(clickhouse) as ClickHouseClient, {
+        insert: async (rows: Parameters<ClickHouseClient['insert']>[0]) => {
+          if (when === 'after it was stored') await clickhouse.insert(rows)
+          throw new Error('killed')
+        },
+      })
+      await expect(snapshot(killed, slotAt(what, end), published(5))).rejects.toThrow('insert into')
+      await snapshot(clickhouse, slotAt(what, end), published(20))
+      await snapshot(clickhouse, slotAt(what, end), published(25))
+      expect(await rowsOf(clickhouse, table)).toHaveLength(1)
+      const expected = iso(end + (when === 'after it was stored' ? 300 : 1200))
+      expect((await ask(app, what)).body).toMatchObject({ published_at: expected })
+    },
+  )
+
+  test('known_at has the formats of as_of; the future is a 400, and before the first publication a 404', async ({
+    app,
+    clickhouse,
+    clock,
+  }) => {
+    const end = hourOf(clock) - HOUR
+    await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
+    await addMarket(clickhouse, end)
+    await snapshot(clickhouse, slotAt(what, end), () => new Date((end + 60) * 1000))
+    for (const known of ['0m', `${end + 60}`, iso(end + 60)])
+      expect((await ask(app, what, `?known_at=${known}`)).status, known).toBe(200)
+    const future = `?known_at=${Math.floor(clock.now.getTime() / 1000) + 60}`
+    for (const known of [future, '?known_at=tomorrow'])
+      expect(await ask(app, what, known)).toMatchObject({ status: 400, body: { parameter: 'known_at' } })
+    for (const known of [`${end + 59}`, '0', '1960-01-01', '999999d'])
+      expect(await ask(app, what, `?known_at=${known}`), known).toMatchObject({
+        status: 404,
+        body: { type: 'urn:plumbline:problem:before-history', parameter: 'known_at' },
+      })
   })
 
   test('before the first snapshot there is a 404 with a note', async ({ app, clickhouse, clock }) => {
@@ -241,6 +354,9 @@ test('both answers are as specified', async ({ app, clickhouse, clock }) => {
     ],
     computed_at: iso(end),
     coverage: { status: 'complete', message: 'Quoted on the DEX.' },
+    published_at: expect.any(String),
+    revision: 0,
+    is_newest_revision: true,
   })
   expect((await ask(app, 'reserves', '', REFERENCE_STABLE)).body).toMatchObject({
     total_backing_usd: 7,

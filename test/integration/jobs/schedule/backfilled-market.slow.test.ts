@@ -8,6 +8,7 @@ import { test as base } from '../../../support/app.js'
 import { expectedBreaks, storedEvents } from '../../../support/events.js'
 import { addBatch } from '../../../support/ledger.js'
 import { eventsOf, storedExcursions } from '../../../support/peg-events.js'
+import { newestRevisions } from '../../../support/publications.js'
 import { runJobs } from '../../../support/ran-slots.js'
 import { addBlocks, addFacts, flow, pegSamples, stableAddress, stablecoin } from '../../../support/rows.js'
 import { withDatabase } from '../../../support/services.js'
@@ -32,7 +33,10 @@ const rowsOf = async (clickhouse: ClickHouseClient, query: string): Promise<unkn
 /** The rows about pegs that the jobs have written, as readers see them. */
 const written = async (clickhouse: ClickHouseClient) => ({
   excursions: await storedExcursions(clickhouse),
-  risk: await rowsOf(clickhouse, 'SELECT * EXCEPT revision FROM risk_snapshots FINAL ORDER BY stable, slot_at'),
+  risk: await rowsOf(
+    clickhouse,
+    `SELECT * EXCEPT (revision, published_at) FROM (${newestRevisions('risk_snapshots')}) ORDER BY stable, slot_at`,
+  ),
 })
 
 /** A market of some stables, and functions that add ranges of its blocks. */

@@ -223,6 +223,9 @@ describe('inputs', () => {
         policy_events_7d: 4,
       },
       coverage: { status: 'complete', message: 'Every component was measured.' },
+      published_at: expect.any(String),
+      revision: 0,
+      is_newest_revision: true,
     })
   })
 })

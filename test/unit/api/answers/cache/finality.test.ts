@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isFinal, type Known } from '../../../../../api/answers/cache/finality.js'
+import { finishedKnown, isFinal, type Known } from '../../../../../api/answers/cache/finality.js'
 import { CACHE_POLICIES, freshnessOf } from '../../../../../api/answers/cache/policies.js'
 
 const DAY = 86_400
@@ -12,7 +12,9 @@ const known: Known = {
   touched_ago: 100_000,
   horizon: 30 * DAY,
 }
-const { peg, flows, risk, rewards, pegEvents } = CACHE_POLICIES
+const { peg, flows, flowAnomalies, rewards, pegEvents } = CACHE_POLICIES
+/** Of a job, about a data set that begins with the chain. */
+const whole = { ...known, is_from_start: true }
 
 test('an answer about the past is final only when all of its data is stored', () => {
   expect(isFinal(peg.finality, known, 20 * DAY)).toBe(true)
@@ -37,18 +39,29 @@ test('the last ten minutes may still be rolled back', () => {
 })
 
 test('results of a job are not final before the job has run', () => {
-  expect(isFinal(risk.finality, { ...known, horizon: 20 * DAY }, 20 * DAY)).toBe(true)
-  expect(isFinal(risk.finality, { ...known, horizon: 20 * DAY }, 20 * DAY + 1)).toBe(false)
-  expect(isFinal(risk.finality, { ...known, horizon: null }, 20 * DAY)).toBe(false)
+  expect(isFinal(flowAnomalies.finality, { ...whole, horizon: 20 * DAY }, 20 * DAY)).toBe(true)
+  expect(isFinal(flowAnomalies.finality, { ...whole, horizon: 20 * DAY }, 20 * DAY + 1)).toBe(false)
+  expect(isFinal(flowAnomalies.finality, { ...whole, horizon: null }, 20 * DAY)).toBe(false)
 })
 
 test('nothing is final while a backfill or a rollback is running', () => {
-  expect(isFinal(risk.finality, { ...known, touched_ago: 599 }, 20 * DAY)).toBe(false)
-  expect(isFinal(risk.finality, { ...known, touched_ago: 600 }, 20 * DAY)).toBe(true)
+  expect(isFinal(flowAnomalies.finality, { ...whole, touched_ago: 599 }, 20 * DAY)).toBe(false)
+  expect(isFinal(flowAnomalies.finality, { ...whole, touched_ago: 600 }, 20 * DAY)).toBe(true)
 })
 
 test('only final answers are immutable', () => {
   expect(freshnessOf(peg, 'final').cacheControl).toBe('public, max-age=31536000, immutable')
   for (const finished of ['live', 'moving', 'past'] as const)
     expect(freshnessOf(peg, finished).cacheControl).not.toContain('immutable')
+})
+
+test('what was published by an instant is final once nothing of that time can still be on its way', () => {
+  const now = new Date('2026-07-01T12:00:00Z')
+  const ago = (seconds: number) => finishedKnown(new Date(now.getTime() - seconds * 1000), now)
+  expect([ago(600), ago(86_400)]).toEqual(['final', 'final'])
+  expect([ago(599), ago(0)]).toEqual(['live', 'live'])
+})
+
+test('the newest revision of what a job publishes is never final', () => {
+  expect([CACHE_POLICIES.risk.finality, CACHE_POLICIES.reserves.finality]).toEqual([null, null])
 })

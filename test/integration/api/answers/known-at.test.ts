@@ -1,0 +1,178 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import fc from 'fast-check'
+import { pino } from 'pino'
+import { expect } from 'vitest'
+import { buildApp } from '../../../../api/app.js'
+import { insertHistoryChange } from '../../../../clickhouse/chain/history-changes.js'
+import { insertRows } from '../../../../clickhouse/store/insert.js'
+import { snapshotReserves } from '../../../../jobs/snapshot/reserves.js'
+import { snapshotRisk } from '../../../../jobs/snapshot/risk.js'
+import { ADMIN_KEY, WEBHOOK_TERMS } from '../../../support/app.js'
+import { depth } from '../../../support/depth.js'
+import { addBlocks, addFacts, pegSamples, stableAddress, stablecoin, stateRead } from '../../../support/rows.js'
+import { test, withDatabase } from '../../../support/services.js'
+import { slotAt } from '../../../support/slots.js'
+
+const HOUR = 3600
+/** The first hour with a slot, and the time by the jobs' clock at which everything is over. */
+const START = 1_780_000_000 - (1_780_000_000 % HOUR)
+const SLOTS = [0, 1, 2].map((i) => START + i * HOUR)
+const END = START + 4 * HOUR
+
+/** What happens, in random order. Facts may be of any time before: then they were backfilled. */
+const Step = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('facts' as const),
+      hour: fc.nat(2),
+      price: fc.integer({ min: 980_000, max: 1_020_000 }),
+      stable: fc.integer({ min: 1, max: 2 }),
+    }),
+  },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('slot' as const), hour: fc.nat(2) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('rollback' as const), hour: fc.nat(2) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('backfilled' as const), hour: fc.nat(2) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('created' as const) }) },
+)
+type Step = typeof Step extends fc.Arbitrary<infer T> ? T : never
+
+/** A history that is made step by step, each at its own second of the clock. */
+function world(clickhouse: ClickHouseClient) {
+  let changes = 0
+  let rollbacks = 0
+  let number = 1
+  return async (step: Step, at: number): Promise<void> => {
+    const now = () => new Date(at * 1000)
+    number++
+    if (step.do === 'created')
+      await addFacts(clickhouse, {
+        stablecoins: [stablecoin(number, { stable: stableAddress(3), block_time: START - HOUR })],
+      })
+    if (step.do === 'facts') {
+      const time = (SLOTS[step.hour] as number) - 60 - number
+      await addFacts(clickhouse, {
+        samples: pegSamples(stableAddress(step.stable), [{ at: time, price: step.price }], number),
+        states: [
+          stateRead(stableAddress(step.stable), {
+            supply_raw: `${step.price}`,
+            block_time: time,
+            block_number: number,
+          }),
+        ],
+      })
+    }
+    if (step.do === 'slot') {
+      await snapshotRisk(clickhouse, slotAt('risk', SLOTS[step.hour] as number, changes + rollbacks), now)
+      await snapshotReserves(clickhouse, slotAt('reserves', SLOTS[step.hour] as number, changes + rollbacks), now)
+    }
+    const kept_time = SLOTS['hour' in step ? step.hour : 0] as number
+    if (step.do === 'rollback') {
+      rollbacks++
+      const rollback = {
+        sequence_number: rollbacks,
+        kept_block: 1,
+        kept_time,
+        removed_to: 2,
+        after_sequence: 0,
+        recorded_at: at.toFixed(3),
+      }
+      for (const state of ['planned', 'done'])
+        await insertRows(clickhouse, 'ingest_rollbacks', [{ ...rollback, state }], `${rollbacks}:${state}`)
+    }
+    if (step.do === 'backfilled') {
+      changes++
+      await insertHistoryChange(clickhouse, {
+        sequence_number: changes,
+        backfill_sequence: changes,
+        kept_time,
+        after_rollback: rollbacks,
+      })
+    }
+  }
+}
+
+type App = Awaited<ReturnType<typeof buildApp>>
+
+/** Every GET route with the parameter, as the description of the API lists them. */
+async function routesWithKnownAt(app: App): Promise<string[]> {
+  const { paths } = (await app.inject('/openapi.json')).json() as {
+    paths: Record<string, { get?: { parameters?: { name: string }[] } }>
+  }
+  return Object.entries(paths)
+    .filter(([, { get }]) => get?.parameters?.some(({ name }) => name === 'known_at'))
+    .map(([path]) => path)
+}
+
+/** The answers of every such route about several times, as published by `knownAt`. */
+async function answers(app: App, routes: readonly string[], knownAt: number): Promise<Record<string, string>> {
+  const found: Record<string, string> = {}
+  for (const route of routes)
+    for (const stable of [1, 3].map(stableAddress)) {
+      const queries = route.endsWith('/series')
+        ? [
+            `from=${START - HOUR}&to=${END}&interval=1h&known_at=${knownAt}`,
+            `from=${START}&format=csv&known_at=${knownAt}`,
+          ]
+        : [`known_at=${knownAt}`, ...SLOTS.slice(0, 2).map((at) => `as_of=${at + 1}&known_at=${knownAt}`)]
+      for (const query of queries) {
+        const url = `${route.replace('{address}', stable)}?${query}`
+        const { statusCode, body } = await app.inject(url)
+        expect([200, 404], `${url}: ${body}`).toContain(statusCode)
+        found[url] = `${statusCode} ${body}`
+      }
+    }
+  return found
+}
+
+const RUNS = depth('KNOWN_AT_RUNS', 3, 100)
+
+test('an answer with known_at stays the same to the byte, whatever is added, redone or rolled back later', async () => {
+  let published = 0
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(Step, { minLength: 2, maxLength: 10 }),
+      fc.array(Step, { minLength: 1, maxLength: 8 }),
+      async (before, after) => {
+        await withDatabase(async (_, clickhouse) => {
+          const clock = { now: new Date(0) }
+          const app = await buildApp({
+            clickhouse,
+            now: () => clock.now,
+            adminKey: ADMIN_KEY,
+            webhooks: WEBHOOK_TERMS,
+            logger: pino({ level: 'silent' }),
+          })
+          try {
+            const happens = world(clickhouse)
+            await addBlocks(clickhouse, [START - HOUR])
+            await addFacts(clickhouse, { stablecoins: [1, 2].map((i) => stablecoin(i)) })
+            let at = END
+            for (const step of before) {
+              at += 2
+              await happens(step, at)
+            }
+            clock.now = new Date(at * 1000)
+            const routes = await routesWithKnownAt(app)
+            expect(routes.length).toBeGreaterThan(0)
+            // Between two steps too, since nothing of the last one may count then.
+            const asked = [at, at - 3]
+            const first = await Promise.all(asked.map((knownAt) => answers(app, routes, knownAt)))
+            for (const step of after) {
+              at += 2
+              await happens(step, at)
+            }
+            clock.now = new Date((at + HOUR) * 1000)
+            const second = await Promise.all(asked.map((knownAt) => answers(app, routes, knownAt)))
+            expect(second).toEqual(first)
+            published += Object.values(first[0] ?? {}).filter((answer) => answer.startsWith('200')).length
+          } finally {
+            await app.close()
+          }
+        })
+      },
+    ),
+    { numRuns: RUNS, seed: 14 },
+  )
+  expect(published).toBeGreaterThan(RUNS)
+}, 600_000)
