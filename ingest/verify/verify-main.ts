@@ -14,7 +14,7 @@ import { claimDatabase, readChainIdentity } from '../knowledge/chain-identity.js
 import { rpcOf } from '../sources/rpc.js'
 import { verify } from './verify.js'
 
-const HELP = `npm run verify -- [--blocks N] [--seed N] [--all]
+const HELP = `npm run verify -- [--blocks N] [--seed N] [--all] [--sample N] [--api URL]
 
 Reads blocks again from the node, compares all of their facts with the database row by row, and checks the invariants of
 the database as a whole. Prints a line for each; exits with 0 when all match, 1 when one does not.
@@ -22,10 +22,16 @@ the database as a whole. Prints a line for each; exits with 0 when all match, 1 
   --blocks N  how many blocks, picked at random (200)
   --seed N    which ones: the same seed picks the same blocks (1)
   --all       every block, made from the chain alone
+  --sample N  also asks the API for N answers about random stables and instants, and computes each from the blocks by
+              its definition: needs a node with the state of every stored block, reads them all, and holds their facts
+              in memory. Routes with a price are asked with the subscription key in VERIFY_API_KEY
+  --api URL   where the API is (http://127.0.0.1:3000)
 `
 const Flags = z.object({
   '--blocks': envInt(1, 10_000_000).default(200),
   '--seed': envInt(0, 2 ** 31 - 1).default(1),
+  '--sample': envInt(0, 10_000_000).default(0),
+  '--api': envUrl('http', 'https').default('http://127.0.0.1:3000'),
 })
 
 /** Of the API's payment settings, verify only needs those that name the recipient. */
@@ -33,6 +39,7 @@ const VerifyConfig = IngestConfig.extend({
   PAYMENT_RECIPIENT: Address.optional(),
   PAYMENT_CURRENCY: Address.default(REFERENCE_STABLE),
   PUBLIC_URL: envUrl('http', 'https').optional(),
+  VERIFY_API_KEY: z.string().optional(),
 })
 
 function readFlags() {
@@ -41,6 +48,8 @@ function readFlags() {
       blocks: { type: 'string' },
       seed: { type: 'string' },
       all: { type: 'boolean' },
+      sample: { type: 'string' },
+      api: { type: 'string' },
       help: { type: 'boolean' },
     } as const
     return parseArgs({ options }).values
@@ -50,12 +59,14 @@ function readFlags() {
 }
 
 await runCommand('verify', async () => {
-  const { blocks, seed, all, help } = readFlags()
+  const { blocks, seed, all, sample, api, help } = readFlags()
   if (help) {
     console.log(HELP)
     return 0
   }
-  const flags = parseEnv(Flags, { '--blocks': blocks, '--seed': seed })
+  const flags = parseEnv(Flags, { '--blocks': blocks, '--seed': seed, '--sample': sample, '--api': api })
+  const count = flags['--sample']
+  const url = `${flags['--api']}`.replace(/\/$/, '')
   const config = parseEnv(VerifyConfig, process.env)
   const log = createLog('verify', config.LOG_LEVEL)
   const clickhouse = connect(config, { application: 'plumbline-verify', requestTimeoutMs: 600_000 })
@@ -76,10 +87,11 @@ await runCommand('verify', async () => {
       rpc,
       periods: listPeriods(await tokenLists(clickhouse)),
       rangeSize: config.BATCH_BLOCKS,
-      blocks: all ? null : flags['--blocks'],
+      blocks: all || count > 0 ? null : flags['--blocks'],
       seed: flags['--seed'],
+      answers: count > 0 ? { count, api: { url, key: config.VERIFY_API_KEY ?? null, signal: stop.signal } } : null,
       payee: payeeOf(config),
-      onProgress: (done, of) => log.info(`${done} of ${of} blocks compared`),
+      onProgress: (done, of) => log.info(`${done} of ${of} compared`),
     })
     // The findings are printed even if this user may not record them.
     await insertVerifyRun(clickhouse, { started_at, ended_at: new Date(), findings }).catch((error: Error) =>

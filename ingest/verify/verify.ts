@@ -2,13 +2,17 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { blockAt } from '../../clickhouse/chain/blocks.js'
 import { coveredRanges } from '../../clickhouse/chain/covered-ranges.js'
 import { declaredGaps } from '../../clickhouse/chain/gaps.js'
-import { mergeFacts } from '../../clickhouse/facts/facts.js'
+import { type Facts, mergeFacts } from '../../clickhouse/facts/facts.js'
 import type { Payee } from '../../clickhouse/payments/ledger.js'
 import { allStablecoins } from '../../clickhouse/stablecoins/stablecoins.js'
+import { tokenLists } from '../../clickhouse/stablecoins/token-lists.js'
 import { PlumblineError } from '../../process/errors.js'
 import { FIRST_BLOCK } from '../batch/decode.js'
+import type { Api } from './answers/ask.js'
+import { chainFacts } from './answers/chain-facts.js'
+import { compareAnswers } from './answers/compare-answers.js'
 import { compareFacts } from './compare-facts.js'
-import type { Finding } from './finding.js'
+import { type Finding, notChecked } from './finding.js'
 import { checkFees, checkSupply } from './invariants/chain-amounts.js'
 import {
   checkBuckets,
@@ -29,9 +33,24 @@ export type VerifyOptions = RereadOptions & {
   /** How many blocks to read again; null for all of them. */
   blocks: number | null
   seed: number
+  /** How many published answers to recompute from the blocks, and the API to ask; null for none. */
+  answers: { count: number; api: Api } | null
   /** The recipient of payments, if one is configured. */
   payee: Payee | null
   onProgress: (done: number, of: number) => void
+}
+
+/**
+ * Published answers against what the facts of all blocks give. `pruned` is the number of blocks of which the node no
+ * longer has the state.
+ */
+async function checkAnswers(options: VerifyOptions, parts: readonly Facts[], pruned: number): Promise<Finding[]> {
+  const { answers, clickhouse, seed, onProgress } = options
+  if (answers === null) return []
+  if (pruned > 0)
+    return [notChecked('answers recomputed from the node', `the node no longer has the state of ${pruned} blocks`)]
+  const facts = chainFacts(mergeFacts(parts), await tokenLists(clickhouse))
+  return compareAnswers(facts, { clickhouse, seed, onProgress, ...answers })
 }
 
 /** There is nothing to verify, or the catalogue that is needed to decode it is missing. */
@@ -113,9 +132,12 @@ export async function verify(options: VerifyOptions): Promise<Finding[]> {
   const reread = numbers === null ? rereadAll(options, stretches) : rereadSome(options, stretches, numbers)
   const comparison = compareFacts(session)
   const wanted = [...asked.values()].reduce((sum, count) => sum + count, 0)
-  let done = 0
+  const parts: Facts[] = []
+  let [done, pruned] = [0, 0]
   for await (const range of together(reread)) {
     await comparison.compare(range)
+    if (options.answers !== null) parts.push(range.facts)
+    if (!range.hasStates) pruned += range.blocks
     done += range.blocks
     onProgress(done, wanted)
   }
@@ -127,6 +149,7 @@ export async function verify(options: VerifyOptions): Promise<Finding[]> {
   const amounts = { clickhouse, rpc, stables, ranges: ends.flatMap((end) => (end ? [end] : [])) }
   return [
     ...comparison.findings(asked),
+    ...(await checkAnswers(options, parts, pruned)),
     await checkLinks(clickhouse, ranges),
     await checkPlaces(clickhouse, ranges),
     await checkLogCounts(clickhouse, ranges),

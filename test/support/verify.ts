@@ -7,7 +7,7 @@ const PROGRAM = fileURLToPath(new URL('../../dist/ingest/verify/verify-main.js',
 
 /** Runs the compiled `npm run verify` on a devnet's node; `output` has both of its streams. */
 export async function runVerify(
-  env: ClickHouseEnv,
+  env: ClickHouseEnv & { VERIFY_API_KEY?: string },
   rpcUrl: string,
   ...flags: string[]
 ): Promise<{ code: number | null; output: string }> {

@@ -1,13 +1,14 @@
 import type { PegSample } from '../../../clickhouse/peg/samples.js'
-import type { PublishedRisk } from '../../../clickhouse/risk/snapshots.js'
 import type { StateRead } from '../../../clickhouse/stablecoins/states.js'
 import type { SupplyEvent } from '../../../clickhouse/supply/supply.js'
 
-/** Starts of the buckets in [from, to) that contain or follow the first block and end before the newest one. */
-export function bucketStarts(seconds: number, from: number, to: number, blocks: readonly number[]): number[] {
-  const [oldest, newest] = [Math.min(...blocks), Math.max(...blocks)]
+/**
+ * Starts of the buckets in [from, to) that contain or follow the first block, at `oldest`, and end before the newest
+ * one, at `newest`.
+ */
+export function bucketStarts(seconds: number, from: number, to: number, oldest: number, newest: number): number[] {
   const starts: number[] = []
-  for (let start = 0; start < to; start += seconds) {
+  for (let start = Math.floor(from / seconds) * seconds; start < to; start += seconds) {
     if (start >= from && start + seconds >= oldest && start + seconds < newest) starts.push(start)
   }
   return starts
@@ -75,12 +76,25 @@ export function supplyBucket(
   }
 }
 
+type Score = string | number
+type Snapshot = {
+  slot_at: number
+  composite: Score
+  peg_risk: Score
+  peg_break_risk: Score
+  supply_risk: Score
+  policy_risk: Score
+  methodology?: string
+  revision?: number
+  published_at?: string
+}
+
 /** A stable's risk as of start + seconds, and its range after start, from its snapshots, oldest first. */
-export function riskBucket(snapshots: readonly PublishedRisk[], start: number, seconds: number) {
+export function riskBucket(snapshots: readonly Snapshot[], start: number, seconds: number) {
   const newest = snapshots.findLast(({ slot_at }) => slot_at <= start + seconds)
   const inside = snapshots.filter(({ slot_at }) => slot_at > start && slot_at <= start + seconds)
   const scores = inside.map(({ composite }) => Number(composite))
-  const figure = (text: string | undefined) => (text === undefined ? null : Number(text))
+  const figure = (text: Score | undefined) => (text === undefined ? null : Number(text))
   return {
     ...bounds(start, seconds),
     composite: figure(newest?.composite),
@@ -90,7 +104,7 @@ export function riskBucket(snapshots: readonly PublishedRisk[], start: number, s
     policy_risk: figure(newest?.policy_risk),
     methodology: newest?.methodology ?? null,
     revision: newest?.revision ?? null,
-    published_at: newest ? new Date(Number(newest.published_at) * 1000).toISOString() : null,
+    published_at: newest?.published_at ? new Date(Number(newest.published_at) * 1000).toISOString() : null,
     composite_min: scores.length > 0 ? Math.min(...scores) : null,
     composite_max: scores.length > 0 ? Math.max(...scores) : null,
     snapshot_count: inside.length,

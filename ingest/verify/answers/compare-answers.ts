@@ -1,0 +1,94 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import pLimit from 'p-limit'
+import { keccak256, toHex } from 'viem'
+import { jobHorizon } from '../../../clickhouse/jobs/runs.js'
+import { compared, type Finding, notChecked } from '../finding.js'
+import { type Api, addressOf, ask } from './ask.js'
+import type { ChainFacts } from './chain-facts.js'
+import { differences } from './differences.js'
+import { type Kind, type Question, SNAPSHOT_KINDS } from './questions.js'
+import { RANGE_KINDS } from './range-questions.js'
+
+const KINDS: readonly Kind[] = [...SNAPSHOT_KINDS, ...RANGE_KINDS]
+
+/** Requests at once. */
+const AT_ONCE = 4
+
+export type AnswerOptions = {
+  clickhouse: ClickHouseClient
+  api: Api
+  /** How many answers to compare. */
+  count: number
+  seed: number
+  onProgress: (done: number, of: number) => void
+}
+
+/** Numbers below any n that the same seed and question always give, in the same order. */
+function picker(seed: number, question: number): (n: number) => number {
+  let calls = 0
+  return (n) => Number(BigInt(keccak256(toHex(`${seed}:${question}:${calls++}`))) % BigInt(Math.max(1, n)))
+}
+
+/** The second of a block, the second before it, or any other up to `last`. */
+function instantOf(times: readonly number[], last: number, pick: (n: number) => number): number {
+  const [first, known] = [times[0] ?? 0, times.filter((time) => time <= last)]
+  if (pick(2) === 0 || known.length === 0) return first + pick(last - first + 1)
+  return Math.max(first, (known[pick(known.length)] as number) - pick(2))
+}
+
+/** Where the published answer differs from the expected one; null if it has a price and no key was given. */
+async function differencesOf(api: Api, question: Question): Promise<string[] | null> {
+  const { expected, read } = question
+  const { status, body } = await ask(api, question)
+  if (status === 402) return null
+  if (status !== 200 && status !== 404) return [`status ${status}`]
+  return differences(body && (read?.(body) ?? body), expected)
+}
+
+/**
+ * Asks the API `count` questions about random stables and instants, as many of each kind, and compares each answer with
+ * the one that follows from `facts` by its definition: one finding for each kind.
+ */
+export async function compareAnswers(facts: ChainFacts, options: AnswerOptions): Promise<Finding[]> {
+  const { clickhouse, api, count, seed, onProgress } = options
+  const [first, newest] = [facts.times[0] ?? 0, facts.times.at(-1) ?? 0]
+  const horizons = new Map<string, number>()
+  for (const job of new Set(KINDS.flatMap((kind) => kind.job ?? []))) {
+    const horizon = await jobHorizon(clickhouse, { job })
+    horizons.set(job, Math.min(newest, horizon ? horizon.getTime() / 1000 : 0))
+  }
+
+  /** Null while there is nothing that could be asked. */
+  function questionOf({ job, ask }: Kind, number: number): Question | null {
+    const last = job === undefined ? newest : (horizons.get(job) ?? 0)
+    if (last <= first) return null
+    const pick = picker(seed, number)
+    const at = instantOf(facts.times, last, pick)
+    const known = facts.stables.filter(({ block_time }) => block_time <= at)
+    const stable = known[pick(known.length)]?.stable
+    return stable === undefined ? null : ask({ facts, stable, at, pick })
+  }
+
+  const tallies = KINDS.map((kind) => ({ kind, asked: 0, unpaid: 0, differing: [] as string[] }))
+  let done = 0
+  async function compareOne(number: number): Promise<void> {
+    const tally = tallies[number % KINDS.length] as (typeof tallies)[number]
+    const question = questionOf(tally.kind, number)
+    if (question) {
+      const found = await differencesOf(api, question)
+      if (found === null) tally.unpaid += 1
+      else tally.asked += 1
+      if (found?.[0] !== undefined) tally.differing.push(`${addressOf(question)}: ${found[0]}`)
+    }
+    onProgress(++done, count)
+  }
+  const limit = pLimit(AT_ONCE)
+  await Promise.all(Array.from({ length: count }, (_, number) => limit(() => compareOne(number))))
+
+  return tallies.map(({ kind: { name }, asked, unpaid, differing }) => {
+    const what = `${name}: answers recomputed from the node`
+    if (unpaid > 0) return notChecked(what, 'it has a price: set VERIFY_API_KEY to a subscription key')
+    if (asked === 0) return notChecked(what, 'no answer to compare yet')
+    return compared(what, `${asked} answers`, differing)
+  })
+}

@@ -1,0 +1,145 @@
+import type { Flow } from '../../../clickhouse/flows/flows.js'
+import { flowHoursOracle, flowsOracle } from '../definitions/flows.js'
+import { riskAt } from '../definitions/risk.js'
+import { iso } from '../definitions/rows.js'
+import { bucketStarts, pegBucket, riskBucket, supplyBucket } from '../definitions/series.js'
+import { type Body, between, type Kind, type Question, type Subject } from './questions.js'
+
+const HOUR = 3600
+const DAY = 86_400
+const INTERVALS = { '1m': 60, '5m': 300, '1h': HOUR, '1d': DAY } as const
+const RISK_PERIOD = 300
+/** Most buckets or hours of an answer: enough to find a mistake. */
+const MOST = 200
+
+/** The formats that are compared. The engine writes the same rows in the binary ones. */
+const FORMATS = ['json', 'ndjson', 'csv'] as const
+
+/** Edges and nodes by address, as the definition has them: their order is that of the volumes. */
+const byAddress = (body: Body) => ({
+  edges: Object.fromEntries(
+    (body.edges as Body[]).map(({ from, to, from_address, to_address, ...figures }) => [
+      `${from_address} ${to_address}`,
+      figures,
+    ]),
+  ),
+  nodes: Object.fromEntries((body.nodes as Body[]).map(({ symbol, address, ...figures }) => [`${address}`, figures])),
+})
+
+const amountOf = (micros: string | null): string | null => {
+  if (micros === null) return null
+  const digits = micros.padStart(7, '0')
+  return `${digits.slice(0, -6)}.${digits.slice(-6)}`
+}
+
+const exported = (flow: Flow) => ({
+  block_number: `${flow.block_number}`,
+  log_index: flow.log_index,
+  tx_hash: flow.tx_hash,
+  kind: flow.kind,
+  from_address: flow.from_token,
+  to_address: flow.to_token,
+  account: flow.account,
+  amount_in: flow.amount_in_raw,
+  amount_out: flow.amount_out_raw,
+  usd_value: amountOf(flow.usd_micros),
+  path: flow.path,
+  remote_chain: flow.remote_chain,
+})
+
+/** A range of whole seconds that ends at the subject's instant or before. */
+function rangeOf({ facts, at, pick }: Subject, most: number): { from: number; to: number } {
+  const to = at - pick(HOUR)
+  return { from: Math.max((facts.times[0] ?? 0) - HOUR, to - 1 - pick(most)), to }
+}
+
+type Bucket = (subject: Subject, start: number, seconds: number) => object
+
+const pegOf: Bucket = ({ facts, stable }, start, seconds) =>
+  pegBucket(between(facts.samples.get(stable) ?? [], start, start + seconds), start, seconds)
+
+const supplyOf: Bucket = ({ facts, stable }, start, seconds) =>
+  supplyBucket(facts.states.get(stable) ?? [], facts.supply.get(stable) ?? [], start, seconds)
+
+/** From every snapshot that is due, each computed from the facts. */
+const riskOf: Bucket = ({ facts, stable }, start, seconds) => {
+  const snapshots = []
+  for (
+    let slot_at = Math.floor(start / RISK_PERIOD) * RISK_PERIOD;
+    slot_at <= start + seconds;
+    slot_at += RISK_PERIOD
+  ) {
+    const risk = riskAt(facts.snapshot, stable, slot_at)
+    if (risk) snapshots.push({ slot_at, composite: risk.composite, ...risk.components })
+  }
+  // How and when it was published does not follow from the chain.
+  const { methodology: _, revision: __, published_at: ___, ...bucket } = riskBucket(snapshots, start, seconds)
+  return bucket
+}
+
+/** The history of one figure, in a random interval and format. */
+function series(name: string, bucketOf: Bucket, intervals: readonly (keyof typeof INTERVALS)[], job?: string): Kind {
+  const ask = (subject: Subject): Question => {
+    const { facts, stable, pick } = subject
+    const interval = intervals[pick(intervals.length)] ?? '1h'
+    const seconds = INTERVALS[interval]
+    const [oldest, newest] = [facts.times[0] ?? 0, facts.times.at(-1) ?? 0]
+    // Buckets that later blocks complete would not be among those of the facts.
+    const to = Math.min(rangeOf(subject, 1).to, newest - seconds)
+    const from = to - 1 - pick(MOST * seconds)
+    const format = FORMATS[pick(FORMATS.length)] ?? 'json'
+    const starts = bucketStarts(seconds, from, to, oldest, newest)
+    const data = starts.map((start) => bucketOf(subject, start, seconds))
+    return { path: `stablecoins/${stable}/${name}/series`, query: { from, to, interval, format }, expected: { data } }
+  }
+  return { name: `${name} series`, ask, ...(job !== undefined && { job }) }
+}
+
+/** One kind for each route that is about a range of time. */
+export const RANGE_KINDS: readonly Kind[] = [
+  series('peg', pegOf, ['1m', '5m', '1h', '1d']),
+  series('supply', supplyOf, ['1m', '5m', '1h', '1d']),
+  series('risk', riskOf, ['5m', '1h'], 'risk'),
+  {
+    name: 'flows',
+    ask: ({ facts, at, pick }) => {
+      const hours = [1, 6, 24][pick(3)] ?? 24
+      return {
+        path: 'stablecoins/flows',
+        query: { hours, as_of: iso(at) },
+        // A block at that second is included.
+        expected: flowsOracle(facts.flows, at + 1 - hours * HOUR, at + 1),
+        read: byAddress,
+      }
+    },
+  },
+  {
+    name: 'flow history',
+    ask: (subject) => {
+      const { facts } = subject
+      const { from, to } = rangeOf(subject, MOST * HOUR)
+      return {
+        path: 'stablecoins/flows/history',
+        query: { from, to },
+        expected:
+          to <= (facts.times[0] ?? 0)
+            ? null
+            : { ...flowsOracle(facts.flows, from, to), series: flowHoursOracle(facts.flows, from, to) },
+        read: (body) => ({ ...byAddress(body), series: body.series }),
+      }
+    },
+  },
+  {
+    name: 'flow export',
+    ask: (subject) => {
+      const { from, to } = rangeOf(subject, DAY)
+      const flows = subject.facts.flows.filter(({ block_time }) => block_time >= from && block_time < to)
+      return {
+        path: 'stablecoins/flows/export',
+        // Lists do not come back from CSV as they went in.
+        query: { from, to, format: FORMATS[subject.pick(2)] ?? 'json' },
+        expected: { data: flows.map(exported) },
+      }
+    },
+  },
+]
