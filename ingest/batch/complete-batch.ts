@@ -7,12 +7,12 @@ import { readRoles } from '../sources/roles.js'
 import { StateUnavailableError } from '../sources/state-unavailable.js'
 import { readStates } from '../sources/states.js'
 import { dexFills } from '../stages/dex-orders.js'
-import { flowsOf, movementsOf } from '../stages/flows.js'
+import { flowsOf, listedPrices } from '../stages/flows.js'
 import { genesisStables, roleCandidates } from '../stages/roles.js'
 import { isQuoted, samplePeg } from '../stages/sample-peg.js'
 import { isDepthDue } from '../stages/states.js'
-import { hasSwaps, swapsOf } from '../stages/swaps.js'
 import { type BatchReader, type DecodedBatch, type DecodedBlock, FIRST_BLOCK } from './decode.js'
+import { listedAmong, readBooks, readMovements } from './read-movements.js'
 import { EVERYTHING, hasEveryStable, hasStable, type Scope, stablesIn } from './scope.js'
 
 /** All facts of a range of blocks in a scope, ready to be written. */
@@ -35,35 +35,35 @@ export type Batch = Scope & {
  * scope; otherwise flows get no value.
  */
 export async function completeBatch(
-  { rpc, orders }: BatchReader,
+  reader: BatchReader,
   { genesis, decoded }: DecodedBatch,
   scope: Scope = EVERYTHING,
 ): Promise<Batch> {
+  const { rpc, orders } = reader
   const first = (decoded[0] as DecodedBlock).block
   const last = (decoded.at(-1) as DecodedBlock).block
   const [hasLogs, hasPegs, hasState] = (['logs', 'pegs', 'state'] as const).map((name) => scope.families.includes(name))
-  const filled = decoded.flatMap(({ events }) =>
-    events.flatMap((event) => (hasLogs && event.name === 'OrderFilled' ? [event.args.orderId] : [])),
-  )
-  const ofEach = <Result>(what: string, read: (block: DecodedBlock) => Promise<Result[]>): Promise<Result[][]> =>
-    persistAt(rpc, what, last, allOf(decoded.map((block) => () => read(block))))
+  const ofEach = <Result>(what: string, read: (block: DecodedBlock, i: number) => Promise<Result>): Promise<Result[]> =>
+    persistAt(rpc, what, last, allOf(decoded.map((block, i) => () => read(block, i))))
   const none = async (): Promise<never[]> => []
+  const movements = hasLogs ? await readMovements(reader, decoded) : decoded.map(() => [])
   // Flows are valued at their block's prices.
-  const pricedIn = ({ events, exchanges, bridged, sampled }: DecodedBlock): readonly SampledStable[] =>
-    (hasPegs && hasEveryStable(scope)) || (hasLogs && (hasSwaps(events) || exchanges.length + bridged.length > 0))
-      ? sampled
-      : hasPegs
-        ? stablesIn(scope, sampled)
-        : []
+  const stablesPricedIn = ({ sampled }: DecodedBlock, i: number): readonly SampledStable[] =>
+    (hasPegs && hasEveryStable(scope)) || movements[i]?.length ? sampled : hasPegs ? stablesIn(scope, sampled) : []
+  const priced = decoded.map(stablesPricedIn)
   let isUnpriced = false
-  const [quotes, depths, states, roles] = await Promise.all([
-    ofEach('read quotes', (decodedBlock) =>
-      readQuotes(rpc, quotedOf(pricedIn(decodedBlock), decodedBlock.tooDeep), decodedBlock.block),
-    ).catch((error: unknown) => {
-      if (hasPegs || !(error instanceof StateUnavailableError)) throw error
-      isUnpriced = true
-      return null
-    }),
+  const unlessUnpriced = (error: unknown): null => {
+    if (hasPegs || !(error instanceof StateUnavailableError)) throw error
+    isUnpriced = true
+    return null
+  }
+  const [quotes, books, depths, states, roles] = await Promise.all([
+    ofEach('read quotes', ({ block, tooDeep }, i) => readQuotes(rpc, quotedOf(priced[i] ?? [], tooDeep), block)).catch(
+      unlessUnpriced,
+    ),
+    ofEach('read book values', (decodedBlock, i) => readBooks(reader, movements[i] ?? [], decodedBlock)).catch(
+      unlessUnpriced,
+    ),
     ofEach('read depths', ({ block, sampled, tooDeep }) =>
       hasPegs && isDepthDue(block) ? readDepths(rpc, quotedOf(stablesIn(scope, sampled), tooDeep), block) : none(),
     ),
@@ -80,25 +80,25 @@ export async function completeBatch(
           )
         : none(),
     ),
-    orders.load(filled),
   ])
   const samples = decoded.map(({ block, tooDeep }, i) => {
-    const stables = quotes ? pricedIn(decoded[i] as DecodedBlock) : []
+    const stables = quotes ? (priced[i] ?? []) : []
     const quoteOf = new Map(quotedOf(stables, tooDeep).map((stable, j) => [stable, quotes?.[i]?.[j] as Quote]))
     return samplePeg(block, stables, quoteOf, tooDeep, FIRST_BLOCK)
   })
   const facts = mergeFacts([
     { stablecoins: genesis },
-    ...decoded.map(({ block, events, exchanges, bridged, facts }, i) => ({
+    ...decoded.map(({ block, events, facts, sampled }, i) => ({
       ...facts,
       state_reads: states[i] ?? [],
       peg_samples: (samples[i] ?? []).filter(({ stable }) => hasStable(scope, stable)),
       depth_samples: depths[i] ?? [],
       role_probes: roles[i] ?? [],
       dex_fills: hasLogs ? dexFills(block, events, orders.termsOf) : [],
-      flows: hasLogs
-        ? flowsOf(block, movementsOf(swapsOf(events, orders.termsOf), exchanges, bridged), samples[i] ?? [])
-        : [],
+      flows: flowsOf(block, movements[i] ?? [], {
+        listed: quotes ? listedPrices(samples[i] ?? [], listedAmong(sampled)) : new Map(),
+        books: books?.[i] ?? new Map(),
+      }),
     })),
   ])
   for (const table of factTables) if (!scope.families.includes(FACT_TABLES[table].family)) facts[table] = []

@@ -13,7 +13,6 @@ import type { Rpc } from '../sources/rpc.js'
 import { describeTokens } from '../sources/tokens.js'
 import { bridgeMovements } from '../stages/bridges.js'
 import { type Catalogue, catalogueRows } from '../stages/catalogue-rows.js'
-import { type Exchange, exchangesOf } from '../stages/exchanges.js'
 import { logFacts } from '../stages/facts.js'
 import type { Movement } from '../stages/flows.js'
 import { isStateDue, touchedStates } from '../stages/states.js'
@@ -67,8 +66,7 @@ const blockRow = (block: BlockWithLogs): Block => ({
 export type DecodedBlock = {
   block: BlockWithLogs
   events: ChainEvent[]
-  /** Conversions between stables by transfers alone, and movements between chains. */
-  exchanges: Exchange[]
+  /** Movements between chains. */
   bridged: Movement[]
   facts: Partial<Facts>
   sampled: readonly SampledStable[]
@@ -142,6 +140,13 @@ function decodeBlock(
   const all = policies || isStateDue(block) ? sampled.map(({ stable }) => stable) : []
   const touched = [...new Set([...all, ...[...seen].filter(registry.has)])]
   const facts = { ...added, ...logFacts(block, events), blocks: [blockRow(block)] }
-  const [exchanges, bridged] = [exchangesOf(block.logs), bridgeMovements(events, issuers)]
-  return { block, events, exchanges, bridged, facts, sampled, tooDeep: registry.tooDeepAt(block.number), touched }
+  return {
+    block,
+    events,
+    bridged: bridgeMovements(events, issuers),
+    facts,
+    sampled,
+    tooDeep: registry.tooDeepAt(block.number),
+    touched,
+  }
 }

@@ -26,11 +26,13 @@ export const RawHeader = z.object({
 })
 export type RawHeader = z.infer<typeof RawHeader>
 
+const address = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/)
+  .transform((text) => text.toLowerCase())
+
 export const RawLog = z.object({
-  address: z
-    .string()
-    .regex(/^0x[0-9a-fA-F]{40}$/)
-    .transform((address) => address.toLowerCase()),
+  address,
   topics: z.array(hash).max(4),
   data: hex,
   blockNumber: Quantity,
@@ -39,6 +41,12 @@ export const RawLog = z.object({
   logIndex: Quantity,
 })
 export type RawLog = z.infer<typeof RawLog>
+
+/** A block with its transactions, of which only who signed each is read. */
+export const RawSigners = z.object({
+  hash,
+  transactions: z.array(z.object({ hash, from: address })),
+})
 
 export const RawReceipt = z.object({ logs: z.array(z.unknown()) })
 

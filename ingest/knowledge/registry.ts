@@ -31,6 +31,8 @@ export type Registry = {
    * end. Returns the same set until it changes.
    */
   tooDeepAt: (blockNumber: number) => ReadonlySet<string>
+  /** Whether a stable, sampled or not, is that many books away at the end of a block. */
+  isTooDeep: (stable: string, blockNumber: number) => boolean
 }
 
 /**
@@ -108,6 +110,7 @@ export function createRegistry(
     has: (address) => byAddress.has(address),
     genesis: () => [...byAddress.values()].filter(({ block_number }) => block_number === 0),
     sampledAt,
+    isTooDeep: quotes.isTooDeep,
     tooDeepAt: (blockNumber) => {
       const tracked = sampledAt(blockNumber)
       const changes = quotes.changesBy(blockNumber)

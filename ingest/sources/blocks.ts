@@ -1,6 +1,6 @@
 import { numberToHex, pad, toEventSelector } from 'viem'
 import { FEE_MANAGER } from '../chain/addresses.js'
-import { RawHeader, type RawLog, RawReceipt, RpcAnswerError } from '../chain/rpc-answers.js'
+import { RawHeader, type RawLog, RawReceipt, RawSigners, RpcAnswerError } from '../chain/rpc-answers.js'
 import { BlockMissingError } from './chain-changed.js'
 import { logsBloom, readLogs } from './logs.js'
 import type { Rpc } from './rpc.js'
@@ -94,4 +94,18 @@ export async function readBlocks(rpc: Rpc, from: number, to: number): Promise<Bl
     txCount: header.transactions.length,
     logs: logsByBlock.get(header.number) ?? [],
   }))
+}
+
+/**
+ * Who signed each transaction of a block, by its hash. Rejects with BlockMissingError if the node does not have the
+ * block, and with RpcAnswerError if it answers about another.
+ */
+export async function readSigners(
+  rpc: Rpc,
+  { number, hash }: Pick<BlockWithLogs, 'number' | 'hash'>,
+): Promise<Map<string, string>> {
+  const block = await rpc.request('eth_getBlockByHash', [hash, true], RawSigners.nullable())
+  if (!block) throw new BlockMissingError(`the node does not have block ${number}`)
+  if (block.hash !== hash) throw new RpcAnswerError(`asked for block ${hash}, got ${block.hash}`)
+  return new Map(block.transactions.map((transaction) => [transaction.hash, transaction.from]))
 }

@@ -4,7 +4,7 @@ import type { DepthSample } from '../../clickhouse/depth/depth.js'
 import { isPrice, ONE_TOKEN, type QuoteStatus, REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import { STABLECOIN_DEX } from '../chain/addresses.js'
 import { RpcAnswerError } from '../chain/rpc-answers.js'
-import { type BlockId, type Call, type CallResult, multicallsFor, runMulticalls } from './multicall.js'
+import { type BlockId, type Call, type CallResult, multicallsFor, multicallsOf, runMulticalls } from './multicall.js'
 import type { Rpc } from './rpc.js'
 
 const abi = Abis.stablecoinDex
@@ -44,13 +44,18 @@ const quoteCalls = (stable: string, amount: bigint): [sell: Call, buy: Call] => 
  * One side's quote of `size` base units: base units of the reference stable, or null and the reason. A refused quote is
  * a valid answer.
  */
-function quoteOf(size: bigint, { success, returnData }: CallResult): { status: QuoteStatus; amount: bigint | null } {
-  if (!success) return { status: STATUS_OF_REVERT.get(returnData.slice(0, 10)) ?? 'failed', amount: null }
-  // One uint128, whichever side was asked for.
+function quoteOf(size: bigint, result: CallResult): { status: QuoteStatus; amount: bigint | null } {
+  const amount = amountOf(result)
+  if (amount === null) return { status: STATUS_OF_REVERT.get(result.returnData.slice(0, 10)) ?? 'failed', amount }
+  return isPrice(amount, size) ? { status: 'quoted', amount } : { status: 'out_of_range', amount: null }
+}
+
+/** The one uint128 that a quote returns, whichever side was asked for; null if it was refused. */
+function amountOf({ success, returnData }: CallResult): bigint | null {
+  if (!success) return null
   if (returnData.length !== '0x'.length + 64)
     throw new RpcAnswerError(`a quote is not a number: ${returnData.slice(0, 80)}`)
-  const amount = BigInt(returnData)
-  return isPrice(amount, size) ? { status: 'quoted', amount } : { status: 'out_of_range', amount: null }
+  return BigInt(returnData)
 }
 
 /** Quotes of one token in micro-units of the reference stable. `status` is that of the sell quote. */
@@ -107,4 +112,22 @@ export async function readDepths(
       buy_raw: buy.amount?.toString() ?? null,
     }
   })
+}
+
+/** Most amounts whose book values are read in one block: as many calls as fit one request. */
+const MOST_BOOK_VALUES = 250
+
+/**
+ * What the DEX pays for each of these amounts at the end of a block, in base units of the reference stable; null where
+ * it would not take the whole amount. The result ends after MOST_BOOK_VALUES: the others are not asked for, because
+ * anybody can fill a block with amounts of tokens of their own. Rejects with StateUnavailableError if the node no longer
+ * has the state.
+ */
+export async function readBookValues(
+  rpc: Rpc,
+  asked: readonly { token: string; amount: bigint }[],
+  block: BlockId,
+): Promise<Array<bigint | null>> {
+  const calls = asked.slice(0, MOST_BOOK_VALUES).map(({ token, amount }) => quoteCalls(token, amount)[0])
+  return (await runMulticalls(rpc, multicallsOf(calls), block)).map(amountOf)
 }

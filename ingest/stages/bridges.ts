@@ -92,6 +92,7 @@ export function bridgeMovements(events: readonly ChainEvent[], issuers: IssuerRo
       remote_chain: crossing.remote,
       amountIn: crossing.sent,
       amountOut: crossing.received,
+      isClear: true,
       logIndex,
       txHash,
     })

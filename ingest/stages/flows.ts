@@ -1,10 +1,8 @@
 import type { Flow } from '../../clickhouse/flows/flows.js'
-import { ONE_TOKEN } from '../../clickhouse/peg/price.js'
+import { ONE_TOKEN, REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import type { PegSample } from '../../clickhouse/peg/samples.js'
 import type { BlockWithLogs } from '../sources/blocks.js'
 import { ChainChangedError } from '../sources/chain-changed.js'
-import type { Exchange } from './exchanges.js'
-import type { Swap } from './swaps.js'
 
 /**
  * Passes ranges of blocks on while each begins with a child of the block before it. `last` is the block before the
@@ -28,94 +26,109 @@ export async function* linked<Range extends readonly Pick<BlockWithLogs, 'number
   }
 }
 
-const ofSwap = ({ path, ...swap }: Swap): Movement => ({
-  ...swap,
-  kind: 'swap',
-  from_token: path[0] as string,
-  to_token: path.at(-1) as string,
-  path,
-  remote_chain: null,
-})
-
-const ofExchange = ({ tokenIn, tokenOut, counterparty: _, ...exchange }: Exchange): Movement => ({
-  ...exchange,
-  kind: 'transfer',
-  from_token: tokenIn,
-  to_token: tokenOut,
-  path: [tokenIn, tokenOut],
-  remote_chain: null,
-})
-
-/**
- * Whether an exchange forwards what one of the two accounts swapped, as routers do: it is already counted by the swap.
- */
-const isForwardedSwap = (exchange: Exchange, swap: Swap): boolean =>
-  swap.txHash === exchange.txHash &&
-  (swap.account === exchange.account || swap.account === exchange.counterparty) &&
-  swap.path[0] === exchange.tokenIn &&
-  swap.path.at(-1) === exchange.tokenOut
-
-/** What moved between stables in a block, and between this chain and others (`bridged`), in log order. */
-export function movementsOf(
-  swaps: readonly Swap[],
-  exchanges: readonly Exchange[],
-  bridged: readonly Movement[],
-): Movement[] {
-  const own = exchanges.filter((exchange) => !swaps.some((swap) => isForwardedSwap(exchange, swap)))
-  return [...swaps.map(ofSwap), ...own.map(ofExchange), ...bridged].sort((a, b) => a.logIndex - b.logIndex)
-}
-
 /**
  * A flow without its value and its block's position. Amounts are in base units; a token is '' on the side of another
- * chain.
+ * chain. Who traded is not clear where several may have set out; such a flow gets no value.
  */
 export type Movement = Pick<Flow, 'kind' | 'from_token' | 'to_token' | 'account' | 'path' | 'remote_chain'> & {
   amountIn: bigint
   amountOut: bigint
+  isClear: boolean
   logIndex: number
   txHash: string
 }
 
+/** An amount of a token that its own book is asked about. */
+export type Asked = { token: string; amount: bigint }
+
+/** What values are made of in a block. */
+export type Prices = {
+  /** The sell price of one token in 1e-6 USD, of each stable on the token list; null where it has none. */
+  listed: ReadonlyMap<string, number | null>
+  /**
+   * What the book of an unlisted token pays for an amount, in base units of the reference stable, by `askedKey`; null if
+   * it does not take the whole amount.
+   */
+  books: ReadonlyMap<string, bigint | null>
+}
+
+/** The key of an amount in `Prices.books`. */
+export const askedKey = ({ token, amount }: Asked): string => `${token} ${amount}`
+
 /**
- * The largest value of a flow, in 1e-6 USD: 2^80 are 1.2 x 10^18 USD. Whoever makes a token of their own can make one
- * flow worth more than any sum can hold; it has no value instead.
+ * The largest value of a flow, in 1e-6 USD: 10^18 USD, more than anything is worth. So sums over 2^48 flows fit into
+ * UInt128, and the squares of sums into UInt256.
  */
 const MOST_VALUE = 2n ** 80n
 
+const sidesOf = ({ from_token, to_token, amountIn, amountOut }: Movement): Asked[] =>
+  [
+    { token: from_token, amount: amountIn },
+    { token: to_token, amount: amountOut },
+  ].filter(({ token }) => token !== '')
+
 /**
- * Turns a movement into a flow. Its value is the amount sent, at the token's sell price in this block's own sample
- * (1e-6 USD, rounded down); if that has no price, the amount received at its price; null if neither has one.
+ * The amounts of unlisted tokens on which the values of these movements depend, each once, in the order of the
+ * movements.
  */
-export function priceFlow(
-  block: Pick<BlockWithLogs, 'number' | 'time'>,
-  { amountIn, amountOut, logIndex, txHash, ...flow }: Movement,
-  priceMicros: ReadonlyMap<string, number | null>,
-): Flow {
-  const value = (token: string, amount: bigint): bigint | null => {
-    const price = priceMicros.get(token) ?? null
-    if (price === null) return null
-    const micros = (amount * BigInt(price)) / ONE_TOKEN
-    return micros > MOST_VALUE ? null : micros
-  }
-  return {
-    ...flow,
-    amount_in_raw: amountIn.toString(),
-    amount_out_raw: amountOut.toString(),
-    usd_micros: (value(flow.from_token, amountIn) ?? value(flow.to_token, amountOut))?.toString() ?? null,
-    block_number: block.number,
-    log_index: logIndex,
-    block_time: block.time,
-    tx_hash: txHash,
-  }
+export function askedOf(movements: readonly Movement[], listed: ReadonlySet<string>): Asked[] {
+  const asked = movements
+    .map((movement) => ({ isClear: movement.isClear, sides: sidesOf(movement) }))
+    .filter(({ isClear, sides }) => isClear && sides.some(({ token }) => listed.has(token)))
+    .flatMap(({ sides }) => sides.filter(({ token }) => !listed.has(token)))
+  return [...new Map(asked.map((one) => [askedKey(one), one])).values()]
 }
 
-/** The movements of a block as flows, valued at the block's own samples. */
-export function flowsOf(
+/**
+ * The value of a movement in 1e-6 USD, rounded down: the lesser of what was given and what was got. A listed stable is
+ * worth its price; an unlisted one against a listed one at most what its own book pays for that very amount, if it takes
+ * it. Null where no listed stable with a price takes part, as one bid could back any number of flows between somebody's
+ * own tokens; where a book was not asked; and where the value is beyond belief.
+ */
+export function flowValue(movement: Movement, { listed, books }: Prices): bigint | null {
+  if (!movement.isClear) return null
+  const worths: bigint[] = []
+  let hasListed = false
+  for (const side of sidesOf(movement)) {
+    const price = listed.get(side.token)
+    const paid = books.get(askedKey(side))
+    if (price === undefined && paid === undefined) return null
+    if (price != null) worths.push((side.amount * BigInt(price)) / ONE_TOKEN)
+    else if (price === undefined && paid != null) worths.push(paid)
+    hasListed ||= price != null
+  }
+  const [least] = worths.sort((a, b) => (a < b ? -1 : 1))
+  return least === undefined || !hasListed || least > MOST_VALUE ? null : least
+}
+
+/** The movements of a block as flows with their values, in log order. */
+export const flowsOf = (
   block: Pick<BlockWithLogs, 'number' | 'time'>,
   movements: readonly Movement[],
-  samples: readonly PegSample[],
-): Flow[] {
-  if (movements.length === 0) return []
-  const prices = new Map(samples.map(({ stable, sell_micros }) => [stable, sell_micros]))
-  return movements.map((movement) => priceFlow(block, movement, prices))
-}
+  prices: Prices,
+): Flow[] =>
+  movements.map((movement) => {
+    const { amountIn, amountOut, isClear: _, logIndex, txHash, ...flow } = movement
+    return {
+      ...flow,
+      amount_in_raw: amountIn.toString(),
+      amount_out_raw: amountOut.toString(),
+      usd_micros: flowValue(movement, prices)?.toString() ?? null,
+      block_number: block.number,
+      log_index: logIndex,
+      block_time: block.time,
+      tx_hash: txHash,
+    }
+  })
+
+/** The prices of a block's listed stables. The reference stable is worth one dollar, sampled or not. */
+export const listedPrices = (
+  samples: readonly Pick<PegSample, 'stable' | 'sell_micros'>[],
+  listed: ReadonlySet<string>,
+): Map<string, number | null> =>
+  new Map([
+    ...samples
+      .filter(({ stable }) => listed.has(stable))
+      .map(({ stable, sell_micros }) => [stable, sell_micros] as const),
+    [REFERENCE_STABLE, Number(ONE_TOKEN)],
+  ])

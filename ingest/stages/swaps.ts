@@ -12,9 +12,14 @@ export type Swap = {
   path: string[]
   amountIn: bigint
   amountOut: bigint
+  /** The other side: what each maker got (`tokenIn`) and gave (`tokenOut`). */
+  fills: Fill[]
   logIndex: number
   txHash: string
 }
+
+type Leg = { tokenIn: string; tokenOut: string; amountIn: bigint; amountOut: bigint; quoteAmount: bigint }
+type Fill = Pick<Leg, 'tokenIn' | 'tokenOut' | 'amountIn' | 'amountOut'> & { maker: string }
 
 /** The logs contradict what is known of the DEX; continuing would write wrong flows. */
 export class SwapDecodeError extends PlumblineError {
@@ -23,7 +28,6 @@ export class SwapDecodeError extends PlumblineError {
   }
 }
 
-type Leg = { tokenIn: string; tokenOut: string; amountIn: bigint; quoteAmount: bigint }
 type Deposit = { from: string; token: string; amount: bigint }
 
 // Stablecoin DEX: PRICE_SCALE = 100 000 and price = (PRICE_SCALE + tick) / PRICE_SCALE, quote tokens per base token.
@@ -35,8 +39,8 @@ export function legOf(order: OrderTerms, amount: bigint): Leg {
   const value = amount * (PRICE_SCALE + BigInt(tick))
   const quoteAmount = (is_bid ? value : value + PRICE_SCALE - 1n) / PRICE_SCALE
   return is_bid
-    ? { tokenIn: base, tokenOut: quote, amountIn: amount, quoteAmount }
-    : { tokenIn: quote, tokenOut: base, amountIn: quoteAmount, quoteAmount }
+    ? { tokenIn: base, tokenOut: quote, amountIn: amount, amountOut: quoteAmount, quoteAmount }
+    : { tokenIn: quote, tokenOut: base, amountIn: quoteAmount, amountOut: amount, quoteAmount }
 }
 
 /**
@@ -62,12 +66,12 @@ export function decodeSwaps(
   orderOf: (orderId: bigint, at: ChainEvent) => OrderTerms,
 ): Swap[] {
   const swaps: Swap[] = []
-  let legs: Leg[] = []
+  let legs: Array<Leg & { maker: string }> = []
   let taker = ''
   let deposits: Deposit[] = []
   for (const event of events) {
     if (event.name === 'OrderFilled') {
-      legs.push(legOf(orderOf(event.args.orderId, event), event.args.amountFilled))
+      legs.push({ ...legOf(orderOf(event.args.orderId, event), event.args.amountFilled), maker: event.args.maker })
       taker = event.args.taker
     } else if (event.name === 'OrderPlaced' && legs.length === 0) {
       // With fills pending, it is a flip order changing sides, which moves no token.
@@ -92,6 +96,7 @@ export function decodeSwaps(
         path,
         amountIn: paid !== undefined && paid.amount > filled ? paid.amount : filled,
         amountOut: event.args.amount,
+        fills: legs.map(({ quoteAmount: _, ...fill }) => fill),
         logIndex: event.logIndex,
         txHash: event.txHash,
       })
@@ -103,7 +108,7 @@ export function decodeSwaps(
 }
 
 /** Whether a block's events may contain swaps. */
-export const hasSwaps = (events: readonly ChainEvent[]): boolean => events.some(({ name }) => name === 'OrderFilled')
+const hasSwaps = (events: readonly ChainEvent[]): boolean => events.some(({ name }) => name === 'OrderFilled')
 
 /** The swaps of a block, in log order. `orderOf` returns the terms that an order had at an event. */
 export function swapsOf(

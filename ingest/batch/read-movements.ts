@@ -1,0 +1,63 @@
+import { REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
+import type { SampledStable } from '../knowledge/registry.js'
+import { readSigners } from '../sources/blocks.js'
+import { persistAt } from '../sources/chain-changed.js'
+import { allOf } from '../sources/multicall.js'
+import { readBookValues } from '../sources/quotes.js'
+import { type Asked, askedKey, askedOf, type Movement } from '../stages/flows.js'
+import { dealingsOf } from '../stages/parties.js'
+import { swapsOf } from '../stages/swaps.js'
+import { needsSigner, tradesOf } from '../stages/trades.js'
+import type { BatchReader, DecodedBlock } from './decode.js'
+
+/**
+ * What moved between stables and between chains in each block, in log order. Asks who signed the transactions of a block
+ * only where a trade depends on it.
+ */
+export async function readMovements(
+  { rpc, orders }: Pick<BatchReader, 'rpc' | 'orders'>,
+  decoded: readonly DecodedBlock[],
+): Promise<Movement[][]> {
+  const filled = decoded.flatMap(({ events }) =>
+    events.flatMap((event) => (event.name === 'OrderFilled' ? [event.args.orderId] : [])),
+  )
+  await orders.load(filled)
+  const found = decoded.map(({ block, events }) => dealingsOf(block.logs, swapsOf(events, orders.termsOf)))
+  const { block: last } = decoded.at(-1) as DecodedBlock
+  const reads = decoded.map(({ block }, i) => async () => {
+    return found[i]?.some(needsSigner) ? readSigners(rpc, block) : new Map<string, string>()
+  })
+  const signers = await persistAt(rpc, 'read signers', last, allOf(reads))
+  return decoded.map(({ bridged }, i) =>
+    [
+      ...(found[i] ?? []).flatMap((dealings) => tradesOf(dealings, signers[i]?.get(dealings.txHash) ?? null)),
+      ...bridged,
+    ].sort((a, b) => a.logIndex - b.logIndex),
+  )
+}
+
+const listedIn = new WeakMap<readonly SampledStable[], ReadonlySet<string>>()
+
+/** The reference stable, and those of the sampled stables that are on the token list of their time. */
+export function listedAmong(sampled: readonly SampledStable[]): ReadonlySet<string> {
+  const known = listedIn.get(sampled)
+  if (known) return known
+  const listed = sampled.filter(({ tier }) => tier === 'listed').map(({ stable }) => stable)
+  const found = new Set([REFERENCE_STABLE, ...listed])
+  listedIn.set(sampled, found)
+  return found
+}
+
+/**
+ * What the books of unlisted tokens pay for the amounts on which the values of a block's movements depend. Tokens that
+ * are too many books away from the reference stable are not asked about.
+ */
+export async function readBooks(
+  { rpc, registry }: Pick<BatchReader, 'rpc' | 'registry'>,
+  movements: readonly Movement[],
+  { block, sampled }: Pick<DecodedBlock, 'block' | 'sampled'>,
+): Promise<Map<string, bigint | null>> {
+  const asked = askedOf(movements, listedAmong(sampled)).filter(({ token }) => !registry.isTooDeep(token, block.number))
+  const values = asked.length === 0 ? [] : await readBookValues(rpc, asked, block)
+  return new Map(values.map((value, i) => [askedKey(asked[i] as Asked), value]))
+}
