@@ -33,7 +33,7 @@ const FlowsHistory = z.object({
         hour_start: z.iso.datetime().meta({ description: 'Start of the hour; the first may be before from' }),
         volume_usd: Usd,
         tx_count: Count.meta({ description: 'Transactions, once for each edge that they flow on' }),
-        unpriced_count: Count.meta({ description: 'Movements without a USD value, which the volume leaves out' }),
+        unvalued_count: Count.meta({ description: 'Flows without a USD value, which the volume leaves out' }),
       }),
     )
     .meta({ description: 'Every hour of the window, oldest first, including hours without a flow' }),

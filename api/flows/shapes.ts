@@ -5,8 +5,12 @@ import { stableAddress, stableSymbol } from '../../clickhouse/store/values.js'
 export const Usd = z
   .string()
   .regex(/^\d+\.\d{6}$/)
-  .meta({ description: 'USD with six decimals, at the prices of each block' })
+  .meta({
+    description:
+      'USD with six decimals: of each flow the lesser of what was given and what was got, at the prices of its block',
+  })
 export const Count = z.int().nonnegative()
+const Raw = z.string().regex(/^\d+$/)
 
 /** The directed graph as clickhouse/flows/flows.ts makes it. */
 export const FlowGraph = {
@@ -19,7 +23,9 @@ export const FlowGraph = {
         to_address: z.string().meta({ description: 'Address of the stable received' }),
         volume_usd: Usd,
         tx_count: Count.meta({ description: 'Distinct transactions' }),
-        unpriced_count: Count.meta({ description: 'Movements without a USD value, which the volume leaves out' }),
+        unvalued_count: Count.meta({ description: 'Flows without a USD value, which the volume leaves out' }),
+        unvalued_in_raw: Raw.meta({ description: 'What they gave of the stable sent, in base units' }),
+        unvalued_out_raw: Raw.meta({ description: 'What they got of the stable received, in base units' }),
       }),
     )
     .meta({ description: 'One for each pair of stables and direction, the largest volume first' }),

@@ -125,7 +125,7 @@ export const flowZScores = defineQuery({
            toString(total) AS baseline_sum, toString(squares) AS baseline_square_sum
     FROM
     (
-        SELECT edge, countIf(flow_count > unpriced_count) AS valued, count() - valued AS unknown,
+        SELECT edge, countIf(flow_count > unvalued_count) AS valued, count() - valued AS unknown,
                sum(volume_micros) AS total, sum(toUInt256(volume_micros) * volume_micros) AS squares
         FROM flow_buckets FINAL
         WHERE window_start >= scored - ${WEEK_SECONDS} AND window_start < scored
@@ -140,7 +140,7 @@ export const flowZScores = defineQuery({
     LEFT JOIN
     (
         SELECT edge, toNullable(volume_micros) AS observed, finalizeAggregation(tx_count) AS transactions,
-               flow_count = unpriced_count AS is_unknown
+               flow_count = unvalued_count AS is_unknown
         FROM flow_buckets FINAL
         WHERE window_start = scored
     ) AS observations USING edge

@@ -19,7 +19,9 @@ export const WINDOW_START = windowStart('block_time')
 /** The buckets of the flows that match `where`: the same computation that flow_buckets_mv applies to an insert. */
 export const flowBucketsOf = (where = ''): string => `
   SELECT ${WINDOW_START} AS window_start, from_token, to_token, ifNull(sum(usd_micros), 0) AS volume_micros,
-         count() AS flow_count, countIf(usd_micros IS NULL) AS unpriced_count, uniqExactState(tx_hash) AS tx_count
+         count() AS flow_count, countIf(usd_micros IS NULL) AS unvalued_count,
+         sumIf(toUInt256(amount_in_raw), usd_micros IS NULL) AS unvalued_in_raw,
+         sumIf(toUInt256(amount_out_raw), usd_micros IS NULL) AS unvalued_out_raw, uniqExactState(tx_hash) AS tx_count
   FROM flows
   WHERE kind != 'bridge' ${where}
   GROUP BY window_start, from_token, to_token`
@@ -40,7 +42,7 @@ const IN_RANGE = `
 
 /** Inserts the buckets of the windows that begin from `first` to `last`, both included, into `table`. */
 export const fillFlowBuckets = (table: string): string => `
-  INSERT INTO ${table} (window_start, from_token, to_token, volume_micros, flow_count, unpriced_count, tx_count)
+  INSERT INTO ${table} (window_start, from_token, to_token, volume_micros, flow_count, unvalued_count, unvalued_in_raw, unvalued_out_raw, tx_count)
   ${flowBucketsOf(IN_RANGE)}`
 
 /** Inserts the starts of edges in the windows that begin from `first` to `last`, both included, into `table`. */
@@ -129,20 +131,23 @@ export const differingBuckets = defineQuery({
         FROM
         (
             SELECT 'bucket' AS what, from_token, to_token, window_start AS bucket, sum(volume_micros) AS volume,
-                   sum(flow_count) AS flow_number, sum(unpriced_count) AS unpriced, uniqExactMerge(tx_count) AS transactions, 1 AS side
+                   sum(flow_count) AS flow_number,
+                   (sum(unvalued_count), sum(unvalued_in_raw), sum(unvalued_out_raw)) AS unvalued,
+                   uniqExactMerge(tx_count) AS transactions, 1 AS side
             FROM flow_buckets WHERE window_start < until GROUP BY from_token, to_token, window_start
             UNION ALL
             SELECT 'bucket', from_token, to_token, toStartOfFifteenMinutes(block_time) AS bucket, ifNull(sum(usd_micros), 0),
-                   count(), countIf(usd_micros IS NULL), uniqExact(tx_hash), -1
+                   count(), (countIf(usd_micros IS NULL), sumIf(toUInt256(amount_in_raw), usd_micros IS NULL),
+                             sumIf(toUInt256(amount_out_raw), usd_micros IS NULL)), uniqExact(tx_hash), -1
             FROM flows WHERE block_time < until AND kind != 'bridge' GROUP BY from_token, to_token, bucket
             UNION ALL
-            SELECT 'start', from_token, to_token, min(first_window), 0, 0, 0, 0, 1
+            SELECT 'start', from_token, to_token, min(first_window), 0, 0, (0, 0, 0), 0, 1
             FROM flow_edge_starts GROUP BY from_token, to_token HAVING min(first_window) < until
             UNION ALL
-            SELECT 'start', from_token, to_token, toStartOfFifteenMinutes(min(block_time)), 0, 0, 0, 0, -1
+            SELECT 'start', from_token, to_token, toStartOfFifteenMinutes(min(block_time)), 0, 0, (0, 0, 0), 0, -1
             FROM flows WHERE block_time < until AND kind != 'bridge' GROUP BY from_token, to_token
         )
-        GROUP BY what, from_token, to_token, bucket, volume, flow_number, unpriced, transactions
+        GROUP BY what, from_token, to_token, bucket, volume, flow_number, unvalued, transactions
         HAVING sum(side) != 0
     )
     ORDER BY from_token, to_token, bucket

@@ -32,12 +32,14 @@ const FLOW_PARTS = `
   greatest(toUInt32(intDiv(range_to, ${FLOW_WINDOW_SECONDS}) * ${FLOW_WINDOW_SECONDS}), whole_from) AS whole_to,
   parts AS
   (
-      SELECT from_token, to_token, window_start, volume_micros AS micros, finalizeAggregation(tx_count) AS transactions, unpriced_count AS unpriced
+      SELECT from_token, to_token, window_start, volume_micros AS micros, finalizeAggregation(tx_count) AS transactions,
+             unvalued_count AS unvalued, unvalued_in_raw AS raw_in, unvalued_out_raw AS raw_out
       FROM flow_buckets FINAL
       WHERE window_start >= toDateTime(whole_from, 'UTC') AND window_start < toDateTime(whole_to, 'UTC')
       UNION ALL
       SELECT from_token, to_token, ${WINDOW_START} AS window_start, ifNull(sum(usd_micros), 0),
-             uniqExact(tx_hash), countIf(usd_micros IS NULL)
+             uniqExact(tx_hash), countIf(usd_micros IS NULL), sumIf(toUInt256(amount_in_raw), usd_micros IS NULL),
+             sumIf(toUInt256(amount_out_raw), usd_micros IS NULL)
       FROM flows
       WHERE kind != 'bridge'
         AND ((block_time >= toDateTime(range_from, 'UTC') AND block_time < toDateTime(whole_from, 'UTC'))
@@ -53,13 +55,16 @@ const FlowEdge = z.object({
   to_address: z.string(),
   volume_micros: integerText,
   tx_count: z.int(),
-  unpriced_count: z.int(),
+  unvalued_count: z.int(),
+  unvalued_in_raw: integerText,
+  unvalued_out_raw: integerText,
 })
 export type FlowEdge = z.infer<typeof FlowEdge>
 
 /**
  * The flows between each pair of stables in [from, to), as sums in 1e-6 USD; in no order. `tx_count` counts distinct
- * transactions. `unpriced_count` flows have no USD value and are not in the volume. A token that is not a known stable
+ * transactions. `unvalued_count` flows have no USD value and are not in the volume; what they gave and got is in
+ * `unvalued_in_raw` and `unvalued_out_raw`, in base units. A token that is not a known stable
  * is named by its address. Bridge flows are left out, because only one of their ends is a stable on this chain.
  */
 export const flowEdges = defineQuery({
@@ -69,11 +74,13 @@ export const flowEdges = defineQuery({
   sql: `
     WITH symbols AS (SELECT stable, symbol FROM stablecoins), ${FLOW_PARTS}
     SELECT if(source.symbol = '', from_token, source.symbol) AS from, if(target.symbol = '', to_token, target.symbol) AS to,
-           from_token AS from_address, to_token AS to_address, volume_micros, tx_count, unpriced_count
+           from_token AS from_address, to_token AS to_address, volume_micros, tx_count, unvalued_count,
+           unvalued_in_raw, unvalued_out_raw
     FROM
     (
         SELECT from_token, to_token, toString(sum(micros)) AS volume_micros,
-               toUInt32(sum(transactions)) AS tx_count, toUInt32(sum(unpriced)) AS unpriced_count
+               toUInt32(sum(transactions)) AS tx_count, toUInt32(sum(unvalued)) AS unvalued_count,
+               toString(sum(raw_in)) AS unvalued_in_raw, toString(sum(raw_out)) AS unvalued_out_raw
         FROM parts
         GROUP BY from_token, to_token
     ) AS edges
@@ -89,14 +96,14 @@ export const flowEdges = defineQuery({
 export const flowHours = defineQuery({
   name: 'flow_hours',
   params: z.object({ from: z.date(), to: z.date() }),
-  row: z.object({ hour_start: dateTime, volume_micros: integerText, tx_count: z.int(), unpriced_count: z.int() }),
+  row: z.object({ hour_start: dateTime, volume_micros: integerText, tx_count: z.int(), unvalued_count: z.int() }),
   sql: `
     WITH ${FLOW_PARTS}
-    SELECT hour_start, toString(volume) AS volume_micros, tx_count, unpriced_count
+    SELECT hour_start, toString(volume) AS volume_micros, tx_count, unvalued_count
     FROM
     (
         SELECT toStartOfHour(window_start) AS hour_start, sum(micros) AS volume,
-               toUInt32(sum(transactions)) AS tx_count, toUInt32(sum(unpriced)) AS unpriced_count
+               toUInt32(sum(transactions)) AS tx_count, toUInt32(sum(unvalued)) AS unvalued_count
         FROM parts
         GROUP BY hour_start
         ORDER BY hour_start

@@ -52,8 +52,8 @@ export function expectAnomalies(
 /** All stored flows. */
 export async function storedFlows(clickhouse: ClickHouseClient): Promise<OracleFlow[]> {
   const result = await clickhouse.query({
-    query:
-      'SELECT kind, from_token, to_token, usd_micros, toUnixTimestamp(block_time) AS block_time, tx_hash FROM flows',
+    query: `SELECT kind, from_token, to_token, toString(amount_in_raw) AS amount_in_raw, toString(amount_out_raw) AS amount_out_raw, usd_micros,
+              toUnixTimestamp(block_time) AS block_time, tx_hash FROM flows`,
     format: 'JSONEachRow',
   })
   return result.json<OracleFlow>()

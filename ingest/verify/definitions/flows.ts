@@ -3,12 +3,14 @@ export type OracleFlow = {
   kind: string
   from_token: string
   to_token: string
+  amount_in_raw: string
+  amount_out_raw: string
   usd_micros: string | null
   block_time: number
   tx_hash: string
 }
 
-type Edge = { volume: bigint; transactions: Set<string>; unpriced: number }
+type Edge = { volume: bigint; transactions: Set<string>; unvalued: number; rawIn: bigint; rawOut: bigint }
 
 const dollars = (micros: bigint): string => `${micros / 1_000_000n}.${`${micros % 1_000_000n}`.padStart(6, '0')}`
 
@@ -16,15 +18,19 @@ const dollars = (micros: bigint): string => `${micros / 1_000_000n}.${`${micros 
 export function flowsOracle(flows: readonly OracleFlow[], from: number, to: number) {
   const edges = new Map<string, Edge>()
   const [inbound, outbound] = [new Map<string, bigint>(), new Map<string, bigint>()]
-  for (const { kind, from_token, to_token, usd_micros, block_time, tx_hash } of flows) {
+  for (const { kind, from_token, to_token, amount_in_raw, amount_out_raw, usd_micros, block_time, tx_hash } of flows) {
     if (kind === 'bridge' || block_time < from || block_time >= to) continue
     const key = `${from_token} ${to_token}`
-    const edge = edges.get(key) ?? { volume: 0n, transactions: new Set(), unpriced: 0 }
+    const edge = edges.get(key) ?? { volume: 0n, transactions: new Set(), unvalued: 0, rawIn: 0n, rawOut: 0n }
     edges.set(key, edge)
     const value = usd_micros === null ? 0n : BigInt(usd_micros)
     edge.volume += value
     edge.transactions.add(tx_hash)
-    if (usd_micros === null) edge.unpriced++
+    if (usd_micros === null) {
+      edge.unvalued++
+      edge.rawIn += BigInt(amount_in_raw)
+      edge.rawOut += BigInt(amount_out_raw)
+    }
     for (const [side, token] of [
       [outbound, from_token],
       [inbound, to_token],
@@ -34,9 +40,15 @@ export function flowsOracle(flows: readonly OracleFlow[], from: number, to: numb
   const tokens = new Set([...inbound.keys(), ...outbound.keys()])
   return {
     edges: Object.fromEntries(
-      [...edges].map(([key, { volume, transactions, unpriced }]) => [
+      [...edges].map(([key, { volume, transactions, unvalued, rawIn, rawOut }]) => [
         key,
-        { volume_usd: dollars(volume), tx_count: transactions.size, unpriced_count: unpriced },
+        {
+          volume_usd: dollars(volume),
+          tx_count: transactions.size,
+          unvalued_count: unvalued,
+          unvalued_in_raw: `${rawIn}`,
+          unvalued_out_raw: `${rawOut}`,
+        },
       ]),
     ),
     nodes: Object.fromEntries(
@@ -58,7 +70,7 @@ export function flowHoursOracle(flows: readonly OracleFlow[], from: number, to: 
       hour_start: new Date(start * 1000).toISOString().replace('.000Z', 'Z'),
       volume_usd: dollars(all.reduce((sum, { volume_usd }) => sum + BigInt(volume_usd.replace('.', '')), 0n)),
       tx_count: all.reduce((sum, { tx_count }) => sum + tx_count, 0),
-      unpriced_count: all.reduce((sum, { unpriced_count }) => sum + unpriced_count, 0),
+      unvalued_count: all.reduce((sum, { unvalued_count }) => sum + unvalued_count, 0),
     })
   }
   return hours

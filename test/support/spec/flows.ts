@@ -15,7 +15,9 @@ const graph = {
       to_address: address,
       volume_usd: usd,
       tx_count: count,
-      unpriced_count: count,
+      unvalued_count: count,
+      unvalued_in_raw: z.string().regex(/^\d+$/),
+      unvalued_out_raw: z.string().regex(/^\d+$/),
     }),
   ),
   nodes: z.array(z.strictObject({ symbol: z.string().min(1), address, inbound_usd: usd, outbound_usd: usd })),
@@ -29,7 +31,7 @@ export const FlowsHistorySpec = z.strictObject({
   from: timestamp,
   to: timestamp,
   ...graph,
-  series: z.array(z.strictObject({ hour_start: timestamp, volume_usd: usd, tx_count: count, unpriced_count: count })),
+  series: z.array(z.strictObject({ hour_start: timestamp, volume_usd: usd, tx_count: count, unvalued_count: count })),
   coverage: z.strictObject({ status: z.enum(['complete', 'partial', 'unavailable']), message: z.string() }),
 })
 

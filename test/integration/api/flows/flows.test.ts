@@ -34,10 +34,11 @@ test('edges are sums by pair and direction, nodes sums of edges, exact beyond th
       flow(1, 2, now - 1, { usd_micros: big }),
       flow(1, 2, now - 2, { usd_micros: '1' }),
       flow(2, 1, now - 3, { usd_micros: '2500000' }),
-      // Two in one transaction, and one whose value is unknown.
+      // Two in one transaction, and two whose value is unknown.
       flow(3, 1, now - 4, { usd_micros: '10', tx_hash: txHash(77) }),
       flow(3, 1, now - 4, { usd_micros: '20', tx_hash: txHash(77), log_index: 1 }),
       flow(3, 1, now - 5, { usd_micros: null }),
+      flow(3, 1, now - 6, { usd_micros: null, amount_in_raw: `${2n ** 128n - 1n}`, amount_out_raw: '1' }),
     ],
   })
   expect((await app.inject(FLOWS)).json()).toEqual({
@@ -50,7 +51,9 @@ test('edges are sums by pair and direction, nodes sums of edges, exact beyond th
         to_address: stableAddress(2),
         volume_usd: '123456789012345678901.234568',
         tx_count: 2,
-        unpriced_count: 0,
+        unvalued_count: 0,
+        unvalued_in_raw: '0',
+        unvalued_out_raw: '0',
       },
       {
         from: 'S2',
@@ -59,7 +62,9 @@ test('edges are sums by pair and direction, nodes sums of edges, exact beyond th
         to_address: stableAddress(1),
         volume_usd: '2.500000',
         tx_count: 1,
-        unpriced_count: 0,
+        unvalued_count: 0,
+        unvalued_in_raw: '0',
+        unvalued_out_raw: '0',
       },
       {
         from: 'S3',
@@ -67,8 +72,11 @@ test('edges are sums by pair and direction, nodes sums of edges, exact beyond th
         from_address: stableAddress(3),
         to_address: stableAddress(1),
         volume_usd: '0.000030',
-        tx_count: 2,
-        unpriced_count: 1,
+        tx_count: 3,
+        unvalued_count: 2,
+        // More than fits 128 bits.
+        unvalued_in_raw: `${2n ** 128n - 1n + 1_000_000n}`,
+        unvalued_out_raw: '999001',
       },
     ],
     nodes: [

@@ -23,12 +23,13 @@ async function read<Row>(clickhouse: ClickHouseClient, query: string): Promise<R
   return (await clickhouse.query({ query, format: 'JSONEachRow' })).json<Row>()
 }
 
-/** The buckets as [window's number from START, from, to, micros, flows, unpriced, transactions]. */
+/** The buckets as [window's number from START, from, to, micros, flows, unvalued, their base units in and out, transactions]. */
 async function buckets(clickhouse: ClickHouseClient): Promise<number[][]> {
   const rows = await read<{ row: number[] }>(
     clickhouse,
     `SELECT [intDiv(toUnixTimestamp(window_start) - ${START}, 900), toInt64(right(from_token, 1)), toInt64(right(to_token, 1)),
-             toInt64(volume_micros), toInt64(flow_count), toInt64(unpriced_count), toInt64(finalizeAggregation(tx_count))] AS row
+             toInt64(volume_micros), toInt64(flow_count), toInt64(unvalued_count), toInt64(unvalued_in_raw), toInt64(unvalued_out_raw),
+             toInt64(finalizeAggregation(tx_count))] AS row
      FROM flow_buckets FINAL ORDER BY row`,
   )
   return rows.map(({ row }) => row.map(Number))
@@ -54,9 +55,9 @@ const FLOWS = [
   flow(3, 0, START, { kind: 'bridge', to_token: '' }),
 ]
 const BUCKETS = [
-  [0, 1, 2, 3_000_000, 4, 1, 3],
-  [1, 1, 2, 1_000_000, 1, 0, 1],
-  [2, 2, 1, 1_000_000, 1, 0, 1],
+  [0, 1, 2, 3_000_000, 4, 1, 1_000_000, 999_000, 3],
+  [1, 1, 2, 1_000_000, 1, 0, 0, 0, 1],
+  [2, 2, 1, 1_000_000, 1, 0, 0, 0, 1],
 ]
 
 test('a window has the flows from its start (included) to its end (excluded), however they were inserted', async ({
@@ -85,11 +86,11 @@ test('removed blocks are also removed from buckets and the starts of edges', asy
   await addFacts(clickhouse, { flows: [flow(1, 2, START + 950), flow(3, 1, START + 951), flow(3, 1, START + 2000)] })
   await removeFacts(clickhouse, { from_block: START + 1, from_time: START })
   await repairViews(clickhouse)
-  expect(await buckets(clickhouse)).toEqual([[0, 1, 2, 1_000_000, 1, 0, 1]])
+  expect(await buckets(clickhouse)).toEqual([[0, 1, 2, 1_000_000, 1, 0, 0, 0, 1]])
   await addFacts(clickhouse, { flows: [flow(1, 2, START + 930)] })
   expect(await buckets(clickhouse)).toEqual([
-    [0, 1, 2, 1_000_000, 1, 0, 1],
-    [1, 1, 2, 1_000_000, 1, 0, 1],
+    [0, 1, 2, 1_000_000, 1, 0, 0, 0, 1],
+    [1, 1, 2, 1_000_000, 1, 0, 0, 0, 1],
   ])
   expect(await starts(clickhouse)).toEqual([[1, 2, 0]])
   expect(await differingBuckets(clickhouse, { to: START + 10_000 })).toEqual([])
@@ -119,7 +120,7 @@ test.for([
     expect(await differingBuckets(clickhouse, { to: START + 10_000 })).toEqual([])
     expect(await buckets(clickhouse)).toEqual(BUCKETS)
     await addFacts(clickhouse, { flows: [flow(1, 2, START + 10)] })
-    expect((await buckets(clickhouse))[0]).toEqual([0, 1, 2, 4_000_000, 5, 1, 4])
+    expect((await buckets(clickhouse))[0]).toEqual([0, 1, 2, 4_000_000, 5, 1, 1_000_000, 999_000, 4])
     expect((await rebuild(clickhouse, 'flow_buckets')).differing).toBe(0)
   },
 )

@@ -8,7 +8,9 @@ const edge = (from: string, to: string, volume_micros: string): FlowEdge => ({
   to_address: `0x${to}`,
   volume_micros,
   tx_count: 1,
-  unpriced_count: 0,
+  unvalued_count: 0,
+  unvalued_in_raw: '0',
+  unvalued_out_raw: '0',
 })
 
 test.each([
