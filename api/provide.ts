@@ -4,9 +4,10 @@ import type { FastifyInstance } from 'fastify'
 import type { Redis } from 'ioredis'
 import { historyStart } from '../clickhouse/chain/history.js'
 import { activeApiKeys, insertApiKeyUses } from '../clickhouse/keys/api-keys.js'
-import { stablecoinAddresses } from '../clickhouse/stablecoins/stablecoins.js'
+import { stablecoinCreations } from '../clickhouse/stablecoins/stablecoins.js'
 import { createKnownHistory, type KnownHistory } from './answers/as-of.js'
 import { createExportSlots, type ExportSlots } from './answers/export.js'
+import { createKnownLedger, type KnownLedger } from './answers/known-ledger.js'
 import { createKnownStables, type KnownStables } from './answers/stable.js'
 import { createKeyUses, type KeyUses } from './callers/keys/key-uses.js'
 import { createKnownKeys, type KnownKeys } from './callers/keys/known-keys.js'
@@ -30,6 +31,7 @@ declare module 'fastify' {
   interface FastifyInstance extends Provided {
     stables: KnownStables
     history: KnownHistory
+    ledger: KnownLedger
     exportSlots: ExportSlots
     keys: KnownKeys
     keyUses: KeyUses
@@ -50,12 +52,13 @@ export function provide(app: FastifyInstance, provided: Provided): void {
   app.decorate('draining', provided.draining)
   app.decorate(
     'stables',
-    createKnownStables(() => stablecoinAddresses(clickhouse)),
+    createKnownStables(() => stablecoinCreations(clickhouse)),
   )
   app.decorate(
     'history',
     createKnownHistory((options) => historyStart(clickhouse, options)),
   )
+  app.decorate('ledger', createKnownLedger(clickhouse))
   app.decorate('exportSlots', createExportSlots())
   app.decorate(
     'keys',

@@ -58,6 +58,21 @@ export const thisSecond = (app: FastifyInstance): Date => new Date(Math.floor(ap
 /** The instant of an answer: `at` in whole seconds; `asOf` is the same if it was requested, null in a live answer. */
 export type Moment = { at: Date; asOf: Date | null }
 
+/** The window of a length that ends at an instant, (at - length, at], as unix seconds that are both included. */
+export function lastSeconds(at: Date, length: number): { from: number; to: number } {
+  const to = at.getTime() / 1000
+  return { from: to - length + 1, to }
+}
+
+/**
+ * What an answer about the state at an instant is about, in seconds: the longest time between two reads of a state or of a
+ * depth.
+ */
+export const STATE_SECONDS = 300
+
+/** All of history up to an instant, as unix seconds that are both included. */
+export const allUntil = (at: Date): { from: number; to: number } => ({ from: 0, to: at.getTime() / 1000 })
+
 /** The 404 for an instant before `what`, about which nothing is known. */
 export function beforeHistory(asOf: Date, what = 'the start of history'): NotFoundError {
   return new NotFoundError('before-history', `as_of ${isoSeconds(asOf)} is before ${what}`, 'as_of')

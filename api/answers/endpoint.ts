@@ -1,5 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { type Asked as Asks, type Coverage, coverageOf } from '../../clickhouse/chain/coverage.js'
+import type { Ledger } from '../../clickhouse/chain/ledger.js'
 import type { QuerySignal } from '../../clickhouse/store/define-query.js'
 import { isoSeconds } from '../../process/instants.js'
 import { problemResponses } from '../http/problem.js'
@@ -18,7 +20,7 @@ import { type ExportedRows, type exportResponse, sendExport } from './export.js'
 import { KnownAtQuery } from './known-at.js'
 import { querySignal } from './query-signal.js'
 import { type Range, type RangeParameters, readRange } from './range.js'
-import { requireStable, StableParams } from './stable.js'
+import { type Creation, requireStable, StableParams } from './stable.js'
 
 /** The subjects that an answer may have, and what its function receives for each. */
 type Subjects = {
@@ -50,9 +52,14 @@ type Asked<Path extends string, Subject extends About, Query extends Shape> = Re
   (Path extends `${string}/:address${string}` ? { stable: string } : unknown) &
   Subjects[Subject]
 
-/** The body of an answer. `as_of` is added if the response has it. */
+/** The coverage of what the route `covers`, and the ledger that it was computed from. */
+type Covered = { coverage: Coverage; ledger: Ledger }
+
+/** The body of an answer. `as_of` and `coverage` are added if the response has them. */
 type Body<Subject extends About, Response> = Response extends z.ZodObject
-  ? Omit<z.output<Response>, 'as_of'> | (Subject extends 'snapshot' ? null : never)
+  ?
+      | (Omit<z.output<Response>, 'as_of' | 'coverage'> & { coverage?: Coverage })
+      | (Subject extends 'snapshot' ? null : never)
   : ExportedRows
 
 type Declaration<Path extends string, Subject extends About, Query extends Shape, Response> = {
@@ -80,9 +87,14 @@ type Declaration<Path extends string, Subject extends About, Query extends Shape
   cost?: (request: Omit<Request<Query>, 'signal' | 'knownAt'>) => number
   /** Throws if there is no answer. Runs before the payment, so that nobody pays for an answer that does not exist. */
   check?: (request: Request<Query>) => Promise<void> | void
+  /**
+   * What the answer is about, from which its coverage is computed: it is in the answer, in the header of an export, and
+   * in the 402. If omitted, the answer has none, or computes its own.
+   */
+  covers?: (asked: Asked<Path, Subject, Query> & { since: Creation | undefined }) => Asks
   /** Answers every caller, even with an invalid key, above the limit or under overload. */
   always?: true
-  answer: (asked: Asked<Path, Subject, Query>) => Promise<Body<Subject, Response>> | Body<Subject, Response>
+  answer: (asked: Asked<Path, Subject, Query> & Covered) => Promise<Body<Subject, Response>> | Body<Subject, Response>
 }
 
 function problemsOf(isMissable: boolean, price: string | undefined): number[] {
@@ -107,8 +119,10 @@ export function endpoint<
   const query = declared.query ?? (about === 'snapshot' ? { ...AsOfQuery, ...KnownAtQuery } : isOfPast ? AsOfQuery : {})
   const problems = declared.problems ?? problemsOf(isOfStable || isOfPast, price)
   const hasEcho = response instanceof z.ZodObject && response.shape.as_of === AsOfEcho
+  const hasCoverage = response instanceof z.ZodObject && 'coverage' in response.shape
   // Its argument is built below, from the same declaration.
   const answer = declared.answer as (asked: object) => Promise<object | null> | object | null
+  const covers = declared.covers as ((asked: object) => Asks) | undefined
 
   const schema = {
     tags: [tag],
@@ -138,6 +152,24 @@ export function endpoint<
       return { stable }
     }
 
+    /** What a request is about, and how much of it is measured. */
+    async function coveredSubjectOf(request: FastifyRequest) {
+      const subject = { ...asked(request), ...(await subjectOf(request)) }
+      if (!covers) return subject
+      const since = subject.stable === undefined ? undefined : app.stables.creationOf(subject.stable)
+      const asks = covers({ ...subject, since })
+      // Before the data is read, which may only be added to meanwhile.
+      const { knownAt, signal } = subject
+      const ledger = knownAt ? await app.ledger.readAsOf(knownAt, { signal }) : await app.ledger.read(asks.to)
+      return { ...subject, ledger, coverage: coverageOf(ledger, asks) }
+    }
+
+    /** For the 402: fails as the request would that is paid. */
+    async function coverageFor(request: FastifyRequest): Promise<Coverage> {
+      await check?.(asked(request))
+      return ((await coveredSubjectOf(request)) as unknown as Covered).coverage
+    }
+
     app.route({
       method: 'GET',
       url: path,
@@ -145,7 +177,7 @@ export function endpoint<
       exposeHeadRoute: about !== 'range',
       config: {
         ...(cache && { cache }),
-        ...(price !== undefined && { price }),
+        ...(price !== undefined && { price, ...(covers && { coverageOf: coverageFor }) }),
         ...(cost && { cost: ({ query }: { query: QueryOf<Query> }) => cost({ app, query }) }),
         ...(always && { always }),
       },
@@ -156,18 +188,25 @@ export function endpoint<
         if (price !== undefined) await subjectOf(request)
       },
       handler: async (request, reply) => {
-        const subject = await subjectOf(request)
-        const body = await answer({ ...asked(request), ...subject })
+        const subject = await coveredSubjectOf(request)
+        const body = await answer(subject)
+        const { coverage } = subject as Partial<Covered>
         if (about === 'range')
           return sendExport(app, request, reply, {
             ...(body as ExportedRows),
+            coverage,
             format: (request.query as RangeParameters).format,
           })
         if (body === null) throw noSnapshot(tag, request)
         const as_of = request.asOf && isoSeconds(request.asOf)
         if (as_of !== null) reply.header(AS_OF_HEADER, as_of)
         const known_at = request.knownAt && isoSeconds(request.knownAt)
-        return { ...body, ...((hasEcho || as_of !== null) && { as_of }), ...(known_at !== null && { known_at }) }
+        return {
+          ...(hasCoverage && { coverage }),
+          ...body,
+          ...((hasEcho || as_of !== null) && { as_of }),
+          ...(known_at !== null && { known_at }),
+        }
       },
     })
   }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import type { Coverage } from '../../clickhouse/chain/coverage.js'
 import { EXPORT_FORMATS, type ExportFormat, type ExportOptions } from '../../clickhouse/store/export.js'
 import { PlumblineError } from '../../process/errors.js'
 import { querySignal } from './query-signal.js'
@@ -41,6 +42,10 @@ const EXPORT_TIMEOUT_MS = 15 * 60_000
 
 const NEXT_CURSOR_HEADER = 'x-next-cursor'
 
+/** The coverage of an export as JSON, in every format. Only the first missing ranges: a client may refuse long headers. */
+const COVERAGE_HEADER = 'x-coverage'
+const MOST_IN_HEADER = 20
+
 /** A page of rows, written by the engine. */
 export type ExportedRows = {
   /** Without its extension. */
@@ -62,7 +67,7 @@ export function exportResponse<Head extends z.ZodRawShape, Row extends z.ZodType
   const text = { schema: z.string() }
   const binary = { schema: z.string().meta({ format: 'binary' }) }
   return {
-    description: `The rows, oldest first. Where there are more, the header ${NEXT_CURSOR_HEADER} has the cursor.`,
+    description: `The rows, oldest first. Where there are more, the header ${NEXT_CURSOR_HEADER} has the cursor. The header ${COVERAGE_HEADER} has the coverage of the whole range as JSON, with at most ${MOST_IN_HEADER} missing ranges.`,
     content: {
       'application/json': { schema: page },
       'application/x-ndjson': text,
@@ -88,7 +93,14 @@ export async function sendExport(
   app: FastifyInstance,
   request: FastifyRequest,
   reply: FastifyReply,
-  { format, filename, head, next, rows }: ExportedRows & { format: ExportFormat },
+  {
+    format,
+    filename,
+    head,
+    next,
+    rows,
+    coverage,
+  }: ExportedRows & { format: ExportFormat; coverage?: Coverage | undefined },
 ): Promise<FastifyReply> {
   const release = app.exportSlots.take()
   const signal = querySignal(request, EXPORT_TIMEOUT_MS)
@@ -99,7 +111,15 @@ export async function sendExport(
   stream.once('close', release)
   const next_cursor = next === null ? null : Buffer.from(JSON.stringify(next)).toString('base64url')
   const { mediaType, extension } = EXPORT_FORMATS[format]
+  if (coverage)
+    reply.header(COVERAGE_HEADER, JSON.stringify({ ...coverage, missing: coverage.missing.slice(0, MOST_IN_HEADER) }))
   if (next_cursor !== null) reply.header(NEXT_CURSOR_HEADER, next_cursor)
   if (format !== 'json') reply.header('content-disposition', `attachment; filename="${filename}.${extension}"`)
-  return reply.type(mediaType).send(format === 'json' ? Readable.from(envelope(stream, head, next_cursor)) : stream)
+  return reply
+    .type(mediaType)
+    .send(
+      format === 'json'
+        ? Readable.from(envelope(stream, { ...head, ...(coverage && { coverage }) }, next_cursor))
+        : stream,
+    )
 }

@@ -1,15 +1,5 @@
 import { z } from 'zod'
 
-/** Why a value is missing or outdated. */
-export const Coverage = z
-  .object({
-    status: z
-      .enum(['complete', 'partial', 'unavailable'])
-      .meta({ description: 'Whether all, some or none of the data was measured' }),
-    message: z.string().meta({ description: 'Why, in a sentence' }),
-  })
-  .meta({ id: 'Coverage', description: 'Whether any of the data is missing, and why' })
-
 /** A price that was measured, as clickhouse/peg/price.ts makes it. */
 export const CurrentPrice = z.object({
   price_vs_refusd: z

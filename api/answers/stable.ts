@@ -4,10 +4,15 @@ import { REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import { Address } from '../../clickhouse/store/values.js'
 import { NotFoundError } from '../http/errors.js'
 
+/** Where a stable was created; block 0 is the genesis block. `block_time` in unix seconds. */
+export type Creation = { block_number: number; block_time: number }
+
 /** The known addresses of tracked stables. */
 export type KnownStables = {
   /** Whether a lower-case address is one. Reads the list again if it is unknown. */
   has: (address: string) => Promise<boolean>
+  /** Where a stable that `has` knows was created; undefined for other addresses. */
+  creationOf: (address: string) => Creation | undefined
 }
 
 /** A list older than this is read again. */
@@ -18,14 +23,17 @@ const MIN_AGE_MS = 1000
 /**
  * Caches what `read` returns, so that a request about a known stable needs no look-up. `nowMs` is a monotonic clock.
  */
-export function createKnownStables(read: () => Promise<string[]>, nowMs = () => performance.now()): KnownStables {
-  let known = new Set<string>()
+export function createKnownStables(
+  read: () => Promise<({ stable: string } & Creation)[]>,
+  nowMs = () => performance.now(),
+): KnownStables {
+  let known = new Map<string, Creation>()
   let readAt = Number.NEGATIVE_INFINITY
   let reading: Promise<void> | null = null
   const refresh = (): Promise<void> => {
     reading ??= read()
-      .then((addresses) => {
-        known = new Set(addresses)
+      .then((stables) => {
+        known = new Map(stables.map(({ stable, ...creation }) => [stable, creation]))
         readAt = nowMs()
       })
       .finally(() => {
@@ -39,6 +47,7 @@ export function createKnownStables(read: () => Promise<string[]>, nowMs = () => 
       if (age > MAX_AGE_MS || (age > MIN_AGE_MS && !known.has(address))) await refresh()
       return known.has(address)
     },
+    creationOf: (address) => known.get(address),
   }
 }
 

@@ -2,8 +2,11 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { eventsAfter, newestEvents, newestSequence } from '../../clickhouse/events/log.js'
 import { EVENT_TYPES } from '../../clickhouse/events/types.js'
+import { jobHorizon } from '../../clickhouse/jobs/runs.js'
+import type { QuerySignal } from '../../clickhouse/store/define-query.js'
 import { Address } from '../../clickhouse/store/values.js'
 import { BadParameterError } from '../../process/errors.js'
+import { isoSeconds } from '../../process/instants.js'
 import { LimitQuery } from '../answers/cursor.js'
 import { endpoint } from '../answers/endpoint.js'
 import { NotFoundError } from '../http/errors.js'
@@ -47,12 +50,24 @@ export async function requireStables(app: FastifyInstance, addresses: readonly s
 const EventsResponse = z.object({
   events: z.array(EventShape).meta({ description: 'In the order in which they were recorded, oldest first' }),
   next_after: z.int().meta({ description: 'The `after` of the next request, even if there are no more events yet' }),
+  searched_until: z.iso.datetime().nullable().meta({
+    description: 'Every peg break and flow anomaly up to then is in the log; null before the first search',
+  }),
   has_more: z.boolean().meta({ description: 'Whether there is another page already' }),
 })
 
 /** Throws if the log has not reached this position: the caller would miss events until it does. */
 export function requireReached(parameter: string, after: number, newest: number): void {
   if (after > newest) throw new BadParameterError(parameter, `is beyond the newest event, ${newest}`)
+}
+
+/** Up to where every detector has searched; null if one of them has not begun. */
+async function searchedUntil(app: FastifyInstance, signal: QuerySignal): Promise<string | null> {
+  const horizons = await Promise.all(
+    (['peg-events', 'flow-anomalies'] as const).map((job) => jobHorizon(app.clickhouse, { job }, { signal })),
+  )
+  const times = horizons.map((horizon) => horizon?.getTime() ?? 0)
+  return times.includes(0) ? null : isoSeconds(new Date(Math.min(...times)))
 }
 
 export const eventsRoute = endpoint({
@@ -70,17 +85,18 @@ export const eventsRoute = endpoint({
   answer: async ({ app, query: { after, types, stable: stables, limit }, signal }) => {
     await requireStables(app, stables)
     // Read before the page, so that events recorded in between are left for the next one.
+    const searched_until = await searchedUntil(app, signal)
     const until = await newestSequence(app.clickhouse, { signal })
     const asked = { until, types, stables }
     if (after === undefined) {
       const rows = await newestEvents(app.clickhouse, { ...asked, limit }, { signal })
-      return { events: rows.reverse().map(shapedEvent), next_after: until, has_more: false }
+      return { events: rows.reverse().map(shapedEvent), next_after: until, searched_until, has_more: false }
     }
     requireReached('after', after, until)
     const rows = await eventsAfter(app.clickhouse, { ...asked, after, limit: limit + 1 }, { signal })
     const has_more = rows.length > limit
     const events = rows.slice(0, limit)
     const last = events.at(-1)?.sequence ?? until
-    return { events: events.map(shapedEvent), next_after: has_more ? last : until, has_more }
+    return { events: events.map(shapedEvent), next_after: has_more ? last : until, searched_until, has_more }
   },
 })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Coverage } from '../../clickhouse/chain/coverage.js'
 import {
   FeeDistributionRow,
   feeDistributionSums,
@@ -8,7 +9,7 @@ import {
 } from '../../clickhouse/fees/fees.js'
 import { stablecoinNames } from '../../clickhouse/stablecoins/stablecoins.js'
 import { stableAddress, stableSymbol } from '../../clickhouse/store/values.js'
-import { AsOfEcho } from '../answers/as-of.js'
+import { AsOfEcho, allUntil } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { endpoint } from '../answers/endpoint.js'
 import { Label, labelOf } from '../stablecoins/labels.js'
@@ -48,6 +49,7 @@ const FeeEconomics = z.object({
   recent_distributions: z
     .array(FeeDistributionRow.extend({ validator_label: Label }))
     .meta({ description: 'The last ten, newest first' }),
+  coverage: Coverage,
 })
 
 export const feeEconomicsRoute = endpoint({
@@ -59,6 +61,7 @@ export const feeEconomicsRoute = endpoint({
   about: 'moment',
   response: FeeEconomics,
   cache: CACHE_POLICIES.feeEconomics,
+  covers: ({ at }) => ({ families: ['logs'], ...allUntil(at) }),
   answer: async ({ app, at, signal }) => {
     const [stables, elections, sums, recent] = await Promise.all([
       stablecoinNames(app.clickhouse, { at }, { signal }),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Coverage, coverageOf } from '../../clickhouse/chain/coverage.js'
 import {
   ANOMALY_WINDOW_MS,
   type FlowAnomaly,
@@ -6,9 +7,10 @@ import {
   flowAnomalies,
   publishedAnomaly,
 } from '../../clickhouse/flows/anomalies.js'
+import { lateSecondsOf } from '../../clickhouse/jobs/periods.js'
 import { jobHorizon } from '../../clickhouse/jobs/runs.js'
 import { isoSeconds } from '../../process/instants.js'
-import { AsOfQuery } from '../answers/as-of.js'
+import { AsOfQuery, allUntil } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { CursorQuery, LimitQuery, NextCursor, page } from '../answers/cursor.js'
 import { endpoint } from '../answers/endpoint.js'
@@ -21,6 +23,10 @@ const FlowAnomaliesResponse = z.object({
   scored_until: z.iso.datetime().nullable().meta({
     description: 'End of the newest scored window; null before the first',
   }),
+  searched_until: z.iso.datetime().nullable().meta({
+    description: 'Windows that ended by then have been searched; null before the first',
+  }),
+  coverage: Coverage,
   next_cursor: NextCursor,
 })
 
@@ -48,11 +54,22 @@ export const flowAnomaliesRoute = endpoint({
   query: { limit: LimitQuery, ...AsOfQuery, cursor: CursorQuery(FlowAnomalyKey) },
   response: FlowAnomaliesResponse,
   cache: CACHE_POLICIES.flowAnomalies,
-  answer: async ({ app, at, query: { limit, cursor: after }, signal }) => {
+  covers: ({ at }) => ({ families: ['logs'], ...allUntil(at), isPriced: true }),
+  answer: async ({ app, at, ledger, query: { limit, cursor: after }, signal }) => {
     const horizon = await jobHorizon(app.clickhouse, { job: 'flow-anomalies' }, { signal })
-    if (!horizon) return { anomalies: [], scored_until: null, next_cursor: null }
-    const found = await flowAnomalies(app.clickhouse, { as_of: at, horizon, limit: limit + 1, after }, { signal })
+    const found = horizon
+      ? await flowAnomalies(app.clickhouse, { as_of: at, horizon, limit: limit + 1, after }, { signal })
+      : []
     const { rows, next_cursor } = page(found, limit, keyOf)
-    return { anomalies: rows.map(publishedAnomaly), scored_until: isoSeconds(scoredUntil(at, horizon)), next_cursor }
+    const until = horizon && scoredUntil(at, horizon)
+    const searched = { until: until && until.getTime() / 1000, late_seconds: lateSecondsOf('flow-anomalies') }
+    const scored_until = until && isoSeconds(until)
+    return {
+      anomalies: rows.map(publishedAnomaly),
+      scored_until,
+      searched_until: scored_until,
+      coverage: coverageOf(ledger, { families: ['logs'], ...allUntil(at), isPriced: true, searched }),
+      next_cursor,
+    }
   },
 })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Coverage } from '../../clickhouse/chain/coverage.js'
 import { flowPageEnd, flowRows } from '../../clickhouse/flows/export.js'
 import { blockTimestamp, logIndex, txHash } from '../../clickhouse/store/values.js'
 import { CursorQuery } from '../answers/cursor.js'
@@ -47,9 +48,10 @@ export const flowsExportRoute = endpoint({
   description: `Costs ${PRICE} of the reference stable per query, nothing with a subscription key. Pages of rows in the order of the chain.`,
   about: 'range',
   query: { ...RangeQuery, cursor: CursorQuery(FlowPosition) },
-  response: exportResponse({}, FlowRow),
+  response: exportResponse({ coverage: Coverage }, FlowRow),
   price: PRICE,
   cost: ({ query }) => costOfRows(query.limit),
+  covers: ({ range: { from, to } }) => ({ families: ['logs'], from, to: Math.max(from, to - 1), isPriced: true }),
   answer: async ({ app, range: { from: start, to }, query, signal }) => {
     const { limit, cursor: [time, after_block, after_log] = [0, 0, 0] } = query
     const range = { from: Math.max(start, time), to, after_block, after_log }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { Coverage } from '../../clickhouse/chain/coverage.js'
 import { flowEdges, flowGraph } from '../../clickhouse/flows/flows.js'
-import { AsOfQuery } from '../answers/as-of.js'
+import { AsOfQuery, lastSeconds } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { endpoint } from '../answers/endpoint.js'
 import { FlowGraph } from './shapes.js'
@@ -20,6 +21,7 @@ const HoursQuery = z
 const FlowsResponse = z.object({
   window_hours: z.int().meta({ description: 'Length of the window in hours' }),
   ...FlowGraph,
+  coverage: Coverage,
 })
 
 export const flowsRoute = endpoint({
@@ -33,6 +35,11 @@ export const flowsRoute = endpoint({
   query: { hours: HoursQuery, ...AsOfQuery },
   response: FlowsResponse,
   cache: CACHE_POLICIES.flows,
+  covers: ({ at, query }) => ({
+    families: ['logs'],
+    ...lastSeconds(at, (Number(query.hours) * HOUR_MS) / 1000),
+    isPriced: true,
+  }),
   answer: async ({ app, at, query, signal }) => {
     const window_hours = Number(query.hours)
     // A block at that second is included; one at the second with which the window begins is not.

@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { Coverage } from '../../clickhouse/chain/coverage.js'
 import { historyStart } from '../../clickhouse/chain/history.js'
 import { flowEdges, flowGraph, flowHours, usd } from '../../clickhouse/flows/flows.js'
 import { BadParameterError } from '../../process/errors.js'
 import { isoSeconds } from '../../process/instants.js'
 import { endpoint } from '../answers/endpoint.js'
-import { Coverage } from '../answers/shapes.js'
 import { NotFoundError } from '../http/errors.js'
 import { Count, FlowGraph, Usd } from './shapes.js'
 
@@ -70,14 +70,14 @@ export const flowsHistoryRoute = endpoint({
     if (!start || to <= start)
       throw new NotFoundError('before-history', `to ${isoSeconds(to)} is before the start of history`, 'to')
   },
+  // The second `to` is not part of the window.
+  covers: ({ query: { from, to } }) => ({ families: ['logs'], from, to: to - 1, isPriced: true }),
   answer: async ({ app, query, signal }) => {
     const window = readWindow(query, app.now())
-    const [edges, hours, started] = await Promise.all([
+    const [edges, hours] = await Promise.all([
       flowEdges(app.clickhouse, window, { signal }),
       flowHours(app.clickhouse, window, { signal }),
-      historyStart(app.clickhouse, { signal }),
     ])
-    const start = started ?? window.to
     return {
       from: isoSeconds(window.from),
       to: isoSeconds(window.to),
@@ -88,10 +88,6 @@ export const flowsHistoryRoute = endpoint({
         volume_usd: usd(BigInt(volume_micros)),
         ...counts,
       })),
-      coverage:
-        start <= window.from
-          ? { status: 'complete' as const, message: 'the whole window is measured' }
-          : { status: 'partial' as const, message: `nothing is measured before ${isoSeconds(start)}` },
     }
   },
 })

@@ -1,3 +1,4 @@
+import type { Coverage } from '../../clickhouse/chain/coverage.js'
 import { PlumblineError } from '../../process/errors.js'
 import type { ParameterFault } from './validation.js'
 
@@ -47,6 +48,8 @@ export class ProblemError extends PlumblineError {
   readonly faults: readonly ParameterFault[]
   readonly price: { price: string; currency: string } | undefined
   readonly isLogged: boolean
+  /** With 402: the coverage of the answer that is for sale. */
+  coverage: Coverage | null = null
 
   constructor(detail: string, terms: ProblemTerms) {
     const { status, kind, type = `urn:plumbline:problem:${kind}`, retryable = false, cause } = terms

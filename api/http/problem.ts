@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { Coverage } from '../../clickhouse/chain/coverage.js'
 import { BadParameterError, PlumblineError } from '../../process/errors.js'
 import { InvalidRequestError, ProblemError, UnavailableError, UrlTooLongError } from './errors.js'
 
@@ -24,6 +25,7 @@ const Problem = z
       .optional()
       .meta({ description: 'With 402: the price of the request, in whole units of the currency' }),
     currency: z.string().optional().meta({ description: 'With 402: address of the stable to pay with' }),
+    coverage: Coverage.optional().meta({ description: 'With 402: how complete the answer is that is for sale' }),
   })
   .meta({ id: 'Problem' })
 type Problem = z.infer<typeof Problem>
@@ -57,7 +59,7 @@ function problemOf(error: unknown): ProblemError {
   return new ProblemError('internal error; the server log has the details', { status: 500, kind: 'internal' })
 }
 
-function documentOf({ status, type, message, faults, price }: ProblemError, instance?: string): Problem {
+function documentOf({ status, type, message, faults, price, coverage }: ProblemError, instance?: string): Problem {
   return {
     type,
     title: STATUS_CODES[status] ?? 'Error',
@@ -66,6 +68,7 @@ function documentOf({ status, type, message, faults, price }: ProblemError, inst
     ...(instance !== undefined && { instance }),
     ...(faults[0] && { parameter: faults[0].parameter, errors: [...faults] }),
     ...price,
+    ...(coverage && { coverage }),
   }
 }
 

@@ -18,7 +18,7 @@ const NO_DELAY = { count: 0, p50_seconds: null, p99_seconds: null }
 /** The progress of ingest and of the jobs at `now`, and what is known to be missing. */
 async function readState(clickhouse: ClickHouseClient, now: Date, options: { signal?: QuerySignal }) {
   const [progress, delays, runs, findings, webhooks] = await Promise.all([
-    readProgress(clickhouse, SLOT_JOBS, options),
+    readProgress(clickhouse, SLOT_JOBS, now, options),
     ingestDelays(clickhouse, { now }, options),
     jobRuns(clickhouse, { now }, options),
     newestVerifyRun(clickhouse, options),

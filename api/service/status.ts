@@ -42,8 +42,10 @@ const Status = z.object({
       z.object({
         dataset: z.string().meta({ description: 'A family of facts (logs, pegs, state), or what a job publishes' }),
         newest_at: time.nullable().meta({ description: 'It is complete up to this instant' }),
-        lag_blocks: count.nullable().meta({ description: 'Blocks between it and the head' }),
-        lag_seconds: count.nullable().meta({ description: 'Age of newest_at' }),
+        lag_blocks: count.nullable().meta({
+          description: 'Blocks between it and the head; null if the node was not asked for its head in the last minute',
+        }),
+        lag_seconds: count.nullable().meta({ description: 'Age of newest_at by the clock' }),
         delay_1h: DelayShape,
         delay_24h: DelayShape,
       }),

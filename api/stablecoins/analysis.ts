@@ -1,12 +1,13 @@
 import { z } from 'zod'
+import { Coverage } from '../../clickhouse/chain/coverage.js'
 import { databaseChainId } from '../../clickhouse/chain/identity.js'
 import { livePeg } from '../../clickhouse/peg/current.js'
 import { addSums, PEG_WINDOWS, windowFigures } from '../../clickhouse/peg/windows.js'
 import { stablecoinOrigin } from '../../clickhouse/stablecoins/stablecoins.js'
 import { stablecoinStateAt } from '../../clickhouse/stablecoins/states.js'
 import { stableAddress, stableSymbol } from '../../clickhouse/store/values.js'
-import { isoSeconds } from '../../process/instants.js'
-import { thisSecond } from '../answers/as-of.js'
+import { isoSeconds, WEEK_SECONDS } from '../../process/instants.js'
+import { lastSeconds, thisSecond } from '../answers/as-of.js'
 import { endpoint } from '../answers/endpoint.js'
 import { unknownStable } from '../answers/stable.js'
 import { type CuratedBriefings, measuredBriefing } from './briefings/briefings.js'
@@ -53,6 +54,7 @@ const Analysis = z.object({
         .meta({ description: 'When the 7 days of peg_risk end; null before the first sample' }),
     })
     .meta({ description: 'The briefing' }),
+  coverage: Coverage,
 })
 
 /** In the reference stable. */
@@ -71,6 +73,12 @@ export const analysisRoute = (curated: CuratedBriefings) =>
     about: 'now',
     response: Analysis,
     price: PRICE,
+    covers: ({ app, stable, since }) => ({
+      families: ['pegs', 'state'],
+      stable,
+      since,
+      ...lastSeconds(thisSecond(app), WEEK_SECONDS),
+    }),
     answer: async ({ app, stable, signal }) => {
       const options = { signal }
       const [chainId, state, origin, peg] = await Promise.all([

@@ -1,11 +1,11 @@
 import { z } from 'zod'
+import { Coverage, type DataState, withState } from '../../clickhouse/chain/coverage.js'
 import { depthAt, depthQuote } from '../../clickhouse/depth/depth.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
 import { isoSeconds } from '../../process/instants.js'
-import { AsOfEcho } from '../answers/as-of.js'
+import { AsOfEcho, lastSeconds, STATE_SECONDS } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { endpoint } from '../answers/endpoint.js'
-import { Coverage } from '../answers/shapes.js'
 
 const Quote = z.object({
   status: z.string().meta({ description: 'quoted, or why there is no quote' }),
@@ -34,7 +34,7 @@ const DepthResponse = z.object({
     .meta({ description: 'From 1,000 to 1,000,000 tokens; empty before the first sample' }),
 })
 
-function coverageOf(quotes: readonly { amount: string | null }[]): z.infer<typeof Coverage> {
+function quotesState(quotes: readonly { amount: string | null }[]): DataState {
   if (quotes.length === 0) return { status: 'unavailable', message: 'Its depth has not been sampled yet.' }
   const quoted = quotes.filter(({ amount }) => amount !== null).length
   if (quoted === quotes.length) return { status: 'complete', message: 'Every size is quoted on both sides.' }
@@ -56,7 +56,8 @@ export const depthRoute = endpoint({
   about: 'moment',
   response: DepthResponse,
   cache: CACHE_POLICIES.depth,
-  answer: async ({ app, stable, at, signal }) => {
+  covers: ({ stable, at, since }) => ({ families: ['pegs'], stable, since, ...lastSeconds(at, STATE_SECONDS) }),
+  answer: async ({ app, stable, at, coverage, signal }) => {
     const rows = await depthAt(app.clickhouse, { stable, as_of: at }, { signal })
     const sizes = rows.map(({ size_tokens, ...row }) => ({
       size_tokens,
@@ -77,7 +78,7 @@ export const depthRoute = endpoint({
       address: stable,
       block_number: rows[0]?.block_number ?? null,
       sampled_at: rows[0] ? isoSeconds(rows[0].block_time) : null,
-      coverage: coverageOf(sizes.flatMap(({ sell, buy }) => [sell, buy])),
+      coverage: withState(coverage, quotesState(sizes.flatMap(({ sell, buy }) => [sell, buy]))),
       sizes,
     }
   },

@@ -1,11 +1,15 @@
 import { z } from 'zod'
+import { type Asked, Coverage, coverageOf } from '../../clickhouse/chain/coverage.js'
+import { lateSecondsOf } from '../../clickhouse/jobs/periods.js'
+import { jobHorizon } from '../../clickhouse/jobs/runs.js'
 import { type PegEvent, PegEventKey, pegEventsAt } from '../../clickhouse/peg/breaks.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
 import { isoSeconds } from '../../process/instants.js'
-import { AsOfQuery } from '../answers/as-of.js'
+import { AsOfQuery, allUntil } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { CursorQuery, LimitQuery, NextCursor, page } from '../answers/cursor.js'
 import { endpoint } from '../answers/endpoint.js'
+import type { Creation } from '../answers/stable.js'
 
 const PegEventShape = z.object({
   severity: z.enum(['mild', 'severe']).meta({
@@ -28,6 +32,10 @@ const PegEventShape = z.object({
 const PegEventsResponse = z.object({
   address: stableAddress,
   events: z.array(PegEventShape).meta({ description: 'Newest first' }),
+  searched_until: z.iso.datetime().nullable().meta({
+    description: 'Breaks that were confirmed by then are in the answer; null before the first search',
+  }),
+  coverage: Coverage,
   next_cursor: NextCursor,
 })
 
@@ -45,6 +53,14 @@ const keyOf = ({ started_at, started_block, severity }: PegEvent): PegEventKey =
   severity,
 ]
 
+/** All samples of a stable up to an instant. */
+const asksOf = ({ stable, at, since }: { stable: string; at: Date; since: Creation | undefined }): Asked => ({
+  families: ['pegs'],
+  stable,
+  since,
+  ...allUntil(at),
+})
+
 export const pegEventsRoute = endpoint({
   path: '/stablecoins/:address/peg-events',
   tag: 'peg',
@@ -56,9 +72,21 @@ export const pegEventsRoute = endpoint({
   query: { ...AsOfQuery, limit: LimitQuery, cursor: CursorQuery(PegEventKey) },
   response: PegEventsResponse,
   cache: CACHE_POLICIES.pegEvents,
-  answer: async ({ app, stable, asOf: as_of, query: { limit, cursor: after }, signal }) => {
-    const events = await pegEventsAt(app.clickhouse, { stable, as_of, limit: limit + 1, after }, { signal })
+  covers: asksOf,
+  answer: async ({ app, stable, asOf: as_of, at, ledger, query: { limit, cursor: after }, signal }) => {
+    // Before the events are read: a slot that ends meanwhile may add some.
+    const horizon = await jobHorizon(app.clickhouse, { job: 'peg-events' }, { signal })
+    const until = horizon && new Date(Math.min(horizon.getTime(), at.getTime()))
+    const events = await pegEventsAt(app.clickhouse, { stable, as_of, horizon, limit: limit + 1, after }, { signal })
     const { rows, next_cursor } = page(events, limit, keyOf)
-    return { address: stable, events: rows.map(published), next_cursor }
+    const searched = { until: until && until.getTime() / 1000, late_seconds: lateSecondsOf('peg-events') }
+    const asks = asksOf({ stable, at, since: app.stables.creationOf(stable) })
+    return {
+      address: stable,
+      events: rows.map(published),
+      searched_until: until && isoSeconds(until),
+      coverage: coverageOf(ledger, { ...asks, searched }),
+      next_cursor,
+    }
   },
 })

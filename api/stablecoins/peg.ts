@@ -1,13 +1,14 @@
 import { z } from 'zod'
+import { Coverage, withState } from '../../clickhouse/chain/coverage.js'
 import { pegCoverage } from '../../clickhouse/peg/coverage.js'
 import { livePeg, type Peg, pegAt } from '../../clickhouse/peg/current.js'
 import { PEG_WINDOWS, type PegSums, windowFigures } from '../../clickhouse/peg/windows.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
-import { isoSeconds } from '../../process/instants.js'
-import { PastEcho } from '../answers/as-of.js'
+import { isoSeconds, WEEK_SECONDS } from '../../process/instants.js'
+import { lastSeconds, PastEcho } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { endpoint } from '../answers/endpoint.js'
-import { Coverage, CurrentPrice, PegWindow } from '../answers/shapes.js'
+import { CurrentPrice, PegWindow } from '../answers/shapes.js'
 
 const PegResponse = z.object({
   address: stableAddress,
@@ -20,10 +21,10 @@ const PegResponse = z.object({
   }),
 })
 
-function published({ newest, current, windows, windows_as_of }: Peg) {
+function published({ newest, current, windows, windows_as_of }: Peg, coverage: Coverage) {
   return {
     current,
-    coverage: pegCoverage(newest?.status ?? null, current !== null),
+    coverage: withState(coverage, pegCoverage(newest?.status ?? null, current !== null)),
     windows: PEG_WINDOWS.map(({ window }, index) => ({ window, ...windowFigures(windows[index] as PegSums) })),
     windows_as_of: windows_as_of && isoSeconds(windows_as_of),
   }
@@ -39,11 +40,12 @@ export const pegRoute = endpoint({
   about: 'moment',
   response: PegResponse,
   cache: CACHE_POLICIES.peg,
-  answer: async ({ app, stable, asOf, signal }) => {
+  covers: ({ stable, at, since }) => ({ families: ['pegs'], stable, since, ...lastSeconds(at, WEEK_SECONDS) }),
+  answer: async ({ app, stable, asOf, coverage, signal }) => {
     const peg =
       asOf === null
         ? await livePeg(app.clickhouse, { stable }, { signal })
         : await pegAt(app.clickhouse, { stable, as_of: asOf }, { signal })
-    return { address: stable, ...published(peg) }
+    return { address: stable, ...published(peg, coverage) }
   },
 })

@@ -1,12 +1,15 @@
 import { z } from 'zod'
+import { type Asked, Coverage, coverageOf, withState } from '../../clickhouse/chain/coverage.js'
+import { lateSecondsOf, PERIOD_SECONDS } from '../../clickhouse/jobs/periods.js'
 import { pegCoverage } from '../../clickhouse/peg/coverage.js'
 import { backingUsd, RESERVE_TYPES, reservesAt } from '../../clickhouse/reserves/reserves.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
 import { isoSeconds } from '../../process/instants.js'
+import { lastSeconds } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { endpoint } from '../answers/endpoint.js'
 import { publicationOf, publicationShape } from '../answers/known-at.js'
-import { Coverage } from '../answers/shapes.js'
+import type { Creation } from '../answers/stable.js'
 
 const usd = z.number().nonnegative().nullable()
 
@@ -45,6 +48,14 @@ const ReservesResponse = z.object({
   ...publicationShape,
 })
 
+/** The hour up to an instant, in which the newest snapshot was taken. */
+const asksOf = ({ stable, at, since }: { stable: string; at: Date; since: Creation | undefined }): Asked => ({
+  families: ['pegs', 'state'],
+  stable,
+  since,
+  ...lastSeconds(at, PERIOD_SECONDS.reserves),
+})
+
 export const reservesRoute = endpoint({
   path: '/stablecoins/:address/reserves',
   tag: 'reserves',
@@ -54,11 +65,14 @@ export const reservesRoute = endpoint({
   about: 'snapshot',
   response: ReservesResponse,
   cache: CACHE_POLICIES.reserves,
-  answer: async ({ app, stable, at, knownAt, signal }) => {
+  covers: asksOf,
+  answer: async ({ app, stable, at, knownAt, ledger, signal }) => {
     const snapshot = await reservesAt(app.clickhouse, { stable, as_of: at, known_at: knownAt }, { signal })
     if (!snapshot) return null
     const { slot_at, reserve_type, supply_raw, price_micros, sample_status, ...entry } = snapshot
     const { attestation_source, attested_at } = entry
+    const asks = asksOf({ stable, at, since: app.stables.creationOf(stable) })
+    const searched = { until: slot_at.getTime() / 1000, late_seconds: lateSecondsOf('reserves') }
     const backing_usd = backingUsd(supply_raw === null ? null : BigInt(supply_raw), price_micros)
     return {
       address: stable,
@@ -78,10 +92,12 @@ export const reservesRoute = endpoint({
         },
       ],
       computed_at: slot_at.toISOString(),
-      coverage:
+      coverage: withState(
+        coverageOf(ledger, { ...asks, searched }),
         supply_raw === null
-          ? { status: 'unavailable' as const, message: 'Its supply was never read.' }
+          ? { status: 'unavailable', message: 'Its supply was never read.' }
           : pegCoverage(sample_status, price_micros !== null),
+      ),
       ...publicationOf(snapshot, knownAt),
     }
   },

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Coverage, withState } from '../../clickhouse/chain/coverage.js'
 import { databaseChainId } from '../../clickhouse/chain/identity.js'
 import {
   effectiveApyPct,
@@ -14,10 +15,9 @@ import {
   topRewardFunders,
 } from '../../clickhouse/rewards/rewards.js'
 import { integerText, stableAddress } from '../../clickhouse/store/values.js'
-import { AsOfEcho } from '../answers/as-of.js'
+import { AsOfEcho, allUntil } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { endpoint } from '../answers/endpoint.js'
-import { Coverage } from '../answers/shapes.js'
 import { Label, labelOf } from './labels.js'
 
 const tokens = z.number().nonnegative()
@@ -65,7 +65,8 @@ export const rewardsRoute = endpoint({
   about: 'moment',
   response: Rewards,
   cache: CACHE_POLICIES.rewards,
-  answer: async ({ app, stable, at, asOf, signal }) => {
+  covers: ({ at, since }) => ({ families: ['logs'], since, ...allUntil(at) }),
+  answer: async ({ app, stable, at, asOf, coverage, signal }) => {
     const params = { stable, at }
     const options = { signal }
     const [sums, funders, recent, opt_in, lastRead, chainId] = await Promise.all([
@@ -88,7 +89,10 @@ export const rewardsRoute = endpoint({
       opt_in,
       top_funders: funders.map((funder) => ({ ...funder, label: labelOf(funder.address) })),
       recent_distributions: recent.map((given) => ({ ...given, funder_label: labelOf(given.funder) })),
-      coverage: rewardsCoverage({ isRead: asOf !== null || pool.opted_in_supply !== null, endedAt }),
+      coverage: withState(
+        coverage,
+        rewardsCoverage({ isRead: asOf !== null || pool.opted_in_supply !== null, endedAt }),
+      ),
     }
   },
 })

@@ -1,11 +1,15 @@
 import { z } from 'zod'
+import { type Asked, Coverage, coverageOf, type DataState, withState } from '../../clickhouse/chain/coverage.js'
+import { lateSecondsOf } from '../../clickhouse/jobs/periods.js'
 import { type RiskSnapshotRow, riskAt } from '../../clickhouse/risk/snapshots.js'
 import { PolicyType } from '../../clickhouse/stablecoins/states.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
+import { WEEK_SECONDS } from '../../process/instants.js'
+import { lastSeconds } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { endpoint } from '../answers/endpoint.js'
 import { publicationOf, publicationShape } from '../answers/known-at.js'
-import { Coverage } from '../answers/shapes.js'
+import type { Creation } from '../answers/stable.js'
 
 const score = z.number().min(0).max(100)
 const count = z.int().nonnegative()
@@ -65,7 +69,7 @@ const RiskResponse = z.object({
   ...publicationShape,
 })
 
-function riskCoverage({ stddev_bps_24h, supply }: RiskSnapshotRow['inputs']): z.infer<typeof Coverage> {
+function inputsState({ stddev_bps_24h, supply }: RiskSnapshotRow['inputs']): DataState {
   const missing = [
     ...(stddev_bps_24h === null ? ['it had no price in 24 hours'] : []),
     ...(supply === null ? ['its supply and policy were never read'] : []),
@@ -77,6 +81,14 @@ function riskCoverage({ stddev_bps_24h, supply }: RiskSnapshotRow['inputs']): z.
   }
 }
 
+/** The price of a day, and the peg breaks and policy events of a week. */
+const asksOf = ({ stable, at, since }: { stable: string; at: Date; since: Creation | undefined }): Asked => ({
+  families: ['pegs', 'state', 'logs'],
+  stable,
+  since,
+  ...lastSeconds(at, WEEK_SECONDS),
+})
+
 export const riskRoute = endpoint({
   path: '/stablecoins/:address/risk',
   tag: 'risk',
@@ -87,16 +99,19 @@ export const riskRoute = endpoint({
   about: 'snapshot',
   response: RiskResponse,
   cache: CACHE_POLICIES.risk,
-  answer: async ({ app, stable, at, knownAt, signal }) => {
+  covers: asksOf,
+  answer: async ({ app, stable, at, knownAt, ledger, signal }) => {
     const row = await riskAt(app.clickhouse, { stable, as_of: at, known_at: knownAt }, { signal })
     if (!row) return null
     const { slot_at, revision: _, published_at: __, ...snapshot } = row
     const computed_at = slot_at.toISOString()
+    const asks = asksOf({ stable, at, since: app.stables.creationOf(stable) })
+    const searched = { until: slot_at.getTime() / 1000, late_seconds: lateSecondsOf('risk') }
     return {
       address: stable,
       ...snapshot,
       computed_at,
-      coverage: riskCoverage(snapshot.inputs),
+      coverage: withState(coverageOf(ledger, { ...asks, searched }), inputsState(snapshot.inputs)),
       ...publicationOf(row, knownAt),
     }
   },

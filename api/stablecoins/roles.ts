@@ -1,12 +1,13 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
+import { Coverage, coverageOf, withState } from '../../clickhouse/chain/coverage.js'
+import type { Ledger } from '../../clickhouse/chain/ledger.js'
 import { inRoleOrder, RoleHolder, roleHolders, rolesCoverage, TRACKED_ROLES } from '../../clickhouse/roles/roles.js'
-import { stablecoinCreation } from '../../clickhouse/stablecoins/stablecoins.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
-import { PastEcho } from '../answers/as-of.js'
+import { allUntil, PastEcho } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { endpoint } from '../answers/endpoint.js'
-import { Coverage } from '../answers/shapes.js'
+import type { Creation } from '../answers/stable.js'
 
 /** The role holders of a stable, in its own answer and in the stable's. */
 export const Roles = z.object({
@@ -29,17 +30,13 @@ export const Roles = z.object({
 /** The roles of a known stable as of `at`. */
 export async function readRoles(
   clickhouse: ClickHouseClient,
-  params: { stable: string; at: Date },
+  { stable, at, ledger, since }: { stable: string; at: Date; ledger: Ledger; since: Creation | undefined },
   options: { signal: AbortSignal },
 ): Promise<z.infer<typeof Roles>> {
-  const [holders, made] = await Promise.all([
-    roleHolders(clickhouse, params, options),
-    stablecoinCreation(clickhouse, { stable: params.stable }, options),
-  ])
-  return {
-    coverage: { ...rolesCoverage(made ?? { is_genesis: true, is_covered: false }), roles_tracked: TRACKED_ROLES },
-    roles: inRoleOrder(holders),
-  }
+  const holders = await roleHolders(clickhouse, { stable, at }, options)
+  const logs = coverageOf(ledger, { families: ['catalogue'], since, ...allUntil(at) })
+  const coverage = withState(logs, rolesCoverage({ is_genesis: since?.block_number === 0 }))
+  return { coverage: { ...coverage, roles_tracked: TRACKED_ROLES }, roles: inRoleOrder(holders) }
 }
 
 const RolesResponse = z.object({ address: stableAddress, as_of: PastEcho, ...Roles.shape })
@@ -53,8 +50,9 @@ export const rolesRoute = endpoint({
   about: 'moment',
   response: RolesResponse,
   cache: CACHE_POLICIES.roles,
-  answer: async ({ app, stable, at, signal }) => ({
-    address: stable,
-    ...(await readRoles(app.clickhouse, { stable, at }, { signal })),
-  }),
+  covers: ({ at, since }) => ({ families: ['catalogue'], since, ...allUntil(at) }),
+  answer: async ({ app, stable, at, ledger, signal }) => {
+    const since = app.stables.creationOf(stable)
+    return { address: stable, ...(await readRoles(app.clickhouse, { stable, at, ledger, since }, { signal })) }
+  },
 })

@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
+import type { Family } from '../../clickhouse/chain/batches.js'
 import { chainSpan } from '../../clickhouse/chain/blocks.js'
+import { Coverage } from '../../clickhouse/chain/coverage.js'
 import { pegSeries } from '../../clickhouse/peg/series.js'
 import { riskSeries, riskSpan } from '../../clickhouse/risk/series.js'
 import { BUCKET_SECONDS, type BucketPage, bucketPage, type Interval } from '../../clickhouse/store/buckets.js'
@@ -81,6 +83,7 @@ const spanOfRisk: SpanOf = async (app, about, signal) => {
 
 const Head = {
   address: stableAddress,
+  coverage: Coverage,
   interval: z
     .enum(Object.keys(BUCKET_SECONDS) as [Interval, ...Interval[]])
     .meta({ description: 'Length of the buckets' }),
@@ -96,12 +99,13 @@ type Series = {
   rows: typeof pegSeries | typeof supplySeries | typeof riskSeries
   spanOf: SpanOf
   Row: z.ZodObject
+  families: readonly Family[]
   /** Further parameters. */
   query?: typeof KnownAtQuery
 }
 
 /** A route with the history of a stable's `name`, in contiguous buckets of equal length. */
-const series = ({ name, rows, spanOf, Row, query, ...described }: Series) =>
+const series = ({ name, rows, spanOf, Row, query, families, ...described }: Series) =>
   endpoint({
     ...described,
     path: `/stablecoins/:address/${name}/series`,
@@ -114,6 +118,7 @@ const series = ({ name, rows, spanOf, Row, query, ...described }: Series) =>
       const { from, to } = readRange(app, query)
       return costOfRows(Math.min(query.limit, (to - from) / BUCKET_SECONDS[query.interval]))
     },
+    covers: ({ stable, since, range: { from, to } }) => ({ families, stable, since, from, to: Math.max(from, to - 1) }),
     answer: async ({ app, stable, range, knownAt: known_at, query: { interval, limit, cursor: after }, signal }) => {
       const span = await spanOf(app, { stable, known_at }, signal)
       // No buckets before there is any data.
@@ -134,6 +139,7 @@ export const pegSeriesRoute = series({
   operationId: 'getPegSeries',
   summary: 'Price against the reference stable by bucket',
   rows: pegSeries,
+  families: ['pegs'],
   spanOf: spanOfChain,
   Row: PegBucket,
 })
@@ -144,6 +150,7 @@ export const supplySeriesRoute = series({
   operationId: 'getSupplySeries',
   summary: 'Supply and cap by bucket',
   rows: supplySeries,
+  families: ['logs', 'state'],
   spanOf: spanOfChain,
   Row: SupplyBucket,
 })
@@ -154,6 +161,7 @@ export const riskSeriesRoute = series({
   operationId: 'getRiskSeries',
   summary: 'Risk by bucket',
   rows: riskSeries,
+  families: ['pegs', 'state', 'logs'],
   spanOf: spanOfRisk,
   Row: RiskBucket,
   query: KnownAtQuery,

@@ -1,13 +1,14 @@
 import { z } from 'zod'
+import { type Asked, Coverage, coverageOf, withState } from '../../clickhouse/chain/coverage.js'
 import { pegCoverage } from '../../clickhouse/peg/coverage.js'
 import { type CurrentPeg, currentPeg, currentPegs } from '../../clickhouse/peg/current.js'
 import { StablecoinState, stablecoinStateAt, stablecoinStatesAt } from '../../clickhouse/stablecoins/states.js'
 import { recentSupplyEvents, SupplyEventRow } from '../../clickhouse/supply/supply.js'
-import { beforeHistory, PastEcho } from '../answers/as-of.js'
+import { beforeHistory, lastSeconds, PastEcho, STATE_SECONDS } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { endpoint } from '../answers/endpoint.js'
-import { Coverage, CurrentPrice } from '../answers/shapes.js'
-import { unknownStable } from '../answers/stable.js'
+import { CurrentPrice } from '../answers/shapes.js'
+import { type Creation, unknownStable } from '../answers/stable.js'
 import { Roles, readRoles } from './roles.js'
 
 const { price_vs_refusd: price, ...sample } = CurrentPrice.shape
@@ -31,12 +32,20 @@ const StableDetail = Stable.extend({
   role_holders: Roles.meta({ description: 'The same as in the answer about roles' }),
 })
 
-function withPeg<State>(state: State, { newest, current }: CurrentPeg) {
-  const coverage = pegCoverage(newest?.status ?? null, current !== null)
+function withPeg<State>(state: State, { newest, current }: CurrentPeg, measured: Coverage) {
+  const coverage = withState(measured, pegCoverage(newest?.status ?? null, current !== null))
   if (current === null) return { ...state, peg: null, coverage }
   const { price_vs_refusd: price, ...sample } = current
   return { ...state, peg: { price, ...sample }, coverage }
 }
+
+/** What the state of a stable at an instant is about. */
+const asksOf = (at: Date, stable?: string, since?: Creation): Asked => ({
+  families: ['pegs', 'state'],
+  stable,
+  since,
+  ...lastSeconds(at, STATE_SECONDS),
+})
 
 const NEVER_SAMPLED: CurrentPeg = { newest: null, current: null, lost: null }
 
@@ -49,12 +58,19 @@ export const stablecoinsRoute = endpoint({
   about: 'moment',
   response: StablecoinsResponse,
   cache: CACHE_POLICIES.stablecoins,
-  answer: async ({ app, at, signal }) => {
+  covers: ({ at }) => asksOf(at),
+  answer: async ({ app, at, ledger, signal }) => {
     const [states, pegs] = await Promise.all([
       stablecoinStatesAt(app.clickhouse, { at }, { signal }),
       currentPegs(app.clickhouse, { as_of: at }, { signal }),
     ])
-    return { stablecoins: states.map((state) => withPeg(state, pegs.get(state.address) ?? NEVER_SAMPLED)) }
+    return {
+      stablecoins: states.map((state) => {
+        const { address } = state
+        const measured = coverageOf(ledger, asksOf(at, address, app.stables.creationOf(address)))
+        return withPeg(state, pegs.get(address) ?? NEVER_SAMPLED, measured)
+      }),
+    }
   },
 })
 
@@ -67,15 +83,16 @@ export const stablecoinRoute = endpoint({
   about: 'moment',
   response: StableDetail,
   cache: CACHE_POLICIES.stablecoins,
-  answer: async ({ app, stable, at, asOf, signal }) => {
+  covers: ({ stable, at, since }) => asksOf(at, stable, since),
+  answer: async ({ app, stable, at, asOf, coverage, ledger, signal }) => {
     const options = { signal }
     const [state, peg, recent_supply_events, role_holders] = await Promise.all([
       stablecoinStateAt(app.clickhouse, { stable, at }, options),
       currentPeg(app.clickhouse, { stable, as_of: at }, options),
       recentSupplyEvents(app.clickhouse, { stable, at }, options),
-      readRoles(app.clickhouse, { stable, at }, options),
+      readRoles(app.clickhouse, { stable, at, ledger, since: app.stables.creationOf(stable) }, options),
     ])
     if (!state) throw asOf === null ? unknownStable(stable) : beforeHistory(at, 'the stable was created')
-    return { ...withPeg(state, peg), recent_supply_events, role_holders }
+    return { ...withPeg(state, peg, coverage), recent_supply_events, role_holders }
   },
 })

@@ -1,7 +1,11 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineQuery } from '../store/define-query.js'
+import { END_OF_TIME } from '../../process/instants.js'
+import { defineQuery, type QuerySignal } from '../store/define-query.js'
 import { FAMILIES } from './batches.js'
+
+/** Later rows of the ledger are ignored; by default, none are. */
+export const recorded_by = z.date().default(new Date(END_OF_TIME * 1000))
 
 const CoveredRange = z.object({
   family: z.enum(FAMILIES),
@@ -17,11 +21,11 @@ export type CoveredRange = z.infer<typeof CoveredRange>
  */
 export const coveredRangesWithin = defineQuery({
   name: 'coverage',
-  params: z.object({ from_block: z.int(), to_block: z.int(), by_backfills: z.boolean().default(false) }),
+  params: z.object({ from_block: z.int(), to_block: z.int(), by_backfills: z.boolean().default(false), recorded_by }),
   row: CoveredRange,
   sql: `
     WITH
-        (SELECT groupUniqArray((after_sequence, kept_block)) FROM ingest_rollbacks) AS rollbacks
+        (SELECT groupUniqArray((after_sequence, kept_block)) FROM ingest_rollbacks WHERE recorded_at <= {recorded_by: DateTime64(3)}) AS rollbacks
     SELECT family, stables, toUInt32(min(from_block)) AS from_block, toUInt32(max(last_block)) AS to_block
     FROM
     (
@@ -38,7 +42,7 @@ export const coveredRangesWithin = defineQuery({
                        if(track = 'tip', arrayMin(arrayPushBack(arrayMap(r -> if(r.1 >= sequence_number, r.2, to_block), rollbacks), to_block)),
                           to_block) AS last_block
                 FROM ingest_batches
-                WHERE state = 'committed' AND to_block >= {from_block: UInt64} AND ingest_batches.from_block <= {to_block: UInt64}
+                WHERE state = 'committed' AND recorded_at <= {recorded_by: DateTime64(3)} AND to_block >= {from_block: UInt64} AND ingest_batches.from_block <= {to_block: UInt64}
                   AND (track != 'tip' OR NOT {by_backfills: Bool})
             )
             WHERE last_block >= from_block
@@ -52,5 +56,9 @@ export const coveredRangesWithin = defineQuery({
  * The ingested ranges of blocks, both ends included, by family, oldest first; adjacent ranges are merged. `stables` is
  * empty if the range is ingested for every stable. Blocks that a rollback removed do not count.
  */
-export const coveredRanges = (clickhouse: ClickHouseClient): Promise<CoveredRange[]> =>
-  coveredRangesWithin(clickhouse, { from_block: 0, to_block: Number.MAX_SAFE_INTEGER })
+export const coveredRanges = (
+  clickhouse: ClickHouseClient,
+  params: { recorded_by?: Date | undefined } = {},
+  options?: { signal?: QuerySignal },
+): Promise<CoveredRange[]> =>
+  coveredRangesWithin(clickhouse, { from_block: 0, to_block: Number.MAX_SAFE_INTEGER, ...params }, options)

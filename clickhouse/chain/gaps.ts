@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { defineQuery, type QuerySignal } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { FAMILIES, type Family } from './batches.js'
-import { type CoveredRange, coveredRangesWithin } from './covered-ranges.js'
+import { type CoveredRange, coveredRangesWithin, recorded_by } from './covered-ranges.js'
 
 /** A range of blocks, both ends included, for which a family could not be read, and why. */
 export type IngestGap = { family: Family; from_block: number; to_block: number; reason: string }
@@ -27,10 +27,11 @@ export type DeclaredGap = z.infer<typeof DeclaredGap>
  */
 export const declaredGaps = defineQuery({
   name: 'declared_gaps',
+  params: z.object({ recorded_by }),
   row: DeclaredGap,
   sql: `
     SELECT family, toUInt32(from_block) AS from_block, toUInt32(to_block) AS to_block, argMax(reason, recorded_at) AS reason
-    FROM ingest_gaps
+    FROM ingest_gaps WHERE recorded_at <= {recorded_by: DateTime64(3)}
     GROUP BY family, from_block, to_block
     ORDER BY family, from_block, to_block`,
 })
@@ -103,7 +104,7 @@ export async function readMissingFacts(
   clickhouse: ClickHouseClient,
   options?: { signal?: QuerySignal },
 ): Promise<MissingFacts> {
-  const declared = await declaredGaps(clickhouse, options)
+  const declared = await declaredGaps(clickhouse, {}, options)
   const from_block = declared.reduce((first, gap) => Math.min(first, gap.from_block), Number.MAX_SAFE_INTEGER)
   const to_block = declared.reduce((last, gap) => Math.max(last, gap.to_block), 0)
   const covered =

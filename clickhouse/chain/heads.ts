@@ -8,6 +8,12 @@ import { dateTime } from '../store/values.js'
 /** The newest block of a tag, as the node reports it. `block_time` in unix seconds. */
 export type ChainHead = { tag: 'latest' | 'finalized'; block_number: number; block_time: number }
 
+/**
+ * How long a recorded head counts as the head of the chain, in seconds. Ingest records it every few seconds; if it has not
+ * for this long, nobody knows how many blocks the chain has had since.
+ */
+export const HEAD_SECONDS = 60
+
 /** Records that this is the head now. */
 export const insertChainHead = (clickhouse: ClickHouseClient, head: ChainHead): Promise<void> =>
   insertRows(clickhouse, 'chain_heads', [head], randomUUID())

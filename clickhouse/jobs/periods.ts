@@ -30,6 +30,9 @@ export const SLOT_JOBS: readonly SlotJob[] = [
   { name: 'flow-anomalies', period_seconds: PERIOD_SECONDS['flow-anomalies'] },
 ]
 
+/** How far a job's newest slot may lie back before what it publishes is late, in seconds: one slot is about to end. */
+export const lateSecondsOf = (job: keyof typeof PERIOD_SECONDS): number => 2 * PERIOD_SECONDS[job]
+
 /**
  * A job that is behind the chain by more periods than this is late. It is normal that one slot is about to finish and
  * that the job waits for another.

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { blocksAfter, blockTotals, newestBlock } from '../chain/blocks.js'
 import { readMissingFacts } from '../chain/gaps.js'
-import { chainHead } from '../chain/heads.js'
+import { chainHead, HEAD_SECONDS } from '../chain/heads.js'
 import type { QuerySignal } from '../store/define-query.js'
 import type { SlotJob } from './periods.js'
 import { jobStatuses } from './runs.js'
@@ -11,12 +11,13 @@ export const secondsBetween = (from: Date, to: Date): number =>
   Math.max(0, Math.floor((to.getTime() - from.getTime()) / 1000))
 
 /**
- * The progress of ingest and of `jobs`, and the facts known to be missing. /status shows it, /metrics counts it, and
+ * The progress of ingest and of `jobs` at `now`, and the facts known to be missing. /status shows it, /metrics counts it, and
  * the health monitor evaluates it. Rejects with QueryError.
  */
 export async function readProgress(
   clickhouse: ClickHouseClient,
   jobs: readonly SlotJob[],
+  now: Date,
   options?: { signal?: QuerySignal },
 ) {
   const [head, newest, totals, statuses, missing] = await Promise.all([
@@ -33,10 +34,13 @@ export async function readProgress(
     head,
     newest_block: newest,
     /**
-     * How many blocks the chain has after the newest ingested one; null without a head or a block. 0 if the recorded
-     * head is older than the newest block.
+     * How many blocks the chain has after the newest ingested one; null without a block, or if the node has not been
+     * asked for its head in the last minute. 0 if the recorded head is older than the newest block.
      */
-    blocks_to_head: head && newest ? Math.max(0, head.block_number - newest.block_number) : null,
+    blocks_to_head:
+      head && newest && secondsBetween(head.seen_at, now) <= HEAD_SECONDS
+        ? Math.max(0, head.block_number - newest.block_number)
+        : null,
     missing_blocks: totals?.missing ?? 0,
     missing_facts: missing,
     /**

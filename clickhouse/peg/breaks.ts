@@ -1,7 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { END_OF_TIME } from '../../process/instants.js'
-import { jobHorizon } from '../jobs/runs.js'
 import { defineOptionalRow, defineQuery, onlyColumn } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { dateTime } from '../store/values.js'
@@ -118,7 +117,14 @@ export const maxPegDeviation = defineOptionalRow({
     HAVING count() > 0`,
 })
 
-type PegEventsRequest = { stable: string; as_of: Date | null; limit: number; after?: PegEventKey | undefined }
+type PegEventsRequest = {
+  stable: string
+  as_of: Date | null
+  /** The detector's last completed slot; null before its first. */
+  horizon: Date | null
+  limit: number
+  after?: PegEventKey | undefined
+}
 
 /** A peg break as known at some instant; `duration_seconds` is how long it has lasted by then. */
 export type PegEvent = {
@@ -133,15 +139,14 @@ export type PegEvent = {
 
 /**
  * A stable's peg breaks as known at `as_of`, or now if that is null, newest first: at most `limit` of those after the
- * key `after`. Only breaks up to the detector's last completed slot are known. A break in progress lasts until the
+ * key `after`. Only breaks up to `horizon` are known. A break in progress lasts until the
  * newest sample.
  */
 export async function pegEventsAt(
   clickhouse: ClickHouseClient,
-  { stable, limit, after, ...requested }: PegEventsRequest,
+  { stable, horizon, limit, after, ...requested }: PegEventsRequest,
   options?: { signal?: AbortSignal },
 ): Promise<PegEvent[]> {
-  const horizon = await jobHorizon(clickhouse, { job: 'peg-events' }, options)
   if (!horizon) return []
   const as_of = requested.as_of !== null && requested.as_of < horizon ? requested.as_of : horizon
   const [events, newest] = await Promise.all([

@@ -1,7 +1,5 @@
+import type { DataState } from '../chain/coverage.js'
 import type { QuoteStatus } from './price.js'
-
-/** How much of an answer was measured, and a message that explains why if it is not complete. */
-export type Coverage = { status: 'complete' | 'partial' | 'unavailable'; message: string }
 
 const REASON: Record<Exclude<QuoteStatus, 'quoted' | 'anchor'>, string> = {
   no_liquidity: 'no one on the DEX is buying it',
@@ -17,7 +15,7 @@ const REASON: Record<Exclude<QuoteStatus, 'quoted' | 'anchor'>, string> = {
  * The coverage of a price, given the newest sample's `status`: complete if that sample has a price, partial if only an
  * older one has (`isPriced`), unavailable if none has. `status` is null if nothing was sampled.
  */
-export function pegCoverage(status: QuoteStatus | null, isPriced: boolean): Coverage {
+export function pegCoverage(status: QuoteStatus | null, isPriced: boolean): DataState {
   if (status === null) return { status: 'unavailable', message: 'It has not been sampled yet.' }
   if (status === 'quoted') return { status: 'complete', message: 'Quoted on the DEX.' }
   if (status === 'anchor') return { status: 'complete', message: 'The reference stable: its price is 1 by definition.' }

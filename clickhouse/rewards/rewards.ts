@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { DAY_SECONDS, WEEK_SECONDS } from '../../process/instants.js'
 import type { FactPosition } from '../chain/blocks.js'
-import type { Coverage } from '../peg/coverage.js'
+import type { DataState } from '../chain/coverage.js'
 import { defineOptionalRow, defineQuery, defineRow } from '../store/define-query.js'
 import { isRecent, recentFirst } from '../store/recent-first.js'
 import { blockNumber, blockTimestamp, integerText, txHash } from '../store/values.js'
@@ -156,7 +156,7 @@ export function effectiveApyPct(distributed7dTokens: number, optedInTokens: numb
 }
 
 /** The coverage of an answer about rewards: the live reads may be missing, and a chain may have ended rewards. */
-export function rewardsCoverage({ isRead, endedAt }: { isRead: boolean; endedAt: Date | null }): Coverage {
+export function rewardsCoverage({ isRead, endedAt }: { isRead: boolean; endedAt: Date | null }): DataState {
   if (endedAt) {
     const day = endedAt.toISOString().slice(0, 10)
     return { status: 'partial', message: `The chain ended rewards on ${day}. The figures cover the time until then.` }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { FactPosition } from '../chain/blocks.js'
-import type { Coverage } from '../peg/coverage.js'
+import type { DataState } from '../chain/coverage.js'
 import { defineQuery } from '../store/define-query.js'
 import { txHash } from '../store/values.js'
 
@@ -97,8 +97,8 @@ export function inRoleOrder<Holder extends { role: string }>(holders: readonly H
   return [...holders].sort((a, b) => rankOf(a) - rankOf(b))
 }
 
-/** How complete the list of a stable's role holders is, given how the stable was created. */
-export function rolesCoverage({ is_genesis, is_covered }: { is_genesis: boolean; is_covered: boolean }): Coverage {
+/** How complete the list of a stable's role holders can be at best, given how the stable was created. */
+export function rolesCoverage({ is_genesis }: { is_genesis: boolean }): DataState {
   if (is_genesis)
     return {
       status: 'partial',
@@ -106,11 +106,7 @@ export function rolesCoverage({ is_genesis, is_covered }: { is_genesis: boolean;
         'The stable is from the genesis block: its first roles were granted without a log, and the chain cannot list the ' +
         'holders of a role. Only accounts known to administer stables were checked.',
     }
-  if (is_covered) return { status: 'complete', message: 'From the logs of all blocks since the stable was created.' }
-  return {
-    status: 'partial',
-    message: 'Some blocks since the stable was created have not been read: role changes in them are missing.',
-  }
+  return { status: 'complete', message: 'From the logs of all blocks since the stable was created.' }
 }
 
 /** Every grant and revocation of the right to mint and burn a stable before a block, in the order of the chain. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { FactPosition } from '../chain/blocks.js'
-import { defineOptionalRow, defineQuery, onlyColumn } from '../store/define-query.js'
+import { defineOptionalRow, defineQuery } from '../store/define-query.js'
 import { dateTime } from '../store/values.js'
 
 const count = z.int().nonnegative()
@@ -63,29 +63,13 @@ export const quoteTokenHistory = defineQuery({
     ORDER BY number, log_index`,
 })
 
-/**
- * Whether a stable is from the genesis block, and whether every block since its creation is ingested; null for an
- * unknown address.
- */
-export const stablecoinCreation = defineOptionalRow({
-  name: 'creation',
-  params: z.object({ stable: z.string() }),
-  row: z.object({ is_genesis: z.boolean(), is_covered: z.boolean() }),
-  // Each number comes from the table's index alone, so that the cost does not grow with history.
+/** Every tracked stable and where it was created, in no order. `block_time` in unix seconds; block 0 is the genesis block. */
+export const stablecoinCreations = defineQuery({
+  name: 'stablecoin_creations',
+  row: z.object({ stable: z.string(), block_number: count, block_time: count }),
   sql: `
-    WITH
-        (SELECT block_number FROM stablecoins WHERE stable = {stable: String}) AS created,
-        (SELECT count() FROM blocks WHERE block_number >= ifNull(created, 0)) AS blocks_since,
-        (SELECT max(block_number) FROM blocks) AS newest
-    SELECT toBool(block_number = 0) AS is_genesis, toBool(toInt64(blocks_since) > toInt64(newest) - toInt64(block_number)) AS is_covered
-    FROM stablecoins WHERE stable = {stable: String}`,
-})
-
-/** The addresses of all tracked stables, in no order. */
-export const stablecoinAddresses = defineQuery({
-  name: 'stablecoin_addresses',
-  row: onlyColumn('stable', z.string()),
-  sql: 'SELECT stable FROM stablecoins',
+    SELECT stable, toUInt32(block_number) AS block_number, toUnixTimestamp(block_time) AS block_time
+    FROM stablecoins`,
 })
 
 /** The symbols and names of the stables that existed at `at`, ordered by address. */

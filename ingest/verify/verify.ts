@@ -120,7 +120,7 @@ export async function verify(options: VerifyOptions): Promise<Finding[]> {
   const { clickhouse, session, rpc, periods, payee, onProgress } = options
   const covered = await coveredRanges(clickhouse)
   const last = Math.max(0, ...covered.filter(({ family }) => family === 'logs').map(({ to_block }) => to_block))
-  const stretches = stretchesOf(covered, await declaredGaps(clickhouse), last)
+  const stretches = stretchesOf(covered, await declaredGaps(clickhouse, {}), last)
   if (!stretches.some(hasBlocks)) throw new NothingInError('no blocks are stored yet: run npm run ingest first')
   const unknown = stretches.find(
     ({ isIn }, i) => isIn.catalogue !== 'all' || (i === 0 && stretches[0]?.from !== FIRST_BLOCK),

@@ -18,16 +18,13 @@ const LOOK_BACK_SECONDS = 3600
  */
 const PROGRESS_SECONDS = 300
 
-/** Ingest records the head every few seconds. If the record is older than this, in seconds, the head is "not known". */
-const HEAD_IS_KNOWN_SECONDS = 60
-
 /** The measurements of the service at `now`; null while there is no block. */
 export async function readHealth(
   clickhouse: ClickHouseClient,
   jobs: readonly SlotJob[],
   { now, maxSamplingLagSeconds }: { now: Date; maxSamplingLagSeconds: number },
 ): Promise<HealthReadings | null> {
-  const { head, newest_block: newest, blocks_to_head, ...progress } = await readProgress(clickhouse, jobs)
+  const { newest_block: newest, blocks_to_head, ...progress } = await readProgress(clickhouse, jobs, now)
   if (!newest) return null
 
   const within_seconds = Math.max(LOOK_BACK_SECONDS, 2 * maxSamplingLagSeconds)
@@ -42,11 +39,10 @@ export async function readHealth(
   const gained = await ingestProgress(clickhouse, { since })
   const catchingUp = (await jobProgress(clickhouse, { since })).filter((job) => isCatchingUp(job.gained_seconds))
   const jobsCatchingUp = new Set(catchingUp.map(({ job }) => job))
-  const isHeadKnown = head !== null && secondsBetween(head.seen_at, now) <= HEAD_IS_KNOWN_SECONDS
   return {
     ingest: {
       lag_seconds: secondsBetween(newest.block_time, now),
-      lag_blocks: isHeadKnown ? blocks_to_head : null,
+      lag_blocks: blocks_to_head,
       is_catching_up: gained.has_moved && isCatchingUp(gained.gained_seconds),
     },
     sampling: has_stables ? sampling : null,

@@ -1,4 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
+import { FAMILIES } from '../../clickhouse/chain/batches.js'
+import { insertChainHead } from '../../clickhouse/chain/heads.js'
 import { insertFacts } from '../../clickhouse/facts/facts.js'
 import type { Flow } from '../../clickhouse/flows/flows.js'
 import { MAX_SAMPLE_SECONDS, type QuoteStatus, REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
@@ -6,6 +8,7 @@ import type { PegSample } from '../../clickhouse/peg/samples.js'
 import type { Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
 import type { StateRead } from '../../clickhouse/stablecoins/states.js'
 import { insertTokenList, type TokenListRow } from '../../clickhouse/stablecoins/token-lists.js'
+import { insertRows } from '../../clickhouse/store/insert.js'
 import type { SupplyEvent } from '../../clickhouse/supply/supply.js'
 
 /** The address of the i-th fictitious stable. */
@@ -101,8 +104,12 @@ export function pegSamples(stable: string, ticks: readonly Tick[], firstBlock = 
   })
 }
 
-/** Blocks at these times, numbered from `firstBlock`. */
+/**
+ * Blocks at these times, numbered from `firstBlock`, as if ingest had read all of them, long ago; the last is the head of
+ * the chain.
+ */
 export async function addBlocks(clickhouse: ClickHouseClient, times: readonly number[], firstBlock = 1): Promise<void> {
+  if (times.length === 0) return
   const rows = times.map((block_time, i) => ({
     block_number: firstBlock + i,
     block_time,
@@ -112,7 +119,21 @@ export async function addBlocks(clickhouse: ClickHouseClient, times: readonly nu
     log_count: 1,
   }))
   await insertFacts(clickhouse, 'blocks', rows, token())
+  const to_block = firstBlock + times.length - 1
+  const batch = {
+    track: 'test',
+    sequence_number: ++batches,
+    from_block: firstBlock,
+    to_block,
+    last_hash: '',
+    writer: 'test',
+  }
+  const committed = { ...batch, state: 'committed', families: FAMILIES, stables: [], recorded_at: '1000000000.000' }
+  await insertRows(clickhouse, 'ingest_batches', [committed], token())
+  await insertChainHead(clickhouse, { tag: 'latest', block_number: to_block, block_time: times.at(-1) as number })
 }
+
+let batches = 0
 
 export type Facts = {
   stablecoins?: Stablecoin[]

@@ -60,6 +60,12 @@ const REMEMBERED_URLS = 2_000_000
 /** `24h` is a different instant each second. */
 const RELATIVE = /^\d{1,6}[mhd]$/
 
+/** Whether data that is read later may still change an answer: what is missing may be filled by a backfill. */
+function isUnfinished({ isOpen }: CachePolicy, answer: Record<string, unknown>): boolean {
+  const { missing_count = 0 } = (answer.coverage ?? {}) as { missing_count?: number }
+  return missing_count > 0 || isOpen?.(answer) === true
+}
+
 type Asked = { params?: { address?: string }; query: { as_of?: string; known_at?: string } }
 
 /**
@@ -123,7 +129,7 @@ export function cache(
         // Not reply.serialize, which depends on the status: a 304 may have been sent before.
         const body = Buffer.from(serialize(payload))
         const echo = reply.getHeader(AS_OF_HEADER)
-        const isOpen = finished === 'final' && policy.isOpen?.(payload as Record<string, unknown>)
+        const isOpen = finished === 'final' && isUnfinished(policy, payload as Record<string, unknown>)
         return new Answer(body, typeof echo === 'string' ? echo : null, freshnessOf(policy, isOpen ? 'past' : finished))
       }
       if (!answers) {

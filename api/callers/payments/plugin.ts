@@ -1,5 +1,8 @@
 import { finished } from 'node:stream'
 import type { FastifyInstance, FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
+import type { Coverage } from '../../../clickhouse/chain/coverage.js'
+import { PlumblineError } from '../../../process/errors.js'
+import { ProblemError } from '../../http/errors.js'
 import { hasScope } from '../auth.js'
 import { PaymentRefusedError, PaymentRequiredError } from './errors.js'
 import type { Paid, Payments } from './payments.js'
@@ -9,6 +12,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The price of a request, in whole units of the reference stable; without it a route is free. */
     price?: string
+    /** How complete the answer to a request is, so that everybody knows before they pay. Rejects if there is no answer. */
+    coverageOf?: (request: FastifyRequest) => Promise<Coverage>
   }
   interface FastifyRequest {
     /** How the request was paid; null if it was not. */
@@ -29,23 +34,43 @@ const isPayment = (authorization: string | undefined): authorization is string =
 const count = ({ server, routeOptions }: FastifyRequest, outcome: string): void =>
   server.metrics.payments.inc({ route: routeOptions.url ?? '', outcome })
 
+/**
+ * The error of a refused payment together with the coverage of the answer. A request that has no answer gets the price
+ * alone, because it is refused before it is charged for.
+ */
+async function withCoverage(request: FastifyRequest, error: unknown): Promise<unknown> {
+  const { coverageOf } = request.routeOptions.config
+  if (error instanceof ProblemError && error.status === 402 && coverageOf)
+    error.coverage = await coverageOf(request).catch((reason: unknown) => {
+      if (reason instanceof PlumblineError && reason.retryable) throw reason
+      return null
+    })
+  return error
+}
+
 const gate = (payments: Payments | null, price: string): preHandlerAsyncHookHandler =>
-  async function requirePayment(request: FastifyRequest): Promise<void> {
-    if (hasScope(request.caller, 'paid')) return
-    if (!payments) throw new PaymentRequiredError(price)
-    const offer = offerTo(request, price)
-    const { authorization } = request.headers
-    // A HEAD request only gets the price; accepting its payment would use the answer up.
-    if (!isPayment(authorization) || request.method === 'HEAD') {
-      const demand = await payments.demand(offer)
-      count(request, 'challenged')
-      throw demand
-    }
-    request.paid = await payments.accept(offer, authorization).catch((error) => {
-      count(request, error instanceof PaymentRefusedError ? 'refused' : 'undecided')
-      throw error
+  async function requirePaymentOrTell(request: FastifyRequest): Promise<void> {
+    await requirePayment(payments, price, request).catch(async (error) => {
+      throw await withCoverage(request, error)
     })
   }
+
+async function requirePayment(payments: Payments | null, price: string, request: FastifyRequest): Promise<void> {
+  if (hasScope(request.caller, 'paid')) return
+  if (!payments) throw new PaymentRequiredError(price)
+  const offer = offerTo(request, price)
+  const { authorization } = request.headers
+  // A HEAD request only gets the price; accepting its payment would use the answer up.
+  if (!isPayment(authorization) || request.method === 'HEAD') {
+    const demand = await payments.demand(offer)
+    count(request, 'challenged')
+    throw demand
+  }
+  request.paid = await payments.accept(offer, authorization).catch((error) => {
+    count(request, error instanceof PaymentRefusedError ? 'refused' : 'undecided')
+    throw error
+  })
+}
 
 /**
  * Lets requests to routes with a `price` pass only with a key of scope `paid` or a payment; others get 402 with the
@@ -58,13 +83,13 @@ export function paid(app: FastifyInstance, payments: Payments | null): void {
   app.addHook('onRoute', (route) => {
     const price = route.config?.price
     if (price === undefined) return
-    const requirePayment = gate(payments, price)
+    const requireOwnPayment = gate(payments, price)
     // A caller who has used up the free requests gets the price before any work is done; a paying caller is never over
     // the limit.
     const sendPrice: preHandlerAsyncHookHandler = async function (request, reply) {
-      if (request.isOverLimit) await requirePayment.call(this, request, reply)
+      if (request.isOverLimit) await requireOwnPayment.call(this, request, reply)
     }
-    route.preHandler = [sendPrice, ...[route.preHandler ?? []].flat(), requirePayment]
+    route.preHandler = [sendPrice, ...[route.preHandler ?? []].flat(), requireOwnPayment]
     route.onSend = [
       ...[route.onSend ?? []].flat(),
       async (request, reply, payload) => {

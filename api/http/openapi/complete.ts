@@ -33,9 +33,14 @@ export function tidy(document: ApiDocument): ApiDocument {
   }
   for (const value of objectsIn([document.paths, document.components])) tidySchema(value)
   // The type provider defines each named schema twice, as input and as output.
-  const text = JSON.stringify(document)
   const { schemas } = document.components
-  for (const name in schemas) if (!text.includes(`"#/components/schemas/${name}"`)) delete schemas[name]
+  const isUnused = (name: string): boolean => !JSON.stringify(document).includes(`"#/components/schemas/${name}"`)
+  for (
+    let unused = Object.keys(schemas).filter(isUnused);
+    unused.length > 0;
+    unused = Object.keys(schemas).filter(isUnused)
+  )
+    for (const name of unused) delete schemas[name]
   return document
 }
 

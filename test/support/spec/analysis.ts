@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { CoverageSpec } from './shapes.js'
 
 const prose = z.string().min(20)
 const rating = z.enum(['low', 'medium', 'high', 'unrated'])
@@ -25,4 +26,5 @@ export const AnalysisSpec = z.strictObject({
       .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
       .nullable(),
   }),
+  coverage: CoverageSpec,
 })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { address, count, timestamp, tokens, txHash } from './shapes.js'
+import { address, CoverageSpec, count, timestamp, tokens, txHash } from './shapes.js'
 
 /** GET fee economics, now or with as_of. */
 export const FeeEconomics = z.strictObject({
@@ -39,4 +39,5 @@ export const FeeEconomics = z.strictObject({
       }),
     )
     .max(10),
+  coverage: CoverageSpec,
 })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { CoverageSpec } from './shapes.js'
 
 const timestamp = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
 const address = z.string().regex(/^0x[0-9a-f]{40}$/)
@@ -24,7 +25,7 @@ const graph = {
 }
 
 /** The answer of GET /v1/stablecoins/flows, field by field as specified, and the additional fields. */
-export const FlowsSpec = z.strictObject(graph)
+export const FlowsSpec = z.strictObject({ ...graph, coverage: CoverageSpec })
 
 /** The answer of GET /v1/stablecoins/flows/history. */
 export const FlowsHistorySpec = z.strictObject({
@@ -32,7 +33,7 @@ export const FlowsHistorySpec = z.strictObject({
   to: timestamp,
   ...graph,
   series: z.array(z.strictObject({ hour_start: timestamp, volume_usd: usd, tx_count: count, unvalued_count: count })),
-  coverage: z.strictObject({ status: z.enum(['complete', 'partial', 'unavailable']), message: z.string() }),
+  coverage: CoverageSpec,
 })
 
 const finite = z.number().refine(Number.isFinite)
@@ -56,5 +57,7 @@ export const FlowAnomaliesSpec = z.strictObject({
     }),
   ),
   scored_until: timestamp.nullable(),
+  searched_until: timestamp.nullable(),
+  coverage: CoverageSpec,
   next_cursor: z.string().min(1).nullable(),
 })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { address, count, rawInteger, timestamp, tokens, txHash } from './shapes.js'
+import { address, CoverageSpec, count, rawInteger, timestamp, tokens, txHash } from './shapes.js'
 
 const sums = {
   address,
@@ -29,7 +29,7 @@ const sums = {
     )
     .max(10),
   // Beyond the specification.
-  coverage: z.object({ status: z.string(), message: z.string() }),
+  coverage: CoverageSpec,
 }
 
 /** GET rewards of now, of a stable whose state was read. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { address, count, timestamp, txHash } from './shapes.js'
+import { address, count, coverageFields, timestamp, txHash } from './shapes.js'
 
 /** The names and powers that the specification lists. */
 const POWERS = {
@@ -13,8 +13,7 @@ const POWERS = {
 /** A coverage with the roles that are tracked, and the holders. */
 export const roleFields = {
   coverage: z.strictObject({
-    status: z.enum(['complete', 'partial', 'unavailable']),
-    message: z.string().min(1),
+    ...coverageFields,
     roles_tracked: z.tuple(
       Object.entries(POWERS).map(([name, powers]) =>
         z.strictObject({ name: z.literal(name), powers: z.literal(powers) }),

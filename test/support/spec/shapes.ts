@@ -9,3 +9,22 @@ export const timestamp = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
 export const rawInteger = z.string().regex(/^\d+$/)
 export const count = z.number().int().min(0)
 export const tokens = z.number().min(0)
+
+/** The coverage of an answer: `status` and `message` as specified, and the additional fields. */
+export const coverageFields = {
+  status: z.enum(['complete', 'partial', 'unavailable']),
+  message: z.string().min(1),
+  missing: z.array(
+    z.strictObject({
+      from: timestamp,
+      to: timestamp,
+      from_block: count.nullable(),
+      to_block: count.nullable(),
+      reason: z.string().min(1),
+    }),
+  ),
+  missing_count: count,
+  measured_from: timestamp.nullable(),
+  measured_until: timestamp.nullable(),
+}
+export const CoverageSpec = z.strictObject(coverageFields)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { roleFields } from './roles.js'
-import { address, count, rawInteger, timestamp, txHash } from './shapes.js'
+import { address, CoverageSpec, count, rawInteger, timestamp, txHash } from './shapes.js'
 
 const item = {
   address,
@@ -15,7 +15,7 @@ const item = {
 const beyond = {
   currency: z.string(),
   tier: z.string(),
-  coverage: z.strictObject({ status: z.string(), message: z.string() }),
+  coverage: CoverageSpec,
 }
 
 /** GET list, now or, beyond the specification, with as_of. */

@@ -57,7 +57,7 @@ test('the log is read in the order it was written, with pages of any length, eve
   app,
   clickhouse,
 }) => {
-  expect(await page(app)).toEqual({ events: [], next_after: 0, has_more: false })
+  expect(await page(app)).toEqual({ events: [], next_after: 0, searched_until: null, has_more: false })
   const events = randomEvents(40)
   await addEvents(clickhouse, events.slice(0, 30))
   for (const limit of [1, 7, 30, 31]) {
@@ -70,7 +70,7 @@ test('the log is read in the order it was written, with pages of any length, eve
       after = next.next_after
     }
     expect(ids).toEqual(events.slice(0, 30).map(({ id }) => id))
-    expect(await page(app, { after, limit })).toEqual({ events: [], next_after: 30, has_more: false })
+    expect(await page(app, { after, limit })).toMatchObject({ events: [], next_after: 30, has_more: false })
   }
   const newest = await page(app, { limit: 5 })
   expect(newest.events.map(({ id }) => id)).toEqual(events.slice(25, 30).map(({ id }) => id))

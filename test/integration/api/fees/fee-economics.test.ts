@@ -39,6 +39,7 @@ test('without fees every stable has a row of zeros, and no share', async ({ app,
       { address: C, symbol: 'S3', name: 'Stable 3', ...zeros },
     ],
     recent_distributions: [],
+    coverage: expect.objectContaining({ status: 'unavailable' }),
   })
 })
 

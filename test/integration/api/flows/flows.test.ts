@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { test } from '../../../support/app.js'
-import { addFacts, flow, stableAddress, stablecoin, txHash } from '../../../support/rows.js'
+import { addBlocks, addFacts, flow, stableAddress, stablecoin, txHash } from '../../../support/rows.js'
 
 const FLOWS = '/api/v1/stablecoins/flows'
 
@@ -43,6 +43,7 @@ test('edges are sums by pair and direction, nodes sums of edges, exact beyond th
   })
   expect((await app.inject(FLOWS)).json()).toEqual({
     window_hours: 24,
+    coverage: expect.anything(),
     edges: [
       {
         from: 'S1',
@@ -97,6 +98,14 @@ test('edges are sums by pair and direction, nodes sums of edges, exact beyond th
   })
 })
 
-test('without flows the graph is empty', async ({ app }) => {
-  expect((await app.inject(`${FLOWS}?hours=1`)).json()).toEqual({ window_hours: 1, edges: [], nodes: [] })
+test('without flows the graph is empty, and its coverage tells silence from ignorance', async ({
+  app,
+  clickhouse,
+  clock,
+}) => {
+  const graph = async () => (await app.inject(`${FLOWS}?hours=1`)).json()
+  const empty = { window_hours: 1, edges: [], nodes: [] }
+  expect(await graph()).toEqual({ ...empty, coverage: expect.objectContaining({ status: 'unavailable' }) })
+  await addBlocks(clickhouse, [Math.floor(clock.now.getTime() / 1000) - 5000])
+  expect(await graph()).toEqual({ ...empty, coverage: expect.objectContaining({ status: 'complete' }) })
 })

@@ -117,6 +117,21 @@ describe('ingest', () => {
     expect(await dataset(app, 'pegs')).toMatchObject({ lag_blocks: 0, lag_seconds: 20 })
   })
 
+  test('that was stopped has an unknown lag in blocks, and one in seconds that grows with the clock', async ({
+    app,
+    clickhouse,
+    clock,
+  }) => {
+    // The head is recorded at the time of the server.
+    clock.now = new Date()
+    const now = seconds(clock.now)
+    await addBlocks(clickhouse, [now - 2, now - 1])
+    expect(await dataset(app, 'logs')).toMatchObject({ lag_blocks: 0, lag_seconds: 1 })
+    clock.now = new Date((now + 100) * 1000)
+    for (const name of ['logs', 'pegs', 'state'])
+      expect(await dataset(app, name)).toMatchObject({ lag_blocks: null, lag_seconds: 101 })
+  })
+
   test('reports percentiles of its delay over the last hour and day, without older and rolled-back blocks', async ({
     app,
     clickhouse,
@@ -270,7 +285,7 @@ describe('metrics', () => {
     await committed(clickhouse, 1, 2, now - 18)
     await insertJobRun(clickhouse, run('risk', now - 25, now - 24))
     await insertJobRun(clickhouse, run('risk', now - 300, now - 299, { state: 'failed' }))
-    await insertIngestGaps(clickhouse, [{ family: 'state', from_block: 1, to_block: 40, reason: 'pruned' }])
+    await insertIngestGaps(clickhouse, [{ family: 'state', from_block: 3, to_block: 42, reason: 'pruned' }])
     const differences: string[] = []
     const findings = ['a', 'b'].map((what) => ({ what, status: 'match' as const, scope: '', differences }))
     await insertVerifyRun(clickhouse, { started_at: clock.now, ended_at: new Date(now * 1000), findings })

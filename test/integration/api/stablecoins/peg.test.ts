@@ -245,6 +245,10 @@ describe('live', () => {
   test('the reference stable always has price 1 and no deviation', async ({ app, clickhouse, clock }) => {
     const end = seconds(clock.now)
     const ticks: Tick[] = Array.from({ length: 50 }, (_, i) => ({ at: end - 50 * 60 + i * 60, price: 'anchor' }))
+    await addBlocks(
+      clickhouse,
+      ticks.map(({ at }) => at),
+    )
     await addFacts(clickhouse, {
       stablecoins: [stablecoin(0, { stable: REFERENCE_STABLE })],
       samples: pegSamples(REFERENCE_STABLE, ticks),

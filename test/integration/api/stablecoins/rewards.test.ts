@@ -12,7 +12,8 @@ const ZERO = `0x${'0'.repeat(40)}`
 const FEE_MANAGER = '0xfeec000000000000000000000000000000000000'
 const DAY = 86_400
 
-test('a stable without rewards has zeros, and null where nothing was read', async ({ app, clickhouse }) => {
+test('a stable without rewards has zeros, and null where nothing was read', async ({ app, clickhouse, clock }) => {
+  await addBlocks(clickhouse, [Math.floor(clock.now.getTime() / 1000)])
   await addRows(clickhouse, { stablecoins: [stablecoin(1)] })
   expect((await app.inject(URL)).json()).toEqual({
     address: STABLE,
@@ -26,7 +27,7 @@ test('a stable without rewards has zeros, and null where nothing was read', asyn
     opt_in: { recipient_count: 0, distinct_recipients: 0, redirected_count: 0 },
     top_funders: [],
     recent_distributions: [],
-    coverage: { status: 'partial', message: expect.any(String) },
+    coverage: expect.objectContaining({ status: 'partial', missing: [] }),
   })
 })
 
@@ -38,6 +39,7 @@ test('windows include the instant at their end, not the one at their start; the 
   const now = Math.floor(clock.now.getTime() / 1000)
   const given = (tokens: number, block_time: number, block_number: number) =>
     rewardDistribution(STABLE, account(1), tokens, { block_number, block_time })
+  await addBlocks(clickhouse, [now - 8 * DAY, now])
   await addRows(clickhouse, {
     stablecoins: [stablecoin(1)],
     reward_distributions: [
@@ -202,6 +204,7 @@ test('sums beyond 128 bits do not wrap', async ({ app, clickhouse }) => {
 test('on a chain that ended rewards the yield is null, not zero', async ({ app, clickhouse, clock }) => {
   clock.now = new Date('2026-08-01T00:00:00Z')
   const block_time = clock.now.getTime() / 1000
+  await addBlocks(clickhouse, [block_time])
   await addRows(clickhouse, {
     stablecoins: [stablecoin(1)],
     state_reads: [stateRead(STABLE, { block_time, opted_in_raw: '7000000' })],

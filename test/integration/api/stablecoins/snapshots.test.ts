@@ -6,6 +6,7 @@ import { REFERENCE_STABLE } from '../../../../clickhouse/peg/price.js'
 import { snapshotReserves } from '../../../../jobs/snapshot/reserves.js'
 import { snapshotRisk } from '../../../../jobs/snapshot/risk.js'
 import { test } from '../../../support/app.js'
+import { addBatch } from '../../../support/ledger.js'
 import { addBlocks, addFacts, pegSamples, stableAddress, stablecoin, stateRead } from '../../../support/rows.js'
 import { slotAt } from '../../../support/slots.js'
 import { ReservesSpec } from '../../../support/spec/reserves.js'
@@ -38,6 +39,8 @@ const ask = async (app: App, what: string, query = '', stable = STABLE) => {
 /** A stable at `price` with this supply, read a minute before `at`. */
 async function addMarket(clickhouse: ClickHouseClient, at: number, { price = 1_000_000, supply = '5000000' } = {}) {
   await addBlocks(clickhouse, [at - 60], at - 60)
+  // All blocks before are empty.
+  await addBatch(clickhouse, 'test', at, { from_block: 1, to_block: at - 60 })
   await addFacts(clickhouse, {
     samples: pegSamples(STABLE, [{ at: at - 60, price }], at - 60),
     states: [stateRead(STABLE, { supply_raw: supply, block_time: at - 60, block_number: at - 60 })],
@@ -119,7 +122,9 @@ describe.for(KINDS)('$what', ({ what, snapshot, table }) => {
     expect(after).toHaveLength(2)
     await clickhouse.command({ query: `OPTIMIZE TABLE ${table} FINAL` })
     expect(await rowsOf(clickhouse, table)).toEqual(after)
-    expect((await ask(app, what, `?as_of=${end - 1}`)).body).toEqual(answer.body)
+    // Its coverage may grow with the blocks that are read.
+    const { coverage: _, ...published } = answer.body
+    expect((await ask(app, what, `?as_of=${end - 1}`)).body).toMatchObject(published)
     expect((await ask(app, what)).body).not.toEqual(answer.body)
   })
 
@@ -353,7 +358,7 @@ test('both answers are as specified', async ({ app, clickhouse, clock }) => {
       },
     ],
     computed_at: iso(end),
-    coverage: { status: 'complete', message: 'Quoted on the DEX.' },
+    coverage: expect.objectContaining({ status: 'complete', message: 'Quoted on the DEX.' }),
     published_at: expect.any(String),
     revision: 0,
     is_newest_revision: true,
@@ -391,6 +396,8 @@ describe('reserves', () => {
 
   test('without a measured supply there is no backing', async ({ app, clickhouse, clock }) => {
     const end = hourOf(clock)
+    await addBatch(clickhouse, 'test', 1, { from_block: 1, to_block: end })
+    await addBlocks(clickhouse, [end], end)
     await addFacts(clickhouse, {
       stablecoins: [stablecoin(1)],
       samples: pegSamples(STABLE, [{ at: end, price: 1_000_000 }], end),

@@ -181,7 +181,7 @@ describe.concurrent('a backfill', { timeout: 600_000 }, () => {
     const output = await backfillAll(clickhouseEnv, pruned.url, ['--only', 'pegs,state'])
     await pruned.close()
     expect(output).toContain(`pegs: ${OLDEST_STATE - 1} blocks from 1 to ${OLDEST_STATE - 1}`)
-    const gaps = await declaredGaps(clickhouse)
+    const gaps = await declaredGaps(clickhouse, {})
     expect(gaps).toEqual(
       ['pegs', 'state'].map((family) => ({
         family,
@@ -215,7 +215,7 @@ describe.concurrent('a backfill', { timeout: 600_000 }, () => {
     })
     const [{ rows }] = expected.flows as [{ rows: string }]
     expect(await counted.json()).toEqual([{ old: 1, flows: Number(rows) }])
-    const gaps = await declaredGaps(clickhouse)
+    const gaps = await declaredGaps(clickhouse, {})
     expect(gaps.filter(({ family }) => family === 'logs').every(({ to_block }) => to_block < OLDEST_STATE)).toBe(true)
     expect(gaps.map(({ family }) => family)).toContain('logs')
   })
@@ -238,10 +238,10 @@ describe.concurrent('a backfill', { timeout: 600_000 }, () => {
     await held.kill('SIGKILL')
     await relay.close()
     const batch = await newestBatch(clickhouse, { track: 'backfill' })
-    expect(await declaredGaps(clickhouse)).toEqual([])
+    expect(await declaredGaps(clickhouse, {})).toEqual([])
     await backfillAll(clickhouseEnv, pruned.url, ['--only', 'logs'])
     await pruned.close()
-    const gaps = await declaredGaps(clickhouse)
+    const gaps = await declaredGaps(clickhouse, {})
     expect(gaps.filter(({ from_block }) => from_block === batch?.from_block)).toEqual([
       { family: 'logs', from_block: batch?.from_block, to_block: batch?.to_block, reason: expect.any(String) },
     ])

@@ -194,7 +194,7 @@ test('the list is empty before the first scored window, and there is no answer b
   end,
 }) => {
   const url = '/api/v1/stablecoins/flow-anomalies'
-  expect((await app.inject(url)).json()).toEqual({ anomalies: [], scored_until: null, next_cursor: null })
+  expect((await app.inject(url)).json()).toMatchObject({ anomalies: [], searched_until: null, next_cursor: null })
   await addBlocks(clickhouse, [end])
   const early = await app.inject(`${url}?as_of=${end - 1}`)
   expect([early.statusCode, early.json().type]).toEqual([404, expect.stringContaining('before-history')])

@@ -1,0 +1,97 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { mergedRanges } from '../../clickhouse/chain/coverage.js'
+import { type Ledger, ledgerChanges, type Marks, readLedger, type StoredRange } from '../../clickhouse/chain/ledger.js'
+import type { QuerySignal } from '../../clickhouse/store/define-query.js'
+import { QUERY_TIMEOUT_MS } from './query-signal.js'
+
+/** What is stored, as far as an answer needs it. */
+export type KnownLedger = {
+  /**
+   * The ledger for an answer about times up to `to`, in unix seconds. Rejects with QueryError. Read it before the data,
+   * which may only be added to meanwhile.
+   */
+  read: (to: number) => Promise<Ledger>
+  /** The ledger as it was at an earlier instant, read anew: an answer about what was known then uses nothing later. */
+  readAsOf: (instant: Date, options: { signal: QuerySignal }) => Promise<Ledger>
+}
+
+/** What is known of a past that is stored already may be this old, in milliseconds. */
+const MAX_AGE_MS = 1000
+/** Reading all batches of a long history takes longer than any query of a request. */
+const FIRST_READ_TIMEOUT_MS = 4 * QUERY_TIMEOUT_MS
+
+type Batch = Awaited<ReturnType<typeof ledgerChanges>>['batches'][number]
+
+/** The ledger with the ranges of further batches. */
+function withBatches(ledger: Ledger, batches: readonly Batch[], times: ReadonlyMap<number, number>): Ledger {
+  if (batches.length === 0) return ledger
+  const groups = new Map<string, StoredRange[]>()
+  const add = (range: StoredRange): void => {
+    const key = `${range.family} ${range.stables.join()}`
+    groups.set(key, [...(groups.get(key) ?? []), range])
+  }
+  for (const range of ledger.ranges) add(range)
+  for (const { from_block, to_block, families, stables } of batches)
+    for (const family of families)
+      add({
+        family,
+        stables: family === 'pegs' || family === 'state' ? stables.toSorted() : [],
+        from_block,
+        to_block,
+        from_time: times.get(from_block) ?? null,
+        to_time: times.get(to_block) ?? null,
+      })
+  return { ...ledger, ranges: [...groups.values()].flatMap(mergedRanges) }
+}
+
+function nextMarks(marks: Marks, batches: readonly Batch[]): Marks {
+  const next = { ...marks }
+  for (const { track, sequence_number } of batches) {
+    const name = track === 'tip' || track === 'backfill' || track === 'catalogue' ? track : 'others'
+    next[name] = Math.max(next[name], sequence_number)
+  }
+  return next
+}
+
+/** The last second of which every family is stored; 0 if there is none. */
+function storedUntil({ ranges }: Ledger): number {
+  const times = new Map<string, number>()
+  for (const { family, to_time } of ranges) times.set(family, Math.max(times.get(family) ?? 0, to_time ?? 0))
+  return times.size === 0 ? 0 : Math.min(...times.values())
+}
+
+/**
+ * Keeps the ledger in memory. It is read once; later only what was committed since. An answer about a time that is
+ * stored already needs a statement at most once a second; one about a later time needs one, which concurrent answers
+ * share. `nowMs` is a monotonic clock.
+ */
+export function createKnownLedger(clickhouse: ClickHouseClient, nowMs = () => performance.now()): KnownLedger {
+  let known: { ledger: Ledger; marks: Marks; readAt: number; until: number } | null = null
+  let reading: Promise<Ledger> | null = null
+
+  async function refresh(): Promise<Ledger> {
+    const readAt = nowMs()
+    const before = known ?? (await readLedger(clickhouse, {}, { signal: AbortSignal.timeout(FIRST_READ_TIMEOUT_MS) }))
+    const changes = await ledgerChanges(clickhouse, before.marks, { signal: AbortSignal.timeout(QUERY_TIMEOUT_MS) })
+    if (changes.rollback !== before.marks.rollback || changes.gaps !== before.marks.gaps) {
+      known = null
+      return refresh()
+    }
+    const times = new Map(changes.times.map(({ block_number, block_time }) => [block_number, block_time]))
+    const [head = null] = changes.head
+    const ledger = { ...withBatches(before.ledger, changes.batches, times), head }
+    known = { ledger, marks: nextMarks(before.marks, changes.batches), readAt, until: storedUntil(ledger) }
+    return ledger
+  }
+
+  return {
+    readAsOf: async (recorded_by, options) => (await readLedger(clickhouse, { recorded_by }, options)).ledger,
+    read: async (to) => {
+      if (known && to <= known.until && nowMs() - known.readAt < MAX_AGE_MS) return known.ledger
+      reading ??= refresh().finally(() => {
+        reading = null
+      })
+      return reading
+    },
+  }
+}

@@ -1,0 +1,146 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { z } from 'zod'
+import { defineQuery, defineRow, type QuerySignal } from '../store/define-query.js'
+import { FAMILIES, type Family } from './batches.js'
+import { coveredRanges } from './covered-ranges.js'
+import { type DeclaredGap, declaredGaps } from './gaps.js'
+
+/**
+ * Blocks of which a family of facts is stored, both ends included, with the times of the first and the last in unix
+ * seconds; null if the block itself is not stored. `stables` is empty if it is stored for every stable.
+ */
+export type StoredRange = {
+  family: Family
+  stables: readonly string[]
+  from_block: number
+  to_block: number
+  from_time: number | null
+  to_time: number | null
+}
+
+/** A declared gap, with the times of its first and last block. */
+export type TimedGap = DeclaredGap & { from_time: number | null; to_time: number | null }
+
+/** All that is stored, and all that is known to be unavailable. Times in unix seconds. */
+export type Ledger = {
+  /** Disjoint within a family and its stables. */
+  ranges: readonly StoredRange[]
+  gaps: readonly TimedGap[]
+  /** The newest block that ingest may read, as its node last reported it. */
+  head: { block_number: number; seen_at: number } | null
+  /** Time of the genesis block; null if it is not known. */
+  started_at: number | null
+}
+
+/** The times of blocks in unix seconds, without those that are not stored. */
+const blockTimes = defineQuery({
+  name: 'block_times',
+  params: z.object({ numbers: z.array(z.int()) }),
+  row: z.object({ block_number: z.int(), block_time: z.int() }),
+  sql: `
+    SELECT toUInt32(block_number) AS block_number, toUnixTimestamp(block_time) AS block_time
+    FROM blocks WHERE blocks.block_number IN {numbers: Array(UInt64)}`,
+})
+
+const count = z.int().nonnegative()
+
+/** How far the ledger is known: the newest committed batch of each track, and what the rest depends on. */
+const Marks = z.object({
+  tip: count,
+  backfill: count,
+  catalogue: count,
+  others: count,
+  rollback: count,
+  gaps: z.string(),
+})
+export type Marks = z.infer<typeof Marks>
+
+/** The marks of everything that is stored. */
+const ledgerMarks = defineRow({
+  name: 'ledger_marks',
+  row: Marks.extend({ started_at: z.int().nullable() }),
+  sql: `
+    SELECT toUInt32(maxIf(sequence_number, track = 'tip')) AS tip, toUInt32(maxIf(sequence_number, track = 'backfill')) AS backfill,
+           toUInt32(maxIf(sequence_number, track = 'catalogue')) AS catalogue,
+           toUInt32(maxIf(sequence_number, track NOT IN ('tip', 'backfill', 'catalogue'))) AS others,
+           (SELECT toUInt32(max(sequence_number)) FROM ingest_rollbacks) AS rollback,
+           (SELECT toString(max(recorded_at)) FROM ingest_gaps) AS gaps,
+           (SELECT toUnixTimestamp(minOrNull(block_time)) FROM stablecoins WHERE block_number = 0) AS started_at
+    FROM ingest_batches WHERE state = 'committed'`,
+})
+
+/**
+ * What was committed after the marks, with the times of the batches' first and last blocks; the head; and the marks that
+ * make it necessary to read everything again when they change. Reads a few rows, whatever the length of history.
+ */
+export const ledgerChanges = defineRow({
+  name: 'ledger_changes',
+  params: Marks.pick({ tip: true, backfill: true, catalogue: true, others: true }),
+  row: z.object({
+    batches: z.array(
+      z.object({
+        track: z.string(),
+        sequence_number: z.int(),
+        from_block: z.int(),
+        to_block: z.int(),
+        families: z.array(z.enum(FAMILIES)),
+        stables: z.array(z.string()),
+      }),
+    ),
+    times: z.array(z.object({ block_number: z.int(), block_time: z.int() })),
+    rollback: z.int(),
+    gaps: z.string(),
+    head: z.array(z.object({ block_number: z.int(), seen_at: z.number() })),
+  }),
+  sql: `
+    WITH fresh AS
+    (
+        SELECT toString(track) AS track_name, sequence_number, from_block, to_block, families, stables FROM ingest_batches
+        WHERE state = 'committed'
+          AND ((track = 'tip' AND sequence_number > {tip: UInt64}) OR (track = 'backfill' AND sequence_number > {backfill: UInt64})
+            OR (track = 'catalogue' AND sequence_number > {catalogue: UInt64})
+            OR (track NOT IN ('tip', 'backfill', 'catalogue') AND sequence_number > {others: UInt64}))
+    )
+    SELECT
+        (
+            SELECT groupArray(CAST((track_name, toUInt32(sequence_number), toUInt32(from_block), toUInt32(to_block), arrayMap(f -> toString(f), families), stables),
+                'Tuple(track String, sequence_number UInt32, from_block UInt32, to_block UInt32, families Array(String), stables Array(String))'))
+            FROM fresh
+        ) AS batches,
+        (
+            SELECT groupArray(CAST((toUInt32(block_number), toUnixTimestamp(block_time)), 'Tuple(block_number UInt32, block_time UInt32)'))
+            FROM blocks WHERE block_number IN (SELECT arrayJoin([from_block, to_block]) FROM fresh)
+        ) AS times,
+        (SELECT toUInt32(max(sequence_number)) FROM ingest_rollbacks) AS rollback,
+        (SELECT toString(max(recorded_at)) FROM ingest_gaps) AS gaps,
+        (
+            SELECT groupArray(CAST((number, seen), 'Tuple(block_number UInt32, seen_at Float64)'))
+            FROM (SELECT toUInt32(block_number) AS number, toFloat64(seen_at) AS seen FROM chain_heads ORDER BY chain_heads.seen_at DESC LIMIT 1)
+        ) AS head`,
+})
+
+/**
+ * The whole ledger without its head, and the marks from which `ledgerChanges` continues; with `recorded_by`, the ledger
+ * as it was then. Reads every batch. Rejects with QueryError.
+ */
+export async function readLedger(
+  clickhouse: ClickHouseClient,
+  params: { recorded_by?: Date },
+  options?: { signal?: QuerySignal },
+): Promise<{ ledger: Ledger; marks: Marks }> {
+  // Before the ranges: what is committed meanwhile is read twice, which changes nothing.
+  const { started_at, ...marks } = await ledgerMarks(clickhouse, options)
+  const [ranges, gaps] = await Promise.all([
+    coveredRanges(clickhouse, params, options),
+    declaredGaps(clickhouse, params, options),
+  ])
+  const numbers = [...new Set([...ranges, ...gaps].flatMap(({ from_block, to_block }) => [from_block, to_block]))]
+  const rows = numbers.length === 0 ? [] : await blockTimes(clickhouse, { numbers }, options)
+  const times = new Map(rows.map(({ block_number, block_time }) => [block_number, block_time]))
+  const timed = <Range extends { from_block: number; to_block: number }>(range: Range) => ({
+    ...range,
+    from_time: times.get(range.from_block) ?? null,
+    to_time: times.get(range.to_block) ?? null,
+  })
+  return { ledger: { ranges: ranges.map(timed), gaps: gaps.map(timed), head: null, started_at }, marks }
+}

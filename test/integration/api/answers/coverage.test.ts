@@ -1,0 +1,153 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { expect } from 'vitest'
+import type { buildApp } from '../../../../api/app.js'
+import { blockAt } from '../../../../clickhouse/chain/blocks.js'
+import type { Coverage } from '../../../../clickhouse/chain/coverage.js'
+import { detectFlowAnomalies } from '../../../../jobs/detect/flow-anomalies.js'
+import { detectPegEvents } from '../../../../jobs/detect/peg-events.js'
+import { snapshotReserves } from '../../../../jobs/snapshot/reserves.js'
+import { snapshotRisk } from '../../../../jobs/snapshot/risk.js'
+import { SUBSCRIPTION_KEY } from '../../../support/app.js'
+import { backfillAll } from '../../../support/backfill.js'
+import { cachedApp } from '../../../support/cached-app.js'
+import { stillChain } from '../../../support/chain.js'
+import { ingestAll } from '../../../support/ingest.js'
+import { addApiKey } from '../../../support/keys.js'
+import { test } from '../../../support/services.js'
+import { runSlots, slotsOf } from '../../../support/slots.js'
+
+/** The tip begins at a block that can no longer be replaced; the three blocks before it are not read. */
+const BLOCKS = 240
+const TIP_START = 150
+const LAST_BEFORE = TIP_START - 4
+
+const JOBS = [
+  { job: 'peg-events', periodSeconds: 120, task: detectPegEvents },
+  { job: 'risk', periodSeconds: 300, task: snapshotRisk },
+  { job: 'reserves', periodSeconds: 3600, task: snapshotReserves },
+  { job: 'flow-anomalies', periodSeconds: 900, task: detectFlowAnomalies },
+]
+
+type Answer = { status: number; coverage: Coverage }
+type App = Awaited<ReturnType<typeof buildApp>>
+
+const authorization = `Bearer ${SUBSCRIPTION_KEY}`
+const iso = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`
+
+const timeOf = async (clickhouse: ClickHouseClient, block: number): Promise<number> =>
+  (await blockAt(clickhouse, block))?.block_time ?? Number.NaN
+
+/** The coverage of an answer: in its body, in the header of an export, in an element of the list, or in a 402. */
+async function coverageAt(app: App, url: string, headers = {}): Promise<Answer> {
+  const response = await app.inject({ url: `/api/v1/${url}`, headers })
+  const header = response.headers['x-coverage']
+  if (header !== undefined && !url.includes('format=json'))
+    return { status: response.statusCode, coverage: JSON.parse(String(header)) }
+  const body = response.json()
+  return { status: response.statusCode, coverage: body.coverage ?? body.stablecoins?.at(-1)?.coverage }
+}
+
+/** Every route whose answer is about what was measured, for a range that ends at `to` or for `as_of`. */
+function urlsOf(stable: string, asOf: string, from: number, to: number) {
+  const range = `from=${from}&to=${to}`
+  return {
+    moments: [
+      'stablecoins',
+      `stablecoins/${stable}`,
+      ...['peg', 'peg-events', 'risk', 'reserves', 'rewards', 'depth'].map((what) => `stablecoins/${stable}/${what}`),
+      'stablecoins/flows?hours=1',
+      'stablecoins/flows?hours=24',
+      'stablecoins/flow-anomalies',
+      'fee-economics/overview',
+    ].map((url) => (asOf === '' ? url : `${url}${url.includes('?') ? '&' : '?'}as_of=${asOf}`)),
+    ranges: ['json', 'ndjson', 'csv', 'parquet', 'arrow'].flatMap((format) => [
+      ...['peg', 'supply', 'risk'].map((what) => `stablecoins/${stable}/${what}/series?${range}&format=${format}`),
+      `stablecoins/flows/export?${range}&format=${format}`,
+    ]),
+    paid: [`stablecoins/flows/history?${range}`, `stablecoins/flows/export?${range}`],
+  }
+}
+
+test('ingest stopped for a stretch: every answer, export and 402 lists exactly that stretch, and so does a tail', {
+  timeout: 600_000,
+}, async ({ clickhouse, clickhouseEnv }) => {
+  const chain = await stillChain({ historyBlocks: BLOCKS })
+  try {
+    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS, { START_BLOCK: `${TIP_START}` })
+    await backfillAll(clickhouseEnv, chain.rpcUrl, ['--from', '1', '--to', `${LAST_BEFORE}`])
+    await addApiKey(clickhouse, { key: SUBSCRIPTION_KEY })
+    const [first, before, after, at, end] = (await Promise.all(
+      [1, LAST_BEFORE, TIP_START, TIP_START + 1, BLOCKS].map((block) => timeOf(clickhouse, block)),
+    )) as [number, number, number, number, number]
+    for (const job of JOBS) await runSlots(clickhouse, job, slotsOf(job, at - job.periodSeconds, at))
+    const stable = chain.plan.stables[0]?.address.toLowerCase() as string
+    const appAt = (now: number) => cachedApp(clickhouse, { now: () => new Date(now * 1000) })
+    const hole = (from: number) => ({
+      from: iso(Math.max(from, before)),
+      to: iso(after),
+      from_block: LAST_BEFORE + 1,
+      to_block: TIP_START - 1,
+      reason: 'not_read',
+    })
+    /** The first second that each route is about, as of `at`. */
+    const fromOf = (url: string): number => (/^stablecoins(\/0x[^/]+)?(\/depth)?\?/.test(url) ? at - 299 : 0)
+
+    const app = await appAt(end)
+    const { moments, ranges, paid } = urlsOf(stable, `${at}`, before - 60, at + 1)
+    for (const url of moments) {
+      const { status, coverage } = await coverageAt(app, url)
+      expect([url, status, coverage?.status]).toEqual([url, 200, 'partial'])
+      expect([url, coverage.missing]).toEqual([url, [hole(fromOf(url))]])
+      expect([url, coverage.measured_until]).toEqual([url, iso(at)])
+    }
+    for (const url of [...ranges, ...paid]) {
+      const { status, coverage } = await coverageAt(app, url, { authorization })
+      expect([url, status, coverage?.missing]).toEqual([url, 200, [hole(0)]])
+    }
+    for (const url of paid) {
+      const { status, coverage } = await coverageAt(app, url)
+      expect([url, status, coverage?.missing]).toEqual([url, 402, [hole(0)]])
+    }
+    // Totals say since when; roles come from the catalogue, which has no hole.
+    expect((await coverageAt(app, moments.at(-1) as string)).coverage.measured_from).toBe(iso(first))
+    const roles = (await coverageAt(app, `stablecoins/${stable}/roles?as_of=${at}`)).coverage
+    expect(roles.missing).toEqual([])
+    // Outside of the stretch everything is there.
+    const whole = await coverageAt(app, `stablecoins/flows/history?from=${after + 1}&to=${end}`, { authorization })
+    expect(whole.coverage).toMatchObject({ status: 'complete', missing: [] })
+    // What a backfill can still fill is not immutable; then it is filled.
+    const cacheControl = async (of: App) =>
+      (await of.inject(`/api/v1/stablecoins/${stable}/peg?as_of=${at}`)).headers['cache-control']
+    expect(await cacheControl(app)).not.toContain('immutable')
+    await backfillAll(clickhouseEnv, chain.rpcUrl)
+    await expect
+      .poll(async () => (await coverageAt(app, `stablecoins/flows/history?from=${first}&to=${at}`)).coverage.status)
+      .toBe('complete')
+
+    // Ingest has not seen the head for more than a minute: all since then is missing.
+    const now = Math.max(end, Math.floor(Date.now() / 1000)) + 100
+    const later = await appAt(now)
+    const tail = { from: iso(end), to: iso(now), from_block: BLOCKS + 1, to_block: null, reason: 'not_read' }
+    const live = urlsOf(stable, '', end - 600, now)
+    for (const url of [...live.moments, `stablecoins/${stable}/analysis`, ...live.ranges, ...live.paid]) {
+      const { status, coverage } = await coverageAt(later, url, { authorization })
+      expect([url, status, coverage?.missing_count]).toEqual([url, 200, 1])
+      const [missing] = coverage.missing
+      // The time that a job has not searched, or the window of a state, may begin at another second.
+      expect([url, missing?.to_block, Date.parse(missing?.to ?? '') / 1000 >= now - 1]).toEqual([url, null, true])
+      if (!/risk|reserves|peg-events|anomalies|depth|stablecoins(\/0x\w+)?$/.test(url))
+        expect([url, missing]).toEqual([url, { ...tail, to: url.includes('to=') ? iso(now - 1) : tail.to }])
+    }
+    for (const url of [...live.paid, `stablecoins/${stable}/analysis`]) {
+      const { status, coverage } = await coverageAt(later, url)
+      expect([url, status, coverage?.missing[0]?.from]).toEqual([url, 402, tail.from])
+    }
+    const { datasets } = (await later.inject('/api/v1/status')).json()
+    expect(datasets.find(({ dataset }: { dataset: string }) => dataset === 'logs')).toMatchObject({
+      lag_blocks: null,
+      lag_seconds: now - end,
+    })
+  } finally {
+    await chain.remove()
+  }
+})

@@ -1,0 +1,230 @@
+import { describe, expect, test } from 'vitest'
+import { FAMILIES, type Family } from '../../../../clickhouse/chain/batches.js'
+import { type Asked, coverageOf, missingRanges, withState } from '../../../../clickhouse/chain/coverage.js'
+import type { Ledger, StoredRange, TimedGap } from '../../../../clickhouse/chain/ledger.js'
+import { randomFor } from '../../../../local/chain/random.js'
+
+const T = 1_790_000_000
+const at = (seconds: number): string => new Date((T + seconds) * 1000).toISOString().replace('.000', '')
+
+/** Blocks ten seconds apart: block n has the time T + 10 n. */
+const range = (from_block: number, to_block: number, changes: Partial<StoredRange> = {}): StoredRange => ({
+  family: 'logs',
+  stables: [],
+  from_block,
+  to_block,
+  from_time: T + from_block * 10,
+  to_time: T + to_block * 10,
+  ...changes,
+})
+const ledger = (ranges: StoredRange[], changes: Partial<Ledger> = {}): Ledger => ({
+  ranges,
+  gaps: [],
+  head: null,
+  started_at: null,
+  ...changes,
+})
+const logs = (from: number, to: number, changes: Partial<Asked> = {}): Asked => ({
+  families: ['logs'],
+  from: T + from,
+  to: T + to,
+  ...changes,
+})
+
+describe('the coverage of a time', () => {
+  test('is complete where every block of it is stored', () => {
+    expect(coverageOf(ledger([range(1, 100)]), logs(105, 900))).toEqual({
+      status: 'complete',
+      message: 'All of it is measured.',
+      missing: [],
+      missing_count: 0,
+      measured_from: at(105),
+      measured_until: at(900),
+    })
+  })
+
+  test('lists the blocks that ingest did not read, and the time between their neighbours', () => {
+    expect(coverageOf(ledger([range(1, 40), range(51, 100)]), logs(105, 900))).toEqual({
+      status: 'partial',
+      message: `Missing from ${at(400)} to ${at(510)}, because its blocks have not been read.`,
+      missing: [{ from: at(400), to: at(510), from_block: 41, to_block: 50, reason: 'not_read' }],
+      missing_count: 1,
+      measured_from: at(105),
+      measured_until: at(900),
+    })
+  })
+
+  test('ends with the newest block once ingest has stopped', () => {
+    const stopped = ledger([range(1, 40)], { head: { block_number: 40, seen_at: T + 401 } })
+    expect(coverageOf(stopped, logs(105, 461))).toMatchObject({ status: 'complete', measured_until: at(400) })
+    expect(coverageOf(stopped, logs(105, 462))).toMatchObject({
+      status: 'partial',
+      missing: [{ from: at(400), to: at(462), from_block: 41, to_block: null, reason: 'not_read' }],
+      measured_until: at(400),
+    })
+  })
+
+  test('is complete on a quiet chain whose head is stored, but not behind the head', () => {
+    const quiet = (block_number: number) => ledger([range(1, 40)], { head: { block_number, seen_at: T + 800 } })
+    expect(coverageOf(quiet(40), logs(105, 805)).status).toBe('complete')
+    expect(coverageOf(quiet(41), logs(105, 805)).status).toBe('partial')
+    // A block may take seconds to be read.
+    expect(coverageOf(quiet(41), logs(105, 410)).status).toBe('complete')
+    expect(coverageOf(quiet(41), logs(105, 411)).status).toBe('partial')
+  })
+
+  test('says that nothing is known before the first block that was read', () => {
+    const late = ledger([range(50, 100)], { started_at: T })
+    expect(coverageOf(late, logs(105, 900))).toMatchObject({
+      status: 'partial',
+      missing: [{ from: at(105), to: at(500), from_block: 1, to_block: 49, reason: 'before_history' }],
+      measured_from: at(500),
+    })
+    expect(coverageOf(late, { ...logs(0, 900), from: 0 })).toMatchObject({
+      missing: [{ from: at(0), to: at(500) }],
+      measured_from: at(500),
+    })
+    expect(coverageOf(late, logs(105, 450))).toMatchObject({ status: 'unavailable', measured_until: null })
+    // The chain itself begins with block 1.
+    const whole = ledger([range(1, 100)], { started_at: T })
+    expect(coverageOf(whole, logs(-500, 900))).toMatchObject({ status: 'complete', measured_from: at(10) })
+  })
+
+  test('is complete from its creation on for a stable that was created within it', () => {
+    const young = { families: ['pegs'] as const, stable: 's', from: T, to: T + 900 }
+    const pegs = [range(1, 30, { family: 'pegs' }), range(50, 100, { family: 'pegs' })]
+    expect(coverageOf(ledger(pegs), young).status).toBe('partial')
+    const since = { block_number: 60, block_time: T + 600 }
+    expect(coverageOf(ledger(pegs), { ...young, since })).toMatchObject({ status: 'complete', measured_from: at(600) })
+  })
+
+  test('counts blocks that were read for some stables only for those', () => {
+    const some = ledger([
+      range(1, 40, { family: 'pegs' }),
+      range(41, 60, { family: 'pegs', stables: ['a', 'b'] }),
+      range(61, 100, { family: 'pegs' }),
+    ])
+    const of = (stable?: string) => coverageOf(some, { families: ['pegs'], stable, from: T + 10, to: T + 900 })
+    expect([of('a').status, of('b').status]).toEqual(['complete', 'complete'])
+    for (const stable of ['c', undefined])
+      expect(of(stable).missing).toEqual([
+        { from: at(400), to: at(610), from_block: 41, to_block: 60, reason: 'not_read' },
+      ])
+  })
+
+  test('names what the node no longer has, and flows without a value where values are asked for', () => {
+    const gap = (family: Family, from_block: number, to_block: number): TimedGap => {
+      const { from_time, to_time } = range(from_block, to_block)
+      return { family, from_block, to_block, from_time, to_time, reason: 'pruned' }
+    }
+    const pruned = ledger([range(1, 100), range(50, 100, { family: 'pegs' })], {
+      gaps: [gap('pegs', 1, 49), gap('logs', 20, 30)],
+    })
+    expect(coverageOf(pruned, { families: ['pegs'], from: T + 10, to: T + 900 }).missing).toMatchObject([
+      { to: at(500), to_block: 49, reason: 'unavailable' },
+    ])
+    expect(coverageOf(pruned, logs(10, 900)).status).toBe('complete')
+    expect(coverageOf(pruned, logs(10, 900, { isPriced: true })).missing).toEqual([
+      { from: at(200), to: at(300), from_block: 20, to_block: 30, reason: 'unpriced' },
+    ])
+  })
+
+  test('lists at most a hundred ranges, and how many there are', () => {
+    const holes = ledger(Array.from({ length: 300 }, (_, i) => range(1 + i * 3, 2 + i * 3)))
+    const { missing, missing_count } = coverageOf(holes, logs(10, 7995))
+    expect([missing.length, missing_count]).toEqual([100, 266])
+  })
+})
+
+test('with another state, the worse of both counts', () => {
+  const whole = coverageOf(ledger([range(1, 100)]), logs(105, 900))
+  const holed = coverageOf(ledger([range(1, 40), range(51, 100)]), logs(105, 900))
+  expect(withState(whole, { status: 'complete', message: 'Quoted.' })).toMatchObject({ message: 'Quoted.' })
+  expect(withState(whole, { status: 'unavailable', message: 'No pair.' })).toMatchObject({
+    status: 'unavailable',
+    message: 'No pair.',
+  })
+  expect(withState(holed, { status: 'complete', message: 'Quoted.' })).toMatchObject({ ...holed })
+  expect(withState(holed, { status: 'unavailable', message: 'No pair.' })).toMatchObject({
+    status: 'unavailable',
+    message: `No pair. ${holed.message}`,
+    missing: holed.missing,
+  })
+})
+
+describe('for any stored ranges and any question', () => {
+  /** A chain of blocks whose times repeat and jump, and a random ledger of it. */
+  function randomLedger(seed: number) {
+    const random = randomFor(seed, 'coverage')
+    const times = [T]
+    for (let block = 1; block <= 80; block++)
+      times.push((times[block - 1] as number) + random.pick([0, 0, 1, 1, 2, 5, random.int(1, 40)]))
+    const ranges: StoredRange[] = []
+    for (const family of FAMILIES) {
+      for (let i = random.int(0, 5); i > 0; i--) {
+        const from_block = random.int(1, 80)
+        const to_block = Math.min(80, from_block + random.int(0, 40))
+        const stables = family === 'pegs' || family === 'state' ? random.pick([[], [], ['a'], ['a', 'b']]) : []
+        const [from_time, to_time] = [times[from_block] as number, times[to_block] as number]
+        ranges.push({ family, stables, from_block, to_block, from_time, to_time })
+      }
+    }
+    const head = random.chance(0.5) ? { block_number: random.int(1, 80), seen_at: T + random.int(0, 900) } : null
+    return { random, times, ledger: ledger(ranges, { head, started_at: T }) }
+  }
+
+  test('every missing block lies in a missing range, ranges do not overlap, and each holds a missing block', () => {
+    let [holes, wholes] = [0, 0]
+    for (let seed = 1; seed <= 3000; seed++) {
+      const { random, times, ledger } = randomLedger(seed)
+      const families = [random.pick(FAMILIES), ...FAMILIES.filter(() => random.chance(0.3))]
+      const stable = random.pick([undefined, 'a', 'b', 'c'])
+      const [one, other] = [T + random.int(0, 600), T + random.int(0, 600)]
+      const [from, to] = [Math.min(one, other), Math.max(one, other)]
+      const missing = missingRanges(ledger, { families, stable, from, to })
+      const isStored = (family: Family, block: number) =>
+        ledger.ranges.some(
+          (range) =>
+            range.family === family &&
+            range.from_block <= block &&
+            range.to_block >= block &&
+            (range.stables.length === 0 || (stable !== undefined && range.stables.includes(stable))),
+        )
+      const isWhole = (block: number) => families.every((family) => isStored(family, block))
+      const context = JSON.stringify({ seed, families, stable, from: from - T, to: to - T, missing })
+      const newest = (family: Family) => Math.max(0, ...times.map((_, block) => (isStored(family, block) ? block : 0)))
+      for (let block = 1; block <= 80; block++) {
+        const time = times[block] as number
+        if (time < from || time > to || isWhole(block)) continue
+        // The newest blocks may be about to be read, or be none that the node had.
+        const isTail = families.every((family) => isStored(family, block) || block > newest(family))
+        const late = families.some((family) => {
+          const last = newest(family)
+          if (isStored(family, block) || last >= block) return false
+          const isAtHead = ledger.head !== null && last >= ledger.head.block_number && to - ledger.head.seen_at <= 60
+          return last === 0 || (to > (times[last] as number) + 10 && !isAtHead)
+        })
+        if (isTail && !late) continue
+        holes += 1
+        expect(
+          missing.some((range) => range.from <= time && time <= range.to),
+          `block ${block}: ${context}`,
+        ).toBe(true)
+      }
+      for (const [i, range] of missing.entries()) {
+        expect(range.from >= from && range.to <= to && range.from <= range.to, context).toBe(true)
+        expect(i === 0 || range.from >= (missing[i - 1]?.to ?? 0), context).toBe(true)
+        const [first, last] = [range.from_block ?? 1, range.to_block ?? 81]
+        const blocks = Array.from({ length: last - first + 1 }, (_, n) => first + n)
+        expect(
+          blocks.some((block) => block > 80 || !isWhole(block)),
+          context,
+        ).toBe(true)
+      }
+      const status = coverageOf(ledger, { families, stable, from, to }).status
+      if (missing.length === 0) wholes += 1
+      expect(status === 'complete', context).toBe(missing.length === 0)
+    }
+    expect(Math.min(holes, wholes)).toBeGreaterThan(200)
+  })
+})
