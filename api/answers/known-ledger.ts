@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { mergedRanges } from '../../clickhouse/chain/coverage.js'
 import { type Ledger, ledgerChanges, type Marks, readLedger, type StoredRange } from '../../clickhouse/chain/ledger.js'
+import { listPeriods, tokenLists, unsampledRanges } from '../../clickhouse/stablecoins/token-lists.js'
 import type { QuerySignal } from '../../clickhouse/store/define-query.js'
 import { QUERY_TIMEOUT_MS } from './query-signal.js'
 
@@ -15,6 +16,8 @@ export type KnownLedger = {
   readAsOf: (instant: Date, options: { signal: QuerySignal }) => Promise<Ledger>
 }
 
+/** Lists of stables change when ingest is started again; they are read again after this time, in milliseconds. */
+const LISTS_MS = 60_000
 /** What is known of a past that is stored already may be this old, in milliseconds. */
 const MAX_AGE_MS = 1000
 /** Reading all batches of a long history takes longer than any query of a request. */
@@ -67,7 +70,16 @@ function storedUntil({ ranges }: Ledger): number {
  */
 export function createKnownLedger(clickhouse: ClickHouseClient, nowMs = () => performance.now()): KnownLedger {
   let known: { ledger: Ledger; marks: Marks; readAt: number; until: number } | null = null
+  let lists: { unsampled: Ledger['unsampled']; readAt: number } | null = null
   let reading: Promise<Ledger> | null = null
+
+  async function unsampled(signal: QuerySignal): Promise<Ledger['unsampled']> {
+    if (lists === null || nowMs() - lists.readAt > LISTS_MS) {
+      const periods = listPeriods(await tokenLists(clickhouse, { signal }))
+      lists = { unsampled: (stable, created) => unsampledRanges(periods, { stable, created }), readAt: nowMs() }
+    }
+    return lists.unsampled
+  }
 
   async function refresh(): Promise<Ledger> {
     const readAt = nowMs()
@@ -79,13 +91,17 @@ export function createKnownLedger(clickhouse: ClickHouseClient, nowMs = () => pe
     }
     const times = new Map(changes.times.map(({ block_number, block_time }) => [block_number, block_time]))
     const [head = null] = changes.head
-    const ledger = { ...withBatches(before.ledger, changes.batches, times), head }
+    const sampled = { ...before.ledger, unsampled: await unsampled(AbortSignal.timeout(QUERY_TIMEOUT_MS)) }
+    const ledger = { ...withBatches(sampled, changes.batches, times), head }
     known = { ledger, marks: nextMarks(before.marks, changes.batches), readAt, until: storedUntil(ledger) }
     return ledger
   }
 
   return {
-    readAsOf: async (recorded_by, options) => (await readLedger(clickhouse, { recorded_by }, options)).ledger,
+    readAsOf: async (recorded_by, options) => {
+      const { ledger } = await readLedger(clickhouse, { recorded_by }, options)
+      return { ...ledger, unsampled: await unsampled(options.signal) }
+    },
     read: async (to) => {
       if (known && to <= known.until && nowMs() - known.readAt < MAX_AGE_MS) return known.ledger
       reading ??= refresh().finally(() => {

@@ -85,6 +85,7 @@ export type Missing = {
 const LATE_SECONDS = 10
 /** The first block of a chain after its genesis block. */
 const FIRST_BLOCK = 1
+const GENESIS = { block_number: 0, block_time: 0 }
 /** Most missing ranges that an answer lists. */
 const MOST_MISSING = 100
 
@@ -159,6 +160,9 @@ function missingOf(ledger: Ledger, family: Family, asked: Asked): Missing[] {
   const end = last.to_time ?? last.from_time
   const isLate = end === null || to > end + LATE_SECONDS
   if (isLate && !isAtHead(ledger, last.to_block, to)) add(last.to_block + 1, null, end, null, 'not_read')
+  if (family === 'pegs' && asked.stable !== undefined)
+    for (const { from_block, to_block, ...time } of ledger.unsampled(asked.stable, asked.since ?? GENESIS))
+      add(from_block, to_block && to_block - 1, time.from, time.to, 'not_sampled')
   if (family === 'logs' && asked.isPriced)
     for (const gap of ledger.gaps)
       if (gap.family === 'logs') add(gap.from_block, gap.to_block, gap.from_time, gap.to_time, 'unpriced')
@@ -230,10 +234,22 @@ function sentence(missing: readonly Missing[]): string {
   return `Missing ${parts.join('; ')}${rest > 0 ? `; and ${rest} more ranges` : ''}.`
 }
 
+/** What is left of the measured seconds when a stable was not sampled at their start or end; null if nothing is. */
+function sampledSpan(span: { from: number; until: number } | null, missing: readonly Missing[]) {
+  let left = span
+  for (const { from, to, reason } of missing) {
+    if (left === null || reason !== 'not_sampled') continue
+    if (from <= left.from && to >= left.until) left = null
+    else if (from <= left.from) left = { ...left, from: Math.max(left.from, to) }
+    else if (to >= left.until) left = { ...left, until: Math.min(left.until, from) }
+  }
+  return left
+}
+
 /** The coverage of what was asked, as it is published. */
 export function coverageOf(ledger: Ledger, asked: Asked): Coverage {
   const missing = missingRanges(ledger, asked)
-  const span = measuredSpan(ledger, asked)
+  const span = sampledSpan(measuredSpan(ledger, asked), missing)
   const none = {
     missing: missing.slice(0, MOST_MISSING).map(published),
     missing_count: missing.length,

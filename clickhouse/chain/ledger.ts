@@ -21,6 +21,9 @@ export type StoredRange = {
 /** A declared gap, with the times of its first and last block. */
 export type TimedGap = DeclaredGap & { from_time: number | null; to_time: number | null }
 
+/** A stretch in which a stable is not sampled, in blocks and unix seconds; its end is excluded, and null while it lasts. */
+type UnsampledRange = { from_block: number; to_block: number | null; from: number; to: number | null }
+
 /** All that is stored, and all that is known to be unavailable. Times in unix seconds. */
 export type Ledger = {
   /** Disjoint within a family and its stables. */
@@ -30,6 +33,8 @@ export type Ledger = {
   head: { block_number: number; seen_at: number } | null
   /** Time of the genesis block; null if it is not known. */
   started_at: number | null
+  /** The stretches since its creation in which a stable was not on the list of those that are sampled. */
+  unsampled: (stable: string, created: { block_number: number; block_time: number }) => readonly UnsampledRange[]
 }
 
 /** The times of blocks in unix seconds, without those that are not stored. */
@@ -120,14 +125,14 @@ export const ledgerChanges = defineRow({
 })
 
 /**
- * The whole ledger without its head, and the marks from which `ledgerChanges` continues; with `recorded_by`, the ledger
+ * The whole ledger without its head and the lists of stables, and the marks from which `ledgerChanges` continues; with `recorded_by`, the ledger
  * as it was then. Reads every batch. Rejects with QueryError.
  */
 export async function readLedger(
   clickhouse: ClickHouseClient,
   params: { recorded_by?: Date },
   options?: { signal?: QuerySignal },
-): Promise<{ ledger: Ledger; marks: Marks }> {
+): Promise<{ ledger: Omit<Ledger, 'unsampled'>; marks: Marks }> {
   // Before the ranges: what is committed meanwhile is read twice, which changes nothing.
   const { started_at, ...marks } = await ledgerMarks(clickhouse, options)
   const [ranges, gaps] = await Promise.all([

@@ -22,6 +22,7 @@ const ledger = (ranges: StoredRange[], changes: Partial<Ledger> = {}): Ledger =>
   gaps: [],
   head: null,
   started_at: null,
+  unsampled: () => [],
   ...changes,
 })
 const logs = (from: number, to: number, changes: Partial<Asked> = {}): Asked => ({
@@ -110,6 +111,29 @@ describe('the coverage of a time', () => {
       expect(of(stable).missing).toEqual([
         { from: at(400), to: at(610), from_block: 41, to_block: 60, reason: 'not_read' },
       ])
+  })
+
+  test('of a stable that was listed later begins when it was listed', () => {
+    const unsampled = (to: number | null) => () => [
+      { from_block: 10, to_block: to, from: T + 100, to: to && T + to * 10 },
+    ]
+    const pegs = [range(1, 100, { family: 'pegs' }), range(1, 100, { family: 'state' })]
+    const of = (to: number | null, family: Family = 'pegs') =>
+      coverageOf(ledger(pegs, { unsampled: unsampled(to) }), {
+        families: [family],
+        stable: 'a',
+        since: { block_number: 10, block_time: T + 100 },
+        from: T,
+        to: T + 900,
+      })
+    expect(of(40)).toMatchObject({
+      status: 'partial',
+      missing: [{ from: at(100), to: at(400), from_block: 10, to_block: 39, reason: 'not_sampled' }],
+      measured_from: at(400),
+      measured_until: at(900),
+    })
+    expect(of(null)).toMatchObject({ status: 'unavailable', measured_from: null, measured_until: null })
+    expect(of(null, 'state').status).toBe('complete')
   })
 
   test('names what the node no longer has, and flows without a value where values are asked for', () => {
