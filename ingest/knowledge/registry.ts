@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import type { Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
 import type { ListPeriod, Tier } from '../../clickhouse/stablecoins/token-lists.js'
@@ -51,7 +52,8 @@ const NONE: ReadonlySet<string> = new Set()
 /** Some stables in order of creation, and those of them that existed at a block. */
 function createView() {
   const members: SampledStable[] = []
-  const views = new Map<number, readonly SampledStable[]>()
+  // A few, as anybody may create stables: each block with a new one has another view of all of them.
+  const views = new LRUCache<number, readonly SampledStable[]>({ max: 16 })
   return {
     add: (stable: SampledStable): number => members.push(stable),
     at: (blockNumber: number): readonly SampledStable[] => {

@@ -49,8 +49,6 @@ function oftCrossing(event: ChainEvent, supply: Supply[], issuers: IssuerRoles):
   const account = isOut ? event.args.fromAddress : event.args.toAddress
   const received = event.args.amountReceivedLD
   const sent = isOut ? event.args.amountSentLD : received
-  // Any contract may emit the event, and its amounts have 256 bits; no token has that much.
-  if (sent > UNCAPPED || received > UNCAPPED) return null
   const at = supply.findLastIndex(
     ({ name, token, account: holder, amount }) =>
       name === (isOut ? 'Burn' : 'Mint') &&
@@ -82,7 +80,8 @@ export function bridgeMovements(events: readonly ChainEvent[], issuers: IssuerRo
     if (name === 'Mint') supply.push({ name, token, account: event.args.to, amount: event.args.amount })
     else if (name === 'Burn') supply.push({ name, token, account: event.args.from, amount: event.args.amount })
     const crossing = zoneCrossing(event) ?? oftCrossing(event, supply, issuers)
-    if (!crossing) continue
+    // No token has more than that. Any contract may emit an OFT's event, whose amounts have 256 bits.
+    if (!crossing || crossing.sent > UNCAPPED || crossing.received > UNCAPPED) continue
     movements.push({
       kind: 'bridge',
       from_token: crossing.way === 'out' ? crossing.token : '',
