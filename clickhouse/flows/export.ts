@@ -27,7 +27,7 @@ export const flowPageEnd = defineQuery({
 
 /**
  * Flows in the order of the chain, up to and including a position. Amounts are base units; `usd_value` is null if
- * neither end was quoted. A token that is not a known stable has an empty symbol; the other chain's side of a bridge
+ * the flow is unvalued. A token that is not a known stable has an empty symbol; the other chain's side of a bridge
  * flow has no token.
  */
 export const flowRows = defineExport({

@@ -1,47 +1,62 @@
 import { type Deal, isTwoSided, type Net, netsOf } from './parties.js'
 
-/** The tokens that some part of a trade led on to, by token: the hops of its swaps, and what pools took and paid. */
-function hopsOf(deals: readonly Deal[], trader: string): Map<string, Set<string>> {
-  const hops = new Map<string, Set<string>>()
-  const add = (from: string, to: string): void => {
-    const next = hops.get(from)
-    if (next) next.add(to)
-    else hops.set(from, new Set([to]))
+/** Where a token was led on to within a trade: by each swap's hops to the next one, by a pool to all that it paid. */
+type Leads = ReadonlyMap<string, ReadonlyArray<readonly string[]>>
+
+/**
+ * More tokens than any real trade has. Beyond, no route is looked for: anybody can pay thousands of tokens of their own
+ * in one transaction.
+ */
+const MOST_TOKENS = 20
+
+function leadsOf(deals: readonly Deal[], trader: string): Leads {
+  const leads = new Map<string, Array<readonly string[]>>()
+  const add = (from: string, next: readonly string[]): void => {
+    const known = leads.get(from)
+    if (known) known.push(next)
+    else leads.set(from, [next])
   }
+  const swapped = new Set([trader])
   for (const { swap } of deals) {
-    for (let i = 1; i < (swap?.path.length ?? 0); i++) add(swap?.path[i - 1] as string, swap?.path[i] as string)
+    if (!swap) continue
+    for (const one of [swap.account, ...swap.fills.map(({ maker }) => maker)]) swapped.add(one)
+    swap.path.forEach((token, i) => {
+      if (i > 0) add(swap.path[i - 1] as string, [token])
+    })
   }
-  const swapped = new Set(
-    deals.flatMap(({ swap }) => (swap ? [swap.account, ...swap.fills.map((fill) => fill.maker)] : [])),
-  )
-  const isPool = ([account, net]: [string, Net]): boolean =>
-    account !== trader && !swapped.has(account) && isTwoSided(net)
-  for (const [, net] of [...netsOf(deals)].filter(isPool)) {
-    for (const [taken, got] of net) for (const [paid, gave] of net) if (got > 0n && gave < 0n) add(taken, paid)
+  const tokensOf = (net: Net, isGot: boolean): string[] =>
+    [...net].flatMap(([token, amount]) => (amount > 0n === isGot ? [token] : []))
+  for (const [account, net] of netsOf(deals)) {
+    if (swapped.has(account) || !isTwoSided(net)) continue
+    const paid = tokensOf(net, false)
+    for (const taken of tokensOf(net, true)) add(taken, paid)
   }
-  return hops
+  return leads
 }
 
 /**
- * The shortest way from one token to another through the swaps and pools of a trade, both included; only the two of
- * them where the deals show no way. Of several of one length, the one by lowest addresses.
+ * Returns the way from one token to another through the swaps and pools of a trade, both included: the shortest, of
+ * several the one by lowest addresses; only the two of them where the deals show no way, or have too many tokens.
  */
-export function routeOf(deals: readonly Deal[], trader: string, from: string, to: string): string[] {
-  const hops = hopsOf(deals, trader)
-  const reached = new Map<string, string | null>([[from, null]])
-  for (let ends = [from]; ends.length > 0 && !reached.has(to); ) {
-    const next: string[] = []
-    for (const end of ends) {
-      for (const token of [...(hops.get(end) ?? [])].sort()) {
-        if (reached.has(token)) continue
-        reached.set(token, end)
-        next.push(token)
+export function routesOf(deals: readonly Deal[], trader: string): (from: string, to: string) => string[] {
+  const tokens = new Set(deals.flatMap(({ changes }) => changes.map(({ token }) => token)))
+  const leads: Leads = tokens.size > MOST_TOKENS ? new Map() : leadsOf(deals, trader)
+  return (from, to) => {
+    const reached = new Map<string, string | null>([[from, null]])
+    for (let ends = [from]; ends.length > 0 && !reached.has(to); ) {
+      const next: string[] = []
+      for (const end of ends) {
+        for (const token of new Set((leads.get(end) ?? []).flat())) {
+          if (reached.has(token)) continue
+          reached.set(token, end)
+          next.push(token)
+        }
       }
+      ends = next.sort()
     }
-    ends = next.sort()
+    if (!reached.has(to)) return [from, to]
+    const route: string[] = []
+    for (let token: string | null | undefined = to; token; token = reached.get(token)) route.unshift(token)
+    return route
   }
-  if (!reached.has(to)) return [from, to]
-  const route: string[] = []
-  for (let token: string | null | undefined = to; token; token = reached.get(token)) route.unshift(token)
-  return route
 }

@@ -1,6 +1,6 @@
 import type { Movement } from './flows.js'
 import { type Deal, type Dealings, groupsOf, isTwoSided, linkedDeals, type Net, netsOf, sumOf } from './parties.js'
-import { routeOf } from './routes.js'
+import { routesOf } from './routes.js'
 
 /** One side of what was traded: `net` is what `account`, with those for whom it paid or was paid, gave and got. */
 type Conversion = { account: string; net: Net; deals: readonly Deal[]; isClear: boolean }
@@ -116,6 +116,7 @@ function flowsOfConversion({ account, net, deals, isClear }: Conversion, txHash:
   // Flows have distinct positions, because lists continue after a position. There are at least as many logs as tokens.
   const logs = [...new Set(deals.map(({ logIndex }) => logIndex))].sort((a, b) => b - a)
   const kind = deals.some(({ swap }) => swap !== null) ? ('swap' as const) : ('transfer' as const)
+  const route = routesOf(deals, account)
   return ins.map((amountIn, i) => {
     const from_token = (gave[i] ?? gave[0])?.token as string
     const to_token = (got[i] ?? got[0])?.token as string
@@ -124,7 +125,7 @@ function flowsOfConversion({ account, net, deals, isClear }: Conversion, txHash:
       from_token,
       to_token,
       account,
-      path: routeOf(deals, account, from_token, to_token),
+      path: route(from_token, to_token),
       remote_chain: null,
       amountIn,
       amountOut: outs[i] as bigint,

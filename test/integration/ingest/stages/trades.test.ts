@@ -1,8 +1,9 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import type { Hex } from 'viem'
+import { encodeFunctionData, type Hex } from 'viem'
+import { Abis, Addresses } from 'viem/tempo'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { flowEdges, flowGraph } from '../../../../clickhouse/flows/flows.js'
-import { call } from '../../../../local/chain/calls.js'
+import { type Call, call } from '../../../../local/chain/calls.js'
 import { GENESIS_STABLES, PATH_USD } from '../../../../local/chain/stables.js'
 import { stillChain } from '../../../support/chain.js'
 import { factRows } from '../../../support/fact-rows.js'
@@ -36,6 +37,12 @@ async function batch(
   if (receipt.status !== '0x1') throw new Error('the batch failed')
   return receipt
 }
+
+/** A call of the exchange. */
+const dex = (functionName: string, args: readonly unknown[]): Call => ({
+  to: Addresses.stablecoinDex,
+  data: encodeFunctionData({ abi: Abis.stablecoinDex, functionName, args } as never),
+})
 
 type Shown = [account: string, from: string, to: string, amountIn: bigint, amountOut: bigint, usd: string | null]
 
@@ -174,4 +181,34 @@ test('two accounts that a stranger makes trade leave open who traded: the flow h
   expect(await flowsIn(clickhouse, receipt)).toEqual([
     [user.address.toLowerCase(), alpha, beta, 40n * USD, 39n * USD, null],
   ])
+})
+
+test('a swap of which nothing is paid out is no flow, also before a withdrawal or another swap', async ({
+  clickhouse,
+  clickhouseEnv,
+}) => {
+  const [own, kept] = [
+    await ownToken(chain, { salt: 7005, holder: user, amount: 10n ** 12n }),
+    await ownToken(chain, { salt: 7006, holder: user, amount: 10n ** 12n, bid: 100n * USD, tick: -100 }),
+  ]
+  const bid = call.place(own, { amount: 200n * USD, isBid: true, tick: -100 })
+  const ask = call.place(kept, { amount: 100n * USD, isBid: false, tick: 100 })
+  const [bought, placed] = (await mine(chain, [
+    { from: pool, calls: [call.approveDex(path), bid] },
+    { from: user, calls: [call.approveDex(own), call.approveDex(kept), ask] },
+  ])) as [Receipt, Receipt]
+  expect([bought.status, placed.status]).toEqual(['0x1', '0x1'])
+  // What an order held is withdrawn from the exchange once the order is taken back.
+  await batch(user, [call.cancel(BigInt(placed.logs.at(-2)?.topics[1] ?? ''))])
+  const dust = dex('swapExactAmountIn', [own, path, 1n, 0n])
+  const receipts = [
+    await batch(user, [dust]),
+    await batch(user, [dust, dex('withdraw', [kept, 50n * USD])]),
+    await batch(user, [dust, dex('swapExactAmountIn', [own, path, 5n * USD, 0n])]),
+  ]
+  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+  const flows = await Promise.all(receipts.map((receipt) => flowsIn(clickhouse, receipt)))
+  const trader = user.address.toLowerCase()
+  // The book paid 0.999 for each, and would pay the same for as many again.
+  expect(flows).toEqual([[], [], [[trader, own, path, 5n * USD, 4_995_000n, '4995000']]])
 })

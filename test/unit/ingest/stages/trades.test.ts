@@ -228,6 +228,17 @@ describe('several tokens', () => {
     expect(new Set(positions).size).toBe(2)
   })
 
+  test('by the thousand are one flow each, which add up to what was given', () => {
+    const many = Array.from(
+      { length: 1_000 },
+      (_, i) => `0x20c0${'0'.repeat(20)}${(i + 256).toString(16).padStart(16, '0')}`,
+    )
+    const transfers: Transfer[] = [[A, ALICE, POOL, 1_000n], ...many.map((token): Transfer => [token, POOL, ALICE, 7n])]
+    const flows = tradesIn(transaction(transfers), ALICE)
+    expect(flows).toHaveLength(1_000)
+    expect(flows.reduce((sum, { amountIn }) => sum + amountIn, 0n)).toBe(1_000n)
+  })
+
   test('for several are left out: nobody knows which was for which', () => {
     const transfers: Transfer[] = [...direct, [C, ALICE, BOB, 5n], [D, BOB, ALICE, 5n]]
     expect(shown(transfers, ALICE)).toEqual([])
