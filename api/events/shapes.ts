@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { LoggedEvent } from '../../clickhouse/events/log.js'
-import { type EventType, publishedEvent } from '../../clickhouse/events/types.js'
+import { EVENT_TYPES, type EventType, publishedEvent } from '../../clickhouse/events/types.js'
 import { FlowAnomalyShape } from '../flows/shapes.js'
 
 const PegBreakStart = z.object({
@@ -18,9 +18,9 @@ const PegBreakEnd = z.object({
   ended_at: z.iso.datetime().meta({ description: 'Time of the first sample back inside' }),
   ended_block: z.int().meta({ description: 'Block of that sample' }),
   duration_seconds: z.int().meta({ description: 'From started_at to ended_at' }),
-  retracted: z.boolean().meta({
+  retracted: z.boolean().optional().meta({
     description:
-      'true if this announced break did not happen after all: the chain was reorganized, or older blocks show a different start. Its duration is then 0 seconds',
+      'Only in events that were recorded before there was event.retracted: true if the break with this start was taken back',
   }),
 })
 
@@ -39,11 +39,25 @@ const HealthDrift = z.object({
   detected_at: z.iso.datetime().meta({ description: 'When the monitor noticed it' }),
 })
 
+const EventRetracted = z.object({
+  retracts: z.string().meta({ description: 'id of the event that is taken back' }),
+  retracted_event: z.enum(EVENT_TYPES).meta({ description: 'Its type' }),
+  stables: z.array(z.string()).meta({ description: 'Its stables: one, or both ends of an edge, sender first' }),
+  occurred_at: z.iso.datetime().meta({ description: 'Its occurred_at' }),
+  recorded_at: z.iso.datetime().meta({ description: 'Its recorded_at' }),
+  reason: z.enum(['not_found', 'changed']).meta({
+    description:
+      'not_found: it did not happen, as the chain was reorganized or blocks that were read later show; changed: it happened with other data, which an event of its own announces',
+  }),
+  original: z.record(z.string(), z.unknown()).meta({ description: 'Its data' }),
+})
+
 const DATA = {
   'peg_break.started': PegBreakStart,
   'peg_break.ended': PegBreakEnd,
   'flow_anomaly.detected': FlowAnomalyShape,
   'system.health_drift': HealthDrift,
+  'event.retracted': EventRetracted,
 } as const
 
 const envelope = {
@@ -71,6 +85,7 @@ export const EventShape = z
     shapeOf('peg_break.ended'),
     shapeOf('flow_anomaly.detected'),
     shapeOf('system.health_drift'),
+    shapeOf('event.retracted'),
   ])
   .meta({ id: 'Event', description: 'Something that happened, with the data of its type' })
 

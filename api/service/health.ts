@@ -1,6 +1,8 @@
+import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { lateJobs, SLOT_JOBS } from '../../clickhouse/jobs/periods.js'
 import { JobStatus, jobStatuses } from '../../clickhouse/jobs/runs.js'
+import { dueLag, slotHistory } from '../../clickhouse/jobs/slots.js'
 import { schemaVersion } from '../../clickhouse/migrations/migrate.js'
 import { PlumblineError } from '../../process/errors.js'
 import { endpoint } from '../answers/endpoint.js'
@@ -48,6 +50,20 @@ const Ready = z.object({
     .meta({ description: 'What is wrong even though requests can be answered; null if nothing is' }),
 })
 
+/** The jobs that are late, except with slots that wait for facts which are not read. */
+async function lateNow(
+  app: FastifyInstance,
+  lags: ReadonlyMap<string, number | null>,
+  options: { signal: AbortSignal },
+): Promise<string[]> {
+  if (lateJobs(SLOT_JOBS, lags).length === 0) return []
+  const history = await slotHistory(app.clickhouse, options)
+  return lateJobs(
+    SLOT_JOBS,
+    new Map(SLOT_JOBS.map((job) => [job.name, dueLag(job, history, lags.get(job.name) ?? null)])),
+  )
+}
+
 /**
  * Whether requests can be answered: the process is not shutting down, ClickHouse has the schema, and Redis answers if
  * it is configured.
@@ -68,7 +84,8 @@ export const readyRoute = endpoint({
     })
     if (schema_version === 0) throw new NoSchemaError()
     const jobs = await jobStatuses(app.clickhouse, { jobs: SLOT_JOBS.map(({ name }) => name) }, { signal })
-    const late = lateJobs(SLOT_JOBS, new Map(jobs.map(({ job, lag_seconds }) => [job, lag_seconds])))
+    const lags = new Map(jobs.map(({ job, lag_seconds }) => [job, lag_seconds]))
+    const late = await lateNow(app, lags, { signal })
     await app.redis?.ping().catch((error) => {
       throw new RedisAwayError(error)
     })

@@ -60,6 +60,11 @@ export async function stateMetrics(state: ServiceState | null): Promise<string> 
     jobs.map(({ job, lag_seconds }) => ({ labels: { job }, value: lag_seconds })),
   )
   gauge(
+    'job_waiting_slots',
+    'Slots of a job that wait, because facts that their results rest on are not read',
+    jobs.map(({ job, waiting }) => ({ labels: { job }, value: newest_block ? (waiting?.slots ?? 0) : undefined })),
+  )
+  gauge(
     'job_last_success_timestamp_seconds',
     'When a job last completed a slot',
     jobs.map(({ job, last_success_at }) => ({ labels: { job }, value: seconds(last_success_at) })),

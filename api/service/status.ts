@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { lateJobs, SLOT_JOBS } from '../../clickhouse/jobs/periods.js'
+import { WAIT_REASONS } from '../../clickhouse/jobs/slots.js'
 import { Delay } from '../../clickhouse/store/delays.js'
 import { isoSeconds } from '../../process/instants.js'
 import { endpoint } from '../answers/endpoint.js'
@@ -91,7 +92,14 @@ const Status = z.object({
         last_slot_at: time.nullable().meta({ description: 'The newest slot that is done; null before the first' }),
         last_success_at: time.nullable().meta({ description: 'When a run last succeeded; null before the first' }),
         lag_seconds: z.int().nullable().meta({ description: 'How far last_slot_at is behind the newest block' }),
-        is_late: z.boolean().meta({ description: 'Behind the chain for more than three runs' }),
+        is_late: z.boolean().meta({ description: 'Behind the chain for more than three runs that could be done' }),
+        waiting_slots: count.meta({
+          description: 'Slots that cannot be done yet, because facts that their results rest on are not read',
+        }),
+        waiting_reason: z.enum(WAIT_REASONS).nullable().meta({
+          description:
+            'Why they wait; null if none does. history_not_read: the history that the job needs before a slot is not read completely; blocks_missing: blocks after them are missing; backfill_running: a backfill is adding blocks or has just ended',
+        }),
         done_24h: count.meta({ description: 'Runs that succeeded in the last 24 hours' }),
         failed_24h: count.meta({ description: 'Runs that failed in the last 24 hours' }),
         median_ms_24h: count.nullable().meta({ description: 'How long a run took, in milliseconds; null without one' }),
@@ -106,7 +114,7 @@ const iso = (instant: Date | null): string | null => instant && isoSeconds(insta
 function published(state: ServiceState): z.input<typeof Status> {
   const { at, head, newest_block, datasets, findings, jobs } = state
   const { gaps } = state.missing_facts
-  const late = lateJobs(SLOT_JOBS, new Map(jobs.map(({ job, lag_seconds }) => [job, lag_seconds])))
+  const late = lateJobs(SLOT_JOBS, new Map(jobs.map(({ job, due_lag_seconds }) => [job, due_lag_seconds])))
   const [first] = findings
   return {
     at: isoSeconds(at),
@@ -125,13 +133,15 @@ function published(state: ServiceState): z.input<typeof Status> {
           findings: findings.map(({ what, status, scope }) => ({ what, status, scope })),
         }
       : null,
-    jobs: jobs.map(({ job, last_slot_at, last_success_at, lag_seconds, runs }) => ({
+    jobs: jobs.map(({ job, last_slot_at, last_success_at, lag_seconds, waiting, runs }) => ({
       job,
       period_seconds: periods.get(job) ?? 0,
       last_slot_at: iso(last_slot_at),
       last_success_at: iso(last_success_at),
       lag_seconds,
       is_late: late.includes(job),
+      waiting_slots: waiting?.slots ?? 0,
+      waiting_reason: waiting?.reason ?? null,
       done_24h: runs?.done_24h ?? 0,
       failed_24h: runs?.failed_24h ?? 0,
       median_ms_24h: runs?.median_ms_24h ?? null,

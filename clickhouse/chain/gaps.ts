@@ -40,7 +40,7 @@ export const declaredGaps = defineQuery({
 type BlockRange = { from_block: number; to_block: number }
 
 /** The ranges in order, with adjacent and overlapping ones merged. */
-function merged(ranges: readonly BlockRange[]): BlockRange[] {
+export function merged(ranges: readonly BlockRange[]): BlockRange[] {
   const whole: BlockRange[] = []
   for (const { from_block, to_block } of ranges.toSorted((a, b) => a.from_block - b.from_block)) {
     const last = whole.at(-1)

@@ -15,9 +15,10 @@ export function insertEvents(
   events: readonly FoundEvent[],
   { first, slot_at, revision }: { first: number; slot_at: number; revision: number },
 ): Promise<void> {
-  const rows = events.map(({ occurred_at, data, ...event }, i) => ({
+  const rows = events.map(({ occurred_at, data, retracted_type = '', ...event }, i) => ({
     sequence_number: first + i,
     ...event,
+    retracted_type,
     occurred_at: Math.floor(occurred_at.getTime() / 1000),
     data: JSON.stringify(data),
     slot_at,
@@ -32,13 +33,15 @@ export const LoggedEvent = z.object({
   id: z.string(),
   type: z.enum(EVENT_TYPES),
   stables: z.array(z.string()),
+  retracted_type: z.string(),
   occurred_at: dateTime,
   recorded_at: dateTime,
   data: z.string().transform((text) => JSON.parse(text) as Record<string, unknown>),
 })
 export type LoggedEvent = z.infer<typeof LoggedEvent>
 
-export const EVENT_COLUMNS = 'toUInt32(sequence_number) AS sequence, id, type, stables, occurred_at, recorded_at, data'
+export const EVENT_COLUMNS =
+  'toUInt32(sequence_number) AS sequence, id, type, stables, retracted_type, occurred_at, recorded_at, data'
 
 /** The events that a reader or subscriber wants. An absent field does not filter. Addresses in lower case. */
 export type EventFilter = {
@@ -47,11 +50,15 @@ export type EventFilter = {
 }
 
 /**
- * Whether an event passes a filter. Stables match either end of an edge. An event without stables is about the service
+ * Whether an event passes a filter. A retraction passes where the event that it takes back does, so that everyone who
+ * received that one learns of it. Stables match either end of an edge. An event without stables is about the service
  * itself, on which every subscriber depends, so it passes every filter of stables.
  */
-export function passes(event: { type: string; stables: readonly string[] }, { types, stables }: EventFilter): boolean {
-  if (types !== undefined && !types.includes(event.type)) return false
+export function passes(
+  event: { type: string; stables: readonly string[]; retracted_type?: string },
+  { types, stables }: EventFilter,
+): boolean {
+  if (types !== undefined && !types.includes(event.type) && !types.includes(event.retracted_type ?? '')) return false
   return stables === undefined || event.stables.length === 0 || event.stables.some((stable) => stables.includes(stable))
 }
 
@@ -70,7 +77,7 @@ const withFilter = <Params extends EventFilter>({ types = [], stables = [], ...r
 
 /** The condition of `passes`, in SQL. */
 export const EVENT_FILTER = `
-  (empty({types: Array(String)}) OR has({types: Array(String)}, type))
+  (empty({types: Array(String)}) OR has({types: Array(String)}, type) OR has({types: Array(String)}, retracted_type))
   AND (empty({stables: Array(String)}) OR empty(stables) OR hasAny(stables, {stables: Array(String)}))`
 
 /** The events with `after` < number <= `until` that pass the filter, in the order of the log, at most `limit`. */

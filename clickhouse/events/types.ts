@@ -9,6 +9,7 @@ export const EVENT_TYPES = [
   'peg_break.ended',
   'flow_anomaly.detected',
   'system.health_drift',
+  'event.retracted',
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
@@ -22,6 +23,8 @@ export type FoundEvent = {
   stables: readonly string[]
   occurred_at: Date
   data: Record<string, unknown>
+  /** Of a retraction: the type of the event that it takes back. */
+  retracted_type?: EventType
 }
 
 /** An event as it is published: in lists, on the stream and, with a delivery's id, in webhooks. */
@@ -68,6 +71,34 @@ function found(
   return { id: `evt_${hash.digest('hex').slice(0, 32)}`, type, subject, stables, occurred_at, data }
 }
 
+/** An event of the log, as much of it as is needed to take it back. */
+export type AnnouncedEvent = Pick<FoundEvent, 'id' | 'type' | 'subject' | 'stables' | 'occurred_at' | 'data'> & {
+  recorded_at: Date
+}
+
+/** Why an event was taken back: it is not found any more, or it is found with other data, which a new event has. */
+export type RetractionReason = 'not_found' | 'changed'
+
+/** The event that takes back an announced one. An event is taken back once: the id depends on it alone. */
+export function retractionOf(event: AnnouncedEvent, reason: RetractionReason): FoundEvent {
+  const { id, type, stables, occurred_at, recorded_at, data } = event
+  const original = { retracts: id, retracted_event: type, occurred_at: isoSeconds(occurred_at) }
+  return {
+    ...found('event.retracted', id, stables, occurred_at, {
+      ...original,
+      recorded_at: recorded_at.toISOString(),
+      reason,
+      stables,
+      original: data,
+    }),
+    retracted_type: type,
+  }
+}
+
+/** The same event, to be announced again after the retraction with this id. */
+export const announcedAgain = ({ type, subject, stables, occurred_at, data }: FoundEvent, retraction: string) =>
+  found(type, subject, stables, occurred_at, data, retraction)
+
 /** Unix seconds as ISO 8601. */
 const iso = (seconds: number): string => isoSeconds(new Date(seconds * 1000))
 
@@ -96,8 +127,7 @@ function startData({ stable, severity, started_at, started_block }: PegBreakKey,
 
 /**
  * The events about a peg break that the slot with the time (`after`, `at`] announces: its start, once it has lasted the
- * minimum, and its end. Times in unix seconds. A break is announced once as started and once as ended, even if a
- * reorganization changes its end: neither id depends on it.
+ * minimum, and its end. Times in unix seconds.
  */
 export function pegBreakEvents(pegBreak: PegBreak, { after, at }: { after: number; at: number }): FoundEvent[] {
   const { stable, started_at, confirmed_at, ended_at, ended_block, max_deviation_micros } = pegBreak
@@ -108,23 +138,10 @@ export function pegBreakEvents(pegBreak: PegBreak, { after, at }: { after: numbe
   if (confirmed_at > after && confirmed_at <= at)
     events.push(found('peg_break.started', subject, [stable], new Date(confirmed_at * 1000), start))
   if (ended_at !== null && ended_at > after && ended_at <= at) {
-    const end = { ended_at: iso(ended_at), ended_block, duration_seconds: ended_at - started_at, retracted: false }
+    const end = { ended_at: iso(ended_at), ended_block, duration_seconds: ended_at - started_at }
     events.push(found('peg_break.ended', subject, [stable], new Date(ended_at * 1000), { ...start, ...end }))
   }
   return events
-}
-
-/**
- * Retracts an announced peg break that a reorganization removed, or that a backfill showed to be part of an earlier
- * one. It is announced as an end with the time of its start, so that everyone who received the start learns of it.
- */
-export function retractedPegBreak(pegBreak: PegBreakKey, maxDeviationBps: number): FoundEvent {
-  const { stable, started_at, started_block } = pegBreak
-  const end = { ended_at: iso(started_at), ended_block: started_block, duration_seconds: 0, retracted: true }
-  return found('peg_break.ended', subjectOf(pegBreak), [stable], new Date(started_at * 1000), {
-    ...startData(pegBreak, maxDeviationBps),
-    ...end,
-  })
 }
 
 /** The event that more or less than usual flowed between two stables; announced once per edge and window. */

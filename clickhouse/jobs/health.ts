@@ -20,7 +20,14 @@ export type HealthReadings = {
   ingest: { lag_seconds: number; lag_blocks: number | null; is_catching_up: boolean }
   /** null if there is nothing to sample. */
   sampling: { lag_seconds: number | null; lag_blocks: number | null } | null
-  jobs: readonly { job: string; lag_seconds: number | null; lag_blocks: number | null; is_catching_up: boolean }[]
+  /** `due_lag_seconds`: the lag without slots that wait for facts which are not read. */
+  jobs: readonly {
+    job: string
+    lag_seconds: number | null
+    due_lag_seconds: number | null
+    lag_blocks: number | null
+    is_catching_up: boolean
+  }[]
   datasets: readonly { dataset: string; missing_blocks: number }[]
 }
 
@@ -63,7 +70,11 @@ export function componentStates(
     const isStalled = sampling.lag_seconds === null || sampling.lag_seconds > maxSamplingLagSeconds
     states.push({ component: 'sampling', status: isStalled ? 'stalled' : 'ok', ...sampling })
   }
-  const late = lateJobs(slotJobs, new Map(jobs.map(({ job, lag_seconds }) => [job, lag_seconds])), maxLatePeriods)
+  const late = lateJobs(
+    slotJobs,
+    new Map(jobs.map(({ job, due_lag_seconds }) => [job, due_lag_seconds])),
+    maxLatePeriods,
+  )
   for (const { job, lag_seconds, lag_blocks, is_catching_up } of jobs) {
     const component = `job:${job}`
     // While ingest is catching up, it continuously adds slots for a job to do.

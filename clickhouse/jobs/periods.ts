@@ -1,3 +1,4 @@
+import { WEEK_SECONDS } from '../../process/instants.js'
 import { FLOW_WINDOW_SECONDS } from '../flows/buckets.js'
 
 /** Seconds from one slot of a job to the next. */
@@ -19,6 +20,11 @@ export type SlotJob = {
   period_seconds: number
   /** Jobs whose rows this job reads: a slot is due once each of them has completed a slot at or after it. */
   after?: readonly string[]
+  /**
+   * How much history before a slot has to be read without a hole, in seconds; the slot waits until it is. A chain that
+   * is read from its first block has all of its history.
+   */
+  history_seconds?: number
 }
 
 /** Every job that runs in slots, in no order. `after` names the jobs that a job depends on. */
@@ -27,7 +33,11 @@ export const SLOT_JOBS: readonly SlotJob[] = [
   // A score includes the events up to its slot.
   { name: 'risk', period_seconds: PERIOD_SECONDS.risk, after: ['peg-events'] },
   { name: 'reserves', period_seconds: PERIOD_SECONDS.reserves },
-  { name: 'flow-anomalies', period_seconds: PERIOD_SECONDS['flow-anomalies'] },
+  {
+    name: 'flow-anomalies',
+    period_seconds: PERIOD_SECONDS['flow-anomalies'],
+    history_seconds: WEEK_SECONDS + FLOW_WINDOW_SECONDS,
+  },
 ]
 
 /** How far a job's newest slot may lie back before what it publishes is late, in seconds: one slot is about to end. */

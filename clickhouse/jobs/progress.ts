@@ -5,6 +5,7 @@ import { chainHead, HEAD_SECONDS } from '../chain/heads.js'
 import type { QuerySignal } from '../store/define-query.js'
 import type { SlotJob } from './periods.js'
 import { jobStatuses } from './runs.js'
+import { dueLag, slotHistory, waitingSlots } from './slots.js'
 
 /** The whole seconds from one instant to a later one; 0 if the clock is behind the chain. */
 export const secondsBetween = (from: Date, to: Date): number =>
@@ -20,13 +21,23 @@ export async function readProgress(
   now: Date,
   options?: { signal?: QuerySignal },
 ) {
-  const [head, newest, totals, statuses, missing] = await Promise.all([
+  const [head, newest, totals, statuses, missing, history] = await Promise.all([
     chainHead(clickhouse, options),
     newestBlock(clickhouse, options),
     blockTotals(clickhouse, options),
     jobStatuses(clickhouse, { jobs: jobs.map(({ name }) => name) }, options),
     readMissingFacts(clickhouse, options),
+    slotHistory(clickhouse, options),
   ])
+  const waiting = new Map(
+    await Promise.all(
+      jobs.map(async (job) => [job.name, history && (await waitingSlots(clickhouse, job, history, options))] as const),
+    ),
+  )
+  const dueLagOf = (name: string, lag: number | null): number | null => {
+    const job = jobs.find((job) => job.name === name)
+    return job ? dueLag(job, history, lag) : lag
+  }
   const slots = statuses.flatMap(({ last_slot_at }) => (last_slot_at ? [last_slot_at] : []))
   const after = await blocksAfter(clickhouse, slots, options)
   const blocks = totals ? totals.last_block - totals.first_block + 1 - totals.missing : 0
@@ -45,10 +56,13 @@ export async function readProgress(
     missing_facts: missing,
     /**
      * `blocks_after`: how many ingested blocks are after the job's newest slot, or all of them if it never completed
-     * one.
+     * one. `waiting`: how many of its slots wait for facts that are not read, and why; null if none does.
+     * `due_lag_seconds`: the lag without those.
      */
     jobs: statuses.map((status) => ({
       ...status,
+      waiting: waiting.get(status.job) ?? null,
+      due_lag_seconds: dueLagOf(status.job, status.lag_seconds),
       blocks_after: status.last_slot_at ? (after[slots.indexOf(status.last_slot_at)] ?? 0) : blocks,
     })),
   }

@@ -1,22 +1,22 @@
+import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { END_OF_TIME } from '../../process/instants.js'
-import { defineOptionalRow, defineQuery, onlyColumn } from '../store/define-query.js'
+import { wholeSince } from '../chain/history.js'
+import { defineOptionalRow, defineQuery, defineRow, onlyColumn, type QuerySignal } from '../store/define-query.js'
+import type { SlotJob } from './periods.js'
+
+const SlotRange = z.object({
+  job: z.string(),
+  period_seconds: z.int().positive(),
+  from_time: z.int(),
+  to_time: z.int(),
+})
 
 /**
- * The slots of a job with `from_time` < time < `to_time`, in unix seconds, that it has not completed since the last
- * rollback or change of history that may have affected them: oldest first, at most `limit`.
+ * A subquery for the slots of a job with `from_time` < time < `to_time`, in unix seconds, that it has not completed since
+ * the last rollback or change of history that may have affected them.
  */
-export const dueSlots = defineQuery({
-  name: 'due_slots',
-  params: z.object({
-    job: z.string(),
-    period_seconds: z.int().positive(),
-    from_time: z.int(),
-    to_time: z.int(),
-    limit: z.int().positive(),
-  }),
-  row: onlyColumn('slot_at', z.int()),
-  sql: `
+const UNDONE_SLOTS = `
     WITH
         runs AS
         (
@@ -37,8 +37,23 @@ export const dueSlots = defineQuery({
     SELECT toUInt32(number * {period_seconds: UInt32}) AS slot_at
     FROM numbers(intDiv({from_time: UInt32}, {period_seconds: UInt32}) + 1,
                  greatest(0, intDiv({to_time: UInt32} - 1, {period_seconds: UInt32}) - intDiv({from_time: UInt32}, {period_seconds: UInt32})))
-    WHERE slot_at NOT IN done
+    WHERE slot_at NOT IN done`
+
+/** The undone slots of a job between two times, both excluded, in unix seconds: oldest first, at most `limit`. */
+export const dueSlots = defineQuery({
+  name: 'due_slots',
+  params: SlotRange.extend({ limit: z.int().positive() }),
+  row: onlyColumn('slot_at', z.int()),
+  sql: `${UNDONE_SLOTS}
     ORDER BY slot_at LIMIT {limit: UInt32}`,
+})
+
+/** How many slots of a job between two times, both excluded, are undone. */
+const undoneSlots = defineRow({
+  name: 'undone_slots',
+  params: SlotRange,
+  row: onlyColumn('slots', z.int()),
+  sql: `SELECT toUInt32(count()) AS slots FROM (${UNDONE_SLOTS})`,
 })
 
 /**
@@ -48,7 +63,8 @@ export const dueSlots = defineQuery({
  *
  * Slots begin at `from_time`, the start of the tip or of the oldest change of history, whichever is earlier. Older
  * blocks are still being backfilled, or their backfill has not been recorded as a change yet. `first_time` is the time
- * of the first block. `is_whole`: no block is missing between the first and the newest.
+ * of the first block. `is_whole`: no block is missing between the first and the newest. `has_first`: the first block is
+ * the chain's first.
  */
 export const slotBounds = defineOptionalRow({
   name: 'slot_bounds',
@@ -58,6 +74,7 @@ export const slotBounds = defineOptionalRow({
     revision: z.int(),
     first_time: z.int(),
     is_whole: z.boolean(),
+    has_first: z.boolean(),
   }),
   sql: `
     WITH
@@ -69,6 +86,69 @@ export const slotBounds = defineOptionalRow({
            least(toUnixTimestamp(max(block_time)), if(revisions.3 > 0, revisions.2, ${END_OF_TIME})) AS to_time,
            toUInt32(revisions.1) AS revision,
            toUnixTimestamp(min(block_time)) AS first_time,
-           (count() = max(block_number) - min(block_number) + 1)::Bool AS is_whole
+           (count() = max(block_number) - min(block_number) + 1)::Bool AS is_whole,
+           (min(block_number) <= 1)::Bool AS has_first
     FROM blocks HAVING count() > 0`,
 })
+
+/** What `slotBounds` has, and since when everything is read up to the newest block: 0 if since the chain's first block. */
+export type SlotHistory = NonNullable<Awaited<ReturnType<typeof slotBounds>>> & { read_since: number }
+
+/** Between which times slots may be due, and how much history there is; null before the first block. */
+export async function slotHistory(
+  clickhouse: ClickHouseClient,
+  options?: { signal?: QuerySignal },
+): Promise<SlotHistory | null> {
+  const bounds = await slotBounds(clickhouse, options)
+  if (!bounds) return null
+  const { is_whole, has_first, first_time, to_time } = bounds
+  if (is_whole) return { ...bounds, read_since: has_first ? 0 : first_time }
+  return { ...bounds, read_since: (await wholeSince(clickhouse, options)) ?? to_time }
+}
+
+/**
+ * Why the slots of a job up to some time wait: the history that they need is not read completely, blocks after them are
+ * missing, or a backfill that adds blocks has not ended yet.
+ */
+export const WAIT_REASONS = ['history_not_read', 'blocks_missing', 'backfill_running'] as const
+export type WaitReason = (typeof WAIT_REASONS)[number]
+
+/**
+ * The time up to which slots of a job are not due, itself included, in unix seconds, and why earlier ones are not.
+ * Facts that a backfill will still add could change what they find.
+ */
+export function waitingUntil(
+  { history_seconds = 0 }: Pick<SlotJob, 'history_seconds'>,
+  { from_time, read_since }: Pick<SlotHistory, 'from_time' | 'read_since'>,
+): { until: number; reason: WaitReason } {
+  const needed = read_since === 0 ? 0 : read_since + history_seconds
+  if (needed > from_time) return { until: needed, reason: history_seconds > 0 ? 'history_not_read' : 'blocks_missing' }
+  return { until: from_time, reason: 'backfill_running' }
+}
+
+/**
+ * How far a job is behind the newest block with slots that do not wait, given how far it is with all, in seconds; null if
+ * that is null.
+ */
+export function dueLag(job: SlotJob, history: SlotHistory | null, lag_seconds: number | null): number | null {
+  if (lag_seconds === null || !history) return lag_seconds
+  return Math.min(lag_seconds, Math.max(0, history.to_time - waitingUntil(job, history).until))
+}
+
+/**
+ * How many slots of a job up to the newest block wait, and why; null if none does.
+ */
+export async function waitingSlots(
+  clickhouse: ClickHouseClient,
+  job: SlotJob,
+  history: SlotHistory,
+  options?: { signal?: QuerySignal },
+): Promise<{ slots: number; reason: WaitReason } | null> {
+  const { until, reason } = waitingUntil(job, history)
+  const { first_time, to_time } = history
+  if (until <= first_time) return null
+  const { name, period_seconds } = job
+  const range = { job: name, period_seconds, from_time: first_time, to_time: Math.min(until + 1, to_time) }
+  const slots = await undoneSlots(clickhouse, range, options)
+  return slots > 0 ? { slots, reason } : null
+}

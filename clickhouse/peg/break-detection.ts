@@ -47,40 +47,6 @@ export const pegExcursions = defineQuery({
     WHERE samples[1].3 > allowed AND (ended_at IS NULL OR confirmed_at IS NOT NULL OR started_at <= toUnixTimestamp({after: DateTime}))`,
 })
 
-/**
- * The peg breaks that slots up to `at` of a revision before `revision` announced as started and nobody announced as
- * ended, and that peg_events no longer has: neither in progress, in which case they may be confirmed again, nor
- * confirmed. Call this after the slots up to `at` have been done again.
- */
-export const lostPegBreaks = defineQuery({
-  name: 'lost_peg_breaks',
-  params: z.object({ revision: z.int(), at: z.date() }),
-  row: z.object({
-    stable: z.string(),
-    severity: z.enum(['mild', 'severe']),
-    started_at: z.int(),
-    started_block: z.int(),
-    max_deviation_bps: z.number(),
-  }),
-  sql: `
-    SELECT parts[1] AS stable, parts[2] AS severity, toUInt32(parts[3]) AS started_at, toUInt32(parts[4]) AS started_block, max_deviation_bps
-    FROM
-    (
-        SELECT splitByChar(':', subject) AS parts, anyIf(JSONExtractFloat(data, 'max_deviation_bps'), type = 'peg_break.started') AS max_deviation_bps
-        FROM events
-        WHERE startsWith(type, 'peg_break.')
-        GROUP BY subject
-        HAVING countIf(type = 'peg_break.ended') = 0
-           AND countIf(type = 'peg_break.started' AND revision < {revision: UInt32} AND slot_at <= {at: DateTime}) > 0
-    )
-    WHERE (stable, severity, started_at, started_block) NOT IN
-          (
-              SELECT stable, severity::String, toUnixTimestamp(started_at), toUInt32(started_block) FROM peg_events FINAL
-              WHERE ended_at IS NULL OR confirmed_at IS NOT NULL
-          )
-    ORDER BY started_at, stable, severity`,
-})
-
 /** The excursions whose row in peg_events is from a slot after `after` and a revision before `revision`. */
 export const outdatedPegEvents = defineQuery({
   name: 'outdated_peg_events',

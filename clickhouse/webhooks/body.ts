@@ -56,12 +56,22 @@ export function exampleData(type: EventType, now: Date): Record<string, unknown>
     case 'peg_break.started':
       return examplePegBreak(now)
     case 'peg_break.ended': {
-      const end = { ended_at: at, ended_block: 2, duration_seconds: DURATION_SECONDS, retracted: false }
+      const end = { ended_at: at, ended_block: 2, duration_seconds: DURATION_SECONDS }
       return { ...examplePegBreak(now), ...end }
     }
     case 'flow_anomaly.detected':
       return exampleAnomaly(now)
     case 'system.health_drift':
       return { component: 'test', status: 'ok', lag_blocks: null, lag_seconds: null, detected_at: at }
+    case 'event.retracted':
+      return {
+        retracts: `evt_test_${'0'.repeat(27)}`,
+        retracted_event: 'peg_break.started',
+        stables: [TEST_STABLES[0]],
+        occurred_at: at,
+        recorded_at: now.toISOString(),
+        reason: 'not_found',
+        original: examplePegBreak(now),
+      }
   }
 }

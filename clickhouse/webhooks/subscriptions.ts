@@ -39,11 +39,11 @@ export type Subscription = z.infer<typeof Subscription>
 
 /**
  * Whether an event passes a subscription's filter, regardless of the subscription's state. Events about the service
- * concern every stable.
+ * concern every stable, and a retraction goes where the event went that it takes back.
  */
 export function wants(
   { event_types, stable_filter }: Pick<Subscription, 'event_types' | 'stable_filter'>,
-  event: { type: string; stables: readonly string[] },
+  event: { type: string; stables: readonly string[]; retracted_type?: string },
 ): boolean {
   return passes(event, { types: event_types, stables: stable_filter.length > 0 ? stable_filter : undefined })
 }

@@ -10,7 +10,7 @@ import {
 } from '../../clickhouse/flows/anomalies.js'
 import { FLOW_WINDOW_SECONDS } from '../../clickhouse/flows/buckets.js'
 import type { Slot } from '../schedule/run-slots.js'
-import { announce } from './announce.js'
+import { announceFound } from './announce.js'
 
 /** A window is an anomaly if it is at least three standard deviations from its baseline, in either direction. */
 const MIN_ABS_Z = 3
@@ -26,9 +26,9 @@ const NO_SCORE: Omit<FlowScore, 'from_token' | 'to_token'> = {
 }
 
 /**
- * Scores the 15-minute window that ends at the slot on every edge and resolves to the number of anomalies. Retracts
- * anomalies that an older revision of the slot found and that no longer exist after a reorganization. Announces each
- * anomaly once; the announcement of a retracted one remains. Repeating a slot changes nothing.
+ * Scores the 15-minute window that ends at the slot on every edge and resolves to the number of anomalies. Deletes
+ * anomalies that an older revision of the slot found and that no longer exist, and retracts their announcements.
+ * Announces each anomaly once. Repeating a slot changes nothing.
  */
 export async function detectFlowAnomalies(clickhouse: ClickHouseClient, slot: Slot): Promise<number> {
   const window_start = new Date(slot.at.getTime() - FLOW_WINDOW_SECONDS * 1000)
@@ -45,12 +45,12 @@ export async function detectFlowAnomalies(clickhouse: ClickHouseClient, slot: Sl
     ],
     slot.token,
   )
-  if (found.length === 0) return 0
   // Read back as stored, so that an event has the same digits as the list of anomalies.
   const anomalies = await anomaliesOfWindow(clickhouse, { window_start })
-  await announce(
+  await announceFound(
     clickhouse,
     anomalies.map((anomaly) => flowAnomalyEvent(publishedAnomaly(anomaly))),
+    { types: ['flow_anomaly.detected'], after: window_start, to: slot.at },
     slot,
   )
   return found.length

@@ -1,11 +1,12 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { historyStart } from '../../clickhouse/chain/history.js'
-import { pegBreakEvents, retractedPegBreak } from '../../clickhouse/events/types.js'
+import { pegBreakEvents } from '../../clickhouse/events/types.js'
 import { PERIOD_SECONDS } from '../../clickhouse/jobs/periods.js'
-import { lostPegBreaks, outdatedPegEvents, pegExcursions } from '../../clickhouse/peg/break-detection.js'
+import { outdatedPegEvents, pegExcursions } from '../../clickhouse/peg/break-detection.js'
 import { insertPegEvents, maxPegDeviation, type PegExcursion } from '../../clickhouse/peg/breaks.js'
+import { knownStarts } from '../../clickhouse/peg/known-starts.js'
 import type { Slot } from '../schedule/run-slots.js'
-import { announce } from './announce.js'
+import { announceFound } from './announce.js'
 
 const fromSeconds = (seconds: number): Date => new Date(seconds * 1000)
 const toSeconds = (instant: Date): number => instant.getTime() / 1000
@@ -14,8 +15,9 @@ const toSeconds = (instant: Date): number => instant.getTime() / 1000
  * Finds the excursions of every stable from its peg in the samples since the previous slot, continues those that were
  * in progress, and stores all as known at `slot.at`. Resolves to their number. The result is a function of the samples
  * up to `slot.at`, provided that the previous slot is done: slots are done in order, and after a rollback or backfill
- * every slot from there on is done again under the next revision. Announces events that started or ended in the slot,
- * each once, and retracts announced ones that are not found again. Repeating a slot changes nothing.
+ * every slot from there on is done again under the next revision. Announces breaks that started or ended in the slot,
+ * each once, if it is known when they started, and retracts announced ones that are not found again. Repeating a slot
+ * changes nothing.
  */
 export async function detectPegEvents(clickhouse: ClickHouseClient, slot: Slot): Promise<number> {
   const previous = toSeconds(slot.at) - PERIOD_SECONDS['peg-events']
@@ -24,26 +26,20 @@ export async function detectPegEvents(clickhouse: ClickHouseClient, slot: Slot):
   const after = fromSeconds(start && toSeconds(start) === previous ? previous - 1 : previous)
   await undoAfter(clickhouse, slot, after)
   const found = await pegExcursions(clickhouse, { after, to: slot.at })
-  const known = { revision: slot.revision, slot_at: toSeconds(slot.at), is_deleted: 0 } as const
+  const written = { revision: slot.revision, slot_at: toSeconds(slot.at), is_deleted: 0 } as const
   await insertPegEvents(
     clickhouse,
-    found.map((excursion) => ({ ...excursion, ...known })),
+    found.map((excursion) => ({ ...excursion, ...written })),
     slot.token,
   )
   const span = { after: toSeconds(after), at: toSeconds(slot.at) }
-  const events = found.flatMap((excursion) => pegBreakEvents(excursion, span))
+  const moved = found.filter((excursion) => pegBreakEvents(excursion, span).length > 0)
+  const known = await knownStarts(clickhouse, moved, slot.at)
+  const events = known.flatMap((excursion) => pegBreakEvents(excursion, span))
   // The earliest is announced first.
   events.sort((a, b) => a.occurred_at.getTime() - b.occurred_at.getTime())
-  await announce(clickhouse, events, slot)
-  if (slot.revision > 0) await retract(clickhouse, slot)
+  await announceFound(clickhouse, events, { types: ['peg_break.started', 'peg_break.ended'], after, to: slot.at }, slot)
   return found.length
-}
-
-/** Retracts announced breaks that the slots done so far under this revision no longer find. */
-async function retract(clickhouse: ClickHouseClient, slot: Slot): Promise<void> {
-  const lost = await lostPegBreaks(clickhouse, { revision: slot.revision, at: slot.at })
-  const events = lost.map(({ max_deviation_bps, ...pegBreak }) => retractedPegBreak(pegBreak, max_deviation_bps))
-  await announce(clickhouse, events, slot)
 }
 
 /**

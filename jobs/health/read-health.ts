@@ -46,9 +46,10 @@ export async function readHealth(
       is_catching_up: gained.has_moved && isCatchingUp(gained.gained_seconds),
     },
     sampling: has_stables ? sampling : null,
-    jobs: progress.jobs.map(({ job, lag_seconds, blocks_after }) => ({
+    jobs: progress.jobs.map(({ job, lag_seconds, due_lag_seconds, blocks_after }) => ({
       job,
       lag_seconds,
+      due_lag_seconds,
       lag_blocks: blocks_after,
       is_catching_up: jobsCatchingUp.has(job),
     })),

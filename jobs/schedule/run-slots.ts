@@ -1,9 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Logger } from 'pino'
-import { wholeSince } from '../../clickhouse/chain/history.js'
 import type { SlotJob } from '../../clickhouse/jobs/periods.js'
 import { insertJobRun, type JobRun } from '../../clickhouse/jobs/runs.js'
-import { dueSlots, slotBounds } from '../../clickhouse/jobs/slots.js'
+import { dueSlots, slotHistory, waitingUntil } from '../../clickhouse/jobs/slots.js'
 import { invalidateBackfilledSlots } from './invalidate-slots.js'
 
 /** One due run of a job. Its work is a function of the facts with block_time <= `at`. */
@@ -15,6 +14,8 @@ export type Slot = {
    * a higher one.
    */
   revision: number
+  /** Since when everything is read, in unix seconds: 0 if since the chain's first block. */
+  read_since: number
   /** Identifies the slot and its revision. The rows of a run are inserted with it, so that a repeat changes nothing. */
   token: string
 }
@@ -52,9 +53,9 @@ const tokenOf = (job: SlotJob, at: number, revision: number): string => `${job.n
 
 /**
  * The slots of a job that are due now, oldest first and at most `limit`: those up to the newest block that were never
- * done, or not since a rollback removed or a backfill added facts of theirs. No slot before the newest gap in the
- * blocks, before the start of the tip and of all recorded backfills, or after the newest slots of the jobs that it
- * depends on.
+ * done, or not since a rollback removed or a backfill added facts of theirs. No slot that waits: before the newest gap
+ * in the blocks, before the start of the tip and of all recorded backfills, or without the history that the job needs.
+ * And none after the newest slots of the jobs that it depends on.
  */
 export async function findDueSlots(
   clickhouse: ClickHouseClient,
@@ -62,21 +63,20 @@ export async function findDueSlots(
   jobs: readonly SlotJob[],
   limit: number,
 ): Promise<Slot[]> {
-  const bounds = await slotBounds(clickhouse)
-  if (!bounds) return []
-  const { revision } = bounds
-  let { from_time, to_time } = bounds
-  // A slot before a gap would not see the facts that a backfill will still add.
-  if (!bounds.is_whole) from_time = Math.max(from_time, (await wholeSince(clickhouse)) ?? to_time)
+  const history = await slotHistory(clickhouse)
+  if (!history) return []
+  const { revision, read_since } = history
+  const from_time = waitingUntil(job, history).until
+  let { to_time } = history
   for (const { name, period_seconds } of jobs.filter(({ name }) => job.after?.includes(name))) {
     const [missing] = await dueSlots(clickhouse, {
       job: name,
       period_seconds,
       from_time,
-      to_time: bounds.to_time,
+      to_time: history.to_time,
       limit: 1,
     })
-    const next = missing ?? Math.ceil(bounds.to_time / period_seconds) * period_seconds
+    const next = missing ?? Math.ceil(history.to_time / period_seconds) * period_seconds
     to_time = Math.min(to_time, next - period_seconds + 1)
   }
   if (to_time <= from_time) return []
@@ -86,6 +86,7 @@ export async function findDueSlots(
     job: name,
     at: new Date(slot_at * 1000),
     revision,
+    read_since,
     token: tokenOf(job, slot_at, revision),
   }))
 }

@@ -32,6 +32,13 @@ export async function storedEvents(clickhouse: ClickHouseClient): Promise<Stored
   return events
 }
 
+/** The announced events that were not taken back. Fails if one was taken back twice. */
+export function standing(events: readonly StoredEvent[]): StoredEvent[] {
+  const taken = events.filter(({ type }) => type === 'event.retracted').map(({ data }) => data.retracts)
+  expect(new Set(taken).size).toBe(taken.length)
+  return events.filter(({ id, type }) => type !== 'event.retracted' && !taken.includes(id))
+}
+
 /** A fictitious event. */
 export const madeUpEvent = (i: number, changes: Partial<FoundEvent> = {}): FoundEvent => ({
   id: `evt_${i.toString(16).padStart(32, '0')}`,
@@ -66,7 +73,7 @@ export function expectedBreaks(samples: readonly (OracleSample & { stable: strin
       }
     expected.push(...started.values())
     for (const { ongoing, ...data } of pegEventsOracle(own, horizon))
-      if (!ongoing) expected.push({ type: 'peg_break.ended', data: { stable, ...data, retracted: false } })
+      if (!ongoing) expected.push({ type: 'peg_break.ended', data: { stable, ...data } })
   }
   return expected
 }

@@ -13,6 +13,7 @@ export const slotAt = (job: string, at: number, revision = 0): Slot => ({
   job,
   at: new Date(at * 1000),
   revision,
+  read_since: 0,
   token: `${job}:${at}:${revision}`,
 })
 

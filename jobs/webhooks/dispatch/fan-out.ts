@@ -18,6 +18,15 @@ const deliveryOf = (event: LoggedEvent, { id }: Subscription): NewDelivery => ({
 })
 
 /**
+ * How long after it occurred an event was recorded, in milliseconds; of a retraction, the event that it takes back: who
+ * was sent that one is sent its retraction, however late.
+ */
+function delayOf({ type, occurred_at, recorded_at, data }: LoggedEvent): number {
+  const recorded = type === 'event.retracted' ? Date.parse(String(data.recorded_at)) : recorded_at.getTime()
+  return recorded - occurred_at.getTime()
+}
+
+/**
  * The deliveries for events: one for each enabled subscription that wants the event and is older than it. Events
  * recorded more than `maxAgeMs` after they occurred have none, for example when a backfill finds last month's breaks.
  */
@@ -28,7 +37,7 @@ function deliveriesOf(
 ): NewDelivery[] {
   const enabled = subscriptions.filter(({ state }) => state === 'enabled')
   return events
-    .filter(({ occurred_at, recorded_at }) => recorded_at.getTime() - occurred_at.getTime() <= maxAgeMs)
+    .filter((event) => delayOf(event) <= maxAgeMs)
     .flatMap((event) =>
       enabled
         .filter((subscription) => subscription.after_sequence < event.sequence && wants(subscription, event))

@@ -10,7 +10,7 @@ const URL = '/api/v1/events'
 const STABLES = [1, 2, 3].map(stableAddress)
 
 const START = { severity: 'mild', started_at: '2026-01-01T00:00:00Z', max_deviation_bps: 12.34, started_block: 7 }
-const END = { ended_at: '2026-01-01T00:10:00Z', ended_block: 17, duration_seconds: 600, retracted: false }
+const END = { ended_at: '2026-01-01T00:10:00Z', ended_block: 17, duration_seconds: 600 }
 const WINDOW = {
   window_start: '2026-01-01T00:00:00Z',
   window_end: '2026-01-01T00:15:00Z',
@@ -31,6 +31,7 @@ function randomEvents(count: number): FoundEvent[] {
   const [a, b] = [stableAddress(1), stableAddress(2)]
   return Array.from({ length: count }, (_, i) => {
     const type = random.pick(EVENT_TYPES)
+    const retracted_type = random.pick(['peg_break.started', 'peg_break.ended', 'flow_anomaly.detected'] as const)
     const occurred_at = new Date(1_767_225_600_000 + random.int(0, 1e6) * 1000)
     const stables = type === 'system.health_drift' ? [] : [random.pick(STABLES)]
     if (type === 'flow_anomaly.detected') stables.push(random.pick(STABLES.filter((stable) => stable !== stables[0])))
@@ -39,8 +40,18 @@ function randomEvents(count: number): FoundEvent[] {
       'peg_break.ended': { stable: stables[0], ...START, ...END },
       'flow_anomaly.detected': { from_token: stables[0] ?? a, to_token: stables[1] ?? b, ...WINDOW },
       'system.health_drift': { ...healthDriftEvent(DRIFT, occurred_at, `${i}`).data },
+      'event.retracted': {
+        retracts: `evt_${i}`,
+        retracted_event: retracted_type,
+        occurred_at: '2026-01-01T00:05:00Z',
+        recorded_at: '2026-01-01T00:05:01.234Z',
+        reason: random.pick(['not_found', 'changed']),
+        stables,
+        original: { stable: stables[0], ...START },
+      },
     }[type]
-    return { id: `evt_${i.toString(16).padStart(32, '0')}`, type, subject: `${i}`, stables, occurred_at, data }
+    const event = { id: `evt_${i.toString(16).padStart(32, '0')}`, type, subject: `${i}`, stables, occurred_at, data }
+    return type === 'event.retracted' ? { ...event, retracted_type } : event
   })
 }
 

@@ -15,7 +15,7 @@ type Status = {
   datasets: Array<{ dataset: string; lag_blocks: number | null; delay_1h: object; delay_24h: object }>
   gaps: object
   invariants: object | null
-  jobs: Array<{ job: string }>
+  jobs: Array<{ job: string; waiting_slots: number; waiting_reason: string | null; is_late: boolean }>
 }
 
 const status = async (app: App): Promise<Status> => (await app.inject('/api/v1/status')).json()
@@ -91,6 +91,8 @@ describe('an empty database', () => {
         last_success_at: null,
         lag_seconds: null,
         is_late: false,
+        waiting_slots: 0,
+        waiting_reason: null,
         done_24h: 0,
         failed_24h: 0,
         median_ms_24h: null,
@@ -193,6 +195,8 @@ describe('jobs', () => {
       last_success_at: iso(now - 178),
       lag_seconds: 190,
       is_late: false,
+      waiting_slots: 0,
+      waiting_reason: null,
       done_24h: 2,
       failed_24h: 1,
       median_ms_24h: 2000,
@@ -204,6 +208,33 @@ describe('jobs', () => {
     })
     expect(await dataset(app, 'reserves')).toMatchObject({ newest_at: null, lag_blocks: null, lag_seconds: null })
     expect(JSON.stringify(answer)).not.toContain('secret')
+  })
+
+  test('show how many slots wait for facts that are not read, and are not late because of them', async ({
+    app,
+    clickhouse,
+    clock,
+  }) => {
+    const hour = Math.floor(seconds(clock.now) / 3600) * 3600
+    // A tip that began at block 100, and a backfill that has read the first blocks.
+    await addBlocks(clickhouse, [hour - 3600, hour - 1, hour + 1], 100)
+    await addBlocks(clickhouse, [hour - 7200, hour - 7190], 1)
+    const { jobs } = await status(app)
+    const waiting = jobs.map(({ job, waiting_slots, waiting_reason, is_late }) => [
+      job,
+      waiting_slots,
+      waiting_reason,
+      is_late,
+    ])
+    expect(waiting).toEqual([
+      ['flow-anomalies', 8, 'history_not_read', false],
+      // Those of the second hour are due, and are late.
+      ['peg-events', 30, 'blocks_missing', true],
+      ['reserves', 1, 'blocks_missing', false],
+      ['risk', 12, 'blocks_missing', true],
+    ])
+    const metrics = await lines(app)
+    expect(metrics.get('plumbline_job_waiting_slots{job="flow-anomalies"}')).toBe(8)
   })
 })
 

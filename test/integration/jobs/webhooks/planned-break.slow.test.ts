@@ -97,7 +97,6 @@ test('a receiver gets a planned severe break as started and as ended, with valid
       ended_at: expect.any(String),
       ended_block: toBlock,
       duration_seconds,
-      retracted: false,
     },
   })
 

@@ -23,3 +23,11 @@ test('a filter of types excludes all other types, also events about the service'
   expect(passes(pegBreak, { types: ['peg_break.started', 'peg_break.ended'] })).toBe(true)
   expect(passes(pegBreak, { types: ['peg_break.started'], stables: [B] })).toBe(false)
 })
+
+test('a retraction passes wherever the event did that it takes back, and where retractions are wanted', () => {
+  const retraction = { type: 'event.retracted', stables: [A], retracted_type: 'peg_break.started' }
+  expect(passes(retraction, { types: ['peg_break.started'] })).toBe(true)
+  expect(passes(retraction, { types: ['event.retracted'] })).toBe(true)
+  expect(passes(retraction, { types: ['flow_anomaly.detected', 'peg_break.ended'] })).toBe(false)
+  expect(passes(retraction, { types: ['peg_break.started'], stables: [B] })).toBe(false)
+})

@@ -4,7 +4,7 @@ import {
   healthDriftEvent,
   pegBreakEvents,
   publishedEvent,
-  retractedPegBreak,
+  retractionOf,
 } from '../../../../clickhouse/events/types.js'
 import { publishedAnomaly } from '../../../../clickhouse/flows/anomalies.js'
 
@@ -34,10 +34,7 @@ test('a peg break is announced in the slot in which it is confirmed, and in the 
   const whole = pegBreakEvents(broken, { after: START, at: START + 300 })
   expect(whole.map(({ data, occurred_at }) => [occurred_at, data])).toEqual([
     [new Date((START + 60) * 1000), start],
-    [
-      new Date((START + 300) * 1000),
-      { ...start, ended_at: at(300), ended_block: 22, duration_seconds: 300, retracted: false },
-    ],
+    [new Date((START + 300) * 1000), { ...start, ended_at: at(300), ended_block: 22, duration_seconds: 300 }],
   ])
   expect(pegBreakEvents({ ...broken, confirmed_at: null }, { after: START, at: START + 300 })).toEqual([])
 })
@@ -53,10 +50,6 @@ test('the id of an event depends only on its subject, and on nothing that may ch
     max_deviation_micros: 6000,
   }
   expect(pegBreakEvents(other, span).map(({ id }) => id)).toEqual([started?.id, ended?.id])
-  expect(retractedPegBreak(broken, 123.45)).toMatchObject({
-    id: ended?.id,
-    data: { ...start, ended_at: at(0), ended_block: 17, duration_seconds: 0, retracted: true },
-  })
   const changes = [
     { stable: `0x20c1${'0'.repeat(35)}2` },
     { severity: 'mild' as const },
@@ -91,6 +84,30 @@ test('an anomaly is announced once per edge and window, whatever its figures', (
   expect(flowAnomalyEvent(publishedAnomaly({ ...stored, z_score: -4 })).id).toBe(event.id)
   const [from_token, to_token] = [stored.to_token, stored.from_token]
   expect(flowAnomalyEvent(publishedAnomaly({ ...stored, from_token, to_token })).id).not.toBe(event.id)
+})
+
+test('a retraction has the id, type, times, stables and data of the event that it takes back, and one id', () => {
+  const [started] = pegBreakEvents(broken, { after: START, at: START + 60 })
+  if (!started) throw new Error('no event')
+  const announced = { ...started, recorded_at: new Date(START * 1000 + 65_432) }
+  const retraction = retractionOf(announced, 'not_found')
+  expect(retraction).toMatchObject({
+    type: 'event.retracted',
+    retracted_type: 'peg_break.started',
+    stables: [STABLE],
+    occurred_at: started.occurred_at,
+    data: {
+      retracts: started.id,
+      retracted_event: 'peg_break.started',
+      occurred_at: at(60),
+      recorded_at: at(65).replace('Z', '.432Z'),
+      reason: 'not_found',
+      stables: [STABLE],
+      original: start,
+    },
+  })
+  expect(retractionOf({ ...announced, recorded_at: new Date(0) }, 'changed').id).toBe(retraction.id)
+  expect(retractionOf({ ...announced, id: 'evt_2' }, 'not_found').id).not.toBe(retraction.id)
 })
 
 test('a service state that recurs is a new event, and a change that is seen twice is one event', () => {

@@ -7,7 +7,7 @@ const THRESHOLDS = { maxLagSeconds: 180, maxSamplingLagSeconds: 90, maxLatePerio
 const WELL: HealthReadings = {
   ingest: { lag_seconds: 180, lag_blocks: 7, is_catching_up: false },
   sampling: { lag_seconds: 90, lag_blocks: 3 },
-  jobs: [{ job: 'peg-events', lag_seconds: 480, lag_blocks: 16, is_catching_up: false }],
+  jobs: [{ job: 'peg-events', lag_seconds: 480, due_lag_seconds: 480, lag_blocks: 16, is_catching_up: false }],
   datasets: [{ dataset: 'pegs', missing_blocks: 10 }],
 }
 
@@ -29,10 +29,16 @@ test('every component is unhealthy beyond its threshold, independently of the ot
   const stalled = [ingest, 'sampling stalled', job, dataset]
   expect(stateOf({ sampling: { lag_seconds: 91, lag_blocks: 4 } })).toEqual(stalled)
   expect(stateOf({ sampling: { lag_seconds: null, lag_blocks: null } })).toEqual(stalled)
-  const late = { job: 'peg-events', lag_seconds: 481, lag_blocks: 1, is_catching_up: false }
+  const late = { job: 'peg-events', lag_seconds: 481, due_lag_seconds: 481, lag_blocks: 1, is_catching_up: false }
   expect(stateOf({ jobs: [late] })).toEqual([ingest, sampling, 'job:peg-events overdue', dataset])
   const gap = { dataset: 'pegs', missing_blocks: 11 }
   expect(stateOf({ datasets: [gap] })).toEqual([ingest, sampling, job, 'dataset:pegs gaps'])
+})
+
+test('a job whose slots wait for facts that are not read is not overdue', () => {
+  const waits = { job: 'peg-events', lag_seconds: 600_000, due_lag_seconds: 480, lag_blocks: 9, is_catching_up: false }
+  expect(stateOf({ jobs: [waits] })).toContain('job:peg-events ok')
+  expect(stateOf({ jobs: [{ ...waits, due_lag_seconds: 481 }] })).toContain('job:peg-events overdue')
 })
 
 test('a chain without stables to sample is not stalled', () => {
@@ -40,7 +46,7 @@ test('a chain without stables to sample is not stalled', () => {
 })
 
 test('a component that is behind but catching up is announced only if it was unhealthy before', () => {
-  const late = { job: 'peg-events', lag_seconds: 481, lag_blocks: 1, is_catching_up: true }
+  const late = { job: 'peg-events', lag_seconds: 481, due_lag_seconds: 481, lag_blocks: 1, is_catching_up: true }
   const ingest = { lag_seconds: 181, lag_blocks: 7, is_catching_up: true }
   const statesAfter = (before: Record<string, string>, changes: Partial<HealthReadings>) => {
     const states = new Map(Object.entries(before).map(([component, status]) => [component, { status }]))

@@ -1,0 +1,108 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { z } from 'zod'
+import { defineQuery } from '../store/define-query.js'
+import { inParts } from '../store/in-parts.js'
+import { dateTime } from '../store/values.js'
+import { type AnnouncedEvent, announcedAgain, EVENT_TYPES, type FoundEvent, retractionOf } from './types.js'
+
+/** What a detector has searched: events of these types that occurred in (`after`, `to`]. */
+export type Searched = { types: readonly FoundEvent['type'][]; after: Date; to: Date }
+
+const AnnouncedRow = z.object({
+  id: z.string(),
+  type: z.enum(EVENT_TYPES),
+  subject: z.string(),
+  stables: z.array(z.string()),
+  occurred_at: dateTime,
+  recorded_at: dateTime,
+  data: z.string().transform((text) => JSON.parse(text) as Record<string, unknown>),
+})
+
+const COLUMNS = 'id, type, subject, stables, occurred_at, recorded_at, data'
+
+/** The events of some types that occurred in (`after`, `to`], in the order of the log. */
+const announcedWithin = defineQuery({
+  name: 'announced_within',
+  params: z.object({ types: z.array(z.string()), after: z.date(), to: z.date() }),
+  row: AnnouncedRow,
+  sql: `
+    SELECT ${COLUMNS} FROM events
+    WHERE type IN {types: Array(String)} AND occurred_at > {after: DateTime} AND occurred_at <= {to: DateTime}
+    ORDER BY sequence_number`,
+})
+
+/** The events of some types about these subjects, in the order of the log. */
+const announcedAbout = defineQuery({
+  name: 'announced_about',
+  params: z.object({ types: z.array(z.string()), subjects: z.array(z.string()) }),
+  row: AnnouncedRow,
+  sql: `
+    SELECT ${COLUMNS} FROM events
+    WHERE type IN {types: Array(String)} AND subject IN {subjects: Array(String)}
+    ORDER BY sequence_number`,
+})
+
+/**
+ * What has to be added to the log so that the events which stand are those `found`: retractions first, then the events
+ * that do not stand yet, in the order given. Empty once they are in the log, so that whoever asks again adds nothing.
+ * An event that was announced with the data and the time that are found stands. One that is found with others is taken
+ * back and announced again. One that was announced in the searched time and is not found is taken back.
+ */
+export async function unannounced(
+  clickhouse: ClickHouseClient,
+  found: readonly FoundEvent[],
+  searched: Searched,
+): Promise<FoundEvent[]> {
+  const types = [...searched.types]
+  const within = await announcedWithin(clickhouse, { types, after: searched.after, to: searched.to })
+  const subjects = [...new Set([...within, ...found].map(({ subject }) => subject))]
+  const about = await inParts(subjects, (part) => announcedAbout(clickhouse, { types, subjects: part }))
+  const ids = about.map(({ id }) => id)
+  const retractions = await inParts(ids, (part) =>
+    announcedAbout(clickhouse, { types: ['event.retracted'], subjects: part }),
+  )
+  const retracted = new Map(retractions.map(({ subject, id }) => [subject, id]))
+  // Before there were retractions, the end of a break with `retracted` took back its start.
+  for (const { subject, id } of about.filter(({ data }) => data.retracted === true))
+    for (const event of about) if (event.subject === subject && !retracted.has(event.id)) retracted.set(event.id, id)
+  const searchedIds = new Set(within.map(({ id }) => id))
+  return difference(found, about, retracted, searchedIds)
+}
+
+/** The pure part of `unannounced`: `retracted` has the retraction of each announced event that was taken back. */
+export function difference(
+  found: readonly FoundEvent[],
+  announced: readonly AnnouncedEvent[],
+  retracted: ReadonlyMap<string, string>,
+  searchedIds: ReadonlySet<string>,
+): FoundEvent[] {
+  const keyOf = ({ type, subject }: Pick<FoundEvent, 'type' | 'subject'>): string => `${type} ${subject}`
+  const wanted = new Map(found.map((event) => [keyOf(event), event]))
+  const newest = new Map(announced.map((event) => [keyOf(event), event]))
+  const takenBack: FoundEvent[] = []
+  for (const event of announced) {
+    if (retracted.has(event.id)) continue
+    const again = wanted.get(keyOf(event))
+    if (again ? !isSame(event, again) : searchedIds.has(event.id))
+      takenBack.push(retractionOf(event, again ? 'changed' : 'not_found'))
+  }
+  const added = found.flatMap((event) => {
+    const before = newest.get(keyOf(event))
+    if (!before) return [event]
+    const retraction = retracted.get(before.id) ?? takenBack.find(({ subject }) => subject === before.id)?.id
+    return retraction === undefined ? [] : [announcedAgain(event, retraction)]
+  })
+  return [...takenBack, ...added]
+}
+
+/**
+ * Whether an event was announced as it is found now. Only fields that both have are compared, so that a version which
+ * adds a field takes nothing back.
+ */
+function isSame(announced: AnnouncedEvent, found: FoundEvent): boolean {
+  if (announced.occurred_at.getTime() !== found.occurred_at.getTime()) return false
+  const data: Record<string, unknown> = JSON.parse(JSON.stringify(found.data))
+  return Object.keys(data).every(
+    (field) => !(field in announced.data) || JSON.stringify(announced.data[field]) === JSON.stringify(data[field]),
+  )
+}
