@@ -55,7 +55,15 @@ const EventRetracted = z.object({
 const DATA = {
   'peg_break.started': PegBreakStart,
   'peg_break.ended': PegBreakEnd,
-  'flow_anomaly.detected': FlowAnomalyShape,
+  // Older versions recorded events without these.
+  'flow_anomaly.detected': FlowAnomalyShape.partial({
+    kind: true,
+    active_mean_usd: true,
+    active_stddev_usd: true,
+    silent_windows: true,
+    longest_silence_windows: true,
+    silence_probability: true,
+  }),
   'system.health_drift': HealthDrift,
   'event.retracted': EventRetracted,
 } as const

@@ -49,7 +49,7 @@ export const flowAnomaliesRoute = endpoint({
   operationId: 'listFlowAnomalies',
   summary: '15-minute windows in which unusually much or little flowed between two stables',
   description:
-    'A window counts when it is at least 3 standard deviations from the mean of the week before, up or down.',
+    'A window with a flow counts when it is at least 3 standard deviations from the mean of the week before, up or down, and if up, also from the mean of its windows with a flow. A window without a flow counts once in a silence that is improbably long. `kind` names the rule.',
   about: 'moment',
   query: { limit: LimitQuery, ...AsOfQuery, cursor: CursorQuery(FlowAnomalyKey) },
   response: FlowAnomaliesResponse,

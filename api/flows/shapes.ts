@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ANOMALY_KINDS } from '../../clickhouse/flows/scores.js'
 import { stableAddress, stableSymbol } from '../../clickhouse/store/values.js'
 
 /** USD with six decimals. */
@@ -47,6 +48,10 @@ const dollars = z.number().nonnegative()
 export const FlowAnomalyShape = z.object({
   from_token: z.string().meta({ description: 'Address of the stable sent' }),
   to_token: z.string().meta({ description: 'Address of the stable received' }),
+  kind: z.enum(ANOMALY_KINDS).meta({
+    description:
+      'surge: more than usual, also for the windows with a flow; drop: less than usual; silence: no flow for longer than any silence of the week before, and improbably long',
+  }),
   window_start: z.iso.datetime().meta({ description: 'Start of the 15-minute window' }),
   window_end: z.iso.datetime().meta({ description: 'End of the window, not included' }),
   observed_flow_usd: dollars.meta({ description: 'Flow in the window, in USD; 0 if there was none' }),
@@ -57,4 +62,15 @@ export const FlowAnomalyShape = z.object({
   detected_at: z.iso.datetime().meta({ description: 'The instant for which it was found: the end of the window' }),
   baseline_windows: Count.meta({ description: 'Windows in the baseline, including those without a flow' }),
   observations: Count.meta({ description: 'Windows in the baseline with a flow that has a USD value' }),
+  active_mean_usd: dollars.meta({ description: 'Mean flow of those windows, in USD' }),
+  active_stddev_usd: dollars.meta({ description: 'Population standard deviation of those windows, in USD' }),
+  silent_windows: Count.nullable().meta({
+    description: 'Of a silence: windows without a flow up to this one, included; else null',
+  }),
+  longest_silence_windows: Count.nullable().meta({
+    description: 'Of a silence: windows in the longest one of the week before it; else null',
+  }),
+  silence_probability: z.number().nullable().meta({
+    description: 'Of a silence: its probability, if windows were independent, by the week before it; else null',
+  }),
 })

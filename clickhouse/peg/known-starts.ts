@@ -60,7 +60,7 @@ export async function knownStarts(
   if (tipStart === null || tipStart <= FIRST_BLOCK) return [...excursions]
   const everything = { from_block: 0, to_block: Number.MAX_SAFE_INTEGER, by_backfills: true }
   const covered = await coveredRangesWithin(clickhouse, everything)
-  const declared = await declaredGaps(clickhouse)
+  const declared = await declaredGaps(clickhouse, {})
   const last = (await blockUntil(clickhouse, { at })) ?? 0
   const known: PegExcursion[] = []
   for (const excursion of excursions) {

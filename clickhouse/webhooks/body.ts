@@ -36,6 +36,7 @@ function exampleAnomaly(now: Date) {
   return publishedAnomaly({
     from_token: TEST_STABLES[0],
     to_token: TEST_STABLES[1],
+    kind: 'surge',
     window_start: new Date((Math.floor(now.getTime() / ANOMALY_WINDOW_MS) - 1) * ANOMALY_WINDOW_MS),
     observed_flow_usd: 5000,
     baseline_mean_usd: 1000,
@@ -44,6 +45,11 @@ function exampleAnomaly(now: Date) {
     tx_count: 12,
     baseline_windows: 672,
     observations: 600,
+    active_mean_usd: 1120,
+    active_stddev_usd: 998,
+    silent_windows: null,
+    longest_silence_windows: null,
+    silence_probability: null,
   })
 }
 

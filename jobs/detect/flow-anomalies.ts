@@ -2,27 +2,31 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { flowAnomalyEvent } from '../../clickhouse/events/types.js'
 import {
   anomaliesOfWindow,
-  type FlowScore,
-  flowZScores,
   insertFlowAnomalies,
   outdatedAnomalies,
   publishedAnomaly,
 } from '../../clickhouse/flows/anomalies.js'
 import { FLOW_WINDOW_SECONDS } from '../../clickhouse/flows/buckets.js'
+import { type FlowScore, flowZScores } from '../../clickhouse/flows/scores.js'
 import type { Slot } from '../schedule/run-slots.js'
 import { announceFound } from './announce.js'
 
-/** A window is an anomaly if it is at least three standard deviations from its baseline, in either direction. */
+/** A window with a flow is an anomaly only if it is at least three standard deviations from its baseline. */
 const MIN_ABS_Z = 3
 
 /** The figures of a retracted anomaly. */
 const NO_SCORE: Omit<FlowScore, 'from_token' | 'to_token'> = {
+  kind: 'drop',
   observed_micros: '0',
   tx_count: 0,
   bucket_count: 0,
   observation_count: 0,
   baseline_sum: '0',
   baseline_square_sum: '0',
+  silent_windows: 0,
+  longest_silence: 0,
+  usual_windows: 0,
+  usual_active: 0,
 }
 
 /**
@@ -32,7 +36,11 @@ const NO_SCORE: Omit<FlowScore, 'from_token' | 'to_token'> = {
  */
 export async function detectFlowAnomalies(clickhouse: ClickHouseClient, slot: Slot): Promise<number> {
   const window_start = new Date(slot.at.getTime() - FLOW_WINDOW_SECONDS * 1000)
-  const found = await flowZScores(clickhouse, { window_start, min_abs_z: MIN_ABS_Z })
+  const found = await flowZScores(clickhouse, {
+    window_start,
+    min_abs_z: MIN_ABS_Z,
+    read_since: slot.read_since,
+  })
   const edges = new Set(found.map(edgeOf))
   const outdated = await outdatedAnomalies(clickhouse, { window_start, revision: slot.revision })
   const retracted = outdated.filter((edge) => !edges.has(edgeOf(edge))).map((edge) => ({ ...NO_SCORE, ...edge }))
@@ -46,7 +54,7 @@ export async function detectFlowAnomalies(clickhouse: ClickHouseClient, slot: Sl
     slot.token,
   )
   // Read back as stored, so that an event has the same digits as the list of anomalies.
-  const anomalies = await anomaliesOfWindow(clickhouse, { window_start })
+  const anomalies = found.length > 0 ? await anomaliesOfWindow(clickhouse, { window_start }) : []
   await announceFound(
     clickhouse,
     anomalies.map((anomaly) => flowAnomalyEvent(publishedAnomaly(anomaly))),

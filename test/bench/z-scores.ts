@@ -1,6 +1,6 @@
 // The z-scores of all edges for one window: from the 15-minute buckets, as the detector asks, and from the flows.
 import { deepStrictEqual } from 'node:assert'
-import { flowZScores } from '../../clickhouse/flows/anomalies.js'
+import { flowZScores } from '../../clickhouse/flows/scores.js'
 import { connect } from '../../clickhouse/store/client.js'
 import { median, timed } from './measure.js'
 import { rows, startStack } from './stack.js'
@@ -64,7 +64,7 @@ try {
     requestTimeoutMs: 300_000,
   })
   await oneCore.command({ query: 'SET max_threads = 1' })
-  const query = { window_start: new Date(scored * 1000), min_abs_z: MIN_ABS_Z }
+  const query = { window_start: new Date(scored * 1000), min_abs_z: MIN_ABS_Z, read_since: 0 }
   const ours = await flowZScores(oneCore, query)
   const theirs = await rows<{ observed_micros: string; total: string }>(oneCore, rawSql(scored))
   deepStrictEqual(ours.length, EDGES)

@@ -40,11 +40,14 @@ export function expectAnomalies(
     message,
   ).toEqual(expected.map(({ from_token, to_token, window_start }) => [from_token, to_token, window_start]))
   for (const [i, want] of expected.entries()) {
-    const { baseline_mean_usd, baseline_stddev_usd, z_score, ...exact } = want
+    const { baseline_mean_usd, baseline_stddev_usd, active_mean_usd, active_stddev_usd, z_score, ...exact } = want
+    const floats = { baseline_mean_usd, baseline_stddev_usd, active_mean_usd, active_stddev_usd, z_score }
     expect(found[i], message).toMatchObject(exact)
-    for (const [name, value] of Object.entries({ baseline_mean_usd, baseline_stddev_usd, z_score })) {
+    for (const [name, value] of Object.entries(floats)) {
       const got = found[i]?.[name as 'z_score'] ?? Number.NaN
-      expect(Math.abs(got - value) / Math.abs(value), `${message}: ${name} ${got}, not ${value}`).toBeLessThan(1e-9)
+      expect(Math.abs(got - value), `${message}: ${name} ${got}, not ${value}`).toBeLessThanOrEqual(
+        1e-9 * Math.abs(value),
+      )
     }
   }
 }

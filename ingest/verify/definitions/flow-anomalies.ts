@@ -4,14 +4,20 @@ import type { OracleFlow } from './flows.js'
 export type OracleAnomaly = {
   from_token: string
   to_token: string
+  kind: 'surge' | 'drop' | 'silence'
   window_start: string
   window_end: string
   observed_flow_usd: number
   baseline_mean_usd: number
   baseline_stddev_usd: number
+  active_mean_usd: number
+  active_stddev_usd: number
   z_score: number
   tx_count: number
   detected_at: string
+  silent_windows: number | null
+  longest_silence_windows: number | null
+  silence_probability: number | null
 }
 
 const QUARTER = 15 * 60
@@ -26,37 +32,103 @@ function knownValue(flows: readonly OracleFlow[]): bigint | null {
   return valued.reduce((sum, { usd_micros }) => sum + BigInt(usd_micros as string), 0n)
 }
 
+/** Count, sum and spread of values, all multiplied by the count, so that nothing is rounded. */
+function statistics(values: readonly bigint[]) {
+  const n = BigInt(values.length)
+  const total = values.reduce((sum, value) => sum + value, 0n)
+  const squares = values.reduce((sum, value) => sum + (n * value - total) ** 2n, 0n)
+  return { n, total, squares, stddev: n === 0n ? 0 : Math.sqrt(Number(squares) / Number(n)) / Number(n) }
+}
+
+/** Whether `distance` / n is at least three of the deviations of a baseline with these statistics. */
+const isThree = (distance: bigint, n: bigint, of: { n: bigint; squares: bigint }): boolean =>
+  // |distance| / n >= 3 sqrt(squares / of.n) / of.n
+  distance * distance * of.n * of.n * of.n >= 9n * of.squares * n * n
+
+/** The quarters of one edge in [from, to), none before its first flow. */
+function quartersOf(flows: ReadonlyMap<number, readonly OracleFlow[]>, from: number, to: number) {
+  const first = Math.min(...flows.keys())
+  const quarters = []
+  for (let at = Math.max(from, first); at < to; at += QUARTER) {
+    const here = flows.get(at) ?? []
+    quarters.push({ isActive: here.length > 0, value: knownValue(here) })
+  }
+  return quarters
+}
+
+type Quarters = ReturnType<typeof quartersOf>
+
+const known = (quarters: Quarters): bigint[] => quarters.flatMap(({ value }) => (value === null ? [] : [value]))
+const observed = (quarters: Quarters): bigint[] =>
+  quarters.flatMap(({ isActive, value }) => (isActive && value !== null ? [value] : []))
+
+/** The silence that the quarter from `start` is the last one of, if it is the one at which the silence is announced. */
+function silenceOracle(flows: ReadonlyMap<number, readonly OracleFlow[]>, start: number) {
+  const last = Math.max(...[...flows.keys()].filter((at) => at < start))
+  const silent = (start - last) / QUARTER
+  if (!Number.isFinite(last) || silent > 672) return null
+  const usual = quartersOf(flows, last + QUARTER - WEEK, last + QUARTER)
+  if (observed(usual).length < 10) return null
+  const longest = Math.max(
+    ...usual
+      .map(({ isActive }) => (isActive ? 'x' : '-'))
+      .join('')
+      .split('x')
+      .map((run) => run.length),
+  )
+  const values = statistics(known(usual))
+  const active = usual.filter(({ isActive }) => isActive).length
+  const silentShare = (usual.length - active + 0.5) / (usual.length + 1)
+  let improbable = 1
+  while (silentShare ** improbable >= 0.00135) improbable++
+  const needed =
+    values.squares === 0n ? Math.max(2, improbable) : isThree(values.total, values.n, values) ? 1 : improbable
+  if (silent !== Math.max(longest + 1, needed)) return null
+  return {
+    silent_windows: silent,
+    longest_silence_windows: longest,
+    silence_probability: Math.round(silentShare ** silent * 1e9) / 1e9,
+  }
+}
+
+const NO_SILENCE = { silent_windows: null, longest_silence_windows: null, silence_probability: null }
+
 /** The score of the quarter of an hour from `start` on, for the flows of one edge; null when it has none. */
 export function scoreOracle(flows: readonly OracleFlow[], start: number) {
-  const within = (from: number) => flows.filter(({ block_time }) => block_time >= from && block_time < from + QUARTER)
-  const first = Math.min(...flows.map(({ block_time }) => block_time))
-  const baseline: bigint[] = []
-  let observations = 0
-  for (let from = start - WEEK; from < start; from += QUARTER) {
-    if (from + QUARTER <= first) continue
-    const here = within(from)
-    const value = knownValue(here)
-    if (value === null) continue
-    baseline.push(value)
-    if (here.length > 0) observations++
+  const quarters = new Map<number, OracleFlow[]>()
+  for (const flow of flows) {
+    const at = Math.floor(flow.block_time / QUARTER) * QUARTER
+    quarters.set(at, [...(quarters.get(at) ?? []), flow])
   }
-  const observed = knownValue(within(start))
-  if (observed === null || observations < 10) return null
-  // All multiplied by their count, so that nothing is rounded: distances from the mean, and the sum of their squares.
-  const n = BigInt(baseline.length)
-  const total = baseline.reduce((sum, value) => sum + value, 0n)
-  const squares = baseline.reduce((sum, value) => sum + (n * value - total) ** 2n, 0n)
-  if (squares === 0n) return null
-  const distance = n * observed - total
-  const stddev = Math.sqrt(Number(squares) / Number(n))
+  return scoreQuarter(quarters, start)
+}
+
+function scoreQuarter(quarters: ReadonlyMap<number, readonly OracleFlow[]>, start: number) {
+  if (Math.min(...quarters.keys()) >= start) return null
+  const here = quarters.get(start) ?? []
+  const value = knownValue(here)
+  const week = quartersOf(quarters, start - WEEK, start)
+  const [baseline, active] = [statistics(known(week)), statistics(observed(week))]
+  if (value === null || active.n === 0n || baseline.squares === 0n) return null
+  const silence = here.length === 0 ? silenceOracle(quarters, start) : null
+  if (here.length > 0 && active.n < 10n) return null
+  const distance = baseline.n * value - baseline.total
+  const above = active.n * value - active.total
+  const standsOut =
+    here.length > 0 &&
+    isThree(distance, baseline.n, baseline) &&
+    (distance < 0n || (above > 0n && isThree(above, active.n, active) && isThree(above, active.n, baseline)))
   return {
-    // |distance| / sqrt(squares / n) >= 3
-    isAnomaly: distance * distance * n >= 9n * squares,
-    observed_flow_usd: Number(observed) / 1e6,
-    baseline_mean_usd: Number(total) / Number(n) / 1e6,
-    baseline_stddev_usd: stddev / Number(n) / 1e6,
-    z_score: Number(distance) / stddev,
-    tx_count: new Set(within(start).map(({ tx_hash }) => tx_hash)).size,
+    isAnomaly: silence !== null || standsOut,
+    kind: silence ? ('silence' as const) : distance > 0n ? ('surge' as const) : ('drop' as const),
+    observed_flow_usd: Number(value) / 1e6,
+    baseline_mean_usd: Number(baseline.total) / Number(baseline.n) / 1e6,
+    baseline_stddev_usd: baseline.stddev / 1e6,
+    active_mean_usd: Number(active.total) / Number(active.n) / 1e6,
+    active_stddev_usd: active.stddev / 1e6,
+    z_score: Number(distance) / Number(baseline.n) / baseline.stddev,
+    tx_count: new Set(here.map(({ tx_hash }) => tx_hash)).size,
+    ...(silence ?? NO_SILENCE),
   }
 }
 
@@ -65,16 +137,20 @@ export function scoreOracle(flows: readonly OracleFlow[], start: number) {
  * interface, computed from all flows for each quarter. Written from the definition alone.
  */
 export function flowAnomaliesOracle(flows: readonly OracleFlow[], from: number, until: number): OracleAnomaly[] {
-  const edges = new Map<string, OracleFlow[]>()
+  const edges = new Map<string, Map<number, OracleFlow[]>>()
   for (const flow of flows) {
     if (flow.kind === 'bridge') continue
     const key = `${flow.from_token} ${flow.to_token}`
-    edges.set(key, [...(edges.get(key) ?? []), flow])
+    const quarters = edges.get(key) ?? new Map<number, OracleFlow[]>()
+    const at = Math.floor(flow.block_time / QUARTER) * QUARTER
+    quarters.set(at, [...(quarters.get(at) ?? []), flow])
+    edges.set(key, quarters)
   }
   const anomalies: OracleAnomaly[] = []
   for (let start = Math.ceil(from / QUARTER) * QUARTER; start + QUARTER <= until; start += QUARTER) {
     for (const [edge, own] of edges) {
-      const score = scoreOracle(own, start)
+      // As of the end of the quarter.
+      const score = scoreQuarter(new Map([...own].filter(([at]) => at <= start)), start)
       if (!score?.isAnomaly) continue
       const { isAnomaly: _, ...figures } = score
       const [from_token = '', to_token = ''] = edge.split(' ')

@@ -41,20 +41,35 @@ const finite = z.number().refine(Number.isFinite)
 /** The answer of GET /v1/stablecoins/flow-anomalies. */
 export const FlowAnomaliesSpec = z.strictObject({
   anomalies: z.array(
-    z.strictObject({
-      from_token: address,
-      to_token: address,
-      window_start: timestamp,
-      window_end: timestamp,
-      observed_flow_usd: finite.min(0),
-      baseline_mean_usd: finite.min(0),
-      baseline_stddev_usd: finite.positive(),
-      z_score: finite.refine((z) => Math.abs(z) > 3 - 1e-9),
-      tx_count: count,
-      detected_at: timestamp,
-      baseline_windows: count.max(672),
-      observations: count.min(10),
-    }),
+    z
+      .strictObject({
+        from_token: address,
+        to_token: address,
+        kind: z.enum(['surge', 'drop', 'silence']),
+        window_start: timestamp,
+        window_end: timestamp,
+        observed_flow_usd: finite.min(0),
+        baseline_mean_usd: finite.min(0),
+        baseline_stddev_usd: finite.positive(),
+        z_score: finite,
+        tx_count: count,
+        detected_at: timestamp,
+        baseline_windows: count.max(672),
+        observations: count.min(1),
+        active_mean_usd: finite.min(0),
+        active_stddev_usd: finite.min(0),
+        silent_windows: count.max(672).nullable(),
+        longest_silence_windows: count.max(671).nullable(),
+        silence_probability: finite.min(0).max(1).nullable(),
+      })
+      .refine(
+        ({ kind, z_score, observations, tx_count, silent_windows, longest_silence_windows, silence_probability }) => {
+          const silence = [silent_windows, longest_silence_windows, silence_probability]
+          if (kind === 'silence') return tx_count === 0 && !silence.includes(null)
+          const isFar = kind === 'surge' ? z_score > 3 - 1e-9 : z_score < 1e-9 - 3
+          return isFar && observations >= 10 && tx_count > 0 && silence.every((figure) => figure === null)
+        },
+      ),
   ),
   scored_until: timestamp.nullable(),
   searched_until: timestamp.nullable(),

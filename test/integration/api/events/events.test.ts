@@ -20,6 +20,12 @@ const WINDOW = {
   z_score: 3,
   tx_count: 2,
   detected_at: '2026-01-01T00:15:00Z',
+  kind: 'surge',
+  active_mean_usd: 11,
+  active_stddev_usd: 1,
+  silent_windows: null,
+  longest_silence_windows: null,
+  silence_probability: null,
   baseline_windows: 10,
   observations: 10,
 }

@@ -64,6 +64,11 @@ test('every answer has the bytes that zod would write', async ({ clickhouseEnv, 
     observation_count: 20,
     baseline_sum: '1000',
     baseline_square_sum: '90000',
+    kind: 'surge' as const,
+    silent_windows: 0,
+    longest_silence: 0,
+    usual_windows: 0,
+    usual_active: 0,
   }
   await insertFlowAnomalies(
     clickhouse,

@@ -17,6 +17,12 @@ test('events are known among more ids than fit into one request', async ({ click
     tx_count: 1,
     baseline_windows: 672,
     observations: 10,
+    kind: 'surge',
+    active_mean_usd: 0,
+    active_stddev_usd: 1,
+    silent_windows: null,
+    longest_silence_windows: null,
+    silence_probability: null,
   })
   await insertEvents(clickhouse, [event], { first: 1, slot_at: 1_760_001_300, revision: 0 })
   const ids = [...Array.from({ length: 30_000 }, (_, i) => `${i}`.padStart(event.id.length, '0')), event.id]

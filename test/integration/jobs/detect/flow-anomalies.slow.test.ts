@@ -57,19 +57,22 @@ type Case = [baseline: (number | null)[], observed: number | null, z: number | n
 
 test('scores and the anomaly threshold are exact to the millionth of a dollar', async ({ app, clickhouse, end }) => {
   const ten12 = Array.from({ length: 10 }, (_, i) => (i % 2 ? 12 : 10))
+  // 672 times the deviation of a week with ten windows of 10 and 12 in turn and no others.
+  const LONG_DEVIATION = Math.sqrt(672 * 1220 - 110 ** 2)
   const cases: Case[] = [
     // Mean 11, standard deviation 1.
     [ten12, 14, 3],
     [ten12, 13.999999, null],
     [ten12, 8, -3],
     [ten12, 8.000001, null],
-    // A window without a flow.
+    // A window without a flow, which no window before was.
     [ten12, 0, -11],
     // Nine observations.
     [ten12.slice(1), 1000, null],
     // Ten of 100 and ten windows without a flow, after the first: mean and standard deviation 50.
-    [Array.from({ length: 20 }, (_, i) => (i % 2 ? 0 : 100)), 200, 3],
-    [Array.from({ length: 20 }, (_, i) => (i % 2 ? 0 : 100)), 199.999999, null],
+    [Array.from({ length: 20 }, (_, i) => (i % 2 ? 0 : 100)), 250, 4],
+    [Array.from({ length: 20 }, (_, i) => (i % 2 ? 0 : 100)), 249.999999, null],
+    [Array.from({ length: 20 }, (_, i) => (i % 2 ? 0 : 100)), 200, null],
     // The same, but the edge began with its second half.
     [Array.from({ length: 19 }, (_, i) => (i % 2 ? 100 : 0)), 198.6, null],
     // Constant flows have no score.
@@ -80,11 +83,8 @@ test('scores and the anomaly threshold are exact to the millionth of a dollar', 
     [[...ten12.slice(1), null], 1000, null],
     [ten12, null, null],
     // More than seven days ago: only the start counts, so that all of 672 windows are there.
-    [
-      [1_000_000, ...Array(672).fill(0), ...ten12].slice(0, 683),
-      14,
-      (14 * 672 - 110) / Math.sqrt(672 * 1220 - 110 ** 2),
-    ],
+    [[1_000_000, ...Array(672).fill(0), ...ten12].slice(0, 683), 15.0123, (15.0123 * 672 - 110) / LONG_DEVIATION],
+    [[1_000_000, ...Array(672).fill(0), ...ten12].slice(0, 683), 15.0122, null],
   ]
   const flows = cases.flatMap(([baseline, observed], i) =>
     [...baseline, observed].flatMap((usd, window, all) => {
@@ -115,7 +115,55 @@ test('scores and the anomaly threshold are exact to the millionth of a dollar', 
     detected_at: new Date(end * 1000).toISOString().replace('.000', ''),
     baseline_windows: 10,
     observations: 10,
+    kind: 'surge',
+    active_mean_usd: 11,
+    active_stddev_usd: 1,
+    silent_windows: null,
+    longest_silence_windows: null,
+    silence_probability: null,
   })
+})
+
+test('one trade every fifteenth window is never an anomaly, and one window of the silence after it is', async ({
+  app,
+  clickhouse,
+  end,
+}) => {
+  // For more than a week 100 USD in every fifteenth window; then a larger trade on two of the edges, and none on a third.
+  const last = end - 120 * WINDOW
+  const at = Array.from({ length: 60 }, (_, i) => last - i * 15 * WINDOW)
+  const trades = (to: number, usd: number) =>
+    at.map((time) =>
+      flow(1, to, time + 450, { usd_micros: `${time === last ? usd * 1e6 : 100_000_000}`, log_index: to }),
+    )
+  const flows = [...trades(2, 100), ...trades(3, 174.22), ...trades(4, 174.2)].sort(
+    (a, b) => a.block_time - b.block_time,
+  )
+  await addMarket(clickhouse, flows, end)
+  await runSlots(clickhouse, JOB, slotsOf(JOB, last - 30 * WINDOW, end))
+  const found = await anomaliesOf(app)
+  const iso = (seconds: number) => new Date(seconds * 1000).toISOString().replace('.000', '')
+  const silence = { kind: 'silence', window_start: iso(last + 95 * WINDOW), observed_flow_usd: 0 }
+  const usual = { silent_windows: 95, longest_silence_windows: 14, silence_probability: 0.001293818 }
+  const expected = [2, 4, 3].map((to) => ({ to_token: stableAddress(to), ...silence, ...usual }))
+  const surge = { to_token: stableAddress(3), kind: 'surge', window_start: iso(last), observed_flow_usd: 174.22 }
+  expect(found).toHaveLength(4)
+  for (const one of [...expected, surge]) expect(found).toContainEqual(expect.objectContaining(one))
+})
+
+test('nights without a flow are no anomaly, a night that does not end is', async ({ app, clickhouse, end }) => {
+  // Eight hours of a flow in every window, sixteen hours of none, for ten days; the last night lasts an hour longer.
+  const dusk = end - 68 * WINDOW
+  const days = Array.from({ length: 10 }, (_, day) => dusk - day * 96 * WINDOW)
+  const flows = days
+    .flatMap((to) => Array.from({ length: 32 }, (_, i) => to - (i + 1) * WINDOW))
+    .map((time) => flow(1, 2, time + 450, { usd_micros: `${10_000_000 + (time % 7) * 100_000}` }))
+    .sort((a, b) => a.block_time - b.block_time)
+  await addMarket(clickhouse, flows, end)
+  await runSlots(clickhouse, JOB, slotsOf(JOB, end - 2 * DAY, end))
+  const found = await anomaliesOf(app)
+  const window_start = new Date((dusk + 64 * WINDOW) * 1000).toISOString().replace('.000', '')
+  expect(found).toEqual([expect.objectContaining({ kind: 'silence', window_start, silent_windows: 65 })])
 })
 
 test('at any moment the anomalies equal those found by a pass over all flows', { timeout: 600_000 }, async ({
@@ -129,8 +177,8 @@ test('at any moment the anomalies equal those found by a pass over all flows', {
   const from = end - 1.5 * DAY
   await runSlots(clickhouse, JOB, slotsOf(JOB, from, end))
   const all = flowAnomaliesOracle(await storedFlows(clickhouse), from, end)
-  expect(all.filter(({ z_score }) => z_score > 0).length).toBeGreaterThan(10)
-  expect(all.filter(({ z_score }) => z_score < 0).length).toBeGreaterThan(3)
+  expect(all.filter(({ kind }) => kind === 'surge').length).toBeGreaterThan(5)
+  for (const kind of ['drop', 'silence']) expect(all.filter((one) => one.kind === kind).length, kind).toBeGreaterThan(0)
 
   expectAnomalies(await anomaliesOf(app), all, 'live')
   expectAnomalies(await anomaliesOf(app, { limit: 7 }), all, 'page by page')

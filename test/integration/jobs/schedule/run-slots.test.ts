@@ -134,3 +134,27 @@ test('slots of blocks that a backfill adds before the first slot are done once n
     [0, 0],
   ])
 })
+
+test('slots of a job that needs history wait until it is read without a hole, or from the first block of the chain on', async ({
+  clickhouse,
+}) => {
+  const needy: SlotJob = { ...MINUTES, history_seconds: 300 }
+  await addBlocks(clickhouse, [HOUR, HOUR + 200, HOUR + 500], 5)
+  expect((await ran(clickhouse, needy)).slots).toEqual([
+    [360, 0],
+    [420, 0],
+    [480, 0],
+  ])
+  // A backfill that reads the oldest blocks first changes nothing while blocks after them are missing.
+  await addBlocks(clickhouse, [HOUR - 400, HOUR - 350], 1)
+  expect((await ran(clickhouse, needy)).slots).toEqual([])
+  await addBlocks(clickhouse, [HOUR - 130], 4)
+  expect((await ran(clickhouse, needy)).slots).toEqual([
+    [180, 0],
+    [240, 0],
+    [300, 0],
+  ])
+  await addBlocks(clickhouse, [HOUR - 190], 3)
+  const rest = await ran(clickhouse, needy)
+  expect(rest.slots).toEqual([-360, -300, -240, -180, -120, -60, 0, 60, 120].map((at) => [at, 0]))
+})

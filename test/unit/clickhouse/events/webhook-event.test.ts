@@ -71,6 +71,12 @@ test('an anomaly is announced once per edge and window, whatever its figures', (
     baseline_stddev_usd: 1,
     z_score: 3,
     tx_count: 2,
+    kind: 'surge' as const,
+    active_mean_usd: 11,
+    active_stddev_usd: 1,
+    silent_windows: null,
+    longest_silence_windows: null,
+    silence_probability: null,
     baseline_windows: 10,
     observations: 10,
   }
