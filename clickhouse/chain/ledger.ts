@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { defineQuery, defineRow, type QuerySignal } from '../store/define-query.js'
+import { inParts } from '../store/in-parts.js'
 import { FAMILIES, type Family } from './batches.js'
 import { coveredRanges } from './covered-ranges.js'
 import { type DeclaredGap, declaredGaps } from './gaps.js'
@@ -140,7 +141,7 @@ export async function readLedger(
     declaredGaps(clickhouse, params, options),
   ])
   const numbers = [...new Set([...ranges, ...gaps].flatMap(({ from_block, to_block }) => [from_block, to_block]))]
-  const rows = numbers.length === 0 ? [] : await blockTimes(clickhouse, { numbers }, options)
+  const rows = await inParts(numbers, (part) => blockTimes(clickhouse, { numbers: part }, options))
   const times = new Map(rows.map(({ block_number, block_time }) => [block_number, block_time]))
   const timed = <Range extends { from_block: number; to_block: number }>(range: Range) => ({
     ...range,
