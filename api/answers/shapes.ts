@@ -17,6 +17,10 @@ export const CurrentPrice = z.object({
     .string()
     .regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+00$/)
     .meta({ description: 'Time of that block: YYYY-MM-DD HH:MM:SS+00' }),
+  quoted: z.boolean().meta({
+    description: 'Whether one token can be sold now, or at as_of; if not, this is the last price before it was lost',
+  }),
+  price_age_seconds: z.int().nonnegative().meta({ description: 'From that block to now, or to as_of' }),
 })
 
 const measured = z.number().nonnegative().nullable()
@@ -26,10 +30,15 @@ const count = z.int().nonnegative()
 export const PegWindow = z.object({
   window: z.enum(['1h', '24h', '7d']).meta({ description: 'Its length' }),
   sample_count: count.meta({ description: 'Samples with a price' }),
-  unquoted_count: count.meta({ description: 'Samples without a price, in none of the other figures' }),
-  mean_price: measured.meta({ description: 'Over all samples, in the reference stable; null without a price' }),
+  unquoted_count: count.meta({ description: 'Samples without a price, in none of the figures below' }),
+  unquoted_share: measured.meta({
+    description: 'Share of the samples that have no price, to six decimals; null without samples',
+  }),
+  mean_price: measured.meta({
+    description: 'Over the samples with a price, in the reference stable; null without one',
+  }),
   stddev_price: measured.meta({
-    description: 'Standard deviation over all samples, population, in the reference stable',
+    description: 'Standard deviation over the samples with a price, population, in the reference stable',
   }),
   min_price: measured.meta({ description: 'In the reference stable' }),
   max_price: measured.meta({ description: 'In the reference stable' }),

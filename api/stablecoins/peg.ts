@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { Coverage, withState } from '../../clickhouse/chain/coverage.js'
-import { pegCoverage } from '../../clickhouse/peg/coverage.js'
+import { Coverage } from '../../clickhouse/chain/coverage.js'
 import { livePeg, type Peg, pegAt } from '../../clickhouse/peg/current.js'
 import { PEG_WINDOWS, type PegSums, windowFigures } from '../../clickhouse/peg/windows.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
@@ -9,11 +8,13 @@ import { lastSeconds, PastEcho } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { endpoint } from '../answers/endpoint.js'
 import { CurrentPrice, PegWindow } from '../answers/shapes.js'
+import { publishedQuote, QuoteState } from './quote.js'
 
 const PegResponse = z.object({
   address: stableAddress,
   as_of: PastEcho,
   current: CurrentPrice.nullable().meta({ description: 'The nearest sample with a price; null when there is none' }),
+  quote: QuoteState,
   coverage: Coverage,
   windows: z.array(PegWindow).meta({ description: 'Of the last hour, day and week, in this order' }),
   windows_as_of: z.iso.datetime().nullable().meta({
@@ -21,10 +22,9 @@ const PegResponse = z.object({
   }),
 })
 
-function published({ newest, current, windows, windows_as_of }: Peg, coverage: Coverage) {
+function published({ windows, windows_as_of, ...peg }: Peg, at: Date, measured: Coverage) {
   return {
-    current,
-    coverage: withState(coverage, pegCoverage(newest?.status ?? null, current !== null)),
+    ...publishedQuote(peg, at, measured),
     windows: PEG_WINDOWS.map(({ window }, index) => ({ window, ...windowFigures(windows[index] as PegSums) })),
     windows_as_of: windows_as_of && isoSeconds(windows_as_of),
   }
@@ -41,11 +41,11 @@ export const pegRoute = endpoint({
   response: PegResponse,
   cache: CACHE_POLICIES.peg,
   covers: ({ stable, at, since }) => ({ families: ['pegs'], stable, since, ...lastSeconds(at, WEEK_SECONDS) }),
-  answer: async ({ app, stable, asOf, coverage, signal }) => {
+  answer: async ({ app, stable, at, asOf, coverage, signal }) => {
     const peg =
       asOf === null
         ? await livePeg(app.clickhouse, { stable }, { signal })
         : await pegAt(app.clickhouse, { stable, as_of: asOf }, { signal })
-    return { address: stable, ...published(peg, coverage) }
+    return { address: stable, ...published(peg, at, coverage) }
   },
 })

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { type Asked, Coverage, coverageOf, withState } from '../../clickhouse/chain/coverage.js'
-import { pegCoverage } from '../../clickhouse/peg/coverage.js'
+import { type Asked, Coverage, coverageOf } from '../../clickhouse/chain/coverage.js'
 import { type CurrentPeg, currentPeg, currentPegs } from '../../clickhouse/peg/current.js'
 import { StablecoinState, stablecoinStateAt, stablecoinStatesAt } from '../../clickhouse/stablecoins/states.js'
 import { recentSupplyEvents, SupplyEventRow } from '../../clickhouse/supply/supply.js'
@@ -9,6 +8,7 @@ import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { endpoint } from '../answers/endpoint.js'
 import { CurrentPrice } from '../answers/shapes.js'
 import { type Creation, unknownStable } from '../answers/stable.js'
+import { publishedQuote, QuoteState } from './quote.js'
 import { Roles, readRoles } from './roles.js'
 
 const { price_vs_refusd: price, ...sample } = CurrentPrice.shape
@@ -18,6 +18,7 @@ const Stable = StablecoinState.extend({
     .object({ price, ...sample })
     .nullable()
     .meta({ description: 'null for a stable that has no price; coverage says why' }),
+  quote: QuoteState,
   coverage: Coverage,
 })
 
@@ -32,11 +33,11 @@ const StableDetail = Stable.extend({
   role_holders: Roles.meta({ description: 'The same as in the answer about roles' }),
 })
 
-function withPeg<State>(state: State, { newest, current }: CurrentPeg, measured: Coverage) {
-  const coverage = withState(measured, pegCoverage(newest?.status ?? null, current !== null))
-  if (current === null) return { ...state, peg: null, coverage }
+function withPeg<State>(state: State, peg: CurrentPeg, at: Date, measured: Coverage) {
+  const { current, ...rest } = publishedQuote(peg, at, measured)
+  if (current === null) return { ...state, peg: null, ...rest }
   const { price_vs_refusd: price, ...sample } = current
-  return { ...state, peg: { price, ...sample }, coverage }
+  return { ...state, peg: { price, ...sample }, ...rest }
 }
 
 /** What the state of a stable at an instant is about. */
@@ -47,7 +48,7 @@ const asksOf = (at: Date, stable?: string, since?: Creation): Asked => ({
   ...lastSeconds(at, STATE_SECONDS),
 })
 
-const NEVER_SAMPLED: CurrentPeg = { newest: null, current: null, lost: null }
+const NEVER_SAMPLED: CurrentPeg = { newest: null, priced: null, lost: null }
 
 export const stablecoinsRoute = endpoint({
   path: '/stablecoins',
@@ -68,7 +69,7 @@ export const stablecoinsRoute = endpoint({
       stablecoins: states.map((state) => {
         const { address } = state
         const measured = coverageOf(ledger, asksOf(at, address, app.stables.creationOf(address)))
-        return withPeg(state, pegs.get(address) ?? NEVER_SAMPLED, measured)
+        return withPeg(state, pegs.get(address) ?? NEVER_SAMPLED, at, measured)
       }),
     }
   },
@@ -93,6 +94,6 @@ export const stablecoinRoute = endpoint({
       readRoles(app.clickhouse, { stable, at, ledger, since: app.stables.creationOf(stable) }, options),
     ])
     if (!state) throw asOf === null ? unknownStable(stable) : beforeHistory(at, 'the stable was created')
-    return { ...withPeg(state, peg, coverage), recent_supply_events, role_holders }
+    return { ...withPeg(state, peg, at, coverage), recent_supply_events, role_holders }
   },
 })

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { END_OF_TIME } from '../../process/instants.js'
-import { keepsItsPrice, type PegPrice, pegPrice, type StoredSample } from './price.js'
+import { keepsItsPrice, type StoredSample } from './price.js'
 import { type LostQuote, lostQuote, lostQuotes } from './quotes.js'
 import { newestSample, newestSamples } from './samples.js'
 import { addSums, edgeMinuteEnds, isEdge, PEG_WINDOWS, type PegSums, pegSumsAt, refreshedPegSums } from './windows.js'
@@ -8,10 +8,10 @@ import { addSums, edgeMinuteEnds, isEdge, PEG_WINDOWS, type PegSums, pegSumsAt, 
 type Options = { signal?: AbortSignal }
 
 /**
- * The newest sample and the current price; null if there is none. `lost` says since when the newest sample has no price;
- * null if it has one.
+ * The newest sample, and the newest one with a price; null if there is none, and without a price if the stable cannot be
+ * quoted at all. `lost` says since when the newest sample has no price; null if it has one.
  */
-export type CurrentPeg = { newest: StoredSample | null; current: PegPrice | null; lost: LostQuote | null }
+export type CurrentPeg = { newest: StoredSample | null; priced: StoredSample | null; lost: LostQuote | null }
 
 /** With the sums of the three windows in the order of PEG_WINDOWS, as of `windows_as_of`. */
 export type Peg = CurrentPeg & { windows: PegSums[]; windows_as_of: Date | null }
@@ -22,14 +22,10 @@ const MINUTE_MS = 60_000
 /** Windows of live answers end at a multiple of this. */
 const MARK_MS = 300_000
 
-/**
- * The peg, given the newest sample and, if that has no price, the last one before it with a price. There is no current
- * price if the stable cannot be quoted at all.
- */
+/** The peg, given the newest sample and, if that has no price, when it was lost. */
 function pegOf(newest: StoredSample | null, lost: LostQuote | null): CurrentPeg {
   const priced = lost ? lost.priced : newest
-  const current = newest && priced && keepsItsPrice(newest.status) ? pegPrice(priced) : null
-  return { newest, current, lost }
+  return { newest, priced: newest && keepsItsPrice(newest.status) ? priced : null, lost }
 }
 
 async function pegWith(
@@ -41,7 +37,7 @@ async function pegWith(
   return pegOf(newest, isLost ? await lostQuote(clickhouse, { stable, as_of }, options) : null)
 }
 
-/** A stable's newest sample at or before `as_of`, or now, and the price that is current then. */
+/** A stable's newest sample at or before `as_of`, or now, and the one whose price is current then. */
 export async function currentPeg(
   clickhouse: ClickHouseClient,
   { stable, as_of = LATEST }: { stable: string; as_of?: Date | undefined },

@@ -44,20 +44,28 @@ export type StoredSample = {
   buy_micros: number | null
 }
 
-/** A price as published. */
+/** A price as published. `quoted`: one token can be sold at the instant that the answer is about. */
 export type PegPrice = {
   price_vs_refusd: number
   spread_bps: number
   buy_price: number | null
   block_number: number
   sampled_at: string
+  quoted: boolean
+  price_age_seconds: number
 }
 
 /** The time of a sample as published. */
 export const sampledAt = (block_time: Date): string => `${block_time.toISOString().slice(0, 19).replace('T', ' ')}+00`
 
-/** The price of a sample: what one token sells for, and how far that is from 1; null without a quote. */
-export function pegPrice({ block_number, block_time, sell_micros, buy_micros }: StoredSample): PegPrice | null {
+/**
+ * The price of a sample: what one token sells for, and how far that is from 1; null without a quote. `at` is the instant
+ * that the answer is about, and `quoted` whether there is a quote then.
+ */
+export function pegPrice(
+  { block_number, block_time, sell_micros, buy_micros }: StoredSample,
+  { at, quoted }: { at: Date; quoted: boolean },
+): PegPrice | null {
   if (sell_micros === null) return null
   return {
     price_vs_refusd: sell_micros / 1e6,
@@ -65,6 +73,9 @@ export function pegPrice({ block_number, block_time, sell_micros, buy_micros }: 
     buy_price: buy_micros === null ? null : buy_micros / 1e6,
     block_number,
     sampled_at: sampledAt(block_time),
+    quoted,
+    // The clock of the chain may be ahead of ours.
+    price_age_seconds: Math.max(Math.floor((at.getTime() - block_time.getTime()) / 1000), 0),
   }
 }
 

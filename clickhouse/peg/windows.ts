@@ -55,10 +55,17 @@ export type PegSums = {
   seconds_outside_50bps: bigint
 }
 
+/** The share of samples without a price, to six decimals, halves up; null without samples. */
+function unquotedShare({ quoted_count, unquoted_count }: PegSums): number | null {
+  const samples = quoted_count + unquoted_count
+  return samples === 0n ? null : Number((2_000_000n * unquoted_count + samples) / (2n * samples)) / 1e6
+}
+
 /** The published figures of a window. */
 type WindowFigures = {
   sample_count: number
   unquoted_count: number
+  unquoted_share: number | null
   mean_price: number | null
   stddev_price: number | null
   min_price: number | null
@@ -132,7 +139,11 @@ export function priceSpread(
  */
 export function windowFigures(sums: PegSums): WindowFigures {
   const { quoted_count: n, deviation_sum, deviation_min, deviation_max } = sums
-  const counts = { sample_count: Number(n), unquoted_count: Number(sums.unquoted_count) }
+  const counts = {
+    sample_count: Number(n),
+    unquoted_count: Number(sums.unquoted_count),
+    unquoted_share: unquotedShare(sums),
+  }
   const spread = priceSpread(sums)
   if (spread === null || deviation_min === null || deviation_max === null) {
     return {

@@ -7,7 +7,7 @@ import { suppliesAt } from '../../clickhouse/supply/supply.js'
 import type { Slot } from '../schedule/run-slots.js'
 
 /**
- * Stores the backing of every stable that exists at the slot: its newest supply and current price at that time, and its
+ * Stores the backing of every stable that exists at the slot: its newest supply, its price if it is quoted then, and its
  * entry in the registry of issuers.
  */
 export async function snapshotReserves(
@@ -22,6 +22,7 @@ export async function snapshotReserves(
   ])
   const rows = supplies.map(({ stable, supply_raw, state_block_number }): ReserveSnapshot => {
     const peg = pegs.get(stable)
+    const quoted = peg?.newest?.sell_micros != null ? peg.newest : null
     const issuer = issuerOf(chainId ?? 0, stable)
     return {
       stable,
@@ -30,8 +31,8 @@ export async function snapshotReserves(
       reserve_type: issuer?.reserve_type ?? 'unknown',
       supply_raw,
       state_block_number,
-      price_micros: peg?.current ? Math.round(peg.current.price_vs_refusd * 1e6) : null,
-      price_block_number: peg?.current?.block_number ?? null,
+      price_micros: quoted?.sell_micros ?? null,
+      price_block_number: quoted?.block_number ?? null,
       sample_status: peg?.newest?.status ?? null,
       label: issuer?.label ?? null,
       issuer: issuer?.issuer ?? null,

@@ -37,13 +37,13 @@ export const CACHE_POLICIES = {
   /** Changes with every block. The tracked stables, and what is read of them, may also grow for the past. */
   stablecoins: { maxAgeSeconds: 2, finality: null },
   /**
-   * Changes with every block. The windows reach back seven days; the current price reaches back to its sample, however
-   * old.
+   * Changes with every block. The windows reach back seven days; without a quote, when it was lost may be as long ago as
+   * any sample.
    */
   peg: {
     maxAgeSeconds: 2,
     finality: { reachSeconds: WEEK_SECONDS, isSampled: true, job: null },
-    isOpen: ({ current }) => current === null,
+    isOpen: ({ quote }) => (quote as { quoted: boolean } | null)?.quoted !== true,
   },
   /** Sampled every few blocks. */
   depth: { maxAgeSeconds: 5, finality: null },

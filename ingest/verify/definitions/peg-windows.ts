@@ -19,7 +19,9 @@ export function expectedWindows(samples: readonly PegSample[], asOf: number) {
   return Object.entries(LENGTHS).map(([window, length]) => {
     const inside = samples.filter(({ block_time }) => block_time > asOf - length && block_time <= asOf)
     const quoted = inside.filter(({ sell_micros }) => sell_micros !== null)
-    const counts = { window, sample_count: quoted.length, unquoted_count: inside.length - quoted.length }
+    const unquoted_count = inside.length - quoted.length
+    const unquoted_share = inside.length === 0 ? null : Math.round((1e6 * unquoted_count) / inside.length) / 1e6
+    const counts = { window, sample_count: quoted.length, unquoted_count, unquoted_share }
     if (quoted.length === 0)
       return {
         ...counts,

@@ -6,11 +6,8 @@ export function reservesAt(facts: SnapshotFacts, stable: string, asOf: number) {
   const known = facts.stables.find((one) => one.stable === stable)
   if (!known || at <= facts.start || at < known.t) return null
   const state = (facts.states.get(stable) ?? []).findLast(({ t }) => t <= at)
-  const samples = (facts.samples.get(stable) ?? []).filter(({ t }) => t <= at)
-  const newest = samples.at(-1)
-  const isQuotable =
-    newest !== undefined && !['no_pair', 'not_usd', 'out_of_range', 'too_deep'].includes(`${newest.status}`)
-  const price = isQuotable ? samples.findLast(({ sell_micros }) => sell_micros !== null)?.sell_micros : null
+  // Only a stable that is quoted then has a value.
+  const price = (facts.samples.get(stable) ?? []).findLast(({ t }) => t <= at)?.sell_micros ?? null
   const backing = state && price ? (Number(state.supply_raw) / 1e6) * (price / 1e6) : null
   return { total_backing_usd: backing, computed_at: new Date(at * 1000).toISOString() }
 }

@@ -4,7 +4,7 @@ const NO_CAP = `${2n ** 128n - 1n}`
 /** With these statuses there is no price; with other failures the last price still holds. */
 const UNQUOTABLE = ['no_pair', 'not_usd', 'out_of_range', 'too_deep']
 
-function pegOf(samples: readonly Raw[]) {
+function pegOf(samples: readonly Raw[], at: number) {
   const newest = samples.at(-1)
   const priced = samples.findLast(({ sell_micros }) => sell_micros !== null)
   if (!newest || !priced || UNQUOTABLE.includes(`${newest.status}`)) return null
@@ -14,7 +14,20 @@ function pegOf(samples: readonly Raw[]) {
     buy_price: priced.buy_micros === null ? null : Number(priced.buy_micros) / 1e6,
     block_number: priced.block_number,
     sampled_at: `${iso(priced.at).slice(0, 19).replace('T', ' ')}+00`,
+    quoted: priced === newest,
+    price_age_seconds: at - priced.at,
   }
+}
+
+/** Whether a stable is quoted, and if not, since its first sample after the last one with a price. */
+function quoteOf(samples: readonly Raw[], createdAt: number) {
+  if (samples.length === 0) return null
+  const last = samples.findLastIndex(({ sell_micros }) => sell_micros !== null)
+  const first = samples[last + 1]
+  if (!first) return { quoted: true, unquoted_since: null, unquoted_since_is_bound: false }
+  const before = samples[last]
+  const isBound = before ? Number(first.block_number) !== Number(before.block_number) + 1 : first.at > createdAt
+  return { quoted: false, unquoted_since: iso(first.at), unquoted_since_is_bound: isBound }
 }
 
 /** The stables that existed at an instant, by symbol, each with its newest state and sample by then. */
@@ -23,7 +36,7 @@ export function stablecoinsAt(facts: EconomyFacts, at: number) {
   const order = ({ symbol, stable }: Raw): string => `${symbol}\0${stable}`
   return until(facts.stablecoins, at)
     .sort((a, b) => (order(a) < order(b) ? -1 : 1))
-    .map(({ stable, symbol, name, currency }) => {
+    .map(({ stable, symbol, name, currency, at: createdAt }) => {
       const state = until(facts.state_reads, at, `${stable}`).at(-1)
       return {
         address: `${stable}`,
@@ -40,7 +53,8 @@ export function stablecoinsAt(facts: EconomyFacts, at: number) {
               paused: state.paused,
             }
           : null,
-        peg: pegOf(until(facts.peg_samples, at, `${stable}`)),
+        peg: pegOf(until(facts.peg_samples, at, `${stable}`), at),
+        quote: quoteOf(until(facts.peg_samples, at, `${stable}`), createdAt),
       }
     })
 }

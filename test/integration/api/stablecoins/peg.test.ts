@@ -158,6 +158,8 @@ describe('as of a past instant', () => {
       buy_price: 0.9991,
       block_number: 1,
       sampled_at: `${iso(t).slice(0, 19).replace('T', ' ')}+00`,
+      quoted: true,
+      price_age_seconds: 0,
     })
     expect((await at(t + 59)).current?.block_number).toBe(1)
     expect((await at(t + 60)).current?.block_number).toBe(2)

@@ -375,8 +375,8 @@ describe('reserves', () => {
   test.for([
     ['no_pair', null, 'unavailable'],
     ['not_usd', null, 'unavailable'],
-    ['no_liquidity', 5, 'partial'],
-    ['paused', 5, 'partial'],
+    ['no_liquidity', null, 'unavailable'],
+    ['paused', null, 'unavailable'],
   ] as const)(
     'of a stable whose newest sample is %s',
     async ([status, backing, coverage], { app, clickhouse, clock }) => {

@@ -70,17 +70,39 @@ test('the list has every stable by symbol, then address, whether or not it has a
     unread,
   ])
   const sampled_at = (at: number) => `${new Date(at * 1000).toISOString().slice(0, 19).replace('T', ' ')}+00`
+  const held = { quoted: true, price_age_seconds: 0 }
+  const lost = (seconds: number) => ({ quoted: false, price_age_seconds: seconds })
   expect(
     stablecoins.map(({ peg, coverage }: { peg: object; coverage: { status: string } }) => [coverage.status, peg]),
   ).toEqual([
-    ['partial', { price: 1.0001, spread_bps: 1, buy_price: 1.0002, block_number: 1, sampled_at: sampled_at(now - 60) }],
     [
       'partial',
-      { price: 1.0003, spread_bps: 3, buy_price: 1.0004, block_number: 1, sampled_at: sampled_at(now - 7200) },
+      {
+        price: 1.0001,
+        spread_bps: 1,
+        buy_price: 1.0002,
+        block_number: 1,
+        sampled_at: sampled_at(now - 60),
+        ...lost(60),
+      },
     ],
-    ['complete', { price: 0.998, spread_bps: 20, buy_price: 0.9981, block_number: 2, sampled_at: sampled_at(now) }],
+    [
+      'partial',
+      {
+        price: 1.0003,
+        spread_bps: 3,
+        buy_price: 1.0004,
+        block_number: 1,
+        sampled_at: sampled_at(now - 7200),
+        ...lost(7200),
+      },
+    ],
+    [
+      'complete',
+      { price: 0.998, spread_bps: 20, buy_price: 0.9981, block_number: 2, sampled_at: sampled_at(now), ...held },
+    ],
     ['unavailable', null],
-    ['complete', { price: 1, spread_bps: 0, buy_price: 1.0001, block_number: 1, sampled_at: sampled_at(now) }],
+    ['complete', { price: 1, spread_bps: 0, buy_price: 1.0001, block_number: 1, sampled_at: sampled_at(now), ...held }],
     ['unavailable', null],
   ])
   expect(stablecoins[2]).toEqual({
@@ -90,6 +112,7 @@ test('the list has every stable by symbol, then address, whether or not it has a
     currency: 'USD',
     tier: 'unlisted',
     peg: expect.any(Object),
+    quote: { quoted: true, unquoted_since: null, unquoted_since_is_bound: false },
     coverage: expect.objectContaining({ status: 'complete', missing: [] }),
     supply: { current: '5000000', cap: '9000000' },
     policy: { type: 'allow_all', policy_id: '1', policy_admin: null, paused: false },

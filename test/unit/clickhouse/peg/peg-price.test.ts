@@ -10,23 +10,33 @@ const sample: StoredSample = {
   buy_micros: null,
 }
 
+const LATER = { at: new Date('2026-07-01T02:04:34.900Z'), quoted: false }
+
 test('a price is given in the reference stable, and its deviation from 1 in basis points', () => {
-  expect(pegPrice(sample)).toEqual({
+  expect(pegPrice(sample, LATER)).toEqual({
     price_vs_refusd: 0.999123,
     spread_bps: 8.77,
     buy_price: null,
     block_number: 12,
     sampled_at: '2026-07-01 02:03:04+00',
+    quoted: false,
+    price_age_seconds: 90,
   })
-  expect(pegPrice({ ...sample, sell_micros: 1_002_000, buy_micros: 1_003_000 })).toMatchObject({
+  expect(pegPrice({ ...sample, sell_micros: 1_002_000, buy_micros: 1_003_000 }, LATER)).toMatchObject({
     price_vs_refusd: 1.002,
     spread_bps: 20,
     buy_price: 1.003,
   })
 })
 
+test('a price is never older than nothing, although the clock of the chain may be ahead', () => {
+  expect(pegPrice(sample, { at: new Date('2026-07-01T02:03:00Z'), quoted: true })).toMatchObject({
+    price_age_seconds: 0,
+  })
+})
+
 test('a sample without a quote has no price', () => {
-  expect(pegPrice({ ...sample, sell_micros: null })).toBeNull()
+  expect(pegPrice({ ...sample, sell_micros: null }, LATER)).toBeNull()
 })
 
 test('coverage distinguishes a measured price, an old one and none', () => {

@@ -20,7 +20,19 @@ describe('a window', () => {
 
   test('with only unquoted samples has their count and null figures', () => {
     const figures = windowFigures({ ...addSums([]), unquoted_count: 5n })
-    expect(figures).toMatchObject({ sample_count: 0, unquoted_count: 5, mean_price: null, seconds_outside_10bps: null })
+    expect(figures).toMatchObject({
+      sample_count: 0,
+      unquoted_count: 5,
+      unquoted_share: 1,
+      mean_price: null,
+      seconds_outside_10bps: null,
+    })
+  })
+
+  test('says how much of it has no price', () => {
+    expect(windowFigures({ ...sums(0, 0), unquoted_count: 1n }).unquoted_share).toBe(0.333333)
+    expect(windowFigures({ ...sums(0), unquoted_count: 2n }).unquoted_share).toBe(0.666667)
+    expect(windowFigures(sums(0)).unquoted_share).toBe(0)
   })
 
   test('with one sample has its price and a standard deviation of 0', () => {
