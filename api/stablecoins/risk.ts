@@ -4,7 +4,7 @@ import { lateSecondsOf } from '../../clickhouse/jobs/periods.js'
 import { type RiskSnapshotRow, riskAt } from '../../clickhouse/risk/snapshots.js'
 import { PolicyType } from '../../clickhouse/stablecoins/states.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
-import { WEEK_SECONDS } from '../../process/instants.js'
+import { isoSeconds, WEEK_SECONDS } from '../../process/instants.js'
 import { lastSeconds } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { endpoint } from '../answers/endpoint.js'
@@ -18,6 +18,14 @@ const integerText = z.string().regex(/^\d+$/)
 const RiskInputs = z.object({
   quoted_count_24h: count.meta({ description: 'Samples with a price in the 24 hours up to computed_at' }),
   unquoted_count_24h: count.meta({ description: 'Samples without one' }),
+  unquoted_share_24h: z.number().min(0).max(1).nullable().meta({
+    description:
+      'Share of the 24 hours without a price, by samples or by minutes, whichever is larger; null if not measured, for a stable that is not in USD, and in methodology v1',
+  }),
+  unquoted_since: z.iso.datetime().nullable().meta({
+    description:
+      'Since when it could not be sold; 60 seconds before computed_at or longer count as an open severe break. null while it could, and in methodology v1',
+  }),
   stddev_bps_24h: z
     .number()
     .nullable()
@@ -69,16 +77,20 @@ const RiskResponse = z.object({
   ...publicationShape,
 })
 
-function inputsState({ stddev_bps_24h, supply }: RiskSnapshotRow['inputs']): DataState {
+function inputsState({ methodology, inputs }: RiskSnapshotRow): DataState {
+  const { stddev_bps_24h, unquoted_share_24h: share, supply } = inputs
+  const isFirst = methodology === 'v1'
   const missing = [
-    ...(stddev_bps_24h === null ? ['it had no price in 24 hours'] : []),
+    ...(isFirst && stddev_bps_24h === null ? ['it had no price in 24 hours'] : []),
+    ...(!isFirst && share === null ? ['its peg was not sampled in 24 hours, or it is not a USD stablecoin'] : []),
     ...(supply === null ? ['its supply and policy were never read'] : []),
   ]
-  if (missing.length === 0) return { status: 'complete', message: 'Every component was measured.' }
-  return {
-    status: 'partial',
-    message: `Not every component was measured: ${missing.join(', and ')}. A component that was not measured counts 20 points.`,
+  if (missing.length > 0) {
+    const points = `A component that was not measured counts ${isFirst ? 20 : 100} points.`
+    return { status: 'partial', message: `Not every component was measured: ${missing.join(', and ')}. ${points}` }
   }
+  const unquoted = share ? ` It could not be sold for ${Number((100 * share).toFixed(4))} % of the 24 hours.` : ''
+  return { status: 'complete', message: `Every component was measured.${unquoted}` }
 }
 
 /** The price of a day, and the peg breaks and policy events of a week. */
@@ -103,15 +115,16 @@ export const riskRoute = endpoint({
   answer: async ({ app, stable, at, knownAt, ledger, signal }) => {
     const row = await riskAt(app.clickhouse, { stable, as_of: at, known_at: knownAt }, { signal })
     if (!row) return null
-    const { slot_at, revision: _, published_at: __, ...snapshot } = row
-    const computed_at = slot_at.toISOString()
+    const { slot_at, inputs, revision: _, published_at: __, ...snapshot } = row
+    const unquoted_since = inputs.unquoted_since && isoSeconds(inputs.unquoted_since)
     const asks = asksOf({ stable, at, since: app.stables.creationOf(stable) })
     const searched = { until: slot_at.getTime() / 1000, late_seconds: lateSecondsOf('risk') }
     return {
       address: stable,
       ...snapshot,
-      computed_at,
-      coverage: withState(coverageOf(ledger, { ...asks, searched }), inputsState(snapshot.inputs)),
+      inputs: { ...inputs, unquoted_since },
+      computed_at: slot_at.toISOString(),
+      coverage: withState(coverageOf(ledger, { ...asks, searched }), inputsState(row)),
       ...publicationOf(row, knownAt),
     }
   },

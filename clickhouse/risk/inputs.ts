@@ -12,6 +12,8 @@ const amount = integerText.nullable().transform((text) => (text === null ? null 
 const RiskInputsRow = z.object({
   ...PegSumsRow.omit({ seconds_outside_10bps: true, seconds_outside_50bps: true }).shape,
   stable: z.string(),
+  currency: z.string(),
+  unquoted_minutes_ppm: count.nullable(),
   has_open_mild: z.boolean(),
   has_open_severe: z.boolean(),
   mild_events_7d: count,
@@ -29,7 +31,8 @@ const RiskInputsRow = z.object({
  * The inputs of the risk score of every stable that exists at `at`, a whole minute, from the facts and peg-break events
  * up to then:
  *
- * - the sums over the samples of the last 24 hours, which are whole minutes;
+ * - its currency, the sums over the samples of the last 24 hours, which are whole minutes, and the mean over the minutes
+ *   with a sample of their share without a quote, in millionths, rounded down;
  * - the peg-break events that were in progress at any time in the last 7 days, and whether one still is;
  * - the newest state, null if none was read;
  * - how often in the last 7 days the stable adopted a policy, or the policy that it has at `at` changed: its creation,
@@ -65,18 +68,24 @@ export const riskInputs = defineQuery({
             SELECT stable, arrayJoin(arrayDistinct(arrayPushFront(parts, policy_id))) AS policy_id
             FROM states LEFT JOIN compounds USING policy_id SETTINGS join_use_nulls = 0
         )
-    SELECT stable,
+    SELECT stable, currency, unquoted_minutes_ppm,
            quoted_count, unquoted_count, deviation_sum, deviation_square_sum, deviation_min, deviation_max,
            ifNull(open_mild, 0)::Bool AS has_open_mild, ifNull(open_severe, 0)::Bool AS has_open_severe,
            toUInt32(ifNull(mild, 0)) AS mild_events_7d, toUInt32(ifNull(severe, 0)) AS severe_events_7d,
            toString(supply_raw) AS supply_raw, toString(cap_raw) AS cap_raw, paused,
            toString(policy_id) AS policy_id, policy_type, toString(state_block_number) AS state_block_number,
            toUInt32(ifNull(policy_events, 0)) AS policy_events_7d
-    FROM (SELECT stable FROM stablecoins WHERE block_time <= at) AS known
+    FROM (SELECT stable, currency FROM stablecoins WHERE block_time <= at) AS known
     LEFT JOIN
     (
-        SELECT stable, ${selected(MINUTE_SUMS)}
-        FROM peg_minutes WHERE minute_end > at - ${DAY_SECONDS} AND minute_end <= at
+        SELECT stable, ${selected(MINUTE_SUMS)},
+               toUInt32(intDiv(sum(intDiv(1000000 * minutes.unquoted_count, minutes.quoted_count + minutes.unquoted_count)), count())) AS unquoted_minutes_ppm
+        FROM
+        (
+            SELECT stable, ${selected(MINUTE_SUMS)}
+            FROM peg_minutes WHERE minute_end > at - ${DAY_SECONDS} AND minute_end <= at
+            GROUP BY stable, minute_end
+        ) AS minutes
         GROUP BY stable
     ) AS peg USING stable
     LEFT JOIN states USING stable
@@ -114,3 +123,22 @@ export const riskInputs = defineQuery({
     ORDER BY stable
     SETTINGS join_use_nulls = 1`,
 })
+
+/**
+ * The share of the 24 hours for which a stable had no quote, to six decimals: that of the samples, rounded up, or of the
+ * minutes, whichever is larger, so that it makes no difference how many blocks a minute has. Null if it was not measured:
+ * without a sample, and for a stable that is not in USD and so has no peg.
+ */
+export function unquotedShare({
+  currency,
+  quoted_count,
+  unquoted_count,
+  unquoted_minutes_ppm,
+}: Pick<z.output<typeof RiskInputsRow>, 'currency' | 'quoted_count' | 'unquoted_count' | 'unquoted_minutes_ppm'>):
+  | number
+  | null {
+  const samples = quoted_count + unquoted_count
+  if (currency !== 'USD' || samples === 0n) return null
+  const ofSamples = Number((unquoted_count * 1_000_000n + samples - 1n) / samples)
+  return Math.max(ofSamples, unquoted_minutes_ppm ?? 0) / 1e6
+}

@@ -2,18 +2,29 @@ import type { PolicyType } from '../stablecoins/states.js'
 import { UNCAPPED } from '../supply/supply.js'
 
 /** The name of the formula below. A changed formula gets a new name; scores of older formulas stay as they were. */
-export const RISK_METHODOLOGY = 'v1'
+export const RISK_METHODOLOGY = 'v2'
 
-/** The points of a component that cannot be measured: neither safe nor broken. */
-const UNMEASURED = 20
+/** The points of a component that cannot be measured: what is not known must not make a stable look safe. */
+const UNMEASURED = 100
+
+/** How far from 1 a stable without a quote counts as being, in basis points, if it was not farther on the same day. */
+const UNQUOTED_BPS = 200
+
+/** From this long without a quote on, in seconds: the minimum of a severe peg break. */
+const LOST_SECONDS = 60
+
+const DAY_SECONDS = 86_400
 
 /**
- * The inputs of a score. Null means not measured: no price in the last 24 hours, or the state of the stable was never
- * read.
+ * The inputs of a score. `unquoted_share_24h` is the share of the day without a quote, null if that was not measured: no
+ * sample in 24 hours, or not a USD stable. The spread is null without a quoted sample. `unquoted_seconds` is how long
+ * there has been no quote; null if there is one, or that was not measured. The state is null if it was never read.
  */
 export type RiskInputs = {
   stddev_bps_24h: number | null
   max_deviation_bps_24h: number | null
+  unquoted_share_24h: number | null
+  unquoted_seconds: number | null
   has_open_mild: boolean
   has_open_severe: boolean
   mild_events_7d: number
@@ -37,14 +48,19 @@ export type RiskScore = {
 /** Hundredths of a point, clipped to 0..100 points. */
 const hundredths = (points: number): number => Math.round(Math.min(Math.max(points, 0), 100) * 100)
 
-function pegPoints({ stddev_bps_24h: sigma, max_deviation_bps_24h: worst }: RiskInputs): number {
-  if (sigma === null || worst === null) return UNMEASURED
+function pegPoints({ stddev_bps_24h, max_deviation_bps_24h, unquoted_share_24h: u }: RiskInputs): number {
+  if (u === null) return UNMEASURED
+  const quoted = { sigma: stddev_bps_24h ?? 0, worst: max_deviation_bps_24h ?? 0 }
+  const away = Math.max(UNQUOTED_BPS, quoted.worst)
+  const sigma = u === 0 ? quoted.sigma : Math.sqrt((1 - u) * quoted.sigma ** 2 + u * away ** 2)
+  const worst = quoted.worst + Math.min((u * DAY_SECONDS) / LOST_SECONDS, 1) * (away - quoted.worst)
   return 100 * (1 - Math.exp(-(2 * sigma + worst) / 60))
 }
 
-function pegBreakPoints({ has_open_mild, has_open_severe, mild_events_7d, severe_events_7d }: RiskInputs): number {
-  const open = has_open_severe ? 70 : has_open_mild ? 40 : 0
-  return open + 5 * mild_events_7d + 15 * severe_events_7d
+function pegBreakPoints(inputs: RiskInputs): number {
+  const isLost = inputs.unquoted_seconds !== null && inputs.unquoted_seconds >= LOST_SECONDS
+  const open = inputs.has_open_severe || isLost ? 70 : inputs.has_open_mild ? 40 : 0
+  return open + 5 * inputs.mild_events_7d + 15 * (inputs.severe_events_7d + (isLost ? 1 : 0))
 }
 
 function supplyPoints({ supply_raw, cap_raw }: RiskInputs): number {
@@ -69,14 +85,17 @@ function policyPoints({ paused, policy_type, policy_events_7d }: RiskInputs): nu
 }
 
 /**
- * Risk methodology v1. The components, each clipped to 0..100 and rounded to two decimals, halves up:
+ * Risk methodology v2. The components, each clipped to 0..100 and rounded to two decimals, halves up:
  *
- * - peg_risk = 100 (1 - exp(-(2 sigma + worst) / 60)), sigma and worst in bps over 24 hours; 20 when unmeasured;
+ * - peg_risk = 100 (1 - exp(-(2 sigma + worst) / 60)), in bps over 24 hours. With s and d of the quoted samples, the share u
+ *   of the day without a quote, and w = max(200, d): sigma = sqrt((1 - u) s² + u w²), worst = d + k (w - d), where k is u in
+ *   minutes of the day, at most 1. So for u = 0 it is the score of methodology v1, and for u = 1 that of 200 bps all day;
  * - peg_break_risk = 40 for an open mild or 70 for an open severe event, plus 5 per mild and 15 per severe event of the
- *   last 7 days, the open ones included;
- * - supply_risk = 15 when uncapped, else 100 (supply / cap)²; 20 when unmeasured;
- * - policy_risk = 10 allow_all, 30 whitelist, 40 compound, 50 blacklist, 100 reject_all or paused, 20 when unmeasured, plus
- *   5 per policy event of the last 7 days.
+ *   last 7 days, the open ones included; 60 s and more without a quote are one more open severe event;
+ * - supply_risk = 15 when uncapped, else 100 (supply / cap)²;
+ * - policy_risk = 10 allow_all, 30 whitelist, 40 compound, 50 blacklist, 100 reject_all or paused, plus 5 per policy event
+ *   of the last 7 days;
+ * - a component that was not measured is 100.
  *
  * composite = 0.4 peg + 0.3 peg break + 0.2 supply + 0.1 policy, of the rounded components, so that three decimals hold
  * it exactly.

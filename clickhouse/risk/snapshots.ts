@@ -19,6 +19,8 @@ export type RiskSnapshot = {
   policy_risk: string
   quoted_count_24h: number
   unquoted_count_24h: number
+  unquoted_share_24h: string | null
+  unquoted_since: number | null
   stddev_bps_24h: string | null
   max_deviation_bps_24h: string | null
   has_open_mild: boolean
@@ -56,6 +58,8 @@ const RiskSnapshotRow = z
     policy_risk: decimal,
     quoted_count_24h: count,
     unquoted_count_24h: count,
+    unquoted_share_24h: decimal.nullable(),
+    unquoted_since: dateTime.nullable(),
     stddev_bps_24h: decimal.nullable(),
     max_deviation_bps_24h: decimal.nullable(),
     has_open_mild: z.boolean(),

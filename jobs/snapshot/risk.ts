@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
+import { lostQuotes } from '../../clickhouse/peg/quotes.js'
 import { priceSpread } from '../../clickhouse/peg/windows.js'
-import { riskInputs } from '../../clickhouse/risk/inputs.js'
+import { riskInputs, unquotedShare } from '../../clickhouse/risk/inputs.js'
 import { RISK_METHODOLOGY, riskScore } from '../../clickhouse/risk/score.js'
 import { publishRisk, type RiskSnapshot } from '../../clickhouse/risk/snapshots.js'
 import type { Slot } from '../schedule/run-slots.js'
@@ -10,12 +11,20 @@ import type { Slot } from '../schedule/run-slots.js'
  * to the slot: it is due once the peg-events job has completed a slot at or after it.
  */
 export async function snapshotRisk(clickhouse: ClickHouseClient, slot: Slot, now = () => new Date()): Promise<number> {
-  const rows = (await riskInputs(clickhouse, { at: slot.at })).map((row): RiskSnapshot => {
+  const [inputs, lost] = await Promise.all([
+    riskInputs(clickhouse, { at: slot.at }),
+    lostQuotes(clickhouse, { as_of: slot.at }),
+  ])
+  const since = new Map(lost.map((loss) => [loss.stable, loss.since]))
+  const rows = inputs.map((row): RiskSnapshot => {
     // Digit for digit as in the 24h window of a peg answer: eight decimals of a price are four of a basis point.
     const spread = priceSpread(row)
     const stddev_bps_24h = spread && Math.round(spread.stddev_price * 1e8) / 1e4
     const max_deviation_bps_24h = spread?.max_deviation_bps ?? null
-    const score = riskScore({ ...row, stddev_bps_24h, max_deviation_bps_24h })
+    const unquoted_share_24h = unquotedShare(row)
+    const unquoted_since = unquoted_share_24h === null ? null : (since.get(row.stable) ?? null)
+    const unquoted_seconds = unquoted_since && (slot.at.getTime() - unquoted_since.getTime()) / 1000
+    const score = riskScore({ ...row, stddev_bps_24h, max_deviation_bps_24h, unquoted_share_24h, unquoted_seconds })
     return {
       stable: row.stable,
       slot_at: slot.at.getTime() / 1000,
@@ -28,6 +37,8 @@ export async function snapshotRisk(clickhouse: ClickHouseClient, slot: Slot, now
       policy_risk: score.policy_risk.toFixed(2),
       quoted_count_24h: Number(row.quoted_count),
       unquoted_count_24h: Number(row.unquoted_count),
+      unquoted_share_24h: unquoted_share_24h?.toFixed(6) ?? null,
+      unquoted_since: unquoted_since && unquoted_since.getTime() / 1000,
       stddev_bps_24h: stddev_bps_24h?.toFixed(4) ?? null,
       max_deviation_bps_24h: max_deviation_bps_24h?.toFixed(2) ?? null,
       has_open_mild: row.has_open_mild,

@@ -40,25 +40,53 @@ function breaksAt({ samples }: SnapshotFacts, stable: string, at: number): Break
 
 const points = (score: number): number => Math.floor(Math.max(0, Math.min(100, score)) * 100 + 0.5) / 100
 
-function pegRisk(samples: readonly { t: number; sell_micros: number | null }[], at: number): number {
-  const deviations = samples
-    .filter(({ t, sell_micros }) => t > at - DAY && t <= at && sell_micros !== null)
+type Quote = { t: number; sell_micros: number | null }
+
+const isUnquoted = ({ sell_micros }: Quote): boolean => sell_micros === null
+
+/** The share of samples that are unquoted, or the mean of that share over the minutes, whichever is larger. */
+function unquotedShare(day: readonly Quote[]): number {
+  const minutes = new Map<number, Quote[]>()
+  for (const sample of day) {
+    const minute = Math.ceil(sample.t / 60)
+    minutes.set(minute, [...(minutes.get(minute) ?? []), sample])
+  }
+  const ppmOf = (samples: readonly Quote[]): number => (1e6 * samples.filter(isUnquoted).length) / samples.length
+  const sum = [...minutes.values()].reduce((total, samples) => total + Math.floor(ppmOf(samples)), 0)
+  return Math.max(Math.ceil(ppmOf(day)), Math.floor(sum / minutes.size)) / 1e6
+}
+
+function pegRisk(samples: readonly Quote[], at: number): number {
+  const day = samples.filter(({ t }) => t > at - DAY && t <= at)
+  if (day.length === 0) return 100
+  const deviations = day
+    .filter((sample) => !isUnquoted(sample))
     .map(({ sell_micros }) => BigInt(sell_micros as number) - 1_000_000n)
-  if (deviations.length === 0) return 20
   const n = BigInt(deviations.length)
   const sum = deviations.reduce((a, b) => a + b, 0n)
   const squares = deviations.reduce((a, b) => a + b * b, 0n)
   // To four decimals of a basis point, as in the window of a peg answer.
-  const sigma = Math.floor((100 * Math.sqrt(Number(n * squares - sum * sum))) / Number(n) + 0.5) / 1e4
-  const worst = Math.max(...deviations.map((deviation) => Math.abs(Number(deviation)))) / 100
+  const s = n === 0n ? 0 : Math.floor((100 * Math.sqrt(Number(n * squares - sum * sum))) / Number(n) + 0.5) / 1e4
+  const d = Math.max(0, ...deviations.map((deviation) => Math.abs(Number(deviation)))) / 100
+  const u = unquotedShare(day)
+  const w = Math.max(200, d)
+  const sigma = u === 0 ? s : Math.sqrt((1 - u) * s * s + u * w * w)
+  const worst = d + Math.min(1, u * 1440) * (w - d)
   return points(100 - 100 * Math.exp(-(2 * sigma + worst) / 60))
 }
 
-function pegBreakRisk(breaks: Breaks, at: number): number {
+/** Whether the newest samples have been unquoted for a minute or longer; not known without a sample in 24 hours. */
+function isLost(samples: readonly Quote[], at: number): boolean {
+  const known = samples.filter(({ t }) => t <= at)
+  const first = known[known.findLastIndex((sample) => !isUnquoted(sample)) + 1]
+  return first !== undefined && at - first.t >= 60 && known.some(({ t }) => t > at - DAY)
+}
+
+function pegBreakRisk(breaks: Breaks, at: number, lost: boolean): number {
   const recent = (found: Break[]): Break[] => found.filter(({ endedAt }) => endedAt === null || endedAt > at - 7 * DAY)
   const isOpen = (found: Break[]): boolean => found.some(({ endedAt }) => endedAt === null)
-  const open = isOpen(breaks.severe) ? 70 : isOpen(breaks.mild) ? 40 : 0
-  return points(open + 5 * recent(breaks.mild).length + 15 * recent(breaks.severe).length)
+  const open = lost || isOpen(breaks.severe) ? 70 : isOpen(breaks.mild) ? 40 : 0
+  return points(open + 5 * recent(breaks.mild).length + 15 * (recent(breaks.severe).length + (lost ? 1 : 0)))
 }
 
 const BASE: Record<string, number> = { allow_all: 10, whitelist: 30, compound: 40, blacklist: 50, reject_all: 100 }
@@ -89,15 +117,15 @@ export function riskAt(facts: SnapshotFacts, stable: string, asOf: number, break
   const state = (facts.states.get(stable) ?? []).findLast(({ t }) => t <= at)
   const cap = BigInt(state?.cap_raw ?? 0)
   const peg_risk = pegRisk(samples, at)
-  const peg_break_risk = pegBreakRisk(breaksOf(facts, stable, at), at)
+  const peg_break_risk = pegBreakRisk(breaksOf(facts, stable, at), at, isLost(samples, at))
   const supply_risk = !state
-    ? 20
+    ? 100
     : cap === UNCAPPED
       ? 15
       : cap === 0n
         ? 100
         : points(100 * (Number(state.supply_raw) / Number(cap)) ** 2)
-  const base = !state ? 20 : state.paused ? 100 : (BASE[state.policy_type] ?? Number.NaN)
+  const base = !state ? 100 : state.paused ? 100 : (BASE[state.policy_type] ?? Number.NaN)
   const policy_risk = points(base + 5 * policyEventsOf(facts, stable, state?.policy_id ?? null, at))
   return {
     composite: 0.4 * peg_risk + 0.3 * peg_break_risk + 0.2 * supply_risk + 0.1 * policy_risk,

@@ -25,6 +25,8 @@ function snapshot(slot_at: number, revision: number, random: ReturnType<typeof r
     policy_risk: score(),
     quoted_count_24h: 1,
     unquoted_count_24h: 0,
+    unquoted_share_24h: null,
+    unquoted_since: null,
     stddev_bps_24h: null,
     max_deviation_bps_24h: null,
     has_open_mild: false,

@@ -75,10 +75,22 @@ describe('inputs', () => {
     })
   }
 
-  function randomTicks(random: Random, end: number): Tick[] {
+  /** Times of blocks, in each of which every stable is sampled. */
+  function randomTimes(random: Random, end: number): number[] {
+    const times: number[] = []
+    for (let at = end - 10 * DAY; at <= end; at += random.chance(0.05) ? random.int(1, 500) * 300 : 300) times.push(at)
+    return times
+  }
+
+  function randomTicks(random: Random, times: readonly number[]): Tick[] {
     const ticks: Tick[] = []
-    for (let at = end - 10 * DAY; at <= end; at += random.chance(0.05) ? random.int(1, 500) * 300 : 300)
-      ticks.push({ at, price: random.chance(0.1) ? 'no_liquidity' : 1_000_000 + random.int(-3000, 3000) })
+    let isLost = false
+    for (const at of times) {
+      // Single samples without a quote, and hours without any.
+      if (random.chance(0.02)) isLost = !isLost
+      const isQuoted = !isLost && !random.chance(0.1)
+      ticks.push({ at, price: isQuoted ? 1_000_000 + random.int(-3000, 3000) : 'no_liquidity' })
+    }
     return ticks
   }
 
@@ -109,14 +121,16 @@ describe('inputs', () => {
     const end = markOf(clock)
     const random = randomFor(3, 'facts')
     const stables = [1, 2, 3, 4].map(stableAddress)
+    const blocks = randomTimes(random, end)
     const times = (count: number, days: number): number[] =>
       [...new Set(Array.from({ length: count }, () => mark(random, end, days)))].sort((a, b) => a - b)
     const events = stables.flatMap((stable) => randomEvents(random, end, stable))
-    await addBlocks(clickhouse, [end - 20 * DAY, end])
+    await addBlocks(clickhouse, [end - 20 * DAY], 0)
+    await addBlocks(clickhouse, blocks)
     await addFacts(clickhouse, {
       // One stable is created in the middle of the period.
       stablecoins: stables.map((_, i) => stablecoin(i + 1, { block_time: i === 3 ? end - 5 * DAY : end - 30 * DAY })),
-      samples: stables.flatMap((stable) => pegSamples(stable, randomTicks(random, end))),
+      samples: stables.flatMap((stable) => pegSamples(stable, randomTicks(random, blocks))),
       states: stables.flatMap((stable) => times(40, 20).map((at) => randomState(random, stable, at))),
     })
     const compound = policyEvent(end - 15 * DAY, {
@@ -157,16 +171,27 @@ describe('inputs', () => {
     }
   })
 
-  test('of a stable without measurements are null, and each scores 20', async ({ app, clickhouse, clock }) => {
+  test('of a stable without measurements are null, and each scores as the worst', async ({
+    app,
+    clickhouse,
+    clock,
+  }) => {
     const at = markOf(clock)
     await addBlocks(clickhouse, [at - DAY, at])
     await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
     expect(await snapshotRisk(clickhouse, slotAt('risk', at))).toBe(1)
     expect(await risk(app, at)).toMatchObject({
-      composite: 14,
-      components: { peg_risk: 20, peg_break_risk: 0, supply_risk: 20, policy_risk: 20 },
-      inputs: { stddev_bps_24h: null, max_deviation_bps_24h: null, quoted_count_24h: 0, supply: null, policy: null },
-      coverage: { status: 'partial', message: expect.stringContaining('no price') },
+      composite: 70,
+      components: { peg_risk: 100, peg_break_risk: 0, supply_risk: 100, policy_risk: 100 },
+      inputs: {
+        stddev_bps_24h: null,
+        max_deviation_bps_24h: null,
+        unquoted_share_24h: null,
+        quoted_count_24h: 0,
+        supply: null,
+        policy: null,
+      },
+      coverage: { status: 'partial', message: expect.stringContaining('not sampled') },
     })
   })
 
@@ -203,7 +228,7 @@ describe('inputs', () => {
     await snapshotRisk(clickhouse, slotAt('risk', at))
     expect(await risk(app, at)).toEqual({
       address: STABLE,
-      methodology: 'v1',
+      methodology: 'v2',
       computed_at: new Date(at * 1000).toISOString(),
       // 100 (1 - exp(-(2 x 10 + 10) / 60)); 40 + 5 + 15; uncapped; paused.
       components: { peg_risk: 39.35, peg_break_risk: 60, supply_risk: 15, policy_risk: 100 },
@@ -211,6 +236,8 @@ describe('inputs', () => {
       inputs: {
         quoted_count_24h: 2,
         unquoted_count_24h: 0,
+        unquoted_share_24h: 0,
+        unquoted_since: null,
         stddev_bps_24h: 10,
         max_deviation_bps_24h: 10,
         has_open_mild: true,
@@ -222,7 +249,7 @@ describe('inputs', () => {
         state_block_number: 2,
         policy_events_7d: 4,
       },
-      coverage: { status: 'complete', message: 'Every component was measured.' },
+      coverage: expect.objectContaining({ status: 'complete', message: 'Every component was measured.' }),
       published_at: expect.any(String),
       revision: 0,
       is_newest_revision: true,

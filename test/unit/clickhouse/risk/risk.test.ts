@@ -8,6 +8,8 @@ const UNCAPPED = 340282366920938463463374607431768211455n
 const calm: RiskInputs = {
   stddev_bps_24h: 0,
   max_deviation_bps_24h: 0,
+  unquoted_share_24h: 0,
+  unquoted_seconds: null,
   has_open_mild: false,
   has_open_severe: false,
   mild_events_7d: 0,
@@ -19,10 +21,19 @@ const calm: RiskInputs = {
   policy_events_7d: 0,
 }
 
+/** Pseudorandom integers, the same in every run. */
+function sequence(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31
+    return Math.floor((state / 2 ** 31) * Math.max(below, 1))
+  }
+}
+
 const score = (changes: Partial<RiskInputs>) => riskScore({ ...calm, ...changes })
 
 test('the worked example of docs/methodology.md gives the documented result', () => {
-  const example = score({
+  const inputs: Partial<RiskInputs> = {
     stddev_bps_24h: 4.2,
     max_deviation_bps_24h: 18,
     has_open_mild: true,
@@ -32,14 +43,12 @@ test('the worked example of docs/methodology.md gives the documented result', ()
     cap_raw: 1_000_000_000_000n,
     policy_type: 'blacklist',
     policy_events_7d: 3,
-  })
-  expect(example).toEqual({
-    peg_risk: 35.6,
-    peg_break_risk: 65,
-    supply_risk: 64,
-    policy_risk: 65,
-    composite: 53.04,
-  })
+  }
+  const example = score(inputs)
+  const others = { supply_risk: 64, policy_risk: 65 }
+  expect(example).toEqual({ ...others, peg_risk: 35.6, peg_break_risk: 65, composite: 53.04 })
+  const unquoted = score({ ...inputs, unquoted_share_24h: 0.000695, unquoted_seconds: 60 })
+  expect(unquoted).toEqual({ ...others, peg_risk: 97.15, peg_break_risk: 100, composite: 88.16 })
 })
 
 test('in calm conditions only the supply and the least restrictive policy count', () => {
@@ -58,8 +67,70 @@ describe('peg', () => {
     expect(score({ stddev_bps_24h, max_deviation_bps_24h })).toMatchObject({ peg_risk })
   })
 
-  test('no price in 24 hours counts neither as safe nor as broken', () => {
-    expect(score({ stddev_bps_24h: null, max_deviation_bps_24h: null })).toMatchObject({ peg_risk: 20 })
+  test('what was not measured counts as the worst', () => {
+    expect(score({ unquoted_share_24h: null })).toMatchObject({ peg_risk: 100 })
+  })
+})
+
+describe('without a quote', () => {
+  const NEVER = { stddev_bps_24h: null, max_deviation_bps_24h: null, unquoted_share_24h: 1, unquoted_seconds: 86_400 }
+
+  test('a stable nobody ever bid for is at the worst, and its quote counts as an open severe break', () => {
+    expect(score(NEVER)).toMatchObject({ peg_risk: 100, peg_break_risk: 85 })
+  })
+
+  // s = 2 bps and d = 3 bps while quoted, so w = 200 bps; 100 (1 - e^(-(2 sigma + worst) / 60)).
+  test.for([
+    // As in methodology v1: 100 (1 - e^(-7 / 60)).
+    [0, 11.01],
+    // One second of the day: sigma = sqrt(4 x 0.999988 + 0.000012 x 40,000) = 2.117, worst = 3 + 0.01728 x 197 = 6.404.
+    [0.000012, 16.25],
+    // A minute: sigma = 5.639, worst = 199.988.
+    [0.000694, 97.04],
+    [0.1, 99.57],
+    [0.5, 99.97],
+  ] as const)('for a share of %d of the day gives %d', ([unquoted_share_24h, peg_risk]) => {
+    expect(score({ stddev_bps_24h: 2, max_deviation_bps_24h: 3, unquoted_share_24h })).toMatchObject({ peg_risk })
+  })
+
+  test.for([
+    [59, 0],
+    [60, 85],
+  ] as const)('for %d seconds gives %d points of peg breaks', ([unquoted_seconds, peg_break_risk]) => {
+    expect(score({ unquoted_share_24h: 0.001, unquoted_seconds })).toMatchObject({ peg_break_risk })
+  })
+
+  test('a minute of the day or more is at least as bad as a day that was quoted, whose worst was 200 bps or its own', () => {
+    const random = sequence(11)
+    for (let i = 0; i < 2000; i++) {
+      const max_deviation_bps_24h = random(60_000) / 100
+      const quoted = { stddev_bps_24h: random(max_deviation_bps_24h * 100) / 100, max_deviation_bps_24h }
+      const u = (695 + random(999_306)) / 1e6
+      const worst = Math.max(200, max_deviation_bps_24h)
+      const unquoted = score({ ...quoted, unquoted_share_24h: u }).peg_risk
+      expect(unquoted).toBeGreaterThanOrEqual(score({ ...quoted, max_deviation_bps_24h: worst }).peg_risk)
+    }
+  })
+
+  test('more time never lowers the score, and one more block of a day raises it by little', () => {
+    const random = sequence(7)
+    for (let i = 0; i < 300; i++) {
+      const max_deviation_bps_24h = random(30_000) / 100
+      const quoted = { stddev_bps_24h: random(max_deviation_bps_24h * 100) / 100, max_deviation_bps_24h }
+      const at = (ppm: number) => score({ ...quoted, unquoted_share_24h: ppm / 1e6, unquoted_seconds: ppm / 1000 })
+      let ppm = 0
+      let last = at(0)
+      expect(last).toEqual(score(quoted))
+      expect(at(12).peg_risk - last.peg_risk).toBeLessThan(12)
+      while (ppm < 1_000_000) {
+        ppm = Math.min(ppm + 1 + random(2 * ppm + 10), 1_000_000)
+        const next = at(ppm)
+        expect(next.peg_risk).toBeGreaterThanOrEqual(last.peg_risk)
+        expect(next.composite).toBeGreaterThanOrEqual(last.composite)
+        last = next
+      }
+      expect(last.peg_risk).toBe(100)
+    }
   })
 })
 
@@ -86,7 +157,7 @@ describe('supply', () => {
     [100n, 100n, 100],
     [200n, 100n, 100],
     [0n, 0n, 100],
-    [null, null, 20],
+    [null, null, 100],
   ] as const)('%s of %s gives %d', ([supply_raw, cap_raw, supply_risk]) => {
     expect(score({ supply_raw, cap_raw })).toMatchObject({ supply_risk })
   })
@@ -99,7 +170,7 @@ describe('policy', () => {
     ['compound', 40],
     ['blacklist', 50],
     ['reject_all', 100],
-    [null, 20],
+    [null, 100],
   ])('%s gives %d, plus 5 for each event, and 100 when paused', ([policy_type, policy_risk]) => {
     expect(score({ policy_type })).toMatchObject({ policy_risk })
     const more = Math.min(policy_risk + 10, 100)
@@ -109,11 +180,7 @@ describe('policy', () => {
 })
 
 test('the composite is the weighted sum of the published components, and at most 100', () => {
-  let seed = 5
-  const next = (below: number) => {
-    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
-    return seed % below
-  }
+  const next = sequence(5)
   for (let i = 0; i < 1000; i++) {
     const { composite, peg_risk, peg_break_risk, supply_risk, policy_risk } = score({
       stddev_bps_24h: next(400_000) / 1e4,

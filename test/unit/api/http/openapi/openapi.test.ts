@@ -266,7 +266,7 @@ test('parameters are described as they are validated', ({ document }) => {
 test('a field that may be missing a measurement is described as nullable, all as required', ({ document }) => {
   const peg =
     document.paths['/api/v1/stablecoins/{address}/peg']?.get?.responses['200']?.content?.['application/json']?.schema
-  expect(peg?.required).toEqual(['address', 'current', 'coverage', 'windows', 'windows_as_of'])
+  expect(peg?.required).toEqual(['address', 'current', 'quote', 'coverage', 'windows', 'windows_as_of'])
   const window = peg?.properties?.windows?.items
   expect(Object.keys(window?.properties ?? {})).toEqual(window?.required)
   expect(JSON.stringify(window?.properties?.mean_price)).toContain('null')
