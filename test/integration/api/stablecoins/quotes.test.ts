@@ -175,6 +175,7 @@ test('the state of the quote equals that of the samples read one by one, at rand
     stablecoins: rows.map((row) => ({ ...row, at: row.block_time })),
     peg_samples: samples.map((row) => ({ ...row, at: row.block_time })),
     state_reads: [],
+    token_lists: [],
   } as unknown as Parameters<typeof stablecoinsAt>[0]
   for (let i = 0; i < 40; i++) {
     const at = random.chance(0.5) ? random.pick(times) : random.int(times[0] as number, now)
