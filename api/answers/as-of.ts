@@ -78,13 +78,27 @@ export function beforeHistory(asOf: Date, what = 'the start of history'): NotFou
   return new NotFoundError('before-history', `as_of ${isoSeconds(asOf)} is before ${what}`, 'as_of')
 }
 
-/** The instant of an answer. Throws a 404 for a time before the first block, or if there is no block. */
-export async function momentOf(app: FastifyInstance, asOf: Date | null): Promise<Moment> {
+/**
+ * The instant of an answer. Throws a 404 for a time before the first block, or if there is no block. With `knownAt`, the
+ * reader finds out what was known by then: the first block may have been read later.
+ */
+export async function momentOf(
+  app: FastifyInstance,
+  { asOf, knownAt }: Pick<FastifyRequest, 'asOf' | 'knownAt'>,
+): Promise<Moment> {
   if (asOf === null) return { at: thisSecond(app), asOf }
+  if (knownAt !== null) {
+    if (Math.min(asOf.getTime(), knownAt.getTime()) < WEEK_MS) throw notPublished('an answer about that time', knownAt)
+    return { at: asOf, asOf }
+  }
   // The windows of an answer reach back a week, and a DateTime cannot hold times before 1970.
   if (asOf.getTime() < WEEK_MS || !(await app.history.hasBegunBy(asOf))) throw beforeHistory(asOf)
   return { at: asOf, asOf }
 }
+
+/** The 404 if `what` had not been published by an instant. */
+export const notPublished = (what: string, knownAt: Date): NotFoundError =>
+  new NotFoundError('before-history', `${what} had not been published by ${isoSeconds(knownAt)}`, 'known_at')
 
 /** What is known about the start of history. */
 export type KnownHistory = {

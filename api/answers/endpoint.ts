@@ -53,7 +53,7 @@ type Asked<Path extends string, Subject extends About, Query extends Shape> = Re
   Subjects[Subject]
 
 /** The coverage of what the route `covers`, and the ledger that it was computed from. */
-type Covered = { coverage: Coverage; ledger: Ledger }
+type Covered = { coverage: Coverage; ledger: Ledger; since: Creation | undefined }
 
 /** The body of an answer. `as_of` and `coverage` are added if the response has them. */
 type Body<Subject extends About, Response> = Response extends z.ZodObject
@@ -146,7 +146,7 @@ export function endpoint<
     async function subjectOf(request: FastifyRequest) {
       const stable = isOfStable ? (request.params as z.output<typeof StableParams>).address : undefined
       if (stable !== undefined && request.knownAt === null) await requireStable(app, stable)
-      if (about === 'moment') return { stable, ...(await momentOf(app, request.asOf)) }
+      if (about === 'moment') return { stable, ...(await momentOf(app, request)) }
       if (about === 'snapshot') return { stable, ...snapshotMomentOf(app, request, tag) }
       if (about === 'range') return { stable, range: readRange(app, request.query as RangeParameters) }
       return { stable }
@@ -156,12 +156,14 @@ export function endpoint<
     async function coveredSubjectOf(request: FastifyRequest) {
       const subject = { ...asked(request), ...(await subjectOf(request)) }
       if (!covers) return subject
-      const since = subject.stable === undefined ? undefined : app.stables.creationOf(subject.stable)
+      // When it became known that a stable exists is not recorded.
+      const isKnown = subject.stable !== undefined && subject.knownAt === null
+      const since = isKnown ? app.stables.creationOf(subject.stable as string) : undefined
       const asks = covers({ ...subject, since })
       // Before the data is read, which may only be added to meanwhile.
       const { knownAt, signal } = subject
       const ledger = knownAt ? await app.ledger.readAsOf(knownAt, { signal }) : await app.ledger.read(asks.to)
-      return { ...subject, ledger, coverage: coverageOf(ledger, asks) }
+      return { ...subject, since, ledger, coverage: coverageOf(ledger, asks) }
     }
 
     /** For the 402: fails as the request would that is paid. */

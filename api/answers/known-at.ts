@@ -39,3 +39,12 @@ export const publicationOf = (
   { published_at, revision }: { published_at: Date; revision: number },
   knownAt: Date | null,
 ) => ({ published_at: published_at.toISOString(), revision, is_newest_revision: knownAt === null ? true : null })
+
+/** The field of a list's entry that says when it was published. */
+export const AnnouncedAt = z.iso.datetime().nullable().optional().meta({
+  description:
+    'When the newest event about it was published; null if none was, or if it was taken back and is not announced again yet',
+})
+
+/** Its value. */
+export const announcedAtOf = (time: Date | null): string | null => (time === null ? null : time.toISOString())

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { eventsAfter, newestEvents, newestSequence } from '../../clickhouse/events/log.js'
+import { eventsAfter, newestEvents, newestSequence, newestSequenceBy } from '../../clickhouse/events/log.js'
 import { EVENT_TYPES } from '../../clickhouse/events/types.js'
 import { jobHorizon } from '../../clickhouse/jobs/runs.js'
 import type { QuerySignal } from '../../clickhouse/store/define-query.js'
@@ -9,6 +9,7 @@ import { BadParameterError } from '../../process/errors.js'
 import { isoSeconds } from '../../process/instants.js'
 import { LimitQuery } from '../answers/cursor.js'
 import { endpoint } from '../answers/endpoint.js'
+import { KnownAtEcho, KnownAtQuery } from '../answers/known-at.js'
 import { NotFoundError } from '../http/errors.js'
 import { EventShape, shapedEvent } from './shapes.js'
 
@@ -54,6 +55,7 @@ const EventsResponse = z.object({
     description: 'Every peg break and flow anomaly up to then is in the log; null before the first search',
   }),
   has_more: z.boolean().meta({ description: 'Whether there is another page already' }),
+  known_at: KnownAtEcho,
 })
 
 /** Throws if the log has not reached this position: the caller would miss events until it does. */
@@ -62,9 +64,9 @@ export function requireReached(parameter: string, after: number, newest: number)
 }
 
 /** Up to where every detector has searched; null if one of them has not begun. */
-async function searchedUntil(app: FastifyInstance, signal: QuerySignal): Promise<string | null> {
+async function searchedUntil(app: FastifyInstance, known_at: Date | null, signal: QuerySignal): Promise<string | null> {
   const horizons = await Promise.all(
-    (['peg-events', 'flow-anomalies'] as const).map((job) => jobHorizon(app.clickhouse, { job }, { signal })),
+    (['peg-events', 'flow-anomalies'] as const).map((job) => jobHorizon(app.clickhouse, { job, known_at }, { signal })),
   )
   const times = horizons.map((horizon) => horizon?.getTime() ?? 0)
   return times.includes(0) ? null : isoSeconds(new Date(Math.min(...times)))
@@ -79,14 +81,23 @@ export const eventsRoute = endpoint({
     'An append-only log. With `after`, returns the events that follow it, oldest first: continue with `next_after`, and ' +
     'you miss no event and get none twice. Without it, returns the newest events, in the same order.',
   about: 'now',
-  query: { after: Sequence.optional(), types: TypesQuery(EVENT_TYPES), stable: StablesQuery, limit: LimitQuery },
+  query: {
+    after: Sequence.optional(),
+    types: TypesQuery(EVENT_TYPES),
+    stable: StablesQuery,
+    limit: LimitQuery,
+    ...KnownAtQuery,
+  },
   response: EventsResponse,
   problems: [400, 404, 503],
-  answer: async ({ app, query: { after, types, stable: stables, limit }, signal }) => {
-    await requireStables(app, stables)
+  answer: async ({ app, knownAt, query: { after, types, stable: stables, limit }, signal }) => {
+    // Whether a stable is tracked may have become known later.
+    if (knownAt === null) await requireStables(app, stables)
     // Read before the page, so that events recorded in between are left for the next one.
-    const searched_until = await searchedUntil(app, signal)
-    const until = await newestSequence(app.clickhouse, { signal })
+    const searched_until = await searchedUntil(app, knownAt, signal)
+    const until = knownAt
+      ? await newestSequenceBy(app.clickhouse, { known_at: knownAt }, { signal })
+      : await newestSequence(app.clickhouse, { signal })
     const asked = { until, types, stables }
     if (after === undefined) {
       const rows = await newestEvents(app.clickhouse, { ...asked, limit }, { signal })

@@ -77,6 +77,10 @@ const envelope = {
   recorded_at: z.iso
     .datetime()
     .meta({ description: 'When this service recorded it; later than occurred_at if a detector had to catch up' }),
+  published_at: z.iso
+    .datetime()
+    .optional()
+    .meta({ description: 'The same as recorded_at: an event is published when it is recorded' }),
 }
 
 const shapeOf = <Type extends EventType>(type: Type) =>

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { Coverage, coverageOf } from '../../clickhouse/chain/coverage.js'
+import { announcedAnomalies, withAnnounced } from '../../clickhouse/events/announced.js'
+import { anomalySubject } from '../../clickhouse/events/types.js'
 import {
   ANOMALY_WINDOW_MS,
   type FlowAnomaly,
@@ -10,15 +12,16 @@ import {
 import { lateSecondsOf } from '../../clickhouse/jobs/periods.js'
 import { jobHorizon } from '../../clickhouse/jobs/runs.js'
 import { isoSeconds } from '../../process/instants.js'
-import { AsOfQuery, allUntil } from '../answers/as-of.js'
+import { AsOfQuery, allUntil, notPublished } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { CursorQuery, LimitQuery, NextCursor, page } from '../answers/cursor.js'
 import { endpoint } from '../answers/endpoint.js'
+import { AnnouncedAt, announcedAtOf, KnownAtEcho, KnownAtQuery } from '../answers/known-at.js'
 import { FlowAnomalyShape } from './shapes.js'
 
 const FlowAnomaliesResponse = z.object({
   anomalies: z
-    .array(FlowAnomalyShape)
+    .array(FlowAnomalyShape.extend({ published_at: AnnouncedAt }))
     .meta({ description: 'Newest window first; within a window, largest |z_score| first' }),
   scored_until: z.iso.datetime().nullable().meta({
     description: 'End of the newest scored window; null before the first',
@@ -27,6 +30,7 @@ const FlowAnomaliesResponse = z.object({
     description: 'Windows that ended by then have been searched; null before the first',
   }),
   coverage: Coverage,
+  known_at: KnownAtEcho,
   next_cursor: NextCursor,
 })
 
@@ -51,21 +55,29 @@ export const flowAnomaliesRoute = endpoint({
   description:
     'A window with a flow counts when it is at least 3 standard deviations from the mean of the week before, up or down, and if up, also from the mean of its windows with a flow. A window without a flow counts once in a silence that is improbably long. `kind` names the rule.',
   about: 'moment',
-  query: { limit: LimitQuery, ...AsOfQuery, cursor: CursorQuery(FlowAnomalyKey) },
+  query: { limit: LimitQuery, ...AsOfQuery, ...KnownAtQuery, cursor: CursorQuery(FlowAnomalyKey) },
   response: FlowAnomaliesResponse,
   cache: CACHE_POLICIES.flowAnomalies,
   covers: ({ at }) => ({ families: ['logs'], ...allUntil(at), isPriced: true }),
-  answer: async ({ app, at, ledger, query: { limit, cursor: after }, signal }) => {
-    const horizon = await jobHorizon(app.clickhouse, { job: 'flow-anomalies' }, { signal })
-    const found = horizon
-      ? await flowAnomalies(app.clickhouse, { as_of: at, horizon, limit: limit + 1, after }, { signal })
-      : []
-    const { rows, next_cursor } = page(found, limit, keyOf)
+  answer: async ({ app, at, knownAt, ledger, query: { limit, cursor: after }, signal }) => {
+    const horizon = await jobHorizon(app.clickhouse, { job: 'flow-anomalies', known_at: knownAt }, { signal })
+    if (knownAt && !horizon) throw notPublished('flow anomalies', knownAt)
+    const asked = { as_of: at, limit: limit + 1, after }
+    const found = knownAt
+      ? await announcedAnomalies(app.clickhouse, { ...asked, known_at: knownAt }, { signal })
+      : horizon
+        ? await flowAnomalies(app.clickhouse, { ...asked, horizon }, { signal })
+        : []
+    const { rows, next_cursor } = page<FlowAnomaly>(found, limit, keyOf)
+    const anomalies = await withAnnounced(app.clickhouse, rows, anomalySubject, { known_at: knownAt }, { signal })
     const until = horizon && scoredUntil(at, horizon)
     const searched = { until: until && until.getTime() / 1000, late_seconds: lateSecondsOf('flow-anomalies') }
     const scored_until = until && isoSeconds(until)
     return {
-      anomalies: rows.map(publishedAnomaly),
+      anomalies: anomalies.map(({ published_at, ...anomaly }) => ({
+        ...publishedAnomaly(anomaly),
+        published_at: announcedAtOf(published_at),
+      })),
       scored_until,
       searched_until: scored_until,
       coverage: coverageOf(ledger, { families: ['logs'], ...allUntil(at), isPriced: true, searched }),

@@ -1,14 +1,17 @@
 import { z } from 'zod'
 import { type Asked, Coverage, coverageOf } from '../../clickhouse/chain/coverage.js'
+import { type Announced, announcedPegBreaks, withAnnounced } from '../../clickhouse/events/announced.js'
+import { pegBreakSubject } from '../../clickhouse/events/types.js'
 import { lateSecondsOf } from '../../clickhouse/jobs/periods.js'
 import { jobHorizon } from '../../clickhouse/jobs/runs.js'
 import { type PegEvent, PegEventKey, pegEventsAt } from '../../clickhouse/peg/breaks.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
 import { isoSeconds } from '../../process/instants.js'
-import { AsOfQuery, allUntil } from '../answers/as-of.js'
+import { AsOfQuery, allUntil, notPublished } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { CursorQuery, LimitQuery, NextCursor, page } from '../answers/cursor.js'
 import { endpoint } from '../answers/endpoint.js'
+import { AnnouncedAt, announcedAtOf, KnownAtEcho, KnownAtQuery } from '../answers/known-at.js'
 import type { Creation } from '../answers/stable.js'
 
 const PegEventShape = z.object({
@@ -27,6 +30,7 @@ const PegEventShape = z.object({
   started_block: z.int().meta({ description: 'Height of the first block outside' }),
   ended_block: z.int().nullable().meta({ description: 'Height of the first block back inside; null while ongoing' }),
   ongoing: z.boolean().meta({ description: 'Whether it is ongoing' }),
+  published_at: AnnouncedAt,
 })
 
 const PegEventsResponse = z.object({
@@ -36,15 +40,17 @@ const PegEventsResponse = z.object({
     description: 'Breaks that were confirmed by then are in the answer; null before the first search',
   }),
   coverage: Coverage,
+  known_at: KnownAtEcho,
   next_cursor: NextCursor,
 })
 
-const published = ({ max_deviation_micros, started_at, ended_at, ...event }: PegEvent) => ({
+const published = ({ max_deviation_micros, started_at, ended_at, published_at, ...event }: PegEvent & Announced) => ({
   ...event,
   started_at: isoSeconds(started_at),
   ended_at: ended_at && isoSeconds(ended_at),
   max_deviation_bps: max_deviation_micros / 100,
   ongoing: ended_at === null,
+  published_at: announcedAtOf(published_at),
 })
 
 const keyOf = ({ started_at, started_block, severity }: PegEvent): PegEventKey => [
@@ -67,23 +73,34 @@ export const pegEventsRoute = endpoint({
   operationId: 'listPegEvents',
   summary: 'Breaks of the peg, newest first, now or as they were known at any time',
   description:
-    'Mild and severe breaks are two tracks of events, found every two minutes of chain time. With as_of, events that ended later are shown as ongoing.',
+    'Mild and severe breaks are two tracks of events, found every two minutes of chain time. With as_of, events that ended later are shown as ongoing. With known_at, those that had been announced by then and not taken back, as they were announced.',
   about: 'moment',
-  query: { ...AsOfQuery, limit: LimitQuery, cursor: CursorQuery(PegEventKey) },
+  query: { ...AsOfQuery, ...KnownAtQuery, limit: LimitQuery, cursor: CursorQuery(PegEventKey) },
   response: PegEventsResponse,
   cache: CACHE_POLICIES.pegEvents,
   covers: asksOf,
-  answer: async ({ app, stable, asOf: as_of, at, ledger, query: { limit, cursor: after }, signal }) => {
+  answer: async ({ app, stable, asOf: as_of, at, knownAt, ledger, since, query: { limit, cursor: after }, signal }) => {
     // Before the events are read: a slot that ends meanwhile may add some.
-    const horizon = await jobHorizon(app.clickhouse, { job: 'peg-events' }, { signal })
+    const horizon = await jobHorizon(app.clickhouse, { job: 'peg-events', known_at: knownAt }, { signal })
+    if (knownAt && !horizon) throw notPublished('peg breaks', knownAt)
     const until = horizon && new Date(Math.min(horizon.getTime(), at.getTime()))
-    const events = await pegEventsAt(app.clickhouse, { stable, as_of, horizon, limit: limit + 1, after }, { signal })
-    const { rows, next_cursor } = page(events, limit, keyOf)
+    const asked = { stable, limit: limit + 1, after }
+    const events = knownAt
+      ? await announcedPegBreaks(app.clickhouse, { ...asked, as_of: until ?? at, known_at: knownAt }, { signal })
+      : await pegEventsAt(app.clickhouse, { ...asked, as_of, horizon }, { signal })
+    const { rows, next_cursor } = page<PegEvent>(events, limit, keyOf)
+    const announced = await withAnnounced(
+      app.clickhouse,
+      rows,
+      ({ started_at, ...event }) => pegBreakSubject({ ...event, stable, started_at: started_at.getTime() / 1000 }),
+      { known_at: knownAt },
+      { signal },
+    )
     const searched = { until: until && until.getTime() / 1000, late_seconds: lateSecondsOf('peg-events') }
-    const asks = asksOf({ stable, at, since: app.stables.creationOf(stable) })
+    const asks = asksOf({ stable, at, since })
     return {
       address: stable,
-      events: rows.map(published),
+      events: announced.map(published),
       searched_until: until && isoSeconds(until),
       coverage: coverageOf(ledger, { ...asks, searched }),
       next_cursor,

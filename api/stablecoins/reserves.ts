@@ -66,12 +66,12 @@ export const reservesRoute = endpoint({
   response: ReservesResponse,
   cache: CACHE_POLICIES.reserves,
   covers: asksOf,
-  answer: async ({ app, stable, at, knownAt, ledger, signal }) => {
+  answer: async ({ app, stable, at, knownAt, ledger, since, signal }) => {
     const snapshot = await reservesAt(app.clickhouse, { stable, as_of: at, known_at: knownAt }, { signal })
     if (!snapshot) return null
     const { slot_at, reserve_type, supply_raw, price_micros, sample_status, ...entry } = snapshot
     const { attestation_source, attested_at } = entry
-    const asks = asksOf({ stable, at, since: app.stables.creationOf(stable) })
+    const asks = asksOf({ stable, at, since })
     const searched = { until: slot_at.getTime() / 1000, late_seconds: lateSecondsOf('reserves') }
     const backing_usd = backingUsd(supply_raw === null ? null : BigInt(supply_raw), price_micros)
     return {

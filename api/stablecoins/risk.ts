@@ -112,12 +112,12 @@ export const riskRoute = endpoint({
   response: RiskResponse,
   cache: CACHE_POLICIES.risk,
   covers: asksOf,
-  answer: async ({ app, stable, at, knownAt, ledger, signal }) => {
+  answer: async ({ app, stable, at, knownAt, ledger, since, signal }) => {
     const row = await riskAt(app.clickhouse, { stable, as_of: at, known_at: knownAt }, { signal })
     if (!row) return null
     const { slot_at, inputs, revision: _, published_at: __, ...snapshot } = row
     const unquoted_since = inputs.unquoted_since && isoSeconds(inputs.unquoted_since)
-    const asks = asksOf({ stable, at, since: app.stables.creationOf(stable) })
+    const asks = asksOf({ stable, at, since })
     const searched = { until: slot_at.getTime() / 1000, late_seconds: lateSecondsOf('risk') }
     return {
       address: stable,

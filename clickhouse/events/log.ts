@@ -110,6 +110,18 @@ export const newestSequence = defineRow({
   sql: 'SELECT toUInt32(max(sequence_number)) AS sequence FROM events',
 })
 
+/**
+ * The number of the newest event that had been recorded by `known_at`, as all events before it had; 0 if there was none.
+ */
+export const newestSequenceBy = defineRow({
+  name: 'newest_event_by',
+  params: z.object({ known_at: z.date() }),
+  row: onlyColumn('sequence', z.int()),
+  sql: `
+    WITH (SELECT min(sequence_number) FROM events WHERE recorded_at > {known_at: DateTime64(3)}) AS first_later
+    SELECT toUInt32(max(sequence_number)) AS sequence FROM events WHERE first_later = 0 OR sequence_number < first_later`,
+})
+
 /** The newest `limit` events up to the number `until` that pass the filter, the newest first. */
 export const newestEvents = defineQuery({
   name: 'newest_events',

@@ -35,6 +35,8 @@ export type PublishedEvent = {
   event: EventType
   occurred_at: string
   recorded_at: string
+  /** The same: an event is published when it is recorded. */
+  published_at: string
   data: Record<string, unknown>
 }
 
@@ -54,6 +56,7 @@ export function publishedEvent(event: {
     event: type,
     occurred_at: isoSeconds(occurred_at),
     recorded_at: recorded_at.toISOString(),
+    published_at: recorded_at.toISOString(),
     data,
   }
 }
@@ -159,3 +162,17 @@ export function healthDriftEvent(health: ComponentHealth, detectedAt: Date, prev
   const data = { ...health, detected_at: isoSeconds(detectedAt) }
   return found('system.health_drift', health.component, [], detectedAt, data, `${previous}:${health.status}`)
 }
+
+/** The subject of the events about a peg break. */
+export const pegBreakSubject = (pegBreak: PegBreakKey): string => subjectOf(pegBreak)
+
+/** The subject of the event about an anomaly; its window's start in unix seconds. */
+export const anomalySubject = ({
+  from_token,
+  to_token,
+  window_start,
+}: {
+  from_token: string
+  to_token: string
+  window_start: Date
+}): string => `${from_token}:${to_token}:${window_start.getTime() / 1000}`

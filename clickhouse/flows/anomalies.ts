@@ -67,7 +67,7 @@ export const FlowAnomalyKey = z.tuple([z.int().min(0).max(END_OF_TIME), z.number
 export type FlowAnomalyKey = z.infer<typeof FlowAnomalyKey>
 
 /** Sorts before every anomaly: the start of the first page. */
-const NEWEST: FlowAnomalyKey = [END_OF_TIME, Number.MAX_VALUE, '', '']
+export const NEWEST_ANOMALY: FlowAnomalyKey = [END_OF_TIME, Number.MAX_VALUE, '', '']
 
 /**
  * Anomalies of windows that begin at or before `as_of` and end by `horizon`, the newest window first and in it the
@@ -81,7 +81,7 @@ export const flowAnomalies = recentFirst(
         as_of: z.date(),
         horizon: z.date(),
         limit: z.int(),
-        after: FlowAnomalyKey.default(NEWEST),
+        after: FlowAnomalyKey.default(NEWEST_ANOMALY),
         recent_only: z.boolean(),
       })
       .transform(({ after: [after_window, after_distance, after_from, after_to], ...rest }) => ({

@@ -52,7 +52,7 @@ export const PegEventKey = z.tuple([z.int().min(0).max(END_OF_TIME), z.int().min
 export type PegEventKey = z.infer<typeof PegEventKey>
 
 /** Sorts before every event: the start of the first page. */
-const NEWEST: PegEventKey = [END_OF_TIME, Number.MAX_SAFE_INTEGER, 'severe']
+export const NEWEST_PEG_EVENT: PegEventKey = [END_OF_TIME, Number.MAX_SAFE_INTEGER, 'severe']
 
 /**
  * A stable's events as known at `as_of`, newest first, at most `limit` of those after the key `after`. For an event in
@@ -61,7 +61,7 @@ const NEWEST: PegEventKey = [END_OF_TIME, Number.MAX_SAFE_INTEGER, 'severe']
 const pegEvents = defineQuery({
   name: 'peg_events',
   params: z
-    .object({ stable: z.string(), as_of: z.date(), limit: z.int(), after: PegEventKey.default(NEWEST) })
+    .object({ stable: z.string(), as_of: z.date(), limit: z.int(), after: PegEventKey.default(NEWEST_PEG_EVENT) })
     .transform(({ after: [after_time, after_block, after_severity], ...rest }) => ({
       ...rest,
       after_time,

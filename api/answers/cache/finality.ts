@@ -1,7 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { LRUCache } from 'lru-cache'
 import { settledSpan } from '../../../clickhouse/chain/history.js'
-import { jobHorizon } from '../../../clickhouse/jobs/runs.js'
 import type { CachePolicy, Finality, Finished } from './policies.js'
 
 /**
@@ -19,14 +18,11 @@ export type Known = {
   is_from_start: boolean
   sampled_from: number | null
   touched_ago: number
-  /** The newest completed slot of the job in question; null if there is none, or no job. */
-  horizon: number | null
 }
 
 /** Whether an answer as of `asOf`, in unix seconds, can no longer change. */
-export function isFinal({ reachSeconds, isSampled, job }: Finality, known: Known, asOf: number): boolean {
+export function isFinal({ reachSeconds, isSampled }: Finality, known: Known, asOf: number): boolean {
   if (known.touched_ago < QUIET_SECONDS || asOf > known.newest_time - QUIET_SECONDS) return false
-  if (job !== null && (known.horizon === null || asOf > known.horizon)) return false
   const first = asOf - reachSeconds
   if (!known.is_from_start && first <= known.from_time) return false
   if (!isSampled) return asOf > known.from_time
@@ -49,24 +45,16 @@ export const finishedKnown = (knownAt: Date, now: Date): Finished =>
 /** Reads that from ClickHouse, and caches the result for a few seconds. */
 export function createReadFinished(clickhouse: ClickHouseClient, now: () => Date): ReadFinished {
   const remembered = new LRUCache<string, Promise<Known | null>>({ max: 1000, ttl: KNOWN_MS })
-  const read = async (stable: string, job: string | null): Promise<Known | null> => {
-    const [span, horizon] = await Promise.all([
-      settledSpan(clickhouse, { stable }),
-      job === null ? null : jobHorizon(clickhouse, { job }),
-    ])
-    return span && { ...span, horizon: horizon && horizon.getTime() / 1000 }
-  }
-  const known = (stable: string, job: string | null): Promise<Known | null> => {
-    const key = `${job} ${stable}`
-    const reading = remembered.get(key) ?? read(stable, job)
-    remembered.set(key, reading, { noUpdateTTL: true })
-    reading.catch(() => remembered.delete(key))
+  const known = (stable: string): Promise<Known | null> => {
+    const reading = remembered.get(stable) ?? settledSpan(clickhouse, { stable })
+    remembered.set(stable, reading, { noUpdateTTL: true })
+    reading.catch(() => remembered.delete(stable))
     return reading
   }
   return async ({ finality }, { asOf, knownAt, stable = '' }) => {
     if (knownAt !== null) return finishedKnown(knownAt, now())
     if (asOf === null) return 'live'
-    const history = await known(finality?.isSampled ? stable : '', finality?.job ?? null)
+    const history = await known(finality?.isSampled ? stable : '')
     const at = asOf.getTime() / 1000
     if (history === null || at > history.newest_time - QUIET_SECONDS) return 'live'
     return finality !== null && isFinal(finality, history, at) ? 'final' : 'past'

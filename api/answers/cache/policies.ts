@@ -7,8 +7,6 @@ export type Finality = {
   reachSeconds: number
   /** Whether the answer depends on samples of the stable: a stable may be sampled only some time after its creation. */
   isSampled: boolean
-  /** The job whose rows the answer is made of; null if it is made of facts alone. */
-  job: string | null
 }
 
 /** How old an answer may be. */
@@ -24,7 +22,7 @@ export type CachePolicy = {
   isOpen?: (answer: Record<string, unknown>) => boolean
 }
 
-const ofFacts = (reachSeconds: number): Finality => ({ reachSeconds, isSampled: false, job: null })
+const ofFacts = (reachSeconds: number): Finality => ({ reachSeconds, isSampled: false })
 
 const maxAgeOf = (job: keyof typeof PERIOD_SECONDS): number => Math.min(300, PERIOD_SECONDS[job] / 10)
 
@@ -42,19 +40,16 @@ export const CACHE_POLICIES = {
    */
   peg: {
     maxAgeSeconds: 2,
-    finality: { reachSeconds: WEEK_SECONDS, isSampled: true, job: null },
+    finality: { reachSeconds: WEEK_SECONDS, isSampled: true },
     isOpen: ({ quote }) => (quote as { quoted: boolean } | null)?.quoted !== true,
   },
   /** Sampled every few blocks. */
   depth: { maxAgeSeconds: 5, finality: null },
-  pegEvents: {
-    maxAgeSeconds: maxAgeOf('peg-events'),
-    finality: { reachSeconds: Number.POSITIVE_INFINITY, isSampled: true, job: 'peg-events' },
-  },
   /**
-   * A slot may be done again at any time, as after a backfill: an answer without `known_at` is its newest revision, which
-   * is never final.
+   * Of what jobs publish, a slot may be done again at any time, as after a backfill: an answer without `known_at` is the
+   * newest revision, which is never final.
    */
+  pegEvents: { maxAgeSeconds: maxAgeOf('peg-events'), finality: null },
   risk: { maxAgeSeconds: maxAgeOf('risk'), finality: null },
   reserves: { maxAgeSeconds: maxAgeOf('reserves'), finality: null },
   /** Sums over days, which are promised to be updated every 5 minutes. */
@@ -64,10 +59,7 @@ export const CACHE_POLICIES = {
   roles: { maxAgeSeconds: 30, finality: null },
   /** Changes with every block, but windows have at least an hour: changes within a minute hardly show. */
   flows: { maxAgeSeconds: 6, finality: ofFacts(DAY_SECONDS) },
-  flowAnomalies: {
-    maxAgeSeconds: maxAgeOf('flow-anomalies'),
-    finality: { reachSeconds: Number.POSITIVE_INFINITY, isSampled: false, job: 'flow-anomalies' },
-  },
+  flowAnomalies: { maxAgeSeconds: maxAgeOf('flow-anomalies'), finality: null },
 } as const satisfies Record<string, CachePolicy>
 
 /** How long an answer may be served again, in milliseconds, and its Cache-Control for other caches. */

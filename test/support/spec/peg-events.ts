@@ -20,6 +20,7 @@ export const PegEventsSpec = z.object({
         ended_at: z.null(),
         ended_block: z.null(),
         ongoing: z.literal(true),
+        published_at: z.iso.datetime().nullable(),
       }),
       z.strictObject({
         severity: z.enum(['mild', 'severe']),
@@ -27,6 +28,7 @@ export const PegEventsSpec = z.object({
         ended_at: timestamp,
         ended_block: z.number().int().min(0),
         ongoing: z.literal(false),
+        published_at: z.iso.datetime().nullable(),
       }),
     ]),
   ),

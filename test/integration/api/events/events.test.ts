@@ -100,6 +100,7 @@ test('the log is read in the order it was written, with pages of any length, eve
     event: events[30]?.type,
     occurred_at: events[30]?.occurred_at.toISOString().replace('.000', ''),
     recorded_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    published_at: expect.any(String),
     data: events[30]?.data,
   })
 })

@@ -31,7 +31,15 @@ test('an event has the documented fields, and as of any instant the values known
   await runSlots(clickhouse, JOB, slotsOf(JOB, start, start + 64 * 60))
   const minute = (i: number): string => iso(start + i * 60)
   const ended = { ended_at: minute(6), ended_block: 7, ongoing: false, duration_seconds: 300 }
-  const mild = { severity: 'mild', started_at: minute(1), started_block: 2, max_deviation_bps: 70.5, ...ended }
+  const published_at = expect.any(String)
+  const mild = {
+    severity: 'mild',
+    started_at: minute(1),
+    started_block: 2,
+    max_deviation_bps: 70.5,
+    ...ended,
+    published_at,
+  }
   const severe = {
     ...mild,
     severity: 'severe',
@@ -42,7 +50,7 @@ test('an event has the documented fields, and as of any instant the values known
     duration_seconds: 120,
   }
   const open = { ended_at: null, ended_block: null, ongoing: true }
-  const last = { ...open, severity: 'severe', started_at: minute(61), started_block: 62 }
+  const last = { ...open, severity: 'severe', started_at: minute(61), started_block: 62, published_at }
 
   const at = (i: number, seconds = 0) => eventsOf(app, STABLE, `?as_of=${start + i * 60 + seconds}`)
   expect(await at(2, 59)).toEqual([])

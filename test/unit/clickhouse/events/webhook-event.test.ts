@@ -137,6 +137,7 @@ test('an event is published under its id, with its position in the log', () => {
     event: 'peg_break.started',
     occurred_at: at(60),
     recorded_at: recorded_at.toISOString(),
+    published_at: recorded_at.toISOString(),
     data: start,
   })
 })

@@ -252,6 +252,7 @@ test('parameters are described as they are validated', ({ document }) => {
   ])
   expect(parameters('/api/v1/stablecoins/{address}/peg-events')).toMatchObject([
     { name: 'as_of', in: 'query', required: false, schema: { type: 'string' } },
+    { name: 'known_at', in: 'query', required: false, schema: { type: 'string' } },
     { name: 'limit', in: 'query', required: false, schema: { type: 'integer', minimum: 1, maximum: 500, default: 50 } },
     { name: 'cursor', in: 'query', required: false, schema: { type: 'string' } },
     { name: 'address', in: 'path', required: true, schema: { type: 'string' } },

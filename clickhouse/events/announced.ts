@@ -1,0 +1,159 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { z } from 'zod'
+import { FlowAnomaly, FlowAnomalyKey, NEWEST_ANOMALY } from '../flows/anomalies.js'
+import { FLOW_WINDOW_SECONDS } from '../flows/buckets.js'
+import { KnownAt } from '../jobs/publications.js'
+import { NEWEST_PEG_EVENT, type PegEvent, PegEventKey } from '../peg/breaks.js'
+import { defineQuery, type QuerySignal } from '../store/define-query.js'
+import { dateTime } from '../store/values.js'
+
+/**
+ * The condition under which an event of the log stood at the instant of the parameter `known_at`: it had been announced,
+ * and not been taken back. Before there was event.retracted, the end of a peg break with `retracted` took back its start.
+ */
+const STOOD = `
+  recorded_at <= {known_at: DateTime64(3)}
+  AND id NOT IN (SELECT subject FROM events WHERE type = 'event.retracted' AND recorded_at <= {known_at: DateTime64(3)})
+  AND (type = 'flow_anomaly.detected' OR subject NOT IN
+      (
+          SELECT subject FROM events
+          WHERE type = 'peg_break.ended' AND JSONExtractBool(data, 'retracted') AND recorded_at <= {known_at: DateTime64(3)}
+      ))`
+
+const anomalyData = z
+  .string()
+  .transform((text): unknown => JSON.parse(text))
+  .pipe(FlowAnomaly)
+
+const announcedAnomalyRows = defineQuery({
+  name: 'announced_anomalies',
+  params: z
+    .object({ as_of: z.date(), known_at: z.date(), limit: z.int(), after: FlowAnomalyKey.default(NEWEST_ANOMALY) })
+    .transform(({ after: [after_window, after_distance, after_from, after_to], ...rest }) => ({
+      ...rest,
+      after_window,
+      after_distance,
+      after_from,
+      after_to,
+    })),
+  row: z.object({ data: anomalyData }).transform(({ data }) => data),
+  sql: `
+    WITH toUnixTimestamp(occurred_at) - ${FLOW_WINDOW_SECONDS} AS window_start, abs(JSONExtractFloat(data, 'z_score')) AS distance
+    SELECT data
+    FROM events
+    WHERE type = 'flow_anomaly.detected' AND JSONHas(data, 'kind') AND ${STOOD} AND window_start <= toUnixTimestamp({as_of: DateTime})
+      AND window_start <= {after_window: UInt32}
+      AND (window_start < {after_window: UInt32} OR (-distance, stables[1], stables[2]) > (-{after_distance: Float64}, {after_from: String}, {after_to: String}))
+    ORDER BY window_start DESC, distance DESC, stables[1], stables[2]
+    LIMIT {limit: UInt32}`,
+})
+
+type Asked<Key> = { as_of: Date; known_at: Date; limit: number; after?: Key | undefined }
+
+/** When an entry of a list was announced; null if it has not been. */
+export type Announced = { published_at: Date | null }
+
+/**
+ * The anomalies that had been announced by `known_at` and not been taken back by then, of windows that begin at or before
+ * `as_of`: in the order of the list of anomalies, at most `limit` of those after the key `after`. Without announcements of versions that knew no
+ * `kind`.
+ */
+export async function announcedAnomalies(
+  clickhouse: ClickHouseClient,
+  asked: Asked<FlowAnomalyKey>,
+  options?: { signal?: QuerySignal },
+): Promise<FlowAnomaly[]> {
+  return announcedAnomalyRows(clickhouse, asked, options)
+}
+
+const announcedBreakRows = defineQuery({
+  name: 'announced_peg_breaks',
+  params: z
+    .object({
+      stable: z.string(),
+      as_of: z.date(),
+      known_at: z.date(),
+      limit: z.int(),
+      after: PegEventKey.default(NEWEST_PEG_EVENT),
+    })
+    .transform(({ after: [after_time, after_block, after_severity], ...rest }) => ({
+      ...rest,
+      after_time,
+      after_block,
+      after_severity,
+    })),
+  row: z.object({
+    severity: z.enum(['mild', 'severe']),
+    started_at: z.int(),
+    started_block: z.int(),
+    ended_at: dateTime.nullable(),
+    ended_block: z.int().nullable(),
+    max_deviation_bps: z.number(),
+  }),
+  sql: `
+    SELECT parts[2] AS severity, toUInt32(parts[3]) AS started_at, toUInt32(parts[4]) AS started_block,
+           if(ended = '', NULL, JSONExtractString(ended, 'ended_at')) AS ended_at,
+           if(ended = '', NULL, JSONExtract(ended, 'ended_block', 'UInt32')) AS ended_block,
+           JSONExtractFloat(if(ended = '', started, ended), 'max_deviation_bps') AS max_deviation_bps
+    FROM
+    (
+        SELECT splitByChar(':', subject) AS parts,
+               argMaxIf(data, sequence_number, type = 'peg_break.started') AS started,
+               argMaxIf(data, sequence_number, type = 'peg_break.ended') AS ended
+        FROM events
+        WHERE type IN ('peg_break.started', 'peg_break.ended') AND has(stables, {stable: String})
+          AND occurred_at <= {as_of: DateTime} AND ${STOOD}
+        GROUP BY subject
+        HAVING started != ''
+    )
+    WHERE (started_at, started_block, CAST(severity, 'Enum8(\\'mild\\' = 1, \\'severe\\' = 2)')) < ({after_time: UInt32}, {after_block: UInt32}, {after_severity: Enum8('mild' = 1, 'severe' = 2)})
+    ORDER BY started_at DESC, started_block DESC, severity DESC
+    LIMIT {limit: UInt32}`,
+})
+
+/**
+ * A stable's peg breaks that had been announced by `known_at` and not been taken back by then, as of `as_of`: newest
+ * first, at most `limit` of those after the key `after`. The largest distance of one without an announced end is that of
+ * its announcement, and it lasts until `as_of`.
+ */
+export async function announcedPegBreaks(
+  clickhouse: ClickHouseClient,
+  asked: Asked<PegEventKey> & { stable: string },
+  options?: { signal?: QuerySignal },
+): Promise<PegEvent[]> {
+  const rows = await announcedBreakRows(clickhouse, asked, options)
+  return rows.map(({ started_at, max_deviation_bps, ...row }) => {
+    const until = row.ended_at ?? asked.as_of
+    return {
+      ...row,
+      started_at: new Date(started_at * 1000),
+      max_deviation_micros: Math.round(max_deviation_bps * 100),
+      duration_seconds: until.getTime() / 1000 - started_at,
+    }
+  })
+}
+
+/** When each of these subjects was last announced, of what stands; without those that were not. */
+const announcedAt = defineQuery({
+  name: 'announced_at',
+  params: z.object({ subjects: z.array(z.string()), known_at: KnownAt }),
+  row: z.object({ subject: z.string(), published_at: dateTime }),
+  sql: `
+    SELECT subject, max(recorded_at) AS published_at FROM events
+    WHERE subject IN {subjects: Array(String)} AND type != 'event.retracted' AND ${STOOD}
+    GROUP BY subject`,
+})
+
+/** The rows with the time at which each was last announced by `known_at`, or by now if that is null; `subjectOf` is the subject of the events about a row. */
+export async function withAnnounced<Row>(
+  clickhouse: ClickHouseClient,
+  rows: readonly Row[],
+  subjectOf: (row: Row) => string,
+  { known_at }: { known_at: Date | null },
+  options?: { signal?: QuerySignal },
+): Promise<(Row & Announced)[]> {
+  if (rows.length === 0) return []
+  const found = await announcedAt(clickhouse, { subjects: rows.map(subjectOf), known_at }, options)
+  const times = new Map(found.map(({ subject, published_at }) => [subject, published_at]))
+  return rows.map((row) => ({ ...row, published_at: times.get(subjectOf(row)) ?? null }))
+}
