@@ -71,7 +71,7 @@ export const feeEconomicsRoute = endpoint({
     ])
     return {
       ...feeOverview(stables, elections, sums),
-      recent_distributions: recent.map((paid) => ({ ...paid, validator_label: labelOf(paid.validator) })),
+      recent_distributions: recent.map((paid) => ({ ...paid, validator_label: labelOf(paid.validator, at) })),
     }
   },
 })

@@ -1,22 +1,24 @@
 import { z } from 'zod'
+import { curatedFile, heldAt, holdsFrom } from '../../process/curated.js'
 import labels from './labels.json' with { type: 'json' }
 
-/** The owner of an account, and the source of that information. */
+/**
+ * The owner of an account, and the source of that information. It counts from `holds_from` on, until a later entry of the
+ * same address does; entries that are published are never changed.
+ */
 const LabelEntry = z.strictObject({
   address: z.string().regex(/^0x[0-9a-f]{40}$/),
+  holds_from: holdsFrom,
   label: z.string().min(1),
   source: z.url(),
 })
 
-const known = new Map(
-  z
-    .array(LabelEntry)
-    .parse(labels)
-    .map(({ address, label }) => [address, label]),
-)
+const known = new Map<string, z.infer<typeof LabelEntry>[]>()
+for (const entry of curatedFile(LabelEntry).parse(labels))
+  known.set(entry.address, [...(known.get(entry.address) ?? []), entry])
 
 /** A label in an answer. */
 export const Label = z.string().nullable().meta({ description: 'Who owns the address, if known' })
 
-/** The curated label of a lower-case address; null if there is none. */
-export const labelOf = (address: string): string | null => known.get(address) ?? null
+/** The curated label of a lower-case address at an instant; null if there was none. */
+export const labelOf = (address: string, at: Date): string | null => heldAt(known.get(address) ?? [], at)?.label ?? null

@@ -87,8 +87,8 @@ export const rewardsRoute = endpoint({
       distribution_count,
       distributed,
       opt_in,
-      top_funders: funders.map((funder) => ({ ...funder, label: labelOf(funder.address) })),
-      recent_distributions: recent.map((given) => ({ ...given, funder_label: labelOf(given.funder) })),
+      top_funders: funders.map((funder) => ({ ...funder, label: labelOf(funder.address, at) })),
+      recent_distributions: recent.map((given) => ({ ...given, funder_label: labelOf(given.funder, at) })),
       coverage: withState(
         coverage,
         rewardsCoverage({ isRead: asOf !== null || pool.opted_in_supply !== null, endedAt }),

@@ -1,16 +1,20 @@
 import { z } from 'zod'
+import { curatedFile, heldAt, holdsFrom } from '../../process/curated.js'
 import entries from './issuers.json' with { type: 'json' }
 import { RESERVE_TYPES } from './reserves.js'
 
 /**
  * What is known about a stable's issuer. `chain_id` is null for a token that the protocol itself has on every chain.
- * `attested_at` is when the entry was last compared with its sources; null if that has not been done.
+ * `holds_from`: the entry counts from this moment on, until a later entry of the same address does; entries that are
+ * published are never changed. `attested_at` is when the entry was last compared with its sources; null if that has not
+ * been done.
  */
 const Issuer = z.strictObject({
   symbol: z.string().min(1),
   addresses: z
     .array(z.strictObject({ chain_id: z.int().positive().nullable(), address: z.string().regex(/^0x[0-9a-f]{40}$/) }))
     .min(1),
+  holds_from: holdsFrom,
   reserve_type: z.enum(RESERVE_TYPES).exclude(['unknown']),
   label: z.string().min(1),
   issuer: z.string().min(1),
@@ -21,11 +25,17 @@ const Issuer = z.strictObject({
 })
 type Issuer = z.infer<typeof Issuer>
 
-/** The registry, curated by hand. Loading it fails if an entry is invalid. */
-export const ISSUERS: readonly Issuer[] = z.array(Issuer).parse(entries)
+/** The registry, curated by hand, in the order in which entries hold. Loading it fails if an entry is invalid. */
+export const ISSUERS: readonly Issuer[] = curatedFile(Issuer).parse(entries)
 
-/** The entry of a stable on a chain, by its lower-case address; null if its issuer is not known. */
-export const issuerOf = (chainId: number, stable: string): Issuer | null =>
-  ISSUERS.find(({ addresses }) =>
-    addresses.some(({ chain_id, address }) => address === stable && (chain_id === null || chain_id === chainId)),
-  ) ?? null
+/**
+ * The entry of a stable on a chain that held at an instant, by its lower-case address; null if its issuer was not known
+ * then.
+ */
+export const issuerOf = (chainId: number, stable: string, at: Date, issuers = ISSUERS): Issuer | null =>
+  heldAt(
+    issuers.filter(({ addresses }) =>
+      addresses.some(({ chain_id, address }) => address === stable && (chain_id === null || chain_id === chainId)),
+    ),
+    at,
+  )

@@ -22,8 +22,8 @@ export async function snapshotReserves(
   ])
   const rows = supplies.map(({ stable, supply_raw, state_block_number }): ReserveSnapshot => {
     const peg = pegs.get(stable)
-    const quoted = peg?.newest?.sell_micros != null ? peg.newest : null
-    const issuer = issuerOf(chainId ?? 0, stable)
+      const quoted = peg?.newest?.sell_micros != null ? peg.newest : null
+      const issuer = issuerOf(chainId ?? 0, stable, slot.at)
     return {
       stable,
       slot_at: slot.at.getTime() / 1000,

@@ -4,13 +4,15 @@ import labels from '../../../../api/stablecoins/labels.json' with { type: 'json'
 import { FEE_MANAGER } from '../../../../ingest/chain/addresses.js'
 import { accounts } from '../../../../local/chain/accounts.js'
 
+const NOW = new Date('2026-11-21T00:00:00Z')
+
 test('an account in the curated file has its label, any other has none', () => {
-  expect(labelOf(FEE_MANAGER)).toBe('Fee manager')
-  expect(labelOf(accounts.issuer.address.toLowerCase())).toBe('Public test account 3')
-  expect(labelOf(`0x${'1'.repeat(40)}`)).toBeNull()
+  expect(labelOf(FEE_MANAGER, NOW)).toBe('Fee manager')
+  expect(labelOf(accounts.issuer.address.toLowerCase(), NOW)).toBe('Public test account 3')
+  expect(labelOf(`0x${'1'.repeat(40)}`, NOW)).toBeNull()
 })
 
-test('no account is in the file twice', () => {
-  const addresses = labels.map(({ address }) => address)
-  expect(new Set(addresses).size).toBe(addresses.length)
+test('no account has two labels at one time', () => {
+  const keys = labels.map(({ address, holds_from }) => `${address} ${holds_from}`)
+  expect(new Set(keys).size).toBe(keys.length)
 })
