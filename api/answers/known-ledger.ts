@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { mergedRanges } from '../../clickhouse/chain/coverage.js'
 import { type Ledger, ledgerChanges, type Marks, readLedger, type StoredRange } from '../../clickhouse/chain/ledger.js'
-import { listPeriods, tokenLists, unsampledRanges } from '../../clickhouse/stablecoins/token-lists.js'
+import { listPeriods, tokenLists, unsampledRanges } from '../../clickhouse/chain/token-lists.js'
 import type { QuerySignal } from '../../clickhouse/store/define-query.js'
 import { QUERY_TIMEOUT_MS } from './query-signal.js'
 

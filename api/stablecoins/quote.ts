@@ -23,7 +23,7 @@ export const QuoteState = z
  * The price, the state of the quote and the coverage, as published in an answer about the instant `at` that was measured as
  * `measured` says.
  */
-export function publishedQuote({ newest, priced, lost }: CurrentPeg, at: Date, measured: Coverage) {
+export function publishedQuote({ newest, priced, lost, unsampled }: CurrentPeg, at: Date, measured: Coverage) {
   const current = priced && pegPrice(priced, { at, quoted: lost === null })
   return {
     current,
@@ -32,6 +32,6 @@ export function publishedQuote({ newest, priced, lost }: CurrentPeg, at: Date, m
       unquoted_since: lost && isoSeconds(lost.since),
       unquoted_since_is_bound: lost?.is_bound ?? false,
     },
-    coverage: withState(measured, pegCoverage(newest?.status ?? null, current !== null)),
+    coverage: withState(measured, pegCoverage(newest?.status ?? null, current !== null, unsampled)),
   }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Asked, Coverage, coverageOf, withState } from '../../clickhouse/chain/coverage.js'
+import { unsampledAt } from '../../clickhouse/chain/token-lists.js'
 import { lateSecondsOf, PERIOD_SECONDS } from '../../clickhouse/jobs/periods.js'
 import { pegCoverage } from '../../clickhouse/peg/coverage.js'
 import { backingUsd, RESERVE_TYPES, reservesAt } from '../../clickhouse/reserves/reserves.js'
@@ -73,6 +74,8 @@ export const reservesRoute = endpoint({
     const { attestation_source, attested_at } = entry
     const asks = asksOf({ stable, at, since })
     const searched = { until: slot_at.getTime() / 1000, late_seconds: lateSecondsOf('reserves') }
+    const unsampled =
+      sample_status === null ? await unsampledAt(app.clickhouse, { stable, at: slot_at }, { signal }) : null
     const backing_usd = backingUsd(supply_raw === null ? null : BigInt(supply_raw), price_micros)
     return {
       address: stable,
@@ -96,7 +99,7 @@ export const reservesRoute = endpoint({
         coverageOf(ledger, { ...asks, searched }),
         supply_raw === null
           ? { status: 'unavailable', message: 'Its supply was never read.' }
-          : pegCoverage(sample_status, price_micros !== null),
+          : pegCoverage(sample_status, price_micros !== null, unsampled),
       ),
       ...publicationOf(snapshot, knownAt),
     }

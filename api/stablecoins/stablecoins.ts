@@ -48,8 +48,6 @@ const asksOf = (at: Date, stable?: string, since?: Creation): Asked => ({
   ...lastSeconds(at, STATE_SECONDS),
 })
 
-const NEVER_SAMPLED: CurrentPeg = { newest: null, priced: null, lost: null }
-
 export const stablecoinsRoute = endpoint({
   path: '/stablecoins',
   tag: 'stablecoins',
@@ -69,7 +67,7 @@ export const stablecoinsRoute = endpoint({
       stablecoins: states.map((state) => {
         const { address } = state
         const measured = coverageOf(ledger, asksOf(at, address, app.stables.creationOf(address)))
-        return withPeg(state, pegs.get(address) ?? NEVER_SAMPLED, at, measured)
+        return withPeg(state, pegs(address), at, measured)
       }),
     }
   },

@@ -1,4 +1,6 @@
+import { isoSeconds } from '../../process/instants.js'
 import type { DataState } from '../chain/coverage.js'
+import type { Unsampled } from '../chain/token-lists.js'
 import type { QuoteStatus } from './price.js'
 
 const REASON: Record<Exclude<QuoteStatus, 'quoted' | 'anchor'>, string> = {
@@ -13,9 +15,20 @@ const REASON: Record<Exclude<QuoteStatus, 'quoted' | 'anchor'>, string> = {
 
 /**
  * The coverage of a price, given the newest sample's `status`: complete if that sample has a price, partial if only an
- * older one has (`isPriced`), unavailable if none has. `status` is null if nothing was sampled.
+ * older one has (`isPriced`), unavailable if none has. `status` is null if nothing was sampled, or if the stable is no
+ * longer sampled, as `unsampled` says.
  */
-export function pegCoverage(status: QuoteStatus | null, isPriced: boolean): DataState {
+export function pegCoverage(
+  status: QuoteStatus | null,
+  isPriced: boolean,
+  unsampled: Unsampled | null = null,
+): DataState {
+  if (unsampled?.since)
+    return {
+      status: 'unavailable',
+      message: `It has not been sampled since ${isoSeconds(unsampled.since)}, when it was no longer on the token list.`,
+    }
+  if (unsampled) return { status: 'unavailable', message: 'It is not sampled, because it is not on the token list.' }
   if (status === null) return { status: 'unavailable', message: 'It has not been sampled yet.' }
   if (status === 'quoted') return { status: 'complete', message: 'Quoted on the DEX.' }
   if (status === 'anchor') return { status: 'complete', message: 'The reference stable: its price is 1 by definition.' }

@@ -1,5 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { END_OF_TIME } from '../../process/instants.js'
+import { newestBlock } from '../chain/blocks.js'
+import { type Unsampled, unsampledAt, unsampledStablesAt } from '../chain/token-lists.js'
 import { keepsItsPrice, type StoredSample } from './price.js'
 import { type LostQuote, lostQuote, lostQuotes } from './quotes.js'
 import { newestSample, newestSamples } from './samples.js'
@@ -9,9 +11,17 @@ type Options = { signal?: AbortSignal }
 
 /**
  * The newest sample, and the newest one with a price; null if there is none, and without a price if the stable cannot be
- * quoted at all. `lost` says since when the newest sample has no price; null if it has one.
+ * quoted at all. `lost` says since when the newest sample has no price; null if it has one. A stable that is no longer
+ * sampled has none of these, whatever was sampled before: `unsampled` says since when; null if it is sampled.
  */
-export type CurrentPeg = { newest: StoredSample | null; priced: StoredSample | null; lost: LostQuote | null }
+export type CurrentPeg = {
+  newest: StoredSample | null
+  priced: StoredSample | null
+  lost: LostQuote | null
+  unsampled: Unsampled | null
+}
+
+const withoutPeg = (unsampled: Unsampled | null): CurrentPeg => ({ newest: null, priced: null, lost: null, unsampled })
 
 /** With the sums of the three windows in the order of PEG_WINDOWS, as of `windows_as_of`. */
 export type Peg = CurrentPeg & { windows: PegSums[]; windows_as_of: Date | null }
@@ -25,7 +35,7 @@ const MARK_MS = 300_000
 /** The peg, given the newest sample and, if that has no price, when it was lost. */
 function pegOf(newest: StoredSample | null, lost: LostQuote | null): CurrentPeg {
   const priced = lost ? lost.priced : newest
-  return { newest, priced: newest && keepsItsPrice(newest.status) ? priced : null, lost }
+  return { newest, priced: newest && keepsItsPrice(newest.status) ? priced : null, lost, unsampled: null }
 }
 
 async function pegWith(
@@ -43,7 +53,11 @@ export async function currentPeg(
   { stable, as_of = LATEST }: { stable: string; as_of?: Date | undefined },
   options?: Options,
 ): Promise<CurrentPeg> {
-  const newest = await newestSample(clickhouse, { stable, as_of }, options)
+  const [newest, unsampled] = await Promise.all([
+    newestSample(clickhouse, { stable, as_of }, options),
+    unsampledAt(clickhouse, { stable, at: as_of }, options),
+  ])
+  if (unsampled) return withoutPeg(unsampled)
   return pegWith(clickhouse, { stable, newest, as_of }, options)
 }
 
@@ -59,7 +73,10 @@ export async function pegAt(
 ): Promise<Peg> {
   const last_minute = new Date(Math.ceil(as_of.getTime() / MINUTE_MS) * MINUTE_MS)
   const minute_ends = edgeMinuteEnds(last_minute.getTime() / 1000)
-  const parts = await pegSumsAt(clickhouse, { stable, as_of, last_minute, minute_ends }, options)
+  const [parts, unsampled] = await Promise.all([
+    pegSumsAt(clickhouse, { stable, as_of, last_minute, minute_ends }, options),
+    unsampledAt(clickhouse, { stable, at: as_of }, options),
+  ])
   const minutes = parts.filter((part) => part.minutes_ago === null)
   const edges = parts.filter((part) => part.minutes_ago !== null)
   const windows = PEG_WINDOWS.map(({ seconds }) =>
@@ -68,6 +85,7 @@ export async function pegAt(
       ...edges.filter(({ minutes_ago }) => isEdge(minutes_ago, seconds)),
     ]),
   )
+  if (unsampled) return { ...withoutPeg(unsampled), windows, windows_as_of: as_of }
   const last = edges.reduce((a, b) => (a === null || b.minutes_ago < a.minutes_ago ? b : a), edges[0] ?? null)
   if (last === null || last.minutes_ago >= 2)
     return { ...(await currentPeg(clickhouse, { stable, as_of }, options)), windows, windows_as_of: as_of }
@@ -80,8 +98,8 @@ export async function pegAt(
 
 /**
  * A stable's peg now. Its windows are those of the last refresh if that was at one of the two newest five-minute marks
- * up to the newest sample; otherwise they are computed as of the newest mark. `windows_as_of` is null before the first
- * sample.
+ * up to the newest sample; otherwise they are computed as of the newest mark. Those of a stable that is no longer sampled
+ * end at the newest mark up to the newest block. `windows_as_of` is null before the first sample.
  */
 export async function livePeg(
   clickhouse: ClickHouseClient,
@@ -92,10 +110,11 @@ export async function livePeg(
     currentPeg(clickhouse, { stable }, options),
     refreshedPegSums(clickhouse, { stable }, options),
   ])
-  if (peg.newest === null) return { ...peg, windows: PEG_WINDOWS.map(() => addSums([])), windows_as_of: null }
-  const mark = new Date(Math.floor(peg.newest.block_time.getTime() / MARK_MS) * MARK_MS)
+  const head = peg.unsampled?.since ? await newestBlock(clickhouse, options) : peg.newest
+  if (head === null) return { ...peg, windows: PEG_WINDOWS.map(() => addSums([])), windows_as_of: null }
+  const mark = new Date(Math.floor(head.block_time.getTime() / MARK_MS) * MARK_MS)
   const refreshedAt = refreshed[0]?.as_of
-  if (!refreshedAt || refreshedAt.getTime() < mark.getTime() - MARK_MS) {
+  if (peg.unsampled || !refreshedAt || refreshedAt.getTime() < mark.getTime() - MARK_MS) {
     const { windows } = await pegAt(clickhouse, { stable, as_of: mark }, options)
     return { ...peg, windows, windows_as_of: mark }
   }
@@ -105,18 +124,22 @@ export async function livePeg(
   return { ...peg, windows, windows_as_of: refreshedAt }
 }
 
-/**
- * The peg at `as_of`, or now, of every stable that was sampled by then, by address; each is the same as from
- * `currentPeg`.
- */
+/** The peg of any stable at `as_of`, or now; each is the same as from `currentPeg`. */
 export async function currentPegs(
   clickhouse: ClickHouseClient,
   { as_of = LATEST }: { as_of?: Date | undefined },
   options?: { signal?: AbortSignal },
-): Promise<Map<string, CurrentPeg>> {
-  const rows = await newestSamples(clickhouse, { as_of }, options)
+): Promise<(stable: string) => CurrentPeg> {
+  const [rows, unsampled] = await Promise.all([
+    newestSamples(clickhouse, { as_of }, options),
+    unsampledStablesAt(clickhouse, { at: as_of }, options),
+  ])
   const isAnyLost = rows.some(({ newest }) => newest.sell_micros === null)
   const lost = isAnyLost ? await lostQuotes(clickhouse, { as_of }, options) : []
   const losses = new Map(lost.map(({ stable, ...loss }) => [stable, loss]))
-  return new Map(rows.map(({ stable, newest }) => [stable, pegOf(newest, losses.get(stable) ?? null)]))
+  const pegs = new Map(rows.map(({ stable, newest }) => [stable, pegOf(newest, losses.get(stable) ?? null)]))
+  return (stable) => {
+    const since = unsampled(stable)
+    return since ? withoutPeg(since) : (pegs.get(stable) ?? withoutPeg(null))
+  }
 }

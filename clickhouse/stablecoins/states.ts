@@ -1,10 +1,10 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
+import { Tier, tierAt } from '../chain/token-lists.js'
 import { defineOptionalRow, defineQuery } from '../store/define-query.js'
 import { isRecent, recentFirst } from '../store/recent-first.js'
 import { integerText, stableAddress, stableSymbol } from '../store/values.js'
 import { UNCAPPED } from '../supply/supply.js'
-import { Tier, tierAt } from './token-lists.js'
 
 /** The kinds of transfer policies. */
 export const PolicyType = z.enum(['allow_all', 'reject_all', 'whitelist', 'blacklist', 'compound']).meta({

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
+import type { ListPeriod, Tier } from '../../clickhouse/chain/token-lists.js'
 import { REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import type { Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
-import type { ListPeriod, Tier } from '../../clickhouse/stablecoins/token-lists.js'
 
 /**
  * A stable that is sampled at a block, with its tier then. `sampled_from` is the first block of the stretch in which it is

@@ -7,7 +7,7 @@ import {
   listPeriods,
   type TokenListRow,
   tokenLists,
-} from '../../clickhouse/stablecoins/token-lists.js'
+} from '../../clickhouse/chain/token-lists.js'
 import { PlumblineError } from '../../process/errors.js'
 import { RawHeader } from '../chain/rpc-answers.js'
 import { type ChainTokens, listedTokens } from '../chain/token-list.js'

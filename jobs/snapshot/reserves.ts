@@ -21,9 +21,9 @@ export async function snapshotReserves(
     currentPegs(clickhouse, { as_of: slot.at }),
   ])
   const rows = supplies.map(({ stable, supply_raw, state_block_number }): ReserveSnapshot => {
-    const peg = pegs.get(stable)
-      const quoted = peg?.newest?.sell_micros != null ? peg.newest : null
-      const issuer = issuerOf(chainId ?? 0, stable, slot.at)
+    const peg = pegs(stable)
+    const quoted = peg.newest?.sell_micros != null ? peg.newest : null
+    const issuer = issuerOf(chainId ?? 0, stable, slot.at)
     return {
       stable,
       slot_at: slot.at.getTime() / 1000,
@@ -33,7 +33,7 @@ export async function snapshotReserves(
       state_block_number,
       price_micros: quoted?.sell_micros ?? null,
       price_block_number: quoted?.block_number ?? null,
-      sample_status: peg?.newest?.status ?? null,
+      sample_status: peg.newest?.status ?? null,
       label: issuer?.label ?? null,
       issuer: issuer?.issuer ?? null,
       backing_model: issuer?.backing_model ?? null,

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
+import { tokenLists } from '../../../../clickhouse/chain/token-lists.js'
 import { migrate } from '../../../../clickhouse/migrations/migrate.js'
-import { tokenLists } from '../../../../clickhouse/stablecoins/token-lists.js'
 import { connect } from '../../../../clickhouse/store/client.js'
 import { test } from '../../../support/services.js'
 

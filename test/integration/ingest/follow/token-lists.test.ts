@@ -1,14 +1,19 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { newestBlock } from '../../../../clickhouse/chain/blocks.js'
+import { tokenLists } from '../../../../clickhouse/chain/token-lists.js'
 import { REFERENCE_STABLE } from '../../../../clickhouse/peg/price.js'
-import { tokenLists } from '../../../../clickhouse/stablecoins/token-lists.js'
 import type { ClickHouseEnv } from '../../../../clickhouse/store/client.js'
+import { snapshotReserves } from '../../../../jobs/snapshot/reserves.js'
+import { snapshotRisk } from '../../../../jobs/snapshot/risk.js'
+import { isoSeconds } from '../../../../process/instants.js'
 import { test as base } from '../../../support/app.js'
 import { stillChain } from '../../../support/chain.js'
 import { ingestAll } from '../../../support/ingest.js'
 import { type CopyTo, withIngested } from '../../../support/ingested.js'
 import { tokenListFile } from '../../../support/local-node.js'
 import type { TestChain } from '../../../support/own-chain.js'
+import { slotAt } from '../../../support/slots.js'
 import { mismatches, runVerify } from '../../../support/verify.js'
 
 /** The list changes while ingest is stopped after this block. */
@@ -100,6 +105,88 @@ describe('when ingest starts with another list', () => {
     expect(await tiers(`?as_of=${changedAt}`)).toEqual(['listed', 'unlisted', 'listed'])
     expect(await tiers('')).toEqual(['listed', 'unlisted', 'listed'])
   })
+})
+
+describe('a stable that is removed', () => {
+  test('has no live price, and its live answers say since when it is not sampled', async ({
+    app,
+    clickhouse,
+    clickhouseEnv,
+    clock,
+    copyBefore,
+  }) => {
+    await copyBefore(clickhouse, clickhouseEnv)
+    await goOn(clickhouseEnv, clickhouse, AFTER)
+    const changedAt = (await tokenLists(clickhouse)).at(-1)?.holds_from ?? 0
+    const newest = (await newestBlock(clickhouse))?.block_time ?? new Date(0)
+    clock.now = new Date(newest.getTime() + 7000)
+    const coverage = {
+      status: 'unavailable',
+      message: expect.stringContaining(`since ${isoSeconds(new Date(changedAt * 1000))}`),
+    }
+    const url = `/api/v1/stablecoins/${address('BWUSD')}`
+
+    const live = (await app.inject(`${url}/peg`)).json()
+    expect(live).toMatchObject({ current: null, coverage })
+    const mark = Math.floor(newest.getTime() / 300_000) * 300
+    expect(live.windows_as_of).toBe(isoSeconds(new Date(mark * 1000)))
+    const { windows } = (await app.inject(`${url}/peg?as_of=${mark}`)).json()
+    expect(live.windows).toEqual(windows)
+    // The list changed more than 20 blocks, which are minutes, before.
+    expect(live.windows[0].sample_count).toBeLessThan(40)
+
+    expect((await app.inject(url)).json()).toMatchObject({ peg: null, coverage })
+    const { stablecoins } = (await app.inject('/api/v1/stablecoins')).json()
+    expect(stablecoins.find((one: { address: string }) => one.address === address('BWUSD'))).toMatchObject({
+      peg: null,
+      coverage,
+    })
+    expect(await snapshotReserves(clickhouse, slotAt('reserves', mark))).toBeGreaterThan(0)
+    expect((await app.inject(`${url}/reserves`)).json()).toMatchObject({ total_backing_usd: null, coverage })
+  })
+
+  test('keeps its history: answers about the time before are those that were given then', async ({
+    app,
+    clickhouse,
+    clickhouseEnv,
+    clock,
+    copyBefore,
+  }) => {
+    await copyBefore(clickhouse, clickhouseEnv)
+    const stopped = (await newestBlock(clickhouse))?.block_time.getTime() ?? 0
+    clock.now = new Date(stopped + 7_200_000)
+    const at = stopped / 1000 - 300
+    const routes = ['', '/peg', '/depth'].map((route) => `/api/v1/stablecoins/${address('BWUSD')}${route}?as_of=${at}`)
+    const ask = () =>
+      Promise.all([`/api/v1/stablecoins?as_of=${at}`, ...routes].map(async (url) => (await app.inject(url)).json()))
+    const before = await ask()
+    await goOn(clickhouseEnv, clickhouse, AFTER)
+    expect(await ask()).toEqual(before)
+  })
+})
+
+test('a slot from before the change that is done again gives the same snapshots, digit for digit', async ({
+  clickhouse,
+  clickhouseEnv,
+  copyBefore,
+}) => {
+  await copyBefore(clickhouse, clickhouseEnv)
+  const at = (await newestBlock(clickhouse))?.block_time.getTime() ?? 0
+  const slot = (job: string, revision: number) => slotAt(job, Math.floor(at / 300_000) * 300, revision)
+  const snapshots = async (revision: number) => {
+    await snapshotReserves(clickhouse, slot('reserves', revision))
+    await snapshotRisk(clickhouse, slot('risk', revision))
+    const tables = ['reserve_snapshots', 'risk_snapshots'].map(async (table) => {
+      const query = `SELECT * EXCEPT (revision, published_at) FROM ${table} ORDER BY stable, revision DESC LIMIT 1 BY stable`
+      return (await clickhouse.query({ query, format: 'JSONEachRow' })).json<Record<string, unknown>>()
+    })
+    return Promise.all(tables)
+  }
+  const [reserves, risks] = await snapshots(0)
+  expect(reserves?.find(({ stable }) => stable === address('BWUSD'))?.price_micros).toEqual(expect.any(Number))
+  expect(risks?.length).toBeGreaterThan(5)
+  await goOn(clickhouseEnv, clickhouse, AFTER)
+  expect(await snapshots(1)).toEqual([reserves, risks])
 })
 
 test('a start with the same list, whatever its order, records nothing', async ({

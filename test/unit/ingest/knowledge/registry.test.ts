@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { listPeriods, type TokenListRow } from '../../../../clickhouse/chain/token-lists.js'
 import { REFERENCE_STABLE } from '../../../../clickhouse/peg/price.js'
-import { listPeriods, type TokenListRow } from '../../../../clickhouse/stablecoins/token-lists.js'
 import { createRegistry, MOST_HOPS } from '../../../../ingest/knowledge/registry.js'
 
 const list = (

@@ -58,17 +58,22 @@ export type ListPeriod = {
   samples: (stable: string) => boolean
 }
 
-/** The stretches of history, oldest first. They are contiguous; the first begins with block 0, unless there is no list. */
-export function listPeriods(lists: readonly TokenListRow[]): ListPeriod[] {
-  const holding: TokenListRow[] = []
+/** Of the lists that were recorded, in order, those that hold for any block. */
+function holding<List extends { from_block: number }>(lists: readonly List[]): List[] {
+  const held: List[] = []
   for (const list of lists) {
     // A list may be recorded again for blocks that a rollback removed after an earlier one was.
-    while ((holding.at(-1)?.from_block ?? -1) >= list.from_block) holding.pop()
-    holding.push(list)
+    while ((held.at(-1)?.from_block ?? -1) >= list.from_block) held.pop()
+    held.push(list)
   }
-  return holding.map(({ from_block, holds_from, track, stables }, i) => {
+  return held
+}
+
+/** The stretches of history, oldest first. They are contiguous; the first begins with block 0, unless there is no list. */
+export function listPeriods(lists: readonly TokenListRow[]): ListPeriod[] {
+  return holding(lists).map(({ from_block, holds_from, track, stables }, i, held) => {
     const listed = new Set(stables)
-    const next = holding[i + 1]
+    const next = held[i + 1]
     return {
       from_block,
       to_block: next?.from_block ?? null,
@@ -78,6 +83,49 @@ export function listPeriods(lists: readonly TokenListRow[]): ListPeriod[] {
       samples: (stable) => track === 'all' || listed.has(stable),
     }
   })
+}
+
+/** A stable is not sampled: since when, if it was before; null if it never was. */
+export type Unsampled = { since: Date | null }
+
+/** Whether a stable is sampled with the last of these lists: null if it is, or if there is no list. */
+function unsampledWith(lists: readonly { from_block: number; holds_from: number; is_sampled: boolean }[]) {
+  const held = holding(lists)
+  const first = held.findLastIndex(({ is_sampled }) => is_sampled) + 1
+  const began = held[first]
+  if (!began) return null
+  return { since: first === 0 ? null : new Date(began.holds_from * 1000) }
+}
+
+const samplingLists = defineQuery({
+  name: 'sampling_lists',
+  params: z.object({ stable: z.string(), at: z.date() }),
+  row: z.object({ from_block: count, holds_from: count, is_sampled: z.boolean() }),
+  sql: `
+    SELECT toUInt32(from_block) AS from_block, toUnixTimestamp(holds_from) AS holds_from,
+           (track = 'all' OR has(stables, {stable: String}))::Bool AS is_sampled
+    FROM token_lists WHERE token_lists.holds_from <= {at: DateTime} ORDER BY sequence_number`,
+})
+
+/** Since when a stable is not sampled as of `at`; null if it is sampled then. */
+export const unsampledAt = async (
+  clickhouse: ClickHouseClient,
+  params: { stable: string; at: Date },
+  options?: { signal?: AbortSignal },
+): Promise<Unsampled | null> => unsampledWith(await samplingLists(clickhouse, params, options))
+
+/** The same for any stable. */
+export async function unsampledStablesAt(
+  clickhouse: ClickHouseClient,
+  { at }: { at: Date },
+  options?: { signal?: AbortSignal },
+): Promise<(stable: string) => Unsampled | null> {
+  const lists = (await tokenLists(clickhouse, options)).filter(({ holds_from }) => holds_from * 1000 <= at.getTime())
+  const listed = lists.map(({ stables }) => new Set(stables))
+  return (stable) =>
+    unsampledWith(
+      lists.map((list, i) => ({ ...list, is_sampled: list.track === 'all' || listed[i]?.has(stable) === true })),
+    )
 }
 
 /** A stretch in which a stable is not sampled: blocks and unix seconds, the ends excluded; null while it lasts. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { listPeriods, type TokenListRow, unsampledRanges } from '../../../../clickhouse/stablecoins/token-lists.js'
+import { listPeriods, type TokenListRow, unsampledRanges } from '../../../../clickhouse/chain/token-lists.js'
 
 /** A list that holds from a block on, whose blocks are ten seconds apart. */
 const list = (sequence_number: number, from_block: number, ...stables: string[]): TokenListRow => ({
