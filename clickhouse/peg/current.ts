@@ -73,10 +73,7 @@ export async function pegAt(
 ): Promise<Peg> {
   const last_minute = new Date(Math.ceil(as_of.getTime() / MINUTE_MS) * MINUTE_MS)
   const minute_ends = edgeMinuteEnds(last_minute.getTime() / 1000)
-  const [parts, unsampled] = await Promise.all([
-    pegSumsAt(clickhouse, { stable, as_of, last_minute, minute_ends }, options),
-    unsampledAt(clickhouse, { stable, at: as_of }, options),
-  ])
+  const parts = await pegSumsAt(clickhouse, { stable, as_of, last_minute, minute_ends }, options)
   const minutes = parts.filter((part) => part.minutes_ago === null)
   const edges = parts.filter((part) => part.minutes_ago !== null)
   const windows = PEG_WINDOWS.map(({ seconds }) =>
@@ -85,7 +82,7 @@ export async function pegAt(
       ...edges.filter(({ minutes_ago }) => isEdge(minutes_ago, seconds)),
     ]),
   )
-  if (unsampled) return { ...withoutPeg(unsampled), windows, windows_as_of: as_of }
+  // A stable that was sampled a moment ago counts as sampled: to ask the lists each time would double the statements.
   const last = edges.reduce((a, b) => (a === null || b.minutes_ago < a.minutes_ago ? b : a), edges[0] ?? null)
   if (last === null || last.minutes_ago >= 2)
     return { ...(await currentPeg(clickhouse, { stable, as_of }, options)), windows, windows_as_of: as_of }
