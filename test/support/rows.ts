@@ -104,12 +104,12 @@ export function pegSamples(stable: string, ticks: readonly Tick[], firstBlock = 
   })
 }
 
-/**
- * Blocks at these times, numbered from `firstBlock`, as if ingest had read all of them, long ago; the last is the head of
- * the chain.
- */
-export async function addBlocks(clickhouse: ClickHouseClient, times: readonly number[], firstBlock = 1): Promise<void> {
-  if (times.length === 0) return
+/** Blocks at these times, numbered from `firstBlock`, without a word on who read them. */
+export async function addBareBlocks(
+  clickhouse: ClickHouseClient,
+  times: readonly number[],
+  firstBlock = 1,
+): Promise<void> {
   const rows = times.map((block_time, i) => ({
     block_number: firstBlock + i,
     block_time,
@@ -119,6 +119,15 @@ export async function addBlocks(clickhouse: ClickHouseClient, times: readonly nu
     log_count: 1,
   }))
   await insertFacts(clickhouse, 'blocks', rows, token())
+}
+
+/**
+ * Blocks at these times, numbered from `firstBlock`, as if ingest had read all of them, long ago; the last is the head of
+ * the chain.
+ */
+export async function addBlocks(clickhouse: ClickHouseClient, times: readonly number[], firstBlock = 1): Promise<void> {
+  if (times.length === 0) return
+  await addBareBlocks(clickhouse, times, firstBlock)
   const to_block = firstBlock + times.length - 1
   const batch = {
     track: 'test',

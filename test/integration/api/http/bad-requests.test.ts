@@ -271,7 +271,8 @@ test('a query ends when its client disconnects', async ({ app, clickhouse, clock
   await clickhouse.command({
     query: `
       CREATE VIEW flows AS
-      SELECT 'swap' AS kind, '' AS from_token, '' AS to_token, toNullable(toUInt128(sleepEachRow(0.2))) AS usd_micros, '' AS tx_hash, toDateTime(${newest}, 'UTC') AS block_time
+      SELECT 'swap' AS kind, '' AS from_token, '' AS to_token, toNullable(toUInt128(sleepEachRow(0.2))) AS usd_micros,
+             toUInt128(0) AS amount_in_raw, toUInt128(0) AS amount_out_raw, '' AS tx_hash, toDateTime(${newest}, 'UTC') AS block_time
       FROM numbers(300) SETTINGS max_block_size = 1`,
   })
   const running = async () => {

@@ -3,7 +3,7 @@ import type { SlotJob } from '../../../../clickhouse/jobs/periods.js'
 import { insertRows } from '../../../../clickhouse/store/insert.js'
 import { checkHealth } from '../../../../jobs/health/check-health.js'
 import { storedEvents } from '../../../support/events.js'
-import { addBlocks, addFacts, pegSamples, stableAddress, stablecoin } from '../../../support/rows.js'
+import { addBareBlocks, addFacts, pegSamples, stableAddress, stablecoin } from '../../../support/rows.js'
 import { test } from '../../../support/services.js'
 import { runSlots, slotAt } from '../../../support/slots.js'
 
@@ -33,7 +33,7 @@ test('each component is announced when its state changes, and only then', async 
   expect(await check(0)).toBeUndefined()
   await addFacts(clickhouse, { stablecoins: [stablecoin(1, { stable })] })
   await addFacts(clickhouse, { samples: pegSamples(stable, [{ at: START, price: 1_000_000 }], 1) })
-  await addBlocks(clickhouse, [START], 1)
+  await addBareBlocks(clickhouse, [START], 1)
   expect(await check(60)).toEqual([])
   expect(await data()).toEqual([])
 
@@ -44,7 +44,7 @@ test('each component is announced when its state changes, and only then', async 
   expect(await data()).toEqual([behind])
 
   // Ingest continues without samples; a job has not begun.
-  await addBlocks(
+  await addBareBlocks(
     clickhouse,
     [100, 200, 300, 400].map((at) => START + at),
     2,
@@ -58,12 +58,12 @@ test('each component is announced when its state changes, and only then', async 
 
   // A failed sample does not count; the job catches up; a block is missing.
   await addFacts(clickhouse, { samples: pegSamples(stable, [{ at: START + 500, price: 'failed' }], 7) })
-  await addBlocks(clickhouse, [START + 500], 7)
+  await addBareBlocks(clickhouse, [START + 500], 7)
   await runSlots(clickhouse, DONE, [slotAt('peg-events', START + 240)])
   expect((await check(500))?.sort()).toEqual(['dataset:blocks gaps', 'job:peg-events ok'])
   await addFacts(clickhouse, { samples: pegSamples(stable, [{ at: START + 510, price: 'no_liquidity' }], 8) })
-  await addBlocks(clickhouse, [START + 450], 6)
-  await addBlocks(clickhouse, [START + 510], 8)
+  await addBareBlocks(clickhouse, [START + 450], 6)
+  await addBareBlocks(clickhouse, [START + 510], 8)
   expect((await check(510))?.sort()).toEqual(['dataset:blocks ok', 'sampling ok'])
   expect(await data()).toMatchObject([
     { component: 'job:peg-events', status: 'ok', lag_blocks: 3, lag_seconds: 260 },
@@ -96,7 +96,7 @@ test('each component is announced when its state changes, and only then', async 
 })
 
 test('two monitors that check at the same moment announce a change once', async ({ clickhouse }) => {
-  await addBlocks(clickhouse, [START], 1)
+  await addBareBlocks(clickhouse, [START], 1)
   const now = new Date((START + 1000) * 1000)
   await Promise.all([1, 2, 3, 4].map(() => checkHealth(clickhouse, [], THRESHOLDS, now)))
   expect(await storedEvents(clickhouse)).toHaveLength(1)
@@ -118,7 +118,7 @@ test('a component that is catching up is not announced until it stops doing so; 
   const ingest = async (at: number, count: number, behind: number): Promise<void> => {
     const from_block = block + 1
     const times = Array.from({ length: count }, (_, i) => START + at - behind - 60 * (count - 1 - i))
-    await addBlocks(clickhouse, times, from_block)
+    await addBareBlocks(clickhouse, times, from_block)
     block += count
     const range = { from_block, to_block: block, last_hash: '0x', writer: 'test', families: ['logs'], stables: [] }
     const batch = { track: 'tip', sequence_number: block, state: 'committed', recorded_at: clock(at), ...range }
