@@ -41,7 +41,7 @@ export const publicationOf = (
 ) => ({ published_at: published_at.toISOString(), revision, is_newest_revision: knownAt === null ? true : null })
 
 /** The field of a list's entry that says when it was published. */
-export const AnnouncedAt = z.iso.datetime().nullable().optional().meta({
+export const AnnouncedAt = z.iso.datetime().nullable().meta({
   description:
     'When the newest event about it was published; null if none was, or if it was taken back and is not announced again yet',
 })

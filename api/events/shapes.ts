@@ -79,7 +79,6 @@ const envelope = {
     .meta({ description: 'When this service recorded it; later than occurred_at if a detector had to catch up' }),
   published_at: z.iso
     .datetime()
-    .optional()
     .meta({ description: 'The same as recorded_at: an event is published when it is recorded' }),
 }
 
