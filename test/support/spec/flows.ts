@@ -61,6 +61,8 @@ export const FlowAnomaliesSpec = z.strictObject({
         silent_windows: count.max(672).nullable(),
         longest_silence_windows: count.max(671).nullable(),
         silence_probability: finite.min(0).max(1).nullable(),
+        // With milliseconds.
+        published_at: z.iso.datetime().nullable(),
       })
       .refine(
         ({ kind, z_score, observations, tx_count, silent_windows, longest_silence_windows, silence_probability }) => {
