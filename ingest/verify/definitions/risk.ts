@@ -40,7 +40,7 @@ function breaksAt({ samples }: SnapshotFacts, stable: string, at: number): Break
 
 const points = (score: number): number => Math.floor(Math.max(0, Math.min(100, score)) * 100 + 0.5) / 100
 
-type Quote = { t: number; sell_micros: number | null }
+type Quote = { t: number; status: string; sell_micros: number | null }
 
 const isUnquoted = ({ sell_micros }: Quote): boolean => sell_micros === null
 
@@ -75,9 +75,13 @@ function pegRisk(samples: readonly Quote[], at: number): number {
   return points(100 - 100 * Math.exp(-(2 * sigma + worst) / 60))
 }
 
-/** Whether the newest samples have been unquoted for a minute or longer; not known without a sample in 24 hours. */
+/**
+ * Whether the newest samples have been unquoted for a minute or longer; not known without a sample in 24 hours. A stable
+ * that is not in dollars has no quote to lose.
+ */
 function isLost(samples: readonly Quote[], at: number): boolean {
   const known = samples.filter(({ t }) => t <= at)
+  if (known.at(-1)?.status === 'not_usd') return false
   const first = known[known.findLastIndex((sample) => !isUnquoted(sample)) + 1]
   return first !== undefined && at - first.t >= 60 && known.some(({ t }) => t > at - DAY)
 }

