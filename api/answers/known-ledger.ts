@@ -12,7 +12,7 @@ export type KnownLedger = {
    * which may only be added to meanwhile.
    */
   read: (to: number) => Promise<Ledger>
-  /** The ledger as it was at an earlier instant, read anew: an answer about what was known then uses nothing later. */
+  /** The ledger as it was at an earlier instant, read again: an answer about what was known then uses nothing later. */
   readAsOf: (instant: Date, options: { signal: QuerySignal }) => Promise<Ledger>
 }
 

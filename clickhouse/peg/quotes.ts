@@ -8,7 +8,7 @@ import { RECENT_SAMPLES, SAMPLE, SampleTuple } from './samples.js'
 /**
  * A stable that has no quote at an instant. `priced` is its last sample with a price, null if it never had one. `since`
  * is the time of its first sample without a quote after that one. With `is_bound` it may have been without a quote
- * before: there is no sample of the blocks before `since`.
+ * before: there is no sample of the blocks before `since`, or none within ten minutes.
  */
 export type LostQuote = { priced: StoredSample | null; since: Date; is_bound: boolean }
 

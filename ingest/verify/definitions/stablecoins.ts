@@ -19,6 +19,16 @@ function pegOf(samples: readonly Raw[], at: number) {
   }
 }
 
+const hourOf = (at: number): number => Math.floor(at / 3600)
+
+/**
+ * Whether the block before `first` may have been without a price too: it was not sampled, or the next sample lies neither
+ * in the hour of the last price nor in the hour ten minutes later, where nobody looks whether it was.
+ */
+const isBoundAfter = (before: Raw, first: Raw): boolean =>
+  first.block_number !== before.block_number + 1 ||
+  ![hourOf(before.at), hourOf(before.at + 600)].includes(hourOf(first.at))
+
 /** Whether a stable is quoted, and if not, since its first sample after the last one with a price. */
 function quoteOf(samples: readonly Raw[], createdAt: number) {
   if (samples.length === 0) return null
@@ -26,7 +36,7 @@ function quoteOf(samples: readonly Raw[], createdAt: number) {
   const first = samples[last + 1]
   if (!first) return { quoted: true, unquoted_since: null, unquoted_since_is_bound: false }
   const before = samples[last]
-  const isBound = before ? Number(first.block_number) !== Number(before.block_number) + 1 : first.at > createdAt
+  const isBound = before ? isBoundAfter(before, first) : first.at > createdAt
   return { quoted: false, unquoted_since: iso(first.at), unquoted_since_is_bound: isBound }
 }
 
