@@ -27,8 +27,7 @@ const FlowAnomaliesResponse = z.object({
     description: 'End of the newest scored window; null before the first',
   }),
   searched_until: z.iso.datetime().nullable().meta({
-    description:
-      'Windows that ended by then have been searched, apart from those that coverage lists as missing; null before the first',
+    description: 'Windows that ended by then have been searched; null before the first',
   }),
   coverage: Coverage,
   known_at: KnownAtEcho,
@@ -72,12 +71,7 @@ export const flowAnomaliesRoute = endpoint({
     const { rows, next_cursor } = page<FlowAnomaly>(found, limit, keyOf)
     const anomalies = await withAnnounced(app.clickhouse, rows, anomalySubject, { known_at: knownAt }, { signal })
     const until = horizon && scoredUntil(at, horizon)
-    const searched = {
-      // What waited at an earlier time is not recorded.
-      from: knownAt ? 0 : await app.searches.from('flow-anomalies'),
-      until: until && until.getTime() / 1000,
-      late_seconds: lateSecondsOf('flow-anomalies'),
-    }
+    const searched = { until: until && until.getTime() / 1000, late_seconds: lateSecondsOf('flow-anomalies') }
     const scored_until = until && isoSeconds(until)
     return {
       anomalies: anomalies.map(({ published_at, ...anomaly }) => ({

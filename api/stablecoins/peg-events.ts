@@ -96,12 +96,7 @@ export const pegEventsRoute = endpoint({
       { known_at: knownAt },
       { signal },
     )
-    const searched = {
-      // What waited at an earlier time is not recorded.
-      from: knownAt ? 0 : await app.searches.from('peg-events'),
-      until: until && until.getTime() / 1000,
-      late_seconds: lateSecondsOf('peg-events'),
-    }
+    const searched = { until: until && until.getTime() / 1000, late_seconds: lateSecondsOf('peg-events') }
     const asks = asksOf({ stable, at, since })
     return {
       address: stable,

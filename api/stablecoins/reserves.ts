@@ -73,7 +73,7 @@ export const reservesRoute = endpoint({
     const { slot_at, reserve_type, supply_raw, price_micros, sample_status, ...entry } = snapshot
     const { attestation_source, attested_at } = entry
     const asks = asksOf({ stable, at, since })
-    const searched = { from: 0, until: slot_at.getTime() / 1000, late_seconds: lateSecondsOf('reserves') }
+    const searched = { until: slot_at.getTime() / 1000, late_seconds: lateSecondsOf('reserves') }
     const unsampled =
       sample_status === null ? await unsampledAt(app.clickhouse, { stable, at: slot_at }, { signal }) : null
     const backing_usd = backingUsd(supply_raw === null ? null : BigInt(supply_raw), price_micros)

@@ -118,7 +118,7 @@ export const riskRoute = endpoint({
     const { slot_at, inputs, revision: _, published_at: __, ...snapshot } = row
     const unquoted_since = inputs.unquoted_since && isoSeconds(inputs.unquoted_since)
     const asks = asksOf({ stable, at, since })
-    const searched = { from: 0, until: slot_at.getTime() / 1000, late_seconds: lateSecondsOf('risk') }
+    const searched = { until: slot_at.getTime() / 1000, late_seconds: lateSecondsOf('risk') }
     return {
       address: stable,
       ...snapshot,

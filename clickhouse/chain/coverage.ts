@@ -66,10 +66,10 @@ export type Asked = {
   /** Whether flows that have no value are missing too. */
   isPriced?: boolean | undefined
   /**
-   * From where and up to where a job has searched, in unix seconds; `until` is null if it has not begun. It counts as
-   * behind when that is more than `late_seconds` before `to`.
+   * Up to where a job has searched, in unix seconds; null if it has not begun. It counts as behind when that is more than
+   * `late_seconds` before `to`.
    */
-  searched?: { from: number; until: number | null; late_seconds: number } | undefined
+  searched?: { until: number | null; late_seconds: number } | undefined
 }
 
 /** A missing part of what was asked, clipped to it. Times in unix seconds. */
@@ -191,18 +191,11 @@ const isApart = (one: Missing, next: Missing): boolean =>
   next.from_block !== null &&
   (next.from_block > one.to_block + 1 || next.reason !== one.reason)
 
-/** The time that a job has not searched yet: before it began, and behind where it is. */
+/** The time that a job has not searched yet. */
 function notSearched(ledger: Ledger, { from, to, since, searched }: Asked): Missing[] {
-  if (!searched) return []
-  const first = Math.max(from, since?.block_time ?? ledger.started_at ?? 0)
-  const isBehind = searched.until === null || searched.until + searched.late_seconds < to
-  const stretches = [
-    { from: first, to: searched.until === null ? first : Math.min(to, searched.from) },
-    { from: Math.max(first, searched.until ?? 0), to: isBehind ? to : 0 },
-  ]
-  return stretches
-    .filter((stretch) => stretch.from < stretch.to)
-    .map((stretch) => ({ ...stretch, from_block: null, to_block: null, reason: 'not_searched' }))
+  if (!searched || (searched.until !== null && searched.until + searched.late_seconds >= to)) return []
+  const start = Math.min(to, Math.max(from, since?.block_time ?? ledger.started_at ?? 0, searched.until ?? 0))
+  return [{ from: start, to, from_block: null, to_block: null, reason: 'not_searched' }]
 }
 
 /** The parts of what was asked that are missing, oldest first. */

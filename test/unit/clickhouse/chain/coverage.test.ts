@@ -153,27 +153,6 @@ describe('the coverage of a time', () => {
     ])
   })
 
-  test('of a search begins where slots no longer wait, and ends where the job is', () => {
-    const whole = ledger([range(1, 100)])
-    const searched = (from: number, until: number | null) =>
-      missingRanges(
-        whole,
-        logs(105, 900, { searched: { from: T + from, until: until && T + until, late_seconds: 60 } }),
-      )
-    const missing = (from: number, to: number) => ({
-      from: T + from,
-      to: T + to,
-      from_block: null,
-      to_block: null,
-      reason: 'not_searched',
-    })
-    expect(searched(0, 850)).toEqual([])
-    expect(searched(400, 850)).toEqual([missing(105, 400)])
-    expect(searched(400, 700)).toEqual([missing(105, 400), missing(700, 900)])
-    expect(searched(400, null)).toEqual([missing(105, 900)])
-    expect(searched(1000, 850)).toEqual([missing(105, 900)])
-  })
-
   test('lists at most a hundred ranges, and how many there are', () => {
     const holes = ledger(Array.from({ length: 300 }, (_, i) => range(1 + i * 3, 2 + i * 3)))
     const { missing, missing_count } = coverageOf(holes, logs(10, 7995))
