@@ -8,11 +8,15 @@ export type WebhookContent = {
   event_id: string
   /** JSON text, as published. */
   data: string
+  /** Null for a delivery of a version that did not send it: the body of a delivery never changes. */
+  published_at: Date | null
 }
 
 /** The body of a delivery: byte for byte the same in all its attempts. */
-export const webhookBody = (delivery_id: number, { event_type, event_id, data }: WebhookContent): string =>
-  `{"event":${JSON.stringify(event_type)},"data":${data},"delivery_id":${delivery_id},"event_id":${JSON.stringify(event_id)}}`
+export function webhookBody(delivery_id: number, { event_type, event_id, data, published_at }: WebhookContent): string {
+  const published = published_at === null ? '' : `,"published_at":"${published_at.toISOString()}"`
+  return `{"event":${JSON.stringify(event_type)},"data":${data},"delivery_id":${delivery_id},"event_id":${JSON.stringify(event_id)}${published}}`
+}
 
 /** No stable has these addresses; 7e57 is the closest that hexadecimal digits come to `test`. */
 const TEST_STABLES = [

@@ -18,6 +18,7 @@ export type NewDelivery = {
   data: Record<string, unknown>
   cause: string
   event_at: Date
+  published_at: Date | null
 }
 
 /**
@@ -34,6 +35,7 @@ export function insertWebhookDeliveries(
     delivery_id: first + i,
     data: JSON.stringify(delivery.data),
     event_at: unixSeconds(delivery.event_at),
+    published_at: delivery.published_at && unixSeconds(delivery.published_at),
   }))
   return insertRows(clickhouse, 'webhook_deliveries', rows, `${first}`)
 }
@@ -90,10 +92,12 @@ export const newDeliveries = defineQuery({
     event_type: z.string(),
     event_id: z.string(),
     data: z.string(),
+    published_at: dateTime.nullable(),
     due_ms: safeInteger,
   }),
   sql: `
-    SELECT delivery_id, subscription_id, event_type, event_id, data, toUnixTimestamp64Milli(recorded_at) AS due_ms
+    SELECT delivery_id, subscription_id, event_type, event_id, data, published_at,
+           toUnixTimestamp64Milli(recorded_at) AS due_ms
     FROM webhook_deliveries WHERE delivery_id > {after: UInt64}
     ORDER BY delivery_id LIMIT {limit: UInt32}`,
 })
@@ -112,9 +116,15 @@ export const newestDeliveryId = async (clickhouse: ClickHouseClient): Promise<nu
 export const deliveryContents = defineQuery({
   name: 'delivery_contents',
   params: z.object({ ids: z.array(z.int()) }),
-  row: z.object({ delivery_id: safeInteger, event_type: z.string(), event_id: z.string(), data: z.string() }),
+  row: z.object({
+    delivery_id: safeInteger,
+    event_type: z.string(),
+    event_id: z.string(),
+    data: z.string(),
+    published_at: dateTime.nullable(),
+  }),
   sql: `
-    SELECT delivery_id, event_type, event_id, data FROM webhook_deliveries WHERE delivery_id IN {ids: Array(UInt64)}`,
+    SELECT delivery_id, event_type, event_id, data, published_at FROM webhook_deliveries WHERE delivery_id IN {ids: Array(UInt64)}`,
 })
 
 /**

@@ -28,6 +28,7 @@ const Delivery = z.object({
   event_sequence: safeInteger,
   event_type: z.enum(EVENT_TYPES),
   data: z.string().transform((text) => JSON.parse(text) as Record<string, unknown>),
+  published_at: dateTime.nullable(),
   recorded_at: dateTime,
   state: z.enum(DELIVERY_STATES),
   next_attempt_at: dateTime.nullable(),
@@ -43,7 +44,7 @@ export const deliveriesById = defineQuery({
   params: z.object({ subscription_id: z.string(), ids: z.array(z.int()) }),
   row: Delivery,
   sql: `
-    SELECT delivery_id, kind, event_id, event_sequence, event_type, data, recorded_at,
+    SELECT delivery_id, kind, event_id, event_sequence, event_type, data, published_at, recorded_at,
            if(tried.state = '', 'pending', tried.state) AS state,
            if(state = 'pending', coalesce(tried.due_at, recorded_at), NULL) AS next_attempt_at
     FROM webhook_deliveries

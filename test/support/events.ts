@@ -12,6 +12,7 @@ export type StoredEvent = {
   stables: string[]
   slot_at: number
   occurred_at: number
+  recorded_at: Date
   revision: number
   data: Record<string, unknown>
 }
@@ -21,12 +22,17 @@ export async function storedEvents(clickhouse: ClickHouseClient): Promise<Stored
   const result = await clickhouse.query({
     query: `
       SELECT toUInt32(sequence_number) AS sequence, id, type, stables, toUnixTimestamp(slot_at) AS slot_at,
-             toUnixTimestamp(occurred_at) AS occurred_at, revision, data
+             toUnixTimestamp(occurred_at) AS occurred_at, revision, data,
+             toUnixTimestamp64Milli(recorded_at)::Float64 AS recorded_ms
       FROM events ORDER BY sequence_number`,
     format: 'JSONEachRow',
   })
-  const rows = await result.json<Omit<StoredEvent, 'data'> & { data: string }>()
-  const events = rows.map((row) => ({ ...row, data: JSON.parse(row.data) as Record<string, unknown> }))
+  const rows = await result.json<Omit<StoredEvent, 'data' | 'recorded_at'> & { data: string; recorded_ms: number }>()
+  const events = rows.map(({ recorded_ms, ...row }) => ({
+    ...row,
+    recorded_at: new Date(recorded_ms),
+    data: JSON.parse(row.data) as Record<string, unknown>,
+  }))
   expect(new Set(events.map(({ id }) => id)).size).toBe(events.length)
   expect(new Set(events.map(({ sequence }) => sequence)).size).toBe(events.length)
   return events

@@ -20,6 +20,7 @@ export function madeUpDelivery(i: number, subscription_id: string, changes: Part
     data,
     cause: '',
     event_at: occurred_at,
+    published_at: occurred_at,
     ...changes,
   }
 }

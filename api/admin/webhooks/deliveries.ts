@@ -80,6 +80,7 @@ export async function addTest(
     data: exampleData(type, at),
     cause,
     event_at: at,
+    published_at: at,
   })
 }
 
@@ -96,7 +97,7 @@ export async function addReplay(
   const [delivery] = await deliveriesById(app.clickhouse, { subscription_id, ids: [delivery_id] })
   if (delivery === undefined)
     throw new NotFoundError('unknown-delivery', 'this subscription has no delivery with this number', 'delivery_id')
-  const { event_id, event_sequence, event_type, data } = delivery
+  const { event_id, event_sequence, event_type, data, published_at } = delivery
   return added(app, {
     subscription_id,
     kind: 'replay',
@@ -106,6 +107,7 @@ export async function addReplay(
     data,
     cause: causeOf(request),
     event_at: await firstRequestedAt(app, subscription_id, request),
+    published_at,
   })
 }
 
@@ -132,7 +134,7 @@ export async function addReplays(
   })
   if (events.length > MOST_REPLAYED)
     throw new BadParameterError('since', `has more than ${MOST_REPLAYED} events after it; choose a later time`)
-  const replayOf = ({ sequence, id, type, data }: LoggedEvent): NewDelivery => ({
+  const replayOf = ({ sequence, id, type, data, recorded_at }: LoggedEvent): NewDelivery => ({
     subscription_id,
     kind: 'replay',
     event_id: id,
@@ -141,6 +143,7 @@ export async function addReplays(
     data,
     cause,
     event_at: at,
+    published_at: recorded_at,
   })
   await addDeliveries(app.records, events.map(replayOf))
   return events.length

@@ -15,6 +15,7 @@ const deliveryOf = (event: LoggedEvent, { id }: Subscription): NewDelivery => ({
   data: event.data,
   cause: '',
   event_at: event.recorded_at,
+  published_at: event.recorded_at,
 })
 
 /**

@@ -4,7 +4,7 @@ import { buildApp } from '../../../../api/app.js'
 import { changeSubscription } from '../../../../clickhouse/webhooks/subscriptions.js'
 import { type IpNetwork, parseIpNetwork } from '../../../../process/ip-networks.js'
 import { ADMIN_KEY, WEBHOOK_TERMS } from '../../../support/app.js'
-import { addEvents, madeUpEvent } from '../../../support/events.js'
+import { addEvents, madeUpEvent, storedEvents } from '../../../support/events.js'
 import { isSigned, type ReceivedHook, startReceiver } from '../../../support/receiver.js'
 import { test } from '../../../support/services.js'
 import { ask, make, makeBody, WEBHOOKS } from '../../../support/webhook-requests.js'
@@ -53,7 +53,13 @@ test('the admin’s changes determine what a receiver gets and how it is signed'
   const first = await received(1)
   expect(first.delivery_id).toBe(tried.delivery_id)
   expect(first.path).toBe('/old')
-  expect(JSON.parse(first.body)).toMatchObject({ event: 'flow_anomaly.detected', event_id: tried.event_id })
+  // It has the fields of an event, so that a receiver that needs one of them can be tested.
+  const published_at = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  expect(JSON.parse(first.body)).toMatchObject({
+    event: 'flow_anomaly.detected',
+    event_id: tried.event_id,
+    published_at,
+  })
   expect(isSigned(first, secret)).toBe(true)
   await isOver(tried.delivery_id)
 
@@ -84,6 +90,9 @@ test('the admin’s changes determine what a receiver gets and how it is signed'
   expect(await post('/replay', { since: '1h', only_undelivered: true })).toEqual({ deliveries: 3 })
   await received(7)
   expect(own().slice(4).map(idOf).sort()).toEqual([1, 4, 5].map(eventId))
+  // Whenever it is sent, an event was published when it was recorded.
+  const recorded = new Map((await storedEvents(clickhouse)).map((event) => [event.id, event.recorded_at.toISOString()]))
+  for (const hook of own().slice(1)) expect(JSON.parse(hook.body).published_at).toBe(recorded.get(idOf(hook)))
   const again = await post(`/deliveries/${both.delivery_id}/replay`)
   const repeated = await received(8)
   expect(repeated.delivery_id).toBe(again.delivery_id)

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { addDeliveries } from '../../../../clickhouse/webhooks/deliveries.js'
 import { MAX_ATTEMPTS } from '../../../../clickhouse/webhooks/schedule.js'
-import { addEvents, madeUpEvent } from '../../../support/events.js'
+import { addEvents, madeUpEvent, storedEvents } from '../../../support/events.js'
 import { type Answer, faultyAnswer, isSigned, startReceiver } from '../../../support/receiver.js'
 import { test } from '../../../support/services.js'
 import { addWebhookSubscription } from '../../../support/webhook-subscriptions.js'
@@ -73,6 +73,7 @@ test('an event is sent once to each subscription that wants it and is older than
     data: { stable: STABLE, severity: 'mild' },
     delivery_id: ended?.delivery_id,
     event_id: id(2),
+    published_at: (await storedEvents(clickhouse)).find((one) => one.id === id(2))?.recorded_at.toISOString(),
   })
 })
 

@@ -192,7 +192,7 @@ test('one delivery can be sent again as another delivery of the same event', asy
   const first = await replay(id, 1)
   expect(first.statusCode).toBe(202)
   expect(first.json()).toMatchObject({ delivery_id: 2, kind: 'replay', event_id: original.event_id, state: 'pending' })
-  const query = 'SELECT event_sequence, event_type, data FROM webhook_deliveries ORDER BY delivery_id'
+  const query = 'SELECT event_sequence, event_type, data, published_at FROM webhook_deliveries ORDER BY delivery_id'
   const rows = await (await clickhouse.query({ query, format: 'JSONEachRow' })).json()
   expect(rows[1]).toEqual(rows[0])
   expect((await replay(id, 2)).json()).toMatchObject({ delivery_id: 3, event_id: original.event_id })

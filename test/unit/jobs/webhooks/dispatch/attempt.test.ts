@@ -10,7 +10,12 @@ const pending = {
   subscription_id: 'wh_1',
   attempt: 1,
   dueMs: STARTED.getTime() - 250,
-  content: { event_type: 'peg_break.started', event_id: 'evt_1', data: '{"stable":"0x20c1","severity":"mild"}' },
+  content: {
+    event_type: 'peg_break.started',
+    event_id: 'evt_1',
+    data: '{"stable":"0x20c1","severity":"mild"}',
+    published_at: new Date('2026-02-28T23:59:59.987Z'),
+  },
 }
 const exchange: Exchange = {
   status: 204,
@@ -32,6 +37,7 @@ test('a request has the documented body and the documented headers', () => {
     data: { stable: '0x20c1', severity: 'mild' },
     delivery_id: 77,
     event_id: 'evt_1',
+    published_at: '2026-02-28T23:59:59.987Z',
   })
   const t = STARTED.getTime() / 1000 - 0.25
   const v1 = (secret: string): string => createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')
@@ -40,6 +46,13 @@ test('a request has the documented body and the documented headers', () => {
     'x-service-event': 'peg_break.started',
     'x-service-delivery': '77',
   })
+})
+
+test('a delivery of a version that did not send published_at keeps its body', () => {
+  const old = { ...pending, content: { ...pending.content, published_at: null } }
+  expect(requestOf(old, webhookSubscription(), ['whsec_1'], STARTED).body).toBe(
+    '{"event":"peg_break.started","data":{"stable":"0x20c1","severity":"mild"},"delivery_id":77,"event_id":"evt_1"}',
+  )
 })
 
 test.each([200, 201, 204, 299])('%i ends a delivery as successful', (status) => {
