@@ -14,6 +14,7 @@ import { runCommand } from '../process/run-process.js'
 import { type Accounts, embeddedAccounts } from './accounts.js'
 import { payee } from './chain/accounts.js'
 import { DevnetEnv } from './chain/config.js'
+import { describe, Protection } from './engine/sandbox/sandbox.js'
 import { keptSecret } from './kept-secret.js'
 import { createPart, type Part, type PartOptions } from './supervisor.js'
 
@@ -54,13 +55,8 @@ class StartError extends PlumblineError {
   }
 }
 
-const Ready = z.object({
-  ready: z.literal(true),
-  url: z.string().optional(),
-  rpcUrl: z.string().optional(),
-  genesisHash: z.string().optional(),
-  tokenList: z.string().optional(),
-})
+const EngineReady = z.object({ url: z.string(), sandbox: Protection })
+const ChainReady = z.object({ rpcUrl: z.string(), genesisHash: z.string(), tokenList: z.string() })
 
 /** The line itself if it is a part's ready line in JSON, otherwise null. */
 function jsonReady(line: string): string | null {
@@ -145,8 +141,9 @@ await runCommand('plumbline', async () => {
       envWhenRestarted: samePort('CLICKHOUSE_PORT', LOOPBACK_PORT),
       ready: jsonReady,
     })
-    const url = Ready.parse(JSON.parse(ready)).url as string
+    const { url, sandbox } = EngineReady.parse(JSON.parse(ready))
     print(`clickhouse  ${url} (embedded; password in ${join(config.DATA_DIR, 'clickhouse.password')})`)
+    print(`sandbox     ${describe(sandbox)}`)
     return { CLICKHOUSE_URL: url, accounts }
   }
 
@@ -173,7 +170,7 @@ await runCommand('plumbline', async () => {
       ready: jsonReady,
       ownsTerminal,
     })
-    const { rpcUrl, genesisHash, tokenList } = Ready.required().omit({ url: true }).parse(JSON.parse(ready))
+    const { rpcUrl, genesisHash, tokenList } = ChainReady.parse(JSON.parse(ready))
     const database = await devnetDatabase(dataDir, genesisHash)
     print(`chain       devnet at ${rpcUrl} (local, simulated market)`)
     const node = { RPC_URL: rpcUrl, RPC_WS_URL: rpcUrl.replace('http', 'ws'), CHAIN: 'devnet', database }

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { hashPassword } from './access/password.js'
 import { owner, readUsers, type User, userName } from './access/users.js'
+import { SandboxMode } from './sandbox/sandbox.js'
 import { defaultMaxConcurrentQueries } from './threads.js'
 
 const wholeNumber = (min: number, max: number) =>
@@ -31,6 +32,7 @@ export const Variables = z.object({
   CLICKHOUSE_ALLOW_EMPTY_PASSWORD: z.enum(['0', '1'], { error: 'must be 0 or 1' }).default('0'),
   CLICKHOUSE_MAX_CONCURRENT_QUERIES: wholeNumber(1, 1000).default(defaultMaxConcurrentQueries),
   CLICKHOUSE_MAX_SERVER_MEMORY_MB: wholeNumber(512, 16_777_216).optional(),
+  CLICKHOUSE_SANDBOX: SandboxMode.default('auto'),
 })
 
 export type Config = {
@@ -45,6 +47,7 @@ export type Config = {
   backupDirectory: string
   /** Bytes. */
   maxServerMemory: number
+  sandbox: SandboxMode
 }
 
 /** The rest is for memory that the engine does not track, and for other processes. */
@@ -85,6 +88,7 @@ export function readConfig(args: string[], env: NodeJS.ProcessEnv): Config {
     CLICKHOUSE_ALLOW_EMPTY_PASSWORD: env.CLICKHOUSE_ALLOW_EMPTY_PASSWORD || undefined,
     CLICKHOUSE_MAX_CONCURRENT_QUERIES: env.CLICKHOUSE_MAX_CONCURRENT_QUERIES || undefined,
     CLICKHOUSE_MAX_SERVER_MEMORY_MB: env.CLICKHOUSE_MAX_SERVER_MEMORY_MB || undefined,
+    CLICKHOUSE_SANDBOX: env.CLICKHOUSE_SANDBOX || undefined,
     '--data': given.data,
     '--port': port,
     '--users': usersFile,
@@ -110,5 +114,6 @@ export function readConfig(args: string[], env: NodeJS.ProcessEnv): Config {
     users: [owner(values.CLICKHOUSE_USER, hashPassword(values.CLICKHOUSE_PASSWORD ?? '')), ...others],
     maxConcurrentQueries: values.CLICKHOUSE_MAX_CONCURRENT_QUERIES,
     queryLogDays: values['--query-log-days'],
+    sandbox: values.CLICKHOUSE_SANDBOX,
   }
 }

@@ -20,6 +20,7 @@ Variables
   CLICKHOUSE_ALLOW_EMPTY_PASSWORD     1 allows an empty password. Default: 0
   CLICKHOUSE_MAX_CONCURRENT_QUERIES   most queries at once; more get ClickHouse's error 202. Default here: ${defaultMaxConcurrentQueries}
   CLICKHOUSE_MAX_SERVER_MEMORY_MB     memory limit; beyond it queries get error 241. Default: 75 % of the machine's or container's
+  CLICKHOUSE_SANDBOX                  auto, required or off: keep the server from other files and the network. Default: auto
   CLICKHOUSE_PORT                     same as --port
   CLICKHOUSE_USERS_FILE               same as --users
 

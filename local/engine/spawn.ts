@@ -1,8 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import type { ChildProcess } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
-import { defaultMaxConcurrentQueries, threadsFor } from './threads.js'
+import { readConfig } from './config.js'
+import { launchServer } from './launch.js'
+import type { Protection } from './sandbox/sandbox.js'
+
+type Ready = { ready?: boolean; url: string; sandbox: Protection }
 
 export type EmbeddedOptions = {
   dataDir: string
@@ -13,13 +15,14 @@ export type EmbeddedOptions = {
   user: string
   password: string
   maxConcurrentQueries?: number | undefined
-  /** Variables in addition to this process's environment. */
+  /** Variables of the command, in addition to this process's environment. */
   env?: NodeJS.ProcessEnv | undefined
 }
 
 export type Embedded = {
   url: string
   pid: number
+  sandbox: Protection
   child: ChildProcess
   /** Ends the engine and resolves when its process has ended. May be called twice. */
   stop(): Promise<void>
@@ -31,24 +34,18 @@ export type Embedded = {
  * with the engine's error message, such as a port or a directory in use or a bad variable.
  */
 export async function spawnEmbedded(options: EmbeddedOptions): Promise<Embedded> {
-  const threads = threadsFor(options.maxConcurrentQueries ?? defaultMaxConcurrentQueries)
   const args = ['--data', options.dataDir, '--port', String(options.port ?? 0)]
   if (options.backups !== undefined) args.push('--backups', options.backups)
-  const child = spawn(process.execPath, [entry(), ...args], {
-    env: {
-      ...process.env,
-      UV_THREADPOOL_SIZE: String(threads),
-      ...options.env,
-      CLICKHOUSE_USER: options.user,
-      CLICKHOUSE_PASSWORD: options.password,
-      ...(options.maxConcurrentQueries !== undefined && {
-        CLICKHOUSE_MAX_CONCURRENT_QUERIES: String(options.maxConcurrentQueries),
-      }),
-    },
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    // Ctrl-C signals a whole process group; this process stops the engine only after its clients.
-    detached: true,
+  const config = readConfig(args, {
+    ...process.env,
+    ...options.env,
+    CLICKHOUSE_USER: options.user,
+    CLICKHOUSE_PASSWORD: options.password,
+    ...(options.maxConcurrentQueries !== undefined && {
+      CLICKHOUSE_MAX_CONCURRENT_QUERIES: String(options.maxConcurrentQueries),
+    }),
   })
+  const child = launchServer(config, { stderr: 'pipe' })
   const exited: Embedded['exited'] = new Promise((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }))
     child.once('error', () => resolve({ code: null, signal: null }))
@@ -59,19 +56,19 @@ export async function spawnEmbedded(options: EmbeddedOptions): Promise<Embedded>
     if (lines.length > 100) lines.shift()
     process.stderr.write(`${line}\n`)
   })
-  const url = await ready(child, exited, lines)
+  const { url, sandbox } = await ready(child, exited, lines)
   const stop = async () => {
     child.kill('SIGTERM')
     await exited
   }
-  return { url, pid: child.pid as number, child, stop, exited }
+  return { url, pid: child.pid as number, sandbox, child, stop, exited }
 }
 
-function ready(child: ChildProcess, exited: Embedded['exited'], lines: string[]): Promise<string> {
+function ready(child: ChildProcess, exited: Embedded['exited'], lines: string[]): Promise<Ready> {
   return new Promise((resolve, reject) => {
     createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
-      const message = JSON.parse(line) as { ready?: boolean; url: string }
-      if (message.ready) resolve(message.url)
+      const message = JSON.parse(line) as Ready
+      if (message.ready) resolve(message)
     })
     void exited.then(({ code, signal }) => {
       const own = lines.filter((line) => line.startsWith('clickhouse: '))
@@ -79,13 +76,4 @@ function ready(child: ChildProcess, exited: Embedded['exited'], lines: string[])
       reject(new Error(`embedded ClickHouse did not start: ${why}`))
     })
   })
-}
-
-/** The compiled entry point, found from the compiled folder and from the sources. */
-function entry(): string {
-  const beside = fileURLToPath(new URL('./main.js', import.meta.url))
-  const built = fileURLToPath(new URL('../../dist/local/engine/main.js', import.meta.url))
-  const found = [beside, built].find((path) => existsSync(path))
-  if (!found) throw new Error(`${built} is missing: run npm run build`)
-  return found
 }

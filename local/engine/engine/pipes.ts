@@ -1,13 +1,14 @@
-import { execFile } from 'node:child_process'
 import { closeSync, constants, mkdirSync, openSync, readSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { declare } from '../sandbox/libc.js'
 
-const mkfifo = promisify(execFile)
+const mkfifo = declare<[path: string, mode: number]>('int mkfifo(const char *path, uint mode)')
 /** Smaller files are written synchronously, which is faster than using another thread. */
 const smallFileBytes = 128 * 1024
+
+const pipesAtOnce = 16
 
 const { O_RDONLY, O_RDWR, O_NONBLOCK } = constants
 
@@ -92,20 +93,19 @@ export class Pipes {
   }
 
   /** Opens the directory and removes what an earlier process left there. */
-  static async open(directory: string): Promise<Pipes> {
+  static open(directory: string): Pipes {
     rmSync(directory, { recursive: true, force: true })
     mkdirSync(directory, { recursive: true, mode: 0o700 })
-    return new Pipes(directory, await makePipes(directory, 0, 16))
+    return new Pipes(directory, makePipes(directory, 0))
   }
 
-  async take(): Promise<Pipe> {
-    for (;;) {
-      const pipe = this.#free.pop()
-      if (pipe) return pipe
-      const first = this.#made
-      this.#made += 16
-      this.#free.push(...(await makePipes(this.#directory, first, 16)))
-    }
+  take(): Pipe {
+    const free = this.#free.pop()
+    if (free) return free
+    const [pipe, ...others] = makePipes(this.#directory, this.#made)
+    this.#made += pipesAtOnce
+    this.#free.push(...others)
+    return pipe as Pipe
   }
 
   /** Returns a pipe for reuse. Both ends must be closed before. */
@@ -141,8 +141,10 @@ export class Pipes {
   }
 }
 
-async function makePipes(directory: string, first: number, count: number): Promise<Pipe[]> {
-  const paths = Array.from({ length: count }, (_, i) => join(directory, `pipe-${first + i}`))
-  await mkfifo('mkfifo', ['-m', '600', ...paths])
-  return paths.map((path) => new Pipe(path))
+function makePipes(directory: string, first: number): Pipe[] {
+  return Array.from({ length: pipesAtOnce }, (_, i) => {
+    const path = join(directory, `pipe-${first + i}`)
+    mkfifo(path, 0o600)
+    return new Pipe(path)
+  })
 }

@@ -76,7 +76,7 @@ async function insertRows(
     }
   }
   if (rows.isComplete) return pipes.withFile(rows.data, run)
-  const pipe = await pipes.take()
+  const pipe = pipes.take()
   try {
     return await pump(query, pipe, rows.data, body, run)
   } finally {

@@ -19,7 +19,7 @@ export async function select(
   params: Record<string, string>,
   reply: Reply,
 ): Promise<NativeResult> {
-  const pipe = await pipes.take()
+  const pipe = pipes.take()
   const output = ` INTO OUTFILE ${quoteString(pipe.path)} TRUNCATE COMPRESSION 'none' `
   const { sql, cut } = statement
   const rest = statement.format === undefined ? `FORMAT ${format}` : sql.slice(cut)

@@ -184,16 +184,19 @@ describe('npm start', { timeout: 900_000 }, () => {
     await expect.poll(() => paidStatus(url, key), { timeout: 60_000 }).toBe(200)
     expect(await balanceOf(await run.printed(CHAIN), payee)).toBe(earned)
     const address = await run.printed(/^clickhouse {2}(\S+) /m)
-    const engines = async () =>
-      (await leftovers()).filter((line) => line.includes('engine/main.js')).map((line) => Number(line.split(' ')[0]))
-    // The server's process is a child of the one that supervises it.
-    const [, server] = await engines()
-    process.kill(server as number, 'SIGKILL')
+    const engine = async (program: string) => {
+      const [line] = (await leftovers()).filter((line) => line.includes(`engine/${program}.js`))
+      return Number(line?.split(' ')[0])
+    }
+    const server = await engine('server-main')
+    // The engine reads SQL from strangers: it gets no password or key, neither itself nor through the process that starts it.
+    expect(await readFile(`/proc/${server}/environ`, 'utf8')).not.toMatch(/PASSWORD|KEY/)
+    expect(run.output()).toContain('sandbox     on')
+    process.kill(server, 'SIGKILL')
     await run.printed(/the server ended by SIGKILL; restarting it/)
     await run.printed(/the server is running again/)
     expect(await (await fetch(`${address}/ping`)).text()).toBe('Ok.\n')
-    const [supervisor] = await engines()
-    process.kill(supervisor as number, 'SIGKILL')
+    process.kill(await engine('main'), 'SIGKILL')
     await run.printed(/clickhouse DIED/)
     await run.printed(/clickhouse is running again/)
     expect(await (await fetch(`${address}/ping`)).text()).toBe('Ok.\n')

@@ -203,11 +203,10 @@ test('it ends when its parent process is killed', async () => {
   })
 })
 
-/** Runs the program as a service manager does, with its supervisor process. */
+/** Runs the program as a service manager does. */
 function runAlone(directory: string, env: NodeJS.ProcessEnv = {}) {
-  const { UV_THREADPOOL_SIZE: _, ...inherited } = process.env
   const child = spawn(process.execPath, [main, '--data', directory, '--port', '0'], {
-    env: { ...inherited, CLICKHOUSE_PASSWORD: credentials.password, ...env },
+    env: { ...process.env, CLICKHOUSE_PASSWORD: credentials.password, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
