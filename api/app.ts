@@ -9,6 +9,7 @@ import { type Limits, limits } from './callers/limits/plugin.js'
 import { createRequestCounter } from './callers/limits/request-counter.js'
 import { createPayments, paymentInfo } from './callers/payments/payments.js'
 import { paid } from './callers/payments/plugin.js'
+import { createScreen } from './callers/payments/screen.js'
 import type { PaymentTerms } from './callers/payments/terms.js'
 import { DEFAULT_STREAMS, type StreamOptions } from './events/stream/stream.js'
 import { docs } from './http/docs.js'
@@ -82,7 +83,9 @@ export async function buildApp(deps: AppDeps) {
   provide(app, { clickhouse, records, redis, now, metrics, draining })
   const readState = createServiceState(clickhouse, now)
   const readChainId = () => databaseChainId(clickhouse)
-  const payments = terms && createPayments({ terms, records, readChainId, log: logger })
+  const counter = createRequestCounter(redis, database, logger)
+  const screen = createScreen({ counter, redis, prefix: `plumbline:${database}` })
+  const payments = terms && createPayments({ terms, records, readChainId, screen, log: logger })
 
   // The hooks of every request, in this order.
   drain(app)
@@ -94,7 +97,7 @@ export async function buildApp(deps: AppDeps) {
   await shedding(app, deps.maxEventLoopDelayMs ?? 0)
   refusals(app)
   auth(app, deps.adminKey)
-  limits(app, most, createRequestCounter(redis, database, logger), payments)
+  limits(app, most, counter, payments)
   paid(app, payments)
   cache(app, deps.cache ?? { maxBytes: 0 }, database)
   await openapi(app, terms && ((price, summary) => paymentInfo(terms, price, summary)))

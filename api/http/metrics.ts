@@ -40,7 +40,7 @@ export function createMetrics() {
       registers,
     }),
     /**
-     * `outcome` is challenged (sent the price), refused, undecided (the chain is unreachable, or another request uses
+     * `outcome` is challenged (sent the price), refused, limited (one of too many), undecided (the chain is unreachable, or another request uses
      * the payment), answered, or unanswered (paid, but the answer did not arrive: it can be requested again).
      */
     payments: new Counter({

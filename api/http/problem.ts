@@ -13,7 +13,10 @@ const Fault = z.object({
 /** RFC 9457. `parameter` is the first invalid one, `errors` has all of them. */
 const Problem = z
   .object({
-    type: z.string().meta({ description: 'Identifies the kind of problem' }),
+    type: z.string().meta({
+      description:
+        'Identifies the kind of problem; a refused payment has one of MPP’s types (https://paymentauth.org/problems/…) or urn:plumbline:problem:insufficient-funds',
+    }),
     title: z.string().meta({ description: 'The status as text' }),
     status: z.int().meta({ description: 'The status of the response' }),
     detail: z.string().meta({ description: 'What is wrong with this request, in plain English' }),

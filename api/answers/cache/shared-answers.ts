@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis'
 import { z } from 'zod'
+import { within } from '../../../process/within.js'
 import { Answer } from './answer.js'
 import type { Freshness } from './policies.js'
 
@@ -52,12 +53,6 @@ function unpack(bytes: Buffer): Answer | null {
 
 const lifetime = ({ maxAgeMs, staleMs }: Freshness): number => maxAgeMs + staleMs
 
-/** Resolves to `otherwise` when Redis fails or takes too long. */
-function within<Value>(work: Promise<Value>, otherwise: Value): Promise<Value> {
-  const gaveUp = new Promise<Value>((resolve) => setTimeout(resolve, PATIENCE_MS, otherwise).unref())
-  return Promise.race([work.catch(() => otherwise), gaveUp])
-}
-
 /**
  * Answers in Redis under `prefix`, which contains everything that a body depends on besides its request: database and
  * version. Their age follows from the remaining time to live in Redis, so that no clocks are compared.
@@ -71,21 +66,22 @@ export function sharedAnswers(redis: Redis, prefix: string): SharedAnswers {
     find: async (key) => {
       if (!isHere()) return null
       const read = redis.pipeline().getBuffer(bodyKey(key)).pttl(bodyKey(key)).exec()
-      const [[bytesError, bytes] = [], [leftError, left] = []] = (await within(read, null)) ?? []
+      const [[bytesError, bytes] = [], [leftError, left] = []] = (await within(read, PATIENCE_MS, null)) ?? []
       if (bytesError || leftError || !Buffer.isBuffer(bytes) || typeof left !== 'number' || left < 0) return null
       const answer = unpack(bytes)
       return answer && { answer, ageMs: Math.max(0, lifetime(answer.freshness) - left) }
     },
     put: async (key, answer) => {
-      if (isHere()) await within(redis.set(bodyKey(key), pack(answer), 'PX', lifetime(answer.freshness)), null)
+      if (isHere())
+        await within(redis.set(bodyKey(key), pack(answer), 'PX', lifetime(answer.freshness)), PATIENCE_MS, null)
     },
     claim: async (key) => {
       if (!isHere()) return true
       const taken = redis.set(claimKey(key), '1', 'PX', CLAIM_MS, 'NX').then((reply) => reply === 'OK')
-      return within(taken, true)
+      return within(taken, PATIENCE_MS, true)
     },
     release: async (key) => {
-      if (isHere()) await within(redis.del(claimKey(key)), 0)
+      if (isHere()) await within(redis.del(claimKey(key)), PATIENCE_MS, 0)
     },
   }
 }

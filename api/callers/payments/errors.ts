@@ -17,8 +17,11 @@ export class PaymentRequiredError extends ProblemError {
   }
 }
 
+/** Kinds of refusals that MPP has no type for. */
+const OWN_KINDS: readonly string[] = ['insufficient-funds']
+
 type Refusal = {
-  /** The last part of the problem's type at paymentauth.org. */
+  /** The last part of the problem's type, at paymentauth.org if MPP has this kind. */
   kind: string
   detail: string
   /** In whole units of the currency. */
@@ -36,7 +39,7 @@ export class PaymentRefusedError extends ProblemError {
     super(detail, {
       status: 402,
       kind,
-      type: `https://paymentauth.org/problems/${kind}`,
+      ...(!OWN_KINDS.includes(kind) && { type: `https://paymentauth.org/problems/${kind}` }),
       headers: {
         ...NO_STORE,
         'www-authenticate': [challenge, BEARER_CHALLENGE],
@@ -44,6 +47,23 @@ export class PaymentRefusedError extends ProblemError {
       },
       price: { price, currency },
     })
+  }
+}
+
+/** Seconds after which the same payment may be presented again. */
+const AGAIN_AFTER_SECONDS = 5
+
+/** Too many payments from this address, or for this challenge, were wrong, and the chain shows no money behind this one. */
+export class TooManyPaymentsError extends ProblemError {
+  constructor() {
+    super(
+      'too many payments from this address or for this challenge were refused, and no transfer and no balance on the chain belongs to this one; present the same payment again once it does',
+      {
+        status: 429,
+        kind: 'too-many-payments',
+        headers: { ...NO_STORE, ...retryAfter(AGAIN_AFTER_SECONDS) },
+      },
+    )
   }
 }
 

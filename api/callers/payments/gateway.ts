@@ -15,6 +15,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { getBlock, getChainId, getTransactionReceipt } from 'viem/actions'
 import { Abis } from 'viem/tempo'
 import { tempoModerato } from 'viem/tempo/chains'
+import { createFunds, type Funds } from './funds.js'
 import type { Proof } from './proof.js'
 import { CURRENCY_DECIMALS, type Offer, type PaymentTerms } from './terms.js'
 
@@ -25,7 +26,7 @@ const CHALLENGE_MS = 5 * 60_000
  * How long after its challenge has expired a payment that was made in time is still accepted. A day: outages of the
  * service and of its node are over by then, and even a node that keeps only the required history still has the receipt.
  */
-const LATE_FOR_MS = 24 * 60 * 60_000
+export const LATE_FOR_MS = 24 * 60 * 60_000
 /** The prefix that mppx puts before transaction hashes in the keys of its store. */
 const HASH_KEY = 'mppx:charge:'
 
@@ -50,6 +51,7 @@ export type Gateway = {
    */
   pay: (proof: Proof, offer: Offer, progress: Progress) => Promise<Receipt.Receipt>
   outcome: (txHash: string, offer: Offer) => Promise<Outcome>
+  funds: Funds
   /** The chain that the node is on. */
   nodeChainId: () => Promise<number>
 }
@@ -139,6 +141,7 @@ export function createGateway(terms: PaymentTerms, chainId: number): Gateway {
       )
       return receipt.status === 'success' && isPaid ? 'paid' : 'failed'
     },
+    funds: createFunds(client, terms, RPC_TIMEOUT_MS),
     nodeChainId: () => getChainId(client),
   }
 }

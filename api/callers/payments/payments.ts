@@ -8,6 +8,7 @@ import { PaymentRefusedError } from './errors.js'
 import { createGatewayFinder, type Gateway } from './gateway.js'
 import { isOurs } from './proof.js'
 import { causeOf, type Refusal, RefusedPayment } from './refused-payment.js'
+import type { Screen } from './screen.js'
 import { createSettlement, type Settled } from './settlement.js'
 import { CURRENCY_DECIMALS, type Offer, type PaymentTerms } from './terms.js'
 
@@ -46,10 +47,10 @@ export type Payments = {
   /** The error for a request without a payment. */
   demand: (offer: Offer) => Promise<PaymentRefusedError>
   /**
-   * Takes the payment for one answer. Rejects with PaymentRefusedError, or with a retryable error if the result is
-   * unknown.
+   * Takes the payment for one answer. `network` is the sender's. Rejects with PaymentRefusedError or
+   * TooManyPaymentsError, or with a retryable error if the result is unknown.
    */
-  accept: (offer: Offer, authorization: string) => Promise<Paid>
+  accept: (offer: Offer, authorization: string, network: string) => Promise<Paid>
   /** Resolves once all accepted payments have their answers, and that is recorded. */
   close: () => Promise<void>
 }
@@ -60,13 +61,14 @@ type PaymentsDeps = {
   records: ClickHouseClient
   /** The id of the database's chain; null before it has one. */
   readChainId: () => Promise<number | null>
+  screen: Screen
   log: FastifyBaseLogger
 }
 
 /** Takes payments for requests with the Payment scheme of MPP. */
-export function createPayments({ terms, records, readChainId, log }: PaymentsDeps): Payments {
+export function createPayments({ terms, records, readChainId, screen, log }: PaymentsDeps): Payments {
   const ledger = createLedger(records, log)
-  const settlement = createSettlement(terms, ledger)
+  const settlement = createSettlement(terms, ledger, screen)
   const findGateway = createGatewayFinder(terms, readChainId)
   const open = new Set<Promise<void>>()
 
@@ -95,8 +97,8 @@ export function createPayments({ terms, records, readChainId, log }: PaymentsDep
       const detail = `this costs ${offer.price} of the reference stable; pay it, or send a subscription key (scope paid) as a bearer token`
       return refuse(offer, { kind: 'payment-required', detail })
     },
-    accept: async (offer, authorization) => {
-      const settled = await settlement.settle(await gatewayOf(), offer, authorization).catch(async (error) => {
+    accept: async (offer, authorization, network) => {
+      const settled = await settlement.settle(await gatewayOf(), offer, authorization, network).catch(async (error) => {
         if (!(error instanceof RefusedPayment)) throw error
         log.info({ ...error.refusal, reason: causeOf(error) }, 'a payment was refused')
         throw await refuse(offer, error.refusal)

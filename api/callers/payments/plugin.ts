@@ -4,7 +4,8 @@ import type { Coverage } from '../../../clickhouse/chain/coverage.js'
 import { PlumblineError } from '../../../process/errors.js'
 import { ProblemError } from '../../http/errors.js'
 import { hasScope } from '../auth.js'
-import { PaymentRefusedError, PaymentRequiredError } from './errors.js'
+import { networkOf } from '../limits/address.js'
+import { PaymentRefusedError, PaymentRequiredError, TooManyPaymentsError } from './errors.js'
 import type { Paid, Payments } from './payments.js'
 import { type Offer, scopeOf } from './terms.js'
 
@@ -33,6 +34,11 @@ const isPayment = (authorization: string | undefined): authorization is string =
 
 const count = ({ server, routeOptions }: FastifyRequest, outcome: string): void =>
   server.metrics.payments.inc({ route: routeOptions.url ?? '', outcome })
+
+function outcomeOf(error: unknown): string {
+  if (error instanceof PaymentRefusedError) return 'refused'
+  return error instanceof TooManyPaymentsError ? 'limited' : 'undecided'
+}
 
 /**
  * The error of a refused payment together with the coverage of the answer. A request that has no answer gets the price
@@ -66,8 +72,8 @@ async function requirePayment(payments: Payments | null, price: string, request:
     count(request, 'challenged')
     throw demand
   }
-  request.paid = await payments.accept(offer, authorization).catch((error) => {
-    count(request, error instanceof PaymentRefusedError ? 'refused' : 'undecided')
+  request.paid = await payments.accept(offer, authorization, networkOf(request.ip)).catch((error) => {
+    count(request, outcomeOf(error))
     throw error
   })
 }

@@ -14,6 +14,8 @@ export type Proof = {
   mode: 'pull' | 'push'
   /** Lower case; empty if the credential does not name it. */
   payer: string
+  /** Whose signature a transaction has, in lower case; null for a hash, and for other signatures than secp256k1. */
+  signer: () => Promise<string | null>
   txHash: Hex
   scope: string
   nonce: string
@@ -35,7 +37,10 @@ const malformed = (detail: string, cause?: unknown) =>
 /**
  * The transaction's hash in the canonical form that nodes return, because signatures can be encoded in several ways.
  */
-async function readTransaction(serialized: Hex, chainId: number): Promise<{ hash: Hex; payer: string }> {
+async function readTransaction(
+  serialized: Hex,
+  chainId: number,
+): Promise<Pick<Proof, 'payer' | 'signer'> & { hash: Hex }> {
   let transaction: Transaction.TransactionSerializableTempo
   let hash: Hex
   try {
@@ -49,7 +54,19 @@ async function readTransaction(serialized: Hex, chainId: number): Promise<{ hash
       kind: 'verification-failed',
       detail: `the transaction is for chain ${transaction.chainId}; payments are made on chain ${chainId}`,
     })
-  return { hash, payer: transaction.from?.toLowerCase() ?? '' }
+  return { hash, payer: transaction.from?.toLowerCase() ?? '', signer: () => signerOf(transaction) }
+}
+
+/**
+ * Whose signature a transaction has; null if that cannot be recovered from it. `from` proves nothing: it may be written
+ * in the transaction, and a passkey or an access key names its account.
+ */
+async function signerOf(transaction: Transaction.TransactionSerializableTempo): Promise<string | null> {
+  if (transaction.signature?.type !== 'secp256k1') return null
+  const { from: _, ...unnamed } = transaction
+  const serialized = await Transaction.serialize(unnamed as Transaction.TransactionSerializableTempo)
+  const { from } = Transaction.deserialize(serialized as Transaction.TransactionSerializedTempo)
+  return from?.toLowerCase() ?? null
 }
 
 /** Whether an Authorization header answers one of our challenges, with any content. */
@@ -84,9 +101,9 @@ export async function readProof(authorization: string, secretKey: string, chainI
     })
   const { data } = payload
   const claimed = (PAYER.exec(source ?? '')?.[1] ?? '').toLowerCase()
-  const { hash, payer } =
+  const { hash, payer, signer } =
     data.type === 'hash'
-      ? { hash: data.hash.toLowerCase() as Hex, payer: claimed }
+      ? { hash: data.hash.toLowerCase() as Hex, payer: claimed, signer: async () => null }
       : await readTransaction(data.signature as Hex, chainId)
   return {
     credential,
@@ -94,6 +111,7 @@ export async function readProof(authorization: string, secretKey: string, chainI
     digest: createHash('sha256').update(`${challenge.id} ${data.type} ${hash}`).digest('hex'),
     mode: data.type === 'hash' ? 'push' : 'pull',
     payer,
+    signer,
     txHash: hash,
     scope: meta._mppx_scope,
     nonce: meta.nonce,

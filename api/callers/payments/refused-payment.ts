@@ -3,12 +3,14 @@ import { BaseError, HttpRequestError, TimeoutError, TransactionReceiptNotFoundEr
 import { PlumblineError } from '../../../process/errors.js'
 import { PaymentsAwayError } from './errors.js'
 
-/** Why a payment is refused. `kind` is the last part of the problem's type at paymentauth.org. */
+/** Why a payment is refused. `kind` is the last part of the problem's type. */
 export type Refusal = {
   kind: string
   detail: string
   /** When the same credential may be accepted. */
   retryAfterSeconds?: number
+  /** The same credential will always be refused. */
+  isFinal?: boolean
 }
 
 /** A credential is refused; the catcher adds the challenge that can be paid instead. */
@@ -45,6 +47,9 @@ function isUndecided(error: BaseError): boolean {
   return code === NOT_MINED_IN_TIME || code === LIMIT_EXCEEDED
 }
 
+/** What mppx calls the error of a transaction that is another payment than the challenge asks for. */
+const MISMATCH = 'MismatchError'
+
 /**
  * What an error of mppx or of the node means: RefusedPayment if the payment is at fault, PaymentsAwayError if the
  * result is unknown. Anything else is returned unchanged. Nodes' messages may contain their URL and are not passed on.
@@ -52,7 +57,8 @@ function isUndecided(error: BaseError): boolean {
 export function meaningOf(error: unknown): unknown {
   if (error instanceof Errors.PaymentError) {
     const kind = error.type.split('/').at(-1) as string
-    return new RefusedPayment({ kind, detail: error.message.split('\n', 1)[0] as string }, error)
+    const detail = error.message.split('\n', 1)[0] as string
+    return new RefusedPayment({ kind, detail, isFinal: error.name === MISMATCH }, error)
   }
   if (!(error instanceof BaseError)) return error
   if (isAway(error) || isUndecided(error)) return new PaymentsAwayError(nodeMessageOf(error))
@@ -60,7 +66,9 @@ export function meaningOf(error: unknown): unknown {
     const detail = 'the transaction is not yet in a block known to this service; present it again once it is'
     return new RefusedPayment({ kind: 'verification-failed', detail, retryAfterSeconds: 1 }, error)
   }
-  const isPoor = /insufficient/i.test(`${error.shortMessage} ${error.details} ${error.walk().message}`)
-  const why = isPoor ? ': the payer does not have the funds' : ''
-  return new RefusedPayment({ kind: 'verification-failed', detail: `the chain refuses this payment${why}` }, error)
+  if (/insufficient/i.test(`${error.shortMessage} ${error.details} ${error.walk().message}`)) {
+    const detail = 'the payer does not have the funds for this payment and its fee'
+    return new RefusedPayment({ kind: 'insufficient-funds', detail }, error)
+  }
+  return new RefusedPayment({ kind: 'verification-failed', detail: 'the chain refuses this payment' }, error)
 }

@@ -2,10 +2,11 @@ import { parseUnits } from 'viem'
 import type { Payment, PaymentAttempt } from '../../../clickhouse/payments/ledger.js'
 import { PlumblineError } from '../../../process/errors.js'
 import type { Ledger } from './attempts.js'
-import { PaymentInUseError, PaymentsAwayError } from './errors.js'
-import type { Gateway } from './gateway.js'
+import { PaymentInUseError, PaymentsAwayError, TooManyPaymentsError } from './errors.js'
+import { type Gateway, LATE_FOR_MS } from './gateway.js'
 import { type Proof, readProof } from './proof.js'
 import { meaningOf, type Refusal, RefusedPayment } from './refused-payment.js'
+import type { Screen, Use } from './screen.js'
 import { CURRENCY_DECIMALS, type Offer, type PaymentTerms } from './terms.js'
 
 /** The node that payments go to serves another chain than the database holds. */
@@ -21,20 +22,20 @@ export type Settled = { payment: Payment; attempt: PaymentAttempt }
 export type Settlement = {
   /**
    * Takes the payment of a credential, or finds that it is already made and has no answer yet. Until `release`, no
-   * other request can use the credential. Rejects with RefusedPayment, or with a retryable error if the result is
-   * unknown.
+   * other request can use the credential. `network` is the sender's. Rejects with RefusedPayment or
+   * TooManyPaymentsError, or with a retryable error if the result is unknown.
    */
-  settle: (gateway: Gateway, offer: Offer, authorization: string) => Promise<Settled>
+  settle: (gateway: Gateway, offer: Offer, authorization: string, network: string) => Promise<Settled>
   /** Releases a credential once `recorded`, when its result is in the ledger. */
   release: (payment: Payment, recorded: Promise<void>) => void
 }
 
 /** When to look again for the result of a request that has just claimed the credential. */
 const JUST_NOW_MS = 1000
-const FAILED: Refusal = { kind: 'verification-failed', detail: 'the transaction failed on the chain' }
+const FAILED: Refusal = { kind: 'verification-failed', detail: 'the transaction failed on the chain', isFinal: true }
 
 /** Makes payments. A payment is recorded in the ledger before anything moves, and the chain decides its result. */
-export function createSettlement(terms: PaymentTerms, ledger: Ledger): Settlement {
+export function createSettlement(terms: PaymentTerms, ledger: Ledger, screen: Screen): Settlement {
   /** By challenge; with the end of its use, once that is known. */
   const inUse = new Map<string, Promise<void> | null>()
   const checked = new WeakSet<Gateway>()
@@ -130,26 +131,54 @@ export function createSettlement(terms: PaymentTerms, ledger: Ledger): Settlemen
     const payment = paymentOf(proof, offer, gateway.chainId)
     const standing = await ledger.standing(payment)
     if (standing.kind === 'in use') throw new PaymentInUseError(standing.forMs)
-    if (standing.kind === 'refused') throw new RefusedPayment({ kind: 'invalid-challenge', detail: standing.detail })
+    if (standing.kind === 'refused')
+      throw new RefusedPayment({ kind: 'invalid-challenge', detail: standing.detail, isFinal: true })
     await checkNode(gateway)
     if (standing.kind === 'new') return make(gateway, payment, proof, offer, 0)
     const { attempt, hashes } = standing
     return (await found(gateway, payment, offer, attempt, hashes)) ?? make(gateway, payment, proof, offer, attempt)
   }
 
+  /** A credential for one of our challenges, to this offer. Throws RefusedPayment; asks nobody. */
+  async function readProofOf({ chainId }: Gateway, { scope }: Offer, authorization: string): Promise<Proof> {
+    const proof = await readProof(authorization, terms.challengeSecret, chainId)
+    if (proof.scope !== scope)
+      throw new RefusedPayment({ kind: 'invalid-challenge', detail: 'this payment is for another request' })
+    if (Date.now() - Date.parse(proof.credential.challenge.expires ?? '') > LATE_FOR_MS)
+      throw new RefusedPayment({ kind: 'payment-expired', detail: 'the challenge has expired too long ago' })
+    return proof
+  }
+
+  async function settleAdmitted(gateway: Gateway, proof: Proof, offer: Offer, use: Use): Promise<Settled> {
+    await inUse.get(proof.challengeId)
+    if (inUse.has(proof.challengeId)) throw new PaymentInUseError(JUST_NOW_MS)
+    inUse.set(proof.challengeId, null)
+    try {
+      await use.admit(gateway, proof, offer)
+      return await settleOnce(gateway, proof, offer).catch((error: unknown) => {
+        const meaning = meaningOf(error)
+        if (meaning instanceof RefusedPayment) use.refused(proof, meaning.refusal)
+        throw meaning
+      })
+    } catch (error) {
+      inUse.delete(proof.challengeId)
+      throw meaningOf(error)
+    }
+  }
+
   return {
-    settle: async (gateway, offer, authorization) => {
-      const proof = await readProof(authorization, terms.challengeSecret, gateway.chainId)
-      if (proof.scope !== offer.scope)
-        throw new RefusedPayment({ kind: 'invalid-challenge', detail: 'this payment is for another request' })
-      await inUse.get(proof.challengeId)
-      if (inUse.has(proof.challengeId)) throw new PaymentInUseError(JUST_NOW_MS)
-      inUse.set(proof.challengeId, null)
+    settle: async (gateway, offer, authorization, network) => {
+      const use = await screen.begin(network)
+      const proof = await readProofOf(gateway, offer, authorization).catch((error: unknown) => {
+        throw error instanceof RefusedPayment ? use.refusalOf(error) : error
+      })
       try {
-        return await settleOnce(gateway, proof, offer)
+        const settled = await settleAdmitted(gateway, proof, offer, use)
+        use.clear()
+        return settled
       } catch (error) {
-        inUse.delete(proof.challengeId)
-        throw meaningOf(error)
+        if (!(error instanceof RefusedPayment || error instanceof TooManyPaymentsError)) use.clear()
+        throw error
       }
     },
     release: ({ challenge_id }, recorded) => {

@@ -266,7 +266,11 @@ test('a caller over the free limit gets the price, even for a forged payment, an
 })
 
 describe('a payer without the money is refused, and nothing is printed:', () => {
-  test.for(['never had it', 'has spent it'] as const)('%s', async (which, { chain, serve, ledger }) => {
+  test.for([
+    ['never had it', 'urn:plumbline:problem:insufficient-funds'],
+    // The chain takes the fee, and reverts the transfer.
+    ['has spent it', 'verification-failed'],
+  ] as const)('%s', async ([which, kind], { chain, serve, ledger }) => {
     const said = vi.spyOn(console, 'error').mockImplementation(() => {})
     const served = await serve()
     const target = `${served.url}${path}`
@@ -278,7 +282,11 @@ describe('a payer without the money is refused, and nothing is printed:', () => 
       expect((await payer(chain.rpcUrl, poor).fetch(`${served.url}${PAID_PATHS.analysis.path}`)).status).toBe(200)
     }
     const before = await earned(served)
-    for (let i = 0; i < 2; i++) expect((await refusal(await present(target, credential))).challenge.id).toBeTruthy()
+    for (let i = 0; i < 2; i++)
+      expect(await refusal(await present(target, credential))).toMatchObject({
+        kind,
+        challenge: { id: expect.anything() },
+      })
     expect(await earned(served)).toBe(before)
     await served.close()
     expect((await ledger(served.terms.recipient)).map((row) => `${row.step} ${row.amount_raw}`)).not.toContain(

@@ -1,4 +1,6 @@
 import { Challenge, Credential } from 'mppx'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { Transaction } from 'viem/tempo'
 import { describe, expect, test } from 'vitest'
 import { createGateway } from '../../../../../api/callers/payments/gateway.js'
 import { readProof } from '../../../../../api/callers/payments/proof.js'
@@ -107,5 +109,31 @@ describe('a credential', () => {
     ]
     for (const payload of payloads)
       expect(await kindOf(Credential.serialize({ challenge: own, payload }))).toBe('invalid-payload')
+  })
+
+  test('names the signer by the signature, not by what the transaction says', async () => {
+    const own = await challenge()
+    const [payer, rich] = [privateKeyToAccount(generatePrivateKey()), privateKeyToAccount(generatePrivateKey())]
+    const calls = [{ to: terms.recipient, data: '0x', value: 0n }]
+    const unsigned = { chainId: CHAIN_ID, type: 'tempo', nonce: 0, calls, gas: 1n, maxFeePerGas: 1n }
+    const sign = (transaction: object) =>
+      payer.signTransaction(transaction as never, { serializer: Transaction.serialize as never })
+    const signature = await sign(unsigned)
+    // A sponsored transaction has its sender written in the place of the sponsor's signature.
+    const sponsored = Transaction.deserialize((await sign({ ...unsigned, feePayer: true })) as never)
+    const claimed = await Transaction.serialize({
+      ...(sponsored as object),
+      feePayer: true,
+      from: rich.address,
+    } as never)
+    for (const [transaction, from] of [
+      [signature, payer],
+      [claimed, rich],
+    ] as const) {
+      const payload = { type: 'transaction', signature: transaction }
+      const proof = await read(Credential.serialize({ challenge: own, payload }))
+      expect(proof.payer).toBe(from.address.toLowerCase())
+      expect(await proof.signer()).toBe(payer.address.toLowerCase())
+    }
   })
 })

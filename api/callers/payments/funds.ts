@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
+import { type Address, type Client, createClient, http, keccak256, toBytes } from 'viem'
+import { getBlockNumber, getLogs, readContract } from 'viem/actions'
+import { Abis } from 'viem/tempo'
+import type { Proof } from './proof.js'
+import type { PaymentTerms } from './terms.js'
+
+/** How often the node is asked, at most, whatever the number of credentials. */
+const ASK_EVERY_MS = 1000
+/** Blocks before the first read, and at most this many in any: nodes that limit the range of logs allow this many. */
+const BLOCKS = 1000n
+/** Payments that are remembered. */
+const PAYMENTS = 50_000
+/** Balances that are asked for together, and at most at a time. */
+const BALANCES = 100
+
+const [TRANSFER_WITH_MEMO] = Abis.tip20.filter(
+  (item): item is Extract<(typeof Abis.tip20)[number], { name: 'TransferWithMemo' }> & { type: 'event' } =>
+    item.type === 'event' && item.name === 'TransferWithMemo',
+)
+
+/** The last bytes of the memo of a payment, which bind it to a challenge: MPP's attribution memo. */
+const NONCE_BYTES = 7
+const nonceOf = (challengeId: string): string => keccak256(toBytes(challengeId)).slice(2, 2 + NONCE_BYTES * 2)
+const keyOf = (txHash: string, nonce: string): string => `${txHash}:${nonce}`
+
+/** Tells payers who have money from those who have none, at a cost that does not grow with their number. */
+export type Funds = {
+  /**
+   * Whether a credential has money behind it: a transfer to the recipient with the memo of its challenge, which is in
+   * one of the last 1,000 blocks or was read before; or a signature by an account that has at least the amount. Up to a
+   * second late, also because too many are being asked about. Rejects like the node.
+   */
+  has: (proof: Proof, amount: bigint) => Promise<boolean>
+}
+
+/** Funds on the chain of `client`, which asks once per request; balances are asked for in batches. */
+export function createFunds(client: Client, { recipient, currency, rpcUrl }: PaymentTerms, timeout: number): Funds {
+  const transport = http(rpcUrl, { retryCount: 0, timeout, batch: { wait: ASK_EVERY_MS, batchSize: BALANCES } })
+  const batching = createClient({ chain: client.chain, transport })
+  const paid = new LRUCache<string, true>({ max: PAYMENTS })
+  let next = 0n
+  let readAt = Number.NEGATIVE_INFINITY
+  let reading: Promise<void> | null = null
+  let asking = 0
+
+  async function readTransfers(): Promise<void> {
+    await sleep(Math.max(0, readAt + ASK_EVERY_MS - performance.now()))
+    const toBlock = await getBlockNumber(client, { cacheTime: 0 })
+    const earliest = toBlock < BLOCKS ? 0n : toBlock - BLOCKS + 1n
+    const fromBlock = next > earliest ? next : earliest
+    if (fromBlock > toBlock) return
+    const logs = await getLogs(client, {
+      address: currency,
+      event: TRANSFER_WITH_MEMO as NonNullable<typeof TRANSFER_WITH_MEMO>,
+      args: { to: recipient },
+      fromBlock,
+      toBlock,
+      strict: true,
+    })
+    for (const { transactionHash, args } of logs)
+      paid.set(keyOf(transactionHash, args.memo.slice(-NONCE_BYTES * 2)), true)
+    next = toBlock + 1n
+  }
+
+  function refresh(): Promise<void> {
+    reading ??= readTransfers().finally(() => {
+      readAt = performance.now()
+      reading = null
+    })
+    return reading
+  }
+
+  async function hasArrived({ txHash, challengeId }: Proof): Promise<boolean> {
+    const key = keyOf(txHash, nonceOf(challengeId))
+    if (!paid.has(key)) await refresh()
+    return paid.has(key)
+  }
+
+  async function canPay(payer: Address, amount: bigint): Promise<boolean> {
+    if (asking >= BALANCES) return false
+    asking += 1
+    try {
+      const call = { address: currency, abi: Abis.tip20, functionName: 'balanceOf', args: [payer] } as const
+      return (await readContract(batching, call)) >= amount
+    } finally {
+      asking -= 1
+    }
+  }
+
+  return {
+    has: async (proof, amount) => {
+      if (proof.mode === 'push') return hasArrived(proof)
+      const signer = await proof.signer()
+      return signer !== null && signer === proof.payer && canPay(signer as Address, amount)
+    },
+  }
+}
