@@ -20,13 +20,16 @@ const PR_CAPBSET_DROP = 24
 const PR_SET_NO_NEW_PRIVS = 38
 const F_SETFD = 2
 
-/** What Node and the engine read of the system: shared libraries, the time zone, and the state of the machine. */
+/** By these the engine resolves "localhost", the host of dictionaries that read its own tables. */
+const NAMES = ['/etc/hosts', '/etc/host.conf', '/etc/nsswitch.conf', '/etc/resolv.conf']
+
+/** What Node and the engine read of the system: libraries, the time zone, local names, and the state of the machine. */
 function systemFiles(): Rule[] {
   const mapped = readFileSync('/proc/self/maps', 'utf8').match(/\/.*\.so[.\d]*$/gm) ?? []
   const libraries = new Set(mapped.map((file) => dirname(file)))
   const loader = mapped.filter((file) => /\/ld-[^/]*$/.test(file))
   return [
-    ...[...libraries, '/etc/ld.so.cache', '/etc/localtime', '/usr/share/zoneinfo'].map(
+    ...[...libraries, ...NAMES, '/etc/ld.so.cache', '/etc/localtime', '/usr/share/zoneinfo'].map(
       (path) => [path, 'read'] as const,
     ),
     ...['/proc', '/sys/devices/system', '/sys/fs/cgroup', '/sys/kernel/mm', '/sys/block', '/dev/urandom'].map(

@@ -44,6 +44,8 @@ const ALLOW = 0x7fff_0000
 const EACCES = 13
 const REFUSE = 0x0005_0000 | EACCES
 
+const AF_NETLINK = 16
+const NETLINK_ROUTE = 0
 const SOCK_TYPES = 0xf
 const SOCK_STREAM = 1
 /** To send with this flag also connects. */
@@ -64,10 +66,14 @@ const steps = ({ audit, socket, sendto, sendmmsg, sendmsg, refused }: Calls): St
   { code: IF_EQUAL, value: sendmmsg, yes: 'fourth' },
   { code: IF_EQUAL, value: sendmsg, yes: 'third' },
   { code: IF_EQUAL, value: socket, no: 'allow' },
-  // A socket of any other type can send without connecting.
+  // A socket of any other type can send without connecting. Netlink asks the kernel for this machine's own addresses.
+  { code: LOAD, value: argument(0) },
+  { code: IF_EQUAL, value: AF_NETLINK, yes: 'netlink' },
   { code: LOAD, value: argument(1) },
   { code: AND, value: SOCK_TYPES },
   { code: IF_EQUAL, value: SOCK_STREAM, yes: 'allow', no: 'refuse' },
+  { name: 'netlink', code: LOAD, value: argument(2) },
+  { code: IF_EQUAL, value: NETLINK_ROUTE, yes: 'allow', no: 'refuse' },
   { name: 'third', code: LOAD, value: argument(2) },
   { code: IF_ANY_BIT, value: MSG_FASTOPEN, yes: 'refuse', no: 'allow' },
   { name: 'fourth', code: LOAD, value: argument(3) },
