@@ -105,6 +105,8 @@ function rowPolicies(users: readonly User[]): string {
       dropped_tables_parts: isOwners,
       query_cache: isOwners,
       stack_trace: isOwners,
+      // The mark is not a setting that clients have.
+      settings: `name != '${markSetting}'`,
     },
     server_log: { query_log: `${isOwners} OR user = ${userOf(ownMark)}` },
   }

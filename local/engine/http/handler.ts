@@ -43,6 +43,8 @@ export class QueryHandler {
     try {
       reply.header('X-ClickHouse-Query-Id', queryId.replace(/[^\x20-\x7e]/g, encodeURIComponent))
       reply.header('X-ClickHouse-Timezone', engine.timezone)
+      // Of answers without a format, such as to an INSERT.
+      reply.header('Content-Type', 'text/plain; charset=UTF-8')
       reply.header('X-ClickHouse-Server-Display-Name', 'plumbline-clickhouse')
       const user = authenticate(request, url, this.#users)
       if (this.#isStopping) throw shuttingDown()

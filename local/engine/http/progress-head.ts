@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { Transform, type Writable } from 'node:stream'
+import { Writable } from 'node:stream'
 
 /**
  * A response head that is sent line by line while a query runs, one X-ClickHouse-Progress after the other, so that
@@ -33,19 +33,18 @@ export class ProgressHead {
     this.#sendHeaders()
     const socket = this.#socket
     socket?.write('\r\n')
-    const chunked = new Transform({
-      transform(chunk: Buffer, _encoding, done) {
+    // Written to the socket itself rather than piped into it: a written chunk has been sent, which an error relies on.
+    const chunked = new Writable({
+      write(chunk: Buffer, _encoding, done) {
         // An empty chunk would end the body.
-        if (chunk.length === 0) return done()
-        this.push(`${chunk.length.toString(16)}\r\n`)
-        this.push(chunk)
-        done(null, '\r\n')
+        if (!socket || chunk.length === 0) return done()
+        socket.write(Buffer.concat([Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from('\r\n')]), done)
       },
-      flush(done) {
-        done(null, '0\r\n\r\n')
+      final(done) {
+        if (socket) socket.write('0\r\n\r\n', done)
+        else done()
       },
     })
-    if (socket) chunked.pipe(socket)
     this.#response.once('close', () => chunked.destroy())
     chunked.on('error', () => undefined)
     return chunked

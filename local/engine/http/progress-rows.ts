@@ -1,28 +1,48 @@
 import type { Progress } from '../engine/progress.js'
 
-/** Inserts rows of progress between the lines of a result, never within a line. */
+/** Inserts rows of progress between the lines of a result, never within a line. The first precedes the result. */
 export class ProgressRows {
-  #waiting: Buffer | undefined
+  #waiting: Buffer | undefined = rowOf(progressJson(nothingYet, 'all'))
   #isAtLineStart = true
 
   /** The row, if it can be sent now; undefined if it has to wait until the current line ends. */
   add(progress: string): Buffer | undefined {
-    const row = Buffer.from(`{"progress":${progress}}\n`)
-    if (this.#isAtLineStart) return row
-    this.#waiting = row
-    return undefined
+    const row = rowOf(progress)
+    if (!this.#isAtLineStart) {
+      this.#waiting = row
+      return undefined
+    }
+    this.#waiting = undefined
+    return row
   }
 
-  /** The chunk of the result, with the waiting row inserted after its first complete line. */
+  /** The chunk of the result, with the waiting row inserted where a line begins. */
   insertInto(chunk: Buffer): Buffer {
     if (chunk.length === 0) return chunk
+    const at = this.#isAtLineStart ? 0 : chunk.indexOf(newline) + 1
+    const hasLineStart = this.#isAtLineStart || at > 0
     this.#isAtLineStart = chunk.at(-1) === newline
-    const at = this.#waiting ? chunk.indexOf(newline) : -1
-    if (at < 0 || !this.#waiting) return chunk
-    const withRow = Buffer.concat([chunk.subarray(0, at + 1), this.#waiting, chunk.subarray(at + 1)])
+    if (!hasLineStart || !this.#waiting) return chunk
+    const withRow = Buffer.concat([chunk.subarray(0, at), this.#waiting, chunk.subarray(at)])
     this.#waiting = undefined
     return withRow
   }
+
+  /** The row that still waits when the result has ended. */
+  rest(): Buffer | undefined {
+    return this.#waiting
+  }
+}
+
+const rowOf = (progress: string) => Buffer.from(`{"progress":${progress}}\n`)
+const nothingYet: Progress = {
+  read_rows: 0,
+  read_bytes: 0,
+  written_rows: 0,
+  written_bytes: 0,
+  total_rows_to_read: 0,
+  elapsed_ns: 0,
+  peak_memory: 0,
 }
 
 const newline = 0x0a

@@ -133,6 +133,9 @@ export class Reply {
   }
 
   async end(): Promise<void> {
+    const rest = this.#rows?.rest()
+    if (rest && this.#stream) this.#stream.write(rest)
+    else if (rest) this.#hold(rest)
     if (this.#stream || this.#head.isStarted) this.#streaming().end()
     else await this.#sendWhole(200, Buffer.concat(this.#held))
   }
@@ -140,8 +143,9 @@ export class Reply {
   /** Sends an error: with its status if nothing was sent yet, otherwise at the end of a truncated body. */
   async fail(error: EngineError, version: string): Promise<void> {
     const text = `${error.message} (version ${version})\n`
-    const isUnsent = !this.#stream && !this.#head.isStarted
-    if (!this.#stream) {
+    const hasBody = this.#stream !== undefined
+    const isUnsent = !hasBody && !this.#head.isStarted
+    if (!hasBody) {
       this.#held = []
       this.header('X-ClickHouse-Exception-Code', String(error.code))
       this.header('Content-Type', 'text/plain; charset=UTF-8')
@@ -153,13 +157,14 @@ export class Reply {
     // A client that does not read the error either is disconnected.
     const timer = setTimeout(() => this.#response.destroy(), this.#options.timeoutMs).unref()
     this.#response.once('close', () => clearTimeout(timer))
-    if (this.#rows) {
-      this.#streaming().end(`${JSON.stringify({ exception: text.trimEnd() })}\n`)
-      return
-    }
     const marker = '__exception__'
     const block = `\r\n${marker}\r\n${this.#tag}\r\n${text}${Buffer.byteLength(text)} ${this.#tag}\r\n${marker}\r\n`
     const stream = this.#streaming()
+    if (!hasBody) {
+      // The head has the code, so that every client sees the error in a complete response.
+      stream.end(block)
+      return
+    }
     const last = this.#lastCompressor
     if (last) {
       stream.end(block)

@@ -1,6 +1,6 @@
 import { request } from 'node:http'
 import { expect } from 'vitest'
-import { basic, test } from './engine.js'
+import { basic, clientOf, test } from './engine.js'
 
 const slow = 'SELECT sum(sleepEachRow(0.2)) FROM numbers(8) SETTINGS max_block_size = 1'
 
@@ -12,11 +12,12 @@ function onTheWire(base: string, query: string, url: Record<string, string>): Pr
     const sent = request(target, { method: 'POST', headers: basic, agent: false }, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk) => chunks.push(chunk))
-      response.on('end', () => {
+      // An answer with an error has no end.
+      response.on('error', () => undefined)
+      response.on('close', () => {
         const head = response.rawHeaders.map((text, i) => (i % 2 ? `${text}\n` : `${text}: `)).join('')
         resolve({ raw: `${head}\n${Buffer.concat(chunks)}`, status: response.statusCode ?? 0 })
       })
-      response.on('error', reject)
     })
     sent.on('error', reject)
     sent.end()
@@ -38,14 +39,22 @@ test('progress is sent in headers while a query runs, and the result follows', a
 test('an error after progress headers reaches the client', async ({ engine, client }) => {
   const failing = 'SELECT throwIf(number = 7), sleepEachRow(0.2) FROM numbers(8) SETTINGS max_block_size = 1'
   const url = { send_progress_in_http_headers: '1' }
-  const { raw } = await onTheWire(engine.url, failing, url).catch((error) => ({ raw: String(error) }))
-  expect(raw).toMatch(/FUNCTION_THROW_IF_VALUE_IS_NON_ZERO|aborted/)
-  const query = client.query({
-    query: failing,
-    format: 'JSONEachRow',
-    clickhouse_settings: { send_progress_in_http_headers: 1 },
-  })
-  await expect(query.then((result) => result.json())).rejects.toThrow()
+  const { raw } = await onTheWire(engine.url, failing, url)
+  expect(raw).toMatch(/X-ClickHouse-Exception-Code: 395/i)
+  expect(raw).toContain('FUNCTION_THROW_IF_VALUE_IS_NON_ZERO')
+  const compressed = clientOf(engine.url, { compression: { response: true } })
+  for (const [i, asking] of [client, compressed].entries()) {
+    const query = asking.query({
+      query: failing,
+      format: 'JSONEachRow',
+      clickhouse_settings: { send_progress_in_http_headers: 1 },
+    })
+    await expect(
+      query.then((result) => result.json()),
+      String(i),
+    ).rejects.toMatchObject({ code: '395' })
+  }
+  await compressed.close()
 })
 
 test('JSONEachRowWithProgress has rows of progress only between complete rows', async ({ client }) => {
@@ -60,14 +69,34 @@ test('JSONEachRowWithProgress has rows of progress only between complete rows', 
   expect(rows.filter((row) => 'progress' in row).length).toBeGreaterThan(1)
 })
 
-test('an error among rows of progress is a row', async ({ http }) => {
-  const query =
-    'SELECT throwIf(number = 5), sleepEachRow(0.2) FROM numbers(8) SETTINGS max_block_size = 1 FORMAT JSONEachRowWithProgress'
-  const lines = (await http(query)).text
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line))
-  expect(lines.at(-1).exception).toContain('FUNCTION_THROW_IF_VALUE_IS_NON_ZERO')
+test('an error among rows of progress is an error to the client, not a row', async ({ client, http }) => {
+  const query = 'SELECT throwIf(number = 5), sleepEachRow(0.2) FROM numbers(8) SETTINGS max_block_size = 1'
+  const result = await client.query({ query, format: 'JSONEachRowWithProgress' })
+  const read = async () => {
+    for await (const _ of result.stream());
+  }
+  await expect(read()).rejects.toMatchObject({ code: '395' })
+  const raw = await http(`${query} FORMAT JSONEachRowWithProgress`).catch((error) => error)
+  expect(raw).toBeInstanceOf(Error)
+})
+
+test('a result in JSONEachRowWithProgress begins with progress, however quick it was', async ({ http }) => {
+  for (const query of ['SELECT 1 AS one', 'SELECT 1 AS one WHERE 0']) {
+    const { text } = await http(`${query} FORMAT JSONEachRowWithProgress`)
+    expect(Object.keys(JSON.parse(text.split('\n')[0] as string)), query).toEqual(['progress'])
+  }
+})
+
+test('an answer to an INSERT has a content type', async ({ http }) => {
+  await http('CREATE TABLE typed (a UInt8) ENGINE = Memory')
+  const answer = await http({ query: 'INSERT INTO typed FORMAT CSV', body: '7\n' })
+  expect(answer).toMatchObject({ status: 200, headers: { 'content-type': 'text/plain; charset=UTF-8' } })
+})
+
+test('every setting that system.settings lists can be named in a request', async ({ http }) => {
+  const { text } = await http("SELECT name FROM system.settings WHERE name LIKE 'chdb%'")
+  expect(text).toBe('')
+  expect(Number((await http('SELECT count() FROM system.settings')).text)).toBeGreaterThan(1000)
 })
 
 test('with wait_end_of_query an error keeps its status, with or without progress', async ({ http }) => {

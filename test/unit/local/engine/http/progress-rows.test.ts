@@ -1,17 +1,24 @@
 import { expect, test } from 'vitest'
 import { ProgressRows, progressJson } from '../../../../../local/engine/http/progress-rows.js'
 
+/** Rows whose first has been sent. */
+function started(): ProgressRows {
+  const rows = new ProgressRows()
+  rows.add('0')
+  return rows
+}
+
 const text = (...chunks: (Buffer | undefined)[]) => chunks.map((chunk) => chunk?.toString() ?? '').join('')
 
 test('a row of progress between lines is sent at once', () => {
-  const rows = new ProgressRows()
+  const rows = started()
   expect(text(rows.add('1'), rows.insertInto(Buffer.from('{"row":1}\n')), rows.add('2'))).toBe(
     '{"progress":1}\n{"row":1}\n{"progress":2}\n',
   )
 })
 
 test('a row of progress within a line waits for its end, wherever chunks are split', () => {
-  const rows = new ProgressRows()
+  const rows = started()
   const sent = [
     rows.insertInto(Buffer.from('{"row":1}\n{"r')),
     rows.add('1'),
@@ -39,4 +46,18 @@ test('progress has ClickHouse’s format in headers and in rows', () => {
   expect(progressJson(progress, 'known')).toBe(
     '{"read_rows":"2","read_bytes":"16","total_rows_to_read":"4","elapsed_ns":"5"}',
   )
+})
+
+test('a result begins with a row of progress, also if it is empty', () => {
+  const first = /^\{"progress":\{"read_rows":"0",.*\}\}\n$/
+  const rows = new ProgressRows()
+  const [progress, row] = rows
+    .insertInto(Buffer.from('{"row":1}\n'))
+    .toString()
+    .split(/(?<=\n)/)
+  expect(progress).toMatch(first)
+  expect(row).toBe('{"row":1}\n')
+  expect(rows.rest()).toBeUndefined()
+  expect(String(new ProgressRows().rest())).toMatch(first)
+  expect(started().rest()).toBeUndefined()
 })
