@@ -12,7 +12,7 @@ import { envInt, parseEnv } from '../process/environment.js'
 import { PlumblineError } from '../process/errors.js'
 import { runCommand } from '../process/run-process.js'
 import { type Accounts, embeddedAccounts } from './accounts.js'
-import { payee } from './chain/accounts.js'
+import { PAYER_KEY, payee, payer } from './chain/accounts.js'
 import { DevnetEnv } from './chain/config.js'
 import { describe, Protection } from './engine/sandbox/sandbox.js'
 import { keptSecret } from './kept-secret.js'
@@ -173,6 +173,8 @@ await runCommand('plumbline', async () => {
     const { rpcUrl, genesisHash, tokenList } = ChainReady.parse(JSON.parse(ready))
     const database = await devnetDatabase(dataDir, genesisHash)
     print(`chain       devnet at ${rpcUrl} (local, simulated market)`)
+    print(`payer       ${payer.address} (funded, and used by nothing but you)`)
+    print(`            key ${PAYER_KEY} (public: worth nothing outside the local chain)`)
     const node = { RPC_URL: rpcUrl, RPC_WS_URL: rpcUrl.replace('http', 'ws'), CHAIN: 'devnet', database }
     return config.TOKEN_LIST === undefined ? { ...node, TOKEN_LIST: tokenList } : node
   }

@@ -1,36 +1,46 @@
-import { mnemonicToAccount } from 'viem/accounts'
+import { type Hex, keccak256, type LocalAccount, toHex } from 'viem'
+import { mnemonicToAccount, privateKeyToAccount } from 'viem/accounts'
+
+/** An account whose key this program has. */
+export type Account = LocalAccount
 
 /**
- * The mnemonic from which anvil derives its prefunded accounts. It is public, so it must only be used on a local chain.
+ * Number of accounts that the node itself funds, derived from the mnemonic that stock tools use. Anybody may use them;
+ * the market does not. Each holds 2^64 - 1 micro-units of every genesis stable.
  */
-const DEV_MNEMONIC = 'test test test test test test test test test test test junk'
-
-/** Number of prefunded accounts of the node; each holds 2^64 - 1 micro-units of every genesis stable. */
 export const DEV_ACCOUNT_COUNT = 20
 
-export type Account = ReturnType<typeof mnemonicToAccount>
+/** One of those accounts. */
+export const devAccount = (addressIndex: number): Account =>
+  mnemonicToAccount('test test test test test test test test test test test junk', { addressIndex })
 
-const at = (addressIndex: number): Account => mnemonicToAccount(DEV_MNEMONIC, { addressIndex })
+/** The first of those accounts. */
+export const users = [devAccount(0), devAccount(1), devAccount(2)] as const
 
-/** Accounts for users of the chain. The market never depends on their balances or nonces. */
-export const users = [at(0), at(1), at(2)] as const
+/** A key that is the same on every local chain. It is public, so it must never hold anything elsewhere. */
+const localKey = (name: string): Hex => keccak256(toHex(`plumbline local chain: ${name}`))
+const own = (name: string): Account => privateKeyToAccount(localKey(name))
 
 /**
- * Accounts of the market, which pay fees in pathUSD. `sanctioned` only appears in a blacklist and never sends a
- * transaction.
+ * Accounts of the market, which nothing else uses. They pay fees in pathUSD. `sanctioned` only appears in a blacklist
+ * and never sends a transaction.
  */
 export const accounts = {
-  issuer: at(3),
-  maker: at(4),
-  flipMaker: at(5),
-  guardian: at(6),
-  compliance: at(7),
-  bridge: at(8),
-  validator: at(9),
-  sanctioned: at(10),
-  suspect: at(17),
-  traders: [at(11), at(12), at(13), at(14), at(15), at(16)],
+  issuer: own('issuer'),
+  maker: own('maker'),
+  flipMaker: own('flip maker'),
+  guardian: own('guardian'),
+  compliance: own('compliance'),
+  bridge: own('bridge'),
+  validator: own('validator'),
+  sanctioned: own('sanctioned'),
+  suspect: own('suspect'),
+  traders: [own('trader 0'), own('trader 1'), own('trader 2'), own('trader 3'), own('trader 4'), own('trader 5')],
 } as const
 
+/** The key of the account that is reserved for whoever tries payments on the local chain. */
+export const PAYER_KEY = localKey('payer')
+export const payer: Account = privateKeyToAccount(PAYER_KEY)
+
 /** Receives the payments for requests on the local chain. Takes no part in the market. */
-export const payee = at(18).address
+export const payee = own('payee').address

@@ -8,6 +8,7 @@ import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { PlumblineError } from '../../process/errors.js'
 import { DEV_ACCOUNT_COUNT } from './accounts.js'
+import { fundAccounts } from './funding.js'
 import { createRpc, type Rpc } from './rpc.js'
 
 /** The node could not be started, or exited by itself. */
@@ -15,6 +16,8 @@ export class NodeError extends PlumblineError {}
 
 /** The newest hardfork that this version of anvil supports. Its default is T0. */
 const HARDFORK = 'T4'
+/** The chain id of every local chain: the one that stock tools know as a local Tempo chain. */
+export const CHAIN_ID = 1337
 /** Four times Tempo's limit, so that the books of sixty stables can be opened in one block. */
 const GAS_LIMIT = 2_000_000_000
 const START_TIMEOUT_MS = 20_000
@@ -66,7 +69,18 @@ exit "$code"`
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
   const port = await freePort(options.port)
   const args = [
-    ...['--network', 'tempo', '--hardfork', HARDFORK, '--port', `${port}`, '--accounts', `${DEV_ACCOUNT_COUNT}`],
+    ...[
+      '--network',
+      'tempo',
+      '--hardfork',
+      HARDFORK,
+      '--chain-id',
+      `${CHAIN_ID}`,
+      '--port',
+      `${port}`,
+      '--accounts',
+      `${DEV_ACCOUNT_COUNT}`,
+    ],
     ...[
       '--timestamp',
       `${options.genesisTimestamp}`,
@@ -99,6 +113,7 @@ export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
     const pid = await Promise.race([readPid(child.stdout), gone])
     await writeFile(options.pidFile, `${pid}`)
     await Promise.race([untilItAnswers(rpc), gone])
+    if (!options.loadState) await fundAccounts(rpc)
     return { pid, rpcUrl, rpc, ended, stop: () => stopNode(child, ended) }
   } catch (error) {
     await stopNode(child, ended)

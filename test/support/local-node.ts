@@ -1,11 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { CHAIN_ID } from '../../local/chain/anvil.js'
 import { MAX_STABLES, planStables } from '../../local/chain/stables.js'
 import { marketTokenList } from '../../local/chain/token-list.js'
-
-/** The chain id of every local chain. */
-const LOCAL_CHAIN = 31_337
 
 let folder: string | null = null
 const files = new Map<string, string>()
@@ -23,7 +21,7 @@ export function tokenListFile(...symbols: string[]): string {
     folder = made
   }
   const path = join(folder, `list-${files.size}.json`)
-  const list = marketTokenList(planStables(MAX_STABLES), LOCAL_CHAIN, 0)
+  const list = marketTokenList(planStables(MAX_STABLES), CHAIN_ID, 0)
   const tokens = list.tokens.filter(({ symbol }) => symbols.length === 0 || symbols.includes(symbol))
   writeFileSync(path, JSON.stringify({ ...list, tokens }))
   files.set(symbols.join(), path)

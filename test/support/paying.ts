@@ -1,20 +1,23 @@
+import { execFile } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { Challenge, Credential } from 'mppx'
 import { Mppx, tempo } from 'mppx/client'
-import { type Address, createClient, defineChain, type Hex, http, type LocalAccount, toHex } from 'viem'
+import { type Address, createClient, defineChain, http, type LocalAccount } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { Actions, Transaction } from 'viem/tempo'
 import { tempoModerato } from 'viem/tempo/chains'
 import type { PaymentTerms } from '../../api/callers/payments/terms.js'
 import { insertChainIdentity } from '../../clickhouse/chain/identity.js'
 import { REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
-import type { Account } from '../../local/chain/accounts.js'
+import { PAYER_KEY } from '../../local/chain/accounts.js'
+import { CHAIN_ID } from '../../local/chain/anvil.js'
 import type { BareChain } from '../../local/chain/bare-chain.js'
 import { addBlocks, addFacts, flow, stableAddress, stablecoin, stateRead } from './rows.js'
 
-/** The id of a bare chain. */
-export const CHAIN_ID = 31_337
 const NOW = Math.floor(Date.now() / 1000)
 
 /** The routes with a price, and their prices. */
@@ -78,6 +81,17 @@ export const payer = (rpcUrl: string, account: LocalAccount, mode: 'pull' | 'pus
     methods: [tempo.charge({ account, mode, getClient: () => clientOn(rpcUrl, account) })],
   })
 
+/** Runs mppx's own command line tool, unchanged, with the key that the local chain reserves for payers. */
+export async function mppx(rpcUrl: string, ...args: string[]): Promise<{ code: number; output: string }> {
+  const bin = join(dirname(createRequire(import.meta.url).resolve('mppx')), 'bin.js')
+  // Colours, which CI systems request, are not part of the output.
+  const env = { ...process.env, NO_COLOR: '1', MPPX_PRIVATE_KEY: PAYER_KEY, MPPX_RPC_URL: rpcUrl }
+  return promisify(execFile)(process.execPath, [bin, ...args], { env }).then(
+    ({ stdout, stderr }) => ({ code: 0, output: stdout + stderr }),
+    ({ code, stdout, stderr }) => ({ code, output: stdout + stderr }),
+  )
+}
+
 /** An account's balance of the reference stable, from the chain. */
 export const balanceOf = async (rpcUrl: string, account: string): Promise<bigint> =>
   (await Actions.token.getBalance(clientOn(rpcUrl), { account: account as Address, token: REFERENCE_STABLE })).amount
@@ -104,9 +118,6 @@ export async function send(rpcUrl: string, from: LocalAccount, to: string, amoun
   const client = clientOn(rpcUrl, from)
   await Actions.token.transferSync(client, { to: to as Address, amount, token: REFERENCE_STABLE } as never)
 }
-
-/** The private key of an account of the local chain. */
-export const keyOf = (account: Account): Hex => toHex(account.getHdKey().privateKey as Uint8Array)
 
 /** The response to a request with this credential, or without one. */
 export const present = (url: string, credential?: string): Promise<Response> =>

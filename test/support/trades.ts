@@ -1,10 +1,10 @@
 import { encodeFunctionData, type Hex, maxUint256 } from 'viem'
 import { Abis } from 'viem/tempo'
-import { type Account, accounts } from '../../local/chain/accounts.js'
+import { type Account, accounts, devAccount } from '../../local/chain/accounts.js'
 import { type Call, call, role } from '../../local/chain/calls.js'
 import { PATH_USD } from '../../local/chain/stables.js'
 import type { TestChain } from './own-chain.js'
-import { devAccount, mine, newToken } from './transactions.js'
+import { mine, newToken } from './transactions.js'
 
 const tip20 = (to: Hex, functionName: 'approve' | 'transferFrom', args: readonly unknown[]): Call => ({
   to,

@@ -1,8 +1,7 @@
 import { type Address, encodeFunctionData, type Hex, numberToHex } from 'viem'
-import { mnemonicToAccount } from 'viem/accounts'
 import { Abis } from 'viem/tempo'
 import { z } from 'zod'
-import { type Account, accounts } from '../../local/chain/accounts.js'
+import { accounts } from '../../local/chain/accounts.js'
 import { call } from '../../local/chain/calls.js'
 import { readHead } from '../../local/chain/head.js'
 import type { Intent } from '../../local/chain/intent.js'
@@ -30,10 +29,6 @@ const RawReceipt = z.object({
 
 /** A receipt as the node returns it. */
 export type Receipt = z.infer<typeof RawReceipt>
-
-/** One of the accounts that the node starts with; 0 to 2 are used by nothing else. */
-export const devAccount = (addressIndex: number): Account =>
-  mnemonicToAccount('test test test test test test test test test test test junk', { addressIndex })
 
 /** The receipts of a block, in the order of its transactions. */
 export async function receiptsOf({ rpcUrl }: Pick<TestChain, 'rpcUrl'>, block: number): Promise<Receipt[]> {

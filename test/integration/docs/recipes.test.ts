@@ -144,6 +144,8 @@ test('every recipe is one of these', () => {
     'TypeScript',
     'A typed client',
     'Python',
+    // Run by the test of `npm start`, which has a chain to pay on.
+    'Pay for a request',
     'DuckDB',
   ])
 })

@@ -1,15 +1,18 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { payee, users } from '../../../local/chain/accounts.js'
-import { balanceOf, payer } from '../../support/paying.js'
+import { payee } from '../../../local/chain/accounts.js'
+import { codeBlocks } from '../../support/markdown.js'
+import { balanceOf } from '../../support/paying.js'
 
-const MAIN = fileURLToPath(new URL('../../../dist/local/main.js', import.meta.url))
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+const MAIN = join(ROOT, 'dist/local/main.js')
 
 /** The line that shows the local chain's address. */
 const CHAIN = /^chain {7}devnet at (\S+)/m
@@ -129,6 +132,22 @@ async function paidStatus(url: string, key: string): Promise<number> {
   return (await fetch(paidRoute(url), { headers: { authorization: `Bearer ${key}` } })).status
 }
 
+/** The documented commands that pay for requests. */
+const paymentRecipe = (): string =>
+  codeBlocks('docs/recipes.md').find(({ heading }) => heading === 'Pay for a request')?.code ?? ''
+
+/** Runs those commands against this API and node; what they printed. */
+async function followRecipe(api: string, node: string): Promise<string> {
+  const code = paymentRecipe()
+    .replaceAll('http://127.0.0.1:3000', new URL(api).origin)
+    .replaceAll('http://127.0.0.1:8545', node)
+    // The same tool, without asking the registry for it.
+    .replaceAll(/npx -y (\S+)@[\d.]+/g, '$1')
+  const env = { ...process.env, PATH: `${join(ROOT, 'node_modules/.bin')}${delimiter}${process.env.PATH}` }
+  const { stdout } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', code], { env, maxBuffer: 2 ** 26 })
+  return stdout
+}
+
 /** Makes a new API key with the admin key. */
 async function makeKey(url: string, adminKey: string): Promise<string> {
   const response = await fetch(new URL('/api/admin/keys', url), {
@@ -164,10 +183,13 @@ describe('npm start', { timeout: 900_000 }, () => {
     await expectLeastRights(await run.printed(/^clickhouse {2}(\S+)/m), await run.printed(/into database (\S+)/))
     const chain = await run.printed(CHAIN)
     const balance = await balanceOf(chain, payee)
-    const paid = await payer(chain, users[0]).fetch(paidRoute(url))
-    expect([paid.status, paid.headers.has('payment-receipt')]).toEqual([200, true])
+    // The key that the recipe has is the one that is shown.
+    expect(paymentRecipe()).toContain(await run.printed(/^payer {7}0x\w{40} .*\n {12}key (0x\w{64}) \(public/m))
+    const answers = await followRecipe(url, chain)
+    const fields = ['risk_basis', 'tx_count', 'usd_value', 'errors']
+    expect(fields.filter((field) => answers.includes(`"${field}":`))).toEqual(['risk_basis', 'tx_count', 'usd_value'])
     earned = await balanceOf(chain, payee)
-    expect(earned - balance).toBe(50_000n)
+    expect(earned - balance).toBe(50_000n + 20_000n + 20_000n)
     run.child.kill('SIGINT')
     expect(await run.exited).toBe(0)
     expect(await leftovers()).toEqual([])

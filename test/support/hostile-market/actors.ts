@@ -1,10 +1,9 @@
 import { type Address, encodeFunctionData, type Hex, maxUint256, numberToHex } from 'viem'
 import { Abis, Addresses } from 'viem/tempo'
-import { accounts, users } from '../../../local/chain/accounts.js'
+import { accounts, devAccount, users } from '../../../local/chain/accounts.js'
 import type { Call } from '../../../local/chain/calls.js'
 import { call, policyType, role } from '../../../local/chain/calls.js'
 import { GENESIS_STABLES, PATH_USD, tokenAddress } from '../../../local/chain/stables.js'
-import { devAccount } from '../transactions.js'
 
 /** The attacker and the accounts that act for it. `dealer` only places orders, so that all others' swaps are transfers. */
 export const actors = { attacker: users[0], friend: users[1], pool: users[2], dealer: devAccount(19) } as const

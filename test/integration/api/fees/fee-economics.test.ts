@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { accounts } from '../../../../local/chain/accounts.js'
+import { devAccount } from '../../../../local/chain/accounts.js'
 import { test } from '../../../support/app.js'
 import { account, addRows, feeDistribution, feeElection } from '../../../support/economy-rows.js'
 import { addBlocks, stableAddress, stablecoin, txHash } from '../../../support/rows.js'
@@ -139,7 +139,7 @@ test('the last ten payments come newest first, two in one block in log order, wi
   app,
   clickhouse,
 }) => {
-  const validator = accounts.validator.address.toLowerCase()
+  const validator = devAccount(9).address.toLowerCase()
   const at = (block_number: number, log_index = 0) => ({ block_number, block_time: 1_760_000_000, log_index })
   await addBlocks(clickhouse, [1_760_000_000])
   await addRows(clickhouse, {

@@ -1,7 +1,7 @@
 import { encodeFunctionData, type Hex, numberToHex, toEventSelector } from 'viem'
 import { Abis, Addresses, Transaction } from 'viem/tempo'
 import { afterAll, beforeAll, expect } from 'vitest'
-import { accounts } from '../../../../local/chain/accounts.js'
+import { accounts, devAccount } from '../../../../local/chain/accounts.js'
 import { type Call, call } from '../../../../local/chain/calls.js'
 import { createRpc } from '../../../../local/chain/rpc.js'
 import { PATH_USD } from '../../../../local/chain/stables.js'
@@ -12,7 +12,6 @@ import type { TestChain } from '../../../support/own-chain.js'
 import { test } from '../../../support/services.js'
 import {
   balanceAt,
-  devAccount,
   logPositions,
   mine,
   mineRaw,

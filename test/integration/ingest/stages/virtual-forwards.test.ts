@@ -1,7 +1,7 @@
 import { encodeFunctionData, type Hex, numberToHex, toEventSelector } from 'viem'
 import { Abis, Addresses } from 'viem/tempo'
 import { afterAll, beforeAll, expect } from 'vitest'
-import { accounts } from '../../../../local/chain/accounts.js'
+import { accounts, devAccount } from '../../../../local/chain/accounts.js'
 import { call } from '../../../../local/chain/calls.js'
 import { PATH_USD } from '../../../../local/chain/stables.js'
 import { stillChain } from '../../../support/chain.js'
@@ -9,7 +9,7 @@ import { factRows } from '../../../support/fact-rows.js'
 import { ingestAll } from '../../../support/ingest.js'
 import type { TestChain } from '../../../support/own-chain.js'
 import { test } from '../../../support/services.js'
-import { devAccount, logPositions, mine, type Receipt } from '../../../support/transactions.js'
+import { logPositions, mine, type Receipt } from '../../../support/transactions.js'
 
 // A registration requires 32 bits of work. This salt, from the tests of ox (VirtualMaster), is valid for account 0.
 const SALT = numberToHex(0xabf52baf, { size: 32 })

@@ -34,7 +34,7 @@ test('it prints exactly one line on stdout, and a closed stdin ends it', async (
   expect(JSON.parse(out)).toMatchObject({
     ready: true,
     rpcUrl: expect.any(String),
-    chainId: 31337,
+    chainId: 1337,
     genesisHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
   })
   expect(await processesOf(dataDir)).toEqual([])
@@ -44,6 +44,25 @@ test('two devnets cannot share a folder', async ({ start, dataDir }) => {
   const first = await start()
   await expect(start()).rejects.toThrow(`in use by another devnet (process ${first.pid})`)
   expect(await readFile(join(dataDir, 'chain', 'devnet.pid'), 'utf8')).toBe(`${first.pid}`)
+})
+
+test('a chain with the chain id of another version is left as it is, with a message that says what to do', async ({
+  start,
+  dataDir,
+}) => {
+  const folder = join(dataDir, 'chain')
+  const { stop } = await start()
+  await stop()
+  const meta = join(folder, 'chain.json')
+  // The chains of the first versions have no chain id in their description.
+  const { chainId: _, ...old } = JSON.parse(await readFile(meta, 'utf8'))
+  await writeFile(meta, JSON.stringify(old))
+  const before = await readdir(folder, { recursive: true })
+  await expect(start()).rejects.toThrow(
+    `the chain in ${folder} has the chain id 31337 of another version; this one uses 1337. Move the folder away`,
+  )
+  expect(await readdir(folder, { recursive: true })).toEqual(before)
+  expect(JSON.parse(await readFile(meta, 'utf8'))).toEqual(old)
 })
 
 test('a port in use gives one clear message', async ({ start, dataDir }) => {

@@ -2,13 +2,13 @@ import { expect, test } from 'vitest'
 import { labelOf } from '../../../../api/stablecoins/labels.js'
 import labels from '../../../../api/stablecoins/labels.json' with { type: 'json' }
 import { FEE_MANAGER } from '../../../../ingest/chain/addresses.js'
-import { accounts } from '../../../../local/chain/accounts.js'
+import { devAccount } from '../../../../local/chain/accounts.js'
 
 const NOW = new Date('2026-11-21T00:00:00Z')
 
 test('an account in the curated file has its label, any other has none', () => {
   expect(labelOf(FEE_MANAGER, NOW)).toBe('Fee manager')
-  expect(labelOf(accounts.issuer.address.toLowerCase(), NOW)).toBe('Public test account 3')
+  expect(labelOf(devAccount(3).address.toLowerCase(), NOW)).toBe('Public test account 3')
   expect(labelOf(`0x${'1'.repeat(40)}`, NOW)).toBeNull()
 })
 

@@ -2,16 +2,9 @@ import { Credential, Receipt } from 'mppx'
 import { describe, expect, onTestFinished } from 'vitest'
 import type { ClickHouseEnv } from '../../../../../clickhouse/store/client.js'
 import { accounts } from '../../../../../local/chain/accounts.js'
+import { CHAIN_ID } from '../../../../../local/chain/anvil.js'
 import { type ApiProcess, apiProcess } from '../../../../support/api-process.js'
-import {
-  balanceOf,
-  CHAIN_ID,
-  challengeAt,
-  credentialFor,
-  PAID_PATHS,
-  paymentTerms,
-  present,
-} from '../../../../support/paying.js'
+import { balanceOf, challengeAt, credentialFor, PAID_PATHS, paymentTerms, present } from '../../../../support/paying.js'
 import { test } from '../../../../support/payments.js'
 import { type RelayedNode, relayedNode } from '../../../../support/relayed-node.js'
 

@@ -1,16 +1,9 @@
-import { execFile } from 'node:child_process'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
 import { Challenge } from 'mppx'
 import { validate } from 'mppx/discovery'
-import { tempoModerato } from 'viem/tempo/chains'
 import { describe, expect } from 'vitest'
 import { REFERENCE_STABLE } from '../../../../../clickhouse/peg/price.js'
-import { accounts } from '../../../../../local/chain/accounts.js'
-import { balanceOf, insertPaidData, keyOf, PAID_PATHS, present } from '../../../../support/paying.js'
+import { balanceOf, mppx, PAID_PATHS, present } from '../../../../support/paying.js'
 import { test } from '../../../../support/payments.js'
-import { withDatabase } from '../../../../support/services.js'
 
 type Operation = {
   'x-payment-info'?: { offers: Array<Record<string, unknown>> }
@@ -21,17 +14,6 @@ type Document = { paths: Record<string, Record<string, Operation>> }
 const documentOf = async (url: string): Promise<{ response: Response; document: Document }> => {
   const response = await fetch(`${url}/openapi.json`)
   return { response, document: (await response.clone().json()) as Document }
-}
-
-/** Runs mppx's own command line tool with the keys of an account that has money on the local chain. */
-async function cli(rpcUrl: string, ...args: string[]): Promise<{ code: number; output: string }> {
-  const bin = join(dirname(createRequire(import.meta.url).resolve('mppx')), 'bin.js')
-  // Colours, which CI systems request, are not part of the output.
-  const env = { ...process.env, NO_COLOR: '1', MPPX_PRIVATE_KEY: keyOf(accounts.traders[0]), MPPX_RPC_URL: rpcUrl }
-  return promisify(execFile)(process.execPath, [bin, ...args], { env }).then(
-    ({ stdout, stderr }) => ({ code: 0, output: stdout + stderr }),
-    ({ code, stdout, stderr }) => ({ code, output: stdout + stderr }),
-  )
 }
 
 describe('what a client can know before it makes a request', () => {
@@ -65,21 +47,25 @@ describe('what a client can know before it makes a request', () => {
   })
 })
 
-test('the mppx command line tool pays for an answer, and reports no fault of the service', async ({ chain, serve }) => {
-  // The tool only accepts Tempo's own chains.
-  await chain.rpc.call('anvil_setChainId', [tempoModerato.id])
-  await withDatabase(async (_, clickhouse) => {
-    await insertPaidData(clickhouse, tempoModerato.id)
-    const { url, terms, close } = await serve({}, clickhouse)
-    const { path, price } = PAID_PATHS.history
-    const paid = await cli(chain.rpcUrl, `${url}${path}`)
-    expect([paid.code, paid.output]).toEqual([0, expect.stringContaining('tx_count')])
-    expect(await balanceOf(chain.rpcUrl, terms.recipient)).toBe(price)
-    const { output } = await cli(chain.rpcUrl, 'validate', url, '--endpoint', `GET:${PAID_PATHS.analysis.path}`)
-    const marks = (mark: string) => output.split('\n').filter((line) => line.trim().startsWith(mark))
-    expect(marks('✓').length).toBeGreaterThanOrEqual(13)
-    // There is no faucet on the local chain.
-    expect(marks('✗')).toEqual([expect.stringContaining('auto-provision wallet')])
-    await close()
-  })
+test('the mppx command line tool pays for each priced route, and reports no fault of the service', async ({
+  chain,
+  serve,
+}) => {
+  const { url, terms } = await serve()
+  for (const [name, contains] of [
+    ['analysis', 'risk_basis'],
+    ['history', 'tx_count'],
+    ['export', 'from_address'],
+  ] as const) {
+    const { path, price } = PAID_PATHS[name]
+    const before = await balanceOf(chain.rpcUrl, terms.recipient)
+    const paid = await mppx(chain.rpcUrl, `${url}${path}`)
+    expect([name, paid.code, paid.output]).toEqual([name, 0, expect.stringContaining(contains)])
+    expect((await balanceOf(chain.rpcUrl, terms.recipient)) - before, name).toBe(price)
+  }
+  const { output } = await mppx(chain.rpcUrl, 'validate', url, '--endpoint', `GET:${PAID_PATHS.analysis.path}`)
+  const marks = (mark: string) => output.split('\n').filter((line) => line.trim().startsWith(mark))
+  expect(marks('✓').length).toBeGreaterThanOrEqual(13)
+  // There is no faucet on the local chain.
+  expect(marks('✗')).toEqual([expect.stringContaining('auto-provision wallet')])
 })

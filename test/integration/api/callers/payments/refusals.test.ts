@@ -2,13 +2,12 @@ import { Challenge, Credential } from 'mppx'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, vi } from 'vitest'
 import { REFERENCE_STABLE } from '../../../../../clickhouse/peg/price.js'
-import { accounts } from '../../../../../local/chain/accounts.js'
+import { accounts, PAYER_KEY } from '../../../../../local/chain/accounts.js'
+import { CHAIN_ID } from '../../../../../local/chain/anvil.js'
 import {
   balanceOf,
-  CHAIN_ID,
   challengeAt,
   credentialFor,
-  keyOf,
   PAID_PATHS,
   payer,
   present,
@@ -311,7 +310,7 @@ test('without a recipient of payments, the refusal says that only a key helps', 
 })
 
 test('a client that only has a key pair can be sponsored', async ({ chain, serve, ledger }) => {
-  const served = await serve({ feePayerKey: keyOf(accounts.maker) })
+  const served = await serve({ feePayerKey: PAYER_KEY })
   const before = await balanceOf(chain.rpcUrl, alice.address)
   const response = await payer(chain.rpcUrl, alice).fetch(`${served.url}${path}`)
   expect(response.status).toBe(200)
