@@ -8,6 +8,7 @@ import { stablecoinCreations } from '../clickhouse/stablecoins/stablecoins.js'
 import { createKnownHistory, type KnownHistory } from './answers/as-of.js'
 import { createExportSlots, type ExportSlots } from './answers/export.js'
 import { createKnownLedger, type KnownLedger } from './answers/known-ledger.js'
+import { createKnownSearches, type KnownSearches } from './answers/known-searches.js'
 import { createKnownStables, type KnownStables } from './answers/stable.js'
 import { createKeyUses, type KeyUses } from './callers/keys/key-uses.js'
 import { createKnownKeys, type KnownKeys } from './callers/keys/known-keys.js'
@@ -32,6 +33,7 @@ declare module 'fastify' {
     stables: KnownStables
     history: KnownHistory
     ledger: KnownLedger
+    searches: KnownSearches
     exportSlots: ExportSlots
     keys: KnownKeys
     keyUses: KeyUses
@@ -59,6 +61,7 @@ export function provide(app: FastifyInstance, provided: Provided): void {
     createKnownHistory((options) => historyStart(clickhouse, options)),
   )
   app.decorate('ledger', createKnownLedger(clickhouse))
+  app.decorate('searches', createKnownSearches(clickhouse))
   app.decorate('exportSlots', createExportSlots())
   app.decorate(
     'keys',

@@ -1,7 +1,10 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { type Asked as Asks, type Coverage, coverageOf } from '../../clickhouse/chain/coverage.js'
+import { type Coverage, coverageOf } from '../../clickhouse/chain/coverage.js'
 import type { Ledger } from '../../clickhouse/chain/ledger.js'
+import type { Asked as Asks } from '../../clickhouse/chain/missing.js'
+import type { Search } from '../../clickhouse/chain/searched.js'
+import type { JobName } from '../../clickhouse/jobs/periods.js'
 import type { QuerySignal } from '../../clickhouse/store/define-query.js'
 import { isoSeconds } from '../../process/instants.js'
 import { problemResponses } from '../http/problem.js'
@@ -52,8 +55,11 @@ type Asked<Path extends string, Subject extends About, Query extends Shape> = Re
   (Path extends `${string}/:address${string}` ? { stable: string } : unknown) &
   Subjects[Subject]
 
-/** The coverage of what the route `covers`, and the ledger that it was computed from. */
-type Covered = { coverage: Coverage; ledger: Ledger; since: Creation | undefined }
+/**
+ * The coverage of what the route `covers`, and what it was computed from: the ledger, and what each of `jobs` has searched,
+ * in their order.
+ */
+type Covered = { coverage: Coverage; ledger: Ledger; searches: readonly Search[]; since: Creation | undefined }
 
 /** The body of an answer. `as_of` and `coverage` are added if the response has them. */
 type Body<Subject extends About, Response> = Response extends z.ZodObject
@@ -89,9 +95,11 @@ type Declaration<Path extends string, Subject extends About, Query extends Shape
   check?: (request: Request<Query>) => Promise<void> | void
   /**
    * What the answer is about, from which its coverage is computed: it is in the answer, in the header of an export, and
-   * in the 402. If omitted, the answer has none, or computes its own.
+   * in the 402. Time that one of `jobs` has not searched is missing. If omitted, the answer has none, or computes its own.
    */
-  covers?: (asked: Asked<Path, Subject, Query> & { since: Creation | undefined }) => Asks
+  covers?: (
+    asked: Asked<Path, Subject, Query> & { since: Creation | undefined },
+  ) => Omit<Asks, 'searches'> & { jobs?: readonly JobName[] }
   /** Answers every caller, even with an invalid key, above the limit or under overload. */
   always?: true
   answer: (asked: Asked<Path, Subject, Query> & Covered) => Promise<Body<Subject, Response>> | Body<Subject, Response>
@@ -122,7 +130,7 @@ export function endpoint<
   const hasCoverage = response instanceof z.ZodObject && 'coverage' in response.shape
   // Its argument is built below, from the same declaration.
   const answer = declared.answer as (asked: object) => Promise<object | null> | object | null
-  const covers = declared.covers as ((asked: object) => Asks) | undefined
+  const covers = declared.covers as ((asked: object) => Asks & { jobs?: readonly JobName[] }) | undefined
 
   const schema = {
     tags: [tag],
@@ -159,11 +167,14 @@ export function endpoint<
       // When it became known that a stable exists is not recorded.
       const isKnown = subject.stable !== undefined && subject.knownAt === null
       const since = isKnown ? app.stables.creationOf(subject.stable as string) : undefined
-      const asks = covers({ ...subject, since })
+      const { jobs = [], ...asks } = covers({ ...subject, since })
       // Before the data is read, which may only be added to meanwhile.
       const { knownAt, signal } = subject
-      const ledger = knownAt ? await app.ledger.readAsOf(knownAt, { signal }) : await app.ledger.read(asks.to)
-      return { ...subject, since, ledger, coverage: coverageOf(ledger, asks) }
+      const [ledger, ...searches] = await Promise.all([
+        knownAt ? app.ledger.readAsOf(knownAt, { signal }) : app.ledger.read(asks.to),
+        ...jobs.map((job) => app.searches.read(job, { known_at: knownAt, signal })),
+      ])
+      return { ...subject, since, ledger, searches, coverage: coverageOf(ledger, { ...asks, searches }) }
     }
 
     /** For the 402: fails as the request would that is paid. */

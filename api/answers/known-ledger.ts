@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { mergedRanges } from '../../clickhouse/chain/coverage.js'
 import { type Ledger, ledgerChanges, type Marks, readLedger, type StoredRange } from '../../clickhouse/chain/ledger.js'
+import { mergedRanges } from '../../clickhouse/chain/missing.js'
 import { listPeriods, tokenLists, unsampledRanges } from '../../clickhouse/chain/token-lists.js'
 import type { QuerySignal } from '../../clickhouse/store/define-query.js'
 import { QUERY_TIMEOUT_MS } from './query-signal.js'

@@ -1,15 +1,15 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
+import { Coverage } from '../../clickhouse/chain/coverage.js'
 import { eventsAfter, newestEvents, newestSequence, newestSequenceBy } from '../../clickhouse/events/log.js'
 import { EVENT_TYPES } from '../../clickhouse/events/types.js'
-import { jobHorizon } from '../../clickhouse/jobs/runs.js'
-import type { QuerySignal } from '../../clickhouse/store/define-query.js'
 import { Address } from '../../clickhouse/store/values.js'
 import { BadParameterError } from '../../process/errors.js'
-import { isoSeconds } from '../../process/instants.js'
+import { allUntil, thisSecond } from '../answers/as-of.js'
 import { LimitQuery } from '../answers/cursor.js'
 import { endpoint } from '../answers/endpoint.js'
 import { KnownAtEcho, KnownAtQuery } from '../answers/known-at.js'
+import { searchedFields, searchedShape } from '../answers/searched.js'
 import { NotFoundError } from '../http/errors.js'
 import { EventShape, shapedEvent } from './shapes.js'
 
@@ -51,9 +51,8 @@ export async function requireStables(app: FastifyInstance, addresses: readonly s
 const EventsResponse = z.object({
   events: z.array(EventShape).meta({ description: 'In the order in which they were recorded, oldest first' }),
   next_after: z.int().meta({ description: 'The `after` of the next request, even if there are no more events yet' }),
-  searched_until: z.iso.datetime().nullable().meta({
-    description: 'Every peg break and flow anomaly up to then is in the log; null before the first search',
-  }),
+  ...searchedShape('Every event of the requested types is in the log'),
+  coverage: Coverage,
   has_more: z.boolean().meta({ description: 'Whether there is another page already' }),
   known_at: KnownAtEcho,
 })
@@ -63,13 +62,16 @@ export function requireReached(parameter: string, after: number, newest: number)
   if (after > newest) throw new BadParameterError(parameter, `is beyond the newest event, ${newest}`)
 }
 
-/** Up to where every detector has searched; null if one of them has not begun. */
-async function searchedUntil(app: FastifyInstance, known_at: Date | null, signal: QuerySignal): Promise<string | null> {
-  const horizons = await Promise.all(
-    (['peg-events', 'flow-anomalies'] as const).map((job) => jobHorizon(app.clickhouse, { job, known_at }, { signal })),
-  )
-  const times = horizons.map((horizon) => horizon?.getTime() ?? 0)
-  return times.includes(0) ? null : isoSeconds(new Date(Math.min(...times)))
+type Type = (typeof EVENT_TYPES)[number]
+
+/** The facts that events of some types are found in, and the jobs that find them. Without types, those of all. */
+function sourcesOf(types: readonly Type[] = EVENT_TYPES) {
+  const isOnly = (kind: string): boolean => types.every((type) => type.startsWith(kind))
+  const pegs = { families: ['pegs'] as const, jobs: ['peg-events'] as const }
+  const flows = { families: ['logs'] as const, jobs: ['flow-anomalies'] as const, isPriced: true }
+  if (isOnly('peg_break.')) return pegs
+  if (isOnly('flow_anomaly.')) return flows
+  return { families: [...pegs.families, ...flows.families], jobs: [...pegs.jobs, ...flows.jobs], isPriced: true }
 }
 
 export const eventsRoute = endpoint({
@@ -90,24 +92,25 @@ export const eventsRoute = endpoint({
   },
   response: EventsResponse,
   problems: [400, 404, 503],
-  answer: async ({ app, knownAt, query: { after, types, stable: stables, limit }, signal }) => {
+  covers: ({ app, knownAt, query: { types } }) => ({ ...sourcesOf(types), ...allUntil(knownAt ?? thisSecond(app)) }),
+  answer: async ({ app, knownAt, coverage, searches, query: { after, types, stable: stables, limit }, signal }) => {
     // Whether a stable is tracked may have become known later.
     if (knownAt === null) await requireStables(app, stables)
+    const searched = { ...searchedFields(searches, knownAt ?? thisSecond(app)), coverage }
     // Read before the page, so that events recorded in between are left for the next one.
-    const searched_until = await searchedUntil(app, knownAt, signal)
     const until = knownAt
       ? await newestSequenceBy(app.clickhouse, { known_at: knownAt }, { signal })
       : await newestSequence(app.clickhouse, { signal })
     const asked = { until, types, stables }
     if (after === undefined) {
       const rows = await newestEvents(app.clickhouse, { ...asked, limit }, { signal })
-      return { events: rows.reverse().map(shapedEvent), next_after: until, searched_until, has_more: false }
+      return { events: rows.reverse().map(shapedEvent), next_after: until, ...searched, has_more: false }
     }
     requireReached('after', after, until)
     const rows = await eventsAfter(app.clickhouse, { ...asked, after, limit: limit + 1 }, { signal })
     const has_more = rows.length > limit
     const events = rows.slice(0, limit)
     const last = events.at(-1)?.sequence ?? until
-    return { events: events.map(shapedEvent), next_after: has_more ? last : until, searched_until, has_more }
+    return { events: events.map(shapedEvent), next_after: has_more ? last : until, ...searched, has_more }
   },
 })

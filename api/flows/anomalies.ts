@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Coverage, coverageOf } from '../../clickhouse/chain/coverage.js'
+import { Coverage } from '../../clickhouse/chain/coverage.js'
 import { announcedAnomalies, withAnnounced } from '../../clickhouse/events/announced.js'
 import { anomalySubject } from '../../clickhouse/events/types.js'
 import {
@@ -9,14 +9,12 @@ import {
   flowAnomalies,
   publishedAnomaly,
 } from '../../clickhouse/flows/anomalies.js'
-import { lateSecondsOf } from '../../clickhouse/jobs/periods.js'
-import { jobHorizon } from '../../clickhouse/jobs/runs.js'
-import { isoSeconds } from '../../process/instants.js'
 import { AsOfQuery, allUntil, notPublished } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { CursorQuery, LimitQuery, NextCursor, page } from '../answers/cursor.js'
 import { endpoint } from '../answers/endpoint.js'
 import { AnnouncedAt, announcedAtOf, KnownAtEcho, KnownAtQuery } from '../answers/known-at.js'
+import { horizonOf, searchedFields, searchedShape } from '../answers/searched.js'
 import { FlowAnomalyShape } from './shapes.js'
 
 const FlowAnomaliesResponse = z.object({
@@ -26,19 +24,15 @@ const FlowAnomaliesResponse = z.object({
   scored_until: z.iso.datetime().nullable().meta({
     description: 'End of the newest scored window; null before the first',
   }),
-  searched_until: z.iso.datetime().nullable().meta({
-    description: 'Windows that ended by then have been searched; null before the first',
-  }),
+  ...searchedShape('Windows that ended in that time have been searched'),
   coverage: Coverage,
   known_at: KnownAtEcho,
   next_cursor: NextCursor,
 })
 
-/** The end of the newest window that the answer covers: the one that contains `as_of`, or the last scored one. */
-function scoredUntil(as_of: Date, horizon: Date): Date {
-  const windowEnd = (Math.floor(as_of.getTime() / ANOMALY_WINDOW_MS) + 1) * ANOMALY_WINDOW_MS
-  return new Date(Math.min(windowEnd, horizon.getTime()))
-}
+/** The end of the window that contains `as_of`, the newest of the answer. */
+const windowEndAt = (as_of: Date): Date =>
+  new Date((Math.floor(as_of.getTime() / ANOMALY_WINDOW_MS) + 1) * ANOMALY_WINDOW_MS)
 
 const keyOf = ({ window_start, z_score, from_token, to_token }: FlowAnomaly): FlowAnomalyKey => [
   window_start.getTime() / 1000,
@@ -58,9 +52,9 @@ export const flowAnomaliesRoute = endpoint({
   query: { limit: LimitQuery, ...AsOfQuery, ...KnownAtQuery, cursor: CursorQuery(FlowAnomalyKey) },
   response: FlowAnomaliesResponse,
   cache: CACHE_POLICIES.flowAnomalies,
-  covers: ({ at }) => ({ families: ['logs'], ...allUntil(at), isPriced: true }),
-  answer: async ({ app, at, knownAt, ledger, query: { limit, cursor: after }, signal }) => {
-    const horizon = await jobHorizon(app.clickhouse, { job: 'flow-anomalies', known_at: knownAt }, { signal })
+  covers: ({ at }) => ({ families: ['logs'], jobs: ['flow-anomalies'], ...allUntil(at), isPriced: true }),
+  answer: async ({ app, at, knownAt, coverage, searches, query: { limit, cursor: after }, signal }) => {
+    const horizon = horizonOf(searches)
     if (knownAt && !horizon) throw notPublished('flow anomalies', knownAt)
     const asked = { as_of: at, limit: limit + 1, after }
     const found = knownAt
@@ -70,17 +64,15 @@ export const flowAnomaliesRoute = endpoint({
         : []
     const { rows, next_cursor } = page<FlowAnomaly>(found, limit, keyOf)
     const anomalies = await withAnnounced(app.clickhouse, rows, anomalySubject, { known_at: knownAt }, { signal })
-    const until = horizon && scoredUntil(at, horizon)
-    const searched = { until: until && until.getTime() / 1000, late_seconds: lateSecondsOf('flow-anomalies') }
-    const scored_until = until && isoSeconds(until)
+    const searched = searchedFields(searches, windowEndAt(at))
     return {
       anomalies: anomalies.map(({ published_at, ...anomaly }) => ({
         ...publishedAnomaly(anomaly),
         published_at: announcedAtOf(published_at),
       })),
-      scored_until,
-      searched_until: scored_until,
-      coverage: coverageOf(ledger, { families: ['logs'], ...allUntil(at), isPriced: true, searched }),
+      scored_until: searched.searched_until,
+      ...searched,
+      coverage,
       next_cursor,
     }
   },

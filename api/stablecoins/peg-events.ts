@@ -1,9 +1,7 @@
 import { z } from 'zod'
-import { type Asked, Coverage, coverageOf } from '../../clickhouse/chain/coverage.js'
+import { Coverage } from '../../clickhouse/chain/coverage.js'
 import { type Announced, announcedPegBreaks, withAnnounced } from '../../clickhouse/events/announced.js'
 import { pegBreakSubject } from '../../clickhouse/events/types.js'
-import { lateSecondsOf } from '../../clickhouse/jobs/periods.js'
-import { jobHorizon } from '../../clickhouse/jobs/runs.js'
 import { type PegEvent, PegEventKey, pegEventsAt } from '../../clickhouse/peg/breaks.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
 import { isoSeconds } from '../../process/instants.js'
@@ -12,7 +10,7 @@ import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { CursorQuery, LimitQuery, NextCursor, page } from '../answers/cursor.js'
 import { endpoint } from '../answers/endpoint.js'
 import { AnnouncedAt, announcedAtOf, KnownAtEcho, KnownAtQuery } from '../answers/known-at.js'
-import type { Creation } from '../answers/stable.js'
+import { horizonOf, searchedFields, searchedShape } from '../answers/searched.js'
 
 const PegEventShape = z.object({
   severity: z.enum(['mild', 'severe']).meta({
@@ -36,9 +34,7 @@ const PegEventShape = z.object({
 const PegEventsResponse = z.object({
   address: stableAddress,
   events: z.array(PegEventShape).meta({ description: 'Newest first' }),
-  searched_until: z.iso.datetime().nullable().meta({
-    description: 'Breaks that were confirmed by then are in the answer; null before the first search',
-  }),
+  ...searchedShape('Breaks that were confirmed in that time are in the answer'),
   coverage: Coverage,
   known_at: KnownAtEcho,
   next_cursor: NextCursor,
@@ -59,14 +55,6 @@ const keyOf = ({ started_at, started_block, severity }: PegEvent): PegEventKey =
   severity,
 ]
 
-/** All samples of a stable up to an instant. */
-const asksOf = ({ stable, at, since }: { stable: string; at: Date; since: Creation | undefined }): Asked => ({
-  families: ['pegs'],
-  stable,
-  since,
-  ...allUntil(at),
-})
-
 export const pegEventsRoute = endpoint({
   path: '/stablecoins/:address/peg-events',
   tag: 'peg',
@@ -78,10 +66,16 @@ export const pegEventsRoute = endpoint({
   query: { ...AsOfQuery, ...KnownAtQuery, limit: LimitQuery, cursor: CursorQuery(PegEventKey) },
   response: PegEventsResponse,
   cache: CACHE_POLICIES.pegEvents,
-  covers: asksOf,
-  answer: async ({ app, stable, asOf: as_of, at, knownAt, ledger, since, query: { limit, cursor: after }, signal }) => {
-    // Before the events are read: a slot that ends meanwhile may add some.
-    const horizon = await jobHorizon(app.clickhouse, { job: 'peg-events', known_at: knownAt }, { signal })
+  covers: ({ stable, at, since }) => ({
+    families: ['pegs'],
+    jobs: ['peg-events'],
+    stable,
+    since,
+    ...allUntil(at),
+  }),
+  answer: async ({ app, stable, asOf: as_of, at, knownAt, coverage, searches, query, signal }) => {
+    const { limit, cursor: after } = query
+    const horizon = horizonOf(searches)
     if (knownAt && !horizon) throw notPublished('peg breaks', knownAt)
     const until = horizon && new Date(Math.min(horizon.getTime(), at.getTime()))
     const asked = { stable, limit: limit + 1, after }
@@ -96,13 +90,11 @@ export const pegEventsRoute = endpoint({
       { known_at: knownAt },
       { signal },
     )
-    const searched = { until: until && until.getTime() / 1000, late_seconds: lateSecondsOf('peg-events') }
-    const asks = asksOf({ stable, at, since })
     return {
       address: stable,
       events: announced.map(published),
-      searched_until: until && isoSeconds(until),
-      coverage: coverageOf(ledger, { ...asks, searched }),
+      coverage,
+      ...searchedFields(searches, at),
       next_cursor,
     }
   },

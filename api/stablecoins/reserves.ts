@@ -1,5 +1,7 @@
 import { z } from 'zod'
-import { type Asked, Coverage, coverageOf, withState } from '../../clickhouse/chain/coverage.js'
+import { Coverage, coverageOf, withState } from '../../clickhouse/chain/coverage.js'
+import type { Asked } from '../../clickhouse/chain/missing.js'
+import { searchedTo } from '../../clickhouse/chain/searched.js'
 import { unsampledAt } from '../../clickhouse/chain/token-lists.js'
 import { lateSecondsOf, PERIOD_SECONDS } from '../../clickhouse/jobs/periods.js'
 import { pegCoverage } from '../../clickhouse/peg/coverage.js'
@@ -73,7 +75,7 @@ export const reservesRoute = endpoint({
     const { slot_at, reserve_type, supply_raw, price_micros, sample_status, ...entry } = snapshot
     const { attestation_source, attested_at } = entry
     const asks = asksOf({ stable, at, since })
-    const searched = { until: slot_at.getTime() / 1000, late_seconds: lateSecondsOf('reserves') }
+    const searches = [searchedTo(slot_at.getTime() / 1000, lateSecondsOf('reserves'))]
     const unsampled =
       sample_status === null ? await unsampledAt(app.clickhouse, { stable, at: slot_at }, { signal }) : null
     const backing_usd = backingUsd(supply_raw === null ? null : BigInt(supply_raw), price_micros)
@@ -96,7 +98,7 @@ export const reservesRoute = endpoint({
       ],
       computed_at: slot_at.toISOString(),
       coverage: withState(
-        coverageOf(ledger, { ...asks, searched }),
+        coverageOf(ledger, { ...asks, searches }),
         supply_raw === null
           ? { status: 'unavailable', message: 'Its supply was never read.' }
           : pegCoverage(sample_status, price_micros !== null, unsampled),

@@ -1,5 +1,7 @@
 import { z } from 'zod'
-import { type Asked, Coverage, coverageOf, type DataState, withState } from '../../clickhouse/chain/coverage.js'
+import { Coverage, coverageOf, type DataState, withState } from '../../clickhouse/chain/coverage.js'
+import type { Asked } from '../../clickhouse/chain/missing.js'
+import { searchedTo } from '../../clickhouse/chain/searched.js'
 import { lateSecondsOf } from '../../clickhouse/jobs/periods.js'
 import { type RiskSnapshotRow, riskAt } from '../../clickhouse/risk/snapshots.js'
 import { PolicyType } from '../../clickhouse/stablecoins/states.js'
@@ -111,20 +113,21 @@ export const riskRoute = endpoint({
   about: 'snapshot',
   response: RiskResponse,
   cache: CACHE_POLICIES.risk,
-  covers: asksOf,
-  answer: async ({ app, stable, at, knownAt, ledger, since, signal }) => {
+  covers: (asked) => ({ ...asksOf(asked), jobs: ['peg-events'] }),
+  answer: async ({ app, stable, at, knownAt, ledger, searches, since, signal }) => {
     const row = await riskAt(app.clickhouse, { stable, as_of: at, known_at: knownAt }, { signal })
     if (!row) return null
     const { slot_at, inputs, revision: _, published_at: __, ...snapshot } = row
     const unquoted_since = inputs.unquoted_since && isoSeconds(inputs.unquoted_since)
     const asks = asksOf({ stable, at, since })
-    const searched = { until: slot_at.getTime() / 1000, late_seconds: lateSecondsOf('risk') }
+    const breaks = searches.map((search) => ({ ...search, isPart: true }))
+    const searched = [searchedTo(slot_at.getTime() / 1000, lateSecondsOf('risk')), ...breaks]
     return {
       address: stable,
       ...snapshot,
       inputs: { ...inputs, unquoted_since },
       computed_at: slot_at.toISOString(),
-      coverage: withState(coverageOf(ledger, { ...asks, searched }), inputsState(row)),
+      coverage: withState(coverageOf(ledger, { ...asks, searches: searched }), inputsState(row)),
       ...publicationOf(row, knownAt),
     }
   },

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Family } from '../../clickhouse/chain/batches.js'
 import { chainSpan } from '../../clickhouse/chain/blocks.js'
 import { Coverage } from '../../clickhouse/chain/coverage.js'
+import type { JobName } from '../../clickhouse/jobs/periods.js'
 import { pegSeries } from '../../clickhouse/peg/series.js'
 import { riskSeries, riskSpan } from '../../clickhouse/risk/series.js'
 import { BUCKET_SECONDS, type BucketPage, bucketPage, type Interval } from '../../clickhouse/store/buckets.js'
@@ -100,12 +101,14 @@ type Series = {
   spanOf: SpanOf
   Row: z.ZodObject
   families: readonly Family[]
+  /** The jobs that compute its rows. */
+  jobs?: readonly JobName[]
   /** Further parameters. */
   query?: typeof KnownAtQuery
 }
 
 /** A route with the history of a stable's `name`, in contiguous buckets of equal length. */
-const series = ({ name, rows, spanOf, Row, query, families, ...described }: Series) =>
+const series = ({ name, rows, spanOf, Row, query, families, jobs = [], ...described }: Series) =>
   endpoint({
     ...described,
     path: `/stablecoins/:address/${name}/series`,
@@ -118,7 +121,14 @@ const series = ({ name, rows, spanOf, Row, query, families, ...described }: Seri
       const { from, to } = readRange(app, query)
       return costOfRows(Math.min(query.limit, (to - from) / BUCKET_SECONDS[query.interval]))
     },
-    covers: ({ stable, since, range: { from, to } }) => ({ families, stable, since, from, to: Math.max(from, to - 1) }),
+    covers: ({ stable, since, range: { from, to } }) => ({
+      families,
+      jobs,
+      stable,
+      since,
+      from,
+      to: Math.max(from, to - 1),
+    }),
     answer: async ({ app, stable, range, knownAt: known_at, query: { interval, limit, cursor: after }, signal }) => {
       const span = await spanOf(app, { stable, known_at }, signal)
       // No buckets before there is any data.
@@ -162,6 +172,7 @@ export const riskSeriesRoute = series({
   summary: 'Risk by bucket',
   rows: riskSeries,
   families: ['pegs', 'state', 'logs'],
+  jobs: ['risk'],
   spanOf: spanOfRisk,
   Row: RiskBucket,
   query: KnownAtQuery,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type Asked, Coverage, coverageOf } from '../../clickhouse/chain/coverage.js'
+import { Coverage, coverageOf } from '../../clickhouse/chain/coverage.js'
+import type { Asked } from '../../clickhouse/chain/missing.js'
 import { type CurrentPeg, currentPeg, currentPegs } from '../../clickhouse/peg/current.js'
 import { StablecoinState, stablecoinStateAt, stablecoinStatesAt } from '../../clickhouse/stablecoins/states.js'
 import { recentSupplyEvents, SupplyEventRow } from '../../clickhouse/supply/supply.js'

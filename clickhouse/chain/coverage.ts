@@ -1,19 +1,16 @@
 import { z } from 'zod'
 import { isoSeconds } from '../../process/instants.js'
-import type { Family } from './batches.js'
-import { HEAD_SECONDS } from './heads.js'
-import type { Ledger, StoredRange } from './ledger.js'
-
-/** Why a stretch of time is missing. */
-const MISSING_REASONS = {
-  not_read: 'its blocks have not been read',
-  before_history: 'it is before the first block that was read',
-  unavailable: 'the node no longer has it',
-  unpriced: 'its flows are stored without a value, because the node no longer has the prices',
-  not_sampled: 'the stable was not sampled then',
-  not_searched: 'it has not been searched yet',
-} as const
-export type MissingReason = keyof typeof MISSING_REASONS
+import type { Ledger } from './ledger.js'
+import {
+  type Asked,
+  MISSING_REASONS,
+  type Missing,
+  type MissingReason,
+  missingOf,
+  missingRanges,
+  notSearched,
+  storedFor,
+} from './missing.js'
 
 const time = z.iso.datetime()
 
@@ -53,154 +50,8 @@ export type Coverage = z.infer<typeof Coverage>
 /** What is known about an answer besides its missing ranges, such as whether there is a price. */
 export type DataState = Pick<Coverage, 'status' | 'message'>
 
-/** What an answer is about. Times in unix seconds, both included. */
-export type Asked = {
-  families: readonly Family[]
-  /** Whose pegs and state; if omitted, those of all stables. */
-  stable?: string | undefined
-  /** The first second; 0 for all of history. */
-  from: number
-  to: number
-  /** The first block that can have facts, and its time; if omitted, the chain's first block. */
-  since?: { block_number: number; block_time: number } | undefined
-  /** Whether flows that have no value are missing too. */
-  isPriced?: boolean | undefined
-  /**
-   * Up to where a job has searched, in unix seconds; null if it has not begun. It counts as behind when that is more than
-   * `late_seconds` before `to`.
-   */
-  searched?: { until: number | null; late_seconds: number } | undefined
-}
-
-/** A missing part of what was asked, clipped to it. Times in unix seconds. */
-export type Missing = {
-  from: number
-  to: number
-  from_block: number | null
-  to_block: number | null
-  reason: MissingReason
-}
-
-/** A block may be this old before it counts as late, in seconds: it has to become final, be read and be stored. */
-const LATE_SECONDS = 10
-/** The first block of a chain after its genesis block. */
-const FIRST_BLOCK = 1
-const GENESIS = { block_number: 0, block_time: 0 }
 /** Most missing ranges that an answer lists. */
 const MOST_MISSING = 100
-
-/** The ranges of a family that are stored for a stable, or for every stable, in order; adjacent ones are merged. */
-function storedFor(ledger: Ledger, family: Family, stable?: string): StoredRange[] {
-  const own = ledger.ranges.filter(
-    (range) =>
-      range.family === family &&
-      (range.stables.length === 0 || (stable !== undefined && range.stables.includes(stable))),
-  )
-  return mergedRanges(own)
-}
-
-/** The same ranges in order, with adjacent and overlapping ones merged. They must be of one family. */
-export function mergedRanges(ranges: readonly StoredRange[]): StoredRange[] {
-  const whole: StoredRange[] = []
-  for (const range of ranges.toSorted((a, b) => a.from_block - b.from_block)) {
-    const last = whole.at(-1)
-    if (!last || range.from_block > last.to_block + 1) whole.push({ ...range })
-    else {
-      if (range.from_block === last.from_block) last.from_time ??= range.from_time
-      if (range.to_block > last.to_block) [last.to_block, last.to_time] = [range.to_block, range.to_time]
-      else if (range.to_block === last.to_block) last.to_time ??= range.to_time
-    }
-  }
-  return whole
-}
-
-/** Whether no block that the node had by `instant` is missing after `block`. */
-const isAtHead = ({ head }: Ledger, block: number, instant: number): boolean =>
-  head !== null && block >= head.block_number && instant - head.seen_at <= HEAD_SECONDS
-
-/** The missing ranges of one family, clipped to what was asked, oldest first. */
-function missingOf(ledger: Ledger, family: Family, asked: Asked): Missing[] {
-  const { to } = asked
-  const first = Math.max(FIRST_BLOCK, asked.since?.block_number ?? FIRST_BLOCK)
-  const from = Math.max(asked.from, asked.since?.block_time ?? ledger.started_at ?? 0)
-  const stored = storedFor(ledger, family, asked.stable).filter(({ to_block }) => to_block >= first)
-  const last = stored.at(-1)
-  if (!last) return from > to ? [] : [{ from, to, from_block: null, to_block: null, reason: 'not_read' }]
-  const missing: Missing[] = []
-  /** Adds the blocks between the times of their neighbours, both included, where a null is unknown. */
-  const add = (
-    from_block: number,
-    to_block: number | null,
-    after: number | null,
-    before: number | null,
-    reason: MissingReason,
-  ) => {
-    const [start, end] = [Math.max(from, after ?? from), Math.min(to, before ?? to)]
-    if ((after ?? from) > to || (before ?? to) < from || start > end) return
-    missing.push({ from: start, to: end, from_block, to_block, reason })
-  }
-  const reasonOf = (from_block: number, to_block: number): MissingReason =>
-    ledger.gaps.some((gap) => gap.family === family && gap.from_block <= to_block && gap.to_block >= from_block)
-      ? 'unavailable'
-      : 'not_read'
-  for (const [i, range] of stored.entries()) {
-    const before = stored[i - 1]
-    const from_block = before ? before.to_block + 1 : first
-    const to_block = range.from_block - 1
-    if (from_block > to_block) continue
-    const reason = reasonOf(from_block, to_block)
-    add(
-      from_block,
-      to_block,
-      before?.to_time ?? null,
-      range.from_time,
-      before || reason === 'unavailable' ? reason : 'before_history',
-    )
-  }
-  const end = last.to_time ?? last.from_time
-  const isLate = end === null || to > end + LATE_SECONDS
-  if (isLate && !isAtHead(ledger, last.to_block, to)) add(last.to_block + 1, null, end, null, 'not_read')
-  if (family === 'pegs' && asked.stable !== undefined)
-    for (const { from_block, to_block, ...time } of ledger.unsampled(asked.stable, asked.since ?? GENESIS))
-      add(from_block, to_block && to_block - 1, time.from, time.to, 'not_sampled')
-  if (family === 'logs' && asked.isPriced)
-    for (const gap of ledger.gaps)
-      if (gap.family === 'logs') add(gap.from_block, gap.to_block, gap.from_time, gap.to_time, 'unpriced')
-  return missing
-}
-
-/** The ranges in order. Those that overlap become one, with the reason of the one that begins first. */
-function disjoint(ranges: readonly Missing[]): Missing[] {
-  const apart: Missing[] = []
-  const least = (a: number | null, b: number | null) => (a === null || b === null ? (a ?? b) : Math.min(a, b))
-  for (const range of ranges.toSorted((a, b) => a.from - b.from || b.to - a.to)) {
-    const last = apart.at(-1)
-    if (!last || range.from > last.to || (range.from === last.to && isApart(last, range))) apart.push({ ...range })
-    else {
-      last.to = Math.max(last.to, range.to)
-      last.from_block = least(last.from_block, range.from_block)
-      last.to_block = last.to_block === null || range.to_block === null ? null : Math.max(last.to_block, range.to_block)
-    }
-  }
-  return apart
-}
-
-/** Whether two ranges that share a second have a block between them, or different reasons. */
-const isApart = (one: Missing, next: Missing): boolean =>
-  one.to_block !== null &&
-  next.from_block !== null &&
-  (next.from_block > one.to_block + 1 || next.reason !== one.reason)
-
-/** The time that a job has not searched yet. */
-function notSearched(ledger: Ledger, { from, to, since, searched }: Asked): Missing[] {
-  if (!searched || (searched.until !== null && searched.until + searched.late_seconds >= to)) return []
-  const start = Math.min(to, Math.max(from, since?.block_time ?? ledger.started_at ?? 0, searched.until ?? 0))
-  return [{ from: start, to, from_block: null, to_block: null, reason: 'not_searched' }]
-}
-
-/** The parts of what was asked that are missing, oldest first. */
-export const missingRanges = (ledger: Ledger, asked: Asked): Missing[] =>
-  disjoint([...asked.families.flatMap((family) => missingOf(ledger, family, asked)), ...notSearched(ledger, asked)])
 
 /** The first and the last measured second of what was asked; null if nothing was measured. */
 function measuredSpan(ledger: Ledger, asked: Asked): { from: number; until: number } | null {
@@ -234,22 +85,28 @@ function sentence(missing: readonly Missing[]): string {
   return `Missing ${parts.join('; ')}${rest > 0 ? `; and ${rest} more ranges` : ''}.`
 }
 
-/** What is left of the measured seconds when a stable was not sampled at their start or end; null if nothing is. */
-function sampledSpan(span: { from: number; until: number } | null, missing: readonly Missing[]) {
-  let left = span
-  for (const { from, to, reason } of missing) {
-    if (left === null || reason !== 'not_sampled') continue
-    if (from <= left.from && to >= left.until) left = null
-    else if (from <= left.from) left = { ...left, from: Math.max(left.from, to) }
-    else if (to >= left.until) left = { ...left, until: Math.min(left.until, from) }
-  }
-  return left
+/**
+ * What is left of the measured seconds without ranges at their start or end, which are in order, such as those in which a
+ * stable was not sampled; null if nothing is.
+ */
+function spanWithout(span: { from: number; until: number } | null, ranges: readonly Missing[]) {
+  if (span === null) return null
+  let { from, until } = span
+  for (const range of ranges) if (range.from <= from) from = Math.max(from, range.to)
+  for (const range of ranges.toReversed()) if (range.to >= until) until = Math.min(until, range.from)
+  const isLeft = from < until || (from === span.from && until === span.until)
+  return isLeft ? { from, until } : null
 }
 
 /** The coverage of what was asked, as it is published. */
 export function coverageOf(ledger: Ledger, asked: Asked): Coverage {
   const missing = missingRanges(ledger, asked)
-  const span = sampledSpan(measuredSpan(ledger, asked), missing)
+  const unsampled = missing.filter(({ reason }) => reason === 'not_sampled')
+  const searches = asked.searches?.filter(({ isPart }) => !isPart)
+  const span = spanWithout(
+    spanWithout(measuredSpan(ledger, asked), unsampled),
+    notSearched(ledger, { ...asked, searches }),
+  )
   const none = {
     missing: missing.slice(0, MOST_MISSING).map(published),
     missing_count: missing.length,

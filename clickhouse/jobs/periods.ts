@@ -9,6 +9,9 @@ export const PERIOD_SECONDS = {
   'flow-anomalies': FLOW_WINDOW_SECONDS,
 } as const
 
+/** A job that runs in slots. */
+export type JobName = keyof typeof PERIOD_SECONDS
+
 /**
  * A job that runs in slots. A slot is an instant of chain time, one per period, as of which the job describes the
  * chain.
@@ -41,7 +44,7 @@ export const SLOT_JOBS: readonly SlotJob[] = [
 ]
 
 /** How far a job's newest slot may lie back before what it publishes is late, in seconds: one slot is about to end. */
-export const lateSecondsOf = (job: keyof typeof PERIOD_SECONDS): number => 2 * PERIOD_SECONDS[job]
+export const lateSecondsOf = (job: JobName): number => 2 * PERIOD_SECONDS[job]
 
 /**
  * A job that is behind the chain by more periods than this is late. It is normal that one slot is about to finish and

@@ -4,7 +4,6 @@ import { defineOptionalRow, defineQuery, onlyColumn } from '../store/define-quer
 import { DELAYS, delayColumns } from '../store/delays.js'
 import { insertRows } from '../store/insert.js'
 import { dateTime } from '../store/values.js'
-import { KnownAt } from './publications.js'
 
 /** How the run of a slot ended; the columns are described in the migration. Times in unix seconds and milliseconds. */
 export type JobRun = {
@@ -44,21 +43,16 @@ export const jobProgress = defineQuery({
 
 /**
  * The newest slot that a job has completed and that no rollback or backfill has affected since: the job's results are
- * valid up to this instant. Null before its first run. With `known_at`, as it was then: rollbacks count from the moment at
- * which they were planned.
+ * valid up to this instant. Null before its first run.
  */
 export const jobHorizon = defineOptionalRow({
   name: 'job_horizon',
-  params: z.object({ job: z.string(), known_at: KnownAt }),
+  params: z.object({ job: z.string() }),
   row: onlyColumn('slot_at', dateTime),
   sql: `
-    WITH
-        (
-            SELECT groupUniqArray((revision, kept_time)) FROM history_revisions
-            WHERE recorded_at <= {known_at: DateTime64(3)} AND (is_done OR {known_at: DateTime64(3)} <= now64(3))
-        ) AS changes
+    WITH (SELECT groupUniqArray((revision, kept_time)) FROM history_revisions WHERE is_done) AS changes
     SELECT formatDateTime(slot_at, '%FT%TZ') AS slot_at FROM job_runs
-    WHERE job = {job: String} AND state = 'done' AND addMilliseconds(started_at, duration_ms) <= {known_at: DateTime64(3)}
+    WHERE job = {job: String} AND state = 'done'
       AND NOT arrayExists(change -> change.1 > revision AND change.2 <= job_runs.slot_at, changes)
     ORDER BY job_runs.slot_at DESC LIMIT 1`,
 })

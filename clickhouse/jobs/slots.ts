@@ -4,36 +4,49 @@ import { END_OF_TIME } from '../../process/instants.js'
 import { wholeSince } from '../chain/history.js'
 import { defineOptionalRow, defineQuery, defineRow, onlyColumn, type QuerySignal } from '../store/define-query.js'
 import type { SlotJob } from './periods.js'
+import { KnownAt } from './publications.js'
 
 const SlotRange = z.object({
   job: z.string(),
   period_seconds: z.int().positive(),
   from_time: z.int(),
   to_time: z.int(),
+  known_at: KnownAt,
 })
 
 /**
- * A subquery for the slots of a job with `from_time` < time < `to_time`, in unix seconds, that it has not completed since
- * the last rollback or change of history that may have affected them.
+ * A WITH clause for `done`: the slots of a job after `from_time`, in unix seconds, that it has completed since the last
+ * rollback or change of history that may have affected them. With `known_at`, as it was then: rollbacks count from the
+ * moment at which they were planned. `history` are the revisions that this is based on.
  */
-const UNDONE_SLOTS = `
+export const DONE_SLOTS = `
     WITH
+        (
+            SELECT arraySort(groupArray((toUnixTimestamp(kept_time), revision))) FROM history_revisions
+            WHERE recorded_at <= {known_at: DateTime64(3)} AND (is_done OR {known_at: DateTime64(3)} <= now64(3))
+        ) AS history,
         runs AS
         (
             SELECT 1 AS one, toUnixTimestamp(slot_at) AS slot_at, revision
-            FROM job_runs WHERE job = {job: String} AND state = 'done'
+            FROM job_runs
+            WHERE job = {job: String} AND state = 'done' AND job_runs.slot_at > toDateTime({from_time: UInt32})
+              AND addMilliseconds(started_at, duration_ms) <= {known_at: DateTime64(3)}
         ),
         -- The revision that a slot has to have from a time on, which is a step function: a join finds the step at once.
         changes AS
         (
-            SELECT 1 AS one, toUnixTimestamp(kept_time) AS kept_time, max(revision) OVER (ORDER BY kept_time) AS revision
-            FROM history_revisions WHERE is_done
+            SELECT 1 AS one, change.1 AS kept_time, max(change.2) OVER (ORDER BY change.1) AS revision
+            FROM (SELECT arrayJoin(history) AS change)
         ),
         done AS
         (
-            SELECT runs.slot_at FROM runs ASOF LEFT JOIN changes ON runs.one = changes.one AND runs.slot_at >= changes.kept_time
+            SELECT DISTINCT runs.slot_at AS slot_at
+            FROM runs ASOF LEFT JOIN changes ON runs.one = changes.one AND runs.slot_at >= changes.kept_time
             WHERE runs.revision >= changes.revision
-        )
+        )`
+
+/** A subquery for the slots of a job with `from_time` < time < `to_time`, in unix seconds, that are not done. */
+const UNDONE_SLOTS = `${DONE_SLOTS}
     SELECT toUInt32(number * {period_seconds: UInt32}) AS slot_at
     FROM numbers(intDiv({from_time: UInt32}, {period_seconds: UInt32}) + 1,
                  greatest(0, intDiv({to_time: UInt32} - 1, {period_seconds: UInt32}) - intDiv({from_time: UInt32}, {period_seconds: UInt32})))

@@ -13,6 +13,7 @@ import { cachedApp } from '../../../support/cached-app.js'
 import { stillChain } from '../../../support/chain.js'
 import { ingestAll } from '../../../support/ingest.js'
 import { addApiKey } from '../../../support/keys.js'
+import { runJobs } from '../../../support/ran-slots.js'
 import { test } from '../../../support/services.js'
 import { runSlots, slotsOf } from '../../../support/slots.js'
 
@@ -22,14 +23,17 @@ const TIP_START = 150
 const LAST_BEFORE = TIP_START - 4
 
 const JOBS = [
-  { job: 'peg-events', periodSeconds: 120, task: detectPegEvents },
-  { job: 'risk', periodSeconds: 300, task: snapshotRisk },
-  { job: 'reserves', periodSeconds: 3600, task: snapshotReserves },
-  { job: 'flow-anomalies', periodSeconds: 900, task: detectFlowAnomalies },
+  { job: 'peg-events', periodSeconds: 120, task: detectPegEvents, urls: /\/peg-events|\/risk\?|types=peg_break/ },
+  { job: 'risk', periodSeconds: 300, task: snapshotRisk, urls: /\/risk\/series/ },
+  { job: 'reserves', periodSeconds: 3600, task: snapshotReserves, urls: /never/ },
+  { job: 'flow-anomalies', periodSeconds: 900, task: detectFlowAnomalies, urls: /anomal/ },
 ]
 
 type Answer = { status: number; coverage: Coverage }
 type App = Awaited<ReturnType<typeof buildApp>>
+
+/** Time in which slots were not run says so, and not that its blocks are missing. */
+const NOT_SEARCHED = { from_block: null, to_block: null, reason: 'not_searched' }
 
 const authorization = `Bearer ${SUBSCRIPTION_KEY}`
 const iso = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`
@@ -46,6 +50,9 @@ async function coverageAt(app: App, url: string, headers = {}): Promise<Answer> 
   const body = response.json()
   return { status: response.statusCode, coverage: body.coverage ?? body.stablecoins?.at(-1)?.coverage }
 }
+
+/** The job whose slots an answer depends on; null if none. Its answers list what that has not searched. */
+const jobOf = (url: string) => JOBS.find(({ urls }) => urls.test(url)) ?? null
 
 /** Every route whose answer is about what was measured, for a range that ends at `to` or for `as_of`. */
 function urlsOf(stable: string, asOf: string, from: number, to: number) {
@@ -92,17 +99,31 @@ test('ingest stopped for a stretch: every answer, export and 402 lists exactly t
     /** The first second that each route is about, as of `at`. */
     const fromOf = (url: string): number => (/^stablecoins(\/0x[^/]+)?(\/depth)?\?/.test(url) ? at - 299 : 0)
 
+    /** What is missing of an answer about the time since `from`: the hole, and around it what its job has not searched. */
+    const missingOf = (url: string, from: number) => {
+      const { periodSeconds = 0 } = jobOf(url) ?? {}
+      const begun = (Math.floor(at / periodSeconds) - 1) * periodSeconds
+      const gap = (start: number, stop: number) => ({ from: iso(start), to: iso(stop), ...NOT_SEARCHED })
+      return [
+        ...(Math.min(begun, before) > Math.max(first, from)
+          ? [gap(Math.max(first, from), Math.min(begun, before))]
+          : []),
+        hole(from),
+        ...(begun > after ? [gap(after, begun)] : []),
+      ]
+    }
+
     const app = await appAt(end)
     const { moments, ranges, paid } = urlsOf(stable, `${at}`, before - 60, at + 1)
     for (const url of moments) {
       const { status, coverage } = await coverageAt(app, url)
       expect([url, status, coverage?.status]).toEqual([url, 200, 'partial'])
-      expect([url, coverage.missing]).toEqual([url, [hole(fromOf(url))]])
+      expect([url, coverage.missing]).toEqual([url, missingOf(url, fromOf(url))])
       expect([url, coverage.measured_until]).toEqual([url, iso(at)])
     }
     for (const url of [...ranges, ...paid]) {
       const { status, coverage } = await coverageAt(app, url, { authorization })
-      expect([url, status, coverage?.missing]).toEqual([url, 200, [hole(0)]])
+      expect([url, status, coverage?.missing]).toEqual([url, 200, missingOf(url, before - 60)])
     }
     for (const url of paid) {
       const { status, coverage } = await coverageAt(app, url)
@@ -124,19 +145,50 @@ test('ingest stopped for a stretch: every answer, export and 402 lists exactly t
       .poll(async () => (await coverageAt(app, `stablecoins/flows/history?from=${first}&to=${at}`)).coverage.status)
       .toBe('complete')
 
+    // Its blocks are there, but the slots have to be run again: until then, that time has not been searched.
+    const pegEvents = `stablecoins/${stable}/peg-events?as_of=${at}`
+    const waiting = (await (await appAt(end)).inject(`/api/v1/${pegEvents}`)).json()
+    expect(waiting.coverage.missing).toMatchObject([{ from: iso(first), ...NOT_SEARCHED }])
+    expect(waiting.searched_from).toBe(iso((Math.floor(at / 120) - 1) * 120))
+    await runJobs(
+      clickhouse,
+      JOBS.map(({ job }) => job),
+    )
+    const searched = await appAt(end)
+    for (const url of moments.filter((url) => /risk|anomalies|peg-events/.test(url)))
+      expect([url, (await coverageAt(searched, url)).coverage.missing]).toEqual([url, []])
+    expect(Date.parse((await searched.inject(`/api/v1/${pegEvents}`)).json().searched_from)).toBeLessThan(first * 1000)
+
     // Ingest has not seen the head for more than a minute: all since then is missing.
     const now = Math.max(end, Math.floor(Date.now() / 1000)) + 100
     const later = await appAt(now)
     const tail = { from: iso(end), to: iso(now), from_block: BLOCKS + 1, to_block: null, reason: 'not_read' }
     const live = urlsOf(stable, '', end - 600, now)
-    for (const url of [...live.moments, `stablecoins/${stable}/analysis`, ...live.ranges, ...live.paid]) {
+    const events = 'events?types=peg_break.started,peg_break.ended'
+    for (const url of [...live.moments, events, `stablecoins/${stable}/analysis`, ...live.ranges, ...live.paid]) {
       const { status, coverage } = await coverageAt(later, url, { authorization })
-      expect([url, status, coverage?.missing_count]).toEqual([url, 200, 1])
-      const [missing] = coverage.missing
-      // The time that a job has not searched, or the window of a state, may begin at another second.
-      expect([url, missing?.to_block, Date.parse(missing?.to ?? '') / 1000 >= now - 1]).toEqual([url, null, true])
-      if (!/risk|reserves|peg-events|anomalies|depth|stablecoins(\/0x\w+)?$/.test(url))
-        expect([url, missing]).toEqual([url, { ...tail, to: url.includes('to=') ? iso(now - 1) : tail.to }])
+      const last = coverage?.missing.at(-1)
+      expect([url, status, last?.to_block, Date.parse(last?.to ?? '') / 1000 >= now - 1]).toEqual([
+        url,
+        200,
+        null,
+        true,
+      ])
+      // A snapshot, or the window of a state, may begin at another second.
+      if (/risk$|reserves|depth|stablecoins(\/0x\w+)?$/.test(url)) continue
+      // The newest slot ends before the newest block; what follows it has not been searched, which counts after two periods.
+      const { periodSeconds = 1 } = jobOf(url) ?? {}
+      // A slot of risk waits for one of the peg events at or after it.
+      const reached = jobOf(url)?.job === 'risk' ? Math.floor((end - 1) / 120) * 120 : end - 1
+      const newest = Math.floor(reached / periodSeconds) * periodSeconds
+      const isLate = jobOf(url) !== null && newest + 2 * periodSeconds < now - 1
+      expect([url, coverage.missing]).toEqual([
+        url,
+        [
+          ...(!isLate ? [] : [{ from: iso(newest), to: iso(end), ...NOT_SEARCHED }]),
+          { ...tail, to: url.includes('to=') ? iso(now - 1) : tail.to },
+        ],
+      ])
     }
     for (const url of [...live.paid, `stablecoins/${stable}/analysis`]) {
       const { status, coverage } = await coverageAt(later, url)

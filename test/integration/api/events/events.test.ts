@@ -74,7 +74,14 @@ test('the log is read in the order it was written, with pages of any length, eve
   app,
   clickhouse,
 }) => {
-  expect(await page(app)).toEqual({ events: [], next_after: 0, searched_until: null, has_more: false })
+  expect(await page(app)).toEqual({
+    events: [],
+    next_after: 0,
+    searched_from: null,
+    searched_until: null,
+    coverage: expect.objectContaining({ status: 'unavailable', measured_from: null }),
+    has_more: false,
+  })
   const events = randomEvents(40)
   await addEvents(clickhouse, events.slice(0, 30))
   for (const limit of [1, 7, 30, 31]) {

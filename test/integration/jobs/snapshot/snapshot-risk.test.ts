@@ -19,7 +19,7 @@ import {
   stateRead,
   type Tick,
 } from '../../../support/rows.js'
-import { slotAt } from '../../../support/slots.js'
+import { skipSlots, slotAt, slotsOf } from '../../../support/slots.js'
 
 const STABLE = stableAddress(1)
 const DAY = 86_400
@@ -225,6 +225,8 @@ describe('inputs', () => {
       [takes(weekAgo), lists(weekAgo), takes(weekAgo + 1), lists(weekAgo + 1), takes(at), lists(at), lists(at + 1)],
       'policies',
     )
+    // Risk counts the breaks of a week, all of which has been searched for them.
+    await skipSlots(clickhouse, slotsOf({ job: 'peg-events', periodSeconds: 120 }, at - 8 * DAY, at))
     await snapshotRisk(clickhouse, slotAt('risk', at))
     expect(await risk(app, at)).toEqual({
       address: STABLE,

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { FAMILIES, type Family } from '../../../../clickhouse/chain/batches.js'
-import { type Asked, coverageOf, missingRanges, withState } from '../../../../clickhouse/chain/coverage.js'
+import { coverageOf, withState } from '../../../../clickhouse/chain/coverage.js'
 import type { Ledger, StoredRange, TimedGap } from '../../../../clickhouse/chain/ledger.js'
+import { type Asked, missingRanges } from '../../../../clickhouse/chain/missing.js'
 import { randomFor } from '../../../../local/chain/random.js'
 
 const T = 1_790_000_000
@@ -153,6 +154,83 @@ describe('the coverage of a time', () => {
     ])
   })
 
+  /** With a job that has searched these stretches, in seconds after T. */
+  const searched = (...stretches: [number, number][]) => ({
+    searches: [
+      { stretches: stretches.map(([from, until]) => ({ from: T + from, until: T + until })), late_seconds: 60 },
+    ],
+  })
+  const gap = (from: number, to: number, reason = 'not_searched') => ({
+    from: at(from),
+    to: at(to),
+    from_block: null,
+    to_block: null,
+    reason,
+  })
+
+  test('of a search lists every stretch in which its slots were not run', () => {
+    const whole = ledger([range(1, 100)], { started_at: T - 1000 })
+    const missing = (...stretches: [number, number][]) => coverageOf(whole, logs(105, 900, searched(...stretches)))
+    expect(missing([0, 850])).toMatchObject({ status: 'complete', missing: [] })
+    expect(missing([105, 900]).missing).toEqual([])
+    expect(missing([0, 300], [300, 839])).toMatchObject({ missing: [gap(839, 900)], measured_until: at(839) })
+    expect(missing([400, 850])).toMatchObject({
+      status: 'partial',
+      message: `Missing from ${at(105)} to ${at(400)}, because it has not been searched yet.`,
+      missing: [gap(105, 400)],
+      measured_from: at(400),
+      measured_until: at(900),
+    })
+    expect(missing([0, 200], [400, 700]).missing).toEqual([gap(200, 400), gap(700, 900)])
+    expect(missing([0, 90], [950, 990]).missing).toEqual([gap(105, 900)])
+    // Before its first block a chain has nothing to search.
+    expect(coverageOf(whole, { ...logs(-500, 900, searched([10, 900])), from: 0 })).toMatchObject({
+      status: 'complete',
+      measured_from: at(10),
+    })
+  })
+
+  test('of a search that has not begun is not partial: nothing can be said', () => {
+    const whole = ledger([range(1, 100)])
+    for (const asked of [logs(105, 900, searched()), logs(105, 900, searched([2000, 2900]))])
+      expect(coverageOf(whole, asked)).toMatchObject({
+        status: 'unavailable',
+        missing: [gap(105, 900)],
+        measured_from: null,
+        measured_until: null,
+      })
+  })
+
+  test('of a search that only a part of the answer depends on leaves the rest measured', () => {
+    const [search] = searched().searches
+    const searches = search ? [{ ...search, isPart: true }] : []
+    expect(coverageOf(ledger([range(1, 100)]), logs(105, 900, { searches }))).toMatchObject({
+      status: 'partial',
+      missing: [gap(105, 900)],
+      measured_from: at(105),
+    })
+  })
+
+  test('keeps the reason of blocks that are missing in time that was not searched', () => {
+    const holed = ledger([range(1, 40), range(51, 100)])
+    const hole = { from: at(400), to: at(510), from_block: 41, to_block: 50, reason: 'not_read' }
+    expect(coverageOf(holed, logs(105, 900, searched([800, 900]))).missing).toEqual([
+      gap(105, 400),
+      hole,
+      gap(510, 800),
+    ])
+    expect(coverageOf(holed, logs(105, 900, searched([0, 450], [500, 900]))).missing).toEqual([hole])
+    expect(coverageOf(holed, logs(105, 900, searched([0, 200], [480, 900]))).missing).toEqual([gap(200, 400), hole])
+  })
+
+  test('of several searches has what any of them left out', () => {
+    const whole = ledger([range(1, 100)])
+    const searches = [searched([0, 300], [500, 900]), searched([0, 400], [450, 900])].flatMap(
+      ({ searches }) => searches,
+    )
+    expect(coverageOf(whole, logs(105, 900, { searches })).missing).toEqual([gap(300, 500)])
+  })
+
   test('lists at most a hundred ranges, and how many there are', () => {
     const holes = ledger(Array.from({ length: 300 }, (_, i) => range(1 + i * 3, 2 + i * 3)))
     const { missing, missing_count } = coverageOf(holes, logs(10, 7995))
@@ -196,6 +274,48 @@ describe('for any stored ranges and any question', () => {
     const head = random.chance(0.5) ? { block_number: random.int(1, 80), seen_at: T + random.int(0, 900) } : null
     return { random, times, ledger: ledger(ranges, { head, started_at: T }) }
   }
+
+  test('what was not searched hides no missing block, and nothing that was not searched is left out', () => {
+    let apart = 0
+    for (let seed = 1; seed <= 500; seed++) {
+      const { random, ledger } = randomLedger(seed)
+      const [one, other] = [T + random.int(0, 600), T + random.int(0, 600)]
+      const asked = { families: ['logs'] as const, from: Math.min(one, other), to: Math.max(one, other) }
+      const stretches = []
+      for (let from = T + random.int(-20, 200); from < T + 700; ) {
+        const until = from + random.int(1, 200)
+        stretches.push({ from, until })
+        from = until + random.int(1, 120)
+      }
+      const searches = [{ stretches, late_seconds: random.int(0, 30) }]
+      const missing = missingRanges(ledger, { ...asked, searches })
+      const context = JSON.stringify({ seed, stretches, missing, from: asked.from, to: asked.to })
+      const holes = missingRanges(ledger, asked)
+      expect(
+        missing.filter(({ reason }) => reason !== 'not_searched'),
+        context,
+      ).toEqual(holes)
+      const isApart = missing.every(
+        ({ from, to }, i) => from <= to && from >= (missing[i - 1]?.to ?? asked.from) && to <= asked.to,
+      )
+      expect(isApart, context).toBe(true)
+      const logs = ledger.ranges.filter(({ family }) => family === 'logs')
+      const first = Math.max(asked.from, T, Math.min(...logs.map(({ from_time }) => from_time ?? 0)))
+      const last = stretches.at(-1)?.until ?? 0
+      const wrong: number[] = []
+      for (let second = first + 1; second <= asked.to; second++) {
+        const isSearched = stretches.some(({ from, until }) => from < second && second <= until)
+        const isLate = second > last && last + (searches[0]?.late_seconds ?? 0) >= asked.to
+        const listed = missing.find(({ from, to }) => from <= second && second <= to)
+        if (logs.length > 0 && !isSearched && !isLate && !listed) wrong.push(second)
+        const edges = missing.some(({ from, to }) => from === second || to === second)
+        if (isSearched && !edges && listed?.reason === 'not_searched') wrong.push(second)
+      }
+      expect(wrong, context).toEqual([])
+      if (holes.length > 0 && missing.length > holes.length) apart += 1
+    }
+    expect(apart).toBeGreaterThan(50)
+  })
 
   test('every missing block lies in a missing range, ranges do not overlap, and each holds a missing block', () => {
     let [holes, wholes] = [0, 0]

@@ -1,0 +1,182 @@
+import type { Family } from './batches.js'
+import { HEAD_SECONDS } from './heads.js'
+import type { Ledger, StoredRange } from './ledger.js'
+import { type Search, unsearched } from './searched.js'
+
+/** Why a stretch of time is missing. */
+export const MISSING_REASONS = {
+  not_read: 'its blocks have not been read',
+  before_history: 'it is before the first block that was read',
+  unavailable: 'the node no longer has it',
+  unpriced: 'its flows are stored without a value, because the node no longer has the prices',
+  not_sampled: 'the stable was not sampled then',
+  not_searched: 'it has not been searched yet',
+} as const
+export type MissingReason = keyof typeof MISSING_REASONS
+
+/** What an answer is about. Times in unix seconds, both included. */
+export type Asked = {
+  families: readonly Family[]
+  /** Whose pegs and state; if omitted, those of all stables. */
+  stable?: string | undefined
+  /** The first second; 0 for all of history. */
+  from: number
+  to: number
+  /** The first block that can have facts, and its time; if omitted, the chain's first block. */
+  since?: { block_number: number; block_time: number } | undefined
+  /** Whether flows that have no value are missing too. */
+  isPriced?: boolean | undefined
+  /** What the jobs whose results are in the answer have searched; the rest is missing too. */
+  searches?: readonly Search[] | undefined
+}
+
+/** A missing part of what was asked, clipped to it. Times in unix seconds. */
+export type Missing = {
+  from: number
+  to: number
+  from_block: number | null
+  to_block: number | null
+  reason: MissingReason
+}
+
+/** A block may be this old before it counts as late, in seconds: it has to become final, be read and be stored. */
+const LATE_SECONDS = 10
+/** The first block of a chain after its genesis block. */
+const FIRST_BLOCK = 1
+const GENESIS = { block_number: 0, block_time: 0 }
+/** The ranges of a family that are stored for a stable, or for every stable, in order; adjacent ones are merged. */
+export function storedFor(ledger: Ledger, family: Family, stable?: string): StoredRange[] {
+  const own = ledger.ranges.filter(
+    (range) =>
+      range.family === family &&
+      (range.stables.length === 0 || (stable !== undefined && range.stables.includes(stable))),
+  )
+  return mergedRanges(own)
+}
+
+/** The same ranges in order, with adjacent and overlapping ones merged. They must be of one family. */
+export function mergedRanges(ranges: readonly StoredRange[]): StoredRange[] {
+  const whole: StoredRange[] = []
+  for (const range of ranges.toSorted((a, b) => a.from_block - b.from_block)) {
+    const last = whole.at(-1)
+    if (!last || range.from_block > last.to_block + 1) whole.push({ ...range })
+    else {
+      if (range.from_block === last.from_block) last.from_time ??= range.from_time
+      if (range.to_block > last.to_block) [last.to_block, last.to_time] = [range.to_block, range.to_time]
+      else if (range.to_block === last.to_block) last.to_time ??= range.to_time
+    }
+  }
+  return whole
+}
+
+/** Whether no block that the node had by `instant` is missing after `block`. */
+const isAtHead = ({ head }: Ledger, block: number, instant: number): boolean =>
+  head !== null && block >= head.block_number && instant - head.seen_at <= HEAD_SECONDS
+
+/** The missing ranges of one family, clipped to what was asked, oldest first. */
+export function missingOf(ledger: Ledger, family: Family, asked: Asked): Missing[] {
+  const { to } = asked
+  const first = Math.max(FIRST_BLOCK, asked.since?.block_number ?? FIRST_BLOCK)
+  const from = Math.max(asked.from, asked.since?.block_time ?? ledger.started_at ?? 0)
+  const stored = storedFor(ledger, family, asked.stable).filter(({ to_block }) => to_block >= first)
+  const last = stored.at(-1)
+  if (!last) return from > to ? [] : [{ from, to, from_block: null, to_block: null, reason: 'not_read' }]
+  const missing: Missing[] = []
+  /** Adds the blocks between the times of their neighbours, both included, where a null is unknown. */
+  const add = (
+    from_block: number,
+    to_block: number | null,
+    after: number | null,
+    before: number | null,
+    reason: MissingReason,
+  ) => {
+    const [start, end] = [Math.max(from, after ?? from), Math.min(to, before ?? to)]
+    if ((after ?? from) > to || (before ?? to) < from || start > end) return
+    missing.push({ from: start, to: end, from_block, to_block, reason })
+  }
+  const reasonOf = (from_block: number, to_block: number): MissingReason =>
+    ledger.gaps.some((gap) => gap.family === family && gap.from_block <= to_block && gap.to_block >= from_block)
+      ? 'unavailable'
+      : 'not_read'
+  for (const [i, range] of stored.entries()) {
+    const before = stored[i - 1]
+    const from_block = before ? before.to_block + 1 : first
+    const to_block = range.from_block - 1
+    if (from_block > to_block) continue
+    const reason = reasonOf(from_block, to_block)
+    add(
+      from_block,
+      to_block,
+      before?.to_time ?? null,
+      range.from_time,
+      before || reason === 'unavailable' ? reason : 'before_history',
+    )
+  }
+  const end = last.to_time ?? last.from_time
+  const isLate = end === null || to > end + LATE_SECONDS
+  if (isLate && !isAtHead(ledger, last.to_block, to)) add(last.to_block + 1, null, end, null, 'not_read')
+  if (family === 'pegs' && asked.stable !== undefined)
+    for (const { from_block, to_block, ...time } of ledger.unsampled(asked.stable, asked.since ?? GENESIS))
+      add(from_block, to_block && to_block - 1, time.from, time.to, 'not_sampled')
+  if (family === 'logs' && asked.isPriced)
+    for (const gap of ledger.gaps)
+      if (gap.family === 'logs') add(gap.from_block, gap.to_block, gap.from_time, gap.to_time, 'unpriced')
+  return missing
+}
+
+/** The ranges in order. Those that overlap become one, with the reason of the one that begins first. */
+function disjoint(ranges: readonly Missing[]): Missing[] {
+  const apart: Missing[] = []
+  const least = (a: number | null, b: number | null) => (a === null || b === null ? (a ?? b) : Math.min(a, b))
+  for (const range of ranges.toSorted((a, b) => a.from - b.from || b.to - a.to)) {
+    const last = apart.at(-1)
+    if (!last || range.from > last.to || (range.from === last.to && isApart(last, range))) apart.push({ ...range })
+    else {
+      last.to = Math.max(last.to, range.to)
+      last.from_block = least(last.from_block, range.from_block)
+      last.to_block = last.to_block === null || range.to_block === null ? null : Math.max(last.to_block, range.to_block)
+    }
+  }
+  return apart
+}
+
+/** Whether two ranges that share a second have a block between them, or different reasons. */
+const isApart = (one: Missing, next: Missing): boolean =>
+  one.to_block !== null &&
+  next.from_block !== null &&
+  (next.from_block > one.to_block + 1 || next.reason !== one.reason)
+
+/**
+ * What the searches have left out of what was asked, oldest first, whether or not its blocks are stored. The time before
+ * the first stored block is not part of it: nobody can search there.
+ */
+export function notSearched(ledger: Ledger, asked: Asked): Missing[] {
+  const starts = asked.families.map((family) => storedFor(ledger, family, asked.stable)[0]?.from_time ?? 0)
+  const from = Math.max(asked.from, asked.since?.block_time ?? ledger.started_at ?? 0, Math.min(...starts))
+  if (from > asked.to) return []
+  const left = (asked.searches ?? []).flatMap((search) => unsearched(search, from, asked.to))
+  return disjoint(left.map((part) => ({ ...part, from_block: null, to_block: null, reason: 'not_searched' })))
+}
+
+/** What is left of a range without the time of others, which are disjoint and in order. */
+function without(range: Missing, others: readonly Missing[]): Missing[] {
+  const left: Missing[] = []
+  let { from } = range
+  const overlapping = others.filter((other) => other.from <= range.to && other.to >= range.from)
+  for (const other of overlapping) {
+    if (other.from > from) left.push({ ...range, from, to: other.from })
+    from = Math.max(from, other.to)
+  }
+  if (from < range.to || overlapping.length === 0) left.push({ ...range, from })
+  return left
+}
+
+/**
+ * The parts of what was asked that are missing, oldest first. Time that was not searched is listed apart from blocks that
+ * are missing in it, which keep their own reason.
+ */
+export function missingRanges(ledger: Ledger, asked: Asked): Missing[] {
+  const holes = disjoint(asked.families.flatMap((family) => missingOf(ledger, family, asked)))
+  const rest = notSearched(ledger, asked).flatMap((range) => without(range, holes))
+  return [...holes, ...rest].toSorted((a, b) => a.from - b.from || a.to - b.to)
+}

@@ -1,0 +1,58 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { z } from 'zod'
+import type { SearchedStretch } from '../chain/searched.js'
+import { defineRow, type QuerySignal } from '../store/define-query.js'
+import { type JobName, PERIOD_SECONDS } from './periods.js'
+import { KnownAt } from './publications.js'
+import { DONE_SLOTS } from './slots.js'
+
+/**
+ * The stretches of time whose slots a job has completed, of those after `from_time`, and a mark that changes with every
+ * rollback and change of history. A slot stands for the time since the slot before it.
+ */
+const searchedStretches = defineRow({
+  name: 'searched_stretches',
+  params: z.object({ job: z.string(), period_seconds: z.int().positive(), from_time: z.int(), known_at: KnownAt }),
+  row: z.object({ stretches: z.array(z.object({ from: z.int(), until: z.int() })), revisions: z.string() }),
+  sql: `${DONE_SLOTS}
+    SELECT
+        (
+            SELECT arraySort(stretch -> stretch.1, groupArray(CAST((first_slot - {period_seconds: UInt32}, last_slot), 'Tuple(from UInt32, until UInt32)')))
+            FROM
+            (
+                SELECT min(slot_at) AS first_slot, max(slot_at) AS last_slot
+                FROM (SELECT slot_at, slot_at - {period_seconds: UInt32} * row_number() OVER (ORDER BY slot_at) AS island FROM done)
+                GROUP BY island
+            )
+        ) AS stretches,
+        toString(cityHash64(history)) AS revisions`,
+})
+
+/** What has been read of the searches of a job, to continue from. `revisions` is the mark of the history it is about. */
+export type ReadSearches = { stretches: readonly SearchedStretch[]; revisions: string }
+
+/**
+ * The stretches of time that a job has searched and that no rollback or backfill has affected since, in order: its results
+ * are valid in them. With `known_at`, as it was then. Reads every run of the job; with `before`, only later ones, unless
+ * history has changed since. Rejects with QueryError.
+ */
+export async function readSearches(
+  clickhouse: ClickHouseClient,
+  { job, known_at, before }: { job: JobName; known_at?: Date | null; before?: ReadSearches | null },
+  options?: { signal?: QuerySignal },
+): Promise<ReadSearches> {
+  const from_time = before?.stretches.at(-1)?.until ?? 0
+  const asked = { job, period_seconds: PERIOD_SECONDS[job], from_time, known_at }
+  const { stretches, revisions } = await searchedStretches(clickhouse, asked, options)
+  if (from_time === 0 || !before) return { stretches, revisions }
+  if (revisions !== before.revisions) return readSearches(clickhouse, { job, known_at: known_at ?? null }, options)
+  return { stretches: joined(before.stretches, stretches), revisions }
+}
+
+/** Two lists of stretches, the second of which is later. */
+function joined(earlier: readonly SearchedStretch[], later: readonly SearchedStretch[]): readonly SearchedStretch[] {
+  const [last, next] = [earlier.at(-1), later[0]]
+  if (!last || !next) return earlier
+  if (next.from > last.until) return [...earlier, ...later]
+  return [...earlier.slice(0, -1), { from: last.from, until: next.until }, ...later.slice(1)]
+}
