@@ -66,7 +66,7 @@ export const riskInputs = defineQuery({
         policies AS
         (
             SELECT stable, arrayJoin(arrayDistinct(arrayPushFront(parts, policy_id))) AS policy_id
-            FROM states LEFT JOIN compounds USING policy_id SETTINGS join_use_nulls = 0
+            FROM states LEFT JOIN compounds USING policy_id
         )
     SELECT stable, currency, unquoted_minutes_ppm,
            quoted_count, unquoted_count, deviation_sum, deviation_square_sum, deviation_min, deviation_max,

@@ -2,8 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { grantsOf } from '../access/grants.js'
 import { isOwner, type User } from '../access/users.js'
+import { hiddenSystemTables } from '../judge/allowed/system-tables.js'
 import { quoteName, quoteString } from '../query/settings.js'
-import { internalMark, markSetting } from './connection.js'
+import { markSetting } from './connection.js'
 
 /** Off except for rows that were checked, because expressions are SQL. */
 export const evaluationSettings = [
@@ -90,25 +91,23 @@ const grants = (statements: string[]) =>
   element('grants', statements.map((statement) => element('query', escapeXml(statement))).join(''))
 
 /**
- * To the engine, every client is the same user, so row policies identify users by the marks of their connections. Tables
- * about queries show users their own rows; tables whose rows have no user show them to owners only.
+ * To the engine, every client is the same user, so row policies identify users by the role that their connection was
+ * given, which no statement can change; the engine's own connections have all roles. Tables about queries show users
+ * their own rows; tables whose rows have no user show them to owners only.
  */
 function rowPolicies(users: readonly User[]): string {
-  const ownMark = `getSetting('${markSetting}')`
-  const owners = users.filter(isOwner).map(({ name }) => quoteString(name))
-  const isOwners = `${ownMark} = '${internalMark}' OR ${userOf(ownMark)} IN (${owners.join(', ')})`
+  const roles = (of: readonly User[]) => `[${of.map((user) => quoteString(accessName(user))).join(', ')}]`
+  const isOwners = `hasAny(currentRoles(), ${roles(users.filter(isOwner))})`
+  const names = `[${users.map(({ name }) => quoteString(name)).join(', ')}]`
+  const own = `arrayElement(${names}, indexOf(${roles(users)}, arrayElement(currentRoles(), 1)))`
   const policies = {
     system: {
-      processes: `${isOwners} OR ${userOf(`Settings['${markSetting}']`)} = ${userOf(ownMark)}`,
-      errors: isOwners,
-      dropped_tables: isOwners,
-      dropped_tables_parts: isOwners,
-      query_cache: isOwners,
-      stack_trace: isOwners,
+      processes: `${isOwners} OR ${userOf(`Settings['${markSetting}']`)} = ${own}`,
+      ...Object.fromEntries(hiddenSystemTables.map((table) => [table, isOwners])),
       // The mark is not a setting that clients have.
       settings: `name != '${markSetting}'`,
     },
-    server_log: { query_log: `${isOwners} OR user = ${userOf(ownMark)}` },
+    server_log: { query_log: `${isOwners} OR user = ${own}` },
   }
   const databases = Object.entries(policies).map(([database, tables]) => {
     const filters = Object.entries(tables).map(([table, sql]) => element(table, element('filter', escapeXml(sql))))

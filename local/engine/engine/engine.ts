@@ -1,11 +1,10 @@
 import { join } from 'node:path'
 import type { User } from '../access/users.js'
+import { Verdicts } from '../judge/verdicts.js'
 import { quoteName, quoteString, setStatement } from '../query/settings.js'
 import { type Addon, type Classification, loadAddon } from './addon.js'
 import { Connection, internalMark } from './connection.js'
-
 import { Dictionaries } from './dictionaries.js'
-
 import {
   accessName,
   type EngineOptions,
@@ -13,9 +12,7 @@ import {
   evaluationSettings,
   writeEngineConfig,
 } from './engine-config.js'
-
 import { EngineError } from './errors.js'
-
 import { Killer } from './killer.js'
 import { ProgressPoller } from './progress.js'
 
@@ -36,6 +33,8 @@ export class Engine {
   readonly #base: Connection
   readonly #killer: Killer
   readonly progress: ProgressPoller
+  /** Judges what users other than the owner send. */
+  readonly verdicts: Verdicts
   readonly #dictionaries: Dictionaries
   /** Keyed by user and database. */
   readonly #spares = new Map<string, Spares>()
@@ -55,6 +54,7 @@ export class Engine {
     this.#contentTypes = new Map(facts.contentTypes.map(([format, type]) => [format.toLowerCase(), type]))
     this.#killer = new Killer(this.connectInternally())
     this.progress = new ProgressPoller(this.connectInternally())
+    this.verdicts = new Verdicts(this.connectInternally())
     this.#dictionaries = new Dictionaries(this.connectInternally())
   }
 
@@ -147,6 +147,7 @@ export class Engine {
     this.#isClosed = true
     for (const kind of this.#spares.keys()) await this.#closeSpares(kind)
     await this.progress.close()
+    await this.verdicts.close()
     await this.#dictionaries.close()
     await this.#killer.close()
     await this.#base.close()

@@ -51,6 +51,8 @@ const noSpace = () => EngineError.of(243, 'NOT_ENOUGH_SPACE', 'Cannot store the 
 export const badRequest = (text: string) => EngineError.of(36, 'BAD_ARGUMENTS', text)
 export const syntaxError = (text: string) => EngineError.of(62, 'SYNTAX_ERROR', text)
 export const accessDenied = (text: string) => EngineError.of(497, 'ACCESS_DENIED', text)
+export const unknownSetting = (name: string) =>
+  EngineError.of(115, 'UNKNOWN_SETTING', `Setting ${name} is neither a builtin setting nor a setting of the user`)
 export const cancelled = () => EngineError.of(394, 'QUERY_WAS_CANCELLED', 'Query was cancelled')
 export const notImplemented = (text: string) => EngineError.of(48, 'NOT_IMPLEMENTED', text)
 

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { assertMayRun } from '../access/statements.js'
-import type { User } from '../access/users.js'
+import { isOwner, type User } from '../access/users.js'
 import type { NativeResult } from '../engine/addon.js'
 import type { Connection } from '../engine/connection.js'
 import type { Engine } from '../engine/engine.js'
@@ -12,6 +11,7 @@ import type { Body } from '../http/body.js'
 import type { Reply } from '../http/reply.js'
 import { type QueryRequest, readQuery } from '../http/request.js'
 import { responseHeaders } from '../http/response-headers.js'
+import { assertRequestAllowed, assertSameFormat } from '../judge/request.js'
 import { isKeyword, nextToken } from '../sql/lexer.js'
 import { ownGrants, replaceProcesses } from '../sql/rewrite.js'
 import { analyse, type Statement } from '../sql/statement.js'
@@ -28,7 +28,7 @@ import { select } from './select.js'
 import { type SessionState, withSessionState } from './session-state.js'
 import { type Sessions, sessionTimeout } from './sessions.js'
 import { isTrue, setStatement } from './settings.js'
-import { mayHaveExpressions } from './values-format.js'
+import { mayEvaluate, mayHaveExpressions } from './values-format.js'
 
 /** The objects that all executions share. */
 export type Services = {
@@ -130,10 +130,7 @@ export class Execution implements Running {
 
   async #run(queryRequest: QueryRequest): Promise<void> {
     const { request, url, body, reply, user } = this.#exchange
-    assertMayRun(
-      user,
-      queryRequest.statement.kind === 'insert' ? queryRequest.statement.head : queryRequest.statement.sql,
-    )
+    await assertRequestAllowed(user, this.#services.engine.verdicts, queryRequest)
     const rows = queryRequest.statement.kind === 'insert' ? await readRows(queryRequest.firstRows, body) : undefined
     const database = databaseOf(request, url)
     const sessionId = url.get('session_id')
@@ -207,12 +204,18 @@ export class Execution implements Running {
     return sql === statement.sql ? statement : (analyse(sql) as typeof statement)
   }
 
-  #connect(database: string, { statement }: QueryRequest, rows: Rows | undefined): Promise<Connection> {
+  async #connect(database: string, { statement }: QueryRequest, rows: Rows | undefined): Promise<Connection> {
     const { engine } = this.#services
     const isValues = statement.kind === 'insert' && statement.format.toLowerCase() === 'values'
-    if (isValues && rows?.isComplete && mayHaveExpressions(rows.data))
+    if (isValues && rows?.isComplete && (await this.#mayEvaluate(rows.data)))
       return engine.connectToEvaluate(this.user, database)
     return engine.connect(this.user, database)
+  }
+
+  async #mayEvaluate(rows: Buffer): Promise<boolean> {
+    const { verdicts } = this.#services.engine
+    if (!mayHaveExpressions(rows)) return false
+    return isOwner(this.user) || mayEvaluate(rows, await verdicts.forbidden())
   }
 
   /** Loads external tables before the read level is set, which would refuse them. They end with the connection. */
@@ -275,7 +278,9 @@ export class Execution implements Running {
       reply.header(name, value)
     if (statement.kind === 'insert') {
       // Class 3 is a table function as the target, which is subject to grants.
-      await this.#check(`${statement.head} ${statement.tail}`, [1, 3, 4])
+      const text = `${statement.head} ${statement.tail}`
+      await this.#check(text, [1, 3, 4])
+      await engine.verdicts.assertAllowed(this.user, this.#database, text, params)
       return insert(query, pipes, statement, rows as Rows, body, params)
     }
     reply.header('X-ClickHouse-Format', format)
@@ -286,6 +291,11 @@ export class Execution implements Running {
     // Class 1 is WITH … INSERT … SELECT, which begins like a SELECT and returns no rows.
     const classes = (kind: Statement['kind']) => (kind === 'select' ? [0, 1, 4] : undefined)
     const queryClass = await this.#check(statement.sql, classes(statement.kind))
+    const allowed = await engine.verdicts.assertAllowed(this.user, this.#database, statement.sql, params)
+    assertSameFormat(this.user, statement, allowed.format, format)
+    // KILL becomes a SELECT with the same condition.
+    const found = statement.kind === 'kill' ? `SELECT 1 FROM system.processes WHERE ${statement.condition}` : undefined
+    if (found !== undefined) await engine.verdicts.assertAllowed(this.user, this.#database, found, params)
     const forUser = this.#forUser(statement)
     if (forUser !== statement) await this.#check(forUser.sql, classes(forUser.kind))
     statement = forUser

@@ -5,6 +5,22 @@ import { assertAllowed } from '../sql/policy.js'
 const scannedBytes = 1024 * 1024
 
 /**
+ * The same for rows of users other than the owner, in which every word counts, wherever it stands: also one in a string,
+ * since the engine may split rows in another way. `isForbidden` tells whether a word is a function that is not allowed.
+ */
+export function mayEvaluate(rows: Buffer, isForbidden: (word: string) => boolean): boolean {
+  if (rows.length > scannedBytes) return false
+  const text = rows.toString()
+  // A quoted name could spell a word with escapes.
+  if (/["`\u201c\u201d]/.test(text)) return false
+  const words = new Set(text.match(/[A-Za-z_][A-Za-z0-9_$]*/g))
+  return ![...words].some((word) => statementWords.test(word) || isForbidden(word))
+}
+
+/** Words with which a subquery, a list of settings or the name in a parameter begins. */
+const statementWords = /^(select|with|from|explain|settings|identifier)$/i
+
+/**
  * Whether rows in the format Values are allowed to contain expressions, such as `now()`. The engine evaluates these, so
  * they are SQL and subject to the same rules. Rows that break the rules, or are too long to check, are read as plain
  * values, in which an expression is an error.

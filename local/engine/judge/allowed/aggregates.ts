@@ -1,0 +1,47 @@
+import { words } from './words.js'
+
+/** Aggregate functions, in lower case. Any combinators may follow, such as in sumIf and avgStateOrNull. */
+export const allowedAggregates: ReadonlySet<string> = new Set(
+  words(`
+  analysisofvariance anova any any_respect_nulls any_value any_value_respect_nulls anyheavy anylast
+  anylast_respect_nulls anylastrespectnulls anyrespectnulls anyvaluerespectnulls approx_top_count approx_top_k
+  approx_top_sum argandmax argandmin argmax argmin array_agg array_concat_agg avg avgweighted bit_and bit_or bit_xor
+  boundingratio categoricalinformationvalue contingency corr corrmatrix corrstable count covar_pop covar_samp
+  covarpop covarpopmatrix covarpopstable covarsamp covarsampmatrix covarsampstable cramersv cramersvbiascorrected
+  cume_dist deltasum deltasumtimestamp dense_rank denserank distinctdynamictypes distinctjsonpaths
+  distinctjsonpathsandtypes entropy estimatecompressionratio exponentialmovingaverage exponentialtimedecayedavg
+  exponentialtimedecayedcount exponentialtimedecayedmax exponentialtimedecayedsum first_value
+  first_value_respect_nulls firstvaluerespectnulls group_concat grouparray grouparrayinsertat grouparrayintersect
+  grouparraylast grouparraymovingavg grouparraymovingsum grouparraysample grouparraysorted groupbitand groupbitmap
+  groupbitmapand groupbitmapor groupbitmapxor groupbitor groupbitxor groupconcat groupnumericindexedvector
+  groupuniqarray histogram intervallengthsum kolmogorovsmirnovtest kurtpop kurtsamp lag laginframe
+  largesttrianglethreebuckets last_value last_value_respect_nulls lastvaluerespectnulls lead leadinframe lttb
+  mannwhitneyutest max max_by maxintersections maxintersectionsposition maxmappedarrays meanztest median
+  medianbfloat16 medianbfloat16weighted mediandd mediandeterministic medianexact medianexacthigh medianexactlow
+  medianexactweighted medianexactweightedinterpolated mediangk medianinterpolatedweighted mediantdigest
+  mediantdigestweighted mediantiming mediantimingweighted min min_by minmappedarrays mvtencode nonnegativederivative
+  nothing nothingnull nothinguint64 nth_value ntile percent_rank percentrank quantile quantilebfloat16
+  quantilebfloat16weighted quantiledd quantiledeterministic quantileexact quantileexactexclusive quantileexacthigh
+  quantileexactinclusive quantileexactlow quantileexactweighted quantileexactweightedinterpolated quantilegk
+  quantileinterpolatedweighted quantileprometheushistogram quantiles quantilesbfloat16 quantilesbfloat16weighted
+  quantilesdd quantilesdeterministic quantilesexact quantilesexactexclusive quantilesexacthigh
+  quantilesexactinclusive quantilesexactlow quantilesexactweighted quantilesexactweightedinterpolated quantilesgk
+  quantilesinterpolatedweighted quantilesprometheushistogram quantilestdigest quantilestdigestweighted
+  quantilestiming quantilestimingweighted quantiletdigest quantiletdigestweighted quantiletiming
+  quantiletimingweighted rank rankcorr retention row_number sequencecount sequencematch sequencematchevents
+  sequencenextnode simplelinearregression singlevalueornull skewpop skewsamp sparkbar st_asmvt std stddev stddev_pop
+  stddev_samp stddevpop stddevpopstable stddevsamp stddevsampstable stochasticlinearregression
+  stochasticlogisticregression string_agg studentttest studentttestonesample sum sumcount sumkahan summapfiltered
+  summapfilteredwithoverflow summappedarrays summapwithoverflow sumwithoverflow theilsu timeserieschangestogrid
+  timeseriesdeltatogrid timeseriesderivtogrid timeseriesgrouparray timeseriesincreasetogrid
+  timeseriesinstantdeltatogrid timeseriesinstantratetogrid timeserieslasttogrid timeserieslasttwosamples
+  timeseriespredictlineartogrid timeseriesratetogrid timeseriesresampletogridwithstaleness timeseriesresetstogrid
+  topk topkweighted uniq uniqcombined uniqcombined64 uniqexact uniqhll12 uniqupto var_pop var_samp varpop
+  varpopstable varsamp varsampstable welchttest windowfunnel
+`),
+)
+
+/** Endings of aggregate functions, in lower case: system.aggregate_function_combinators. */
+export const combinators = words(
+  'argmax argmin array distinct foreach if map merge null ordefault ornull resample simplestate state tuple',
+)
