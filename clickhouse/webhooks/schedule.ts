@@ -4,9 +4,6 @@ export const RETRY_DELAYS_SECONDS: readonly number[] = [30, 120, 600, 3600, 21_6
 /** The maximum number of attempts of one delivery. */
 export const MAX_ATTEMPTS = RETRY_DELAYS_SECONDS.length + 1
 
-/** A delay is extended by up to this share, so that deliveries that failed together are not retried together. */
-const MAX_JITTER = 0.05
-
 /** The longest wait that a receiver can request. */
 const MAX_RETRY_AFTER_MS = 86_400_000
 
@@ -26,16 +23,13 @@ export function retryAfterMs(header: string | null, now: Date): number {
 type FailedAttempt = { attempt: number; endedAt: Date; retryAfter: string | null }
 
 /**
- * When a delivery is retried after a failed attempt; null after the last. `jitter` is random in [0, 1). Retry-After can
- * only postpone it.
+ * When a delivery is retried after a failed attempt; null after the last. Retry-After can only postpone it.
  */
 export function nextAttemptAt(
   { attempt, endedAt, retryAfter }: FailedAttempt,
-  jitter: number,
   delaysSeconds: readonly number[] = RETRY_DELAYS_SECONDS,
 ): Date | null {
   const delay = delaysSeconds[attempt - 1]
   if (delay === undefined) return null
-  const delayMs = Math.floor(delay * 1000 * (1 + MAX_JITTER * jitter))
-  return new Date(endedAt.getTime() + Math.max(delayMs, retryAfterMs(retryAfter, endedAt)))
+  return new Date(endedAt.getTime() + Math.max(delay * 1000, retryAfterMs(retryAfter, endedAt)))
 }

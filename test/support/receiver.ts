@@ -12,7 +12,7 @@ export type ReceivedHook = {
 }
 
 /**
- * How a receiver answers: with a status, or `reset` (closes the connection), `hang` (never answers), `slow` (an endless
+ * How a receiver answers: with a status, or `reset` (closes the connection), `hang` (never answers), `slow` (200, with an endless
  * body).
  */
 export type Answer = number | { status: number; headers?: Record<string, string> } | 'reset' | 'hang' | 'slow'

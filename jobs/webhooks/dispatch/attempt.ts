@@ -29,19 +29,15 @@ export function requestOf(
   }
 }
 
-type Schedule = {
-  /** Seconds before attempts 2, 3, …, as in RETRY_DELAYS_SECONDS. */
-  delaysSeconds: readonly number[]
-  /** Random in [0, 1). */
-  jitter: number
-}
-
-/** The record of an attempt that was sent: how it ended, and when the next one is due. */
+/**
+ * The record of an attempt that was sent: how it ended, and when the next one is due. `delaysSeconds` is before attempts
+ * 2, 3, …, as in RETRY_DELAYS_SECONDS.
+ */
 export function sentAttempt(
   { delivery_id, subscription_id, attempt, dueMs }: Pending,
   exchange: Exchange,
   instance: string,
-  { delaysSeconds, jitter }: Schedule,
+  delaysSeconds: readonly number[],
 ): WebhookAttempt {
   const { status, error, response, retryAfter, startedAt, durationMs } = exchange
   const isOver = isSuccess(exchange) || status === GONE
@@ -57,7 +53,7 @@ export function sentAttempt(
     due_at: new Date(dueMs),
     started_at: startedAt,
     duration_ms: durationMs,
-    next_attempt_at: isOver ? null : nextAttemptAt({ attempt, endedAt, retryAfter }, jitter, delaysSeconds),
+    next_attempt_at: isOver ? null : nextAttemptAt({ attempt, endedAt, retryAfter }, delaysSeconds),
     instance,
   }
 }

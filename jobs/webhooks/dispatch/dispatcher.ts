@@ -36,9 +36,8 @@ export type DispatcherOptions = {
   maxEventAgeMs: number
   /** A subscription whose attempts have all failed for this long is disabled. */
   disableAfterMs: number
-  /** Replace the schedule and its randomness in tests. */
+  /** Replaces the schedule in tests. */
   delaysSeconds?: readonly number[]
-  random?: () => number
   log: Logger
   signal: AbortSignal
 }
@@ -244,12 +243,12 @@ export class Dispatcher {
   }
 
   async #send(pending: Pending, subscription: Subscription): Promise<void> {
-    const { sender, instance, delaysSeconds = RETRY_DELAYS_SECONDS, random = Math.random } = this.#options
+    const { sender, instance, delaysSeconds = RETRY_DELAYS_SECONDS } = this.#options
     this.#inFlight++
     const at = new Date()
     const secrets = this.#subscribers.secretsOf(subscription, at) ?? []
     const exchange = await sender.send(requestOf(pending, subscription, secrets, at))
-    const attempt = sentAttempt(pending, exchange, instance, { delaysSeconds, jitter: random() })
+    const attempt = sentAttempt(pending, exchange, instance, delaysSeconds)
     this.#queue.done(pending)
     this.#record(pending, attempt)
     this.#inFlight--

@@ -66,7 +66,8 @@ const EXCHANGE_ENDED = new Error('the exchange is over')
 
 /**
  * Sends a request and reads the first part of its response. Ends after `timeoutMs` in any state: a request that is
- * still waiting for its connection is never sent. If a response breaks off or is too long, its status still counts.
+ * still waiting for its connection is never sent. If a response breaks off, never ends or is too long, its status still
+ * counts.
  * Never rejects.
  */
 export function exchange(
@@ -91,7 +92,8 @@ export function exchange(
     const answered = (): void =>
       end(status !== null && status >= 300 && status < 400 ? 'redirects are not followed' : null)
     const timer = setTimeout(() => {
-      end('timeout')
+      if (status === null) end('timeout')
+      else answered()
       controller?.abort(EXCHANGE_ENDED)
     }, timeoutMs)
 

@@ -97,12 +97,17 @@ const SLOW = {
     const drip = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'), 50)
     socket.on('close', () => clearInterval(drip))
   },
-  'drips its body': (socket: Socket) => {
+}
+
+/** Answers with this status, and never ends the body. */
+const UNENDING = {
+  'drips its body': (status: number) => (socket: Socket) => {
     const drip = setInterval(() => socket.write('1\r\n.\r\n'), 50)
-    socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'))
+    socket.once('data', () => socket.write(`HTTP/1.1 ${status} OK\r\nTransfer-Encoding: chunked\r\n\r\n`))
     socket.on('close', () => clearInterval(drip))
   },
-  'stops in the middle of its body': saying('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf'),
+  'stops in the middle of its body': (status: number) =>
+    saying(`HTTP/1.1 ${status} OK\r\nContent-Length: 100\r\n\r\nhalf`),
 }
 
 test.for(Object.entries(SLOW))(
@@ -114,6 +119,24 @@ test.for(Object.entries(SLOW))(
     expect(exchange.error).toBe('timeout')
     expect(isSuccess(exchange)).toBe(false)
     await untilNoneIsOpen(open)
+  },
+)
+
+test.for(Object.entries(UNENDING))(
+  'a 2xx is received, and anything else is not, from one that %s',
+  async ([, accept], { running, sending }) => {
+    const { send } = await sending({ timeoutMs: SHORT_MS })
+    const statuses = [200, 204, 299, 404, 500]
+    const exchanges = await Promise.all(
+      statuses.map(async (status) => {
+        const { port, open } = await running(tcpReceiver(accept(status)))
+        const exchange = await send(`http://127.0.0.1:${port}`)
+        await untilNoneIsOpen(open)
+        return exchange
+      }),
+    )
+    expect(exchanges.map(({ status, error }) => [status, error])).toEqual(statuses.map((status) => [status, null]))
+    expect(exchanges.filter(isSuccess).map(({ status }) => status)).toEqual([200, 204, 299])
   },
 )
 

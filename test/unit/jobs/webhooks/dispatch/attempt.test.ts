@@ -25,7 +25,7 @@ const exchange: Exchange = {
   startedAt: STARTED,
   durationMs: 750,
 }
-const schedule = { delaysSeconds: [30, 120], jitter: 0 }
+const schedule = [30, 120]
 const recorded = (changes: Partial<Exchange>, attempt = 1) =>
   sentAttempt({ ...pending, attempt }, { ...exchange, ...changes }, 'instance', schedule)
 
