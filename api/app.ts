@@ -5,7 +5,8 @@ import { databaseChainId } from '../clickhouse/chain/identity.js'
 import type { WebhookTerms } from './admin/webhooks/terms.js'
 import { type CacheOptions, cache } from './answers/cache/plugin.js'
 import { auth } from './callers/auth.js'
-import { type Limits, limits } from './callers/limits/plugin.js'
+import { invalidKeys, MOST_INVALID_KEYS } from './callers/keys/invalid-keys.js'
+import { askerOf, type Limits, limits } from './callers/limits/plugin.js'
 import { createRequestCounter } from './callers/limits/request-counter.js'
 import { createPayments, paymentInfo } from './callers/payments/payments.js'
 import { paid } from './callers/payments/plugin.js'
@@ -13,6 +14,7 @@ import { createScreen } from './callers/payments/screen.js'
 import type { PaymentTerms } from './callers/payments/terms.js'
 import { DEFAULT_STREAMS, type StreamOptions } from './events/stream/stream.js'
 import { docs } from './http/docs.js'
+import { countShares, createFairShares } from './http/fair-shares.js'
 import { httpInstance } from './http/instance.js'
 import {
   countRequests,
@@ -26,6 +28,7 @@ import { openapi } from './http/openapi/plugin.js'
 import { createRequestIds, requestLog } from './http/request-log.js'
 import { cors, securityHeaders } from './http/security-headers.js'
 import { drain, refusals, shedding } from './http/shedding.js'
+import { strictQueries } from './http/strict-queries.js'
 import { provide } from './provide.js'
 import { adminRoutes, publicRoutes } from './routes.js'
 import { liveRoute, readyRoute } from './service/health.js'
@@ -74,7 +77,7 @@ export type AppDeps = {
 /** The whole HTTP interface, not yet listening. */
 export async function buildApp(deps: AppDeps) {
   const { clickhouse, records = clickhouse, redis = null, now, logger } = deps
-  const { limits: most = { free: 0, key: 6000 }, payments: terms = null, webhooks = null } = deps
+  const { limits: most = { free: 0, key: 0 }, payments: terms = null, webhooks = null } = deps
   const { metrics = createMetrics(), metricsAccess = 'loopback', draining = new AbortController().signal } = deps
   const { trustProxy = [], database = 'plumbline' } = deps
 
@@ -87,6 +90,9 @@ export async function buildApp(deps: AppDeps) {
   const screen = createScreen({ counter, redis, prefix: `plumbline:${database}` })
   const payments = terms && createPayments({ terms, records, readChainId, screen, log: logger })
 
+  strictQueries(app)
+  invalidKeys(app, counter, deps.limits ? MOST_INVALID_KEYS : Number.POSITIVE_INFINITY)
+
   // The hooks of every request, in this order.
   drain(app)
   countRequests(app)
@@ -94,10 +100,14 @@ export async function buildApp(deps: AppDeps) {
   showMetrics(app, metricsAccess, async () => stateMetrics(await readState().catch(() => null)))
   securityHeaders(app)
   await cors(app)
-  await shedding(app, deps.maxEventLoopDelayMs ?? 0)
+  const shares = createFairShares()
+  await shedding(app, deps.maxEventLoopDelayMs ?? 0, ({ headers, ip }) =>
+    shares.isLarge(askerOf(app.identify(headers.authorization), ip)),
+  )
   refusals(app)
   auth(app, deps.adminKey)
   limits(app, most, counter, payments)
+  countShares(app, shares)
   paid(app, payments)
   cache(app, deps.cache ?? { maxBytes: 0 }, database)
   await openapi(app, terms && ((price, summary) => paymentInfo(terms, price, summary)))

@@ -47,7 +47,7 @@ export const ApiConfig = z.object({
   ADMIN_API_KEY: adminKey.optional(),
   SECRETS_KEY: secretsKey.optional(),
   FREE_REQUESTS_PER_MINUTE: envInt(0, 1_000_000_000).default(600),
-  KEY_REQUESTS_PER_MINUTE: envInt(1, 1_000_000).default(6000),
+  KEY_REQUESTS_PER_MINUTE: envInt(0, 1_000_000).default(0),
   TRUST_PROXY: trustProxy.default([]),
   MAX_EVENT_LOOP_DELAY_MS: envInt(0, 60_000).default(1000),
   CACHE_MEMORY_MB: envInt(0, 65_536).default(64),

@@ -16,7 +16,10 @@ const KeyShape = z.object({
   label: z.string().meta({ description: 'Whose key this is, or what it is for' }),
   prefix: z.string().meta({ description: 'The first characters of the key, to distinguish it from others' }),
   scopes: z.array(z.string()).meta({ description: 'What it gives access to besides the free routes' }),
-  requests_per_minute: z.int().meta({ description: 'Rate limit; requests above it are refused with 429' }),
+  requests_per_minute: z
+    .int()
+    .nullable()
+    .meta({ description: 'Rate limit; requests above it are refused with 429. null: no limit' }),
   created_at: z.iso.datetime().meta({ description: 'When it was created' }),
   revoked_at: z.iso.datetime().nullable().meta({ description: 'When it was revoked; null while it is valid' }),
 })
@@ -27,7 +30,8 @@ const NewKey = z.strictObject({
     .trim()
     .min(1)
     .max(100)
-    .regex(/^\P{Cc}*$/u, 'must not have control characters')
+    // A lone surrogate is not valid text and could not be stored.
+    .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'must not have control characters')
     .meta({ description: 'Whose key this is, or what it is for' }),
   scopes: z
     .array(KeyScope)
@@ -35,15 +39,20 @@ const NewKey = z.strictObject({
     .transform((scopes) => [...new Set(scopes)])
     .default(KeyScope.options)
     .meta({ description: 'What it gives access to besides the free routes; everything if omitted' }),
-  requests_per_minute: RequestsPerMinute.optional().meta({ description: 'KEY_REQUESTS_PER_MINUTE if omitted' }),
+  requests_per_minute: RequestsPerMinute.nullish().meta({
+    description: 'Rate limit; null: none. If omitted, KEY_REQUESTS_PER_MINUTE, which is no limit by default',
+  }),
 })
+
+/** How a key without a limit is stored. */
+const NO_LIMIT = 0
 
 const published = ({ id, label, prefix, scopes, requests_per_minute, created_at, revoked_at }: ApiKey) => ({
   id,
   label,
   prefix,
   scopes,
-  requests_per_minute,
+  requests_per_minute: requests_per_minute === NO_LIMIT ? null : requests_per_minute,
   created_at: created_at.toISOString(),
   revoked_at: revoked_at?.toISOString() ?? null,
 })
@@ -73,9 +82,9 @@ export const adminKeysRoutes =
       },
     }
     app.post('/keys', { schema: create, config: ADMIN }, async (request, reply) => {
-      const { requests_per_minute = keyRequestsPerMinute, ...given } = request.body
+      const { requests_per_minute: own = keyRequestsPerMinute, ...given } = request.body
       const { id, key } = newApiKey()
-      const made = { id, ...given, prefix: prefixOf(key), hash: hashOf(key), requests_per_minute }
+      const made = { id, ...given, prefix: prefixOf(key), hash: hashOf(key), requests_per_minute: own ?? NO_LIMIT }
       const row = { ...made, created_at: app.now(), revoked_at: null }
       await insertApiKey(app.records, row)
       app.keys.forget()

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ForbiddenError, InvalidKeyError, MissingKeyError } from '../http/errors.js'
 import { hashOf, isSameHash, type KeyScope } from './keys/api-key.js'
 import type { KnownKey } from './keys/known-keys.js'
@@ -16,6 +16,8 @@ export const hasScope = (caller: Caller, scope: KeyScope): boolean =>
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller
+    /** The key is invalid, on a route with a price: refused there, together with the challenge that can be paid. */
+    hasInvalidKey: boolean
   }
   interface FastifyContextConfig {
     /** Only for callers of this tier. */
@@ -35,6 +37,9 @@ declare module 'fastify' {
   }
 }
 
+/** Whether an Authorization header has the scheme of payments, even without a credential. */
+export const isPayment = (authorization: string): boolean => /^Payment(?: |$)/i.test(authorization)
+
 const FREE: Caller = { tier: 'free' }
 const ADMIN: Caller = { tier: 'admin' }
 
@@ -43,7 +48,8 @@ const bearerToken = (authorization: string): string | null => /^Bearer +(\S+) *$
 
 /**
  * Sets every request's `caller` by its bearer token: the admin key, or one of `app.keys`. An invalid key is a 401 on
- * every route, so that a mistyped key is noticed. Payments use the same header; the routes with a price handle them.
+ * every route, so that a mistyped key is noticed, and a 429 after too many. Payments use the same header; the routes
+ * with a price handle them.
  * Routes with a `tier` are for that tier only. Call it before the routes are added.
  */
 export function auth(app: FastifyInstance, adminKey: string | undefined): void {
@@ -57,11 +63,14 @@ export function auth(app: FastifyInstance, adminKey: string | undefined): void {
   }
 
   /** Looks up a caller that is not known at once. */
-  async function lookUp(authorization: string): Promise<Caller> {
+  async function lookUp(request: FastifyRequest, authorization: string): Promise<Caller> {
     const token = bearerToken(authorization)
     const key = token && (await app.keys.find(token))
-    if (!key) throw new InvalidKeyError()
-    return subscriber(key)
+    if (key) return subscriber(key)
+    const refusal = await app.refuseKey(request)
+    request.hasInvalidKey = refusal instanceof InvalidKeyError && request.routeOptions.config.price !== undefined
+    if (request.hasInvalidKey) return FREE
+    throw refusal
   }
 
   app.decorate('identify', (authorization) => {
@@ -74,12 +83,13 @@ export function auth(app: FastifyInstance, adminKey: string | undefined): void {
   })
 
   app.decorateRequest('caller')
+  app.decorateRequest('hasInvalidKey', false)
   app.addHook('onRequest', (request, _, done) => {
     const { tier, always } = request.routeOptions.config
     const { authorization } = request.headers
     request.caller = FREE
     if (always) return done()
-    if (authorization === undefined || /^Payment /i.test(authorization))
+    if (authorization === undefined || isPayment(authorization))
       return done(tier === undefined ? undefined : new MissingKeyError())
     const admit = (caller: Caller): void => {
       request.caller = caller
@@ -87,6 +97,6 @@ export function auth(app: FastifyInstance, adminKey: string | undefined): void {
     }
     const known = app.identify(authorization)
     if (known) admit(known)
-    else lookUp(authorization).then(admit, done)
+    else lookUp(request, authorization).then(admit, done)
   })
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { matchingEtag } from '../answers/cache/answer.js'
+import { askerOf } from '../callers/limits/plugin.js'
 import { addressOf, createHeads } from './heads.js'
 import { isProven } from './prove.js'
 import { createConnectionLines, sendRendered } from './send-rendered.js'
@@ -76,6 +77,7 @@ async function fastLane(app: FastifyInstance, { newId, trustProxy, prove = isPro
     const ip = ipOf(request)
     const charged = app.charge(caller, ip)
     if (charged === null) return false
+    app.shares.add(askerOf(caller, ip))
 
     const began = performance.now()
     const id = newId()

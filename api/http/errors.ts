@@ -86,13 +86,32 @@ export class NotFoundError extends ProblemError {
   }
 }
 
-/** The Authorization header contains no valid key. The message never repeats the header. */
+const INVALID_TOKEN = ', error="invalid_token"'
+
+/**
+ * The Authorization header contains no valid key. The message never repeats the header. `challenge` is that of a payment
+ * that would be accepted instead.
+ */
 export class InvalidKeyError extends ProblemError {
-  constructor() {
+  constructor(challenge?: string) {
     super('the Authorization header does not contain a valid key', {
       status: 401,
       kind: 'invalid-key',
-      headers: askForKey(', error="invalid_token"'),
+      headers:
+        challenge === undefined
+          ? askForKey(INVALID_TOKEN)
+          : { ...NO_STORE, 'www-authenticate': [challenge, `${BEARER_CHALLENGE}${INVALID_TOKEN}`] },
+    })
+  }
+}
+
+/** An address has sent too many invalid keys in this minute. */
+export class TooManyInvalidKeysError extends ProblemError {
+  constructor(retryAfterSeconds: number) {
+    super(`too many invalid keys from this address; retry in ${retryAfterSeconds} s`, {
+      status: 429,
+      kind: 'too-many-invalid-keys',
+      headers: { ...NO_STORE, ...retryAfter(retryAfterSeconds) },
     })
   }
 }

@@ -1,6 +1,7 @@
 import { type FastifyBaseLogger, fastify, LogController } from 'fastify'
 import { serializerCompiler, validatorCompiler } from './compilers.js'
 import { CONNECTION_LIMITS } from './connection-limits.js'
+import { jsonBodies } from './json-bodies.js'
 import { rawProblem, sendProblem } from './problem.js'
 import { ID_LABEL, tracedLogger } from './request-log.js'
 
@@ -33,5 +34,6 @@ export function httpInstance({ logger, newId, trustProxy }: Options) {
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(serializerCompiler)
   app.setErrorHandler(sendProblem)
+  jsonBodies(app)
   return app
 }

@@ -3,7 +3,7 @@ import { BlockList } from 'node:net'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { observeQueries } from '../../clickhouse/store/observe.js'
-import { InvalidKeyError, NotFoundError } from './errors.js'
+import { InvalidRequestError, NotFoundError } from './errors.js'
 import { createRequestTimes, SECONDS } from './request-times.js'
 
 export type Metrics = ReturnType<typeof createMetrics>
@@ -56,6 +56,13 @@ export function createMetrics() {
       labelNames: ['tier'] as const,
       registers,
     }),
+    /** `outcome` is refused (401), or limited (429: too many from an address). */
+    invalidKeys: new Counter({
+      name: 'plumbline_invalid_keys_total',
+      help: 'Requests with an invalid key, by outcome',
+      labelNames: ['outcome'] as const,
+      registers,
+    }),
     shed: new Counter({
       name: 'plumbline_shed_total',
       help: 'Requests that were refused because the process was overloaded',
@@ -69,6 +76,7 @@ export function createMetrics() {
 export type MetricsAccess = 'loopback' | 'any' | 'off' | { token: string }
 
 const METRICS_PATH = '/metrics'
+const NO_PARAMETERS = 'is not a parameter of this route'
 
 /** The status of an answer that the client did not wait for, as in nginx. */
 const CLIENT_GONE = 499
@@ -87,11 +95,12 @@ function isLocal({ socket: { remoteAddress = '' }, headers }: FastifyRequest): b
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/** Throws if the request may not read the metrics. Without a token, the route appears not to exist. */
-function checkAccess(access: Exclude<MetricsAccess, 'off'>, request: FastifyRequest): void {
+/** Rejects if the request may not read the metrics. Without a token, the route appears not to exist. */
+async function checkAccess(access: Exclude<MetricsAccess, 'off'>, request: FastifyRequest): Promise<void> {
   if (typeof access === 'object') {
     const { authorization = '' } = request.headers
-    if (!timingSafeEqual(digest(authorization), digest(`Bearer ${access.token}`))) throw new InvalidKeyError()
+    if (!timingSafeEqual(digest(authorization), digest(`Bearer ${access.token}`)))
+      throw await request.server.refuseKey(request)
   } else if (access === 'loopback' && !isLocal(request))
     throw new NotFoundError('unknown-route', `there is nothing at ${METRICS_PATH}`)
 }
@@ -126,7 +135,9 @@ export function showMetrics(app: FastifyInstance, access: MetricsAccess, readMor
   const readers = access
   const { registry, requests, cacheLookups } = app.metrics
   async function show(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    checkAccess(readers, request)
+    await checkAccess(readers, request)
+    const [parameter] = Object.keys(request.query as object)
+    if (parameter !== undefined) throw new InvalidRequestError([{ parameter, detail: NO_PARAMETERS }])
     const read = await readMore()
     cacheLookups.reset()
     // The cache keeps its own counts, because it answers faster than these metrics count.

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import underPressure from '@fastify/under-pressure'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { MethodNotAllowedError, NotFoundError, OverloadedError, UrlTooLongError } from './errors.js'
 import { sendProblem } from './problem.js'
 
@@ -55,17 +55,27 @@ export function refusals(app: FastifyInstance): void {
 /** Long enough that a single stall, as at start or during garbage collection, does not count as overload. */
 const AVERAGE_OVER_MS = 2000
 
+/** At this many times the limit, everybody is refused. */
+const ALL_REFUSED = 2
+
 /**
  * Refuses requests with 503 while the event loop is delayed by more than `maxDelayMs` on average over two seconds, so
- * that accepted requests still finish; 0 refuses none. Call it before any hook that takes work.
+ * that accepted requests still finish: first those of the callers for whom `isLarge` is true, and everybody's above
+ * twice that delay. 0 refuses none. Call it before any hook that takes work.
  */
-export async function shedding(app: FastifyInstance, maxDelayMs: number): Promise<void> {
+export async function shedding(
+  app: FastifyInstance,
+  maxDelayMs: number,
+  isLarge: (request: FastifyRequest) => boolean,
+): Promise<void> {
   if (maxDelayMs === 0) return
   await app.register(underPressure, {
     maxEventLoopDelay: maxDelayMs,
     sampleInterval: AVERAGE_OVER_MS,
-    pressureHandler: async (request) => {
+    pressureHandler: async (request, _reply, _type, delayMs) => {
       if (request.routeOptions.config.always) return
+      const isExtreme = Number(delayMs) > ALL_REFUSED * maxDelayMs
+      if (!isExtreme && !isLarge(request)) return
       app.metrics.shed.inc()
       throw new OverloadedError()
     },

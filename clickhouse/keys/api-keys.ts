@@ -11,6 +11,7 @@ export type ApiKeyVersion = {
   prefix: string
   hash: string
   scopes: readonly string[]
+  /** 0: no limit. */
   requests_per_minute: number
   created_at: Date
   revoked_at: Date | null

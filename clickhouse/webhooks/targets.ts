@@ -56,15 +56,19 @@ export function urlProblem(text: string, rules: TargetRules): string | null {
   if (/[\s\p{Cc}]/u.test(text)) return 'must not have spaces or control characters'
   if (!URL.canParse(text)) return 'must be an absolute URL'
   const url = new URL(text)
+  if (url.href.length > MAX_URL_LENGTH) return `must have at most ${MAX_URL_LENGTH} characters`
   const defaultPort = DEFAULT_PORTS[url.protocol]
   if (defaultPort === undefined) return 'must start with https:// or http://'
   if (url.username !== '' || url.password !== '') return 'must not have a user name or password'
   if (text.includes('#')) return 'must not have a fragment'
   const port = url.port === '' ? defaultPort : Number(url.port)
-  if (rules.ports !== 'any' && !rules.ports.includes(port)) return 'port not allowed'
+  if (port === 0 || (rules.ports !== 'any' && !rules.ports.includes(port))) return 'port not allowed'
   const problems = (literalAddresses(url.hostname) ?? []).map((address) => addressProblem(address, rules))
   return problems.find((problem) => problem !== null) ?? null
 }
+
+/** The spelling of a valid URL that is called: the URL parser’s, without an empty user name or a default port. */
+export const canonicalUrl = (text: string): string => new URL(text).href
 
 const listed = (text: string): string[] => text.split(',').map((one) => one.trim())
 

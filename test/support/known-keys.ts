@@ -2,9 +2,14 @@ import type { FastifyInstance } from 'fastify'
 import { hashOf, KeyScope, prefixOf } from '../../api/callers/keys/api-key.js'
 import { createKeyUses } from '../../api/callers/keys/key-uses.js'
 import { createKnownKeys, type KnownKey } from '../../api/callers/keys/known-keys.js'
+import { InvalidKeyError } from '../../api/http/errors.js'
 
-/** Registers these keys for `auth` without a database. Returns the ids of used keys, in order. */
-export function withKeys(app: FastifyInstance, keys: readonly (Partial<KnownKey> & { key: string })[]): string[] {
+/** Registers these keys for `auth` without a database; invalid ones are 401, unless `refuseKeys` decides. Returns the ids of used keys, in order. */
+export function withKeys(
+  app: FastifyInstance,
+  keys: readonly (Partial<KnownKey> & { key: string })[],
+  refuseKeys = (): void => void app.decorate('refuseKey', async () => new InvalidKeyError()),
+): string[] {
   const rows = keys.map(({ key, ...given }, i) => ({
     id: `key_${i}`,
     prefix: prefixOf(key),
@@ -17,6 +22,7 @@ export function withKeys(app: FastifyInstance, keys: readonly (Partial<KnownKey>
     'keys',
     createKnownKeys(async () => rows),
   )
+  refuseKeys()
   app.decorate('now', () => new Date('2026-07-01T00:00:00Z'))
   const used: string[] = []
   const uses = createKeyUses(async () => {}, app.log)

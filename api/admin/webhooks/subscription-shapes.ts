@@ -11,7 +11,7 @@ const STABLES = 'Only events about one of these stables are sent; a flow matches
 export const SubscriptionShape = z.object({
   id: z.string().meta({ description: 'Identifies the subscription', examples: ['wh_6f1d0b9a52c3e874'] }),
   label: z.string().meta({ description: 'Whose it is, or what it is for' }),
-  url: z.string().meta({ description: 'Where deliveries are sent' }),
+  url: z.string().meta({ description: 'Where deliveries are sent, in the spelling that is called' }),
   event_types: eventTypes.meta(TYPES),
   stable_filter: z
     .array(z.string())

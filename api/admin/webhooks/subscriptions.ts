@@ -11,7 +11,7 @@ import {
   webhookSubscription,
   webhookVersionOfRequest,
 } from '../../../clickhouse/webhooks/subscriptions.js'
-import { urlProblem } from '../../../clickhouse/webhooks/targets.js'
+import { canonicalUrl, urlProblem } from '../../../clickhouse/webhooks/targets.js'
 import { subscriptionCounts } from '../../../clickhouse/webhooks/totals.js'
 import { BadParameterError } from '../../../process/errors.js'
 import { isOpenable, seal } from '../../../process/sealed-secret.js'
@@ -89,6 +89,7 @@ export async function createSubscription(
     const now = app.now()
     const subscription: Subscription = {
       ...given,
+      url: canonicalUrl(given.url),
       id,
       version: 1,
       stable_filter: given.stable_filter ?? [],
@@ -134,9 +135,12 @@ async function change(
 /** Changes fields of a subscription, which apply to events that are recorded from then on. */
 export async function updateSubscription(app: FastifyInstance, terms: WebhookTerms, id: string, given: Fields) {
   await requireValid(app, terms, given)
-  const { stable_filter, ...others } = given
+  const { stable_filter, url, ...others } = given
+  const target = url === undefined ? {} : { url: canonicalUrl(url) }
   const filter = stable_filter === undefined ? {} : { stable_filter: stable_filter ?? [] }
-  const wanted = Object.fromEntries(Object.entries({ ...others, ...filter }).filter(([, value]) => value !== undefined))
+  const wanted = Object.fromEntries(
+    Object.entries({ ...others, ...target, ...filter }).filter(([, value]) => value !== undefined),
+  )
   return change(app, id, (newest) => (isDeepStrictEqual({ ...newest, ...wanted }, newest) ? null : wanted))
 }
 

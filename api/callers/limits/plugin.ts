@@ -27,8 +27,14 @@ declare module 'fastify' {
   }
 }
 
-/** Requests per minute: of an address without a key (0: no limit), and of a key without a limit of its own. */
+/** Requests per minute, 0 for no limit: of an address without a key, and of a key that is created without its own. */
 export type Limits = { free: number; key: number }
+
+/** Whose requests are counted together: a key's, the operator's, or those of an address. */
+export function askerOf(caller: Caller | null, ip: string): string {
+  if (caller?.tier === 'subscriber') return caller.keyId
+  return caller?.tier === 'admin' ? 'admin' : networkOf(ip)
+}
 
 /** Who is counted, under which policy name, and the limit. */
 type Budget = { asker: string; policy: string; limit: number }
@@ -36,8 +42,9 @@ type Budget = { asker: string; policy: string; limit: number }
 /** The budget of an ordinary request of a caller; null if nothing limits it. */
 function budgetOf(caller: Caller, ip: string, free: number): Budget | null {
   if (caller.tier === 'admin') return null
-  if (caller.tier === 'subscriber') return { asker: caller.keyId, policy: 'key', limit: caller.requestsPerMinute }
-  return free === 0 ? null : { asker: networkOf(ip), policy: 'free', limit: free }
+  const isKey = caller.tier === 'subscriber'
+  const limit = isKey ? caller.requestsPerMinute : free
+  return limit === 0 ? null : { asker: askerOf(caller, ip), policy: isKey ? 'key' : 'free', limit }
 }
 
 const secondsLeft = ({ resetMs }: Count): number => Math.max(Math.ceil(resetMs / 1000), 1)

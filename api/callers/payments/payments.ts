@@ -44,6 +44,8 @@ export type Payments = {
   terms: PaymentTerms
   /** Whether an Authorization header answers one of our challenges; its payment is not checked. */
   isOurs: (authorization: string) => boolean
+  /** A new challenge for the header WWW-Authenticate. */
+  challenge: (offer: Offer) => Promise<string>
   /** The error for a request without a payment. */
   demand: (offer: Offer) => Promise<PaymentRefusedError>
   /**
@@ -78,9 +80,17 @@ export function createPayments({ terms, records, readChainId, screen, log }: Pay
     return gateway
   }
 
+  const challenge = async (offer: Offer): Promise<string> =>
+    Challenge.serialize(await (await gatewayOf()).challenge(offer))
+
   async function refuse(offer: Offer, refusal: Refusal): Promise<PaymentRefusedError> {
-    const challenge = Challenge.serialize(await (await gatewayOf()).challenge(offer))
-    return new PaymentRefusedError({ ...refusal, price: offer.price, currency: terms.currency, challenge })
+    const { price } = offer
+    return new PaymentRefusedError({
+      ...refusal,
+      price,
+      currency: terms.currency,
+      challenge: await challenge(offer),
+    })
   }
 
   async function record({ payment, attempt }: Settled, isAnswered: boolean): Promise<void> {
@@ -93,6 +103,7 @@ export function createPayments({ terms, records, readChainId, screen, log }: Pay
   return {
     terms,
     isOurs: (authorization) => isOurs(authorization, terms.challengeSecret),
+    challenge,
     demand: (offer) => {
       const detail = `this costs ${offer.price} of the reference stable; pay it, or send a subscription key (scope paid) as a bearer token`
       return refuse(offer, { kind: 'payment-required', detail })

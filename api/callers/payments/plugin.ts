@@ -2,8 +2,8 @@ import { finished } from 'node:stream'
 import type { FastifyInstance, FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
 import type { Coverage } from '../../../clickhouse/chain/coverage.js'
 import { PlumblineError } from '../../../process/errors.js'
-import { ProblemError } from '../../http/errors.js'
-import { hasScope } from '../auth.js'
+import { InvalidKeyError, ProblemError } from '../../http/errors.js'
+import { hasScope, isPayment } from '../auth.js'
 import { networkOf } from '../limits/address.js'
 import { PaymentRefusedError, PaymentRequiredError, TooManyPaymentsError } from './errors.js'
 import type { Paid, Payments } from './payments.js'
@@ -29,8 +29,8 @@ function offerTo({ routeOptions, params, query }: FastifyRequest, price: string)
   return { price, scope: scopeOf(url, params, query), description: summary }
 }
 
-const isPayment = (authorization: string | undefined): authorization is string =>
-  authorization !== undefined && /^Payment /i.test(authorization)
+const hasCredential = (authorization: string | undefined): authorization is string =>
+  authorization !== undefined && isPayment(authorization) && authorization.includes(' ')
 
 const count = ({ server, routeOptions }: FastifyRequest, outcome: string): void =>
   server.metrics.payments.inc({ route: routeOptions.url ?? '', outcome })
@@ -63,11 +63,12 @@ const gate = (payments: Payments | null, price: string): preHandlerAsyncHookHand
 
 async function requirePayment(payments: Payments | null, price: string, request: FastifyRequest): Promise<void> {
   if (hasScope(request.caller, 'paid')) return
-  if (!payments) throw new PaymentRequiredError(price)
+  if (!payments) throw request.hasInvalidKey ? new InvalidKeyError() : new PaymentRequiredError(price)
   const offer = offerTo(request, price)
+  if (request.hasInvalidKey) throw new InvalidKeyError(await payments.challenge(offer))
   const { authorization } = request.headers
   // A HEAD request only gets the price; accepting its payment would use the answer up.
-  if (!isPayment(authorization) || request.method === 'HEAD') {
+  if (!hasCredential(authorization) || request.method === 'HEAD') {
     const demand = await payments.demand(offer)
     count(request, 'challenged')
     throw demand
@@ -90,10 +91,10 @@ export function paid(app: FastifyInstance, payments: Payments | null): void {
     const price = route.config?.price
     if (price === undefined) return
     const requireOwnPayment = gate(payments, price)
-    // A caller who has used up the free requests gets the price before any work is done; a paying caller is never over
-    // the limit.
+    // A caller who has used up the free requests gets the price before any work is done, and one with an invalid key the
+    // refusal; a paying caller is never over the limit.
     const sendPrice: preHandlerAsyncHookHandler = async function (request, reply) {
-      if (request.isOverLimit) await requireOwnPayment.call(this, request, reply)
+      if (request.isOverLimit || request.hasInvalidKey) await requireOwnPayment.call(this, request, reply)
     }
     route.preHandler = [sendPrice, ...[route.preHandler ?? []].flat(), requireOwnPayment]
     route.onSend = [

@@ -147,6 +147,20 @@ test('the time of a key’s last use is written once for all of its uses', async
   expect(await used()).toMatchObject(expected)
 })
 
+test('a key has no limit unless it is created with one', async ({ app, clickhouse }) => {
+  await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
+  const made = async (fields: object) =>
+    (await app.inject({ method: 'POST', url: KEYS, headers: admin, payload: { label: 'a', ...fields } })).json()
+  const fieldOf = async (key: string) =>
+    (await app.inject({ url: FREE, headers: { authorization: `Bearer ${key}` } })).headers['ratelimit-policy']
+  for (const fields of [{}, { requests_per_minute: null }]) {
+    const { key, requests_per_minute } = await made(fields)
+    expect([requests_per_minute, await fieldOf(key)]).toEqual([null, undefined])
+  }
+  const { key, requests_per_minute } = await made({ requests_per_minute: 7 })
+  expect([requests_per_minute, await fieldOf(key)]).toEqual([7, '"key";q=7;w=60'])
+})
+
 describe('an invalid new key', () => {
   test('is a 400 that names the field', async ({ app }) => {
     for (const [payload, parameter] of [
@@ -155,6 +169,7 @@ describe('an invalid new key', () => {
       [{ label: '   ' }, 'label'],
       [{ label: 'x'.repeat(101) }, 'label'],
       [{ label: 'a\nb' }, 'label'],
+      [{ label: 'a\ud800b' }, 'label'],
       [{ label: 7 }, 'label'],
       [{ label: 'a', scopes: ['admin'] }, 'scopes'],
       [{ label: 'a', scopes: 'paid' }, 'scopes'],
@@ -170,11 +185,14 @@ describe('an invalid new key', () => {
   })
 
   test('a missing or malformed body is refused', async ({ app }) => {
-    const post = async (payload: string, type = 'application/json') =>
+    const post = async (payload: string | Buffer, type = 'application/json') =>
       (await app.inject({ method: 'POST', url: KEYS, payload, headers: { ...admin, 'content-type': type } })).statusCode
     expect(await post('{')).toBe(400)
     expect(await post('{"label":"a","__proto__":{"scopes":[]}}')).toBe(400)
     expect(await post('null')).toBe(400)
+    expect(await post('')).toBe(400)
+    for (const bytes of [[0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80], [0xf0, 0x9f]])
+      expect(await post(Buffer.concat([Buffer.from('{"label":"a'), Buffer.from(bytes), Buffer.from('"}')]))).toBe(400)
     expect(await post('label=a', 'application/x-www-form-urlencoded')).toBe(415)
     expect(await post(JSON.stringify({ label: 'a', padding: 'x'.repeat(70_000) }))).toBe(413)
     expect((await list(app)).keys).toHaveLength(1)

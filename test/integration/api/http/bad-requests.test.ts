@@ -1,10 +1,11 @@
 import { type AddressInfo, connect as connectSocket } from 'node:net'
+import type { HTTPMethods } from 'fastify'
 import { Redis } from 'ioredis'
 import { pino } from 'pino'
 import { describe, expect } from 'vitest'
 import { buildApp } from '../../../../api/app.js'
 import { connect } from '../../../../clickhouse/store/client.js'
-import { test } from '../../../support/app.js'
+import { ADMIN_KEY, test } from '../../../support/app.js'
 import { sendRaw } from '../../../support/raw-socket.js'
 import { addFacts, stableAddress, stablecoin } from '../../../support/rows.js'
 
@@ -148,6 +149,41 @@ describe('a request that no route answers', () => {
       expect(answer).toContain('application/problem+json')
     }
   })
+})
+
+test('an unknown query parameter is refused on every route, with a body or without', async ({ app }) => {
+  const headers = { authorization: `Bearer ${ADMIN_KEY}` }
+  const webhook = '/api/admin/webhooks/wh_1'
+  const requests: [HTTPMethods, string, object?][] = [
+    ['GET', '/'],
+    ['GET', '/health/live'],
+    ['GET', '/health/ready'],
+    ['GET', '/metrics'],
+    ['GET', '/openapi.json'],
+    ['HEAD', '/api/v1/stablecoins'],
+    ['GET', '/api/v1/status'],
+    ['POST', '/api/admin/keys', { label: 'a' }],
+    ['DELETE', '/api/admin/keys/key_1'],
+    ['POST', '/api/admin/webhooks', { url: 'https://example.com/', event_types: ['system.health_drift'] }],
+    ['PATCH', webhook, { label: 'a' }],
+    ['DELETE', webhook],
+    ['POST', `${webhook}/disable`],
+    ['POST', `${webhook}/enable`],
+    ['POST', `${webhook}/rotate-secret`],
+    ['POST', `${webhook}/test`],
+    ['POST', `${webhook}/replay`, { since: '1h' }],
+    ['POST', `${webhook}/deliveries/1/replay`],
+  ]
+  for (const [method, url, payload] of requests) {
+    const response = await app.inject({
+      method: method as 'POST',
+      url: `${url}?surprise=1`,
+      headers,
+      ...(payload && { payload }),
+    })
+    expect([url, response.statusCode]).toEqual([url, 400])
+    if (method !== 'HEAD') expect(response.json()).toMatchObject({ parameter: 'surprise' })
+  }
 })
 
 describe('standard HTTP', () => {

@@ -9,7 +9,7 @@ async function appWith(maxDelayMs: number) {
   onTestFinished(() => app.close())
   app.setErrorHandler(sendProblem)
   app.decorate('metrics', createMetrics())
-  await shedding(app, maxDelayMs)
+  await shedding(app, maxDelayMs, () => false)
   app.get('/data', async () => ({}))
   app.get('/health', { config: { always: true } }, async () => ({}))
   return app

@@ -48,7 +48,7 @@ const test = base.extend<{ api: Awaited<ReturnType<typeof appWith>> }>({
 test('a key identifies the caller and their access', async ({ api }) => {
   const who = async (authorization?: string) => (await api.ask('/who', authorization)).json()
   expect(await who()).toEqual({ tier: 'free', may: [] })
-  expect(await who('Payment eyJ9')).toEqual({ tier: 'free', may: [] })
+  for (const payment of ['Payment eyJ9', 'Payment']) expect(await who(payment)).toEqual({ tier: 'free', may: [] })
   expect(await who(`Bearer ${PAID}`)).toMatchObject({ tier: 'subscriber', keyId: 'key_paid', may: ['paid'] })
   expect(await who(`Bearer ${STREAM}`)).toMatchObject({ tier: 'subscriber', may: ['stream'] })
   expect(await who(`Bearer ${BARE}`)).toMatchObject({ tier: 'subscriber', may: [] })
@@ -60,6 +60,7 @@ test('a route for the operator is 401 without a key and 403 with another', async
   for (const [authorization, status, kind, challenge] of [
     [undefined, 401, 'missing-key', 'Bearer realm="plumbline"'],
     ['Payment eyJ9', 401, 'missing-key', 'Bearer realm="plumbline"'],
+    ['Payment', 401, 'missing-key', 'Bearer realm="plumbline"'],
     [`Bearer ${ADMIN}x`, 401, 'invalid-key', 'Bearer realm="plumbline", error="invalid_token"'],
     [`Bearer ${PAID}`, 403, 'forbidden', 'Bearer realm="plumbline", error="insufficient_scope"'],
   ] as const) {
@@ -86,7 +87,6 @@ test.for([
   ['a list', `Bearer ${PAID},${PAID}`],
   ['a parameter', `Bearer token="${PAID}"`],
   ['bytes beyond ASCII', `Bearer ${Buffer.from('ключ💵').toString('latin1')}`],
-  ['a payment without its space', 'Payment'],
   ['SQL', "Bearer ' OR 1=1 --"],
   ['a pattern that could take long to match', `Bearer ${' '.repeat(12_000)}x y`],
   ['a very long key', `Bearer ${'x'.repeat(14_000)}`],

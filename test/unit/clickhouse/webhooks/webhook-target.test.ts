@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addressProblem, literalAddresses, urlProblem } from '../../../../clickhouse/webhooks/targets.js'
+import { addressProblem, canonicalUrl, literalAddresses, urlProblem } from '../../../../clickhouse/webhooks/targets.js'
 import { type IpNetwork, parseIpNetwork } from '../../../../process/ip-networks.js'
 
 const PUBLIC_ONLY = { networks: [], ports: [80, 443] }
@@ -133,4 +133,20 @@ test('http and https are allowed on their default ports and on the ports that th
     expect(urlProblem(url, PUBLIC_ONLY), url).toBeNull()
   expect(urlProblem('https://example.com:8443/', { networks: [], ports: [8443] })).toBeNull()
   expect(urlProblem('https://example.com/', { networks: [], ports: [8443] })).toBe('port not allowed')
+})
+
+test('port 0 is refused, also where every port is allowed', () => {
+  for (const rules of [PUBLIC_ONLY, allowing('0.0.0.0/0')])
+    expect(urlProblem('https://example.com:0/', rules)).toBe('port not allowed')
+  expect(urlProblem('https://example.com:1/', allowing())).toBeNull()
+})
+
+test.for([
+  ['HTTPS://Example.COM:443', 'https://example.com/'],
+  ['http://@example.com:80/a/./b/../c?q=1', 'http://example.com/a/c?q=1'],
+  ['https://:@example.com/é', 'https://example.com/%C3%A9'],
+  ['https:\\\\example.com\\x', 'https://example.com/x'],
+] as const)('%s is stored as it is called', ([text, url]) => {
+  expect(urlProblem(text, PUBLIC_ONLY)).toBeNull()
+  expect(canonicalUrl(text)).toBe(url)
 })

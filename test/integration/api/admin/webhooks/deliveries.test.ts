@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { EVENT_TYPES } from '../../../../../clickhouse/events/types.js'
 import { addDeliveries } from '../../../../../clickhouse/webhooks/deliveries.js'
 import { insertWebhookFanOut } from '../../../../../clickhouse/webhooks/fan-outs.js'
-import { test } from '../../../../support/app.js'
+import { ADMIN_KEY, test } from '../../../../support/app.js'
 import { addEvents, madeUpEvent } from '../../../../support/events.js'
 import { addFacts, stableAddress, stablecoin } from '../../../../support/rows.js'
 import { addAttempts, attempt } from '../../../../support/webhook-deliveries.js'
@@ -168,6 +168,13 @@ test('a test is a new delivery of an event that does not exist', async ({ app, c
   const query = "SELECT count() AS events FROM events WHERE id LIKE 'evt_test_%'"
   expect(await (await clickhouse.query({ query, format: 'JSONEachRow' })).json()).toEqual([{ events: '0' }])
 
+  for (const what of ['test', 'disable', 'enable'])
+    for (const payload of ['', '{}']) {
+      const json = { authorization: `Bearer ${ADMIN_KEY}`, 'content-type': 'application/json' }
+      const empty = await app.inject({ method: 'POST', url: `${WEBHOOKS}/${id}/${what}`, headers: json, payload })
+      expect([what, empty.statusCode]).toEqual([what, what === 'test' ? 202 : 200])
+    }
+  const before = 3 + EVENT_TYPES.length
   const headers = { 'idempotency-key': 'once' }
   const repeats = await Promise.all([1, 2, 3].map(() => ask(app, 'POST', url, {}, headers)))
   expect(new Set(repeats.map(({ json }) => json().delivery_id)).size).toBe(1)
@@ -175,7 +182,7 @@ test('a test is a new delivery of an event that does not exist', async ({ app, c
     status: 422,
     type: 'urn:plumbline:problem:idempotency-key-reused',
   })
-  expect((await ask(app, 'GET', `${WEBHOOKS}/${id}/deliveries`)).json().deliveries).toHaveLength(2 + EVENT_TYPES.length)
+  expect((await ask(app, 'GET', `${WEBHOOKS}/${id}/deliveries`)).json().deliveries).toHaveLength(1 + before)
   expect((await ask(app, 'POST', url, { event_type: 'peg_break' })).json()).toMatchObject({
     status: 400,
     parameter: 'event_type',

@@ -54,6 +54,11 @@ test('a subscription is created as specified, and its secret is returned only on
   const twin = await make(app, payload)
   expect(twin.id).not.toBe(shown.id)
   expect(twin.secret).not.toBe(secret)
+  // As it is called.
+  const spelled = await make(app, { ...payload, url: 'HTTPS://@Hooks.Example.com:443/a/../b?c=é' })
+  expect(spelled.url).toBe('https://hooks.example.com/b?c=%C3%A9')
+  const moved = await ask(app, 'PATCH', `${WEBHOOKS}/${spelled.id}`, { url: 'https://:@hooks.example.com' })
+  expect(moved.json()).toMatchObject({ url: 'https://hooks.example.com/' })
   // All that it takes.
   const least = { url: 'http://hooks.example.org/hook', event_types: ['system.health_drift'] }
   expect(await make(app, least)).toMatchObject({ ...least, label: '', stable_filter: null })
@@ -364,6 +369,8 @@ test('an invalid subscription is a 400 that names the field, and nothing is crea
         'https://user:pass@example.com/',
         'https://example.com/#part',
         'https://example.com:8080/',
+        'https://example.com:0/',
+        `https://example.com/${'é'.repeat(700)}`,
         'http://127.0.0.1/',
         'http://0x7f.1/',
         'http://2130706433/',

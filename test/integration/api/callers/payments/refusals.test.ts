@@ -60,6 +60,31 @@ test('a request without payment gets the price, in a challenge of its own', asyn
   expect(response.headers.get('www-authenticate')).toContain('Bearer realm="plumbline"')
 })
 
+test('the scheme of payments without a credential gets the price', async ({ serve }) => {
+  const { url } = await serve()
+  for (const authorization of ['Payment', 'payment', 'Payment  '])
+    expect((await refusal(await present(`${url}${path}`, authorization))).kind).toBe('payment-required')
+})
+
+test('an invalid key gets a challenge besides the refusal, and can pay that', async ({ chain, serve }) => {
+  const { url } = await serve()
+  const target = `${url}${path}`
+  const response = await present(target, 'Bearer pk_expired')
+  expect([response.status, await response.json()]).toEqual([
+    401,
+    expect.objectContaining({ type: 'urn:plumbline:problem:invalid-key' }),
+  ])
+  expect(response.headers.get('www-authenticate')).toContain('Bearer realm="plumbline", error="invalid_token"')
+  const priced = new Response(null, { status: 402, headers: response.headers })
+  const credential = await credentialFor(chain.rpcUrl, Challenge.fromResponse(priced), alice)
+  expect((await present(target, credential)).status).toBe(200)
+  const free = await present(`${url}/api/v1/stablecoins`, 'Bearer pk_expired')
+  expect([free.status, free.headers.get('www-authenticate')]).toEqual([
+    401,
+    'Bearer realm="plumbline", error="invalid_token"',
+  ])
+})
+
 test('bad parameters and missing objects are reported before money moves', async ({ chain, serve }) => {
   const served = await serve()
   const credential = await credentialFor(chain.rpcUrl, await challengeAt(`${served.url}${path}`), alice)
