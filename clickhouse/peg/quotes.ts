@@ -8,7 +8,7 @@ import { RECENT_SAMPLES, SAMPLE, SampleTuple } from './samples.js'
 /**
  * A stable that has no quote at an instant. `priced` is its last sample with a price, null if it never had one. `since`
  * is the time of its first sample without a quote after that one. With `is_bound` it may have been without a quote
- * before: there is no sample of the blocks before `since`, or none within ten minutes.
+ * before: there is no sample of the block before that of `since`.
  */
 export type LostQuote = { priced: StoredSample | null; since: Date; is_bound: boolean }
 
@@ -18,26 +18,22 @@ const LostQuoteRow = z
     first_sampled: dateTime,
     created_at: dateTime,
     priced: z.array(SampleTuple).max(1),
-    /** Blocks of the same second without a price; the next sample after that second, soon or in a later hour. */
+    /** Blocks of the same second without a price; the next sample after that second. */
     same_second: z.array(integerText.transform(Number)),
-    soon: z.array(z.tuple([dateTime, integerText.transform(Number)])).max(1),
-    later: z.array(dateTime).max(1),
+    next: z.array(z.tuple([dateTime, integerText.transform(Number)])).max(1),
   })
-  .transform(({ stable, first_sampled, created_at, priced: [priced], same_second, soon: [soon], later: [later] }) => {
+  .transform(({ stable, first_sampled, created_at, priced: [priced], same_second, next: [next] }) => {
     if (!priced) return { stable, priced: null, since: first_sampled, is_bound: first_sampled > created_at }
     const { block_number, block_time } = priced
     const following = same_second.find((block) => block > block_number)
-    const [since, block] = following !== undefined ? [block_time, following] : (soon ?? [later, null])
-    return { stable, priced, since: since ?? block_time, is_bound: block !== block_number + 1 }
+    const [since, block] = following !== undefined ? [block_time, following] : (next ?? [block_time, null])
+    return { stable, priced, since, is_bound: block !== block_number + 1 }
   })
-
-/** The sample after the last one with a price is looked for in its hour, and in the hour at this time after it. */
-const SOON_SECONDS = 600
 
 /**
  * The stables that `which` selects, each of which has a newest sample at or before `as_of`, without a quote. The time of
- * the last quote comes from the hours before the one of `as_of`, and from the samples of that hour; the samples around
- * it from the hours that they lie in.
+ * the last quote comes from the hours before the one of `as_of`, and from the samples of that hour; the sample after it
+ * lies in the same hour, or in the next one that has samples.
  */
 const lostQuoteSql = (which: string): string => {
   const hoursOf = (stables: string): string => `
@@ -52,33 +48,35 @@ const lostQuoteSql = (which: string): string => {
             SELECT groupArray((toString(stable), sampled, quoted))
             FROM (SELECT stable, min(first_sampled) AS sampled, max(last_quoted) AS quoted FROM (${hoursOf('SELECT arrayJoin(unquoted)')}) GROUP BY stable)
         ) AS found,
-        quoted_once AS (SELECT one.1 AS stable, assumeNotNull(one.3) AS quoted FROM (SELECT arrayJoin(found) AS one) WHERE one.3 IS NOT NULL)
-    SELECT one.1 AS stable, one.2 AS first_sampled, created_at, priced, arraySort(same_second) AS same_second, soon, if(empty(soon), later, []) AS later
+        quoted_once AS (SELECT one.1 AS stable, assumeNotNull(one.3) AS quoted FROM (SELECT arrayJoin(found) AS one) WHERE one.3 IS NOT NULL),
+        around_hours AS
+        (
+            SELECT stable, toStartOfHour(quoted) AS hour FROM quoted_once
+            UNION ALL
+            SELECT stable, toStartOfHour(min(first_sampled)) AS hour
+            FROM (SELECT toString(stable) AS stable, first_sampled FROM (${hoursOf('SELECT stable FROM quoted_once')})) AS hours
+            INNER JOIN quoted_once USING stable
+            WHERE first_sampled > quoted
+            GROUP BY stable
+        )
+    SELECT one.1 AS stable, one.2 AS first_sampled, created_at, priced, arraySort(same_second) AS same_second, next
     FROM (SELECT arrayJoin(found) AS one, one.1 AS stable) AS known
     LEFT JOIN (SELECT stable, min(block_time) AS created_at FROM stablecoins GROUP BY stable) AS creations USING stable
     LEFT JOIN
     (
         SELECT stable, [argMaxIf(sample, block_number, sell_micros IS NOT NULL)] AS priced,
                groupArrayIf(block_number, block_time = quoted AND sell_micros IS NULL) AS same_second,
-               if(countIf(block_time > quoted) = 0, [], [minIf((block_time, block_number), block_time > quoted)]) AS soon
+               if(countIf(block_time > quoted) = 0, [], [minIf((block_time, block_number), block_time > quoted)]) AS next
         FROM
         (
             SELECT toString(stable) AS stable, block_number, block_time, sell_micros, ${SAMPLE} AS sample
             FROM peg_samples
-            WHERE (stable, ${QUOTE_HOUR}) IN (SELECT stable, arrayJoin(arrayDistinct([toStartOfHour(quoted), toStartOfHour(quoted + ${SOON_SECONDS})])) FROM quoted_once) AND block_time <= {as_of: DateTime}
+            WHERE (stable, ${QUOTE_HOUR}) IN (SELECT stable, hour FROM around_hours) AND block_time <= {as_of: DateTime}
         ) AS samples
         INNER JOIN quoted_once USING stable
         WHERE block_time >= quoted
         GROUP BY stable
-    ) AS around USING stable
-    LEFT JOIN
-    (
-        SELECT stable, [min(first_sampled)] AS later
-        FROM (SELECT toString(stable) AS stable, first_sampled FROM (${hoursOf('SELECT stable FROM quoted_once')})) AS hours
-        INNER JOIN quoted_once USING stable
-        WHERE first_sampled > quoted
-        GROUP BY stable
-    ) AS hours_after USING stable`
+    ) AS around USING stable`
 }
 
 const LostQuoteParams = z.object({ as_of: z.date() })

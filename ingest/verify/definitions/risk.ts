@@ -76,8 +76,8 @@ function pegRisk(samples: readonly Quote[], at: number): number {
 }
 
 /**
- * Whether the newest samples have been unquoted for a minute or longer; not known without a sample in 24 hours. A stable
- * that is not in dollars has no quote to lose.
+ * "Lost" of the methodology: whether the newest samples have been unquoted for 60 seconds or longer; not known without a
+ * sample in 24 hours. A stable whose newest sample is `not_usd` has no quote to lose.
  */
 function isLost(samples: readonly Quote[], at: number): boolean {
   const known = samples.filter(({ t }) => t <= at)

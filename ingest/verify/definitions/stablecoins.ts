@@ -19,24 +19,17 @@ function pegOf(samples: readonly Raw[], at: number) {
   }
 }
 
-const hourOf = (at: number): number => Math.floor(at / 3600)
-
 /**
- * Whether the block before `first` may have been without a price too: it was not sampled, or the next sample lies neither
- * in the hour of the last price nor in the hour ten minutes later, where nobody looks whether it was.
+ * `quote` of the methodology: whether a stable is quoted, and if not, since its first sample after the last one with a
+ * price. That is a bound if the block before was not sampled.
  */
-const isBoundAfter = (before: Raw, first: Raw): boolean =>
-  first.block_number !== before.block_number + 1 ||
-  ![hourOf(before.at), hourOf(before.at + 600)].includes(hourOf(first.at))
-
-/** Whether a stable is quoted, and if not, since its first sample after the last one with a price. */
 function quoteOf(samples: readonly Raw[], createdAt: number) {
   if (samples.length === 0) return null
   const last = samples.findLastIndex(({ sell_micros }) => sell_micros !== null)
   const first = samples[last + 1]
   if (!first) return { quoted: true, unquoted_since: null, unquoted_since_is_bound: false }
   const before = samples[last]
-  const isBound = before ? isBoundAfter(before, first) : first.at > createdAt
+  const isBound = before ? first.block_number !== before.block_number + 1 : first.at > createdAt
   return { quoted: false, unquoted_since: iso(first.at), unquoted_since_is_bound: isBound }
 }
 
