@@ -21,17 +21,17 @@ export const fillQuoteHours = (table: string): string => `
 export const hourOf = (time: number): number => time - (time % HOUR_SECONDS)
 
 /**
- * Adds what the samples say about the hours that start between two times in unix seconds, both included. With `anew`,
- * what was known of them is deleted before, as some of their samples are gone. Safe to repeat, and must be repeated if it
+ * Adds what the samples say about the hours that start between two times in unix seconds, both included. If
+ * `replace` is true, what was known of them is deleted first, as some of their samples are gone. Safe to repeat, and must be repeated if it
  * fails. Rejects with QueryError.
  */
 export async function rebuildQuoteHours(
   clickhouse: ClickHouseClient,
   query_params: { first: number; last: number },
-  { anew = false } = {},
+  { replace = false } = {},
 ): Promise<void> {
   try {
-    if (anew) {
+    if (replace) {
       const query = 'DELETE FROM peg_quote_hours WHERE toUnixTimestamp(hour) BETWEEN {first: UInt32} AND {last: UInt32}'
       await clickhouse.command({ query, query_params })
     }

@@ -42,7 +42,7 @@ const runningRefreshes = defineQuery({
 export async function repairViews(clickhouse: ClickHouseClient): Promise<void> {
   const time = await headTime(clickhouse)
   await rebuildPegMinutes(clickhouse, { first: Math.ceil(time / 60) * 60, last: LAST_MINUTE_END })
-  await rebuildQuoteHours(clickhouse, { first: hourOf(time), last: LAST_HOUR }, { anew: true })
+  await rebuildQuoteHours(clickhouse, { first: hourOf(time), last: LAST_HOUR }, { replace: true })
   await rebuildFlowBuckets(clickhouse, { first: windowOf(time), last: LAST_WINDOW })
   // A refresh that started earlier may still insert windows over removed facts when it ends.
   const [running] = await runningRefreshes(clickhouse)

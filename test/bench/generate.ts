@@ -14,7 +14,7 @@ export type GeneratedSamples = {
 export const generatedStable = (i: number): string => `0x20c0${(i + 1).toString(16).padStart(36, '0')}`
 
 /**
- * Fills a database with samples of a market in which every stable is quoted anew every 15 seconds or so, some basis
+ * Fills a database with samples of a market in which every stable gets a new quote every 15 seconds or so, some basis
  * points from 1, and leaves the 10 bps band now and then. The same arguments give the same rows.
  */
 export async function generateSamples(

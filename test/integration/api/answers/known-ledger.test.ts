@@ -36,7 +36,7 @@ test('an answer about the stored past needs a statement at most once a second, a
   expect(await asked(T + 50)).toEqual(['ledger_changes'])
 })
 
-test('after any batches, rollbacks and gaps, what is kept gives the same coverage as what is read anew', async ({
+test('after any batches, rollbacks and gaps, what is kept gives the same coverage as what is read again', async ({
   clickhouse,
 }) => {
   const random = randomFor(5, 'ledger')
@@ -62,7 +62,7 @@ test('after any batches, rollbacks and gaps, what is kept gives the same coverag
     } else if (what === 'rollback') await addRollback(clickhouse, i, T)
     else await insertIngestGaps(clickhouse, [{ family: 'pegs', from_block, to_block, reason: 'pruned' }])
     clock.ms += 1000
-    const [mine, anew] = await Promise.all([kept.read(T), createKnownLedger(clickhouse).read(T)])
+    const [mine, again] = await Promise.all([kept.read(T), createKnownLedger(clickhouse).read(T)])
     for (const family of FAMILIES)
       for (const stable of ['a', 'b'])
         for (const [from, to] of [
@@ -70,7 +70,7 @@ test('after any batches, rollbacks and gaps, what is kept gives the same coverag
           [T + 100, T + 1999],
         ] as const) {
           const asks = { families: [family], stable, from, to }
-          expect(coverageOf(mine, asks), `${i} ${what} ${family}`).toEqual(coverageOf(anew, asks))
+          expect(coverageOf(mine, asks), `${i} ${what} ${family}`).toEqual(coverageOf(again, asks))
         }
   }
 })
