@@ -15,7 +15,7 @@ function adopted(expected: unknown, actual: unknown): unknown {
   return expected
 }
 
-/** Fails unless `actual` equals `expected` in every field that it has, with numbers equal to a relative 1e-9. */
+/** Fails unless `actual` equals `expected` in every field, with numbers equal to a relative 1e-9. */
 export function expectSame(actual: unknown, expected: unknown, about: string): void {
-  expect(actual, about).toMatchObject(adopted(expected, actual) as object)
+  expect(actual, about).toEqual(adopted(expected, actual))
 }

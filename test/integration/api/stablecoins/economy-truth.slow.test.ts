@@ -43,8 +43,31 @@ const appAt = (clickhouse: ClickHouseClient, now: number): Promise<App> =>
 const withoutLabels = (rows: readonly Record<string, unknown>[]) =>
   rows.map((row) => Object.fromEntries(Object.entries(row).filter(([key]) => !key.endsWith('label'))))
 
-/** The answers about one stable and about fees at `at`, live where `isLive`, against the oracle. */
-async function compare(app: App, facts: EconomyFacts, stable: string, at: number, isLive: boolean): Promise<void> {
+type Span = { first: number; last: number }
+
+/** The coverage of everything from `since` to `at`, without its message, when all blocks of the span are stored. */
+function coverageOf({ first, last }: Span, at: number, since = first) {
+  const from = Math.max(first, since)
+  return {
+    status: 'complete',
+    missing: [],
+    missing_count: 0,
+    measured_from: iso(from),
+    measured_until: iso(Math.max(from, Math.min(at, last))),
+  }
+}
+
+const withoutMessage = ({ message: _, ...coverage }: { message: string }) => coverage
+
+/**
+ * The answers about one stable and about fees at `at`, live where `isLive`, against the oracle, when all blocks of the span
+ * are stored.
+ */
+async function compare(
+  app: App,
+  facts: EconomyFacts,
+  { stable, at, isLive, span }: { stable: string; at: number; isLive: boolean; span: Span },
+): Promise<void> {
   const get = async (path: string): Promise<unknown> => {
     const response = await app.inject(`/api/v1/${path}${isLive ? '' : `?as_of=${at}`}`)
     expect(response.headers['x-service-as-of']).toBe(isLive ? undefined : iso(at))
@@ -52,12 +75,12 @@ async function compare(app: App, facts: EconomyFacts, stable: string, at: number
   }
   const about = `${stable} at ${iso(at)}`
   const echo = isLive ? null : iso(at)
-  const { coverage, ...rewards } = (isLive ? LiveRewards : PastRewards).parse(
-    await get(`stablecoins/${stable}/rewards`),
-  )
+  const rewards = (isLive ? LiveRewards : PastRewards).parse(await get(`stablecoins/${stable}/rewards`))
+  const createdAt = facts.stablecoins.find((row) => row.stable === stable)?.at
   expectSame(
     {
       ...rewards,
+      coverage: withoutMessage(rewards.coverage),
       top_funders: withoutLabels(rewards.top_funders),
       recent_distributions: withoutLabels(rewards.recent_distributions),
     },
@@ -66,13 +89,18 @@ async function compare(app: App, facts: EconomyFacts, stable: string, at: number
       as_of: echo,
       ...rewardsAt(facts, stable, at),
       ...(isLive ? liveReadsAt(facts, stable, at) : {}),
+      coverage: coverageOf(span, at, createdAt),
     },
     `rewards of ${about}`,
   )
   const fees = FeeEconomics.parse(await get('fee-economics/overview'))
   expectSame(
-    { ...fees, recent_distributions: withoutLabels(fees.recent_distributions) },
-    { as_of: echo, ...feesAt(facts, at) },
+    {
+      ...fees,
+      coverage: withoutMessage(fees.coverage),
+      recent_distributions: withoutLabels(fees.recent_distributions),
+    },
+    { as_of: echo, ...feesAt(facts, at), coverage: coverageOf(span, at) },
     `fees at ${iso(at)}`,
   )
   const roles = Roles.parse(await get(`stablecoins/${stable}/roles`))
@@ -124,17 +152,18 @@ test('over a random economy every answer at any of 200 instants equals its defin
   await addRows(clickhouse, made)
   const facts = await economyFacts(clickhouse)
   const [first, last] = [times[0] as number, times.at(-1) as number]
+  const span = { first, last }
   const random = randomFor(3, 'instants')
   const app = await appAt(clickhouse, last + 7)
   const atOnce = pLimit(4)
   await Promise.all(
     instants(random, facts, first, last, 200)
       .map((at) => ({ at, stable: random.pick(stables) }))
-      .map(({ at, stable }) => atOnce(() => compare(app, facts, stable, at, false))),
+      .map((asked) => atOnce(() => compare(app, facts, { ...asked, span, isLive: false }))),
   )
   for (const stable of stables) {
-    await compare(app, facts, stable, last + 7, true)
-    await compare(app, facts, stable, last + 7, false)
+    await compare(app, facts, { stable, at: last + 7, isLive: true, span })
+    await compare(app, facts, { stable, at: last + 7, isLive: false, span })
   }
   await app.close()
 }, 600_000)
@@ -151,15 +180,16 @@ test('over a market on the chain every answer equals its definition applied to t
   const [first, last] = [times[0] as number, times.at(-1) as number]
   const rewarded = `${facts.reward_distributions[0]?.stable}`
   const stables = facts.stablecoins.map(({ stable }) => `${stable}`)
+  const span = { first, last }
   const random = randomFor(7, 'instants')
   const app = await appAt(clickhouse, last + 40)
   for (const at of instants(random, facts, first, last, 30)) {
     const stable = random.chance(0.5) ? rewarded : random.pick(stables)
-    await compare(app, facts, stable, at, false)
+    await compare(app, facts, { stable, at, isLive: false, span })
     await compareStates(app, facts, stable, at, last + 40)
   }
   for (const stable of stables) {
-    await compare(app, facts, stable, last + 40, true)
+    await compare(app, facts, { stable, at: last + 40, isLive: true, span })
     await compareStates(app, facts, stable, null, last + 40)
   }
   await app.close()
