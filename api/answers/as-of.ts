@@ -133,16 +133,19 @@ export function createKnownHistory(read: (options: { signal: AbortSignal }) => P
   }
 }
 
-/** The 404 if the snapshots called `what` begin later, were published later, or if there are none at all. */
+/**
+ * The 404 if there is no snapshot called `what` by then: they begin later or were published later, a reorganization took
+ * them back, or there are none at all.
+ */
 export function noSnapshot(what: string, { asOf, knownAt }: Pick<FastifyRequest, 'asOf' | 'knownAt'>): NotFoundError {
-  const note = `${what} history is append-only and begins with the first snapshot; it is not backfilled`
+  const note = `${what} history is append-only; it begins after the first block that was read with the stable, and a backfill of older blocks adds to it`
   if (asOf === null)
     return new NotFoundError('before-history', `there is no ${what} snapshot of this stable yet: ${note}`)
   if (knownAt !== null) {
     const message = `by ${isoSeconds(knownAt)} no ${what} snapshot of this stable as of ${isoSeconds(asOf)} or earlier had been published`
     return new NotFoundError('before-history', message, 'known_at')
   }
-  const message = `as_of ${isoSeconds(asOf)} is before the start of history of its ${what}: ${note}`
+  const message = `there is no ${what} snapshot of this stable as of ${isoSeconds(asOf)} or earlier: ${note}`
   return new NotFoundError('before-history', message, 'as_of')
 }
 

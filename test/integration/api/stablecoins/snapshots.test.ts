@@ -312,7 +312,7 @@ describe.for(KINDS)('$what', ({ what, snapshot, table }) => {
       expect(body).toMatchObject({
         type: 'urn:plumbline:problem:before-history',
         parameter: 'as_of',
-        detail: expect.stringContaining(`before the start of history of its ${what}`),
+        detail: expect.stringContaining(`no ${what} snapshot of this stable as of `),
       })
     }
     // It was created after the slot.
