@@ -73,11 +73,14 @@ export function createKnownLedger(clickhouse: ClickHouseClient, nowMs = () => pe
   let lists: { unsampled: Ledger['unsampled']; readAt: number } | null = null
   let reading: Promise<Ledger> | null = null
 
+  async function readUnsampled(options: { signal: QuerySignal; recorded_by?: Date }): Promise<Ledger['unsampled']> {
+    const periods = listPeriods(await tokenLists(clickhouse, options))
+    return (stable, created) => unsampledRanges(periods, { stable, created })
+  }
+
   async function unsampled(signal: QuerySignal): Promise<Ledger['unsampled']> {
-    if (lists === null || nowMs() - lists.readAt > LISTS_MS) {
-      const periods = listPeriods(await tokenLists(clickhouse, { signal }))
-      lists = { unsampled: (stable, created) => unsampledRanges(periods, { stable, created }), readAt: nowMs() }
-    }
+    if (lists === null || nowMs() - lists.readAt > LISTS_MS)
+      lists = { unsampled: await readUnsampled({ signal }), readAt: nowMs() }
     return lists.unsampled
   }
 
@@ -100,7 +103,7 @@ export function createKnownLedger(clickhouse: ClickHouseClient, nowMs = () => pe
   return {
     readAsOf: async (recorded_by, options) => {
       const { ledger } = await readLedger(clickhouse, { recorded_by }, options)
-      return { ...ledger, unsampled: await unsampled(options.signal) }
+      return { ...ledger, unsampled: await readUnsampled({ ...options, recorded_by }) }
     },
     read: async (to) => {
       if (known && to <= known.until && nowMs() - known.readAt < MAX_AGE_MS) return known.ledger

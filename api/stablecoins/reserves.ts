@@ -77,7 +77,9 @@ export const reservesRoute = endpoint({
     const asks = asksOf({ stable, at, since })
     const searches = [searchedTo(slot_at.getTime() / 1000, lateSecondsOf('reserves'))]
     const unsampled =
-      sample_status === null ? await unsampledAt(app.clickhouse, { stable, at: slot_at }, { signal }) : null
+      sample_status === null
+        ? await unsampledAt(app.clickhouse, { stable, at: slot_at, recorded_by: knownAt ?? undefined }, { signal })
+        : null
     const backing_usd = backingUsd(supply_raw === null ? null : BigInt(supply_raw), price_micros)
     return {
       address: stable,

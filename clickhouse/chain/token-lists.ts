@@ -1,7 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineQuery } from '../store/define-query.js'
+import { defineQuery, type QuerySignal } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
+import { recorded_by } from './covered-ranges.js'
 
 const count = z.int().nonnegative()
 
@@ -29,15 +30,21 @@ export type TokenListRow = z.infer<typeof TokenListRow>
 export const insertTokenList = (clickhouse: ClickHouseClient, list: TokenListRow & { source: string }): Promise<void> =>
   insertRows(clickhouse, 'token_lists', [list], `${list.sequence_number}`)
 
-/** Every list that was recorded, in order; empty before ingest's first start. */
-export const tokenLists = defineQuery({
+const recordedLists = defineQuery({
   name: 'token_lists',
+  params: z.object({ recorded_by }),
   row: TokenListRow,
   sql: `
     SELECT toUInt32(sequence_number) AS sequence_number, toUInt32(from_block) AS from_block,
            toUnixTimestamp(holds_from) AS holds_from, track, stables
-    FROM token_lists ORDER BY token_lists.sequence_number`,
+    FROM token_lists WHERE recorded_at <= {recorded_by: DateTime64(3)} ORDER BY token_lists.sequence_number`,
 })
+
+/** Every list that was recorded, by now or by `recorded_by`, in order; empty before ingest's first start. */
+export const tokenLists = (
+  clickhouse: ClickHouseClient,
+  { recorded_by, ...options }: { signal?: QuerySignal; recorded_by?: Date } = {},
+): Promise<TokenListRow[]> => recordedLists(clickhouse, { recorded_by }, options)
 
 /** SQL: the tier of the column `stable` at an instant. Without a list, everything is unlisted. */
 export const tierAt = (at: string): string => `
@@ -99,18 +106,19 @@ function unsampledWith(lists: readonly { from_block: number; holds_from: number;
 
 const samplingLists = defineQuery({
   name: 'sampling_lists',
-  params: z.object({ stable: z.string(), at: z.date() }),
+  params: z.object({ stable: z.string(), at: z.date(), recorded_by }),
   row: z.object({ from_block: count, holds_from: count, is_sampled: z.boolean() }),
   sql: `
     SELECT toUInt32(from_block) AS from_block, toUnixTimestamp(holds_from) AS holds_from,
            (track = 'all' OR has(stables, {stable: String}))::Bool AS is_sampled
-    FROM token_lists WHERE token_lists.holds_from <= {at: DateTime} ORDER BY sequence_number`,
+    FROM token_lists
+    WHERE token_lists.holds_from <= {at: DateTime} AND recorded_at <= {recorded_by: DateTime64(3)} ORDER BY sequence_number`,
 })
 
-/** Since when a stable is not sampled as of `at`; null if it is sampled then. */
+/** Since when a stable is not sampled as of `at`, by the lists recorded by `recorded_by`; null if it is sampled then. */
 export const unsampledAt = async (
   clickhouse: ClickHouseClient,
-  params: { stable: string; at: Date },
+  params: { stable: string; at: Date; recorded_by?: Date | undefined },
   options?: { signal?: AbortSignal },
 ): Promise<Unsampled | null> => unsampledWith(await samplingLists(clickhouse, params, options))
 

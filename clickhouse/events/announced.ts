@@ -90,8 +90,9 @@ const announcedBreakRows = defineQuery({
     ended_block: z.int().nullable(),
     max_deviation_bps: z.number(),
   }),
+  // The engine may evaluate the outermost condition for other types of events too, whose subjects have no such parts.
   sql: `
-    SELECT parts[2] AS severity, toUInt32(parts[3]) AS started_at, toUInt32(parts[4]) AS started_block,
+    SELECT parts[2] AS severity, toUInt32OrZero(parts[3]) AS started_at, toUInt32OrZero(parts[4]) AS started_block,
            if(ended = '', NULL, JSONExtractString(ended, 'ended_at')) AS ended_at,
            if(ended = '', NULL, JSONExtract(ended, 'ended_block', 'UInt32')) AS ended_block,
            JSONExtractFloat(if(ended = '', started, ended), 'max_deviation_bps') AS max_deviation_bps
@@ -106,7 +107,7 @@ const announcedBreakRows = defineQuery({
         GROUP BY subject
         HAVING started != ''
     )
-    WHERE (started_at, started_block, CAST(severity, 'Enum8(\\'mild\\' = 1, \\'severe\\' = 2)')) < ({after_time: UInt32}, {after_block: UInt32}, {after_severity: Enum8('mild' = 1, 'severe' = 2)})
+    WHERE (started_at, started_block, severity = 'severe') < ({after_time: UInt32}, {after_block: UInt32}, {after_severity: String} = 'severe')
     ORDER BY started_at DESC, started_block DESC, severity DESC
     LIMIT {limit: UInt32}`,
 })

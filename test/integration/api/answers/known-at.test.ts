@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { pino } from 'pino'
 import { expect } from 'vitest'
 import { buildApp } from '../../../../api/app.js'
+import { FAMILIES } from '../../../../clickhouse/chain/batches.js'
 import { insertHistoryChange } from '../../../../clickhouse/chain/history-changes.js'
 import { type FoundEvent, flowAnomalyEvent, pegBreakEvents } from '../../../../clickhouse/events/types.js'
 import { publishedAnomaly } from '../../../../clickhouse/flows/anomalies.js'
@@ -12,7 +13,15 @@ import { snapshotReserves } from '../../../../jobs/snapshot/reserves.js'
 import { snapshotRisk } from '../../../../jobs/snapshot/risk.js'
 import { ADMIN_KEY, WEBHOOK_TERMS } from '../../../support/app.js'
 import { depth } from '../../../support/depth.js'
-import { addBlocks, addFacts, pegSamples, stableAddress, stablecoin, stateRead } from '../../../support/rows.js'
+import {
+  addBareBlocks,
+  addBlocks,
+  addFacts,
+  pegSamples,
+  stableAddress,
+  stablecoin,
+  stateRead,
+} from '../../../support/rows.js'
 import { test, withDatabase } from '../../../support/services.js'
 import { slotAt } from '../../../support/slots.js'
 
@@ -21,6 +30,7 @@ const HOUR = 3600
 const START = 1_780_000_000 - (1_780_000_000 % HOUR)
 const SLOTS = [0, 1, 2].map((i) => START + i * HOUR)
 const END = START + 4 * HOUR
+const BLOCKS_OF_AN_HOUR = 1000
 
 /** What happens, in random order. Facts may be of any time before: then they were backfilled. */
 const Step = fc.oneof(
@@ -47,6 +57,9 @@ const Step = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('retracted' as const), which: fc.nat(20) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('batch' as const), hour: fc.nat(2) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('gap' as const), hour: fc.nat(2) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('list' as const), hour: fc.nat(2), has: fc.boolean() }) },
 )
 type Step = typeof Step extends fc.Arbitrary<infer T> ? T : never
 
@@ -94,6 +107,7 @@ function world(clickhouse: ClickHouseClient) {
   let changes = 0
   let rollbacks = 0
   let number = 1
+  let lists = 0
   const announced: LogEvent[] = []
   const record = async (events: readonly LogEvent[], at: number): Promise<void> => {
     for (const { data, occurred_at, ...event } of events) {
@@ -151,6 +165,27 @@ function world(clickhouse: ClickHouseClient) {
           duration_ms: 0,
           instance: 'test',
         })
+    }
+    if (step.do === 'batch') {
+      // Three blocks of the hour, which may be older than others that are known.
+      const from_block = BLOCKS_OF_AN_HOUR * (step.hour + 1) + 3 * (number % 100)
+      const first = (SLOTS[step.hour] as number) - HOUR + 36 * (number % 100)
+      await addBareBlocks(clickhouse, [first, first + 6, first + 12], from_block)
+      const batch = { track: 'backfill', sequence_number: number, from_block, to_block: from_block + 2 }
+      const committed = { ...batch, state: 'committed', families: FAMILIES, stables: [], last_hash: '', writer: '' }
+      await insertRows(clickhouse, 'ingest_batches', [{ ...committed, recorded_at: at.toFixed(3) }], `batch:${number}`)
+    }
+    if (step.do === 'gap') {
+      const from_block = BLOCKS_OF_AN_HOUR * (step.hour + 1)
+      const gap = { family: number % 2 ? 'logs' : 'pegs', from_block, to_block: from_block + BLOCKS_OF_AN_HOUR - 1 }
+      await insertRows(clickhouse, 'ingest_gaps', [{ ...gap, reason: '', recorded_at: at.toFixed(3) }], `gap:${number}`)
+    }
+    if (step.do === 'list') {
+      const holds_from = (SLOTS[step.hour] as number) - HOUR / 2
+      const from_block = BLOCKS_OF_AN_HOUR * (step.hour + 1) + number
+      const list = { sequence_number: ++lists, from_block, holds_from, track: 'listed', source: 'of a test' }
+      const stables = step.has ? [stableAddress(1)] : []
+      await insertRows(clickhouse, 'token_lists', [{ ...list, stables, recorded_at: at.toFixed(3) }], `list:${lists}`)
     }
     const kept_time = SLOTS['hour' in step ? step.hour : 0] as number
     if (step.do === 'rollback') {
