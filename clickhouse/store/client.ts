@@ -11,7 +11,14 @@ const SESSION_SECONDS = '3600'
  */
 export function connect(
   env: ClickHouseEnv,
-  options: { application: string; maxOpenConnections?: number; requestTimeoutMs?: number; sessionId?: string },
+  options: {
+    application: string
+    maxOpenConnections?: number
+    requestTimeoutMs?: number
+    sessionId?: string
+    /** Sends parameters that are too long for a URL in the body. */
+    sendsLargeParameters?: true
+  },
 ): ClickHouseClient {
   return createClient({
     url: env.CLICKHOUSE_URL,
@@ -22,6 +29,7 @@ export function connect(
     max_open_connections: options.maxOpenConnections ?? 10,
     request_timeout: options.requestTimeoutMs ?? 30_000,
     ...(options.sessionId && { session_id: options.sessionId }),
+    ...(options.sendsLargeParameters && { use_multipart_params_auto: true }),
     // Every failure reaches the caller as an error; the client's own log would print it a second time.
     log: { level: ClickHouseLogLevel.OFF },
     clickhouse_settings: {

@@ -69,7 +69,11 @@ await runCommand('verify', async () => {
   const url = `${flags['--api']}`.replace(/\/$/, '')
   const config = parseEnv(VerifyConfig, process.env)
   const log = createLog('verify', config.LOG_LEVEL)
-  const clickhouse = connect(config, { application: 'plumbline-verify', requestTimeoutMs: 600_000 })
+  const clickhouse = connect(config, {
+    application: 'plumbline-verify',
+    requestTimeoutMs: 600_000,
+    sendsLargeParameters: true,
+  })
   const session = connect(config, {
     application: 'plumbline-verify',
     sessionId: randomUUID(),
@@ -89,7 +93,8 @@ await runCommand('verify', async () => {
       rangeSize: config.BATCH_BLOCKS,
       blocks: all || count > 0 ? null : flags['--blocks'],
       seed: flags['--seed'],
-      answers: count > 0 ? { count, api: { url, key: config.VERIFY_API_KEY ?? null, signal: stop.signal } } : null,
+      answers:
+        count > 0 ? { count, api: { url, key: config.VERIFY_API_KEY ?? null, signal: stop.signal, clickhouse } } : null,
       payee: payeeOf(config),
       onProgress: (done, of) => log.info(`${done} of ${of} compared`),
     })

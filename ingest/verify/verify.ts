@@ -5,12 +5,15 @@ import { declaredGaps } from '../../clickhouse/chain/gaps.js'
 import { tokenLists } from '../../clickhouse/chain/token-lists.js'
 import { type Facts, mergeFacts } from '../../clickhouse/facts/facts.js'
 import type { Payee } from '../../clickhouse/payments/ledger.js'
+import { RISK_METHODOLOGY } from '../../clickhouse/risk/score.js'
+import { scoresByOthers } from '../../clickhouse/risk/snapshots.js'
 import { allStablecoins } from '../../clickhouse/stablecoins/stablecoins.js'
 import { PlumblineError } from '../../process/errors.js'
 import { FIRST_BLOCK } from '../batch/decode.js'
 import type { Api } from './answers/ask.js'
 import { chainFacts } from './answers/chain-facts.js'
-import { compareAnswers } from './answers/compare-answers.js'
+import { compareAnswers, KIND_COUNT } from './answers/compare-answers.js'
+import { askBriefings, compareBriefings, type LiveBriefing } from './answers/live-answers.js'
 import { compareFacts } from './compare-facts.js'
 import { type Finding, notChecked } from './finding.js'
 import { checkFees, checkSupply } from './invariants/chain-amounts.js'
@@ -40,17 +43,33 @@ export type VerifyOptions = RereadOptions & {
   onProgress: (done: number, of: number) => void
 }
 
-/**
- * Published answers against what the facts of all blocks give. `pruned` is the number of blocks of which the node no
- * longer has the state.
- */
-async function checkAnswers(options: VerifyOptions, parts: readonly Facts[], pruned: number): Promise<Finding[]> {
+/** The published briefings: as many as answers of any other kind. */
+async function readBriefings({ clickhouse, seed, answers }: VerifyOptions): Promise<LiveBriefing[]> {
+  if (answers === null) return []
+  const known = await allStablecoins(clickhouse, { before_block: Number.MAX_SAFE_INTEGER })
+  const count = Math.floor(answers.count / KIND_COUNT)
+  return askBriefings(answers.api, { stables: known.map(({ stable }) => stable), count, seed })
+}
+
+/** Everything that was read again, and how many blocks of it have no state, because the node dropped it. */
+type AllRead = { parts: readonly Facts[]; pruned: number; stretches: readonly Stretch[]; briefings: LiveBriefing[] }
+
+/** Published answers against what the facts of all blocks give. */
+async function checkAnswers(options: VerifyOptions, read: AllRead): Promise<Finding[]> {
   const { answers, clickhouse, seed, onProgress } = options
+  const { parts, pruned, stretches, briefings } = read
   if (answers === null) return []
   if (pruned > 0)
     return [notChecked('answers recomputed from the node', `the node no longer has the state of ${pruned} blocks`)]
-  const facts = chainFacts(mergeFacts(parts), await tokenLists(clickhouse))
-  return compareAnswers(facts, { clickhouse, seed, onProgress, ...answers })
+  const facts = chainFacts(mergeFacts(parts), {
+    lists: await tokenLists(clickhouse),
+    gaps: await declaredGaps(clickhouse, {}),
+    stretches,
+    oldScores: await scoresByOthers(clickhouse, { methodology: RISK_METHODOLOGY }),
+  })
+  const count = answers.count - briefings.length
+  const found = await compareAnswers(facts, { ...answers, clickhouse, seed, onProgress, count })
+  return [...found, compareBriefings(facts, briefings)]
 }
 
 /** There is nothing to verify, or the catalogue that is needed to decode it is missing. */
@@ -118,6 +137,7 @@ function pick({ blocks, seed }: VerifyOptions, stretches: readonly Stretch[]) {
  */
 export async function verify(options: VerifyOptions): Promise<Finding[]> {
   const { clickhouse, session, rpc, periods, payee, onProgress } = options
+  const briefings = await readBriefings(options)
   const covered = await coveredRanges(clickhouse)
   const last = Math.max(0, ...covered.filter(({ family }) => family === 'logs').map(({ to_block }) => to_block))
   const stretches = stretchesOf(covered, await declaredGaps(clickhouse, {}), last)
@@ -149,7 +169,7 @@ export async function verify(options: VerifyOptions): Promise<Finding[]> {
   const amounts = { clickhouse, rpc, stables, ranges: ends.flatMap((end) => (end ? [end] : [])) }
   return [
     ...comparison.findings(asked),
-    ...(await checkAnswers(options, parts, pruned)),
+    ...(await checkAnswers(options, { parts, pruned, stretches, briefings })),
     await checkLinks(clickhouse, ranges),
     await checkPlaces(clickhouse, ranges),
     await checkLogCounts(clickhouse, ranges),

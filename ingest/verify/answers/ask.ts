@@ -1,42 +1,48 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { ClickHouseClient } from '@clickhouse/client'
+import { decodeRows } from '../../../clickhouse/store/decode.js'
 import type { Body, Question } from './questions.js'
 
-export type Api = { url: string; key: string | null; signal: AbortSignal }
+/** `clickhouse` decodes the binary formats, and CSV. */
+export type Api = { url: string; key: string | null; signal: AbortSignal; clickhouse: ClickHouseClient }
 
-/** An answer: its body is null without one (404), with a price and no key (402), and for any failure. */
-export type Published = { status: number; body: Body | null }
+/**
+ * An answer: its body is null without one (404), with a price and no key (402), and for any failure. `fault` says why its
+ * bytes are not of the requested format.
+ */
+export type Published = { status: number; body: Body | null; fault?: string }
 
 /** How often a request is repeated that is over the limit, or that came while the service was busy. */
 const ATTEMPTS = 20
 
-/**
- * The rows of a CSV without line breaks or commas in its cells, as those of all series. Its text does not tell numbers
- * from amounts: a cell is a number where one is expected.
- */
-function csvRows(text: string, expected: readonly Body[]): Body[] {
-  const [head = '', ...lines] = text.trimEnd().replaceAll('"', '').split('\n')
-  const names = head.split(',')
-  const figureOf = (cell: string, wanted: unknown): unknown => {
-    if (cell === '\\N' || cell === '') return null
-    return typeof wanted === 'number' ? Number(cell) : cell
-  }
-  return lines.map((line, row) => {
-    const cells = line.split(',').map((cell, i) => [names[i] as string, cell] as const)
-    return Object.fromEntries(cells.map(([name, cell]) => [name, figureOf(cell, expected[row]?.[name])]))
-  })
+/** A decoded figure in the type in which JSON has it: formats write numbers, times and lists in different ways. */
+function figureOf(cell: unknown, wanted: unknown): unknown {
+  if (cell === null || cell === undefined) return null
+  if (typeof wanted === 'number') return Number(cell)
+  if (Array.isArray(wanted) && typeof cell === 'string') return JSON.parse(cell.replaceAll("'", '"'))
+  return typeof wanted === 'string' ? `${cell}`.replace('.000Z', 'Z') : cell
 }
 
-/** A body in any of the compared formats, as the JSON one would be. */
-function bodyOf(text: string, { query: { format }, expected }: Question): Body {
-  if (format === 'csv') return { data: csvRows(text, (expected as { data: Body[] }).data) }
+/** The rows of an export, as JSON would have them. */
+async function rowsOf(api: Api, bytes: Buffer, { query: { format }, expected }: Question): Promise<Body[]> {
   if (format === 'ndjson')
-    return {
-      data: text
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => JSON.parse(line) as Body),
-    }
-  return JSON.parse(text) as Body
+    return `${bytes}`
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Body)
+  if (format !== 'csv' && format !== 'parquet' && format !== 'arrow') return []
+  const rows = await decodeRows(api.clickhouse, { format, bytes })
+  const wanted = (expected as { data?: Body[] } | null)?.data ?? []
+  return rows.map((row, i) =>
+    Object.fromEntries(Object.entries(row).map(([name, cell]) => [name, figureOf(cell, wanted[i]?.[name])])),
+  )
+}
+
+/** A body in any format, as the JSON one would be. */
+async function bodyOf(api: Api, bytes: Buffer, coverage: string | null, question: Question): Promise<Body> {
+  const { format = 'json' } = question.query
+  if (format === 'json') return JSON.parse(`${bytes}`) as Body
+  return { data: await rowsOf(api, bytes, question), coverage: coverage && JSON.parse(coverage) }
 }
 
 /** Path and parameters of a question. */
@@ -45,18 +51,36 @@ export function addressOf({ path, query }: Question): string {
   return `${path}?${new URLSearchParams(text)}`
 }
 
-/** Asks the API. Waits when it is over its limit or busy. */
-export async function ask({ url, key, signal }: Api, question: Question): Promise<Published> {
+/** Asks for one page. Waits when the API is over its limit or busy. */
+async function askPage(api: Api, question: Question): Promise<Published> {
+  const { url, key, signal } = api
   const address = `${url}/api/v1/${addressOf(question)}`
   for (let attempt = 1; ; attempt++) {
     const response = await fetch(address, {
       headers: key === null ? {} : { authorization: `Bearer ${key}` },
       signal: AbortSignal.any([signal, AbortSignal.timeout(60_000)]),
     })
-    const { status } = response
-    const text = await response.text()
-    if (status === 200) return { status, body: bodyOf(text, question) }
+    const { status, headers } = response
+    const bytes = Buffer.from(await response.arrayBuffer())
+    if (status === 200)
+      return bodyOf(api, bytes, headers.get('x-coverage'), question).then(
+        (body) => ({ status, body }),
+        (error: Error) => ({ status, body: null, fault: error.message }),
+      )
     if ((status !== 429 && status !== 503) || attempt === ATTEMPTS) return { status, body: null }
-    await sleep(1000 * Number(response.headers.get('retry-after') ?? 1), undefined, { signal })
+    await sleep(1000 * Number(headers.get('retry-after') ?? 1), undefined, { signal })
   }
+}
+
+/** Asks the API. Of a question with pages, the body is the list of their bodies, as `pages`. */
+export async function ask(api: Api, question: Question): Promise<Published> {
+  const { nextPage } = question
+  if (!nextPage) return askPage(api, question)
+  const pages: Body[] = []
+  for (let query: Question['query'] | null = question.query; query !== null; query = nextPage(query, pages)) {
+    const page = await askPage(api, { ...question, query })
+    if (page.body === null) return page
+    pages.push(page.body)
+  }
+  return { status: 200, body: { pages } }
 }

@@ -1,17 +1,20 @@
+import { FAMILIES, type Family } from '../../../clickhouse/chain/batches.js'
 import type { DepthSample } from '../../../clickhouse/depth/depth.js'
 import type { Facts } from '../../../clickhouse/facts/facts.js'
 import type { Flow } from '../../../clickhouse/flows/flows.js'
 import type { PegSample } from '../../../clickhouse/peg/samples.js'
 import type { StateRead } from '../../../clickhouse/stablecoins/states.js'
 import type { SupplyEvent } from '../../../clickhouse/supply/supply.js'
+import type { StoredBlocks } from '../definitions/coverage.js'
 import { ECONOMY_TABLES, type EconomyFacts, type Raw, type RecordedList } from '../definitions/rows.js'
 import type { SnapshotFacts } from '../definitions/snapshot-facts.js'
+import type { Stretch } from '../stretches.js'
 
 /** The facts of the chain as the definitions of the published figures need them, all in chain order. */
 export type ChainFacts = {
   economy: EconomyFacts
   snapshot: SnapshotFacts
-  stables: readonly { stable: string; symbol: string; block_time: number }[]
+  stables: readonly { stable: string; symbol: string; block_number: number; block_time: number }[]
   samples: ReadonlyMap<string, PegSample[]>
   depth: ReadonlyMap<string, DepthSample[]>
   states: ReadonlyMap<string, StateRead[]>
@@ -19,7 +22,24 @@ export type ChainFacts = {
   flows: readonly Flow[]
   /** Times of the blocks, oldest first, in unix seconds. */
   times: readonly number[]
+  /** Which blocks are stored, and for whom. */
+  stored: StoredBlocks
+  /** Whether everything is stored of every block since the first. */
+  isWhole: boolean
+  /** The risk snapshots by an earlier methodology, as stable and slot. */
+  oldScores: ReadonlySet<string>
 }
+
+/** What the chain does not have. */
+type OwnRecords = {
+  lists: readonly (RecordedList & StoredBlocks['lists'][number])[]
+  gaps: StoredBlocks['gaps']
+  stretches: readonly Stretch[]
+  oldScores: readonly { stable: string; slot_at: number }[]
+}
+
+/** The key of a risk snapshot in `oldScores`. */
+export const scoreKey = (stable: string, slot_at: number): string => `${stable} ${slot_at}`
 
 function byStable<Row extends { stable: string }>(rows: readonly Row[]): Map<string, Row[]> {
   const groups = new Map<string, Row[]>()
@@ -36,8 +56,27 @@ type Position = { block_number: number; log_index?: number }
 const inOrder = <Row extends Position>(rows: readonly Row[]): Row[] =>
   rows.toSorted((a, b) => a.block_number - b.block_number || (a.log_index ?? 0) - (b.log_index ?? 0))
 
-/** Arranges all facts of all blocks, and the token lists, which the chain does not have. */
-export function chainFacts(facts: Facts, token_lists: RecordedList[]): ChainFacts {
+/** Where each block is stored, for the definition of coverage. */
+function storedBlocks(facts: Facts, { lists, gaps, stretches }: OwnRecords): StoredBlocks {
+  const times = new Map(facts.blocks.map(({ block_number, block_time }) => [block_number, block_time]))
+  const genesis = facts.stablecoins.filter(({ block_number }) => block_number === 0)
+  const stretchOf = (block: number): Stretch | undefined =>
+    stretches.find(({ from, to }) => from <= block && block <= to)
+  return {
+    started_at: Math.min(...genesis.map(({ block_time }) => block_time), genesis.length === 0 ? 0 : Infinity),
+    last: stretches.at(-1)?.to ?? 0,
+    timeOf: (block) => times.get(block) ?? null,
+    isStored: (family, block, stable) => {
+      const isIn = stretchOf(block)?.isIn[family as Family] ?? []
+      return isIn === 'all' || (stable !== undefined && isIn.includes(stable))
+    },
+    gaps,
+    lists,
+  }
+}
+
+/** Arranges all facts of all blocks, and what the chain does not have. */
+export function chainFacts(facts: Facts, records: OwnRecords): ChainFacts {
   const economy = ECONOMY_TABLES.map((table) => {
     const rows: readonly (Position & { block_time: number })[] = facts[table]
     return [table, inOrder(rows).map((row) => ({ ...row, at: row.block_time }) as unknown as Raw)] as const
@@ -45,8 +84,9 @@ export function chainFacts(facts: Facts, token_lists: RecordedList[]): ChainFact
   const withTime = <Row extends Position & { block_time: number }>(rows: readonly Row[]) =>
     inOrder(rows).map((row) => ({ ...row, t: row.block_time, block_number: `${row.block_number}` }))
   const times = facts.blocks.map(({ block_time }) => block_time).sort((a, b) => a - b)
+  const stored = storedBlocks(facts, records)
   return {
-    economy: { ...(Object.fromEntries(economy) as Omit<EconomyFacts, 'token_lists'>), token_lists },
+    economy: { ...(Object.fromEntries(economy) as Omit<EconomyFacts, 'token_lists'>), token_lists: [...records.lists] },
     snapshot: {
       start: times[0] ?? 0,
       stables: withTime(facts.stablecoins),
@@ -61,5 +101,8 @@ export function chainFacts(facts: Facts, token_lists: RecordedList[]): ChainFact
     supply: byStable(inOrder(facts.supply_events)),
     flows: inOrder(facts.flows),
     times,
+    stored,
+    isWhole: records.stretches.every(({ isIn }) => FAMILIES.every((family) => isIn[family] === 'all')),
+    oldScores: new Set(records.oldScores.map(({ stable, slot_at }) => scoreKey(stable, slot_at))),
   }
 }

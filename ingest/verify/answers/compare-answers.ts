@@ -1,15 +1,20 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import pLimit from 'p-limit'
-import { keccak256, toHex } from 'viem'
 import { jobHorizon } from '../../../clickhouse/jobs/runs.js'
 import { compared, type Finding, notChecked } from '../finding.js'
 import { type Api, addressOf, ask } from './ask.js'
 import type { ChainFacts } from './chain-facts.js'
+import { COVERAGE_KINDS } from './coverage-questions.js'
 import { differences } from './differences.js'
+import { EVENT_KINDS } from './event-questions.js'
+import { picker } from './pick.js'
 import { type Kind, type Question, SNAPSHOT_KINDS } from './questions.js'
 import { RANGE_KINDS } from './range-questions.js'
 
-const KINDS: readonly Kind[] = [...SNAPSHOT_KINDS, ...RANGE_KINDS]
+const KINDS: readonly Kind[] = [...SNAPSHOT_KINDS, ...RANGE_KINDS, ...EVENT_KINDS, ...COVERAGE_KINDS]
+
+/** How many kinds of answers there are, with the briefings. */
+export const KIND_COUNT = KINDS.length + 1
 
 /** Requests at once. */
 const AT_ONCE = 4
@@ -23,12 +28,6 @@ export type AnswerOptions = {
   onProgress: (done: number, of: number) => void
 }
 
-/** Numbers below any n that the same seed and question always give, in the same order. */
-function picker(seed: number, question: number): (n: number) => number {
-  let calls = 0
-  return (n) => Number(BigInt(keccak256(toHex(`${seed}:${question}:${calls++}`))) % BigInt(Math.max(1, n)))
-}
-
 /** The second of a block, the second before it, or any other up to `last`. */
 function instantOf(times: readonly number[], last: number, pick: (n: number) => number): number {
   const [first, known] = [times[0] ?? 0, times.filter((time) => time <= last)]
@@ -39,7 +38,8 @@ function instantOf(times: readonly number[], last: number, pick: (n: number) => 
 /** Where the published answer differs from the expected one; null if it has a price and no key was given. */
 async function differencesOf(api: Api, question: Question): Promise<string[] | null> {
   const { expected, read } = question
-  const { status, body } = await ask(api, question)
+  const { status, body, fault } = await ask(api, question)
+  if (fault !== undefined) return [fault]
   if (status === 402) return null
   if (status !== 200 && status !== 404) return [`status ${status}`]
   return differences(body && (read?.(body) ?? body), expected)
@@ -53,28 +53,30 @@ export async function compareAnswers(facts: ChainFacts, options: AnswerOptions):
   const { clickhouse, api, count, seed, onProgress } = options
   const [first, newest] = [facts.times[0] ?? 0, facts.times.at(-1) ?? 0]
   const horizons = new Map<string, number>()
-  for (const job of new Set(KINDS.flatMap((kind) => kind.job ?? []))) {
+  for (const job of new Set(KINDS.flatMap(({ jobs = [] }) => jobs))) {
     const horizon = await jobHorizon(clickhouse, { job })
     horizons.set(job, Math.min(newest, horizon ? horizon.getTime() / 1000 : 0))
   }
 
   /** Null while there is nothing that could be asked. */
-  function questionOf({ job, ask }: Kind, number: number): Question | null {
-    const last = job === undefined ? newest : (horizons.get(job) ?? 0)
+  function questionOf({ jobs = [], ask }: Kind, number: number): Question | null {
+    const known = jobs.map((job) => horizons.get(job) ?? 0)
+    const last = Math.min(newest, ...known)
     if (last <= first) return null
     const pick = picker(seed, number)
     const at = instantOf(facts.times, last, pick)
-    const known = facts.stables.filter(({ block_time }) => block_time <= at)
-    const stable = known[pick(known.length)]?.stable
-    return stable === undefined ? null : ask({ facts, stable, at, pick })
+    const stables = facts.stables.filter(({ block_time }) => block_time <= at)
+    const stable = stables[pick(stables.length)]?.stable
+    return stable === undefined ? null : ask({ facts, stable, at, horizons: known, pick })
   }
 
-  const tallies = KINDS.map((kind) => ({ kind, asked: 0, unpaid: 0, differing: [] as string[] }))
+  const tallies = KINDS.map((kind) => ({ kind, asked: 0, unpaid: 0, apart: [] as string[], differing: [] as string[] }))
   let done = 0
   async function compareOne(number: number): Promise<void> {
     const tally = tallies[number % KINDS.length] as (typeof tallies)[number]
     const question = questionOf(tally.kind, number)
-    if (question) {
+    if (question?.apart !== undefined) tally.apart.push(question.apart)
+    else if (question) {
       const found = await differencesOf(api, question)
       if (found === null) tally.unpaid += 1
       else tally.asked += 1
@@ -85,10 +87,11 @@ export async function compareAnswers(facts: ChainFacts, options: AnswerOptions):
   const limit = pLimit(AT_ONCE)
   await Promise.all(Array.from({ length: count }, (_, number) => limit(() => compareOne(number))))
 
-  return tallies.map(({ kind: { name }, asked, unpaid, differing }) => {
+  return tallies.map(({ kind: { name }, asked, unpaid, apart, differing }) => {
     const what = `${name}: answers recomputed from the node`
+    const others = apart[0] === undefined ? '' : `${apart.length} ${apart[0]}`
     if (unpaid > 0) return notChecked(what, 'it has a price: set VERIFY_API_KEY to a subscription key')
-    if (asked === 0) return notChecked(what, 'no answer to compare yet')
-    return compared(what, `${asked} answers`, differing)
+    if (asked === 0) return notChecked(what, others || 'no answer to compare yet')
+    return compared(what, [`${asked} answers`, ...(others ? [others] : [])].join(', '), differing)
   })
 }

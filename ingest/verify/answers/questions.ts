@@ -9,7 +9,7 @@ import { riskAt } from '../definitions/risk.js'
 import { rolesAt } from '../definitions/roles.js'
 import { iso } from '../definitions/rows.js'
 import { stablecoinsAt, supplyEventsAt } from '../definitions/stablecoins.js'
-import type { ChainFacts } from './chain-facts.js'
+import { type ChainFacts, scoreKey } from './chain-facts.js'
 
 export type Body = Record<string, unknown>
 
@@ -22,13 +22,29 @@ export type Question = {
   expected: unknown
   /** What is compared of the body; all of it if omitted. */
   read?: (body: Body) => unknown
+  /** If it has pages: the parameters of the next one, null after the last. Their bodies are the body's `pages`. */
+  nextPage?: (query: Question['query'], pages: readonly Body[]) => Question['query'] | null
+  /** Why the figures of the answer cannot be computed. It is counted apart. */
+  apart?: string
 }
 
-/** What a question is made of: an instant, a stable that exists by then, and a number below `n` for all else. */
-export type Subject = { facts: ChainFacts; stable: string; at: number; pick: (n: number) => number }
+/**
+ * What a question is made of: an instant, a stable that exists by then, how far its kind's jobs have come, and a number
+ * below `n` for all else.
+ */
+export type Subject = {
+  facts: ChainFacts
+  stable: string
+  at: number
+  horizons: readonly number[]
+  pick: (n: number) => number
+}
 
-/** The job whose results an answer consists of, if it is not made of facts alone. */
-export type Kind = { name: string; job?: string; ask: (subject: Subject) => Question }
+/** The jobs of whose results an answer consists, if it is not made of facts alone. */
+export type Kind = { name: string; jobs?: readonly string[]; ask: (subject: Subject) => Question }
+
+/** The formats of a range. */
+export const FORMATS = ['json', 'ndjson', 'csv', 'parquet', 'arrow'] as const
 
 const WEEK = 604_800
 
@@ -55,12 +71,35 @@ const about = (what: string, { stable, at }: Subject, expected: unknown): Questi
 const samplesOf = ({ facts, stable }: Subject) => facts.samples.get(stable) ?? []
 
 /** All anomalies of the chain's facts, computed once: the lists are parts of this one. */
-const allAnomalies = new WeakMap<ChainFacts, OracleAnomaly[]>()
-function anomaliesUntil(facts: ChainFacts, at: number): OracleAnomaly[] {
-  const known =
-    allAnomalies.get(facts) ?? flowAnomaliesOracle(facts.flows, facts.times[0] ?? 0, facts.times.at(-1) ?? 0)
-  allAnomalies.set(facts, known)
-  return known.filter(({ window_start }) => window_start <= iso(at))
+const anomalies = new WeakMap<ChainFacts, OracleAnomaly[]>()
+export function allAnomalies(facts: ChainFacts): OracleAnomaly[] {
+  const known = anomalies.get(facts) ?? flowAnomaliesOracle(facts.flows, facts.times[0] ?? 0, facts.times.at(-1) ?? 0)
+  anomalies.set(facts, known)
+  return known
+}
+
+const RISK_PERIOD = 300
+/** What is said of an answer that contains scores by an earlier methodology. */
+const OLD_METHODOLOGY = 'of an earlier methodology, not recomputed'
+
+/** All scores that were computed, by stable and slot. */
+const allScores = new WeakMap<ChainFacts, Map<string, ReturnType<typeof riskAt>>>()
+
+/** The score of a stable as of an instant, computed once for each slot. */
+export function scoreAt(facts: ChainFacts, stable: string, at: number): ReturnType<typeof riskAt> {
+  const scores = allScores.get(facts) ?? new Map<string, ReturnType<typeof riskAt>>()
+  allScores.set(facts, scores)
+  const key = scoreKey(stable, Math.floor(at / RISK_PERIOD))
+  const score = scores.has(key) ? scores.get(key) : riskAt(facts.snapshot, stable, at)
+  scores.set(key, score ?? null)
+  return score ?? null
+}
+
+/** For a question about the scores of a stable in (from, to] and the one at `from`: why it is counted apart, if it is. */
+export function apartIfOld({ oldScores }: ChainFacts, stable: string, from: number, to: number): { apart?: string } {
+  for (let slot_at = Math.floor(from / RISK_PERIOD) * RISK_PERIOD; slot_at <= to; slot_at += RISK_PERIOD)
+    if (oldScores.has(scoreKey(stable, slot_at))) return { apart: OLD_METHODOLOGY }
+  return {}
 }
 
 /** One kind for each route that is about a stable or an instant. */
@@ -95,7 +134,7 @@ export const SNAPSHOT_KINDS: readonly Kind[] = [
   },
   {
     name: 'peg events',
-    job: 'peg-events',
+    jobs: ['peg-events'],
     ask: (subject) => {
       const question = about('peg-events', subject, {
         events: pegEventsOracle(samplesOf(subject), subject.at).slice(0, 500),
@@ -128,21 +167,32 @@ export const SNAPSHOT_KINDS: readonly Kind[] = [
   },
   {
     name: 'risk',
-    job: 'risk',
-    ask: (subject) => about('risk', subject, riskAt(subject.facts.snapshot, subject.stable, subject.at)),
+    jobs: ['risk'],
+    ask: (subject) => {
+      const { facts, stable, at } = subject
+      const score = scoreAt(facts, stable, at)
+      return {
+        ...about('risk', subject, score && { ...score, methodology: 'v2' }),
+        ...apartIfOld(facts, stable, at, at),
+      }
+    },
   },
   {
     name: 'reserves',
-    job: 'reserves',
+    jobs: ['reserves'],
     ask: (subject) => about('reserves', subject, reservesAt(subject.facts.snapshot, subject.stable, subject.at)),
   },
   {
     name: 'flow anomalies',
-    job: 'flow-anomalies',
+    jobs: ['flow-anomalies'],
     ask: ({ facts, at }) => ({
       path: 'stablecoins/flow-anomalies',
       query: { as_of: at, limit: 500 },
-      expected: { anomalies: anomaliesUntil(facts, at).slice(0, 500) },
+      expected: {
+        anomalies: allAnomalies(facts)
+          .filter(({ window_start }) => window_start <= iso(at))
+          .slice(0, 500),
+      },
     }),
   },
 ]

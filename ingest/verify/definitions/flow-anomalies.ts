@@ -62,6 +62,13 @@ const known = (quarters: Quarters): bigint[] => quarters.flatMap(({ value }) => 
 const observed = (quarters: Quarters): bigint[] =>
   quarters.flatMap(({ isActive, value }) => (isActive && value !== null ? [value] : []))
 
+/** To nine decimals, halves to the even digit. */
+function nineDecimals(value: number): number {
+  const below = Math.floor(value * 1e9)
+  const isHalf = value * 1e9 - below === 0.5
+  return (isHalf ? below + (below % 2) : Math.round(value * 1e9)) / 1e9
+}
+
 /** The silence that the quarter from `start` is the last one of, if it is the one at which the silence is announced. */
 function silenceOracle(flows: ReadonlyMap<number, readonly OracleFlow[]>, start: number) {
   const last = Math.max(...[...flows.keys()].filter((at) => at < start))
@@ -87,7 +94,7 @@ function silenceOracle(flows: ReadonlyMap<number, readonly OracleFlow[]>, start:
   return {
     silent_windows: silent,
     longest_silence_windows: longest,
-    silence_probability: Math.round(silentShare ** silent * 1e9) / 1e9,
+    silence_probability: nineDecimals(silentShare ** silent),
   }
 }
 

@@ -55,7 +55,13 @@ const PLANTED: Readonly<Record<string, string>> = {
   flows: 'ALTER TABLE flow_buckets UPDATE volume_micros = volume_micros + 1 WHERE 1',
   'flow history': 'ALTER TABLE flow_buckets UPDATE volume_micros = volume_micros + 1 WHERE 1',
   'flow export': 'ALTER TABLE flows UPDATE usd_micros = usd_micros + 1 WHERE 1',
+  events: 'ALTER TABLE events UPDATE occurred_at = occurred_at - 1 WHERE 1',
+  coverage: 'ALTER TABLE blocks UPDATE block_time = block_time + 1 WHERE 1',
+  briefings: 'ALTER TABLE state_reads UPDATE cap_raw = cap_raw - 1 WHERE 1',
 }
+
+/** The hours of the chain, and those whose scores are older than the formula that is used now. */
+const [HOURS, OLD_HOURS] = [10, 2]
 
 const answersOf = (output: string): string[] => output.split('\n').filter((line) => line.includes('recomputed'))
 
@@ -66,6 +72,8 @@ test('published answers equal those recomputed from the node, and an error plant
 }) => {
   await copyChain(clickhouse, clickhouseEnv)
   await runJobs(clickhouse, ['peg-events', 'risk', 'reserves', 'flow-anomalies'])
+  const old = `slot_at < (SELECT max(slot_at) FROM risk_snapshots) - ${HOURS - OLD_HOURS} * 3600`
+  await run(clickhouse, `ALTER TABLE risk_snapshots UPDATE methodology = 'v1', composite = composite + 1 WHERE ${old}`)
   const { key } = await addApiKey(clickhouse)
   const sampled = async () => {
     // A new one for each run, so that no answer comes from its memory.
@@ -79,8 +87,12 @@ test('published answers equal those recomputed from the node, and an error plant
   const whole = await sampled()
   expect(mismatches(whole.output), whole.output).toEqual([])
   expect(whole.code, whole.output).toBe(0)
-  const compared = answersOf(whole.output).filter((line) => /^match +.*: \d+ answers$/.test(line))
+  const compared = answersOf(whole.output).filter((line) => /^match +.*: \d+ answers(,|$)/.test(line))
   expect(compared, whole.output).toHaveLength(Object.keys(PLANTED).length)
+  for (const family of ['risk', 'risk series'])
+    expect(whole.output).toMatch(
+      new RegExp(`${family}: .*: [1-9]\\d* answers, [1-9]\\d* of an earlier methodology, not recomputed`),
+    )
 
   for (const error of Object.values(PLANTED)) await run(clickhouse, error)
   const bent = await sampled()

@@ -1,0 +1,152 @@
+import { iso } from './rows.js'
+
+type Position = { block_number: number; block_time: number }
+
+/** Which blocks are stored, and what is known about the others. Times in unix seconds. */
+export type StoredBlocks = {
+  /** Time of the genesis block; 0 if it is not known. */
+  started_at: number
+  last: number
+  timeOf: (block: number) => number | null
+  /** Whether a family of a block is stored, for a stable or, without one, for all. */
+  isStored: (family: string, block: number, stable?: string) => boolean
+  gaps: readonly { family: string; from_block: number; to_block: number }[]
+  lists: readonly { from_block: number; holds_from: number; track: string; stables: readonly string[] }[]
+}
+
+/** What an answer is about: families of facts, of a stable or all, in seconds that are both included. */
+export type AskedCoverage = {
+  families: readonly string[]
+  stable?: string
+  /** Where the stable was created. */
+  since?: Position
+  from: number
+  to: number
+  isPriced?: boolean
+}
+
+type Missing = { from: number; to: number; from_block: number | null; to_block: number | null; reason: string }
+type Run = { from: number; to: number }
+
+/** The runs of consecutive blocks from `first` on that are stored, or that are not. */
+function runsOf(stored: StoredBlocks, family: string, stable: string | undefined, first: number, isStored: boolean) {
+  const runs: Run[] = []
+  for (let block = first; block <= stored.last; block++) {
+    if (stored.isStored(family, block, stable) !== isStored) continue
+    const run = runs.at(-1)
+    if (run?.to === block - 1) run.to = block
+    else runs.push({ from: block, to: block })
+  }
+  return runs
+}
+
+/** The blocks and times at which a stable was not on the list of those that are sampled. */
+function unsampledRuns({ lists }: StoredBlocks, stable: string, created: Position) {
+  // A list that was recorded later counts from its first block on, whatever was recorded before for later blocks.
+  const held = lists.filter(({ from_block }, i) => lists.slice(i + 1).every((later) => later.from_block > from_block))
+  return held.flatMap(({ from_block, holds_from, track, stables }, i) => {
+    const next = held[i + 1]
+    if (track === 'all' || stables.includes(stable) || (next && next.from_block <= created.block_number)) return []
+    return {
+      from_block: Math.max(from_block, created.block_number),
+      to_block: next ? next.from_block - 1 : null,
+      from: Math.max(holds_from, created.block_time),
+      to: next?.holds_from ?? null,
+    }
+  })
+}
+
+/** What of a family is missing, clipped to what was asked, oldest first. */
+function missingOf(stored: StoredBlocks, family: string, asked: AskedCoverage): Missing[] {
+  const first = Math.max(1, asked.since?.block_number ?? 1)
+  const from = Math.max(asked.from, asked.since?.block_time ?? stored.started_at)
+  const missing: Missing[] = []
+  const add = (
+    run: { from_block: number; to_block: number | null },
+    after: number | null,
+    before: number | null,
+    reason: string,
+  ): void => {
+    const [start, end] = [Math.max(from, after ?? from), Math.min(asked.to, before ?? asked.to)]
+    if (start <= end && (after ?? from) <= asked.to && (before ?? asked.to) >= from)
+      missing.push({ from: start, to: end, ...run, reason })
+  }
+  const runs = runsOf(stored, family, asked.stable, first, false)
+  if (runs[0]?.from === first && runs[0].to === stored.last)
+    return from > asked.to ? [] : [{ from, to: asked.to, from_block: null, to_block: null, reason: 'not_read' }]
+  for (const { from: from_block, to: to_block } of runs) {
+    const isUnavailable = stored.gaps.some(
+      (gap) => gap.family === family && gap.from_block <= to_block && gap.to_block >= from_block,
+    )
+    const reason = isUnavailable ? 'unavailable' : from_block === first ? 'before_history' : 'not_read'
+    const after = from_block === first ? null : stored.timeOf(from_block - 1)
+    if (to_block < stored.last) add({ from_block, to_block }, after, stored.timeOf(to_block + 1), reason)
+    else if (asked.to > (after ?? 0) + 10) add({ from_block, to_block: null }, after, null, 'not_read')
+  }
+  if (family === 'pegs' && asked.stable !== undefined && asked.since)
+    for (const { from: start, to: end, ...run } of unsampledRuns(stored, asked.stable, asked.since))
+      add(run, start, end, 'not_sampled')
+  if (family === 'logs' && asked.isPriced)
+    for (const { from_block, to_block } of stored.gaps.filter((gap) => gap.family === 'logs'))
+      add({ from_block, to_block }, stored.timeOf(from_block), stored.timeOf(to_block), 'unpriced')
+  return missing
+}
+
+/** In order; ranges that overlap become one, with the reason of the first. */
+function disjoint(ranges: readonly Missing[]): Missing[] {
+  const apart: Missing[] = []
+  for (const range of ranges.toSorted((a, b) => a.from - b.from || b.to - a.to)) {
+    const last = apart.at(-1)
+    const isNext =
+      last?.to_block != null &&
+      range.from_block !== null &&
+      (range.from_block > last.to_block + 1 || range.reason !== last.reason)
+    if (!last || range.from > last.to || (range.from === last.to && isNext)) {
+      apart.push({ ...range })
+      continue
+    }
+    last.to = Math.max(last.to, range.to)
+    last.to_block = last.to_block === null || range.to_block === null ? null : Math.max(last.to_block, range.to_block)
+    last.from_block =
+      last.from_block === null || range.from_block === null
+        ? (last.from_block ?? range.from_block)
+        : Math.min(last.from_block, range.from_block)
+  }
+  return apart
+}
+
+/** The first and the last measured second of a family; null if nothing of what was asked is. */
+function spanOf(stored: StoredBlocks, family: string, asked: AskedCoverage): [number, number] | null {
+  const first = Math.max(1, asked.since?.block_number ?? 1)
+  const measured = runsOf(stored, family, asked.stable, first, true)
+    .map(({ from, to }) => [stored.timeOf(from) ?? 0, stored.timeOf(to) ?? asked.to] as const)
+    .filter(([start, end]) => start <= asked.to && end >= asked.from)
+  const [begin, end] = [measured[0]?.[0], measured.at(-1)?.[1]]
+  // No block of that time exists, and those around it are stored.
+  if (begin === undefined || end === undefined)
+    return missingOf(stored, family, asked).length === 0 ? [asked.from, asked.to] : null
+  const from = Math.max(asked.from, asked.since?.block_time ?? 0, begin)
+  return [from, Math.max(from, Math.min(asked.to, end))]
+}
+
+/** The coverage of what was asked, block by block, with at most `most` missing ranges; without the message. */
+export function coverageAt(stored: StoredBlocks, asked: AskedCoverage, most: number) {
+  const missing = disjoint(asked.families.flatMap((family) => missingOf(stored, family, asked)))
+  const spans = asked.families.map((family) => spanOf(stored, family, asked))
+  let span: [number, number] | null = spans.some((one) => one === null)
+    ? null
+    : [Math.max(...spans.map((one) => one?.[0] ?? 0)), Math.min(...spans.map((one) => one?.[1] ?? 0))]
+  for (const { from, to, reason } of missing) {
+    if (span === null || reason !== 'not_sampled') continue
+    if (from <= span[0] && to >= span[1]) span = null
+    else if (from <= span[0]) span = [Math.max(span[0], to), span[1]]
+    else if (to >= span[1]) span = [span[0], Math.min(span[1], from)]
+  }
+  return {
+    status: span === null ? 'unavailable' : missing.length > 0 ? 'partial' : 'complete',
+    missing: missing.slice(0, most).map(({ from, to, ...range }) => ({ from: iso(from), to: iso(to), ...range })),
+    missing_count: missing.length,
+    measured_from: span && iso(span[0]),
+    measured_until: span && iso(span[1]),
+  }
+}
