@@ -17,8 +17,11 @@ export function mayEvaluate(rows: Buffer, isForbidden: (word: string) => boolean
   return ![...words].some((word) => statementWords.test(word) || isForbidden(word))
 }
 
-/** Words with which a subquery, a list of settings or the name in a parameter begins. */
-const statementWords = /^(select|with|from|explain|settings|identifier)$/i
+/**
+ * Words with which a subquery, a list of settings or the name in a parameter begins, and those before the name of a table
+ * with the engine Set, for which the engine asks no grants.
+ */
+const statementWords = /^(select|with|from|explain|settings|identifier|(global)?(not)?(null)?in(ignoreset)?)$/i
 
 /**
  * Whether rows in the format Values are allowed to contain expressions, such as `now()`. The engine evaluates these, so

@@ -232,7 +232,12 @@ describe('users other than the owner are refused, by name', () => {
 
   test('rows of Values are not evaluated if they have such words', async () => {
     const sql = 'INSERT INTO a.mine FORMAT Values'
-    const rows = [`(5, ${hiddenFile}('${world.canary}'))`, '(5, (SELECT s FROM b.secret))', "(5, getMacro('x'))"]
+    const rows = [
+      `(5, ${hiddenFile}('${world.canary}'))`,
+      '(5, (SELECT s FROM b.secret))',
+      "(5, getMacro('x'))",
+      '(5, toString(7 IN b.keys))',
+    ]
     for (const row of rows) {
       const { status, text } = await world.ask('writer', sql, {}, row)
       expect(status, text).not.toBe(200)
