@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineQuery } from '../store/define-query.js'
-import { PegExcursion, pegEventsSince } from './breaks.js'
+import { PEG_EVENTS_SINCE_SETTINGS, PegExcursion, pegEventsSince } from './breaks.js'
 import { ALLOWED_MICROS, DEVIATION } from './sums.js'
 
 /** The severities of a break: the allowed deviation from 1, in millionths, and the minimum duration, in seconds. */
@@ -44,7 +44,8 @@ export const pegExcursions = defineQuery({
         )
         GROUP BY stable, severity, allowed, minimum
     )
-    WHERE samples[1].3 > allowed AND (ended_at IS NULL OR confirmed_at IS NOT NULL OR started_at <= toUnixTimestamp({after: DateTime}))`,
+    WHERE samples[1].3 > allowed AND (ended_at IS NULL OR confirmed_at IS NOT NULL OR started_at <= toUnixTimestamp({after: DateTime}))
+    ${PEG_EVENTS_SINCE_SETTINGS}`,
 })
 
 /** The excursions whose row in peg_events is from a slot after `after` and a revision before `revision`. */
@@ -58,5 +59,6 @@ export const outdatedPegEvents = defineQuery({
            toUInt32(ended_block) AS ended_block, max_deviation_micros
     FROM (${pegEventsSince('{after: DateTime}')})
     WHERE revision < {revision: UInt32} AND slot_at > {after: DateTime}
-    ORDER BY stable, severity, started_at, started_block`,
+    ORDER BY stable, severity, started_at, started_block
+    ${PEG_EVENTS_SINCE_SETTINGS}`,
 })

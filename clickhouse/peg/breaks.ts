@@ -27,14 +27,18 @@ type PegEventRow = PegExcursion & { revision: number; slot_at: number; is_delete
 /**
  * A subquery for the excursions that any slot from `instant`, an expression, on has written. They include all that were
  * in progress then, because every slot writes those. The cost does not grow with the number of earlier excursions. The
- * skip index finds only their keys: applied to the rows as well, it might skip a newer row of a key, and FINAL would
- * then return an older one.
+ * statement must end with PEG_EVENTS_SINCE_SETTINGS.
  */
 export const pegEventsSince = (instant: string): string => `
   SELECT * FROM peg_events FINAL
   WHERE (stable, severity, started_at, started_block) IN
-        (SELECT stable, severity, started_at, started_block FROM peg_events WHERE slot_at >= ${instant})
-  SETTINGS use_skip_indexes_if_final = 0`
+        (SELECT stable, severity, started_at, started_block FROM peg_events WHERE slot_at >= ${instant})`
+
+/**
+ * For statements with `pegEventsSince`. The skip index finds only keys: applied to the rows as well, it might skip a newer
+ * row of a key, and FINAL would then return an older one.
+ */
+export const PEG_EVENTS_SINCE_SETTINGS = 'SETTINGS use_skip_indexes_if_final = 0'
 
 /**
  * Writes the excursions that a slot found. A row replaces the rows of the same excursion from older slots or revisions.
