@@ -21,16 +21,16 @@ export function isCheckpointDue(head: number, newest: number, every: number): bo
 }
 
 /**
- * Saves the node's state at block `head`, without the states of older blocks, and removes all but the newest two
- * checkpoints. Returns the blocks of these, oldest first.
+ * Saves the node's state at block `head`, without the states of older blocks, and removes all but the newest two (or
+ * `kept`) checkpoints. Returns the blocks of these, oldest first.
  */
-export async function writeCheckpoint(rpc: Rpc, dir: string, head: number): Promise<number[]> {
+export async function writeCheckpoint(rpc: Rpc, dir: string, head: number, kept = KEPT): Promise<number[]> {
   await mkdir(dir, { recursive: true })
   const gzipped = Buffer.from(Dump.parse(await rpc.call('anvil_dumpState', [false])).slice(2), 'hex')
   await writeDurably(file(dir, head), gzipped)
   const all = await listCheckpoints(dir)
-  for (const old of all.slice(0, -KEPT)) await rm(file(dir, old))
-  return all.slice(-KEPT)
+  for (const old of all.slice(0, -kept)) await rm(file(dir, old))
+  return all.slice(-kept)
 }
 
 /** Decompresses the checkpoint of a block into a file that the node can load. */

@@ -15,6 +15,8 @@ const JournalBlock = z.object({
   raws: z.array(z.custom<Hex>((value) => typeof value === 'string' && value.startsWith('0x'))),
   /** Some transactions are not the market's. Their gas prices do not fix the order, so they must be sent one by one. */
   hasOthers: z.boolean().optional(),
+  /** It also has transactions whose bytes are unknown, so it cannot be mined again: a checkpoint holds its state. */
+  isPartial: z.boolean().optional(),
 })
 export type JournalBlock = z.infer<typeof JournalBlock>
 
@@ -61,8 +63,8 @@ export async function openJournal(dir: string): Promise<Journal> {
 
 /**
  * The blocks of the journal in `dir` after block `after`, oldest first. A truncated last line is also removed from its
- * file: the machine died while writing it, so its block was never mined. Throws if a line is unreadable or a block is
- * missing.
+ * file: the machine died while writing it, so its block was never mined. Throws if a line is unreadable, or if a block is
+ * missing or partial.
  */
 export async function readJournal(dir: string, after: number): Promise<JournalBlock[]> {
   const blocks: JournalBlock[] = []
@@ -76,6 +78,7 @@ export async function readJournal(dir: string, after: number): Promise<JournalBl
   const whole = [...new Map(blocks.map((block) => [block.number, block])).values()]
   whole.forEach((block, i) => {
     if (block.number !== after + 1 + i) throw new Error(`the journal is missing block ${after + 1 + i}`)
+    if (block.isPartial) throw new Error(`the journal does not have all transactions of block ${block.number}`)
   })
   return whole
 }

@@ -8,7 +8,7 @@ import { chainPaths } from './chain-dir.js'
 import { listCheckpoints, unpackCheckpoint } from './checkpoints.js'
 import { readBlock } from './head.js'
 import { readJournal } from './journal.js'
-import { replayBlocks } from './miner.js'
+import { MinerError, replayBlocks } from './miner.js'
 import { trackProgress } from './progress.js'
 
 /** The chain in a folder cannot be restored. */
@@ -72,6 +72,7 @@ async function restoreFrom(
     return anvil
   } catch (error) {
     await anvil.stop()
+    if (error instanceof MinerError) throw new ChainLostError(error.message, { retryable: false, cause: error })
     throw error
   }
 }

@@ -16,10 +16,13 @@ const topic = {
 /** Calls of getOrder in one batch. */
 const ORDERS_PER_BATCH = 200
 
-/** The next nonce of each of the market's accounts after the newest block. */
-export async function readNonces(rpc: Rpc): Promise<Map<Address, number>> {
+/**
+ * The next nonce of each of the market's accounts after the newest block; with `pending`, after what the node has
+ * accepted for the next block.
+ */
+export async function readNonces(rpc: Rpc, at: 'latest' | 'pending' = 'latest'): Promise<Map<Address, number>> {
   const everyone = [...Object.values(accounts).flat()].map((a) => a.address)
-  const counts = await rpc.batch(everyone.map((address) => ['eth_getTransactionCount', [address, 'latest']] as const))
+  const counts = await rpc.batch(everyone.map((address) => ['eth_getTransactionCount', [address, at]] as const))
   return new Map(everyone.map((address, i) => [address, Number(counts[i])]))
 }
 

@@ -14,7 +14,7 @@ import { createMiner } from '../../../local/chain/miner.js'
 import { planMarket } from '../../../local/chain/plan.js'
 import { randomFor } from '../../../local/chain/random.js'
 import { createRpc, type Rpc } from '../../../local/chain/rpc.js'
-import { createWallet } from '../../../local/chain/wallet.js'
+import { createWallet, type Wallet } from '../../../local/chain/wallet.js'
 import { actors } from './actors.js'
 import { ATTACKS, PREPARATIONS, type Scene } from './attacks.js'
 
@@ -42,10 +42,24 @@ export async function startHostileMarket(seed: number, blocks: number): Promise<
   const chain = await startBareChain(dir, { genesisTimestamp, maxStates: blocks + 10 })
   const rpc = createRpc(chain.rpcUrl)
   await rpc.call('anvil_setCoinbase', [accounts.validator.address])
-  const wallet = createWallet(Number(await rpc.call('eth_chainId')), new Map())
+  const attackOf = new Map<string, string>()
+  let theirs: ReadonlyMap<Intent, string> = new Map()
+  const nonces = new Map<Address, number>()
+  const signer = createWallet(Number(await rpc.call('eth_chainId')), nonces)
+  const wallet: Wallet = {
+    ...signer,
+    sign: async (intents) => {
+      const signed = await signer.sign(intents)
+      for (const { intent, raw } of signed) {
+        const attack = theirs.get(intent)
+        if (attack !== undefined) attackOf.set(keccak256(raw), attack)
+      }
+      return signed
+    },
+  }
   const journal = await openJournal(join(dir, 'journal'))
-  const miner = createMiner(rpc, journal, await readHead(rpc))
-  const [books, attackOf, dealersOrders] = [emptyBooks(), new Map<string, string>(), new Set<bigint>()]
+  const miner = createMiner({ rpc, journal, wallet, nonces }, await readHead(rpc))
+  const [books, dealersOrders] = [emptyBooks(), new Set<bigint>()]
   const quote = (tokenIn: Address, tokenOut: Address, amount: bigint) =>
     quoteAt(rpc, 'latest', tokenIn, tokenOut, amount)
   const [router, forger] = [0n, 1n].map((nth) => contractAddress(nth)) as [Address, Address]
@@ -64,17 +78,14 @@ export async function startHostileMarket(seed: number, blocks: number): Promise<
 
   const mineOne = async (number: number, attack: string | undefined): Promise<void> => {
     const random = randomFor(seed, 'order', number)
-    const theirs = await hostile(number, attack)
+    const attacks = await hostile(number, attack)
+    theirs = new Map(attacks.map((intent) => [intent, attack as string]))
     const own = blockIntents(plan, books, number)
-    const intents = random.chance(0.5) ? [...theirs, ...own] : [...own, ...theirs]
-    const signed = await wallet.sign(intents)
-    signed.forEach(({ raw }, i) => {
-      if (theirs.includes(intents[i] as Intent)) attackOf.set(keccak256(raw), attack as string)
-    })
+    const intents = random.chance(0.5) ? [...attacks, ...own] : [...own, ...attacks]
     const timestamp = genesisTimestamp + number * BLOCK_SECONDS
-    const { logs, failed } = await miner.mine({ number, timestamp, intents: signed }, { sync: false })
+    const { logs, failed } = await miner.mine({ number, timestamp, intents }, { sync: false })
     applyLogs(plan, books, logs)
-    const unexpected = failed.filter(({ label }) => !(label in ATTACKS))
+    const unexpected = failed.filter(({ intent }) => !(intent.label in ATTACKS))
     if (unexpected.length > 0) throw new Error(`block ${number}: ${JSON.stringify(unexpected)}`)
     if (attack === 'orders pulled after one block') await readDealersOrders(rpc, number, dealersOrders)
   }

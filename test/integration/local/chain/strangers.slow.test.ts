@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { numberToHex } from 'viem'
 import { expect } from 'vitest'
-import { type Account, accounts, users } from '../../../../local/chain/accounts.js'
+import { type Account, accounts, devAccount, payer, users } from '../../../../local/chain/accounts.js'
+import { CHAIN_ID } from '../../../../local/chain/anvil.js'
 import { type Call, call } from '../../../../local/chain/calls.js'
 import { type Random, randomFor } from '../../../../local/chain/random.js'
 import type { SpawnedDevnet } from '../../../../local/chain/spawn.js'
@@ -75,51 +77,116 @@ test('orders of others change neither the prices of the market nor its life', as
   }
 })
 
-test('a market whose orders are taken and whose accounts are used by others survives, also a kill', async ({
-  start,
-  dataDir,
-}) => {
+/** What a stranger does next. Some of it reverts, and some is refused by the node. */
+function whim(random: Random, nth: number): Call {
+  const draw = random.next()
+  if (draw < 0.4) return trade(random)
+  if (draw < 0.6) return call.transfer(random.pick([PATH_USD.address, ALPHA, BETA]), random.pick(users).address, 1n)
+  // Most of what an account has.
+  if (draw < 0.65) return call.transfer(PATH_USD.address, random.pick(users).address, 2n ** 63n)
+  if (draw < 0.8) return call.cancel(BigInt(random.int(1, 400)))
+  if (draw < 0.85) return call.createPolicy(users[0].address, 'blacklist', [accounts.maker.address])
+  const salt = numberToHex(1_000_000 + nth, { size: 32 })
+  return call.createToken({ name: 'A', symbol: 'A', currency: 'USD', quote: ALPHA, admin: users[0].address, salt })
+}
+
+/** Signs and sends a transaction: with the next nonce as a rule, or with one that is too low or leaves a gap. */
+async function sign(devnet: SpawnedDevnet, from: Account, random: Random, made: Call): Promise<boolean> {
+  const client = rpc(devnet.rpcUrl)
+  const next = Number(await client.call('eth_getTransactionCount', [from.address, 'pending']))
+  // A price above the market's comes before its transactions in the block, one below after them.
+  const fee = random.pick([18_000_000_000n, 30_000_000_000n])
+  const raw = await from.signTransaction({
+    ...{ type: 'eip1559', chainId: CHAIN_ID, gas: 6_000_000n, maxFeePerGas: fee, maxPriorityFeePerGas: fee, ...made },
+    nonce: Math.max(0, next + random.pick([0, 0, 0, 0, 0, 0, -1, 3])),
+  })
+  const [answer] = await client.attempt([['eth_sendRawTransaction', [raw]]])
+  return answer !== undefined && 'result' in answer
+}
+
+/** Blocks of a second in which a stranger is active: an hour has 3600. */
+const BLOCKS = Number(process.env.STRANGER_BLOCKS ?? 150)
+
+test.for([
+  { keys: 'the keys that stock tools come with', own: false, seed: 5 },
+  { keys: "the market's own keys", own: true, seed: 6 },
+])(
+  'a stranger with $keys does not end the chain, nor change what a kill restores',
+  async ({ own, seed }, { start, dataDir }) => {
+    const log: string[] = []
+    const onLog = (line: string) => log.push(line)
+    const first = await start({ historyBlocks: BLOCKS, blockSeconds: 1, seed: 7, live: true, onLog })
+    const { rpcUrl, plan } = first
+    const stock = Array.from({ length: 20 }, (_, i) => devAccount(i))
+    const keys = own ? [...stock, ...Object.values(accounts).flat()] : stock
+    await until(async () => (await blockNumber(rpcUrl)) >= 5)
+    for (const user of users) await approveAll(rpcUrl, user)
+    const random = randomFor(seed, 'strangers')
+    let isOver = false
+    first.historyDone
+      .finally(() => {
+        isOver = true
+      })
+      .catch(() => undefined)
+    let taken = 0
+    for (let nth = 0; !isOver && first.child.exitCode === null; nth++) {
+      if (await sign(first, random.pick(keys), random, whim(random, nth))) taken++
+      await delay(5)
+    }
+    await first.historyDone
+    expect(taken).toBeGreaterThan(50)
+
+    const head = await blockNumber(rpcUrl)
+    await until(async () => (await blockNumber(rpcUrl)) >= head + 3)
+    const at = await blockNumber(rpcUrl)
+    const hash = await blockHash(rpcUrl, at - 1)
+    first.child.kill('SIGKILL')
+    await until(async () => (await processesOf(dataDir)).length === 0)
+    const second = await start({ live: true, onLog })
+    expect(await blockHash(second.rpcUrl, at - 1)).toBe(hash)
+    expect(log.filter((line) => line.includes('is lost'))).toEqual([])
+    const from = await blockNumber(second.rpcUrl)
+    await until(async () => (await blockNumber(second.rpcUrl)) >= from + 3)
+    console.log(
+      `${taken} transactions of a stranger in ${BLOCKS} blocks; ${log.filter((line) => line.includes('of the market failed')).length} reports`,
+    )
+    if (own) return
+    for (let block = from + 1; block <= from + 3; block++) {
+      const quotes = await readQuotes(second.rpcUrl, second.plan, block)
+      // The strangers' orders on two books are better than the market's at times, so the plan holds for all others.
+      const isOwn = ({ symbol }: { symbol: string }) => symbol !== 'AlphaUSD' && symbol !== 'BetaUSD'
+      expect(quotes.filter(isOwn)).toEqual(plannedQuotes(plan, block).filter(isOwn))
+    }
+  },
+)
+
+test('a transaction that nobody signed does not end the chain, and a restart has it', async ({ start, dataDir }) => {
   const log: string[] = []
   const onLog = (line: string) => log.push(line)
-  const first = await start({ historyBlocks: 300, seed: 7, live: true, onLog })
-  const { rpcUrl, plan } = first
-  await until(async () => (await blockNumber(rpcUrl)) >= 5)
-  for (const user of users) await approveAll(rpcUrl, user)
-  const random = randomFor(5, 'strangers')
-  const own = [accounts.maker, accounts.flipMaker, ...accounts.traders, accounts.issuer]
-  let isOver = false
-  first.historyDone
-    .finally(() => {
-      isOver = true
-    })
-    .catch(() => undefined)
-  // A price above the market's comes before its transactions in the block, one below after them.
-  const price = () => random.pick(['0x4a817c800', '0x6fc23ac00'])
-  const taken = await pester(first, () => {
-    if (isOver) return null
-    const fees = { maxFeePerGas: price(), maxPriorityFeePerGas: price() }
-    if (random.chance(0.7)) return [random.pick(users), trade(random), fees]
-    return [random.pick(own), random.chance(0.5) ? trade(random) : call.transfer(ALPHA, users[2].address, 1n), fees]
-  })
+  const first = await start({ historyBlocks: 30, live: true, onLog })
   await first.historyDone
-  expect(taken).toBeGreaterThan(50)
-  expect(log.some((line) => line.includes('a transaction of the market failed'))).toBe(true)
-
-  const head = await blockNumber(rpcUrl)
-  await until(async () => (await blockNumber(rpcUrl)) >= head + 3)
-  const at = await blockNumber(rpcUrl)
-  const hash = await blockHash(rpcUrl, at - 1)
+  const client = rpc(first.rpcUrl)
+  // The node signs for an account whose key it does not have; nothing can reproduce that.
+  await client.call('anvil_impersonateAccount', [payer.address])
+  const made = { ...call.transfer(PATH_USD.address, users[0].address, 12_345n), from: payer.address, gas: '0x5b8d80' }
+  const sent = await client.call('eth_sendTransaction', [made])
+  const blockOf = async (rpcUrl: string): Promise<string | null> => {
+    const receipt = await rpc(rpcUrl).call('eth_getTransactionReceipt', [sent])
+    return (receipt as { blockHash: string } | null)?.blockHash ?? null
+  }
+  await until(async () => (await blockOf(first.rpcUrl)) !== null)
+  await until(() => log.some((line) => line.includes('the state after its block is saved instead')))
+  const at = await blockNumber(first.rpcUrl)
+  await until(async () => (await blockNumber(first.rpcUrl)) >= at + 2)
+  const hash = await blockHash(first.rpcUrl, at + 1)
   first.child.kill('SIGKILL')
   await until(async () => (await processesOf(dataDir)).length === 0)
-  const second = await start({ live: true, onLog })
-  expect(await blockHash(second.rpcUrl, at - 1)).toBe(hash)
-  expect(log.filter((line) => line.includes('is lost'))).toEqual([])
-  const from = await blockNumber(second.rpcUrl)
-  await until(async () => (await blockNumber(second.rpcUrl)) >= from + 3)
-  for (let block = from + 1; block <= from + 3; block++) {
-    const quotes = await readQuotes(second.rpcUrl, second.plan, block)
-    // The strangers' orders on two books are better than the market's at times, so the plan holds for all others.
-    const isOwn = ({ symbol }: { symbol: string }) => symbol !== 'AlphaUSD' && symbol !== 'BetaUSD'
-    expect(quotes.filter(isOwn)).toEqual(plannedQuotes(plan, block).filter(isOwn))
+  for (let i = 0; i < 2; i++) {
+    const again = await start({ live: true, onLog })
+    expect(await blockHash(again.rpcUrl, at + 1)).toBe(hash)
+    expect(log.filter((line) => line.includes('is lost'))).toEqual([])
+    const from = await blockNumber(again.rpcUrl)
+    await until(async () => (await blockNumber(again.rpcUrl)) >= from + 2)
+    await again.stop()
   }
 })
