@@ -22,6 +22,33 @@ export async function eventsOf(app: App, stable: string, query = '') {
   return events
 }
 
+/**
+ * The events that are expected in an answer, with the time at which each was published: that of the newest announcement
+ * about it that was not taken back, null if there is none.
+ */
+export async function withPublication<Event extends { severity: string; started_block: number }>(
+  clickhouse: ClickHouseClient,
+): Promise<(stable: string, events: readonly Event[]) => Array<Event & { published_at: string | null }>> {
+  const result = await clickhouse.query({
+    query: 'SELECT id, type, data, toUnixTimestamp64Milli(recorded_at) AS recorded_ms FROM events',
+    format: 'JSONEachRow',
+  })
+  const rows = await result.json<{ id: string; type: string; data: string; recorded_ms: string }>()
+  const log = rows.map(({ data, ...row }) => ({ ...row, data: JSON.parse(data) as Record<string, unknown> }))
+  const retracted = new Set(log.flatMap((event) => (event.type === 'event.retracted' ? [event.data.retracts] : [])))
+  const newest = new Map<string, number>()
+  for (const { id, type, data, recorded_ms } of log) {
+    if (!type.startsWith('peg_break.') || retracted.has(id)) continue
+    const key = `${data.stable} ${data.severity} ${data.started_block}`
+    newest.set(key, Math.max(newest.get(key) ?? 0, Number(recorded_ms)))
+  }
+  return (stable, events) =>
+    events.map((event) => {
+      const ms = newest.get(`${stable} ${event.severity} ${event.started_block}`)
+      return { ...event, published_at: ms === undefined ? null : new Date(ms).toISOString() }
+    })
+}
+
 /** All rows that the detector has written, without their revision. */
 export async function storedExcursions(clickhouse: ClickHouseClient): Promise<unknown[]> {
   const result = await clickhouse.query({
