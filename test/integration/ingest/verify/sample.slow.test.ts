@@ -56,7 +56,7 @@ const PLANTED: Readonly<Record<string, string>> = {
   'flow history': 'ALTER TABLE flow_buckets UPDATE volume_micros = volume_micros + 1 WHERE 1',
   'flow export': 'ALTER TABLE flows UPDATE usd_micros = usd_micros + 1 WHERE 1',
   events: 'ALTER TABLE events UPDATE occurred_at = occurred_at - 1 WHERE 1',
-  coverage: 'ALTER TABLE blocks UPDATE block_time = block_time + 1 WHERE 1',
+  coverage: 'ALTER TABLE blocks DELETE WHERE block_number = 1',
   briefings: 'ALTER TABLE state_reads UPDATE cap_raw = cap_raw - 1 WHERE 1',
 }
 
