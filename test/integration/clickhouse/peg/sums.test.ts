@@ -30,11 +30,18 @@ test('the view of windows has the same sums, lengths and edges as the reads', as
   const totals = Object.entries(MINUTE_SUMS).map(
     ([column, sum], i) => `${sum.replace(column, `${SHORT[i]}`)} AS ${column}`,
   )
-  expect(view).toContain(`SELECT stable, window_seconds, ${await list(totals)} FROM (`)
+  expect(view).toContain(`SELECT stable, window_seconds, as_of, ${await list(totals)} FROM (`)
 
   const lengths = [...view.matchAll(/toStartOfMinute\(\(as_of - (\d+)\) \+ 59\) \+ 120/g)].map(([, seconds]) =>
     Number(seconds),
   )
   expect(lengths).toEqual(PEG_WINDOWS.map(({ seconds }) => seconds))
   expect(view).toMatch(new RegExp(exactly(`[${lengths.join(', ')}]`)))
+})
+
+test('the windows that live answers use name the instant that they were computed for', async ({ clickhouse }) => {
+  const view = await deployed(clickhouse, 'peg_windows_mv')
+  // Asked for a second time, the newest block may be another one.
+  expect(view.match(/FROM blocks/g)).toHaveLength(1)
+  expect(view).toContain('SELECT stable, window_seconds, as_of,')
 })
