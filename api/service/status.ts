@@ -100,6 +100,10 @@ const Status = z.object({
           description:
             'Why they wait; null if none does. history_not_read: the history that the job needs before a slot is not read completely; blocks_missing: blocks after them are missing; backfill_running: a backfill is adding blocks or has just ended',
         }),
+        waiting_until: time.nullable().meta({
+          description:
+            'Later slots do not wait; null if none waits. On a chain that is not read from its first block, and without a backfill, anomalies wait like this for the first week: nothing is searched until then',
+        }),
         done_24h: count.meta({ description: 'Runs that succeeded in the last 24 hours' }),
         failed_24h: count.meta({ description: 'Runs that failed in the last 24 hours' }),
         median_ms_24h: count.nullable().meta({ description: 'How long a run took, in milliseconds; null without one' }),
@@ -142,6 +146,7 @@ function published(state: ServiceState): z.input<typeof Status> {
       is_late: late.includes(job),
       waiting_slots: waiting?.slots ?? 0,
       waiting_reason: waiting?.reason ?? null,
+      waiting_until: iso(waiting?.until ?? null),
       done_24h: runs?.done_24h ?? 0,
       failed_24h: runs?.failed_24h ?? 0,
       median_ms_24h: runs?.median_ms_24h ?? null,

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { Coverage, type DataState, withState } from '../../clickhouse/chain/coverage.js'
+import { type Unsampled, unsampledAt } from '../../clickhouse/chain/token-lists.js'
 import { depthAt, depthQuote } from '../../clickhouse/depth/depth.js'
+import { pegCoverage } from '../../clickhouse/peg/coverage.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
 import { isoSeconds } from '../../process/instants.js'
 import { AsOfEcho, lastSeconds, STATE_SECONDS } from '../answers/as-of.js'
@@ -20,7 +22,7 @@ const Quote = z.object({
 const DepthResponse = z.object({
   address: stableAddress,
   as_of: AsOfEcho,
-  block_number: z.int().nullable().meta({ description: 'Height of the sampled block; null before the first sample' }),
+  block_number: z.int().nullable().meta({ description: 'Height of the sampled block; null if it is not sampled' }),
   sampled_at: z.iso.datetime().nullable().meta({ description: 'Time of that block' }),
   coverage: Coverage,
   sizes: z
@@ -31,10 +33,14 @@ const DepthResponse = z.object({
         buy: Quote.meta({ description: 'Quote for buying them' }),
       }),
     )
-    .meta({ description: 'From 1,000 to 1,000,000 tokens; empty before the first sample' }),
+    .meta({
+      description:
+        'From 1,000 to 1,000,000 tokens; empty before the first sample, and of a stable that is no longer sampled',
+    }),
 })
 
-function quotesState(quotes: readonly { amount: string | null }[]): DataState {
+function quotesState(quotes: readonly { amount: string | null }[], unsampled: Unsampled | null): DataState {
+  if (unsampled) return pegCoverage(null, false, unsampled)
   if (quotes.length === 0) return { status: 'unavailable', message: 'Its depth has not been sampled yet.' }
   const quoted = quotes.filter(({ amount }) => amount !== null).length
   if (quoted === quotes.length) return { status: 'complete', message: 'Every size is quoted on both sides.' }
@@ -58,7 +64,12 @@ export const depthRoute = endpoint({
   cache: CACHE_POLICIES.depth,
   covers: ({ stable, at, since }) => ({ families: ['pegs'], stable, since, ...lastSeconds(at, STATE_SECONDS) }),
   answer: async ({ app, stable, at, coverage, signal }) => {
-    const rows = await depthAt(app.clickhouse, { stable, as_of: at }, { signal })
+    const [sampled, unsampled] = await Promise.all([
+      depthAt(app.clickhouse, { stable, as_of: at }, { signal }),
+      unsampledAt(app.clickhouse, { stable, at }, { signal }),
+    ])
+    // What was sampled before the stable left the list is not its depth at the instant.
+    const rows = unsampled ? [] : sampled
     const sizes = rows.map(({ size_tokens, ...row }) => ({
       size_tokens,
       sell: depthQuote('sell', {
@@ -78,7 +89,13 @@ export const depthRoute = endpoint({
       address: stable,
       block_number: rows[0]?.block_number ?? null,
       sampled_at: rows[0] ? isoSeconds(rows[0].block_time) : null,
-      coverage: withState(coverage, quotesState(sizes.flatMap(({ sell, buy }) => [sell, buy]))),
+      coverage: withState(
+        coverage,
+        quotesState(
+          sizes.flatMap(({ sell, buy }) => [sell, buy]),
+          unsampled,
+        ),
+      ),
       sizes,
     }
   },

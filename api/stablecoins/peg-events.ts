@@ -27,7 +27,10 @@ const PegEventShape = z.object({
   max_deviation_bps: z.number().meta({ description: 'Largest distance from 1.00 in basis points, so far' }),
   started_block: z.int().meta({ description: 'Height of the first block outside' }),
   ended_block: z.int().nullable().meta({ description: 'Height of the first block back inside; null while ongoing' }),
-  ongoing: z.boolean().meta({ description: 'Whether it is ongoing' }),
+  ongoing: z.boolean().meta({
+    description:
+      'Whether it is ongoing; if the stable is no longer sampled, whether it was at the last sample (coverage.missing)',
+  }),
   published_at: AnnouncedAt,
 })
 

@@ -149,19 +149,19 @@ export function dueLag(job: SlotJob, history: SlotHistory | null, lag_seconds: n
 }
 
 /**
- * How many slots of a job up to the newest block wait, and why; null if none does.
+ * How many slots of a job up to the newest block wait, why, and up to which time, itself included; null if none does.
  */
 export async function waitingSlots(
   clickhouse: ClickHouseClient,
   job: SlotJob,
   history: SlotHistory,
   options?: { signal?: QuerySignal },
-): Promise<{ slots: number; reason: WaitReason } | null> {
+): Promise<{ slots: number; reason: WaitReason; until: Date } | null> {
   const { until, reason } = waitingUntil(job, history)
   const { first_time, to_time } = history
   if (until <= first_time) return null
   const { name, period_seconds } = job
   const range = { job: name, period_seconds, from_time: first_time, to_time: Math.min(until + 1, to_time) }
   const slots = await undoneSlots(clickhouse, range, options)
-  return slots > 0 ? { slots, reason } : null
+  return slots > 0 ? { slots, reason, until: new Date(until * 1000) } : null
 }

@@ -7,6 +7,7 @@ import { SLOT_JOBS } from '../../../../clickhouse/jobs/periods.js'
 import { insertJobRun, type JobRun } from '../../../../clickhouse/jobs/runs.js'
 import { insertRows } from '../../../../clickhouse/store/insert.js'
 import { readHealth } from '../../../../jobs/health/read-health.js'
+import { isoSeconds } from '../../../../process/instants.js'
 import { test } from '../../../support/app.js'
 import { addBlocks, txHash } from '../../../support/rows.js'
 
@@ -15,7 +16,13 @@ type Status = {
   datasets: Array<{ dataset: string; lag_blocks: number | null; delay_1h: object; delay_24h: object }>
   gaps: object
   invariants: object | null
-  jobs: Array<{ job: string; waiting_slots: number; waiting_reason: string | null; is_late: boolean }>
+  jobs: Array<{
+    job: string
+    waiting_slots: number
+    waiting_reason: string | null
+    waiting_until: string | null
+    is_late: boolean
+  }>
 }
 
 const status = async (app: App): Promise<Status> => (await app.inject('/api/v1/status')).json()
@@ -93,6 +100,7 @@ describe('an empty database', () => {
         is_late: false,
         waiting_slots: 0,
         waiting_reason: null,
+        waiting_until: null,
         done_24h: 0,
         failed_24h: 0,
         median_ms_24h: null,
@@ -197,6 +205,7 @@ describe('jobs', () => {
       is_late: false,
       waiting_slots: 0,
       waiting_reason: null,
+      waiting_until: null,
       done_24h: 2,
       failed_24h: 1,
       median_ms_24h: 2000,
@@ -232,6 +241,12 @@ describe('jobs', () => {
       ['peg-events', 30, 'blocks_missing', true],
       ['reserves', 1, 'blocks_missing', false],
       ['risk', 12, 'blocks_missing', true],
+    ])
+    // The baseline is a week, and the window itself a quarter of an hour.
+    const whole = isoSeconds(new Date((hour - 3600 + 7 * 86_400 + 900) * 1000))
+    expect(jobs.map(({ waiting_until }) => waiting_until)).toEqual([
+      whole,
+      ...Array(3).fill(isoSeconds(new Date((hour - 3600) * 1000))),
     ])
     const metrics = await lines(app)
     expect(metrics.get('plumbline_job_waiting_slots{job="flow-anomalies"}')).toBe(8)

@@ -136,6 +136,8 @@ describe('a stable that is removed', () => {
     expect(live.windows[0].sample_count).toBeLessThan(40)
 
     expect((await app.inject(url)).json()).toMatchObject({ peg: null, coverage })
+    const depth = (await app.inject(`${url}/depth`)).json()
+    expect(depth).toMatchObject({ block_number: null, sampled_at: null, sizes: [], coverage })
     const { stablecoins } = (await app.inject('/api/v1/stablecoins')).json()
     expect(stablecoins.find((one: { address: string }) => one.address === address('BWUSD'))).toMatchObject({
       peg: null,
