@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Config } from './config.js'
 import { ownDirectory } from './directories.js'
@@ -27,6 +28,8 @@ export function launchServer(config: Config, { stderr }: { stderr: 'pipe' | 'inh
       UV_THREADPOOL_SIZE: String(threadsFor(config.maxConcurrentQueries)),
       // Node does not start if it cannot read OpenSSL's configuration, whose place differs between systems.
       OPENSSL_CONF: '/dev/null',
+      // Where the engine writes a schema that it generates for Protobuf. The server empties this folder when it starts.
+      TMPDIR: join(dataDirectory, 'pipes'),
     },
     cwd: dataDirectory,
     stdio: ['pipe', 'pipe', stderr],
