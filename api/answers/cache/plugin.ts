@@ -129,7 +129,9 @@ export function cache(
         // Not reply.serialize, which depends on the status: a 304 may have been sent before.
         const body = Buffer.from(serialize(payload))
         const echo = reply.getHeader(AS_OF_HEADER)
-        const isOpen = finished === 'final' && isUnfinished(policy, payload as Record<string, unknown>)
+        // What was missing from all that was known by an instant stays missing from it.
+        const mayBeFilled = finished === 'final' && knownAt === null
+        const isOpen = mayBeFilled && isUnfinished(policy, payload as Record<string, unknown>)
         return new Answer(body, typeof echo === 'string' ? echo : null, freshnessOf(policy, isOpen ? 'past' : finished))
       }
       if (!answers) {
