@@ -35,7 +35,8 @@ async function running(clickhouse: ClickHouseClient): Promise<{ queries: number;
 
 /** The API, listening, with an endless export; `fails_at` and `format` come from the query. */
 async function listening(app: FastifyInstance): Promise<string> {
-  app.get('/endless', async (request, reply) => {
+  const schema = { querystring: z.strictObject({ fails_at: z.string().optional(), format: z.string().optional() }) }
+  app.get('/endless', { schema }, async (request, reply) => {
     const { fails_at, format = 'ndjson' } = request.query as { fails_at?: string; format?: ExportFormat }
     return sendExport(app, request, reply, {
       format,

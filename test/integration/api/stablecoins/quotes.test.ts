@@ -22,6 +22,9 @@ const DAY = 86_400
 
 type Item = { address: string; peg: { price: number; block_number: number } | null; coverage: { status: string } }
 
+/** Statements that the API repeats after some seconds, whatever it is asked. */
+const PERIODIC = ['settled_span', 'history_start', 'ledger_changes']
+
 test('200 tokens with a pair and no order: the list takes as few statements as it does without them', async ({
   app,
   clickhouse,
@@ -54,7 +57,8 @@ test('200 tokens with a pair and no order: the list takes as few statements as i
     statements.length = 0
     const response = await app.inject(`${LIST}${query}`)
     expect(response.statusCode).toBe(200)
-    expect(statements.length, statements.join(', ')).toBeLessThanOrEqual(query === '' ? 5 : 7)
+    const own = statements.filter((statement) => !PERIODIC.includes(statement))
+    expect(own.length, statements.join(', ')).toBeLessThanOrEqual(5)
     return Object.fromEntries((response.json().stablecoins as Item[]).map((item) => [item.address, item]))
   }
   // The first request reads the ledger as well.
