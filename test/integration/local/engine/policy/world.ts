@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { hashPassword } from '../../../../../local/engine/access/password.js'
 import { httpTo, start, withDirectory } from '../engine.js'
 
-/** Text that only the canary file has, and text that only another user's table and queries have. */
+/** Text that only the canary file has, only another user's table and its definition, only the owner's queries. */
 export const inFile = 'canaryInTheFile'
 export const inOthers = 'topsecretOfOthers'
+export const inQueries = 'queryOfTheOwner'
 
 /** Users of the policy's tests: one of a database, one of all, and one who owns a database. */
 export const strangers = ['reader', 'analyst', 'maker'] as const
@@ -42,13 +43,20 @@ const schema = [
   "INSERT INTO a.mine SELECT 1, 'shared'",
   'CREATE TABLE a.other (k UInt64, s String) ENGINE = MergeTree ORDER BY k',
   'CREATE VIEW a.one AS SELECT s FROM a.mine WHERE k = {k: UInt64}',
-  'CREATE TABLE b.secret (k UInt64, s String) ENGINE = MergeTree ORDER BY k',
+  `CREATE TABLE b.secret (k UInt64, s String COMMENT '${inOthers}') ENGINE = MergeTree ORDER BY k COMMENT '${inOthers}'`,
   `INSERT INTO b.secret SELECT 7, '${inOthers}'`,
   'CREATE TABLE b.keys (k UInt64) ENGINE = Set',
   'INSERT INTO b.keys VALUES (7)',
+  'CREATE TABLE b.joined (k UInt64, s String) ENGINE = Join(ANY, LEFT, k)',
+  `INSERT INTO b.joined SELECT 7, '${inOthers}'`,
   "CREATE DICTIONARY b.words (k UInt64, s String) PRIMARY KEY k SOURCE(CLICKHOUSE(TABLE 'secret' DB 'b')) LAYOUT(FLAT()) LIFETIME(0)",
   'SYSTEM RELOAD DICTIONARY b.words',
+  `SELECT '${inQueries}'`,
+  'SYSTEM FLUSH LOGS',
 ]
+
+/** Runs as long as the engine. */
+const endless = `SELECT sleepEachRow(1), '${inQueries}' FROM numbers(1000000) SETTINGS max_block_size = 1, function_sleep_max_microseconds_per_block = 0`
 
 /** An engine with users, a file, a listener and another user's table; `use` gets it, and it is gone afterwards. */
 export function withWorld(use: (world: World) => Promise<void>): Promise<void> {
@@ -81,6 +89,7 @@ export function withWorld(use: (world: World) => Promise<void>): Promise<void> {
         const { status, text } = await ask('owner', sql)
         if (status !== 200) throw new Error(`${sql}: ${text}`)
       }
+      ask('owner', endless).catch(() => undefined)
       const { text } = await ask('owner', "SELECT uuid FROM system.tables WHERE database = 'b' AND name = 'secret'")
       await use({
         ask,
