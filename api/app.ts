@@ -13,6 +13,7 @@ import { paid } from './callers/payments/plugin.js'
 import { createScreen } from './callers/payments/screen.js'
 import type { PaymentTerms } from './callers/payments/terms.js'
 import { DEFAULT_STREAMS, type StreamOptions } from './events/stream/stream.js'
+import { dashboard, isBuilt, preferences } from './http/dashboard.js'
 import { docs } from './http/docs.js'
 import { countShares, createFairShares } from './http/fair-shares.js'
 import { httpInstance } from './http/instance.js'
@@ -71,6 +72,8 @@ export type AppDeps = {
   webhooks?: WebhookTerms | null | undefined
   /** Whether cached answers are sent before Fastify handles the request; true by default. */
   fastLane?: boolean | undefined
+  /** The folder of the built page; if omitted or not built, `/` is JSON for everybody. */
+  dashboard?: string | undefined
   logger: FastifyBaseLogger
 }
 
@@ -90,6 +93,7 @@ export async function buildApp(deps: AppDeps) {
   const screen = createScreen({ counter, redis, prefix: `plumbline:${database}` })
   const payments = terms && createPayments({ terms, records, readChainId, screen, log: logger })
 
+  preferences(app)
   strictQueries(app)
   invalidKeys(app, counter, deps.limits ? MOST_INVALID_KEYS : Number.POSITIVE_INFINITY)
 
@@ -118,6 +122,11 @@ export async function buildApp(deps: AppDeps) {
   await app.register(readyRoute)
   if (metricsAccess !== 'off') await app.register(metricsRoute)
   await app.register(indexRoute)
+  if (deps.dashboard !== undefined) {
+    if (isBuilt(deps.dashboard)) await app.register(dashboard(deps.dashboard))
+    else
+      logger.warn({ folder: deps.dashboard }, 'the page is not built, so `/` is JSON for browsers too: npm run build')
+  }
   await app.register(adminRoutes(most.key, webhooks), { prefix: '/api/admin' })
   await app.register(publicRoutes(readState, { ...DEFAULT_STREAMS, ...deps.streams }), { prefix: '/api/v1' })
   if (deps.fastLane ?? true) await app.register(import('./fast-lane/fast-lane.js'), { newId, trustProxy })

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import { collectDefaultMetrics } from 'prom-client'
 import { connect } from '../clickhouse/store/client.js'
@@ -67,6 +68,7 @@ await runProcess('api', readConfig, async ({ config, log: logger, signal }) => {
     },
     payments: paymentTermsOf(config),
     webhooks: webhookTermsOf(config),
+    dashboard: fileURLToPath(new URL('../dashboard', import.meta.url)),
     logger,
   })
   try {

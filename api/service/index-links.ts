@@ -1,3 +1,4 @@
+import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { endpoint } from '../answers/endpoint.js'
 
@@ -20,8 +21,7 @@ const Index = z.object({
   links: z.record(z.string(), z.string()).meta({ description: 'Paths by what they lead to' }),
 })
 
-/** The entry points. */
-export const indexRoute = endpoint({
+const entryPoints = endpoint({
   path: '/',
   tag: 'service',
   operationId: 'getIndex',
@@ -32,3 +32,11 @@ export const indexRoute = endpoint({
   problems: [400],
   answer: () => ({ name: 'Plumbline' as const, links: LINKS }),
 })
+
+/** The entry points, for clients that do not prefer the page. */
+export const indexRoute: FastifyPluginAsync = async (app) => {
+  app.addHook('onRequest', async (_, reply) => {
+    reply.header('vary', 'accept')
+  })
+  await app.register(entryPoints)
+}

@@ -1,0 +1,12 @@
+import { render } from 'preact'
+import './style/base.css'
+import './style/shell.css'
+import './style/parts.css'
+import './style/print.css'
+import { App } from './app.js'
+import { connectLive } from './live/live.js'
+import { followAddressBar } from './state/location.js'
+
+followAddressBar()
+connectLive()
+render(<App />, document.getElementById('page') as HTMLElement)

@@ -1,0 +1,52 @@
+const TWO = (value: number): string => String(value).padStart(2, '0')
+
+/** Unix seconds as 2026-07-01 12:00:00 UTC. */
+export const timeText = (seconds: number): string =>
+  `${new Date(seconds * 1000).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+
+/** The time of day, 12:00; with seconds if they are not zero. */
+export function clockText(seconds: number): string {
+  const date = new Date(seconds * 1000)
+  const rest = date.getUTCSeconds()
+  return `${TWO(date.getUTCHours())}:${TWO(date.getUTCMinutes())}${rest === 0 ? '' : `:${TWO(rest)}`}`
+}
+
+/** A length of time in its two largest units: 12 s, 3 min 20 s, 2 h 5 min, 3 d 4 h. */
+export function ageText(seconds: number): string {
+  const whole = Math.round(seconds)
+  if (whole < 60) return `${whole} s`
+  const minutes = Math.floor(whole / 60)
+  if (minutes < 60) return whole % 60 === 0 ? `${minutes} min` : `${minutes} min ${whole % 60} s`
+  const hours = Math.floor(minutes / 60)
+  if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`
+  return hours % 24 === 0 ? `${hours / 24} d` : `${Math.floor(hours / 24)} d ${hours % 24} h`
+}
+
+/** Signed basis points: +0.4, −12, 0. A minus sign, as wide as the plus. */
+export function bpsText(bps: number): string {
+  const size = Math.abs(bps)
+  const digits = size >= 9.95 ? size.toFixed(0) : size.toFixed(1)
+  if (Number(digits) === 0) return '0'
+  return `${bps < 0 ? '−' : '+'}${digits}`
+}
+
+const UNITS = [
+  [1e12, 'T'],
+  [1e9, 'B'],
+  [1e6, 'M'],
+  [1e3, 'k'],
+] as const
+
+/** A number to three digits: 412M, 1.25B, 999. */
+export function shortText(value: number): string {
+  const unit = UNITS.find(([size]) => Math.abs(value) >= 0.9995 * size)
+  if (!unit) return String(Math.round(value * 100) / 100)
+  const scaled = value / unit[0]
+  return `${scaled.toFixed(scaled >= 99.95 ? 0 : scaled >= 9.995 ? 1 : 2).replace(/\.0+$/, '')}${unit[1]}`
+}
+
+/** Base units (six decimals, an integer as text) as a number of tokens: exact enough to show and to sort. */
+export const tokensOf = (raw: string): number => Number(raw) / 1e6
+
+/** An integer with thin spaces between thousands. */
+export const integerText = (value: number): string => value.toFixed(0).replaceAll(/\B(?=(\d{3})+$)/g, '\u2009')

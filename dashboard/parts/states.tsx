@@ -1,0 +1,124 @@
+import type { ComponentChildren } from 'preact'
+import type { Problem } from '../api/problem.js'
+import type { Answered } from '../state/answer.js'
+import { ticking } from '../state/clock.js'
+import { go } from '../state/location.js'
+import { ageText } from './figures.js'
+
+/** A state of the page in words, instead of or above a picture. */
+export function Notice({
+  title,
+  children,
+  tone = 'calm',
+}: {
+  title: string
+  children?: ComponentChildren
+  tone?: 'calm' | 'amber'
+}) {
+  return (
+    <section class={`notice ${tone}`} role={tone === 'amber' ? 'alert' : 'status'}>
+      <h2>{title}</h2>
+      <p>{children}</p>
+    </section>
+  )
+}
+
+/** While there is nothing to show yet. */
+export function Loading({ what }: { what: string }) {
+  return (
+    <p class="loading" role="status">
+      Loading {what} …
+    </p>
+  )
+}
+
+/** Something that was not measured: the message of its coverage, verbatim. */
+export function NotMeasured({ message }: { message: string }) {
+  return <p class="not-measured">{message}</p>
+}
+
+const TITLES: Record<Problem['kind'], string> = {
+  offline: 'The service cannot be reached',
+  limited: 'Too many requests',
+  priced: 'This answer has a price',
+  'before-history': 'Before the start of history',
+  missing: 'There is no such thing',
+  forbidden: 'A key is needed',
+  unavailable: 'The service cannot answer at the moment',
+  invalid: 'The request is not valid',
+  broken: 'The service failed',
+}
+
+function Retry({ at }: { at: number }) {
+  // Read so that it counts down.
+  void ticking.value
+  const seconds = Math.max(0, Math.ceil((at - Date.now()) / 1000))
+  return <> {seconds === 0 ? 'Trying again now.' : `Trying again in ${seconds} s.`}</>
+}
+
+/** Why there is no answer, and what can be done about it. */
+export function ProblemNotice({ problem }: { problem: Problem }) {
+  const { kind, message, price, coverage, requestId, retryAt } = problem
+  return (
+    <Notice title={TITLES[kind]} tone={kind === 'priced' || kind === 'before-history' ? 'calm' : 'amber'}>
+      {kind === 'priced' ? (
+        <>
+          It costs {price} pathUSD a request, or nothing with a subscription key. <a href="/docs">How to pay</a> is in
+          the reference. {coverage}
+        </>
+      ) : (
+        sentence(message)
+      )}
+      {kind === 'before-history' && (
+        <>
+          {' '}
+          <button type="button" onClick={() => go({ asOf: null })}>
+            Back to now
+          </button>
+        </>
+      )}
+      {retryAt !== null && <Retry at={retryAt} />}
+      {requestId !== null && kind !== 'priced' && kind !== 'before-history' && (
+        <span class="request-id">
+          {' '}
+          Request <code>{requestId}</code>
+        </span>
+      )}
+    </Notice>
+  )
+}
+
+const sentence = (text: string): string => {
+  const capital = text.charAt(0).toUpperCase() + text.slice(1)
+  return /[.!?]$/.test(capital) ? capital : `${capital}.`
+}
+
+/**
+ * What an answer shows: its picture as soon as there is one, with its age above it while it cannot be renewed; before
+ * that, why there is none.
+ */
+export function Shown<Data>({
+  answer,
+  what,
+  children,
+}: {
+  answer: Answered<Data>
+  what: string
+  children: (data: Data) => ComponentChildren
+}) {
+  const { data, at, problem } = answer
+  if (data === null) return problem ? <ProblemNotice problem={problem} /> : <Loading what={what} />
+  return (
+    <>
+      {problem && (
+        <>
+          <ProblemNotice problem={problem} />
+          {at !== null && (
+            <p class="old">What is shown came {ageText(Math.max(0, Math.round(ticking.value - at)))} ago.</p>
+          )}
+        </>
+      )}
+      {children(data)}
+    </>
+  )
+}

@@ -1,0 +1,10 @@
+import { Notice } from '../../parts/states.js'
+
+/** Not shown yet; its data is in the API. */
+export function StableView() {
+  return (
+    <Notice title="A stable">
+      This view is not ready. <a href="/docs">The reference</a> has its data.
+    </Notice>
+  )
+}

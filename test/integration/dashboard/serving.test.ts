@@ -1,0 +1,90 @@
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { DASHBOARD, test } from '../../support/dashboard.js'
+import { stableAddress } from '../../support/rows.js'
+
+/** What Chromium sends when somebody opens a page. */
+const BROWSER = {
+  accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8',
+  'accept-encoding': 'gzip, deflate, br, zstd',
+}
+/** The first load of the page may not be larger, in bytes of gzip. */
+const MOST_BYTES = 40 * 1024
+
+const PAGES = ['/', `/s/${stableAddress(1)}`, '/flows', '/events', '/status', '/webhooks']
+
+test('browsers get the page and programs get JSON, at the same path', async ({ app, origin }) => {
+  const json = (await app.inject('/')).body
+  for (const accept of ['*/*', 'application/json', 'application/json, text/html;q=0.9', '']) {
+    const response = await fetch(origin, { headers: { accept } })
+    expect([accept, response.headers.get('vary'), await response.text()]).toEqual([
+      accept,
+      expect.stringMatching(/^accept\b/i),
+      json,
+    ])
+  }
+  for (const accept of [BROWSER.accept, 'text/html', 'text/*', 'application/json;q=0.5, text/html']) {
+    const response = await fetch(origin, { headers: { accept } })
+    expect([accept, response.headers.get('content-type')]).toEqual([accept, 'text/html; charset=utf-8'])
+    expect(response.headers.get('vary')).toMatch(/^accept, *accept-encoding$/i)
+  }
+})
+
+test('every view has its path, with any parameters, and other paths stay unknown', async ({ origin }) => {
+  for (const path of PAGES)
+    for (const method of ['GET', 'HEAD']) {
+      const response = await fetch(`${origin}${path}?as_of=2026-07-01T12:00:00Z&w=7d&what=ever`, {
+        method,
+        headers: BROWSER,
+      })
+      expect([path, method, response.status]).toEqual([path, method, 200])
+      expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+      expect(response.headers.get('cache-control')).toBe('no-cache')
+      expect((await response.text()).includes('<div id="page">')).toBe(method === 'GET')
+    }
+  for (const path of ['/s', '/flow', '/index.html', '/assets', '/assets/none.js', '/assets/../index.html', '/s/a/b']) {
+    const response = await fetch(`${origin}${path}`, { headers: BROWSER })
+    expect([path, response.status, response.headers.get('content-type')]).toEqual([
+      path,
+      404,
+      'application/problem+json; charset=utf-8',
+    ])
+  }
+  const refused = await fetch(`${origin}/?what=ever`, { headers: { accept: 'application/json' } })
+  expect(refused.status).toBe(400)
+})
+
+test('its assets are compressed, may be kept for a year, and fit the budget of the first load', async ({ origin }) => {
+  const html = await fetch(origin, { headers: BROWSER })
+  const text = await html.text()
+  const assets = [...text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path]) => `${path}`)
+  expect(assets.length).toBeGreaterThanOrEqual(3)
+  const sizes = [
+    Number((await fetch(origin, { headers: { ...BROWSER, 'accept-encoding': 'gzip' } })).headers.get('content-length')),
+  ]
+  for (const path of assets) {
+    const plain = await fetch(origin + path, { headers: { 'accept-encoding': 'identity' } })
+    const body = await plain.text()
+    for (const coding of ['gzip', 'br']) {
+      const response = await fetch(origin + path, { headers: { 'accept-encoding': coding } })
+      expect([path, response.headers.get('content-encoding')]).toEqual([path, coding])
+      expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+      expect(response.headers.get('vary')).toMatch(/accept-encoding/i)
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+      if (coding === 'gzip') sizes.push(Number(response.headers.get('content-length')))
+      // fetch has decoded it.
+      expect(await response.text()).toBe(body)
+    }
+  }
+  const total = sizes.reduce((sum, size) => sum + size)
+  expect(total).toBeGreaterThan(5000)
+  expect(total).toBeLessThanOrEqual(MOST_BYTES)
+})
+
+test('no file of the page is left out of compression', async () => {
+  const files = await readdir(join(DASHBOARD, 'assets'))
+  const plain = files.filter((file) => !/\.(?:br|gz)$/.test(file))
+  expect(files.sort()).toEqual(plain.flatMap((file) => [file, `${file}.br`, `${file}.gz`]).sort())
+  expect(plain.filter((file) => !/-[\w-]{8}\.\w+$/.test(file))).toEqual([])
+})
