@@ -12,6 +12,7 @@ export const JobsConfig = z.object({
   SECRETS_KEY: secretsKey.optional(),
   JOBS_LEASE_SECONDS: envInt(1, 300).default(15),
   JOB_SLOT_SECONDS: envInt(1, 3600).default(120),
+  BACKFILL_QUIET_SECONDS: envInt(1, 86_400).default(60),
   HEALTH_MAX_LAG_SECONDS: envInt(1, 86_400).default(180),
   HEALTH_MAX_SAMPLING_LAG_SECONDS: envInt(1, 86_400).default(180),
   HEALTH_MAX_LATE_PERIODS: envInt(1, 1000).default(LATE_PERIODS),

@@ -26,12 +26,6 @@ export type WorkerMessage =
  */
 const MAX_SLOTS_PER_RUN = 500
 
-/**
- * A backfill that has written nothing for this long is usually completed. Its additions are then handled together,
- * because all later slots have to be done again after each change.
- */
-const QUIET_SECONDS = 60
-
 /** What a worker works with. `signal` aborts when the jobs process cancels the worker. */
 type Running = {
   config: JobsConfig
@@ -76,7 +70,7 @@ export async function runSlotWorker(name: string, task: Task, jobs: readonly Slo
         task,
         jobs,
         instance: lease.instance,
-        quietSeconds: QUIET_SECONDS,
+        quietSeconds: config.BACKFILL_QUIET_SECONDS,
         checkLease: () => checkTerm(clickhouse, lease),
         onSlot: (slot) => post({ slot: slot && { at: slot.at.getTime() / 1000, revision: slot.revision } }),
         log,

@@ -6,7 +6,8 @@ import { parseEnv } from '../../../process/environment.js'
 import { runProcess } from '../../../process/run-process.js'
 import { ALL_JOBS } from './jobs.js'
 
-// The jobs process with the jobs in JOBS, which run every other second; webhooks are sent continuously.
+// The jobs process with the jobs in JOBS, which run every other second, or every RUN_EVERY_SECONDS; webhooks are sent
+// continuously.
 const path = (folder: string, name: string): string => fileURLToPath(new URL(`${folder}/${name}.js`, import.meta.url))
 const isProduct = (name: string): boolean => name === 'webhooks' || SLOT_JOBS.some((job) => job.name === name)
 const WEBHOOKS = { name: 'webhooks' }
@@ -20,7 +21,7 @@ await runProcess('jobs', readConfig, ({ config, log, signal }) =>
       .filter(({ name }) => process.env.JOBS?.split(',').includes(name))
       .map((job) => ({
         ...job,
-        period_seconds: job === WEBHOOKS ? null : 2,
+        period_seconds: job === WEBHOOKS ? null : Number(process.env.RUN_EVERY_SECONDS ?? 2),
         path: path(isProduct(job.name) ? '../../../jobs/workers' : '.', job.name),
       })),
     print: console.log,
