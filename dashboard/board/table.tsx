@@ -1,21 +1,49 @@
 import { bpsText, shortText, tokensOf } from '../parts/figures.js'
-import { labelsOf, shortAddress } from '../parts/names.js'
+import { plainText, shortAddress } from '../parts/names.js'
 import { place } from '../state/location.js'
 import { elsewhere, hrefOf } from '../state/place.js'
-import { deviationOf, type ListedStable } from './stables.js'
+import { togglePin } from './heads.js'
+import type { Lane, Picture } from './picture.js'
+import { bandOf, type Standing } from './stables.js'
 
-/** The stables as a table: what the picture shows, in numbers. */
-export function StablesTable({ stables }: { stables: readonly ListedStable[] }) {
-  const labels = labelsOf(stables)
+/** The lowest and the highest value of a lane in the picture; null without any quote. */
+function extremes({ series }: Lane): { low: number; high: number } | null {
+  const known = (column: readonly (number | null)[] = []): number[] =>
+    column.filter((value): value is number => value !== null)
+  const [lows, highs] = [known(series?.low_bps), known(series?.high_bps)]
+  return lows.length === 0 ? null : { low: Math.min(...lows), high: Math.max(...highs) }
+}
+
+function Now({ standing }: { standing: Standing }) {
+  if (standing.is !== 'quoted') return <>{standing.is === 'unquoted' ? 'no quote' : '–'}</>
+  const side = standing.bps > 0 ? 'above' : 'below'
+  return <span class={bandOf(standing.bps) > 0 ? `out ${side}` : undefined}>{bpsText(standing.bps)}</span>
+}
+
+/** The same as the picture, in numbers. */
+export function StablesTable({ picture: { lanes } }: { picture: Picture }) {
+  const current = place.value
   return (
-    <div class="scrolls">
+    <section class="scrolls" aria-label="Table of stables">
       <table class="plain">
-        <caption class="unseen">Every stable with its distance from the peg</caption>
+        <caption class="unseen">
+          Every stable: basis points from its peg now and in the last {current.window}, risk, supply and coverage
+        </caption>
         <thead>
           <tr>
             <th scope="col">Stable</th>
+            <th scope="col">Address</th>
             <th scope="col" class="number">
-              Off peg, bps
+              Now, bps
+            </th>
+            <th scope="col" class="number">
+              Low {current.window}
+            </th>
+            <th scope="col" class="number">
+              High {current.window}
+            </th>
+            <th scope="col" class="number">
+              Worst 24h
             </th>
             <th scope="col" class="number">
               Risk
@@ -24,28 +52,45 @@ export function StablesTable({ stables }: { stables: readonly ListedStable[] }) 
               Supply
             </th>
             <th scope="col">Coverage</th>
+            <th scope="col">Pin</th>
           </tr>
         </thead>
         <tbody>
-          {stables.map(({ address, peg, supply, risk_score, coverage }) => {
-            const bps = peg?.quoted ? deviationOf(peg.price) : null
+          {lanes.map((lane) => {
+            const { address, name, supply, risk_score, max_deviation_24h_bps, coverage } = lane.stable
+            const range = extremes(lane)
             return (
               <tr key={address}>
                 <th scope="row">
-                  <a href={hrefOf(elsewhere(place.value, 'stable', address))}>
-                    <bdi>{labels.get(address)?.text}</bdi>
-                  </a>{' '}
-                  <span class="mono">{shortAddress(address)}</span>
+                  <a href={hrefOf(elsewhere(current, 'stable', address))} title={plainText(name, 60)}>
+                    <bdi>{lane.label.text}</bdi>
+                  </a>
                 </th>
-                <td class="number">{bps === null ? 'no quote' : bpsText(bps)}</td>
-                <td class="number">{risk_score ?? '–'}</td>
+                <td class="mono" title={address}>
+                  {shortAddress(address)}
+                </td>
+                <td class="number">
+                  <Now standing={lane.now} />
+                </td>
+                <td class="number">{range ? bpsText(range.low) : '–'}</td>
+                <td class="number">{range ? bpsText(range.high) : '–'}</td>
+                <td class="number">{max_deviation_24h_bps?.toFixed(1) ?? '–'}</td>
+                <td class="number">{risk_score?.toFixed(1) ?? '–'}</td>
                 <td class="number">{supply ? shortText(tokensOf(supply.current)) : '–'}</td>
                 <td>{coverage.message}</td>
+                <td>
+                  <input
+                    type="checkbox"
+                    checked={lane.isPinned}
+                    aria-label={`Pin ${lane.label.text}`}
+                    onChange={() => togglePin(address)}
+                  />
+                </td>
               </tr>
             )
           })}
         </tbody>
       </table>
-    </div>
+    </section>
   )
 }

@@ -106,19 +106,36 @@ export function Shown<Data>({
   what: string
   children: (data: Data) => ComponentChildren
 }) {
-  const { data, at, problem } = answer
+  const { data, problem } = answer
   if (data === null) return problem ? <ProblemNotice problem={problem} /> : <Loading what={what} />
   return (
     <>
-      {problem && (
-        <>
-          <ProblemNotice problem={problem} />
-          {at !== null && (
-            <p class="old">What is shown came {ageText(Math.max(0, Math.round(ticking.value - at)))} ago.</p>
-          )}
-        </>
-      )}
+      <Overdue answer={answer} what={`${what.charAt(0).toUpperCase()}${what.slice(1)}`} />
       {children(data)}
     </>
+  )
+}
+
+/** Above a picture whose answer cannot be renewed: why, and how old the picture is. */
+export function Overdue({ answer: { data, at, problem }, what }: { answer: Answered<unknown>; what: string }) {
+  if (problem === null) return null
+  const age = at === null ? null : Math.max(0, Math.round(ticking.value - at))
+  return (
+    <p class="overdue" role="status">
+      <strong>{data === null || age === null ? `${what} is missing.` : `${what} is ${ageText(age)} old.`}</strong>{' '}
+      {sentence(problem.message)}
+      {problem.retryAt !== null && <Retry at={problem.retryAt} />}
+      {problem.kind === 'before-history' && (
+        <button type="button" onClick={() => go({ asOf: null })}>
+          Back to now
+        </button>
+      )}
+      {problem.requestId !== null && (
+        <span class="request-id">
+          {' '}
+          Request <code>{problem.requestId}</code>
+        </span>
+      )}
+    </p>
   )
 }

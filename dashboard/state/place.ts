@@ -5,15 +5,15 @@ export const WINDOWS = ['1h', '6h', '24h', '7d'] as const
 export type Window = (typeof WINDOWS)[number]
 
 export const SORTS = ['symbol', 'deviation', 'risk', 'supply'] as const
-type Sort = (typeof SORTS)[number]
+export type Sort = (typeof SORTS)[number]
 
 /** How large small deviations are drawn: basis points up to which the scale is nearly linear. */
 export const SCALES = ['fine', 'normal', 'coarse'] as const
-type Scale = (typeof SCALES)[number]
+export type Scale = (typeof SCALES)[number]
 
 export const SHAPES = ['lines', 'rows', 'table'] as const
 /** How the board shows the stables; null is what suits the screen. */
-type Shape = (typeof SHAPES)[number]
+export type Shape = (typeof SHAPES)[number]
 
 /** All that the URL says about what is shown. */
 export type Place = {

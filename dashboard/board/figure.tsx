@@ -1,0 +1,130 @@
+import { type Signal, useSignal } from '@preact/signals'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { go, place } from '../state/location.js'
+import { canvasSurface, readPalette, sizeCanvas } from './canvas-surface.js'
+import { Heads } from './heads.js'
+import type { Lane, Picture } from './picture.js'
+import { linesPlan, type Plan, rowsPlan, type Spot } from './plan.js'
+import { Readout } from './readout.js'
+import { TimeSlider } from './time-slider.js'
+
+/** What is looked at: by the pointer, or by the keys, which keep it. */
+export type Focus = (Spot & { isKept: boolean }) | null
+
+type Props = {
+  picture: Picture
+  /** Changes with everything in the picture that does not move with each sample. */
+  still: object
+  shape: 'lines' | 'rows'
+  summary: string
+  focus: Signal<Focus>
+  /** The instant that the slider is dragged to; null for the end of the picture. */
+  scrub: Signal<number | null>
+}
+
+const LEAST_HEIGHT = 340
+/** Room below the picture for the legend. */
+const BELOW = 52
+
+/** Repaints when the theme changes or the window does. */
+function useFrame(frame: { current: HTMLElement | null }) {
+  const size = useSignal<{ width: number; height: number; ratio: number; theme: number } | null>(null)
+  useLayoutEffect(() => {
+    const measure = (theme = size.value?.theme ?? 0): void => {
+      const box = frame.current?.getBoundingClientRect()
+      if (!box) return
+      const height = Math.max(LEAST_HEIGHT, Math.round(innerHeight - box.top - scrollY - BELOW))
+      size.value = { width: Math.floor(box.width), height, ratio: Math.min(3, devicePixelRatio || 1), theme }
+    }
+    measure()
+    const observer = new ResizeObserver(() => measure())
+    observer.observe(frame.current as HTMLElement)
+    const dark = matchMedia('(prefers-color-scheme: dark)')
+    const onTheme = (): void => measure((size.value?.theme ?? 0) + 1)
+    const onResize = (): void => measure()
+    dark.addEventListener('change', onTheme)
+    addEventListener('resize', onResize)
+    return () => {
+      observer.disconnect()
+      dark.removeEventListener('change', onTheme)
+      removeEventListener('resize', onResize)
+    }
+  }, [])
+  return size
+}
+
+/** The picture of the board: canvases, with names, slider and readout as elements of the page. */
+export function Figure({ picture, still, shape, summary, focus, scrub }: Props) {
+  const frame = useRef<HTMLDivElement>(null)
+  const base = useRef<HTMLCanvasElement>(null)
+  const over = useRef<HTMLCanvasElement>(null)
+  const size = useFrame(frame).value
+  const { scale } = place.value
+  const plan: Plan | null =
+    size &&
+    (shape === 'lines'
+      ? linesPlan(picture, size.width, size.height, scale)
+      : rowsPlan(picture, size.width, size.height))
+
+  useLayoutEffect(() => {
+    if (!plan || !size || !base.current || !over.current) return
+    for (const canvas of [base.current, over.current]) sizeCanvas(canvas, plan.width, plan.height, size.ratio)
+    performance.mark('board-paint-start')
+    plan.paint(canvasSurface(base.current, readPalette(), size.ratio))
+    performance.measure('board-paint', 'board-paint-start')
+  }, [still, shape, size, scale])
+
+  const at = scrub.value ?? picture.end
+  const looked = focus.value
+  useLayoutEffect(() => {
+    const canvas = over.current
+    if (!plan || !size || !canvas) return
+    const surface = canvasSurface(canvas, readPalette(), size.ratio)
+    canvas.getContext('2d')?.clearRect(0, 0, plan.width, plan.height)
+    plan.paintMoment(surface, at)
+    if (looked && looked.lane < picture.lanes.length) plan.paintFocus(surface, looked)
+  }, [picture, shape, size, scale, at, looked])
+
+  // A link to another place has not kept what was looked at.
+  useEffect(() => {
+    focus.value = null
+  }, [shape])
+
+  const onMove = (event: PointerEvent): void => {
+    if (event.pointerType === 'touch') return
+    const box = over.current?.getBoundingClientRect()
+    const spot = box && plan ? plan.spotAt(event.clientX - box.left, event.clientY - box.top) : null
+    focus.value = spot && { ...spot, isKept: false }
+  }
+  const open = (event: MouseEvent): void => {
+    const spot = over.current && plan?.spotAt(event.offsetX, event.offsetY)
+    const touched = spot && picture.lanes[spot.lane]
+    if (!touched) return
+    // A finger cannot hover: its first touch shows the numbers.
+    const isTouch = (event as PointerEvent).pointerType === 'touch'
+    if (isTouch && !(focus.value?.isKept && focus.value.lane === spot.lane)) focus.value = { ...spot, isKept: true }
+    else go({ view: 'stable', address: touched.stable.address, more: {} })
+  }
+  const lane: Lane | undefined = looked ? picture.lanes[looked.lane] : undefined
+  return (
+    <div class={`figure ${shape}`} ref={frame}>
+      {plan && (
+        <div class="stage" style={{ height: `${plan.height}px` }}>
+          <canvas ref={base} role="img" aria-label={`${summary} The key t shows the same as a table.`} />
+          <canvas
+            ref={over}
+            class="over"
+            onPointerMove={onMove}
+            onPointerLeave={() => {
+              if (!focus.value?.isKept) focus.value = null
+            }}
+            onClick={open}
+          />
+          <Heads plan={plan} lanes={picture.lanes} looked={looked?.lane ?? null} />
+          <TimeSlider plan={plan} picture={picture} scrub={scrub} />
+          {looked && lane && <Readout plan={plan} picture={picture} spot={looked} lane={lane} isKept={looked.isKept} />}
+        </div>
+      )}
+    </div>
+  )
+}

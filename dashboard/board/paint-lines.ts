@@ -1,0 +1,192 @@
+import { bpsText } from '../parts/figures.js'
+import type { Scale } from '../state/place.js'
+import { axisTicks } from './axis.js'
+import { type Lane, type Picture, standingAt } from './picture.js'
+import { distanceScale } from './scale.js'
+import { bucketAt } from './series.js'
+import { bandOf, MILD_BPS, SEVERE_BPS, type Standing } from './stables.js'
+import type { Colour, Rects, Surface } from './surface.js'
+
+/** Where the strings hang, in pixels. */
+export type LinesLayout = {
+  width: number
+  /** The beam. */
+  top: number
+  /** Where the bobs are: the end of the picture's time. */
+  bottom: number
+  /** Of the first lane. */
+  left: number
+  laneWidth: number
+  /** Extra space behind the pinned lanes. */
+  pinGap: number
+  pinned: number
+  /** From a lane's middle to 50 bps. */
+  reach: number
+}
+
+const AXIS_WIDTH = 72
+const WIDEST_LANE = 132
+const LONGEST_REACH = 44
+const PIN_GAP = 14
+/** Room below the beam's strings for the bobs and their figures. */
+export const FOOT = 44
+/** A string without any deviation is as thick as this. */
+const THINNEST = 1.5
+
+/** The layout of so many lanes in a frame whose strings hang from `top`. */
+export function layoutLines(width: number, height: number, top: number, lanes: readonly Lane[]): LinesLayout {
+  const pinned = lanes.filter(({ isPinned }) => isPinned).length
+  const pinGap = pinned > 0 && pinned < lanes.length ? PIN_GAP : 0
+  const laneWidth = Math.min(WIDEST_LANE, (width - AXIS_WIDTH - pinGap - 8) / Math.max(1, lanes.length))
+  const reach = Math.min(LONGEST_REACH, 0.42 * laneWidth)
+  return { width, top, bottom: height - FOOT, left: AXIS_WIDTH, laneWidth, pinGap, pinned, reach }
+}
+
+/** The left edge of the i-th lane. */
+export const laneLeft = ({ left, laneWidth, pinGap, pinned }: LinesLayout, i: number): number =>
+  left + i * laneWidth + (i >= pinned ? pinGap : 0)
+
+/** The lane at a distance from the left edge; null beside the lanes. */
+export function laneIndexAt(layout: LinesLayout, x: number, count: number): number | null {
+  const shift = x > laneLeft(layout, layout.pinned) ? layout.pinGap : 0
+  const i = Math.floor((x - layout.left - shift) / layout.laneWidth)
+  return i >= 0 && i < count ? i : null
+}
+
+export const yOf = ({ top, bottom }: LinesLayout, { from, end }: Picture, at: number): number =>
+  top + ((at - from) / (end - from)) * (bottom - top)
+
+export const timeAt = ({ top, bottom }: LinesLayout, { from, end }: Picture, y: number): number =>
+  Math.max(from, Math.min(end, from + ((y - top) / (bottom - top)) * (end - from)))
+
+/** The colour of a deviation: ink within 10 bps, beyond it by its sign. */
+export const colourOf = (bps: number): Colour => (bandOf(bps) === 0 ? 'ink' : bps > 0 ? 'above' : 'below')
+
+function paintGuides(surface: Surface, picture: Picture, layout: LinesLayout, scale: Scale): void {
+  const { top, bottom, laneWidth, reach } = layout
+  const distance = distanceScale(scale)
+  const bands: Rects = []
+  const mild: Rects = []
+  const severe: Rects = []
+  const pegs: Rects = []
+  for (let i = 0; i < picture.lanes.length; i++) {
+    const middle = laneLeft(layout, i) + laneWidth / 2
+    const half = distance(MILD_BPS) * reach
+    bands.push(middle - half, top, 2 * half, bottom - top)
+    for (const side of [-1, 1]) {
+      mild.push(middle + side * half - 0.25, top, 0.5, bottom - top)
+      severe.push(middle + side * distance(SEVERE_BPS) * reach - 0.25, top, 0.5, bottom - top)
+    }
+    pegs.push(middle - 0.25, top, 0.5, bottom - top)
+  }
+  surface.rects(bands, 'mark')
+  surface.rects(mild, 'guide')
+  surface.rects(severe, 'line')
+  surface.rects(pegs, 'guide')
+}
+
+function paintTime(surface: Surface, picture: Picture, layout: LinesLayout): void {
+  const right = laneLeft(layout, picture.lanes.length - 1) + layout.laneWidth
+  for (const { at, text, isDay } of axisTicks(picture.from, picture.end, layout.bottom - layout.top)) {
+    const y = yOf(layout, picture, at)
+    surface.line(layout.left - 6, y, right, y, 'line', isDay ? 1 : 0.5)
+    surface.text(text, layout.left - 10, y + 4, {
+      colour: isDay ? 'ink' : 'quiet',
+      size: 11,
+      align: 'end',
+      isBold: isDay,
+    })
+  }
+}
+
+/** Adds what a string is made of to the lists of its colours. */
+function addString(
+  parts: Record<'ink' | 'above' | 'below' | 'hatch' | 'dots' | 'partly', Rects>,
+  lane: Lane,
+  picture: Picture,
+  layout: LinesLayout,
+  { middle, xOf }: { middle: number; xOf: (bps: number) => number },
+): void {
+  const { from, step, count } = picture
+  const height = yOf(layout, picture, from + step) - layout.top
+  const strip = Math.min(layout.laneWidth * 0.5, 36)
+  let previous: number | null = null
+  for (let i = 0; i < count; i++) {
+    const y = layout.top + i * height
+    const bucket = lane.series ? bucketAt(lane.series, i) : { is: 'unmeasured' as const }
+    if (bucket.is !== 'quoted') {
+      const list = bucket.is === 'unquoted' ? parts.hatch : parts.dots
+      list.push(middle - strip / 2, y, strip, height)
+      previous = null
+      continue
+    }
+    if (bucket.unquotedShare > 0) {
+      const width = Math.max(4, strip * bucket.unquotedShare)
+      parts.partly.push(middle - width / 2, y, width, height)
+    }
+    // From the sample before to the range of this bucket: a price holds until the next sample.
+    const low = previous === null ? bucket.low : Math.min(bucket.low, previous)
+    const high = previous === null ? bucket.high : Math.max(bucket.high, previous)
+    previous = bucket.last
+    const x = xOf(low)
+    const width = Math.max(THINNEST, xOf(high) - x)
+    const left = width === THINNEST ? (x + xOf(high) - THINNEST) / 2 : x
+    const furthest = Math.abs(bucket.low) > Math.abs(bucket.high) ? bucket.low : bucket.high
+    const colour = colourOf(furthest)
+    parts[colour as 'ink'].push(left, y, width, height + 0.3)
+    // Outside of both bands, the string is thicker.
+    if (bandOf(furthest) === 2) parts[colour as 'ink'].push(left - 0.75, y, width + 1.5, height + 0.3)
+  }
+}
+
+/** Paints all that does not move: guides, time, strings. */
+export function paintLines(surface: Surface, picture: Picture, layout: LinesLayout, scale: Scale): void {
+  const distance = distanceScale(scale)
+  paintGuides(surface, picture, layout, scale)
+  if (picture.lanes.length > 0) paintTime(surface, picture, layout)
+  const parts = { ink: [], above: [], below: [], hatch: [], dots: [], partly: [] } as Record<
+    'ink' | 'above' | 'below' | 'hatch' | 'dots' | 'partly',
+    Rects
+  >
+  picture.lanes.forEach((lane, i) => {
+    const middle = laneLeft(layout, i) + layout.laneWidth / 2
+    addString(parts, lane, picture, layout, { middle, xOf: (bps) => middle + distance(bps) * layout.reach })
+  })
+  surface.pattern(parts.dots, 'dots')
+  surface.pattern(parts.hatch, 'hatch')
+  surface.pattern(parts.partly, 'hatch')
+  for (const colour of ['ink', 'below', 'above'] as const) surface.rects(parts[colour], colour)
+  const right = laneLeft(layout, picture.lanes.length - 1) + layout.laneWidth
+  surface.rects([layout.left - 6, layout.top - 3, right - layout.left + 12, 3], 'ink')
+}
+
+/** A bob: a plumb's point; outside of the bands in the colour of its side, without a quote only an outline. */
+function paintBob(surface: Surface, x: number, y: number, size: number, standing: Standing): void {
+  const points = [x - size * 0.8, y, x + size * 0.8, y, x, y + size * 2]
+  if (standing.is === 'quoted') surface.shape(points, colourOf(standing.bps))
+  else surface.shape(points, 'paper', standing.is === 'unquoted' ? 'ink' : 'hatch')
+}
+
+const textOf = (standing: Standing): string => {
+  if (standing.is === 'quoted') return bpsText(standing.bps)
+  return standing.is === 'unquoted' ? 'none' : '–'
+}
+
+/** Paints the bobs where the stables stand at an instant, each with its figure below. */
+export function paintBobs(surface: Surface, picture: Picture, layout: LinesLayout, scale: Scale, at: number): void {
+  const distance = distanceScale(scale)
+  const y = yOf(layout, picture, at)
+  const size = Math.max(4, Math.min(7, layout.laneWidth / 5))
+  picture.lanes.forEach((lane, i) => {
+    const standing = at >= picture.end ? lane.now : standingAt(picture, lane, at)
+    const middle = laneLeft(layout, i) + layout.laneWidth / 2
+    const bps = standing.is === 'quoted' ? standing.bps : 0
+    paintBob(surface, middle + distance(bps) * layout.reach, y, size, standing)
+    surface.text(textOf(standing), middle, layout.bottom + 34, {
+      colour: standing.is === 'quoted' ? colourOf(standing.bps) : 'quiet',
+      size: layout.laneWidth < 34 ? 10 : 11.5,
+      align: 'middle',
+      isBold: standing.is === 'quoted' && bandOf(standing.bps) > 0,
+    })
+  })
+}

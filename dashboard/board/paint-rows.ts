@@ -1,0 +1,110 @@
+import { bpsText } from '../parts/figures.js'
+import { axisTicks } from './axis.js'
+import { colourOf } from './paint-lines.js'
+import { type Lane, type Picture, standingAt } from './picture.js'
+import { bucketAt } from './series.js'
+import { bandOf, MILD_BPS, SEVERE_BPS } from './stables.js'
+import type { Colour, Rects, Surface } from './surface.js'
+
+/** Where the rows are, in pixels. */
+export type RowsLayout = { left: number; right: number; top: number; rowHeight: number; width: number }
+
+/** The bands of a horizon row: a deviation fills one after the other, each drawn over the one before. */
+const BANDS = [
+  { from: 0, to: MILD_BPS, opacity: 0.3 },
+  { from: MILD_BPS, to: SEVERE_BPS, opacity: 0.45 },
+  { from: SEVERE_BPS, to: 250, opacity: 0.9 },
+]
+const AXIS_HEIGHT = 24
+const LOWEST_ROW = 14
+const HIGHEST_ROW = 34
+const GAP = 2
+
+/** The layout of so many rows in a frame; the rows may need more than its height. */
+export function layoutRows(width: number, height: number, count: number): RowsLayout {
+  const isNarrow = width < 560
+  const room = (height - AXIS_HEIGHT) / Math.max(1, count)
+  const rowHeight = isNarrow ? HIGHEST_ROW : Math.max(LOWEST_ROW, Math.min(HIGHEST_ROW, Math.floor(room)))
+  return { left: isNarrow ? 92 : 132, right: width - 48, top: AXIS_HEIGHT, rowHeight, width }
+}
+
+export const heightOfRows = ({ top, rowHeight }: RowsLayout, count: number): number => top + count * rowHeight + 4
+
+export const xOf = ({ left, right }: RowsLayout, { from, end }: Picture, at: number): number =>
+  left + ((at - from) / (end - from)) * (right - left)
+
+export const timeAtX = ({ left, right }: RowsLayout, { from, end }: Picture, x: number): number =>
+  Math.max(from, Math.min(end, from + ((x - left) / (right - left)) * (end - from)))
+
+type Fills = { hatch: Rects; dots: Rects; bands: Record<'above' | 'below', Rects>[] }
+
+function addRow(fills: Fills, lane: Lane, picture: Picture, layout: RowsLayout, top: number): void {
+  const { from, step, count } = picture
+  const width = xOf(layout, picture, from + step) - layout.left
+  const height = layout.rowHeight - GAP
+  for (let i = 0; i < count; i++) {
+    const x = layout.left + i * width
+    const bucket = lane.series ? bucketAt(lane.series, i) : { is: 'unmeasured' as const }
+    if (bucket.is !== 'quoted') {
+      const list = bucket.is === 'unquoted' ? fills.hatch : fills.dots
+      list.push(x, top, width, height)
+      continue
+    }
+    if (bucket.unquotedShare > 0) fills.hatch.push(x, top, width, Math.max(2, height * bucket.unquotedShare * 0.5))
+    const furthest = Math.abs(bucket.low) > Math.abs(bucket.high) ? bucket.low : bucket.high
+    const side = furthest > 0 ? 'above' : 'below'
+    BANDS.forEach((band, level) => {
+      const share = Math.min(1, (Math.abs(furthest) - band.from) / (band.to - band.from))
+      if (share <= 0) return
+      const bar = Math.max(1, share * height)
+      fills.bands[level]?.[side].push(x, top + height - bar, width + 0.2, bar)
+    })
+  }
+}
+
+/** Paints all that does not move. */
+export function paintRows(surface: Surface, picture: Picture, layout: RowsLayout): void {
+  const bottom = heightOfRows(layout, picture.lanes.length)
+  for (const { at, text, isDay } of axisTicks(picture.from, picture.end, layout.right - layout.left)) {
+    const x = xOf(layout, picture, at)
+    surface.line(x, layout.top - 4, x, bottom, 'line', isDay ? 1 : 0.5)
+    surface.text(text, x, layout.top - 9, {
+      colour: isDay ? 'ink' : 'quiet',
+      size: 11,
+      align: 'middle',
+      isBold: isDay,
+    })
+  }
+  const fills: Fills = { hatch: [], dots: [], bands: BANDS.map(() => ({ above: [], below: [] })) }
+  const floors: Rects = []
+  picture.lanes.forEach((lane, i) => {
+    const top = layout.top + i * layout.rowHeight
+    floors.push(layout.left, top + layout.rowHeight - GAP, layout.right - layout.left, 0.75)
+    addRow(fills, lane, picture, layout, top)
+  })
+  surface.pattern(fills.dots, 'dots')
+  BANDS.forEach(({ opacity }, level) => {
+    for (const side of ['below', 'above'] as const) surface.rects(fills.bands[level]?.[side] ?? [], side, opacity)
+  })
+  surface.pattern(fills.hatch, 'hatch')
+  surface.rects(floors, 'guide')
+}
+
+/** Paints the figure of each stable at an instant, at the end of its row. */
+export function paintRowFigures(surface: Surface, picture: Picture, layout: RowsLayout, at: number): void {
+  const x = xOf(layout, picture, at)
+  if (at < picture.end) surface.line(x, layout.top, x, heightOfRows(layout, picture.lanes.length), 'ink', 1)
+  picture.lanes.forEach((lane, i) => {
+    const standing = at >= picture.end ? lane.now : standingAt(picture, lane, at)
+    const isQuoted = standing.is === 'quoted'
+    const text = isQuoted ? bpsText(standing.bps) : standing.is === 'unquoted' ? 'none' : '–'
+    const colour: Colour = isQuoted ? colourOf(standing.bps) : 'quiet'
+    const y = layout.top + i * layout.rowHeight + layout.rowHeight / 2 + 3
+    surface.text(text, layout.width - 4, y, {
+      colour,
+      size: 12,
+      align: 'end',
+      isBold: isQuoted && bandOf(standing.bps) > 0,
+    })
+  })
+}

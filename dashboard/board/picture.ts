@@ -1,0 +1,95 @@
+import type { Label } from '../parts/names.js'
+import { type Break, breaksOf } from './breaks.js'
+import { type Bucket, bucketAt, type SeriesAnswer, type SeriesOfStable } from './series.js'
+import { deviationOf, type ListedStable, type Standing, standingOf } from './stables.js'
+
+/** A price that came with the stream. */
+export type LivePrice = { price_vs_refusd: number | null; status: string; at: number }
+
+/** What is drawn of one stable. */
+export type Lane = {
+  stable: ListedStable
+  label: Label
+  isPinned: boolean
+  series: SeriesOfStable | null
+  /** At the end of the picture. */
+  now: Standing
+  breaks: readonly Break[]
+}
+
+/** What is drawn. Times are unix seconds. */
+export type Picture = {
+  from: number
+  /** End of the last whole bucket. */
+  to: number
+  /** Now, or the requested moment. */
+  end: number
+  step: number
+  count: number
+  lanes: readonly Lane[]
+}
+
+type Inputs = {
+  stables: readonly ListedStable[]
+  labels: ReadonlyMap<string, Label>
+  series: SeriesAnswer | null
+  /** Newer than the list; empty for the past. */
+  live: ReadonlyMap<string, LivePrice>
+  breaks: readonly Break[]
+  pins: readonly string[]
+  span: { from: number; to: number; step: number }
+  end: number
+}
+
+/** `2026-07-01 12:00:00+00` in unix seconds. */
+const sampledAt = (text: string): number => Date.parse(`${text.slice(0, 19).replace(' ', 'T')}Z`) / 1000
+
+/** The standing by the newest of list and stream. Stables without a quote of their own, such as the reference, stay as listed. */
+function newest(stable: ListedStable, live: LivePrice | undefined): Standing {
+  const listed = standingOf(stable)
+  if (!live || (stable.peg && sampledAt(stable.peg.sampled_at) >= live.at)) return listed
+  if (live.price_vs_refusd !== null) return { is: 'quoted', bps: deviationOf(live.price_vs_refusd) }
+  return listed.is === 'unmeasured' ? listed : { is: 'unquoted' }
+}
+
+/** Puts together what is drawn of the stables, in their order. */
+export function pictureOf({ stables, labels, series, live, breaks, pins, span, end }: Inputs): Picture {
+  const columns = new Map(series?.stables.map((one) => [one.address, one]))
+  const from = series ? Date.parse(series.from) / 1000 : span.from
+  const step = series?.step_seconds ?? span.step
+  const count = series?.bucket_count ?? 0
+  return {
+    from,
+    to: series ? from + count * step : span.to,
+    end: Math.max(end, from + count * step),
+    step,
+    count,
+    lanes: stables.map((stable) => ({
+      stable,
+      label: labels.get(stable.address) as Label,
+      isPinned: pins.includes(stable.address),
+      series: columns.get(stable.address) ?? null,
+      now: newest(stable, live.get(stable.address)),
+      breaks: breaksOf(breaks, stable.address),
+    })),
+  }
+}
+
+/** The bucket of an instant, -1 before the first; the count if it is after the last. */
+export function bucketIndexAt({ from, step, count }: Pick<Picture, 'from' | 'step' | 'count'>, at: number): number {
+  return Math.max(-1, Math.min(count, Math.ceil((at - from) / step) - 1))
+}
+
+/** What is known about a lane at an instant: its bucket, or where it is now. */
+export function laneAt(picture: Picture, lane: Lane, at: number): Bucket | { is: 'now'; now: Standing } {
+  const i = bucketIndexAt(picture, at)
+  if (i >= picture.count) return { is: 'now', now: lane.now }
+  return lane.series ? bucketAt(lane.series, i) : { is: 'unmeasured' }
+}
+
+/** Where a lane stood at an instant: by the last sample of its bucket. */
+export function standingAt(picture: Picture, lane: Lane, at: number): Standing {
+  const known = laneAt(picture, lane, at)
+  if (known.is === 'now') return known.now
+  return known.is === 'quoted' ? { is: 'quoted', bps: known.last } : known
+}
