@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { Coverage } from '../../clickhouse/chain/coverage.js'
 import { databaseChainId } from '../../clickhouse/chain/identity.js'
-import { livePeg } from '../../clickhouse/peg/current.js'
+import { livePeg, pegAt } from '../../clickhouse/peg/current.js'
 import { addSums, PEG_WINDOWS, windowFigures } from '../../clickhouse/peg/windows.js'
 import { stablecoinOrigin } from '../../clickhouse/stablecoins/stablecoins.js'
 import { stablecoinStateAt } from '../../clickhouse/stablecoins/states.js'
 import { stableAddress, stableSymbol } from '../../clickhouse/store/values.js'
 import { isoSeconds, WEEK_SECONDS } from '../../process/instants.js'
-import { lastSeconds, thisSecond } from '../answers/as-of.js'
+import { beforeHistory, lastSeconds, PastEcho } from '../answers/as-of.js'
 import { endpoint } from '../answers/endpoint.js'
 import { unknownStable } from '../answers/stable.js'
 import { type CuratedBriefings, measuredBriefing } from './briefings/briefings.js'
@@ -17,6 +17,7 @@ const rating = z.enum(RATINGS).meta({ description: 'Derived from measurements; s
 const basis = z.string().meta({ description: 'The measurements behind the rating, in words and figures' })
 
 const Analysis = z.object({
+  as_of: PastEcho,
   address: stableAddress,
   symbol: stableSymbol,
   briefing: z
@@ -70,25 +71,29 @@ export const analysisRoute = (curated: CuratedBriefings) =>
     operationId: 'getAnalysis',
     summary: 'A briefing on one stable: where it comes from, what backs it, who issues it, and its risks',
     description: `Costs ${PRICE} of the reference stable per request, nothing with a subscription key.`,
-    about: 'now',
+    about: 'moment',
     response: Analysis,
     price: PRICE,
-    covers: ({ app, stable, since }) => ({
+    covers: ({ at, stable, since }) => ({
       families: ['pegs', 'state'],
       stable,
       since,
-      ...lastSeconds(thisSecond(app), WEEK_SECONDS),
+      ...lastSeconds(at, WEEK_SECONDS),
     }),
-    answer: async ({ app, stable, signal }) => {
+    answer: async ({ app, stable, at, asOf, signal }) => {
       const options = { signal }
       const [chainId, state, origin, peg] = await Promise.all([
         databaseChainId(app.clickhouse, options),
-        stablecoinStateAt(app.clickhouse, { stable, at: thisSecond(app) }, options),
+        stablecoinStateAt(app.clickhouse, { stable, at }, options),
         stablecoinOrigin(app.clickhouse, { stable }, options),
-        livePeg(app.clickhouse, { stable }, options),
+        asOf === null
+          ? livePeg(app.clickhouse, { stable }, options)
+          : pegAt(app.clickhouse, { stable, as_of: asOf }, options),
       ])
-      if (!state || !origin) throw unknownStable(stable)
-      const written = chainId === null ? null : curated.of(chainId, stable)
+      if (!state || !origin) throw asOf === null ? unknownStable(stable) : beforeHistory(at, 'the stable was created')
+      const briefing = chainId === null ? null : curated.of(chainId, stable)
+      // Nobody had written it by then.
+      const written = briefing && new Date(briefing.reviewed_on) <= at ? briefing : null
       const peg_risk = ratePeg(stable, windowFigures(peg.windows[WEEK] ?? addSums([])))
       const policy_risk = ratePolicy(state.policy)
       const centralization_risk = rateCentralization(state.supply, state.policy)

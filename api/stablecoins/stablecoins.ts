@@ -1,11 +1,16 @@
 import { z } from 'zod'
 import { Coverage, coverageOf } from '../../clickhouse/chain/coverage.js'
 import type { Asked } from '../../clickhouse/chain/missing.js'
+import { Tier } from '../../clickhouse/chain/token-lists.js'
 import { type CurrentPeg, currentPeg, currentPegs } from '../../clickhouse/peg/current.js'
+import { type StableFigures, stableFiguresAt } from '../../clickhouse/risk/overview.js'
 import { StablecoinState, stablecoinStateAt, stablecoinStatesAt } from '../../clickhouse/stablecoins/states.js'
+import { Address } from '../../clickhouse/store/values.js'
 import { recentSupplyEvents, SupplyEventRow } from '../../clickhouse/supply/supply.js'
-import { beforeHistory, lastSeconds, PastEcho, STATE_SECONDS } from '../answers/as-of.js'
+import { isoSeconds } from '../../process/instants.js'
+import { AsOfQuery, beforeHistory, lastSeconds, PastEcho, STATE_SECONDS } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
+import { CursorQuery, NextCursor, page } from '../answers/cursor.js'
 import { endpoint } from '../answers/endpoint.js'
 import { CurrentPrice } from '../answers/shapes.js'
 import { type Creation, unknownStable } from '../answers/stable.js'
@@ -23,12 +28,53 @@ const Stable = StablecoinState.extend({
   coverage: Coverage,
 })
 
-const StablecoinsResponse = z.object({
-  as_of: PastEcho,
-  stablecoins: z.array(Stable).meta({ description: 'By symbol' }),
+const Listed = Stable.extend({
+  tracked: z.boolean().meta({ description: 'Whether its peg is sampled in every block' }),
+  max_deviation_24h_bps: z
+    .number()
+    .nonnegative()
+    .nullable()
+    .meta({ description: 'Largest distance from 1.00 in the last 24 hours, in basis points; null without a price' }),
+  risk_score: z
+    .number()
+    .min(0)
+    .max(100)
+    .nullable()
+    .meta({ description: 'Newest composite score of /risk, higher is riskier; null before the first' }),
+  open_break: z
+    .object({
+      severity: z.enum(['mild', 'severe']).meta({ description: 'mild: over 10 basis points; severe: over 50' }),
+      started_at: z.iso.datetime().meta({ description: 'Time of the first block outside' }),
+      started_block: z.int().meta({ description: 'Height of that block' }),
+    })
+    .nullable()
+    .meta({
+      description: 'The worst peg break that is under way; null if none was found. coverage says what was read',
+    }),
 })
 
-const StableDetail = Stable.extend({
+const StablecoinsResponse = z.object({
+  as_of: PastEcho,
+  stablecoins: z.array(Listed).meta({ description: 'By symbol' }),
+  next_cursor: NextCursor,
+})
+
+const FilterQuery = {
+  tier: Tier.optional().meta({ description: 'Only stables that are, or are not, on the token list of the chain' }),
+  symbol: z.string().max(200).optional().meta({ description: 'Only stables with exactly this symbol' }),
+  currency: z.string().max(200).optional().meta({ description: 'Only stables of this currency, such as USD' }),
+  tracked: z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .optional()
+    .meta({ description: 'Only stables whose pegs are, or are not, sampled' }),
+  limit: z.coerce.number().int().min(1).max(500).optional().meta({
+    description: 'Maximum number of stables in an answer; all of them if omitted',
+  }),
+  cursor: CursorQuery(z.tuple([z.string(), Address])),
+}
+
+const StableDetail = Listed.extend({
   as_of: PastEcho,
   recent_supply_events: z.array(SupplyEventRow).meta({ description: 'The last ten, newest first' }),
   role_holders: Roles.meta({ description: 'The same as in the answer about roles' }),
@@ -49,6 +95,21 @@ const asksOf = (at: Date, stable?: string, since?: Creation): Asked => ({
   ...lastSeconds(at, STATE_SECONDS),
 })
 
+const published = ({ open_break, ...figures }: StableFigures) => ({
+  ...figures,
+  open_break: open_break && { ...open_break, started_at: isoSeconds(open_break.started_at) },
+})
+
+/** Whether a stable follows the one with this symbol and address, in the order of bytes as in ClickHouse. */
+function isAfter(
+  cursor: [string, string] | undefined,
+  { symbol, address }: { symbol: string; address: string },
+): boolean {
+  if (cursor === undefined) return true
+  const order = Buffer.compare(Buffer.from(symbol), Buffer.from(cursor[0]))
+  return order > 0 || (order === 0 && address > cursor[1])
+}
+
 export const stablecoinsRoute = endpoint({
   path: '/stablecoins',
   tag: 'stablecoins',
@@ -56,20 +117,31 @@ export const stablecoinsRoute = endpoint({
   summary: 'Every tracked stable with its peg, supply and policy, now or at any time',
   description: 'Start here: the other routes take the addresses listed here. Stables without a price are included.',
   about: 'moment',
+  query: { ...AsOfQuery, ...FilterQuery },
   response: StablecoinsResponse,
   cache: CACHE_POLICIES.stablecoins,
   covers: ({ at }) => asksOf(at),
-  answer: async ({ app, at, ledger, signal }) => {
-    const [states, pegs] = await Promise.all([
+  answer: async ({ app, at, ledger, query: { limit, cursor, ...filters }, signal }) => {
+    const [states, pegs, figures] = await Promise.all([
       stablecoinStatesAt(app.clickhouse, { at }, { signal }),
       currentPegs(app.clickhouse, { as_of: at }, { signal }),
+      stableFiguresAt(app.clickhouse, { at }, { signal }),
     ])
+    const known = states.map((state) => ({ ...state, tracked: pegs(state.address).unsampled === null }))
+    const shown = known.filter(
+      (state) =>
+        (['tier', 'symbol', 'currency', 'tracked'] as const).every(
+          (name) => filters[name] === undefined || filters[name] === state[name],
+        ) && isAfter(cursor, state),
+    )
+    const { rows, next_cursor } = page(shown, limit ?? shown.length, ({ symbol, address }) => [symbol, address])
     return {
-      stablecoins: states.map((state) => {
+      stablecoins: rows.map((state) => {
         const { address } = state
         const measured = coverageOf(ledger, asksOf(at, address, app.stables.creationOf(address)))
-        return withPeg(state, pegs(address), at, measured)
+        return { ...withPeg(state, pegs(address), at, measured), ...published(figures(address)) }
       }),
+      next_cursor,
     }
   },
 })
@@ -86,13 +158,20 @@ export const stablecoinRoute = endpoint({
   covers: ({ stable, at, since }) => asksOf(at, stable, since),
   answer: async ({ app, stable, at, asOf, coverage, ledger, signal }) => {
     const options = { signal }
-    const [state, peg, recent_supply_events, role_holders] = await Promise.all([
+    const [state, peg, figures, recent_supply_events, role_holders] = await Promise.all([
       stablecoinStateAt(app.clickhouse, { stable, at }, options),
       currentPeg(app.clickhouse, { stable, as_of: at }, options),
+      stableFiguresAt(app.clickhouse, { at }, options),
       recentSupplyEvents(app.clickhouse, { stable, at }, options),
       readRoles(app.clickhouse, { stable, at, ledger, since: app.stables.creationOf(stable) }, options),
     ])
     if (!state) throw asOf === null ? unknownStable(stable) : beforeHistory(at, 'the stable was created')
-    return { ...withPeg(state, peg, at, coverage), recent_supply_events, role_holders }
+    const tracked = peg.unsampled === null
+    return {
+      ...withPeg({ ...state, tracked }, peg, at, coverage),
+      ...published(figures(stable)),
+      recent_supply_events,
+      role_holders,
+    }
   },
 })

@@ -26,7 +26,7 @@ describe('an analysis is paid for', () => {
     for (const key of [undefined, headers.authorization]) {
       expect(await status(url(stableAddress(2)), key)).toBe(404)
       expect(await status(url('0x12'), key)).toBe(400)
-      expect(await status(`${url(stableAddress(1))}?as_of=1h`, key)).toBe(400)
+      expect(await status(`${url(stableAddress(1))}?hours=1`, key)).toBe(400)
     }
     expect(await status(url(stableAddress(1)))).toBe(402)
     expect(await status(url(stableAddress(1)), 'Bearer nobody-knows-this-key-of-32-characters')).toBe(401)

@@ -20,7 +20,7 @@ test('without stables the list is empty', async ({ app }) => {
   const response = await app.inject(LIST)
   expect(response.statusCode).toBe(200)
   expect(response.headers['content-type']).toBe('application/json; charset=utf-8')
-  expect(response.json()).toEqual({ stablecoins: [] })
+  expect(response.json()).toEqual({ stablecoins: [], next_cursor: null })
 })
 
 test('the list has every stable by symbol, then address, whether or not it has a price', async ({
@@ -111,6 +111,10 @@ test('the list has every stable by symbol, then address, whether or not it has a
     name: 'Stable 1',
     currency: 'USD',
     tier: 'unlisted',
+    tracked: true,
+    max_deviation_24h_bps: 20,
+    risk_score: null,
+    open_break: null,
     peg: expect.any(Object),
     quote: { quoted: true, unquoted_since: null, unquoted_since_is_bound: false },
     coverage: expect.objectContaining({ status: 'complete', missing: [] }),
