@@ -15,6 +15,7 @@ import type { ServiceState } from './service/service-state.js'
 import { statusRoute } from './service/status.js'
 import { analysisRoute } from './stablecoins/analysis.js'
 import { curatedBriefings } from './stablecoins/briefings/briefings.js'
+import { allPegSeriesRoute, depthSeriesRoute, pegWindowSeriesRoute } from './stablecoins/columns.js'
 import { depthRoute } from './stablecoins/depth.js'
 import { pegRoute } from './stablecoins/peg.js'
 import { pegEventsRoute } from './stablecoins/peg-events.js'
@@ -52,6 +53,9 @@ export const publicRoutes =
       pegSeriesRoute,
       supplySeriesRoute,
       riskSeriesRoute,
+      allPegSeriesRoute,
+      pegWindowSeriesRoute,
+      depthSeriesRoute,
       statusRoute(readState),
       eventsRoute,
       streamRoute(streams),

@@ -13,6 +13,8 @@ export type KnownStables = {
   has: (address: string) => Promise<boolean>
   /** Where a stable that `has` knows was created; undefined for other addresses. */
   creationOf: (address: string) => Creation | undefined
+  /** How many there are, as of the last read. */
+  count: () => number
 }
 
 /** A list older than this is read again. */
@@ -48,6 +50,7 @@ export function createKnownStables(
       return known.has(address)
     },
     creationOf: (address) => known.get(address),
+    count: () => known.size,
   }
 }
 
@@ -60,11 +63,11 @@ export const StableParams = z.strictObject({
 })
 
 /** The 404 for an address that is not a tracked stable. */
-export function unknownStable(address: string): NotFoundError {
-  return new NotFoundError('unknown-stable', `${address} is not a tracked stable`, 'address')
+export function unknownStable(address: string, parameter = 'address'): NotFoundError {
+  return new NotFoundError('unknown-stable', `${address} is not a tracked stable`, parameter)
 }
 
 /** Throws a 404 if `address` is not a tracked stable. */
-export async function requireStable(app: FastifyInstance, address: string): Promise<void> {
-  if (!(await app.stables.has(address))) throw unknownStable(address)
+export async function requireStable(app: FastifyInstance, address: string, parameter?: string): Promise<void> {
+  if (!(await app.stables.has(address))) throw unknownStable(address, parameter)
 }

@@ -51,6 +51,44 @@ export const depthAt = recentFirst(
   }),
 )
 
+/**
+ * A stable's newest depth quotes in each bucket of `interval` seconds from `first` to `end`, in unix seconds, by bucket number
+ * and size, each with the prices of one token at the same block; none in a bucket without a sample.
+ */
+export const depthSeries = defineQuery({
+  name: 'depth_series',
+  params: z.object({ stable: z.string(), interval: z.int(), first: z.int(), end: z.int() }),
+  row: z.object({
+    bucket_index: z.int(),
+    size_tokens: z.int(),
+    sell_status: QuoteStatus,
+    sell_raw: integerText.nullable(),
+    buy_status: QuoteStatus,
+    buy_raw: integerText.nullable(),
+    sell_micros: z.int().nullable(),
+    buy_micros: z.int().nullable(),
+  }),
+  sql: `
+    SELECT bucket_index, size_tokens, newest.2 AS sell_status, toString(newest.3) AS sell_raw, newest.4 AS buy_status,
+           toString(newest.5) AS buy_raw, sell_micros, buy_micros
+    FROM
+    (
+        SELECT toUInt32(intDiv(toUnixTimestamp(block_time) - 1 - {first: UInt32}, {interval: UInt32})) AS bucket_index, size_tokens,
+               argMax((block_number, sell_status, sell_raw, buy_status, buy_raw), block_number) AS newest
+        FROM depth_samples
+        WHERE stable = {stable: String} AND block_time > {first: UInt32} AND block_time <= {end: UInt32}
+        GROUP BY bucket_index, size_tokens
+    ) AS depths
+    LEFT JOIN
+    (
+        SELECT block_number, sell_micros, buy_micros FROM peg_samples
+        WHERE stable = {stable: String} AND block_time > {first: UInt32} AND block_time <= {end: UInt32}
+          AND block_time IN (SELECT block_time FROM depth_samples
+                             WHERE stable = {stable: String} AND block_time > {first: UInt32} AND block_time <= {end: UInt32})
+    ) AS pegs ON depths.newest.1 = pegs.block_number
+    ORDER BY bucket_index, size_tokens`,
+})
+
 /** One side of the book at a size: the quote for the whole size, in base units; null without a quote. */
 type Quote = { status: QuoteStatus; raw: string | null; size_tokens: number; one_token_micros: number | null }
 

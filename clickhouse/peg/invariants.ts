@@ -14,12 +14,12 @@ export const differingMinutes = defineQuery({
     SELECT stable, toString(minute_end) AS minute, toUInt32(count() OVER ()) AS differing
     FROM
     (
-        SELECT stable, minute_end, quoted, unquoted, d1, d2, low, high, outside_10bps, outside_50bps, sum(side) AS surplus
+        SELECT stable, minute_end, quoted, unquoted, d1, d2, low, high, outside_10bps, outside_50bps, last, sum(side) AS surplus
         FROM
         (
             SELECT stable, minute_end, sum(quoted_count) AS quoted, sum(unquoted_count) AS unquoted,
                    sum(deviation_sum) AS d1, sum(deviation_square_sum) AS d2, min(deviation_min) AS low, max(deviation_max) AS high,
-                   sum(seconds_outside_10bps) AS outside_10bps, sum(seconds_outside_50bps) AS outside_50bps, 1 AS side
+                   sum(seconds_outside_10bps) AS outside_10bps, sum(seconds_outside_50bps) AS outside_50bps, max(last_quoted) AS last, 1 AS side
             FROM peg_minutes WHERE minute_end <= toStartOfMinute(toDateTime({to: UInt32}, 'UTC') + 59) GROUP BY stable, minute_end
             UNION ALL
             SELECT stable, toDateTime(intDiv(toUnixTimestamp(block_time) + 59, 60) * 60, 'UTC') AS minute_end,
@@ -27,7 +27,8 @@ export const differingMinutes = defineQuery({
                    ifNull(sum(toInt64(sell_micros) - 1000000), 0), ifNull(sum(toUInt64(pow(toInt64(sell_micros) - 1000000, 2))), 0),
                    toInt32(min(toInt64(sell_micros)) - 1000000), toInt32(max(toInt64(sell_micros)) - 1000000),
                    sumIf(elapsed_seconds, sell_micros NOT BETWEEN 999000 AND 1001000),
-                   sumIf(elapsed_seconds, sell_micros NOT BETWEEN 995000 AND 1005000), -1 AS side
+                   sumIf(elapsed_seconds, sell_micros NOT BETWEEN 995000 AND 1005000),
+                   ifNull(maxIf((block_number, toInt32(assumeNotNull(sell_micros)) - 1000000), sell_micros IS NOT NULL), (0, 0)), -1 AS side
             FROM peg_samples WHERE minute_end <= toStartOfMinute(toDateTime({to: UInt32}, 'UTC') + 59) GROUP BY stable, minute_end
         )
         GROUP BY ALL

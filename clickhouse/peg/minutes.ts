@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { defineRow, onlyColumn } from '../store/define-query.js'
 import { QueryError } from '../store/query-error.js'
-import { DEVIATION, MINUTE_END, sampleSums, selected } from './sums.js'
+import { DEVIATION, LAST_QUOTED, MINUTE_END, sampleSums, selected } from './sums.js'
 
 const RANGE = '{first: UInt32} AND {last: UInt32}'
 
@@ -11,7 +11,8 @@ const RANGE = '{first: UInt32} AND {last: UInt32}'
  */
 export const pegMinutesOf = (where = ''): string => `
   WITH ${DEVIATION} AS deviation
-  SELECT stable, ${MINUTE_END} AS minute_end, ${selected(sampleSums({ quote: 'sell_micros', seconds: 'elapsed_seconds' }))}
+  SELECT stable, ${MINUTE_END} AS minute_end, ${selected(sampleSums({ quote: 'sell_micros', seconds: 'elapsed_seconds' }))},
+         ${LAST_QUOTED}
   FROM peg_samples ${where}
   GROUP BY stable, minute_end`
 

@@ -23,6 +23,13 @@ export const ALLOWED_MICROS = { '10bps': 1000, '50bps': 5000 } as const
 /** The deviation of a sample from 1, in millionths; null without a quote. */
 export const DEVIATION = 'toInt64(sell_micros) - 1000000'
 
+/**
+ * The block of the last quoted sample and its deviation, of samples with a `deviation`; (0, 0) without one. Of minute
+ * states it is the largest of them.
+ */
+export const LAST_QUOTED =
+  'maxIf((block_number, toInt32(assumeNotNull(deviation))), sell_micros IS NOT NULL) AS last_quoted'
+
 /** The end of the minute that a sample counts in: a sample represents the time before it. */
 export const MINUTE_END = 'toStartOfMinute(block_time + 59)'
 

@@ -25,6 +25,9 @@ function queriesOf(operation: ApiOperation, { start, end }: Market): string[] {
     getFlowHistory: [range],
     exportFlows: formats(`from=${start}`),
     getPegSeries: formats(range),
+    getAllPegSeries: [`${range}&step=1h`],
+    getPegWindowSeries: [`${range}&step=1h`],
+    getDepthSeries: [`${range}&step=1h`],
     getRiskSeries: formats(`${range}&interval=5m`),
     getSupplySeries: formats(range),
     listPegEvents: ['limit=3', 'limit=3&as_of=30m'],
@@ -45,6 +48,7 @@ function mistakeIn({ parameters = [] }: ApiOperation): string {
 function beforeHistory({ parameters = [] }: ApiOperation): string {
   const names = parameters.map(({ name }) => name)
   if (names.includes('stable')) return `stable=${NO_STABLE}`
+  if (names.includes('stables')) return `from=1h&stables=${NO_STABLE}`
   return names.includes('as_of') ? 'as_of=1970-01-02' : 'from=1&to=2'
 }
 

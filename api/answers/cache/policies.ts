@@ -43,6 +43,8 @@ export const CACHE_POLICIES = {
     finality: { reachSeconds: WEEK_SECONDS, isSampled: true },
     isOpen: ({ quote }) => (quote as { quoted: boolean } | null)?.quoted !== true,
   },
+  /** Has only buckets that have ended; a new one appears this late. */
+  columns: { maxAgeSeconds: 5, finality: null },
   /** Sampled every few blocks. */
   depth: { maxAgeSeconds: 5, finality: null },
   /**

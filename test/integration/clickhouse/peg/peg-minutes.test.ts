@@ -8,11 +8,11 @@ import { test } from '../../../support/services.js'
 /** The start of a day. */
 const MIDNIGHT = 1_780_012_800
 
-/** The minutes as [its end in seconds from midnight, quoted, unquoted, sum of deviations, seconds outside 10 bps]. */
+/** The minutes as [its end in seconds from midnight, quoted, unquoted, sum of deviations, seconds outside 10 bps, the last one]. */
 async function minutes(clickhouse: ClickHouseClient): Promise<number[][]> {
   const answer = await clickhouse.query({
     query: `SELECT [toInt64(toUnixTimestamp(minute_end)) - ${MIDNIGHT}, toInt64(quoted_count), toInt64(unquoted_count),
-                    toInt64(deviation_sum), toInt64(seconds_outside_10bps)] AS row
+                    toInt64(deviation_sum), toInt64(seconds_outside_10bps), toInt64(last_quoted.2)] AS row
             FROM peg_minutes FINAL ORDER BY row`,
     format: 'JSONEachRow',
   })
@@ -31,9 +31,9 @@ const SAMPLES = pegSamples(stableAddress(1), [
   { at: MIDNIGHT + 60, price: 1_000_004 },
 ])
 const MINUTES = [
-  [-60, 2, 0, 100, 0],
-  [0, 3, 1, -1970, 1],
-  [60, 2, 0, 7, 0],
+  [-60, 2, 0, 100, 0, 100],
+  [0, 3, 1, -1970, 1, 20],
+  [60, 2, 0, 7, 0, 4],
 ]
 
 test('a rebuild counts a minute at the end of a day once, with all of its samples', async ({ clickhouse }) => {
