@@ -109,3 +109,7 @@ function analyseOr(text: string, refused: (text: string) => void): Statement {
     throw error
   }
 }
+
+/** The database that a request names, in its header or its URL; an empty text if it names none. */
+export const databaseOf = (request: IncomingMessage, url: URLSearchParams): string =>
+  String(request.headers['x-clickhouse-database'] || url.get('database') || '')

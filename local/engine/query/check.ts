@@ -27,3 +27,14 @@ export const readOnly = (): EngineError =>
     'READONLY',
     'Cannot execute query in readonly mode. For queries over HTTP, method GET implies readonly. You should use method POST for modifying queries',
   )
+
+/** Refuses Native for clients that send a protocol version: they expect fields that the engine does not write. */
+export function assertFormat(format: string, protocolVersion: string | null): void {
+  if (format.toLowerCase() === 'native' && Number(protocolVersion) > 0) {
+    throw notImplemented('The format Native is not supported with a client_protocol_version')
+  }
+}
+
+/** Whether a statement is SYSTEM FLUSH LOGS. */
+export const isFlushOfLogs = (sql: string): boolean =>
+  isKeyword(sql, nextToken(sql, 0), 'SYSTEM') && /^SYSTEM\s+FLUSH\s+LOGS\b/i.test(sql.slice(nextToken(sql, 0)?.start))

@@ -1,26 +1,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { isOwner, type User } from '../access/users.js'
+import type { User } from '../access/users.js'
 import type { NativeResult } from '../engine/addon.js'
 import type { Connection } from '../engine/connection.js'
 import type { Engine } from '../engine/engine.js'
-import { accessName } from '../engine/engine-config.js'
-import { EngineError, notImplemented } from '../engine/errors.js'
+import { EngineError } from '../engine/errors.js'
 import type { Pipes } from '../engine/pipes.js'
 import type { Progress } from '../engine/progress.js'
 import type { Body } from '../http/body.js'
 import type { Reply } from '../http/reply.js'
-import { type QueryRequest, readQuery } from '../http/request.js'
+import { databaseOf, type QueryRequest, readQuery } from '../http/request.js'
 import { responseHeaders } from '../http/response-headers.js'
-import { assertRequestAllowed, assertSameFormat } from '../judge/request.js'
-import { isKeyword, nextToken } from '../sql/lexer.js'
-import { ownGrants, replaceProcesses } from '../sql/rewrite.js'
-import { analyse, type Statement } from '../sql/statement.js'
-import { assertRunnable, readOnly, unparsed } from './check.js'
+import { assertRequestAllowed } from '../judge/request.js'
+import { admit, admitInsert, mayEvaluateRows } from './admit.js'
+import { assertFormat, assertRunnable, isFlushOfLogs, readOnly, unparsed } from './check.js'
 import { dropTemporary, loadTables } from './external-tables.js'
 import { type Figures, figuresOf, summaryOf } from './figures.js'
 import { insert, type Rows, readRows } from './insert.js'
 import { killQueries } from './kill.js'
-import { processesOf } from './processes.js'
 import type { QueryLog } from './query-log.js'
 import type { Registry, Running } from './registry.js'
 import { RunningQuery } from './running-query.js'
@@ -28,7 +24,6 @@ import { select } from './select.js'
 import { type SessionState, withSessionState } from './session-state.js'
 import { type Sessions, sessionTimeout } from './sessions.js'
 import { isTrue, setStatement } from './settings.js'
-import { mayEvaluate, mayHaveExpressions } from './values-format.js'
 
 /** The objects that all executions share. */
 export type Services = {
@@ -196,26 +191,10 @@ export class Execution implements Running {
     return readonly || (this.#isGet ? 2 : 0)
   }
 
-  /** The statement, with data about all users replaced by what this user may see. */
-  #forUser(statement: Exclude<Statement, { kind: 'insert' }>): typeof statement {
-    if (statement.kind === 'kill') return statement
-    const own = ownGrants(statement.sql, statement.format, accessName(this.user))
-    const sql = replaceProcesses(own, () => processesOf(this.user, this.#services.registry))
-    return sql === statement.sql ? statement : (analyse(sql) as typeof statement)
-  }
-
   async #connect(database: string, { statement }: QueryRequest, rows: Rows | undefined): Promise<Connection> {
     const { engine } = this.#services
-    const isValues = statement.kind === 'insert' && statement.format.toLowerCase() === 'values'
-    if (isValues && rows?.isComplete && (await this.#mayEvaluate(rows.data)))
-      return engine.connectToEvaluate(this.user, database)
-    return engine.connect(this.user, database)
-  }
-
-  async #mayEvaluate(rows: Buffer): Promise<boolean> {
-    const { verdicts } = this.#services.engine
-    if (!mayHaveExpressions(rows)) return false
-    return isOwner(this.user) || mayEvaluate(rows, await verdicts.forbidden())
+    const evaluates = await mayEvaluateRows({ user: this.user, engine }, statement, rows)
+    return evaluates ? engine.connectToEvaluate(this.user, database) : engine.connect(this.user, database)
   }
 
   /** Loads external tables before the read level is set, which would refuse them. They end with the connection. */
@@ -270,17 +249,15 @@ export class Execution implements Running {
     const { engine, pipes, registry, queryLog } = this.#services
     const { reply, body, url, request } = this.#exchange
     const { params } = queryRequest
-    let { statement } = queryRequest
+    const { statement } = queryRequest
     const defaultFormat = request.headers['x-clickhouse-format'] || url.get('default_format') || 'TabSeparated'
     const format = statement.format ?? String(defaultFormat)
-    assertFormat(format, url)
+    assertFormat(format, url.get('client_protocol_version'))
     for (const [name, value] of responseHeaders(queryRequest.settings, request.headers.origin))
       reply.header(name, value)
+    const asker = { user: this.user, database: this.#database, engine, registry, classOf: this.#classOf }
     if (statement.kind === 'insert') {
-      // Class 3 is a table function as the target, which is subject to grants.
-      const text = `${statement.head} ${statement.tail}`
-      await this.#check(text, [1, 3, 4])
-      await engine.verdicts.assertAllowed(this.user, this.#database, text, params)
+      await admitInsert(asker, statement, params)
       return insert(query, pipes, statement, rows as Rows, body, params)
     }
     reply.header('X-ClickHouse-Format', format)
@@ -288,30 +265,20 @@ export class Execution implements Running {
     if (/^JSON(Strings)?EachRowWithProgress$/i.test(format)) reply.sendProgressInRows()
     if (/^JSON/i.test(format)) reply.keepTail()
     if (statement.kind === 'other' && statement.isBackup) this.#assertNotReadOnly(queryRequest)
-    // Class 1 is WITH … INSERT … SELECT, which begins like a SELECT and returns no rows.
-    const classes = (kind: Statement['kind']) => (kind === 'select' ? [0, 1, 4] : undefined)
-    const queryClass = await this.#check(statement.sql, classes(statement.kind))
-    const allowed = await engine.verdicts.assertAllowed(this.user, this.#database, statement.sql, params)
-    assertSameFormat(this.user, statement, allowed.format, format)
-    // KILL becomes a SELECT with the same condition.
-    const found = statement.kind === 'kill' ? `SELECT 1 FROM system.processes WHERE ${statement.condition}` : undefined
-    if (found !== undefined) await engine.verdicts.assertAllowed(this.user, this.#database, found, params)
-    const forUser = this.#forUser(statement)
-    if (forUser !== statement) await this.#check(forUser.sql, classes(forUser.kind))
-    statement = forUser
-    if (statement.kind === 'select' && queryClass !== 1) {
+    const { admitted, queryClass } = await admit(asker, statement, format, params)
+    if (admitted.kind === 'select' && queryClass !== 1) {
       try {
-        return await select(query, pipes, statement, format, params, reply)
+        return await select(query, pipes, admitted, format, params, reply)
       } catch (error) {
         // For a syntax error, the original text is run below, because its error is the one that a server gives.
         if (EngineError.from(error).code !== 62 || reply.hasBytes || queryClass !== 0) throw error
       }
     }
-    if (isFlushOfLogs(statement.sql)) await queryLog?.flush()
+    if (isFlushOfLogs(admitted.sql)) await queryLog?.flush()
     const result =
-      statement.kind === 'kill'
-        ? await killQueries(query.connection, statement, this.user, registry, format, params)
-        : await query.run(statement.sql, format, params)
+      admitted.kind === 'kill'
+        ? await killQueries(query.connection, admitted, this.user, registry, format, params)
+        : await query.run(admitted.sql, format, params)
     await reply.write(result.bytes)
     return result
   }
@@ -321,23 +288,10 @@ export class Execution implements Running {
     if (this.#isGet || this.user.readonly > 0 || (settings.readonly ?? '0') !== '0') throw readOnly()
   }
 
-  async #check(sql: string, expected: readonly number[] | undefined): Promise<number> {
+  readonly #classOf = async (sql: string, expected: readonly number[] | undefined): Promise<number> => {
     const found = await this.#services.engine.classify(sql)
     if (found.queryClass !== unparsed) this.#hasSecrets = found.hasSecrets
     assertRunnable(sql, found, { expected, isGet: this.#isGet })
     return found.queryClass
-  }
-}
-
-const isFlushOfLogs = (sql: string) =>
-  isKeyword(sql, nextToken(sql, 0), 'SYSTEM') && /^SYSTEM\s+FLUSH\s+LOGS\b/i.test(sql.slice(nextToken(sql, 0)?.start))
-
-const databaseOf = (request: IncomingMessage, url: URLSearchParams) =>
-  String(request.headers['x-clickhouse-database'] || url.get('database') || '')
-
-/** Refuses Native for clients that send a protocol version: they expect fields that the engine does not write. */
-function assertFormat(format: string, url: URLSearchParams): void {
-  if (format.toLowerCase() === 'native' && Number(url.get('client_protocol_version')) > 0) {
-    throw notImplemented('The format Native is not supported with a client_protocol_version')
   }
 }
