@@ -11,12 +11,20 @@ import { startPool } from './pool/server.js'
 declare module 'vitest' {
   interface ProvidedContext {
     clickhouseServer: Omit<ClickHouseEnv, 'CLICKHOUSE_DATABASE'>
+    /** Users with the rights that the API has under `npm start`; on a server of one's own, the same user as above. */
+    clickhouseUsers: Record<'reader' | 'writer', Account>
     /** The server that lends databases and chains. */
     poolUrl: string
   }
 }
 
-type Server = { env: Omit<ClickHouseEnv, 'CLICKHOUSE_DATABASE'>; kind: string; stop: () => Promise<unknown> }
+type Account = Pick<ClickHouseEnv, 'CLICKHOUSE_USER' | 'CLICKHOUSE_PASSWORD'>
+type Server = {
+  env: Omit<ClickHouseEnv, 'CLICKHOUSE_DATABASE'>
+  users?: Record<'reader' | 'writer', Account>
+  kind: string
+  stop: () => Promise<unknown>
+}
 
 /** The image that docker-compose.yml runs. */
 const CLICKHOUSE_IMAGE = 'clickhouse/clickhouse-server:26.8.2.7'
@@ -42,19 +50,23 @@ async function dockerServer(): Promise<Server> {
 async function embeddedServer(project: string): Promise<Server> {
   const dataDir = await mkdtemp(join(tmpdir(), 'plumbline-test-'))
   const usersFile = join(dataDir, 'users.json')
-  const tests = {
-    name: 'tests',
-    password_sha256_hex: createHash('sha256').update(PASSWORD).digest('hex'),
-    access: 'own',
+  const user = (name: string, rights: object) => ({
+    ...{ name, password_sha256_hex: createHash('sha256').update(PASSWORD).digest('hex'), ...rights },
     // Tests have few rows, and to hand them from thread to thread is a fifth of the engine's work. A drill does it.
     settings: process.env.DRILL === 'yes' ? {} : { max_threads: 1 },
-  }
-  await writeFile(usersFile, JSON.stringify({ users: [tests] }), { mode: 0o600 })
+  })
+  const users = [
+    user('tests', { access: 'own' }),
+    user('tests_read', { access: 'read', readonly: 2 }),
+    user('tests_write', { access: 'write' }),
+  ]
+  await writeFile(usersFile, JSON.stringify({ users }), { mode: 0o600 })
   const env = { CLICKHOUSE_USERS_FILE: usersFile }
   const server = await spawnEmbedded({ dataDir, port: 0, user: 'default', password: PASSWORD, env })
-  const CLICKHOUSE_USER = project === 'integration' ? tests.name : 'default'
+  const account = (name: string): Account => ({ CLICKHOUSE_USER: name, CLICKHOUSE_PASSWORD: PASSWORD })
   return {
-    env: { CLICKHOUSE_URL: server.url, CLICKHOUSE_USER, CLICKHOUSE_PASSWORD: PASSWORD },
+    env: { CLICKHOUSE_URL: server.url, ...account(project === 'integration' ? 'tests' : 'default') },
+    users: { reader: account('tests_read'), writer: account('tests_write') },
     kind: 'the embedded engine',
     stop: async () => {
       await server.stop()
@@ -77,6 +89,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const server = await startServer(project.name)
   console.log(`integration tests use ClickHouse at ${server.kind}`)
   project.provide('clickhouseServer', server.env)
+  project.provide('clickhouseUsers', server.users ?? { reader: server.env, writer: server.env })
   const pool = await startPool(server.env)
   project.provide('poolUrl', pool.url)
   return async () => {

@@ -1,8 +1,10 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { pino } from 'pino'
+import { inject } from 'vitest'
 import { buildApp } from '../../api/app.js'
 import type { ApiDocument } from '../../api/http/openapi/document.js'
 import { newestBlock } from '../../clickhouse/chain/blocks.js'
+import { connect } from '../../clickhouse/store/client.js'
 import { detectFlowAnomalies } from '../../jobs/detect/flow-anomalies.js'
 import { detectPegEvents } from '../../jobs/detect/peg-events.js'
 import { snapshotReserves } from '../../jobs/snapshot/reserves.js'
@@ -38,7 +40,10 @@ export type Market = {
   end: number
 }
 
-/** Lets `use` have the API over a whole market: a local chain, all of it taken in, and what the jobs find at its end. */
+/**
+ * Lets `use` have the API over a whole market: a local chain, all of it taken in, and what the jobs find at its end. The API
+ * has the rights that it has under `npm start`: it reads as one user, and inserts its records as another.
+ */
 export async function withMarket<Result>(
   options: Pick<SpawnOptions, 'historyBlocks' | 'blockSeconds' | 'stables' | 'seed'>,
   use: (market: Market) => Promise<Result>,
@@ -57,8 +62,12 @@ export async function withMarket<Result>(
       await addApiKey(clickhouse, { key: SUBSCRIPTION_KEY })
       await addApiKey(clickhouse, { id: SPARE_KEY_ID, label: 'Nobody’s' })
       await addMarketWebhooks(clickhouse, end)
+      const [reader, records] = (['reader', 'writer'] as const).map((user) =>
+        connect({ ...env, ...inject('clickhouseUsers')[user] }, { application: 'plumbline-test' }),
+      ) as [ClickHouseClient, ClickHouseClient]
       const app = await buildApp({
-        clickhouse,
+        clickhouse: reader,
+        records,
         now: () => new Date((end + 30) * 1000),
         adminKey: ADMIN_KEY,
         webhooks: { ...WEBHOOK_TERMS, mostSubscriptions: MOST_WEBHOOKS },
@@ -69,6 +78,7 @@ export async function withMarket<Result>(
         return await use({ app, document, clickhouse, plan: chain.plan, start, end })
       } finally {
         await app.close()
+        await Promise.all([reader.close(), records.close()])
       }
     })
   } finally {

@@ -104,6 +104,8 @@ function rowPolicies(users: readonly User[]): string {
     system: {
       processes: `${isOwners} OR ${userOf(`Settings['${markSetting}']`)} = ${own}`,
       ...Object.fromEntries(hiddenSystemTables.map((table) => [table, isOwners])),
+      // What the owner wrote is the owner's.
+      functions: `${isOwners} OR origin = 'System'`,
       // The mark is not a setting that clients have.
       settings: `name != '${markSetting}'`,
     },

@@ -11,6 +11,8 @@ export type Parsed = { tree: Node; canonical: Canonical }
 export type Known = {
   functions: ReadonlySet<string>
   tableFunctions: ReadonlySet<string>
+  /** Tables of the database system. */
+  systemTables: ReadonlySet<string>
   settings: ReadonlySet<string>
   tableSettings: ReadonlySet<string>
 }
@@ -42,9 +44,10 @@ export type Case = Parsed & {
 export function assertNamed(one: Case, name: string): void {
   const dot = name.indexOf('.')
   const database = dot < 0 ? one.database : name.slice(0, dot)
-  if (database === 'system' && !allowedSystemTables.has(name.slice(dot + 1)) && !isDefinedHere(one, name)) {
-    throw one.refuse(`The table ${dot < 0 ? `system.${name}` : name}`)
-  }
+  const table = name.slice(dot + 1)
+  // Without a database, a name that no table has may be that of a WITH.
+  const isOfSystem = database === 'system' && (dot >= 0 || one.known.systemTables.has(table.toLowerCase()))
+  if (isOfSystem && !allowedSystemTables.has(table)) throw one.refuse(`The table system.${table}`)
   const { databases } = one.user
   if (!databases || dot < 0 || everybodys.has(database) || databases.includes(database)) return
   throw accessDenied(
@@ -53,10 +56,3 @@ export function assertNamed(one: Case, name: string): void {
 }
 
 const everybodys = new Set(['system', 'information_schema', 'INFORMATION_SCHEMA'])
-
-/** Whether a name is that of a WITH, or of an alias, in the statement itself. */
-export const isDefinedHere = ({ canonical }: Case, name: string): boolean =>
-  canonical.tokens.some(
-    (_, at) =>
-      canonical.name(at) === name && (canonical.isAt(at + 1, 'AS') || (at > 0 && canonical.isAt(at - 1, 'AS'))),
-  )

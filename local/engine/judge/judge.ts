@@ -6,8 +6,9 @@ import { allowedAggregates, combinators } from './allowed/aggregates.js'
 import { allowedOutputFormats } from './allowed/formats.js'
 import { allowedFunctions, reasonAgainst } from './allowed/functions.js'
 import { allowedSettings, allowedTableSettings } from './allowed/settings.js'
+import { allowedTableFunctions } from './allowed/table-functions.js'
 import { allowedAlterations, allowedCodecs, allowedEngines, allowedIndexes } from './allowed/tables.js'
-import { assertNamed, type Case, isDefinedHere, type Known, type Parsed, type Verdict } from './case.js'
+import { assertNamed, type Case, type Known, type Parsed, type Verdict } from './case.js'
 import { assertStatement, settingsAtTop } from './statement.js'
 import { assertTableFunction } from './table-function.js'
 
@@ -25,6 +26,7 @@ export function judge(user: User, database: string, parsed: Parsed, known: Known
   assertSettings(one)
   walk(one, parsed.tree, [])
   assertApplied(one)
+  assertCalls(one)
   return verdict
 }
 
@@ -68,6 +70,19 @@ function assertSettings(one: Case): void {
   for (const name of names) {
     if (!allowedSettings.has(name) && !(isDefinition && allowedTableSettings.has(name))) {
       throw one.refuse(`The setting ${name}`)
+    }
+  }
+}
+
+/** Throws for a call that the printed tree leaves out, of a function that is not on the lists. */
+function assertCalls(one: Case): void {
+  const { canonical, known } = one
+  for (const at of canonical.tokens.keys()) {
+    const name = canonical.word(at + 1) === '(' ? canonical.name(at) : undefined
+    const lower = name?.toLowerCase() ?? ''
+    const isCall = known.functions.has(lower) || known.tableFunctions.has(lower)
+    if (isCall && !isAllowedFunction(lower) && !allowedTableFunctions.has(lower)) {
+      throw one.refuse(`The function ${name}${reasonAgainst(lower)}`)
     }
   }
 }
@@ -146,9 +161,11 @@ const isAggregate = (name: string): boolean =>
 
 /** Functions that read a table or a dictionary by its name, which is the first argument. */
 const readsByName = /^(dict(get|has|isin)|joinget)/
+/** Functions that take the name of an aggregate function as text. */
+const aggregatesByName = /^(arrayreduce(inranges)?|initializeaggregation)$/
 const isIn = /^(global)?(not)?(null)?in(ignoreset)?$/
 
-/** Checks arguments that name a format, a table or a dictionary. */
+/** Checks arguments that name a format, a function, a table or a dictionary. */
 function assertArguments(one: Case, name: string, node: Node): void {
   const [first, second] = argumentsOf(node)
   if (name.startsWith('formatrow')) {
@@ -156,6 +173,13 @@ function assertArguments(one: Case, name: string, node: Node): void {
     one.verdict.readsValues = true
     if (format === undefined || !allowedOutputFormats.has(format.toLowerCase())) {
       throw one.refuse(`The format ${format ?? 'that is computed'}`)
+    }
+  }
+  if (aggregatesByName.test(name)) {
+    one.verdict.readsValues = true
+    const aggregate = /^\w+/.exec(stringOf(first) ?? '')?.[0]
+    if (aggregate === undefined || !isAggregate(aggregate.toLowerCase())) {
+      throw one.refuse(`The aggregate function ${aggregate ?? 'that is computed'}`)
     }
   }
   if (isIn.test(name) && second?.kind === 'Identifier') assertSet(one, nameOf(second))
@@ -167,11 +191,14 @@ function assertArguments(one: Case, name: string, node: Node): void {
   }
 }
 
-/** `x IN name`: the engine checks no grants on a table with the engine Set. */
+/**
+ * `x IN name`: the engine checks no grants on a table with the engine Set. The name may also be that of a WITH, or an alias;
+ * but whether it is one depends on where it is defined, so it is refused wherever it could be a table of others.
+ */
 function assertSet(one: Case, name: string): void {
   assertNamed(one, name)
   const { databases } = one.user
-  if (!databases || name.includes('.') || databases.includes(one.database) || isDefinedHere(one, name)) return
+  if (!databases || name.includes('.') || databases.includes(one.database)) return
   throw one.refuse(`The table ${name} of the database ${one.database}`)
 }
 

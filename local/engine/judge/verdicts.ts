@@ -103,13 +103,14 @@ export class Verdicts {
 
 /** The names of all functions and table functions of this engine. */
 async function knownOf(connection: Connection): Promise<Known> {
-  const names = async (table: string) => {
-    const { bytes } = await connection.run(`SELECT lower(name) FROM system.${table}`)
+  const names = async (table: string, where = '1') => {
+    const { bytes } = await connection.run(`SELECT lower(name) FROM system.${table} WHERE ${where}`)
     return new Set(bytes.toString().split('\n').filter(Boolean))
   }
   return {
     functions: await names('functions'),
     tableFunctions: await names('table_functions'),
+    systemTables: await names('tables', "database = 'system'"),
     settings: await names('settings'),
     tableSettings: await names('merge_tree_settings'),
   }

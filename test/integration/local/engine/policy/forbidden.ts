@@ -39,7 +39,13 @@ export function expression(random: Random, w: World): Forbidden {
     () => forConfined("toString(dictHas('b.words', 7::UInt64))"),
     () => forConfined("dictGetOrDefault(`b`.`words`, 's', 7::UInt64, '')"),
     () => forConfined("joinGet('b.joined', 's', 7::UInt64)"),
+    () =>
+      forAll(
+        `toString(arrayReduce(${random.pick(["'groupFormat(\\'CSV\\')'", "'flameGraph'", "'agg\\x54hrow(0)'"])}, [1]))`,
+      ),
     () => forConfined('toString(7 IN b.keys)'),
+    () => forConfined('toString(7 IN keys)'),
+    () => forConfined('toString((SELECT 7 IN keys) + (SELECT max(keys) FROM (SELECT 8 AS keys)))'),
     () => forConfined('toString(7 IN `b`.`keys`)'),
     () => forConfined(`toString(${random.pick(['in', 'notIn', 'globalIn', 'nullIn', 'inIgnoreSet'])}(7, b.keys))`),
     () => forConfined('(SELECT any(s) FROM b.secret)'),
@@ -122,7 +128,7 @@ const refusedSettings = [
 ]
 
 /** A setting that is forbidden below the top level of a statement. */
-export const setting = (random: Random): string =>
+const setting = (random: Random): string =>
   random.pick([...refusedSettings, 'max_threads = 1', '`max_threads` = 1, readonly = 0'])
 
 /** A setting that is forbidden everywhere, perhaps with allowed ones around it. */

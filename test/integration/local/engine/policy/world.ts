@@ -42,15 +42,23 @@ const schema = [
   'CREATE TABLE a.mine (k UInt64, s String) ENGINE = MergeTree ORDER BY k',
   "INSERT INTO a.mine SELECT 1, 'shared'",
   'CREATE TABLE a.other (k UInt64, s String) ENGINE = MergeTree ORDER BY k',
+  'CREATE TABLE a.parted (s String) ENGINE = MergeTree PARTITION BY s ORDER BY tuple()',
+  "INSERT INTO a.parted SELECT 'x'",
   'CREATE VIEW a.one AS SELECT s FROM a.mine WHERE k = {k: UInt64}',
   `CREATE TABLE b.secret (k UInt64, s String COMMENT '${inOthers}') ENGINE = MergeTree ORDER BY k COMMENT '${inOthers}'`,
   `INSERT INTO b.secret SELECT 7, '${inOthers}'`,
   'CREATE TABLE b.keys (k UInt64) ENGINE = Set',
   'INSERT INTO b.keys VALUES (7)',
+  'CREATE TABLE default.keys (k UInt64) ENGINE = Set',
+  'INSERT INTO default.keys VALUES (7)',
+  `CREATE FUNCTION owners AS (x) -> concat(x, '${inQueries}')`,
   'CREATE TABLE b.joined (k UInt64, s String) ENGINE = Join(ANY, LEFT, k)',
   `INSERT INTO b.joined SELECT 7, '${inOthers}'`,
   "CREATE DICTIONARY b.words (k UInt64, s String) PRIMARY KEY k SOURCE(CLICKHOUSE(TABLE 'secret' DB 'b')) LAYOUT(FLAT()) LIFETIME(0)",
   'SYSTEM RELOAD DICTIONARY b.words',
+  `CREATE TABLE b.${inOthers} (${inOthers} UInt64 CODEC(ZSTD), INDEX ${inOthers} ${inOthers} TYPE minmax, PROJECTION ${inOthers} (SELECT ${inOthers} ORDER BY ${inOthers})) ENGINE = MergeTree ORDER BY ${inOthers}`,
+  `CREATE MATERIALIZED VIEW b.refreshed_${inOthers} REFRESH EVERY 1 HOUR (k UInt64) ENGINE = MergeTree ORDER BY k AS SELECT k FROM b.secret`,
+  `ALTER TABLE b.secret UPDATE s = concat(s, '${inOthers}') WHERE k > 100`,
   `SELECT '${inQueries}'`,
   'SYSTEM FLUSH LOGS',
 ]
@@ -74,7 +82,8 @@ export function withWorld(use: (world: World) => Promise<void>): Promise<void> {
     })
     await new Promise<void>((listening) => listener.listen(0, '127.0.0.1', listening))
     const engine = await start(join(directory, 'data'), {
-      env: { CLICKHOUSE_USERS_FILE: usersFile },
+      // What the rules for SQL let through would otherwise be stopped by the sandbox, and go unnoticed.
+      env: { CLICKHOUSE_USERS_FILE: usersFile, CLICKHOUSE_SANDBOX: 'off' },
       maxConcurrentQueries: 20,
     })
     const http = httpTo(engine.url)
