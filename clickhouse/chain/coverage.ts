@@ -103,10 +103,10 @@ export function coverageOf(ledger: Ledger, asked: Asked): Coverage {
   const missing = missingRanges(ledger, asked)
   const unsampled = missing.filter(({ reason }) => reason === 'not_sampled')
   const searches = asked.searches?.filter(({ isPart }) => !isPart)
-  const span = spanWithout(
-    spanWithout(measuredSpan(ledger, asked), unsampled),
-    notSearched(ledger, { ...asked, searches }),
-  )
+  const unsearched = notSearched(ledger, { ...asked, searches })
+  // A single second has no ends that could be left out.
+  const isSearched = asked.from < asked.to || unsearched.length === 0
+  const span = isSearched ? spanWithout(spanWithout(measuredSpan(ledger, asked), unsampled), unsearched) : null
   const none = {
     missing: missing.slice(0, MOST_MISSING).map(published),
     missing_count: missing.length,

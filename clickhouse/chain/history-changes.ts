@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineOptionalRow, defineRow, onlyColumn } from '../store/define-query.js'
+import { defineOptionalRow, defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 
 /**
@@ -24,6 +24,15 @@ export const newestHistoryChange = defineRow({
   name: 'newest_history_change',
   row: onlyColumn('sequence_number', z.int()),
   sql: 'SELECT toUInt32(max(sequence_number)) AS sequence_number FROM history_changes',
+})
+
+/** Every change of history, oldest first. Times in unix seconds. */
+export const allHistoryChanges = defineQuery({
+  name: 'all_history_changes',
+  row: z.object({ sequence_number: z.int(), kept_time: z.int(), after_rollback: z.int() }),
+  sql: `
+    SELECT toUInt32(sequence_number) AS sequence_number, toUnixTimestamp(kept_time) AS kept_time, toUInt32(after_rollback) AS after_rollback
+    FROM history_changes ORDER BY history_changes.sequence_number`,
 })
 
 /**

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineOptionalRow } from '../store/define-query.js'
+import { defineOptionalRow, defineQuery } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 
 /** The removal of all blocks after `kept_block`; the columns are described in the migration. Times in unix seconds. */
@@ -27,6 +27,15 @@ export function insertPlannedRollback(clickhouse: ClickHouseClient, rollback: In
 export function insertDoneRollback(clickhouse: ClickHouseClient, rollback: IngestRollback): Promise<void> {
   return insertRows(clickhouse, 'ingest_rollbacks', [{ ...rollback, state: 'done' }], randomUUID())
 }
+
+/** Every rollback, oldest first. Times in unix seconds. */
+export const allRollbacks = defineQuery({
+  name: 'all_rollbacks',
+  row: z.object({ sequence_number: z.int(), kept_time: z.int(), is_done: z.boolean() }),
+  sql: `
+    SELECT toUInt32(sequence_number) AS sequence_number, toUnixTimestamp(any(kept_time)) AS kept_time, max(state = 'done')::Bool AS is_done
+    FROM ingest_rollbacks GROUP BY sequence_number ORDER BY sequence_number`,
+})
 
 /** The newest rollback, which may only be planned; null if there is none. Its time in unix seconds. */
 export const newestRollback = defineOptionalRow({

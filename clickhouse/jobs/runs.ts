@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineOptionalRow, defineQuery, onlyColumn } from '../store/define-query.js'
+import { defineQuery } from '../store/define-query.js'
 import { DELAYS, delayColumns } from '../store/delays.js'
 import { insertRows } from '../store/insert.js'
 import { dateTime } from '../store/values.js'
@@ -41,20 +41,14 @@ export const jobProgress = defineQuery({
     ORDER BY job`,
 })
 
-/**
- * The newest slot that a job has completed and that no rollback or backfill has affected since: the job's results are
- * valid up to this instant. Null before its first run.
- */
-export const jobHorizon = defineOptionalRow({
-  name: 'job_horizon',
-  params: z.object({ job: z.string() }),
-  row: onlyColumn('slot_at', dateTime),
+/** Every slot that a job has completed, in unix seconds, and the newest revision under which it did. */
+export const completedSlots = defineQuery({
+  name: 'completed_slots',
+  row: z.object({ job: z.string(), slot_at: z.int(), revision: z.int() }),
   sql: `
-    WITH (SELECT groupUniqArray((revision, kept_time)) FROM history_revisions WHERE is_done) AS changes
-    SELECT formatDateTime(slot_at, '%FT%TZ') AS slot_at FROM job_runs
-    WHERE job = {job: String} AND state = 'done'
-      AND NOT arrayExists(change -> change.1 > revision AND change.2 <= job_runs.slot_at, changes)
-    ORDER BY job_runs.slot_at DESC LIMIT 1`,
+    SELECT job, toUnixTimestamp(slot_at) AS slot_at, max(revision) AS revision
+    FROM job_runs WHERE state = 'done'
+    GROUP BY job, slot_at ORDER BY job, slot_at`,
 })
 
 export const JobStatus = z.object({

@@ -2,8 +2,11 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { blockAt } from '../../clickhouse/chain/blocks.js'
 import { coveredRanges } from '../../clickhouse/chain/covered-ranges.js'
 import { declaredGaps } from '../../clickhouse/chain/gaps.js'
+import { allHistoryChanges } from '../../clickhouse/chain/history-changes.js'
+import { allRollbacks } from '../../clickhouse/chain/rollbacks.js'
 import { tokenLists } from '../../clickhouse/chain/token-lists.js'
 import { type Facts, mergeFacts } from '../../clickhouse/facts/facts.js'
+import { completedSlots } from '../../clickhouse/jobs/runs.js'
 import type { Payee } from '../../clickhouse/payments/ledger.js'
 import { RISK_METHODOLOGY } from '../../clickhouse/risk/score.js'
 import { scoresByOthers } from '../../clickhouse/risk/snapshots.js'
@@ -15,6 +18,7 @@ import { chainFacts } from './answers/chain-facts.js'
 import { compareAnswers, KIND_COUNT } from './answers/compare-answers.js'
 import { askBriefings, compareBriefings, type LiveBriefing } from './answers/live-answers.js'
 import { compareFacts } from './compare-facts.js'
+import { slotsByJob } from './definitions/searched.js'
 import { type Finding, notChecked } from './finding.js'
 import { checkFees, checkSupply } from './invariants/chain-amounts.js'
 import {
@@ -65,10 +69,15 @@ async function checkAnswers(options: VerifyOptions, read: AllRead): Promise<Find
     lists: await tokenLists(clickhouse),
     gaps: await declaredGaps(clickhouse, {}),
     stretches,
+    slots: slotsByJob(
+      await completedSlots(clickhouse),
+      await allRollbacks(clickhouse),
+      await allHistoryChanges(clickhouse),
+    ),
     oldScores: await scoresByOthers(clickhouse, { methodology: RISK_METHODOLOGY }),
   })
   const count = answers.count - briefings.length
-  const found = await compareAnswers(facts, { ...answers, clickhouse, seed, onProgress, count })
+  const found = await compareAnswers(facts, { ...answers, seed, onProgress, count })
   return [...found, compareBriefings(facts, briefings)]
 }
 

@@ -7,6 +7,7 @@ import type { StateRead } from '../../../clickhouse/stablecoins/states.js'
 import type { SupplyEvent } from '../../../clickhouse/supply/supply.js'
 import type { StoredBlocks } from '../definitions/coverage.js'
 import { ECONOMY_TABLES, type EconomyFacts, type Raw, type RecordedList } from '../definitions/rows.js'
+import type { SlotsByJob } from '../definitions/searched.js'
 import type { SnapshotFacts } from '../definitions/snapshot-facts.js'
 import type { Stretch } from '../stretches.js'
 
@@ -26,6 +27,8 @@ export type ChainFacts = {
   stored: StoredBlocks
   /** Whether everything is stored of every block since the first. */
   isWhole: boolean
+  /** Which slots the jobs have done. */
+  slots: SlotsByJob
   /** The risk snapshots by an earlier methodology, as stable and slot. */
   oldScores: ReadonlySet<string>
 }
@@ -35,6 +38,7 @@ type OwnRecords = {
   lists: readonly (RecordedList & StoredBlocks['lists'][number])[]
   gaps: StoredBlocks['gaps']
   stretches: readonly Stretch[]
+  slots: SlotsByJob
   oldScores: readonly { stable: string; slot_at: number }[]
 }
 
@@ -103,6 +107,7 @@ export function chainFacts(facts: Facts, records: OwnRecords): ChainFacts {
     times,
     stored,
     isWhole: records.stretches.every(({ isIn }) => FAMILIES.every((family) => isIn[family] === 'all')),
+    slots: records.slots,
     oldScores: new Set(records.oldScores.map(({ stable, slot_at }) => scoreKey(stable, slot_at))),
   }
 }

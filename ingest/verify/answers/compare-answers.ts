@@ -1,6 +1,4 @@
-import type { ClickHouseClient } from '@clickhouse/client'
 import pLimit from 'p-limit'
-import { jobHorizon } from '../../../clickhouse/jobs/runs.js'
 import { compared, type Finding, notChecked } from '../finding.js'
 import { type Api, addressOf, ask } from './ask.js'
 import type { ChainFacts } from './chain-facts.js'
@@ -20,7 +18,6 @@ export const KIND_COUNT = KINDS.length + 1
 const AT_ONCE = 4
 
 export type AnswerOptions = {
-  clickhouse: ClickHouseClient
   api: Api
   /** How many answers to compare. */
   count: number
@@ -50,12 +47,11 @@ async function differencesOf(api: Api, question: Question): Promise<string[] | n
  * the one that follows from `facts` by its definition: one finding for each kind.
  */
 export async function compareAnswers(facts: ChainFacts, options: AnswerOptions): Promise<Finding[]> {
-  const { clickhouse, api, count, seed, onProgress } = options
+  const { api, count, seed, onProgress } = options
   const [first, newest] = [facts.times[0] ?? 0, facts.times.at(-1) ?? 0]
   const horizons = new Map<string, number>()
   for (const job of new Set(KINDS.flatMap(({ jobs = [] }) => jobs))) {
-    const horizon = await jobHorizon(clickhouse, { job })
-    horizons.set(job, Math.min(newest, horizon ? horizon.getTime() / 1000 : 0))
+    horizons.set(job, Math.min(newest, facts.slots.get(job)?.searched.at(-1) ?? 0))
   }
 
   /** Null while there is nothing that could be asked. */

@@ -1,4 +1,5 @@
 import { iso } from './rows.js'
+import { type AskedSlots, joined, notSearched, rangeWithout } from './searched.js'
 
 type Position = { block_number: number; block_time: number }
 
@@ -23,6 +24,8 @@ export type AskedCoverage = {
   from: number
   to: number
   isPriced?: boolean
+  /** The slots of the jobs whose results it has. */
+  searches?: readonly AskedSlots[]
 }
 
 type Missing = { from: number; to: number; from_block: number | null; to_block: number | null; reason: string }
@@ -129,15 +132,39 @@ function spanOf(stored: StoredBlocks, family: string, asked: AskedCoverage): [nu
   return [from, Math.max(from, Math.min(asked.to, end))]
 }
 
+/** The time since the first block of any family that these jobs have not searched. */
+function unsearchedOf(stored: StoredBlocks, asked: AskedCoverage, searches: readonly AskedSlots[]) {
+  const starts = asked.families.map((family) => {
+    const [first] = runsOf(stored, family, asked.stable, 1, true)
+    return first ? (stored.timeOf(first.from) ?? 0) : 0
+  })
+  const from = Math.max(asked.from, asked.since?.block_time ?? stored.started_at, Math.min(...starts))
+  if (from > asked.to) return []
+  return joined(searches.flatMap((search) => notSearched(search, from, asked.to)))
+}
+
 /** The coverage of what was asked, block by block, with at most `most` missing ranges; without the message. */
 export function coverageAt(stored: StoredBlocks, asked: AskedCoverage, most: number) {
-  const missing = disjoint(asked.families.flatMap((family) => missingOf(stored, family, asked)))
+  const searches = asked.searches ?? []
+  const holes = disjoint(asked.families.flatMap((family) => missingOf(stored, family, asked)))
+  const unsearched = unsearchedOf(stored, asked, searches)
+    .flatMap((range) => rangeWithout(range, holes))
+    .map((range) => ({ ...range, from_block: null, to_block: null, reason: 'not_searched' }))
+  const missing = [...holes, ...unsearched].toSorted((a, b) => a.from - b.from || a.to - b.to)
   const spans = asked.families.map((family) => spanOf(stored, family, asked))
   let span: [number, number] | null = spans.some((one) => one === null)
     ? null
     : [Math.max(...spans.map((one) => one?.[0] ?? 0)), Math.min(...spans.map((one) => one?.[1] ?? 0))]
-  for (const { from, to, reason } of missing) {
-    if (span === null || reason !== 'not_sampled') continue
+  const ends = [
+    ...holes.filter(({ reason }) => reason === 'not_sampled'),
+    ...unsearchedOf(
+      stored,
+      asked,
+      searches.filter(({ isPart }) => !isPart),
+    ),
+  ]
+  for (const { from, to } of ends) {
+    if (span === null) continue
     if (from <= span[0] && to >= span[1]) span = null
     else if (from <= span[0]) span = [Math.max(span[0], to), span[1]]
     else if (to >= span[1]) span = [span[0], Math.min(span[1], from)]

@@ -57,6 +57,11 @@ const PLANTED: Readonly<Record<string, string>> = {
   'flow export': 'ALTER TABLE flows UPDATE usd_micros = usd_micros + 1 WHERE 1',
   events: 'ALTER TABLE events UPDATE occurred_at = occurred_at - 1 WHERE 1',
   coverage: 'ALTER TABLE blocks DELETE WHERE block_number = 1',
+  // A change of history that never was: slots after it have to be run again.
+  'coverage of searches': `
+    CREATE OR REPLACE VIEW history_revisions AS
+    SELECT toUInt64(1000) AS revision, (SELECT min(slot_at) + INTERVAL 3 HOUR FROM job_runs) AS kept_time, true AS is_done,
+           false AS is_rollback, toDateTime64(0, 3, 'UTC') AS recorded_at`,
   briefings: 'ALTER TABLE state_reads UPDATE cap_raw = cap_raw - 1 WHERE 1',
 }
 

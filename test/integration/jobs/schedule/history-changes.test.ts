@@ -1,8 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { pino } from 'pino'
 import { expect } from 'vitest'
-import { jobHorizon } from '../../../../clickhouse/jobs/runs.js'
 import { invalidateBackfilledSlots } from '../../../../jobs/schedule/invalidate-slots.js'
+import { jobHorizon } from '../../../support/jobs/horizon.js'
 import { addBatch, addRollback, planBatch } from '../../../support/ledger.js'
 import { HOUR, MINUTES, ran } from '../../../support/ran-slots.js'
 import { addBlocks } from '../../../support/rows.js'
@@ -86,20 +86,20 @@ test('new facts of blocks that were already ingested are also a change', async (
 })
 
 test('rollbacks and backfills both increase the revision, in any order', async ({ clickhouse }) => {
-  const horizon = async () => (await jobHorizon(clickhouse, { job: 'minutes' }))?.getTime()
+  const horizon = async () => jobHorizon(clickhouse, 'minutes')
   await addTip(clickhouse)
   await addRollback(clickhouse, 1, HOUR + 100)
   expect((await ran(clickhouse, MINUTES)).slots).toEqual([[120, 1]])
   await backfill(clickhouse, 1, 98, 99)
   expect((await ran(clickhouse, MINUTES, { limit: 2 })).slots).toEqual(minutely(-120, -60, 2))
-  expect(await horizon(), 'what comes later is not what it was').toBe((HOUR - 60) * 1000)
+  expect(await horizon(), 'what comes later is not what it was').toBe(HOUR - 60)
   await addRollback(clickhouse, 2, HOUR + 100)
   expect((await ran(clickhouse, MINUTES)).slots).toEqual(minutely(0, 120, 3))
   await backfill(clickhouse, 2, 97, 97)
   expect((await ran(clickhouse, MINUTES)).slots).toEqual(minutely(-180, 120, 4))
   await addRollback(clickhouse, 3, HOUR + 10)
   expect((await ran(clickhouse, MINUTES)).slots).toEqual(minutely(60, 120, 5))
-  expect(await horizon()).toBe((HOUR + 120) * 1000)
+  expect(await horizon()).toBe(HOUR + 120)
 })
 
 test('workers that see a backfill at the same time record it once, as do those that run after a kill', async ({

@@ -1,8 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
 import type { SlotJob } from '../../../../clickhouse/jobs/periods.js'
-import { jobHorizon } from '../../../../clickhouse/jobs/runs.js'
 import type { Slot } from '../../../../jobs/schedule/run-slots.js'
+import { jobHorizon } from '../../../support/jobs/horizon.js'
 import { addRollback, planRollback } from '../../../support/ledger.js'
 import { HOUR, MINUTES, ran } from '../../../support/ran-slots.js'
 import { addBlocks } from '../../../support/rows.js'
@@ -75,15 +75,15 @@ test('once the lease is lost, no slot begins and none is recorded as done', asyn
 test('a completed rollback makes slots due again that may have lost facts, and moves the horizon back', async ({
   clickhouse,
 }) => {
-  const horizon = async () => (await jobHorizon(clickhouse, { job: 'minutes' }))?.getTime()
+  const horizon = async () => jobHorizon(clickhouse, 'minutes')
   await addBlocks(clickhouse, [HOUR, HOUR + 90, HOUR + 200, HOUR + 310])
   await ran(clickhouse, MINUTES)
-  expect(await horizon()).toBe((HOUR + 300) * 1000)
+  expect(await horizon()).toBe(HOUR + 300)
   await planRollback(clickhouse, 1, HOUR + 180)
   await addBlocks(clickhouse, [HOUR + 370], 5)
   expect((await ran(clickhouse, MINUTES)).slots, 'while it is in progress').toEqual([])
   await addRollback(clickhouse, 1, HOUR + 180)
-  expect(await horizon()).toBe((HOUR + 120) * 1000)
+  expect(await horizon()).toBe(HOUR + 120)
   expect((await ran(clickhouse, MINUTES, { limit: 2 })).slots).toEqual([
     [180, 1],
     [240, 1],
@@ -95,7 +95,7 @@ test('a completed rollback makes slots due again that may have lost facts, and m
     [360, 2],
   ])
   expect((await ran(clickhouse, MINUTES)).slots).toEqual([])
-  expect(await horizon()).toBe((HOUR + 360) * 1000)
+  expect(await horizon()).toBe(HOUR + 360)
 })
 
 test('a job runs a slot only after the jobs that it reads have done one at or after it', async ({ clickhouse }) => {
