@@ -14,6 +14,8 @@ export type Published = { status: number; body: Body | null; fault?: string }
 
 /** How often a request is repeated that is over the limit, or that came while the service was busy. */
 const ATTEMPTS = 20
+/** Over the limit, overloaded, or so busy that the request was not read in time. */
+const BUSY: readonly number[] = [429, 503, 408]
 
 /** A decoded figure in the type in which JSON has it: formats write numbers, times and lists in different ways. */
 function figureOf(cell: unknown, wanted: unknown): unknown {
@@ -67,7 +69,7 @@ async function askPage(api: Api, question: Question): Promise<Published> {
         (body) => ({ status, body }),
         (error: Error) => ({ status, body: null, fault: error.message }),
       )
-    if ((status !== 429 && status !== 503) || attempt === ATTEMPTS) return { status, body: null }
+    if (!BUSY.includes(status) || attempt === ATTEMPTS) return { status, body: null }
     await sleep(1000 * Number(headers.get('retry-after') ?? 1), undefined, { signal })
   }
 }
