@@ -31,7 +31,7 @@ import { cors, securityHeaders } from './http/security-headers.js'
 import { drain, refusals, shedding } from './http/shedding.js'
 import { strictQueries } from './http/strict-queries.js'
 import { provide } from './provide.js'
-import { adminRoutes, publicRoutes } from './routes.js'
+import { adminRoutes, elsewhereRoutes, publicRoutes } from './routes.js'
 import { liveRoute, readyRoute } from './service/health.js'
 import { indexRoute } from './service/index-links.js'
 import { createServiceState } from './service/service-state.js'
@@ -129,6 +129,7 @@ export async function buildApp(deps: AppDeps) {
   }
   await app.register(adminRoutes(most.key, webhooks), { prefix: '/api/admin' })
   await app.register(publicRoutes(readState, { ...DEFAULT_STREAMS, ...deps.streams }), { prefix: '/api/v1' })
+  await app.register(elsewhereRoutes(readState))
   if (deps.fastLane ?? true) await app.register(import('./fast-lane/fast-lane.js'), { newId, trustProxy })
   return app
 }

@@ -4,6 +4,7 @@ import { adminKeysRoutes } from './admin/keys.js'
 import { adminWebhookDeliveriesRoutes } from './admin/webhooks/delivery-routes.js'
 import { adminWebhookSwitchesRoutes, adminWebhooksRoutes } from './admin/webhooks/subscription-routes.js'
 import { required, type WebhookTerms } from './admin/webhooks/terms.js'
+import { breaksFeedRoute } from './events/breaks-feed.js'
 import { eventsRoute } from './events/events.js'
 import { type StreamOptions, streamRoute } from './events/stream/stream.js'
 import { feeEconomicsRoute } from './fees/fee-economics.js'
@@ -13,7 +14,9 @@ import { flowsRoute } from './flows/flows.js'
 import { flowsHistoryRoute } from './flows/history.js'
 import type { ServiceState } from './service/service-state.js'
 import { statusRoute } from './service/status.js'
+import { statusPageRoute } from './service/status-page.js'
 import { analysisRoute } from './stablecoins/analysis.js'
+import { badgeRoutes } from './stablecoins/badge.js'
 import { curatedBriefings } from './stablecoins/briefings/briefings.js'
 import { allPegSeriesRoute, depthSeriesRoute, pegWindowSeriesRoute } from './stablecoins/columns.js'
 import { depthRoute } from './stablecoins/depth.js'
@@ -61,6 +64,15 @@ export const publicRoutes =
       streamRoute(streams),
     ]
     for (const route of routes) await api.register(route)
+  }
+
+/** What other programs and pages show of the service, each in the form that they read. */
+export const elsewhereRoutes =
+  (readState: () => Promise<ServiceState>): FastifyPluginAsync =>
+  async (app) => {
+    await app.register(badgeRoutes)
+    await app.register(breaksFeedRoute)
+    await app.register(statusPageRoute(readState))
   }
 
 /** All routes under /api/admin, for the operator, who alone has the admin key. */

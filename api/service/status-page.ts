@@ -1,0 +1,37 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import { lateJobs, SLOT_JOBS } from '../../clickhouse/jobs/periods.js'
+import type { ServiceState } from './service-state.js'
+
+/** Data that is older than this is an outage, in seconds. */
+const OUTAGE_SECONDS = 180
+
+type Verdict = { indicator: 'none' | 'minor' | 'major' | 'critical'; description: string }
+
+/** The state of the service in the four steps of status pages, with the worst that is known in words. */
+export function verdictOf({ newest_block, datasets, missing_blocks, jobs }: ServiceState): Verdict {
+  if (newest_block === null) return { indicator: 'critical', description: 'Nothing has been read yet' }
+  const [oldest] = datasets
+    .filter(({ dataset }) => ['logs', 'pegs', 'state'].includes(dataset))
+    .map(({ lag_seconds }) => lag_seconds ?? Number.POSITIVE_INFINITY)
+    .toSorted((a, b) => b - a)
+  if (oldest !== undefined && oldest > OUTAGE_SECONDS)
+    return { indicator: 'major', description: `The newest block that was read is ${oldest} seconds old` }
+  const late = lateJobs(SLOT_JOBS, new Map(jobs.map(({ job, due_lag_seconds }) => [job, due_lag_seconds])))
+  if (late.length > 0) return { indicator: 'minor', description: `Late: ${late.join(', ')}` }
+  if (missing_blocks > 0) return { indicator: 'minor', description: `${missing_blocks} blocks of the past are missing` }
+  return { indicator: 'none', description: 'All data is up to date' }
+}
+
+/** The status in the shape that status tools read: that of Statuspage's status.json. */
+export const statusPageRoute =
+  (readState: () => Promise<ServiceState>): FastifyPluginAsync =>
+  async (app) => {
+    const schema = { hide: true, querystring: z.strictObject({}) }
+    app.get('/api/v2/status.json', { schema }, async (request, reply) => {
+      const state = await readState()
+      const url = `${request.protocol}://${request.host}`
+      const page = { id: 'plumbline', name: 'Plumbline', url, time_zone: 'Etc/UTC', updated_at: state.at.toISOString() }
+      return reply.header('cache-control', 'public, max-age=5').send({ page, status: verdictOf(state) })
+    })
+  }

@@ -1,0 +1,133 @@
+import { spawnSync } from 'node:child_process'
+import { expect } from 'vitest'
+import { test } from '../../support/app.js'
+import { eventsOf, PEG_EVENTS_JOB } from '../../support/peg-events.js'
+import { addBlocks, addFacts, pegSamples, stableAddress, stablecoin } from '../../support/rows.js'
+import { runSlots, slotsOf } from '../../support/slots.js'
+import { addMarket } from '../../support/wild-market.js'
+
+type Xml = { tag: string; text: string; attributes: Record<string, string>; children: Xml[] }
+
+/** An XML document as an independent parser reads it. */
+function parsed(xml: string): Xml {
+  const script = `
+import json, sys, xml.etree.ElementTree as E
+def tree(e): return {"tag": e.tag.split("}")[-1], "text": e.text or "", "attributes": dict(e.attrib), "children": [tree(c) for c in e]}
+print(json.dumps(tree(E.fromstring(sys.stdin.buffer.read().decode()))))`
+  const { status, stdout, stderr } = spawnSync('python3', ['-c', script], { input: xml })
+  expect([status, `${stderr}`]).toEqual([0, ''])
+  return JSON.parse(`${stdout}`)
+}
+
+const textsOf = ({ text, children }: Xml): string[] => [text, ...children.flatMap(textsOf)]
+const childrenOf = (xml: Xml, tag: string): Xml[] => xml.children.filter((child) => child.tag === tag)
+const textOf = (xml: Xml, tag: string): string => childrenOf(xml, tag)[0]?.text ?? ''
+
+const HOSTILE = '<script>alert(1)</script>\u202e]]>&'
+
+test('a badge has the price now, also as data for shields.io, whatever a token is called', async ({
+  app,
+  clickhouse,
+  clock,
+}) => {
+  const now = Math.floor(clock.now.getTime() / 1000)
+  await addBlocks(clickhouse, [now - 60, now])
+  const of = (i: number, price: number | 'no_liquidity') =>
+    pegSamples(stableAddress(i), [
+      { at: now - 60, price: 1_000_000 },
+      { at: now, price },
+    ])
+  await addFacts(clickhouse, {
+    stablecoins: [
+      stablecoin(1, { symbol: 'AlphaUSD' }),
+      stablecoin(2, { symbol: HOSTILE }),
+      stablecoin(3, { symbol: '\u200b' }),
+      stablecoin(4),
+    ],
+    samples: [...of(1, 1_000_120), ...of(2, 994_000), ...of(3, 'no_liquidity')],
+  })
+  const badge = async (i: number) => {
+    const svg = await app.inject(`/badge/${stableAddress(i)}.svg`)
+    expect([svg.statusCode, svg.headers['content-type']]).toEqual([200, 'image/svg+xml; charset=utf-8'])
+    const data = (await app.inject(`/badge/${stableAddress(i).toUpperCase().replace('0X', '0x')}.json`)).json()
+    expect(data).toMatchObject({ schemaVersion: 1 })
+    expect(textsOf(parsed(svg.body))).toEqual(expect.arrayContaining([data.label, data.message]))
+    return [data.label, data.message, data.color]
+  }
+  expect(await badge(1)).toEqual(['AlphaUSD', '+1.2 bps', '#0072b2'])
+  expect(await badge(2)).toEqual(['<script>alert(1)</s\u2026', '\u221260 bps', '#d55e00'])
+  expect(await badge(3)).toEqual([`${stableAddress(3).slice(0, 10)}\u2026`, 'no quote', '#767676'])
+  // It was never sampled: no price is not a price of 1.
+  expect((await badge(4))[1]).toBe('no quote')
+  expect((await app.inject(`/badge/${stableAddress(9)}.svg`)).statusCode).toBe(404)
+  for (const bad of ['x.svg', `${stableAddress(1)}.png`, `${stableAddress(1)}.svg?a=1`])
+    expect((await app.inject(`/badge/${bad}`)).statusCode, bad).toBe(400)
+})
+
+test('the feed has one entry for each peg break, which is updated when the break ends', async ({
+  app,
+  clickhouse,
+  clock,
+}) => {
+  const stable = stableAddress(1)
+  const start = Math.floor(clock.now.getTime() / 120_000) * 120 - 7200
+  // A mild break around a severe one, then calm, then another that ends after eight minutes.
+  const bps = [0, -20, -60, -70.5, -20, -20, -5, ...Array(40).fill(3), 51, 51.25, 55, 80, 80, 80, 80, 80, 0, 0, 0, 0]
+  const times = bps.map((_, i) => start + i * 60)
+  const ticks = bps.map((value, i) => ({ at: times[i] as number, price: 1_000_000 + value * 100 }))
+  await addMarket(clickhouse, pegSamples(stable, ticks), times)
+  const slots = slotsOf(PEG_EVENTS_JOB, start, start + 3600)
+  const feed = async () => {
+    const response = await app.inject({ url: '/breaks.atom', headers: { host: 'pegs.example' } })
+    expect([response.statusCode, response.headers['content-type']]).toEqual([
+      200,
+      'application/atom+xml; charset=utf-8',
+    ])
+    const xml = parsed(response.body)
+    const entries = childrenOf(xml, 'entry').map((entry) => ({
+      id: textOf(entry, 'id'),
+      title: textOf(entry, 'title'),
+      published: Date.parse(textOf(entry, 'published')) / 1000,
+      updated: Date.parse(textOf(entry, 'updated')) / 1000,
+      link: childrenOf(entry, 'link')[0]?.attributes.href,
+    }))
+    expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length)
+    return { updated: Date.parse(textOf(xml, 'updated')) / 1000, entries }
+  }
+  expect((await feed()).entries).toEqual([])
+
+  // At the 54th minute the last is under way, on both tracks.
+  await runSlots(clickhouse, PEG_EVENTS_JOB, slots.slice(0, 27))
+  const before = await feed()
+  const ongoing = before.entries.find(({ title }) => title.includes('mild') && title.includes('ongoing'))
+  expect(ongoing).toMatchObject({ published: start + 47 * 60 })
+  expect(ongoing?.link).toMatch(new RegExp(`^http://pegs.example/s/${stable}\\?as_of=`))
+
+  await runSlots(clickhouse, PEG_EVENTS_JOB, slots.slice(27))
+  const after = await feed()
+  const events = await eventsOf(app, stable)
+  expect(after.entries).toHaveLength(events.length)
+  expect(events.length).toBeGreaterThanOrEqual(3)
+  const ended = after.entries.find(({ id }) => id === ongoing?.id)
+  expect(ended).toMatchObject({
+    title: expect.stringContaining('ended after 8 min'),
+    updated: start + 55 * 60,
+  })
+  expect(ended?.updated).toBeGreaterThan(ongoing?.updated as number)
+  expect(after.updated).toBe(Math.max(...after.entries.map(({ updated }) => updated)))
+})
+
+test('the status has the shape that status tools read, and says when data is old', async ({
+  app,
+  clickhouse,
+  clock,
+}) => {
+  const status = async () => (await app.inject('/api/v2/status.json')).json()
+  expect(await status()).toMatchObject({ page: { name: 'Plumbline' }, status: { indicator: 'critical' } })
+  const now = Math.floor(clock.now.getTime() / 1000)
+  await addBlocks(clickhouse, [now - 400])
+  // It is read again after some seconds.
+  clock.now = new Date((now + 10) * 1000)
+  const description = expect.stringContaining('410 seconds old')
+  expect((await status()).status).toEqual({ indicator: 'major', description })
+})
