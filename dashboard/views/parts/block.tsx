@@ -30,7 +30,7 @@ export function Block({ title, children }: { title: string; children: ComponentC
     }
   }, [])
   return (
-    <section class="block" ref={frame} aria-labelledby={id}>
+    <section class="panel" ref={frame} aria-labelledby={id}>
       <h2 id={id}>{title}</h2>
       {isSeen.value ? children : <p class="loading">Loads when it comes into view.</p>}
     </section>

@@ -1,10 +1,134 @@
-import { Notice } from '../../parts/states.js'
+import '../parts/blocks.css'
+import './webhooks.css'
+import { ageText, timeText } from '../../parts/figures.js'
+import { plainText } from '../../parts/names.js'
+import { Notice, Shown } from '../../parts/states.js'
+import { useAnswer } from '../../state/answer.js'
+import { now } from '../../state/clock.js'
+import { place } from '../../state/location.js'
+import { hrefOf } from '../../state/place.js'
+import { Facts } from '../parts/facts.js'
+import { Table } from '../parts/tables.js'
+import { Deliveries } from './deliveries.js'
+import { adminKey, KeyForm } from './key.js'
 
-/** Not shown yet; its data is in the API. */
+type Subscription = {
+  id: string
+  label: string | null
+  url: string
+  event_types: readonly string[]
+  stable_filter: readonly string[] | null
+  state: string
+  reason: string | null
+}
+
+type Health = {
+  last_success_at: string | null
+  failing_since: string | null
+  attempts_24h: number
+  successes_24h: number
+  pending: number
+}
+
+const WEBHOOKS = '/api/admin/webhooks'
+const REFRESH_SECONDS = 30
+const LONGEST_URL = 120
+const LONGEST_LABEL = 60
+
+const since = (text: string): string => {
+  const at = Date.parse(text) / 1000
+  return `${timeText(at)}, ${ageText(Math.max(0, now() - at))} ago`
+}
+
+function One({ id }: { id: string }) {
+  const path = `${WEBHOOKS}/${encodeURIComponent(id)}`
+  const answer = useAnswer<Subscription & { health: Health }>(path, {
+    refreshSeconds: REFRESH_SECONDS,
+    key: adminKey.value ?? undefined,
+  })
+  return (
+    <Shown answer={answer.value} what="the subscription">
+      {({ label, url, event_types, stable_filter, state, reason, health }) => (
+        <>
+          <h2>{plainText(label ?? '', LONGEST_LABEL) || id}</h2>
+          <Facts
+            facts={[
+              ['Receiver', <code key="url">{plainText(url, LONGEST_URL)}</code>],
+              ['State', reason === null ? state : `${state} (${reason})`],
+              ['Events', event_types.join(', ')],
+              ['Stables', stable_filter === null ? 'all' : String(stable_filter.length)],
+              ['Last success', health.last_success_at === null ? 'never' : since(health.last_success_at)],
+              health.failing_since !== null && ['Failing since', since(health.failing_since)],
+              ['Attempts in 24 h', `${health.successes_24h} of ${health.attempts_24h} succeeded`],
+              ['Pending', String(health.pending)],
+            ]}
+          />
+          <Deliveries path={path} types={event_types} />
+        </>
+      )}
+    </Shown>
+  )
+}
+
+function Subscriptions() {
+  const current = place.value.more.webhook
+  const answer = useAnswer<{ webhooks: readonly Subscription[] }>(WEBHOOKS, {
+    refreshSeconds: REFRESH_SECONDS,
+    key: adminKey.value ?? undefined,
+  })
+  return (
+    <>
+      <Shown answer={answer.value} what="the subscriptions">
+        {({ webhooks }) =>
+          webhooks.length === 0 ? (
+            <Notice title="No subscriptions">
+              <a href="/docs">The reference</a> shows how to create one.
+            </Notice>
+          ) : (
+            <Table
+              caption="Subscriptions"
+              columns={[{ title: 'Subscription' }, { title: 'Receiver' }, { title: 'Events' }, { title: 'State' }]}
+              rows={webhooks.map(({ id, label, url, event_types, state, reason }) => ({
+                key: id,
+                isMarked: id === current,
+                cells: [
+                  <a key="link" href={hrefOf({ ...place.value, more: { webhook: id } })}>
+                    {plainText(label ?? '', LONGEST_LABEL) || id}
+                  </a>,
+                  <code key="url">{plainText(url, LONGEST_URL)}</code>,
+                  <span key="events" class="wraps">
+                    {event_types.join(', ')}
+                  </span>,
+                  reason === null ? state : `${state} (${reason})`,
+                ],
+              }))}
+            />
+          )
+        }
+      </Shown>
+      {current !== undefined && (
+        <section class="one" aria-label="The subscription">
+          <One key={current} id={current} />
+        </section>
+      )}
+    </>
+  )
+}
+
+/** Subscriptions, what was sent to them, tests and replays; for the owner of the admin key. */
 export function WebhooksView() {
   return (
-    <Notice title="Webhooks">
-      This view is not ready. <a href="/docs">The reference</a> has its data.
-    </Notice>
+    <>
+      <h1>Webhooks</h1>
+      <KeyForm />
+      {adminKey.value === null ? (
+        <Notice title="For the operator">
+          Subscriptions are shown to whoever has the admin key. It is sent to this service only, and is kept in no
+          storage and in no URL.
+        </Notice>
+      ) : (
+        <Subscriptions />
+      )}
+    </>
   )
 }
