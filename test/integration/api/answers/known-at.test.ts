@@ -100,6 +100,7 @@ const EVERY_KIND: [before: Step[], after: Step[]] = [
     { do: 'facts', hour: 0, price: 1_010_000, stable: 1 },
     { do: 'backfilled', hour: 0 },
     { do: 'slot', hour: 0 },
+    { do: 'slot', hour: 2 },
     { do: 'rollback', hour: 1 },
   ],
 ]
