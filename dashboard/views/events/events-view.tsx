@@ -110,7 +110,9 @@ export function EventsView() {
           return (
             <>
               <p class="readout-line" role="status">
-                {shown.length === 0 ? 'There are no such events.' : `${shown.length} events, the newest first.`}
+                {shown.length === 0
+                  ? 'There are no such events.'
+                  : `${shown.length} event${shown.length === 1 ? '' : 's'}, the newest first.`}
                 {linked !== null && !isThere && ' The event of this link is not among them.'}
                 {kind !== null && ` Only ${kind}, and what was taken back of them.`}
               </p>
@@ -138,7 +140,7 @@ export function EventsView() {
                           ...place.value,
                           more: { ...more, event: event.id, at: String(event.sequence) },
                         })}
-                        aria-label={`Link to event ${event.sequence}`}
+                        aria-label={`#${event.sequence}: link to this event`}
                       >
                         #{event.sequence}
                       </a>,

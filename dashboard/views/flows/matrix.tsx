@@ -26,7 +26,7 @@ function Cell({ edge, most, title }: { edge: Edge | undefined; most: number; tit
   return (
     <td
       class="number"
-      title={`${title}: $${shortText(usd)} in ${edge.tx_count} transactions${unvalued}`}
+      title={`${title}: $${shortText(usd)} in ${edge.tx_count} transaction${edge.tx_count === 1 ? '' : 's'}${unvalued}`}
       style={{ background: `color-mix(in srgb, var(--above) ${shadeOf(usd, most).toFixed(0)}%, transparent)` }}
     >
       {shortText(usd)}

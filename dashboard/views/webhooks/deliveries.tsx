@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { withQuery } from '../../api/paths.js'
-import { ageText, timeText } from '../../parts/figures.js'
+import { integerText, timeText } from '../../parts/figures.js'
 import { plainText } from '../../parts/names.js'
 import { Shown } from '../../parts/states.js'
 import { useAnswer } from '../../state/answer.js'
@@ -37,7 +37,7 @@ const instant = (text: string | null): string => (text === null ? '–' : timeTe
 
 function attemptText({ outcome, status, error, response, duration_ms }: Attempt): string {
   const answer = response === '' ? '' : `: ${plainText(response, LONGEST_RESPONSE)}`
-  return `${outcome}, ${status ?? plainText(error ?? 'no answer', LONGEST_RESPONSE)}${answer} (${ageText(duration_ms / 1000)})`
+  return `${outcome}, ${status ?? plainText(error ?? 'no answer', LONGEST_RESPONSE)}${answer} (${integerText(duration_ms)} ms)`
 }
 
 const Attempts = ({ attempts }: Pick<Delivery, 'attempts'>) =>
@@ -162,7 +162,7 @@ export function Deliveries({ path, types }: { path: string; types: readonly stri
                     key="again"
                     type="button"
                     disabled={isBusy.value}
-                    aria-label={`Send delivery ${delivery_id} again`}
+                    aria-label={`Replay delivery ${delivery_id}`}
                     onClick={() =>
                       void post(
                         `${path}/deliveries/${delivery_id}/replay`,
