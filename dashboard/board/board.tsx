@@ -5,6 +5,7 @@ import { place } from '../state/location.js'
 import { useBoardData } from './data.js'
 import { Figure, type Focus } from './figure.js'
 import { Legend } from './legend.js'
+import { isDrawn } from './order.js'
 import { standingAt } from './picture.js'
 import { useBoardKeys } from './shortcuts.js'
 import { summaryOf } from './stables.js'
@@ -40,6 +41,7 @@ export function Board() {
     return <Notice title="No stables yet">The service has not read any stable from the chain so far.</Notice>
   const { lanes } = picture.value
   const moment = scrub.value
+  const hidden = data.stablecoins.filter((stable) => !isDrawn(stable, place.value)).length
   const summary = summaryOf(lanes.map((lane) => (moment === null ? lane.now : standingAt(picture.value, lane, moment))))
   return (
     <>
@@ -65,7 +67,11 @@ export function Board() {
         <Legend
           shape={shape}
           note={
-            series.value.data?.coverage.status === 'complete' ? null : (series.value.data?.coverage.message ?? null)
+            hidden > 0
+              ? `${hidden} whose pegs are not sampled are in the table only.`
+              : series.value.data?.coverage.status === 'complete'
+                ? null
+                : (series.value.data?.coverage.message ?? null)
           }
         />
       )}

@@ -8,7 +8,7 @@ const number = (value: number | null | undefined): string =>
   value === null || value === undefined ? '' : String(value)
 
 /** The numbers of a picture, a line per stable and bucket; empty where nothing was quoted or measured. */
-export function csvOf({ from, step, count, lanes }: Picture): string {
+export function csvOf({ from, step, count, offset, lanes }: Picture): string {
   const lines = ['address,symbol,from,to,low_bps,high_bps,last_bps,unquoted_share']
   const times = Array.from(
     { length: count + 1 },
@@ -18,7 +18,7 @@ export function csvOf({ from, step, count, lanes }: Picture): string {
     const symbol = cell(plainText(stable.symbol, 60))
     for (let i = 0; i < count && series; i++) {
       const { low_bps, high_bps, last_bps, unquoted_share } = series
-      const values = [low_bps[i], high_bps[i], last_bps[i], unquoted_share[i]].map(number)
+      const values = [low_bps, high_bps, last_bps, unquoted_share].map((column) => number(column[i - offset]))
       lines.push([stable.address, symbol, times[i], times[i + 1], ...values].join(','))
     }
   }

@@ -7,7 +7,7 @@ import { useAnswer } from '../state/answer.js'
 import { now, ticking } from '../state/clock.js'
 import { place } from '../state/location.js'
 import { breaksFrom } from './breaks.js'
-import { isFound, ordered } from './order.js'
+import { isDrawn, isFound, ordered } from './order.js'
 import { pictureOf } from './picture.js'
 import { type SeriesAnswer, spanOf, WINDOW_STEPS } from './series.js'
 import type { ListedStable } from './stables.js'
@@ -52,7 +52,9 @@ export function useBoardData() {
   const labels = useComputed(() => labelsOf(list.value.data?.stablecoins ?? []))
   const shown = useComputed(() => {
     const { sort, pins, search } = place.value
-    const found = (list.value.data?.stablecoins ?? []).filter((stable) => isFound(stable, search))
+    const found = (list.value.data?.stablecoins ?? []).filter(
+      (stable) => isFound(stable, search) && isDrawn(stable, place.value),
+    )
     return ordered(found, { sort, pins, labels: labels.value })
   })
   /** The instant that the data of the list are about; the end of the picture. */

@@ -72,6 +72,7 @@ export function Figure({ picture, still, shape, summary, focus, scrub }: Props) 
     performance.mark('board-paint-start')
     plan.paint(canvasSurface(base.current, readPalette(), size.ratio))
     performance.measure('board-paint', 'board-paint-start')
+    if (picture.lanes.some(({ series }) => series !== null)) performance.mark('board-history')
   }, [still, shape, size, scale])
 
   const at = scrub.value ?? picture.end

@@ -1,3 +1,5 @@
+import { NotMeasured } from '../parts/states.js'
+
 /** What the marks of the picture mean. */
 export function Legend({ shape, note }: { shape: 'lines' | 'rows'; note: string | null }) {
   return (
@@ -28,7 +30,7 @@ export function Legend({ shape, note }: { shape: 'lines' | 'rows'; note: string 
           <i class="key dots" /> not measured
         </li>
       </ul>
-      {note !== null && <p class="note">{note}</p>}
+      {note !== null && <NotMeasured message={note} />}
     </footer>
   )
 }

@@ -1,6 +1,6 @@
 import { tokensOf } from '../parts/figures.js'
 import { type Label, plainText } from '../parts/names.js'
-import type { Sort } from '../state/place.js'
+import type { Place, Sort } from '../state/place.js'
 import { type ListedStable, standingOf } from './stables.js'
 
 /** Larger comes first; null is last, whatever the others are. */
@@ -42,6 +42,15 @@ export function ordered(stables: readonly ListedStable[], { sort, pins, labels }
       (textOf(a) < textOf(b) ? -1 : textOf(a) > textOf(b) ? 1 : a.address < b.address ? -1 : 1),
   )
 }
+
+/**
+ * Whether a stable belongs into the picture: on a chain where only listed stables are sampled, there may be thousands of
+ * others, with nothing to draw. They are in the table, and in the picture if they are pinned or searched for.
+ */
+export const isDrawn = (
+  { tracked, address }: Pick<ListedStable, 'tracked' | 'address'>,
+  { shape, search, pins }: Pick<Place, 'shape' | 'search' | 'pins'>,
+): boolean => tracked !== false || shape === 'table' || search.trim() !== '' || pins.includes(address)
 
 /** Whether a stable is searched for: by a part of its symbol or name, or by the beginning of its address. */
 export function isFound({ symbol, name, address }: ListedStable, search: string): boolean {

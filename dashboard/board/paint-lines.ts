@@ -1,9 +1,8 @@
 import { bpsText } from '../parts/figures.js'
 import type { Scale } from '../state/place.js'
 import { axisTicks } from './axis.js'
-import { type Lane, type Picture, standingAt } from './picture.js'
+import { bucketOf, type Lane, type Picture, standingAt } from './picture.js'
 import { distanceScale } from './scale.js'
-import { bucketAt } from './series.js'
 import { bandOf, MILD_BPS, SEVERE_BPS, type Standing } from './stables.js'
 import type { Colour, Rects, Surface } from './surface.js'
 
@@ -113,7 +112,7 @@ function addString(
   let previous: number | null = null
   for (let i = 0; i < count; i++) {
     const y = layout.top + i * height
-    const bucket = lane.series ? bucketAt(lane.series, i) : { is: 'unmeasured' as const }
+    const bucket = bucketOf(picture, lane, i)
     if (bucket.is !== 'quoted') {
       const list = bucket.is === 'unquoted' ? parts.hatch : parts.dots
       list.push(middle - strip / 2, y, strip, height)

@@ -1,8 +1,7 @@
 import { bpsText } from '../parts/figures.js'
 import { axisTicks } from './axis.js'
 import { colourOf } from './paint-lines.js'
-import { type Lane, type Picture, standingAt } from './picture.js'
-import { bucketAt } from './series.js'
+import { bucketOf, type Lane, type Picture, standingAt } from './picture.js'
 import { bandOf, MILD_BPS, SEVERE_BPS } from './stables.js'
 import type { Colour, Rects, Surface } from './surface.js'
 
@@ -16,7 +15,8 @@ const BANDS = [
   { from: SEVERE_BPS, to: 250, opacity: 0.9 },
 ]
 const AXIS_HEIGHT = 24
-const LOWEST_ROW = 14
+/** As high as what fingers can hit: the names are links. */
+const LOWEST_ROW = 24
 const HIGHEST_ROW = 34
 const GAP = 2
 
@@ -44,7 +44,7 @@ function addRow(fills: Fills, lane: Lane, picture: Picture, layout: RowsLayout, 
   const height = layout.rowHeight - GAP
   for (let i = 0; i < count; i++) {
     const x = layout.left + i * width
-    const bucket = lane.series ? bucketAt(lane.series, i) : { is: 'unmeasured' as const }
+    const bucket = bucketOf(picture, lane, i)
     if (bucket.is !== 'quoted') {
       const list = bucket.is === 'unquoted' ? fills.hatch : fills.dots
       list.push(x, top, width, height)

@@ -4,7 +4,7 @@ import { type Bucket, bucketAt, type SeriesAnswer, type SeriesOfStable } from '.
 import { deviationOf, type ListedStable, type Standing, standingOf } from './stables.js'
 
 /** A price that came with the stream. */
-export type LivePrice = { price_vs_refusd: number | null; status: string; at: number }
+type LivePrice = { price_vs_refusd: number | null; status: string; at: number }
 
 /** What is drawn of one stable. */
 export type Lane = {
@@ -25,7 +25,10 @@ export type Picture = {
   /** Now, or the requested moment. */
   end: number
   step: number
+  /** Buckets of the picture. */
   count: number
+  /** Buckets before the first one of the series, which begins with the history of the chain. */
+  offset: number
   lanes: readonly Lane[]
 }
 
@@ -55,15 +58,19 @@ function newest(stable: ListedStable, live: LivePrice | undefined): Standing {
 /** Puts together what is drawn of the stables, in their order. */
 export function pictureOf({ stables, labels, series, live, breaks, pins, span, end }: Inputs): Picture {
   const columns = new Map(series?.stables.map((one) => [one.address, one]))
-  const from = series ? Date.parse(series.from) / 1000 : span.from
   const step = series?.step_seconds ?? span.step
-  const count = series?.bucket_count ?? 0
+  const first = series ? Date.parse(series.from) / 1000 : span.to
+  const to = series && series.bucket_count > 0 ? first + series.bucket_count * step : span.to
+  // While another window loads, the series of the one before it is shown.
+  const isOfSpan = step === span.step && first >= span.from && to <= span.to
+  const from = isOfSpan ? span.from : first
   return {
     from,
-    to: series ? from + count * step : span.to,
-    end: Math.max(end, from + count * step),
+    to,
+    end: Math.max(end, to),
     step,
-    count,
+    count: Math.round((to - from) / step),
+    offset: Math.round((first - from) / step),
     lanes: stables.map((stable) => ({
       stable,
       label: labels.get(stable.address) as Label,
@@ -80,11 +87,14 @@ export function bucketIndexAt({ from, step, count }: Pick<Picture, 'from' | 'ste
   return Math.max(-1, Math.min(count, Math.ceil((at - from) / step) - 1))
 }
 
+/** The i-th bucket of a lane in the picture. */
+export const bucketOf = ({ offset }: Pick<Picture, 'offset'>, { series }: Lane, i: number): Bucket =>
+  series ? bucketAt(series, i - offset) : { is: 'unmeasured' }
+
 /** What is known about a lane at an instant: its bucket, or where it is now. */
 export function laneAt(picture: Picture, lane: Lane, at: number): Bucket | { is: 'now'; now: Standing } {
   const i = bucketIndexAt(picture, at)
-  if (i >= picture.count) return { is: 'now', now: lane.now }
-  return lane.series ? bucketAt(lane.series, i) : { is: 'unmeasured' }
+  return i >= picture.count ? { is: 'now', now: lane.now } : bucketOf(picture, lane, i)
 }
 
 /** Where a lane stood at an instant: by the last sample of its bucket. */

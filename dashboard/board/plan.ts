@@ -25,7 +25,7 @@ export type Plan = {
   spotAt: (x: number, y: number) => Spot | null
 }
 
-const HEAD_TURNED = 126
+const HEAD_TURNED = 138
 const HEAD_FLAT = 40
 /** Narrower lanes have their names written upwards. */
 const FLAT_LANE = 76

@@ -1,26 +1,12 @@
-/** A value of each bucket; null where there is none. */
-type Column = readonly (number | null)[]
-
-/** The buckets of one stable, as the series of all stables has them: basis points from 1.00, signed. */
-export type SeriesOfStable = {
-  address: string
-  symbol: string
-  low_bps: Column
-  high_bps: Column
-  last_bps: Column
-  /** Share of the samples without a quote; null: not measured. */
-  unquoted_share: Column
-}
+import type { GetAllPegSeriesData } from '../api/types.js'
 
 /** GET /stablecoins/peg/series. Bucket i is (from + i * step, from + (i + 1) * step]. */
-export type SeriesAnswer = {
-  from: string
-  to: string
-  step_seconds: number
-  bucket_count: number
-  coverage: { status: string; message: string }
-  stables: readonly SeriesOfStable[]
+export type SeriesAnswer = Omit<GetAllPegSeriesData, 'coverage'> & {
+  coverage: Pick<GetAllPegSeriesData['coverage'], 'status' | 'message'>
 }
+
+/** The buckets of one stable: basis points from 1.00, signed, and the share of samples without a quote. */
+export type SeriesOfStable = GetAllPegSeriesData['stables'][number]
 
 const DAY = 86_400
 

@@ -1,14 +1,15 @@
+import type { ListStablecoinsData } from '../api/types.js'
+
+type Listed = ListStablecoinsData['stablecoins'][number]
+
 /** A stable as the list of stables has it, as far as the board uses it. */
-export type ListedStable = {
-  address: string
-  symbol: string
-  name: string
-  peg: { price: number; quoted: boolean; block_number: number; sampled_at: string } | null
-  supply: { current: string; cap: string | null } | null
-  quote: { quoted: boolean; unquoted_since: string | null } | null
-  coverage: { status: 'complete' | 'partial' | 'unavailable'; message: string }
-  max_deviation_24h_bps?: number | null
-  risk_score?: number | null
+export type ListedStable = Pick<
+  Listed,
+  'address' | 'symbol' | 'name' | 'tracked' | 'supply' | 'max_deviation_24h_bps' | 'risk_score'
+> & {
+  peg: Pick<NonNullable<Listed['peg']>, 'price' | 'quoted' | 'sampled_at'> | null
+  quote: Pick<NonNullable<Listed['quote']>, 'quoted' | 'unquoted_since'> | null
+  coverage: Pick<Listed['coverage'], 'status' | 'message'>
 }
 
 /** Signed distance from the peg in basis points, of a price in whole units. Prices have six decimals. */

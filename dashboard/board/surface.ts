@@ -6,7 +6,7 @@ export type Palette = Readonly<Record<Colour, string>>
 /** Rectangles as x, y, width, height, one after the other: there are tens of thousands. */
 export type Rects = number[]
 
-export type TextStyle = {
+type TextStyle = {
   colour: Colour
   size: number
   align?: 'start' | 'middle' | 'end'

@@ -1,6 +1,7 @@
 import { computed, signal } from '@preact/signals'
 import { ask } from '../api/client.js'
-import { now, setClock, ticking } from '../state/clock.js'
+import type { GetStatusData } from '../api/types.js'
+import { now, setClockOffset, ticking } from '../state/clock.js'
 import { joinTabs, type Tabs } from './tabs.js'
 
 /** A stable's newest sample, as the stream sends it. Prices are null without a quote. */
@@ -20,6 +21,8 @@ type Head = { block_number: number; at: number }
 
 type Message = Partial<{
   isOpen: boolean
+  /** How far this machine's clock is behind that of the service, which only the leader asks. */
+  clockOffsetMs: number
   /** When the service was last heard, in unix seconds. */
   heardAt: number
   head: Head
@@ -44,6 +47,7 @@ const MOST_EVENTS = 200
 const REOPEN_MS = 5000
 
 const isOpen = signal(false)
+let clockOffsetMs = 0
 const heardAt = signal<number | null>(null)
 
 /** The newest block that is measured; null before the first answer. */
@@ -67,6 +71,10 @@ export const link = computed<Link>(() => {
 })
 
 function take(message: Message): void {
+  if (message.clockOffsetMs !== undefined) {
+    clockOffsetMs = message.clockOffsetMs
+    setClockOffset(clockOffsetMs)
+  }
   if (message.isOpen !== undefined) isOpen.value = message.isOpen
   if (message.heardAt !== undefined) heardAt.value = message.heardAt
   if (message.head && message.head.block_number >= (head.value?.block_number ?? 0)) head.value = message.head
@@ -118,16 +126,15 @@ function lead(tell: (message: Message) => void): void {
   }
 
   async function askHead(): Promise<void> {
-    type Status = { at: string; newest_block: { block_number: number; block_time: string } | null }
-    const status = await ask<Status>('/api/v1/status').catch(() => null)
+    const status = await ask<GetStatusData>('/api/v1/status').catch(() => null)
     if (status) {
       const { at, newest_block } = status
-      setClock(Date.parse(at))
       const newest = newest_block && {
         block_number: newest_block.block_number,
         at: Date.parse(newest_block.block_time) / 1000,
       }
-      both({ heardAt: now(), ...(newest && { head: newest }) })
+      const atMs = Date.parse(at)
+      both({ clockOffsetMs: atMs - Date.now(), heardAt: atMs / 1000, ...(newest && { head: newest }) })
     }
     setTimeout(askHead, HEAD_SECONDS * 1000)
   }
@@ -142,6 +149,7 @@ export function connectLive(): void {
     heard: take,
     known: () => ({
       isOpen: isOpen.value,
+      clockOffsetMs,
       ...(heardAt.value !== null && { heardAt: heardAt.value }),
       ...(head.value && { head: head.value }),
       samples: [...samples.value.values()],

@@ -1,11 +1,10 @@
 import { signal } from '@preact/signals'
 
-/** How far the clock of this machine is behind that of the service, in milliseconds. */
 let offsetMs = 0
 
-/** Corrects the clock by a time that the service has just told. */
-export function setClock(serviceMs: number): void {
-  offsetMs = serviceMs - Date.now()
+/** Sets how far the clock of this machine is behind that of the service, in milliseconds. */
+export function setClockOffset(ms: number): void {
+  offsetMs = ms
 }
 
 /** Now by the clock of the service, in unix seconds. */

@@ -6,9 +6,6 @@ const current = signal(placeOf(location.pathname, location.search))
 /** What is shown, as the address bar says. */
 export const place = computed(() => current.value)
 
-/** The requested moment of the past as a query parameter; nothing while live. */
-export const asOfParameter = computed(() => (current.value.asOf === null ? '' : `as_of=${current.value.asOf}`))
-
 /** Shows something else and puts its URL into the address bar: as a new entry of the history, or instead of this one. */
 export function go(to: Partial<Place>, how: 'push' | 'replace' = 'push'): void {
   const next = { ...current.value, ...to }

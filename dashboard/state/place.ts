@@ -2,7 +2,7 @@
 export type View = 'board' | 'stable' | 'flows' | 'events' | 'status' | 'webhooks' | 'nowhere'
 
 export const WINDOWS = ['1h', '6h', '24h', '7d'] as const
-export type Window = (typeof WINDOWS)[number]
+type Window = (typeof WINDOWS)[number]
 
 export const SORTS = ['symbol', 'deviation', 'risk', 'supply'] as const
 export type Sort = (typeof SORTS)[number]
@@ -46,13 +46,16 @@ const MOST_PINS = 40
 const LONGEST_SEARCH = 100
 const KNOWN = new Set(['as_of', 'w', 'sort', 'pin', 'scale', 'shape', 'q'])
 
+/** ISO 8601: a day, or a time of UTC. */
+const ISO = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z)?$/
+
 const oneOf = <Value extends string>(values: readonly Value[], text: string | null): Value | null =>
   values.find((value) => value === text) ?? null
 
 /** An instant of the URL, in unix seconds or ISO 8601; null for anything else. */
-export function instantOf(text: string | null): number | null {
+function instantOf(text: string | null): number | null {
   if (text === null) return null
-  const ms = /^\d{1,12}$/.test(text) ? Number(text) * 1000 : Date.parse(text)
+  const ms = /^\d{1,12}$/.test(text) ? Number(text) * 1000 : ISO.test(text) ? Date.parse(text) : Number.NaN
   return Number.isFinite(ms) && ms > 0 ? Math.floor(ms / 1000) : null
 }
 

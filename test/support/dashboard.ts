@@ -9,7 +9,7 @@ import { openBrowser } from './browser.js'
 /** The folder that `npm run build` writes the page into. */
 export const DASHBOARD = fileURLToPath(new URL('../../dist/dashboard', import.meta.url))
 
-type Visit = {
+export type Visit = {
   origin: string
   page: Page
   /** Every URL that the page has requested. */
@@ -41,7 +41,8 @@ export const test = base.extend<Fixtures>({
   },
   visit: async ({ origin }, use) => {
     const browser = await openBrowser()
-    const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
+    const page = await context.newPage()
     page.setDefaultTimeout(60_000)
     const asked: string[] = []
     const complaints: string[] = []
