@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { type Challenge, Credential } from 'mppx'
 import { pino } from 'pino'
@@ -11,6 +12,7 @@ import { readProof } from '../../../../../api/callers/payments/proof.js'
 import { createScreen, MOST_PER_ADDRESS } from '../../../../../api/callers/payments/screen.js'
 import { accounts } from '../../../../../local/chain/accounts.js'
 import { CHAIN_ID } from '../../../../../local/chain/anvil.js'
+import { depth } from '../../../../support/depth.js'
 import { challengeAt, credentialFor, PAID_PATHS, present, resigned } from '../../../../support/paying.js'
 import { type Served, test } from '../../../../support/payments.js'
 import { startRedis } from '../../../../support/redis.js'
@@ -18,11 +20,17 @@ import { type RelayedNode, relayedNode } from '../../../../support/relayed-node.
 
 const [alice, bob] = accounts.traders
 const { path } = PAID_PATHS.history
-/** Made-up payments at once. */
-const FLOOD = 120
+/** Made-up payments at once, and seconds for which eight connections send them one after another. */
+const FLOOD = depth('PAYMENT_FLOOD', 120, 800)
+const FLOOD_SECONDS = depth('PAYMENT_FLOOD_SECONDS', 1, 15)
 const randomHash = (): string => `0x${randomBytes(32).toString('hex')}`
 const pushed = (challenge: Challenge.Challenge, hash = randomHash()): string =>
   Credential.serialize({ challenge, payload: { type: 'hash', hash } })
+
+/** What a large run shows. */
+const show = (line: string): void => {
+  if (FLOOD > 120 || FLOOD_SECONDS > 1) console.log(line)
+}
 
 /** A node whose requests are counted. */
 async function countedNode(rpcUrl: string): Promise<RelayedNode & { requests: () => number }> {
@@ -52,8 +60,11 @@ test('made-up hashes cost next to nothing, and a payer at the same address still
   const node = await countedNode(chain.rpcUrl)
   const served = await serve({ rpcUrl: node.url })
   const target = `${served.url}${path}`
+  const challenges: Challenge.Challenge[] = []
+  while (challenges.length < 2 * FLOOD)
+    challenges.push(...(await Promise.all(Array.from({ length: 20 }, () => challengeAt(target)))))
   const flood = async (): Promise<Response[]> =>
-    Promise.all(Array.from({ length: FLOOD }, async () => present(target, pushed(await challengeAt(target)))))
+    Promise.all(challenges.splice(0, FLOOD).map((challenge) => present(target, pushed(challenge))))
   const first = await flood()
   expect(statusesOf(first)).toEqual([402, 429])
   expect(first.filter(({ status }) => status === 402)).toHaveLength(MOST_PER_ADDRESS)
@@ -63,6 +74,7 @@ test('made-up hashes cost next to nothing, and a payer at the same address still
     '5',
   ])
   expect(await ledgerQueries(served)).toBe(MOST_PER_ADDRESS)
+  show(`${FLOOD} at once: ${countsOf(first)}; ${await ledgerQueries(served)} queries, ${node.requests()} requests`)
 
   const requests = node.requests()
   const [second, ...paid] = await Promise.all([
@@ -72,13 +84,59 @@ test('made-up hashes cost next to nothing, and a payer at the same address still
       return present(target, credential)
     }),
   ])
+  show(
+    `${FLOOD} more beside two payers: ${countsOf(second)}; the payers: ${countsOf(paid)}; ${await ledgerQueries(served)} queries, ${node.requests() - requests} more requests`,
+  )
   expect(statusesOf(second)).toEqual([429])
   expect(paid.map(({ status }) => status)).toEqual([200, 200])
   // The made-up ones were compared with one list of transfers.
   expect(node.requests() - requests).toBeLessThan(FLOOD / 3)
   const text = await (await fetch(`${served.url}/metrics`)).text()
   expect(text).toContain(`outcome="limited"} ${2 * FLOOD - MOST_PER_ADDRESS}`)
-}, 60_000)
+}, 300_000)
+
+/** How many answers there are of each status, as `402: 20, 429: 780`. */
+function countsOf(responses: readonly Response[]): string {
+  const counts = new Map<number, number>()
+  for (const { status } of responses) counts.set(status, (counts.get(status) ?? 0) + 1)
+  return [...counts.entries()].map(([status, count]) => `${status}: ${count}`).join(', ')
+}
+
+test('a payer who retries beside eight connections of made-up hashes is served', async ({ chain, serve }) => {
+  const node = await countedNode(chain.rpcUrl)
+  const served = await serve({ rpcUrl: node.url })
+  const target = `${served.url}${path}`
+  const responses: Response[] = []
+  const end = performance.now() + FLOOD_SECONDS * 1000
+  let isPaid = false
+  const flood = async () => {
+    const challenge = await challengeAt(target)
+    while (performance.now() < end || !isPaid) responses.push(await present(target, pushed(challenge)))
+  }
+  const pay = async () => {
+    const challenge = await challengeAt(target)
+    const own = await credentialFor(chain.rpcUrl, challenge, bob)
+    const { signature } = Credential.deserialize<{ signature: Hex }>(own).payload
+    const credential = pushed(challenge, keccak256(signature))
+    const statuses = [(await present(target, credential)).status]
+    await chain.rpc.call('eth_sendRawTransaction', [signature])
+    while (statuses.at(-1) !== 200) {
+      await sleep(500)
+      statuses.push((await present(target, credential)).status)
+    }
+    isPaid = true
+    return statuses
+  }
+  const [statuses] = await Promise.all([pay(), ...Array.from({ length: 8 }, flood)])
+  show(
+    `eight connections: ${countsOf(responses)}; ${await ledgerQueries(served)} queries of the ledger, ${node.requests()} requests to the node; the payer: ${statuses.join(', ')}`,
+  )
+  expect(statuses.at(-1)).toBe(200)
+  expect(statusesOf(responses)).toEqual([402, 429])
+  // A minute may end meanwhile, and the limit begins again.
+  expect(responses.filter(({ status }) => status === 402).length).toBeLessThanOrEqual(2 * MOST_PER_ADDRESS)
+  expect(await ledgerQueries(served)).toBeLessThanOrEqual(2 * MOST_PER_ADDRESS + statuses.length)
+}, 120_000)
 
 test('signatures without money cost next to nothing, and a payer at the same address still pays', async ({
   chain,
