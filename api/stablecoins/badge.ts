@@ -21,7 +21,7 @@ const signedBps = (micros: number): string => {
 }
 
 /** What a badge says of a price now; it says so if there is no quote. `micros` is null without one. */
-export function badgeOf(micros: number | null): { message: string; color: string } {
+function badgeOf(micros: number | null): { message: string; color: string } {
   if (micros === null) return { message: 'no quote', color: COLORS.none }
   const distance = Math.abs(micros - 1_000_000)
   const color = distance > 5000 ? COLORS.severe : distance > 1000 ? COLORS.mild : COLORS.inside
