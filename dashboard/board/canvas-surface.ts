@@ -29,8 +29,16 @@ function tile(kind: 'hatch' | 'dots', colour: string, ratio: number): HTMLCanvas
 
 /** Sets the size of a canvas, in CSS pixels, for a screen of this pixel ratio; empties it. */
 export function sizeCanvas(canvas: HTMLCanvasElement, width: number, height: number, ratio: number): void {
-  canvas.width = Math.round(width * ratio)
-  canvas.height = Math.round(height * ratio)
+  const [columns, lines] = [Math.round(width * ratio), Math.round(height * ratio)]
+  if (canvas.width === columns && canvas.height === lines) {
+    // Much faster than new memory for every move of the pointer.
+    const pen = canvas.getContext('2d')
+    pen?.setTransform(1, 0, 0, 1, 0, 0)
+    pen?.clearRect(0, 0, columns, lines)
+    return
+  }
+  canvas.width = columns
+  canvas.height = lines
   canvas.style.width = `${width}px`
   canvas.style.height = `${height}px`
 }

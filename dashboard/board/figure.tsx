@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals'
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { go, place } from '../state/location.js'
 import { canvasSurface, readPalette, sizeCanvas } from './canvas-surface.js'
 import { Heads } from './heads.js'
@@ -57,34 +57,50 @@ function useFrame(frame: { current: HTMLElement | null }) {
 export function Figure({ picture, still, shape, summary, focus, scrub }: Props) {
   const frame = useRef<HTMLDivElement>(null)
   const base = useRef<HTMLCanvasElement>(null)
+  const moment = useRef<HTMLCanvasElement>(null)
   const over = useRef<HTMLCanvasElement>(null)
   const size = useFrame(frame).value
   const { scale } = place.value
-  const plan: Plan | null =
-    size &&
-    (shape === 'lines'
-      ? linesPlan(picture, size.width, size.height, scale)
-      : rowsPlan(picture, size.width, size.height))
+  const plan: Plan | null = useMemo(
+    () =>
+      size &&
+      (shape === 'lines'
+        ? linesPlan(picture, size.width, size.height, scale)
+        : rowsPlan(picture, size.width, size.height)),
+    [picture, shape, size, scale],
+  )
+  // Reading the theme makes the browser compute styles, which takes longer than to paint what the pointer moves.
+  const palette = useMemo(readPalette, [size?.theme])
 
   useLayoutEffect(() => {
-    if (!plan || !size || !base.current || !over.current) return
-    for (const canvas of [base.current, over.current]) sizeCanvas(canvas, plan.width, plan.height, size.ratio)
+    if (!plan || !size || !base.current) return
+    sizeCanvas(base.current, plan.width, plan.height, size.ratio)
     performance.mark('board-paint-start')
-    plan.paint(canvasSurface(base.current, readPalette(), size.ratio))
+    plan.paint(canvasSurface(base.current, palette, size.ratio))
     performance.measure('board-paint', 'board-paint-start')
     if (picture.lanes.some(({ series }) => series !== null)) performance.mark('board-history')
   }, [still, shape, size, scale])
 
   const at = scrub.value ?? picture.end
+  useLayoutEffect(() => {
+    if (!plan || !size || !moment.current) return
+    sizeCanvas(moment.current, plan.width, plan.height, size.ratio)
+    plan.paintMoment(canvasSurface(moment.current, palette, size.ratio), at)
+  }, [plan, at])
+
   const looked = focus.value
   useLayoutEffect(() => {
-    const canvas = over.current
-    if (!plan || !size || !canvas) return
-    const surface = canvasSurface(canvas, readPalette(), size.ratio)
-    canvas.getContext('2d')?.clearRect(0, 0, plan.width, plan.height)
-    plan.paintMoment(surface, at)
-    if (looked && looked.lane < picture.lanes.length) plan.paintFocus(surface, looked)
-  }, [picture, shape, size, scale, at, looked])
+    if (!plan || !size || !over.current) return
+    sizeCanvas(over.current, plan.width, plan.height, size.ratio)
+    if (looked && looked.lane < picture.lanes.length)
+      plan.paintFocus(canvasSurface(over.current, palette, size.ratio), looked)
+  }, [plan, looked])
+
+  // Not drawn again while the pointer moves along one string.
+  const heads = useMemo(
+    () => plan && <Heads plan={plan} lanes={picture.lanes} looked={looked?.lane ?? null} />,
+    [plan, looked?.lane],
+  )
 
   // A link to another place has not kept what was looked at.
   useEffect(() => {
@@ -112,6 +128,7 @@ export function Figure({ picture, still, shape, summary, focus, scrub }: Props) 
       {plan && (
         <div class="stage" style={{ height: `${plan.height}px` }}>
           <canvas ref={base} role="img" aria-label={`${summary} The key t shows the same as a table.`} />
+          <canvas ref={moment} />
           <canvas
             ref={over}
             class="over"
@@ -121,7 +138,7 @@ export function Figure({ picture, still, shape, summary, focus, scrub }: Props) 
             }}
             onClick={open}
           />
-          <Heads plan={plan} lanes={picture.lanes} looked={looked?.lane ?? null} />
+          {heads}
           <TimeSlider plan={plan} picture={picture} scrub={scrub} />
           {looked && lane && <Readout plan={plan} picture={picture} spot={looked} lane={lane} isKept={looked.isKept} />}
         </div>
