@@ -86,12 +86,15 @@ test('the document is OpenAPI 3.1 and has every route; public routes only have G
     '/api/v1/stablecoins/flows',
     '/api/v1/stablecoins/flows/export',
     '/api/v1/stablecoins/flows/history',
+    '/api/v1/stablecoins/peg/series',
     '/api/v1/stablecoins/{address}',
     '/api/v1/stablecoins/{address}/analysis',
     '/api/v1/stablecoins/{address}/depth',
+    '/api/v1/stablecoins/{address}/depth/series',
     '/api/v1/stablecoins/{address}/peg',
     '/api/v1/stablecoins/{address}/peg-events',
     '/api/v1/stablecoins/{address}/peg/series',
+    '/api/v1/stablecoins/{address}/peg/windows/series',
     '/api/v1/stablecoins/{address}/reserves',
     '/api/v1/stablecoins/{address}/rewards',
     '/api/v1/stablecoins/{address}/risk',
@@ -178,6 +181,9 @@ test('every failure is described as a problem document', ({ document }) => {
     '/api/v1/stablecoins/{address}/roles': ['400', '404', '503'],
     '/api/v1/stablecoins/{address}/reserves': ['400', '404', '503'],
     '/api/v1/stablecoins/{address}/risk': ['400', '404', '503'],
+    '/api/v1/stablecoins/peg/series': ['400', '404', '503'],
+    '/api/v1/stablecoins/{address}/peg/windows/series': ['400', '404', '503'],
+    '/api/v1/stablecoins/{address}/depth/series': ['400', '404', '503'],
     '/api/v1/stablecoins/{address}/peg/series': ['400', '404', '503'],
     '/api/v1/stablecoins/{address}/risk/series': ['400', '404', '503'],
     '/api/v1/stablecoins/{address}/supply/series': ['400', '404', '503'],
@@ -206,10 +212,13 @@ test('every cached answer is described with its ETag, and with a 304 without a b
     '/api/v1/stablecoins',
     '/api/v1/stablecoins/flow-anomalies',
     '/api/v1/stablecoins/flows',
+    '/api/v1/stablecoins/peg/series',
     '/api/v1/stablecoins/{address}',
     '/api/v1/stablecoins/{address}/depth',
+    '/api/v1/stablecoins/{address}/depth/series',
     '/api/v1/stablecoins/{address}/peg',
     '/api/v1/stablecoins/{address}/peg-events',
+    '/api/v1/stablecoins/{address}/peg/windows/series',
     '/api/v1/stablecoins/{address}/reserves',
     '/api/v1/stablecoins/{address}/rewards',
     '/api/v1/stablecoins/{address}/risk',
@@ -257,7 +266,13 @@ test('parameters are described as they are validated', ({ document }) => {
     { name: 'cursor', in: 'query', required: false, schema: { type: 'string' } },
     { name: 'address', in: 'path', required: true, schema: { type: 'string' } },
   ])
-  expect(parameters('/api/v1/stablecoins')).toMatchObject([{ name: 'as_of', in: 'query', required: false }])
+  expect(parameters('/api/v1/stablecoins')).toMatchObject(
+    ['as_of', 'tier', 'symbol', 'currency', 'tracked', 'limit', 'cursor'].map((name) => ({
+      name,
+      in: 'query',
+      required: false,
+    })),
+  )
   for (const [path, { parameters = [] }] of operations(document))
     expect(parameters.filter((one) => one.in === 'path').map(({ name }) => `{${name}}`)).toEqual(
       path.match(/\{\w+\}/g) ?? [],
