@@ -21,26 +21,46 @@ export const WAITS: Record<string, string> = {
 
 const plural = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`
 
+/** What is read from the chain itself; the other datasets are of jobs, which have states of their own. */
+const OF_CHAIN = ['logs', 'pegs', 'state']
 /** Datasets of the chain more blocks behind than this are behind. */
 const BEHIND_BLOCKS = 20
+/** Blocks come once a minute at the slowest. */
+const OLD_SECONDS = 150
+
+/** How far what is read from the chain lags. What is not known is not called well. */
+function lags({ at, newest_block, datasets }: Status): string[] {
+  const ofChain = datasets.filter(({ dataset }) => OF_CHAIN.includes(dataset))
+  const age = newest_block && (Date.parse(at) - Date.parse(newest_block.block_time)) / 1000
+  return [
+    ...(age !== null && age > OLD_SECONDS ? [`The newest block that is measured is ${ageText(age)} old.`] : []),
+    ...(ofChain.some(({ lag_blocks }) => lag_blocks === null)
+      ? ['How far it is behind the chain is not known: the node was not asked for its newest block in the last minute.']
+      : []),
+    ...ofChain
+      .filter(({ lag_blocks }) => (lag_blocks ?? 0) > BEHIND_BLOCKS)
+      .map(({ dataset, lag_blocks }) => `${DATASETS[dataset]}: ${plural(lag_blocks ?? 0, 'block')} behind the chain.`),
+  ]
+}
 
 /** What is not as it should be, a sentence each; empty if nothing is known to be wrong. */
-export function troubles({ head, datasets, gaps, invariants, jobs }: Status): string[] {
-  const behind = datasets.filter(
-    ({ dataset, lag_blocks }) => ['logs', 'pegs', 'state'].includes(dataset) && (lag_blocks ?? 0) > BEHIND_BLOCKS,
-  )
+export function troubles(status: Status): string[] {
+  const { head, newest_block, gaps, invariants, jobs } = status
   const late = jobs.filter(({ is_late }) => is_late)
+  const waiting = jobs.filter(({ waiting_slots }) => waiting_slots > 0)
   const wrong = invariants?.findings.filter(({ status }) => status === 'mismatch') ?? []
   return [
     head === null && 'The node has not been asked for its newest block yet.',
-    ...behind.map(
-      ({ dataset, lag_blocks }) => `${DATASETS[dataset]}: ${plural(lag_blocks ?? 0, 'block')} behind the chain.`,
-    ),
+    newest_block === null && 'No block is measured yet.',
+    ...lags(status),
     gaps.missing_blocks > 0 &&
       `${plural(gaps.missing_blocks, 'block')} between others ${gaps.missing_blocks === 1 ? 'is' : 'are'} missing.`,
     gaps.declared_count > 0 && `${plural(gaps.declared_count, 'range')} of blocks could not be read.`,
     ...late.map(
       ({ job, lag_seconds }) => `The job ${job} is late${lag_seconds === null ? '' : ` by ${ageText(lag_seconds)}`}.`,
+    ),
+    ...waiting.map(
+      ({ job, waiting_reason }) => `The job ${job} waits: ${WAITS[waiting_reason ?? ''] ?? 'no reason is known'}.`,
     ),
     ...wrong.map(({ what }) => `The check found a mismatch: ${what}.`),
   ].filter((text) => typeof text === 'string')
