@@ -243,7 +243,7 @@ await runCommand('plumbline', async () => {
     })
     print(`api         ready`)
     print('')
-    print(`open ${api}`)
+    print(`open ${new URL('/', api)}`)
   }
 
   startParts().catch((error: unknown) => finish(error instanceof Error ? error : new Error(String(error))))

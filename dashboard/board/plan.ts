@@ -26,7 +26,7 @@ export type Plan = {
 }
 
 const HEAD_TURNED = 138
-const HEAD_FLAT = 40
+const HEAD_FLAT = 50
 /** Narrower lanes have their names written upwards. */
 const FLAT_LANE = 76
 

@@ -165,7 +165,7 @@ describe('npm start', { timeout: 900_000 }, () => {
 
   test('serves a peg and a filled window for every dollar stable, and Ctrl-C leaves no process running', async () => {
     const run = start()
-    const url = await run.printed(/^open (\S+)$/m)
+    const url = `${await run.printed(/^open (\S+)$/m)}api/v1/stablecoins`
     await run.printed(/caught up at block/)
     const { stablecoins } = await stablesAt(url)
     expect(stablecoins.length).toBeGreaterThanOrEqual(9)
@@ -197,7 +197,7 @@ describe('npm start', { timeout: 900_000 }, () => {
 
   test('a second start continues with the same data, and a part that dies is restarted', async () => {
     const run = start()
-    const url = await run.printed(/^open (\S+)$/m)
+    const url = `${await run.printed(/^open (\S+)$/m)}api/v1/stablecoins`
     expect(run.output()).toContain('schema      up to date')
     expect(run.output()).not.toContain('LOST')
     expect(run.output()).toMatch(/^admin key {3}in /m)
