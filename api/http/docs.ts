@@ -1,5 +1,6 @@
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyPluginAsync } from 'fastify'
+import { type ApiDocument, operationsOf } from './openapi/document.js'
 
 /** The page runs its own scripts and calls its own service, nothing else. */
 const CONTENT_SECURITY_POLICY = [
@@ -14,6 +15,26 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
+/**
+ * The document as the page shows it: a padlock only where a key or a payment is needed (a key is also accepted where none
+ * is), and prices beside the summaries.
+ */
+function shown(document: ApiDocument, prices: ReadonlyMap<string, string>): ApiDocument {
+  for (const { operation } of operationsOf(document)) {
+    operation.security ??= []
+    const price = prices.get(operation.operationId)
+    if (price !== undefined) operation.summary += ` (${price} pathUSD)`
+  }
+  return document
+}
+
+/** Runs in the browser: the stream never ends, so it cannot be tried on the page, which waits for the end. */
+const withoutStream = () => ({
+  statePlugins: {
+    spec: { wrapSelectors: { allowTryItOutFor: () => (_: unknown, path: string) => path !== '/api/v1/stream' } },
+  },
+})
+
 /** The interactive reference at /docs: Swagger UI from its package, without requests to other sites. */
 export const docs: FastifyPluginAsync = async (app) => {
   app.addHook('onSend', async (_, reply, payload) => {
@@ -24,7 +45,10 @@ export const docs: FastifyPluginAsync = async (app) => {
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     theme: { title: 'Plumbline API' },
+    transformSpecificationClone: true,
+    transformSpecification: (document) => shown(document as ApiDocument, app.operationPrices),
     uiConfig: {
+      plugins: [withoutStream],
       docExpansion: 'list',
       layout: 'BaseLayout',
       tryItOutEnabled: true,

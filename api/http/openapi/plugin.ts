@@ -7,6 +7,13 @@ import { recordedAnswers, withExamples } from './examples.js'
 import { DOCUMENT_HEAD } from './head.js'
 import { llmsText } from './llms-text.js'
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The price of each operation that has one, by its name, in whole units of the reference stable. */
+    operationPrices: ReadonlyMap<string, string>
+  }
+}
+
 /** The documents change only with a release. */
 const CACHE_CONTROL = 'public, max-age=300'
 
@@ -22,6 +29,7 @@ export async function openapi(
   const { problems, ...recorded } = recordedAnswers()
   const prices = new Map<string, string>()
   const cached = new Set<string>()
+  app.decorate('operationPrices', prices)
   await app.register(swagger, {
     openapi: DOCUMENT_HEAD,
     transform: (route) => {

@@ -61,6 +61,35 @@ test('a route can be tried on the page', async ({ clickhouse, visit }) => {
   expect(complaints).toEqual([])
 })
 
+test('padlocks and prices say what a route needs, and the endless stream cannot be tried', async ({ visit }) => {
+  const { origin, page, complaints } = visit
+  await page.goto(`${origin}/docs`)
+  await page.waitForSelector('.opblock')
+  const blocks = await page.$$eval('.opblock', (all) =>
+    all.map((block) => ({
+      path: block.querySelector('.opblock-summary-path')?.textContent?.replaceAll('\u200b', '').trim() ?? '',
+      summary: block.querySelector('.opblock-summary-description')?.textContent ?? '',
+      isLocked: block.querySelector('.authorization__btn') !== null,
+    })),
+  )
+  const priced = /\/(analysis|flows\/history)$|\/flows\/export$/
+  for (const { path, summary, isLocked } of blocks) {
+    const price = /\(0\.\d+ pathUSD\)$/.test(summary)
+    expect([path, isLocked]).toEqual([path, priced.test(path) || path.startsWith('/api/admin/')])
+    expect([path, price]).toEqual([path, priced.test(path)])
+  }
+  for (const [id, count] of [
+    ['events-streamEvents', 0],
+    ['events-listEvents', 1],
+  ] as const) {
+    const block = page.locator(`#operations-${id}`)
+    await block.locator('.opblock-summary-control').click()
+    await block.locator('.opblock-body .parameters-container').waitFor()
+    expect([id, await block.locator('button.execute').count()]).toEqual([id, count])
+  }
+  expect(complaints).toEqual([])
+})
+
 test('it cannot run scripts of other origins', async ({ app }) => {
   for (const url of ['/docs', '/docs/', '/docs/static/swagger-ui-bundle.js', '/docs/static/swagger-initializer.js']) {
     const { statusCode, headers } = await app.inject(url)
