@@ -26,6 +26,10 @@ const DIRECTIVES = {
   'trusted-types': ["'none'"],
 }
 
+/** The views that other sites may show in a frame: nothing can be changed on them. */
+const FRAMED_PATHS = ['/embed', '/embed/s/:address']
+const FRAMED_DIRECTIVES = { ...DIRECTIVES, 'frame-ancestors': ['*'] }
+
 /** What a client gets at `/`: what its Accept header prefers, and data if it has no preference. */
 function preferenceOf(accept: string | undefined): 'page' | 'data' {
   if (accept === undefined || !/\btext\//i.test(accept)) return 'data'
@@ -78,4 +82,6 @@ export const dashboard =
       send(request, reply.header('vary', 'accept')),
     )
     for (const path of PAGE_PATHS) app.get(path, page, send)
+    const framed = { ...page, config: { contentSecurityPolicy: FRAMED_DIRECTIVES } }
+    for (const path of FRAMED_PATHS) app.get(path, framed, send)
   }

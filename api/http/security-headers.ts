@@ -64,8 +64,10 @@ export function securityHeaders(app: FastifyInstance): void {
   const ofPages = new Map<object, Headers>()
   app.addHook('onRoute', ({ config }) => {
     const directives = config?.contentSecurityPolicy
-    if (directives)
-      ofPages.set(directives, headersOf({ ...PAGE, contentSecurityPolicy: { useDefaults: false, directives } }))
+    if (!directives) return
+    const xFrameOptions = !directives['frame-ancestors']?.includes('*')
+    const contentSecurityPolicy = { useDefaults: false, directives }
+    ofPages.set(directives, headersOf({ ...PAGE, xFrameOptions, contentSecurityPolicy }))
   })
   app.addHook('onRequest', (request, reply, done) => {
     const directives = request.routeOptions.config.contentSecurityPolicy

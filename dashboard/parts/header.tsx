@@ -12,7 +12,7 @@ const VIEWS: readonly [View, string][] = [
 ]
 
 /** The moment that the page shows: now, with the newest block and its age, or a moment of the past. */
-function Moment() {
+export function Moment() {
   const { asOf } = place.value
   const { state, reason, ageSeconds } = link.value
   const block = head.value

@@ -18,6 +18,8 @@ export type Shape = (typeof SHAPES)[number]
 /** All that the URL says about what is shown. */
 export type Place = {
   view: View
+  /** Shown in a frame of another page: without the head and the controls. */
+  isFramed: boolean
   /** Of the stable, lower case; null on the other views. */
   address: string | null
   /** Unix seconds; null is live. */
@@ -32,6 +34,9 @@ export type Place = {
   /** Parameters of single views, such as the filter of the events. */
   more: Readonly<Record<string, string>>
 }
+
+/** In front of the paths of framed views. */
+const FRAME = /^\/embed(?=\/|$)/
 
 const ADDRESS = /^0x[0-9a-f]{40}$/
 const PATHS: Partial<Record<string, View>> = {
@@ -65,11 +70,13 @@ const isoOf = (seconds: number): string => `${new Date(seconds * 1000).toISOStri
 /** What a URL shows. What it has wrong counts as left out, so that every URL shows something. */
 export function placeOf(path: string, query: string): Place {
   const params = new URLSearchParams(query)
-  const trimmed = path.length > 1 ? path.replace(/\/+$/, '') : path
+  const isFramed = FRAME.test(path)
+  const trimmed = path.replace(FRAME, '').replace(/\/+$/, '') || '/'
   const address = /^\/s\/([^/]+)$/.exec(trimmed)?.[1]?.toLowerCase() ?? null
   const pins = (params.get('pin') ?? '').toLowerCase().split(',')
   return {
     view: address === null ? (PATHS[trimmed] ?? 'nowhere') : 'stable',
+    isFramed,
     address,
     asOf: instantOf(params.get('as_of')),
     window: oneOf(WINDOWS, params.get('w')) ?? '24h',
@@ -83,7 +90,19 @@ export function placeOf(path: string, query: string): Place {
 }
 
 /** The URL that shows it, without what is the default anyway. */
-export function hrefOf({ view, address, asOf, window, sort, pins, scale, shape, search, more }: Place): string {
+export function hrefOf({
+  view,
+  isFramed,
+  address,
+  asOf,
+  window,
+  sort,
+  pins,
+  scale,
+  shape,
+  search,
+  more,
+}: Place): string {
   const params = new URLSearchParams(more)
   if (asOf !== null) params.set('as_of', isoOf(asOf))
   if (window !== '24h') params.set('w', window)
@@ -92,7 +111,8 @@ export function hrefOf({ view, address, asOf, window, sort, pins, scale, shape, 
   if (scale !== 'normal') params.set('scale', scale)
   if (shape !== null) params.set('shape', shape)
   if (search !== '') params.set('q', search)
-  const path = view === 'stable' ? `/s/${address}` : view === 'board' || view === 'nowhere' ? '/' : `/${view}`
+  const own = view === 'stable' ? `/s/${address}` : view === 'board' || view === 'nowhere' ? '/' : `/${view}`
+  const path = isFramed ? `/embed${own.replace(/\/$/, '')}` : own
   // Both are legible in an address bar, and need no escape in a query.
   const query = params.toString().replaceAll('%3A', ':').replaceAll('%2C', ',')
   return query === '' ? path : `${path}?${query}`

@@ -12,7 +12,8 @@ const BROWSER = {
 /** The first load of the page may not be larger, in bytes of gzip. */
 const MOST_BYTES = 40 * 1024
 
-const PAGES = ['/', `/s/${stableAddress(1)}`, '/flows', '/events', '/status', '/webhooks']
+const FRAMED = ['/embed', `/embed/s/${stableAddress(1)}`]
+const PAGES = [...FRAMED, '/', `/s/${stableAddress(1)}`, '/flows', '/events', '/status', '/webhooks']
 
 test('browsers get the page and programs get JSON, at the same path', async ({ app, origin }) => {
   const json = (await app.inject('/')).body
@@ -41,9 +42,21 @@ test('every view has its path, with any parameters, and other paths stay unknown
       expect([path, method, response.status]).toEqual([path, method, 200])
       expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
       expect(response.headers.get('cache-control')).toBe('no-cache')
+      // Other sites may show only what is meant for it.
+      const ancestors = FRAMED.includes(path) ? 'frame-ancestors *' : "frame-ancestors 'none'"
+      expect(response.headers.get('content-security-policy')?.split(';')).toContain(ancestors)
       expect((await response.text()).includes('<div id="page">')).toBe(method === 'GET')
     }
-  for (const path of ['/s', '/flow', '/index.html', '/assets', '/assets/none.js', '/assets/../index.html', '/s/a/b']) {
+  for (const path of [
+    '/s',
+    '/flow',
+    '/index.html',
+    '/assets',
+    '/assets/none.js',
+    '/assets/../index.html',
+    '/s/a/b',
+    '/embed/status',
+  ]) {
     const response = await fetch(`${origin}${path}`, { headers: BROWSER })
     expect([path, response.status, response.headers.get('content-type')]).toEqual([
       path,

@@ -8,6 +8,7 @@ const views = fc.oneof(
   address.map((address) => ({ view: 'stable' as const, address })),
 )
 const rest = fc.record({
+  isFramed: fc.boolean(),
   asOf: fc.option(fc.integer({ min: 1, max: 4_000_000_000 })),
   window: fc.constantFrom(...WINDOWS),
   sort: fc.constantFrom(...SORTS),
