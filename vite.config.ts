@@ -1,5 +1,8 @@
+import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import { Marked } from 'marked'
+import { gfmHeadingId } from 'marked-gfm-heading-id'
 import { defineConfig, type Plugin } from 'vite'
 
 const brotli = promisify(brotliCompress)
@@ -23,6 +26,30 @@ const precompress = (): Plugin => ({
   },
 })
 
+const markdown = new Marked(gfmHeadingId(), {
+  renderer: {
+    // Other files of the repository are not part of the page.
+    link({ href, tokens }) {
+      const text = this.parser.parseInline(tokens)
+      return /^(?:#|https:)/.test(href) ? `<a href="${encodeURI(href)}">${text}</a>` : text
+    },
+  },
+})
+
+/** Puts documents of the repository where a page names them: `<!-- docs/….md -->`. */
+const documents = (): Plugin => ({
+  name: 'documents',
+  transformIndexHtml: {
+    order: 'pre',
+    async handler(html) {
+      const name = /<!-- (docs\/[\w-]+\.md) -->/.exec(html)?.[1]
+      if (name === undefined) return html
+      const text = await markdown.parse(await readFile(name, 'utf8'))
+      return html.replace(`<!-- ${name} -->`, () => text)
+    },
+  },
+})
+
 export default defineConfig({
   root: 'dashboard',
   publicDir: false,
@@ -35,8 +62,9 @@ export default defineConfig({
     // Every browser that runs the page preloads modules by itself.
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    rolldownOptions: { input: ['dashboard/index.html', 'dashboard/methodology.html'] },
   },
-  plugins: [precompress()],
+  plugins: [documents(), precompress()],
   // npm run build prints what went wrong, and nothing else.
   logLevel: 'warn',
 })

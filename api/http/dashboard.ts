@@ -76,12 +76,14 @@ export const dashboard =
       schema: { hide: true, querystring: z.looseObject({}) },
       config: { contentSecurityPolicy: DIRECTIVES },
     }
-    const send = (_: FastifyRequest, reply: FastifyReply) =>
-      reply.header('cache-control', 'no-cache').sendFile('index.html', folder, { cacheControl: false })
+    const file = (name: string) => (_: FastifyRequest, reply: FastifyReply) =>
+      reply.header('cache-control', 'no-cache').sendFile(name, folder, { cacheControl: false })
+    const send = file('index.html')
     app.get('/', { ...page, constraints: { prefers: 'page' } }, (request, reply) =>
       send(request, reply.header('vary', 'accept')),
     )
     for (const path of PAGE_PATHS) app.get(path, page, send)
+    app.get('/methodology', page, file('methodology.html'))
     const framed = { ...page, config: { contentSecurityPolicy: FRAMED_DIRECTIVES } }
     for (const path of FRAMED_PATHS) app.get(path, framed, send)
   }

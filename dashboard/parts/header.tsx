@@ -61,6 +61,9 @@ export function Header() {
             {title}
           </a>
         ))}
+        <a href="/methodology" class="outside">
+          Methodology
+        </a>
         <a href="/docs" class="outside">
           API
         </a>

@@ -68,6 +68,21 @@ test('every view has its path, with any parameters, and other paths stay unknown
   expect(refused.status).toBe(400)
 })
 
+test('the methodology is a page of its own, without scripts, whose links lead somewhere', async ({ origin }) => {
+  const response = await fetch(`${origin}/methodology`, { headers: BROWSER })
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+  const html = await response.text()
+  expect(html).toContain('mean_price')
+  expect(html).not.toContain('<script')
+  const ids = new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))
+  const links = [...html.matchAll(/<a href="([^"]+)"/g)].map(([, href]) => href as string)
+  expect(links.length).toBeGreaterThan(5)
+  for (const href of links) {
+    if (href.startsWith('#')) expect([href, ids.has(href.slice(1))]).toEqual([href, true])
+    else if (!href.startsWith('https:')) expect([href, (await fetch(origin + href)).status]).toEqual([href, 200])
+  }
+})
+
 test('its assets are compressed, may be kept for a year, and fit the budget of the first load', async ({ origin }) => {
   const html = await fetch(origin, { headers: BROWSER })
   const text = await html.text()
