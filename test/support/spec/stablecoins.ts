@@ -23,12 +23,19 @@ const beyond = {
     })
     .nullable(),
   coverage: CoverageSpec,
+  tracked: z.boolean(),
+  max_deviation_24h_bps: z.number().min(0).nullable(),
+  risk_score: z.number().min(0).max(100).nullable(),
+  open_break: z
+    .strictObject({ severity: z.enum(['mild', 'severe']), started_at: timestamp, started_block: count })
+    .nullable(),
 }
 
 /** GET list, now or, beyond the specification, with as_of. */
 export const StablecoinList = z.strictObject({
   as_of: timestamp.optional(),
   stablecoins: z.array(z.strictObject({ ...item, ...beyond })),
+  next_cursor: z.string().nullable(),
 })
 
 /** GET detail: the item, its role holders and its recent supply events, whose fields are not specified. */
