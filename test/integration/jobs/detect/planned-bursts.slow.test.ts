@@ -2,25 +2,28 @@ import { expect } from 'vitest'
 import { flowAnomaliesOracle, scoreOracle } from '../../../../ingest/verify/definitions/flow-anomalies.js'
 import type { Episode } from '../../../../local/chain/episodes.js'
 import { test as base } from '../../../support/app.js'
-import { stillChain } from '../../../support/chain.js'
 import {
   anomaliesOf,
   expectAnomalies,
   FLOW_ANOMALIES_JOB as JOB,
   storedFlows,
 } from '../../../support/flow-anomalies.js'
+import { type GrowingMarket, growingMarket } from '../../../support/growing-market.js'
 import { ingestedTo, startIngest } from '../../../support/ingest.js'
-import type { TestChain } from '../../../support/own-chain.js'
 import { runSlots, slotsOf } from '../../../support/slots.js'
 
 const WINDOW = 900
 const BLOCK_SECONDS = 300
 
-const test = base.extend<{ chain: TestChain }>({
+/** Forty hours, long enough for some edges to have the ten observations that a score needs. */
+const BLOCKS = 480
+
+const test = base.extend<{ chain: GrowingMarket }>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of a fixture's dependencies off the pattern
   chain: async ({}, use) => {
-    // Forty hours, long enough for some edges to have the ten observations that a score needs.
-    const chain = await stillChain({ historyBlocks: 480, blockSeconds: BLOCK_SECONDS, stables: 9, seed: 2 })
+    // Its blocks are at the same places in their windows in every run.
+    const chain = await growingMarket({ seed: 2, blocks: BLOCKS, blockSeconds: BLOCK_SECONDS, stables: 9 })
+    await chain.mineTo(BLOCKS)
     await use(chain)
     await chain.remove()
   },
@@ -30,7 +33,7 @@ test('every planned burst of a market is found unless only an earlier one hides 
   timeout: 900_000,
 }, async ({ app, clickhouse, clickhouseEnv, chain }) => {
   const ingest = startIngest(clickhouseEnv, chain.rpcUrl)
-  await ingestedTo(clickhouse, chain.head, ingest, 500)
+  await ingestedTo(clickhouse, BLOCKS, ingest, 500)
   await ingest.kill('SIGTERM')
   const result = await clickhouse.query({
     query:
@@ -39,7 +42,7 @@ test('every planned burst of a market is found unless only an earlier one hides 
   })
   const blocks = await result.json<{ number: number; time: number }>()
   const timeOf = new Map(blocks.map(({ number, time }) => [number, time]))
-  const [start, end] = [timeOf.get(1) ?? 0, timeOf.get(chain.head) ?? 0]
+  const [start, end] = [timeOf.get(1) ?? 0, timeOf.get(BLOCKS) ?? 0]
   await runSlots(clickhouse, JOB, slotsOf(JOB, start, end))
 
   const flows = await storedFlows(clickhouse)
@@ -52,7 +55,7 @@ test('every planned burst of a market is found unless only an earlier one hides 
   const burstWindows = new Set<string>()
   let [judged, hits] = [0, 0]
   const inBurst = (edge: string, time: number) => burstWindows.has(`${edge} ${Math.floor(time / WINDOW) * WINDOW}`)
-  const bursts = plan.episodes(0, chain.head + 1).filter((e): e is Episode & { kind: 'burst' } => e.kind === 'burst')
+  const bursts = plan.episodes(0, BLOCKS + 1).filter((e): e is Episode & { kind: 'burst' } => e.kind === 'burst')
   for (const { stable, to, fromBlock, toBlock } of bursts) {
     const edge = `${plan.stable(stable).address} ${plan.stable(to).address}`
     for (let block = fromBlock; block < toBlock; block++) {
