@@ -60,7 +60,7 @@ describe('an invalid parameter', () => {
     [`/api/v1/stablecoins/${STABLE}/roles?role=ISSUER_ROLE`, 400, 'role'],
     [`/api/v1/stablecoins/${STABLE}/peg/series?from=1h&cursor=${cursor(2 ** 32)}`, 400, 'cursor'],
     [`/api/v1/stablecoins/flows/export?from=1h&cursor=${cursor([0, 1, 2 ** 32])}`, 400, 'cursor'],
-    ['/api/v1/stablecoins?limit=5', 400, 'limit'],
+    ['/api/v1/stablecoins?hours=5', 400, 'hours'],
     ['/api/v1/stablecoins?as_of=1970-01-02', 404, 'as_of'],
     [`/api/v1/stablecoins/${STABLE}?as_of=1h`, 404, 'as_of'],
     [`/api/v1/stablecoins/${STABLE}?verbose=1`, 400, 'verbose'],
@@ -198,7 +198,7 @@ describe('standard HTTP', () => {
   })
 
   test('a trailing slash changes nothing', async ({ app }) => {
-    expect((await app.inject('/api/v1/stablecoins/')).json()).toEqual({ stablecoins: [] })
+    expect((await app.inject('/api/v1/stablecoins/')).json()).toEqual({ stablecoins: [], next_cursor: null })
     expect((await app.inject({ method: 'POST', url: '/api/v1/stablecoins/' })).statusCode).toBe(405)
   })
 
