@@ -171,7 +171,7 @@ export function endpoint<
       // Before the data is read, which may only be added to meanwhile.
       const { knownAt, signal } = subject
       const [ledger, ...searches] = await Promise.all([
-        knownAt ? app.ledger.readAsOf(knownAt, { signal }) : app.ledger.read(),
+        knownAt ? app.ledger.readAsOf(knownAt, { signal }) : app.ledger.read(asks.to),
         ...jobs.map((job) => app.searches.read(job, { known_at: knownAt, signal })),
       ])
       return { ...subject, since, ledger, searches, coverage: coverageOf(ledger, { ...asks, searches }) }

@@ -8,17 +8,17 @@ import { QUERY_TIMEOUT_MS } from './query-signal.js'
 /** What is stored, as far as an answer needs it. */
 export type KnownLedger = {
   /**
-   * The ledger, at most a second old: coverage may then say too little about the newest second, never too much. Rejects
-   * with QueryError. Read it before the data, which may only be added to meanwhile.
+   * The ledger for an answer about times up to `to`, in unix seconds. Rejects with QueryError. Read it before the data,
+   * which may only be added to meanwhile.
    */
-  read: () => Promise<Ledger>
+  read: (to: number) => Promise<Ledger>
   /** The ledger as it was at an earlier instant, read again: an answer about what was known then uses nothing later. */
   readAsOf: (instant: Date, options: { signal: QuerySignal }) => Promise<Ledger>
 }
 
 /** Lists of stables change when ingest is started again; they are read again after this time, in milliseconds. */
 const LISTS_MS = 60_000
-/** What is known may be this old, in milliseconds. */
+/** What is known of a past that is stored already may be this old, in milliseconds. */
 const MAX_AGE_MS = 1000
 /** Reading all batches of a long history takes longer than any query of a request. */
 const FIRST_READ_TIMEOUT_MS = 4 * QUERY_TIMEOUT_MS
@@ -56,12 +56,20 @@ function nextMarks(marks: Marks, batches: readonly Batch[]): Marks {
   return next
 }
 
+/** The last second of which every family is stored; 0 if there is none. */
+function storedUntil({ ranges }: Ledger): number {
+  const times = new Map<string, number>()
+  for (const { family, to_time } of ranges) times.set(family, Math.max(times.get(family) ?? 0, to_time ?? 0))
+  return times.size === 0 ? 0 : Math.min(...times.values())
+}
+
 /**
- * Keeps the ledger in memory. It is read once; later only what was committed since, with a statement a second
- * at most, however many answers need it. `nowMs` is a monotonic clock.
+ * Keeps the ledger in memory. It is read once; later only what was committed since. An answer about a time that is
+ * stored already needs a statement at most once a second; one about a later time needs one, which concurrent answers
+ * share. `nowMs` is a monotonic clock.
  */
 export function createKnownLedger(clickhouse: ClickHouseClient, nowMs = () => performance.now()): KnownLedger {
-  let known: { ledger: Ledger; marks: Marks; readAt: number } | null = null
+  let known: { ledger: Ledger; marks: Marks; readAt: number; until: number } | null = null
   let lists: { unsampled: Ledger['unsampled']; readAt: number } | null = null
   let reading: Promise<Ledger> | null = null
 
@@ -88,7 +96,7 @@ export function createKnownLedger(clickhouse: ClickHouseClient, nowMs = () => pe
     const [head = null] = changes.head
     const sampled = { ...before.ledger, unsampled: await unsampled(AbortSignal.timeout(QUERY_TIMEOUT_MS)) }
     const ledger = { ...withBatches(sampled, changes.batches, times), head }
-    known = { ledger, marks: nextMarks(before.marks, changes.batches), readAt }
+    known = { ledger, marks: nextMarks(before.marks, changes.batches), readAt, until: storedUntil(ledger) }
     return ledger
   }
 
@@ -97,8 +105,8 @@ export function createKnownLedger(clickhouse: ClickHouseClient, nowMs = () => pe
       const { ledger } = await readLedger(clickhouse, { recorded_by }, options)
       return { ...ledger, unsampled: await readUnsampled({ ...options, recorded_by }) }
     },
-    read: async () => {
-      if (known && nowMs() - known.readAt < MAX_AGE_MS) return known.ledger
+    read: async (to) => {
+      if (known && to <= known.until && nowMs() - known.readAt < MAX_AGE_MS) return known.ledger
       reading ??= refresh().finally(() => {
         reading = null
       })
