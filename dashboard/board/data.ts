@@ -14,6 +14,8 @@ import type { ListedStable } from './stables.js'
 
 /** The list also has risk and supply, which no stream announces. */
 const LIST_SECONDS = 60
+/** While nothing has been read of the chain, its first stables are awaited. */
+const EMPTY_LIST_SECONDS = 3
 const EVENTS_SECONDS = 120
 /** A bucket is asked for when its last block has certainly been read. */
 const BUCKET_DELAY_SECONDS = 8
@@ -38,9 +40,13 @@ export function useBoardData() {
   const span = spanOf(window, lastEnd)
   const listPath = withQuery(`${API}/stablecoins`, { as_of: asOf })
   const seriesPath = withQuery(`${API}/stablecoins/peg/series`, { from: span.from, to: span.to, step: name })
+  const isEmpty = useSignal(false)
   const list = useAnswer<{ stablecoins: ListedStable[] }>(listPath, {
-    refreshSeconds: isLive ? LIST_SECONDS : undefined,
+    refreshSeconds: isLive ? (isEmpty.value ? EMPTY_LIST_SECONDS : LIST_SECONDS) : undefined,
   })
+  useEffect(() => {
+    isEmpty.value = list.value.data?.stablecoins.length === 0
+  }, [list.value])
   const series = useAnswer<SeriesAnswer>(seriesPath)
   const events = useAnswer<Events>(withQuery(`${API}/events`, { types: BREAK_TYPES, limit: MOST_EVENTS }), {
     refreshSeconds: EVENTS_SECONDS,

@@ -105,7 +105,8 @@ test('every answer has the bytes that zod would write', async ({ clickhouseEnv, 
   expect(paths.length).toBeGreaterThan(13)
   const some = stables.slice(0, 5).map(({ stable }) => stable)
   for (const path of paths) {
-    const query = path.endsWith('/history') ? `?from=${end - 7200}&to=${end}` : ''
+    const isOfRange = path.endsWith('/history') || path.endsWith('/series')
+    const query = isOfRange ? `?from=${end - 7200}&to=${end}` : ''
     const pasts = ['', `?as_of=${end - 600}`, `?as_of=${end - 3600}`]
     const about = path.includes('{address}') ? some : ['']
     for (const stable of about) {

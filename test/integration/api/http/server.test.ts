@@ -11,7 +11,7 @@ const words = (stderr: readonly string[]) => stderr.filter((line) => !line.start
 
 test('it prints its address once it answers there', async ({ clickhouseEnv }) => {
   const { url } = await ready(clickhouseEnv)
-  expect(await (await fetch(url)).json()).toEqual({ stablecoins: [] })
+  expect(await (await fetch(url)).json()).toEqual({ stablecoins: [], next_cursor: null })
 })
 
 test.for(['SIGTERM', 'SIGINT'] as const)(
