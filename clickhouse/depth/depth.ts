@@ -19,6 +19,16 @@ export type DepthSample = {
   buy_raw: string | null
 }
 
+/** Both sides of a row with a size, and the prices of one token at the same block. */
+const SIDES = {
+  sell_status: QuoteStatus,
+  sell_raw: integerText.nullable(),
+  buy_status: QuoteStatus,
+  buy_raw: integerText.nullable(),
+  sell_micros: z.int().nullable(),
+  buy_micros: z.int().nullable(),
+}
+
 /**
  * The quotes of a stable's newest depth sample at or before an instant, smallest size first, each with the prices of
  * one token at the same block, in millionths of the reference stable; empty before the first sample.
@@ -31,12 +41,7 @@ export const depthAt = recentFirst(
       size_tokens: z.int(),
       block_number: integerText.transform(Number),
       block_time: dateTime,
-      sell_status: QuoteStatus,
-      sell_raw: integerText.nullable(),
-      buy_status: QuoteStatus,
-      buy_raw: integerText.nullable(),
-      sell_micros: z.int().nullable(),
-      buy_micros: z.int().nullable(),
+      ...SIDES,
     }),
     sql: `
     WITH (SELECT (block_time, block_number) FROM depth_samples
@@ -61,12 +66,7 @@ export const depthSeries = defineQuery({
   row: z.object({
     bucket_index: z.int(),
     size_tokens: z.int(),
-    sell_status: QuoteStatus,
-    sell_raw: integerText.nullable(),
-    buy_status: QuoteStatus,
-    buy_raw: integerText.nullable(),
-    sell_micros: z.int().nullable(),
-    buy_micros: z.int().nullable(),
+    ...SIDES,
   }),
   sql: `
     SELECT bucket_index, size_tokens, newest.2 AS sell_status, toString(newest.3) AS sell_raw, newest.4 AS buy_status,
