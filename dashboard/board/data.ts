@@ -14,8 +14,10 @@ import type { ListedStable } from './stables.js'
 
 /** The list also has risk and supply, which no stream announces. */
 const LIST_SECONDS = 60
-/** While nothing has been read of the chain, its first stables are awaited. */
+/** While nothing has been read of the chain, its first stables are awaited, and then their history. */
 const EMPTY_LIST_SECONDS = 3
+/** Longer than an answer is kept by the browser. */
+const EMPTY_SERIES_SECONDS = 6
 const EVENTS_SECONDS = 120
 /** A bucket is asked for when its last block has certainly been read. */
 const BUCKET_DELAY_SECONDS = 8
@@ -40,14 +42,17 @@ export function useBoardData() {
   const span = spanOf(window, lastEnd)
   const listPath = withQuery(`${API}/stablecoins`, { as_of: asOf })
   const seriesPath = withQuery(`${API}/stablecoins/peg/series`, { from: span.from, to: span.to, step: name })
-  const isEmpty = useSignal(false)
+  const isEmpty = useSignal({ list: false, series: false })
   const list = useAnswer<{ stablecoins: ListedStable[] }>(listPath, {
-    refreshSeconds: isLive ? (isEmpty.value ? EMPTY_LIST_SECONDS : LIST_SECONDS) : undefined,
+    refreshSeconds: isLive ? (isEmpty.value.list ? EMPTY_LIST_SECONDS : LIST_SECONDS) : undefined,
+  })
+  const series = useAnswer<SeriesAnswer>(seriesPath, {
+    refreshSeconds: isLive && isEmpty.value.series ? EMPTY_SERIES_SECONDS : undefined,
   })
   useEffect(() => {
-    isEmpty.value = list.value.data?.stablecoins.length === 0
-  }, [list.value])
-  const series = useAnswer<SeriesAnswer>(seriesPath)
+    const known = { list: list.value.data?.stablecoins.length === 0, series: series.value.data?.stables.length === 0 }
+    if (known.list !== isEmpty.value.list || known.series !== isEmpty.value.series) isEmpty.value = known
+  }, [list.value, series.value])
   const events = useAnswer<Events>(withQuery(`${API}/events`, { types: BREAK_TYPES, limit: MOST_EVENTS }), {
     refreshSeconds: EVENTS_SECONDS,
   })

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
@@ -27,6 +28,7 @@ type Fixtures = {
 /** A test with the built page in a browser, over a real service. */
 export const test = base.extend<Fixtures>({
   origin: async ({ clickhouse, clock }, use) => {
+    if (!existsSync(DASHBOARD)) throw new Error('the page is not built: npm run build')
     const app = await buildApp({
       clickhouse,
       now: () => clock.now,
