@@ -5,7 +5,14 @@ export type Break = {
   startedAt: number
   /** null: not known to have ended. */
   endedAt: number | null
-  maxDeviationBps: number
+  /** So far, while it is under way; null if only the list of stables has it. */
+  maxDeviationBps: number | null
+}
+
+/** A stable of the list, and its worst break that is under way. */
+type Listed = {
+  address: string
+  open_break: { severity: Break['severity']; started_at: string } | null
 }
 
 type BreakEvent = {
@@ -44,7 +51,36 @@ export function breaksFrom(events: readonly BreakEvent[]): Break[] {
         maxDeviationBps: max_deviation_bps,
       })
   }
-  return [...breaks.values()].sort((a, b) => a.startedAt - b.startedAt)
+  return [...breaks.values()].sort(byStart)
+}
+
+const byStart = (a: Break, b: Break): number => a.startedAt - b.startedAt
+
+/**
+ * The breaks that events announce, and those that the list of stables has as under way although they began before the
+ * oldest of the events. What an event says about a break is newer than the list.
+ */
+export function withOpen(announced: readonly Break[], stables: readonly Listed[]): readonly Break[] {
+  const listed = stables.flatMap(({ address, open_break }): Break[] => {
+    if (open_break === null) return []
+    const { severity, started_at } = open_break
+    const startedAt = seconds(started_at)
+    const isAnnounced = breaksOf(announced, address).some(
+      (one) => one.severity === severity && one.startedAt === startedAt,
+    )
+    return isAnnounced ? [] : [{ stable: address, severity, startedAt, endedAt: null, maxDeviationBps: null }]
+  })
+  return listed.length === 0 ? announced : [...announced, ...listed].sort(byStart)
+}
+
+/** Whether a break was under way at any time from `from` to `to`. */
+export const isWithin = ({ startedAt, endedAt }: Break, from: number, to: number): boolean =>
+  startedAt <= to && (endedAt === null || endedAt > from)
+
+/** The worst break that was under way at an instant; null if none was. */
+export function openAt(breaks: readonly Break[], at: number): Break | null {
+  const open = breaks.filter((one) => isWithin(one, at, at))
+  return open.find(({ severity }) => severity === 'severe') ?? open[0] ?? null
 }
 
 /** Those of one stable. */

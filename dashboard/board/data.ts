@@ -6,7 +6,7 @@ import { labelsOf } from '../parts/names.js'
 import { useAnswer } from '../state/answer.js'
 import { now, ticking } from '../state/clock.js'
 import { place } from '../state/location.js'
-import { breaksFrom } from './breaks.js'
+import { breaksFrom, withOpen } from './breaks.js'
 import { isDrawn, isFound, ordered } from './order.js'
 import { pictureOf } from './picture.js'
 import { type SeriesAnswer, spanOf, WINDOW_STEPS } from './series.js'
@@ -57,9 +57,10 @@ export function useBoardData() {
     refreshSeconds: EVENTS_SECONDS,
   })
 
-  const breaks = useComputed(() =>
+  const announced = useComputed(() =>
     breaksFrom([...(events.value.data?.events ?? []), ...(liveEvents.value as Events['events'])]),
   )
+  const breaks = useComputed(() => withOpen(announced.value, list.value.data?.stablecoins ?? []))
   const labels = useComputed(() => labelsOf(list.value.data?.stablecoins ?? []))
   const shown = useComputed(() => {
     const { sort, pins, search } = place.value

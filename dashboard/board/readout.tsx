@@ -1,6 +1,7 @@
 import { bpsText, clockText } from '../parts/figures.js'
 import { shortAddress } from '../parts/names.js'
 import { dayText } from './axis.js'
+import { type Break, openAt } from './breaks.js'
 import { bucketIndexAt, type Lane, laneAt, type Picture } from './picture.js'
 import type { Plan, Spot } from './plan.js'
 
@@ -32,6 +33,10 @@ function bucketText(picture: Picture, at: number): string {
   return `${dayText(from)} ${clockText(from)}–${clockText(from + picture.step)} UTC`
 }
 
+/** When a break began: the time of day, and the day if that is before the picture. */
+export const sinceText = ({ startedAt }: Break, { from }: Picture): string =>
+  `since ${startedAt < from ? `${dayText(startedAt)} ` : ''}${clockText(startedAt)}`
+
 /** The box beside what is looked at. */
 export function Readout({
   plan,
@@ -52,9 +57,7 @@ export function Readout({
   const y = plan.time.isVertical ? plan.time.top + share * plan.time.height : head.top + head.height + 4
   const isFlipped = x + WIDTH > plan.width
   const left = isFlipped ? (plan.time.isVertical ? head.left : x - 24) - WIDTH - 8 : x
-  const ongoing = lane.breaks.find(
-    ({ startedAt, endedAt }) => startedAt <= spot.at && (endedAt === null || endedAt > spot.at),
-  )
+  const open = openAt(lane.breaks, spot.at)
   return (
     <div
       class="readout"
@@ -68,10 +71,10 @@ export function Readout({
         <Known picture={picture} lane={lane} at={spot.at} />
       </p>
       <p class="when">{bucketText(picture, spot.at)}</p>
-      {ongoing && (
+      {open && (
         <p class="break">
-          {ongoing.severity === 'severe' ? 'Severe break' : 'Break'} since {clockText(ongoing.startedAt)}, up to{' '}
-          {Math.round(ongoing.maxDeviationBps)} bps
+          {open.severity === 'severe' ? 'Severe break' : 'Break'} {sinceText(open, picture)}
+          {open.maxDeviationBps !== null && `, up to ${Math.round(open.maxDeviationBps)} bps`}
         </p>
       )}
     </div>

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { type Shortcut, viewShortcuts } from '../parts/keys.js'
 import { go } from '../state/location.js'
 import type { Shape } from '../state/place.js'
-import { type Break, neighbour } from './breaks.js'
+import { type Break, isWithin, neighbour } from './breaks.js'
 import type { Focus } from './figure.js'
 import { togglePin } from './heads.js'
 import type { Picture } from './picture.js'
@@ -38,11 +38,11 @@ export function useBoardKeys({ picture, breaks, focus, shape }: Board): void {
     function jump(direction: 1 | -1): void {
       const { lanes, from, end } = picture.value
       const laneOf = (one: Break): number => lanes.findIndex(({ stable }) => stable.address === one.stable)
-      const shown = breaks.value.filter((one) => one.startedAt > from && one.startedAt <= end && laneOf(one) !== -1)
+      const shown = breaks.value.filter((one) => isWithin(one, from, end) && laneOf(one) !== -1)
       const next = neighbour(shown, current && shown.includes(current) ? current : null, direction)
       if (next === null) return
       current = next
-      focus.value = { lane: laneOf(next), at: next.startedAt, isKept: true }
+      focus.value = { lane: laneOf(next), at: Math.max(next.startedAt, from), isKept: true }
     }
 
     const onLane = (act: (address: string) => void) => (): void => {

@@ -5,7 +5,7 @@ type Listed = ListStablecoinsData['stablecoins'][number]
 /** A stable as the list of stables has it, as far as the board uses it. */
 export type ListedStable = Pick<
   Listed,
-  'address' | 'symbol' | 'name' | 'tracked' | 'supply' | 'max_deviation_24h_bps' | 'risk_score'
+  'address' | 'symbol' | 'name' | 'tracked' | 'supply' | 'max_deviation_24h_bps' | 'risk_score' | 'open_break'
 > & {
   peg: Pick<NonNullable<Listed['peg']>, 'price' | 'quoted' | 'sampled_at'> | null
   quote: Pick<NonNullable<Listed['quote']>, 'quoted' | 'unquoted_since'> | null

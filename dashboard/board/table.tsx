@@ -2,8 +2,10 @@ import { bpsText, shortText, tokensOf } from '../parts/figures.js'
 import { plainText, shortAddress } from '../parts/names.js'
 import { place } from '../state/location.js'
 import { elsewhere, hrefOf } from '../state/place.js'
+import { openAt } from './breaks.js'
 import { togglePin } from './heads.js'
 import type { Lane, Picture } from './picture.js'
+import { sinceText } from './readout.js'
 import { bandOf, type Standing } from './stables.js'
 
 /** The lowest and the highest value of a lane in the picture; null without any quote. */
@@ -21,13 +23,15 @@ function Now({ standing }: { standing: Standing }) {
 }
 
 /** The same as the picture, in numbers. */
-export function StablesTable({ picture: { lanes } }: { picture: Picture }) {
+export function StablesTable({ picture }: { picture: Picture }) {
+  const { lanes, end } = picture
   const current = place.value
   return (
     <section class="scrolls" aria-label="Table of stables">
       <table class="plain">
         <caption class="unseen">
-          Every stable: basis points from its peg now and in the last {current.window}, risk, supply and coverage
+          Every stable: basis points from its peg now and in the last {current.window}, risk, supply, open break and
+          coverage
         </caption>
         <thead>
           <tr>
@@ -51,6 +55,7 @@ export function StablesTable({ picture: { lanes } }: { picture: Picture }) {
             <th scope="col" class="number">
               Supply
             </th>
+            <th scope="col">Break</th>
             <th scope="col">Coverage</th>
             <th scope="col">Pin</th>
           </tr>
@@ -59,6 +64,7 @@ export function StablesTable({ picture: { lanes } }: { picture: Picture }) {
           {lanes.map((lane) => {
             const { address, name, supply, risk_score, max_deviation_24h_bps, coverage } = lane.stable
             const range = extremes(lane)
+            const open = openAt(lane.breaks, end)
             return (
               <tr key={address}>
                 <th scope="row">
@@ -77,6 +83,7 @@ export function StablesTable({ picture: { lanes } }: { picture: Picture }) {
                 <td class="number">{max_deviation_24h_bps?.toFixed(1) ?? '–'}</td>
                 <td class="number">{risk_score?.toFixed(1) ?? '–'}</td>
                 <td class="number">{supply ? shortText(tokensOf(supply.current)) : '–'}</td>
+                <td>{open ? `${open.severity}, ${sinceText(open, picture)}` : '–'}</td>
                 <td>{coverage.message}</td>
                 <td>
                   <input

@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
+import { insertPegEvents } from '../../../clickhouse/peg/breaks.js'
 import { addBoard, BREAK, GAP, painted } from '../../support/board.js'
 import { test as base, type Visit } from '../../support/dashboard.js'
+import { addEvents, madeUpEvent } from '../../support/events.js'
 
 type Board = Awaited<ReturnType<typeof addBoard>>
 
@@ -194,6 +196,55 @@ test('everything can be done with keys', async ({ board, visit }) => {
   await page.keyboard.press('j')
   await page.keyboard.press('Enter')
   await expect.poll(() => new URL(page.url()).pathname, PATIENT).toMatch(/^\/s\/0x/)
+})
+
+test('a break that lasts longer than the log of events that is read is still shown', async ({
+  board,
+  clickhouse,
+  now,
+  visit,
+}) => {
+  const { page } = visit
+  const started = now - 3 * 86_400
+  const day = iso(started).slice(8, 10).replace(/^0/, '')
+  const since = new RegExp(`since ${day} \\w{3} ${iso(started).slice(11, 16)}`)
+  const breakAt = (stable: string, at: number) => ({
+    stables: [stable],
+    occurred_at: new Date(at * 1000),
+    data: { stable, severity: 'severe', started_at: iso(at), max_deviation_bps: 80, started_block: 1 },
+  })
+  await addEvents(clickhouse, [madeUpEvent(1000, breakAt(board.otherTwin, started))])
+  const newer = Array.from({ length: 520 }, (_, i) =>
+    madeUpEvent(1001 + i, breakAt(board.twin, started + 60 * (i + 1))),
+  )
+  await addEvents(clickhouse, newer)
+  await insertPegEvents(
+    clickhouse,
+    [
+      {
+        stable: board.otherTwin,
+        severity: 'severe',
+        started_at: started,
+        started_block: 1,
+        confirmed_at: started + 60,
+        ended_at: null,
+        ended_block: null,
+        max_deviation_micros: 8000,
+        revision: 0,
+        slot_at: now,
+        is_deleted: 0,
+      },
+    ],
+    'a long break',
+  )
+  await open(visit, `/?pin=${board.otherTwin}`)
+  await page.keyboard.press('j')
+  const readout = await text(page, '.readout')
+  expect(readout).toContain(board.otherTwin.slice(-4))
+  expect(readout).toMatch(since)
+  expect(readout).toContain('Severe break')
+  await page.keyboard.press('t')
+  expect(await text(page, 'table tbody tr')).toMatch(since)
 })
 
 test('the picture is saved as an image, a drawing and numbers, without the markup of a name', async ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { breaksFrom, neighbour } from '../../../dashboard/board/breaks.js'
+import { breaksFrom, neighbour, openAt, withOpen } from '../../../dashboard/board/breaks.js'
 import { csvOf } from '../../../dashboard/board/csv.js'
 import { isDrawn, isFound, ordered } from '../../../dashboard/board/order.js'
 import { type Picture, pictureOf, standingAt } from '../../../dashboard/board/picture.js'
@@ -24,6 +24,7 @@ const stable = (i: number, changes: Partial<ListedStable> & { price?: number | n
     supply: { current: `${i}000000`, cap: null },
     coverage: { status: 'complete', message: 'Quoted on the DEX.' },
     risk_score: i,
+    open_break: null,
     ...others,
   }
 }
@@ -161,6 +162,43 @@ test('breaks are those that were announced and not taken back, in the order of t
   expect(neighbour(breaks, null, -1)).toBe(second)
   expect(neighbour(breaks, first ?? null, 1)).toBe(second)
   expect(neighbour(breaks, second ?? null, 1)).toBe(null)
+})
+
+test('a break that began before the oldest event is in the list, and an event knows more than the list', () => {
+  const [long, announced, over, none] = [1, 2, 3, 4].map((i) => stable(i)) as [
+    ListedStable,
+    ListedStable,
+    ListedStable,
+    ListedStable,
+  ]
+  const open = (severity: 'mild' | 'severe', minutes: number) => ({
+    open_break: { severity, started_at: iso(FROM + 60 * minutes), started_block: 1 },
+  })
+  const at = (address: string, minutes: number, endedAt: number | null) => ({
+    stable: address,
+    severity: 'mild' as const,
+    startedAt: FROM + 60 * minutes,
+    endedAt,
+    maxDeviationBps: 20,
+  })
+  const events = [at(announced.address, 1, null), at(over.address, 2, FROM + 300)]
+  const breaks = withOpen(events, [
+    { ...long, ...open('severe', -600) },
+    { ...announced, ...open('mild', 1) },
+    { ...over, ...open('mild', 2) },
+    none,
+  ])
+  const unannounced = {
+    stable: long.address,
+    severity: 'severe' as const,
+    startedAt: FROM - 36_000,
+    endedAt: null,
+    maxDeviationBps: null,
+  }
+  expect(breaks).toEqual([unannounced, ...events])
+  expect(openAt([at('a', 1, null), { ...unannounced, stable: 'a' }], FROM + 60)).toMatchObject({ severity: 'severe' })
+  expect(openAt(events.slice(1), FROM + 299)).toBe(events[1])
+  expect(openAt(events.slice(1), FROM + 300)).toBe(null)
 })
 
 test('a window is whole buckets, the last of which has ended', () => {
