@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
+import { canvasSurface, readPalette, sizeCanvas } from '../parts/canvas-surface.js'
 import { go, place } from '../state/location.js'
-import { canvasSurface, readPalette, sizeCanvas } from './canvas-surface.js'
 import { Heads } from './heads.js'
 import type { Lane, Picture } from './picture.js'
 import { linesPlan, type Plan, rowsPlan, type Spot } from './plan.js'

@@ -1,10 +1,10 @@
+import { axisTicks } from '../parts/axis.js'
 import { bpsText } from '../parts/figures.js'
+import type { Colour, Rects, Surface } from '../parts/surface.js'
 import type { Scale } from '../state/place.js'
-import { axisTicks } from './axis.js'
 import { bucketOf, type Lane, type Picture, standingAt } from './picture.js'
 import { distanceScale } from './scale.js'
 import { bandOf, MILD_BPS, SEVERE_BPS, type Standing } from './stables.js'
-import type { Colour, Rects, Surface } from './surface.js'
 
 /** Where the strings hang, in pixels. */
 export type LinesLayout = {
@@ -163,7 +163,7 @@ export function paintLines(surface: Surface, picture: Picture, layout: LinesLayo
 function paintBob(surface: Surface, x: number, y: number, size: number, standing: Standing): void {
   const points = [x - size * 0.8, y, x + size * 0.8, y, x, y + size * 2]
   if (standing.is === 'quoted') surface.shape(points, colourOf(standing.bps))
-  else surface.shape(points, 'paper', standing.is === 'unquoted' ? 'ink' : 'hatch')
+  else surface.shape(points, 'paper', { outline: standing.is === 'unquoted' ? 'ink' : 'hatch' })
 }
 
 const textOf = (standing: Standing): string => {

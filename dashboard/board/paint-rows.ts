@@ -1,9 +1,9 @@
+import { axisTicks } from '../parts/axis.js'
 import { bpsText } from '../parts/figures.js'
-import { axisTicks } from './axis.js'
+import type { Colour, Rects, Surface } from '../parts/surface.js'
 import { colourOf } from './paint-lines.js'
 import { bucketOf, type Lane, type Picture, standingAt } from './picture.js'
 import { bandOf, MILD_BPS, SEVERE_BPS } from './stables.js'
-import type { Colour, Rects, Surface } from './surface.js'
 
 /** Where the rows are, in pixels. */
 export type RowsLayout = { left: number; right: number; top: number; rowHeight: number; width: number }

@@ -1,9 +1,9 @@
 import { clockText } from '../parts/figures.js'
+import type { Surface } from '../parts/surface.js'
 import type { Scale } from '../state/place.js'
 import { FOOT, laneIndexAt, laneLeft, layoutLines, paintBobs, paintLines, timeAt, yOf } from './paint-lines.js'
 import { heightOfRows, layoutRows, paintRowFigures, paintRows, timeAtX, xOf } from './paint-rows.js'
 import type { Picture } from './picture.js'
-import type { Surface } from './surface.js'
 
 export type Spot = { lane: number; at: number }
 type Box = { left: number; top: number; width: number; height: number }

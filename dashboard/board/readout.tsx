@@ -1,6 +1,6 @@
+import { dayText } from '../parts/axis.js'
 import { bpsText, clockText } from '../parts/figures.js'
 import { shortAddress } from '../parts/names.js'
-import { dayText } from './axis.js'
 import { type Break, openAt } from './breaks.js'
 import { bucketIndexAt, type Lane, laneAt, type Picture } from './picture.js'
 import type { Plan, Spot } from './plan.js'

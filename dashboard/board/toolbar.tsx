@@ -1,9 +1,9 @@
 import type { ReadonlySignal } from '@preact/signals'
 import { timeText } from '../parts/figures.js'
+import { SaveMenu } from '../parts/save-menu.js'
 import { now } from '../state/clock.js'
 import { go, place } from '../state/location.js'
 import { SCALES, type Shape, SORTS, WINDOWS } from '../state/place.js'
-import { ExportMenu } from './export-menu.js'
 import type { Picture } from './picture.js'
 import { WINDOW_STEPS } from './series.js'
 import { SEARCH_ID } from './shortcuts.js'
@@ -132,7 +132,12 @@ export function Toolbar({
             </select>
           </label>
         )}
-        <ExportMenu picture={picture} shape={shape} />
+        <SaveMenu
+          load={async () => {
+            const { boardFile } = await import('./file.js')
+            return boardFile(picture.value, shape === 'rows' ? 'rows' : 'lines', place.value.scale)
+          }}
+        />
       </div>
     </div>
   )

@@ -37,12 +37,13 @@ const UNITS = [
   [1e3, 'k'],
 ] as const
 
-/** A number to three digits: 412M, 1.25B, 999. */
-export function shortText(value: number): string {
+/** A number to three digits: 412M, 1.25B, 999; to more if another number is only `step` away: 412.05M. */
+export function shortText(value: number, step = Number.POSITIVE_INFINITY): string {
   const unit = UNITS.find(([size]) => Math.abs(value) >= 0.9995 * size)
   if (!unit) return String(Math.round(value * 100) / 100)
   const scaled = value / unit[0]
-  return `${scaled.toFixed(scaled >= 99.95 ? 0 : scaled >= 9.995 ? 1 : 2).replace(/\.0+$/, '')}${unit[1]}`
+  const digits = Math.max(scaled >= 99.95 ? 0 : scaled >= 9.995 ? 1 : 2, Math.ceil(-Math.log10(step / unit[0]) - 1e-9))
+  return `${scaled.toFixed(Math.min(digits, 12)).replace(/\.0+$/, '')}${unit[1]}`
 }
 
 /** Base units (six decimals, an integer as text) as a number of tokens: exact enough to show and to sort. */

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { API, withQuery } from '../../api/paths.js'
-import { canvasSurface, readPalette, sizeCanvas } from '../../board/canvas-surface.js'
+import { canvasSurface, readPalette, sizeCanvas } from '../../parts/canvas-surface.js'
 import { shortText, timeText } from '../../parts/figures.js'
 import { Shown } from '../../parts/states.js'
 import { useAnswer } from '../../state/answer.js'

@@ -1,6 +1,6 @@
-import { axisTicks } from '../../board/axis.js'
-import type { Rects, Surface } from '../../board/surface.js'
+import { axisTicks } from '../../parts/axis.js'
 import { shortText } from '../../parts/figures.js'
+import type { Rects, Surface } from '../../parts/surface.js'
 import type { Coverage } from '../parts/block.js'
 import { secondsOf } from './breaks.js'
 

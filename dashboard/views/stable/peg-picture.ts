@@ -1,8 +1,8 @@
 import { bucketAt, type SeriesAnswer, type SeriesOfStable, type Span } from '../../board/series.js'
 import { MILD_BPS, SEVERE_BPS } from '../../board/stables.js'
-import type { Rects } from '../../board/surface.js'
 import { bpsText } from '../../parts/figures.js'
-import type { Backdrop, Plotted } from '../parts/plot.js'
+import type { Rects } from '../../parts/surface.js'
+import type { Backdrop, Plotted } from '../parts/plot-picture.js'
 import { type PegEvent, secondsOf } from './breaks.js'
 
 /** A price in the reference stable. Prices have six decimals. */
@@ -73,30 +73,24 @@ function paintGuides({ surface, y, left, width, top, height }: Backdrop): void {
   }
 }
 
+const known = (column: readonly (number | null)[]): number[] =>
+  column.filter((value): value is number => value !== null)
+
 /** The distance from the peg over time: its last value in each bucket, with all others of the bucket around it. */
 export function pegPicture(buckets: PegBuckets, events: readonly PegEvent[], { from, to }: Span): Plotted {
   const { series, step, count } = buckets
   const indices = Array.from({ length: count }, (_, i) => i)
   const column = (name: 'last_bps' | 'high_bps' | 'low_bps') => indices.map((i) => series[name][i] ?? null)
+  const band = { low: column('low_bps'), high: column('high_bps') }
   return {
-    // What a bucket has last is known at its end.
-    data: [
-      indices.map((i) => buckets.from + (i + 1) * step),
-      column('last_bps'),
-      column('high_bps'),
-      column('low_bps'),
-    ],
     from,
     to,
-    scale: {
-      range: (_, low, high) => [Math.min(low ?? 0, -MILD_BPS) * 1.2, Math.max(high ?? 0, MILD_BPS) * 1.2],
-    },
-    series: ({ ink }) => [
-      { stroke: ink, width: 1.5, points: { size: 3 } },
-      { stroke: 'transparent', points: { show: false } },
-      { stroke: 'transparent', points: { show: false } },
-    ],
-    bands: ({ above }) => [{ series: [2, 3], fill: `${above}40` }],
+    low: 1.2 * Math.min(-MILD_BPS, ...known(band.low)),
+    high: 1.2 * Math.max(MILD_BPS, ...known(band.high)),
+    // What a bucket has last is known at its end.
+    times: indices.map((i) => buckets.from + (i + 1) * step),
+    line: column('last_bps'),
+    band,
     left: (bps) => (bps === 0 ? '0' : bpsText(bps)),
     right: priceText,
     backdrop: (backdrop) => {

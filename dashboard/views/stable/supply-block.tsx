@@ -5,7 +5,8 @@ import { shortAddress } from '../../parts/names.js'
 import { Shown } from '../../parts/states.js'
 import { useAnswer } from '../../state/answer.js'
 import { type Coverage, Lacking } from '../parts/block.js'
-import { Plot, type Plotted } from '../parts/plot.js'
+import { Plot } from '../parts/plot.js'
+import type { Plotted } from '../parts/plot-picture.js'
 import { Behind, Table } from '../parts/tables.js'
 import { secondsOf } from './breaks.js'
 import type { Detail } from './detail.js'
@@ -28,39 +29,32 @@ const CHANGES_HEIGHT = 110
 const MOST_BUCKETS = 1000
 
 function supplyPicture(data: readonly Bucket[], from: number, to: number): Plotted {
+  const line = data.map(({ supply }) => (supply === null ? null : tokensOf(supply)))
+  const known = line.filter((supply) => supply !== null)
+  const [least, most] = known.length === 0 ? [0, 1] : [Math.min(...known), Math.max(...known)]
+  // A little room, so that a supply that does not change is a line in the middle.
+  const room = Math.max((most - least) * 0.15, most * 0.001, 1e-6)
   return {
-    data: [
-      data.map(({ bucket_end }) => secondsOf(bucket_end)),
-      data.map(({ supply }) => (supply === null ? null : tokensOf(supply))),
-    ],
     from,
     to,
-    // A little room, so that a supply that does not change is a line in the middle.
-    scale: {
-      range: (_, low, high) => [
-        low - Math.max((high - low) * 0.15, low * 0.001),
-        high + Math.max((high - low) * 0.15, high * 0.001),
-      ],
-    },
-    series: ({ ink }) => [{ stroke: ink, width: 1.5, points: { size: 3 } }],
+    low: least - room,
+    high: most + room,
+    times: data.map(({ bucket_end }) => secondsOf(bucket_end)),
+    line,
     left: shortText,
   }
 }
 
 /** What was minted upwards and what was burned downwards. */
 function changesPicture(data: readonly Bucket[], from: number, to: number): Plotted {
+  const most = Math.max(1, ...data.flatMap(({ minted, burned }) => [tokensOf(minted), tokensOf(burned)]))
   return {
-    data: [data.map(({ bucket_end }) => secondsOf(bucket_end)), data.map(({ minted }) => tokensOf(minted))],
     from,
     to,
-    scale: {
-      range: () => {
-        const most = Math.max(1, ...data.flatMap(({ minted, burned }) => [tokensOf(minted), tokensOf(burned)]))
-        return [-1.1 * most, 1.1 * most]
-      },
-    },
-    series: () => [{ stroke: 'transparent', points: { show: false } }],
-    left: (value) => shortText(Math.abs(value)),
+    low: -1.1 * most,
+    high: 1.1 * most,
+    times: data.map(({ bucket_end }) => secondsOf(bucket_end)),
+    left: (value, step) => shortText(Math.abs(value), step),
     backdrop: ({ surface, x, y, left, width }) => {
       const bars = { above: [] as number[], below: [] as number[] }
       for (const { bucket_start, bucket_end, minted, burned } of data) {

@@ -20,7 +20,7 @@ import { addWebhookSubscription } from '../../support/webhook-subscriptions.js'
 
 const MINUTE = 60
 /** What a stable may need, the first load of the page included, in bytes of gzip. */
-const MOST_BYTES = 64 * 1024
+const MOST_BYTES = 48 * 1024
 const STABLE = stableAddress(1)
 const OTHER = stableAddress(2)
 /** A symbol that would show something else, or do something, if it were more than text. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { axisTicks } from '../../../dashboard/board/axis.js'
 import { distanceScale } from '../../../dashboard/board/scale.js'
+import { axisTicks } from '../../../dashboard/parts/axis.js'
 import { ageText, bpsText, clockText, integerText, shortText, tokensOf } from '../../../dashboard/parts/figures.js'
 import { SCALES } from '../../../dashboard/state/place.js'
 
@@ -28,7 +28,7 @@ test('ages and amounts are short', () => {
     '2 d',
     '2 d 4 h',
   ])
-  expect([0, 5.5, 999, 999_600, 1_250_000, 412e6, 1e12].map(shortText)).toEqual([
+  expect([0, 5.5, 999, 999_600, 1_250_000, 412e6, 1e12].map((value) => shortText(value))).toEqual([
     '0',
     '5.5',
     '999',
@@ -37,6 +37,8 @@ test('ages and amounts are short', () => {
     '412M',
     '1T',
   ])
+  expect([3998, 4000].map((value) => shortText(value, 2))).toEqual(['3.998k', '4k'])
+  expect(shortText(1e9 + 500_000, 500_000)).toBe('1.0005B')
   expect(tokensOf('412000000000000')).toBe(412e6)
   expect(integerText(1_234_567)).toBe('1\u2009234\u2009567')
   expect([0, 3661].map(clockText)).toEqual(['00:00', '01:01:01'])

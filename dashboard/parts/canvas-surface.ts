@@ -76,12 +76,22 @@ export function canvasSurface(canvas: HTMLCanvasElement, palette: Palette, ratio
       pen.lineTo(x2, y2)
       pen.stroke()
     },
-    shape: (points, colour, outline) => {
+    path: (points, colour, width) => {
+      pen.strokeStyle = colourOf(colour)
+      pen.lineWidth = width
+      pen.lineJoin = 'round'
+      pen.beginPath()
+      for (let i = 0; i < points.length; i += 2) pen.lineTo(points[i] as number, points[i + 1] as number)
+      pen.stroke()
+    },
+    shape: (points, colour, { outline, opacity = 1 } = {}) => {
       pen.beginPath()
       for (let i = 0; i < points.length; i += 2) pen.lineTo(points[i] as number, points[i + 1] as number)
       pen.closePath()
+      pen.globalAlpha = opacity
       pen.fillStyle = colourOf(colour)
       pen.fill()
+      pen.globalAlpha = 1
       if (outline === undefined) return
       pen.strokeStyle = colourOf(outline)
       pen.lineWidth = 1.25

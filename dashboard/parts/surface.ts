@@ -15,13 +15,17 @@ type TextStyle = {
   isTurned?: boolean
 }
 
+type ShapeStyle = { outline?: Colour; opacity?: number }
+
 /** What pictures are painted on: the screen, or a file. */
 export type Surface = {
   rects: (rects: Rects, colour: Colour, opacity?: number) => void
   /** Filled with a pattern instead of a colour: hatched where there was no quote, dotted where nothing was measured. */
   pattern: (rects: Rects, kind: 'hatch' | 'dots') => void
   line: (x1: number, y1: number, x2: number, y2: number, colour: Colour, width: number) => void
-  /** A closed shape through points (x, y, one after the other). */
-  shape: (points: readonly number[], colour: Colour, outline?: Colour) => void
+  /** An open line through points (x, y, one after the other). */
+  path: (points: readonly number[], colour: Colour, width: number) => void
+  /** A closed shape through points. */
+  shape: (points: readonly number[], colour: Colour, style?: ShapeStyle) => void
   text: (text: string, x: number, y: number, style: TextStyle) => void
 }

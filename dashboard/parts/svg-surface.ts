@@ -5,6 +5,8 @@ const escaped = (text: string): string =>
 
 const short = (value: number | undefined): string => String(Math.round((value ?? 0) * 100) / 100)
 
+const opacityOf = (opacity: number): string => (opacity < 1 ? ` fill-opacity="${opacity}"` : '')
+
 function pathOf(rects: Rects): string {
   let path = ''
   for (let i = 0; i < rects.length; i += 4) {
@@ -20,8 +22,7 @@ export function svgSurface(width: number, height: number, palette: Palette) {
   const add = (part: string): void => void parts.push(part)
   const surface: Surface = {
     rects: (rects, colour, opacity = 1) => {
-      if (rects.length > 0)
-        add(`<path d="${pathOf(rects)}" fill="${palette[colour]}"${opacity < 1 ? ` fill-opacity="${opacity}"` : ''}/>`)
+      if (rects.length > 0) add(`<path d="${pathOf(rects)}" fill="${palette[colour]}"${opacityOf(opacity)}/>`)
     },
     pattern: (rects, kind) => {
       if (rects.length > 0) add(`<path d="${pathOf(rects)}" fill="url(#${kind})"/>`)
@@ -30,9 +31,14 @@ export function svgSurface(width: number, height: number, palette: Palette) {
       add(
         `<path d="M${short(x1)} ${short(y1)}L${short(x2)} ${short(y2)}" stroke="${palette[colour]}" stroke-width="${thickness}"/>`,
       ),
-    shape: (points, colour, outline) => {
+    path: (points, colour, thickness) =>
+      add(
+        `<polyline points="${points.map(short).join(' ')}" fill="none" stroke="${palette[colour]}" stroke-width="${thickness}" stroke-linejoin="round"/>`,
+      ),
+    shape: (points, colour, { outline, opacity = 1 } = {}) => {
       const list = points.map(short).join(' ')
-      add(`<polygon points="${list}" fill="${palette[colour]}"${outline ? ` stroke="${palette[outline]}"` : ''}/>`)
+      const stroke = outline ? ` stroke="${palette[outline]}"` : ''
+      add(`<polygon points="${list}" fill="${palette[colour]}"${opacityOf(opacity)}${stroke}/>`)
     },
     text: (text, x, y, { colour, size, align = 'start', isBold = false, isTurned = false }) => {
       const place = isTurned

@@ -1,4 +1,4 @@
-import { clockText } from '../parts/figures.js'
+import { clockText } from './figures.js'
 
 export type Tick = { at: number; text: string; isDay: boolean }
 
@@ -17,6 +17,8 @@ const DISTANCES = [
   6 * HOUR,
   12 * HOUR,
   DAY,
+  2 * DAY,
+  5 * DAY,
 ]
 const LEAST_PIXELS = 44
 
@@ -30,7 +32,7 @@ export function dayText(seconds: number): string {
 
 /** Ticks between two instants that are so many pixels apart, at whole hours of UTC; midnights have the name of the day. */
 export function axisTicks(from: number, to: number, pixels: number): Tick[] {
-  const distance = DISTANCES.find((seconds) => (pixels * seconds) / (to - from) >= LEAST_PIXELS) ?? DAY
+  const distance = DISTANCES.find((seconds) => (pixels * seconds) / (to - from) >= LEAST_PIXELS) ?? 10 * DAY
   const ticks: Tick[] = []
   for (let at = Math.ceil(from / distance) * distance; at < to; at += distance) {
     // The end of the axis has a label of its own.
