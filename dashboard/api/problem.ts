@@ -21,6 +21,8 @@ export class Problem extends Error {
   /** With `priced`. */
   readonly price: string | null
   readonly currency: string | null
+  /** With `priced`: whether the service takes payments; if not, only a key helps. */
+  readonly isPayable: boolean
   /** With `priced`: how complete the answer is that is for sale, in words. */
   readonly coverage: string | null
 
@@ -32,6 +34,7 @@ export class Problem extends Error {
     this.retryAt = terms.retryAt ?? null
     this.price = terms.price ?? null
     this.currency = terms.currency ?? null
+    this.isPayable = terms.isPayable ?? false
     this.coverage = terms.coverage ?? null
   }
 }
@@ -72,6 +75,7 @@ export function problemOf(
     retryAt: passes ? nowMs + 1000 * (Number.isFinite(wait) ? wait : RETRY_SECONDS) : null,
     price: document?.price ?? null,
     currency: document?.currency ?? null,
+    isPayable: /\bPayment /.test(headers.get('www-authenticate') ?? ''),
     coverage: document?.coverage?.message ?? null,
   })
 }

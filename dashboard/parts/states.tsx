@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import type { Problem } from '../api/problem.js'
 import type { Answered } from '../state/answer.js'
 import { ticking } from '../state/clock.js'
-import { go } from '../state/location.js'
+import { go, place } from '../state/location.js'
 import { ageText } from './figures.js'
 
 /** A state of the page in words, instead of or above a picture. */
@@ -56,20 +56,32 @@ function Retry({ at }: { at: number }) {
   return <> {seconds === 0 ? 'Trying again now.' : `Trying again in ${seconds} s.`}</>
 }
 
+/** What an answer costs, and how it can be had. */
+function Price({ problem: { price, isPayable, coverage } }: { problem: Problem }) {
+  return (
+    <>
+      It costs {price} pathUSD a request, or nothing with a subscription key
+      {isPayable ? '' : ', and this service takes no payments'}.{' '}
+      <a href="/docs">{isPayable ? 'How to pay' : 'How to use a key'}</a> is in the reference. {coverage}
+    </>
+  )
+}
+
+/** Kinds that are no fault, neither of the reader nor of the service. */
+const CALM: readonly Problem['kind'][] = ['priced', 'before-history', 'missing']
+
 /** Why there is no answer, and what can be done about it. */
 export function ProblemNotice({ problem }: { problem: Problem }) {
-  const { kind, message, price, coverage, requestId, retryAt } = problem
+  const { kind, message, requestId, retryAt } = problem
+  // Without a moment of the past, what is missing has not been computed so far.
+  const isPast = place.value.asOf !== null
   return (
-    <Notice title={TITLES[kind]} tone={kind === 'priced' || kind === 'before-history' ? 'calm' : 'amber'}>
-      {kind === 'priced' ? (
-        <>
-          It costs {price} pathUSD a request, or nothing with a subscription key. <a href="/docs">How to pay</a> is in
-          the reference. {coverage}
-        </>
-      ) : (
-        sentence(message)
-      )}
-      {kind === 'before-history' && (
+    <Notice
+      title={kind === 'before-history' && !isPast ? 'Not computed yet' : TITLES[kind]}
+      tone={CALM.includes(kind) ? 'calm' : 'amber'}
+    >
+      {kind === 'priced' ? <Price problem={problem} /> : sentence(message)}
+      {kind === 'before-history' && isPast && (
         <>
           {' '}
           <button type="button" onClick={() => go({ asOf: null })}>
@@ -78,7 +90,7 @@ export function ProblemNotice({ problem }: { problem: Problem }) {
         </>
       )}
       {retryAt !== null && <Retry at={retryAt} />}
-      {requestId !== null && kind !== 'priced' && kind !== 'before-history' && (
+      {requestId !== null && !CALM.includes(kind) && (
         <span class="request-id">
           {' '}
           Request <code>{requestId}</code>

@@ -56,6 +56,8 @@ export function useAnswer<Data>(path: string | null, { refreshSeconds, key }: Op
         const problem = error instanceof Problem ? error : new Problem('broken', String(error))
         state.value = { ...state.value, problem, isLoading: false }
         if (problem.retryAt !== null) after(Math.max(1, (problem.retryAt - Date.now()) / 1000))
+        // What is not computed yet will be.
+        else if (problem.kind === 'before-history' && refreshSeconds !== undefined) after(refreshSeconds)
       }
     }
     const wake = (): void => {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import type { Page } from 'playwright-core'
-import { buildApp } from '../../api/app.js'
+import { type AppDeps, buildApp } from '../../api/app.js'
 import { ADMIN_KEY, test as base, WEBHOOK_TERMS } from './app.js'
 import { openBrowser } from './browser.js'
 
@@ -20,6 +20,8 @@ export type Visit = {
 }
 
 type Fixtures = {
+  /** What the service has besides; nothing, unless a test says otherwise. */
+  deps: Partial<AppDeps>
   /** The address of the service with the page, at the time of `clock`. */
   origin: string
   visit: Visit
@@ -27,7 +29,9 @@ type Fixtures = {
 
 /** A test with the built page in a browser, over a real service. */
 export const test = base.extend<Fixtures>({
-  origin: async ({ clickhouse, clock }, use) => {
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of a fixture's dependencies off the pattern
+  deps: async ({}, use) => use({}),
+  origin: async ({ clickhouse, clock, deps }, use) => {
     if (!existsSync(DASHBOARD)) throw new Error('the page is not built: npm run build')
     const app = await buildApp({
       clickhouse,
@@ -36,6 +40,7 @@ export const test = base.extend<Fixtures>({
       webhooks: WEBHOOK_TERMS,
       dashboard: DASHBOARD,
       logger: pino({ level: 'silent' }),
+      ...deps,
     })
     await app.listen({ port: 0, host: '127.0.0.1' })
     await use(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`)
@@ -62,3 +67,10 @@ export const test = base.extend<Fixtures>({
     await browser.close()
   },
 })
+
+/** Loads what is below the screen too, as printing does, and opens the tables behind the pictures. */
+export async function loadWhole(page: Page): Promise<void> {
+  await page.evaluate(`dispatchEvent(new Event('beforeprint'))`)
+  while ((await page.locator('main .loading').count()) > 0) await page.waitForTimeout(50)
+  await page.evaluate(`for (const table of document.querySelectorAll('details.behind')) table.open = true`)
+}

@@ -51,7 +51,7 @@ export function ReservesBlock({ address }: { address: string }) {
             ]}
           />
           <Table
-            caption="Reserves"
+            caption="The parts of the reserves"
             columns={[
               { title: 'Reserve' },
               { title: 'Kind' },

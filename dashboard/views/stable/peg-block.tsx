@@ -27,7 +27,10 @@ function summaryOf({ count, series }: PegBuckets): string {
   const known = (column: readonly (number | null)[]): number[] =>
     column.filter((value): value is number => value !== null)
   const [lows, highs] = [known(series.low_bps), known(series.high_bps)]
-  if (lows.length === 0) return 'No quote in this range.'
+  if (lows.length === 0) {
+    const isSampled = series.unquoted_share.some((share) => share !== null)
+    return isSampled ? 'No quote in this range.' : 'Not measured in this range.'
+  }
   return `Between ${bpsText(Math.min(...lows))} and ${bpsText(Math.max(...highs))} bps, with a quote in ${lows.length} of ${count} buckets.`
 }
 

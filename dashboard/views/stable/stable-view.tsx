@@ -3,7 +3,7 @@ import './stable.css'
 import '../parts/blocks.css'
 import { API, withQuery } from '../../api/paths.js'
 import { viewShortcuts } from '../../parts/keys.js'
-import { Notice, Shown } from '../../parts/states.js'
+import { Notice, ProblemNotice, Shown } from '../../parts/states.js'
 import { useAnswer } from '../../state/answer.js'
 import { now } from '../../state/clock.js'
 import { go, place } from '../../state/location.js'
@@ -67,6 +67,9 @@ function Stable({ address }: { address: string }) {
       viewShortcuts.value = []
     }
   }, [])
+  // All of its parts would say the same.
+  if (known === null && detail.value.problem?.kind === 'missing')
+    return <ProblemNotice problem={detail.value.problem} />
   return (
     <>
       <Shown answer={detail.value} what="the stable">

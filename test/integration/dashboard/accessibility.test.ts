@@ -1,20 +1,25 @@
-import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
+import { ADMIN_KEY } from '../../support/app.js'
+import { findings } from '../../support/axe.js'
 import { addBoard, painted } from '../../support/board.js'
-import { test } from '../../support/dashboard.js'
-
-const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-
-/** What axe finds, in short. */
-async function findings(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source)
-  return page.evaluate(`axe.run({ runOnly: ${JSON.stringify(RULES)} }).then(({ violations }) =>
-    violations.map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ target }) => target.join(' ')).join(', ')))`)
-}
+import { loadWhole, test } from '../../support/dashboard.js'
+import { WEBHOOK_IDS } from '../../support/market-webhooks.js'
+import { addWholePage } from '../../support/whole-page.js'
 
 const DESKTOP = { width: 1440, height: 900 }
 const PHONE = { width: 390, height: 844 }
+/** What is tall or narrow breaks other rules on a phone; in the dark, only colours can. */
+const SHOWN = [
+  { screen: DESKTOP, theme: 'light', rules: undefined },
+  { screen: DESKTOP, theme: 'dark', rules: ['color-contrast'] },
+  { screen: PHONE, theme: 'dark', rules: ['color-contrast'] },
+  { screen: PHONE, theme: 'light', rules: undefined },
+] as const
+
+/** Whether the page is wider than the screen, so that it would have to be moved sideways to be read. */
+const isTooWide = (page: Page): Promise<boolean> =>
+  page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth')
 
 test('axe finds nothing on the board, in light and dark, on desktop and phone', async ({
   visit,
@@ -46,4 +51,43 @@ test('axe finds nothing on the board, in light and dark, on desktop and phone', 
   // Proof that it would find something.
   await page.evaluate(`document.querySelector('dialog').append(document.createElement('button'))`)
   expect(await findings(page)).toContainEqual(expect.stringContaining('button-name'))
+})
+
+test('axe finds nothing on any other view with all of its tables open, and none is wider than a phone', async ({
+  visit,
+  clickhouse,
+  clock,
+}) => {
+  const { origin, page, complaints } = visit
+  const { gap } = await addWholePage(clickhouse, Math.floor(clock.now.getTime() / 1000))
+  const useKey = async (): Promise<void> => {
+    await page.locator('input[type=password]').fill(ADMIN_KEY)
+    await page.getByRole('button', { name: 'Use it' }).click()
+    await page.locator('.one tbody tr').first().waitFor()
+  }
+  const views: [string, string, () => Promise<void>][] = [
+    [`/s/${gap}?w=1h`, '.heat canvas', async () => {}],
+    ['/flows', '.matrix', async () => {}],
+    ['/events', 'tbody tr', async () => {}],
+    ['/status', '.blocks', async () => {}],
+    ['/webhooks', 'input[type=password]', async () => {}],
+    [`/webhooks?webhook=${WEBHOOK_IDS.enabled}`, 'input[type=password]', useKey],
+    ['/methodology', 'main table', async () => {}],
+  ]
+  const wrong: unknown[] = []
+  for (const [path, shown, prepare] of views) {
+    await page.goto(origin + path)
+    await page.locator(shown).first().waitFor({ state: 'attached' })
+    await prepare()
+    await loadWhole(page)
+    for (const { screen, theme, rules } of SHOWN) {
+      await page.setViewportSize(screen)
+      await page.emulateMedia({ colorScheme: theme })
+      const found = await findings(page, rules)
+      wrong.push(...found.map((finding) => [path, screen.width, theme, finding]))
+      if (await isTooWide(page)) wrong.push([path, screen.width, theme, 'wider than the screen'])
+    }
+  }
+  expect(wrong).toEqual([])
+  expect(complaints).toEqual([])
 })

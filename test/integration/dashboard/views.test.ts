@@ -1,9 +1,8 @@
 import { stat } from 'node:fs/promises'
-import axe from 'axe-core'
-import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { retractionOf } from '../../../clickhouse/events/types.js'
 import { ADMIN_KEY } from '../../support/app.js'
+import { findings } from '../../support/axe.js'
 import { test as base, DASHBOARD } from '../../support/dashboard.js'
 import { addEvents, madeUpEvent } from '../../support/events.js'
 import {
@@ -25,7 +24,6 @@ const STABLE = stableAddress(1)
 const OTHER = stableAddress(2)
 /** A symbol that would show something else, or do something, if it were more than text. */
 const HOSTILE = '\u202eDSU<img src=x>'
-const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
 const iso = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`
 /** As the page writes a time. */
@@ -65,12 +63,6 @@ const test = base.extend<{ market: Market }>({
     await use({ now, minute })
   },
 })
-
-const findings = async (page: Page): Promise<string[]> => {
-  await page.evaluate(axe.source)
-  return page.evaluate(`axe.run({ runOnly: ${JSON.stringify(RULES)} }).then(({ violations }) =>
-    violations.map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ target }) => target.join(' ')).join(', ')))`)
-}
 
 /** The requests for data about a stable. */
 const about = (asked: readonly string[]): URL[] =>
