@@ -161,7 +161,7 @@ export function endpoint<
     }
 
     /** What a request is about, and how much of it is measured. */
-    async function coveredSubjectOf(request: FastifyRequest) {
+    async function coveredSubjectOf(request: FastifyRequest, isOffer = false) {
       const subject = { ...asked(request), ...(await subjectOf(request)) }
       if (!covers) return subject
       // When it became known that a stable exists is not recorded.
@@ -171,7 +171,7 @@ export function endpoint<
       // Before the data is read, which may only be added to meanwhile.
       const { knownAt, signal } = subject
       const [ledger, ...searches] = await Promise.all([
-        knownAt ? app.ledger.readAsOf(knownAt, { signal }) : app.ledger.read(asks.to),
+        knownAt ? app.ledger.readAsOf(knownAt, { signal }) : app.ledger.read(asks.to, { isOffer }),
         ...jobs.map((job) => app.searches.read(job, { known_at: knownAt, signal })),
       ])
       return { ...subject, since, ledger, searches, coverage: coverageOf(ledger, { ...asks, searches }) }
@@ -180,7 +180,7 @@ export function endpoint<
     /** For the 402: fails as the request would that is paid. */
     async function coverageFor(request: FastifyRequest): Promise<Coverage> {
       await check?.(asked(request))
-      return ((await coveredSubjectOf(request)) as unknown as Covered).coverage
+      return ((await coveredSubjectOf(request, true)) as unknown as Covered).coverage
     }
 
     app.route({

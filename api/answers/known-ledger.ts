@@ -8,17 +8,17 @@ import { QUERY_TIMEOUT_MS } from './query-signal.js'
 /** What is stored, as far as an answer needs it. */
 export type KnownLedger = {
   /**
-   * The ledger for an answer about times up to `to`, in unix seconds. Rejects with QueryError. Read it before the data,
-   * which may only be added to meanwhile.
+   * The ledger for an answer about times up to `to`, in unix seconds; for an offer it may be a second old. Rejects with
+   * QueryError. Read it before the data, which may only be added to meanwhile.
    */
-  read: (to: number) => Promise<Ledger>
+  read: (to: number, options?: { isOffer?: boolean }) => Promise<Ledger>
   /** The ledger as it was at an earlier instant, read again: an answer about what was known then uses nothing later. */
   readAsOf: (instant: Date, options: { signal: QuerySignal }) => Promise<Ledger>
 }
 
 /** Lists of stables change when ingest is started again; they are read again after this time, in milliseconds. */
 const LISTS_MS = 60_000
-/** What is known of a past that is stored already may be this old, in milliseconds. */
+/** What is known of a past that is stored already, or said in an offer, may be this old, in milliseconds. */
 const MAX_AGE_MS = 1000
 /** Reading all batches of a long history takes longer than any query of a request. */
 const FIRST_READ_TIMEOUT_MS = 4 * QUERY_TIMEOUT_MS
@@ -105,8 +105,8 @@ export function createKnownLedger(clickhouse: ClickHouseClient, nowMs = () => pe
       const { ledger } = await readLedger(clickhouse, { recorded_by }, options)
       return { ...ledger, unsampled: await readUnsampled({ ...options, recorded_by }) }
     },
-    read: async (to) => {
-      if (known && to <= known.until && nowMs() - known.readAt < MAX_AGE_MS) return known.ledger
+    read: async (to, { isOffer = false } = {}) => {
+      if (known && (isOffer || to <= known.until) && nowMs() - known.readAt < MAX_AGE_MS) return known.ledger
       reading ??= refresh().finally(() => {
         reading = null
       })

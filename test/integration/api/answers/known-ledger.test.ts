@@ -11,7 +11,7 @@ import { test } from '../../../support/services.js'
 
 const T = 1_790_000_000
 
-test('an answer about the stored past needs a statement at most once a second, a later one needs one', async ({
+test('the stored past and an offer need a statement at most once a second, a later answer needs one', async ({
   clickhouse,
 }) => {
   await addBlocks(
@@ -23,15 +23,18 @@ test('an answer about the stored past needs a statement at most once a second, a
   await ledger.read(T)
   const statements: string[] = []
   observeQueries(clickhouse, (query) => statements.push(query))
-  const asked = async (to: number) => {
+  const asked = async (to: number, options = {}) => {
     statements.length = 0
-    await Promise.all([ledger.read(to), ledger.read(to), ledger.read(to)])
+    await Promise.all([ledger.read(to, options), ledger.read(to, options), ledger.read(to, options)])
     return [...statements]
   }
   expect(await asked(T + 50)).toEqual([])
   clock.ms += 999
   expect(await asked(T + 190)).toEqual([])
+  expect(await asked(T + 191, { isOffer: true })).toEqual([])
   expect(await asked(T + 191)).toEqual(['ledger_changes'])
+  clock.ms += 1000
+  expect(await asked(T + 191, { isOffer: true })).toEqual(['ledger_changes'])
   clock.ms += 1000
   expect(await asked(T + 50)).toEqual(['ledger_changes'])
 })
