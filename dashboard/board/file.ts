@@ -1,6 +1,6 @@
 import type { FigureFile } from '../parts/save-figure.js'
 import type { Scale } from '../state/place.js'
-import { csvOf } from './csv.js'
+import { seriesCsv } from './csv.js'
 import type { Picture } from './picture.js'
 import { linesPlan, rowsPlan } from './plan.js'
 import { summaryOf } from './stables.js'
@@ -30,6 +30,10 @@ export function boardFile(picture: Picture, shape: 'lines' | 'rows', scale: Scal
         else surface.text(label.text, left + width, top + height / 2 + 4, { ...style, align: 'end' })
       })
     },
-    csv: () => csvOf(picture),
+    csv: () =>
+      seriesCsv(
+        picture,
+        picture.lanes.map(({ stable, series }) => ({ ...stable, series })),
+      ),
   }
 }

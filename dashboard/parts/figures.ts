@@ -40,10 +40,12 @@ const UNITS = [
 /** A number to three digits: 412M, 1.25B, 999; to more if another number is only `step` away: 412.05M. */
 export function shortText(value: number, step = Number.POSITIVE_INFINITY): string {
   const unit = UNITS.find(([size]) => Math.abs(value) >= 0.9995 * size)
-  if (!unit) return String(Math.round(value * 100) / 100)
+  const digitsOf = (least: number, size: number): number =>
+    Math.min(12, Math.max(least, Math.ceil(-Math.log10(step / size) - 1e-9)))
+  if (!unit) return String(Number(value.toFixed(digitsOf(2, 1))))
   const scaled = value / unit[0]
-  const digits = Math.max(scaled >= 99.95 ? 0 : scaled >= 9.995 ? 1 : 2, Math.ceil(-Math.log10(step / unit[0]) - 1e-9))
-  return `${scaled.toFixed(Math.min(digits, 12)).replace(/\.0+$/, '')}${unit[1]}`
+  const digits = digitsOf(scaled >= 99.95 ? 0 : scaled >= 9.995 ? 1 : 2, unit[0])
+  return `${scaled.toFixed(digits).replace(/\.0+$/, '')}${unit[1]}`
 }
 
 /** Base units (six decimals, an integer as text) as a number of tokens: exact enough to show and to sort. */

@@ -3,10 +3,12 @@ import './flows.css'
 import { API, withQuery } from '../../api/paths.js'
 import { shortText } from '../../parts/figures.js'
 import { labelsOf } from '../../parts/names.js'
+import { SaveMenu } from '../../parts/save-menu.js'
 import { Shown } from '../../parts/states.js'
 import { useAnswer } from '../../state/answer.js'
 import { go, place } from '../../state/location.js'
 import { Block, type Coverage, Lacking } from '../parts/block.js'
+import type { Labels } from '../parts/stables.js'
 import { AnomaliesBlock } from './anomalies.js'
 import { type Edge, Matrix } from './matrix.js'
 
@@ -27,6 +29,20 @@ function summaryOf({ edges, window_hours }: Flows): string {
   const [largest] = edges
   if (!largest) return `Nothing flowed in ${window_hours} h.`
   return `$${shortText(total)} in ${window_hours} h, over ${edges.length} pairs of stables.`
+}
+
+/** The matrix, which can be saved. */
+function Pairs({ flows: { window_hours: hours, edges, nodes }, labels }: { flows: Flows; labels: Labels }) {
+  const order = orderOf(nodes)
+  return (
+    <>
+      <SaveMenu
+        of="flows"
+        load={async () => (await import('./files.js')).matrixFile({ hours, edges, order, labels })}
+      />
+      <Matrix edges={edges} order={order} labels={labels} />
+    </>
+  )
 }
 
 /** What flows between the stables, and what was unusual. */
@@ -61,7 +77,7 @@ export function FlowsView() {
             {(flows) => (
               <>
                 <p class="readout-line">{summaryOf(flows)}</p>
-                {flows.edges.length > 0 && <Matrix edges={flows.edges} order={orderOf(flows.nodes)} labels={labels} />}
+                {flows.edges.length > 0 && <Pairs flows={flows} labels={labels} />}
                 {flows.edges.some(({ unvalued_count }) => unvalued_count > 0) && (
                   <p class="empty">* Some of it had no value in US dollars and is not in the number.</p>
                 )}

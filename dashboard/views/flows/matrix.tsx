@@ -15,8 +15,8 @@ export type Edge = {
 /** The darkest cell still has legible text on it. */
 const MOST_SHADE = 45
 
-/** Volumes differ by orders of magnitude, so that the shade is of their logarithm, from $1 to the largest. */
-const shadeOf = (usd: number, most: number): number =>
+/** Volumes differ by orders of magnitude, so that the shade is of their logarithm, from $1 to the largest. In percent. */
+export const shadeOf = (usd: number, most: number): number =>
   usd <= 0 ? 0 : Math.max(4, (MOST_SHADE * Math.log10(1 + usd)) / Math.log10(1 + Math.max(1, most)))
 
 function Cell({ edge, most, title }: { edge: Edge | undefined; most: number; title: string }) {

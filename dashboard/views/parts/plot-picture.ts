@@ -40,7 +40,7 @@ const LEFT = 56
 const RIGHT = 62
 const MARGIN = 8
 const FOOT = 24
-const LEAST_PIXELS = 30
+const LEAST_PIXELS = 40
 
 /** The rectangle of the values in a picture of this size. */
 export function boxOf({ right }: Plotted, width: number, height: number): Box {
@@ -136,9 +136,10 @@ function paintLine(line: Column, { x, y, surface }: Values): void {
   surface.rects(single, 'ink')
 }
 
-/** Paints a plot into a picture of this size. */
-export function paintPlot(plotted: Plotted, width: number, height: number, surface: Surface): void {
-  const box = boxOf(plotted, width, height)
+/** Paints a plot of this size, `down` pixels below the top of the surface. */
+export function paintPlot(plotted: Plotted, width: number, height: number, surface: Surface, down = 0): void {
+  const whole = boxOf(plotted, width, height)
+  const box = { ...whole, top: whole.top + down }
   const y = (value: number): number => plotY(plotted, box, value)
   paintAxes(plotted, box, surface)
   plotted.backdrop?.({ ...box, surface, x: (seconds) => plotX(plotted, box, seconds), y })

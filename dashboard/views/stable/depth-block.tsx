@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import { API, withQuery } from '../../api/paths.js'
 import { canvasSurface, readPalette, sizeCanvas } from '../../parts/canvas-surface.js'
 import { shortText, timeText } from '../../parts/figures.js'
+import { SaveMenu } from '../../parts/save-menu.js'
 import { Shown } from '../../parts/states.js'
 import { useAnswer } from '../../state/answer.js'
 import { Lacking } from '../parts/block.js'
@@ -10,6 +11,7 @@ import { useFrame } from '../parts/frame.js'
 import { Behind, Table } from '../parts/tables.js'
 import { secondsOf } from './breaks.js'
 import { type Cell, cellAt, cellValue, type DepthAnswer, layoutOf, paintDepth, SHADES, SIDES } from './depth-picture.js'
+import type { About } from './files.js'
 import { useSpan } from './range.js'
 
 function valueText(answer: DepthAnswer, cell: Cell): string {
@@ -83,9 +85,9 @@ function DepthTable({ answer }: { answer: DepthAnswer }) {
 }
 
 /** What selling and buying costs by size, over the range. */
-export function DepthBlock({ address }: { address: string }) {
+export function DepthBlock({ about }: { about: About }) {
   const { from, to, name } = useSpan()
-  const path = withQuery(`${API}/stablecoins/${address}/depth/series`, { from, to, step: name })
+  const path = withQuery(`${API}/stablecoins/${about.address}/depth/series`, { from, to, step: name })
   const answer = useAnswer<DepthAnswer>(path)
   return (
     <Shown answer={answer.value} what="the depth of the market">
@@ -98,6 +100,7 @@ export function DepthBlock({ address }: { address: string }) {
               <p class="empty">The depth was not sampled in this range.</p>
             ) : (
               <>
+                <SaveMenu of="depth" load={async () => (await import('./files.js')).depthFile(about, data, span)} />
                 <Heat answer={data} span={span} />
                 <ul class="marks">
                   {SHADES.map(({ opacity, text }) => (

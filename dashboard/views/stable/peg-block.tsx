@@ -2,12 +2,14 @@ import { type ReadonlySignal, useComputed, useSignal } from '@preact/signals'
 import { API, withQuery } from '../../api/paths.js'
 import { bucketAt, type SeriesAnswer } from '../../board/series.js'
 import { bpsText, timeText } from '../../parts/figures.js'
+import { SaveMenu } from '../../parts/save-menu.js'
 import { Shown } from '../../parts/states.js'
 import { type Answered, useAnswer } from '../../state/answer.js'
 import { Lacking } from '../parts/block.js'
 import { Plot } from '../parts/plot.js'
 import { Behind, Table } from '../parts/tables.js'
 import type { PegEvents } from './breaks.js'
+import type { About } from './files.js'
 import { bucketsOf, type PegBuckets, pegPicture, priceText } from './peg-picture.js'
 import { rangeOf, useSpan } from './range.js'
 
@@ -59,10 +61,10 @@ function PegTable({ buckets }: { buckets: PegBuckets }) {
 }
 
 /** Price and distance from the peg over the range, with breaks shaded. */
-export function PegBlock({ address, breaks }: { address: string; breaks: ReadonlySignal<Answered<PegEvents>> }) {
+export function PegBlock({ about, breaks }: { about: About; breaks: ReadonlySignal<Answered<PegEvents>> }) {
   const { from, to, step, name } = useSpan()
   const answer = useAnswer<SeriesAnswer>(
-    withQuery(`${API}/stablecoins/peg/series`, { stables: address, from, to, step: name }),
+    withQuery(`${API}/stablecoins/peg/series`, { stables: about.address, from, to, step: name }),
   )
   const looked = useSignal<number | null>(null)
   const buckets = useComputed(() => answer.value.data && bucketsOf(answer.value.data))
@@ -82,6 +84,7 @@ export function PegBlock({ address, breaks }: { address: string; breaks: Readonl
         const summary = summaryOf(shown)
         return (
           <>
+            <SaveMenu of="price" load={async () => (await import('./files.js')).pegFile(about, shown, picture)} />
             <p class="readout-line">
               {looked.value === null || looked.value >= shown.count ? summary : bucketText(shown, looked.value)}
             </p>

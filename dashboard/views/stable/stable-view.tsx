@@ -3,6 +3,7 @@ import './stable.css'
 import '../parts/blocks.css'
 import { API, withQuery } from '../../api/paths.js'
 import { viewShortcuts } from '../../parts/keys.js'
+import { shortAddress } from '../../parts/names.js'
 import { Notice, ProblemNotice, Shown } from '../../parts/states.js'
 import { useAnswer } from '../../state/answer.js'
 import { now } from '../../state/clock.js'
@@ -45,6 +46,7 @@ function Stable({ address }: { address: string }) {
     { refreshSeconds },
   )
   const known = detail.value.data
+  const about = { address, name: known ? nameOf(known) : shortAddress(address) }
   useEffect(() => {
     if (known) document.title = `${nameOf(known)} – Plumbline`
   }, [known])
@@ -78,19 +80,19 @@ function Stable({ address }: { address: string }) {
       <Ranges />
       <div class="blocks">
         <Block title="Price">
-          <PegBlock address={address} breaks={breaks} />
+          <PegBlock about={about} breaks={breaks} />
         </Block>
         <Block title="Breaks">
           <BreaksBlock breaks={breaks} />
         </Block>
         <Block title="Depth">
-          <DepthBlock address={address} />
+          <DepthBlock about={about} />
         </Block>
         <Block title="Supply">
-          <SupplyBlock address={address} detail={known} />
+          <SupplyBlock about={about} detail={known} />
         </Block>
         <Block title="Risk">
-          <RiskBlock address={address} />
+          <RiskBlock about={about} />
         </Block>
         <Block title="Reserves">
           <ReservesBlock address={address} />

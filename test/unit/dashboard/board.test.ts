@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { breaksFrom, neighbour, openAt, withOpen } from '../../../dashboard/board/breaks.js'
-import { csvOf } from '../../../dashboard/board/csv.js'
+import { seriesCsv } from '../../../dashboard/board/csv.js'
 import { isDrawn, isFound, ordered } from '../../../dashboard/board/order.js'
 import { type Picture, pictureOf, standingAt } from '../../../dashboard/board/picture.js'
 import type { SeriesAnswer } from '../../../dashboard/board/series.js'
@@ -222,7 +222,9 @@ test('the summary counts every stable once', () => {
 
 test('the file of a picture has empty cells where nothing was quoted, and no formula', () => {
   const one = stable(1, { symbol: '=HYPERLINK("x")' })
-  const lines = csvOf(picture([one], series(one.address, [1.5, null, undefined, -20, 3]))).split('\r\n')
+  const drawn = picture([one], series(one.address, [1.5, null, undefined, -20, 3]))
+  const stables = drawn.lanes.map(({ stable, series }) => ({ ...stable, series }))
+  const lines = seriesCsv(drawn, stables).split('\r\n')
   expect(lines.slice(0, 4)).toEqual([
     'address,symbol,from,to,low_bps,high_bps,last_bps,unquoted_share',
     `${one.address},"'=HYPERLINK(""x"")",2026-07-01T00:00:00Z,2026-07-01T00:05:00Z,1.5,1.5,1.5,0`,

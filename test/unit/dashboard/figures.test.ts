@@ -39,6 +39,7 @@ test('ages and amounts are short', () => {
   ])
   expect([3998, 4000].map((value) => shortText(value, 2))).toEqual(['3.998k', '4k'])
   expect(shortText(1e9 + 500_000, 500_000)).toBe('1.0005B')
+  expect(shortText(4.999, 0.001)).toBe('4.999')
   expect(tokensOf('412000000000000')).toBe(412e6)
   expect(integerText(1_234_567)).toBe('1\u2009234\u2009567')
   expect([0, 3661].map(clockText)).toEqual(['00:00', '01:01:01'])

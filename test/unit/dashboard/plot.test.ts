@@ -42,7 +42,7 @@ test('nothing is drawn across a value that is missing, and a value alone is a do
 
 test('ticks are round numbers within the bounds, digit for digit', () => {
   expect(valueTicks(-12, 12, 240)).toEqual([-10, -5, 0, 5, 10])
-  expect(valueTicks(0, 0.7, 240)).toEqual([0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7])
+  expect(valueTicks(0, 0.7, 300)).toEqual([0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7])
   expect(valueTicks(999_000, 1_001_000, 90)).toEqual([999_000, 1_000_000, 1_001_000])
   expect(valueTicks(5, 5, 100)).toEqual([])
 })
