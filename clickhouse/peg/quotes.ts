@@ -36,29 +36,28 @@ const LostQuoteRow = z
  * lies in the same hour, or in the next one that has samples.
  */
 const lostQuoteSql = (which: string): string => {
-  const hoursOf = (stables: string): string => `
-    SELECT stable, hour, first_sampled, last_quoted FROM peg_quote_hours
-    WHERE stable IN (${stables}) AND hour < toStartOfHour({as_of: DateTime})
-    UNION ALL ${quoteHoursOf(`WHERE stable IN (${stables}) AND block_time >= toStartOfHour({as_of: DateTime}) AND block_time <= {as_of: DateTime}`)}`
-  // Of the sets that are used several times, arrays are made, because a subquery would be computed each time.
+  const hours = `
+    SELECT stable, first_sampled, last_quoted FROM peg_quote_hours
+    WHERE stable IN (SELECT arrayJoin(unquoted)) AND hour < toStartOfHour({as_of: DateTime})
+    UNION ALL
+    SELECT stable, first_sampled, last_quoted
+    FROM (${quoteHoursOf('WHERE stable IN (SELECT arrayJoin(unquoted)) AND block_time >= toStartOfHour({as_of: DateTime}) AND block_time <= {as_of: DateTime}')})`
+  // Of what is used several times, arrays are made, because a subquery would be computed each time.
   return `
     WITH
         (SELECT groupArray(toString(stable)) FROM (${which})) AS unquoted,
         (
-            SELECT groupArray((toString(stable), sampled, quoted))
-            FROM (SELECT stable, min(first_sampled) AS sampled, max(last_quoted) AS quoted FROM (${hoursOf('SELECT arrayJoin(unquoted)')}) GROUP BY stable)
+            SELECT groupArray((toString(stable), sampled, quoted, arrayMap(t -> toStartOfHour(t), arrayFilter(t -> t IS NOT NULL, [quoted, following]))))
+            FROM
+            (
+                SELECT stable, min(first_sampled) AS sampled, max(last_quoted) AS quoted,
+                       arrayMin(arrayFilter(t -> t > quoted, groupArray(toNullable(first_sampled)))) AS following
+                FROM (${hours})
+                GROUP BY stable
+            )
         ) AS found,
         quoted_once AS (SELECT one.1 AS stable, assumeNotNull(one.3) AS quoted FROM (SELECT arrayJoin(found) AS one) WHERE one.3 IS NOT NULL),
-        around_hours AS
-        (
-            SELECT stable, toStartOfHour(quoted) AS hour FROM quoted_once
-            UNION ALL
-            SELECT stable, toStartOfHour(min(first_sampled)) AS hour
-            FROM (SELECT toString(stable) AS stable, first_sampled FROM (${hoursOf('SELECT stable FROM quoted_once')})) AS hours
-            INNER JOIN quoted_once USING stable
-            WHERE first_sampled > quoted
-            GROUP BY stable
-        )
+        around_hours AS (SELECT one.1 AS stable, assumeNotNull(arrayJoin(one.4)) AS hour FROM (SELECT arrayJoin(found) AS one) WHERE one.3 IS NOT NULL)
     SELECT one.1 AS stable, one.2 AS first_sampled, created_at, priced, arraySort(same_second) AS same_second, next
     FROM (SELECT arrayJoin(found) AS one, one.1 AS stable) AS known
     LEFT JOIN (SELECT stable, min(block_time) AS created_at FROM stablecoins GROUP BY stable) AS creations USING stable
