@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
@@ -49,6 +50,15 @@ export function preferences(app: FastifyInstance): void {
   })
 }
 
+/** Where a request was sent to, as far as that is an address; empty if it is not. */
+function originOf({ protocol, host }: FastifyRequest): string {
+  const address = `${protocol}://${host}`
+  return URL.canParse(address) ? new URL(address).origin : ''
+}
+
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
+
 /** Whether Vite has built the page into the folder. */
 export const isBuilt = (folder: string): boolean => existsSync(join(folder, 'assets'))
 
@@ -78,12 +88,19 @@ export const dashboard =
     }
     const file = (name: string) => (_: FastifyRequest, reply: FastifyReply) =>
       reply.header('cache-control', 'no-cache').sendFile(name, folder, { cacheControl: false })
-    const send = file('index.html')
+    const html = await readFile(join(folder, 'index.html'), 'utf8')
+    // What shows a preview of a link needs the whole address of its picture.
+    const send = (request: FastifyRequest, reply: FastifyReply) =>
+      reply
+        .header('cache-control', 'no-cache')
+        .type('text/html; charset=utf-8')
+        .send(html.replace('content="/assets/', () => `content="${escaped(originOf(request))}/assets/`))
     app.get('/', { ...page, constraints: { prefers: 'page' } }, (request, reply) =>
       send(request, reply.header('vary', 'accept')),
     )
     for (const path of PAGE_PATHS) app.get(path, page, send)
     app.get('/methodology', page, file('methodology.html'))
+    app.get('/docs/webhooks', page, file('webhooks.html'))
     const framed = { ...page, config: { contentSecurityPolicy: FRAMED_DIRECTIVES } }
     for (const path of FRAMED_PATHS) app.get(path, framed, send)
   }

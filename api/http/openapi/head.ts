@@ -31,7 +31,11 @@ export const DOCUMENT_HEAD = {
     { name: 'risk', description: 'Scores that can be explained' },
     { name: 'reserves', description: 'What backs a stable' },
     { name: 'flows', description: 'Value that moves between stables' },
-    { name: 'events', description: 'Events, as a list, as a stream and by webhook' },
+    {
+      name: 'events',
+      description: 'Events, as a list, as a stream and by webhook',
+      externalDocs: { description: 'Receiving webhooks', url: '/docs/webhooks' },
+    },
     { name: 'service', description: 'The service itself' },
     { name: 'admin', description: 'For the operator' },
   ],

@@ -82,7 +82,7 @@ function Subscriptions() {
         {({ webhooks }) =>
           webhooks.length === 0 ? (
             <Notice title="No subscriptions">
-              <a href="/docs">The reference</a> shows how to create one.
+              <a href="/docs/webhooks">Receiving webhooks</a> shows how to create one.
             </Notice>
           ) : (
             <Table
@@ -124,7 +124,7 @@ export function WebhooksView() {
       {adminKey.value === null ? (
         <Notice title="For the operator">
           Subscriptions are shown to whoever has the admin key. It is sent to this service only, and is kept in no
-          storage and in no URL.
+          storage and in no URL. <a href="/docs/webhooks">Receiving webhooks</a> is for those who write a receiver.
         </Notice>
       ) : (
         <Subscriptions />

@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { DASHBOARD, test } from '../../support/dashboard.js'
@@ -28,7 +29,7 @@ test('browsers get the page and programs get JSON, at the same path', async ({ a
   for (const accept of [BROWSER.accept, 'text/html', 'text/*', 'application/json;q=0.5, text/html']) {
     const response = await fetch(origin, { headers: { accept } })
     expect([accept, response.headers.get('content-type')]).toEqual([accept, 'text/html; charset=utf-8'])
-    expect(response.headers.get('vary')).toMatch(/^accept, *accept-encoding$/i)
+    expect(response.headers.get('vary')).toMatch(/^accept$/i)
   }
 })
 
@@ -68,19 +69,67 @@ test('every view has its path, with any parameters, and other paths stay unknown
   expect(refused.status).toBe(400)
 })
 
-test('the methodology is a page of its own, without scripts, whose links lead somewhere', async ({ origin }) => {
-  const response = await fetch(`${origin}/methodology`, { headers: BROWSER })
-  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
-  const html = await response.text()
-  expect(html).toContain('mean_price')
-  expect(html).not.toContain('<script')
-  const ids = new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))
-  const links = [...html.matchAll(/<a href="([^"]+)"/g)].map(([, href]) => href as string)
-  expect(links.length).toBeGreaterThan(5)
-  for (const href of links) {
-    if (href.startsWith('#')) expect([href, ids.has(href.slice(1))]).toEqual([href, true])
-    else if (!href.startsWith('https:')) expect([href, (await fetch(origin + href)).status]).toEqual([href, 200])
+test.for([
+  ['/methodology', 'mean_price'],
+  ['/docs/webhooks', 'X-Service-Signature'],
+] as const)(
+  '%s is a page of its own, without scripts, whose links lead somewhere',
+  async ([path, content], { origin }) => {
+    const response = await fetch(origin + path, { headers: BROWSER })
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    const html = await response.text()
+    expect(html).toContain(content)
+    expect(html).not.toContain('<script')
+    const ids = new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))
+    const links = [...html.matchAll(/<a href="([^"]+)"/g)].map(([, href]) => href as string)
+    expect(links.length).toBeGreaterThan(2)
+    for (const href of links) {
+      if (href.startsWith('#')) expect([href, ids.has(href.slice(1))]).toEqual([href, true])
+      else if (!href.startsWith('https:')) expect([href, (await fetch(origin + href)).status]).toEqual([href, 200])
+    }
+  },
+)
+
+test('a link is shown with the picture of the board, at the address that it was asked for', async ({ origin }) => {
+  const metaOf = (html: string, name: string) =>
+    new RegExp(`<meta\\s+(?:property|name)="${name}"\\s+content="([^"]*)"`).exec(html)?.[1]
+  for (const path of PAGES) {
+    const html = await (await fetch(origin + path, { headers: { accept: 'text/html' } })).text()
+    for (const name of ['og:title', 'og:description', 'og:image:alt'])
+      expect([path, metaOf(html, name)]).toEqual([path, expect.stringMatching(/stablecoin/i)])
+    expect(metaOf(html, 'og:image')).toMatch(new RegExp(`^${origin}/assets/social-[\\w-]{8}\\.png$`))
+    expect(metaOf(html, 'twitter:card')).toBe('summary_large_image')
   }
+  const html = await (await fetch(origin, { headers: { accept: 'text/html' } })).text()
+  const image = await fetch(metaOf(html, 'og:image') as string)
+  expect([image.status, image.headers.get('content-type')]).toEqual([200, 'image/png'])
+  const png = Buffer.from(await image.arrayBuffer())
+  expect(png.length).toBeLessThan(150 * 1000)
+  // Width and height are at the beginning of a PNG.
+  expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([1200, 630])
+  const size = ['og:image:width', 'og:image:height'].map((name) => metaOf(html, name))
+  expect(size).toEqual(['1200', '630'])
+})
+
+test('no host that somebody claims is more than text in the page', async ({ origin }) => {
+  const { port } = new URL(origin)
+  const htmlFor = (host: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const socket = connect(Number(port), '127.0.0.1')
+      let text = ''
+      socket.on('data', (chunk) => {
+        text += chunk
+      })
+      socket.on('end', () => resolve(text))
+      socket.on('error', reject)
+      socket.end(`GET / HTTP/1.1\r\nHost: ${host}\r\nAccept: text/html\r\nConnection: close\r\n\r\n`)
+    })
+  for (const host of ['"><script>alert(1)</script>', 'a"onload="x', "a'b&lt", 'a b', '[::1', 'none.example:99999']) {
+    const answer = await htmlFor(host)
+    expect([host, /<script>alert|"onload=/.test(answer)]).toEqual([host, false])
+    if (answer.startsWith('HTTP/1.1 200')) expect(answer).toMatch(/content="(?:http:\/\/[^"\s<>]+)?\/assets\/social-/)
+  }
+  expect(await htmlFor('plumbline.example')).toContain('content="http://plumbline.example/assets/social-')
 })
 
 test('its assets are compressed, may be kept for a year, and fit the budget of the first load', async ({ origin }) => {
