@@ -42,7 +42,12 @@ export function Board() {
   const { lanes } = picture.value
   const moment = scrub.value
   const hidden = data.stablecoins.filter((stable) => !isDrawn(stable, place.value)).length
-  const summary = summaryOf(lanes.map((lane) => (moment === null ? lane.now : standingAt(picture.value, lane, moment))))
+  const summary = summaryOf(
+    lanes.map((lane) => ({
+      name: lane.label.text,
+      standing: moment === null ? lane.now : standingAt(picture.value, lane, moment),
+    })),
+  )
   return (
     <>
       <h1 class="unseen">Pegs</h1>

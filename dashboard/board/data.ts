@@ -87,7 +87,9 @@ export function useBoardData() {
     }),
   )
   /** Another one whenever something changes that does not move with every sample. */
-  const still = useComputed(() => ({ at: [end.value, shown.value, series.value.data, place.value.pins] }))
+  const still = useComputed(() => ({
+    at: [end.value, shown.value, series.value.data, breaks.value, place.value.pins],
+  }))
   return {
     list,
     series,

@@ -14,7 +14,7 @@ export function boardFile(picture: Picture, shape: 'lines' | 'rows', scale: Scal
   return {
     name: 'pegs',
     title: 'pegs',
-    note: `${summaryOf(picture.lanes.map(({ now }) => now))} Basis points from 1.00 pathUSD.`,
+    note: `${summaryOf(picture.lanes.map(({ label, now }) => ({ name: label.text, standing: now })))} Basis points from 1.00 pathUSD.`,
     at: picture.end,
     width: plan.width,
     height: plan.height,

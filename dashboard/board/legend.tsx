@@ -11,20 +11,27 @@ export function Legend({ shape, note }: { shape: 'lines' | 'rows'; note: string 
           </li>
         )}
         <li>
-          <i class="key above" /> {shape === 'lines' ? 'to the right: ' : ''}above, more than 10 bps
+          <i class="key above" /> {shape === 'lines' ? 'right: ' : ''}over 10 bps above
         </li>
         <li>
-          <i class="key below" /> {shape === 'lines' ? 'to the left: ' : ''}below, more than 10 bps
+          <i class="key below" /> {shape === 'lines' ? 'left: ' : ''}over 10 bps below
         </li>
         {shape === 'lines' ? (
           <li>
             <i class="key guides" /> guides at ±10 and ±50 bps
           </li>
         ) : (
-          <li>darker: beyond 10 and 50 bps</li>
+          <li>
+            <i class="key shades" /> three layers, each from the bottom: up to 10, to 50, to 250 bps
+          </li>
+        )}
+        {shape === 'lines' && (
+          <li>
+            <i class="key break" /> beside a line: a break, wider if severe
+          </li>
         )}
         <li>
-          <i class="key hatch" /> no quote
+          <i class="key hatch" /> no quote; small: part of the time
         </li>
         <li>
           <i class="key dots" /> not measured

@@ -18,6 +18,7 @@ function distanceOf(stable: ListedStable): number | null {
 
 const KEYS: Record<Exclude<Sort, 'symbol'>, (stable: ListedStable) => number | null> = {
   deviation: distanceOf,
+  worst: ({ max_deviation_24h_bps }) => max_deviation_24h_bps,
   risk: ({ risk_score }) => risk_score ?? null,
   supply: ({ supply }) => (supply ? tokensOf(supply.current) : null),
 }

@@ -31,6 +31,13 @@ const PIN_GAP = 14
 export const FOOT = 44
 /** A string without any deviation is as thick as this. */
 const THINNEST = 1.5
+/** From one price to the next, where there were none between them. */
+const LINK = 1
+/** From this width on, the first lane has numbers at its guides. */
+const NUMBERED_LANE = 76
+/** The bars of breaks: how wide they are by severity, and how high at least. */
+const BREAK_WIDTH = { mild: 2, severe: 4 } as const
+const SHORTEST_BREAK = 3
 
 /** The layout of so many lanes in a frame whose strings hang from `top`. */
 export function layoutLines(width: number, height: number, top: number, lanes: readonly Lane[]): LinesLayout {
@@ -80,12 +87,21 @@ function paintGuides(surface: Surface, picture: Picture, layout: LinesLayout, sc
   }
   surface.rects(bands, 'mark')
   surface.rects(mild, 'guide')
-  surface.rects(severe, 'line')
+  surface.rects(severe, 'guide')
   surface.rects(pegs, 'guide')
+  if (picture.lanes.length === 0 || laneWidth < NUMBERED_LANE) return
+  const middle = laneLeft(layout, 0) + laneWidth / 2
+  for (const bps of [-SEVERE_BPS, -MILD_BPS, MILD_BPS, SEVERE_BPS])
+    surface.text(bpsText(bps).replace('.0', ''), middle + distance(bps) * reach, bottom + 13, {
+      colour: 'quiet',
+      size: 9,
+      align: 'middle',
+    })
 }
 
 function paintTime(surface: Surface, picture: Picture, layout: LinesLayout): void {
   const right = laneLeft(layout, picture.lanes.length - 1) + layout.laneWidth
+  surface.text('UTC', layout.left - 10, layout.top - 8, { colour: 'quiet', size: 10, align: 'end' })
   for (const { at, text, isDay } of axisTicks(picture.from, picture.end, layout.bottom - layout.top)) {
     const y = yOf(layout, picture, at)
     surface.line(layout.left - 6, y, right, y, 'line', isDay ? 1 : 0.5)
@@ -123,22 +139,45 @@ function addString(
       const width = Math.max(4, strip * bucket.unquotedShare)
       parts.partly.push(middle - width / 2, y, width, height)
     }
-    // From the sample before to the range of this bucket: a price holds until the next sample.
-    const low = previous === null ? bucket.low : Math.min(bucket.low, previous)
-    const high = previous === null ? bucket.high : Math.max(bucket.high, previous)
+    const [low, high] = [xOf(bucket.low), xOf(bucket.high)]
+    if (previous !== null) {
+      const from = xOf(previous)
+      // A price holds until the next sample.
+      if (from < low) parts.ink.push(from, y, low - from, LINK)
+      else if (from > high) parts.ink.push(high, y, from - high, LINK)
+    }
     previous = bucket.last
-    const x = xOf(low)
-    const width = Math.max(THINNEST, xOf(high) - x)
-    const left = width === THINNEST ? (x + xOf(high) - THINNEST) / 2 : x
-    const furthest = Math.abs(bucket.low) > Math.abs(bucket.high) ? bucket.low : bucket.high
-    const colour = colourOf(furthest)
-    parts[colour as 'ink'].push(left, y, width, height + 0.3)
-    // Outside of both bands, the string is thicker.
-    if (bandOf(furthest) === 2) parts[colour as 'ink'].push(left - 0.75, y, width + 1.5, height + 0.3)
+    if (high - low <= THINNEST) {
+      const colour = colourOf(Math.abs(bucket.low) > Math.abs(bucket.high) ? bucket.low : bucket.high)
+      parts[colour as 'ink'].push((low + high - THINNEST) / 2, y, THINNEST, height + 0.3)
+      continue
+    }
+    const [below, above] = [bucket.low, bucket.high].map((bps) => bandOf(bps) > 0)
+    if (below && above && low < middle && high > middle) {
+      parts.below.push(low, y, middle - low, height + 0.3)
+      parts.above.push(middle, y, high - middle, height + 0.3)
+    } else parts[colourOf(below ? bucket.low : bucket.high) as 'ink'].push(low, y, high - low, height + 0.3)
   }
 }
 
-/** Paints all that does not move: guides, time, strings. */
+/** Beside each string, a bar for every break of its peg: not all that is outside for a moment is one. */
+function paintBreaks(surface: Surface, picture: Picture, layout: LinesLayout): void {
+  const bars: Rects = []
+  picture.lanes.forEach((lane, i) => {
+    const middle = laneLeft(layout, i) + layout.laneWidth / 2
+    // Where few strings come: most breaks are to the left.
+    const left = middle + Math.min(layout.reach + 10, layout.laneWidth / 2 - BREAK_WIDTH.severe)
+    for (const { severity, startedAt, endedAt } of lane.breaks) {
+      const [from, to] = [Math.max(startedAt, picture.from), Math.min(endedAt ?? picture.end, picture.end)]
+      if (to < from) continue
+      const y = yOf(layout, picture, from)
+      bars.push(left, y, BREAK_WIDTH[severity], Math.max(SHORTEST_BREAK, yOf(layout, picture, to) - y))
+    }
+  })
+  surface.rects(bars, 'ink')
+}
+
+/** Paints all that does not move: guides, time, strings, breaks. */
 export function paintLines(surface: Surface, picture: Picture, layout: LinesLayout, scale: Scale): void {
   const distance = distanceScale(scale)
   paintGuides(surface, picture, layout, scale)
@@ -155,6 +194,7 @@ export function paintLines(surface: Surface, picture: Picture, layout: LinesLayo
   surface.pattern(parts.hatch, 'hatch')
   surface.pattern(parts.partly, 'hatch')
   for (const colour of ['ink', 'below', 'above'] as const) surface.rects(parts[colour], colour)
+  paintBreaks(surface, picture, layout)
   const right = laneLeft(layout, picture.lanes.length - 1) + layout.laneWidth
   surface.rects([layout.left - 6, layout.top - 3, right - layout.left + 12, 3], 'ink')
 }

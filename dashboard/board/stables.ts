@@ -34,19 +34,30 @@ export function bandOf(bps: number): 0 | 1 | 2 {
   return size > SEVERE_BPS ? 2 : size > MILD_BPS ? 1 : 0
 }
 
-/** How the stables are, in a sentence. */
-export function summaryOf(standings: readonly Standing[]): string {
-  const count = (is: (standing: Standing) => boolean): number => standings.filter(is).length
-  const within = count((standing) => standing.is === 'quoted' && bandOf(standing.bps) === 0)
-  const outside = count((standing) => standing.is === 'quoted' && bandOf(standing.bps) > 0)
-  const severe = count((standing) => standing.is === 'quoted' && bandOf(standing.bps) === 2)
-  const unquoted = count(({ is }) => is === 'unquoted')
-  const unmeasured = count(({ is }) => is === 'unmeasured')
+/** Up to this many are named in a sentence. */
+const MOST_NAMED = 3
+
+/** How the stables are, in a sentence that names those that are not at their pegs, if they are few. */
+export function summaryOf(stables: readonly { name: string; standing: Standing }[]): string {
+  const those = (is: (standing: Standing) => boolean): string[] =>
+    stables.filter(({ standing }) => is(standing)).map(({ name }) => name)
+  const within = those((standing) => standing.is === 'quoted' && bandOf(standing.bps) === 0)
+  const part = (names: readonly string[], what: string): string | false =>
+    names.length > 0 && `${names.length} ${what}${names.length <= MOST_NAMED ? ` (${names.join(', ')})` : ''}`
+  const outside = those((standing) => standing.is === 'quoted' && bandOf(standing.bps) === 1)
+  const severe = those((standing) => standing.is === 'quoted' && bandOf(standing.bps) === 2)
   const parts = [
-    `${within} of ${standings.length} within ${MILD_BPS} bps of the peg`,
-    outside > 0 && `${outside} outside${severe > 0 ? `, ${severe} of them by more than ${SEVERE_BPS} bps` : ''}`,
-    unquoted > 0 && `${unquoted} without a quote`,
-    unmeasured > 0 && `${unmeasured} not measured`,
+    `${within.length} of ${stables.length} within ${MILD_BPS} bps of the peg`,
+    part(severe, `outside by more than ${SEVERE_BPS} bps`),
+    part(outside, `outside by ${MILD_BPS} to ${SEVERE_BPS} bps`),
+    part(
+      those(({ is }) => is === 'unquoted'),
+      'without a quote',
+    ),
+    part(
+      those(({ is }) => is === 'unmeasured'),
+      'not measured',
+    ),
   ]
   return `${parts.filter(Boolean).join('; ')}.`
 }

@@ -8,6 +8,13 @@ import type { Picture } from './picture.js'
 import { WINDOW_STEPS } from './series.js'
 import { SEARCH_ID } from './shortcuts.js'
 
+const SORT_NAMES = {
+  symbol: 'symbol',
+  deviation: 'deviation now',
+  worst: 'worst in 24 h',
+  risk: 'risk',
+  supply: 'supply',
+} as const
 const SHAPE_NAMES = { lines: 'Lines', rows: 'Rows', table: 'Table' } as const
 
 /** Buttons of which one is pressed. */
@@ -106,7 +113,7 @@ export function Toolbar({
           >
             {SORTS.map((one) => (
               <option key={one} value={one}>
-                {one}
+                {SORT_NAMES[one]}
               </option>
             ))}
           </select>

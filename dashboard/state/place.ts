@@ -4,7 +4,7 @@ export type View = 'board' | 'stable' | 'flows' | 'events' | 'status' | 'webhook
 export const WINDOWS = ['1h', '6h', '24h', '7d'] as const
 type Window = (typeof WINDOWS)[number]
 
-export const SORTS = ['symbol', 'deviation', 'risk', 'supply'] as const
+export const SORTS = ['symbol', 'deviation', 'worst', 'risk', 'supply'] as const
 export type Sort = (typeof SORTS)[number]
 
 /** How large small deviations are drawn: basis points up to which the scale is nearly linear. */

@@ -11,6 +11,9 @@ import { momentOf, type PegEvent, type PegEvents, secondsOf } from './breaks.js'
 /** More are in the API. */
 export const MOST_BREAKS = 100
 
+/** The two are found apart: one that was severe for a while is in both. */
+const SEVERITIES = { mild: 'mild: over 10 bps', severe: 'severe: over 50 bps' } as const
+
 const rowOf = (event: PegEvent) => {
   const { severity, started_at, ended_at, duration_seconds, max_deviation_bps } = event
   const start = timeText(secondsOf(started_at))
@@ -20,7 +23,7 @@ const rowOf = (event: PegEvent) => {
       <a key="start" href={hrefOf({ ...place.value, asOf: Math.floor(momentOf(event)) })} title="Show this moment">
         {start}
       </a>,
-      severity,
+      SEVERITIES[severity],
       ended_at === null ? 'ongoing' : timeText(secondsOf(ended_at)),
       duration_seconds === null ? '–' : ageText(duration_seconds),
       bpsText(max_deviation_bps).replace('+', ''),

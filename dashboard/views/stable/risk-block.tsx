@@ -38,7 +38,7 @@ export function RiskBlock({ about }: { about: About }) {
             <SaveMenu of="risk" load={async () => (await import('./files.js')).riskFile(about, risk)} />
             <Facts
               facts={[
-                ['Composite, 0 to 100', <Bar key="score" score={composite} />],
+                ['Composite, 0 to 100: higher is riskier', <Bar key="score" score={composite} />],
                 ['Computed', timeText(secondsOf(computed_at))],
                 ['Methodology', methodology],
               ]}

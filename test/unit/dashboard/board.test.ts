@@ -209,14 +209,14 @@ test('a window is whole buckets, the last of which has ended', () => {
 test('the summary counts every stable once', () => {
   expect(
     summaryOf([
-      { is: 'quoted', bps: 10 },
-      { is: 'quoted', bps: -10.01 },
-      { is: 'quoted', bps: 51 },
-      { is: 'unquoted' },
-      { is: 'unmeasured' },
+      { name: 'A', standing: { is: 'quoted', bps: 10 } },
+      { name: 'B', standing: { is: 'quoted', bps: -10.01 } },
+      { name: 'C', standing: { is: 'quoted', bps: 51 } },
+      ...['D', 'E', 'F', 'G'].map((name) => ({ name, standing: { is: 'unquoted' } as const })),
+      { name: 'H', standing: { is: 'unmeasured' } },
     ]),
   ).toBe(
-    '1 of 5 within 10 bps of the peg; 2 outside, 1 of them by more than 50 bps; 1 without a quote; 1 not measured.',
+    '1 of 8 within 10 bps of the peg; 1 outside by more than 50 bps (C); 1 outside by 10 to 50 bps (B); 4 without a quote; 1 not measured (H).',
   )
 })
 
