@@ -161,7 +161,7 @@ export const stablecoinRoute = endpoint({
     const [state, peg, figures, recent_supply_events, role_holders] = await Promise.all([
       stablecoinStateAt(app.clickhouse, { stable, at }, options),
       currentPeg(app.clickhouse, { stable, as_of: at }, options),
-      stableFiguresAt(app.clickhouse, { at }, options),
+      stableFiguresAt(app.clickhouse, { at, stable }, options),
       recentSupplyEvents(app.clickhouse, { stable, at }, options),
       readRoles(app.clickhouse, { stable, at, ledger, since: app.stables.creationOf(stable) }, options),
     ])

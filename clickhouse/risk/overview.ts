@@ -7,23 +7,27 @@ import { DEVIATION } from '../peg/sums.js'
 import { defineQuery } from '../store/define-query.js'
 import { dateTime } from '../store/values.js'
 
+/** Of all stables if none is named. */
+const Named = z.array(z.string())
+const IS_NAMED = '(empty({stables: Array(String)}) OR stable IN {stables: Array(String)})'
+
 /** The newest score of each stable that was scored in the hour up to the newest block at `at`. */
 const newestScores = defineQuery({
   name: 'newest_scores',
-  params: z.object({ at: z.date(), known_at: KnownAt }),
+  params: z.object({ at: z.date(), stables: Named, known_at: KnownAt }),
   row: z.object({ stable: z.string(), risk_score: z.number() }),
   sql: `
     WITH (SELECT max(block_time) FROM blocks WHERE block_time <= {at: DateTime}) AS newest
     SELECT stable, toFloat64(argMax(composite, (slot_at, revision, published_at))) AS risk_score
     FROM risk_snapshots
-    WHERE slot_at <= {at: DateTime} AND slot_at > newest - 3600 AND ${SHOWN}
+    WHERE slot_at <= {at: DateTime} AND slot_at > newest - 3600 AND ${IS_NAMED} AND ${SHOWN}
     GROUP BY stable`,
 })
 
 /** The breaks that are under way at `at`, the worst of each stable. */
 const openBreaks = defineQuery({
   name: 'open_breaks',
-  params: z.object({ at: z.date() }),
+  params: z.object({ at: z.date(), stables: Named }),
   row: z.object({
     stable: z.string(),
     open_break: z
@@ -34,7 +38,7 @@ const openBreaks = defineQuery({
   sql: `
     SELECT stable, argMax((severity, started_at, toUInt32(started_block)), severity) AS open_break
     FROM (${pegEventsSince('least({at: DateTime}, (SELECT max(slot_at) FROM peg_events))')})
-    WHERE confirmed_at <= {at: DateTime} AND (ended_at IS NULL OR ended_at > {at: DateTime})
+    WHERE confirmed_at <= {at: DateTime} AND (ended_at IS NULL OR ended_at > {at: DateTime}) AND ${IS_NAMED}
     GROUP BY stable
     ${PEG_EVENTS_SINCE_SETTINGS}`,
 })
@@ -42,7 +46,7 @@ const openBreaks = defineQuery({
 /** The largest distance of each stable's price from 1 in the day (at - 24 h, at], in basis points. */
 const deviationsOfDay = defineQuery({
   name: 'deviations_of_day',
-  params: z.object({ at: z.date() }),
+  params: z.object({ at: z.date(), stables: Named }),
   row: z.object({ stable: z.string(), max_deviation_24h_bps: z.number() }),
   sql: `
     WITH {at: DateTime} - ${DAY_SECONDS} AS since, toStartOfMinute(since + 59) AS head, toStartOfMinute({at: DateTime}) AS tail
@@ -51,11 +55,11 @@ const deviationsOfDay = defineQuery({
     (
         SELECT stable, toUInt32(greatest(-deviation_min, deviation_max)) AS distance
         FROM peg_minutes
-        WHERE minute_end > head AND minute_end <= tail AND deviation_min IS NOT NULL
+        WHERE minute_end > head AND minute_end <= tail AND deviation_min IS NOT NULL AND ${IS_NAMED}
         UNION ALL
         SELECT stable, toUInt32(abs(${DEVIATION}))
         FROM peg_samples
-        WHERE sell_micros IS NOT NULL AND ((block_time > since AND block_time <= head) OR (block_time > tail AND block_time <= {at: DateTime}))
+        WHERE ${IS_NAMED} AND sell_micros IS NOT NULL AND ((block_time > since AND block_time <= head) OR (block_time > tail AND block_time <= {at: DateTime}))
     )
     GROUP BY stable`,
 })
@@ -70,16 +74,17 @@ export type StableFigures = {
   open_break: { severity: 'mild' | 'severe'; started_at: Date; started_block: number } | null
 }
 
-/** The figures of every stable at `at`, in three statements. */
+/** The figures at `at`, in three statements: of `stable`, or of every stable. */
 export async function stableFiguresAt(
   clickhouse: ClickHouseClient,
-  { at }: { at: Date },
+  { at, stable }: { at: Date; stable?: string },
   options?: { signal?: AbortSignal },
 ): Promise<(stable: string) => StableFigures> {
+  const params = { at, stables: stable === undefined ? [] : [stable] }
   const [scores, breaks, deviations] = await Promise.all([
-    newestScores(clickhouse, { at, known_at: null }, options),
-    openBreaks(clickhouse, { at }, options),
-    deviationsOfDay(clickhouse, { at }, options),
+    newestScores(clickhouse, { ...params, known_at: null }, options),
+    openBreaks(clickhouse, params, options),
+    deviationsOfDay(clickhouse, params, options),
   ])
   const score = new Map(scores.map(({ stable, risk_score }) => [stable, risk_score]))
   const open = new Map(breaks.map(({ stable, open_break }) => [stable, open_break]))

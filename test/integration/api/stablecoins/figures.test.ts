@@ -67,6 +67,11 @@ test('figures of the list are those of the routes of each stable, at any instant
         risk_score: isScored ? risk.composite : null,
       })
       if (listed.open_break) open++
+      // One stable alone is read otherwise than all of them.
+      const { max_deviation_24h_bps, open_break, risk_score } = (
+        await app.inject(`${LIST}/${address}?as_of=${at}`)
+      ).json()
+      expect(listed).toMatchObject({ max_deviation_24h_bps, open_break, risk_score })
     }
   }
   expect(open).toBeGreaterThan(3)
