@@ -165,6 +165,10 @@ const readsByName = /^(dict(get|has|isin)|joinget)/
 const aggregatesByName = /^(arrayreduce(inranges)?|initializeaggregation)$/
 const isIn = /^(global)?(not)?(null)?in(ignoreset)?$/
 
+/** Whether a function, in lower case, takes the name of a format, of a function or of a table, which may be computed. */
+export const takesName = (name: string): boolean =>
+  name.startsWith('formatrow') || aggregatesByName.test(name) || readsByName.test(name)
+
 /** Checks arguments that name a format, a function, a table or a dictionary. */
 function assertArguments(one: Case, name: string, node: Node): void {
   const [first, second] = argumentsOf(node)

@@ -6,7 +6,7 @@ import { quoteString } from '../query/settings.js'
 import { Canonical } from '../sql/canonical.js'
 import { parseTree } from '../sql/tree.js'
 import type { Known, Verdict } from './case.js'
-import { assertExplainable, isAllowedFunction, judge } from './judge.js'
+import { assertExplainable, isAllowedFunction, judge, takesName } from './judge.js'
 
 const cachedVerdicts = 4_000
 /** Longer texts are judged each time, so that the cache stays small. */
@@ -50,10 +50,13 @@ export class Verdicts {
     return outcome
   }
 
-  /** Tells of a word whether it is a function of the engine that users other than the owner may not call. */
+  /**
+   * Tells of a word whether it is a function of the engine that users other than the owner may not call, or not with any
+   * argument.
+   */
   async forbidden(): Promise<(word: string) => boolean> {
     const { functions } = await this.#known
-    return (word) => functions.has(word.toLowerCase()) && !isAllowedFunction(word)
+    return (word) => functions.has(word.toLowerCase()) && (!isAllowedFunction(word) || takesName(word.toLowerCase()))
   }
 
   async isSetting(name: string): Promise<boolean> {

@@ -5,8 +5,8 @@ import { type Attempt, attempt } from './statements.js'
 import { inFile, inOthers, inQueries, strangers, type World, withWorld } from './world.js'
 
 /** The full size is 50,000 statements for each of five seeds: POLICY_STATEMENTS=50000 POLICY_SEEDS=1,2,3,4,5. */
-const statements = Number(process.env.POLICY_STATEMENTS ?? 400)
-const seeds = (process.env.POLICY_SEEDS ?? '1,2').split(',').map(Number)
+const statements = Number(process.env.POLICY_STATEMENTS ?? 300)
+const seeds = (process.env.POLICY_SEEDS ?? '1,2,3,4').split(',').map(Number)
 const workers = 8
 
 type Stranger = (typeof strangers)[number]

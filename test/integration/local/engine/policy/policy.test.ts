@@ -82,6 +82,8 @@ describe('users other than the owner are refused, by name', () => {
       '(5, (SELECT s FROM b.secret))',
       "(5, getMacro('x'))",
       '(5, toString(7 IN b.keys))',
+      "(5, formatRow(concat('CS', 'V'), 1))",
+      "(5, toString(arrayReduce(concat('su', 'm'), [1])))",
     ]
     for (const row of rows) {
       const { status, text } = await world.ask('writer', sql, {}, row)
