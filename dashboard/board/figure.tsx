@@ -1,6 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { canvasSurface, readPalette, sizeCanvas } from '../parts/canvas-surface.js'
+import { isOnPaper, onColours } from '../parts/paper.js'
 import { go, place } from '../state/location.js'
 import { Heads } from './heads.js'
 import type { Lane, Picture } from './picture.js'
@@ -26,7 +27,10 @@ const LEAST_HEIGHT = 340
 /** Room below the picture for the legend. */
 const BELOW = 52
 
-/** Repaints when the theme changes or the window does. */
+/** A browser shrinks what is not much wider than paper, and cuts off the rest. */
+const PAPER_WIDTH = 1000
+
+/** Repaints when the theme changes, the window does, or the page is printed. */
 function useFrame(frame: { current: HTMLElement | null }) {
   const size = useSignal<{ width: number; height: number; ratio: number; theme: number } | null>(null)
   useLayoutEffect(() => {
@@ -34,19 +38,18 @@ function useFrame(frame: { current: HTMLElement | null }) {
       const box = frame.current?.getBoundingClientRect()
       if (!box) return
       const height = Math.max(LEAST_HEIGHT, Math.round(innerHeight - box.top - scrollY - BELOW))
-      size.value = { width: Math.floor(box.width), height, ratio: Math.min(3, devicePixelRatio || 1), theme }
+      const width = Math.floor(isOnPaper() ? Math.min(PAPER_WIDTH, box.width) : box.width)
+      size.value = { width, height, ratio: Math.min(3, devicePixelRatio || 1), theme }
     }
     measure()
     const observer = new ResizeObserver(() => measure())
     observer.observe(frame.current as HTMLElement)
-    const dark = matchMedia('(prefers-color-scheme: dark)')
-    const onTheme = (): void => measure((size.value?.theme ?? 0) + 1)
+    const stop = onColours(() => measure((size.value?.theme ?? 0) + 1))
     const onResize = (): void => measure()
-    dark.addEventListener('change', onTheme)
     addEventListener('resize', onResize)
     return () => {
       observer.disconnect()
-      dark.removeEventListener('change', onTheme)
+      stop()
       removeEventListener('resize', onResize)
     }
   }, [])

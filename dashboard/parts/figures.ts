@@ -53,3 +53,11 @@ export const tokensOf = (raw: string): number => Number(raw) / 1e6
 
 /** An integer with thin spaces between thousands. */
 export const integerText = (value: number): string => value.toFixed(0).replaceAll(/\B(?=(\d{3})+$)/g, '\u2009')
+
+/** Base units (six decimals, an integer as text) as tokens, none of them rounded away: 1 234 567.5. */
+export function tokensText(raw: string): string {
+  const digits = raw.padStart(7, '0')
+  const whole = digits.slice(0, -6).replaceAll(/\B(?=(\d{3})+$)/g, '\u2009')
+  const rest = digits.slice(-6).replace(/0+$/, '')
+  return rest === '' ? whole : `${whole}.${rest}`
+}

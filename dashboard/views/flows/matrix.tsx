@@ -12,6 +12,9 @@ export type Edge = {
   unvalued_count: number
 }
 
+/** With more stables than this, the names above the columns are written upwards, so that a column is as wide as its numbers. */
+const MOST_FLAT = 10
+
 /** The darkest cell still has legible text on it. */
 const MOST_SHADE = 45
 
@@ -43,8 +46,8 @@ export function Matrix({ edges, order, labels }: { edges: readonly Edge[]; order
   return (
     // A keyboard can scroll only what it can focus.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
-    <section class="scrolls" aria-label={caption} tabIndex={0}>
-      <table class="plain matrix">
+    <section class="scrolls grid" aria-label={caption} tabIndex={0}>
+      <table class={`plain matrix${order.length > MOST_FLAT ? ' many' : ''}`}>
         <caption class="unseen">{caption}</caption>
         <thead>
           <tr>

@@ -1,7 +1,8 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useLayoutEffect } from 'preact/hooks'
+import { onColours } from '../../parts/paper.js'
 
-/** Another object whenever the width of an element or the theme changes; null before it is known. */
+/** Another object whenever the width of an element or the colours of the page change; null before it is known. */
 export function useFrame(element: { current: HTMLElement | null }): Signal<{ width: number; ratio: number } | null> {
   const frame = useSignal<{ width: number; ratio: number } | null>(null)
   useLayoutEffect(() => {
@@ -14,11 +15,10 @@ export function useFrame(element: { current: HTMLElement | null }): Signal<{ wid
       if (Math.floor(element.current?.getBoundingClientRect().width ?? 0) !== frame.value?.width) measure()
     })
     observer.observe(element.current as HTMLElement)
-    const dark = matchMedia('(prefers-color-scheme: dark)')
-    dark.addEventListener('change', measure)
+    const stop = onColours(measure)
     return () => {
       observer.disconnect()
-      dark.removeEventListener('change', measure)
+      stop()
     }
   }, [])
   return frame

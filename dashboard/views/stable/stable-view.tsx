@@ -61,7 +61,10 @@ function Stable({ address }: { address: string }) {
         keys: ['t'],
         does: 'tables behind the pictures',
         act: () => {
-          for (const table of document.querySelectorAll<HTMLDetailsElement>('details.behind')) table.open = !table.open
+          const tables = [...document.querySelectorAll<HTMLDetailsElement>('details.behind')]
+          // What came into view since is as closed as it was.
+          const isOpen = tables.every(({ open }) => open)
+          for (const table of tables) table.open = !isOpen
         },
       },
     ]

@@ -1,6 +1,6 @@
 import { useComputed, useSignal } from '@preact/signals'
 import { API, withQuery } from '../../api/paths.js'
-import { shortText, timeText, tokensOf } from '../../parts/figures.js'
+import { shortText, timeText, tokensOf, tokensText } from '../../parts/figures.js'
 import { shortAddress } from '../../parts/names.js'
 import { SaveMenu } from '../../parts/save-menu.js'
 import { Shown } from '../../parts/states.js'
@@ -19,6 +19,8 @@ const CHANGES_HEIGHT = 110
 /** More than the buckets of any range. */
 const MOST_BUCKETS = 1000
 
+/** For the table, in which nothing is rounded. */
+const exactText = (raw: string | null): string => (raw === null ? '–' : tokensText(raw))
 const amountText = (raw: string | null): string => (raw === null ? '–' : shortText(tokensOf(raw)))
 
 function SupplyTable({ data }: { data: readonly Bucket[] }) {
@@ -37,10 +39,10 @@ function SupplyTable({ data }: { data: readonly Bucket[] }) {
           key: bucket_end,
           cells: [
             timeText(secondsOf(bucket_end)),
-            amountText(supply),
-            cap === null ? 'none' : amountText(cap),
-            amountText(minted),
-            amountText(burned),
+            exactText(supply),
+            cap === null ? 'none' : exactText(cap),
+            exactText(minted),
+            exactText(burned),
           ],
         }))
         .reverse()}

@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest'
 import { distanceScale } from '../../../dashboard/board/scale.js'
 import { axisTicks } from '../../../dashboard/parts/axis.js'
-import { ageText, bpsText, clockText, integerText, shortText, tokensOf } from '../../../dashboard/parts/figures.js'
+import {
+  ageText,
+  bpsText,
+  clockText,
+  integerText,
+  shortText,
+  tokensOf,
+  tokensText,
+} from '../../../dashboard/parts/figures.js'
 import { SCALES } from '../../../dashboard/state/place.js'
 
 test('basis points have a sign, and one digit after the point where it matters', () => {
@@ -42,6 +50,12 @@ test('ages and amounts are short', () => {
   expect(shortText(4.999, 0.001)).toBe('4.999')
   expect(tokensOf('412000000000000')).toBe(412e6)
   expect(integerText(1_234_567)).toBe('1\u2009234\u2009567')
+  expect(['0', '1', '1500000', '1234567000001'].map(tokensText)).toEqual([
+    '0',
+    '0.000001',
+    '1.5',
+    '1\u2009234\u2009567.000001',
+  ])
   expect([0, 3661].map(clockText)).toEqual(['00:00', '01:01:01'])
 })
 
