@@ -28,11 +28,12 @@ const precompress = (): Plugin => ({
 
 const markdown = new Marked(gfmHeadingId(), {
   hooks: {
-    // A wide table scrolls by itself, and a keyboard can scroll only what it can focus.
+    // What is wide scrolls by itself, and a keyboard can scroll only what it can focus.
     postprocess: (html) =>
       html
         .replaceAll('<table>', '<div class="wide" role="group" aria-label="Table" tabindex="0"><table>')
-        .replaceAll('</table>', '</table></div>'),
+        .replaceAll('</table>', '</table></div>')
+        .replaceAll('<pre>', '<pre tabindex="0">'),
   },
   renderer: {
     // Other files of the repository are not part of the page.

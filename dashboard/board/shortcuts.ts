@@ -71,6 +71,7 @@ export function useBoardKeys({ picture, breaks, focus, shape }: Board): void {
         does: 'look at nothing in particular',
         act: () => {
           focus.value = null
+          current = null
         },
       },
     ]

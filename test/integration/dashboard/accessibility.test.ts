@@ -73,6 +73,7 @@ test('axe finds nothing on any other view with all of its tables open, and none 
     ['/webhooks', 'input[type=password]', async () => {}],
     [`/webhooks?webhook=${WEBHOOK_IDS.enabled}`, 'input[type=password]', useKey],
     ['/methodology', 'main table', async () => {}],
+    ['/docs/webhooks', 'main p', async () => {}],
   ]
   const wrong: unknown[] = []
   for (const [path, shown, prepare] of views) {
