@@ -6,9 +6,11 @@ import type { Rects, Surface } from '../../parts/surface.js'
 import { now } from '../../state/clock.js'
 import { place } from '../../state/location.js'
 import { type Labels, labelText } from '../parts/stables.js'
+import { circleOf, circleText, paintCircle } from './chord-picture.js'
 import { type Edge, shadeOf } from './matrix.js'
 
-type Shown = { hours: number; edges: readonly Edge[]; order: readonly string[]; labels: Labels }
+/** The flows of an answer as they are shown. `order`: addresses, the largest first. */
+export type ShownFlows = { hours: number; edges: readonly Edge[]; order: readonly string[]; labels: Labels }
 
 const COLUMNS = [
   'from_address',
@@ -25,7 +27,7 @@ const TOP = 110
 const CELL = { width: 62, height: 24 }
 
 /** The flows, a line per pair of stables. */
-const csvOf = ({ edges, hours }: Shown): string =>
+const csvOf = ({ edges, hours }: ShownFlows): string =>
   csvText(
     COLUMNS,
     edges.map(({ from_address, from, to_address, to, volume_usd, tx_count, unvalued_count }) => [
@@ -40,7 +42,7 @@ const csvOf = ({ edges, hours }: Shown): string =>
     ]),
   )
 
-function paintMatrix({ edges, order, labels }: Shown, surface: Surface): void {
+function paintMatrix({ edges, order, labels }: ShownFlows, surface: Surface): void {
   const most = Math.max(0, ...edges.map(({ volume_usd }) => Number(volume_usd)))
   const indices = new Map(order.map((address, i) => [address, i]))
   const grid: Rects = []
@@ -64,7 +66,7 @@ function paintMatrix({ edges, order, labels }: Shown, surface: Surface): void {
 }
 
 /** The matrix of the flows. */
-export const matrixFile = (shown: Shown): FigureFile => ({
+export const matrixFile = (shown: ShownFlows): FigureFile => ({
   name: `flows-${shown.hours}h`,
   title: `flows of ${shown.hours} h`,
   note: 'US dollars from the stable of the row to the stable of the column; *: some of it had no value.',
@@ -74,3 +76,19 @@ export const matrixFile = (shown: Shown): FigureFile => ({
   paint: (surface) => paintMatrix(shown, surface),
   csv: () => csvOf(shown),
 })
+
+const CIRCLE = { width: 1000, height: 760 }
+
+/** The circle of the largest flows; its numbers are those of all of them. */
+export function circleFile(shown: ShownFlows): FigureFile {
+  const circle = circleOf(shown.edges, shown.order, (address) => labelText(shown.labels, address))
+  return {
+    name: `flows-circle-${shown.hours}h`,
+    title: `flows of ${shown.hours} h`,
+    note: `${circleText(circle, null)} An arrow: where it went. US dollars.`,
+    at: place.value.asOf ?? now(),
+    ...CIRCLE,
+    paint: (surface) => paintCircle(circle, null, CIRCLE.width, CIRCLE.height, surface),
+    csv: () => csvOf(shown),
+  }
+}

@@ -1,15 +1,19 @@
+import { useSignal } from '@preact/signals'
+import type { ComponentType } from 'preact'
+import { useEffect } from 'preact/hooks'
 import '../parts/blocks.css'
 import './flows.css'
 import { API, withQuery } from '../../api/paths.js'
 import { shortText } from '../../parts/figures.js'
 import { labelsOf } from '../../parts/names.js'
 import { SaveMenu } from '../../parts/save-menu.js'
-import { Shown } from '../../parts/states.js'
+import { Loading, Shown } from '../../parts/states.js'
 import { useAnswer } from '../../state/answer.js'
 import { go, place } from '../../state/location.js'
 import { Block, type Coverage, Lacking } from '../parts/block.js'
 import type { Labels } from '../parts/stables.js'
 import { AnomaliesBlock } from './anomalies.js'
+import type { ShownFlows } from './files.js'
 import { type Edge, Matrix } from './matrix.js'
 
 type Node = { symbol: string; address: string; inbound_usd: string; outbound_usd: string }
@@ -31,18 +35,38 @@ function summaryOf({ edges, window_hours }: Flows): string {
   return `$${shortText(total)} in ${window_hours} h, over ${edges.length} pairs of stables.`
 }
 
+const shownOf = ({ window_hours: hours, edges, nodes }: Flows, labels: Labels): ShownFlows => ({
+  hours,
+  edges,
+  order: orderOf(nodes),
+  labels,
+})
+
 /** The matrix, which can be saved. */
-function Pairs({ flows: { window_hours: hours, edges, nodes }, labels }: { flows: Flows; labels: Labels }) {
-  const order = orderOf(nodes)
-  return (
-    <>
-      <SaveMenu
-        of="flows"
-        load={async () => (await import('./files.js')).matrixFile({ hours, edges, order, labels })}
-      />
-      <Matrix edges={edges} order={order} labels={labels} />
-    </>
-  )
+const Pairs = ({ shown }: { shown: ShownFlows }) => (
+  <>
+    <SaveMenu of="flows" load={async () => (await import('./files.js')).matrixFile(shown)} />
+    <Matrix {...shown} />
+  </>
+)
+
+/** The circle, which is loaded when it comes into view. */
+function Ribbons({ shown }: { shown: ShownFlows }) {
+  const loaded = useSignal<ComponentType<{ shown: ShownFlows }> | null>(null)
+  const hasFailed = useSignal(false)
+  useEffect(() => {
+    import('./chord.js').then(
+      ({ Chord }) => {
+        loaded.value = Chord
+      },
+      () => {
+        hasFailed.value = true
+      },
+    )
+  }, [])
+  const Chord = loaded.value
+  if (Chord) return <Chord shown={shown} />
+  return hasFailed.value ? <p class="empty">The picture could not be loaded.</p> : <Loading what="the picture" />
 }
 
 /** What flows between the stables, and what was unusual. */
@@ -77,13 +101,24 @@ export function FlowsView() {
             {(flows) => (
               <>
                 <p class="readout-line">{summaryOf(flows)}</p>
-                {flows.edges.length > 0 && <Pairs flows={flows} labels={labels} />}
+                {flows.edges.length > 0 && <Pairs shown={shownOf(flows, labels)} />}
                 {flows.edges.some(({ unvalued_count }) => unvalued_count > 0) && (
                   <p class="empty">* Some of it had no value in US dollars and is not in the number.</p>
                 )}
                 <Lacking coverage={flows.coverage} />
               </>
             )}
+          </Shown>
+        </Block>
+        <Block title="The largest flows">
+          <Shown answer={answer.value} what="the flows">
+            {(flows) =>
+              flows.edges.some(({ volume_usd }) => Number(volume_usd) > 0) ? (
+                <Ribbons shown={shownOf(flows, labels)} />
+              ) : (
+                <p class="empty">Nothing with a value in US dollars flowed.</p>
+              )
+            }
           </Shown>
         </Block>
         <Block title="Anomalies">

@@ -110,7 +110,19 @@ test('every figure of a stable and of the flows is saved with its numbers', asyn
 
   await page.goto(`${origin}/flows?hours=6&as_of=${asOf}`)
   await page.locator('.matrix').waitFor()
+  const circle = await saved(page, 'circle')
+  expect(circle.PNG.slice(1, 4)).toBe('PNG')
+  expect(circle.SVG).toMatch(/<polygon [^>]*fill-opacity="0.35"/)
+  expect(circle.SVG).toContain('DSU&lt;img src…')
+  await page.getByLabel('Look at').selectOption({ index: 1 })
+  expect(
+    await page
+      .locator('.panel', { has: page.locator('.chord') })
+      .locator('.readout-line')
+      .innerText(),
+  ).toBe('DSU<img src…: $1.23k out, $0 in.')
   const { PNG, SVG, CSV } = await saved(page, 'flows')
+  expect(circle.CSV).toBe(CSV)
   expect(PNG.slice(1, 4)).toBe('PNG')
   expect(SVG).toContain('>1.23k</text>')
   expect(lines(CSV)[1]).toBe(`${STABLE},"DSU<img src=x>",${stableAddress(2)},${stablecoin(2).symbol},1234.000000,1,0,6`)
