@@ -74,9 +74,13 @@ export function Board() {
           note={
             hidden > 0
               ? `${hidden} whose pegs are not sampled are in the table only.`
-              : series.value.data?.coverage.status === 'complete'
-                ? null
-                : (series.value.data?.coverage.message ?? null)
+              : series.value.data === null
+                ? series.value.problem
+                  ? null
+                  : 'Loading the history …'
+                : series.value.data.coverage.status === 'complete'
+                  ? null
+                  : series.value.data.coverage.message
           }
         />
       )}

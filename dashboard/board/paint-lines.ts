@@ -187,6 +187,7 @@ export function paintLines(surface: Surface, picture: Picture, layout: LinesLayo
     Rects
   >
   picture.lanes.forEach((lane, i) => {
+    if (!picture.hasHistory) return
     const middle = laneLeft(layout, i) + layout.laneWidth / 2
     addString(parts, lane, picture, layout, { middle, xOf: (bps) => middle + distance(bps) * layout.reach })
   })

@@ -42,7 +42,7 @@ function addRow(fills: Fills, lane: Lane, picture: Picture, layout: RowsLayout, 
   const { from, step, count } = picture
   const width = xOf(layout, picture, from + step) - layout.left
   const height = layout.rowHeight - GAP
-  for (let i = 0; i < count; i++) {
+  for (let i = 0; i < count && picture.hasHistory; i++) {
     const x = layout.left + i * width
     const bucket = bucketOf(picture, lane, i)
     if (bucket.is !== 'quoted') {

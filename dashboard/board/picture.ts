@@ -27,6 +27,8 @@ export type Picture = {
   step: number
   /** Buckets of the picture. */
   count: number
+  /** Whether there is a history to paint. While it loads, nothing is known, which is not the same as not measured. */
+  hasHistory: boolean
   /** Buckets before the first one of the series, which begins with the history of the chain. */
   offset: number
   lanes: readonly Lane[]
@@ -71,6 +73,7 @@ export function pictureOf({ stables, labels, series, live, breaks, pins, span, e
     step,
     count: Math.round((to - from) / step),
     offset: Math.round((first - from) / step),
+    hasHistory: series !== null,
     lanes: stables.map((stable) => ({
       stable,
       label: labels.get(stable.address) as Label,

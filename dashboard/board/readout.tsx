@@ -14,6 +14,7 @@ function Known({ picture, lane, at }: { picture: Picture; lane: Lane; at: number
     if (known.now.is === 'quoted') return <strong>{bpsText(known.now.bps)} bps</strong>
     return <>{known.now.is === 'unquoted' ? 'No quote.' : lane.stable.coverage.message}</>
   }
+  if (known.is === 'unmeasured' && !picture.hasHistory) return <>The history is not loaded.</>
   if (known.is === 'unmeasured')
     return <>{lane.now.is === 'unmeasured' ? lane.stable.coverage.message : 'Not measured.'}</>
   if (known.is === 'unquoted') return <>No quote: it could not be sold.</>
