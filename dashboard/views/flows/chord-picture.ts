@@ -18,6 +18,8 @@ const PAD = 0.03
 export type Circle = {
   /** Of all stables. */
   count: number
+  /** By which a place is named in a URL: its address, or `others`. */
+  keys: readonly string[]
   names: readonly string[]
   flows: readonly (readonly number[])[]
 }
@@ -40,7 +42,7 @@ export function circleOf(
     const to = places.get(to_address) ?? own.length
     if (row && to in row) row[to] = (row[to] as number) + Number(volume_usd)
   }
-  return { count: order.length, names, flows }
+  return { count: order.length, keys: rest > 0 ? [...own, 'others'] : own, names, flows }
 }
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)

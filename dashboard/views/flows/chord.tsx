@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { canvasSurface, readPalette, sizeCanvas } from '../../parts/canvas-surface.js'
 import { SaveMenu } from '../../parts/save-menu.js'
+import { go, place } from '../../state/location.js'
 import { useFrame } from '../parts/frame.js'
 import { labelText } from '../parts/stables.js'
 import { circleOf, circleText, paintCircle, placeAt } from './chord-picture.js'
@@ -20,12 +21,11 @@ export function Chord({ shown }: { shown: ShownFlows }) {
   const host = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
   const pointed = useSignal<number | null>(null)
-  const chosen = useSignal<string>('')
   const frame = useFrame(host).value
   const height = Math.max(LOWEST, Math.min(HIGHEST, frame?.width ?? HIGHEST))
-  // By its name: the order changes with the flows.
-  const place = circle.names.indexOf(chosen.value)
-  const looked = pointed.value ?? (place === -1 ? null : place)
+  const { stable: chosen = '', ...more } = place.value.more
+  const index = circle.keys.indexOf(chosen)
+  const looked = pointed.value ?? (index === -1 ? null : index)
   useLayoutEffect(() => {
     if (!frame || !canvas.current) return
     sizeCanvas(canvas.current, frame.width, height, frame.ratio)
@@ -41,14 +41,15 @@ export function Chord({ shown }: { shown: ShownFlows }) {
       <label class="controls no-print">
         Look at
         <select
-          value={place === -1 ? '' : chosen.value}
+          value={index === -1 ? '' : chosen}
           onChange={({ currentTarget }) => {
-            chosen.value = currentTarget.value
+            const stable = currentTarget.value
+            go({ more: stable === '' ? more : { ...more, stable } })
           }}
         >
           <option value="">all</option>
-          {circle.names.map((name) => (
-            <option key={name} value={name}>
+          {circle.names.map((name, i) => (
+            <option key={name} value={circle.keys[i]}>
               {name}
             </option>
           ))}

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { addBoard } from '../../support/board.js'
 import { test } from '../../support/dashboard.js'
-import { addFacts, flow, tokenList } from '../../support/rows.js'
+import { addFacts, flow, stableAddress, tokenList } from '../../support/rows.js'
 
 const PATIENT = { timeout: 60_000 }
 
@@ -54,8 +54,9 @@ test('every parameter of every view is in its URL, and the URL alone shows the s
     [`/s/${gap}?w=7d`, { ...none, pressed: ['7d'] }],
     [`/s/${gap}?range=30d`, { ...none, pressed: ['30d'] }],
     [`/s/${gap}?as_of=${asOf}&w=1h`, { ...past, pressed: ['1h'] }],
-    ['/flows', { ...none, pressed: ['24h'] }],
-    ['/flows?hours=6', { ...none, pressed: ['6h'] }],
+    ['/flows', { ...none, pressed: ['24h'], chosen: [''] }],
+    ['/flows?hours=6', { ...none, pressed: ['6h'], chosen: [''] }],
+    [`/flows?stable=${stableAddress(1)}`, { ...none, pressed: ['24h'], chosen: [stableAddress(1)] }],
     [`/flows?hours=1&as_of=${asOf}`, { ...past, pressed: ['1h'] }],
     ['/events', { ...none, chosen: ['', ''] }],
     [`/events?kind=breaks&stable=${broken}`, { ...none, chosen: ['breaks', broken] }],
