@@ -50,6 +50,7 @@ const list = () => ({
     peg: { price: 1 + i / 1e6, quoted: true, block_number: 1, sampled_at: iso(seconds()).replace('T', ' ') },
     quote: { quoted: true, unquoted_since: null },
     supply: { current: `${i}000000000`, cap: null },
+    ...{ tracked: true, max_deviation_24h_bps: 5, risk_score: 10, open_break: null },
   })),
 })
 
@@ -77,7 +78,8 @@ async function sizes(): Promise<{ first: number; later: number; data: number }> 
   const html = await readFile(join(FOLDER, 'index.html'), 'utf8')
   const total = { first: gzipSync(html, { level: 9 }).length, later: 0, data: 0 }
   for (const file of await readdir(join(FOLDER, 'assets'))) {
-    if (/\.(?:br|gz)$/.test(file)) continue
+    // Nor the preview, which no browser loads.
+    if (/\.(?:br|gz|png)$/.test(file)) continue
     const { length } = await readFile(join(FOLDER, 'assets', `${file}.gz`))
     total[html.includes(file) ? 'first' : 'later'] += length
   }
