@@ -13,7 +13,7 @@ const RETRYABLE: Readonly<Record<string, readonly number[]>> = {
   // CANNOT_READ_FROM_SOCKET, CANNOT_WRITE_TO_SOCKET, DNS_ERROR, SOCKET_TIMEOUT, NETWORK_ERROR, ALL_CONNECTION_TRIES_FAILED
   network: [95, 96, 198, 209, 210, 279],
   // ABORTED, UNFINISHED, QUERY_WAS_CANCELLED
-  'the server starts, stops or was told to stop': [236, 341, 394],
+  'the server is stopping, or the query was cancelled': [236, 341, 394],
   // NOT_ENOUGH_SPACE, SYSTEM_ERROR: until somebody makes room
   disk: [243, 425],
   // NO_ZOOKEEPER, TABLE_IS_READ_ONLY, UNEXPECTED_ZOOKEEPER_ERROR, NO_ACTIVE_REPLICAS, TOO_MANY_RETRIES_TO_FETCH_PARTS,
