@@ -8,7 +8,7 @@ import { migrate } from '../clickhouse/migrations/migrate.js'
 import { clickhouseEnv } from '../clickhouse/store/client.js'
 import { IngestConfig } from '../ingest/config.js'
 import { JobsConfig } from '../jobs/config.js'
-import { envInt, parseEnv } from '../process/environment.js'
+import { envInt, parseEnv, SECRET_VARIABLES } from '../process/environment.js'
 import { PlumblineError } from '../process/errors.js'
 import { runCommand } from '../process/run-process.js'
 import { type Accounts, embeddedAccounts } from './accounts.js'
@@ -57,6 +57,12 @@ class StartError extends PlumblineError {
 
 const EngineReady = z.object({ url: z.string(), sandbox: Protection })
 const ChainReady = z.object({ rpcUrl: z.string(), genesisHash: z.string(), tokenList: z.string() })
+
+/** The parts are given values here, not the files that these came from. */
+const withoutFiles = (env: PartOptions['env']): PartOptions['env'] => ({
+  ...Object.fromEntries(SECRET_VARIABLES.filter((name) => env[name]).map((name) => [`${name}_FILE`, undefined])),
+  ...env,
+})
 
 /** The line itself if it is a part's ready line in JSON, otherwise null. */
 function jsonReady(line: string): string | null {
@@ -120,7 +126,7 @@ await runCommand('plumbline', async () => {
   }
   const startPart = ({ entry, args = [], ...options }: Program): Promise<string> => {
     const program = [fileURLToPath(new URL(entry, import.meta.url)), ...args]
-    const part = createPart({ ...options, program, logDir, print, onLost: finish })
+    const part = createPart({ ...options, env: withoutFiles(options.env), program, logDir, print, onLost: finish })
     parts.unshift(part)
     return part.start()
   }

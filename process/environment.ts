@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { PlumblineError } from './errors.js'
 
@@ -9,17 +10,63 @@ export class ConfigError extends PlumblineError {
 }
 
 /**
- * The variables that `schema` names, parsed from `env`; an empty value counts as unset. Throws ConfigError naming every
- * bad variable at once. The message never contains the values, because a secret may be among them.
+ * The variables that hold a secret, or a URL that may contain one. Each may be kept in a file instead: the variable of
+ * the same name with _FILE at its end then holds the file's path.
+ */
+export const SECRET_VARIABLES: readonly string[] = [
+  'ADMIN_API_KEY',
+  'CLICKHOUSE_PASSWORD',
+  'CLICKHOUSE_RECORDS_PASSWORD',
+  'METRICS',
+  'PAYMENT_FEE_PAYER_KEY',
+  'PAYMENT_RPC_URL',
+  'REDIS_URL',
+  'RPC_URL',
+  'RPC_WS_URL',
+  'SECRETS_KEY',
+  'VERIFY_API_KEY',
+]
+
+/** The contents of a variable's file, without the line end that editors and `echo` add; undefined if it names none. */
+function secretIn(name: string, env: Record<string, string | undefined>, problems: string[]): string | undefined {
+  const path = env[`${name}_FILE`]
+  if (!path) return undefined
+  try {
+    const secret = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
+    if (secret && env[name]) problems.push(`${name}: set either it or ${name}_FILE, not both`)
+    return secret
+  } catch (error) {
+    problems.push(`${name}_FILE: the file cannot be read (${(error as NodeJS.ErrnoException).code})`)
+    return undefined
+  }
+}
+
+/**
+ * The variables that `schema` names, parsed from `env`; an empty value counts as unset, and so does an empty file of a
+ * secret. Throws ConfigError naming every bad variable at once. The message never contains the values, because a secret
+ * may be among them.
  */
 export function parseEnv<Schema extends z.ZodType>(
   schema: Schema,
   env: Record<string, string | undefined>,
 ): z.output<Schema> {
-  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
+  const problems: string[] = []
+  const named = schema instanceof z.ZodObject ? Object.keys(schema.shape) : []
+  const secrets = SECRET_VARIABLES.filter((name) => named.includes(name)).map((name) => [
+    name,
+    secretIn(name, env, problems) || env[name],
+  ])
+  const values = { ...env, ...Object.fromEntries(secrets) }
+  const set = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined && value !== ''))
   const result = schema.safeParse(set)
-  if (result.success) return result.data
-  throw new ConfigError(result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`))
+  if (result.success && problems.length === 0) return result.data
+  const unreadable = new Set(problems.map((problem) => problem.split(/(?:_FILE)?:/, 1)[0]))
+  for (const { path, message } of result.error?.issues ?? []) {
+    const name = path.join('.')
+    if (unreadable.has(name)) continue
+    problems.push(`${name}: ${message.startsWith('Invalid input') && !(name in set) ? 'is required' : message}`)
+  }
+  throw new ConfigError(problems)
 }
 
 /** A whole number in an environment variable, `min` and `max` included. */

@@ -25,7 +25,7 @@ type Work = Promise<number> | Promise<void>
 /**
  * Runs a process that stops gracefully: reads its configuration, does its work, and exits. SIGTERM, SIGINT and the end
  * of the parent process abort the signal of `work`, whose AbortError then does not count as a failure; a second signal
- * ends the process at once. Any other error is printed as one line and sets the exit code.
+ * ends the process at once. Any other error sets the exit code, and is the last line that is printed.
  */
 export function runProcess<Config extends { LOG_LEVEL: string }>(
   name: string,
@@ -45,12 +45,31 @@ export function runProcess<Config extends { LOG_LEVEL: string }>(
   })
 }
 
-/** Runs a command: does its work and exits. A signal ends it at once, as is Node's default. Errors as above. */
+/** What the exit code means for whoever reads the last line, most often in a container that restarts. */
+const adviceFor = (error: unknown): string =>
+  exitCodeOf(error) === FINAL_EXIT_CODE ? 'correct this first: a restart alone does not help' : 'a restart may help'
+
+/** Ends the process. Its last line is the error, in one line, with what the operator can do. */
+function stopWith(name: string, error: unknown, exitCode: number): never {
+  const message = error instanceof Error ? error.message || error.name : String(error)
+  const reason = message.replace(/:\s*\n\s*/g, ': ').replace(/\s*\n\s*/g, '; ')
+  console.error(`${name} stops: ${reason} (exit code ${exitCode}: ${adviceFor(error)})`)
+  process.exit(exitCode)
+}
+
+/**
+ * Runs a command: does its work and exits. A signal ends it at once, as is Node's default. Errors as above, including
+ * those that nobody awaits.
+ */
 export async function runCommand(name: string, work: () => Work, exitCode = exitCodeOf): Promise<never> {
+  const stop = (error: unknown): never => stopWith(name, error, exitCode(error))
+  process.on('uncaughtException', (error) => {
+    console.error(error)
+    stop(error)
+  })
   try {
     process.exit((await work()) ?? 0)
   } catch (error) {
-    console.error(`${name} stops: ${error instanceof Error ? error.message : error}`)
-    process.exit(exitCode(error))
+    return stop(error)
   }
 }

@@ -248,7 +248,7 @@ describe('npm start', { timeout: 900_000 }, () => {
     })
     expect(await run.exited).toBe(78)
     for (const name of ['PORT', 'RPC_URL', 'DEVNET_STABLES', 'LOG_LEVEL', 'CLICKHOUSE_DATABASE']) {
-      expect(run.output()).toMatch(new RegExp(`^  ${name}: `, 'm'))
+      expect(run.output()).toMatch(new RegExp(`[:;] ${name}: `))
     }
   })
 

@@ -22,19 +22,40 @@ async function endOf(lines: string, signal?: NodeJS.Signals) {
   return { code, killedBy, errors }
 }
 
-test('the exit code says whether a repeat may help, and the error is one line', async () => {
+const RETRYABLE = '(exit code 1: a restart may help)'
+const FINAL = '(exit code 78: correct this first: a restart alone does not help)'
+
+test('the exit code and the last line say why it ended, and whether a restart may help', async () => {
   const program = (error: string): string => `await runProcess('it', config, async () => { throw ${error} })`
-  expect(await endOf(program("new Error('broken')"))).toMatchObject({ code: 1, errors: 'it stops: broken\n' })
-  expect(await endOf(program("new PlumblineError('away', { retryable: true })"))).toMatchObject({ code: 1 })
-  expect(await endOf(program("new PlumblineError('wrong', { retryable: false })"))).toMatchObject({ code: 78 })
-  const unreadable = `() => { throw new PlumblineError('no config', { retryable: false }) }`
+  expect(await endOf(program("new Error('broken')"))).toMatchObject({
+    code: 1,
+    errors: `it stops: broken ${RETRYABLE}\n`,
+  })
+  expect(await endOf(program("new PlumblineError('away', { retryable: true })"))).toMatchObject({
+    code: 1,
+    errors: `it stops: away ${RETRYABLE}\n`,
+  })
+  expect(await endOf(program("new PlumblineError('wrong', { retryable: false })"))).toMatchObject({
+    code: 78,
+    errors: `it stops: wrong ${FINAL}\n`,
+  })
+  const unreadable = `() => { throw new PlumblineError('bad:\\n  A: no\\n  B: no', { retryable: false }) }`
   expect(await endOf(`await runProcess('it', ${unreadable}, async () => {})`)).toMatchObject({
     code: 78,
-    errors: 'it stops: no config\n',
+    errors: `it stops: bad: A: no; B: no ${FINAL}\n`,
   })
   expect(await endOf("await runCommand('it', async () => 3)")).toMatchObject({ code: 3 })
   expect(await endOf("await runCommand('it', async () => {})")).toMatchObject({ code: 0, errors: '' })
 })
+
+test.for(["setTimeout(() => { throw new Error('late') })", "void Promise.reject(new Error('late'))"])(
+  'an error that nobody awaits is the last line as well: %s',
+  async (late) => {
+    const { code, errors } = await endOf(`await runCommand('it', async () => { ${late}; await sleep(60_000) })`)
+    expect(code).toBe(1)
+    expect(errors.trimEnd().split('\n').at(-1)).toBe(`it stops: late ${RETRYABLE}`)
+  },
+)
 
 test('a process that is asked to stop ends its work first; its AbortError is not a failure', async () => {
   const program = `await runProcess('it', config, async ({ log, signal }) => {

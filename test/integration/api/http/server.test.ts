@@ -42,7 +42,7 @@ describe('a failed start prints one line for', () => {
     const { port } = other.address() as AddressInfo
     const { ended, stderr, stdout } = start({ ...clickhouseEnv, PORT: String(port) })
     expect(await ended).toBe(1)
-    expect(words(stderr)).toEqual([`api stops: PORT: port ${port} is in use`])
+    expect(words(stderr)).toEqual([`api stops: PORT: port ${port} is in use (exit code 1: a restart may help)`])
     expect(stdout).toEqual([])
     other.close()
   })
@@ -50,13 +50,15 @@ describe('a failed start prints one line for', () => {
   test('an address of another machine, code 1', async ({ clickhouseEnv }) => {
     const { ended, stderr } = start({ ...clickhouseEnv, PORT: '0', HOST: '192.0.2.1' })
     expect(await ended).toBe(1)
-    expect(words(stderr)).toEqual(['api stops: HOST: 192.0.2.1 is not an address of this machine'])
+    expect(words(stderr)).toEqual([
+      'api stops: HOST: 192.0.2.1 is not an address of this machine (exit code 1: a restart may help)',
+    ])
   })
 
   test('all bad variables, with the exit code that advises against a restart', async () => {
     const { ended, stderr } = start({ PORT: 'http', LOG_LEVEL: 'loud' })
     expect(await ended).toBe(78)
-    expect(stderr.join('\n')).toMatch(/PORT: .*\n.*LOG_LEVEL: /)
+    expect(stderr.join('\n')).toMatch(/^api stops: bad configuration: PORT: .*; LOG_LEVEL: .*$/)
     expect(stderr.join('\n')).not.toContain('    at ')
   })
 })
