@@ -55,13 +55,19 @@ const BatchRow = z.object({
   stables: z.array(z.string()),
 })
 
-const newestWhere = (condition: string) => `
+const BATCHES = `
     SELECT toUInt32(sequence_number) AS sequence_number, toUInt32(any(from_block)) AS from_block, toUInt32(any(to_block)) AS to_block,
            any(last_hash) AS last_hash, anyIf(writer, state = 'planned') AS writer, max(state = 'committed')::Bool AS committed,
            any(families) AS families, any(stables) AS stables
-    FROM ingest_batches
-    WHERE track = {track: String}
-      AND sequence_number = (SELECT max(sequence_number) FROM ingest_batches WHERE track = {track: String} AND ${condition})
+    FROM ingest_batches WHERE track = {track: String}`
+
+// The number is looked for from the end of the track, so that few rows are read however long it is. The engine does so
+// only without a condition on the number itself.
+const newestWhere = (condition: string) => `${BATCHES}
+      AND sequence_number = (
+          SELECT sequence_number FROM ingest_batches WHERE track = {track: String} AND ${condition}
+          ORDER BY ingest_batches.sequence_number DESC LIMIT 1
+      )
     GROUP BY sequence_number`
 
 /** The newest batch of a track, which may only be planned; null if the track has no batch. */
@@ -70,6 +76,15 @@ export const newestBatch = defineOptionalRow({
   params: z.object({ track: z.string() }),
   row: BatchRow,
   sql: newestWhere('1'),
+})
+
+/** The same, but null if that batch has a number below `from`. Reads only what a later number may be in. */
+export const newestBatchFrom = defineOptionalRow({
+  name: 'newest_batch_from',
+  params: z.object({ track: z.string(), from: z.int() }),
+  row: BatchRow,
+  sql: `${BATCHES} AND ingest_batches.sequence_number >= {from: UInt64}
+    GROUP BY sequence_number ORDER BY sequence_number DESC LIMIT 1`,
 })
 
 /** The newest batch of a track that was committed, even if a rollback has removed its facts since. */
@@ -85,10 +100,10 @@ export const trackStart = defineOptionalRow({
   name: 'track_start',
   params: z.object({ track: z.string() }),
   row: onlyColumn('first_block', z.int()),
+  // The aggregate is kept for each thousand batches.
   sql: `
-    SELECT toUInt32(min(from_block)) AS first_block
-    FROM ingest_batches WHERE track = {track: String}
-    HAVING count() > 0`,
+    SELECT toUInt32(first) AS first_block
+    FROM (SELECT track, min(from_block) AS first FROM ingest_batches WHERE track = {track: String} GROUP BY track)`,
 })
 
 /** The inserts into this database that are running, by query id. */
@@ -124,9 +139,6 @@ export const ingestProgress = defineRow({
     SELECT (ifNull(newest_at > {since: DateTime64(3)}, false))::Bool AS has_moved, toInt32(newest - before) AS gained_seconds`,
 })
 
-/** More batches than the tip can write in a day, at one a second. */
-const MAX_BATCHES_PER_DAY = 100_000
-
 /**
  * For each family of facts, how long after their block time blocks were committed, over the tip's batches of the hour
  * and the day before `now`. Each batch counts with its last block; blocks that were rolled back since do not count. No
@@ -142,8 +154,6 @@ export const ingestDelays = defineQuery({
         SELECT families, to_block, last_hash, min(recorded_at) AS ended_at
         FROM ingest_batches
         WHERE track = 'tip' AND state = 'committed' AND recorded_at > {now: DateTime64(3)} - INTERVAL 1 DAY
-          AND sequence_number + ${MAX_BATCHES_PER_DAY} >
-              (SELECT sequence_number FROM ingest_batches WHERE track = 'tip' ORDER BY sequence_number DESC LIMIT 1)
         GROUP BY families, to_block, last_hash
     )
     SELECT family, ${DELAYS}

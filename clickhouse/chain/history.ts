@@ -52,7 +52,7 @@ export const settledSpan = defineOptionalRow({
         greatest(tip_start, gaps_end) AS from_block,
         (SELECT block_time FROM blocks WHERE block_number >= from_block ORDER BY blocks.block_number LIMIT 1) AS first_time,
         (SELECT block_time FROM blocks ORDER BY blocks.block_number DESC LIMIT 1) AS last_time,
-        (SELECT max(recorded_at) FROM ingest_batches WHERE track != 'tip') AS backfilled_at,
+        (SELECT max(newest) FROM (SELECT track, max(recorded_at) AS newest FROM ingest_batches WHERE track != 'tip' GROUP BY track)) AS backfilled_at,
         (SELECT max(recorded_at) FROM ingest_rollbacks) AS rolled_back_at,
         (SELECT min(block_number) FROM stablecoins WHERE stable = {stable: String}) AS created,
         (SELECT (block_number, toUnixTimestamp(block_time)) FROM peg_samples WHERE stable = {stable: String}

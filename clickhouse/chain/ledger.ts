@@ -72,7 +72,7 @@ const ledgerMarks = defineRow({
            (SELECT toUInt32(max(sequence_number)) FROM ingest_rollbacks) AS rollback,
            (SELECT toString(max(recorded_at)) FROM ingest_gaps) AS gaps,
            (SELECT toUnixTimestamp(minOrNull(block_time)) FROM stablecoins WHERE block_number = 0) AS started_at
-    FROM ingest_batches WHERE state = 'committed'`,
+    FROM (SELECT track, max(sequence_number) AS sequence_number FROM ingest_batches WHERE state = 'committed' GROUP BY track)`,
 })
 
 /**
@@ -127,7 +127,7 @@ export const ledgerChanges = defineRow({
 
 /**
  * The whole ledger without its head and the lists of stables, and the marks from which `ledgerChanges` continues; with `recorded_by`, the ledger
- * as it was then. Reads every batch. Rejects with QueryError.
+ * as it was then. Rejects with QueryError.
  */
 export async function readLedger(
   clickhouse: ClickHouseClient,

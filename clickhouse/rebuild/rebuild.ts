@@ -18,8 +18,9 @@ const ledgerSize = defineRow({
     SELECT toUInt32((SELECT count() FROM ingest_batches)) AS batches, toUInt32((SELECT count() FROM ingest_rollbacks)) AS rollbacks,
            (
                (SELECT count() FROM (
-                   SELECT track FROM ingest_batches GROUP BY track
-                   HAVING maxIf(sequence_number, state = 'committed') < max(sequence_number)
+                   SELECT track
+                   FROM (SELECT track, state, max(sequence_number) AS newest FROM ingest_batches GROUP BY track, state)
+                   GROUP BY track HAVING maxIf(newest, state = 'committed') < max(newest)
                ))
                + (SELECT count() FROM (SELECT sequence_number FROM ingest_rollbacks GROUP BY sequence_number HAVING max(state) = 'planned'))
                + (SELECT count() FROM system.processes WHERE query_kind = 'Insert' AND current_database = currentDatabase())

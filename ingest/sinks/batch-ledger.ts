@@ -6,6 +6,7 @@ import {
   insertCommittedBatch,
   insertPlannedBatch,
   newestBatch,
+  newestBatchFrom,
   newestCommittedBatch,
 } from '../../clickhouse/chain/batches.js'
 import { type IngestRollback, newestRollback } from '../../clickhouse/chain/rollbacks.js'
@@ -89,12 +90,12 @@ export async function openLedger(
     for (;;) {
       await insertPlannedBatch(clickhouse, row(batch))
       const [stored, undone] = await Promise.all([
-        newestBatch(clickhouse, { track }),
+        newestBatchFrom(clickhouse, { track, from: sequence }),
         track === TIP ? newestRollback(clickhouse) : null,
       ])
       if (undone?.sequence_number !== rollback?.sequence_number) throw new LedgerError()
       if (stored?.sequence_number === sequence && stored.writer === writer) return
-      if (stored && stored.sequence_number >= sequence) throw new LedgerError()
+      if (stored) throw new LedgerError()
       // A kill between recording the plan's token and storing its row has used the number up.
       sequence++
     }
