@@ -10,6 +10,7 @@ import { issuerRoleChanges } from '../../clickhouse/roles/roles.js'
 import { allStablecoins, quoteTokenHistory } from '../../clickhouse/stablecoins/stablecoins.js'
 import { PlumblineError } from '../../process/errors.js'
 import type { Batch } from '../batch/complete-batch.js'
+import { gapsOf } from '../batch/complete-with-gaps.js'
 import { FIRST_BLOCK } from '../batch/decode.js'
 import type { IngestConfig } from '../config.js'
 import { claimDatabase, readChainIdentity } from '../knowledge/chain-identity.js'
@@ -26,7 +27,7 @@ import { readStateFloor } from '../sources/state-floor.js'
 import { readAhead } from '../stages/read-ahead.js'
 import { openBackfillLedger } from './ledger.js'
 import { type Missing, missingRanges, segmentsOf, type Wanted } from './missing.js'
-import { gapsOf, type ReadSegment, readSegment } from './read-segment.js'
+import { type ReadSegment, readSegment } from './read-segment.js'
 
 /** Segments that are read concurrently; they are written one after the other. */
 const SEGMENTS_AT_ONCE = 4
@@ -134,19 +135,21 @@ async function* each<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
 const rowsOf = ({ facts }: Batch): number => factTables.reduce((sum, table) => sum + facts[table].length, 0)
 
 /**
- * The last block that a backfill reads: the one before the tip's first block. It must be final, and the catalogue must
- * reach it.
+ * The last block that a backfill reads: the newest final block that the tip has stored, because the tip may have stored
+ * the logs of a block whose state its node no longer had. The blocks before the tip's first must be final, and the
+ * catalogue must reach them.
  */
 async function lastBlock({ clickhouse, config }: BackfillOptions, rpc: Rpc, covered: CoveredRange[]): Promise<number> {
   const tipStart = await trackStart(clickhouse, { track: TIP })
-  const hasTip = covered.some(({ family, to_block }) => family === 'logs' && tipStart !== null && to_block >= tipStart)
-  if (tipStart === null || !hasTip)
+  const byTip = covered.find(({ family, to_block }) => family === 'logs' && tipStart !== null && to_block >= tipStart)
+  if (tipStart === null || !byTip)
     throw new BackfillError(
       'there is nothing to backfill before ingest has stored its first blocks: start ingest first',
     )
-  const last = tipStart - 1
   const { number } = await readFinalized(rpc, config.CHAIN)
-  if (number < last) throw new BackfillError(`the node is behind: its newest final block is ${number}, not ${last}`)
+  if (number < tipStart - 1)
+    throw new BackfillError(`the node is behind: its newest final block is ${number}, not ${tipStart - 1}`)
+  const last = Math.min(number, byTip.to_block)
   const isKnown = covered.some(
     ({ family, from_block, to_block }) => family === 'catalogue' && from_block <= FIRST_BLOCK && to_block >= last,
   )
@@ -193,6 +196,6 @@ async function missingAtNode(
       ...missingRanges({ ...below, families: wanted.families.filter((family) => family === 'logs') }, covered),
       ...missingRanges({ ...wanted, from: Math.max(wanted.from, floor) }, covered),
     ],
-    gaps: stateless.flatMap((range) => gapsOf(range, reason)),
+    gaps: stateless.flatMap((range) => gapsOf(range, range.scope, reason)),
   }
 }

@@ -1,12 +1,10 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import type { IngestGap } from '../../clickhouse/chain/gaps.js'
 import { catalogueCounts } from '../../clickhouse/facts/catalogue-counts.js'
 import { PlumblineError } from '../../process/errors.js'
-import { type Batch, completeBatch } from '../batch/complete-batch.js'
+import { type Completed, completeWithGaps } from '../batch/complete-with-gaps.js'
 import { type BatchReader, type DecodedBatch, decodeOldBatch } from '../batch/decode.js'
 import type { RetryDatabase } from '../sinks/retry-database.js'
 import { readBlocks } from '../sources/blocks.js'
-import { StateUnavailableError } from '../sources/state-unavailable.js'
 import type { Missing } from './missing.js'
 
 /** The logs of a range do not match the stored catalogue of stables and orders, so one of the two is incomplete. */
@@ -21,8 +19,8 @@ class CatalogueError extends PlumblineError {
 
 type Reader = BatchReader & { clickhouse: ClickHouseClient; retryDatabase: RetryDatabase }
 
-/** A segment after reading. `batch` is null if nothing could be read; `gaps` lists what could not be read, and why. */
-export type ReadSegment = { segment: Missing; batch: Batch | null; gaps: IngestGap[] }
+/** A segment after reading. */
+export type ReadSegment = Completed & { segment: Missing }
 
 /** Reads a segment's blocks and makes the missing facts. Segments may be read concurrently and in any order. */
 export async function readSegment(reader: Reader, segment: Missing): Promise<ReadSegment> {
@@ -31,31 +29,7 @@ export async function readSegment(reader: Reader, segment: Missing): Promise<Rea
   const blocks = await rpc.persist(`read blocks ${from} to ${to}`, () => readBlocks(rpc, from, to))
   const decoded = decodeOldBatch(reader, blocks)
   await checkCatalogue(reader, segment, decoded)
-  try {
-    return withGaps(segment, await completeBatch(reader, decoded, scope), [])
-  } catch (error) {
-    if (!(error instanceof StateUnavailableError)) throw error
-    const gaps = gapsOf(segment, error.message)
-    if (!scope.families.includes('logs')) return { segment, batch: null, gaps }
-    const logs = { families: ['logs'] as const, only: [], except: [] }
-    return withGaps(segment, await completeBatch(reader, decoded, logs), gaps)
-  }
-}
-
-/** The gaps of a range whose state the node does not have. */
-export const gapsOf = ({ from, to, scope }: Missing, reason: string): IngestGap[] =>
-  scope.families
-    .filter((family) => family === 'pegs' || family === 'state')
-    .map((family) => ({ family, from_block: from, to_block: to, reason }))
-
-function withGaps(segment: Missing, batch: Batch, gaps: IngestGap[]): ReadSegment {
-  const { from, to } = segment
-  const reason = 'the flows are stored without a value: the node no longer has the prices'
-  return {
-    segment,
-    batch,
-    gaps: batch.isUnpriced ? [...gaps, { family: 'logs', from_block: from, to_block: to, reason }] : gaps,
-  }
+  return { segment, ...(await completeWithGaps(reader, decoded, scope)) }
 }
 
 /** Throws CatalogueError if the logs contain a stable, a quote token, an order or a role that is not stored. */

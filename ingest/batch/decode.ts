@@ -1,22 +1,20 @@
 import type { Block } from '../../clickhouse/chain/blocks.js'
 import type { Facts } from '../../clickhouse/facts/facts.js'
 import type { Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
-import { GENESIS_TOKENS } from '../chain/addresses.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import { decodeLog } from '../chain/events.js'
 import type { IssuerRoles } from '../knowledge/issuer-roles.js'
 import type { Orders } from '../knowledge/orders.js'
 import type { Registry, SampledStable } from '../knowledge/registry.js'
 import type { BlockWithLogs } from '../sources/blocks.js'
-import { persistAt } from '../sources/chain-changed.js'
 import type { Rpc } from '../sources/rpc.js'
-import { describeTokens } from '../sources/tokens.js'
 import { bridgeMovements } from '../stages/bridges.js'
 import { type Catalogue, catalogueRows } from '../stages/catalogue-rows.js'
 import { logFacts } from '../stages/facts.js'
 import type { Movement } from '../stages/flows.js'
 import { isStateDue, touchedStates } from '../stages/states.js'
 import { SwapDecodeError } from '../stages/swaps.js'
+import { genesisStablecoins } from './genesis-stablecoins.js'
 
 /**
  * What reading a batch needs. Batches are decoded in order, because `registry`, `orders` and `issuers` learn from each.
@@ -30,25 +28,6 @@ export type BatchReader = {
 
 /** The block in which a chain's history begins: the genesis block has no transactions and no state of its own. */
 export const FIRST_BLOCK = 1
-
-/** The stables that existed before the first transaction. They have no logs, so the node is asked. */
-export async function genesisStablecoins(
-  { rpc }: Pick<BatchReader, 'rpc'>,
-  first: Pick<BlockWithLogs, 'number' | 'hash' | 'parentTime'>,
-): Promise<Stablecoin[]> {
-  const tokens = await persistAt(rpc, 'read the genesis tokens', first, () =>
-    describeTokens(rpc, GENESIS_TOKENS, first),
-  )
-  return tokens.map(({ quoteToken: quote_token, ...token }, log_index) => ({
-    ...token,
-    quote_token,
-    admin: '',
-    block_number: 0,
-    log_index,
-    block_time: first.parentTime,
-    tx_hash: '',
-  }))
-}
 
 const blockRow = (block: BlockWithLogs): Block => ({
   block_number: block.number,
@@ -85,7 +64,7 @@ export type DecodedBatch = { genesis: Stablecoin[]; decoded: DecodedBlock[] }
 export async function decodeBatch(reader: BatchReader, blocks: readonly BlockWithLogs[]): Promise<DecodedBatch> {
   const { registry, orders, issuers } = reader
   const first = blocks[0] as BlockWithLogs
-  const genesis = first.number === FIRST_BLOCK ? await genesisStablecoins(reader, first) : []
+  const genesis = first.number === FIRST_BLOCK ? await genesisStablecoins(reader.rpc, first) : []
   genesis.forEach(registry.add)
 
   const quoteTokenOf = (stable: string): string => {

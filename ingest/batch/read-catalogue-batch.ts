@@ -1,8 +1,6 @@
 import { numberToHex } from 'viem'
 import { mergeFacts } from '../../clickhouse/facts/facts.js'
-import { REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import type { Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
-import { GENESIS_TOKENS } from '../chain/addresses.js'
 import type { BlockRange } from '../chain/block-ranges.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import { decodeLog, topicsOf } from '../chain/events.js'
@@ -10,10 +8,10 @@ import { RawHeader, RpcAnswerError } from '../chain/rpc-answers.js'
 import type { Registry } from '../knowledge/registry.js'
 import { readLogs } from '../sources/logs.js'
 import type { Rpc } from '../sources/rpc.js'
-import { StateUnavailableError } from '../sources/state-unavailable.js'
 import { catalogueRows } from '../stages/catalogue-rows.js'
 import type { Batch } from './complete-batch.js'
-import { FIRST_BLOCK, genesisStablecoins } from './decode.js'
+import { FIRST_BLOCK } from './decode.js'
+import { genesisStablecoins } from './genesis-stablecoins.js'
 import type { Scope } from './scope.js'
 
 /** Blocks in one batch of the catalogue: they have few logs of the kinds that are requested. */
@@ -60,7 +58,7 @@ export async function readCatalogueBatch(
   const logs = await readLogs(rpc, { topics: [TOPICS] }, from, to)
   const numbers = [...new Set([from, to, ...logs.map(({ blockNumber }) => blockNumber)])].sort((a, b) => a - b)
   const headers = await Promise.all(numbers.map((number) => readHeader(rpc, number)))
-  const genesis = from === FIRST_BLOCK ? await readGenesis(options, headers[0] as RawHeader) : []
+  const genesis = from === FIRST_BLOCK ? await readGenesis(rpc, headers[0] as RawHeader) : []
 
   const eventsOf = new Map<number, ChainEvent[]>(numbers.map((number) => [number, []]))
   const hashOf = new Map(headers.map(({ number, hash }) => [number, hash]))
@@ -104,20 +102,8 @@ export async function readCatalogueBatch(
   }
 }
 
-/** The genesis tokens at block 1; if the node has dropped that state, as they must have been then. */
-async function readGenesis(options: ReadOptions, block: RawHeader): Promise<Stablecoin[]> {
-  const { rpc, to } = options
-  const parentTime = (await readHeader(rpc, block.number - 1)).timestamp
-  try {
-    return await genesisStablecoins(options, { ...block, parentTime })
-  } catch (error) {
-    if (!(error instanceof StateUnavailableError)) throw error
-  }
-  // A token's name, symbol and currency never change; genesis tokens begin with the reference stable as quote token.
-  const topics = [topicsOf(['QuoteTokenUpdate'])]
-  const changed = new Set(
-    (await readLogs(rpc, { address: GENESIS_TOKENS, topics }, FIRST_BLOCK, to)).map(({ address }) => address),
-  )
-  const now = await genesisStablecoins(options, { ...(await readHeader(rpc, to)), parentTime })
-  return now.map((token) => (changed.has(token.stable) ? { ...token, quote_token: REFERENCE_STABLE } : token))
+/** The genesis tokens, where `first` is the first block after the genesis block. */
+async function readGenesis(rpc: Rpc, first: RawHeader): Promise<Stablecoin[]> {
+  const { timestamp: parentTime } = await readHeader(rpc, first.number - 1)
+  return genesisStablecoins(rpc, { ...first, parentTime })
 }

@@ -6,6 +6,7 @@ import { RawHeader } from '../chain/rpc-answers.js'
 import type { BatchLedger } from '../sinks/batch-ledger.js'
 import { readHeaders } from '../sources/blocks.js'
 import type { Rpc } from '../sources/rpc.js'
+import { whyNoState } from '../sources/state-floor.js'
 
 /** The node and the database disagree about blocks that counted as final. */
 class ReorgTooDeepError extends PlumblineError {
@@ -35,7 +36,8 @@ type Options = {
 }
 
 /**
- * Compares the ledger's newest blocks with the node's; null if they are the same, as far as the node has them. Throws
+ * Compares the ledger's newest blocks with the node's; null if they are the same, as far as the node has them, and the
+ * unfinished batch can be completed as it was planned. Throws
  * ReorgTooDeepError if more than `deepest` committed blocks would have to be removed, or `base`, the block before the
  * first one.
  */
@@ -66,7 +68,11 @@ export async function findFork({ clickhouse, rpc, ledger, deepest, firstBlock, b
   }
   if (!unfinished) return null
   const [end] = unfinished.to <= head.number ? await readHeaders(rpc, unfinished.to, unfinished.to) : []
-  if (end?.hash === unfinished.lastHash && unfinished.from === next) return null
+  if (end?.hash === unfinished.lastHash && unfinished.from === next) {
+    // Part of the batch may be stored, and the rest cannot be read any more.
+    const why = unfinished.families.includes('state') ? await whyNoState(rpc, unfinished.from) : null
+    return why === null ? null : { ...kept, reason: why }
+  }
   const reason = `block ${unfinished.to} is ${end?.hash ?? 'missing'} at the node, not ${unfinished.lastHash} as planned`
   return { ...kept, reason }
 }

@@ -2,12 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Logger } from 'pino'
 import { blockAt } from '../../clickhouse/chain/blocks.js'
+import { insertIngestGaps } from '../../clickhouse/chain/gaps.js'
 import type { ChainIdentity } from '../../clickhouse/chain/identity.js'
 import { dexOrdersById } from '../../clickhouse/flows/dex.js'
 import { issuerRoleChanges } from '../../clickhouse/roles/roles.js'
 import { allStablecoins } from '../../clickhouse/stablecoins/stablecoins.js'
-import { completeBatch } from '../batch/complete-batch.js'
+import { completeWithGaps } from '../batch/complete-with-gaps.js'
 import { type BatchReader, type DecodedBatch, decodeBatch } from '../batch/decode.js'
+import { EVERYTHING, type Scope } from '../batch/scope.js'
 import { blockRanges } from '../chain/block-ranges.js'
 import { NETWORKS } from '../chain/networks.js'
 import type { IngestConfig } from '../config.js'
@@ -16,7 +18,7 @@ import { createIssuerRoles } from '../knowledge/issuer-roles.js'
 import { createOrders } from '../knowledge/orders.js'
 import { createRegistry } from '../knowledge/registry.js'
 import { recordTokenList } from '../knowledge/token-lists.js'
-import { TIP } from '../sinks/batch-ledger.js'
+import { type BatchLedger, TIP } from '../sinks/batch-ledger.js'
 import { noteHeads } from '../sinks/note-head.js'
 import { type RetryDatabase, retryDatabaseWith } from '../sinks/retry-database.js'
 import { writeBatch } from '../sinks/write-batch.js'
@@ -40,6 +42,12 @@ async function* decodeBatches(
   for await (const blocks of ranges) yield await decodeBatch(reader, blocks)
 }
 
+/** What is read of a batch: everything, but of one that may be partly stored, what was planned. */
+const scopeOf = ({ decoded }: DecodedBatch, { unfinished }: BatchLedger): Scope =>
+  unfinished && decoded[0]?.block.number === unfinished.from
+    ? { ...EVERYTHING, families: unfinished.families }
+    : EVERYTHING
+
 export type Ingest = { clickhouse: ClickHouseClient; config: IngestConfig; log: Logger; signal: AbortSignal }
 
 type Written = { block: number; time: number; blocks: number }
@@ -47,7 +55,8 @@ type Written = { block: number; time: number; blocks: number }
 /**
  * Follows the chain: yields the last block of each batch once all its facts are written, until `signal` aborts.
  * Continues after the newest stored block. When the chain is reorganized, removes the facts of replaced blocks and
- * resumes after the last block that remains. Rejects when the node or ClickHouse fail for a long time, and at once when
+ * resumes after the last block that remains. Of blocks whose state the node no longer has, writes the logs, and declares
+ * the rest as gaps, which a backfill from another node fills. Rejects when the node or ClickHouse fail for a long time, and at once when
  * the database and the node disagree about the chain itself, or about blocks that were final.
  */
 export async function* ingest(options: Ingest): AsyncGenerator<Written> {
@@ -139,9 +148,18 @@ async function* followChain({
     persistWhileThere(rpc, `read blocks ${from} to ${to}`, () => readBlocks(rpc, from, to)),
   )
   const decoded = decodeBatches(reader, linked(blocks, ledger.last ?? start.base, ledger.unfinished))
-  for await (const batch of readAhead(decoded, BATCHES_IN_WORK, (next) => completeBatch(reader, next))) {
+  for await (const { batch, gaps } of readAhead(decoded, BATCHES_IN_WORK, (next) =>
+    completeWithGaps(reader, next, scopeOf(next, ledger)),
+  )) {
+    if (!batch) throw new Error('a batch of the tip always has logs')
+    const { unfinished } = ledger
+    if (batch.from === unfinished?.from && batch.families.length < unfinished.families.length)
+      throw new ChainChangedError(`the node has dropped the state of blocks that were planned: ${gaps[0]?.reason}`)
+    if (gaps.length > 0) log.warn({ gaps }, `the node does not have all of blocks ${batch.from} to ${batch.to}`)
     await retryDatabase(`write blocks ${batch.from} to ${batch.to}`, async () => {
       const mayBeThere = await ledger.plan(batch)
+      // Before the facts that they describe: stored blocks are not checked again, and writing a gap twice changes nothing.
+      if (gaps.length > 0) await insertIngestGaps(clickhouse, gaps)
       // A block that a rollback removed may come back; writing it then is not a repeat.
       const round = ledger.rollback ? `:r${ledger.rollback.sequence_number}` : ''
       await writeBatch(clickhouse, batch, round, mayBeThere, ledger.rollback)
