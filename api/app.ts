@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Redis } from 'ioredis'
 import { databaseChainId } from '../clickhouse/chain/identity.js'
+import type { MetricsAccess } from '../process/metrics-access.js'
 import type { WebhookTerms } from './admin/webhooks/terms.js'
 import { type CacheOptions, cache } from './answers/cache/plugin.js'
 import { auth } from './callers/auth.js'
@@ -17,14 +18,7 @@ import { dashboard, isBuilt, preferences } from './http/dashboard.js'
 import { docs } from './http/docs.js'
 import { countShares, createFairShares } from './http/fair-shares.js'
 import { httpInstance } from './http/instance.js'
-import {
-  countRequests,
-  createMetrics,
-  type Metrics,
-  type MetricsAccess,
-  metricsRoute,
-  showMetrics,
-} from './http/metrics.js'
+import { countRequests, createMetrics, type Metrics, metricsRoute, showMetrics } from './http/metrics.js'
 import { openapi } from './http/openapi/plugin.js'
 import { createRequestIds, requestLog } from './http/request-log.js'
 import { cors, securityHeaders } from './http/security-headers.js'

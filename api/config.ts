@@ -3,9 +3,9 @@ import { type ClickHouseEnv, clickhouseEnv } from '../clickhouse/store/client.js
 import { webhookEnv } from '../clickhouse/webhooks/targets.js'
 import { envInt, envNumber, envUrl, logLevel } from '../process/environment.js'
 import { parseIpNetwork } from '../process/ip-networks.js'
+import { metricsAccess } from '../process/metrics-access.js'
 import { secretsKey } from '../process/sealed-secret.js'
 import { paymentEnv } from './callers/payments/env.js'
-import type { MetricsAccess } from './http/metrics.js'
 
 /** Shorter keys could be guessed. */
 const SHORTEST_KEY = 32
@@ -23,17 +23,6 @@ const trustProxy = z
   .refine(
     (networks) => networks.every((network) => parseIpNetwork(network) !== null),
     'must be IP addresses and CIDR networks, separated by commas',
-  )
-
-/** Who may read the metrics, as a word or as the required token. */
-const metricsAccess = z
-  .string()
-  .refine(
-    (text) => /^(loopback|any|off)$/.test(text) || (/^[\x21-\x7e]+$/.test(text) && text.length >= SHORTEST_KEY),
-    `must be loopback, any, off, or a token of at least ${SHORTEST_KEY} printable ASCII characters without spaces`,
-  )
-  .transform(
-    (text): MetricsAccess => (text === 'loopback' || text === 'any' || text === 'off' ? text : { token: text }),
   )
 
 /** The API's environment variables. */

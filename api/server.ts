@@ -5,7 +5,7 @@ import { Redis } from 'ioredis'
 import { collectDefaultMetrics } from 'prom-client'
 import { connect } from '../clickhouse/store/client.js'
 import { parseEnv } from '../process/environment.js'
-import { PlumblineError } from '../process/errors.js'
+import { listenError } from '../process/listen-error.js'
 import { runProcess } from '../process/run-process.js'
 import { webhookTermsOf } from './admin/webhooks/terms.js'
 import { buildApp } from './app.js'
@@ -15,22 +15,6 @@ import { createMetrics } from './http/metrics.js'
 
 /** How often idle connections are closed during shutdown. */
 const CLOSE_IDLE_MS = 100
-
-/** The address cannot be listened on. Another process may release it. */
-class ListenError extends PlumblineError {
-  constructor(message: string, cause: unknown) {
-    super(message, { retryable: true, cause })
-  }
-}
-
-function listenError(cause: unknown, { HOST, PORT }: ApiConfig): unknown {
-  const code = (cause as NodeJS.ErrnoException).code
-  if (code === 'EADDRINUSE') return new ListenError(`PORT: port ${PORT} is in use`, cause)
-  if (code === 'EACCES') return new ListenError(`PORT: port ${PORT} needs more rights`, cause)
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return new ListenError(`HOST: ${HOST} is not an address of this machine`, cause)
-  return cause
-}
 
 const readConfig = () => parseEnv(ApiConfig, process.env)
 
@@ -73,7 +57,7 @@ await runProcess('api', readConfig, async ({ config, log: logger, signal }) => {
   })
   try {
     const url = await app.listen({ host: config.HOST, port: config.PORT }).catch((cause) => {
-      throw listenError(cause, config)
+      throw listenError(cause, { name: 'HOST', value: config.HOST }, { name: 'PORT', value: config.PORT })
     })
     console.log(`api ready at ${url}/api/v1/stablecoins`)
     if (!signal.aborted) await once(signal, 'abort')

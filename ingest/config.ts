@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { clickhouseEnv } from '../clickhouse/store/client.js'
 import { envInt, envUrl, logLevel } from '../process/environment.js'
+import { metricsEnv, metricsPort } from '../process/metrics-server.js'
 import { tokenListFile } from './chain/token-list.js'
 
 /** The URLs of one node, or of several, separated by commas. */
@@ -30,6 +31,8 @@ export const IngestConfig = z.object({
     .optional(),
   BATCH_BLOCKS: envInt(1, 5000).default(200),
   POLL_INTERVAL_MS: envInt(50, 60_000).default(1000),
+  ...metricsEnv,
+  INGEST_METRICS_PORT: metricsPort,
   LOG_LEVEL: logLevel,
 })
 export type IngestConfig = z.infer<typeof IngestConfig>

@@ -3,6 +3,7 @@ import { LATE_PERIODS } from '../clickhouse/jobs/periods.js'
 import { clickhouseEnv } from '../clickhouse/store/client.js'
 import { WEBHOOK_SITE_URL, webhookEnv } from '../clickhouse/webhooks/targets.js'
 import { envInt, envUrl, logLevel } from '../process/environment.js'
+import { metricsEnv, metricsPort } from '../process/metrics-server.js'
 import { secretsKey } from '../process/sealed-secret.js'
 
 /** The environment variables of the jobs. */
@@ -23,6 +24,8 @@ export const JobsConfig = z.object({
   WEBHOOK_MAX_IN_FLIGHT: envInt(1, 20_000).default(2000),
   WEBHOOK_MAX_IN_FLIGHT_PER_ENDPOINT: envInt(1, 1000).default(32),
   WEBHOOK_DISABLE_AFTER_HOURS: envInt(1, 8760).default(120),
+  ...metricsEnv,
+  JOBS_METRICS_PORT: metricsPort,
   LOG_LEVEL: logLevel,
 })
 export type JobsConfig = z.infer<typeof JobsConfig>

@@ -3,6 +3,7 @@ import { SLOT_JOBS } from '../clickhouse/jobs/periods.js'
 import { parseEnv } from '../process/environment.js'
 import { runProcess } from '../process/run-process.js'
 import { JobsConfig } from './config.js'
+import { createJobsMetrics } from './metrics.js'
 import { runJobs } from './schedule/run.js'
 import type { ScheduledJob } from './schedule/schedule.js'
 
@@ -21,5 +22,6 @@ const readConfig = () => parseEnv(JobsConfig, process.env)
 await runProcess('jobs', readConfig, async ({ config, log, signal }) => {
   if (!config.SECRETS_KEY) console.log('jobs do not send webhooks: SECRETS_KEY is not set')
   const jobs = JOBS.filter(({ name }) => name !== 'webhooks' || config.SECRETS_KEY)
-  await runJobs({ config, jobs, print: console.log, log, signal })
+  const metrics = createJobsMetrics(jobs.map(({ name }) => name))
+  await runJobs({ config, jobs, print: console.log, log, signal, metrics })
 })

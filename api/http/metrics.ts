@@ -1,10 +1,9 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
-import { BlockList } from 'node:net'
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import { observeQueries } from '../../clickhouse/store/observe.js'
+import { Counter, Gauge, Registry } from 'prom-client'
+import { countQueries, queryDurations } from '../../clickhouse/store/query-metrics.js'
+import { judgeReader, type MetricsAccess } from '../../process/metrics-access.js'
 import { InvalidRequestError, NotFoundError } from './errors.js'
-import { createRequestTimes, SECONDS } from './request-times.js'
+import { createRequestTimes } from './request-times.js'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -24,14 +23,7 @@ export function createMetrics() {
       help: 'Requests that have arrived and are not answered yet',
       registers,
     }),
-    /** Each read and write. `outcome` is ok, failed, timeout or aborted (nobody waited for it any more). */
-    queries: new Histogram({
-      name: 'plumbline_clickhouse_query_duration_seconds',
-      help: 'Time of a query to its last row; of an export, to its first bytes',
-      labelNames: ['query', 'outcome'] as const,
-      buckets: SECONDS,
-      registers,
-    }),
+    queries: queryDurations(registry),
     /** `result` is hit, miss or stale. */
     cacheLookups: new Counter({
       name: 'plumbline_cache_lookups_total',
@@ -72,44 +64,23 @@ export function createMetrics() {
   }
 }
 
-/** Who may read /metrics: programs on this machine, anybody, nobody, or holders of a token. */
-export type MetricsAccess = 'loopback' | 'any' | 'off' | { token: string }
-
 const METRICS_PATH = '/metrics'
 const NO_PARAMETERS = 'is not a parameter of this route'
 
 /** The status of an answer that the client did not wait for, as in nginx. */
 const CLIENT_GONE = 499
 
-const loopback = new BlockList()
-loopback.addSubnet('127.0.0.0', 8)
-loopback.addAddress('::1', 'ipv6')
-
-/** Header fields that proxies add. Behind a proxy on this machine, all requests come from loopback. */
-const FORWARDING_HEADERS = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip']
-
-function isLocal({ socket: { remoteAddress = '' }, headers }: FastifyRequest): boolean {
-  const family = remoteAddress.includes(':') ? 'ipv6' : 'ipv4'
-  return loopback.check(remoteAddress, family) && FORWARDING_HEADERS.every((name) => headers[name] === undefined)
-}
-
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
-
 /** Rejects if the request may not read the metrics. Without a token, the route appears not to exist. */
-async function checkAccess(access: Exclude<MetricsAccess, 'off'>, request: FastifyRequest): Promise<void> {
-  if (typeof access === 'object') {
-    const { authorization = '' } = request.headers
-    if (!timingSafeEqual(digest(authorization), digest(`Bearer ${access.token}`)))
-      throw await request.server.refuseKey(request)
-  } else if (access === 'loopback' && !isLocal(request))
-    throw new NotFoundError('unknown-route', `there is nothing at ${METRICS_PATH}`)
+async function checkAccess(access: MetricsAccess, request: FastifyRequest): Promise<void> {
+  const verdict = judgeReader(access, request)
+  if (verdict === 'refused') throw await request.server.refuseKey(request)
+  if (verdict === 'hidden') throw new NotFoundError('unknown-route', `there is nothing at ${METRICS_PATH}`)
 }
 
 /** Counts every request by the pattern of its route, and every query by its name. */
 export function countRequests(app: FastifyInstance): void {
   const { requests, requestsRunning, queries } = app.metrics
-  for (const client of new Set([app.clickhouse, app.records]))
-    observeQueries(client, (query, outcome, seconds) => queries.observe({ query, outcome }, seconds))
+  for (const client of new Set([app.clickhouse, app.records])) countQueries(client, queries)
 
   app.addHook('onRequest', (request, reply, done) => {
     requestsRunning.inc()
@@ -132,10 +103,9 @@ export function countRequests(app: FastifyInstance): void {
  */
 export function showMetrics(app: FastifyInstance, access: MetricsAccess, readMore: () => Promise<string>): void {
   if (access === 'off') return
-  const readers = access
   const { registry, requests, cacheLookups } = app.metrics
   async function show(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    await checkAccess(readers, request)
+    await checkAccess(access, request)
     const [parameter] = Object.keys(request.query as object)
     if (parameter !== undefined) throw new InvalidRequestError([{ parameter, detail: NO_PARAMETERS }])
     const read = await readMore()

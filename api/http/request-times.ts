@@ -1,5 +1,4 @@
-/** In seconds: from a cached answer to the longest time that a query may take. */
-export const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15]
+import { SECONDS } from '../../clickhouse/store/query-metrics.js'
 
 const NAME = 'plumbline_http_request_duration_seconds'
 const HELP = 'Time from the arrival of a request to the end of its answer'

@@ -1,9 +1,52 @@
 import { Counter, Gauge, Registry } from 'prom-client'
+import type { Storage } from '../../clickhouse/store/storage.js'
 import type { ServiceState } from './service-state.js'
 
 type Sample = { labels?: Record<string, string>; value: number | null | undefined }
 
 const seconds = (instant: Date | null): number | null => instant && instant.getTime() / 1000
+
+type Show = (name: string, help: string, samples: readonly Sample[]) => void
+
+function showStorage(gauge: Show, { disks, parts, replicas }: Storage): void {
+  gauge('storage_readable', 'Whether the system table with disks, parts or replicas could be read', [
+    { labels: { what: 'disks' }, value: disks ? 1 : 0 },
+    { labels: { what: 'parts' }, value: parts ? 1 : 0 },
+    { labels: { what: 'replicas' }, value: replicas === undefined ? 0 : 1 },
+  ])
+  gauge(
+    'disk_free_bytes',
+    'Free space of a disk of the ClickHouse server',
+    (disks ?? []).map(({ disk, free_bytes }) => ({ labels: { disk }, value: free_bytes })),
+  )
+  gauge(
+    'disk_size_bytes',
+    'Size of a disk of the ClickHouse server',
+    (disks ?? []).map(({ disk, total_bytes }) => ({ labels: { disk }, value: total_bytes })),
+  )
+  gauge(
+    'table_bytes',
+    'Size of a table on disk, without parts that merges have replaced',
+    (parts ?? []).map(({ table, bytes }) => ({ labels: { table }, value: bytes })),
+  )
+  gauge(
+    'table_parts',
+    'Active parts of a table',
+    (parts ?? []).map(({ table, parts }) => ({ labels: { table }, value: parts })),
+  )
+  gauge(
+    'table_partition_parts',
+    'Active parts in the partition of a table that has the most; ClickHouse delays inserts from 1,000 on, and refuses them from 3,000 on',
+    (parts ?? []).map(({ table, most_in_partition }) => ({ labels: { table }, value: most_in_partition })),
+  )
+  gauge('replica_delay_seconds', 'Largest delay of a replicated table of the server that is read', [
+    { value: replicas?.most_delay_seconds },
+  ])
+  gauge('replica_queue', 'Entries in the replication queues of that server', [{ value: replicas?.queued }])
+  gauge('replica_readonly_tables', 'Replicated tables of that server that accept no writes', [
+    { value: replicas?.readonly_tables },
+  ])
+}
 
 /**
  * Metrics of ingest and the jobs, in Prometheus's text format: they are separate processes, whose state is in the
@@ -65,6 +108,11 @@ export async function stateMetrics(state: ServiceState | null): Promise<string> 
     jobs.map(({ job, waiting }) => ({ labels: { job }, value: newest_block ? (waiting?.slots ?? 0) : undefined })),
   )
   gauge(
+    'job_due_slots',
+    'Slots of a job that could be done now, among them those that are done again after a backfill or a rollback',
+    jobs.map(({ job, due }) => ({ labels: { job }, value: due })),
+  )
+  gauge(
     'job_last_success_timestamp_seconds',
     'When a job last completed a slot',
     jobs.map(({ job, last_success_at }) => ({ labels: { job }, value: seconds(last_success_at) })),
@@ -105,5 +153,6 @@ export async function stateMetrics(state: ServiceState | null): Promise<string> 
     { labels: { quantile: '0.5' }, value: webhooks.dispatch?.p50_seconds },
     { labels: { quantile: '0.99' }, value: webhooks.dispatch?.p99_seconds },
   ])
+  showStorage(gauge, state.storage)
   return registry.metrics()
 }

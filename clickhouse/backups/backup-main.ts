@@ -1,13 +1,11 @@
-import { z } from 'zod'
 import { parseEnv } from '../../process/environment.js'
 import { runCommand } from '../../process/run-process.js'
-import { clickhouseEnv } from '../store/client.js'
 import { backup } from './backup.js'
-import { inMegabytes, inSeconds, readFlags, table } from './operation.js'
+import { BackupEnv, inMegabytes, inSeconds, readFlags, table } from './operation.js'
 
 await runCommand('backup', async () => {
   const { database, to, base } = readFlags(process.argv.slice(2), ['database', 'to', 'base'])
-  const env = parseEnv(z.object(clickhouseEnv), {
+  const env = parseEnv(BackupEnv, {
     ...process.env,
     ...(database !== undefined && { CLICKHOUSE_DATABASE: database }),
   })

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { PlumblineError } from '../../process/errors.js'
-import { type ClickHouseEnv, connect } from '../store/client.js'
+import { connect } from '../store/client.js'
 import {
   countRows,
   databases,
@@ -11,7 +11,7 @@ import {
   quoteName,
   storeManifest,
 } from './manifest.js'
-import { BackupError, backupFile, runOperation } from './operation.js'
+import { type BackupEnv, BackupError, backupLocation, runOperation } from './operation.js'
 
 const DAY_MS = 86_400_000
 
@@ -34,12 +34,12 @@ export type BackupReport = {
 }
 
 /**
- * Backs up the database of `env` to the file or folder `to` of its server; with `base`, only what changed since that
+ * Backs up the database of `env` to the file or folder `to` of its server, or of its bucket; with `base`, only what changed since that
  * backup. Never overwrites a backup. Ingest may add blocks during the backup. Rejects with InconsistentBackupError if
  * earlier blocks changed meanwhile; also with BackupError or QueryError.
  */
 export async function backup(
-  env: ClickHouseEnv,
+  env: BackupEnv,
   { to, base }: { to: string; base?: string | undefined },
 ): Promise<BackupReport> {
   const database = env.CLICKHOUSE_DATABASE
@@ -61,9 +61,9 @@ export async function backup(
       )
     }
     await storeManifest(session, entries)
-    const settings = base === undefined ? '' : ` SETTINGS base_backup = ${backupFile(base)}`
+    const settings = base === undefined ? '' : ` SETTINGS base_backup = ${backupLocation(env, base)}`
     const what = `DATABASE ${quoteName(database)}, TEMPORARY TABLE ${MANIFEST}`
-    const size = await runOperation(session, `BACKUP ${what} TO ${backupFile(to)}${settings}`)
+    const size = await runOperation(session, `BACKUP ${what} TO ${backupLocation(env, to)}${settings}`)
     // A table that is the same before and after did not change in between: every change also changes the ledger.
     const changed: ManifestEntry[] = []
     for (const entry of entries.filter(({ is_checked }) => is_checked)) {

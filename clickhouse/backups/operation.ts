@@ -4,6 +4,7 @@ import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client'
 import { z } from 'zod'
 import { ConfigError } from '../../process/environment.js'
 import { PlumblineError } from '../../process/errors.js'
+import { clickhouseEnv } from '../store/client.js'
 import { defineOptionalRow } from '../store/define-query.js'
 import { QueryError } from '../store/query-error.js'
 
@@ -84,8 +85,24 @@ export async function runOperation(
   }
 }
 
-/** The location of a backup, for SQL. */
-export const backupFile = (name: string): string => `File('${name.replace(/[\\']/g, '\\$&')}')`
+/** The variables of backup and restore. */
+export const BackupEnv = z.object({
+  ...clickhouseEnv,
+  BACKUP_S3: z
+    .string()
+    .regex(/^[A-Za-z_]\w*$/, 'must be the name of a named collection: letters, digits and underscores')
+    .optional(),
+})
+export type BackupEnv = z.infer<typeof BackupEnv>
+
+/**
+ * The location of a backup, for SQL: below the server's path for backups, or in the bucket of the named collection
+ * BACKUP_S3. The server knows the credentials of that, so they are in no statement and no log.
+ */
+export function backupLocation({ BACKUP_S3 }: Pick<BackupEnv, 'BACKUP_S3'>, name: string): string {
+  const path = `'${name.replace(/[\\']/g, '\\$&')}'`
+  return BACKUP_S3 === undefined ? `File(${path})` : `S3(${BACKUP_S3}, ${path})`
+}
 
 function explained(error: string): string {
   if (!error.includes('backups.allowed_path')) return error

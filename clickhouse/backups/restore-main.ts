@@ -1,14 +1,12 @@
-import { z } from 'zod'
 import { ConfigError, parseEnv } from '../../process/environment.js'
 import { runCommand } from '../../process/run-process.js'
-import { clickhouseEnv } from '../store/client.js'
-import { inSeconds, readFlags, table } from './operation.js'
+import { BackupEnv, inSeconds, readFlags, table } from './operation.js'
 import { restore } from './restore.js'
 
 await runCommand('restore', async () => {
   const { from, as } = readFlags(process.argv.slice(2), ['from', 'as'])
   if (from === undefined) throw new ConfigError(['--from: is required; it is the name of a backup'])
-  const env = parseEnv(z.object(clickhouseEnv), {
+  const env = parseEnv(BackupEnv, {
     ...process.env,
     ...(as !== undefined && { CLICKHOUSE_DATABASE: as }),
   })

@@ -8,7 +8,7 @@ import { type ClickHouseEnv, connect } from '../store/client.js'
 import { defineQuery } from '../store/define-query.js'
 import { QueryError } from '../store/query-error.js'
 import { countRows, databases, MANIFEST, type ManifestEntry, quoteName, readManifest, tableName } from './manifest.js'
-import { BackupError, backupFile, runOperation } from './operation.js'
+import { type BackupEnv, BackupError, backupLocation, runOperation } from './operation.js'
 
 const mutatedPartitions = defineQuery({
   name: 'mutated_partitions',
@@ -51,7 +51,7 @@ type Restored = ManifestEntry & {
  * each table, compared with its state then. Rejects with BackupError or QueryError.
  */
 export async function restore(
-  env: ClickHouseEnv,
+  env: BackupEnv,
   { from, as }: { from: string; as?: string | undefined },
 ): Promise<{ database: string; tables: Restored[] }> {
   const options = { application: 'plumbline-restore', requestTimeoutMs: DAY_MS }
@@ -61,7 +61,7 @@ export async function restore(
     { ...options, maxOpenConnections: 1, sessionId: randomUUID() },
   )
   try {
-    const entries = await manifestOf(session, from)
+    const entries = await manifestOf(env, session, from)
     const source = (entries[0] as ManifestEntry).source_database
     const database = as ?? source
     if ((await databases(server)).includes(database)) {
@@ -71,7 +71,7 @@ export async function restore(
     await run(server, `CREATE DATABASE ${quoteName(database)}`)
     await runOperation(
       server,
-      `RESTORE DATABASE ${quoteName(source)} AS ${quoteName(database)} FROM ${backupFile(from)} SETTINGS allow_different_database_def = 1`,
+      `RESTORE DATABASE ${quoteName(source)} AS ${quoteName(database)} FROM ${backupLocation(env, from)} SETTINGS allow_different_database_def = 1`,
     )
     await resetMutationNumbers(server, database)
     const dropped = new Map<string, string>()
@@ -90,9 +90,9 @@ export async function restore(
   }
 }
 
-async function manifestOf(session: ClickHouseClient, from: string): Promise<ManifestEntry[]> {
+async function manifestOf(env: BackupEnv, session: ClickHouseClient, from: string): Promise<ManifestEntry[]> {
   try {
-    await runOperation(session, `RESTORE TEMPORARY TABLE ${MANIFEST} FROM ${backupFile(from)}`)
+    await runOperation(session, `RESTORE TEMPORARY TABLE ${MANIFEST} FROM ${backupLocation(env, from)}`)
   } catch (error) {
     if (error instanceof BackupError && error.message.includes(MANIFEST)) {
       throw new BackupError(`${from} was not taken by npm run backup: restore it with SQL`)

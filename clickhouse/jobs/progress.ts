@@ -5,7 +5,7 @@ import { chainHead, HEAD_SECONDS } from '../chain/heads.js'
 import type { QuerySignal } from '../store/define-query.js'
 import type { SlotJob } from './periods.js'
 import { jobStatuses } from './runs.js'
-import { dueLag, slotHistory, waitingSlots } from './slots.js'
+import { dueLag, dueSlotCount, slotHistory, waitingSlots } from './slots.js'
 
 /** The whole seconds from one instant to a later one; 0 if the clock is behind the chain. */
 export const secondsBetween = (from: Date, to: Date): number =>
@@ -34,6 +34,11 @@ export async function readProgress(
       jobs.map(async (job) => [job.name, history && (await waitingSlots(clickhouse, job, history, options))] as const),
     ),
   )
+  const due = new Map(
+    await Promise.all(
+      jobs.map(async (job) => [job.name, history && (await dueSlotCount(clickhouse, job, history, options))] as const),
+    ),
+  )
   const dueLagOf = (name: string, lag: number | null): number | null => {
     const job = jobs.find((job) => job.name === name)
     return job ? dueLag(job, history, lag) : lag
@@ -57,11 +62,12 @@ export async function readProgress(
     /**
      * `blocks_after`: how many ingested blocks are after the job's newest slot, or all of them if it never completed
      * one. `waiting`: how many of its slots wait for facts that are not read, and why; null if none does.
-     * `due_lag_seconds`: the lag without those.
+     * `due_lag_seconds`: the lag without those. `due`: how many could be done now; null before the first block.
      */
     jobs: statuses.map((status) => ({
       ...status,
       waiting: waiting.get(status.job) ?? null,
+      due: due.get(status.job) ?? null,
       due_lag_seconds: dueLagOf(status.job, status.lag_seconds),
       blocks_after: status.last_slot_at ? (after[slots.indexOf(status.last_slot_at)] ?? 0) : blocks,
     })),

@@ -149,6 +149,21 @@ export function dueLag(job: SlotJob, history: SlotHistory | null, lag_seconds: n
 }
 
 /**
+ * How many slots of a job could be done now. After a backfill or a rollback, these are also the ones that have to be done
+ * again.
+ */
+export async function dueSlotCount(
+  clickhouse: ClickHouseClient,
+  job: SlotJob,
+  history: SlotHistory,
+  options?: { signal?: QuerySignal },
+): Promise<number> {
+  const { name, period_seconds } = job
+  const from_time = Math.max(history.from_time, waitingUntil(job, history).until)
+  return undoneSlots(clickhouse, { job: name, period_seconds, from_time, to_time: history.to_time }, options)
+}
+
+/**
  * How many slots of a job up to the newest block wait, why, and up to which time, itself included; null if none does.
  */
 export async function waitingSlots(

@@ -1,8 +1,10 @@
 import type { IngestGap } from '../../clickhouse/chain/gaps.js'
 import { connect } from '../../clickhouse/store/client.js'
 import { parseEnv } from '../../process/environment.js'
+import { metricsPort, serveMetrics } from '../../process/metrics-server.js'
 import { runProcess } from '../../process/run-process.js'
 import { IngestConfig } from '../config.js'
+import { createBackfillMetrics, createIngestMetrics } from '../metrics.js'
 import { prepareBackfill } from './backfill.js'
 import { showProgress } from './progress.js'
 import { parseRequest } from './request.js'
@@ -20,12 +22,24 @@ function describe(gaps: readonly IngestGap[]): string[] {
   })
 }
 
-const readConfig = () => ({ request: parseRequest(process.argv.slice(2)), ...parseEnv(IngestConfig, process.env) })
+const BackfillConfig = IngestConfig.extend({ BACKFILL_METRICS_PORT: metricsPort })
+
+const readConfig = () => ({ request: parseRequest(process.argv.slice(2)), ...parseEnv(BackfillConfig, process.env) })
 
 await runProcess('backfill', readConfig, async ({ config: { request, ...config }, log, signal }) => {
   const clickhouse = connect(config, { application: 'plumbline-backfill' })
+  const metrics = createIngestMetrics()
+  metrics.countQueries(clickhouse)
+  const stopServing = await serveMetrics({
+    config,
+    port: { name: 'BACKFILL_METRICS_PORT', value: config.BACKFILL_METRICS_PORT },
+    registry: metrics.registry,
+    check: () => metrics.check(clickhouse),
+    log,
+  })
   try {
-    const backfill = await prepareBackfill({ clickhouse, config, log, signal }, request)
+    const backfill = await prepareBackfill({ clickhouse, config, log, signal, rpcObserver: metrics.rpc }, request)
+    const countDone = createBackfillMetrics(metrics, backfill.blocks)
     const gaps = [...backfill.gaps]
     let [blocks, rows] = [0, 0]
     console.log(`backfill reads ${backfill.blocks} blocks into database ${config.CLICKHOUSE_DATABASE}`)
@@ -36,6 +50,7 @@ await runProcess('backfill', readConfig, async ({ config: { request, ...config }
         rows += done.rows
         gaps.push(...done.gaps)
         progress.update(blocks, rows)
+        countDone(blocks)
       }
     } finally {
       progress.stop()
@@ -48,6 +63,7 @@ await runProcess('backfill', readConfig, async ({ config: { request, ...config }
     if (signal.aborted && error instanceof Error && error.name === 'AbortError') console.log(STOPPED_EARLY)
     throw error
   } finally {
+    await stopServing()
     await clickhouse.close()
   }
 })

@@ -21,7 +21,7 @@ import { TIP } from '../sinks/batch-ledger.js'
 import { retryDatabaseWith } from '../sinks/retry-database.js'
 import { writeBatch } from '../sinks/write-batch.js'
 import { readFinalized } from '../sources/heads.js'
-import { type Rpc, rpcOf } from '../sources/rpc.js'
+import { type Rpc, type RpcObserver, rpcOf } from '../sources/rpc.js'
 import { readStateFloor } from '../sources/state-floor.js'
 
 import { readAhead } from '../stages/read-ahead.js'
@@ -39,7 +39,13 @@ class BackfillError extends PlumblineError {
   }
 }
 
-export type BackfillOptions = { clickhouse: ClickHouseClient; config: IngestConfig; log: Logger; signal: AbortSignal }
+export type BackfillOptions = {
+  clickhouse: ClickHouseClient
+  config: IngestConfig
+  log: Logger
+  signal: AbortSignal
+  rpcObserver?: RpcObserver | undefined
+}
 export type BackfillRequest = Wanted & { newestFirst: boolean }
 
 /** The work of a backfill, known once the ledger and the node have been checked. */
@@ -62,7 +68,7 @@ export type Backfill = {
  */
 export async function prepareBackfill(options: BackfillOptions, request: BackfillRequest): Promise<Backfill> {
   const { clickhouse, config, log, signal } = options
-  const rpc = rpcOf(config, log, signal)
+  const rpc = rpcOf(config, log, signal, options.rpcObserver)
   // A write that is running when the signal arrives is finished first, so that no batch is left unfinished.
   const retryDatabase = retryDatabaseWith(log, new AbortController().signal)
   const chain = await readChainIdentity(rpc, config.CHAIN)

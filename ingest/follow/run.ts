@@ -18,6 +18,7 @@ import { createIssuerRoles } from '../knowledge/issuer-roles.js'
 import { createOrders } from '../knowledge/orders.js'
 import { createRegistry } from '../knowledge/registry.js'
 import { recordTokenList } from '../knowledge/token-lists.js'
+import type { TipMetrics } from '../metrics.js'
 import { type BatchLedger, TIP } from '../sinks/batch-ledger.js'
 import { noteHeads } from '../sinks/note-head.js'
 import { type RetryDatabase, retryDatabaseWith } from '../sinks/retry-database.js'
@@ -25,7 +26,7 @@ import { writeBatch } from '../sinks/write-batch.js'
 import { type BlockWithLogs, readBlocks } from '../sources/blocks.js'
 import { ChainChangedError, persistWhileThere } from '../sources/chain-changed.js'
 import { followHead } from '../sources/heads.js'
-import { type Rpc, rpcOf } from '../sources/rpc.js'
+import { type Rpc, type RpcObserver, rpcOf } from '../sources/rpc.js'
 import { linked } from '../stages/flows.js'
 import { readAhead } from '../stages/read-ahead.js'
 import { reconcileWithNode } from './reconcile.js'
@@ -48,7 +49,14 @@ const scopeOf = ({ decoded }: DecodedBatch, { unfinished }: BatchLedger): Scope 
     ? { ...EVERYTHING, families: unfinished.families }
     : EVERYTHING
 
-export type Ingest = { clickhouse: ClickHouseClient; config: IngestConfig; log: Logger; signal: AbortSignal }
+export type Ingest = {
+  clickhouse: ClickHouseClient
+  config: IngestConfig
+  log: Logger
+  signal: AbortSignal
+  rpcObserver?: RpcObserver | undefined
+  metrics?: Pick<TipMetrics, 'headSeen' | 'chainChanged'> | undefined
+}
 
 type Written = { block: number; time: number; blocks: number }
 
@@ -60,9 +68,9 @@ type Written = { block: number; time: number; blocks: number }
  * the database and the node disagree about the chain itself, or about blocks that were final.
  */
 export async function* ingest(options: Ingest): AsyncGenerator<Written> {
-  const { clickhouse, config, log, signal } = options
+  const { clickhouse, config, log, signal, rpcObserver } = options
   const retryDatabase = retryDatabaseWith(log, signal)
-  const rpc = rpcOf(config, log, signal)
+  const rpc = rpcOf(config, log, signal, rpcObserver)
   const chain = await readChainIdentity(rpc, config.CHAIN)
   await retryDatabase('claim the database', () => claimDatabase(clickhouse, chain))
   const start = await tipStart({ clickhouse, config, log, rpc, retryDatabase })
@@ -71,10 +79,18 @@ export async function* ingest(options: Ingest): AsyncGenerator<Written> {
     const round = new AbortController()
     const until = AbortSignal.any([signal, round.signal])
     try {
-      yield* followChain({ ...options, signal: until, chain, start, rpc: rpcOf(config, log, until), retryDatabase })
+      yield* followChain({
+        ...options,
+        signal: until,
+        chain,
+        start,
+        rpc: rpcOf(config, log, until, rpcObserver),
+        retryDatabase,
+      })
       return
     } catch (error) {
       if (!(error instanceof ChainChangedError)) throw error
+      options.metrics?.chainChanged()
       log.warn({ reason: error.message }, 'the chain has changed: comparing it with the database')
     } finally {
       round.abort()
@@ -101,6 +117,7 @@ async function* followChain({
   start,
   rpc,
   retryDatabase,
+  metrics,
 }: Round): AsyncGenerator<Written> {
   const { head: tag, deepestReorg: deepest } = NETWORKS[config.CHAIN]
   const ledger = await reconcileWithNode({
@@ -133,11 +150,15 @@ async function* followChain({
     const block = await retryDatabase('read a hash', () => blockAt(clickhouse, number))
     return block?.block_hash ?? null
   }
+  const noteHead = noteHeads(clickhouse, tag, log)
   const heads = followHead(rpc, {
     tag,
     checkChainId: (answered) => checkChainId(answered, chain.chain_id),
     wsUrl: config.RPC_WS_URL ?? null,
-    onHead: noteHeads(clickhouse, tag, log),
+    onHead: (head) => {
+      metrics?.headSeen(head.number)
+      noteHead(head)
+    },
     pollMs: config.POLL_INTERVAL_MS,
     hashOf,
     log,

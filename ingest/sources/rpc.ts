@@ -38,6 +38,12 @@ export type Rpc = {
   persist: <Result>(what: string, read: () => Promise<Result>) => Promise<Result>
 }
 
+/** Called with each call that has ended, and with each failed attempt of a read. Must not throw. */
+export type RpcObserver = {
+  called: (method: string, outcome: 'ok' | 'failed', seconds: number) => void
+  retried: () => void
+}
+
 // A node limits the size of a request (anvil to 2 MB): fifty calls of this size still fit, larger ones are sent alone.
 const LARGE_CALL = 20_000
 /**
@@ -60,10 +66,11 @@ export type RpcOptions = {
   attempts: number
   log: Logger
   signal: AbortSignal
+  observer?: RpcObserver | undefined
 }
 
 /** The client for the nodes that the configuration names. */
-export const rpcOf = (config: IngestConfig, log: Logger, signal: AbortSignal): Rpc =>
+export const rpcOf = (config: IngestConfig, log: Logger, signal: AbortSignal, observer?: RpcObserver): Rpc =>
   rpcAt({
     urls: config.RPC_URL.split(','),
     finalityDepth: NETWORKS[config.CHAIN].deepestReorg,
@@ -72,6 +79,7 @@ export const rpcOf = (config: IngestConfig, log: Logger, signal: AbortSignal): R
     attempts: config.RPC_ATTEMPTS,
     log,
     signal,
+    observer,
   })
 
 function nodeAt(url: string, batchSize: number, timeoutMs: number): Node {
@@ -88,13 +96,20 @@ function nodeAt(url: string, batchSize: number, timeoutMs: number): Node {
 }
 
 /** A client for one JSON-RPC node, or for several as one. Sends nothing before the first request. */
-export function rpcAt({ urls, finalityDepth, batchSize, timeoutMs, attempts, log, signal }: RpcOptions): Rpc {
+export function rpcAt({ urls, finalityDepth, batchSize, timeoutMs, attempts, log, signal, observer }: RpcOptions): Rpc {
   const nodes = urls.map((url) => nodeAt(url, batchSize, timeoutMs))
   const [only] = nodes
   const send = nodes.length === 1 && only ? only.send : nodePool(nodes, finalityDepth, log)
   return {
     request: async (method, params, shape) => {
-      const answer = await send(method, params)
+      const startedAt = performance.now()
+      const report = (outcome: 'ok' | 'failed'): void =>
+        observer?.called(method, outcome, (performance.now() - startedAt) / 1000)
+      const answer = await send(method, params).catch((error) => {
+        report('failed')
+        throw error
+      })
+      report('ok')
       const parsed = shape.safeParse(answer)
       if (parsed.success) return parsed.data
       const issue = parsed.error.issues[0]
@@ -110,6 +125,7 @@ export function rpcAt({ urls, finalityDepth, batchSize, timeoutMs, attempts, log
           signal,
           shouldRetry: ({ error }) => !(error instanceof PlumblineError) || error.retryable,
           onFailedAttempt: async ({ error, attemptNumber, retriesLeft }) => {
+            if (retriesLeft > 0) observer?.retried()
             log.warn({ attempt: attemptNumber, retriesLeft, reason: error.message.split('\n')[0] }, `${what} failed`)
             const pause = retryAfterMs(error, Date.now())
             if (pause > 0 && retriesLeft > 0) await sleep(pause, undefined, { signal })

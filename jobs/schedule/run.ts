@@ -3,10 +3,13 @@ import { Redis } from 'ioredis'
 import type { Logger } from 'pino'
 import { insertJobRun } from '../../clickhouse/jobs/runs.js'
 import { connect } from '../../clickhouse/store/client.js'
+import { clickhouseProblem, countQueries } from '../../clickhouse/store/query-metrics.js'
+import { serveMetrics } from '../../process/metrics-server.js'
 import type { JobsConfig } from '../config.js'
 import { databaseLease } from '../lease/database-lease.js'
 import { redisLease } from '../lease/redis-lease.js'
 import { withLease } from '../lease/with-lease.js'
+import type { JobsMetrics } from '../metrics.js'
 import { jobRunOf } from './run-slots.js'
 import { runSchedule, type ScheduledJob, type StuckRun } from './schedule.js'
 
@@ -16,6 +19,7 @@ type Options = {
   print: (line: string) => void
   log: Logger
   signal: AbortSignal
+  metrics?: JobsMetrics
 }
 
 /** `120` as `every 2m`, for people. */
@@ -25,7 +29,7 @@ const every = (seconds: number | null): string => {
 }
 
 /** Runs the jobs until `signal` aborts, whenever no other process on the same database does. */
-export async function runJobs({ config, jobs, print, log, signal }: Options): Promise<void> {
+export async function runJobs({ config, jobs, print, log, signal, metrics }: Options): Promise<void> {
   const instance = randomUUID()
   const leaseMs = config.JOBS_LEASE_SECONDS * 1000
   const clickhouse = connect(config, {
@@ -41,25 +45,39 @@ export async function runJobs({ config, jobs, print, log, signal }: Options): Pr
     ? redisLease(redis, config.CLICKHOUSE_DATABASE, clickhouse, instance, leaseMs)
     : databaseLease(clickhouse, instance, leaseMs)
   const onStuck = async ({ job, slot, error }: StuckRun): Promise<void> => {
+    metrics?.stuck(job)
     if (!slot) return
     const run = jobRunOf({ job, at: new Date(slot.at * 1000), revision: slot.revision }, instance, slot.startedAt)
     await insertJobRun(clickhouse, { ...run, state: 'failed', result_rows: 0, error })
   }
+  if (metrics) countQueries(clickhouse, metrics.queries)
+  const stopServing = metrics
+    ? await serveMetrics({
+        config,
+        port: { name: 'JOBS_METRICS_PORT', value: config.JOBS_METRICS_PORT },
+        registry: metrics.registry,
+        check: () => clickhouseProblem(clickhouse),
+        log,
+      })
+    : null
   try {
     const onWait = (reason: string): void => print(`jobs wait: ${reason}`)
     await withLease({ tryLease, leaseMs, onWait, log, signal }, async (term, signal, validity) => {
       print(`jobs run: ${jobs.map(({ name, period_seconds }) => `${name} ${every(period_seconds)}`).join(', ')}`)
       const stuckAfterMs = config.JOB_SLOT_SECONDS * 1000
+      metrics?.leaseHeld(true)
       await runSchedule({
         jobs,
         workerData: { term, instance, validity: validity.memory },
         stuckAfterMs,
         onStuck,
+        onFailed: (job) => metrics?.failed(job),
         log,
         signal,
-      })
+      }).finally(() => metrics?.leaseHeld(false))
     })
   } finally {
+    await stopServing?.()
     redis?.disconnect()
     await clickhouse.close()
   }

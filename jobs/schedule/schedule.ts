@@ -21,6 +21,8 @@ type Options = {
   /** A slot worker that sends no message for this long is terminated, and run again at its next time. */
   stuckAfterMs: number
   onStuck: (run: StuckRun) => Promise<void>
+  /** Called with the name of a worker that ended with an error. */
+  onFailed: (job: string) => void
   log: Logger
   signal: AbortSignal
 }
@@ -52,7 +54,7 @@ type Running = { slot: StuckRun['slot']; done: number; more: boolean; timer: Nod
  * worker that reports more due slots is run again at once, and so are the workers that depend on it.
  */
 export async function runSchedule(options: Options): Promise<void> {
-  const { jobs, workerData, stuckAfterMs, onStuck, log, signal } = options
+  const { jobs, workerData, stuckAfterMs, onStuck, onFailed, log, signal } = options
   const running = new Map<string, Running>()
   const isContinuous = (name: string): boolean => jobs.find((job) => job.name === name)?.period_seconds === null
 
@@ -91,7 +93,9 @@ export async function runSchedule(options: Options): Promise<void> {
     // Bree only logs that workers start and end; a run logs its own results.
     logger: { info: () => {}, warn: (message: unknown) => log.debug(String(message)), error: log.error.bind(log) },
     errorHandler: (error, { name }) => {
-      if (!signal.aborted) log.error({ job: name, reason: String(error) }, 'a job failed')
+      if (signal.aborted) return
+      onFailed(name)
+      log.error({ job: name, reason: String(error) }, 'a job failed')
     },
     workerMessageHandler: (data) => {
       const { name } = data

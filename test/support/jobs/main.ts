@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { SLOT_JOBS } from '../../../clickhouse/jobs/periods.js'
 import { JobsConfig } from '../../../jobs/config.js'
+import { createJobsMetrics } from '../../../jobs/metrics.js'
 import { runJobs } from '../../../jobs/schedule/run.js'
 import { parseEnv } from '../../../process/environment.js'
 import { runProcess } from '../../../process/run-process.js'
@@ -27,5 +28,6 @@ await runProcess('jobs', readConfig, ({ config, log, signal }) =>
     print: console.log,
     log,
     signal,
+    metrics: createJobsMetrics(process.env.JOBS?.split(',') ?? []),
   }),
 )

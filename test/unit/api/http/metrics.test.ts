@@ -5,14 +5,9 @@ import { type FastifyBaseLogger, fastify } from 'fastify'
 import { pino } from 'pino'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { InvalidKeyError, UrlTooLongError } from '../../../../api/http/errors.js'
-import {
-  countRequests,
-  createMetrics,
-  type MetricsAccess,
-  metricsRoute,
-  showMetrics,
-} from '../../../../api/http/metrics.js'
+import { countRequests, createMetrics, metricsRoute, showMetrics } from '../../../../api/http/metrics.js'
 import { sendProblem } from '../../../../api/http/problem.js'
+import type { MetricsAccess } from '../../../../process/metrics-access.js'
 
 const TOKEN = 'a-token-of-the-tests-that-is-long-enough'
 

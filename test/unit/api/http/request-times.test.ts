@@ -1,6 +1,7 @@
 import { Histogram, Registry } from 'prom-client'
 import { expect, test } from 'vitest'
-import { createRequestTimes, SECONDS } from '../../../../api/http/request-times.js'
+import { createRequestTimes } from '../../../../api/http/request-times.js'
+import { SECONDS } from '../../../../clickhouse/store/query-metrics.js'
 
 const NAME = 'plumbline_http_request_duration_seconds'
 

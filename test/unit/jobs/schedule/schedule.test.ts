@@ -33,6 +33,7 @@ test('a worker that runs continuously is restarted when it ends, and is stopped 
     jobs: [{ name: 'always', path, period_seconds: null }],
     workerData: { term: 1, instance: 'test', validity: new SharedArrayBuffer(8) },
     stuckAfterMs: 60_000,
+    onFailed: () => {},
     onStuck: async () => {},
     log: pino({ level: 'silent' }),
     signal: stop.signal,

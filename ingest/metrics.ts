@@ -1,0 +1,108 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { clickhouseProblem, countQueries, queryDurations } from '../clickhouse/store/query-metrics.js'
+
+export type IngestMetrics = ReturnType<typeof createIngestMetrics>
+
+/** In seconds: from a call that a node on this machine answers to the longest timeout. */
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60]
+
+/** The node counts as away if it has not answered for this long, in milliseconds; ingest asks it at least once a minute. */
+const NODE_AWAY_MS = 120_000
+
+/** Adds a gauge that is read when the metrics are, and omitted while it is null: 0 would be a value. */
+function gauge(registry: Registry, name: string, help: string, read: () => number | null): void {
+  const metric: Gauge = new Gauge({
+    name: `plumbline_${name}`,
+    help,
+    registers: [registry],
+    collect: () => {
+      const value = read()
+      if (value === null) metric.remove()
+      else metric.set(value)
+    },
+  })
+}
+
+/** The metrics of a process that reads the chain: ingest, or a backfill. Unknown values are omitted. */
+export function createIngestMetrics() {
+  const registry = new Registry()
+  const registers = [registry]
+  const calls = new Histogram({
+    name: 'plumbline_rpc_duration_seconds',
+    help: 'Time of a JSON-RPC call to the node, by method and outcome (ok or failed)',
+    labelNames: ['method', 'outcome'] as const,
+    buckets: SECONDS,
+    registers,
+  })
+  const retries = new Counter({
+    name: 'plumbline_rpc_retries_total',
+    help: 'Failed attempts of reads from the node that were repeated',
+    registers,
+  })
+  const durations = queryDurations(registry)
+  let answeredAt: number | null = null
+  return {
+    registry,
+    rpc: {
+      called: (method: string, outcome: 'ok' | 'failed', seconds: number): void => {
+        calls.observe({ method, outcome }, seconds)
+        if (outcome === 'ok') answeredAt = Date.now()
+      },
+      retried: (): void => retries.inc(),
+    },
+    countQueries: (clickhouse: ClickHouseClient): void => countQueries(clickhouse, durations),
+    /** Null if ClickHouse and the node answer, else which does not. */
+    check: async (clickhouse: ClickHouseClient): Promise<string | null> => {
+      if (answeredAt === null) return 'the node has not answered yet'
+      const away = Date.now() - answeredAt
+      if (away > NODE_AWAY_MS) return `the node has not answered for ${Math.round(away / 1000)} s`
+      return clickhouseProblem(clickhouse)
+    },
+  }
+}
+
+/** How far ingest has come, in addition. */
+export function createTipMetrics({ registry }: IngestMetrics) {
+  const registers = [registry]
+  let head: number | null = null
+  let newest: number | null = null
+  gauge(registry, 'ingest_head_block', 'The newest block that may be read, as the node last reported it', () => head)
+  gauge(registry, 'ingest_newest_block', 'The newest block that this process has written', () => newest)
+  gauge(registry, 'ingest_head_lag_blocks', 'Blocks between them', () =>
+    head === null || newest === null ? null : Math.max(0, head - newest),
+  )
+  const blocks = new Counter({ name: 'plumbline_ingest_blocks_total', help: 'Blocks written', registers })
+  const batches = new Counter({ name: 'plumbline_ingest_batches_total', help: 'Batches written', registers })
+  const changes = new Counter({
+    name: 'plumbline_ingest_chain_changes_total',
+    help: 'Times that the chain no longer matched what was read, and was compared with the database',
+    registers,
+  })
+  return {
+    headSeen: (block: number): void => {
+      head = block
+    },
+    chainChanged: (): void => changes.inc(),
+    written: (block: number, count: number): void => {
+      newest = block
+      blocks.inc(count)
+      batches.inc()
+    },
+  }
+}
+export type TipMetrics = ReturnType<typeof createTipMetrics>
+
+/** How far a backfill of `total` blocks has come, in addition. Returns the function that counts blocks that are stored. */
+export function createBackfillMetrics({ registry }: IngestMetrics, total: number): (blocks: number) => void {
+  const startedAt = Date.now()
+  let done = 0
+  gauge(registry, 'backfill_blocks', 'Blocks that this backfill reads', () => total)
+  gauge(registry, 'backfill_done_blocks', 'Blocks that it has stored or found to be unavailable', () => done)
+  gauge(registry, 'backfill_eta_seconds', 'Time until it ends, at its speed so far', () =>
+    done === 0 ? null : (((Date.now() - startedAt) / 1000) * (total - done)) / done,
+  )
+  return (blocks) => {
+    done = blocks
+  }
+}

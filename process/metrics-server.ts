@@ -1,0 +1,61 @@
+import { type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import type { Logger } from 'pino'
+import { collectDefaultMetrics, type Registry } from 'prom-client'
+import { z } from 'zod'
+import { envInt } from './environment.js'
+import { listenError } from './listen-error.js'
+import { judgeReader, metricsAccess } from './metrics-access.js'
+
+/** The variables of a process that serves its own metrics, besides its port, to be spread into its own schema. */
+export const metricsEnv = {
+  METRICS: metricsAccess.default('loopback'),
+  METRICS_HOST: z.string().default('127.0.0.1'),
+}
+
+/** The port of such a process. Unset: it serves no metrics. 0: a free port, which is logged. */
+export const metricsPort = envInt(0, 65_535).optional()
+
+/** How long a check of readiness may take: shorter than the timeouts of probes. */
+const CHECK_MS = 3000
+
+type Options = {
+  config: z.infer<z.ZodObject<typeof metricsEnv>>
+  port: { name: string; value: number | undefined }
+  registry: Registry
+  /** Resolves to null if the process can do its work, else to what is wrong. */
+  check: () => Promise<string | null>
+  log: Logger
+}
+
+/**
+ * Serves a process's metrics at /metrics to those who may read them (METRICS), its liveness at /health/live, which
+ * checks nothing, and its readiness at /health/ready (503 with the reason). Resolves to a function that stops it; without
+ * a port, it does nothing. Rejects with ListenError.
+ */
+export async function serveMetrics({ config, port, registry, check, log }: Options): Promise<() => Promise<void>> {
+  if (port.value === undefined) return async () => {}
+  collectDefaultMetrics({ register: registry })
+  const app = fastify({ forceCloseConnections: true })
+  app.addHook('onRequest', async (_, reply) => {
+    reply.header('cache-control', 'no-store')
+  })
+  app.get('/metrics', async (request: FastifyRequest, reply: FastifyReply) => {
+    const verdict = judgeReader(config.METRICS, request)
+    if (verdict === 'hidden') return reply.callNotFound()
+    if (verdict === 'refused')
+      return reply.code(401).header('www-authenticate', 'Bearer').send({ error: 'a token is required' })
+    return reply.type(registry.contentType).send(await registry.metrics())
+  })
+  app.get('/health/live', async () => ({ status: 'ok' }))
+  app.get('/health/ready', async (_, reply) => {
+    const late = new Promise<string>((resolve) => setTimeout(resolve, CHECK_MS, 'the check takes too long').unref())
+    const reason = await Promise.race([check().catch((error: Error) => error.message), late])
+    return reason === null ? { status: 'ok' } : reply.code(503).send({ status: 'not ready', reason })
+  })
+  const host = { name: 'METRICS_HOST', value: config.METRICS_HOST }
+  const url = await app.listen({ host: host.value, port: port.value }).catch((cause) => {
+    throw listenError(cause, host, { name: port.name, value: port.value as number })
+  })
+  log.info({ url }, 'serving metrics')
+  return () => app.close()
+}
