@@ -10,7 +10,7 @@ import { runProcess } from '../process/run-process.js'
 import { webhookTermsOf } from './admin/webhooks/terms.js'
 import { buildApp } from './app.js'
 import { paymentTermsOf } from './callers/payments/env.js'
-import { ApiConfig, recordsEnv } from './config.js'
+import { ApiConfig, readsEnv, recordsEnv } from './config.js'
 import { createMetrics } from './http/metrics.js'
 
 /** How often idle connections are closed during shutdown. */
@@ -19,7 +19,11 @@ const CLOSE_IDLE_MS = 100
 const readConfig = () => parseEnv(ApiConfig, process.env)
 
 await runProcess('api', readConfig, async ({ config, log: logger, signal }) => {
-  const clickhouse = connect(config, { application: 'plumbline-api', maxOpenConnections: 32 })
+  const clickhouse = connect(readsEnv(config), {
+    application: 'plumbline-api',
+    maxOpenConnections: 32,
+    reads: 'lagging',
+  })
   const records = connect(recordsEnv(config), { application: 'plumbline-api', maxOpenConnections: 8 })
   const redis = config.REDIS_URL
     ? new Redis(config.REDIS_URL, { maxRetriesPerRequest: 1, commandTimeout: 2000 })

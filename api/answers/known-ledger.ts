@@ -3,6 +3,7 @@ import { type Ledger, ledgerChanges, type Marks, readLedger, type StoredRange } 
 import { mergedRanges } from '../../clickhouse/chain/missing.js'
 import { listPeriods, tokenLists, unsampledRanges } from '../../clickhouse/chain/token-lists.js'
 import type { QuerySignal } from '../../clickhouse/store/define-query.js'
+import { catchUp } from '../../clickhouse/store/replicas.js'
 import { QUERY_TIMEOUT_MS } from './query-signal.js'
 
 /** What is stored, as far as an answer needs it. */
@@ -96,6 +97,8 @@ export function createKnownLedger(clickhouse: ClickHouseClient, nowMs = () => pe
     const [head = null] = changes.head
     const sampled = { ...before.ledger, unsampled: await unsampled(AbortSignal.timeout(QUERY_TIMEOUT_MS)) }
     const ledger = { ...withBatches(sampled, changes.batches, times), head }
+    // Only what this replica has too counts as stored.
+    await catchUp(clickhouse, AbortSignal.timeout(QUERY_TIMEOUT_MS))
     known = { ledger, marks: nextMarks(before.marks, changes.batches), readAt, until: storedUntil(ledger) }
     return ledger
   }
@@ -103,6 +106,7 @@ export function createKnownLedger(clickhouse: ClickHouseClient, nowMs = () => pe
   return {
     readAsOf: async (recorded_by, options) => {
       const { ledger } = await readLedger(clickhouse, { recorded_by }, options)
+      await catchUp(clickhouse, options.signal)
       return { ...ledger, unsampled: await readUnsampled({ ...options, recorded_by }) }
     },
     read: async (to, { isOffer = false } = {}) => {

@@ -3,6 +3,7 @@ import type { Search } from '../../clickhouse/chain/searched.js'
 import { type JobName, lateSecondsOf } from '../../clickhouse/jobs/periods.js'
 import { type ReadSearches, readSearches } from '../../clickhouse/jobs/searches.js'
 import type { QuerySignal } from '../../clickhouse/store/define-query.js'
+import { catchUp } from '../../clickhouse/store/replicas.js'
 import { QUERY_TIMEOUT_MS } from './query-signal.js'
 
 /** What the jobs have searched. */
@@ -34,6 +35,7 @@ export function createKnownSearches(clickhouse: ClickHouseClient, nowMs = () => 
     const readAt = before?.readAt ?? nowMs()
     const signal = AbortSignal.timeout(QUERY_TIMEOUT_MS)
     const searches = await readSearches(clickhouse, { job, before: before?.searches ?? null }, { signal })
+    await catchUp(clickhouse, signal)
     known.set(job, { searches, readAt })
     return searches
   }

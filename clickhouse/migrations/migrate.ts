@@ -4,9 +4,10 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { PlumblineError } from '../../process/errors.js'
 import { type ClickHouseEnv, connect } from '../store/client.js'
-import { defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
+import { defineOptionalRow, defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { QueryError } from '../store/query-error.js'
+import { createDatabase, refreshedTables, rendered } from './render.js'
 
 /** The database and this program disagree about the schema's history, so continuing could damage data. */
 class MigrationError extends PlumblineError {
@@ -34,6 +35,14 @@ const appliedMigrations = defineQuery({
   name: 'applied_migrations',
   row: z.object({ version: z.int(), name: z.string(), checksum: z.string() }),
   sql: 'SELECT version, name, checksum FROM schema_migrations ORDER BY version',
+})
+
+/** The engine of a database; null if there is none of that name. */
+const databaseEngine = defineOptionalRow({
+  name: 'database_engine',
+  params: z.object({ database: z.string() }),
+  row: onlyColumn('engine', z.string()),
+  sql: 'SELECT engine FROM system.databases WHERE name = {database: String}',
 })
 
 /**
@@ -76,9 +85,14 @@ export async function migrate(env: ClickHouseEnv): Promise<string[]> {
   const server = connect({ ...env, CLICKHOUSE_DATABASE: 'default' }, { application: 'plumbline-migrate' })
   const clickhouse = connect(env, { application: 'plumbline-migrate' })
   try {
-    await run(server, 'create database', `CREATE DATABASE IF NOT EXISTS ${env.CLICKHOUSE_DATABASE}`)
-    await run(clickhouse, 'create schema_migrations', BOOKKEEPING)
+    const { CLICKHOUSE_DATABASE: database, CLICKHOUSE_TOPOLOGY: topology = 'single' } = env
+    let engine = await databaseEngine(server, { database })
+    if (engine === null) await run(server, 'create database', createDatabase(database, topology))
+    engine ??= await databaseEngine(server, { database })
     const migrations = await readMigrations()
+    const refreshed = refreshedTables(migrations.flatMap(({ statements }) => statements))
+    const target = { topology, isReplicated: engine === 'Replicated' }
+    await run(clickhouse, 'create schema_migrations', rendered(BOOKKEEPING, target, refreshed))
     const applied = new Map((await appliedMigrations(clickhouse)).map((row) => [row.version, row]))
     const known = new Set(migrations.map(({ version }) => version))
     for (const { version, name } of applied.values()) {
@@ -93,7 +107,7 @@ export async function migrate(env: ClickHouseEnv): Promise<string[]> {
       if (before && before.checksum !== checksum)
         throw new MigrationError(`${name} was changed after it had been applied`)
       if (before) continue
-      for (const statement of statements) await run(clickhouse, name, statement)
+      for (const statement of statements) await run(clickhouse, name, rendered(statement, target, refreshed))
       await insertRows(clickhouse, 'schema_migrations', [{ version, name, checksum }], `${version}:${checksum}`)
       done.push(name)
     }

@@ -4,6 +4,7 @@ import { PlumblineError } from '../../process/errors.js'
 import { DAY_SECONDS } from '../../process/instants.js'
 import { defineRow } from '../store/define-query.js'
 import { QueryError } from '../store/query-error.js'
+import { catchUp } from '../store/replicas.js'
 import { daysOf, differingRows } from './compare-days.js'
 import { DERIVED_TABLES, type DerivedTable, type DerivedTableName } from './derived-tables.js'
 
@@ -67,6 +68,7 @@ export async function rebuild(clickhouse: ClickHouseClient, name: DerivedTableNa
   }
 
   const before = await readLedgerSize()
+  await catchUp(clickhouse)
   await run(`DROP TABLE IF EXISTS ${rebuilt} SYNC`)
   await run(`CREATE TABLE ${rebuilt} AS ${name}`)
   const report: RebuildReport = { days: 0, differing: 0, shown: [] }

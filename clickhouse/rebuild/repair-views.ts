@@ -7,6 +7,7 @@ import { rebuildPegMinutes } from '../peg/minutes.js'
 import { hourOf, rebuildQuoteHours } from '../peg/quote-hours.js'
 import { defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
 import { QueryError } from '../store/query-error.js'
+import { catchUp } from '../store/replicas.js'
 
 /** A refresh is running that may have read facts that were removed since. */
 class RefreshRunningError extends PlumblineError {
@@ -40,6 +41,7 @@ const runningRefreshes = defineQuery({
  * retryable RefreshRunningError while a view is being refreshed.
  */
 export async function repairViews(clickhouse: ClickHouseClient): Promise<void> {
+  await catchUp(clickhouse)
   const time = await headTime(clickhouse)
   await rebuildPegMinutes(clickhouse, { first: Math.ceil(time / 60) * 60, last: LAST_MINUTE_END })
   await rebuildQuoteHours(clickhouse, { first: hourOf(time), last: LAST_HOUR }, { replace: true })

@@ -1,6 +1,7 @@
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { envUrl } from '../../process/environment.js'
+import { knowReplicas, type Reads, TOPOLOGIES, type Topology } from './replicas.js'
 
 /** How long a session may be idle before the server forgets it; the longest that a server allows by default. */
 const SESSION_SECONDS = '3600'
@@ -18,9 +19,12 @@ export function connect(
     sessionId?: string
     /** Sends parameters that are too long for a URL in the body. */
     sendsLargeParameters?: true
+    /** What reads must see where there are replicas; `current` if omitted. */
+    reads?: Reads
   },
 ): ClickHouseClient {
-  return createClient({
+  const topology = env.CLICKHOUSE_TOPOLOGY ?? 'single'
+  const clickhouse = createClient({
     url: env.CLICKHOUSE_URL,
     username: env.CLICKHOUSE_USER,
     password: env.CLICKHOUSE_PASSWORD,
@@ -37,8 +41,12 @@ export function connect(
       output_format_json_quote_decimals: 1,
       date_time_output_format: 'iso',
       ...(options.sessionId && { session_timeout: SESSION_SECONDS }),
+      // There a server fetches what it lacks when it is asked; elsewhere this shows only what was inserted with a quorum.
+      ...(topology === 'cloud' && { select_sequential_consistency: '1' }),
     },
   })
+  knowReplicas(clickhouse, topology, options.reads ?? 'current')
+  return clickhouse
 }
 
 const name = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be an identifier: letters, digits and underscores')
@@ -49,6 +57,7 @@ export const clickhouseEnv = {
   CLICKHOUSE_USER: z.string().default('default'),
   CLICKHOUSE_PASSWORD: z.string().default(''),
   CLICKHOUSE_DATABASE: name.default('plumbline'),
+  CLICKHOUSE_TOPOLOGY: z.enum(TOPOLOGIES).default('single'),
 }
 
 /** What those variables parse to. */
@@ -57,4 +66,6 @@ export type ClickHouseEnv = {
   CLICKHOUSE_USER: string
   CLICKHOUSE_PASSWORD: string
   CLICKHOUSE_DATABASE: string
+  /** `single` if omitted. */
+  CLICKHOUSE_TOPOLOGY?: Topology
 }

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { PlumblineError } from '../../process/errors.js'
 import { observed } from './observe.js'
 import { QueryError } from './query-error.js'
+import { beforeRead } from './replicas.js'
 
 type ParamsSchema = z.ZodType<Record<string, unknown>>
 
@@ -81,8 +82,9 @@ function define<Params extends ParamsSchema | undefined, Result>(
     { signal }: ReadOptions = {},
   ): Promise<Result> => {
     const begin = async (): Promise<unknown> => {
+      const query = await beforeRead(clickhouse, sql, signal)
       const result = await clickhouse.query({
-        query: sql,
+        query,
         query_params,
         format: 'JSONEachRow',
         clickhouse_settings: { log_comment: name },

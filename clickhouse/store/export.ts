@@ -4,6 +4,7 @@ import type { z } from 'zod'
 import type { QuerySignal } from './define-query.js'
 import { observed } from './observe.js'
 import { QueryError } from './query-error.js'
+import { beforeRead } from './replicas.js'
 
 /** The export formats by their names in the API, with the engine's names. */
 export const EXPORT_FORMATS = {
@@ -63,9 +64,10 @@ export function defineExport<Params extends z.ZodType<Record<string, unknown>>>(
 }: Definition<Params>): Export<z.input<Params>> {
   return async (clickhouse, params, { format, signal }) => {
     const query_params = Params.parse(params)
-    const begin = () =>
-      clickhouse.exec({
-        query: `${sql}\nFORMAT ${EXPORT_FORMATS[format].engine}`,
+    const begin = async () => {
+      const query = await beforeRead(clickhouse, sql, signal)
+      return clickhouse.exec({
+        query: `${query}\nFORMAT ${EXPORT_FORMATS[format].engine}`,
         query_params,
         abort_signal: signal,
         ...(signal.traceparent && { http_headers: { traceparent: signal.traceparent } }),
@@ -81,6 +83,7 @@ export function defineExport<Params extends z.ZodType<Record<string, unknown>>>(
           output_format_arrow_string_as_string: 1,
         },
       })
+    }
     const { stream, response_headers } = await observed(clickhouse, name, begin, signal).catch((cause) => {
       throw new QueryError(name, cause)
     })

@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Logger } from 'pino'
 import { newestRollback } from '../../clickhouse/chain/rollbacks.js'
+import { catchUp } from '../../clickhouse/store/replicas.js'
 import { type BatchLedger, openLedger } from '../sinks/batch-ledger.js'
 import type { RetryDatabase } from '../sinks/retry-database.js'
 import { completeRollback, planRollback } from '../sinks/roll-back.js'
@@ -27,6 +28,8 @@ type Options = {
 export async function reconcileWithNode(options: Options): Promise<BatchLedger> {
   const { clickhouse, rpc, track, firstBlock, base, deepest, retryDatabase, log } = options
   for (;;) {
+    // Another replica may have taken what an earlier process wrote.
+    await retryDatabase('sync the replica', () => catchUp(clickhouse))
     const rollback = await retryDatabase('read the rollbacks', () => newestRollback(clickhouse))
     if (rollback && !rollback.done) {
       const { sequence_number, kept_block, removed_to, reason } = rollback

@@ -1,0 +1,123 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createKnownLedger } from '../../../api/answers/known-ledger.js'
+import { eventsAfter, newestSequence } from '../../../clickhouse/events/log.js'
+import { insertFacts } from '../../../clickhouse/facts/facts.js'
+import { type ClickHouseEnv, connect } from '../../../clickhouse/store/client.js'
+import { openLedger } from '../../../ingest/sinks/batch-ledger.js'
+import { announce } from '../../../jobs/detect/announce.js'
+import { NO_REPLICAS, type TwoReplicas, twoReplicas } from '../../support/replicas.js'
+
+const BATCHES = 40
+const at = new Date('2026-07-01T00:00:00Z')
+const FAR = Math.floor(at.getTime() / 1000) + 86_400
+
+let replicas: TwoReplicas
+let writer: ClickHouseClient
+/** A client of the other replica whose reads may lag, as the API has it. */
+let reader: ClickHouseClient
+beforeAll(async () => {
+  if (NO_REPLICAS !== '') return
+  replicas = await twoReplicas()
+  writer = replicas.clients[0] as ClickHouseClient
+  reader = connect(replicas.envs[1] as ClickHouseEnv, {
+    application: 'plumbline-test',
+    requestTimeoutMs: 300_000,
+    reads: 'lagging',
+  })
+}, 300_000)
+afterAll(async () => {
+  await reader?.close()
+  await replicas?.remove()
+})
+
+/** Lets the reader's replica fetch a table's rows in bursts, where its user may; the lag of a pair is set from outside. */
+async function withBursts(table: string, run: () => Promise<void>): Promise<void> {
+  const system = (verb: string) =>
+    reader.command({ query: `SYSTEM ${verb} FETCHES ${table}` }).then(
+      () => true,
+      () => false,
+    )
+  let isStopped = await system('STOP')
+  const timer = setInterval(() => {
+    isStopped = !isStopped
+    system(isStopped ? 'STOP' : 'START')
+  }, 700)
+  await run().finally(() => clearInterval(timer))
+  await system('START')
+}
+
+describe.runIf(NO_REPLICAS === '')(
+  'a replica that lags behind the one that is written to',
+  { timeout: 600_000 },
+  () => {
+    test('has every row of what its ledger says is stored', async () => {
+      const ledger = await openLedger(writer, 'tip', 1)
+      const known = createKnownLedger(reader)
+      let isWritten = false
+      const seen: number[] = []
+      const write = async () => {
+        for (let number = 1; number <= BATCHES; number++) {
+          await ledger.plan({ from: number, to: number, lastHash: `0x${number}` })
+          const block = {
+            block_number: number,
+            block_time: Math.floor(at.getTime() / 1000) + number,
+            block_hash: `0x${number}`,
+          }
+          await insertFacts(
+            writer,
+            'blocks',
+            [{ ...block, parent_hash: `0x${number - 1}`, tx_count: 0, log_count: 0 }],
+            `${number}`,
+          )
+          await ledger.commit()
+        }
+        isWritten = true
+      }
+      const read = async () => {
+        while (seen.at(-1) !== BATCHES) {
+          const isLast = isWritten
+          const { ranges } = await known.read(FAR)
+          const last = Math.max(0, ...ranges.filter(({ family }) => family === 'logs').map(({ to_block }) => to_block))
+          const query = `SELECT toUInt32(count()) AS rows FROM blocks WHERE block_number <= ${last}`
+          const [found] = await (await reader.query({ query, format: 'JSONEachRow' })).json<{ rows: number }>()
+          expect(found?.rows).toBe(last)
+          seen.push(last)
+          if (isLast && last !== BATCHES) await new Promise((resolve) => setTimeout(resolve, 200))
+        }
+      }
+      await withBursts('blocks', async () => {
+        await Promise.all([write(), read()])
+      })
+      expect(new Set(seen).size).toBeGreaterThan(2)
+    })
+
+    test('never passes over an event that arrives after a later one', async () => {
+      const ids = Array.from({ length: BATCHES }, (_, i) => `e${i + 1}`)
+      const write = async () => {
+        for (const id of ids)
+          await announce(
+            writer,
+            [{ id, type: 'peg_break.started', subject: 's', stables: [], data: {}, occurred_at: at }],
+            {
+              at,
+              revision: 0,
+            },
+          )
+      }
+      const received: string[] = []
+      const read = async () => {
+        for (let after = 0; received.length < BATCHES; ) {
+          const until = await newestSequence(reader)
+          const events = await eventsAfter(reader, { after, until, limit: 1000 })
+          received.push(...events.map(({ id }) => id))
+          after = until
+        }
+      }
+      await withBursts('events', async () => {
+        await Promise.all([write(), read()])
+      })
+      expect(received).toEqual(ids)
+    })
+  },
+)
