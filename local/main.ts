@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import { ApiConfig } from '../api/config.js'
+import { retentionEnv } from '../clickhouse/facts/retention.js'
 import { migrate } from '../clickhouse/migrations/migrate.js'
 import { clickhouseEnv } from '../clickhouse/store/client.js'
 import { IngestConfig } from '../ingest/config.js'
@@ -24,6 +25,7 @@ const Config = z.object({
   ...IngestConfig.shape,
   ...JobsConfig.shape,
   ...DevnetEnv.shape,
+  ...retentionEnv,
   RPC_URL: IngestConfig.shape.RPC_URL.optional(),
   CHAIN: IngestConfig.shape.CHAIN.removeDefault().optional(),
   CLICKHOUSE_URL: clickhouseEnv.CLICKHOUSE_URL.removeDefault().optional(),
@@ -216,7 +218,7 @@ await runCommand('plumbline', async () => {
   const startParts = async (): Promise<void> => {
     const [{ CLICKHOUSE_URL, accounts }, { database, ...chain }] = await Promise.all([startClickHouse(), startChain()])
     const store = { CLICKHOUSE_URL, CLICKHOUSE_DATABASE: config.CLICKHOUSE_DATABASE ?? database }
-    const applied = await migrate({ ...store, ...accounts.owner })
+    const applied = await migrate({ ...store, ...accounts.owner, RETAIN_FEES_PAID_DAYS: config.RETAIN_FEES_PAID_DAYS })
     print(
       `schema      ${applied.length === 0 ? 'up to date' : `${applied.length} migrations applied`} in database ${store.CLICKHOUSE_DATABASE}`,
     )

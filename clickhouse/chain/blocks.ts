@@ -31,6 +31,16 @@ export const blockHashes = defineQuery({
 export const blockAt = async (clickhouse: ClickHouseClient, block_number: number) =>
   (await blockHashes(clickhouse, { from_block: block_number, to_block: block_number }))[0] ?? null
 
+/** The first ingested block after a time in unix seconds, and its own; null if there is none. */
+export const firstBlockAfter = defineOptionalRow({
+  name: 'first_block_after',
+  params: z.object({ time: z.int() }),
+  row: z.object({ number: z.int(), hash: z.string(), time: z.int() }),
+  sql: `
+    SELECT toUInt32(block_number) AS number, block_hash AS hash, toUnixTimestamp(block_time) AS time
+    FROM blocks WHERE block_time > {time: UInt32} ORDER BY block_number LIMIT 1`,
+})
+
 /** The newest block whose facts are all ingested; null before the first. */
 export const newestBlock = defineOptionalRow({
   name: 'newest_block',

@@ -4,6 +4,7 @@ import { FAMILIES } from '../chain/batches.js'
 import { defineQuery } from '../store/define-query.js'
 import { FACT_TABLES, type FactTable, factTables, isByStable } from './facts.js'
 import { rereadTable } from './replace.js'
+import { notLetGo } from './retention.js'
 
 const DifferingFact = z.looseObject({ surplus: z.int(), differing: z.int(), compared: z.int() })
 
@@ -16,6 +17,8 @@ const Params = z.object({
   stables: z.array(z.string()),
   from_time: z.int(),
   to_time: z.int(),
+  /** Of tables whose old rows are let go, compares only later ones. */
+  let_go_until: z.int(),
   most: z.int(),
 })
 type ComparedBlocks = z.infer<typeof Params>
@@ -41,9 +44,9 @@ const differingRows = Object.fromEntries(
             SELECT * EXCEPT side, toInt32(sum(side)) AS surplus, toUInt32(countIf(side = -1)) AS expected
             FROM
             (
-                SELECT *, 1 AS side FROM ${table} WHERE ${inBlocks} ${stableFilter} ${timeFilter}
+                SELECT *, 1 AS side FROM ${table} WHERE ${inBlocks} ${stableFilter} ${timeFilter} ${notLetGo(table)}
                 UNION ALL
-                SELECT *, -1 AS side FROM ${rereadTable(table)} WHERE 1 ${stableFilter}
+                SELECT *, -1 AS side FROM ${rereadTable(table)} WHERE 1 ${stableFilter} ${notLetGo(table)}
             )
             GROUP BY ALL
         )
@@ -76,6 +79,7 @@ const countOf = (table: FactTable): string => `
     WHERE (block_number BETWEEN {from_block: UInt64} AND {to_block: UInt64} OR {from_block: UInt64} = 1 AND block_number = 0)
       ${FACT_TABLES[table].findBy === 'time' ? 'AND block_time BETWEEN {from_time: UInt32} AND {to_time: UInt32}' : ''}
       ${isByStable(table) ? 'AND stable NOT IN {except: Array(String)} AND (empty({only: Array(String)}) OR stable IN {only: Array(String)})' : ''}
+      ${notLetGo(table)}
       AND has({families: Array(String)}, '${FACT_TABLES[table].family}')
     GROUP BY month`
 
@@ -83,7 +87,8 @@ const countOf = (table: FactTable): string => `
  * The number of facts per table and month (yyyymm, in UTC) in the tables of `families`, for the blocks `from_block` to
  * `to_block`, both included. `from_time` and `to_time` are the times of those blocks in unix seconds. Months without
  * facts have no row. Of tables that are read per stable, only the stables in `only` count, or all if it is empty, and
- * never those in `except`. The genesis stables of block 0 count as block 1's.
+ * never those in `except`. The genesis stables of block 0 count as block 1's. Of tables whose old rows are let go, only later
+ * ones than `let_go_until` count.
  */
 export const factCounts = defineQuery({
   name: 'fact_counts',
@@ -95,6 +100,7 @@ export const factCounts = defineQuery({
     families: z.array(z.enum(FAMILIES)),
     only: z.array(z.string()),
     except: z.array(z.string()),
+    let_go_until: z.int(),
   }),
   row: z.object({ fact_table: z.enum(factTables), month: z.int(), fact_count: z.int() }),
   sql: factTables.map(countOf).join('\n    UNION ALL'),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { parseEnv } from '../../process/environment.js'
 import { runCommand } from '../../process/run-process.js'
+import { retentionEnv } from '../facts/retention.js'
 import { clickhouseEnv } from '../store/client.js'
 import { migrate } from './migrate.js'
 
@@ -8,7 +9,7 @@ import { migrate } from './migrate.js'
 const exitCode = () => 1
 
 async function work(): Promise<void> {
-  const applied = await migrate(parseEnv(z.object(clickhouseEnv), process.env))
+  const applied = await migrate(parseEnv(z.object({ ...clickhouseEnv, ...retentionEnv }), process.env))
   console.log(applied.length === 0 ? 'schema is up to date' : `applied ${applied.join(', ')}`)
 }
 

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { PlumblineError } from '../../process/errors.js'
+import { applyRetention, type RetentionEnv } from '../facts/retention.js'
 import { type ClickHouseEnv, connect } from '../store/client.js'
 import { defineOptionalRow, defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
@@ -76,12 +77,13 @@ async function run(clickhouse: ClickHouseClient, what: string, query: string): P
 }
 
 /**
- * Creates the database if it does not exist and brings its schema up to date. Returns the names of the migrations that
+ * Creates the database if it does not exist, brings its schema up to date, and makes its tables keep what the RETAIN_… variables
+ * say; without one, everything. Returns the names of the migrations that
  * it applied, oldest first; none if the schema was up to date. Safe to repeat after a crash and to run in two processes
  * at once: every statement is idempotent, and a migration is recorded after its last statement. Throws if a recorded
  * migration differs from the file with its number, or if the database is newer than this program.
  */
-export async function migrate(env: ClickHouseEnv): Promise<string[]> {
+export async function migrate(env: ClickHouseEnv & RetentionEnv): Promise<string[]> {
   const server = connect({ ...env, CLICKHOUSE_DATABASE: 'default' }, { application: 'plumbline-migrate' })
   const clickhouse = connect(env, { application: 'plumbline-migrate' })
   try {
@@ -111,6 +113,7 @@ export async function migrate(env: ClickHouseEnv): Promise<string[]> {
       await insertRows(clickhouse, 'schema_migrations', [{ version, name, checksum }], `${version}:${checksum}`)
       done.push(name)
     }
+    await applyRetention(clickhouse, env)
     return done
   } finally {
     await Promise.all([server.close(), clickhouse.close()])

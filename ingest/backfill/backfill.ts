@@ -5,6 +5,7 @@ import { type CoveredRange, coveredRanges } from '../../clickhouse/chain/covered
 import { type IngestGap, insertIngestGaps } from '../../clickhouse/chain/gaps.js'
 import { listPeriods, tokenLists } from '../../clickhouse/chain/token-lists.js'
 import { factTables } from '../../clickhouse/facts/facts.js'
+import { feesLetGoUntil } from '../../clickhouse/facts/retention.js'
 import { dexOrdersById } from '../../clickhouse/flows/dex.js'
 import { issuerRoleChanges } from '../../clickhouse/roles/roles.js'
 import { allStablecoins, quoteTokenHistory } from '../../clickhouse/stablecoins/stablecoins.js'
@@ -101,6 +102,12 @@ export async function prepareBackfill(options: BackfillOptions, request: Backfil
   const { missing, gaps } = await missingAtNode(rpc, { ...request, to: Math.min(request.to, last) }, afterRepeat)
   const segments = [...repeated, ...segmentsOf(missing, config.BATCH_BLOCKS, request.newestFirst)]
   log.info({ from: request.from, to: request.to, last, segments: segments.length }, 'found the missing segments')
+  const letGoUntil = await retryDatabase('read how long fees are kept', () => feesLetGoUntil(clickhouse))
+  if (letGoUntil > 0)
+    log.info(
+      { until: new Date(letGoUntil * 1000).toISOString() },
+      'RETAIN_FEES_PAID_DAYS: fees paid up to this time are neither written nor compared',
+    )
 
   async function* run(): ReturnType<Backfill['run']> {
     if (gaps.length > 0) await retryDatabase('write the gaps', () => insertIngestGaps(clickhouse, gaps))

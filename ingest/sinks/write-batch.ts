@@ -3,6 +3,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import type { IngestRollback } from '../../clickhouse/chain/rollbacks.js'
 import { factCounts } from '../../clickhouse/facts/compare.js'
 import { type Facts, type FactTable, factTables, insertFacts, mergeFacts } from '../../clickhouse/facts/facts.js'
+import { feesLetGoSince, withoutLetGo } from '../../clickhouse/facts/retention.js'
 import { rebuildFlowBuckets, staleBuckets, windowOf } from '../../clickhouse/flows/buckets.js'
 import { rebuildPegMinutes, staleMinutes } from '../../clickhouse/peg/minutes.js'
 import { hourOf, rebuildQuoteHours } from '../../clickhouse/peg/quote-hours.js'
@@ -48,15 +49,17 @@ type Rollback = Pick<IngestRollback, 'kept_time' | 'removed_to'> | null
  * Writes a batch's facts; repeating it changes nothing. `round` distinguishes batches of the same blocks. With
  * `mayBeThere`, an earlier attempt may have stored all or part of the batch so long ago that its insert tokens are
  * forgotten: a table remembers only the tokens of the newest inserts. Facts of blocks that `rollback` has removed do
- * not count as stored. Throws HalfWrittenError where a table holds only part of its rows of a month.
+ * not count as stored. Facts that are too old to be kept are not written. Throws HalfWrittenError where a table holds only part of its rows of a month.
  */
 export async function writeBatch(
   clickhouse: ClickHouseClient,
-  batch: Batch,
+  read: Batch,
   round: string,
   mayBeThere: boolean,
   rollback: Rollback = null,
 ): Promise<void> {
+  const letGoUntil = await feesLetGoSince(clickhouse, read.firstTime)
+  const batch = { ...read, facts: withoutLetGo(read.facts, letGoUntil), letGoUntil }
   const token = `${batch.from}-${batch.to}:${batch.firstHash}:${batch.lastHash}${round}`
   if (!mayBeThere) return insertAll(clickhouse, batch.facts, token)
   const there = await partsThere(clickhouse, batch, rollback)
@@ -72,7 +75,10 @@ async function insertAll(clickhouse: ClickHouseClient, facts: Facts, token: stri
   await insert('blocks')
 }
 
-const rangeOf = (batch: Batch) => ({
+/** A batch without what is too old to be kept, and up to which time that is. */
+type KeptBatch = Batch & { letGoUntil: number }
+
+const rangeOf = (batch: KeptBatch) => ({
   from_block: batch.from,
   to_block: batch.to,
   from_time: batch.firstTime,
@@ -80,12 +86,13 @@ const rangeOf = (batch: Batch) => ({
   families: [...batch.families],
   only: [...batch.only],
   except: [...batch.except],
+  let_go_until: batch.letGoUntil,
 })
 
 /** How many facts of a batch are stored, by the name of their part. */
 async function partsThere(
   clickhouse: ClickHouseClient,
-  batch: Batch,
+  batch: KeptBatch,
   rollback: Rollback,
 ): Promise<Map<string, number>> {
   // The removed blocks had the same numbers, but other times.
@@ -101,7 +108,7 @@ async function partsThere(
  * is killed between the months of an insert leaves out some of them. Throws HalfWrittenError where a table holds only
  * part of its rows of a month, or rows that do not belong there.
  */
-async function completeWrite(clickhouse: ClickHouseClient, batch: Batch, rollback: Rollback): Promise<void> {
+async function completeWrite(clickhouse: ClickHouseClient, batch: KeptBatch, rollback: Rollback): Promise<void> {
   const there = await partsThere(clickhouse, batch, rollback)
   for (const [name, { table, rows }] of monthlyParts(batch.facts)) {
     const found = there.get(name) ?? 0

@@ -7,7 +7,14 @@ import { type Finding, MOST_SHOWN } from './finding.js'
 import type { Reread } from './reread.js'
 import type { Stretch } from './stretches.js'
 
-type Tally = { compared: number; differing: number; shown: string[]; blocks: number; unpriced: number }
+type Tally = {
+  compared: number
+  differing: number
+  shown: string[]
+  blocks: number
+  unpriced: number
+  letGo: number
+}
 
 export type FactComparison = {
   /** Compares the facts that the chain has for these blocks with those in the database. */
@@ -20,18 +27,22 @@ export type FactComparison = {
 const isOfLogs = (table: FactTable): boolean =>
   table !== 'flows' && (FACT_TABLES[table].family === 'catalogue' || FACT_TABLES[table].family === 'logs')
 
-const rowsOf = ({ compared, differing, unpriced }: Tally, missed: number): string =>
+const rowsOf = ({ compared, differing, unpriced, letGo }: Tally, missed: number): string =>
   [
     `${compared} rows`,
     ...(differing === 0 ? [] : [`${differing} differ`]),
     ...(unpriced === 0 ? [] : [`without ${unpriced} blocks that are declared to have no values`]),
+    ...(letGo === 0 ? [] : [`without ${letGo} blocks whose rows were let go by RETAIN_FEES_PAID_DAYS`]),
     ...(missed === 0 ? [] : [`without ${missed} blocks of which the node no longer has the state`]),
   ].join(', ')
 
-/** Compares facts row by row, including how often each occurs. `clickhouse` needs a session, for temporary tables. */
-export function compareFacts(clickhouse: ClickHouseClient): FactComparison {
+/**
+ * Compares facts row by row, including how often each occurs. `clickhouse` needs a session, for temporary tables. Fees of
+ * blocks up to `letGoUntil`, in unix seconds, are not kept and not compared.
+ */
+export function compareFacts(clickhouse: ClickHouseClient, letGoUntil: number): FactComparison {
   const tallies = new Map<FactTable, Tally>(
-    factTables.map((table) => [table, { compared: 0, differing: 0, shown: [], blocks: 0, unpriced: 0 }]),
+    factTables.map((table) => [table, { compared: 0, differing: 0, shown: [], blocks: 0, unpriced: 0, letGo: 0 }]),
   )
   return {
     compare: async ({ facts, stretch, from, to, numbers, blocks: count, hasStates }) => {
@@ -43,6 +54,7 @@ export function compareFacts(clickhouse: ClickHouseClient): FactComparison {
         // The times of blocks that are not stored themselves are unknown.
         from_time: times.length === count && count > 0 ? Math.min(...times) : 0,
         to_time: times.length === count && count > 0 ? Math.max(...times) : END_OF_TIME,
+        let_go_until: letGoUntil,
         most: MOST_SHOWN,
       }
       await replaceRereadFacts(clickhouse, facts)
@@ -53,7 +65,9 @@ export function compareFacts(clickhouse: ClickHouseClient): FactComparison {
           tally.unpriced += count
           continue
         }
-        tally.blocks += count
+        const letGo = table === 'fees_paid' ? times.filter((time) => time <= letGoUntil).length : 0
+        tally.letGo += letGo
+        tally.blocks += count - letGo
         const stables = inFor === 'all' ? [] : [...inFor]
         const { compared, differing, rows } = await differingFacts(clickhouse, table, { ...range, stables })
         tally.compared += compared
@@ -72,7 +86,7 @@ export function compareFacts(clickhouse: ClickHouseClient): FactComparison {
         return {
           what: `${table} row by row`,
           status: tally.differing > 0 ? 'mismatch' : tally.blocks === 0 ? 'not checked' : 'match',
-          scope: rowsOf(tally, wanted - tally.blocks - tally.unpriced),
+          scope: rowsOf(tally, wanted - tally.blocks - tally.unpriced - tally.letGo),
           differences: tally.shown,
         }
       }),

@@ -6,6 +6,7 @@ import { allHistoryChanges } from '../../clickhouse/chain/history-changes.js'
 import { allRollbacks } from '../../clickhouse/chain/rollbacks.js'
 import { tokenLists } from '../../clickhouse/chain/token-lists.js'
 import { type Facts, mergeFacts } from '../../clickhouse/facts/facts.js'
+import { feesLetGoUntil } from '../../clickhouse/facts/retention.js'
 import { completedSlots } from '../../clickhouse/jobs/runs.js'
 import type { Payee } from '../../clickhouse/payments/ledger.js'
 import { RISK_METHODOLOGY } from '../../clickhouse/risk/score.js'
@@ -147,6 +148,7 @@ function pick({ blocks, seed }: VerifyOptions, stretches: readonly Stretch[]) {
 export async function verify(options: VerifyOptions): Promise<Finding[]> {
   const { clickhouse, session, rpc, periods, payee, onProgress } = options
   const briefings = await readBriefings(options)
+  const letGoUntil = await feesLetGoUntil(clickhouse)
   const covered = await coveredRanges(clickhouse)
   const last = Math.max(0, ...covered.filter(({ family }) => family === 'logs').map(({ to_block }) => to_block))
   const stretches = stretchesOf(covered, await declaredGaps(clickhouse, {}), last)
@@ -159,7 +161,7 @@ export async function verify(options: VerifyOptions): Promise<Finding[]> {
 
   const { numbers, asked } = pick(options, stretches)
   const reread = numbers === null ? rereadAll(options, stretches) : rereadSome(options, stretches, numbers)
-  const comparison = compareFacts(session)
+  const comparison = compareFacts(session, letGoUntil)
   const wanted = [...asked.values()].reduce((sum, count) => sum + count, 0)
   const parts: Facts[] = []
   let [done, pruned] = [0, 0]
@@ -187,7 +189,7 @@ export async function verify(options: VerifyOptions): Promise<Finding[]> {
     await checkBuckets(clickhouse, lastTime),
     await checkDoubleEntry(clickhouse, new Date(0), new Date((lastTime + 1) * 1000)),
     await checkSupply(amounts),
-    await checkFees(amounts),
+    await checkFees(amounts, letGoUntil),
     await checkPayments({ clickhouse, rpc, payee, fromBlock: ranges[0]?.[0] ?? FIRST_BLOCK }),
   ]
 }
@@ -201,7 +203,7 @@ async function endsOf(clickhouse: ClickHouseClient, [from, to]: readonly [number
   const last = await blockAt(clickhouse, to)
   if (!first || !last) return null
   return {
-    first: { number: from, hash: first.block_hash },
+    first: { number: from, hash: first.block_hash, time: first.block_time },
     last: { number: to, hash: last.block_hash },
     time: last.block_time,
   }

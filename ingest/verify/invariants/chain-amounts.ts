@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { decodeFunctionResult, encodeFunctionData, type Hex } from 'viem'
 import { Abis } from 'viem/tempo'
+import { firstBlockAfter } from '../../../clickhouse/chain/blocks.js'
 import { feeManagerChanges } from '../../../clickhouse/fees/fees.js'
 import type { Stablecoin } from '../../../clickhouse/stablecoins/stablecoins.js'
 import { mintedSupply } from '../../../clickhouse/supply/supply.js'
@@ -40,7 +41,7 @@ type ChainAmounts = {
   rpc: Rpc
   /** All stables that exist at the end of the last range. */
   stables: readonly Stablecoin[]
-  ranges: ReadonlyArray<{ first: BlockId; last: BlockId }>
+  ranges: ReadonlyArray<{ first: BlockId & { time: number }; last: BlockId }>
 }
 
 type Changes = (range: { after: number; to: number }) => Promise<Array<{ stable: string; change_raw: string }>>
@@ -103,11 +104,21 @@ export const checkSupply = (amounts: ChainAmounts): Promise<Finding> =>
     mintedSupply(amounts.clickhouse, range),
   )
 
-/** Compares fees received, fees distributed and pool changes with the fee manager's balance of each stable. */
-export const checkFees = (amounts: ChainAmounts): Promise<Finding> =>
-  checkAmounts(
-    'fees = what the fee manager holds',
-    amounts,
-    { functionName: 'balanceOf', args: [FEE_MANAGER] },
-    (range) => feeManagerChanges(amounts.clickhouse, range),
-  )
+const FEES = 'fees = what the fee manager holds'
+
+/**
+ * Compares fees received, fees distributed and pool changes with the fee manager's balance of each stable. Of blocks up to
+ * `letGoUntil`, in unix seconds, the fees received are not kept: a range is compared from the first block after it.
+ */
+export async function checkFees(amounts: ChainAmounts, letGoUntil: number): Promise<Finding> {
+  const ranges: Array<ChainAmounts['ranges'][number]> = []
+  for (const range of amounts.ranges) {
+    const first =
+      range.first.time > letGoUntil ? range.first : await firstBlockAfter(amounts.clickhouse, { time: letGoUntil })
+    if (first && first.number < range.last.number) ranges.push({ ...range, first })
+  }
+  if (ranges.length === 0 && amounts.ranges.length > 0)
+    return notChecked(FEES, 'the fees of all blocks were let go by RETAIN_FEES_PAID_DAYS')
+  const read: Read = { functionName: 'balanceOf', args: [FEE_MANAGER] }
+  return checkAmounts(FEES, { ...amounts, ranges }, read, (range) => feeManagerChanges(amounts.clickhouse, range))
+}

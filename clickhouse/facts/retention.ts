@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto'
+import type { ClickHouseClient } from '@clickhouse/client'
+import { z } from 'zod'
+import { envInt } from '../../process/environment.js'
+import { DAY_SECONDS } from '../../process/instants.js'
+import { defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
+import { insertRows } from '../store/insert.js'
+import { QueryError } from '../store/query-error.js'
+import type { Facts, FactTable } from './facts.js'
+
+/**
+ * The tables whose old rows may be let go, and the variable that says when. No answer of the API reads them, so that no
+ * answer ever changes by it; a table that answers read must not be added.
+ */
+const VARIABLES = { fees_paid: 'RETAIN_FEES_PAID_DAYS' } as const
+
+type RetainedTable = keyof typeof VARIABLES
+const RETAINED = Object.keys(VARIABLES) as readonly RetainedTable[]
+
+/** Fewer days would let go what ingest has just written and may have to compare after a crash. */
+const LEAST_DAYS = 7
+
+/** The variables of every process that migrates, to be spread into its own schema. Unset: everything is kept. */
+export const retentionEnv = {
+  RETAIN_FEES_PAID_DAYS: envInt(LEAST_DAYS, 36_500).optional(),
+}
+
+/** What those variables parse to. */
+export type RetentionEnv = { RETAIN_FEES_PAID_DAYS?: number | undefined }
+
+/** The days that a table keeps, as last recorded and as its TTL says; 0 if it keeps everything. */
+const keptDays = defineQuery({
+  name: 'kept_days',
+  params: z.object({ tables: z.array(z.string()) }),
+  row: z.object({ table_name: z.enum(RETAINED), recorded: z.int(), applied: z.int() }),
+  sql: `
+    SELECT name AS table_name, toUInt32(days) AS recorded,
+           toUInt32OrZero(extract(create_table_query, 'TTL block_time \\\\+ toIntervalDay\\\\((\\\\d+)\\\\)')) AS applied
+    FROM system.tables
+    LEFT JOIN (SELECT table_name AS kept_table, argMax(retentions.days, recorded_at) AS days FROM retentions GROUP BY table_name) AS kept ON name = kept_table
+    WHERE database = currentDatabase() AND name IN {tables: Array(String)}`,
+})
+
+/**
+ * Makes the tables keep what the variables say, and records it. Changes nothing if they do already; safe to repeat after a
+ * crash and to run in two processes at once. Rejects with QueryError.
+ */
+export async function applyRetention(clickhouse: ClickHouseClient, env: RetentionEnv): Promise<void> {
+  for (const { table_name, recorded, applied } of await keptDays(clickhouse, { tables: [...RETAINED] })) {
+    const days = env[VARIABLES[table_name]] ?? 0
+    const record = () => insertRows(clickhouse, 'retentions', [{ table_name, days }], randomUUID())
+    // Recorded before rows may go, and until they may no longer.
+    if (recorded !== days && days > 0) await record()
+    if (applied !== days) {
+      const change = days > 0 ? `MODIFY TTL block_time + toIntervalDay(${days})` : 'REMOVE TTL'
+      await clickhouse.command({ query: `ALTER TABLE ${table_name} ${change}` }).catch((cause) => {
+        throw new QueryError(`set how long ${table_name} is kept`, cause)
+      })
+    }
+    if (recorded !== days && days === 0) await record()
+  }
+}
+
+/**
+ * Up to which block time, in unix seconds, rows of fees_paid were let go or may go within a day, now or under an earlier
+ * setting; 0 if all were always kept.
+ */
+export const feesLetGoUntil = defineRow({
+  name: 'fees_let_go_until',
+  row: onlyColumn('until', z.int()),
+  sql: `
+    SELECT toUInt32(greatest(0, max(toInt64(toUnixTimestamp(ended_at)) - (toInt64(days) - 1) * ${DAY_SECONDS}))) AS until
+    FROM
+    (
+        SELECT days, leadInFrame(recorded_at, 1, now64(3)) OVER (ORDER BY recorded_at ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS ended_at
+        FROM retentions WHERE table_name = 'fees_paid'
+    )
+    WHERE days > 0`,
+})
+
+/** The same for blocks from `from_time` on: 0 without a question to the database where they are too new for any setting. */
+export const feesLetGoSince = async (clickhouse: ClickHouseClient, from_time: number): Promise<number> =>
+  from_time > Date.now() / 1000 - (LEAST_DAYS - 1) * DAY_SECONDS ? 0 : feesLetGoUntil(clickhouse)
+
+/** The facts without those that were let go up to `until`. */
+export const withoutLetGo = (facts: Facts, until: number): Facts => ({
+  ...facts,
+  fees_paid: facts.fees_paid.filter(({ block_time }) => block_time > until),
+})
+
+/** The SQL condition that a row of a table was not let go; the parameter `let_go_until` is the time up to which. */
+export const notLetGo = (table: FactTable): string =>
+  Object.hasOwn(VARIABLES, table) ? 'AND block_time > {let_go_until: UInt32}' : ''
