@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Redis } from 'ioredis'
 import { databaseChainId } from '../clickhouse/chain/identity.js'
+import { readStorage } from '../clickhouse/store/storage.js'
 import type { MetricsAccess } from '../process/metrics-access.js'
 import type { WebhookTerms } from './admin/webhooks/terms.js'
 import { type CacheOptions, cache } from './answers/cache/plugin.js'
@@ -28,7 +29,7 @@ import { provide } from './provide.js'
 import { adminRoutes, elsewhereRoutes, publicRoutes } from './routes.js'
 import { liveRoute, readyRoute } from './service/health.js'
 import { indexRoute } from './service/index-links.js'
-import { createServiceState } from './service/service-state.js'
+import { createServiceState, TIMEOUT_MS } from './service/service-state.js'
 import { stateMetrics } from './service/state-metrics.js'
 
 /** The dependencies of the API. The caller closes what it passes in. */
@@ -95,7 +96,11 @@ export async function buildApp(deps: AppDeps) {
   drain(app)
   countRequests(app)
   requestLog(app, deps.loggedShare ?? 0)
-  showMetrics(app, metricsAccess, async () => stateMetrics(await readState().catch(() => null)))
+  showMetrics(app, metricsAccess, async () => {
+    const signal = AbortSignal.timeout(TIMEOUT_MS)
+    const [state, storage] = await Promise.all([readState().catch(() => null), readStorage(clickhouse, { signal })])
+    return stateMetrics(state, storage)
+  })
   securityHeaders(app)
   await cors(app)
   const shares = createFairShares()

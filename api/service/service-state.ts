@@ -6,7 +6,6 @@ import { SLOT_JOBS } from '../../clickhouse/jobs/periods.js'
 import { readProgress, secondsBetween } from '../../clickhouse/jobs/progress.js'
 import { jobRuns } from '../../clickhouse/jobs/runs.js'
 import type { QuerySignal } from '../../clickhouse/store/define-query.js'
-import { readStorage } from '../../clickhouse/store/storage.js'
 import { attemptTotals, dispatchDelays, pendingTotal, subscriptionCounts } from '../../clickhouse/webhooks/totals.js'
 
 export type ServiceState = Awaited<ReturnType<typeof readState>>
@@ -18,13 +17,12 @@ const NO_DELAY = { count: 0, p50_seconds: null, p99_seconds: null }
 
 /** The progress of ingest and of the jobs at `now`, and what is known to be missing. */
 async function readState(clickhouse: ClickHouseClient, now: Date, options: { signal?: QuerySignal }) {
-  const [progress, delays, runs, findings, webhooks, storage] = await Promise.all([
+  const [progress, delays, runs, findings, webhooks] = await Promise.all([
     readProgress(clickhouse, SLOT_JOBS, now, options),
     ingestDelays(clickhouse, { now }, options),
     jobRuns(clickhouse, { now }, options),
     newestVerifyRun(clickhouse, options),
     readWebhooks(clickhouse, now, options),
-    readStorage(clickhouse, options),
   ])
   const { newest_block, blocks_to_head } = progress
   const facts = DATASETS.map((family) => {
@@ -56,7 +54,6 @@ async function readState(clickhouse: ClickHouseClient, now: Date, options: { sig
     findings,
     jobs: progress.jobs.map((status) => ({ ...status, runs: runs.find(({ job }) => job === status.job) ?? null })),
     webhooks,
-    storage,
   }
 }
 
@@ -74,7 +71,7 @@ async function readWebhooks(clickhouse: ClickHouseClient, now: Date, options: { 
 /** How long the state is reused: its readers poll it repeatedly. */
 const MAX_AGE_MS = 5000
 /** Shorter than a scraper's timeout, so that it at least learns that the state cannot be read. */
-const TIMEOUT_MS = 5000
+export const TIMEOUT_MS = 5000
 
 /**
  * Returns a function that reads the state of the service, at most once every few seconds, and once for all concurrent

@@ -53,7 +53,7 @@ function showStorage(gauge: Show, { disks, parts, replicas }: Storage): void {
  * database. Unknown values are omitted, because 0 would be a value; without a state, the only metric is that it cannot
  * be read.
  */
-export async function stateMetrics(state: ServiceState | null): Promise<string> {
+export async function stateMetrics(state: ServiceState | null, storage: Storage): Promise<string> {
   const registry = new Registry()
   const show = (Kind: typeof Gauge | typeof Counter, name: string, help: string, samples: readonly Sample[]): void => {
     const known = samples.filter(({ value }) => value !== null && value !== undefined)
@@ -153,6 +153,6 @@ export async function stateMetrics(state: ServiceState | null): Promise<string> 
     { labels: { quantile: '0.5' }, value: webhooks.dispatch?.p50_seconds },
     { labels: { quantile: '0.99' }, value: webhooks.dispatch?.p99_seconds },
   ])
-  showStorage(gauge, state.storage)
+  showStorage(gauge, storage)
   return registry.metrics()
 }

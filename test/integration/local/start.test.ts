@@ -228,6 +228,16 @@ describe('npm start', { timeout: 900_000 }, () => {
     }
     expect(peg.current.block_number).toBeGreaterThan(blocksBefore)
 
+    // The API's user may read parts and replicas, but no disks.
+    const metrics = await (await fetch(new URL('/metrics', url))).text()
+    for (const [what, readable] of [
+      ['disks', 0],
+      ['parts', 1],
+      ['replicas', 1],
+    ])
+      expect(metrics).toContain(`plumbline_storage_readable{what="${what}"} ${readable}`)
+    expect(metrics).toMatch(/^plumbline_table_partition_parts\{table="peg_samples"\} [1-9]/m)
+
     const second = start()
     expect(await second.exited).not.toBe(0)
     expect(second.output()).toMatch(/plumbline stops: .*in use/)
