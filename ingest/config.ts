@@ -31,6 +31,7 @@ export const IngestConfig = z.object({
     .optional(),
   BATCH_BLOCKS: envInt(1, 5000).default(200),
   POLL_INTERVAL_MS: envInt(50, 60_000).default(1000),
+  TIP_FLUSH_MS: envInt(0, 60_000).default(0),
   ...metricsEnv,
   INGEST_METRICS_PORT: metricsPort,
   LOG_LEVEL: logLevel,

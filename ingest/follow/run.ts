@@ -160,6 +160,7 @@ async function* followChain({
       noteHead(head)
     },
     pollMs: config.POLL_INTERVAL_MS,
+    flushMs: config.TIP_FLUSH_MS,
     hashOf,
     log,
     signal,

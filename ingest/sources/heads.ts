@@ -67,6 +67,8 @@ type HeadOptions = {
   onHead: (head: RawHeader) => void
   /** The longest time between two polls of the head, in milliseconds. */
   pollMs: number
+  /** The shortest time between two polls, in milliseconds: blocks that come meanwhile are written together. */
+  flushMs: number
   /** The hash of a block as it was read before; null if it is unknown so far. */
   hashOf: (blockNumber: number) => Promise<string | null>
   log: Logger
@@ -80,12 +82,13 @@ type HeadOptions = {
  */
 export async function* followHead(
   rpc: Rpc,
-  { tag, checkChainId, wsUrl, onHead, pollMs, hashOf, log, signal }: HeadOptions,
+  { tag, checkChainId, wsUrl, onHead, pollMs, flushMs, hashOf, log, signal }: HeadOptions,
 ): AsyncGenerator<number> {
   const wake = wakeups(wsUrl, pollMs, log, signal)
+  const rest = () => sleep(flushMs, undefined, { signal }).catch(() => {})
   let knownHash = ''
   try {
-    for (let newest = -1; !signal.aborted; await wake.next()) {
+    for (let newest = -1; !signal.aborted; await Promise.all([rest(), wake.next()])) {
       const [head, chainId] = await rpc.persist('read the head', () =>
         Promise.all([
           rpc.request('eth_getBlockByNumber', [tag, false], RawHeader),

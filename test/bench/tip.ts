@@ -1,4 +1,5 @@
-// Time from a block's existence on the node until its samples answer over HTTP, at one block a second with 50 stables.
+// Time from a block's existence on the node until its samples answer over HTTP, and inserts, at one block a second with 50
+// stables.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient, webSocket } from 'viem'
 import { percentile } from './measure.js'
@@ -8,16 +9,44 @@ import { rows, startStack } from './stack.js'
 const STABLES = 50
 const BLOCKS = 60
 
+/** TIP_FLUSH_MS: each block at once, and as many as come in two seconds together. */
+const FLUSHES = [0, 2000]
+
 const stack = await startStack()
 try {
   const chain = await stack.chain('chain', { historyBlocks: 60, stables: STABLES, live: true })
-  const { env, clickhouse } = await stack.database('tip')
+  for (const flushMs of FLUSHES) await follow(chain, flushMs)
+} finally {
+  await stack.close()
+}
+process.exit(0)
+
+async function follow(chain: { rpcUrl: string; wsUrl: string }, flushMs: number): Promise<void> {
+  const { env, clickhouse } = await stack.database(`tip_${flushMs}`)
+  const inserts = async (): Promise<number> => {
+    const [row] = await rows<{ value: number }>(
+      clickhouse,
+      `SELECT toUInt32(value) AS value FROM system.events WHERE event = 'InsertQuery'`,
+    )
+    return row?.value ?? 0
+  }
   const ingest = await startProgram(
     'ingest/main.js',
-    { ...env, RPC_URL: chain.rpcUrl, RPC_WS_URL: chain.wsUrl, CHAIN: 'devnet', LOG_LEVEL: 'warn' },
+    {
+      ...env,
+      RPC_URL: chain.rpcUrl,
+      RPC_WS_URL: chain.wsUrl,
+      CHAIN: 'devnet',
+      TIP_FLUSH_MS: `${flushMs}`,
+      LOG_LEVEL: 'warn',
+    },
     'ingest has caught up',
   )
-  const api = await startProgram('api/server.js', { ...env, PORT: '0', LOG_LEVEL: 'warn' }, 'api ready at ')
+  const api = await startProgram(
+    'api/server.js',
+    { ...env, PORT: '0', FREE_REQUESTS_PER_MINUTE: '0', LOG_LEVEL: 'error' },
+    'api ready at ',
+  )
   const base = api.line.slice('api ready at '.length)
   const [stable] = await rows<{ stable: string }>(
     clickhouse,
@@ -32,6 +61,7 @@ try {
     onError: () => {},
   })
   const lags: number[] = []
+  const [insertsBefore, began] = [await inserts(), performance.now()]
   for (let seen = 0; lags.length < BLOCKS; await sleep(10)) {
     const response = await fetch(`${base}/${stable?.stable}/peg`)
     const { current } = (await response.json()) as { current: { block_number: number } }
@@ -41,12 +71,12 @@ try {
     }
     seen = current.block_number
   }
+  const [made, seconds] = [(await inserts()) - insertsBefore, (performance.now() - began) / 1000]
   console.log(
-    `${STABLES} stables, ${lags.length} blocks: p50 ${percentile(lags, 0.5).toFixed(0)} ms, p99 ${percentile(lags, 0.99).toFixed(0)} ms from the block's announcement to its sample over HTTP`,
+    `TIP_FLUSH_MS=${flushMs}, ${STABLES} stables, ${lags.length} blocks: p50 ${percentile(lags, 0.5).toFixed(0)} ms, p99 ${percentile(lags, 0.99).toFixed(0)} ms from the block's announcement to its sample over HTTP; ${(made / seconds).toFixed(1)} inserts a second, ${(made / lags.length).toFixed(1)} a block`,
   )
+  const socket = await node.transport.getRpcClient()
+  socket.close()
   await api.stop()
   await ingest.stop()
-} finally {
-  await stack.close()
 }
-process.exit(0)

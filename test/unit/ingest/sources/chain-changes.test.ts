@@ -53,6 +53,7 @@ describe('following the head', () => {
         wsUrl: null,
         onHead: () => {},
         pollMs: 1,
+        flushMs: 0,
         log: pino({ level: 'silent' }),
         signal: new AbortController().signal,
         hashOf: async (number) => known.get(number) ?? null,
