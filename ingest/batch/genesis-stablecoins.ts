@@ -10,6 +10,9 @@ import type { Rpc } from '../sources/rpc.js'
 import { StateUnavailableError } from '../sources/state-unavailable.js'
 import { describeTokens, type TokenDescription } from '../sources/tokens.js'
 
+/** The quote token of the reference stable, which never changes. */
+const NO_TOKEN = '0x0000000000000000000000000000000000000000'
+
 type FirstBlock = Pick<BlockWithLogs, 'number' | 'hash' | 'parentTime'>
 
 /** The stables that existed before the first transaction. They have no logs, so the node is asked. */
@@ -35,8 +38,11 @@ async function describeGenesis(rpc: Rpc, first: FirstBlock): Promise<TokenDescri
   }
   // A token's name, symbol and currency never change; genesis tokens begin with the reference stable as quote token.
   const head = await rpc.request('eth_getBlockByNumber', ['latest', false], RawHeader)
-  const updates = { address: GENESIS_TOKENS, topics: [topicsOf(['QuoteTokenUpdate'])] }
-  const changed = new Set((await readLogs(rpc, updates, 0, head.number)).map(({ address }) => address))
   const now = await describeTokens(rpc, GENESIS_TOKENS, head)
+  // Of these it does not matter whether they were changed and changed back. To read the logs of all blocks takes long.
+  const others = now.filter(({ quoteToken }) => ![REFERENCE_STABLE, NO_TOKEN].includes(quoteToken))
+  if (others.length === 0) return now
+  const updates = { address: others.map(({ stable }) => stable), topics: [topicsOf(['QuoteTokenUpdate'])] }
+  const changed = new Set((await readLogs(rpc, updates, 0, head.number)).map(({ address }) => address))
   return now.map((token) => (changed.has(token.stable) ? { ...token, quoteToken: REFERENCE_STABLE } : token))
 }

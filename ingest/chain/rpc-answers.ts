@@ -39,6 +39,8 @@ export const RawLog = z.object({
   blockHash: hash,
   transactionHash: hash,
   logIndex: Quantity,
+  /** Unix seconds of its block; newer nodes say it. */
+  blockTimestamp: Quantity.nullish().catch(null),
 })
 export type RawLog = z.infer<typeof RawLog>
 

@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import type { Logger } from 'pino'
 import { allStablecoins } from '../../clickhouse/stablecoins/stablecoins.js'
 import { FIRST_BLOCK } from '../batch/decode.js'
-import { catalogueRanges, type ReadOptions, readCatalogueBatch } from '../batch/read-catalogue-batch.js'
+import { type ReadOptions, readCatalogue } from '../batch/read-catalogue.js'
 import { createRegistry } from '../knowledge/registry.js'
 import { openLedger } from '../sinks/batch-ledger.js'
 import type { RetryDatabase } from '../sinks/retry-database.js'
@@ -11,7 +11,10 @@ import { writeBatch } from '../sinks/write-batch.js'
 /** The track of the catalogue of the blocks before the tip's first block. */
 export const CATALOGUE = 'catalogue'
 
-type Options = ReadOptions & { clickhouse: ClickHouseClient; log: Logger; retryDatabase: RetryDatabase }
+/** How often progress is logged, in milliseconds. */
+const LOG_MS = 5000
+
+type Options = ReadOptions & { to: number; clickhouse: ClickHouseClient; log: Logger; retryDatabase: RetryDatabase }
 
 /**
  * Stores what is needed to decode the logs of later blocks: the stables, their quote tokens and the orders of all
@@ -19,23 +22,42 @@ type Options = ReadOptions & { clickhouse: ClickHouseClient; log: Logger; retryD
  * requested, so if a node leaves some out, that shows only later, when the blocks are read in full.
  */
 export async function readCatalogueBeforeTip(options: Options): Promise<{ block: number; hash: string }> {
-  const { clickhouse, rpc, log, retryDatabase, to } = options
+  const { clickhouse, log, retryDatabase, to } = options
   const ledger = await retryDatabase('read the ledger', () => openLedger(clickhouse, CATALOGUE, FIRST_BLOCK))
   const known = await retryDatabase('read the stables', () => allStablecoins(clickhouse, { before_block: ledger.next }))
   const registry = createRegistry(known, [])
+  const { unfinished } = ledger
+  const rest = { from: unfinished ? unfinished.to + 1 : ledger.next, to }
+  const report = progressOf(rest.from, to, log)
   let { last } = ledger
-  for (const range of catalogueRanges(ledger.next, to, ledger.unfinished)) {
-    const batch = await rpc.persist(`read the catalogue of blocks ${range.from} to ${range.to}`, () =>
-      readCatalogueBatch(options, registry, range),
-    )
-    await retryDatabase(`write the catalogue of blocks ${range.from} to ${range.to}`, async () => {
+
+  async function* batches() {
+    if (unfinished) yield* readCatalogue(options, registry, unfinished, true)
+    if (rest.from <= to) yield* readCatalogue(options, registry, rest)
+  }
+  for await (const batch of batches()) {
+    await retryDatabase(`write the catalogue of blocks ${batch.from} to ${batch.to}`, async () => {
       const mayBeThere = await ledger.plan(batch)
       await writeBatch(clickhouse, batch, ':catalogue', mayBeThere)
       await ledger.commit()
     })
     last = { block: batch.to, hash: batch.lastHash }
-    log.info({ block: batch.to, of: to }, 'read the catalogue')
+    report(batch.to)
   }
   if (last?.block !== to) throw new Error(`the catalogue ends at block ${last?.block}, not at ${to}`)
   return last
+}
+
+/** Logs how far the catalogue is read, every few seconds and at the end, and when it will be. */
+function progressOf(from: number, to: number, log: Logger): (block: number) => void {
+  const began = performance.now()
+  let loggedAt = began
+  return (block) => {
+    const now = performance.now()
+    if (block < to && now - loggedAt < LOG_MS) return
+    loggedAt = now
+    const perSecond = (block - from + 1) / Math.max((now - began) / 1000, 0.001)
+    const seconds_left = Math.ceil((to - block) / Math.max(perSecond, 1))
+    log.info({ block, of: to, blocks_per_second: Math.round(perSecond), seconds_left }, 'read the catalogue')
+  }
 }

@@ -73,7 +73,7 @@ export async function* ingest(options: Ingest): AsyncGenerator<Written> {
   const rpc = rpcOf(config, log, signal, rpcObserver)
   const chain = await readChainIdentity(rpc, config.CHAIN)
   await retryDatabase('claim the database', () => claimDatabase(clickhouse, chain))
-  const start = await tipStart({ clickhouse, config, log, rpc, retryDatabase })
+  const start = await tipStart({ clickhouse, config, log, signal, rpc, retryDatabase })
   for (;;) {
     // Reads of the old chain end with their round.
     const round = new AbortController()

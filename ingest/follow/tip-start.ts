@@ -24,6 +24,7 @@ type Options = {
   clickhouse: ClickHouseClient
   config: Pick<IngestConfig, 'START_BLOCK' | 'CHAIN'>
   log: Logger
+  signal: AbortSignal
   rpc: Rpc
   retryDatabase: RetryDatabase
 }
@@ -34,7 +35,7 @@ type Options = {
  * yet.
  */
 export async function tipStart(options: Options): Promise<TipStart> {
-  const { clickhouse, config, rpc, retryDatabase } = options
+  const { clickhouse, config, signal, rpc, retryDatabase } = options
   const { START_BLOCK: asked = config.CHAIN === 'devnet' ? 'genesis' : 'head', CHAIN } = config
   const begun = await retryDatabase('read where the tip started', () => trackStart(clickhouse, { track: TIP }))
   const known = await retryDatabase('read the ledger', () => openLedger(clickhouse, CATALOGUE, FIRST_BLOCK))
@@ -51,5 +52,5 @@ export async function tipStart(options: Options): Promise<TipStart> {
   // A catalogue that was started earlier may reach further.
   const firstBlock = Math.max(wanted, known.next, (known.unfinished?.to ?? 0) + 1)
   if (firstBlock <= FIRST_BLOCK) return { firstBlock: FIRST_BLOCK, base: null }
-  return { firstBlock, base: await readCatalogueBeforeTip({ ...options, to: firstBlock - 1 }) }
+  return { firstBlock, base: await readCatalogueBeforeTip({ ...options, to: firstBlock - 1, stream: { signal } }) }
 }

@@ -1,8 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import { hexToBytes, keccak256, numberToHex } from 'viem'
 import { z } from 'zod'
+import type { BlockRange } from '../chain/block-ranges.js'
 import { RawLog } from '../chain/rpc-answers.js'
-import { isRangeRefused, isTimeout } from './range-refusals.js'
+import { isRangeRefused, isTimeout, offeredBlocks } from './range-refusals.js'
+import { createRangeSize, type RangeSize } from './range-size.js'
 import type { Rpc } from './rpc.js'
 
 type Loggish = { address: string; topics: readonly string[] }
@@ -35,43 +37,65 @@ export function logsBloom(logs: readonly Loggish[]): string {
 }
 
 /** What eth_getLogs filters by besides the range; an empty filter requests all logs. A null topic matches any. */
-type LogFilter = {
+export type LogFilter = {
   address?: string | readonly string[]
   topics?: ReadonlyArray<string | readonly string[] | null>
+}
+
+/**
+ * One request for the logs of a range of blocks, both ends included, from which `size` learns. Resolves to null if the
+ * node refuses that many blocks or logs, so that fewer may succeed.
+ */
+export async function requestLogs(
+  rpc: Rpc,
+  filter: LogFilter,
+  { from, to }: BlockRange,
+  size: RangeSize,
+): Promise<RawLog[] | null> {
+  const blocks = to - from + 1
+  const began = performance.now()
+  try {
+    const range = { ...filter, fromBlock: numberToHex(from), toBlock: numberToHex(to) }
+    const logs = await rpc.request('eth_getLogs', [range], z.array(RawLog))
+    size.answered(blocks, logs.length, performance.now() - began)
+    return logs
+  } catch (error) {
+    const isRefused = isRangeRefused(error)
+    if (blocks > 1 && (isRefused || isTimeout(error))) size.refused(blocks, offeredBlocks(error, { from, to }))
+    // A node that does not answer may also be down: the caller's retries count that.
+    if (!isRefused || blocks === 1) throw error
+    return null
+  }
 }
 
 /**
  * The most blocks whose logs a node returns at once, as learned so far; per filter, because narrow ones allow more
  * blocks.
  */
-const limits = new WeakMap<Rpc, Map<string, number>>()
-const GROWTH = 1.1
-const NO_LIMIT = Number.MAX_SAFE_INTEGER
+const sizes = new WeakMap<Rpc, Map<string, RangeSize>>()
+const UNLIMITED = {
+  first: Number.MAX_SAFE_INTEGER,
+  most: Number.MAX_SAFE_INTEGER,
+  mostResults: Number.MAX_SAFE_INTEGER,
+}
 
 /**
  * The logs of the blocks `from` to `to`, both included, in order. If the node refuses that many blocks or logs, or does
- * not answer in time, requests half as many blocks, and later gradually more again. Tries each range once.
+ * not answer in time, requests fewer, and later gradually more again. Tries each range once.
  */
 export async function readLogs(rpc: Rpc, filter: LogFilter, from: number, to: number): Promise<RawLog[]> {
   const key = JSON.stringify(filter)
-  const own = limits.get(rpc) ?? new Map<string, number>()
-  limits.set(rpc, own)
+  const own = sizes.get(rpc) ?? new Map<string, RangeSize>()
+  sizes.set(rpc, own)
+  const size = own.get(key) ?? createRangeSize(UNLIMITED)
+  own.set(key, size)
   const logs: RawLog[] = []
   for (let next = from; next <= to; ) {
-    const limit = own.get(key) ?? NO_LIMIT
-    const last = Math.min(to, next + limit - 1)
-    const blocks = last - next + 1
-    try {
-      const range = { ...filter, fromBlock: numberToHex(next), toBlock: numberToHex(last) }
-      for (const log of await rpc.request('eth_getLogs', [range], z.array(RawLog))) logs.push(log)
-      if (blocks === limit) own.set(key, Math.ceil(limit * GROWTH))
-      next = last + 1
-    } catch (error) {
-      const refused = isRangeRefused(error)
-      if (blocks > 1 && (refused || isTimeout(error))) own.set(key, Math.min(limit, Math.floor(blocks / 2)))
-      // A node that does not answer may also be down: the caller's retries count that.
-      if (!refused || blocks === 1) throw error
-    }
+    const last = Math.min(to, next + size.blocks() - 1)
+    const found = await requestLogs(rpc, filter, { from: next, to: last }, size)
+    if (!found) continue
+    for (const log of found) logs.push(log)
+    next = last + 1
   }
   return logs
 }

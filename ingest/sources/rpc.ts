@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pLimit from 'p-limit'
 import pRetry from 'p-retry'
@@ -30,8 +31,8 @@ class RpcError extends PlumblineError {
 
 export type Rpc = {
   /**
-   * One JSON-RPC call, whose answer is checked against `shape`. Concurrent calls travel as one batch, large ones alone.
-   * Does not retry.
+   * One JSON-RPC call, whose answer is checked against `shape`. Concurrent calls travel as one batch, large ones and
+   * those for logs alone. Does not retry.
    */
   request: <Shape extends z.ZodType>(method: string, params: unknown[], shape: Shape) => Promise<z.output<Shape>>
   /** Runs `read` until it succeeds, with growing pauses; rejects with RpcError after about a minute of failures. */
@@ -51,6 +52,8 @@ const LARGE_CALL = 20_000
  */
 const sizeOf = ([first]: readonly unknown[]): number => (first as { data?: string } | undefined)?.data?.length ?? 0
 const SINGLE_CALLS = 8
+// A node answers the calls of a batch one after the other, and the batch with the last: logs may take seconds.
+const LOGS_AT_ONCE = 64
 // More would only wait at the node, time out there and be sent again.
 const BATCHES_AT_ONCE = 8
 // Enough for the logs of a range of busy blocks; viem's own limit is 10 MB, at which every retry would fail.
@@ -87,9 +90,11 @@ function nodeAt(url: string, batchSize: number, timeoutMs: number): Node {
   const batched = http(url, { ...options, batch: { batchSize, wait: 0 } })({}).request as EIP1193RequestFn
   const single = http(url, options)({}).request as EIP1193RequestFn
   const inTurn = pLimit(SINGLE_CALLS)
+  const logsInTurn = pLimit(LOGS_AT_ONCE)
   const inBatches = pLimit(BATCHES_AT_ONCE * batchSize)
   const send: Send = (method, params) => {
     const call = { method, params } as never
+    if (method === 'eth_getLogs') return logsInTurn(() => single(call))
     return sizeOf(params) < LARGE_CALL ? inBatches(() => batched(call)) : inTurn(() => single(call))
   }
   return { name: new URL(url).host, send }
@@ -99,6 +104,8 @@ function nodeAt(url: string, batchSize: number, timeoutMs: number): Node {
 export function rpcAt({ urls, finalityDepth, batchSize, timeoutMs, attempts, log, signal, observer }: RpcOptions): Rpc {
   const nodes = urls.map((url) => nodeAt(url, batchSize, timeoutMs))
   const [only] = nodes
+  // Every read that persists listens to it; Node warns of a leak above ten.
+  setMaxListeners(0, signal)
   const send = nodes.length === 1 && only ? only.send : nodePool(nodes, finalityDepth, log)
   return {
     request: async (method, params, shape) => {

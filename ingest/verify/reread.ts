@@ -7,7 +7,7 @@ import { issuerRoleChanges } from '../../clickhouse/roles/roles.js'
 import { allStablecoins } from '../../clickhouse/stablecoins/stablecoins.js'
 import { completeBatch } from '../batch/complete-batch.js'
 import { type BatchReader, type DecodedBatch, decodeBatch, FIRST_BLOCK } from '../batch/decode.js'
-import { catalogueRanges, readCatalogueBatch } from '../batch/read-catalogue-batch.js'
+import { readCatalogue } from '../batch/read-catalogue.js'
 import type { Scope } from '../batch/scope.js'
 import { blockRanges } from '../chain/block-ranges.js'
 import { createIssuerRoles } from '../knowledge/issuer-roles.js'
@@ -84,21 +84,13 @@ async function decode(options: RereadOptions, reader: BatchReader, blocks: Block
 }
 
 /** The catalogue of blocks for which nothing else is stored; `reader` learns it. */
-async function rereadCatalogue(
-  options: RereadOptions,
-  reader: BatchReader,
-  stretch: Stretch,
-  from: number,
-  to: number,
-) {
-  const { rpc } = options
-  const { facts } = await rpc.persist(`read the catalogue of blocks ${from} to ${to}`, () =>
-    readCatalogueBatch({ ...options, to: stretch.to }, reader.registry, { from, to }),
-  )
-  for (const order of facts.dex_orders) reader.orders.place(BigInt(order.order_id), order)
-  for (const flip of facts.dex_order_flips) reader.orders.flip(BigInt(flip.order_id), flip)
-  reader.issuers.learn(facts.role_events)
-  return { facts, stretch, from, to, numbers: [], blocks: 0, hasStates: true }
+async function* rereadCatalogue(options: RereadOptions, reader: BatchReader, stretch: Stretch): AsyncGenerator<Reread> {
+  for await (const { facts, from, to } of readCatalogue(options, reader.registry, stretch)) {
+    for (const order of facts.dex_orders) reader.orders.place(BigInt(order.order_id), order)
+    for (const flip of facts.dex_order_flips) reader.orders.flip(BigInt(flip.order_id), flip)
+    reader.issuers.learn(facts.role_events)
+    yield { facts, stretch, from, to, numbers: [], blocks: 0, hasStates: true }
+  }
 }
 
 /**
@@ -126,11 +118,7 @@ export async function* rereadAll(options: RereadOptions, stretches: readonly Str
   }
   for (const stretch of stretches) {
     if (hasBlocks(stretch)) yield* readAhead(decoded(stretch), DEPTH, (next) => complete(reader, next))
-    else {
-      for (const { from, to } of catalogueRanges(stretch.from, stretch.to, null)) {
-        yield rereadCatalogue(options, reader, stretch, from, to)
-      }
-    }
+    else yield* rereadCatalogue(options, reader, stretch)
   }
 }
 

@@ -1,11 +1,22 @@
 import { HttpRequestError, RpcRequestError, TimeoutError } from 'viem'
 import { describe, expect, test } from 'vitest'
-import { isRangeRefused, isTimeout, retryAfterMs } from '../../../../ingest/sources/range-refusals.js'
+import {
+  isRangeRefused,
+  isRateLimited,
+  isTimeout,
+  offeredBlocks,
+  retryAfterMs,
+} from '../../../../ingest/sources/range-refusals.js'
 
 const url = 'http://node.example/v2/max-range-key'
 const refused = (code: number, message: string) => new RpcRequestError({ body: {}, url, error: { code, message } })
 const http = (status: number, headers: Record<string, string> = {}) =>
-  new HttpRequestError({ url, status, headers: new Headers(headers), details: 'Too Many Requests' })
+  new HttpRequestError({
+    url,
+    status,
+    headers: new Headers(headers),
+    details: status === 429 ? 'Too Many Requests' : '',
+  })
 
 describe('a refused range of logs', () => {
   test.for([
@@ -19,6 +30,15 @@ describe('a refused range of logs', () => {
     [-32701, 'Please limit the query to at most 1000 blocks: exceed maximum block range: 50000'],
     [-32000, 'too many results'],
     [-32602, 'Block range limit exceeded'],
+    [-32602, 'range 1000000 exceeds limit of 10000'],
+    [-32000, 'block range is bigger than maxBlockRange'],
+    [-32600, 'block range too high'],
+    [-32000, 'block range is larger than max block range, block range = 5120, max block range = 5000'],
+    [-32000, 'requested too many blocks from 1 to 9000, maximum is set to 2048'],
+    [-32000, 'eth_getLogs range is too large, max is 1k blocks'],
+    [-32000, 'query must be smaller than size 1024'],
+    [-32000, 'backend response too large'],
+    [-32005, 'logs.too_many_results'],
   ] as const)('is known by what nodes say: %s %s', ([code, message]) => {
     expect(isRangeRefused(refused(code, message))).toBe(true)
   })
@@ -33,10 +53,54 @@ describe('a refused range of logs', () => {
     expect(isRangeRefused(error)).toBe(false)
   })
 
+  test('is known by the data of an error that says nothing else', () => {
+    const error = {
+      code: -32602,
+      message: 'invalid params',
+      data: { payload: 'range 9009594 is bigger than range limit 2000' },
+    }
+    const inData = new RpcRequestError({ body: {}, url, error })
+    expect(isRangeRefused(inData)).toBe(true)
+    expect(offeredBlocks(inData, { from: 1, to: 9_009_594 })).toBe(2000)
+  })
+
+  test.for([
+    ['query exceeds max block range 5000', 5000],
+    ['eth_getLogs is limited to a 10,000 range', 10_000],
+    ['You can make eth_getLogs requests with up to a 10 block range.', 10],
+    ['Log response size exceeded. You can make eth_getLogs requests with up to a 2K block range', 2000],
+    ['block range is too wide (maximum 1024)', 1024],
+    ['range 1000000 exceeds limit of 10000', 10_000],
+    ['exceeds the range allowed for your plan (100001 > 500)', 500],
+    ['requested too many blocks from 1000 to 101000, maximum is set to 2048', 2048],
+    ['query exceeds max results 20000, retry with the range 1000-1299', 300],
+    ['query returned more than 10000 results. Try with this block range [0x3E8, 0x44B].', 100],
+    ['query returned more than 10000 results', null],
+    ['query exceeds max results 20000', null],
+    ['Log response size exceeded: 150MB', null],
+    ['block range is too large', null],
+    ['query timeout exceeded: block range took more than 30 seconds', null],
+  ] as const)('offers what it says: %s', ([message, blocks]) => {
+    expect(offeredBlocks(refused(-32000, message), { from: 1000, to: 1000 + 100_000 })).toBe(blocks)
+  })
+
   test('is not a timeout, which has its own test', () => {
     const late = new TimeoutError({ body: {}, url })
     expect([isRangeRefused(late), isTimeout(late), isTimeout(http(503))]).toEqual([false, true, false])
   })
+})
+
+test.for([
+  [http(429), true],
+  [http(503, { 'retry-after': '3' }), true],
+  [http(503), false],
+  [refused(-32005, 'project ID request rate exceeded'), true],
+  [refused(-32016, 'over rate limit'), true],
+  [refused(429, 'Your app has exceeded its compute units per second capacity'), true],
+  [refused(-32097, 'call rate limit exhausted, retry in 10s'), true],
+  [refused(-32005, 'query returned more than 10000 results'), false],
+] as const)('a node that limits the rate is known: %s', ([error, isLimit]) => {
+  expect(isRateLimited(error)).toBe(isLimit)
 })
 
 test('ingest waits as long as a node requests, up to a minute', () => {
@@ -48,4 +112,6 @@ test('ingest waits as long as a node requests, up to a minute', () => {
   expect(pause('soon')).toBe(0)
   expect(retryAfterMs(http(503), now)).toBe(0)
   expect(retryAfterMs(refused(-32000, 'no'), now)).toBe(0)
+  expect(retryAfterMs(refused(-32097, 'call rate limit exhausted, retry in 10s'), now)).toBe(10_000)
+  expect(retryAfterMs(refused(-32097, 'rate limit: try again in 10m0s'), now)).toBe(60_000)
 })
