@@ -41,7 +41,7 @@ async function withBursts(table: string, run: () => Promise<void>): Promise<void
   let isStopped = await system('STOP')
   const timer = setInterval(() => {
     isStopped = !isStopped
-    system(isStopped ? 'STOP' : 'START')
+    void system(isStopped ? 'STOP' : 'START')
   }, 700)
   await run().finally(() => clearInterval(timer))
   await system('START')
