@@ -2,7 +2,6 @@ import { numberToHex } from 'viem'
 import type { BlockRange } from '../chain/block-ranges.js'
 import { RawHeader, type RawLog, RpcAnswerError } from '../chain/rpc-answers.js'
 import { type LogFilter, requestLogs } from './logs.js'
-import { createPace } from './pace.js'
 import { createRangeSize } from './range-size.js'
 import type { Rpc } from './rpc.js'
 
@@ -13,7 +12,6 @@ type LogBlock = { number: number; hash: string; time: number }
 export type LogRange = BlockRange & { logs: RawLog[]; blocks: Map<number, LogBlock> }
 
 export type StreamOptions = {
-  signal?: AbortSignal
   /** Requests at once; by default as many as the size of their ranges allows. */
   atOnce?: number
   /** How many blocks to ask for at first, and at most. */
@@ -46,11 +44,10 @@ export async function* streamLogs(
   rpc: Rpc,
   filter: LogFilter,
   { from, to }: BlockRange,
-  { signal, atOnce, firstBlocks = FIRST_BLOCKS, mostBlocks = MOST_BLOCKS, doubtsTimes = false }: StreamOptions = {},
+  { atOnce, firstBlocks = FIRST_BLOCKS, mostBlocks = MOST_BLOCKS, doubtsTimes = false }: StreamOptions = {},
 ): AsyncGenerator<LogRange> {
   const size = createRangeSize({ first: firstBlocks, most: mostBlocks, mostResults: MOST_LOGS })
   const most = (): number => atOnce ?? atOnceOf(size.blocks())
-  const pace = createPace(most(), signal)
 
   /** All logs of a range, in as many requests as the node demands. */
   async function readRange(range: BlockRange): Promise<LogRange> {
@@ -60,7 +57,7 @@ export async function* streamLogs(
       const last = Math.min(range.to, next + size.blocks() - 1)
       const part = { from: next, to: last }
       const found = await rpc.persist(`read the logs of blocks ${next} to ${last}`, async () => {
-        const answer = await pace.run(() => requestLogs(rpc, filter, part, size))
+        const answer = await requestLogs(rpc, filter, part, size)
         return answer && { answer, own: await logBlocks(answer, part) }
       })
       if (!found) continue
@@ -86,7 +83,7 @@ export async function* streamLogs(
     const untimed = [...hashes.keys()].filter((number) => !times.has(number))
     for (let i = 0; i < untimed.length; i += HEADERS) {
       const part = untimed.slice(i, i + HEADERS)
-      for (const header of await pace.run(() => Promise.all(part.map((number) => readHeader(rpc, number))))) {
+      for (const header of await Promise.all(part.map((number) => readHeader(rpc, number)))) {
         if (header.hash !== hashes.get(header.number))
           throw new RpcAnswerError(`a log of block ${header.number} names another block hash`)
         times.set(header.number, header.timestamp)
@@ -98,7 +95,6 @@ export async function* streamLogs(
   const queue: Promise<LogRange>[] = []
   let [next, running, isClosed] = [from, 0, false]
   const fill = (): void => {
-    pace.allow(most())
     // What is read ahead waits for what comes before it.
     while (!isClosed && next <= to && running < most() && queue.length < 2 * most()) {
       const range = { from: next, to: Math.min(to, next + size.blocks() - 1) }

@@ -3,6 +3,7 @@ import { BaseError, numberToHex, RpcRequestError } from 'viem'
 import { z } from 'zod'
 import { PlumblineError } from '../../process/errors.js'
 import { Quantity, RawHeader } from '../chain/rpc-answers.js'
+import { isRateLimited, retryAfterMs } from './range-refusals.js'
 
 /** Sends one JSON-RPC call, once. */
 export type Send = (method: string, params: unknown[]) => Promise<unknown>
@@ -67,10 +68,12 @@ export function nodePool(nodes: readonly Node[], finalityDepth: number, log: Log
     } catch (error) {
       // A refusal is an answer: it is about the call, not about the node.
       const now = Date.now()
-      const isAnswer = error instanceof BaseError && error.walk((cause) => cause instanceof RpcRequestError) !== null
+      const isRefusal = error instanceof BaseError && error.walk((cause) => cause instanceof RpcRequestError) !== null
+      const isAnswer = isRefusal && !isRateLimited(error)
       if (!isAnswer && now >= health.restsUntil) {
         health.failures += WEIGHT * (1 - health.failures)
-        health.restsUntil = now + Math.min(FIRST_REST_MS * 2 ** health.consecutiveFailures++, LONGEST_REST_MS)
+        const rest = Math.min(FIRST_REST_MS * 2 ** health.consecutiveFailures++, LONGEST_REST_MS)
+        health.restsUntil = now + Math.max(rest, retryAfterMs(error, now))
         log.warn({ node: health.node.name, reason: firstLine(error) }, 'a node failed: asking the others')
       }
       throw error

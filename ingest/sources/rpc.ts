@@ -1,6 +1,4 @@
 import { setMaxListeners } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
-import pLimit from 'p-limit'
 import pRetry from 'p-retry'
 import type { Logger } from 'pino'
 import { BaseError, type EIP1193RequestFn, http } from 'viem'
@@ -10,7 +8,8 @@ import { NETWORKS } from '../chain/networks.js'
 import { RpcAnswerError } from '../chain/rpc-answers.js'
 import type { IngestConfig } from '../config.js'
 import { type Node, nodePool, type Send } from './node-pool.js'
-import { retryAfterMs } from './range-refusals.js'
+import { createPace } from './pace.js'
+import { isRateLimited } from './range-refusals.js'
 
 /** Most characters that are logged of a failure: a node may answer with a whole page. */
 const REASON_LENGTH = 300
@@ -32,7 +31,8 @@ class RpcError extends PlumblineError {
 export type Rpc = {
   /**
    * One JSON-RPC call, whose answer is checked against `shape`. Concurrent calls travel as one batch, large ones and
-   * those for logs alone. Does not retry.
+   * those for logs alone. A call that a node refuses because it was asked too often is sent again when the node bears it,
+   * for as long as that takes; what else fails is not retried.
    */
   request: <Shape extends z.ZodType>(method: string, params: unknown[], shape: Shape) => Promise<z.output<Shape>>
   /** Runs `read` until it succeeds, with growing pauses; rejects with RpcError after about a minute of failures. */
@@ -58,6 +58,9 @@ const LOGS_AT_ONCE = 64
 const BATCHES_AT_ONCE = 8
 // Enough for the logs of a range of busy blocks; viem's own limit is 10 MB, at which every retry would fail.
 const MAX_ANSWER_BYTES = 2 ** 28
+
+/** How often it is logged that a node limits the rate, in milliseconds. */
+const WARN_MS = 10_000
 
 export type RpcOptions = {
   /** One node, or several of one chain. */
@@ -85,13 +88,14 @@ export const rpcOf = (config: IngestConfig, log: Logger, signal: AbortSignal, ob
     observer,
   })
 
-function nodeAt(url: string, batchSize: number, timeoutMs: number): Node {
+function nodeAt(url: string, { batchSize, timeoutMs, signal }: RpcOptions): Node {
   const options = { retryCount: 0, timeout: timeoutMs, maxResponseBodySize: MAX_ANSWER_BYTES }
   const batched = http(url, { ...options, batch: { batchSize, wait: 0 } })({}).request as EIP1193RequestFn
   const single = http(url, options)({}).request as EIP1193RequestFn
-  const inTurn = pLimit(SINGLE_CALLS)
-  const logsInTurn = pLimit(LOGS_AT_ONCE)
-  const inBatches = pLimit(BATCHES_AT_ONCE * batchSize)
+  const inTurn = createPace(SINGLE_CALLS, signal)
+  const logsInTurn = createPace(LOGS_AT_ONCE, signal)
+  // Where a node bears fewer calls than a batch has, batches become as small.
+  const inBatches = createPace(BATCHES_AT_ONCE * batchSize, signal)
   const send: Send = (method, params) => {
     const call = { method, params } as never
     if (method === 'eth_getLogs') return logsInTurn(() => single(call))
@@ -101,22 +105,46 @@ function nodeAt(url: string, batchSize: number, timeoutMs: number): Node {
 }
 
 /** A client for one JSON-RPC node, or for several as one. Sends nothing before the first request. */
-export function rpcAt({ urls, finalityDepth, batchSize, timeoutMs, attempts, log, signal, observer }: RpcOptions): Rpc {
-  const nodes = urls.map((url) => nodeAt(url, batchSize, timeoutMs))
+export function rpcAt(options: RpcOptions): Rpc {
+  const { urls, finalityDepth, attempts, log, signal, observer } = options
+  const nodes = urls.map((url) => nodeAt(url, options))
   const [only] = nodes
   // Every read that persists listens to it; Node warns of a leak above ten.
   setMaxListeners(0, signal)
   const send = nodes.length === 1 && only ? only.send : nodePool(nodes, finalityDepth, log)
+
+  async function sendOnce(method: string, params: unknown[]): Promise<unknown> {
+    const startedAt = performance.now()
+    const report = (outcome: 'ok' | 'failed'): void =>
+      observer?.called(method, outcome, (performance.now() - startedAt) / 1000)
+    try {
+      const answer = await send(method, params)
+      report('ok')
+      return answer
+    } catch (error) {
+      report('failed')
+      throw error
+    }
+  }
+
+  let warnedAt = Number.NEGATIVE_INFINITY
+  const noteLimit = (error: Error): void => {
+    observer?.retried()
+    const now = performance.now()
+    if (now - warnedAt < WARN_MS) return
+    warnedAt = now
+    log.warn({ reason: reasonOf(error) }, 'the node limits the rate of calls: asking it more slowly')
+  }
+
   return {
     request: async (method, params, shape) => {
-      const startedAt = performance.now()
-      const report = (outcome: 'ok' | 'failed'): void =>
-        observer?.called(method, outcome, (performance.now() - startedAt) / 1000)
-      const answer = await send(method, params).catch((error) => {
-        report('failed')
-        throw error
+      const answer = await pRetry(() => sendOnce(method, params), {
+        ...{ retries: Number.POSITIVE_INFINITY, minTimeout: 0, maxTimeout: 0, signal },
+        shouldRetry: ({ error }) => isRateLimited(error),
+        onFailedAttempt: ({ error }) => {
+          if (isRateLimited(error)) noteLimit(error)
+        },
       })
-      report('ok')
       const parsed = shape.safeParse(answer)
       if (parsed.success) return parsed.data
       const issue = parsed.error.issues[0]
@@ -131,11 +159,9 @@ export function rpcAt({ urls, finalityDepth, batchSize, timeoutMs, attempts, log
           randomize: true,
           signal,
           shouldRetry: ({ error }) => !(error instanceof PlumblineError) || error.retryable,
-          onFailedAttempt: async ({ error, attemptNumber, retriesLeft }) => {
+          onFailedAttempt: ({ error, attemptNumber, retriesLeft }) => {
             if (retriesLeft > 0) observer?.retried()
             log.warn({ attempt: attemptNumber, retriesLeft, reason: error.message.split('\n')[0] }, `${what} failed`)
-            const pause = retryAfterMs(error, Date.now())
-            if (pause > 0 && retriesLeft > 0) await sleep(pause, undefined, { signal })
           },
         })
       } catch (cause) {

@@ -46,6 +46,50 @@ test('a thousand calls are sent as a few requests at a time, and each has its ow
   }
 })
 
+type Refusal = { id: number; error: { code: number; message: string } }
+
+test.for<[string, ((id: number) => Refusal) | null]>([
+  ['with a status', null],
+  ['in the answer to each call', (id) => ({ id, error: { code: -32097, message: 'call rate limit exhausted' } })],
+])(
+  'a node that allows fewer calls at a time than a batch has, and refuses %s, gets and answers them all',
+  async ([, refusal], { bareChain }) => {
+    const chain = await bareChain()
+    const [most, windowMs] = [10, 50]
+    let [window, inWindow, refusals] = [0, 0, 0]
+    const server = createServer(async (request, response) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of request) chunks.push(chunk as Buffer)
+      const body = Buffer.concat(chunks).toString()
+      const calls = [JSON.parse(body) as { id: number }].flat()
+      const now = Math.floor(Date.now() / windowMs)
+      if (now !== window) [window, inWindow] = [now, 0]
+      inWindow += calls.length
+      const headers = { 'content-type': 'application/json' }
+      if (inWindow > most) {
+        refusals++
+        const answers = refusal && calls.map(({ id }) => ({ jsonrpc: '2.0', ...refusal(id) }))
+        return void (answers
+          ? response.writeHead(200, headers).end(JSON.stringify(answers))
+          : response.writeHead(429).end('slow down'))
+      }
+      response.writeHead(200, headers).end(await (await fetch(chain.rpcUrl, { method: 'POST', headers, body })).text())
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    try {
+      const rpc = rpcOf(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+      const read = rpc.persist('read them', () =>
+        Promise.all(Array.from({ length: 120 }, () => rpc.request('eth_getBlockByNumber', ['0x0', false], RawHeader))),
+      )
+      expect((await read).map(({ number }) => number)).toEqual(Array(120).fill(0))
+      expect(refusals).toBeGreaterThan(3)
+    } finally {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    }
+  },
+)
+
 test('an error is one line with the reason, without the request and the key in the URL', async ({ bareChain }) => {
   const chain = await bareChain()
   const key = 'k3y'
