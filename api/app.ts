@@ -97,9 +97,12 @@ export async function buildApp(deps: AppDeps) {
   countRequests(app)
   requestLog(app, deps.loggedShare ?? 0)
   showMetrics(app, metricsAccess, async () => {
-    const signal = AbortSignal.timeout(TIMEOUT_MS)
-    const [state, storage] = await Promise.all([readState().catch(() => null), readStorage(clickhouse, { signal })])
-    return stateMetrics(state, storage)
+    const state = await readState().catch(() => null)
+    // Without a state, a full disk may be why.
+    return stateMetrics(
+      state,
+      state?.storage ?? (await readStorage(clickhouse, { signal: AbortSignal.timeout(TIMEOUT_MS) })),
+    )
   })
   securityHeaders(app)
   await cors(app)

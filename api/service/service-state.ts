@@ -6,6 +6,7 @@ import { SLOT_JOBS } from '../../clickhouse/jobs/periods.js'
 import { readProgress, secondsBetween } from '../../clickhouse/jobs/progress.js'
 import { jobRuns } from '../../clickhouse/jobs/runs.js'
 import type { QuerySignal } from '../../clickhouse/store/define-query.js'
+import { readStorage } from '../../clickhouse/store/storage.js'
 import { attemptTotals, dispatchDelays, pendingTotal, subscriptionCounts } from '../../clickhouse/webhooks/totals.js'
 
 export type ServiceState = Awaited<ReturnType<typeof readState>>
@@ -17,12 +18,13 @@ const NO_DELAY = { count: 0, p50_seconds: null, p99_seconds: null }
 
 /** The progress of ingest and of the jobs at `now`, and what is known to be missing. */
 async function readState(clickhouse: ClickHouseClient, now: Date, options: { signal?: QuerySignal }) {
-  const [progress, delays, runs, findings, webhooks] = await Promise.all([
+  const [progress, delays, runs, findings, webhooks, storage] = await Promise.all([
     readProgress(clickhouse, SLOT_JOBS, now, options),
     ingestDelays(clickhouse, { now }, options),
     jobRuns(clickhouse, { now }, options),
     newestVerifyRun(clickhouse, options),
     readWebhooks(clickhouse, now, options),
+    readStorage(clickhouse, options),
   ])
   const { newest_block, blocks_to_head } = progress
   const facts = DATASETS.map((family) => {
@@ -54,6 +56,7 @@ async function readState(clickhouse: ClickHouseClient, now: Date, options: { sig
     findings,
     jobs: progress.jobs.map((status) => ({ ...status, runs: runs.find(({ job }) => job === status.job) ?? null })),
     webhooks,
+    storage,
   }
 }
 

@@ -66,11 +66,17 @@ export async function stateMetrics(state: ServiceState | null, storage: Storage)
 
   gauge('clickhouse_up', 'Whether the state of the service could be read', [{ value: state ? 1 : 0 }])
   if (!state) return registry.metrics()
-  const { head, newest_block, datasets, jobs, missing_facts, findings, webhooks } = state
+  const { head, newest_block, catalogue, datasets, jobs, missing_facts, findings, webhooks } = state
 
   gauge('head_block', 'The newest block that may be read, as reported by the node', [{ value: head?.block_number }])
   gauge('head_seen_timestamp_seconds', 'When the node reported it', [{ value: seconds(head?.seen_at ?? null) }])
   gauge('newest_block', 'The newest stored block', [{ value: newest_block?.block_number }])
+  gauge('catalogue_block', 'The last block of the past that a first start has read', [
+    { value: catalogue?.block_number },
+  ])
+  gauge('catalogue_eta_seconds', 'Time until it has read all of it, at the speed of the last minute', [
+    { value: catalogue?.eta_seconds },
+  ])
   gauge(
     'dataset_lag_blocks',
     'Blocks that a dataset does not have yet',

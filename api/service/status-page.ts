@@ -9,7 +9,12 @@ const OUTAGE_SECONDS = 180
 type Verdict = { indicator: 'none' | 'minor' | 'major' | 'critical'; description: string }
 
 /** The state of the service in the four steps of status pages, with the worst that is known in words. */
-function verdictOf({ newest_block, datasets, missing_blocks, jobs }: ServiceState): Verdict {
+function verdictOf({ newest_block, catalogue, datasets, missing_blocks, jobs }: ServiceState): Verdict {
+  if (catalogue && newest_block === null)
+    return {
+      indicator: 'major',
+      description: `First start: the past is read up to block ${catalogue.block_number} of ${catalogue.to_block}`,
+    }
   if (newest_block === null) return { indicator: 'critical', description: 'Nothing has been read yet' }
   const [oldest] = datasets
     .filter(({ dataset }) => ['logs', 'pegs', 'state'].includes(dataset))

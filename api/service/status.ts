@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { lateJobs, SLOT_JOBS } from '../../clickhouse/jobs/periods.js'
 import { WAIT_REASONS } from '../../clickhouse/jobs/slots.js'
 import { Delay } from '../../clickhouse/store/delays.js'
+import type { Storage } from '../../clickhouse/store/storage.js'
 import { isoSeconds } from '../../process/instants.js'
 import { endpoint } from '../answers/endpoint.js'
 import type { ServiceState } from './service-state.js'
@@ -38,6 +39,22 @@ const Status = z.object({
     })
     .nullable()
     .meta({ description: 'The newest stored block' }),
+  catalogue: z
+    .object({
+      block_number: count.meta({ description: 'The last block that is read' }),
+      to_block: count.meta({
+        description: 'The newest block when it began; with a START_BLOCK before that, less is read',
+      }),
+      blocks_per_second: z.number().nonnegative().nullable().meta({
+        description: 'Speed of the last minute; null if that is not known',
+      }),
+      eta_seconds: count.nullable().meta({ description: 'Time left at that speed; null if it is not known' }),
+    })
+    .nullable()
+    .meta({
+      description:
+        'Progress of a first start on a chain with a past: the tokens and orders of that past, before the first block is read in full. Null at any other time',
+    }),
   datasets: z
     .array(
       z.object({
@@ -68,6 +85,20 @@ const Status = z.object({
         .meta({ description: `Ranges, both ends included, that could not be read; at most ${MOST_GAPS}` }),
     })
     .meta({ description: 'Missing data' }),
+  storage: z
+    .object({
+      least_free_share: z.number().min(0).max(1).nullable().meta({
+        description: 'Free share of the fullest disk of the database; null if it cannot be read',
+      }),
+      replica_delay_seconds: count.nullable().meta({
+        description:
+          'How far the replica that is read is behind the others; null without replicas, or if it cannot be read',
+      }),
+      readonly_tables: count.nullable().meta({
+        description: 'Tables of that replica that accept no rows; null as above',
+      }),
+    })
+    .meta({ description: 'State of the database itself' }),
   invariants: z
     .object({
       started_at: time.meta({ description: 'When the check began' }),
@@ -115,8 +146,17 @@ const Status = z.object({
 const periods = new Map(SLOT_JOBS.map(({ name, period_seconds }) => [name, period_seconds]))
 const iso = (instant: Date | null): string | null => instant && isoSeconds(instant)
 
+function publishedStorage({ disks, replicas }: Storage): z.input<typeof Status>['storage'] {
+  const free = (disks ?? []).map(({ free_bytes, total_bytes }) => free_bytes / total_bytes)
+  return {
+    least_free_share: free.length === 0 ? null : Math.floor(1000 * Math.min(...free)) / 1000,
+    replica_delay_seconds: replicas?.most_delay_seconds ?? null,
+    readonly_tables: replicas?.readonly_tables ?? null,
+  }
+}
+
 function published(state: ServiceState): z.input<typeof Status> {
-  const { at, head, newest_block, datasets, findings, jobs } = state
+  const { at, head, newest_block, catalogue, datasets, findings, jobs } = state
   const { gaps } = state.missing_facts
   const late = lateJobs(SLOT_JOBS, new Map(jobs.map(({ job, due_lag_seconds }) => [job, due_lag_seconds])))
   const [first] = findings
@@ -124,12 +164,14 @@ function published(state: ServiceState): z.input<typeof Status> {
     at: isoSeconds(at),
     head: head && { ...head, block_time: isoSeconds(head.block_time), seen_at: isoSeconds(head.seen_at) },
     newest_block: newest_block && { ...newest_block, block_time: isoSeconds(newest_block.block_time) },
+    catalogue,
     datasets: datasets.map(({ newest_at, ...dataset }) => ({ ...dataset, newest_at: iso(newest_at) })),
     gaps: {
       missing_blocks: state.missing_blocks,
       declared_count: gaps.length,
       declared: gaps.slice(0, MOST_GAPS).map(({ family, ...range }) => ({ dataset: family, ...range })),
     },
+    storage: publishedStorage(state.storage),
     invariants: first
       ? {
           started_at: isoSeconds(first.started_at),

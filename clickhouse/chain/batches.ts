@@ -106,6 +106,23 @@ export const trackStart = defineOptionalRow({
     FROM (SELECT track, min(from_block) AS first FROM ingest_batches WHERE track = {track: String} GROUP BY track)`,
 })
 
+/**
+ * How far the catalogue of the blocks before the tip's first block is read: the last block, and the blocks a second of the
+ * last minute before `now`, null if fewer than two batches ended in it. Null before the first batch, and once the tip has begun.
+ */
+export const catalogueProgress = defineOptionalRow({
+  name: 'catalogue_progress',
+  params: z.object({ now: z.date() }),
+  row: z.object({ block_number: z.int(), blocks_per_second: z.number().nullable() }),
+  sql: `
+    WITH {now: DateTime64(3)} - INTERVAL 1 MINUTE AS since
+    SELECT toUInt32(max(to_block)) AS block_number,
+           (block_number - minOrNullIf(to_block, recorded_at >= since))
+               / nullIf(dateDiff('millisecond', minOrNullIf(recorded_at, recorded_at >= since), max(recorded_at)) / 1000, 0) AS blocks_per_second
+    FROM ingest_batches WHERE track = 'catalogue' AND state = 'committed'
+    HAVING count() > 0 AND (SELECT count() FROM (SELECT 1 FROM ingest_batches WHERE track = 'tip' LIMIT 1)) = 0`,
+})
+
 /** The inserts into this database that are running, by query id. */
 export const runningInserts = defineQuery({
   name: 'running_inserts',

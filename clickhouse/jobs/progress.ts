@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
+import { catalogueProgress } from '../chain/batches.js'
 import { blocksAfter, blockTotals, newestBlock } from '../chain/blocks.js'
 import { readMissingFacts } from '../chain/gaps.js'
 import { chainHead, HEAD_SECONDS } from '../chain/heads.js'
@@ -11,6 +12,13 @@ import { dueLag, dueSlotCount, slotHistory, waitingSlots } from './slots.js'
 export const secondsBetween = (from: Date, to: Date): number =>
   Math.max(0, Math.floor((to.getTime() - from.getTime()) / 1000))
 
+/** The whole seconds until a catalogue reaches the head; null if its speed is not known. */
+const etaOf = (
+  { block_number, blocks_per_second }: { block_number: number; blocks_per_second: number | null },
+  head: { block_number: number },
+): number | null =>
+  blocks_per_second ? Math.ceil(Math.max(0, head.block_number - block_number) / blocks_per_second) : null
+
 /**
  * The progress of ingest and of `jobs` at `now`, and the facts known to be missing. /status shows it, /metrics counts it, and
  * the health monitor evaluates it. Rejects with QueryError.
@@ -21,13 +29,14 @@ export async function readProgress(
   now: Date,
   options?: { signal?: QuerySignal },
 ) {
-  const [head, newest, totals, statuses, missing, history] = await Promise.all([
+  const [head, newest, totals, statuses, missing, history, catalogue] = await Promise.all([
     chainHead(clickhouse, options),
     newestBlock(clickhouse, options),
     blockTotals(clickhouse, options),
     jobStatuses(clickhouse, { jobs: jobs.map(({ name }) => name) }, options),
     readMissingFacts(clickhouse, options),
     slotHistory(clickhouse, options),
+    catalogueProgress(clickhouse, { now }, options),
   ])
   const waiting = new Map(
     await Promise.all(
@@ -49,6 +58,8 @@ export async function readProgress(
   return {
     head,
     newest_block: newest,
+    /** How far a first start has read the blocks before its first one, up to the head of when it began; null otherwise. */
+    catalogue: catalogue && head && { ...catalogue, to_block: head.block_number, eta_seconds: etaOf(catalogue, head) },
     /**
      * How many blocks the chain has after the newest ingested one; null without a block, or if the node has not been
      * asked for its head in the last minute. 0 if the recorded head is older than the newest block.

@@ -895,6 +895,12 @@ export interface GetStatusData {
     block_number: number;
     block_time: string;
   } | null;
+  catalogue: {
+    block_number: number;
+    to_block: number;
+    blocks_per_second: number | null;
+    eta_seconds: number | null;
+  } | null;
   datasets: {
     dataset: string;
     newest_at: string | null;
@@ -912,6 +918,11 @@ export interface GetStatusData {
       to_block: number;
       reason: string;
     }[];
+  };
+  storage: {
+    least_free_share: number | null;
+    replica_delay_seconds: number | null;
+    readonly_tables: number | null;
   };
   invariants: {
     started_at: string;

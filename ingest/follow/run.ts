@@ -179,9 +179,9 @@ async function* followChain({
       throw new ChainChangedError(`the node has dropped the state of blocks that were planned: ${gaps[0]?.reason}`)
     if (gaps.length > 0) log.warn({ gaps }, `the node does not have all of blocks ${batch.from} to ${batch.to}`)
     await retryDatabase(`write blocks ${batch.from} to ${batch.to}`, async () => {
-      const mayBeThere = await ledger.plan(batch)
-      // Before the facts that they describe: stored blocks are not checked again, and writing a gap twice changes nothing.
+      // Before the plan, which is repeated without what is a gap, and does not find it again. Writing one twice changes nothing.
       if (gaps.length > 0) await insertIngestGaps(clickhouse, gaps)
+      const mayBeThere = await ledger.plan(batch)
       // A block that a rollback removed may come back; writing it then is not a repeat.
       const round = ledger.rollback ? `:r${ledger.rollback.sequence_number}` : ''
       await writeBatch(clickhouse, batch, round, mayBeThere, ledger.rollback)

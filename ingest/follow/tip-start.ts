@@ -1,8 +1,10 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Logger } from 'pino'
 import { trackStart } from '../../clickhouse/chain/batches.js'
+import { insertChainHead } from '../../clickhouse/chain/heads.js'
 import { PlumblineError } from '../../process/errors.js'
 import { FIRST_BLOCK } from '../batch/decode.js'
+import { NETWORKS } from '../chain/networks.js'
 import type { IngestConfig } from '../config.js'
 import { openLedger, TIP } from '../sinks/batch-ledger.js'
 import type { RetryDatabase } from '../sinks/retry-database.js'
@@ -35,7 +37,7 @@ type Options = {
  * yet.
  */
 export async function tipStart(options: Options): Promise<TipStart> {
-  const { clickhouse, config, signal, rpc, retryDatabase } = options
+  const { clickhouse, config, rpc, retryDatabase } = options
   const { START_BLOCK: asked = config.CHAIN === 'devnet' ? 'genesis' : 'head', CHAIN } = config
   const begun = await retryDatabase('read where the tip started', () => trackStart(clickhouse, { track: TIP }))
   const known = await retryDatabase('read the ledger', () => openLedger(clickhouse, CATALOGUE, FIRST_BLOCK))
@@ -43,7 +45,13 @@ export async function tipStart(options: Options): Promise<TipStart> {
 
   let wanted = FIRST_BLOCK
   if (asked !== 'genesis') {
-    const { number } = await readFinalized(rpc, CHAIN)
+    const { number, timestamp } = await readFinalized(rpc, CHAIN)
+    const { head: tag, deepestReorg } = NETWORKS[CHAIN]
+    // Says how much there is to read.
+    if (deepestReorg === 0)
+      await retryDatabase('record the head', () =>
+        insertChainHead(clickhouse, { tag, block_number: number, block_time: timestamp }),
+      )
     if (asked !== 'head' && asked > number) {
       throw new StartBlockError(`START_BLOCK=${asked} is not final yet: the newest block to start from is ${number}`)
     }
@@ -52,5 +60,5 @@ export async function tipStart(options: Options): Promise<TipStart> {
   // A catalogue that was started earlier may reach further.
   const firstBlock = Math.max(wanted, known.next, (known.unfinished?.to ?? 0) + 1)
   if (firstBlock <= FIRST_BLOCK) return { firstBlock: FIRST_BLOCK, base: null }
-  return { firstBlock, base: await readCatalogueBeforeTip({ ...options, to: firstBlock - 1, stream: { signal } }) }
+  return { firstBlock, base: await readCatalogueBeforeTip({ ...options, to: firstBlock - 1 }) }
 }

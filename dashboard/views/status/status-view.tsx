@@ -16,6 +16,12 @@ export type Status = {
   at: string
   head: { tag: string; block_number: number; block_time: string; seen_at: string } | null
   newest_block: { block_number: number; block_time: string } | null
+  catalogue: {
+    block_number: number
+    to_block: number
+    blocks_per_second: number | null
+    eta_seconds: number | null
+  } | null
   datasets: readonly {
     dataset: string
     newest_at: string | null
@@ -27,6 +33,11 @@ export type Status = {
     missing_blocks: number
     declared_count: number
     declared: readonly { dataset: string; from_block: number; to_block: number; reason: string }[]
+  }
+  storage: {
+    least_free_share: number | null
+    replica_delay_seconds: number | null
+    readonly_tables: number | null
   }
   invariants: {
     started_at: string

@@ -1,4 +1,4 @@
-import { ageText } from '../../parts/figures.js'
+import { ageText, integerText } from '../../parts/figures.js'
 import type { Status } from './status-view.js'
 
 /** What the datasets are. */
@@ -43,19 +43,42 @@ function lags({ at, newest_block, datasets }: Status): string[] {
   ]
 }
 
+/** How far a first start has come. */
+function firstStart({ block_number, to_block, eta_seconds }: NonNullable<Status['catalogue']>): string {
+  const left = eta_seconds === null ? '' : `; about ${ageText(eta_seconds)} left`
+  return `Tokens and orders of the past are read first: block ${integerText(block_number)} of ${integerText(to_block)}${left}.`
+}
+
+/** A disk with a smaller free share is nearly full, and a replica that is further behind lags; the alerts have the same limits. */
+const [LEAST_FREE_SHARE, LAG_SECONDS] = [0.15, 60]
+
+function stored({ least_free_share, replica_delay_seconds, readonly_tables }: Status['storage']): string[] {
+  return [
+    ...(least_free_share !== null && least_free_share < LEAST_FREE_SHARE
+      ? [`A disk of the database has ${(100 * least_free_share).toFixed(1)} % left.`]
+      : []),
+    ...((replica_delay_seconds ?? 0) > LAG_SECONDS
+      ? [`The replica that is read is ${ageText(replica_delay_seconds ?? 0)} behind the others.`]
+      : []),
+    ...((readonly_tables ?? 0) > 0 ? ['The replica that is read accepts no rows.'] : []),
+  ]
+}
+
 /** What is not as it should be, a sentence each; empty if nothing is known to be wrong. */
 export function troubles(status: Status): string[] {
-  const { head, newest_block, gaps, invariants, jobs } = status
+  const { head, newest_block, catalogue, gaps, storage, invariants, jobs } = status
   const late = jobs.filter(({ is_late }) => is_late)
   const waiting = jobs.filter(({ waiting_slots }) => waiting_slots > 0)
   const wrong = invariants?.findings.filter(({ status }) => status === 'mismatch') ?? []
   return [
     head === null && 'The node has not been asked for its newest block yet.',
     newest_block === null && 'No block is measured yet.',
+    catalogue && firstStart(catalogue),
     ...lags(status),
     gaps.missing_blocks > 0 &&
       `${plural(gaps.missing_blocks, 'block')} between others ${gaps.missing_blocks === 1 ? 'is' : 'are'} missing.`,
     gaps.declared_count > 0 && `${plural(gaps.declared_count, 'range')} of blocks could not be read.`,
+    ...stored(storage),
     ...late.map(
       ({ job, lag_seconds }) => `The job ${job} is late${lag_seconds === null ? '' : ` by ${ageText(lag_seconds)}`}.`,
     ),

@@ -81,6 +81,7 @@ describe('an empty database', () => {
       at: iso(seconds(clock.now)),
       head: null,
       newest_block: null,
+      catalogue: null,
       datasets: ['logs', 'pegs', 'state', ...SLOT_JOBS.map(({ name }) => name).sort()].map((name) => ({
         dataset: name,
         newest_at: null,
@@ -90,6 +91,7 @@ describe('an empty database', () => {
         delay_24h: none,
       })),
       gaps: { missing_blocks: 0, declared_count: 0, declared: [] },
+      storage: { least_free_share: expect.any(Number), replica_delay_seconds: null, readonly_tables: null },
       invariants: null,
       jobs: SLOT_JOBS.map(({ name, period_seconds }) => ({
         job: name,
@@ -106,6 +108,41 @@ describe('an empty database', () => {
         median_ms_24h: null,
       })).sort((a, b) => (a.job < b.job ? -1 : 1)),
     })
+  })
+})
+
+describe('a first start', () => {
+  test('shows how far the past is read and how long the rest takes, until the first block is', async ({
+    app,
+    clickhouse,
+    clock,
+  }) => {
+    const now = seconds(clock.now)
+    await insertChainHead(clickhouse, { tag: 'finalized', block_number: 43_000_000, block_time: now })
+    const catalogue = { track: 'catalogue', families: ['catalogue'] }
+    await committed(clickhouse, 1, 500_000, now - 300, catalogue)
+    const about = async () =>
+      ((await (await app.inject('/api/v1/status')).json()) as { catalogue: object | null }).catalogue
+    expect(await about()).toEqual({
+      block_number: 500_000,
+      to_block: 43_000_000,
+      blocks_per_second: null,
+      eta_seconds: null,
+    })
+    await committed(clickhouse, 500_001, 1_000_000, now - 20, catalogue)
+    await committed(clickhouse, 1_000_001, 3_000_000, now - 10, catalogue)
+    clock.now = new Date(clock.now.getTime() + 5000)
+    // 2,000,000 blocks in the ten seconds between the two.
+    expect(await about()).toEqual({
+      block_number: 3_000_000,
+      to_block: 43_000_000,
+      blocks_per_second: 200_000,
+      eta_seconds: 200,
+    })
+    expect((await lines(app)).get('plumbline_catalogue_eta_seconds')).toBe(200)
+    await committed(clickhouse, 3_000_001, 3_000_001, now)
+    clock.now = new Date(clock.now.getTime() + 6000)
+    expect(await about()).toBeNull()
   })
 })
 

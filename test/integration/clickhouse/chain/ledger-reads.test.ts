@@ -7,6 +7,7 @@ import { ledgerChanges, readLedger } from '../../../../clickhouse/chain/ledger.j
 import { insertRows } from '../../../../clickhouse/store/insert.js'
 import { openLedger, TIP } from '../../../../ingest/sinks/batch-ledger.js'
 import { fillLedger } from '../../../support/ledger-rows.js'
+import { randoms } from '../../../support/randoms.js'
 import { rowsReadBy } from '../../../support/read-rows.js'
 import { test } from '../../../support/services.js'
 
@@ -71,15 +72,6 @@ function coveredBy(rows: readonly Row[], rollbacks: readonly Rollback[], until: 
 }
 
 const ALL = ['catalogue', 'logs', 'pegs', 'state']
-
-/** The same numbers in every run. */
-function randoms(seed: number) {
-  let state = seed
-  return (below: number) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((state / 2 ** 32) * below)
-  }
-}
 
 /** Some thousand batches as ingest writes them, with what happens rarely: gaps, repetitions, rollbacks, backfills of a part. */
 function randomLedger(seed: number) {
