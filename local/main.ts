@@ -218,7 +218,8 @@ await runCommand('plumbline', async () => {
   const startParts = async (): Promise<void> => {
     const [{ CLICKHOUSE_URL, accounts }, { database, ...chain }] = await Promise.all([startClickHouse(), startChain()])
     const store = { CLICKHOUSE_URL, CLICKHOUSE_DATABASE: config.CLICKHOUSE_DATABASE ?? database }
-    const applied = await migrate({ ...store, ...accounts.owner, RETAIN_FEES_PAID_DAYS: config.RETAIN_FEES_PAID_DAYS })
+    const { RETAIN_FEES_PAID_DAYS, COLD_AFTER_DAYS } = config
+    const applied = await migrate({ ...store, ...accounts.owner, RETAIN_FEES_PAID_DAYS, COLD_AFTER_DAYS })
     print(
       `schema      ${applied.length === 0 ? 'up to date' : `${applied.length} migrations applied`} in database ${store.CLICKHOUSE_DATABASE}`,
     )

@@ -3,7 +3,8 @@ import { type Ledger, ledgerChanges, type Marks, readLedger, type StoredRange } 
 import { mergedRanges } from '../../clickhouse/chain/missing.js'
 import { listPeriods, tokenLists, unsampledRanges } from '../../clickhouse/chain/token-lists.js'
 import type { QuerySignal } from '../../clickhouse/store/define-query.js'
-import { catchUp } from '../../clickhouse/store/replicas.js'
+import { catchUp, hasCaughtUp } from '../../clickhouse/store/replicas.js'
+import { orBefore } from './patience.js'
 import { QUERY_TIMEOUT_MS } from './query-signal.js'
 
 /** What is stored, as far as an answer needs it. */
@@ -70,9 +71,11 @@ function storedUntil({ ranges }: Ledger): number {
  * share. `nowMs` is a monotonic clock.
  */
 export function createKnownLedger(clickhouse: ClickHouseClient, nowMs = () => performance.now()): KnownLedger {
-  let known: { ledger: Ledger; marks: Marks; readAt: number; until: number } | null = null
+  const memory: { known: { ledger: Ledger; marks: Marks; readAt: number; until: number } | null } = { known: null }
   let lists: { unsampled: Ledger['unsampled']; readAt: number } | null = null
   let reading: Promise<Ledger> | null = null
+  /** What its replica fetches now; null if it lacks nothing that was known. */
+  let fetching: Promise<Ledger> | null = null
 
   async function readUnsampled(options: { signal: QuerySignal; recorded_by?: Date }): Promise<Ledger['unsampled']> {
     const periods = listPeriods(await tokenLists(clickhouse, options))
@@ -87,20 +90,29 @@ export function createKnownLedger(clickhouse: ClickHouseClient, nowMs = () => pe
 
   async function refresh(): Promise<Ledger> {
     const readAt = nowMs()
-    const before = known ?? (await readLedger(clickhouse, {}, { signal: AbortSignal.timeout(FIRST_READ_TIMEOUT_MS) }))
+    const before =
+      memory.known ?? (await readLedger(clickhouse, {}, { signal: AbortSignal.timeout(FIRST_READ_TIMEOUT_MS) }))
     const changes = await ledgerChanges(clickhouse, before.marks, { signal: AbortSignal.timeout(QUERY_TIMEOUT_MS) })
     if (changes.rollback !== before.marks.rollback || changes.gaps !== before.marks.gaps) {
-      known = null
+      memory.known = null
       return refresh()
     }
+    if (fetching && memory.known) return memory.known.ledger
     const times = new Map(changes.times.map(({ block_number, block_time }) => [block_number, block_time]))
     const [head = null] = changes.head
     const sampled = { ...before.ledger, unsampled: await unsampled(AbortSignal.timeout(QUERY_TIMEOUT_MS)) }
     const ledger = { ...withBatches(sampled, changes.batches, times), head }
-    // Only what this replica has too counts as stored.
-    await catchUp(clickhouse, AbortSignal.timeout(QUERY_TIMEOUT_MS))
-    known = { ledger, marks: nextMarks(before.marks, changes.batches), readAt, until: storedUntil(ledger) }
-    return ledger
+    const next = { ledger, marks: nextMarks(before.marks, changes.batches), readAt, until: storedUntil(ledger) }
+    // Only what this replica has too counts as stored; while it fetches that, what it had before.
+    const { known: base } = memory
+    fetching = hasCaughtUp(clickhouse, base !== null).then((hasAll) => {
+      if (hasAll && memory.known === base) memory.known = next
+      return hasAll || !base ? ledger : base.ledger
+    })
+    const fetched = fetching.finally(() => {
+      fetching = null
+    })
+    return orBefore(fetched, base?.ledger)
   }
 
   return {
@@ -110,6 +122,7 @@ export function createKnownLedger(clickhouse: ClickHouseClient, nowMs = () => pe
       return { ...ledger, unsampled: await readUnsampled({ ...options, recorded_by }) }
     },
     read: async (to, { isOffer = false } = {}) => {
+      const { known } = memory
       if (known && (isOffer || to <= known.until) && nowMs() - known.readAt < MAX_AGE_MS) return known.ledger
       reading ??= refresh().finally(() => {
         reading = null

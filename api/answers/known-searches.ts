@@ -3,7 +3,8 @@ import type { Search } from '../../clickhouse/chain/searched.js'
 import { type JobName, lateSecondsOf } from '../../clickhouse/jobs/periods.js'
 import { type ReadSearches, readSearches } from '../../clickhouse/jobs/searches.js'
 import type { QuerySignal } from '../../clickhouse/store/define-query.js'
-import { catchUp } from '../../clickhouse/store/replicas.js'
+import { hasCaughtUp } from '../../clickhouse/store/replicas.js'
+import { orBefore } from './patience.js'
 import { QUERY_TIMEOUT_MS } from './query-signal.js'
 
 /** What the jobs have searched. */
@@ -35,9 +36,11 @@ export function createKnownSearches(clickhouse: ClickHouseClient, nowMs = () => 
     const readAt = before?.readAt ?? nowMs()
     const signal = AbortSignal.timeout(QUERY_TIMEOUT_MS)
     const searches = await readSearches(clickhouse, { job, before: before?.searches ?? null }, { signal })
-    await catchUp(clickhouse, signal)
-    known.set(job, { searches, readAt })
-    return searches
+    const fetched = hasCaughtUp(clickhouse, last !== undefined).then((hasAll) => {
+      if (hasAll) known.set(job, { searches, readAt })
+      return hasAll || !last ? searches : last.searches
+    })
+    return orBefore(fetched, last?.searches)
   }
 
   function current(job: JobName): Promise<ReadSearches> {

@@ -54,6 +54,8 @@ export async function restore(
   env: BackupEnv,
   { from, as }: { from: string; as?: string | undefined },
 ): Promise<{ database: string; tables: Restored[] }> {
+  if ((env.CLICKHOUSE_TOPOLOGY ?? 'single') !== 'single')
+    throw new BackupError('a restore makes a database on a single server: restore replicas with RESTORE … ON CLUSTER')
   const options = { application: 'plumbline-restore', requestTimeoutMs: DAY_MS }
   const server = connect({ ...env, CLICKHOUSE_DATABASE: 'default' }, options)
   const session = connect(

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { PlumblineError } from '../../process/errors.js'
@@ -8,6 +9,7 @@ import { type ClickHouseEnv, connect } from '../store/client.js'
 import { defineOptionalRow, defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { QueryError } from '../store/query-error.js'
+import type { Topology } from '../store/replicas.js'
 import { createDatabase, refreshedTables, rendered } from './render.js'
 
 /** The database and this program disagree about the schema's history, so continuing could damage data. */
@@ -18,6 +20,12 @@ class MigrationError extends PlumblineError {
 }
 
 type Migration = { version: number; name: string; checksum: string; statements: string[] }
+
+/** Longer than a server waits for the other replicas of a statement. */
+const TIMEOUT_MS = 240_000
+
+const LOOKS = 10
+const LOOK_MS = 500
 
 const MIGRATIONS = new URL('./', import.meta.url)
 
@@ -46,6 +54,17 @@ const databaseEngine = defineOptionalRow({
   sql: 'SELECT engine FROM system.databases WHERE name = {database: String}',
 })
 
+/** The engine of a table; null if there is none. Its name is bound, since a replica waits for tables that a statement names. */
+const tableEngine = defineOptionalRow({
+  name: 'table_engine',
+  params: z.object({ database: z.string(), table: z.string() }),
+  row: onlyColumn('engine', z.string()),
+  sql: 'SELECT engine FROM system.tables WHERE database = {database: String} AND name = {table: String}',
+})
+
+const topologyOf = (engine: string): Topology =>
+  engine.startsWith('Replicated') ? 'replicated' : engine.startsWith('Shared') ? 'cloud' : 'single'
+
 /**
  * The numbered SQL files in order. A `;` at the end of a line ends a statement: the server accepts one statement per
  * request.
@@ -68,6 +87,21 @@ async function readMigrations(): Promise<Migration[]> {
   )
 }
 
+const appliedByVersion = async (clickhouse: ClickHouseClient) =>
+  new Map((await appliedMigrations(clickhouse)).map((row) => [row.version, row]))
+
+/**
+ * Whether another process that is ahead in the same migration records it within a few seconds: its later statements may
+ * have dropped what an earlier one reads.
+ */
+async function isAppliedSoon(clickhouse: ClickHouseClient, version: number): Promise<boolean> {
+  for (let look = 0; look < LOOKS; look++) {
+    if ((await appliedByVersion(clickhouse)).has(version)) return true
+    await sleep(LOOK_MS)
+  }
+  return false
+}
+
 async function run(clickhouse: ClickHouseClient, what: string, query: string): Promise<void> {
   try {
     await clickhouse.command({ query })
@@ -77,15 +111,17 @@ async function run(clickhouse: ClickHouseClient, what: string, query: string): P
 }
 
 /**
- * Creates the database if it does not exist, brings its schema up to date, and makes its tables keep what the RETAIN_… variables
- * say; without one, everything. Returns the names of the migrations that
- * it applied, oldest first; none if the schema was up to date. Safe to repeat after a crash and to run in two processes
- * at once: every statement is idempotent, and a migration is recorded after its last statement. Throws if a recorded
- * migration differs from the file with its number, or if the database is newer than this program.
+ * Creates the database if it does not exist, brings its schema up to date, and makes its tables keep what the RETAIN_…
+ * variables say; without one, everything. Returns the names of the migrations that it applied, oldest first; none if the
+ * schema was up to date. Safe to repeat after a crash and to run in two processes at once: every statement is idempotent,
+ * a migration is recorded after its last statement, and one that another process applied meanwhile is not applied again.
+ * Throws if a recorded migration differs from the file with its number, if the database is newer than this program, or if
+ * it was made for another topology.
  */
 export async function migrate(env: ClickHouseEnv & RetentionEnv): Promise<string[]> {
-  const server = connect({ ...env, CLICKHOUSE_DATABASE: 'default' }, { application: 'plumbline-migrate' })
-  const clickhouse = connect(env, { application: 'plumbline-migrate' })
+  const options = { application: 'plumbline-migrate', requestTimeoutMs: TIMEOUT_MS }
+  const server = connect({ ...env, CLICKHOUSE_DATABASE: 'default' }, options)
+  const clickhouse = connect(env, options)
   try {
     const { CLICKHOUSE_DATABASE: database, CLICKHOUSE_TOPOLOGY: topology = 'single' } = env
     let engine = await databaseEngine(server, { database })
@@ -94,8 +130,13 @@ export async function migrate(env: ClickHouseEnv & RetentionEnv): Promise<string
     const migrations = await readMigrations()
     const refreshed = refreshedTables(migrations.flatMap(({ statements }) => statements))
     const target = { topology, isReplicated: engine === 'Replicated' }
+    const made = await tableEngine(server, { database, table: 'schema_migrations' })
+    if (made !== null && topologyOf(made) !== topology)
+      throw new MigrationError(
+        `the database ${database} was made for CLICKHOUSE_TOPOLOGY=${topologyOf(made)}, not ${topology}: set that, or use another CLICKHOUSE_DATABASE`,
+      )
     await run(clickhouse, 'create schema_migrations', rendered(BOOKKEEPING, target, refreshed))
-    const applied = new Map((await appliedMigrations(clickhouse)).map((row) => [row.version, row]))
+    const applied = await appliedByVersion(clickhouse)
     const known = new Set(migrations.map(({ version }) => version))
     for (const { version, name } of applied.values()) {
       if (!known.has(version))
@@ -109,7 +150,13 @@ export async function migrate(env: ClickHouseEnv & RetentionEnv): Promise<string
       if (before && before.checksum !== checksum)
         throw new MigrationError(`${name} was changed after it had been applied`)
       if (before) continue
-      for (const statement of statements) await run(clickhouse, name, rendered(statement, target, refreshed))
+      if ((await appliedByVersion(clickhouse)).has(version)) continue
+      try {
+        for (const statement of statements) await run(clickhouse, name, rendered(statement, target, refreshed))
+      } catch (error) {
+        if (await isAppliedSoon(clickhouse, version)) continue
+        throw error
+      }
       await insertRows(clickhouse, 'schema_migrations', [{ version, name, checksum }], `${version}:${checksum}`)
       done.push(name)
     }

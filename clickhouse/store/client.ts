@@ -41,6 +41,8 @@ export function connect(
       output_format_json_quote_decimals: 1,
       date_time_output_format: 'iso',
       ...(options.sessionId && { session_timeout: SESSION_SECONDS }),
+      // A replica that is down makes a change of the schema when it is back.
+      ...(topology === 'replicated' && { distributed_ddl_output_mode: 'throw_only_active' as 'throw' }),
       // There a server fetches what it lacks when it is asked; elsewhere this shows only what was inserted with a quorum.
       ...(topology === 'cloud' && { select_sequential_consistency: '1' }),
     },

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { PlumblineError } from '../../process/errors.js'
 import { observed } from './observe.js'
 import { QueryError } from './query-error.js'
-import { beforeRead } from './replicas.js'
+import { beforeRead, checkServer } from './replicas.js'
 
 type ParamsSchema = z.ZodType<Record<string, unknown>>
 
@@ -82,7 +82,7 @@ function define<Params extends ParamsSchema | undefined, Result>(
     { signal }: ReadOptions = {},
   ): Promise<Result> => {
     const begin = async (): Promise<unknown> => {
-      const query = await beforeRead(clickhouse, sql, signal)
+      const { query, server } = await beforeRead(clickhouse, sql, signal)
       const result = await clickhouse.query({
         query,
         query_params,
@@ -91,10 +91,11 @@ function define<Params extends ParamsSchema | undefined, Result>(
         ...(signal && { abort_signal: signal }),
         ...(signal?.traceparent && { http_headers: { traceparent: signal.traceparent } }),
       })
+      checkServer(server, result.response_headers)
       return result.json()
     }
     const rows = await observed(clickhouse, name, begin, signal).catch((cause) => {
-      throw new QueryError(name, cause)
+      throw cause instanceof PlumblineError ? cause : new QueryError(name, cause)
     })
     const parsed = Rows.safeParse(rows)
     if (!parsed.success) throw new RowShapeError(name, parsed.error)

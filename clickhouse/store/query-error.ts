@@ -23,6 +23,10 @@ const RETRYABLE: Readonly<Record<string, readonly number[]>> = {
 }
 const RETRYABLE_CODES = new Set(Object.values(RETRYABLE).flat().map(String))
 
+/** A server that ran out of disk may have written a part with empty files; it notices when it starts. */
+const DAMAGED =
+  'a part of a table is damaged, as after a full disk: make room, restart ClickHouse, which puts such parts aside, then run npm run verify'
+
 /** What the operator can do about an error that stays, by its code. */
 const REMEDIES: Readonly<Record<string, string>> = {
   // UNKNOWN_TABLE, UNKNOWN_IDENTIFIER, NO_SUCH_COLUMN_IN_TABLE
@@ -36,6 +40,10 @@ const REMEDIES: Readonly<Record<string, string>> = {
   // READONLY, ACCESS_DENIED
   164: 'the user may only read: check CLICKHOUSE_USER, and its profile',
   497: 'grant the user of CLICKHOUSE_USER what the error names',
+  // CANNOT_READ_ALL_DATA, CHECKSUM_DOESNT_MATCH, CORRUPTED_DATA
+  33: DAMAGED,
+  40: DAMAGED,
+  246: DAMAGED,
 }
 
 /**

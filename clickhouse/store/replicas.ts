@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import type { ClickHouseClient } from '@clickhouse/client'
+import { PlumblineError } from '../../process/errors.js'
 import { QueryError } from './query-error.js'
 
 /** How ClickHouse runs: one server, replicas that copy each other's rows after a while, or ClickHouse Cloud. */
@@ -33,13 +34,26 @@ type Schema = {
   cluster: string | null
 }
 
-type Replicas = { topology: Topology; reads: Reads; schema: Promise<Schema> | null; tablesOf: Map<string, string[]> }
+/** How long a server waits for what its replica lacks. In seconds. */
+const SYNC_SECONDS = 30
+
+/** Tables that are waited for at once. Each takes a connection from the reads while a replica lags. */
+const SYNCS_AT_ONCE = 2
+
+/** How long a schema is believed: it may have been read in the middle of a migration. In milliseconds. */
+const SCHEMA_MS = 60_000
+
+type Replicas = {
+  topology: Topology
+  reads: Reads
+  schema: { value: Promise<Schema>; readAt: number; tablesOf: Map<string, string[]> } | null
+}
 
 const known = new WeakMap<ClickHouseClient, Replicas>()
 
 /** Says what the reads of a client must see; without it, its server is the only one. */
 export function knowReplicas(clickhouse: ClickHouseClient, topology: Topology, reads: Reads): void {
-  if (topology !== 'single') known.set(clickhouse, { topology, reads, schema: null, tablesOf: new Map() })
+  if (topology !== 'single') known.set(clickhouse, { topology, reads, schema: null })
 }
 
 const wordsOf = (sql: string): Set<string> => new Set(sql.match(/[a-z_][a-z0-9_]*/g))
@@ -73,51 +87,97 @@ function tablesIn(sql: string, { replicated, views }: Schema): string[] {
   return [...found].sort()
 }
 
-function schemaOf(clickhouse: ClickHouseClient, replicas: Replicas): Promise<Schema> {
-  replicas.schema ??= readSchema(clickhouse, replicas.topology).catch((cause) => {
-    replicas.schema = null
-    throw cause
+/** A process reads from several servers in turns, so that waiting for one says nothing about another. */
+class SeveralServersError extends PlumblineError {
+  constructor(one: string, other: string) {
+    super(
+      `the address of ClickHouse leads to several servers (${one}, ${other}): give each process the address of one replica`,
+      { retryable: true },
+    )
+  }
+}
+
+function schemaOf(clickhouse: ClickHouseClient, replicas: Replicas): NonNullable<Replicas['schema']> {
+  const now = performance.now()
+  if (replicas.schema && now - replicas.schema.readAt < SCHEMA_MS) return replicas.schema
+  const value = readSchema(clickhouse, replicas.topology)
+  const read = { value, readAt: now, tablesOf: new Map<string, string[]>() }
+  replicas.schema = read
+  value.catch(() => {
+    if (replicas.schema === read) replicas.schema = null
   })
-  return replicas.schema
+  return read
+}
+
+type Headers = Readonly<Record<string, unknown>>
+
+/** The server that gave an answer, by the name that it is shown under; null if it does not say. */
+const serverOf = (headers: Headers): string | null => {
+  const name = headers['x-clickhouse-server-display-name']
+  return typeof name === 'string' ? name : null
+}
+
+/** Throws SeveralServersError if an answer is of another server than `server`, where both are known. */
+export function checkServer(server: string | null, headers: Headers): void {
+  const other = serverOf(headers)
+  if (server !== null && other !== null && server !== other) throw new SeveralServersError(server, other)
 }
 
 /**
- * Waits until the replica of a client has all rows of these tables that were stored anywhere before. Merges and mutations
- * are not waited for.
+ * Waits until the replica of a client has all rows of these tables that were stored anywhere before; resolves to its name.
+ * Merges and mutations are not waited for.
  */
-async function sync(clickhouse: ClickHouseClient, tables: readonly string[], signal?: AbortSignal): Promise<void> {
+async function sync(
+  clickhouse: ClickHouseClient,
+  tables: readonly string[],
+  signal?: AbortSignal,
+): Promise<string | null> {
   const all = signal && AbortSignal.any([signal])
   // Each statement listens to it.
   if (all) setMaxListeners(0, all)
-  await Promise.all(
-    tables.map((table) =>
-      clickhouse.command({
+  const queue = tables.values()
+  let server: string | null = null
+  const work = async (): Promise<void> => {
+    for (const table of queue) {
+      const { response_headers } = await clickhouse.command({
         query: `SYSTEM SYNC REPLICA ${table} LIGHTWEIGHT`,
-        clickhouse_settings: { log_comment: 'sync_replica' },
+        // The server must not wait for long after nobody does any more.
+        clickhouse_settings: { log_comment: 'sync_replica', receive_timeout: SYNC_SECONDS },
         ...(all && { abort_signal: all }),
-      }),
-    ),
-  )
+      })
+      checkServer(server, response_headers)
+      server ??= serverOf(response_headers)
+    }
+  }
+  await Promise.all(Array.from({ length: SYNCS_AT_ONCE }, work))
+  return server
 }
 
+const failed = (cause: unknown): PlumblineError =>
+  cause instanceof PlumblineError ? cause : new QueryError('sync the replica', cause)
+
 /**
- * Makes a read see what the client's reads must see, and resolves to the statement to send: on a cluster, one that looks
- * at all servers' queries and refreshes. Rejects with QueryError, for one if a replica that has rows does not answer.
+ * Makes a read see what the client's reads must see, and resolves to the statement to send (on a cluster, one that looks
+ * at all servers' queries and refreshes) and to the server that has to answer it. Rejects with QueryError, for one if a
+ * replica that has rows does not answer.
  */
-export async function beforeRead(clickhouse: ClickHouseClient, sql: string, signal?: AbortSignal): Promise<string> {
+export async function beforeRead(
+  clickhouse: ClickHouseClient,
+  sql: string,
+  signal?: AbortSignal,
+): Promise<{ query: string; server: string | null }> {
   const replicas = known.get(clickhouse)
-  if (!replicas) return sql
+  if (!replicas) return { query: sql, server: null }
   try {
-    const schema = await schemaOf(clickhouse, replicas)
-    if (replicas.topology === 'replicated') {
-      const tables = replicas.tablesOf.get(sql) ?? tablesIn(sql, schema)
-      replicas.tablesOf.set(sql, tables)
-      const { reads } = replicas
-      await sync(clickhouse, reads === 'current' ? tables : tables.filter((table) => ALWAYS_CURRENT.has(table)), signal)
-    }
-    return schema.cluster === null ? sql : onAllServers(sql, schema.cluster)
+    const { value, tablesOf } = schemaOf(clickhouse, replicas)
+    const schema = await value
+    const tables = tablesOf.get(sql) ?? tablesIn(sql, schema)
+    tablesOf.set(sql, tables)
+    const isWanted = (table: string): boolean => replicas.reads === 'current' || ALWAYS_CURRENT.has(table)
+    const server = replicas.topology === 'replicated' ? await sync(clickhouse, tables.filter(isWanted), signal) : null
+    return { query: schema.cluster === null ? sql : onAllServers(sql, schema.cluster), server }
   } catch (cause) {
-    throw new QueryError('sync the replica', cause)
+    throw failed(cause)
   }
 }
 
@@ -133,9 +193,21 @@ export async function catchUp(clickhouse: ClickHouseClient, signal?: AbortSignal
   const replicas = known.get(clickhouse)
   if (replicas?.topology !== 'replicated') return
   try {
-    const { replicated } = await schemaOf(clickhouse, replicas)
+    const { replicated } = await schemaOf(clickhouse, replicas).value
     await sync(clickhouse, [...replicated], signal)
   } catch (cause) {
-    throw new QueryError('sync the replica', cause)
+    throw failed(cause)
   }
 }
+
+/**
+ * The same, as long as the server waits; resolves to whether the replica has them. Rejects only if it `mayLack` none of them.
+ */
+export const hasCaughtUp = (clickhouse: ClickHouseClient, mayLack: boolean): Promise<boolean> =>
+  catchUp(clickhouse).then(
+    () => true,
+    (error) => {
+      if (!mayLack) throw error
+      return false
+    },
+  )

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import pRetry from 'p-retry'
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createLedger } from '../../../api/callers/payments/attempts.js'
 import { addDeliveries } from '../../../clickhouse/webhooks/deliveries.js'
 import { addVersion, changeSubscription } from '../../../clickhouse/webhooks/subscriptions.js'
@@ -61,7 +61,9 @@ async function columnOf(table: string, column: string): Promise<string[]> {
   return one as string[]
 }
 
-describe.runIf(NO_REPLICAS === '')('of two processes that use different replicas', { timeout: 1_800_000 }, () => {
+beforeEach(({ skip }) => skip(NO_REPLICAS !== '', NO_REPLICAS))
+
+describe('of two processes that use different replicas', { timeout: 1_800_000 }, () => {
   test.concurrent('one gets each lease', async () => {
     for (const term of numbers) {
       const won = await onBoth((clickhouse, side) => claimTerm(clickhouse, `instance ${side}`, term - 1))
@@ -154,5 +156,3 @@ describe.runIf(NO_REPLICAS === '')('of two processes that use different replicas
     expect([...longest].sort().join('')).toBe('0'.repeat(CLAIMS) + '1'.repeat(CLAIMS))
   })
 })
-
-test('tests of replicas are run', ({ skip }) => skip(NO_REPLICAS !== '', NO_REPLICAS))

@@ -43,6 +43,17 @@ test('a migration that was changed after it was applied is refused', async ({ cl
   await expect(migrate(clickhouseEnv)).rejects.toThrow('0001_ingest_ledger.sql was changed after it had been applied')
 })
 
+test('cold storage on a server without its policy is refused by the name of the policy, and changes nothing', async ({
+  emptyClickhouseEnv,
+}) => {
+  await migrate(emptyClickhouseEnv)
+  const clickhouse = connect(emptyClickhouseEnv, { application: 'plumbline-test' })
+  const before = await schemaOf(clickhouse)
+  await expect(migrate({ ...emptyClickhouseEnv, COLD_AFTER_DAYS: 30 })).rejects.toThrow(/is kept:.*policy.*plumbline/)
+  expect(await schemaOf(clickhouse)).toEqual(before)
+  await clickhouse.close()
+})
+
 const UNTIERED = 25
 
 test.for([

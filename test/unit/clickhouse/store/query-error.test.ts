@@ -11,5 +11,6 @@ test('an error of Keeper, a replica, a disk or the load passes; one of the reque
   const staying = [16, 47, 60, 62, 81, 164, 349, 497, 516]
   expect(staying.filter((code) => failed(code).retryable)).toEqual([])
   expect(failed(516).message).toBe('read: no; check CLICKHOUSE_USER and CLICKHOUSE_PASSWORD')
+  expect(failed(246).message).toMatch(/damaged.*restart ClickHouse/)
   expect(failed(62).message).toBe('read: no')
 })
