@@ -1,19 +1,21 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { FlowAnomaly, FlowAnomalyKey, NEWEST_ANOMALY } from '../flows/anomalies.js'
+import { afterParts, FlowAnomaly, FlowAnomalyKey, NEWEST_ANOMALY } from '../flows/anomalies.js'
 import { FLOW_WINDOW_SECONDS } from '../flows/buckets.js'
 import { KnownAt } from '../jobs/publications.js'
 import { NEWEST_PEG_EVENT, type PegEvent, PegEventKey } from '../peg/breaks.js'
 import { defineQuery, type QuerySignal } from '../store/define-query.js'
+import { isRecent, recentFirst } from '../store/recent-first.js'
 import { dateTime } from '../store/values.js'
 
 /**
  * The condition under which an event of the log stood at the instant of the parameter `known_at`: it had been announced,
  * and not been taken back. Before there was event.retracted, the end of a peg break with `retracted` took back its start.
+ * The engine keeps what was taken back beside the log, as long as it is asked for in these words (migration 0038).
  */
 const STOOD = `
   recorded_at <= {known_at: DateTime64(3)}
-  AND id NOT IN (SELECT subject FROM events WHERE type = 'event.retracted' AND recorded_at <= {known_at: DateTime64(3)})
+  AND id NOT IN (SELECT subject FROM events WHERE type = 'event.retracted' GROUP BY type, subject HAVING min(recorded_at) <= {known_at: DateTime64(3)})
   AND (type = 'flow_anomaly.detected' OR subject NOT IN
       (
           SELECT subject FROM events
@@ -25,28 +27,32 @@ const anomalyData = z
   .transform((text): unknown => JSON.parse(text))
   .pipe(FlowAnomaly)
 
-const announcedAnomalyRows = defineQuery({
-  name: 'announced_anomalies',
-  params: z
-    .object({ as_of: z.date(), known_at: z.date(), limit: z.int(), after: FlowAnomalyKey.default(NEWEST_ANOMALY) })
-    .transform(({ after: [after_window, after_distance, after_from, after_to], ...rest }) => ({
-      ...rest,
-      after_window,
-      after_distance,
-      after_from,
-      after_to,
-    })),
-  row: z.object({ data: anomalyData }).transform(({ data }) => data),
-  sql: `
+const announcedAnomalyRows = recentFirst(
+  defineQuery({
+    name: 'announced_anomalies',
+    params: z
+      .object({
+        as_of: z.date(),
+        known_at: z.date(),
+        limit: z.int(),
+        after: FlowAnomalyKey.default(NEWEST_ANOMALY),
+        recent_only: z.boolean(),
+      })
+      .transform(afterParts),
+    row: z.object({ data: anomalyData }).transform(({ data }) => data),
+    sql: `
     WITH toUnixTimestamp(occurred_at) - ${FLOW_WINDOW_SECONDS} AS window_start, abs(JSONExtractFloat(data, 'z_score')) AS distance
     SELECT data
     FROM events
     WHERE type = 'flow_anomaly.detected' AND JSONHas(data, 'kind') AND ${STOOD} AND window_start <= toUnixTimestamp({as_of: DateTime})
+      AND ${isRecent('occurred_at', 'as_of')}
       AND window_start <= {after_window: UInt32}
       AND (window_start < {after_window: UInt32} OR (-distance, stables[1], stables[2]) > (-{after_distance: Float64}, {after_from: String}, {after_to: String}))
     ORDER BY window_start DESC, distance DESC, stables[1], stables[2]
     LIMIT {limit: UInt32}`,
-})
+  }),
+  (rows, { limit }) => rows.length === limit,
+)
 
 type Asked<Key> = { as_of: Date; known_at: Date; limit: number; after?: Key | undefined }
 

@@ -118,8 +118,13 @@ export const newestSequenceBy = defineRow({
   params: z.object({ known_at: z.date() }),
   row: onlyColumn('sequence', z.int()),
   sql: `
-    WITH (SELECT min(sequence_number) FROM events WHERE recorded_at > {known_at: DateTime64(3)}) AS first_later
-    SELECT toUInt32(max(sequence_number)) AS sequence FROM events WHERE first_later = 0 OR sequence_number < first_later`,
+    WITH (SELECT sequence_number FROM events WHERE recorded_at > {known_at: DateTime64(3)} ORDER BY sequence_number LIMIT 1) AS first_later
+    SELECT toUInt32(max(newest)) AS sequence
+    FROM
+    (
+        SELECT sequence_number AS newest FROM events WHERE first_later IS NULL OR sequence_number < first_later
+        ORDER BY sequence_number DESC LIMIT 1
+    )`,
 })
 
 /** The newest `limit` events up to the number `until` that pass the filter, the newest first. */

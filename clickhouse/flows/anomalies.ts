@@ -69,6 +69,12 @@ export type FlowAnomalyKey = z.infer<typeof FlowAnomalyKey>
 /** Sorts before every anomaly: the start of the first page. */
 export const NEWEST_ANOMALY: FlowAnomalyKey = [END_OF_TIME, Number.MAX_VALUE, '', '']
 
+/** The parameters of a page, with the parts of the key that it comes after one by one, as they are bound. */
+export const afterParts = <Params extends { after: FlowAnomalyKey }>({
+  after: [after_window, after_distance, after_from, after_to],
+  ...rest
+}: Params) => ({ ...rest, after_window, after_distance, after_from, after_to })
+
 /**
  * Anomalies of windows that begin at or before `as_of` and end by `horizon`, the newest window first and in it the
  * largest distance from the baseline: at most `limit` of those after the key `after`.
@@ -84,13 +90,7 @@ export const flowAnomalies = recentFirst(
         after: FlowAnomalyKey.default(NEWEST_ANOMALY),
         recent_only: z.boolean(),
       })
-      .transform(({ after: [after_window, after_distance, after_from, after_to], ...rest }) => ({
-        ...rest,
-        after_window,
-        after_distance,
-        after_from,
-        after_to,
-      })),
+      .transform(afterParts),
     row: FlowAnomaly,
     sql: `
     SELECT ${ANOMALY_COLUMNS}

@@ -26,16 +26,28 @@ export function insertJobRun(clickhouse: ClickHouseClient, run: JobRun): Promise
 
 /**
  * For each job that completed a slot after the wall-clock time `since`, how far its slots have advanced in chain time
- * since then, in seconds; null if it had completed none before.
+ * since then, in seconds; null if it had completed none before. Reads single runs only of days with later ones (migration
+ * 0039).
  */
 export const jobProgress = defineQuery({
   name: 'job_progress',
   params: z.object({ since: z.date() }),
   row: z.object({ job: z.string(), gained_seconds: z.int().nullable() }),
   sql: `
-    WITH addMilliseconds(started_at, duration_ms) AS ended_at
-    SELECT job, toInt32(max(slot_at) - maxOrNullIf(slot_at, ended_at <= {since: DateTime64(3)})) AS gained_seconds
-    FROM job_runs WHERE state = 'done'
+    WITH days AS
+    (
+        SELECT job, toDate(slot_at) AS day, revision, max(slot_at) AS last_slot, max(addMilliseconds(started_at, duration_ms)) AS last_ended
+        FROM job_runs WHERE state = 'done'
+        GROUP BY job, toDate(slot_at), revision
+    )
+    SELECT job, toInt32(max(slot) - maxOrNullIf(slot, ended_at <= {since: DateTime64(3)})) AS gained_seconds
+    FROM
+    (
+        SELECT job, last_slot AS slot, last_ended AS ended_at FROM days
+        UNION ALL
+        SELECT job, slot_at AS slot, addMilliseconds(started_at, duration_ms) AS ended_at FROM job_runs
+        WHERE state = 'done' AND (job, toDate(slot_at)) IN (SELECT job, day FROM days WHERE last_ended > {since: DateTime64(3)})
+    )
     GROUP BY job
     HAVING max(ended_at) > {since: DateTime64(3)}
     ORDER BY job`,
@@ -76,15 +88,19 @@ export const jobStatuses = defineQuery({
     FROM (SELECT arrayJoin({jobs: Array(String)}) AS job) AS asked
     LEFT JOIN
     (
-        SELECT job, toNullable(max(slot_at)) AS slot_at, toNullable(max(addMilliseconds(started_at, duration_ms))) AS ended_at
-        FROM job_runs WHERE state = 'done' AND job IN {jobs: Array(String)} GROUP BY job
+        SELECT job, toNullable(last_slot) AS slot_at, toNullable(last_ended) AS ended_at
+        FROM
+        (
+            SELECT job, max(slot_at) AS last_slot, max(addMilliseconds(started_at, duration_ms)) AS last_ended
+            FROM job_runs WHERE state = 'done' AND job IN {jobs: Array(String)} GROUP BY job
+        )
     ) AS runs USING job
     ORDER BY job`,
 })
 
 /**
  * Per job: its runs by outcome, in total and in the day before `now`, the median duration of that day, and how long
- * after their time slots were completed. No row for a job that never ran.
+ * after their time slots were completed. No row for a job that never ran. Reads single runs only of that day (migration 0039).
  */
 export const jobRuns = defineQuery({
   name: 'job_runs',
@@ -100,15 +116,18 @@ export const jobRuns = defineQuery({
   }),
   sql: `
     WITH ended_at > {now: DateTime64(3)} - INTERVAL 1 DAY AS is_new
-    SELECT job, toUInt32(countIf(state = 'done')) AS done, toUInt32(countIf(state = 'failed')) AS failed,
+    SELECT job, toUInt32(sumIf(runs, state = 'done')) AS done, toUInt32(sumIf(runs, state = 'failed')) AS failed,
            toUInt32(countIf(state = 'done' AND is_new)) AS done_24h, toUInt32(countIf(state = 'failed' AND is_new)) AS failed_24h,
            quantileExactIfOrNull(0.5)(duration_ms, state = 'done' AND is_new) AS median_ms_24h,
            ${DELAYS.replaceAll('ended_at >', "state = 'done' AND ended_at >")}
     FROM
     (
-        SELECT job, state, duration_ms, addMilliseconds(started_at, duration_ms) AS ended_at,
+        SELECT job, state, runs, 0 AS duration_ms, toDateTime64(0, 3, 'UTC') AS ended_at, 0 AS delay
+        FROM (SELECT job, state, count() AS runs FROM job_runs GROUP BY job, state)
+        UNION ALL
+        SELECT job, state, 0 AS runs, duration_ms, addMilliseconds(started_at, duration_ms) AS ended_at,
                dateDiff('millisecond', toDateTime64(slot_at, 3, 'UTC'), ended_at) / 1000 AS delay
-        FROM job_runs
+        FROM job_runs WHERE addMilliseconds(started_at, duration_ms) > {now: DateTime64(3)} - INTERVAL 1 DAY
     )
     GROUP BY job ORDER BY job`,
 })

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { END_OF_TIME } from '../../process/instants.js'
+import { DAY_SECONDS, END_OF_TIME } from '../../process/instants.js'
 import { wholeSince } from '../chain/history.js'
 import { defineOptionalRow, defineQuery, defineRow, onlyColumn, type QuerySignal } from '../store/define-query.js'
 import type { SlotJob } from './periods.js'
@@ -14,22 +14,38 @@ const SlotRange = z.object({
   known_at: KnownAt,
 })
 
-/**
- * A WITH clause for `done`: the slots of a job after `from_time`, in unix seconds, that it has completed since the last
- * rollback or change of history that may have affected them. With `known_at`, as it was then: rollbacks count from the
- * moment at which they were planned. `history` are the revisions that this is based on.
- */
-export const DONE_SLOTS = `
+/** The runs of a job on or after the day of `from_time` that ended well, in the words of migration 0039. */
+const FROM_DAY = `
+            FROM job_runs
+            WHERE job = {job: String} AND state = 'done' AND toDate(slot_at) >= toDate(toDateTime({from_time: UInt32}, 'UTC'))`
+
+const WHOLE_DAYS = `
+        whole_days AS
+        (
+            SELECT toUInt32(toDate(slot_at)) AS day ${FROM_DAY}
+              AND revision >= arrayMax(arrayPushBack(arrayMap(change -> if(change.1 < (toUInt32(toDate(slot_at)) + 1) * ${DAY_SECONDS}, change.2, 0), history), 0))
+            GROUP BY toDate(slot_at)
+            HAVING groupBitmap(toUnixTimestamp(slot_at) % ${DAY_SECONDS}) = intDiv(${DAY_SECONDS}, {period_seconds: UInt32})
+               AND max(addMilliseconds(started_at, duration_ms)) <= {known_at: DateTime64(3)}
+        ),
+        other_days AS
+        (
+            SELECT toDate(slot_at) AS day ${FROM_DAY}
+            GROUP BY toDate(slot_at) HAVING toUInt32(day) NOT IN (SELECT day FROM whole_days)
+        )`
+
+const doneSlots = (wholeDays: string, isRead: string) => `
     WITH
         (
             SELECT arraySort(groupArray((toUnixTimestamp(kept_time), revision))) FROM history_revisions
             WHERE recorded_at <= {known_at: DateTime64(3)} AND (is_done OR {known_at: DateTime64(3)} <= now64(3))
         ) AS history,
+        ${wholeDays},
         runs AS
         (
             SELECT 1 AS one, toUnixTimestamp(slot_at) AS slot_at, revision
             FROM job_runs
-            WHERE job = {job: String} AND state = 'done' AND job_runs.slot_at > toDateTime({from_time: UInt32})
+            WHERE job = {job: String} AND state = 'done' AND job_runs.slot_at > toDateTime({from_time: UInt32}) AND ${isRead}
               AND addMilliseconds(started_at, duration_ms) <= {known_at: DateTime64(3)}
         ),
         -- The revision that a slot has to have from a time on, which is a step function: a join finds the step at once.
@@ -45,12 +61,28 @@ export const DONE_SLOTS = `
             WHERE runs.revision >= changes.revision
         )`
 
+/**
+ * A WITH clause for the slots of a job after `from_time` that it has completed since the last rollback or change of
+ * history that may have affected them: `whole_days`, all of whose slots are, and `done`, the others in unix seconds. With
+ * `known_at`, as it was then: rollbacks count from the moment at which they were planned. `history` are the revisions
+ * that this is based on. Reads a row for each day, and single runs only of days that are not whole.
+ */
+export const DONE_SLOTS = doneSlots(WHOLE_DAYS, 'toDate(job_runs.slot_at) IN (SELECT day FROM other_days)')
+
+/** The same, all of them in `done`: reads less where `from_time` is only minutes ago. */
+export const NEWLY_DONE_SLOTS = doneSlots('whole_days AS (SELECT toUInt32(0) AS day WHERE false)', '1')
+
 /** A subquery for the slots of a job with `from_time` < time < `to_time`, in unix seconds, that are not done. */
 const UNDONE_SLOTS = `${DONE_SLOTS}
-    SELECT toUInt32(number * {period_seconds: UInt32}) AS slot_at
-    FROM numbers(intDiv({from_time: UInt32}, {period_seconds: UInt32}) + 1,
-                 greatest(0, intDiv({to_time: UInt32} - 1, {period_seconds: UInt32}) - intDiv({from_time: UInt32}, {period_seconds: UInt32})))
-    WHERE slot_at NOT IN done`
+    SELECT toUInt32(slot) AS slot_at
+    FROM
+    (
+        SELECT arrayJoin(range(number * ${DAY_SECONDS}, (number + 1) * ${DAY_SECONDS}, {period_seconds: UInt32})) AS slot
+        FROM numbers(intDiv({from_time: UInt32}, ${DAY_SECONDS}),
+                     greatest(0, intDiv({to_time: UInt32} - 1, ${DAY_SECONDS}) - intDiv({from_time: UInt32}, ${DAY_SECONDS}) + 1))
+        WHERE number NOT IN (SELECT day FROM whole_days)
+    )
+    WHERE slot > {from_time: UInt32} AND slot < {to_time: UInt32} AND slot NOT IN done`
 
 /** The undone slots of a job between two times, both excluded, in unix seconds: oldest first, at most `limit`. */
 export const dueSlots = defineQuery({

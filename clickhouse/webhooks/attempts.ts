@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
+import { END_OF_TIME } from '../../process/instants.js'
 import { defineQuery } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { dateTime, safeInteger, unixSeconds } from '../store/values.js'
@@ -66,22 +67,38 @@ export const pendingDeliveries = defineQuery({
 })
 
 /**
- * The subscriptions whose attempts have all failed since their last success or change: the time of the first of these
- * failures and their number.
+ * A subquery for the time of each subscription's newest attempt with each outcome, of those that meet a condition. The
+ * engine keeps this beside the rows, as long as it is asked for in these words (migration 0037).
+ */
+export const newestAttempts = (condition = '1'): string => `
+    (SELECT subscription_id, outcome, max(started_at) AS newest FROM webhook_attempts WHERE ${condition} GROUP BY subscription_id, outcome)`
+
+/**
+ * The enabled subscriptions whose attempts have all failed since their last success or change: the time of the first of
+ * these failures and their number. Reads attempts only since the oldest of these times.
  */
 export const failingSubscriptions = defineQuery({
   name: 'failing_subscriptions',
   row: z.object({ subscription_id: z.string(), since: dateTime, failures: z.int() }),
   sql: `
+    WITH failing AS
+    (
+        SELECT subscription_id, greatest(succeeded_at, changed_at) AS sound_at
+        FROM
+        (
+            SELECT subscription_id, maxIf(newest, outcome = 'success') AS succeeded_at, maxIf(newest, outcome = 'failure') AS failed_at
+            FROM ${newestAttempts()} GROUP BY subscription_id
+        ) AS attempts
+        INNER JOIN
+        (
+            SELECT id AS subscription_id, max(webhook_subscriptions.changed_at) AS changed_at FROM webhook_subscriptions
+            GROUP BY id HAVING argMax(state, version) = 'enabled'
+        ) AS subscriptions USING (subscription_id)
+        WHERE failed_at > greatest(succeeded_at, changed_at)
+    )
     SELECT subscription_id, min(started_at) AS since, toUInt32(count()) AS failures
-    FROM webhook_attempts
-    LEFT JOIN (
-      SELECT subscription_id, max(started_at) AS succeeded_at
-      FROM webhook_attempts WHERE outcome = 'success' GROUP BY subscription_id
-    ) AS successes USING (subscription_id)
-    INNER JOIN (
-      SELECT id AS subscription_id, max(changed_at) AS changed_at FROM webhook_subscriptions GROUP BY id
-    ) AS subscriptions USING (subscription_id)
-    WHERE outcome = 'failure' AND started_at > greatest(succeeded_at, changed_at)
+    FROM webhook_attempts INNER JOIN failing USING (subscription_id)
+    WHERE outcome = 'failure' AND started_at > sound_at
+      AND started_at > ifNull((SELECT minOrNull(sound_at) FROM failing), toDateTime64(${END_OF_TIME}, 3))
     GROUP BY subscription_id`,
 })

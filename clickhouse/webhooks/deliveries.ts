@@ -56,11 +56,14 @@ export async function addDeliveries(clickhouse: ClickHouseClient, wanted: readon
   const ids = new Map<string, number>()
   for (let i = 0; i < wanted.length; i += MAX_BATCH) {
     const chunk = new Map(wanted.slice(i, i + MAX_BATCH).map((delivery) => [keyOf(delivery), delivery]))
-    const event_ids = [...new Set([...chunk.values()].map(({ event_id }) => event_id))]
+    const deliveries = [...chunk.values()]
+    const event_ids = [...new Set(deliveries.map(({ event_id }) => event_id))]
+    const from_sequence = Math.min(...deliveries.map(({ event_sequence }) => event_sequence))
     await appendNumbered({
       newest: () => newestDeliveryId(clickhouse),
       missing: async () => {
-        for (const known of await knownDeliveries(clickhouse, { event_ids })) ids.set(keyOf(known), known.delivery_id)
+        for (const known of await knownDeliveries(clickhouse, { event_ids, from_sequence }))
+          ids.set(keyOf(known), known.delivery_id)
         return [...chunk].filter(([key]) => !ids.has(key)).map(([, delivery]) => delivery)
       },
       insert: (missing, first) => insertWebhookDeliveries(clickhouse, missing, first),
@@ -69,14 +72,14 @@ export async function addDeliveries(clickhouse: ClickHouseClient, wanted: readon
   return wanted.map((delivery) => ids.get(keyOf(delivery)) as number)
 }
 
-/** The deliveries of these events, with the fields that identify a delivery: subscription, event and cause. */
+/** The deliveries of these events, none of which has a number below `from_sequence`, with the fields that identify a delivery: subscription, event and cause. */
 const knownDeliveries = defineQuery({
   name: 'known_deliveries',
-  params: z.object({ event_ids: z.array(z.string()) }),
+  params: z.object({ event_ids: z.array(z.string()), from_sequence: z.int() }),
   row: z.object({ delivery_id: safeInteger, subscription_id: z.string(), event_id: z.string(), cause: z.string() }),
   sql: `
     SELECT delivery_id, subscription_id, event_id, cause
-    FROM webhook_deliveries WHERE event_id IN {event_ids: Array(String)}`,
+    FROM webhook_deliveries WHERE event_id IN {event_ids: Array(String)} AND event_sequence >= {from_sequence: UInt64}`,
 })
 
 /**
@@ -138,7 +141,7 @@ export const requestedDeliveries = defineQuery({
   sql: `
     SELECT cause, min(event_at) AS asked_at
     FROM webhook_deliveries
-    WHERE subscription_id = {subscription_id: String} AND startsWith(cause, {request_key: String})
+    WHERE subscription_id = {subscription_id: String} AND splitByChar(':', cause)[1] = {request_key: String}
     GROUP BY cause`,
 })
 
@@ -160,16 +163,19 @@ export const eventsToReplay = defineQuery({
   }),
   row: LoggedEvent,
   sql: `
+    WITH
+        ifNull((SELECT minOrNull(sequence_number) FROM events WHERE recorded_at >= {since: DateTime64(3)}), 0xffffffffffffffff) AS first_event,
+        ifNull((SELECT minOrNull(delivery_id) FROM webhook_deliveries WHERE event_sequence >= first_event), 0) AS first_delivery
     SELECT ${EVENT_COLUMNS}
     FROM events
     WHERE recorded_at >= {since: DateTime64(3)} AND recorded_at < {before: DateTime64(3)} AND ${EVENT_FILTER}
       AND id NOT IN
       (
           SELECT event_id FROM webhook_deliveries
-          WHERE subscription_id = {undelivered_to: String} AND cause != {cause: String} AND delivery_id NOT IN
+          WHERE subscription_id = {undelivered_to: String} AND cause != {cause: String} AND event_sequence >= first_event AND delivery_id NOT IN
           (
               SELECT delivery_id FROM webhook_attempts
-              WHERE subscription_id = {undelivered_to: String}
+              WHERE subscription_id = {undelivered_to: String} AND delivery_id >= first_delivery
               GROUP BY delivery_id HAVING ${STATE_OF_ATTEMPTS} IN ('failed', 'canceled')
           )
       )

@@ -1,6 +1,7 @@
+import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { EVENT_TYPES } from '../events/types.js'
-import { defineQuery, onlyColumn } from '../store/define-query.js'
+import { defineQuery, onlyColumn, type QuerySignal } from '../store/define-query.js'
 import { dateTime, safeInteger } from '../store/values.js'
 
 /** The states of a delivery: pending, or one of three ways in which it ended. */
@@ -97,27 +98,88 @@ export const deliveryPage = defineQuery({
     ORDER BY delivery_id DESC LIMIT {limit: UInt32}`,
 })
 
-/** The same, for deliveries in one state. */
-export const deliveryPageOfState = defineQuery({
-  name: 'webhook_delivery_page_of_state',
+/** As many deliveries are in a group (migration 0037). */
+const GROUP = 10_000
+
+/**
+ * The groups of ten thousand numbers below `before`, the newest first, that have deliveries of a subscription which
+ * ended with an outcome. The engine keeps this beside the rows.
+ */
+const groupsWithEnds = defineQuery({
+  name: 'webhook_groups_with_ends',
   params: z.object({
     subscription_id: z.string(),
-    state: z.enum(DELIVERY_STATES),
-    before: z.int().default(Number.MAX_SAFE_INTEGER),
-    limit: z.int(),
+    outcome: z.enum(['success', 'failure', 'canceled']),
+    before: z.int(),
   }),
-  row: onlyColumn('delivery_id', safeInteger),
+  row: onlyColumn('group_number', z.int()),
   sql: `
-    WITH if({state: String} = 'pending', ${SETTLED_BEFORE}, 0) AS first
+    SELECT toUInt32(intDiv(delivery_id, ${GROUP})) AS group_number FROM webhook_attempts
+    WHERE subscription_id = {subscription_id: String} AND outcome = {outcome: String} AND coalesce(toUnixTimestamp(next_attempt_at), 0) = 0
+      AND intDiv(delivery_id, ${GROUP}) <= intDiv({before: UInt64}, ${GROUP})
+    GROUP BY intDiv(delivery_id, ${GROUP}) ORDER BY group_number DESC`,
+})
+
+const pageOfState = (condition: string): string => `
     SELECT delivery_id FROM webhook_deliveries
     LEFT JOIN
     (
         SELECT delivery_id, ${STATE_OF_ATTEMPTS} AS state
         FROM webhook_attempts
-        WHERE subscription_id = {subscription_id: String} AND delivery_id >= first AND delivery_id < {before: UInt64}
+        WHERE subscription_id = {subscription_id: String} AND ${condition} AND delivery_id < {before: UInt64}
         GROUP BY delivery_id
     ) AS tried USING (delivery_id)
-    WHERE subscription_id = {subscription_id: String} AND delivery_id >= first AND delivery_id < {before: UInt64}
+    WHERE subscription_id = {subscription_id: String} AND ${condition} AND delivery_id < {before: UInt64}
       AND if(tried.state = '', 'pending', tried.state) = {state: String}
-    ORDER BY delivery_id DESC LIMIT {limit: UInt32}`,
+    ORDER BY delivery_id DESC LIMIT {limit: UInt32}`
+
+const PageOfState = z.object({
+  subscription_id: z.string(),
+  state: z.enum(DELIVERY_STATES),
+  before: z.int(),
+  limit: z.int(),
 })
+
+/** The same as `deliveryPage`, for pending deliveries. */
+const pendingPage = defineQuery({
+  name: 'webhook_pending_page',
+  params: PageOfState,
+  row: onlyColumn('delivery_id', safeInteger),
+  sql: pageOfState(`delivery_id >= ${SETTLED_BEFORE}`),
+})
+
+/** The same, for deliveries in one state of some groups. */
+const pageOfGroups = defineQuery({
+  name: 'webhook_delivery_page_of_state',
+  params: PageOfState.extend({ groups: z.array(z.int()) }),
+  row: onlyColumn('delivery_id', safeInteger),
+  sql: pageOfState(`intDiv(delivery_id, ${GROUP}) IN {groups: Array(UInt64)}`),
+})
+
+const OUTCOMES = { successful: 'success', failed: 'failure', canceled: 'canceled' } as const
+
+/**
+ * The numbers of a subscription's deliveries in one state below `before`, the newest first, at most `limit`. Reads only
+ * groups of ten thousand deliveries that have one which ended so: first one group, then twice as many each time. Rejects
+ * with QueryError.
+ */
+export async function deliveryPageOfState(
+  clickhouse: ClickHouseClient,
+  {
+    state,
+    before = Number.MAX_SAFE_INTEGER,
+    limit,
+    subscription_id,
+  }: { subscription_id: string; state: Delivery['state']; before?: number | undefined; limit: number },
+  options?: { signal?: QuerySignal },
+): Promise<number[]> {
+  const asked = { subscription_id, state, before }
+  if (state === 'pending') return pendingPage(clickhouse, { ...asked, limit }, options)
+  const all = await groupsWithEnds(clickhouse, { ...asked, outcome: OUTCOMES[state] }, options)
+  const found: number[] = []
+  for (let next = 0, size = 1; next < all.length && found.length < limit; next += size, size *= 2) {
+    const groups = all.slice(next, next + size)
+    found.push(...(await pageOfGroups(clickhouse, { ...asked, groups, limit: limit - found.length }, options)))
+  }
+  return found
+}

@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
 import { dateTime, safeInteger } from '../store/values.js'
+import { newestAttempts } from './attempts.js'
 import { SETTLED_BEFORE } from './delivery-log.js'
 import { SUBSCRIPTION_STATES } from './subscriptions.js'
 
 /**
  * The health of a subscription, last changed at `changed_at`, as of `now`: its last success, the first failure after
  * that and after the change, its attempts of the day before, how many of those succeeded, and its pending deliveries.
- * One row.
+ * One row. Reads the attempts of that day, or since the first of those failures.
  */
 export const subscriptionHealth = defineRow({
   name: 'webhook_subscription_health',
@@ -21,22 +22,27 @@ export const subscriptionHealth = defineRow({
   }),
   sql: `
     WITH
-        outcome != 'canceled' AND started_at > {now: DateTime64(3)} - INTERVAL 1 DAY AS is_new,
-        (
-            SELECT maxOrNull(started_at) FROM webhook_attempts
-            WHERE subscription_id = {subscription_id: String} AND outcome = 'success'
-        ) AS last_success,
+        (SELECT maxOrNull(newest) FROM ${newestAttempts("subscription_id = {subscription_id: String} AND outcome = 'success'")}) AS last_success,
+        (SELECT max(newest) FROM ${newestAttempts("subscription_id = {subscription_id: String} AND outcome = 'failure'")}) AS last_failure,
+        greatest({changed_at: DateTime64(3)}, ifNull(last_success, toDateTime64(0, 3))) AS sound_at,
+        {now: DateTime64(3)} - INTERVAL 1 DAY AS day_ago,
+        outcome != 'canceled' AND started_at > day_ago AS is_new,
         ${SETTLED_BEFORE} AS settled,
         (
             SELECT count() FROM webhook_deliveries
             WHERE subscription_id = {subscription_id: String} AND delivery_id >= settled
-        ) AS deliveries
+        ) AS deliveries,
+        (
+            SELECT uniqExact(delivery_id) FROM webhook_attempts
+            WHERE subscription_id = {subscription_id: String} AND delivery_id >= settled AND next_attempt_at IS NULL
+        ) AS ended
     SELECT last_success AS last_success_at,
-           minIfOrNull(started_at, outcome = 'failure' AND started_at > {changed_at: DateTime64(3)} AND (last_success IS NULL OR started_at > last_success)) AS failing_since,
+           minIfOrNull(started_at, outcome = 'failure' AND started_at > sound_at) AS failing_since,
            toUInt32(countIf(is_new)) AS attempts_24h,
            toUInt32(countIf(is_new AND outcome = 'success')) AS successes_24h,
-           toUInt32(deliveries - uniqExactIf(delivery_id, next_attempt_at IS NULL AND delivery_id >= settled)) AS pending
-    FROM webhook_attempts WHERE subscription_id = {subscription_id: String}`,
+           toUInt32(deliveries - ended) AS pending
+    FROM webhook_attempts
+    WHERE subscription_id = {subscription_id: String} AND started_at > if(last_failure > sound_at, least(sound_at, day_ago), day_ago)`,
 })
 
 /** How many subscriptions are in each state; no row for a state without any. */

@@ -13,7 +13,7 @@ export async function rowsReadBy(
     const result = await clickhouse.query({ ...params, format: 'JSON' })
     const { data, statistics } = await result.json<object>()
     rows += statistics?.rows_read ?? Number.NaN
-    return { json: async () => data }
+    return { json: async () => data, response_headers: result.response_headers }
   }
   const counted = new Proxy(clickhouse, {
     get: (target, name) => {

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
-import { parseArgs } from 'node:util'
 import { z } from 'zod'
-import { ConfigError, envInt, parseEnv } from '../../../process/environment.js'
+import { readFlags } from '../../../process/command-line.js'
+import { envInt, parseEnv } from '../../../process/environment.js'
 import { runCommand } from '../../../process/run-process.js'
 import { createListener } from './listener.js'
 
@@ -24,22 +24,15 @@ const Settings = z.object({
   '--path': z.string().startsWith('/', 'must begin with /').optional(),
 })
 
-function readFlags() {
-  try {
-    const options = {
-      secret: { type: 'string' },
-      port: { type: 'string' },
-      path: { type: 'string' },
-      help: { type: 'boolean' },
-    } as const
-    return parseArgs({ options }).values
-  } catch (error) {
-    throw new ConfigError([error instanceof Error ? error.message : String(error)])
-  }
-}
+const OPTIONS = {
+  secret: { type: 'string' },
+  port: { type: 'string' },
+  path: { type: 'string' },
+  help: { type: 'boolean' },
+} as const
 
 await runCommand('webhook:listen', async () => {
-  const { secret, port, path, help } = readFlags()
+  const { secret, port, path, help } = readFlags(OPTIONS)
   if (help) {
     console.log(HELP)
     return

@@ -1,0 +1,97 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { expect } from 'vitest'
+import { announcedAnomalies, withAnnounced } from '../../../clickhouse/events/announced.js'
+import { knownEvents, newestSequence, newestSequenceBy } from '../../../clickhouse/events/log.js'
+import { newestHealth } from '../../../clickhouse/jobs/health.js'
+import { newestLease } from '../../../clickhouse/jobs/leases.js'
+import { PERIOD_SECONDS } from '../../../clickhouse/jobs/periods.js'
+import { jobProgress, jobRuns, jobStatuses } from '../../../clickhouse/jobs/runs.js'
+import { readSearches } from '../../../clickhouse/jobs/searches.js'
+import { dueSlots, slotHistory } from '../../../clickhouse/jobs/slots.js'
+import { failingSubscriptions } from '../../../clickhouse/webhooks/attempts.js'
+import { addDeliveries, eventsToReplay, requestedDeliveries } from '../../../clickhouse/webhooks/deliveries.js'
+import { deliveryPage, deliveryPageOfState } from '../../../clickhouse/webhooks/delivery-log.js'
+import { newestFanOut, webhookNews } from '../../../clickhouse/webhooks/fan-outs.js'
+import { attemptTotals, dispatchDelays, pendingTotal, subscriptionHealth } from '../../../clickhouse/webhooks/totals.js'
+import { rowsReadBy } from '../../support/read-rows.js'
+import { test } from '../../support/services.js'
+import { madeUpDelivery } from '../../support/webhooks.js'
+import { eventWith, fillDays, subscriptionId } from '../../support/year-rows.js'
+
+const DAY_MS = 86_400_000
+const DAYS = { days: 180, events: 100, subscriptions: 8, payments: 1 }
+const EVENTS = DAYS.days * DAYS.events
+const DELIVERIES = EVENTS * DAYS.subscriptions
+
+test('what is read of jobs, events and webhooks does not grow with their history', async ({ clickhouse }) => {
+  const now = new Date(Math.floor(Date.now() / 1000) * 1000)
+  const ago = (ms: number) => new Date(now.getTime() - ms)
+  await fillDays(clickhouse, DAYS, now)
+  const read = (work: (counted: ClickHouseClient) => Promise<unknown>) => rowsReadBy(clickhouse, work)
+
+  // 204,000 runs, of which 130,000 are of this job: a granule of each of three parts is 24,576 rows.
+  const job = 'peg-events'
+  const history = await slotHistory(clickhouse)
+  const { from_time = 0, to_time = 0 } = history ?? {}
+  const asked = { job, period_seconds: PERIOD_SECONDS[job], from_time, to_time, limit: 100 }
+  const searches = await readSearches(clickhouse, { job })
+  expect(searches.stretches).toHaveLength(1)
+  expect(await dueSlots(clickhouse, asked)).toEqual([])
+  const ofJobs = {
+    jobRuns: await read((counted) => jobRuns(counted, { now })),
+    jobProgress: await read((counted) => jobProgress(counted, { since: ago(600_000) })),
+    jobStatuses: await read((counted) => jobStatuses(counted, { jobs: [job, 'risk'] })),
+    readSearches: await read((counted) => readSearches(counted, { job })),
+    knownSearches: await read((counted) => readSearches(counted, { job, known_at: ago(30 * DAY_MS) })),
+    newSearches: await read((counted) => readSearches(counted, { job, before: searches })),
+    dueSlots: await read((counted) => dueSlots(counted, asked)),
+    newestLease: await read((counted) => newestLease(counted)),
+  }
+  for (const [name, rows] of Object.entries(ofJobs)) expect(rows, name).toBeLessThan(45_000)
+
+  // 18,000 events, 144,000 deliveries and more attempts: a granule of each of three parts is 3,072 rows.
+  const id = await eventWith(clickhouse, EVENTS - 2)
+  const busy = { subscription_id: subscriptionId(3), limit: 50 }
+  const dead = { subscription_id: subscriptionId(DAYS.subscriptions - 1), limit: 50 }
+  const replay = {
+    since: ago(DAY_MS),
+    before: now,
+    types: ['peg_break.started'],
+    stables: [],
+    cause: 'x',
+    limit: 10_001,
+  }
+  expect(await failingSubscriptions(clickhouse)).toMatchObject([{ subscription_id: dead.subscription_id }])
+  expect(await deliveryPageOfState(clickhouse, { ...dead, state: 'failed' })).toHaveLength(50)
+  const ofWebhooks = {
+    newestSequence: await read((counted) => newestSequence(counted)),
+    newestSequenceBy: await read((counted) => newestSequenceBy(counted, { known_at: ago(DAY_MS) })),
+    newestHealth: await read((counted) => newestHealth(counted)),
+    knownEvents: await read((counted) => knownEvents(counted, { ids: [id] })),
+    announcedAt: await read((counted) => withAnnounced(counted, ['0xaa3:mild:1:7'], (one) => one, { known_at: null })),
+    announcedAnomalies: await read((counted) => announcedAnomalies(counted, { as_of: now, known_at: now, limit: 20 })),
+    newestFanOut: await read((counted) => newestFanOut(counted)),
+    webhookNews: await read((counted) => webhookNews(counted, { event: EVENTS - 5, delivery: DELIVERIES - 5 })),
+    attemptTotals: await read((counted) => attemptTotals(counted)),
+    pendingTotal: await read((counted) => pendingTotal(counted)),
+    dispatchDelays: await read((counted) => dispatchDelays(counted, { now })),
+    failingSubscriptions: await read((counted) => failingSubscriptions(counted)),
+    subscriptionHealth: await read((counted) =>
+      subscriptionHealth(counted, { ...dead, changed_at: ago(DAY_MS * 170), now }),
+    ),
+    requestedDeliveries: await read((counted) => requestedDeliveries(counted, { ...busy, request_key: 'a' })),
+    eventsToReplay: await read((counted) =>
+      eventsToReplay(counted, { ...replay, undelivered_to: dead.subscription_id }),
+    ),
+    deliveryPage: await read((counted) => deliveryPage(counted, busy)),
+    quietPage: await read((counted) => deliveryPage(counted, { ...busy, subscription_id: subscriptionId(0) })),
+    failedPage: await read((counted) => deliveryPageOfState(counted, { ...dead, state: 'failed' })),
+    emptyPage: await read((counted) => deliveryPageOfState(counted, { ...busy, state: 'failed' })),
+    addDeliveries: await read((counted) =>
+      addDeliveries(counted, [
+        { ...madeUpDelivery(1, dead.subscription_id), event_id: id, event_sequence: EVENTS - 2 },
+      ]),
+    ),
+  }
+  for (const [name, rows] of Object.entries(ofWebhooks)) expect(rows, name).toBeLessThan(14_000)
+})
