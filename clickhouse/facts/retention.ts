@@ -12,51 +12,58 @@ import type { Facts, FactTable } from './facts.js'
  * The tables whose old rows may be let go, and the variable that says when. No answer of the API reads them, so that no
  * answer ever changes by it; a table that answers read must not be added.
  */
-const VARIABLES = { fees_paid: 'RETAIN_FEES_PAID_DAYS' } as const
-
-type RetainedTable = keyof typeof VARIABLES
-const RETAINED = Object.keys(VARIABLES) as readonly RetainedTable[]
+const VARIABLES: Readonly<Record<string, 'RETAIN_FEES_PAID_DAYS'>> = { fees_paid: 'RETAIN_FEES_PAID_DAYS' }
 
 /** Fewer days would let go what ingest has just written and may have to compare after a crash. */
 const LEAST_DAYS = 7
 
-/** The variables of every process that migrates, to be spread into its own schema. Unset: everything is kept. */
+/** The storage policy that COLD_AFTER_DAYS needs on the server, and its volume for old parts. */
+const COLD = { policy: 'plumbline', volume: 'cold' }
+
+/** The variables of every process that migrates, to be spread into its own schema. Unset: everything is kept, where it is. */
 export const retentionEnv = {
   RETAIN_FEES_PAID_DAYS: envInt(LEAST_DAYS, 36_500).optional(),
+  COLD_AFTER_DAYS: envInt(1, 36_500).optional(),
 }
 
 /** What those variables parse to. */
-export type RetentionEnv = { RETAIN_FEES_PAID_DAYS?: number | undefined }
+export type RetentionEnv = { RETAIN_FEES_PAID_DAYS?: number | undefined; COLD_AFTER_DAYS?: number | undefined }
 
-/** The days that a table keeps, as last recorded and as its TTL says; 0 if it keeps everything. */
-const keptDays = defineQuery({
-  name: 'kept_days',
-  params: z.object({ tables: z.array(z.string()) }),
-  row: z.object({ table_name: z.enum(RETAINED), recorded: z.int(), applied: z.int() }),
+/** The tables in months of block time, with the days that each keeps as last recorded (0: everything), its TTL and its policy. */
+const agingTables = defineQuery({
+  name: 'aging_tables',
+  row: z.object({ table_name: z.string(), recorded: z.int(), ttl: z.string(), storage_policy: z.string() }),
   sql: `
-    SELECT name AS table_name, toUInt32(days) AS recorded,
-           toUInt32OrZero(extract(create_table_query, 'TTL block_time \\\\+ toIntervalDay\\\\((\\\\d+)\\\\)')) AS applied
+    SELECT name AS table_name, toUInt32(days) AS recorded, extract(engine_full, ' TTL (.+?) SETTINGS ') AS ttl, storage_policy
     FROM system.tables
     LEFT JOIN (SELECT table_name AS kept_table, argMax(retentions.days, recorded_at) AS days FROM retentions GROUP BY table_name) AS kept ON name = kept_table
-    WHERE database = currentDatabase() AND name IN {tables: Array(String)}`,
+    WHERE database = currentDatabase() AND partition_key = 'toYYYYMM(block_time)'
+    ORDER BY name`,
 })
 
 /**
- * Makes the tables keep what the variables say, and records it. Changes nothing if they do already; safe to repeat after a
- * crash and to run in two processes at once. Rejects with QueryError.
+ * Makes the tables keep what the variables say, where they say, and records it. Changes nothing if they do already; safe to
+ * repeat after a crash and to run in two processes at once. Rejects with QueryError, for one if the server lacks the policy.
  */
 export async function applyRetention(clickhouse: ClickHouseClient, env: RetentionEnv): Promise<void> {
-  for (const { table_name, recorded, applied } of await keptDays(clickhouse, { tables: [...RETAINED] })) {
-    const days = env[VARIABLES[table_name]] ?? 0
+  const { COLD_AFTER_DAYS: coldDays } = env
+  for (const { table_name, recorded, ttl, storage_policy } of await agingTables(clickhouse)) {
+    const variable = VARIABLES[table_name]
+    const days = (variable && env[variable]) ?? 0
     const record = () => insertRows(clickhouse, 'retentions', [{ table_name, days }], randomUUID())
+    const change = (what: string) =>
+      clickhouse.command({ query: `ALTER TABLE ${table_name} ${what}` }).catch((cause) => {
+        throw new QueryError(`set how long and where ${table_name} is kept`, cause)
+      })
+    const ttls = [
+      ...(coldDays === undefined ? [] : [`block_time + toIntervalDay(${coldDays}) TO VOLUME '${COLD.volume}'`]),
+      ...(days === 0 ? [] : [`block_time + toIntervalDay(${days})`]),
+    ].join(', ')
     // Recorded before rows may go, and until they may no longer.
     if (recorded !== days && days > 0) await record()
-    if (applied !== days) {
-      const change = days > 0 ? `MODIFY TTL block_time + toIntervalDay(${days})` : 'REMOVE TTL'
-      await clickhouse.command({ query: `ALTER TABLE ${table_name} ${change}` }).catch((cause) => {
-        throw new QueryError(`set how long ${table_name} is kept`, cause)
-      })
-    }
+    if (coldDays !== undefined && storage_policy !== COLD.policy)
+      await change(`MODIFY SETTING storage_policy = '${COLD.policy}'`)
+    if (ttl !== ttls) await change(ttls === '' ? 'REMOVE TTL' : `MODIFY TTL ${ttls}`)
     if (recorded !== days && days === 0) await record()
   }
 }
