@@ -1,10 +1,15 @@
+import { inBytes, inSeconds, readFlags, table } from '../../process/command-line.js'
 import { parseEnv } from '../../process/environment.js'
 import { runCommand } from '../../process/run-process.js'
 import { backup } from './backup.js'
-import { BackupEnv, inMegabytes, inSeconds, readFlags, table } from './operation.js'
+import { BackupEnv } from './operation.js'
 
 await runCommand('backup', async () => {
-  const { database, to, base } = readFlags(process.argv.slice(2), ['database', 'to', 'base'])
+  const { database, to, base } = readFlags({
+    database: { type: 'string' },
+    to: { type: 'string' },
+    base: { type: 'string' },
+  })
   const env = parseEnv(BackupEnv, {
     ...process.env,
     ...(database !== undefined && { CLICKHOUSE_DATABASE: database }),
@@ -15,7 +20,7 @@ await runCommand('backup', async () => {
   console.log(
     table(entries.filter((entry) => entry.is_checked).map(({ name, rows, checksum }) => [name, rows, checksum])),
   )
-  console.log(`${name}: ${inMegabytes(bytes)} in ${files} files, ${inSeconds(Date.now() - startedAt)}`)
+  console.log(`${name}: ${inBytes(bytes)} in ${files} files, ${inSeconds(Date.now() - startedAt)}`)
   for (const table of changed) {
     console.log(`${table} was written to during the backup: a restore cannot check all of its rows`)
   }

@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client'
 import { z } from 'zod'
-import { ConfigError } from '../../process/environment.js'
 import { PlumblineError } from '../../process/errors.js'
 import { clickhouseEnv } from '../store/client.js'
 import { defineOptionalRow } from '../store/define-query.js'
@@ -14,30 +12,6 @@ export class BackupError extends PlumblineError {
     super(message, { retryable: false })
   }
 }
-
-/** The values of a program's `--name VALUE` flags. Throws ConfigError for an unknown flag or a missing value. */
-export function readFlags<Name extends string>(args: string[], names: readonly Name[]): Partial<Record<Name, string>> {
-  const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]))
-  try {
-    return parseArgs({ args, options }).values as Partial<Record<Name, string>>
-  } catch (error) {
-    throw new ConfigError([error instanceof Error ? error.message : String(error)])
-  }
-}
-
-/** Formats rows as columns of equal width: the first is aligned left, the others right. */
-export function table(rows: string[][]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] as string).length)))
-  const cell = (text: string, column: number) =>
-    column === 0 ? text.padEnd(widths[column] as number) : text.padStart(widths[column] as number)
-  return rows.map((row) => row.map(cell).join('  ')).join('\n')
-}
-
-/** A duration for output, such as `1.5 s`. */
-export const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
-
-/** A size for output, such as `1.5 MB`. */
-export const inMegabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`
 
 /** How often the state of an operation is read. An operation may take hours. */
 const POLL_MS = 250

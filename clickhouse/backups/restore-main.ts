@@ -1,10 +1,11 @@
+import { inSeconds, readFlags, table } from '../../process/command-line.js'
 import { ConfigError, parseEnv } from '../../process/environment.js'
 import { runCommand } from '../../process/run-process.js'
-import { BackupEnv, inSeconds, readFlags, table } from './operation.js'
+import { BackupEnv } from './operation.js'
 import { restore } from './restore.js'
 
 await runCommand('restore', async () => {
-  const { from, as } = readFlags(process.argv.slice(2), ['from', 'as'])
+  const { from, as } = readFlags({ from: { type: 'string' }, as: { type: 'string' } })
   if (from === undefined) throw new ConfigError(['--from: is required; it is the name of a backup'])
   const env = parseEnv(BackupEnv, {
     ...process.env,

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { listPeriods, tokenLists } from '../../clickhouse/chain/token-lists.js'
 import { insertVerifyRun } from '../../clickhouse/chain/verify-runs.js'
@@ -7,7 +6,8 @@ import { payeeOf } from '../../clickhouse/payments/ledger.js'
 import { REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import { connect } from '../../clickhouse/store/client.js'
 import { Address } from '../../clickhouse/store/values.js'
-import { ConfigError, envInt, envUrl, parseEnv } from '../../process/environment.js'
+import { readFlags } from '../../process/command-line.js'
+import { envInt, envUrl, parseEnv } from '../../process/environment.js'
 import { createLog, runCommand } from '../../process/run-process.js'
 import { IngestConfig } from '../config.js'
 import { claimDatabase, readChainIdentity } from '../knowledge/chain-identity.js'
@@ -42,24 +42,17 @@ const VerifyConfig = IngestConfig.extend({
   VERIFY_API_KEY: z.string().optional(),
 })
 
-function readFlags() {
-  try {
-    const options = {
-      blocks: { type: 'string' },
-      seed: { type: 'string' },
-      all: { type: 'boolean' },
-      sample: { type: 'string' },
-      api: { type: 'string' },
-      help: { type: 'boolean' },
-    } as const
-    return parseArgs({ options }).values
-  } catch (error) {
-    throw new ConfigError([error instanceof Error ? error.message : String(error)])
-  }
-}
+const OPTIONS = {
+  blocks: { type: 'string' },
+  seed: { type: 'string' },
+  all: { type: 'boolean' },
+  sample: { type: 'string' },
+  api: { type: 'string' },
+  help: { type: 'boolean' },
+} as const
 
 await runCommand('verify', async () => {
-  const { blocks, seed, all, sample, api, help } = readFlags()
+  const { blocks, seed, all, sample, api, help } = readFlags(OPTIONS)
   if (help) {
     console.log(HELP)
     return 0
