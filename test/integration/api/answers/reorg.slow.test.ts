@@ -69,12 +69,14 @@ test('while blocks are replaced every answer is well-formed, and afterwards no a
   expect(gone).toHaveLength(DEPTH)
 
   let isOver = false
-  const statuses = new Map<number, number>()
+  let answered = 0
+  const failures: unknown[] = []
   const asking = (async () => {
     while (!isOver) {
       for (const answer of Object.values(await answers(app, [...gone.slice(-2), ...addresses.slice(0, 3)]))) {
         const { status } = answer as { status: number }
-        statuses.set(status, (statuses.get(status) ?? 0) + 1)
+        if (status === 200) answered += 1
+        else if (status !== 404) failures.push(answer)
       }
     }
   })()
@@ -85,8 +87,8 @@ test('while blocks are replaced every answer is well-formed, and afterwards no a
   await asking
   await ingest.kill('SIGTERM')
   // At some moment replaced objects become unknown; nothing else ever fails.
-  expect([...statuses.keys()].filter((status) => status !== 200 && status !== 404)).toEqual([])
-  expect(statuses.get(200)).toBeGreaterThan(0)
+  expect(failures).toEqual([])
+  expect(answered).toBeGreaterThan(0)
 
   await withDatabase(async (env, other) => {
     await ingestAll(env, other, chain.rpcUrl, (await blocks.head()).number)
