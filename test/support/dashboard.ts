@@ -73,4 +73,6 @@ export async function loadWhole(page: Page): Promise<void> {
   await page.evaluate(`dispatchEvent(new Event('beforeprint'))`)
   while ((await page.locator('main .loading').count()) > 0) await page.waitForTimeout(50)
   await page.evaluate(`for (const table of document.querySelectorAll('details.behind')) table.open = true`)
+  // Each is made when its opening is noticed.
+  while ((await page.locator('details.behind:not(:has(table))').count()) > 0) await page.waitForTimeout(50)
 }

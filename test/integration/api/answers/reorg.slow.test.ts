@@ -54,8 +54,9 @@ test('while blocks are replaced every answer is well-formed, and afterwards no a
   clickhouse,
 }) => {
   let time = new Date()
-  const apiOn = (on: ClickHouseClient) =>
-    buildApp({ clickhouse: on, now: () => time, logger: pino({ level: 'silent' }) })
+  const failures: unknown[] = []
+  const logger = pino({ level: 'error' }, { write: (line) => failures.push(JSON.parse(line).err) })
+  const apiOn = (on: ClickHouseClient) => buildApp({ clickhouse: on, now: () => time, logger })
   const app = await apiOn(clickhouse)
   const ingest = startIngest(clickhouseEnv, chain.rpcUrl)
   await blocks.mine(DEPTH, 'replaced')
@@ -70,7 +71,6 @@ test('while blocks are replaced every answer is well-formed, and afterwards no a
 
   let isOver = false
   let answered = 0
-  const failures: unknown[] = []
   const asking = (async () => {
     while (!isOver) {
       for (const answer of Object.values(await answers(app, [...gone.slice(-2), ...addresses.slice(0, 3)]))) {
