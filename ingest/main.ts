@@ -5,6 +5,7 @@ import { runProcess } from '../process/run-process.js'
 import { IngestConfig } from './config.js'
 import { ingest } from './follow/run.js'
 import { createIngestMetrics, createTipMetrics } from './metrics.js'
+import { noteNode } from './sinks/note-node.js'
 
 /** How often progress is printed while ingest is behind the head, in milliseconds. */
 const PROGRESS_MS = 5000
@@ -25,6 +26,7 @@ await runProcess('ingest', readConfig, async ({ config, log, signal }) => {
     check: () => metrics.check(clickhouse),
     log,
   })
+  const stopNoting = noteNode(clickhouse, metrics.node, log)
   const started = Date.now()
   let blocks = 0
   let printed = started
@@ -46,6 +48,7 @@ await runProcess('ingest', readConfig, async ({ config, log, signal }) => {
       log.debug({ block: done.block, blocks: done.blocks }, 'written')
     }
   } finally {
+    stopNoting()
     await stopServing()
     await clickhouse.close()
   }

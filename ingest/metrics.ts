@@ -1,6 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { CallOutcome } from '../clickhouse/chain/node-calls.js'
 import { clickhouseProblem, countQueries, queryDurations } from '../clickhouse/store/query-metrics.js'
+import { createNodeWatch } from './sinks/note-node.js'
 
 export type IngestMetrics = ReturnType<typeof createIngestMetrics>
 
@@ -30,7 +32,7 @@ export function createIngestMetrics() {
   const registers = [registry]
   const calls = new Histogram({
     name: 'plumbline_rpc_duration_seconds',
-    help: 'Time of a JSON-RPC call to the node, by method and outcome (ok or failed)',
+    help: 'Time of a JSON-RPC call to the node, by method and outcome: ok, limited (asked too often), too_large, no_state (dropped), late or failed',
     labelNames: ['method', 'outcome'] as const,
     buckets: SECONDS,
     registers,
@@ -41,12 +43,16 @@ export function createIngestMetrics() {
     registers,
   })
   const durations = queryDurations(registry)
+  const node = createNodeWatch()
   let answeredAt: number | null = null
   return {
     registry,
+    /** The same calls, as they are recorded for others to see. */
+    node,
     rpc: {
-      called: (method: string, outcome: 'ok' | 'failed', seconds: number): void => {
+      called: (method: string, outcome: CallOutcome, seconds: number): void => {
         calls.observe({ method, outcome }, seconds)
+        node.called(outcome)
         if (outcome === 'ok') answeredAt = Date.now()
       },
       retried: (): void => retries.inc(),
@@ -63,7 +69,7 @@ export function createIngestMetrics() {
 }
 
 /** How far ingest has come, in addition. */
-export function createTipMetrics({ registry }: IngestMetrics) {
+export function createTipMetrics({ registry, node }: IngestMetrics) {
   const registers = [registry]
   let head: number | null = null
   let newest: number | null = null
@@ -83,7 +89,10 @@ export function createTipMetrics({ registry }: IngestMetrics) {
     headSeen: (block: number): void => {
       head = block
     },
-    chainChanged: (): void => changes.inc(),
+    chainChanged: (): void => {
+      changes.inc()
+      node.chainChanged()
+    },
     written: (block: number, count: number): void => {
       newest = block
       blocks.inc(count)

@@ -1,11 +1,13 @@
 import { setMaxListeners } from 'node:events'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { ingestDelays } from '../../clickhouse/chain/batches.js'
+import { nodeCalls } from '../../clickhouse/chain/node-calls.js'
 import { newestVerifyRun } from '../../clickhouse/chain/verify-runs.js'
+import { feesLetGoUntil } from '../../clickhouse/facts/retention.js'
 import { SLOT_JOBS } from '../../clickhouse/jobs/periods.js'
 import { readProgress, secondsBetween } from '../../clickhouse/jobs/progress.js'
 import { jobRuns } from '../../clickhouse/jobs/runs.js'
-import type { QuerySignal } from '../../clickhouse/store/define-query.js'
+import type { ReadOptions } from '../../clickhouse/store/define-query.js'
 import { readStorage } from '../../clickhouse/store/storage.js'
 import { attemptTotals, dispatchDelays, pendingTotal, subscriptionCounts } from '../../clickhouse/webhooks/totals.js'
 
@@ -17,14 +19,16 @@ const DATASETS = ['logs', 'pegs', 'state'] as const
 const NO_DELAY = { count: 0, p50_seconds: null, p99_seconds: null }
 
 /** The progress of ingest and of the jobs at `now`, and what is known to be missing. */
-async function readState(clickhouse: ClickHouseClient, now: Date, options: { signal?: QuerySignal }) {
-  const [progress, delays, runs, findings, webhooks, storage] = await Promise.all([
+async function readState(clickhouse: ClickHouseClient, now: Date, options: ReadOptions) {
+  const [progress, delays, runs, findings, webhooks, storage, node, fees_let_go_until] = await Promise.all([
     readProgress(clickhouse, SLOT_JOBS, now, options),
     ingestDelays(clickhouse, { now }, options),
     jobRuns(clickhouse, { now }, options),
     newestVerifyRun(clickhouse, options),
     readWebhooks(clickhouse, now, options),
     readStorage(clickhouse, options),
+    nodeCalls(clickhouse, options),
+    feesLetGoUntil(clickhouse, options),
   ])
   const { newest_block, blocks_to_head } = progress
   const facts = DATASETS.map((family) => {
@@ -57,11 +61,14 @@ async function readState(clickhouse: ClickHouseClient, now: Date, options: { sig
     jobs: progress.jobs.map((status) => ({ ...status, runs: runs.find(({ job }) => job === status.job) ?? null })),
     webhooks,
     storage,
+    node,
+    /** In unix seconds; 0 if all were always kept. */
+    fees_let_go_until,
   }
 }
 
 /** The state of webhooks at `now`. */
-async function readWebhooks(clickhouse: ClickHouseClient, now: Date, options: { signal?: QuerySignal }) {
+async function readWebhooks(clickhouse: ClickHouseClient, now: Date, options: ReadOptions) {
   const [subscriptions, attempts, pending, dispatch] = await Promise.all([
     subscriptionCounts(clickhouse, options),
     attemptTotals(clickhouse, options),
@@ -88,7 +95,8 @@ export function createServiceState(clickhouse: ClickHouseClient, now: () => Date
     const signal = AbortSignal.timeout(TIMEOUT_MS)
     // Each query adds a listener; Node warns of a leak above ten.
     setMaxListeners(0, signal)
-    const state = readState(clickhouse, at, { signal })
+    // How a replica is, is to be seen above all while it cannot catch up with the others.
+    const state = readState(clickhouse, at, { signal, mayLag: true })
     const own = { at: at.getTime(), state }
     reading = own
     state.catch(() => {

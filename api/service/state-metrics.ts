@@ -46,12 +46,16 @@ function showStorage(gauge: Show, { disks, parts, replicas }: Storage): void {
   gauge('replica_readonly_tables', 'Replicated tables of that server that accept no writes', [
     { value: replicas?.readonly_tables },
   ])
+  gauge('replica_keeper_up', 'Whether Keeper answers that server', [
+    { value: replicas ? Number(replicas.keeper_answers) : undefined },
+  ])
+  gauge('replicas_away', 'Other replicas that Keeper has not heard of', [{ value: replicas?.away }])
 }
 
 /**
  * Metrics of ingest and the jobs, in Prometheus's text format: they are separate processes, whose state is in the
- * database. Unknown values are omitted, because 0 would be a value; without a state, the only metric is that it cannot
- * be read.
+ * database. Unknown values are omitted, because 0 would be a value; without a state, which a full disk or a lost Keeper may
+ * be the reason of, there are those of the storage.
  */
 export async function stateMetrics(state: ServiceState | null, storage: Storage): Promise<string> {
   const registry = new Registry()
@@ -65,6 +69,7 @@ export async function stateMetrics(state: ServiceState | null, storage: Storage)
   const gauge = (name: string, help: string, samples: readonly Sample[]) => show(Gauge, name, help, samples)
 
   gauge('clickhouse_up', 'Whether the state of the service could be read', [{ value: state ? 1 : 0 }])
+  showStorage(gauge, storage)
   if (!state) return registry.metrics()
   const { head, newest_block, catalogue, datasets, jobs, missing_facts, findings, webhooks } = state
 
@@ -102,6 +107,11 @@ export async function stateMetrics(state: ServiceState | null, storage: Storage)
     missing_facts.families
       .filter(({ family }) => missing_facts.gaps.some((gap) => gap.family === family))
       .map(({ family, blocks }) => ({ labels: { dataset: family }, value: blocks })),
+  )
+  gauge(
+    'fees_let_go_until_timestamp_seconds',
+    'Fees of blocks up to this time may be let go of (RETAIN_FEES_PAID_DAYS)',
+    [{ value: state.fees_let_go_until === 0 ? null : state.fees_let_go_until }],
   )
   gauge(
     'job_lag_seconds',
@@ -159,6 +169,5 @@ export async function stateMetrics(state: ServiceState | null, storage: Storage)
     { labels: { quantile: '0.5' }, value: webhooks.dispatch?.p50_seconds },
     { labels: { quantile: '0.99' }, value: webhooks.dispatch?.p99_seconds },
   ])
-  showStorage(gauge, storage)
   return registry.metrics()
 }

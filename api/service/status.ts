@@ -1,5 +1,8 @@
 import { z } from 'zod'
+import { HEAD_SECONDS } from '../../clickhouse/chain/heads.js'
+import { CALL_OUTCOMES } from '../../clickhouse/chain/node-calls.js'
 import { lateJobs, SLOT_JOBS } from '../../clickhouse/jobs/periods.js'
+import { secondsBetween } from '../../clickhouse/jobs/progress.js'
 import { WAIT_REASONS } from '../../clickhouse/jobs/slots.js'
 import { Delay } from '../../clickhouse/store/delays.js'
 import type { Storage } from '../../clickhouse/store/storage.js'
@@ -19,6 +22,13 @@ const DelayShape = Delay.meta({
     'How long after their own time blocks (or slots of a job) were stored, over a period; null if there were none',
 })
 
+/** What can be wrong with the node, of which several may be. */
+const NODE_PROBLEMS = ['away', 'limits_rate', 'limits_ranges', 'drops_states', 'late', 'fails', 'unsteady'] as const
+type NodeProblem = (typeof NODE_PROBLEMS)[number]
+
+/** The share of failed or late calls, and the changes of the chain in an hour, from which on a node is in trouble; the alerts have the same. */
+const [MOST_FAILURES, MOST_CHANGES] = [0.1, 10]
+
 const Status = z.object({
   at: time.meta({ description: 'The instant at which the lags were measured' }),
   head: z
@@ -32,6 +42,27 @@ const Status = z.object({
     .meta({
       description: 'The newest block that may be read, as last reported by the node; null before the first report',
     }),
+  node: z
+    .object({
+      noted_at: time.meta({ description: 'When ingest last recorded how the node answers' }),
+      problems: z.array(z.enum(NODE_PROBLEMS)).meta({
+        description:
+          'Empty if nothing is wrong. away: no call was answered; limits_rate: it refuses calls that come too fast; limits_ranges: it refuses ranges of logs for their blocks or results; drops_states: it no longer has states that were asked for; late, fails: more than a tenth of the calls; unsteady: the chain was replaced more than ten times in an hour, as by nodes on different forks',
+      }),
+      calls_1m: z
+        .object({
+          ok: count.meta({ description: 'Answered' }),
+          limited: count.meta({ description: 'Refused because they came too fast' }),
+          too_large: count.meta({ description: 'Refused because of too many blocks or results' }),
+          no_state: count.meta({ description: 'Refused because the node has dropped the state of the block' }),
+          late: count.meta({ description: 'Not answered in time' }),
+          failed: count.meta({ description: 'Failed in another way' }),
+        })
+        .meta({ description: 'Calls of the minute before, by what became of them' }),
+      chain_changes_1h: count.meta({ description: 'How often the chain was no longer the one that was read' }),
+    })
+    .nullable()
+    .meta({ description: 'How the node answers ingest; null if ingest does not run, or has just begun' }),
   newest_block: z
     .object({
       block_number: count.meta({ description: 'Of that block' }),
@@ -97,8 +128,20 @@ const Status = z.object({
       readonly_tables: count.nullable().meta({
         description: 'Tables of that replica that accept no rows; null as above',
       }),
+      keeper_answers: z.boolean().nullable().meta({
+        description:
+          'Whether the Keeper of the replicas answers that replica; without it, nothing is written. Null as above',
+      }),
+      replicas_away: count.nullable().meta({
+        description:
+          'Other replicas that do not run, or have lost the Keeper; null as above, and while it does not answer',
+      }),
     })
     .meta({ description: 'State of the database itself' }),
+  fees_kept_from: time.nullable().meta({
+    description:
+      'Fees of transactions before this instant may be let go of (RETAIN_FEES_PAID_DAYS); they are not compared, and no answer reads them. Null if all are kept',
+  }),
   invariants: z
     .object({
       started_at: time.meta({ description: 'When the check began' }),
@@ -152,7 +195,26 @@ function publishedStorage({ disks, replicas }: Storage): z.input<typeof Status>[
     least_free_share: free.length === 0 ? null : Math.floor(1000 * Math.min(...free)) / 1000,
     replica_delay_seconds: replicas?.most_delay_seconds ?? null,
     readonly_tables: replicas?.readonly_tables ?? null,
+    keeper_answers: replicas?.keeper_answers ?? null,
+    replicas_away: replicas?.away ?? null,
   }
+}
+
+function publishedNode({ at, node }: ServiceState): z.input<typeof Status>['node'] {
+  if (node === null || secondsBetween(node.noted_at, at) > HEAD_SECONDS) return null
+  const { noted_at, chain_changes, ...calls } = node
+  const total = CALL_OUTCOMES.reduce((sum, outcome) => sum + calls[outcome], 0)
+  const holds: Record<NodeProblem, boolean> = {
+    away: total > 0 && calls.ok === 0,
+    limits_rate: calls.limited > 0,
+    limits_ranges: calls.too_large > 0,
+    drops_states: calls.no_state > 0,
+    late: calls.late > MOST_FAILURES * total,
+    fails: calls.failed > MOST_FAILURES * total,
+    unsteady: chain_changes > MOST_CHANGES,
+  }
+  const problems = NODE_PROBLEMS.filter((problem) => holds[problem])
+  return { noted_at: isoSeconds(noted_at), problems, calls_1m: calls, chain_changes_1h: chain_changes }
 }
 
 function published(state: ServiceState): z.input<typeof Status> {
@@ -163,6 +225,7 @@ function published(state: ServiceState): z.input<typeof Status> {
   return {
     at: isoSeconds(at),
     head: head && { ...head, block_time: isoSeconds(head.block_time), seen_at: isoSeconds(head.seen_at) },
+    node: publishedNode(state),
     newest_block: newest_block && { ...newest_block, block_time: isoSeconds(newest_block.block_time) },
     catalogue,
     datasets: datasets.map(({ newest_at, ...dataset }) => ({ ...dataset, newest_at: iso(newest_at) })),
@@ -172,6 +235,7 @@ function published(state: ServiceState): z.input<typeof Status> {
       declared: gaps.slice(0, MOST_GAPS).map(({ family, ...range }) => ({ dataset: family, ...range })),
     },
     storage: publishedStorage(state.storage),
+    fees_kept_from: state.fees_let_go_until === 0 ? null : isoSeconds(new Date(state.fees_let_go_until * 1000)),
     invariants: first
       ? {
           started_at: isoSeconds(first.started_at),

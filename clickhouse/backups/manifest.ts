@@ -97,7 +97,7 @@ const hasRows = (engine: string) => /MergeTree$|^(Memory|(Tiny|Stripe)?Log)$/.te
 const isMerged = (engine: string) => hasRows(engine) && /.MergeTree$/.test(engine.replace(/^(Replicated|Shared)/, ''))
 
 /** Tables that hold only the current state, whose rows are replaced every few seconds. */
-const CURRENT_STATE: readonly string[] = ['chain_heads', 'job_leases']
+const CURRENT_STATE: readonly string[] = ['chain_heads', 'job_leases', 'node_calls']
 
 /**
  * The last block that is committed and not rolled back (-1 if there is none), and the tip's newest batch at the last

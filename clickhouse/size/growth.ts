@@ -51,7 +51,15 @@ export const GROWTH: Readonly<Record<string, Growth>> = {
 
 /** Tables that keep a row for each of a few things, or one. */
 export const STILL: readonly string[] = [
-  ...['stablecoins', 'quote_token_updates', 'dex_pairs', 'flow_edge_starts', 'peg_windows', 'chain_heads'],
+  ...[
+    'stablecoins',
+    'quote_token_updates',
+    'dex_pairs',
+    'flow_edge_starts',
+    'peg_windows',
+    'chain_heads',
+    'node_calls',
+  ],
   ...[
     'chain_identity',
     'ingest_gaps',

@@ -21,7 +21,11 @@ type Definition<Params extends ParamsSchema | undefined, Row extends z.ZodType> 
  */
 export type QuerySignal = AbortSignal & { readonly traceparent?: string }
 
-type ReadOptions = { signal?: QuerySignal }
+export type ReadOptions = {
+  signal?: QuerySignal
+  /** Reads what the replica has by now, whatever the client's reads must see: for figures of the moment, not for decisions. */
+  mayLag?: true
+}
 
 /** The function that callers get; without parameters if its SQL has none. */
 type Read<Params extends ParamsSchema | undefined, Result> = Params extends ParamsSchema
@@ -79,10 +83,10 @@ function define<Params extends ParamsSchema | undefined, Result>(
   const read = async (
     clickhouse: ClickHouseClient,
     query_params: Record<string, unknown>,
-    { signal }: ReadOptions = {},
+    { signal, mayLag }: ReadOptions = {},
   ): Promise<Result> => {
     const begin = async (): Promise<unknown> => {
-      const { query, server } = await beforeRead(clickhouse, sql, signal)
+      const { query, server } = await beforeRead(clickhouse, sql, { signal, ...(mayLag && { mayLag }) })
       const result = await clickhouse.query({
         query,
         query_params,

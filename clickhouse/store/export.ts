@@ -65,7 +65,7 @@ export function defineExport<Params extends z.ZodType<Record<string, unknown>>>(
   return async (clickhouse, params, { format, signal }) => {
     const query_params = Params.parse(params)
     const begin = async () => {
-      const { query } = await beforeRead(clickhouse, sql, signal)
+      const { query } = await beforeRead(clickhouse, sql, { signal })
       return clickhouse.exec({
         query: `${query}\nFORMAT ${EXPORT_FORMATS[format].engine}`,
         query_params,

@@ -157,14 +157,14 @@ const failed = (cause: unknown): PlumblineError =>
   cause instanceof PlumblineError ? cause : new QueryError('sync the replica', cause)
 
 /**
- * Makes a read see what the client's reads must see, and resolves to the statement to send (on a cluster, one that looks
- * at all servers' queries and refreshes) and to the server that has to answer it. Rejects with QueryError, for one if a
- * replica that has rows does not answer.
+ * Makes a read see what the client's reads must see, unless it `mayLag`, and resolves to the statement to send (on a
+ * cluster, one that looks at all servers' queries and refreshes) and to the server that has to answer it. Rejects with
+ * QueryError, for one if a replica that has rows does not answer.
  */
 export async function beforeRead(
   clickhouse: ClickHouseClient,
   sql: string,
-  signal?: AbortSignal,
+  { signal, mayLag = false }: { signal?: AbortSignal | undefined; mayLag?: boolean } = {},
 ): Promise<{ query: string; server: string | null }> {
   const replicas = known.get(clickhouse)
   if (!replicas) return { query: sql, server: null }
@@ -173,7 +173,7 @@ export async function beforeRead(
     const schema = await value
     const tables = tablesOf.get(sql) ?? tablesIn(sql, schema)
     tablesOf.set(sql, tables)
-    const isWanted = (table: string): boolean => replicas.reads === 'current' || ALWAYS_CURRENT.has(table)
+    const isWanted = (table: string): boolean => !mayLag && (replicas.reads === 'current' || ALWAYS_CURRENT.has(table))
     const server = replicas.topology === 'replicated' ? await sync(clickhouse, tables.filter(isWanted), signal) : null
     return { query: schema.cluster === null ? sql : onAllServers(sql, schema.cluster), server }
   } catch (cause) {

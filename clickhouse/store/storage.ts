@@ -26,13 +26,23 @@ const tableParts = defineQuery({
     GROUP BY table ORDER BY table`,
 })
 
-/** The state of this server's copies of the database's replicated tables; null if no table is replicated. */
+/**
+ * The state of this server's copies of the database's replicated tables, and how many other servers with copies the Keeper
+ * has no session of; null if no table is replicated. Without a Keeper, the last is not known.
+ */
 const replicas = defineOptionalRow({
   name: 'replicas',
-  row: z.object({ most_delay_seconds: z.int(), queued: z.int(), readonly_tables: z.int() }),
+  row: z.object({
+    most_delay_seconds: z.int(),
+    queued: z.int(),
+    readonly_tables: z.int(),
+    keeper_answers: z.boolean(),
+    away: z.int().nullable(),
+  }),
   sql: `
     SELECT toUInt32(max(absolute_delay)) AS most_delay_seconds, toUInt32(sum(queue_size)) AS queued,
-           toUInt32(countIf(is_readonly)) AS readonly_tables
+           toUInt32(countIf(is_readonly)) AS readonly_tables, (countIf(is_session_expired) = 0)::Bool AS keeper_answers,
+           if(keeper_answers, toUInt32(max(total_replicas - active_replicas)), NULL) AS away
     FROM system.replicas WHERE database = currentDatabase() HAVING count() > 0`,
 })
 

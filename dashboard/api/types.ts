@@ -891,6 +891,27 @@ export interface GetStatusData {
     block_time: string;
     seen_at: string;
   } | null;
+  node: {
+    noted_at: string;
+    problems: (
+      | "away"
+      | "limits_rate"
+      | "limits_ranges"
+      | "drops_states"
+      | "late"
+      | "fails"
+      | "unsteady"
+    )[];
+    calls_1m: {
+      ok: number;
+      limited: number;
+      too_large: number;
+      no_state: number;
+      late: number;
+      failed: number;
+    };
+    chain_changes_1h: number;
+  } | null;
   newest_block: {
     block_number: number;
     block_time: string;
@@ -923,7 +944,10 @@ export interface GetStatusData {
     least_free_share: number | null;
     replica_delay_seconds: number | null;
     readonly_tables: number | null;
+    keeper_answers: boolean | null;
+    replicas_away: number | null;
   };
+  fees_kept_from: string | null;
   invariants: {
     started_at: string;
     ended_at: string;

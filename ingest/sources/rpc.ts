@@ -3,13 +3,15 @@ import pRetry from 'p-retry'
 import type { Logger } from 'pino'
 import { BaseError, type EIP1193RequestFn, http } from 'viem'
 import type { z } from 'zod'
+import type { CallOutcome } from '../../clickhouse/chain/node-calls.js'
 import { PlumblineError } from '../../process/errors.js'
 import { NETWORKS } from '../chain/networks.js'
 import { RpcAnswerError } from '../chain/rpc-answers.js'
 import type { IngestConfig } from '../config.js'
 import { type Node, nodePool, type Send } from './node-pool.js'
 import { createPace } from './pace.js'
-import { isRateLimited } from './range-refusals.js'
+import { isRangeRefused, isRateLimited, isTimeout } from './range-refusals.js'
+import { isStateUnavailable } from './state-unavailable.js'
 
 /** Most characters that are logged of a failure: a node may answer with a whole page. */
 const REASON_LENGTH = 300
@@ -41,8 +43,16 @@ export type Rpc = {
 
 /** Called with each call that has ended, and with each failed attempt of a read. Must not throw. */
 export type RpcObserver = {
-  called: (method: string, outcome: 'ok' | 'failed', seconds: number) => void
+  called: (method: string, outcome: CallOutcome, seconds: number) => void
   retried: () => void
+}
+
+/** What a call that was not answered failed of. */
+function outcomeOf(error: unknown): CallOutcome {
+  if (isRateLimited(error)) return 'limited'
+  if (isRangeRefused(error)) return 'too_large'
+  if (isStateUnavailable(error)) return 'no_state'
+  return isTimeout(error) ? 'late' : 'failed'
 }
 
 // A node limits the size of a request (anvil to 2 MB): fifty calls of this size still fit, larger ones are sent alone.
@@ -115,14 +125,14 @@ export function rpcAt(options: RpcOptions): Rpc {
 
   async function sendOnce(method: string, params: unknown[]): Promise<unknown> {
     const startedAt = performance.now()
-    const report = (outcome: 'ok' | 'failed'): void =>
+    const report = (outcome: CallOutcome): void =>
       observer?.called(method, outcome, (performance.now() - startedAt) / 1000)
     try {
       const answer = await send(method, params)
       report('ok')
       return answer
     } catch (error) {
-      report('failed')
+      report(outcomeOf(error))
       throw error
     }
   }

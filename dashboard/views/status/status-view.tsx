@@ -22,6 +22,7 @@ export type Status = {
     blocks_per_second: number | null
     eta_seconds: number | null
   } | null
+  node: { problems: readonly string[] } | null
   datasets: readonly {
     dataset: string
     newest_at: string | null
@@ -38,6 +39,8 @@ export type Status = {
     least_free_share: number | null
     replica_delay_seconds: number | null
     readonly_tables: number | null
+    keeper_answers: boolean | null
+    replicas_away: number | null
   }
   invariants: {
     started_at: string

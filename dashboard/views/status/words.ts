@@ -52,7 +52,24 @@ function firstStart({ block_number, to_block, eta_seconds }: NonNullable<Status[
 /** A disk with a smaller free share is nearly full, and a replica that is further behind lags; the alerts have the same limits. */
 const [LEAST_FREE_SHARE, LAG_SECONDS] = [0.15, 60]
 
-function stored({ least_free_share, replica_delay_seconds, readonly_tables }: Status['storage']): string[] {
+/** What is wrong with the node. */
+const NODE: Record<string, string> = {
+  away: 'The node answers no call.',
+  limits_rate: 'The node limits the rate of calls; they are sent more slowly.',
+  limits_ranges: 'The node limits ranges of logs; smaller ones are asked for.',
+  drops_states: 'The node no longer has states that were asked for, so prices of these blocks are missing.',
+  late: 'The node answers late.',
+  fails: 'The node fails often.',
+  unsteady: 'The chain was replaced often, as by nodes on different forks.',
+}
+
+function stored({
+  least_free_share,
+  replica_delay_seconds,
+  readonly_tables,
+  keeper_answers,
+  replicas_away,
+}: Status['storage']): string[] {
   return [
     ...(least_free_share !== null && least_free_share < LEAST_FREE_SHARE
       ? [`A disk of the database has ${(100 * least_free_share).toFixed(1)} % left.`]
@@ -61,18 +78,23 @@ function stored({ least_free_share, replica_delay_seconds, readonly_tables }: St
       ? [`The replica that is read is ${ageText(replica_delay_seconds ?? 0)} behind the others.`]
       : []),
     ...((readonly_tables ?? 0) > 0 ? ['The replica that is read accepts no rows.'] : []),
+    ...(keeper_answers === false ? ['The Keeper of the replicas does not answer, so nothing is written.'] : []),
+    ...((replicas_away ?? 0) > 0
+      ? [`${plural(replicas_away ?? 0, 'other replica')} of the database cannot be reached.`]
+      : []),
   ]
 }
 
 /** What is not as it should be, a sentence each; empty if nothing is known to be wrong. */
 export function troubles(status: Status): string[] {
-  const { head, newest_block, catalogue, gaps, storage, invariants, jobs } = status
+  const { head, node, newest_block, catalogue, gaps, storage, invariants, jobs } = status
   const late = jobs.filter(({ is_late }) => is_late)
   const waiting = jobs.filter(({ waiting_slots }) => waiting_slots > 0)
   const wrong = invariants?.findings.filter(({ status }) => status === 'mismatch') ?? []
   return [
     head === null && 'The node has not been asked for its newest block yet.',
     newest_block === null && 'No block is measured yet.',
+    ...(node?.problems ?? []).map((problem) => NODE[problem]),
     catalogue && firstStart(catalogue),
     ...lags(status),
     gaps.missing_blocks > 0 &&

@@ -60,8 +60,8 @@ test('every metric that a dashboard or an alert names is served', async ({ click
   // What neither this server nor a run of seconds has: replicas, webhooks that were sent, and a backfill.
   const state = await createServiceState(clickhouse, () => now)()
   const webhooks = { ...state.webhooks, dispatch: { count: 1, p50_seconds: 1, p99_seconds: 2 } }
-  const replicas = { most_delay_seconds: 1, queued: 0, readonly_tables: 0 }
-  const rare = await stateMetrics({ ...state, webhooks }, { disks: [], parts: [], replicas })
+  const replicas = { most_delay_seconds: 1, queued: 0, readonly_tables: 0, keeper_answers: true, away: 0 }
+  const rare = await stateMetrics({ ...state, webhooks, fees_let_go_until: 1 }, { disks: [], parts: [], replicas })
   const backfill = createIngestMetrics()
   createBackfillMetrics(backfill, 1)
 

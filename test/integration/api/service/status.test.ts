@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { describe, expect } from 'vitest'
 import { type IngestGap, insertIngestGaps } from '../../../../clickhouse/chain/gaps.js'
 import { insertChainHead } from '../../../../clickhouse/chain/heads.js'
+import { insertNodeCalls, type NodeCalls } from '../../../../clickhouse/chain/node-calls.js'
 import { insertVerifyRun } from '../../../../clickhouse/chain/verify-runs.js'
 import { SLOT_JOBS } from '../../../../clickhouse/jobs/periods.js'
 import { insertJobRun, type JobRun } from '../../../../clickhouse/jobs/runs.js'
@@ -91,7 +92,15 @@ describe('an empty database', () => {
         delay_24h: none,
       })),
       gaps: { missing_blocks: 0, declared_count: 0, declared: [] },
-      storage: { least_free_share: expect.any(Number), replica_delay_seconds: null, readonly_tables: null },
+      node: null,
+      storage: {
+        least_free_share: expect.any(Number),
+        replica_delay_seconds: null,
+        readonly_tables: null,
+        keeper_answers: null,
+        replicas_away: null,
+      },
+      fees_kept_from: null,
       invariants: null,
       jobs: SLOT_JOBS.map(({ name, period_seconds }) => ({
         job: name,
@@ -213,6 +222,41 @@ describe('ingest', () => {
   })
 })
 
+describe('the node', () => {
+  const calls: NodeCalls = { ok: 100, limited: 0, too_large: 0, no_state: 0, late: 0, failed: 0, chain_changes: 0 }
+
+  test.for<[Partial<NodeCalls>, string[]]>([
+    [{}, []],
+    [{ ok: 0 }, []],
+    [{ ok: 0, failed: 9 }, ['away', 'fails']],
+    [{ limited: 1 }, ['limits_rate']],
+    [{ too_large: 1 }, ['limits_ranges']],
+    [{ no_state: 1 }, ['drops_states']],
+    [{ late: 11, failed: 11 }, []],
+    [{ late: 20, failed: 10 }, ['late']],
+    [{ late: 10, failed: 20 }, ['fails']],
+    [{ chain_changes: 10 }, []],
+    [{ chain_changes: 11, limited: 2 }, ['limits_rate', 'unsteady']],
+  ])('whose calls end with %j has the problems %j', async ([changes, problems], { app, clickhouse, clock }) => {
+    clock.now = new Date()
+    const { chain_changes, ...calls_1m } = { ...calls, ...changes }
+    await insertNodeCalls(clickhouse, { ...calls_1m, chain_changes })
+    const answer = (await app.inject('/api/v1/status')).json() as { node: { noted_at: string } | null }
+    expect(answer.node).toEqual({
+      noted_at: expect.any(String),
+      problems,
+      calls_1m,
+      chain_changes_1h: chain_changes,
+    })
+  })
+
+  test('is not shown as it was long ago', async ({ app, clickhouse, clock }) => {
+    await insertNodeCalls(clickhouse, calls)
+    clock.now = new Date(Date.now() + 120_000)
+    expect((await app.inject('/api/v1/status')).json()).toMatchObject({ node: null })
+  })
+})
+
 describe('jobs', () => {
   test('report their lag behind the newest block, and the delay of their slots', async ({ app, clickhouse, clock }) => {
     const now = seconds(clock.now)
@@ -288,6 +332,18 @@ describe('jobs', () => {
     const metrics = await lines(app)
     expect(metrics.get('plumbline_job_waiting_slots{job="flow-anomalies"}')).toBe(8)
   })
+})
+
+test('fees that may be let go of are named by the time before which they are', async ({ app, clickhouse, clock }) => {
+  clock.now = new Date()
+  await insertRows(clickhouse, 'retentions', [{ table_name: 'fees_paid', days: 30 }], 'thirty days')
+  const { fees_kept_from } = (await app.inject('/api/v1/status')).json() as { fees_kept_from: string }
+  const days = (clock.now.getTime() - Date.parse(fees_kept_from)) / 86_400_000
+  // What is due goes within a day.
+  expect(days).toBeCloseTo(29, 1)
+  expect((await lines(app)).get('plumbline_fees_let_go_until_timestamp_seconds')).toBe(
+    Date.parse(fees_kept_from) / 1000,
+  )
 })
 
 describe('missing data', () => {
