@@ -39,7 +39,7 @@ export async function twoReplicas(): Promise<TwoReplicas> {
   const database = `test_${randomBytes(6).toString('hex')}`
   const envs = URLS.map((url) => envOf(url, database))
   const servers = envs.map((env) =>
-    connect({ ...env, CLICKHOUSE_DATABASE: 'default' }, { application: 'plumbline-test' }),
+    connect({ ...env, CLICKHOUSE_DATABASE: 'default' }, { application: 'plumbline-test', requestTimeoutMs: 300_000 }),
   )
   const [first, second] = envs as [ClickHouseEnv, ClickHouseEnv]
   const isReplicated = await migrate(first).then(
