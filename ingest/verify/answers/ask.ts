@@ -53,24 +53,38 @@ export function addressOf({ path, query }: Question): string {
   return `${path}?${new URLSearchParams(text)}`
 }
 
-/** Asks for one page. Waits when the API is over its limit or busy. */
-async function askPage(api: Api, question: Question): Promise<Published> {
-  const { url, key, signal } = api
-  const address = `${url}/api/v1/${addressOf(question)}`
-  for (let attempt = 1; ; attempt++) {
+/** What came for a request; only why, if the connection broke or nothing came for a minute. */
+type Received = { status: number; headers: Headers; bytes: Buffer } | { broke: string }
+
+async function receive({ key, signal }: Api, address: string): Promise<Received> {
+  try {
     const response = await fetch(address, {
       headers: key === null ? {} : { authorization: `Bearer ${key}` },
       signal: AbortSignal.any([signal, AbortSignal.timeout(60_000)]),
     })
     const { status, headers } = response
-    const bytes = Buffer.from(await response.arrayBuffer())
-    if (status === 200)
-      return bodyOf(api, bytes, headers.get('x-coverage'), question).then(
-        (body) => ({ status, body }),
-        (error: Error) => ({ status, body: null, fault: error.message }),
+    return { status, headers, bytes: Buffer.from(await response.arrayBuffer()) }
+  } catch (error) {
+    signal.throwIfAborted()
+    return { broke: (error as Error).message }
+  }
+}
+
+/** Asks for one page. Waits when the API is over its limit, busy or away. */
+async function askPage(api: Api, question: Question): Promise<Published> {
+  const address = `${api.url}/api/v1/${addressOf(question)}`
+  for (let attempt = 1; ; attempt++) {
+    const received = await receive(api, address)
+    if ('status' in received && received.status === 200)
+      return bodyOf(api, received.bytes, received.headers.get('x-coverage'), question).then(
+        (body) => ({ status: 200, body }),
+        (error: Error) => ({ status: 200, body: null, fault: error.message }),
       )
-    if (!BUSY.includes(status) || attempt === ATTEMPTS) return { status, body: null }
-    await sleep(1000 * Number(headers.get('retry-after') ?? 1), undefined, { signal })
+    if ('broke' in received && attempt === ATTEMPTS) return { status: 0, body: null, fault: received.broke }
+    if ('status' in received && (!BUSY.includes(received.status) || attempt === ATTEMPTS))
+      return { status: received.status, body: null }
+    const wait = 'status' in received ? Number(received.headers.get('retry-after') ?? 1) : 1
+    await sleep(1000 * wait, undefined, { signal: api.signal })
   }
 }
 
