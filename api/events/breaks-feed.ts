@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify'
 import { Feed } from 'feed'
 import { z } from 'zod'
 import { databaseChainId } from '../../clickhouse/chain/identity.js'
-import { newestBreaks } from '../../clickhouse/peg/breaks.js'
+import { type LoggedEvent, newestEvents } from '../../clickhouse/events/log.js'
 import { stablecoinNames } from '../../clickhouse/stablecoins/stablecoins.js'
 import { DAY_SECONDS, isoSeconds } from '../../process/instants.js'
 import { thisSecond } from '../answers/as-of.js'
@@ -10,7 +10,38 @@ import { querySignal } from '../answers/query-signal.js'
 import { shownSymbol } from '../stablecoins/shown-symbol.js'
 
 const MOST_ENTRIES = 100
+/** A break has two events, and more if they were taken back. */
+const MOST_EVENTS = 4 * MOST_ENTRIES
 const OLDEST_DAYS = 30
+
+/** What events about a peg break say of it. */
+const Break = z.object({
+  stable: z.string(),
+  severity: z.string(),
+  started_at: z.coerce.date(),
+  started_block: z.int(),
+  ended_at: z.coerce.date().optional(),
+  max_deviation_bps: z.number(),
+})
+
+/** A break as announced: its events that stand, none if it was taken back. `changed_at` is when its newest was recorded. */
+type Announced = z.output<typeof Break> & { standing: ReadonlySet<string>; changed_at: Date }
+
+/** The breaks that events are about, in the order of the log, by their key. */
+function announcedBreaks(events: readonly LoggedEvent[]): Map<string, Announced> {
+  const breaks = new Map<string, Announced>()
+  for (const { type, retracted_type, recorded_at, data } of events) {
+    const isRetraction = type === 'event.retracted'
+    const about = Break.parse(isRetraction ? data.original : data)
+    const key = `${about.stable}:${about.severity}:${about.started_block}`
+    const known = breaks.get(key)
+    const standing = new Set(known?.standing)
+    if (isRetraction) standing.delete(retracted_type)
+    else standing.add(type)
+    breaks.set(key, { ...(isRetraction && known ? known : about), standing, changed_at: recorded_at })
+  }
+  return breaks
+}
 
 /** A time span in words, to the minute. */
 const inWords = (seconds: number): string => {
@@ -20,9 +51,24 @@ const inWords = (seconds: number): string => {
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.round(hours / 24)} days`
 }
 
+/** What an entry says of a break, in its title and in its text. */
+function words({ standing, started_at, ended_at, max_deviation_bps, stable }: Announced): {
+  title: string
+  text: string
+} {
+  const start = isoSeconds(started_at)
+  if (standing.size === 0)
+    return { title: 'withdrawn', text: `The break of ${stable} that began ${start} was announced, and is none.` }
+  const most = `${stable} was up to ${max_deviation_bps} bps from 1.00`
+  if (ended_at === undefined || !standing.has('peg_break.ended'))
+    return { title: 'ongoing', text: `${most}, from ${start} on, when it was announced.` }
+  const lasted = inWords((ended_at.getTime() - started_at.getTime()) / 1000)
+  return { title: `ended after ${lasted}`, text: `${most}, from ${start} to ${isoSeconds(ended_at)}.` }
+}
+
 /**
- * The peg breaks of the last 30 days as an Atom feed (RFC 4287): one entry a break, with an id that stays; it is updated
- * when the break ends.
+ * The announced peg breaks of the last 30 days as an Atom feed (RFC 4287): one entry a break, with an id that stays; it is
+ * updated when the break ends, and when it is taken back.
  */
 export const breaksFeedRoute: FastifyPluginAsync = async (app) => {
   const schema = { hide: true, querystring: z.strictObject({}) }
@@ -30,11 +76,16 @@ export const breaksFeedRoute: FastifyPluginAsync = async (app) => {
     const at = thisSecond(app)
     const options = { signal: querySignal(request) }
     const since = new Date(Math.max(0, at.getTime() - OLDEST_DAYS * DAY_SECONDS * 1000))
-    const [breaks, names, chainId] = await Promise.all([
-      newestBreaks(app.clickhouse, { since, limit: MOST_ENTRIES }, options),
+    const types = ['peg_break.started', 'peg_break.ended']
+    const [events, names, chainId] = await Promise.all([
+      newestEvents(app.clickhouse, { until: Number.MAX_SAFE_INTEGER, limit: MOST_EVENTS, types }, options),
       stablecoinNames(app.clickhouse, { at }, options),
       databaseChainId(app.clickhouse, options),
     ])
+    const breaks = [...announcedBreaks(events.toReversed())]
+      .filter(([, { started_at }]) => started_at >= since)
+      .toSorted(([, a], [, b]) => b.changed_at.getTime() - a.changed_at.getTime())
+      .slice(0, MOST_ENTRIES)
     const symbols = new Map(names.map(({ address, symbol }) => [address, symbol]))
     const base = `${request.protocol}://${request.host}`
     const feed = new Feed({
@@ -43,21 +94,20 @@ export const breaksFeedRoute: FastifyPluginAsync = async (app) => {
       description: 'Stablecoins of the Tempo chain that leave their peg, and come back',
       link: `${base}/`,
       feedLinks: { atom: `${base}/breaks.atom` },
-      updated: breaks[0]?.changed_at ?? since,
+      updated: breaks[0]?.[1].changed_at ?? since,
       generator: 'Plumbline',
       author: { name: 'Plumbline' },
     })
-    for (const { stable, severity, started_at, started_block, ended_at, changed_at, max_deviation_micros } of breaks) {
-      const symbol = shownSymbol(symbols.get(stable) ?? '', stable)
-      const most = `${max_deviation_micros / 100} bps`
-      const lasted = ended_at && inWords((ended_at.getTime() - started_at.getTime()) / 1000)
+    for (const [key, announced] of breaks) {
+      const { stable, severity, started_at, changed_at } = announced
+      const { title, text } = words(announced)
       feed.addItem({
-        id: `urn:plumbline:break:${chainId ?? 'unknown'}:${stable}:${severity}:${started_block}`,
-        title: `${symbol}: ${severity} peg break, ${lasted === null ? 'ongoing' : `ended after ${lasted}`}`,
+        id: `urn:plumbline:break:${chainId ?? 'unknown'}:${key}`,
+        title: `${shownSymbol(symbols.get(stable) ?? '', stable)}: ${severity} peg break, ${title}`,
         link: `${base}/s/${stable}?as_of=${isoSeconds(started_at)}`,
         published: started_at,
         date: changed_at,
-        description: `${stable} was up to ${most} from 1.00, from ${isoSeconds(started_at)} ${ended_at ? `to ${isoSeconds(ended_at)}` : 'on'}.`,
+        description: text,
       })
     }
     return reply

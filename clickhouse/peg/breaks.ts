@@ -121,30 +121,6 @@ export const maxPegDeviation = defineOptionalRow({
     HAVING count() > 0`,
 })
 
-/**
- * The newest peg breaks of all stables since an instant, by when they were last changed: confirmed or ended. At most
- * `limit`. One in progress has no `ended_at`.
- */
-export const newestBreaks = defineQuery({
-  name: 'newest_breaks',
-  params: z.object({ since: z.date(), limit: z.int() }),
-  row: z.object({
-    stable: z.string(),
-    severity: PegExcursion.shape.severity,
-    started_at: dateTime,
-    started_block: z.int(),
-    ended_at: dateTime.nullable(),
-    changed_at: dateTime,
-    max_deviation_micros: z.int(),
-  }),
-  sql: `
-    SELECT stable, severity, started_at, toUInt32(started_block) AS started_block, ended_at,
-           assumeNotNull(greatest(confirmed_at, ifNull(ended_at, confirmed_at))) AS changed_at, max_deviation_micros
-    FROM peg_events FINAL
-    WHERE confirmed_at IS NOT NULL AND started_at >= {since: DateTime}
-    ORDER BY changed_at DESC, stable, severity LIMIT {limit: UInt32}`,
-})
-
 type PegEventsRequest = {
   stable: string
   as_of: Date | null

@@ -64,7 +64,7 @@ test('a badge has the price now, also as data for shields.io, whatever a token i
     expect((await app.inject(`/badge/${bad}`)).statusCode, bad).toBe(400)
 })
 
-test('the feed has one entry for each peg break, which is updated when the break ends', async ({
+test('the feed has one entry for each announced peg break, which is updated when the break ends or is taken back', async ({
   app,
   clickhouse,
   clock,
@@ -90,6 +90,7 @@ test('the feed has one entry for each peg break, which is updated when the break
       published: Date.parse(textOf(entry, 'published')) / 1000,
       updated: Date.parse(textOf(entry, 'updated')) / 1000,
       link: childrenOf(entry, 'link')[0]?.attributes.href,
+      summary: textOf(entry, 'summary'),
     }))
     expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length)
     return { updated: Date.parse(textOf(xml, 'updated')) / 1000, entries }
@@ -111,10 +112,27 @@ test('the feed has one entry for each peg break, which is updated when the break
   const ended = after.entries.find(({ id }) => id === ongoing?.id)
   expect(ended).toMatchObject({
     title: expect.stringContaining('ended after 8 min'),
-    updated: start + 55 * 60,
+    published: start + 47 * 60,
+    summary: expect.stringContaining('80 bps'),
   })
   expect(ended?.updated).toBeGreaterThan(ongoing?.updated as number)
   expect(after.updated).toBe(Math.max(...after.entries.map(({ updated }) => updated)))
+
+  // A backfill finds that the price was never away from then on: the entry stays and says so.
+  await clickhouse.command({
+    query: `ALTER TABLE peg_samples UPDATE sell_micros = 1000000 WHERE block_time >= ${times[47]}`,
+    clickhouse_settings: { mutations_sync: '2' },
+  })
+  await runSlots(clickhouse, PEG_EVENTS_JOB, slotsOf(PEG_EVENTS_JOB, start, start + 3600, 1))
+  const withdrawn = (await feed()).entries
+  expect(withdrawn).toHaveLength(after.entries.length)
+  expect(withdrawn.find(({ id }) => id === ongoing?.id)).toMatchObject({
+    title: expect.stringMatching(/mild peg break, withdrawn$/),
+    updated: expect.toSatisfy((updated: number) => updated > (ended?.updated as number)),
+  })
+  expect(withdrawn.filter(({ title }) => !title.includes('withdrawn'))).toHaveLength(
+    (await eventsOf(app, stable)).length,
+  )
 })
 
 test('the status has the shape that status tools read, and says when data is old', async ({
