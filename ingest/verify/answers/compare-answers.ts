@@ -2,6 +2,7 @@ import pLimit from 'p-limit'
 import { compared, type Finding, notChecked } from '../finding.js'
 import { type Api, addressOf, ask } from './ask.js'
 import type { ChainFacts } from './chain-facts.js'
+import { COLUMN_KINDS } from './column-questions.js'
 import { COVERAGE_KINDS } from './coverage-questions.js'
 import { differences } from './differences.js'
 import { EVENT_KINDS } from './event-questions.js'
@@ -9,7 +10,7 @@ import { picker } from './pick.js'
 import { type Kind, type Question, SNAPSHOT_KINDS } from './questions.js'
 import { RANGE_KINDS } from './range-questions.js'
 
-const KINDS: readonly Kind[] = [...SNAPSHOT_KINDS, ...RANGE_KINDS, ...EVENT_KINDS, ...COVERAGE_KINDS]
+const KINDS: readonly Kind[] = [...SNAPSHOT_KINDS, ...RANGE_KINDS, ...COLUMN_KINDS, ...EVENT_KINDS, ...COVERAGE_KINDS]
 
 /** How many kinds of answers there are, with the briefings. */
 export const KIND_COUNT = KINDS.length + 1

@@ -25,6 +25,8 @@ type Route = {
   hasState?: true
   query?: Record<string, string | number>
   isExport?: true
+  /** How far the figures of a range reach back before it. */
+  reach?: number
   /** The jobs that have to have searched that time. */
   searches?: readonly (keyof typeof PERIODS)[]
   /** The job whose newest result the answer is. */
@@ -46,6 +48,9 @@ const FACT_ROUTES: readonly Route[] = [
   { path: 'stablecoins/flows/export', families: ['logs'], isPriced: true, isExport: true },
   { path: 'stablecoins/:address/peg/series', families: ['pegs'], isExport: true },
   { path: 'stablecoins/:address/supply/series', families: ['logs', 'state'], isExport: true },
+  { path: 'stablecoins/peg/series', families: ['pegs'] },
+  { path: 'stablecoins/:address/peg/windows/series', families: ['pegs'], reach: WEEK },
+  { path: 'stablecoins/:address/depth/series', families: ['pegs'] },
 ]
 
 /** Made of what jobs have found. */
@@ -103,7 +108,7 @@ const coverageOf = (body: Body, stable: string): Published | undefined =>
 /** The coverage of one of these routes, about an instant or a range, in a random format. */
 function coverageQuestion(routes: readonly Route[], { facts, stable, at, pick }: Subject): Question {
   const route = routes[pick(routes.length)] as Route
-  const { path, seconds, families, isPriced, hasState, isExport, query } = route
+  const { path, seconds, families, isPriced, hasState, isExport, reach = 0, query } = route
   const from = seconds === undefined ? at - pick(WEEK) : seconds === ALL ? 0 : at - seconds + 1
   const to = seconds === undefined ? from + 1 + pick(at - from) : at
   const format = (isExport && FORMATS[pick(FORMATS.length)]) ?? 'json'
@@ -112,7 +117,7 @@ function coverageQuestion(routes: readonly Route[], { facts, stable, at, pick }:
   const searches = searchesOf(route, facts.slots, at, since?.block_time ?? 0)
   const asked: AskedCoverage = {
     families,
-    from,
+    from: from - reach,
     to: seconds === undefined ? Math.max(from, to - 1) : to,
     ...(isOfStable && { stable }),
     ...(isOfStable && since && { since }),
@@ -123,7 +128,7 @@ function coverageQuestion(routes: readonly Route[], { facts, stable, at, pick }:
   const isWorse = (published: string): boolean =>
     hasState === true && STATUSES.indexOf(published) > STATUSES.indexOf(expected.status)
   // Flow history is a 404 before the first block.
-  const isThere = isExport || to > (facts.times[0] ?? 0) || seconds !== undefined
+  const isThere = path !== 'stablecoins/flows/history' || to > (facts.times[0] ?? 0)
   return {
     path: path.replace(':address', stable),
     query: {

@@ -15,7 +15,10 @@ import {
 
 const HOUR = 3600
 const DAY = 86_400
-const INTERVALS = { '1m': 60, '5m': 300, '1h': HOUR, '1d': DAY } as const
+const SECONDS = { '1m': 60, '5m': 300, '1h': HOUR, '1d': DAY } as const
+type Interval = keyof typeof SECONDS
+/** The lengths of buckets. */
+export const INTERVALS = Object.keys(SECONDS) as Interval[]
 const RISK_PERIOD = 300
 /** Most buckets or hours of an answer: enough to find a mistake. */
 const MOST = 200
@@ -61,6 +64,20 @@ function rangeOf({ facts, at, pick }: Subject, most: number): { from: number; to
   return { from: Math.max((facts.times[0] ?? 0) - HOUR, to - 1 - pick(most)), to }
 }
 
+/** What a range has at most, and from when to when there is data: from the first block to the newest if not given. */
+type Bounds = { most?: number; oldest?: number; newest?: number }
+
+/** A random range, and the starts of those of its buckets that have data and have ended. */
+export function bucketsOf(subject: Subject, interval: Interval, bounds: Bounds = {}) {
+  const { facts, pick } = subject
+  const seconds = SECONDS[interval]
+  const { most = MOST, oldest = facts.times[0] ?? 0, newest = facts.times.at(-1) ?? 0 } = bounds
+  // Buckets that later blocks complete would not be among those of the facts.
+  const to = Math.min(rangeOf(subject, 1).to, newest - seconds)
+  const from = to - 1 - pick(most * seconds)
+  return { from, to, seconds, starts: bucketStarts(seconds, from, to, oldest, newest) }
+}
+
 type Bucket = (subject: Subject, start: number, seconds: number) => object
 
 const pegOf: Bucket = ({ facts, stable }, start, seconds) =>
@@ -85,18 +102,23 @@ const riskOf: Bucket = ({ facts, stable }, start, seconds) => {
   return bucket
 }
 
+/** The first and the newest snapshot of a stable. A bucket ends with the snapshot at its end, so one second later. */
+function scored({ facts, stable, horizons }: Subject): Bounds {
+  const createdAt = facts.stables.find((one) => one.stable === stable)?.block_time ?? 0
+  const afterFirst = (facts.times[0] ?? 0) + 1
+  return {
+    oldest: Math.ceil(Math.max(afterFirst, createdAt) / RISK_PERIOD) * RISK_PERIOD,
+    newest: (horizons[0] ?? 0) + 1,
+  }
+}
+
 /** The history of one figure, in a random interval and format. */
-function series(name: string, bucketOf: Bucket, intervals: readonly (keyof typeof INTERVALS)[], job?: 'risk'): Kind {
+function series(name: string, bucketOf: Bucket, intervals: readonly Interval[], job?: 'risk'): Kind {
   const ask = (subject: Subject): Question => {
     const { facts, stable, pick } = subject
     const interval = intervals[pick(intervals.length)] ?? '1h'
-    const seconds = INTERVALS[interval]
-    const [oldest, newest] = [facts.times[0] ?? 0, facts.times.at(-1) ?? 0]
-    // Buckets that later blocks complete would not be among those of the facts.
-    const to = Math.min(rangeOf(subject, 1).to, newest - seconds)
-    const from = to - 1 - pick(MOST * seconds)
+    const { from, to, seconds, starts } = bucketsOf(subject, interval, job && scored(subject))
     const format = FORMATS[pick(FORMATS.length)] ?? 'json'
-    const starts = bucketStarts(seconds, from, to, oldest, newest)
     const data = starts.map((start) => bucketOf(subject, start, seconds))
     return {
       path: `stablecoins/${stable}/${name}/series`,
@@ -110,8 +132,8 @@ function series(name: string, bucketOf: Bucket, intervals: readonly (keyof typeo
 
 /** One kind for each route that is about a range of time. */
 export const RANGE_KINDS: readonly Kind[] = [
-  series('peg', pegOf, ['1m', '5m', '1h', '1d']),
-  series('supply', supplyOf, ['1m', '5m', '1h', '1d']),
+  series('peg', pegOf, INTERVALS),
+  series('supply', supplyOf, INTERVALS),
   series('risk', riskOf, ['5m', '1h'], 'risk'),
   {
     name: 'flows',

@@ -55,6 +55,10 @@ const PLANTED: Readonly<Record<string, string>> = {
   flows: 'ALTER TABLE flow_buckets UPDATE volume_micros = volume_micros + 1 WHERE 1',
   'flow history': 'ALTER TABLE flow_buckets UPDATE volume_micros = volume_micros + 1 WHERE 1',
   'flow export': 'ALTER TABLE flows UPDATE usd_micros = usd_micros + 1 WHERE 1',
+  'peg columns': 'ALTER TABLE peg_minutes UPDATE deviation_max = deviation_max + 1 WHERE deviation_max IS NOT NULL',
+  'window columns': 'ALTER TABLE peg_minutes UPDATE deviation_min = deviation_min - 1 WHERE deviation_min IS NOT NULL',
+  'depth columns': 'ALTER TABLE depth_samples UPDATE buy_raw = buy_raw + 1 WHERE 1',
+  'figures of the list': 'ALTER TABLE risk_snapshots UPDATE composite = composite - 0.5 WHERE 1',
   events: 'ALTER TABLE events UPDATE occurred_at = occurred_at - 1 WHERE 1',
   coverage: 'ALTER TABLE blocks DELETE WHERE block_number = 1',
   // A change of history that never was: slots after it have to be run again.
@@ -104,4 +108,4 @@ test('published answers equal those recomputed from the node, and an error plant
     answersOf(bent.output).filter((line) => !line.startsWith('mismatch')),
     bent.output,
   ).toEqual([])
-}, 600_000)
+}, 1_800_000)
