@@ -4,13 +4,15 @@ import { pino } from 'pino'
 import { Addresses } from 'viem/tempo'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { buildApp } from '../../../../api/app.js'
-import { expectedWindows } from '../../../../ingest/verify/definitions/peg-windows.js'
+import type { ClickHouseEnv } from '../../../../clickhouse/store/client.js'
+import { KIND_COUNT } from '../../../../ingest/verify/answers/compare-answers.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { GENESIS_STABLES, planStables } from '../../../../local/chain/stables.js'
 import { SUBSCRIPTION_KEY } from '../../../support/app.js'
 import { depth } from '../../../support/depth.js'
 import { actors, genuine } from '../../../support/hostile-market/actors.js'
 import { ATTACKS } from '../../../support/hostile-market/attacks.js'
+import { type Compared, compareFlows, comparePeg, dollars } from '../../../support/hostile-market/comparisons.js'
 import { counted } from '../../../support/hostile-market/costs.js'
 import { balancesOf, type Ledger, readLedger } from '../../../support/hostile-market/ledger.js'
 import {
@@ -23,7 +25,9 @@ import {
 import { transfersOf, trulyMoved } from '../../../support/hostile-market/trades.js'
 import { ingestAll } from '../../../support/ingest.js'
 import { addApiKey } from '../../../support/keys.js'
+import { runJobs } from '../../../support/ran-slots.js'
 import { test, withDatabase } from '../../../support/services.js'
+import { mismatches, runVerify } from '../../../support/verify.js'
 
 const SEED = Number(process.env.FAULT_SEED ?? 1)
 /** Blocks of each attack. */
@@ -49,13 +53,17 @@ type Row = {
 let market: HostileMarket
 let ledger: Ledger
 let app: App
+let database: { env: ClickHouseEnv; clickhouse: ClickHouseClient }
 let end: () => void
 let ended: Promise<void>
 const costs: Cost[] = []
 
 const headers = { authorization: `Bearer ${SUBSCRIPTION_KEY}` }
+/** Repeated while the database is too busy to answer in time. */
 const get = async <Body>(path: string): Promise<Body> => {
-  const response = await app.inject({ url: `/api/v1/${path}`, headers })
+  let response = await app.inject({ url: `/api/v1/${path}`, headers })
+  for (let attempt = 1; response.statusCode === 503 && attempt < 10; attempt++)
+    response = await app.inject({ url: `/api/v1/${path}`, headers })
   if (response.statusCode !== 200) throw new Error(`${path}: ${response.statusCode} ${response.body.slice(0, 500)}`)
   return response.json()
 }
@@ -113,6 +121,7 @@ beforeAll(async () => {
       const head = CALM_BLOCKS + PREPARING_BLOCKS + (NAMES.length + 1) * ROUNDS
       ledger = await readLedger(market.rpcUrl, head, LISTED)
       app = await appOn(clickhouse, (ledger.times.at(-1) ?? 0) + 30)
+      database = { env, clickhouse }
       const over = new Promise<void>((stop) => {
         end = stop
       })
@@ -123,7 +132,7 @@ beforeAll(async () => {
     ended.catch(fail)
   })
   await ready
-}, 300_000)
+}, 1_200_000)
 afterAll(async () => {
   end?.()
   await ended
@@ -189,6 +198,7 @@ describe('a hostile market', () => {
     const random = randomFor(SEED, 'instants')
     const [first, last] = [ledger.times[CALM_BLOCKS] as number, ledger.times.at(-1) as number]
     const limit = pLimit(AT_ONCE)
+    const compared: Compared = { get, ledger, listed: LISTED }
     const instants = Array.from({ length: INSTANTS }, () => {
       const at = random.int(first, last)
       return { at, stable: random.pick(LISTED), from: random.int(first, at) }
@@ -197,17 +207,30 @@ describe('a hostile market', () => {
       instants.map(({ at, stable, from }) =>
         limit(async () => {
           const block = ledger.times.findLastIndex((time) => time <= at)
-          await comparePeg(stable, at, block)
+          await comparePeg(compared, stable, at, block)
           const { supply } = await get<{ supply: { current: string } }>(`stablecoins/${stable}?as_of=${at}`)
           expect(supply.current, `supply of ${stable} at ${at}`).toBe(`${ledger.supplies.get(stable)?.[block]}`)
-          await compareFlows(`flows/history?from=${from}&to=${at + 1}`, from, at + 1)
+          await compareFlows(compared, `flows/history?from=${from}&to=${at + 1}`, from, at + 1)
         }),
       ),
     )
     // The live answer covers the block times in (now - 24 h, now].
     const now = last + 30
-    await compareFlows('flows?hours=24', now - 86_400 + 1, now + 1)
-  }, 300_000)
+    await compareFlows(compared, 'flows?hours=24', now - 86_400 + 1, now + 1)
+  }, 1_200_000)
+
+  test(`the definitions of every answer, ${INSTANTS} times at a random instant, find no difference`, async () => {
+    const { env, clickhouse } = database
+    await runJobs(clickhouse, ['peg-events', 'risk', 'reserves', 'flow-anomalies'])
+    const published = await appOn(clickhouse, (ledger.times.at(-1) ?? 0) + 30)
+    const url = await published.listen({ port: 0, host: '127.0.0.1' })
+    const flags = ['--sample', `${INSTANTS}`, '--seed', `${SEED}`, '--api', url]
+    const { code, output } = await runVerify({ ...env, VERIFY_API_KEY: SUBSCRIPTION_KEY }, market.rpcUrl, ...flags)
+    await published.close()
+    expect(mismatches(output), output).toEqual([])
+    expect(code, output).toBe(0)
+    expect(output.match(/^match +.*: answers recomputed from the node: \d+ answers/gm), output).toHaveLength(KIND_COUNT)
+  }, 1_200_000)
 
   test('costs no more statements than a calm market', () => {
     console.table(costs)
@@ -218,81 +241,3 @@ describe('a hostile market', () => {
     }
   })
 })
-
-const dollars = (micros: bigint | null): string | null =>
-  micros === null ? null : `${micros / 1_000_000n}.${`${micros % 1_000_000n}`.padStart(6, '0')}`
-
-/** The windows of /peg against the quotes of the node. */
-async function comparePeg(stable: string, at: number, block: number): Promise<void> {
-  const prices = ledger.prices.get(stable) ?? []
-  const samples = prices.slice(1).map((sell_micros, i) => ({
-    stable,
-    sell_micros,
-    block_time: ledger.times[i + 1] as number,
-    elapsed_seconds: Math.min(120, (ledger.times[i + 1] as number) - (ledger.times[i] as number)),
-  }))
-  const { windows, current } = await get<{
-    windows: object[]
-    current: { price_vs_refusd: number; block_number: number } | null
-  }>(`stablecoins/${stable}/peg?as_of=${at}`)
-  const expected = expectedWindows(samples as never, at)
-  expect(windows, `windows of ${stable} at ${at}`).toEqual(expected.map((window) => expect.objectContaining(window)))
-  const quoted = prices.findLastIndex((price, i) => i > 0 && i <= block && price !== null)
-  if (current)
-    expect([current.block_number, Math.round(current.price_vs_refusd * 1e6)], `${stable} at ${at}`).toEqual([
-      quoted,
-      prices[quoted],
-    ])
-}
-
-type Graph = {
-  edges: { from_address: string; to_address: string; volume_usd: string; tx_count: number }[]
-  nodes: { address: string; inbound_usd: string; outbound_usd: string }[]
-}
-
-/** Edges and nodes of [from, to) with a listed stable against the flows of the ledger. */
-async function compareFlows(path: string, from: number, to: number): Promise<void> {
-  const edges = new Map<string, { volume: bigint; transactions: Set<string> }>()
-  const nodes = new Map<string, { in: bigint; out: bigint }>()
-  const node = (token: string) => {
-    const found = nodes.get(token) ?? { in: 0n, out: 0n }
-    nodes.set(token, found)
-    return found
-  }
-  for (const { gave, got, usd_micros, time, tx } of ledger.flows) {
-    if (time < from || time >= to) continue
-    const key = `${gave.token} ${got.token}`
-    const edge = edges.get(key) ?? { volume: 0n, transactions: new Set() }
-    edges.set(key, edge)
-    edge.volume += usd_micros ?? 0n
-    edge.transactions.add(tx)
-    node(gave.token).out += usd_micros ?? 0n
-    node(got.token).in += usd_micros ?? 0n
-  }
-  const isListed = (...tokens: string[]) => tokens.some((token) => LISTED.includes(token as never))
-  const graph = await get<Graph>(`stablecoins/${path}`)
-  expect(
-    Object.fromEntries(
-      graph.edges
-        .filter((e) => isListed(e.from_address, e.to_address))
-        .map((e) => [`${e.from_address} ${e.to_address}`, `${e.volume_usd} ${e.tx_count}`]),
-    ),
-    `edges of ${path}`,
-  ).toEqual(
-    Object.fromEntries(
-      [...edges]
-        .filter(([key]) => isListed(...key.split(' ')))
-        .map(([key, { volume, transactions }]) => [key, `${dollars(volume)} ${transactions.size}`]),
-    ),
-  )
-  expect(
-    Object.fromEntries(
-      graph.nodes.filter((n) => isListed(n.address)).map((n) => [n.address, [n.inbound_usd, n.outbound_usd]]),
-    ),
-    `nodes of ${path}`,
-  ).toEqual(
-    Object.fromEntries(
-      [...nodes].filter(([token]) => isListed(token)).map(([token, n]) => [token, [dollars(n.in), dollars(n.out)]]),
-    ),
-  )
-}
