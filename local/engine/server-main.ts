@@ -6,6 +6,7 @@ import { DirectoryLock } from './directory-lock.js'
 import { dieOnFaults } from './engine/addon.js'
 import { Engine } from './engine/engine.js'
 import { Pipes } from './engine/pipes.js'
+import { closeTimeZoneFiles } from './engine/time-zone-files.js'
 import { HttpServer } from './http/server.js'
 import { QueryLog } from './query/query-log.js'
 import { Protection } from './sandbox/sandbox.js'
@@ -70,6 +71,7 @@ async function open(config: Config): Promise<{ engine: Engine; pipes: Pipes }> {
   })
   dieOnFaults()
   try {
+    closeTimeZoneFiles()
     return { engine, pipes: Pipes.open(join(directory, 'pipes')) }
   } catch (error) {
     await engine.close()
