@@ -113,6 +113,7 @@ function walk(one: Case, node: Node, above: readonly Node[]): void {
   } else if (!isRoot && node.kind !== 'Literal' && !structural.has(node.kind)) {
     throw one.refuse(`${node.kind} in a statement`)
   }
+  if (node.kind === 'Subquery') assertRunsNow(one, 'A subquery', above)
   const isName = node.kind === 'Identifier' || node.kind === 'TableIdentifier' || node.kind === 'Literal'
   if (isName && node.children.length > 0) throw one.refuse('A name with a line break')
   for (const child of node.children) walk(one, child, [...above, node])
@@ -138,7 +139,27 @@ function assertFunction(one: Case, node: Node, above: readonly Node[]): 'judged'
     throw one.refuse(`The function ${name}${reasonAgainst(name)}`)
   }
   assertArguments(one, name.toLowerCase(), node)
+  if (isIn.test(name.toLowerCase()) && argumentsOf(node)[1]?.kind === 'Identifier') {
+    assertRunsNow(one, 'IN with the name of a table', above)
+  }
   return undefined
+}
+
+/** What the engine runs later and with all rights: in mutations, merges and inserts of others. */
+const runsLater: Readonly<Record<string, string>> = {
+  Assignment: 'UPDATE',
+  TTLElement: 'TTL',
+  ColumnDeclaration: 'the definition of a column',
+  Index: 'an index',
+  Projection: 'a projection',
+  Constraint: 'a constraint',
+  'Storage definition': 'the definition of a table',
+}
+
+/** A view of the user's database may read other databases: only with the rights of who reads it. */
+function assertRunsNow(one: Case, what: string, above: readonly Node[]): void {
+  const place = above.map(({ kind }) => runsLater[kind]).find((found) => found !== undefined)
+  if (one.user.databases && place !== undefined) throw one.refuse(`${what} in ${place}`)
 }
 
 function assertCodec(one: Case, node: Node): void {
