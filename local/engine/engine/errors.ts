@@ -50,7 +50,8 @@ export function forUser({ code, message }: EngineError, name: string): EngineErr
 const noSpace = () => EngineError.of(243, 'NOT_ENOUGH_SPACE', 'Cannot store the rows of the INSERT, not enough space')
 export const badRequest = (text: string) => EngineError.of(36, 'BAD_ARGUMENTS', text)
 export const syntaxError = (text: string) => EngineError.of(62, 'SYNTAX_ERROR', text)
-export const accessDenied = (text: string) => EngineError.of(497, 'ACCESS_DENIED', text)
+export const ACCESS_DENIED = 497
+export const accessDenied = (text: string) => EngineError.of(ACCESS_DENIED, 'ACCESS_DENIED', text)
 export const unknownSetting = (name: string) =>
   EngineError.of(115, 'UNKNOWN_SETTING', `Setting ${name} is neither a builtin setting nor a setting of the user`)
 export const cancelled = () => EngineError.of(394, 'QUERY_WAS_CANCELLED', 'Query was cancelled')
@@ -64,7 +65,7 @@ const notFoundCodes = new Set([46, 47, 50, 56, 60, 63, 73, 78, 81, 115, 152, 336
 /** ClickHouse's HTTP status for an error code (src/Server/HTTP/exceptionCodeToHTTPStatus.cpp). */
 export function httpStatus(code: number): number {
   if (code === 194) return 401
-  if (code === 192 || code === 193 || code === 516 || code === 512 || code === 497) return 403
+  if (code === 192 || code === 193 || code === 516 || code === 512 || code === ACCESS_DENIED) return 403
   if (badRequestCodes.has(code)) return 400
   if (notFoundCodes.has(code)) return 404
   if (code === 229) return 413

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { isOwner, type User } from '../access/users.js'
 import type { Connection } from '../engine/connection.js'
-import { accessDenied, EngineError } from '../engine/errors.js'
+import { ACCESS_DENIED, accessDenied, EngineError } from '../engine/errors.js'
 import { quoteString } from '../query/settings.js'
 import { Canonical } from '../sql/canonical.js'
 import { parseTree } from '../sql/tree.js'
@@ -81,8 +81,11 @@ export class Verdicts {
         readsValues: readsNames || (hasParams && (readsValues || also !== undefined)),
       }
     } catch (error) {
+      const refusal = EngineError.from(error)
+      // Other errors are the engine's and may not come again, such as when a parameter is missing or the memory is full.
+      if (refusal.code !== ACCESS_DENIED) throw refusal
       // Which values were read before the refusal is unknown.
-      return { refusal: EngineError.from(error), format: undefined, readsValues: hasParams }
+      return { refusal, format: undefined, readsValues: hasParams }
     }
   }
 
@@ -92,7 +95,9 @@ export class Verdicts {
     const canonical = new Canonical(await formatted.catch((error) => Promise.reject(withoutScope(error))))
     const known = await this.#known
     assertExplainable(user, canonical, known)
-    const tree = parseTree(await this.#run(`EXPLAIN AST ${sql}`, params))
+    const explained = await this.#run(`EXPLAIN AST ${sql}`, params).catch((error) => Promise.reject(asOfRequest(error)))
+    // The statement's own settings can end lines otherwise.
+    const tree = parseTree(explained.replace(/\r(\n|$)/g, '$1'))
     if (!tree) throw accessDenied(`${user.name}: Not enough privileges. A name with a line break is not allowed`)
     return judge(user, database, { tree, canonical }, known)
   }
@@ -123,4 +128,13 @@ async function knownOf(connection: Connection): Promise<Known> {
 function withoutScope(error: unknown): EngineError {
   const { code, message } = EngineError.from(error)
   return new EngineError(code, message.replace(/: In scope SELECT formatQuerySingleLine\('[\s\S]*'\)(?=\. \()/, ''))
+}
+
+/** The limits of a statement's result hold for its syntax tree as well, which may be longer. */
+function asOfRequest(error: unknown): EngineError {
+  const { code, message } = EngineError.from(error)
+  if (code !== 396) return new EngineError(code, message)
+  const text =
+    'max_result_rows and max_result_bytes are too small for this statement. Send them with the request instead'
+  return EngineError.of(code, 'TOO_MANY_ROWS_OR_BYTES', text)
 }
