@@ -59,6 +59,7 @@ const schema = [
   `CREATE TABLE b.${inOthers} (${inOthers} UInt64 CODEC(ZSTD), INDEX ${inOthers} ${inOthers} TYPE minmax, PROJECTION ${inOthers} (SELECT ${inOthers} ORDER BY ${inOthers})) ENGINE = MergeTree ORDER BY ${inOthers}`,
   `CREATE MATERIALIZED VIEW b.refreshed_${inOthers} REFRESH EVERY 1 HOUR (k UInt64) ENGINE = MergeTree ORDER BY k AS SELECT k FROM b.secret`,
   `ALTER TABLE b.secret UPDATE s = concat(s, '${inOthers}') WHERE k > 100`,
+  'CREATE VIEW a.through AS SELECT * FROM b.secret',
   `SELECT '${inQueries}'`,
   'SYSTEM FLUSH LOGS',
 ]
