@@ -213,8 +213,14 @@ function assertArguments(one: Case, name: string, node: Node): void {
     const read = first?.kind === 'Identifier' ? nameOf(first) : stringOf(first)
     if (read === undefined) throw one.refuse(`A computed name of a dictionary or table in ${name}`)
     assertNamed(one, read)
+    // Without a database, the name is one of the current database, or an alias.
+    const isOwn = read.includes('.') || (first?.kind === 'Literal' && one.user.databases.includes(one.database))
+    if (keepsExpressions.has(one.tree.kind) && !isOwn) throw one.refuse(`${read} without its database in ${name}`)
   }
 }
+
+/** Statements with expressions that the engine runs later, and then with all rights. */
+const keepsExpressions = new Set(['CreateQuery', 'AlterQuery', 'UpdateQuery', 'DeleteQuery'])
 
 /**
  * `x IN name`: the engine checks no grants on a table with the engine Set. The name may also be that of a WITH, or an alias;

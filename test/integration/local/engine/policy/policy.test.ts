@@ -169,8 +169,18 @@ test.each(['writer', 'maker'] as const)('%s defines nothing that reads tables la
     'CREATE TABLE a.t (k UInt64, CONSTRAINT c CHECK k IN (SELECT k FROM a.through)) ENGINE = MergeTree ORDER BY k',
     'ALTER TABLE a.mine ADD INDEX i k IN a.through TYPE minmax',
     'SELECT * FROM a.through',
+    "ALTER TABLE a.other UPDATE s = dictGet('words', 's', 7::UInt64) WHERE 1",
+    "ALTER TABLE a.other UPDATE s = concat('default.words' AS d, dictGet(d, 's', 7::UInt64)) WHERE 1",
+    "CREATE TABLE a.t (k UInt64, s String MATERIALIZED dictGet('words', 's', 7::UInt64)) ENGINE = MergeTree ORDER BY k",
+    "ALTER TABLE a.mine MODIFY TTL now() DELETE WHERE dictGet('words', 's', 7::UInt64) = 'x'",
+    "DELETE FROM a.other WHERE dictHas('words', 7::UInt64)",
   ]) {
-    expect((await world.ask(name, sql)).text, sql).toMatch(isRefusal)
+    for (const url of [{}, { database: 'a' }]) {
+      const { status, text } = await world.ask(name, sql, { ...url, mutations_sync: '1' })
+      // There is no dictionary a.words.
+      const isUnknown = 'database' in url && text.includes('Dictionary (`words`) not found')
+      expect(isRefusal.test(text) || isUnknown, `${sql}: ${status} ${text}`).toBe(true)
+    }
   }
   const own = "ALTER TABLE a.other UPDATE s = 'x' WHERE k IN (SELECT k FROM a.mine)"
   expect(await world.ask(name, own)).toMatchObject({ status: 200 })

@@ -56,6 +56,8 @@ const schema = [
   `INSERT INTO b.joined SELECT 7, '${inOthers}'`,
   "CREATE DICTIONARY b.words (k UInt64, s String) PRIMARY KEY k SOURCE(CLICKHOUSE(TABLE 'secret' DB 'b')) LAYOUT(FLAT()) LIFETIME(0)",
   'SYSTEM RELOAD DICTIONARY b.words',
+  "CREATE DICTIONARY default.words (k UInt64, s String) PRIMARY KEY k SOURCE(CLICKHOUSE(TABLE 'secret' DB 'b')) LAYOUT(FLAT()) LIFETIME(0)",
+  'SYSTEM RELOAD DICTIONARY default.words',
   `CREATE TABLE b.${inOthers} (${inOthers} UInt64 CODEC(ZSTD), INDEX ${inOthers} ${inOthers} TYPE minmax, PROJECTION ${inOthers} (SELECT ${inOthers} ORDER BY ${inOthers})) ENGINE = MergeTree ORDER BY ${inOthers}`,
   `CREATE MATERIALIZED VIEW b.refreshed_${inOthers} REFRESH EVERY 1 HOUR (k UInt64) ENGINE = MergeTree ORDER BY k AS SELECT k FROM b.secret`,
   `ALTER TABLE b.secret UPDATE s = concat(s, '${inOthers}') WHERE k > 100`,
