@@ -87,12 +87,15 @@ test('made-up hashes cost next to nothing, and a payer at the same address still
   show(
     `${FLOOD} more beside two payers: ${countsOf(second)}; the payers: ${countsOf(paid)}; ${await ledgerQueries(served)} queries, ${node.requests() - requests} more requests`,
   )
-  expect(statusesOf(second)).toEqual([429])
+  // A minute may have ended, and the limit begun again.
+  const refused = second.filter(({ status }) => status === 402).length
+  expect(refused).toBeLessThanOrEqual(MOST_PER_ADDRESS)
+  expect(second.filter(({ status }) => status === 429)).toHaveLength(FLOOD - refused)
   expect(paid.map(({ status }) => status)).toEqual([200, 200])
   // The made-up ones were compared with one list of transfers.
   expect(node.requests() - requests).toBeLessThan(FLOOD / 3)
   const text = await (await fetch(`${served.url}/metrics`)).text()
-  expect(text).toContain(`outcome="limited"} ${2 * FLOOD - MOST_PER_ADDRESS}`)
+  expect(text).toContain(`outcome="limited"} ${2 * FLOOD - MOST_PER_ADDRESS - refused}`)
 }, 300_000)
 
 /** How many answers there are of each status, as `402: 20, 429: 780`. */
