@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { declare } from '../../../../../local/engine/sandbox/libc.js'
 import { confined, hiddenFile, refused } from './refused.js'
 import { inFile, inOthers, strangers, type World, withWorld } from './world.js'
 
@@ -26,6 +26,8 @@ afterAll(async () => {
   end()
   await ended
 })
+
+const mkfifo = declare<[path: string, mode: number]>('int mkfifo(const char *path, uint mode)')
 
 const isRefusal = /^Code: (497|164|115|452)\./
 
@@ -132,7 +134,7 @@ describe('a user of one database', () => {
 })
 
 test('the name of a time zone opens no file, and nobody waits', async () => {
-  execFileSync('mkfifo', [join(dirname(world.canary), 'pipe')])
+  mkfifo(join(dirname(world.canary), 'pipe'), 0o600)
   for (const path of [world.canary, join(dirname(world.canary), 'pipe')]) {
     const outside = `../../../../../..${path}`
     for (const [sql, url = {}] of [
