@@ -5,7 +5,7 @@ import { eventsAfter, newestEvents, newestSequence, newestSequenceBy } from '../
 import { EVENT_TYPES } from '../../clickhouse/events/types.js'
 import { Address } from '../../clickhouse/store/values.js'
 import { BadParameterError } from '../../process/errors.js'
-import { allUntil, thisSecond } from '../answers/as-of.js'
+import { AsOfQuery, allUntil, PastEcho } from '../answers/as-of.js'
 import { LimitQuery } from '../answers/cursor.js'
 import { endpoint } from '../answers/endpoint.js'
 import { KnownAtEcho, KnownAtQuery } from '../answers/known-at.js'
@@ -54,6 +54,7 @@ const EventsResponse = z.object({
   ...searchedShape('Every event of the requested types is in the log'),
   coverage: Coverage,
   has_more: z.boolean().meta({ description: 'Whether there is another page already' }),
+  as_of: PastEcho,
   known_at: KnownAtEcho,
 })
 
@@ -81,27 +82,30 @@ export const eventsRoute = endpoint({
   summary: 'Peg breaks, flow anomalies and the health of the service: the events that webhooks deliver',
   description:
     'An append-only log. With `after`, returns the events that follow it, oldest first: continue with `next_after`, and ' +
-    'you miss no event and get none twice. Without it, returns the newest events, in the same order.',
-  about: 'now',
+    'you miss no event and get none twice. Without it, returns the newest events, in the same order. With `as_of`, only those ' +
+    'that had occurred by then, whenever they were found.',
+  about: 'moment',
   query: {
     after: Sequence.optional(),
     types: TypesQuery(EVENT_TYPES),
     stable: StablesQuery,
     limit: LimitQuery,
+    ...AsOfQuery,
     ...KnownAtQuery,
   },
   response: EventsResponse,
   problems: [400, 404, 503],
-  covers: ({ app, knownAt, query: { types } }) => ({ ...sourcesOf(types), ...allUntil(knownAt ?? thisSecond(app)) }),
-  answer: async ({ app, knownAt, coverage, searches, query: { after, types, stable: stables, limit }, signal }) => {
+  covers: ({ at, query: { types } }) => ({ ...sourcesOf(types), ...allUntil(at) }),
+  answer: async ({ app, at, knownAt, coverage, searches, query, signal }) => {
+    const { after, types, stable: stables, limit } = query
     // Whether a stable is tracked may have become known later.
     if (knownAt === null) await requireStables(app, stables)
-    const searched = { ...searchedFields(searches, knownAt ?? thisSecond(app)), coverage }
+    const searched = { ...searchedFields(searches, at), coverage }
     // Read before the page, so that events recorded in between are left for the next one.
     const until = knownAt
       ? await newestSequenceBy(app.clickhouse, { known_at: knownAt }, { signal })
       : await newestSequence(app.clickhouse, { signal })
-    const asked = { until, types, stables }
+    const asked = { until, types, stables, occurred_by: query.as_of === undefined ? undefined : at }
     if (after === undefined) {
       const rows = await newestEvents(app.clickhouse, { ...asked, limit }, { signal })
       return { events: rows.reverse().map(shapedEvent), next_after: until, ...searched, has_more: false }

@@ -80,15 +80,21 @@ export const EVENT_FILTER = `
   (empty({types: Array(String)}) OR has({types: Array(String)}, type) OR has({types: Array(String)}, retracted_type))
   AND (empty({stables: Array(String)}) OR empty(stables) OR hasAny(stables, {stables: Array(String)}))`
 
+/** Of a log that is read as of an instant: only what had occurred by then. Absent, it does not filter. */
+const OccurredBy = { occurred_by: z.date().default(new Date('2106-01-01')) }
+const HAS_OCCURRED = 'occurred_at <= {occurred_by: DateTime64(3)}'
+
 /** The events with `after` < number <= `until` that pass the filter, in the order of the log, at most `limit`. */
 export const eventsAfter = defineQuery({
   name: 'events_after',
-  params: z.object({ after: z.int(), until: z.int(), limit: z.int(), ...EventFilterParams }).transform(withFilter),
+  params: z
+    .object({ after: z.int(), until: z.int(), limit: z.int(), ...OccurredBy, ...EventFilterParams })
+    .transform(withFilter),
   row: LoggedEvent,
   sql: `
     SELECT ${EVENT_COLUMNS}
     FROM events
-    WHERE sequence_number > {after: UInt64} AND sequence_number <= {until: UInt64} AND ${EVENT_FILTER}
+    WHERE sequence_number > {after: UInt64} AND sequence_number <= {until: UInt64} AND ${HAS_OCCURRED} AND ${EVENT_FILTER}
     ORDER BY sequence_number LIMIT {limit: UInt32}`,
 })
 
@@ -130,11 +136,11 @@ export const newestSequenceBy = defineRow({
 /** The newest `limit` events up to the number `until` that pass the filter, the newest first. */
 export const newestEvents = defineQuery({
   name: 'newest_events',
-  params: z.object({ until: z.int(), limit: z.int(), ...EventFilterParams }).transform(withFilter),
+  params: z.object({ until: z.int(), limit: z.int(), ...OccurredBy, ...EventFilterParams }).transform(withFilter),
   row: LoggedEvent,
   sql: `
     SELECT ${EVENT_COLUMNS}
     FROM events
-    WHERE sequence_number <= {until: UInt64} AND ${EVENT_FILTER}
+    WHERE sequence_number <= {until: UInt64} AND ${HAS_OCCURRED} AND ${EVENT_FILTER}
     ORDER BY sequence_number DESC LIMIT {limit: UInt32}`,
 })

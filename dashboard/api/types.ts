@@ -984,6 +984,7 @@ export interface ListEventsData {
   searched_until: string | null;
   coverage: Coverage;
   has_more: boolean;
+  as_of?: string;
   known_at?: string;
 }
 

@@ -53,12 +53,18 @@ export function useBoardData() {
     const known = { list: list.value.data?.stablecoins.length === 0, series: series.value.data?.stables.length === 0 }
     if (known.list !== isEmpty.value.list || known.series !== isEmpty.value.series) isEmpty.value = known
   }, [list.value, series.value])
-  const events = useAnswer<Events>(withQuery(`${API}/events`, { types: BREAK_TYPES, limit: MOST_EVENTS }), {
-    refreshSeconds: EVENTS_SECONDS,
-  })
+  const events = useAnswer<Events>(
+    withQuery(`${API}/events`, { types: BREAK_TYPES, limit: MOST_EVENTS, as_of: asOf }),
+    {
+      refreshSeconds: isLive ? EVENTS_SECONDS : undefined,
+    },
+  )
 
   const announced = useComputed(() =>
-    breaksFrom([...(events.value.data?.events ?? []), ...(liveEvents.value as Events['events'])]),
+    breaksFrom([
+      ...(events.value.data?.events ?? []),
+      ...(place.value.asOf === null ? (liveEvents.value as Events['events']) : []),
+    ]),
   )
   const breaks = useComputed(() => withOpen(announced.value, list.value.data?.stablecoins ?? []))
   const labels = useComputed(() => labelsOf(list.value.data?.stablecoins ?? []))

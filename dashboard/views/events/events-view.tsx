@@ -83,7 +83,7 @@ export function EventsView() {
   // Without a filter of types on the service: a retraction has a type of its own, whatever it takes back.
   const path = withQuery(`${API}/events`, {
     stable,
-    known_at: asOf,
+    as_of: asOf,
     ...(at === null ? { limit: MOST_EVENTS } : { after: Math.max(0, at - BEFORE), limit: AROUND }),
   })
   const answer = useAnswer<{ events: LogEvent[]; coverage: Coverage }>(path, {
@@ -112,7 +112,7 @@ export function EventsView() {
               <p class="readout-line" role="status">
                 {shown.length === 0
                   ? 'There are no such events.'
-                  : `${shown.length} event${shown.length === 1 ? '' : 's'}, the newest first.`}
+                  : `${shown.length} event${shown.length === 1 ? '' : 's'}, the last recorded first.`}
                 {linked !== null && !isThere && ' The event of this link is not among them.'}
                 {kind !== null && ` Only ${kind}, and what was taken back of them.`}
               </p>

@@ -2,9 +2,10 @@ import { expect } from 'vitest'
 import { passes } from '../../../../clickhouse/events/log.js'
 import { EVENT_TYPES, type FoundEvent, healthDriftEvent } from '../../../../clickhouse/events/types.js'
 import { randomFor } from '../../../../local/chain/random.js'
+import { isoSeconds } from '../../../../process/instants.js'
 import { test } from '../../../support/app.js'
 import { addEvents, storedEvents } from '../../../support/events.js'
-import { addFacts, stableAddress, stablecoin } from '../../../support/rows.js'
+import { addBlocks, addFacts, stableAddress, stablecoin } from '../../../support/rows.js'
 
 const URL = '/api/v1/events'
 const STABLES = [1, 2, 3].map(stableAddress)
@@ -162,4 +163,31 @@ test('invalid requests are refused, including a position that the log has not re
   expect(await refusal(`stable=${stableAddress(9)}`)).toEqual([404, 'stable', 'unknown-stable'])
   expect(await refusal('limit=501')).toEqual([400, 'limit', 'bad-parameter'])
   expect(await refusal('cursor=1')).toEqual([400, 'cursor', 'bad-parameter'])
+})
+
+test('as of an instant, the log has what had occurred by then and nothing later, with and without a position', async ({
+  app,
+  clickhouse,
+  clock,
+}) => {
+  const now = Math.floor(clock.now.getTime() / 1000)
+  await addBlocks(clickhouse, [now - 86_400, now])
+  // Found in another order than they occurred, as a backfill does.
+  const events = randomEvents(30).map((event, i) => ({
+    ...event,
+    occurred_at: new Date((now - 60 * ((i * 7) % 30)) * 1000),
+  }))
+  await addEvents(clickhouse, events)
+  for (const minutes of [29, 12, 0]) {
+    const as_of = now - 60 * minutes
+    const expected = events.filter(({ occurred_at }) => occurred_at.getTime() / 1000 <= as_of).map(({ id }) => id)
+    expect(expected).toHaveLength(30 - minutes)
+    const answer = await page(app, { as_of, limit: 500 })
+    expect(answer.events.map(({ id }) => id)).toEqual(expected)
+    expect(answer).toMatchObject({ as_of: isoSeconds(new Date(as_of * 1000)) })
+    const first = await page(app, { as_of, after: 0, limit: 1 })
+    const rest = await page(app, { as_of, after: first.next_after, limit: 500 })
+    expect([...first.events, ...rest.events].map(({ id }) => id)).toEqual(expected)
+  }
+  expect((await app.inject(`${URL}?as_of=${now - 90_000}`)).statusCode).toBe(404)
 })
