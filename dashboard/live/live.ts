@@ -26,6 +26,8 @@ type Message = Partial<{
   /** When the service was last heard, in unix seconds. */
   heardAt: number
   head: Head
+  /** The newest block of the chain, as the service knows it. */
+  chainBlock: number | null
   samples: Sample[]
   events: LiveEvent[]
 }>
@@ -41,6 +43,8 @@ const EVENT_TYPES = [
 const HEAD_SECONDS = 15
 /** Blocks come once a minute at the slowest, and a sample counts for two. */
 const STALE_SECONDS = 150
+/** While the past is read, the newest block is another one each time that it is asked for. */
+const PROGRESS_SECONDS = 4 * HEAD_SECONDS
 /** Events of this tab that are kept for views that open later. */
 const MOST_EVENTS = 200
 /** A stream that the browser has given up is opened again after this. */
@@ -49,6 +53,10 @@ const REOPEN_MS = 5000
 const isOpen = signal(false)
 let clockOffsetMs = 0
 const heardAt = signal<number | null>(null)
+const advancedAt = signal<number | null>(null)
+
+/** The newest block of the chain, which may not be measured yet; null if it is not known. */
+export const chainBlock = signal<number | null>(null)
 
 /** The newest block that is measured; null before the first answer. */
 export const head = signal<Head | null>(null)
@@ -57,15 +65,21 @@ export const samples = signal<ReadonlyMap<string, Sample>>(new Map())
 /** Events that came since the page was opened, oldest first. */
 export const liveEvents = signal<readonly LiveEvent[]>([])
 
-/** How the page is connected. `stale`: what it shows may no longer be so. */
-type Link = { state: 'connecting' | 'live' | 'stale'; reason: string | null; ageSeconds: number | null }
+/** How the page is connected. `stale`: what it shows may no longer be so; `reading`: it is old, but gets newer. */
+type Link = { state: 'connecting' | 'live' | 'stale' | 'reading'; reason: string | null; ageSeconds: number | null }
 
 export const link = computed<Link>(() => {
   const ageSeconds = head.value && Math.max(0, Math.round(ticking.value - head.value.at))
   if (ageSeconds === null) return { state: isOpen.value ? 'live' : 'connecting', reason: null, ageSeconds }
   const silence = ticking.value - (heardAt.value ?? 0)
   if (silence > 4 * HEAD_SECONDS) return { state: 'stale', reason: 'The service cannot be reached.', ageSeconds }
-  if (ageSeconds > STALE_SECONDS) return { state: 'stale', reason: 'The newest block is old.', ageSeconds }
+  if (ageSeconds > STALE_SECONDS) {
+    const isBehind = head.value !== null && head.value.block_number < (chainBlock.value ?? 0)
+    const isReading = isBehind && ticking.value - (advancedAt.value ?? 0) < PROGRESS_SECONDS
+    return isReading
+      ? { state: 'reading', reason: 'The blocks of the past are being read.', ageSeconds }
+      : { state: 'stale', reason: 'The newest block is old.', ageSeconds }
+  }
   if (!isOpen.value) return { state: 'connecting', reason: 'The live stream is reconnecting.', ageSeconds }
   return { state: 'live', reason: null, ageSeconds }
 })
@@ -77,7 +91,12 @@ function take(message: Message): void {
   }
   if (message.isOpen !== undefined) isOpen.value = message.isOpen
   if (message.heardAt !== undefined) heardAt.value = message.heardAt
-  if (message.head && message.head.block_number >= (head.value?.block_number ?? 0)) head.value = message.head
+  if (message.chainBlock !== undefined) chainBlock.value = message.chainBlock
+  const before = head.value?.block_number
+  if (message.head && message.head.block_number >= (before ?? 0)) {
+    if (before !== undefined && message.head.block_number > before) advancedAt.value = now()
+    head.value = message.head
+  }
   if (message.samples) {
     const next = new Map(samples.value)
     for (const sample of message.samples) next.set(sample.stable, sample)
@@ -128,13 +147,18 @@ function lead(tell: (message: Message) => void): void {
   async function askHead(): Promise<void> {
     const status = await ask<GetStatusData>('/api/v1/status').catch(() => null)
     if (status) {
-      const { at, newest_block } = status
+      const { at, newest_block, head: chain } = status
       const newest = newest_block && {
         block_number: newest_block.block_number,
         at: Date.parse(newest_block.block_time) / 1000,
       }
       const atMs = Date.parse(at)
-      both({ clockOffsetMs: atMs - Date.now(), heardAt: atMs / 1000, ...(newest && { head: newest }) })
+      both({
+        clockOffsetMs: atMs - Date.now(),
+        heardAt: atMs / 1000,
+        chainBlock: chain?.block_number ?? null,
+        ...(newest && { head: newest }),
+      })
     }
     setTimeout(askHead, HEAD_SECONDS * 1000)
   }
@@ -152,6 +176,7 @@ export function connectLive(): void {
       clockOffsetMs,
       ...(heardAt.value !== null && { heardAt: heardAt.value }),
       ...(head.value && { head: head.value }),
+      chainBlock: chainBlock.value,
       samples: [...samples.value.values()],
     }),
     // In a turn of its own: `tabs` is not assigned yet where there are no locks.

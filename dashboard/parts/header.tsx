@@ -1,4 +1,4 @@
-import { head, link } from '../live/live.js'
+import { chainBlock, head, link } from '../live/live.js'
 import { go, place } from '../state/location.js'
 import { elsewhere, hrefOf, type View } from '../state/place.js'
 import { ageText, integerText, timeText } from './figures.js'
@@ -10,6 +10,8 @@ const VIEWS: readonly [View, string][] = [
   ['status', 'Status'],
   ['webhooks', 'Webhooks'],
 ]
+
+const WORDS = { live: 'Live', stale: 'Stale', reading: 'Catching up', connecting: 'Connecting' } as const
 
 /** The moment that the page shows: now, with the newest block and its age, or a moment of the past. */
 export function Moment() {
@@ -28,10 +30,12 @@ export function Moment() {
       )}
       <p class={`link ${state}`} title={reason ?? undefined}>
         <span class="dot" aria-hidden="true" />
-        <span class="word">{state === 'live' ? 'Live' : state === 'stale' ? 'Stale' : 'Connecting'}</span>
+        <span class="word">{WORDS[state]}</span>
         {block && (
           <span class="block">
-            block {integerText(block.block_number)}, <span class="age">{ageText(ageSeconds ?? 0)} ago</span>
+            block {integerText(block.block_number)}
+            {state === 'reading' && chainBlock.value !== null && ` of ${integerText(chainBlock.value)}`},{' '}
+            <span class="age">{ageText(ageSeconds ?? 0)} ago</span>
           </span>
         )}
       </p>

@@ -1,6 +1,8 @@
 import { expect } from 'vitest'
+import { insertChainHead } from '../../../clickhouse/chain/heads.js'
 import { addBoard, painted } from '../../support/board.js'
 import { test } from '../../support/dashboard.js'
+import { addBlocks } from '../../support/rows.js'
 
 const PATIENT = { timeout: 60_000 }
 const SERVICE = '**/api/v1/**'
@@ -88,6 +90,12 @@ test('the newest block and its age are always shown, amber when they are old', a
   await page.reload()
   await expect.poll(() => page.locator('.link').innerText(), PATIENT).toMatch(/^Stale\s*block 1\u2009440, 10 min/)
   expect(await page.locator('.link').getAttribute('class')).toContain('stale')
+  // It gets newer: the past is being read, and the page says how far.
+  await addBlocks(clickhouse, [now + 60], 1441)
+  await insertChainHead(clickhouse, { tag: 'latest', block_number: 1450, block_time: now + 590 })
+  await expect
+    .poll(() => page.locator('.link').innerText(), PATIENT)
+    .toMatch(/^Catching up\s*block 1\u2009441 of 1\u2009450, 9 min/)
 })
 
 test('all tabs share one stream, and the next one takes it over', async ({ visit, clickhouse, clock }) => {
