@@ -24,8 +24,8 @@ type Props = {
 }
 
 const LEAST_HEIGHT = 340
-/** Room below the picture for the legend. */
-const BELOW = 52
+/** Between the picture and the legend below it, and below that. */
+const MARGIN = 18
 
 /** A browser shrinks what is not much wider than paper, and cuts off the rest. */
 const PAPER_WIDTH = 1000
@@ -34,16 +34,18 @@ const PAPER_WIDTH = 1000
 function useFrame(frame: { current: HTMLElement | null }) {
   const size = useSignal<{ width: number; height: number; ratio: number; theme: number } | null>(null)
   useLayoutEffect(() => {
+    const legend = frame.current?.nextElementSibling
     const measure = (theme = size.value?.theme ?? 0): void => {
       const box = frame.current?.getBoundingClientRect()
       if (!box) return
-      const height = Math.max(LEAST_HEIGHT, Math.round(innerHeight - box.top - scrollY - BELOW))
+      const below = legend?.getBoundingClientRect().height ?? 0
+      const height = Math.max(LEAST_HEIGHT, Math.floor(innerHeight - box.top - scrollY - below - MARGIN))
       const width = Math.floor(isOnPaper() ? Math.min(PAPER_WIDTH, box.width) : box.width)
       size.value = { width, height, ratio: Math.min(3, devicePixelRatio || 1), theme }
     }
     measure()
     const observer = new ResizeObserver(() => measure())
-    observer.observe(frame.current as HTMLElement)
+    for (const element of [frame.current, legend]) if (element) observer.observe(element)
     const stop = onColours(() => measure((size.value?.theme ?? 0) + 1))
     const onResize = (): void => measure()
     addEventListener('resize', onResize)

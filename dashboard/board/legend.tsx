@@ -5,9 +5,13 @@ export function Legend({ shape, note }: { shape: 'lines' | 'rows'; note: string 
   return (
     <footer class="legend">
       <ul>
-        {shape === 'lines' && (
+        {shape === 'lines' ? (
           <li>
             <i class="key string" /> straight: at the peg
+          </li>
+        ) : (
+          <li>
+            <i class="key within" /> within 10 bps
           </li>
         )}
         <li>
@@ -22,12 +26,12 @@ export function Legend({ shape, note }: { shape: 'lines' | 'rows'; note: string 
           </li>
         ) : (
           <li>
-            <i class="key shades" /> three layers, each from the bottom: up to 10, to 50, to 250 bps
+            <i class="key shades" /> in layers, each from the bottom: up to 10, to 50, to 250 bps
           </li>
         )}
         {shape === 'lines' && (
           <li>
-            <i class="key break" /> beside a line: a break, wider if severe
+            <i class="key break" /> bar beside it: a peg break, wide if severe
           </li>
         )}
         <li>

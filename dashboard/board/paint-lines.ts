@@ -1,8 +1,8 @@
 import { axisTicks } from '../parts/axis.js'
 import { bpsText } from '../parts/figures.js'
-import type { Colour, Rects, Surface } from '../parts/surface.js'
+import type { Rects, Surface } from '../parts/surface.js'
 import type { Scale } from '../state/place.js'
-import { bucketOf, type Lane, type Picture, standingAt } from './picture.js'
+import { bucketOf, farthestOf, type Lane, type Picture, standingAt } from './picture.js'
 import { distanceScale } from './scale.js'
 import { bandOf, MILD_BPS, SEVERE_BPS, type Standing } from './stables.js'
 
@@ -28,7 +28,9 @@ const WIDEST_LANE = 132
 const LONGEST_REACH = 44
 const PIN_GAP = 14
 /** Room below the beam's strings for the bobs and their figures. */
-export const FOOT = 44
+export const FOOT = 60
+/** Lanes that are narrower have shorter and smaller figures. */
+const NARROW_LANE = 34
 /** A string without any deviation is as thick as this. */
 const THINNEST = 1.5
 /** From one price to the next, where there were none between them. */
@@ -66,7 +68,11 @@ export const timeAt = ({ top, bottom }: LinesLayout, { from, end }: Picture, y: 
   Math.max(from, Math.min(end, from + ((y - top) / (bottom - top)) * (end - from)))
 
 /** The colour of a deviation: ink within 10 bps, beyond it by its sign. */
-export const colourOf = (bps: number): Colour => (bandOf(bps) === 0 ? 'ink' : bps > 0 ? 'above' : 'below')
+export const colourOf = (bps: number): 'ink' | 'above' | 'below' =>
+  bandOf(bps) === 0 ? 'ink' : bps > 0 ? 'above' : 'below'
+
+/** The colour of the farther one of two deviations. */
+const colourOut = (one: number, other: number) => colourOf(Math.abs(one) > Math.abs(other) ? one : other)
 
 function paintGuides(surface: Surface, picture: Picture, layout: LinesLayout, scale: Scale): void {
   const { top, bottom, laneWidth, reach } = layout
@@ -143,30 +149,29 @@ function addString(
     if (previous !== null) {
       const from = xOf(previous)
       // A price holds until the next sample.
-      if (from < low) parts.ink.push(from, y, low - from, LINK)
-      else if (from > high) parts.ink.push(high, y, from - high, LINK)
+      if (from < low) parts[colourOut(previous, bucket.low)].push(from, y, low - from, LINK)
+      else if (from > high) parts[colourOut(previous, bucket.high)].push(high, y, from - high, LINK)
     }
     previous = bucket.last
     if (high - low <= THINNEST) {
-      const colour = colourOf(Math.abs(bucket.low) > Math.abs(bucket.high) ? bucket.low : bucket.high)
-      parts[colour as 'ink'].push((low + high - THINNEST) / 2, y, THINNEST, height + 0.3)
+      parts[colourOut(bucket.low, bucket.high)].push((low + high - THINNEST) / 2, y, THINNEST, height + 0.3)
       continue
     }
     const [below, above] = [bucket.low, bucket.high].map((bps) => bandOf(bps) > 0)
     if (below && above && low < middle && high > middle) {
       parts.below.push(low, y, middle - low, height + 0.3)
       parts.above.push(middle, y, high - middle, height + 0.3)
-    } else parts[colourOf(below ? bucket.low : bucket.high) as 'ink'].push(low, y, high - low, height + 0.3)
+    } else parts[colourOf(below ? bucket.low : bucket.high)].push(low, y, high - low, height + 0.3)
   }
 }
 
 /** Beside each string, a bar for every break of its peg: not all that is outside for a moment is one. */
-function paintBreaks(surface: Surface, picture: Picture, layout: LinesLayout): void {
+function paintBreaks(surface: Surface, picture: Picture, layout: LinesLayout, scale: Scale): void {
   const bars: Rects = []
+  // At the edge of the inner guides, close to the string; most breaks are on its other side.
+  const aside = distanceScale(scale)(MILD_BPS) * layout.reach + 2
   picture.lanes.forEach((lane, i) => {
-    const middle = laneLeft(layout, i) + layout.laneWidth / 2
-    // Where few strings come: most breaks are to the left.
-    const left = middle + Math.min(layout.reach + 10, layout.laneWidth / 2 - BREAK_WIDTH.severe)
+    const left = laneLeft(layout, i) + layout.laneWidth / 2 + aside
     for (const { severity, startedAt, endedAt } of lane.breaks) {
       const [from, to] = [Math.max(startedAt, picture.from), Math.min(endedAt ?? picture.end, picture.end)]
       if (to < from) continue
@@ -195,7 +200,7 @@ export function paintLines(surface: Surface, picture: Picture, layout: LinesLayo
   surface.pattern(parts.hatch, 'hatch')
   surface.pattern(parts.partly, 'hatch')
   for (const colour of ['ink', 'below', 'above'] as const) surface.rects(parts[colour], colour)
-  paintBreaks(surface, picture, layout)
+  paintBreaks(surface, picture, layout, scale)
   const right = laneLeft(layout, picture.lanes.length - 1) + layout.laneWidth
   surface.rects([layout.left - 6, layout.top - 3, right - layout.left + 12, 3], 'ink')
 }
@@ -207,26 +212,39 @@ function paintBob(surface: Surface, x: number, y: number, size: number, standing
   else surface.shape(points, 'paper', { outline: standing.is === 'unquoted' ? 'ink' : 'hatch' })
 }
 
-const textOf = (standing: Standing): string => {
-  if (standing.is === 'quoted') return bpsText(standing.bps)
-  return standing.is === 'unquoted' ? 'none' : '–'
-}
+/** Basis points in the width of a lane: −12, or −3k where thousands would run into the next lane. */
+const figureText = (bps: number, isNarrow: boolean): string =>
+  isNarrow && Math.abs(bps) >= 1000 ? `${bps < 0 ? '−' : '+'}${Math.round(Math.abs(bps) / 1000)}k` : bpsText(bps)
 
-/** Paints the bobs where the stables stand at an instant, each with its figure below. */
+/** Paints the bobs where the stables stand at an instant, each with its figure below, and the farthest of the picture. */
 export function paintBobs(surface: Surface, picture: Picture, layout: LinesLayout, scale: Scale, at: number): void {
   const distance = distanceScale(scale)
   const y = yOf(layout, picture, at)
   const size = Math.max(4, Math.min(7, layout.laneWidth / 5))
+  const isNarrow = layout.laneWidth < NARROW_LANE
+  const lines = { at: layout.bottom + 34, farthest: layout.bottom + 52 }
+  const titled = { colour: 'quiet', size: 10, align: 'end' } as const
+  if (picture.lanes.length > 0) {
+    surface.text('bps', layout.left - 10, lines.at, titled)
+    surface.text('farthest', layout.left - 10, lines.farthest, titled)
+  }
   picture.lanes.forEach((lane, i) => {
     const standing = at >= picture.end ? lane.now : standingAt(picture, lane, at)
     const middle = laneLeft(layout, i) + layout.laneWidth / 2
     const bps = standing.is === 'quoted' ? standing.bps : 0
     paintBob(surface, middle + distance(bps) * layout.reach, y, size, standing)
-    surface.text(textOf(standing), middle, layout.bottom + 34, {
-      colour: standing.is === 'quoted' ? colourOf(standing.bps) : 'quiet',
-      size: layout.laneWidth < 34 ? 10 : 11.5,
-      align: 'middle',
-      isBold: standing.is === 'quoted' && bandOf(standing.bps) > 0,
+    const style = { size: isNarrow ? 9 : 11.5, align: 'middle' } as const
+    if (standing.is === 'quoted')
+      surface.text(figureText(bps, isNarrow), middle, lines.at, {
+        ...style,
+        colour: colourOf(bps),
+        isBold: bandOf(bps) > 0,
+      })
+    else surface.text(standing.is === 'unquoted' ? 'none' : '–', middle, lines.at, { ...style, colour: 'quiet' })
+    const far = picture.hasHistory ? farthestOf(lane) : null
+    surface.text(far === null ? '–' : figureText(far, isNarrow), middle, lines.farthest, {
+      ...style,
+      colour: far === null || bandOf(far) === 0 ? 'quiet' : colourOf(far),
     })
   })
 }

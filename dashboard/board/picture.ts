@@ -14,6 +14,8 @@ export type Lane = {
   series: SeriesOfStable | null
   /** At the end of the picture. */
   now: Standing
+  /** The lowest and the highest deviation in the picture; null without any quote. */
+  range: { low: number; high: number } | null
   breaks: readonly Break[]
 }
 
@@ -46,6 +48,9 @@ type Inputs = {
   end: number
 }
 
+/** The newest buckets may not have been read yet when the series was made. */
+const LATEST_BUCKETS = 2
+
 /** `2026-07-01 12:00:00+00` in unix seconds. */
 const sampledAt = (text: string): number => Date.parse(`${text.slice(0, 19).replace(' ', 'T')}Z`) / 1000
 
@@ -57,15 +62,30 @@ function newest(stable: ListedStable, live: LivePrice | undefined): Standing {
   return listed.is === 'unmeasured' ? listed : { is: 'unquoted' }
 }
 
+const known = (column: readonly (number | null)[]): number[] => column.filter((value) => value !== null)
+
+function rangeOf(series: SeriesOfStable | null): Lane['range'] {
+  const [lows, highs] = [known(series?.low_bps ?? []), known(series?.high_bps ?? [])]
+  return lows.length === 0 ? null : { low: Math.min(...lows), high: Math.max(...highs) }
+}
+
+/** The deviation of a lane that was farthest from the peg in the picture, its end included; null without any quote. */
+export function farthestOf({ range, now }: Pick<Lane, 'range' | 'now'>): number | null {
+  const values = [...(range ? [range.low, range.high] : []), ...(now.is === 'quoted' ? [now.bps] : [])]
+  return values.reduce<number | null>((far, bps) => (Math.abs(bps) > Math.abs(far ?? 0) ? bps : (far ?? bps)), null)
+}
+
 /** Puts together what is drawn of the stables, in their order. */
 export function pictureOf({ stables, labels, series, live, breaks, pins, span, end }: Inputs): Picture {
   const columns = new Map(series?.stables.map((one) => [one.address, one]))
   const step = series?.step_seconds ?? span.step
   const first = series ? Date.parse(series.from) / 1000 : span.to
-  const to = series && series.bucket_count > 0 ? first + series.bucket_count * step : span.to
+  const last = series && series.bucket_count > 0 ? first + series.bucket_count * step : span.to
   // While another window loads, the series of the one before it is shown.
-  const isOfSpan = step === span.step && first >= span.from && to <= span.to
+  const isOfSpan = step === span.step && first >= span.from && last <= span.to
   const from = isOfSpan ? span.from : first
+  // A series ends with the newest block. While the past is still being read, the rest of the window is not measured.
+  const to = isOfSpan && last < span.to - LATEST_BUCKETS * step ? span.to : last
   return {
     from,
     to,
@@ -74,14 +94,18 @@ export function pictureOf({ stables, labels, series, live, breaks, pins, span, e
     count: Math.round((to - from) / step),
     offset: Math.round((first - from) / step),
     hasHistory: series !== null,
-    lanes: stables.map((stable) => ({
-      stable,
-      label: labels.get(stable.address) as Label,
-      isPinned: pins.includes(stable.address),
-      series: columns.get(stable.address) ?? null,
-      now: newest(stable, live.get(stable.address)),
-      breaks: breaksOf(breaks, stable.address),
-    })),
+    lanes: stables.map((stable) => {
+      const series = columns.get(stable.address) ?? null
+      return {
+        stable,
+        label: labels.get(stable.address) as Label,
+        isPinned: pins.includes(stable.address),
+        series,
+        now: newest(stable, live.get(stable.address)),
+        range: rangeOf(series),
+        breaks: breaksOf(breaks, stable.address),
+      }
+    }),
   }
 }
 

@@ -4,17 +4,9 @@ import { place } from '../state/location.js'
 import { elsewhere, hrefOf } from '../state/place.js'
 import { openAt } from './breaks.js'
 import { togglePin } from './heads.js'
-import type { Lane, Picture } from './picture.js'
+import type { Picture } from './picture.js'
 import { sinceText } from './readout.js'
 import { bandOf, type Standing } from './stables.js'
-
-/** The lowest and the highest value of a lane in the picture; null without any quote. */
-function extremes({ series }: Lane): { low: number; high: number } | null {
-  const known = (column: readonly (number | null)[] = []): number[] =>
-    column.filter((value): value is number => value !== null)
-  const [lows, highs] = [known(series?.low_bps), known(series?.high_bps)]
-  return lows.length === 0 ? null : { low: Math.min(...lows), high: Math.max(...highs) }
-}
 
 function Now({ standing }: { standing: Standing }) {
   if (standing.is !== 'quoted') return <>{standing.is === 'unquoted' ? 'no quote' : '–'}</>
@@ -26,6 +18,7 @@ function Now({ standing }: { standing: Standing }) {
 export function StablesTable({ picture }: { picture: Picture }) {
   const { lanes, end } = picture
   const current = place.value
+  const absent = picture.hasHistory ? '–' : '…'
   return (
     <section class="scrolls" aria-label="Table of stables">
       <table class="plain">
@@ -62,8 +55,8 @@ export function StablesTable({ picture }: { picture: Picture }) {
         </thead>
         <tbody>
           {lanes.map((lane) => {
+            const { range } = lane
             const { address, name, supply, risk_score, max_deviation_24h_bps, coverage } = lane.stable
-            const range = extremes(lane)
             const open = openAt(lane.breaks, end)
             return (
               <tr key={address}>
@@ -78,13 +71,15 @@ export function StablesTable({ picture }: { picture: Picture }) {
                 <td class="number">
                   <Now standing={lane.now} />
                 </td>
-                <td class="number">{range ? bpsText(range.low) : '–'}</td>
-                <td class="number">{range ? bpsText(range.high) : '–'}</td>
+                <td class="number">{range ? bpsText(range.low) : absent}</td>
+                <td class="number">{range ? bpsText(range.high) : absent}</td>
                 <td class="number">{max_deviation_24h_bps?.toFixed(1) ?? '–'}</td>
                 <td class="number">{risk_score?.toFixed(1) ?? '–'}</td>
                 <td class="number">{supply ? shortText(tokensOf(supply.current)) : '–'}</td>
                 <td>{open ? `${open.severity}, ${sinceText(open, picture)}` : '–'}</td>
-                <td>{coverage.message}</td>
+                <td>
+                  <span class="reason">{coverage.message}</span>
+                </td>
                 <td>
                   <input
                     type="checkbox"

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { breaksFrom, neighbour, openAt, withOpen } from '../../../dashboard/board/breaks.js'
 import { seriesCsv } from '../../../dashboard/board/csv.js'
 import { isDrawn, isFound, ordered } from '../../../dashboard/board/order.js'
-import { type Picture, pictureOf, standingAt } from '../../../dashboard/board/picture.js'
+import { farthestOf, type Lane, type Picture, pictureOf, standingAt } from '../../../dashboard/board/picture.js'
 import type { SeriesAnswer } from '../../../dashboard/board/series.js'
 import { spanOf } from '../../../dashboard/board/series.js'
 import { type ListedStable, summaryOf } from '../../../dashboard/board/stables.js'
@@ -95,6 +95,32 @@ test('where the chain begins within the window, the time before it is not measur
     { is: 'quoted', bps: 5 },
     { is: 'quoted', bps: 6 },
   ])
+})
+
+test('while the past is still being read, the end of the window is not measured; a bucket that is late is not missing', () => {
+  const ends = (length: number) => {
+    const values = Array.from({ length }, () => 1)
+    const shown = picture([stable(1)], series(stable(1).address, values), {
+      span: { from: FROM, to: FROM + 6000, step: 300 },
+      end: FROM + 6000,
+    })
+    return [shown.to - FROM, standingAt(shown, shown.lanes[0] as Lane, FROM + 5900).is]
+  }
+  expect([20, 18, 17, 3].map(ends)).toEqual([
+    [6000, 'quoted'],
+    [5400, 'quoted'],
+    [6000, 'unmeasured'],
+    [6000, 'unmeasured'],
+  ])
+})
+
+test('the farthest of a picture is that of its buckets and of its end, on the side where it was', () => {
+  const farthest = (price: number | null, values: readonly (number | null)[]) =>
+    farthestOf(picture([stable(1, { price })], series(stable(1).address, values)).lanes[0] as Lane)
+  expect(farthest(1, [3, -20, null, 12])).toBe(-20)
+  expect(farthest(1.005, [3, -20, null, 12])).toBe(50)
+  expect(farthest(null, [null, 0])).toBe(0)
+  expect(farthest(null, [null, null])).toBe(null)
 })
 
 test('the newest of list and stream counts', () => {
