@@ -37,15 +37,15 @@ const UNITS = [
   [1e3, 'k'],
 ] as const
 
-/** A number to three digits: 412M, 1.25B, 999; to more if another number is only `step` away: 412.05M. */
+/** A number to three digits: 412M, 1.25B, 826, 0.05; to more if another number is only `step` away: 412.05M. */
 export function shortText(value: number, step = Number.POSITIVE_INFINITY): string {
   const unit = UNITS.find(([size]) => Math.abs(value) >= 0.9995 * size)
   const digitsOf = (least: number, size: number): number =>
     Math.min(12, Math.max(least, Math.ceil(-Math.log10(step / size) - 1e-9)))
-  if (!unit) return String(Number(value.toFixed(digitsOf(2, 1))))
-  const scaled = value / unit[0]
-  const digits = digitsOf(scaled >= 99.95 ? 0 : scaled >= 9.995 ? 1 : 2, unit[0])
-  return `${scaled.toFixed(digits).replace(/\.0+$/, '')}${unit[1]}`
+  const [size, letter] = unit ?? [1, '']
+  const scaled = value / size
+  const digits = digitsOf(Math.abs(scaled) >= 99.95 ? 0 : Math.abs(scaled) >= 9.995 ? 1 : 2, size)
+  return `${Number(scaled.toFixed(digits))}${letter}`
 }
 
 /** Base units (six decimals, an integer as text) as a number of tokens: exact enough to show and to sort. */

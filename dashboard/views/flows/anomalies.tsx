@@ -26,6 +26,8 @@ type Anomaly = {
 type Anomalies = { anomalies: readonly Anomaly[]; coverage: Coverage; next_cursor: string | null }
 
 const MOST = 100
+/** Shown at first. */
+const NEWEST = 10
 const REFRESH_SECONDS = 300
 const WINDOW_MINUTES = 15
 
@@ -75,6 +77,7 @@ export function AnomaliesBlock({ labels }: { labels: Labels }) {
                 { title: 'Expected' },
                 { title: 'Standard deviations', isNumber: true },
               ]}
+              atFirst={NEWEST}
               rows={anomalies.map((anomaly) => ({
                 key: `${anomaly.window_start} ${anomaly.from_token} ${anomaly.to_token} ${anomaly.kind}`,
                 cells: [

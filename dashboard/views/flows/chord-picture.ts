@@ -165,9 +165,11 @@ export function paintCircle(
   const ribbons = [...layout.chords].sort(
     (a, b) => Number(isOf(a)) - Number(isOf(b)) || b.source.value - a.source.value,
   )
+  const most = Math.max(...ribbons.map(({ source }) => source.value))
   for (const chord of ribbons) {
     const colour = !isOf(chord) ? 'quiet' : chord.source.index === looked ? 'above' : 'below'
-    const opacity = looked === null ? 0.35 : isOf(chord) ? 0.8 : 0.08
+    // Large flows stand out of the many small ones.
+    const opacity = looked === null ? 0.1 + (0.5 * chord.source.value) / most : isOf(chord) ? 0.8 : 0.06
     surface.shape(ribbonPoints(layout, chord), colour, { opacity })
   }
   const { radius } = layout

@@ -18,9 +18,9 @@ const MOST_FLAT = 10
 /** The darkest cell still has legible text on it. */
 const MOST_SHADE = 45
 
-/** Volumes differ by orders of magnitude, so that the shade is of their logarithm, from $1 to the largest. In percent. */
+/** In percent, of the square root of the volume: of its logarithm, nearly all cells would look alike. */
 export const shadeOf = (usd: number, most: number): number =>
-  usd <= 0 ? 0 : Math.max(4, (MOST_SHADE * Math.log10(1 + usd)) / Math.log10(1 + Math.max(1, most)))
+  usd <= 0 ? 0 : Math.max(2, MOST_SHADE * Math.sqrt(usd / most))
 
 function Cell({ edge, most, title }: { edge: Edge | undefined; most: number; title: string }) {
   if (!edge) return <td class="number nothing">·</td>

@@ -25,8 +25,8 @@ export type Plotted = {
   /** Unix seconds of the values, ascending. */
   times: readonly number[]
   line?: Column
-  /** Around the line. */
-  band?: { low: Column; high: Column }
+  /** Behind the line: from the lowest to the highest of each bucket, which is `step` seconds long and ends at its time. */
+  band?: { low: Column; high: Column; step: number }
   /** What the numbers beside the picture say, on the left and on the right; the next one is `step` away. */
   left: (value: number, step: number) => string
   right?: (value: number) => string
@@ -108,19 +108,17 @@ function paintAxes(plotted: Plotted, box: Box, surface: Surface): void {
   }
 }
 
-function paintBand({ low, high }: { low: Column; high: Column }, { x, y, surface }: Values): void {
-  const single: Rects = []
-  for (const [first, last] of runsOf(low)) {
-    const upper: number[] = []
-    const lower: number[] = []
-    for (let i = first; i <= last; i++) {
-      upper.push(x(i), y(high[i] as number))
-      lower.unshift(x(i), y(low[i] as number))
-    }
-    if (first === last) single.push(x(first) - 1, upper[1] as number, 2, Math.max(1, (lower[1] ?? 0) - (upper[1] ?? 0)))
-    else surface.shape([...upper, ...lower], 'above', { opacity: 0.25 })
-  }
-  surface.rects(single, 'above', 0.25)
+function paintBand(
+  { low, high, step }: NonNullable<Plotted['band']>,
+  times: readonly number[],
+  { surface, x, y }: Pick<Backdrop, 'surface' | 'x' | 'y'>,
+): void {
+  const bars = times.flatMap((end, i) => {
+    const [least, most] = [low[i], high[i]]
+    if (typeof least !== 'number' || typeof most !== 'number') return []
+    return [x(end - step), y(most), x(end) - x(end - step), Math.max(1, y(least) - y(most))]
+  })
+  surface.rects(bars, 'above', 0.3)
 }
 
 type Values = { x: (i: number) => number; y: (value: number) => number; surface: Surface }
@@ -141,11 +139,11 @@ export function paintPlot(plotted: Plotted, width: number, height: number, surfa
   const whole = boxOf(plotted, width, height)
   const box = { ...whole, top: whole.top + down }
   const y = (value: number): number => plotY(plotted, box, value)
+  const x = (seconds: number): number => plotX(plotted, box, seconds)
   paintAxes(plotted, box, surface)
-  plotted.backdrop?.({ ...box, surface, x: (seconds) => plotX(plotted, box, seconds), y })
-  const values = { x: (i: number) => plotX(plotted, box, plotted.times[i] as number), y, surface }
-  if (plotted.band) paintBand(plotted.band, values)
-  if (plotted.line) paintLine(plotted.line, values)
+  plotted.backdrop?.({ ...box, surface, x, y })
+  if (plotted.band) paintBand(plotted.band, plotted.times, { surface, x, y })
+  if (plotted.line) paintLine(plotted.line, { x: (i) => x(plotted.times[i] as number), y, surface })
 }
 
 /** Marks the value that is looked at. */

@@ -10,6 +10,8 @@ import { momentOf, type PegEvent, type PegEvents, secondsOf } from './breaks.js'
 
 /** More are in the API. */
 export const MOST_BREAKS = 100
+/** Shown at first. */
+const NEWEST = 8
 
 /** The two are found apart: one that was severe for a while is in both. */
 const SEVERITIES = { mild: 'mild: over 10 bps', severe: 'severe: over 50 bps' } as const
@@ -49,6 +51,7 @@ export function BreaksBlock({ breaks }: { breaks: ReadonlySignal<Answered<PegEve
                 { title: 'Lasted', isNumber: true },
                 { title: 'Farthest, bps', isNumber: true },
               ]}
+              atFirst={NEWEST}
               rows={events.map(rowOf)}
             />
           )}

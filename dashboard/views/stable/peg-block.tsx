@@ -98,7 +98,7 @@ export function PegBlock({ about, breaks }: { about: About; breaks: ReadonlySign
             />
             <ul class="marks">
               <li>
-                <i class="key break" /> break, darker if severe
+                <i class="key break" /> peg break, stronger if severe
               </li>
               <li>
                 <i class="key hatch" /> no quote
@@ -107,7 +107,7 @@ export function PegBlock({ about, breaks }: { about: About; breaks: ReadonlySign
                 <i class="key dots" /> not measured
               </li>
               <li>
-                line: last of {step === 60 ? 'a minute' : step === 300 ? 'five minutes' : 'an hour'}; band: all of it
+                line: last of {step === 60 ? 'a minute' : step === 300 ? 'five minutes' : 'an hour'}; bar: all of it
               </li>
             </ul>
             <Lacking coverage={coverage} />

@@ -69,7 +69,10 @@ function paintGuides({ surface, y, left, width, top, height }: Backdrop): void {
     surface.line(left, at, left + width, at, bps === 0 ? 'quiet' : 'guide', 1)
     // Close to the peg there is no room for words.
     if (Math.abs(at - y(0)) > LABEL_PIXELS)
-      surface.text(`${bpsText(bps)} bps`, left + 4, at - 3, { colour: 'quiet', size: 10 })
+      surface.text(`${bpsText(bps)} bps`, left + 4, at - top < LABEL_PIXELS ? at + 11 : at - 3, {
+        colour: 'quiet',
+        size: 10,
+      })
   }
 }
 
@@ -81,7 +84,7 @@ export function pegPicture(buckets: PegBuckets, events: readonly PegEvent[], { f
   const { series, step, count } = buckets
   const indices = Array.from({ length: count }, (_, i) => i)
   const column = (name: 'last_bps' | 'high_bps' | 'low_bps') => indices.map((i) => series[name][i] ?? null)
-  const band = { low: column('low_bps'), high: column('high_bps') }
+  const band = { low: column('low_bps'), high: column('high_bps'), step }
   return {
     from,
     to,

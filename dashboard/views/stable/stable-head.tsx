@@ -82,7 +82,7 @@ export function StableHead({ detail }: { detail: Detail }) {
           ['Supply', supply ? shortText(tokensOf(supply.current)) : 'not read'],
           ['Cap', supply?.cap ? shortText(tokensOf(supply.cap)) : supply ? 'none' : 'not read'],
           ['Transfers', policy ? (policy.paused ? 'paused' : policy.type.replaceAll('_', ' ')) : 'not read'],
-          ['Listed', detail.tier],
+          ['Tier', detail.tier],
           ['Currency', plainText(detail.currency, 12)],
         ]}
       />

@@ -104,20 +104,26 @@ export function SupplyBlock({ about, detail }: { about: About; detail: Detail | 
             <SaveMenu of="supply" load={async () => (await import('./files.js')).supplyFile(about, data, shown)} />
             <p class="readout-line">{text}</p>
             <Plot label={`Supply over time. ${text}.`} height={SUPPLY_HEIGHT} plotted={shown.supply} look={look} />
-            <Plot
-              label={`Mints and burns over time. ${text}.`}
-              height={CHANGES_HEIGHT}
-              plotted={shown.changes}
-              look={look}
-            />
-            <ul class="marks">
-              <li>
-                <i class="key above" /> minted
-              </li>
-              <li>
-                <i class="key below" /> burned
-              </li>
-            </ul>
+            {data.every(({ minted, burned }) => minted === '0' && burned === '0') ? (
+              <p class="empty">Nothing was minted or burned in this range.</p>
+            ) : (
+              <>
+                <Plot
+                  label={`Mints and burns over time. ${text}.`}
+                  height={CHANGES_HEIGHT}
+                  plotted={shown.changes}
+                  look={look}
+                />
+                <ul class="marks">
+                  <li>
+                    <i class="key above" /> minted
+                  </li>
+                  <li>
+                    <i class="key below" /> burned
+                  </li>
+                </ul>
+              </>
+            )}
             <Lacking coverage={coverage} />
             <Behind>{() => <SupplyTable data={data} />}</Behind>
             {detail && <Changes events={detail.recent_supply_events} />}

@@ -112,7 +112,7 @@ test('every figure of a stable and of the flows is saved with its numbers', asyn
   await page.locator('.matrix').waitFor()
   const circle = await saved(page, 'circle')
   expect(circle.PNG.slice(1, 4)).toBe('PNG')
-  expect(circle.SVG).toMatch(/<polygon [^>]*fill-opacity="0.35"/)
+  expect(circle.SVG).toMatch(/<polygon [^>]*fill-opacity="0.6"/)
   expect(circle.SVG).toContain('DSU&lt;img src…')
   await page.getByLabel('Look at').selectOption({ index: 1 })
   expect(

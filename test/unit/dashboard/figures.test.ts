@@ -45,6 +45,14 @@ test('ages and amounts are short', () => {
     '412M',
     '1T',
   ])
+  expect([825.59, 99.96, 12.34, -314.29, 4600, 0.054].map((value) => shortText(value))).toEqual([
+    '826',
+    '100',
+    '12.3',
+    '-314',
+    '4.6k',
+    '0.05',
+  ])
   expect([3998, 4000].map((value) => shortText(value, 2))).toEqual(['3.998k', '4k'])
   expect(shortText(1e9 + 500_000, 500_000)).toBe('1.0005B')
   expect(shortText(4.999, 0.001)).toBe('4.999')

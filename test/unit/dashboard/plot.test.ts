@@ -36,8 +36,16 @@ test('nothing is drawn across a value that is missing, and a value alone is a do
   expect(lines).toEqual([4, 6])
   expect(svg.match(/<path d="M[^"]*z" fill="#ink"/g)).toHaveLength(1)
   const column = [1, 2, null, 3]
-  const band = drawn(plotted([], { times: plotted(column).times, band: { low: column, high: column } }))
-  expect(band.match(/<polygon/g)).toHaveLength(1)
+  const { times } = plotted(column)
+  const band = drawn(plotted([], { times, band: { low: column, high: column, step: 60 } }))
+  const box = boxOf(plotted([]), 600, 200)
+  const path = /<path d="([^"]*)" fill="#above"/.exec(band)?.[1] ?? ''
+  const bars = [...path.matchAll(/M([\d.]+) [\d.]+h([\d.]+)/g)].map(([, ...numbers]) => numbers.map(Number))
+  // A bar is as wide as its bucket, which ends at the time of its value; there is none for what is missing.
+  const spans = [0, 60, 180].map((from) => [plotX(plotted([]), box, FROM + from), box.width / 10])
+  expect(bars).toEqual(
+    spans.map(([left, width]) => [expect.closeTo(left as number, 1), expect.closeTo(width as number, 1)]),
+  )
 })
 
 test('ticks are round numbers within the bounds, digit for digit', () => {
