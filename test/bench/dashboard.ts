@@ -6,6 +6,7 @@ import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import type { Page, Route } from 'playwright-core'
+import { randomFor } from '../../local/chain/random.js'
 import { openBrowser } from '../support/browser.js'
 import { stableAddress } from '../support/rows.js'
 import { percentile } from './measure.js'
@@ -24,23 +25,34 @@ const seconds = (): number => Math.floor(Date.now() / 1000)
 const addresses = Array.from({ length: STABLES }, (_, i) => stableAddress(i + 1))
 const complete = { status: 'complete', message: 'Quoted on the DEX.' }
 
-/** A deviation that moves on every bucket, with a break and a time without a quote here and there. */
-function deviation(stable: number, bucket: number): number | null {
-  if (stable % 9 === 4 && bucket % 97 < 12) return null
-  const wave = 4 * Math.sin(bucket / 9 + stable) + 2 * Math.sin(bucket * 1.7 + stable * 3)
-  return Math.round(100 * (stable % 6 === 3 && bucket % 120 < 25 ? wave - 80 : wave)) / 100
+/** In a third of the buckets the price moves, by ticks of the exchange (a tenth of a basis point). */
+const MOVING_SHARE = 1 / 3
+
+/** What a stable's price walks, in basis points, with a break and a time without a quote here and there. */
+function walk(stable: number): (number | null)[] {
+  const random = randomFor(1, 'walk', stable)
+  let ticks = 0
+  return Array.from({ length: BUCKETS }, (_, bucket) => {
+    if (random.chance(MOVING_SHARE)) ticks = Math.max(-80, Math.min(80, ticks + random.int(-15, 15)))
+    if (stable % 9 === 4 && bucket % 97 < 12) return null
+    return (ticks - (stable % 6 === 3 && bucket % 120 < 25 ? 800 : 0)) / 10
+  })
+}
+
+/** The columns of a stable: each bucket begins where the one before it ended. */
+function columnsOf(stable: number) {
+  const last_bps = walk(stable)
+  const between = (pick: (...values: number[]) => number) =>
+    last_bps.map((last, i) => last && pick(last, last_bps[i - 1] ?? last))
+  const unquoted_share = last_bps.map((value) => (value === null ? 1 : 0))
+  return { low_bps: between(Math.min), high_bps: between(Math.max), last_bps, unquoted_share }
 }
 
 function series(query: URLSearchParams): object {
   const [from, to] = [Number(query.get('from')), Number(query.get('to'))]
   return {
     ...{ from: iso(from), to: iso(to), step_seconds: STEP, bucket_count: BUCKETS, coverage: complete },
-    stables: addresses.map((address, i) => {
-      const last = Array.from({ length: BUCKETS }, (_, bucket) => deviation(i, bucket))
-      const moved = (by: number) => last.map((value) => value && Math.round(100 * (value + by)) / 100)
-      const columns = { low_bps: moved(-0.7), high_bps: moved(0.6), last_bps: last }
-      return { address, symbol: `S${i}USD`, ...columns, unquoted_share: last.map((value) => (value === null ? 1 : 0)) }
-    }),
+    stables: addresses.map((address, i) => ({ address, symbol: `S${i}USD`, ...columnsOf(i) })),
   }
 }
 
