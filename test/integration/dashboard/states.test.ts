@@ -93,6 +93,7 @@ test('the newest block and its age are always shown, amber when they are old', a
   // It gets newer: the past is being read, and the page says how far.
   await addBlocks(clickhouse, [now + 60], 1441)
   await insertChainHead(clickhouse, { tag: 'latest', block_number: 1450, block_time: now + 590 })
+  clock.now = new Date((now + 605) * 1000)
   await expect
     .poll(() => page.locator('.link').innerText(), PATIENT)
     .toMatch(/^Catching up\s*block 1\u2009441 of 1\u2009450, 9 min/)
