@@ -20,6 +20,7 @@ import { badgeRoutes } from './stablecoins/badge.js'
 import { curatedBriefings } from './stablecoins/briefings/briefings.js'
 import { allPegSeriesRoute, depthSeriesRoute, pegWindowSeriesRoute } from './stablecoins/columns.js'
 import { depthRoute } from './stablecoins/depth.js'
+import { liquidityRoute, liquiditySeriesRoute } from './stablecoins/liquidity.js'
 import { pegRoute } from './stablecoins/peg.js'
 import { pegEventsRoute } from './stablecoins/peg-events.js'
 import { reservesRoute } from './stablecoins/reserves.js'
@@ -49,6 +50,7 @@ export const publicRoutes =
       riskRoute,
       reservesRoute,
       depthRoute,
+      liquidityRoute,
       flowsRoute,
       flowsHistoryRoute,
       flowAnomaliesRoute,
@@ -59,6 +61,7 @@ export const publicRoutes =
       allPegSeriesRoute,
       pegWindowSeriesRoute,
       depthSeriesRoute,
+      liquiditySeriesRoute,
       statusRoute(readState),
       eventsRoute,
       streamRoute(streams),

@@ -1,38 +1,18 @@
-import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { chainSpan } from '../../clickhouse/chain/blocks.js'
-import { Coverage } from '../../clickhouse/chain/coverage.js'
 import { depthQuote, depthSeries } from '../../clickhouse/depth/depth.js'
 import { pegColumns, pegSeriesOfAll } from '../../clickhouse/peg/all-series.js'
 import { pegWindowSeries } from '../../clickhouse/peg/window-series.js'
 import { PEG_WINDOWS, windowFigures } from '../../clickhouse/peg/windows.js'
 import { stablecoinNames } from '../../clickhouse/stablecoins/stablecoins.js'
-import { BUCKET_SECONDS, bucketPage, type Interval } from '../../clickhouse/store/buckets.js'
-import type { QuerySignal } from '../../clickhouse/store/define-query.js'
 import { Address, stableAddress, stableSymbol } from '../../clickhouse/store/values.js'
-import { BadParameterError } from '../../process/errors.js'
-import { isoSeconds, WEEK_SECONDS } from '../../process/instants.js'
+import { WEEK_SECONDS } from '../../process/instants.js'
 import { thisSecond } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
+import { bucketsOf, ColumnsHead, ColumnsQuery, column, covered, rangeOf } from '../answers/columns.js'
 import { endpoint } from '../answers/endpoint.js'
-import { costOfRows, RangeQuery, readRange } from '../answers/range.js'
+import { costOfRows, readRange } from '../answers/range.js'
 import { PegWindow } from '../answers/shapes.js'
 import { requireStable } from '../answers/stable.js'
-
-/** Most buckets of an answer: a day of minutes, a week of five minutes. */
-const MOST_BUCKETS = 2_500
-/** Most buckets of all stables in an answer together. */
-const MOST_CELLS = 200_000
-
-const ColumnsQuery = {
-  from: RangeQuery.from,
-  to: RangeQuery.to,
-  step: z
-    .enum(Object.keys(BUCKET_SECONDS) as [Interval, ...Interval[]])
-    .default('5m')
-    .meta({ description: 'Length of the buckets, which are aligned to UTC' }),
-}
-type Columns = z.output<z.ZodObject<typeof ColumnsQuery>>
 
 const StablesQuery = {
   stables: z
@@ -43,51 +23,8 @@ const StablesQuery = {
     .meta({ description: 'Addresses of tracked stables, separated by commas; all of them if omitted' }),
 }
 
-const Head = {
-  from: z.iso.datetime().meta({ description: 'Start of the first bucket, not included' }),
-  to: z.iso.datetime().meta({ description: 'End of the last bucket, included' }),
-  step_seconds: z.int().meta({ description: 'Length of the buckets' }),
-  bucket_count: z.int().nonnegative().meta({
-    description: 'How many values each column has, oldest first. Only buckets that have ended are in the answer',
-  }),
-  coverage: Coverage,
-}
-
-const column = <Value extends z.ZodType>(value: Value, description: string) =>
-  z.array(value.nullable()).meta({ description })
-
-/** The range of a request. Throws BadParameterError if it has too many buckets. */
-function rangeOf(app: FastifyInstance, query: Columns, stables = 1): { from: number; to: number; buckets: number } {
-  const { from, to } = readRange(app, query)
-  const buckets = Math.ceil((to - from) / BUCKET_SECONDS[query.step])
-  const most = Math.min(MOST_BUCKETS, Math.floor(MOST_CELLS / Math.max(stables, 1)))
-  if (buckets > most)
-    throw new BadParameterError(
-      'step',
-      `must give at most ${most} buckets${stables > 1 ? ` for ${stables} stables` : ''}, not ${buckets}: ask for a shorter range or a longer step`,
-    )
-  return { from, to, buckets }
-}
-
-const covered = ({ from, to }: { from: number; to: number }) => ({ from, to: Math.max(from, to - 1) })
-const iso = (seconds: number): string => isoSeconds(new Date(seconds * 1000))
-
-/** The buckets of a request that have ended, as its queries take them, and as the answer says. */
-async function bucketsOf(app: FastifyInstance, query: Columns, signal: QuerySignal, stables?: number) {
-  const range = rangeOf(app, query, stables)
-  const interval = BUCKET_SECONDS[query.step]
-  const span = await chainSpan(app.clickhouse, { signal })
-  const { first, end, count } = span
-    ? bucketPage({ interval: query.step, limit: MOST_BUCKETS, ...range, ...span })
-    : { first: range.from, end: range.from, count: 0 }
-  return {
-    buckets: { interval, first, end },
-    head: { from: iso(first), to: iso(end), step_seconds: interval, bucket_count: count },
-  }
-}
-
 const AllPegSeries = z.object({
-  ...Head,
+  ...ColumnsHead,
   stables: z
     .array(
       z.object({
@@ -152,7 +89,7 @@ const FIGURE_NAMES = Object.keys(FIGURES) as Figure[]
 
 const PegWindowSeries = z.object({
   address: stableAddress,
-  ...Head,
+  ...ColumnsHead,
   windows: z
     .array(
       z.object({
@@ -203,7 +140,7 @@ const SLIPPAGE = 'in basis points of the price of a single token; null without a
 
 const DepthSeries = z.object({
   address: stableAddress,
-  ...Head,
+  ...ColumnsHead,
   sizes: z
     .array(
       z.object({

@@ -3,6 +3,7 @@ import { Coverage, type DataState, withState } from '../../clickhouse/chain/cove
 import { type Unsampled, unsampledAt } from '../../clickhouse/chain/token-lists.js'
 import { depthAt, depthQuote } from '../../clickhouse/depth/depth.js'
 import { pegCoverage } from '../../clickhouse/peg/coverage.js'
+import { REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
 import { isoSeconds } from '../../process/instants.js'
 import { AsOfEcho, lastSeconds, STATE_SECONDS } from '../answers/as-of.js'
@@ -39,15 +40,21 @@ const DepthResponse = z.object({
     }),
 })
 
-function quotesState(quotes: readonly { amount: string | null }[], unsampled: Unsampled | null): DataState {
+/** What is known of a stable's depth, given how many of its quotes are there. */
+export function quotesState(stable: string, isQuoted: readonly boolean[], unsampled: Unsampled | null): DataState {
+  if (stable === REFERENCE_STABLE)
+    return {
+      status: 'unavailable',
+      message: 'The reference stable: it has no depth, because all others are sold for it.',
+    }
   if (unsampled) return pegCoverage(null, false, unsampled)
-  if (quotes.length === 0) return { status: 'unavailable', message: 'Its depth has not been sampled yet.' }
-  const quoted = quotes.filter(({ amount }) => amount !== null).length
-  if (quoted === quotes.length) return { status: 'complete', message: 'Every size is quoted on both sides.' }
+  if (isQuoted.length === 0) return { status: 'unavailable', message: 'Its depth has not been sampled yet.' }
+  const quoted = isQuoted.filter(Boolean).length
+  if (quoted === isQuoted.length) return { status: 'complete', message: 'Every size is quoted on both sides.' }
   if (quoted === 0) return { status: 'unavailable', message: 'No size is quoted.' }
   return {
     status: 'partial',
-    message: `${quoted} of ${quotes.length} quotes are available; status says why the others are not.`,
+    message: `${quoted} of ${isQuoted.length} quotes are available; status says why the others are not.`,
   }
 }
 
@@ -92,7 +99,8 @@ export const depthRoute = endpoint({
       coverage: withState(
         coverage,
         quotesState(
-          sizes.flatMap(({ sell, buy }) => [sell, buy]),
+          stable,
+          sizes.flatMap(({ sell, buy }) => [sell.amount !== null, buy.amount !== null]),
           unsampled,
         ),
       ),

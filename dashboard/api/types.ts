@@ -668,6 +668,68 @@ export interface GetDepthData {
   }[];
 }
 
+export interface GetLiquidityData {
+  address: string;
+  as_of: string | null;
+  block_number: number | null;
+  sampled_at: string | null;
+  sample_age_seconds: number | null;
+  coverage: Coverage;
+  route: string[] | null;
+  sizes: {
+    size_tokens: number;
+    sell: {
+      status: string;
+      price: number | null;
+      deviation_bps: number | null;
+    };
+    buy: {
+      status: string;
+      price: number | null;
+      deviation_bps: number | null;
+    };
+    mid_price: number | null;
+    half_spread_bps: number | null;
+  }[];
+  depth_at_bps: {
+    bps: number;
+    sell: {
+      tokens: number | null;
+      at_least_tokens: number | null;
+      less_than_tokens: number | null;
+    };
+    buy: {
+      tokens: number | null;
+      at_least_tokens: number | null;
+      less_than_tokens: number | null;
+    };
+  }[];
+  supply: string | null;
+  exit_share: {
+    share: number | null;
+    at_least: number | null;
+    less_than: number | null;
+  };
+  exit_cost: {
+    size_tokens: number;
+    exit_cost_bps: number | null;
+    reason:
+      | "not_sampled"
+      | "below_sampled_sizes"
+      | "above_sampled_sizes"
+      | "quoted"
+      | "anchor"
+      | "no_liquidity"
+      | "no_pair"
+      | "not_usd"
+      | "paused"
+      | "failed"
+      | "out_of_range"
+      | "too_deep"
+      | null;
+  } | null;
+}
+
 export interface GetFlowsData {
   window_hours: number;
   edges: {
@@ -881,6 +943,34 @@ export interface GetDepthSeriesData {
     buy_slippage_bps: (number | null)[];
     is_sampled: boolean[];
   }[];
+}
+
+export interface GetLiquiditySeriesData {
+  address: string;
+  from: string;
+  to: string;
+  step_seconds: number;
+  bucket_count: number;
+  coverage: Coverage;
+  sizes: {
+    size_tokens: number;
+    sell_deviation_bps: (number | null)[];
+    buy_deviation_bps: (number | null)[];
+    half_spread_bps: (number | null)[];
+    is_sampled: boolean[];
+  }[];
+  depth_at_50bps: {
+    sell: {
+      tokens: (number | null)[];
+      at_least_tokens: (number | null)[];
+      less_than_tokens: (number | null)[];
+    };
+    buy: {
+      tokens: (number | null)[];
+      at_least_tokens: (number | null)[];
+      less_than_tokens: (number | null)[];
+    };
+  };
 }
 
 export interface GetStatusData {

@@ -28,6 +28,8 @@ function queriesOf(operation: ApiOperation, { start, end }: Market): string[] {
     getAllPegSeries: [`${range}&step=1h`],
     getPegWindowSeries: [`${range}&step=1h`],
     getDepthSeries: [`${range}&step=1h`],
+    getLiquidity: ['size=25000', 'size=25000&as_of=30m'],
+    getLiquiditySeries: [`${range}&step=1h`],
     getRiskSeries: formats(`${range}&interval=5m`),
     getSupplySeries: formats(range),
     listPegEvents: ['limit=3', 'limit=3&as_of=30m'],

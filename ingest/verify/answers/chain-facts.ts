@@ -6,6 +6,7 @@ import type { PegSample } from '../../../clickhouse/peg/samples.js'
 import type { StateRead } from '../../../clickhouse/stablecoins/states.js'
 import type { SupplyEvent } from '../../../clickhouse/supply/supply.js'
 import type { StoredBlocks } from '../definitions/coverage.js'
+import type { QuotedIn } from '../definitions/liquidity.js'
 import { ECONOMY_TABLES, type EconomyFacts, type Raw, type RecordedList } from '../definitions/rows.js'
 import type { SlotsByJob } from '../definitions/searched.js'
 import type { SnapshotFacts } from '../definitions/snapshot-facts.js'
@@ -18,6 +19,8 @@ export type ChainFacts = {
   stables: readonly { stable: string; symbol: string; block_number: number; block_time: number }[]
   samples: ReadonlyMap<string, PegSample[]>
   depth: ReadonlyMap<string, DepthSample[]>
+  /** What each stable is quoted in: from its creation, and from each change on. */
+  quotedIn: readonly QuotedIn[]
   states: ReadonlyMap<string, StateRead[]>
   supply: ReadonlyMap<string, SupplyEvent[]>
   flows: readonly Flow[]
@@ -101,6 +104,7 @@ export function chainFacts(facts: Facts, records: OwnRecords): ChainFacts {
     stables: inOrder(facts.stablecoins),
     samples: byStable(inOrder(facts.peg_samples)),
     depth: byStable(inOrder(facts.depth_samples)),
+    quotedIn: inOrder<QuotedIn>([...facts.stablecoins, ...facts.quote_token_updates]),
     states: byStable(inOrder(facts.state_reads)),
     supply: byStable(inOrder(facts.supply_events)),
     flows: inOrder(facts.flows),

@@ -1,6 +1,7 @@
 import { depthAt } from '../definitions/depth.js'
 import { feesAt } from '../definitions/fees.js'
 import { flowAnomaliesOracle, type OracleAnomaly } from '../definitions/flow-anomalies.js'
+import { liquidityAt } from '../definitions/liquidity.js'
 import { pegEventsOracle } from '../definitions/peg-events.js'
 import { expectedWindows } from '../definitions/peg-windows.js'
 import { reservesAt } from '../definitions/reserves.js'
@@ -147,6 +148,21 @@ export const SNAPSHOT_KINDS: readonly Kind[] = [
     ask: (subject) => {
       const depth = subject.facts.depth.get(subject.stable) ?? []
       return about('depth', subject, depthAt(depth, samplesOf(subject), subject.at))
+    },
+  },
+  {
+    name: 'liquidity',
+    ask: (subject) => {
+      const { facts, stable, at, pick } = subject
+      // From a tenth of the smallest sampled size to ten times the largest.
+      const size = Math.floor(100 * 10 ** (pick(5_001) / 1000))
+      const own = {
+        depth: facts.depth.get(stable) ?? [],
+        states: facts.states.get(stable) ?? [],
+        quotedIn: facts.quotedIn,
+      }
+      const question = about('liquidity', subject, liquidityAt(own, stable, at, size))
+      return { ...question, query: { ...question.query, size } }
     },
   },
   {

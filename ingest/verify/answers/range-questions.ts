@@ -1,5 +1,6 @@
 import type { Flow } from '../../../clickhouse/flows/flows.js'
 import { flowHoursOracle, flowsOracle } from '../definitions/flows.js'
+import { liquidityColumns } from '../definitions/liquidity.js'
 import { iso } from '../definitions/rows.js'
 import { bucketStarts, pegBucket, riskBucket, supplyBucket } from '../definitions/series.js'
 import {
@@ -135,6 +136,23 @@ export const RANGE_KINDS: readonly Kind[] = [
   series('peg', pegOf, INTERVALS),
   series('supply', supplyOf, INTERVALS),
   series('risk', riskOf, ['5m', '1h'], 'risk'),
+  {
+    name: 'liquidity series',
+    ask: (subject) => {
+      const { facts, stable, pick } = subject
+      const [step, seconds] = pick(2) === 0 ? (['1m', 60] as const) : (['5m', 300] as const)
+      const newest = facts.times.at(-1) ?? 0
+      const to = Math.min(rangeOf(subject, 1).to, newest - seconds)
+      const from = to - 1 - pick(MOST * seconds)
+      const starts = bucketStarts(seconds, from, to, facts.times[0] ?? 0, newest)
+      const depth = between(facts.depth.get(stable) ?? [], from, to + seconds)
+      return {
+        path: `stablecoins/${stable}/liquidity/series`,
+        query: { from, to, step },
+        expected: liquidityColumns(depth, starts, seconds),
+      }
+    },
+  },
   {
     name: 'flows',
     ask: ({ facts, at, pick }) => {

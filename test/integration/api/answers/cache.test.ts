@@ -20,6 +20,7 @@ const PATHS = [
   PEG,
   `${LIST}/${STABLE}/peg-events`,
   `${LIST}/${STABLE}/depth`,
+  `${LIST}/${STABLE}/liquidity?size=25000`,
   `${LIST}/${STABLE}/rewards`,
   `${LIST}/${STABLE}/roles`,
   `${LIST}/flows`,
