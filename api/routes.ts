@@ -16,6 +16,8 @@ import type { ServiceState } from './service/service-state.js'
 import { statusRoute } from './service/status.js'
 import { statusPageRoute } from './service/status-page.js'
 import { analysisRoute } from './stablecoins/analysis.js'
+
+import { averagesRoute } from './stablecoins/averages.js'
 import { badgeRoutes } from './stablecoins/badge.js'
 import { curatedBriefings } from './stablecoins/briefings/briefings.js'
 import { allPegSeriesRoute, depthSeriesRoute, pegWindowSeriesRoute } from './stablecoins/columns.js'
@@ -43,6 +45,7 @@ export const publicRoutes =
       stablecoinRoute,
       analysisRoute(curatedBriefings()),
       pegRoute,
+      averagesRoute,
       pegEventsRoute,
       rewardsRoute,
       rolesRoute,

@@ -448,6 +448,25 @@ export interface GetPegData {
   windows_as_of: string | null;
 }
 
+export interface GetPegAveragesData {
+  address: string;
+  as_of: string | null;
+  windows_as_of: string;
+  coverage: Coverage;
+  windows: {
+    window: "1h" | "24h" | "7d";
+    twap: number | null;
+    quoted_seconds: number;
+    unquoted_seconds: number;
+    unmeasured_seconds: number;
+    vwap: number | null;
+    trade_count: number;
+    unvalued_trade_count: number;
+    volume_tokens: number;
+    volume_usd: string;
+  }[];
+}
+
 export interface ListPegEventsData {
   address: string;
   events: {

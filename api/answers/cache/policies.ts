@@ -45,6 +45,8 @@ export const CACHE_POLICIES = {
   },
   /** Has only buckets that have ended; a new one appears this late. */
   columns: { maxAgeSeconds: 5, finality: null },
+  /** Changes with every block, but windows have at least an hour. Prices of other stables are in it too. */
+  averages: { maxAgeSeconds: 6, finality: null },
   /** Sampled every few blocks. */
   depth: { maxAgeSeconds: 5, finality: null },
   /**

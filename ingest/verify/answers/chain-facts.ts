@@ -1,6 +1,7 @@
 import { FAMILIES, type Family } from '../../../clickhouse/chain/batches.js'
 import type { DepthSample } from '../../../clickhouse/depth/depth.js'
 import type { Facts } from '../../../clickhouse/facts/facts.js'
+import type { DexFill } from '../../../clickhouse/flows/dex.js'
 import type { Flow } from '../../../clickhouse/flows/flows.js'
 import type { PegSample } from '../../../clickhouse/peg/samples.js'
 import type { StateRead } from '../../../clickhouse/stablecoins/states.js'
@@ -24,6 +25,10 @@ export type ChainFacts = {
   states: ReadonlyMap<string, StateRead[]>
   supply: ReadonlyMap<string, SupplyEvent[]>
   flows: readonly Flow[]
+  /** The fills on the book of each stable and its quote token. */
+  fills: ReadonlyMap<string, DexFill[]>
+  /** The price of a token in the sample of a block, in millionths; null without one. */
+  priceOf: (token: string, block: number) => number | null
   /** Times of the blocks, oldest first, in unix seconds. */
   times: readonly number[]
   /** Which blocks are stored, and for whom. */
@@ -48,15 +53,18 @@ type OwnRecords = {
 /** The key of a risk snapshot in `oldScores`. */
 export const scoreKey = (stable: string, slot_at: number): string => `${stable} ${slot_at}`
 
-function byStable<Row extends { stable: string }>(rows: readonly Row[]): Map<string, Row[]> {
+function groupsOf<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Map<string, Row[]> {
   const groups = new Map<string, Row[]>()
   for (const row of rows) {
-    const group = groups.get(row.stable)
+    const group = groups.get(keyOf(row))
     if (group) group.push(row)
-    else groups.set(row.stable, [row])
+    else groups.set(keyOf(row), [row])
   }
   return groups
 }
+
+const byStable = <Row extends { stable: string }>(rows: readonly Row[]): Map<string, Row[]> =>
+  groupsOf(rows, ({ stable }) => stable)
 
 type Position = { block_number: number; log_index?: number }
 
@@ -92,6 +100,9 @@ export function chainFacts(facts: Facts, records: OwnRecords): ChainFacts {
     inOrder(rows).map((row) => ({ ...row, t: row.block_time, block_number: `${row.block_number}` }))
   const times = facts.blocks.map(({ block_time }) => block_time).sort((a, b) => a - b)
   const stored = storedBlocks(facts, records)
+  const prices = new Map(
+    facts.peg_samples.map(({ stable, block_number, sell_micros }) => [`${stable} ${block_number}`, sell_micros]),
+  )
   return {
     economy: { ...(Object.fromEntries(economy) as Omit<EconomyFacts, 'token_lists'>), token_lists: [...records.lists] },
     snapshot: {
@@ -108,6 +119,8 @@ export function chainFacts(facts: Facts, records: OwnRecords): ChainFacts {
     states: byStable(inOrder(facts.state_reads)),
     supply: byStable(inOrder(facts.supply_events)),
     flows: inOrder(facts.flows),
+    fills: groupsOf(inOrder(facts.dex_fills), ({ base }) => base),
+    priceOf: (token, block) => prices.get(`${token} ${block}`) ?? null,
     times,
     stored,
     isWhole: records.stretches.every(({ isIn }) => FAMILIES.every((family) => isIn[family] === 'all')),

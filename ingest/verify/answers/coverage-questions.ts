@@ -39,6 +39,7 @@ const FACT_ROUTES: readonly Route[] = [
   { path: 'stablecoins', seconds: STATE, families: ['pegs', 'state'], hasState: true },
   { path: 'stablecoins/:address', seconds: STATE, families: ['pegs', 'state'], hasState: true },
   { path: 'stablecoins/:address/peg', seconds: WEEK, families: ['pegs'], hasState: true },
+  { path: 'stablecoins/:address/peg/averages', seconds: WEEK, families: ['pegs', 'logs'], hasState: true },
   { path: 'stablecoins/:address/depth', seconds: STATE, families: ['pegs'], hasState: true },
   { path: 'stablecoins/:address/liquidity', seconds: STATE, families: ['pegs', 'state'], hasState: true },
   { path: 'stablecoins/:address/rewards', seconds: ALL, families: ['logs'], hasState: true },

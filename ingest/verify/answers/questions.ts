@@ -1,3 +1,4 @@
+import { averagesAt } from '../definitions/averages.js'
 import { depthAt } from '../definitions/depth.js'
 import { feesAt } from '../definitions/fees.js'
 import { flowAnomaliesOracle, type OracleAnomaly } from '../definitions/flow-anomalies.js'
@@ -131,6 +132,15 @@ export const SNAPSHOT_KINDS: readonly Kind[] = [
       const { stable, at } = subject
       const samples = between(samplesOf(subject), at - WEEK, at)
       return about('peg', subject, { address: stable, windows: expectedWindows(samples, at) })
+    },
+  },
+  {
+    name: 'peg averages',
+    ask: (subject) => {
+      const { facts, stable, at } = subject
+      const samples = between(samplesOf(subject), at - WEEK - 120, at)
+      const fills = between(facts.fills.get(stable) ?? [], at - WEEK, at)
+      return about('peg/averages', subject, { windows: averagesAt(samples, fills, facts.priceOf, at) })
     },
   },
   {

@@ -18,6 +18,7 @@ const PATHS = [
   LIST,
   `${LIST}/${STABLE}`,
   PEG,
+  `${PEG}/averages`,
   `${LIST}/${STABLE}/peg-events`,
   `${LIST}/${STABLE}/depth`,
   `${LIST}/${STABLE}/liquidity?size=25000`,

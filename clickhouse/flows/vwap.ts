@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { REFERENCE_STABLE } from '../peg/price.js'
+import { PEG_WINDOWS } from '../peg/windows.js'
+import { defineRow, onlyColumn } from '../store/define-query.js'
+import { integerText } from '../store/values.js'
+import { usd } from './flows.js'
+
+const LONGEST = Math.max(...PEG_WINDOWS.map(({ seconds }) => seconds))
+
+const sum = integerText.transform(BigInt)
+
+/**
+ * Sums over the trades of a window: how many have a value, their tokens in base units, their value in millionths of a base unit of
+ * the reference stable, and how many have none.
+ */
+const TradeSums = z
+  .tuple([sum, sum, sum, sum])
+  .transform(([trades, base_raw, value, unvalued]) => ({ trades, base_raw, value, unvalued }))
+type TradeSums = z.output<typeof TradeSums>
+
+/** The fills of the longest window. */
+const FILLS = `
+  base = {stable: String} AND maker != taker AND block_time > {as_of: DateTime} - ${LONGEST} AND block_time <= {as_of: DateTime}`
+
+const within = (seconds: number): string => `block_time > {as_of: DateTime} - ${seconds}`
+
+/**
+ * The sums over a stable's trades in PEG_WINDOWS as of an instant, in their order. A trade is one fill of an order on the book of
+ * the stable and its quote token, unless the order was the taker's own. Its value is the amount of the quote token at that
+ * token's price in the sample of the block.
+ */
+export const tradeSumsAt = defineRow({
+  name: 'trade_sums_at',
+  params: z.object({ stable: z.string(), as_of: z.date() }),
+  row: onlyColumn('windows', z.array(TradeSums)),
+  sql: `
+    SELECT [${PEG_WINDOWS.map(
+      ({ seconds }) => `
+           (toString(countIf(micros > 0 AND ${within(seconds)})), toString(sumIf(toUInt256(base_raw), micros > 0 AND ${within(seconds)})),
+            toString(sumIf(toUInt256(quote_raw) * micros, ${within(seconds)})), toString(countIf(micros = 0 AND ${within(seconds)})))`,
+    ).join(', ')}] AS windows
+    FROM
+    (
+        SELECT fills.block_time AS block_time, base_raw, quote_raw,
+               if(quote = '${REFERENCE_STABLE}', 1000000, prices.micros) AS micros
+        FROM (SELECT block_number, block_time, quote, base_raw, quote_raw FROM dex_fills WHERE ${FILLS}) AS fills
+        LEFT JOIN
+        (
+            SELECT stable AS token, block_number, ifNull(sell_micros, 0) AS micros FROM peg_samples
+            WHERE stable IN (SELECT DISTINCT quote FROM dex_fills WHERE ${FILLS} AND quote != '${REFERENCE_STABLE}')
+              AND block_time IN (SELECT DISTINCT block_time FROM dex_fills WHERE ${FILLS} AND quote != '${REFERENCE_STABLE}')
+        ) AS prices ON prices.token = fills.quote AND prices.block_number = fills.block_number
+    )`,
+})
+
+/**
+ * The volume-weighted average price, rounded to 8 decimals, halves up, with the trades that it is made of; null without any.
+ * Trades without a value are only counted.
+ */
+export function volumeWeighted({ trades, base_raw, value, unvalued }: TradeSums) {
+  return {
+    vwap: base_raw === 0n ? null : Number((200n * value + base_raw) / (2n * base_raw)) / 1e8,
+    trade_count: Number(trades),
+    unvalued_trade_count: Number(unvalued),
+    volume_tokens: Number(base_raw) / 1e6,
+    volume_usd: usd(value / 1_000_000n),
+  }
+}
