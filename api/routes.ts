@@ -12,6 +12,7 @@ import { flowAnomaliesRoute } from './flows/anomalies.js'
 import { flowsExportRoute } from './flows/export.js'
 import { flowsRoute } from './flows/flows.js'
 import { flowsHistoryRoute } from './flows/history.js'
+import { flowScoresRoute } from './flows/scores.js'
 import type { ServiceState } from './service/service-state.js'
 import { statusRoute } from './service/status.js'
 import { statusPageRoute } from './service/status-page.js'
@@ -57,6 +58,7 @@ export const publicRoutes =
       flowsRoute,
       flowsHistoryRoute,
       flowAnomaliesRoute,
+      flowScoresRoute,
       flowsExportRoute,
       pegSeriesRoute,
       supplySeriesRoute,

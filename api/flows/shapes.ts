@@ -74,3 +74,51 @@ export const FlowAnomalyShape = z.object({
     description: 'Of a silence: its probability, if windows were independent, by the week before it; else null',
   }),
 })
+
+const probability = z.number().min(0).max(1)
+
+/** A score as clickhouse/flows/edge-scores.ts makes it. */
+export const EdgeScoreShape = z.object({
+  from: z.string().meta({ description: 'Symbol of the stable sent' }),
+  to: z.string().meta({ description: 'Symbol of the stable received' }),
+  from_address: z.string().meta({ description: 'Address of the stable sent' }),
+  to_address: z.string().meta({ description: 'Address of the stable received' }),
+  observed_usd: Usd.nullable().meta({
+    description: 'Flow in the window, in USD with six decimals; null if none of its flows has a USD value',
+  }),
+  baseline_windows: Count.nullable().meta({
+    description:
+      'Windows of the preceding seven days, from the first flow on, without those of unvalued flows; null if not wholly read',
+  }),
+  observations: Count.nullable().meta({ description: 'Those of them with a flow; null if not wholly read' }),
+  active_share: probability
+    .nullable()
+    .meta({ description: 'observations / baseline_windows; null without a baseline' }),
+  median_active_usd: dollars.nullable().meta({ description: 'Median of the observations, in USD; null without one' }),
+  robust_z: z.number().nullable().meta({
+    description:
+      '0.6745 × (ln volume − median) / median absolute deviation, over the observations; null without a flow, or if not scored',
+  }),
+  expected_low_usd: dollars.nullable().meta({
+    description: 'If there is a flow: 95 of 100 volumes lie from here; null with fewer than 10 observations',
+  }),
+  expected_high_usd: dollars.nullable().meta({
+    description: 'If there is a flow: 95 of 100 volumes lie up to here; null with fewer than 10 observations',
+  }),
+  activity_probability: probability.nullable().meta({
+    description: 'Probability that the window has a flow, by its history; null with fewer than 10 observations',
+  }),
+  is_by_hour: z.boolean().meta({
+    description: 'Whether activity_probability is that of the hour of the day, by the four weeks before',
+  }),
+  silent_windows: Count.nullable().meta({
+    description: 'Windows without a flow up to this one, included; null if it has a flow or is not scored',
+  }),
+  p_value: probability.nullable().meta({
+    description: 'Probability of an outcome at least as unusual by its own history; null if not scored',
+  }),
+  q_value: probability.nullable().meta({
+    description: 'The same, corrected for the number of edges (Benjamini and Hochberg); null if not scored',
+  }),
+  reasons: z.array(z.string()).meta({ description: 'Why, in plain English' }),
+})

@@ -69,6 +69,18 @@ export function mergedRanges(ranges: readonly StoredRange[]): StoredRange[] {
   return whole
 }
 
+/**
+ * Since when everything of a family is read up to an instant, in unix seconds: 0 if since the chain's first block, the
+ * instant itself if it is not read.
+ */
+export function readSince(ledger: Ledger, family: Family, instant: number): number {
+  const range = storedFor(ledger, family).find(
+    ({ from_time, to_time }) => (from_time ?? instant) <= instant && (to_time ?? instant) >= instant,
+  )
+  if (!range) return instant
+  return range.from_block <= FIRST_BLOCK ? 0 : (range.from_time ?? instant)
+}
+
 /** Whether no block that the node had by `instant` is missing after `block`. */
 const isAtHead = ({ head }: Ledger, block: number, instant: number): boolean =>
   head !== null && block >= head.block_number && instant - head.seen_at <= HEAD_SECONDS

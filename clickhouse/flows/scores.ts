@@ -11,7 +11,7 @@ export const ANOMALY_KINDS = ['surge', 'drop', 'silence'] as const
 const SILENCE_PROBABILITY = 0.00135
 
 /** Observations that a baseline must have. */
-const MIN_OBSERVATIONS = 10
+export const MIN_OBSERVATIONS = 10
 
 /**
  * An anomaly of an edge in one window, with the sums from which its figures are computed. The last four are 0 except in a
@@ -35,9 +35,18 @@ export const FlowScore = z.object({
 })
 export type FlowScore = z.infer<typeof FlowScore>
 
-const WEEK_BEFORE = `scored - ${WEEK_SECONDS}`
+export const WEEK_BEFORE = `scored - ${WEEK_SECONDS}`
 
 const LATER_STABLES = 'SELECT stable FROM stablecoins WHERE toUnixTimestamp(block_time) > {read_since: UInt32}'
+
+/**
+ * The edges, the window of the first flow of each, and whether that is known to be its first: everything is read since the
+ * chain's first block or since before one of its stables was made.
+ */
+export const EDGES = `
+             SELECT reinterpretAsUInt128(sipHash128(from_token, to_token)) AS edge, from_token, to_token, min(first_window) AS first_window,
+                    {read_since: UInt32} = 0 OR from_token IN (${LATER_STABLES}) OR to_token IN (${LATER_STABLES}) AS is_new
+             FROM flow_edge_starts GROUP BY from_token, to_token`
 
 /** The sums of the baseline of every edge: the 672 windows before the scored one. */
 const BASELINES = `
@@ -52,7 +61,7 @@ const BASELINES = `
  * The edges without a flow in the scored window, and the week up to their last flow: its windows, those with a flow and
  * with a value, its sums, and its longest silence. `silent` counts the windows since, with the scored one.
  */
-const SILENCES = `
+export const SILENCES = `
     SELECT edge, silent, toUInt32((toUnixTimestamp(last) + ${FLOW_WINDOW_SECONDS} - toUnixTimestamp(greatest(first_window, since))) / ${FLOW_WINDOW_SECONDS}) AS base_windows,
            count() AS base_active, countIf(is_valued) AS base_valued, sum(volume_micros) AS base_total,
            sum(toUInt256(volume_micros) * volume_micros) AS base_squares,
@@ -98,12 +107,7 @@ export const flowZScores = defineQuery({
   row: FlowScore,
   sql: `
     WITH {window_start: DateTime('UTC')} AS scored,
-         edges AS
-         (
-             SELECT reinterpretAsUInt128(sipHash128(from_token, to_token)) AS edge, from_token, to_token, min(first_window) AS first_window,
-                    {read_since: UInt32} = 0 OR from_token IN (${LATER_STABLES}) OR to_token IN (${LATER_STABLES}) AS is_new
-             FROM flow_edge_starts GROUP BY from_token, to_token
-         ),
+         edges AS (${EDGES}),
          toInt256({min_abs_z: UInt8} * {min_abs_z: UInt8}) AS squared_limit,
          toUInt16((toUnixTimestamp(scored) - toUnixTimestamp(greatest(first_window, ${WEEK_BEFORE}))) / ${FLOW_WINDOW_SECONDS}) - unknown AS buckets,
          toInt256(buckets) * squares - toInt256(total) * total AS variance,

@@ -831,6 +831,36 @@ export interface ListFlowAnomaliesData {
   next_cursor: string | null;
 }
 
+export interface ListFlowScoresData {
+  as_of?: string;
+  window_start: string | null;
+  window_end: string | null;
+  edge_count: number;
+  scored_count: number;
+  scores: {
+    from: string;
+    to: string;
+    from_address: string;
+    to_address: string;
+    observed_usd: string | null;
+    baseline_windows: number | null;
+    observations: number | null;
+    active_share: number | null;
+    median_active_usd: number | null;
+    robust_z: number | null;
+    expected_low_usd: number | null;
+    expected_high_usd: number | null;
+    activity_probability: number | null;
+    is_by_hour: boolean;
+    silent_windows: number | null;
+    p_value: number | null;
+    q_value: number | null;
+    reasons: string[];
+  }[];
+  coverage: Coverage;
+  next_cursor: string | null;
+}
+
 export interface ExportFlowsData {
   coverage: Coverage;
   data: {

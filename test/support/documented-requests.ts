@@ -34,6 +34,7 @@ function queriesOf(operation: ApiOperation, { start, end }: Market): string[] {
     getSupplySeries: formats(range),
     listPegEvents: ['limit=3', 'limit=3&as_of=30m'],
     listFlowAnomalies: ['limit=3', 'limit=3&as_of=30m'],
+    listFlowScores: ['limit=3', 'limit=3&as_of=30m'],
   }
   return known[operation.operationId] ?? live
 }

@@ -63,6 +63,8 @@ export const CACHE_POLICIES = {
   roles: { maxAgeSeconds: 30, finality: null },
   /** Changes with every block, but windows have at least an hour: changes within a minute hardly show. */
   flows: { maxAgeSeconds: 6, finality: ofFacts(DAY_SECONDS) },
+  /** Has only windows that have ended; that an edge began earlier can become known from any older block. */
+  flowScores: { maxAgeSeconds: 6, finality: ofFacts(Number.POSITIVE_INFINITY) },
   flowAnomalies: { maxAgeSeconds: maxAgeOf('flow-anomalies'), finality: null },
 } as const satisfies Record<string, CachePolicy>
 

@@ -79,3 +79,45 @@ export const FlowAnomaliesSpec = z.strictObject({
   coverage: CoverageSpec,
   next_cursor: z.string().min(1).nullable(),
 })
+
+const share = finite.min(0).max(1)
+
+/** The answer of GET /v1/stablecoins/flows/scores. */
+export const FlowScoresSpec = z.strictObject({
+  as_of: timestamp.optional(),
+  window_start: timestamp.nullable(),
+  window_end: timestamp.nullable(),
+  edge_count: count,
+  scored_count: count,
+  scores: z.array(
+    z
+      .strictObject({
+        from: z.string().min(1),
+        to: z.string().min(1),
+        from_address: address,
+        to_address: address,
+        observed_usd: usd.nullable(),
+        baseline_windows: count.max(672).nullable(),
+        observations: count.max(672).nullable(),
+        active_share: share.nullable(),
+        median_active_usd: finite.positive().nullable(),
+        robust_z: finite.nullable(),
+        expected_low_usd: finite.positive().nullable(),
+        expected_high_usd: finite.positive().nullable(),
+        activity_probability: share.nullable(),
+        is_by_hour: z.boolean(),
+        silent_windows: count.max(672).nullable(),
+        p_value: share.nullable(),
+        q_value: share.nullable(),
+        reasons: z.array(z.string().min(10)).min(1),
+      })
+      .refine(
+        ({ p_value, q_value, robust_z, silent_windows, reasons }) =>
+          (p_value === null) === (q_value === null) &&
+          (p_value === null) === reasons.some((reason) => reason.includes('not scored')) &&
+          (p_value !== null || (robust_z === null && silent_windows === null)),
+      ),
+  ),
+  coverage: CoverageSpec,
+  next_cursor: z.string().min(1).nullable(),
+})

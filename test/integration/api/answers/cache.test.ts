@@ -26,6 +26,7 @@ const PATHS = [
   `${LIST}/${STABLE}/roles`,
   `${LIST}/flows`,
   `${LIST}/flow-anomalies`,
+  `${LIST}/flows/scores`,
   '/api/v1/fee-economics/overview',
 ]
 

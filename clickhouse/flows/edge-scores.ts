@@ -1,0 +1,183 @@
+import type { EdgeWindow } from './edge-windows.js'
+import { usd } from './flows.js'
+import { MIN_OBSERVATIONS } from './scores.js'
+import { studentQuantile, studentTail } from './student-t.js'
+
+/** The deviation of a normal distribution is its median absolute deviation / 0.6745, and 1.253314 times its mean one. */
+const MEDIAN_DISTANCE = 0.6745
+const MEAN_DISTANCE = 1.253314
+
+/** The least deviation for a prediction: the exchange bounds prices to 2 %, so a price alone can move a volume by that. */
+const LEAST_SPREAD = 0.02
+
+/** An edge's score in one window, as published. */
+export type EdgeScore = Pick<EdgeWindow, 'from' | 'to' | 'from_address' | 'to_address'> & {
+  observed_usd: string | null
+  baseline_windows: number | null
+  observations: number | null
+  active_share: number | null
+  median_active_usd: number | null
+  robust_z: number | null
+  expected_low_usd: number | null
+  expected_high_usd: number | null
+  activity_probability: number | null
+  is_by_hour: boolean
+  silent_windows: number | null
+  p_value: number | null
+  q_value: number | null
+  reasons: string[]
+}
+
+const isUnknown = ({ is_active, is_valued }: EdgeWindow): boolean => is_active && !is_valued
+
+/** ln of the median volume in 1e-6 USD, and how far the window's lies from it. */
+const medianOf = ({ median_twice }: EdgeWindow): number => median_twice / 2e6
+const distanceOf = ({ observed_log, median_twice }: EdgeWindow): number => (2 * observed_log - median_twice) / 2e6
+
+/** Two estimates of the deviation of the logarithms, by the median of their distances from the median and by the mean. */
+const spreadByMedian = ({ distance_four_times }: EdgeWindow): number => distance_four_times / 4e6 / MEDIAN_DISTANCE
+const spreadByMean = ({ distances_twice, observations }: EdgeWindow): number =>
+  (MEAN_DISTANCE * distances_twice) / 2e6 / observations
+
+/** The deviation for a prediction: the larger of both, as that by the median is too small where many volumes are equal. */
+const spreadOf = (window: EdgeWindow): number => Math.max(LEAST_SPREAD, spreadByMedian(window), spreadByMean(window))
+
+/** How much wider a prediction is than the spread, as the median of n values is itself uncertain: π σ² / 2n. */
+const widthOf = (window: EdgeWindow): number => spreadOf(window) * Math.sqrt(1 + Math.PI / (2 * window.observations))
+
+/** Distance of the volume from the median in robust deviations of the logarithm; null if there is none to measure with. */
+function robustZ(window: EdgeWindow): number | null {
+  const distance = distanceOf(window)
+  const spread = spreadByMedian(window) || spreadByMean(window)
+  if (spread > 0) return distance / spread
+  return distance === 0 ? 0 : null
+}
+
+/**
+ * The probabilities that a window with a flow has at least, and at most, this volume: those of the predictive
+ * distribution, but not less than the share of the observations that did.
+ */
+function volumeTails(window: EdgeWindow): { atLeast: number; atMost: number } {
+  const { observations, at_least, at_most } = window
+  const t = distanceOf(window) / widthOf(window)
+  return {
+    atLeast: Math.max(studentTail(t, observations - 1), at_least / (observations + 1)),
+    atMost: Math.max(studentTail(-t, observations - 1), at_most / (observations + 1)),
+  }
+}
+
+/** The share of windows with a flow, as the mean of its posterior under Jeffreys' prior: by hour where there are weeks. */
+function activityOf({ hour_windows, hour_active, baseline_windows, observations }: EdgeWindow): number {
+  if (hour_windows > 0) return (hour_active + 0.5) / (hour_windows + 1)
+  return (observations + 0.5) / (baseline_windows + 1)
+}
+
+/** Twice the probability of an outcome at least as far on its side: nothing, then small volumes, then large ones. */
+function pValue(window: EdgeWindow): number {
+  const { is_active, silent_windows, longest_silence, usual_windows, usual_active } = window
+  if (!is_active) {
+    const silentShare = (usual_windows - usual_active + 0.5) / (usual_windows + 1)
+    return silent_windows <= longest_silence ? 1 : Math.min(1, 2 * silentShare ** silent_windows)
+  }
+  const activity = activityOf(window)
+  const { atLeast, atMost } = volumeTails(window)
+  return Math.min(1, 2 * activity * atLeast, 2 * (1 - activity + activity * atMost))
+}
+
+const figure = (value: number): string => `${Number(value.toPrecision(3))}`
+const percent = (share: number): string => `${figure(100 * share)} %`
+const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`
+
+/** Why an edge is not scored, in words; null if it is. A silence is judged by a week of its own. */
+function refusalOf(window: EdgeWindow): string | null {
+  const { is_active, is_read, is_silence_read, observations, silent_windows } = window
+  if (isUnknown(window)) return 'only flows without a USD value: not scored'
+  const isSilence = !is_active && silent_windows > 0
+  if (isSilence ? !is_silence_read : !is_read) return 'its baseline is not wholly read: not scored'
+  if (isSilence) return null
+  if (is_active && observations >= MIN_OBSERVATIONS) return null
+  return `fewer than ${MIN_OBSERVATIONS} observations${is_active ? '' : ' in the week up to its last flow'}: not scored`
+}
+
+function silenceReasons({ silent_windows, longest_silence, usual_windows, usual_active }: EdgeWindow): string[] {
+  return [
+    `no flow in ${count(silent_windows, 'window')}`,
+    silent_windows <= longest_silence
+      ? `not longer than the longest silence of the week before it, ${count(longest_silence, 'window')}`
+      : `the longest silence of the week before it had ${count(longest_silence, 'window')}`,
+    `active in ${percent(usual_active / usual_windows)} of the windows of that week`,
+  ]
+}
+
+function volumeReasons(window: EdgeWindow, hour: number): string[] {
+  const { observations, at_least, at_most } = window
+  const ratio = Math.exp(distanceOf(window))
+  const [further, as] = ratio < 1 ? [at_most, 'little'] : [at_least, 'much']
+  const reasons = [
+    `${ratio >= 1 ? `${figure(ratio)} times` : `${percent(ratio)} of`} the median of its active windows`,
+    `${further} of its ${observations} active windows had as ${as}`,
+    window.hour_windows > 0
+      ? `active in ${percent(window.hour_active / window.hour_windows)} of the windows of this hour (${hour}:00 UTC) in four weeks`
+      : `active in ${percent(observations / window.baseline_windows)} of windows`,
+  ]
+  if (spreadByMean(window) === 0) reasons.push('all of its active windows had the same volume')
+  else if (spreadByMedian(window) === 0) reasons.push('most of its active windows had the same volume')
+  return reasons
+}
+
+/** The figures of an edge in the window of an hour of the day; its q-value depends on the other edges. */
+function scoreOf(window: EdgeWindow, hour: number): EdgeScore {
+  const { from, to, from_address, to_address, baseline_windows, observations, is_active, is_read, hour_windows } =
+    window
+  const refusal = refusalOf(window)
+  const isScored = refusal === null
+  const hasRange = is_read && observations >= MIN_OBSERVATIONS
+  const range = hasRange ? widthOf(window) * studentQuantile(observations - 1) : 0
+  // The logarithms have six decimals, so a dollar amount has six digits.
+  const dollars = (log: number): number => Number((Math.exp(log) / 1e6).toPrecision(6))
+  return {
+    from,
+    to,
+    from_address,
+    to_address,
+    observed_usd: isUnknown(window) ? null : usd(BigInt(window.observed_micros)),
+    baseline_windows: is_read ? baseline_windows : null,
+    observations: is_read ? observations : null,
+    active_share: is_read && baseline_windows > 0 ? observations / baseline_windows : null,
+    median_active_usd: is_read && observations > 0 ? dollars(medianOf(window)) : null,
+    robust_z: isScored && is_active ? robustZ(window) : null,
+    expected_low_usd: hasRange ? dollars(medianOf(window) - range) : null,
+    expected_high_usd: hasRange ? dollars(medianOf(window) + range) : null,
+    activity_probability: hasRange ? activityOf(window) : null,
+    is_by_hour: hasRange && hour_windows > 0,
+    silent_windows: isScored && !is_active ? window.silent_windows : null,
+    p_value: isScored ? pValue(window) : null,
+    q_value: null,
+    reasons: refusal !== null ? [refusal] : is_active ? volumeReasons(window, hour) : silenceReasons(window),
+  }
+}
+
+const byAddress = (a: EdgeScore, b: EdgeScore): number =>
+  a.from_address + a.to_address < b.from_address + b.to_address ? -1 : 1
+
+/** Sorts after every p-value: that of an edge that is not scored. */
+export const UNSCORED = 2
+
+/**
+ * The scores of all edges in the window that begins at `window_start`: the least probable first, then by address. q-values
+ * are those of Benjamini and Hochberg over the edges that have a p-value.
+ */
+export function edgeScores(windows: readonly EdgeWindow[], window_start: Date): EdgeScore[] {
+  const hour = window_start.getUTCHours()
+  const scores = windows
+    .map((window) => scoreOf(window, hour))
+    .sort((a, b) => (a.p_value ?? UNSCORED) - (b.p_value ?? UNSCORED) || byAddress(a, b))
+  const scored = scores.filter(({ p_value }) => p_value !== null).length
+  let least = 1
+  for (let rank = scored; rank > 0; rank--) {
+    const score = scores[rank - 1] as EdgeScore
+    least = Math.min(least, ((score.p_value as number) * scored) / rank)
+    score.q_value = least
+  }
+  return scores
+}
