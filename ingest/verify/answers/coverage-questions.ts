@@ -45,6 +45,7 @@ const FACT_ROUTES: readonly Route[] = [
   { path: 'stablecoins/:address/rewards', seconds: ALL, families: ['logs'], hasState: true },
   { path: 'stablecoins/:address/roles', seconds: ALL, families: ['catalogue'], hasState: true },
   { path: 'stablecoins/flows', seconds: DAY, families: ['logs'], isPriced: true, query: { hours: 24 } },
+  { path: 'stablecoins/flows/scores', seconds: WEEK + 1800, families: ['logs'], isPriced: true },
   { path: 'fee-economics/overview', seconds: ALL, families: ['logs'] },
   { path: 'stablecoins/flows/history', families: ['logs'], isPriced: true },
   { path: 'stablecoins/flows/export', families: ['logs'], isPriced: true, isExport: true },

@@ -1,4 +1,6 @@
 import type { Flow } from '../../../clickhouse/flows/flows.js'
+import { logsReadSince, logsReadUntil } from '../definitions/coverage.js'
+import { flowScoresOracle } from '../definitions/flow-scores.js'
 import { flowHoursOracle, flowsOracle } from '../definitions/flows.js'
 import { liquidityColumns } from '../definitions/liquidity.js'
 import { iso } from '../definitions/rows.js'
@@ -14,6 +16,7 @@ import {
   scoreAt,
 } from './questions.js'
 
+const QUARTER = 900
 const HOUR = 3600
 const DAY = 86_400
 const SECONDS = { '1m': 60, '5m': 300, '1h': HOUR, '1d': DAY } as const
@@ -163,6 +166,36 @@ export const RANGE_KINDS: readonly Kind[] = [
         // A block at that second is included.
         expected: flowsOracle(facts.flows, at + 1 - hours * HOUR, at + 1),
         read: byAddress,
+      }
+    },
+  },
+  {
+    name: 'flow scores',
+    ask: ({ facts, at, pick }) => {
+      const end = Math.floor(at / QUARTER) * QUARTER
+      const known = {
+        flows: facts.flows,
+        created: new Map(facts.stables.map(({ stable, block_time }) => [stable, block_time])),
+        read_since: logsReadSince(facts.stored, end),
+      }
+      return {
+        path: 'stablecoins/flows/scores',
+        query: { as_of: iso(at), limit: 1 + pick(500) },
+        nextPage: (query, pages) => {
+          const cursor = pages.at(-1)?.next_cursor
+          return typeof cursor === 'string' ? { ...query, cursor } : null
+        },
+        expected: { window_end: iso(end), scores: flowScoresOracle(known, end - QUARTER) },
+        read: ({ pages }) => ({
+          window_end: (pages as Body[])[0]?.window_end,
+          scores: Object.fromEntries(
+            (pages as Body[])
+              .flatMap(({ scores }) => scores as Body[])
+              .map((score) => [`${score.from_address} ${score.to_address}`, score]),
+          ),
+        }),
+        // The newest blocks may not be stored for all families yet.
+        ...(end > logsReadUntil(facts.stored) && { apart: 'not recomputed: blocks are missing after it' }),
       }
     },
   },

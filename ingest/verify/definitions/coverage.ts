@@ -43,6 +43,20 @@ function runsOf(stored: StoredBlocks, family: string, stable: string | undefined
   return runs
 }
 
+/** The time of the last block whose logs are stored, in unix seconds; 0 if there is none. */
+export function logsReadUntil(stored: StoredBlocks): number {
+  const last = runsOf(stored, 'logs', undefined, 1, true).at(-1)
+  return last ? (stored.timeOf(last.to) ?? 0) : 0
+}
+
+/** Since when all logs up to an instant are stored, in unix seconds: 0 from the first block on, else the instant itself. */
+export function logsReadSince(stored: StoredBlocks, instant: number): number {
+  const run = runsOf(stored, 'logs', undefined, 1, true).find(
+    ({ from, to }) => (stored.timeOf(from) ?? instant) <= instant && (stored.timeOf(to) ?? instant) >= instant,
+  )
+  return run?.from === 1 ? 0 : run ? (stored.timeOf(run.from) ?? instant) : instant
+}
+
 /** The blocks and times at which a stable was not on the list of those that are sampled. */
 function unsampledRuns({ lists }: StoredBlocks, stable: string, created: Position) {
   // A list that was recorded later counts from its first block on, whatever was recorded before for later blocks.

@@ -53,6 +53,7 @@ const PLANTED: Readonly<Record<string, string>> = {
   'peg series': 'ALTER TABLE peg_samples UPDATE sell_micros = sell_micros + 1 WHERE sell_micros IS NOT NULL',
   'supply series': 'ALTER TABLE supply_events UPDATE amount_raw = amount_raw + 1 WHERE 1',
   flows: 'ALTER TABLE flow_buckets UPDATE volume_micros = volume_micros + 1 WHERE 1',
+  'flow scores': 'ALTER TABLE flow_buckets UPDATE volume_micros = volume_micros + 1 WHERE 1',
   'flow history': 'ALTER TABLE flow_buckets UPDATE volume_micros = volume_micros + 1 WHERE 1',
   'flow export': 'ALTER TABLE flows UPDATE usd_micros = usd_micros + 1 WHERE 1',
   'peg columns': 'ALTER TABLE peg_minutes UPDATE deviation_max = deviation_max + 1 WHERE deviation_max IS NOT NULL',
