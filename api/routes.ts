@@ -23,6 +23,7 @@ import { badgeRoutes } from './stablecoins/badge.js'
 import { curatedBriefings } from './stablecoins/briefings/briefings.js'
 import { allPegSeriesRoute, depthSeriesRoute, pegWindowSeriesRoute } from './stablecoins/columns.js'
 import { depthRoute } from './stablecoins/depth.js'
+import { issuanceRoute } from './stablecoins/issuance.js'
 import { liquidityRoute, liquiditySeriesRoute } from './stablecoins/liquidity.js'
 import { pegRoute } from './stablecoins/peg.js'
 import { pegEventsRoute } from './stablecoins/peg-events.js'
@@ -48,6 +49,7 @@ export const publicRoutes =
       pegRoute,
       averagesRoute,
       pegEventsRoute,
+      issuanceRoute,
       rewardsRoute,
       rolesRoute,
       feeEconomicsRoute,

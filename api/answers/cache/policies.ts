@@ -1,4 +1,5 @@
 import { PERIOD_SECONDS } from '../../../clickhouse/jobs/periods.js'
+import { ISSUANCE_SECONDS } from '../../../clickhouse/supply/issuance.js'
 import { DAY_SECONDS, WEEK_SECONDS } from '../../../process/instants.js'
 
 /** What decides whether an answer about the past is final. */
@@ -56,6 +57,13 @@ export const CACHE_POLICIES = {
   pegEvents: { maxAgeSeconds: maxAgeOf('peg-events'), finality: null },
   risk: { maxAgeSeconds: maxAgeOf('risk'), finality: null },
   reserves: { maxAgeSeconds: maxAgeOf('reserves'), finality: null },
+  /** Sums over days too. A supply that was not read before them may still be read. */
+  issuance: {
+    maxAgeSeconds: 30,
+    finality: ofFacts(ISSUANCE_SECONDS),
+    isOpen: ({ windows }) =>
+      (windows as { supply_at_start: string | null }[]).some(({ supply_at_start }) => supply_at_start === null),
+  },
   /** Sums over days, which are promised to be updated every 5 minutes. */
   rewards: { maxAgeSeconds: 30, finality: ofFacts(Number.POSITIVE_INFINITY) },
   feeEconomics: { maxAgeSeconds: 30, finality: null },

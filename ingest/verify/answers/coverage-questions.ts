@@ -43,6 +43,7 @@ const FACT_ROUTES: readonly Route[] = [
   { path: 'stablecoins/:address/depth', seconds: STATE, families: ['pegs'], hasState: true },
   { path: 'stablecoins/:address/liquidity', seconds: STATE, families: ['pegs', 'state'], hasState: true },
   { path: 'stablecoins/:address/rewards', seconds: ALL, families: ['logs'], hasState: true },
+  { path: 'stablecoins/:address/issuance', seconds: 31 * DAY, families: ['logs'], hasState: true },
   { path: 'stablecoins/:address/roles', seconds: ALL, families: ['catalogue'], hasState: true },
   { path: 'stablecoins/flows', seconds: DAY, families: ['logs'], isPriced: true, query: { hours: 24 } },
   { path: 'stablecoins/flows/scores', seconds: WEEK + 1800, families: ['logs'], isPriced: true },

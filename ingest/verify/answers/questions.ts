@@ -2,6 +2,7 @@ import { averagesAt } from '../definitions/averages.js'
 import { depthAt } from '../definitions/depth.js'
 import { feesAt } from '../definitions/fees.js'
 import { flowAnomaliesOracle, type OracleAnomaly } from '../definitions/flow-anomalies.js'
+import { issuanceAt } from '../definitions/issuance.js'
 import { liquidityAt } from '../definitions/liquidity.js'
 import { pegEventsOracle } from '../definitions/peg-events.js'
 import { expectedWindows } from '../definitions/peg-windows.js'
@@ -178,6 +179,10 @@ export const SNAPSHOT_KINDS: readonly Kind[] = [
   {
     name: 'rewards',
     ask: (subject) => about('rewards', subject, rewardsAt(subject.facts.economy, subject.stable, subject.at)),
+  },
+  {
+    name: 'issuance',
+    ask: (subject) => about('issuance', subject, issuanceAt(subject.facts, subject.stable, subject.at)),
   },
   {
     name: 'roles',

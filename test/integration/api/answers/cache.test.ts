@@ -23,6 +23,7 @@ const PATHS = [
   `${LIST}/${STABLE}/depth`,
   `${LIST}/${STABLE}/liquidity?size=25000`,
   `${LIST}/${STABLE}/rewards`,
+  `${LIST}/${STABLE}/issuance`,
   `${LIST}/${STABLE}/roles`,
   `${LIST}/flows`,
   `${LIST}/flow-anomalies`,

@@ -61,7 +61,9 @@ function urlsOf(stable: string, asOf: string, from: number, to: number) {
     moments: [
       'stablecoins',
       `stablecoins/${stable}`,
-      ...['peg', 'peg-events', 'risk', 'reserves', 'rewards', 'depth'].map((what) => `stablecoins/${stable}/${what}`),
+      ...['peg', 'peg-events', 'risk', 'reserves', 'rewards', 'issuance', 'depth'].map(
+        (what) => `stablecoins/${stable}/${what}`,
+      ),
       'stablecoins/flows?hours=1',
       'stablecoins/flows?hours=24',
       'stablecoins/flow-anomalies',

@@ -41,6 +41,7 @@ const PLANTED: Readonly<Record<string, string>> = {
   'peg events': 'ALTER TABLE peg_events UPDATE max_deviation_micros = max_deviation_micros + 1 WHERE 1',
   depth: 'ALTER TABLE depth_samples UPDATE sell_raw = sell_raw + 1 WHERE 1',
   rewards: 'ALTER TABLE reward_distributions UPDATE amount_raw = amount_raw + 1 WHERE 1',
+  issuance: "ALTER TABLE supply_events UPDATE account = '0x' WHERE 1",
   roles: "ALTER TABLE role_probes UPDATE role_name = 'x' WHERE 1",
   'fee economics': 'ALTER TABLE fee_distributions UPDATE amount_raw = amount_raw + 1 WHERE 1',
   risk: 'ALTER TABLE risk_snapshots UPDATE composite = composite + 0.001 WHERE 1',
