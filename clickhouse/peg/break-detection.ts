@@ -4,7 +4,12 @@ import { PEG_EVENTS_SINCE_SETTINGS, PegExcursion, pegEventsSince } from './break
 import { ALLOWED_MICROS, DEVIATION } from './sums.js'
 
 /** The severities of a break: the allowed deviation from 1, in millionths, and the minimum duration, in seconds. */
-const TRACKS = `[('mild', ${ALLOWED_MICROS['10bps']}, 300), ('severe', ${ALLOWED_MICROS['50bps']}, 60)]`
+export const TRACKS = {
+  mild: { allowed_micros: ALLOWED_MICROS['10bps'], min_seconds: 300 },
+  severe: { allowed_micros: ALLOWED_MICROS['50bps'], min_seconds: 60 },
+} as const
+
+const TRACKS_SQL = `[${Object.entries(TRACKS).map(([name, { allowed_micros, min_seconds }]) => `('${name}', ${allowed_micros}, ${min_seconds})`)}]`
 
 /**
  * The excursions in progress in (`after`, `to`], as known at `to`: those that peg_events has in progress at `after`,
@@ -34,12 +39,12 @@ export const pegExcursions = defineQuery({
         (
             SELECT stable, track.1 AS severity, track.2 AS allowed, track.3 AS minimum,
                    (block_time, block_number, toUInt32(abs(${DEVIATION})), CAST(NULL AS Nullable(DateTime('UTC'))), toNullable(block_time)) AS sample
-            FROM peg_samples ARRAY JOIN ${TRACKS} AS track
+            FROM peg_samples ARRAY JOIN ${TRACKS_SQL} AS track
             WHERE block_time > {after: DateTime} AND block_time <= {to: DateTime} AND sell_micros IS NOT NULL
             UNION ALL
             SELECT stable, track.1, track.2, track.3,
                    (started_at, started_block, max_deviation_micros, confirmed_at, NULL)
-            FROM (${pegEventsSince('{after: DateTime}')}) ARRAY JOIN ${TRACKS} AS track
+            FROM (${pegEventsSince('{after: DateTime}')}) ARRAY JOIN ${TRACKS_SQL} AS track
             WHERE severity = track.1 AND started_at <= {after: DateTime} AND (ended_at IS NULL OR ended_at > {after: DateTime})
         )
         GROUP BY stable, severity, allowed, minimum

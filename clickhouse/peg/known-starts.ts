@@ -4,14 +4,12 @@ import { trackStart } from '../chain/batches.js'
 import { type CoveredRange, coveredRangesWithin } from '../chain/covered-ranges.js'
 import { type DeclaredGap, declaredGaps, merged } from '../chain/gaps.js'
 import { defineOptionalRow, defineRow, onlyColumn } from '../store/define-query.js'
+import { TRACKS } from './break-detection.js'
 import type { PegExcursion } from './breaks.js'
-import { ALLOWED_MICROS, DEVIATION } from './sums.js'
+import { DEVIATION } from './sums.js'
 
 /** The first block of a chain that has facts. */
 const FIRST_BLOCK = 1
-
-/** The largest deviation that is inside, in millionths, by track. */
-const ALLOWED = { mild: ALLOWED_MICROS['10bps'], severe: ALLOWED_MICROS['50bps'] }
 
 type Span = { from_block: number; to_block: number }
 
@@ -72,7 +70,8 @@ export async function knownStarts(
     const begun = { stable, from_block: span.from_block, started_block, started_at: new Date(started_at * 1000) }
     const before = await priceBefore(clickhouse, begun)
     const isFirst = span.from_block <= FIRST_BLOCK || before.is_made === true
-    const isKnown = before.deviation_micros === null ? isFirst : before.deviation_micros <= ALLOWED[excursion.severity]
+    const isKnown =
+      before.deviation_micros === null ? isFirst : before.deviation_micros <= TRACKS[excursion.severity].allowed_micros
     if (isKnown) known.push(excursion)
   }
   return known

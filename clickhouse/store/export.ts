@@ -1,5 +1,5 @@
 import { pipeline, type Readable, Transform } from 'node:stream'
-import type { ClickHouseClient } from '@clickhouse/client'
+import type { ClickHouseClient, ClickHouseSettings } from '@clickhouse/client'
 import type { z } from 'zod'
 import type { QuerySignal } from './define-query.js'
 import { observed } from './observe.js'
@@ -62,37 +62,63 @@ export function defineExport<Params extends z.ZodType<Record<string, unknown>>>(
   params: Params,
   sql,
 }: Definition<Params>): Export<z.input<Params>> {
-  return async (clickhouse, params, { format, signal }) => {
-    const query_params = Params.parse(params)
-    const begin = async () => {
-      const { query } = await beforeRead(clickhouse, sql, { signal })
-      return clickhouse.exec({
-        query: `${query}\nFORMAT ${EXPORT_FORMATS[format].engine}`,
-        query_params,
-        abort_signal: signal,
-        ...(signal.traceparent && { http_headers: { traceparent: signal.traceparent } }),
-        clickhouse_settings: {
-          log_comment: name,
-          output_format_json_array_of_rows: format === 'json' ? 1 : 0,
-          // Amounts keep trailing zeros, so that all values of a column have the same number of decimals.
-          output_format_decimal_trailing_zeros: 1,
-          // A row group is held in memory until it is complete: this size is small enough to stream and usual for
-          // readers.
-          output_format_parquet_row_group_size: '122880',
-          output_format_parquet_string_as_string: 1,
-          output_format_arrow_string_as_string: 1,
-        },
-      })
-    }
-    const { stream, response_headers } = await observed(clickhouse, name, begin, signal).catch((cause) => {
-      throw new QueryError(name, cause)
+  return async (clickhouse, params, { format, signal }) =>
+    streamOf(clickhouse, {
+      name,
+      sql: `${sql}\nFORMAT ${EXPORT_FORMATS[format].engine}`,
+      query_params: Params.parse(params),
+      signal,
+      clickhouse_settings: {
+        output_format_json_array_of_rows: format === 'json' ? 1 : 0,
+        // Amounts keep trailing zeros, so that all values of a column have the same number of decimals.
+        output_format_decimal_trailing_zeros: 1,
+        // A row group is held in memory until it is complete: this size is small enough to stream and usual for readers.
+        output_format_parquet_row_group_size: '122880',
+        output_format_parquet_string_as_string: 1,
+        output_format_arrow_string_as_string: 1,
+      },
     })
-    const tag = response_headers['x-clickhouse-exception-tag']
-    const rows = cutAtException(name, typeof tag === 'string' ? tag : '')
-    // The client itself stops listening to the signal once the response headers have arrived.
-    const abort = () => rows.destroy(new QueryError(name, signal.reason))
-    if (signal.aborted) abort()
-    signal.addEventListener('abort', abort)
-    return pipeline(stream, rows, () => signal.removeEventListener('abort', abort))
+}
+
+/**
+ * The result of a statement that ends with its FORMAT, as the engine writes it. Rejects with QueryError if the engine
+ * refuses the statement or fails before its first bytes; after that, the stream fails instead. Aborting the signal cancels
+ * the query, even half-way.
+ */
+export async function streamOf(
+  clickhouse: ClickHouseClient,
+  {
+    name,
+    sql,
+    query_params,
+    signal,
+    clickhouse_settings,
+  }: {
+    name: string
+    sql: string
+    query_params: Record<string, unknown>
+    signal: QuerySignal
+    clickhouse_settings?: ClickHouseSettings
+  },
+): Promise<Readable> {
+  const begin = async () => {
+    const { query } = await beforeRead(clickhouse, sql, { signal })
+    return clickhouse.exec({
+      query,
+      query_params,
+      abort_signal: signal,
+      ...(signal.traceparent && { http_headers: { traceparent: signal.traceparent } }),
+      clickhouse_settings: { log_comment: name, ...clickhouse_settings },
+    })
   }
+  const { stream, response_headers } = await observed(clickhouse, name, begin, signal).catch((cause) => {
+    throw new QueryError(name, cause)
+  })
+  const tag = response_headers['x-clickhouse-exception-tag']
+  const rows = cutAtException(name, typeof tag === 'string' ? tag : '')
+  // The client itself stops listening to the signal once the response headers have arrived.
+  const abort = () => rows.destroy(new QueryError(name, signal.reason))
+  if (signal.aborted) abort()
+  signal.addEventListener('abort', abort)
+  return pipeline(stream, rows, () => signal.removeEventListener('abort', abort))
 }

@@ -30,6 +30,8 @@ export const chainPaths = (chainDir: string) => ({
   journal: join(chainDir, 'journal'),
   /** The market's own stables as a token list. */
   tokenList: join(chainDir, 'token-list.json'),
+  /** What a backtest of its history should find. */
+  plannedBreaks: join(chainDir, 'planned-breaks.csv'),
   checkpoints: join(chainDir, 'checkpoints'),
   /** Temporary files of the running node, removed when it ends. */
   states: join(chainDir, 'states'),

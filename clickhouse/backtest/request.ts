@@ -1,0 +1,101 @@
+import { readFileSync } from 'node:fs'
+import { z } from 'zod'
+import { readFlags } from '../../process/command-line.js'
+import { parseEnv } from '../../process/environment.js'
+import { parseInstant } from '../../process/instants.js'
+import { clickhouseEnv } from '../store/client.js'
+import { Address } from '../store/values.js'
+import { DEFAULT_DETECTORS, Detectors } from './detectors.js'
+import { parseLabels } from './labels.js'
+import { FORMATS } from './report.js'
+
+export const HELP = `npm run backtest -- [--from TIME] [--to TIME] [--stable ADDRESS,ADDRESS] [--labels FILE] [--detectors FILE]
+                        [--format table|json|csv]
+
+Runs detectors of peg breaks over the stored samples of a range, and compares what they find with what is known to have
+happened. Only reads.
+
+  --from TIME              the first second is the one after it (7d). Times are ISO 8601, unix seconds, or back from now: 24h
+  --to TIME                the last second (now)
+  --stable ADDRESS,...     stables (all that had a price)
+  --labels FILE            what happened, as CSV with the header stable,from,to,bps; bps is empty if there was no quote.
+                           Without it, there is no precision and no recall
+  --detectors FILE         the detectors to compare, as JSON (the published tracks, and their like on 10,000 tokens)
+  --format FORMAT          table (default); json, which has every break; csv
+`
+
+const text = { type: 'string' } as const
+const OPTIONS = {
+  from: text,
+  to: text,
+  stable: text,
+  labels: text,
+  detectors: text,
+  format: text,
+  help: { type: 'boolean' },
+} as const
+
+const time = (name: string, now: Date) =>
+  z.string().transform((value, context) => {
+    try {
+      return Math.floor(parseInstant(name, value, now).getTime() / 1000)
+    } catch (error) {
+      context.addIssue(error instanceof Error ? error.message : String(error))
+      return z.NEVER
+    }
+  })
+
+/** The contents of a file that a flag names. */
+const file = z.string().transform((path, context) => {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    context.addIssue(`the file cannot be read (${(error as NodeJS.ErrnoException).code})`)
+    return z.NEVER
+  }
+})
+
+const json = file.transform((content, context) => {
+  try {
+    return JSON.parse(content) as unknown
+  } catch (error) {
+    context.addIssue(`is not JSON: ${(error as Error).message}`)
+    return z.NEVER
+  }
+})
+
+const settingsOf = (now: Date) =>
+  z
+    .object({
+      ...clickhouseEnv,
+      '--from': time('--from', now).default(Math.floor(now.getTime() / 1000) - 7 * 86_400),
+      '--to': time('--to', now).default(Math.floor(now.getTime() / 1000)),
+      '--stable': z
+        .string()
+        .transform((list) => list.split(','))
+        .pipe(z.array(Address))
+        .optional(),
+      '--labels': file.optional(),
+      '--detectors': json.pipe(Detectors).default([...DEFAULT_DETECTORS]),
+      '--format': z.enum(FORMATS).default('table'),
+    })
+    .refine((settings) => settings['--from'] < settings['--to'], { path: ['--from'], error: 'must be before --to' })
+
+/**
+ * The command line and the environment. Throws ConfigError naming every bad flag, variable, detector and label; null if help
+ * is wanted.
+ */
+export function parseRequest(args: string[], env: Record<string, string | undefined>, now: Date) {
+  const { help = false, ...values } = readFlags(OPTIONS, args)
+  if (help) return null
+  const flags = Object.fromEntries(Object.entries(values).map(([name, value]) => [`--${name}`, value]))
+  const settings = parseEnv(settingsOf(now), { ...env, ...flags })
+  return {
+    settings,
+    range: { from: settings['--from'], to: settings['--to'] },
+    stables: settings['--stable'] ?? null,
+    labels: settings['--labels'] === undefined ? null : parseLabels(settings['--labels']),
+    detectors: settings['--detectors'],
+    format: settings['--format'],
+  }
+}

@@ -1,0 +1,179 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { BreakFinder, type BreakRule, type FoundBreak, UNQUOTED } from '../../../../clickhouse/peg/hysteresis.js'
+import { pegEventsOracle } from '../../../../ingest/verify/definitions/peg-events.js'
+
+type Sample = { time: number; deviation: number }
+
+const PLAIN: BreakRule = {
+  enter_bps: 10,
+  exit_bps: 10,
+  min_seconds: 300,
+  tau_seconds: 0,
+  baseline_seconds: 0,
+  unquoted_seconds: null,
+}
+
+function find(rule: Partial<BreakRule>, samples: readonly Sample[]): FoundBreak[] {
+  const finder = new BreakFinder({ ...PLAIN, ...rule })
+  for (const { time, deviation } of samples) finder.add(time, deviation)
+  return finder.found()
+}
+
+const samplesOf = fc
+  .array(
+    fc.record({
+      after: fc.constantFrom(0, 1, 1, 20, 60, 200, 900),
+      deviation: fc.constantFrom(UNQUOTED, 0, 300, 700, 999, 1000, 1001, -1400, -3000, 5000, -5001, 9000),
+    }),
+    { maxLength: 80 },
+  )
+  .map((steps) => {
+    let time = 1_700_000_000
+    return steps.map(({ after, deviation }) => {
+      time += after
+      return { time, deviation }
+    })
+  })
+
+/** The average of the samples up to `upTo`, each weighted by the time since the one before it, as the definition has it. */
+function average(samples: readonly Sample[], upTo: number, tau: number): number {
+  const seconds = new Map(samples.slice(0, upTo + 1).map(({ time, deviation }) => [time, deviation]))
+  const times = [...seconds.keys()]
+  const end = times.at(-1) as number
+  if (tau === 0) return seconds.get(end) as number
+  // The first sample has all of the past.
+  const weight = (i: number) =>
+    Math.exp(-(end - (times[i] as number)) / tau) - (i === 0 ? 0 : Math.exp(-(end - (times[i - 1] as number)) / tau))
+  return times.reduce((sum, time, i) => sum + weight(i) * (seconds.get(time) as number), 0)
+}
+
+/** The breaks by deviation, from the definition: each sample's state from all samples before it. */
+function definition(rule: BreakRule, all: readonly Sample[]) {
+  const samples = all.filter(({ deviation }) => deviation !== UNQUOTED)
+  const distances = samples.map((_, i) => {
+    const base = rule.baseline_seconds > 0 ? average(samples, i, rule.baseline_seconds) : 0
+    return average(samples, i, rule.tau_seconds) - base
+  })
+  const found = []
+  for (let i = 0; i < samples.length; i++) {
+    if (Math.abs(distances[i] as number) <= rule.enter_bps * 100) continue
+    const end = distances.findIndex((distance, j) => j > i && Math.abs(distance) <= rule.exit_bps * 100)
+    const until = end < 0 ? samples.length - 1 : end
+    const start = (samples[i] as Sample).time
+    const confirmed = samples.slice(i, until + 1).find(({ time }) => time - start >= rule.min_seconds)
+    if (confirmed) {
+      const ended_at = end < 0 ? null : (samples[end] as Sample).time
+      found.push({ started_at: start, confirmed_at: confirmed.time, ended_at })
+    }
+    i = until
+  }
+  return found
+}
+
+test('with one limit and no smoothing it finds the published events', () => {
+  fc.assert(
+    fc.property(samplesOf, (samples) => {
+      const asOf = samples.at(-1)?.time ?? 0
+      const published = pegEventsOracle(
+        samples.map(({ time, deviation }, i) => ({
+          block_time: time,
+          block_number: i,
+          sell_micros: deviation === UNQUOTED ? null : 1_000_000 + deviation,
+        })),
+        asOf,
+      )
+      const iso = (seconds: number) => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
+      for (const [severity, rule] of [
+        ['mild', {}],
+        ['severe', { enter_bps: 50, exit_bps: 50, min_seconds: 60 }],
+      ] as const) {
+        const found = find(rule, samples).map(({ started_at, ended_at, max_deviation_bps }) => ({
+          started_at: iso(started_at),
+          ended_at: ended_at === null ? null : iso(ended_at),
+          max_deviation_bps,
+        }))
+        const expected = published
+          .filter((event) => event.severity === severity)
+          .map(({ started_at, ended_at, max_deviation_bps }) => ({ started_at, ended_at, max_deviation_bps }))
+        expect(found).toEqual(expected.reverse())
+      }
+    }),
+  )
+})
+
+test('with hysteresis, smoothing and a baseline it finds what the definition says', () => {
+  const rules = fc.record({
+    enter_bps: fc.constantFrom(6, 10, 30),
+    share: fc.constantFrom(0.3, 0.7, 1),
+    min_seconds: fc.constantFrom(0, 60, 300),
+    tau_seconds: fc.constantFrom(0, 7, 45, 600),
+    baseline_seconds: fc.constantFrom(0, 0, 5000),
+  })
+  fc.assert(
+    fc.property(rules, samplesOf, ({ share, ...rule }, samples) => {
+      const whole = { ...PLAIN, ...rule, exit_bps: rule.enter_bps * share }
+      const found = find(whole, samples).map(({ started_at, confirmed_at, ended_at }) => ({
+        started_at,
+        confirmed_at,
+        ended_at,
+      }))
+      expect(found).toEqual(definition(whole, samples))
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('a price that swings about the limit is one break with hysteresis, and many without', () => {
+  const samples = Array.from({ length: 40 }, (_, i) => ({ time: i * 60, deviation: i > 30 ? 0 : i % 2 ? 900 : 1100 }))
+  expect(find({ min_seconds: 0 }, samples)).toHaveLength(16)
+  expect(find({ min_seconds: 0, exit_bps: 7 }, samples)).toEqual([
+    {
+      kind: 'deviation',
+      direction: 'above',
+      started_at: 0,
+      confirmed_at: 0,
+      ended_at: 31 * 60,
+      max_deviation_bps: 11,
+    },
+  ])
+})
+
+test('an order that is pulled for one block is a break without smoothing only', () => {
+  const samples = Array.from({ length: 60 }, (_, i) => ({ time: i, deviation: i === 30 ? -9000 : 0 }))
+  expect(find({ min_seconds: 0 }, samples)).toHaveLength(1)
+  expect(find({ min_seconds: 0, tau_seconds: 30 }, samples)).toEqual([])
+})
+
+test('time without a quote is a break of its own, and neither begins nor ends a deviation', () => {
+  const price = (time: number, deviation: number) => ({ time, deviation })
+  const samples = [
+    price(0, 0),
+    price(60, -2000),
+    price(120, UNQUOTED),
+    price(500, UNQUOTED),
+    price(560, -2100),
+    price(620, 0),
+  ]
+  expect(find({ unquoted_seconds: 300 }, samples)).toEqual([
+    {
+      kind: 'deviation',
+      direction: 'below',
+      started_at: 60,
+      confirmed_at: 560,
+      ended_at: 620,
+      max_deviation_bps: 21,
+    },
+    {
+      kind: 'unquoted',
+      direction: null,
+      started_at: 120,
+      confirmed_at: 500,
+      ended_at: 560,
+      max_deviation_bps: null,
+    },
+  ])
+  expect(find({ unquoted_seconds: null }, samples)).toHaveLength(1)
+  // One that has not ended is in progress.
+  expect(find({ unquoted_seconds: 300 }, samples.slice(0, 4))).toMatchObject([{ kind: 'unquoted', ended_at: null }])
+})
