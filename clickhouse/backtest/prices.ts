@@ -7,7 +7,7 @@ import { streamOf } from '../store/export.js'
 
 /** The sizes that prices are sampled for, in whole tokens: one at every block, the others every minute or five. */
 export const SIZES = [1, 1_000, 10_000, 100_000, 1_000_000] as const
-export type Size = (typeof SIZES)[number]
+type Size = (typeof SIZES)[number]
 
 /** A stretch of time in unix seconds: after `from`, up to and including `to`. */
 export type Range = { from: number; to: number }

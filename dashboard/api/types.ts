@@ -487,6 +487,59 @@ export interface ListPegEventsData {
   next_cursor: string | null;
 }
 
+export interface GetIssuanceData {
+  address: string;
+  as_of: string | null;
+  windows_as_of: string;
+  windows: {
+    window: "24h" | "7d" | "30d";
+    minted: string | null;
+    minted_tokens: number | null;
+    minted_pct: number | null;
+    burned: string | null;
+    burned_tokens: number | null;
+    burned_pct: number | null;
+    net_issuance: string | null;
+    net_issuance_tokens: number | null;
+    net_issuance_pct: number | null;
+    mint_count: number;
+    burn_count: number;
+    supply_at_start: string | null;
+    supply_at_start_tokens: number | null;
+    supply_block_number: number | null;
+    coverage: Coverage;
+  }[];
+  burn_surge: {
+    ratio: number | null;
+    baseline_days: number;
+    baseline_burned: string | null;
+    baseline_daily_tokens: number | null;
+  };
+  largest_mints: {
+    kind: "mint" | "burn" | "burn_blocked";
+    account: string;
+    amount: string;
+    block_number: number;
+    log_index: number;
+    block_timestamp: string;
+    tx_hash: string;
+    amount_tokens: number;
+    label: string | null;
+  }[];
+  largest_burns: {
+    kind: "mint" | "burn" | "burn_blocked";
+    account: string;
+    amount: string;
+    block_number: number;
+    log_index: number;
+    block_timestamp: string;
+    tx_hash: string;
+    amount_tokens: number;
+    label: string | null;
+  }[];
+  coverage: Coverage;
+}
+
 export interface GetRewardsData {
   address: string;
   as_of: string | null;
