@@ -44,14 +44,14 @@ const published = Object.entries(TRACKS).map(([name, { allowed_micros, min_secon
 }))
 
 /**
- * The published tracks and, beside each, one that follows what can really be sold: the price for 10,000 tokens, with
- * hysteresis, smoothed, and with time without a quote as a break.
+ * The published tracks and, beside each, one that believes a deviation only as far as the price of 10,000 tokens agrees, ends a
+ * break well inside its limit, smooths prices over half a minute, and counts time without a quote as a break.
  */
 export const DEFAULT_DETECTORS: readonly Detector[] = Detectors.parse([
   ...published,
   ...published.map(({ name, enter_bps, min_seconds }) => ({
-    name: `${name}-10k`,
-    size_tokens: 10_000,
+    name: `${name}-agreed`,
+    agree_tokens: 10_000,
     enter_bps,
     exit_bps: enter_bps * 0.7,
     min_seconds,

@@ -20,7 +20,7 @@ happened. Only reads.
   --stable ADDRESS,...     stables (all that had a price)
   --labels FILE            what happened, as CSV with the header stable,from,to,bps; bps is empty if there was no quote.
                            Without it, there is no precision and no recall
-  --detectors FILE         the detectors to compare, as JSON (the published tracks, and their like on 10,000 tokens)
+  --detectors FILE         the detectors to compare, as JSON (the published tracks, each beside one that is harder to deceive)
   --format FORMAT          table (default); json, which has every break; csv
 `
 

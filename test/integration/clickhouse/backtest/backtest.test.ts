@@ -26,7 +26,7 @@ test('on stored samples, the published tracks find the published events', async 
   const samples = wildSamples(3, 3, times)
   await addMarket(clickhouse, samples, times)
   const range = { from: START - 1, to: times.at(-1) as number }
-  const tracks = DEFAULT_DETECTORS.filter(({ size_tokens }) => size_tokens === 1)
+  const tracks = DEFAULT_DETECTORS.filter(({ agree_tokens }) => agree_tokens === null)
   const stables = await pricedStables(clickhouse, range)
   expect(stables).toEqual([1, 2, 3].map(stableAddress))
   let events = 0

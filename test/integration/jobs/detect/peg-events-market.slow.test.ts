@@ -1,12 +1,18 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { buildApp } from '../../../../api/app.js'
+import { DEFAULT_DETECTORS } from '../../../../clickhouse/backtest/detectors.js'
+import { parseLabels } from '../../../../clickhouse/backtest/labels.js'
+import { pricedStables } from '../../../../clickhouse/backtest/prices.js'
+import { reportOf } from '../../../../clickhouse/backtest/report.js'
+import { runDetectors } from '../../../../clickhouse/backtest/run.js'
 import { allStablecoins } from '../../../../clickhouse/stablecoins/stablecoins.js'
 import {
   type OracleEvent,
   type OracleSample,
   pegEventsOracle,
 } from '../../../../ingest/verify/definitions/peg-events.js'
+import { plannedBreaks } from '../../../../local/chain/planned-breaks.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { stillChain } from '../../../support/chain.js'
 import { ingestAll } from '../../../support/ingest.js'
@@ -77,6 +83,20 @@ test('the planned breaks of a market are found and no others, and at any moment 
   expect(outcomes.get('severe')).toBeGreaterThan(0)
   const kinds = new Set(plan.episodes(1, BLOCKS).map(({ kind }) => kind))
   expect([...kinds]).toEqual(expect.arrayContaining(['dry', 'blip', 'pause']))
+
+  // The published tracks, run over the stored samples, find every planned break too, also where it is on another stable's way
+  // to pathUSD.
+  const genesis = (samples[0]?.block_time ?? 0) - (samples[0]?.block_number ?? 0) * BLOCK_SECONDS
+  const labels = parseLabels(plannedBreaks(plan, genesis))
+  const range = { from: first - 1, to: last }
+  const runs = []
+  for (const stable of await pricedStables(clickhouse, range))
+    runs.push(await runDetectors(clickhouse, DEFAULT_DETECTORS, { stable, ...range }, new AbortController().signal))
+  for (const { detector, score } of reportOf(DEFAULT_DETECTORS, runs, labels, range).detectors) {
+    const { recall, false_alarms, labels: expected } = score
+    expect({ recall, false_alarms }, detector.name).toEqual({ recall: 1, false_alarms: 0 })
+    expect(expected).toBeGreaterThan(1)
+  }
 
   const published = await withPublication<OracleEvent>(clickhouse)
   const random = randomFor(4, 'instants')

@@ -15,10 +15,10 @@ function file(content: string): string {
 
 const parse = (args: string[], env = {}) => parseRequest(args, env, NOW)
 
-test('without flags it compares the published tracks with their like on 10,000 tokens, over a week', () => {
+test('without flags it compares the published tracks each with one that is harder to deceive, over a week', () => {
   const request = parse([])
   expect(request?.range).toEqual({ from: seconds('2026-06-24T12:00:00Z'), to: seconds('2026-07-01T12:00:00Z') })
-  expect(request?.detectors.map(({ name }) => name)).toEqual(['mild', 'severe', 'mild-10k', 'severe-10k'])
+  expect(request?.detectors.map(({ name }) => name)).toEqual(['mild', 'severe', 'mild-agreed', 'severe-agreed'])
   expect(request?.detectors[0]).toMatchObject({ size_tokens: 1, enter_bps: 10, exit_bps: 10, min_seconds: 300 })
   expect(request?.detectors[1]).toMatchObject({ size_tokens: 1, enter_bps: 50, exit_bps: 50, min_seconds: 60 })
   expect(request).toMatchObject({ stables: null, labels: null, format: 'table' })
