@@ -57,11 +57,15 @@ test('every metric that a dashboard or an alert names is served', async ({ click
   const { url } = await readyApi(clickhouseEnv)
   const ofApi = await (await fetch(new URL('/metrics', url))).text()
 
-  // What neither this server nor a run of seconds has: replicas, webhooks that were sent, and a backfill.
+  // What neither this server nor a run of seconds has: replicas, webhooks that were sent, a long first start, and a backfill.
   const state = await createServiceState(clickhouse, () => now)()
   const webhooks = { ...state.webhooks, dispatch: { count: 1, p50_seconds: 1, p99_seconds: 2 } }
   const replicas = { most_delay_seconds: 1, queued: 0, readonly_tables: 0, keeper_answers: true, away: 0 }
-  const rare = await stateMetrics({ ...state, webhooks, fees_let_go_until: 1 }, { disks: [], parts: [], replicas })
+  const catalogue = { block_number: 1, to_block: 9, blocks_per_second: 1, eta_seconds: 8 }
+  const rare = await stateMetrics(
+    { ...state, webhooks, catalogue, fees_let_go_until: 1 },
+    { disks: [], parts: [], replicas },
+  )
   const backfill = createIngestMetrics()
   createBackfillMetrics(backfill, 1)
 
