@@ -1,7 +1,9 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import koffi from 'koffi'
 
+const PT_LOAD = 1
 const PT_DYNAMIC = 2
+const PF_X = 1
 const DT_STRTAB = 5n
 const DT_SYMTAB = 6n
 const DT_PLTRELSZ = 2n
@@ -22,13 +24,13 @@ export function closeTimeZoneFiles(): void {
   if (process.platform !== 'linux') return
   const mapped = readFileSync('/proc/self/maps', 'utf8').split('\n')
   const path = mapped.map((line) => /\/\S*libchdb\.so$/.exec(line)?.[0]).find((file) => file !== undefined)
-  const base = mapped.find((line) => line.endsWith(path ?? '\0'))?.split('-', 1)[0]
-  if (path === undefined || base === undefined) throw new Error('the library of the engine is not loaded')
-  const slots = importSlots(path)
+  if (path === undefined) throw new Error('the library of the engine is not loaded')
+  const { slots, code } = importsOf(path)
+  const base = baseOf(mapped, path, code)
   for (const name of OPENERS) {
     const slot = slots.get(name)
     if (slot === undefined) throw new Error(`${path} does not import ${name}`)
-    const address = BigInt(`0x${base}`) + slot
+    const address = base + slot
     assertWritable(mapped, address)
     koffi.encode(address, 'uint64_t', symbol('getenv'))
   }
@@ -36,6 +38,24 @@ export function closeTimeZoneFiles(): void {
 
 const dlsym = koffi.load(null).func('void *dlsym(void *handle, const char *name)')
 const symbol = (name: string): bigint => BigInt(dlsym(null, name))
+
+/** A part of a library: where it begins in the file, and where in memory, relative to the library's start. */
+type Part = { offset: bigint; address: bigint }
+
+/**
+ * Where a library starts in memory, by where its code is. The engine may have mapped the file a second time, to read the names of
+ * functions for the stack of an error: that mapping holds no code that can run.
+ */
+function baseOf(mapped: readonly string[], path: string, { offset, address }: Part): bigint {
+  for (const line of mapped) {
+    const [, start, from] = /^([0-9a-f]+)-[0-9a-f]+ r-xp ([0-9a-f]+) /.exec(line) ?? []
+    if (start === undefined || from === undefined || !line.endsWith(path)) continue
+    const before = offset - BigInt(`0x${from}`)
+    // Mappings begin at pages, which have at most 64 KiB.
+    if (before >= 0n && before < 65_536n) return BigInt(`0x${start}`) - (address - before)
+  }
+  throw new Error('the code of the library of the engine is not loaded')
+}
 
 function assertWritable(mapped: readonly string[], address: bigint): void {
   const isWritable = mapped.some((line) => {
@@ -45,8 +65,11 @@ function assertWritable(mapped: readonly string[], address: bigint): void {
   if (!isWritable) throw new Error('the imports of the library of the engine are not writable')
 }
 
-/** Where a 64-bit ELF library keeps the addresses of the functions that it imports, relative to its start. */
-function importSlots(path: string): Map<string, bigint> {
+/**
+ * Where a 64-bit ELF library keeps the addresses of the functions that it imports, relative to its start, and where its code
+ * is.
+ */
+function importsOf(path: string): { slots: Map<string, bigint>; code: Part } {
   const file = openSync(path, 'r')
   try {
     const read = (at: bigint, length: bigint) => {
@@ -58,11 +81,14 @@ function importSlots(path: string): Map<string, bigint> {
     const [table, size, count] = [head.readBigUInt64LE(32), head.readUInt16LE(54), head.readUInt16LE(56)]
     const segments = Array.from({ length: count }, (_, i) => read(table + BigInt(i * size), 56n))
     const dynamic = segments.find((segment) => segment.readUInt32LE(0) === PT_DYNAMIC)
-    if (!dynamic) throw new Error(`${path} is not a library`)
+    const code = segments.find(
+      (segment) => segment.readUInt32LE(0) === PT_LOAD && (segment.readUInt32LE(4) & PF_X) !== 0,
+    )
+    if (!dynamic || !code) throw new Error(`${path} is not a library`)
     const entries = pairs(read(dynamic.readBigUInt64LE(8), dynamic.readBigUInt64LE(32)), 16)
     const entry = (tag: bigint) => entries.find(([found]) => found === tag)?.[1] ?? 0n
     // These tables are in the first segment, where addresses are positions in the file.
-    return new Map(
+    const slots = new Map(
       pairs(read(entry(DT_JMPREL), entry(DT_PLTRELSZ)), 24).map(([slot, info]) => {
         const name = read(entry(DT_SYMTAB) + (info >> 32n) * 24n, 4n).readUInt32LE(0)
         return [
@@ -73,6 +99,7 @@ function importSlots(path: string): Map<string, bigint> {
         ]
       }),
     )
+    return { slots, code: { offset: code.readBigUInt64LE(8), address: code.readBigUInt64LE(16) } }
   } finally {
     closeSync(file)
   }
