@@ -16,7 +16,12 @@ test('it leaves no process or temporary folder when it ends', async ({ start, da
   await devnet.stop()
   expect(devnet.child.exitCode).toBe(0)
   expect(await processesOf(dataDir)).toEqual([])
-  expect((await readdir(join(dataDir, 'chain'))).sort()).toEqual(['chain.json', 'journal', 'token-list.json'])
+  expect((await readdir(join(dataDir, 'chain'))).sort()).toEqual([
+    'chain.json',
+    'journal',
+    'planned-breaks.csv',
+    'token-list.json',
+  ])
 })
 
 test('it prints exactly one line on stdout, and a closed stdin ends it', async ({ dataDir }) => {

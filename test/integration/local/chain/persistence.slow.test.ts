@@ -19,7 +19,12 @@ test('a second start continues the same chain, and old blocks can still be calle
   const hash = await blockHash(first.rpcUrl, 33)
   await first.stop()
   expect(await processesOf(dataDir)).toEqual([])
-  expect((await readdir(join(dataDir, 'chain'))).sort()).toEqual(['chain.json', 'journal', 'token-list.json'])
+  expect((await readdir(join(dataDir, 'chain'))).sort()).toEqual([
+    'chain.json',
+    'journal',
+    'planned-breaks.csv',
+    'token-list.json',
+  ])
 
   const second = await start({ historyBlocks: 999, seed: 5 })
   await second.historyDone
@@ -117,7 +122,12 @@ test('a stop during a replay works and loses nothing', async ({ start, dataDir }
   second.kill('SIGTERM')
   await until(() => second.exitCode !== null)
   expect(second.exitCode).toBe(0)
-  expect((await readdir(join(dataDir, 'chain'))).sort()).toEqual(['chain.json', 'journal', 'token-list.json'])
+  expect((await readdir(join(dataDir, 'chain'))).sort()).toEqual([
+    'chain.json',
+    'journal',
+    'planned-breaks.csv',
+    'token-list.json',
+  ])
   const third = await start()
   await third.historyDone
   expect(await blockHash(third.rpcUrl, 'latest')).toBe(hash)
