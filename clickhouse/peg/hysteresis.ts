@@ -87,6 +87,7 @@ export class BreakFinder {
   readonly #rule: BreakRule
   #open: Open | null = null
   #unquoted: Open | null = null
+  #wasQuoted = false
 
   constructor(rule: BreakRule) {
     this.#rule = rule
@@ -102,6 +103,7 @@ export class BreakFinder {
       this.#addUnquoted(time)
       return
     }
+    this.#wasQuoted = true
     if (this.#unquoted) this.#endUnquoted(time)
     this.#price.add(time, deviation)
     let [distance, raw] = [this.#price.value, deviation]
@@ -142,7 +144,8 @@ export class BreakFinder {
   }
 
   #addUnquoted(time: number): void {
-    if (this.#rule.unquoted_seconds === null) return
+    // Only a stable that had a quote can lose it.
+    if (this.#rule.unquoted_seconds === null || !this.#wasQuoted) return
     this.#unquoted ??= { started_at: time, confirmed_at: null, worst: 0 }
     this.#confirmUnquoted(this.#unquoted, time)
   }

@@ -13,8 +13,11 @@ export function plannedBreaks(plan: MarketPlan, madeAt: number): string {
     const { fromBlock, toBlock, kind } = episode
     if (kind === 'burst' || kind === 'issuance' || toBlock > blocks) return []
     const bps = 'sizeBps' in episode ? episode.sizeBps : ''
+    // A paused stable cannot be sold, but others can be sold by way of it.
     const isAffected = ({ symbol, hasPair }: MarketPlan['tokens'][number]): boolean =>
-      hasPair && plan.routeToPathUsd(symbol).some((hop) => hop.symbol === episode.stable)
+      kind === 'pause'
+        ? symbol === episode.stable
+        : hasPair && plan.routeToPathUsd(symbol).some((hop) => hop.symbol === episode.stable)
     return plan.tokens
       .filter(isAffected)
       .map(({ address }) => `${address},${timeOf(fromBlock)},${timeOf(toBlock)},${bps}\n`)

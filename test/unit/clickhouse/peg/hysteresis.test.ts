@@ -174,6 +174,8 @@ test('time without a quote is a break of its own, and neither begins nor ends a 
     },
   ])
   expect(find({ unquoted_seconds: null }, samples)).toHaveLength(1)
+  // Before its first quote a stable has none to lose.
+  expect(find({ unquoted_seconds: 300 }, [price(-900, UNQUOTED), price(-300, UNQUOTED), price(0, 0)])).toEqual([])
   // One that has not ended is in progress.
   expect(find({ unquoted_seconds: 300 }, samples.slice(0, 4))).toMatchObject([{ kind: 'unquoted', ended_at: null }])
 })
