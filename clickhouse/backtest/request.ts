@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { readFlags } from '../../process/command-line.js'
 import { parseEnv } from '../../process/environment.js'
-import { parseInstant } from '../../process/instants.js'
+import { parseInstant, WEEK_SECONDS } from '../../process/instants.js'
 import { clickhouseEnv } from '../store/client.js'
 import { Address } from '../store/values.js'
 import { DEFAULT_DETECTORS, Detectors } from './detectors.js'
@@ -68,7 +68,7 @@ const settingsOf = (now: Date) =>
   z
     .object({
       ...clickhouseEnv,
-      '--from': time('--from', now).default(Math.floor(now.getTime() / 1000) - 7 * 86_400),
+      '--from': time('--from', now).default(Math.floor(now.getTime() / 1000) - WEEK_SECONDS),
       '--to': time('--to', now).default(Math.floor(now.getTime() / 1000)),
       '--stable': z
         .string()
