@@ -23,6 +23,7 @@ import { badgeRoutes } from './stablecoins/badge.js'
 import { curatedBriefings } from './stablecoins/briefings/briefings.js'
 import { allPegSeriesRoute, depthSeriesRoute, pegWindowSeriesRoute } from './stablecoins/columns.js'
 import { depthRoute } from './stablecoins/depth.js'
+import { holdersRoute } from './stablecoins/holders.js'
 import { issuanceRoute } from './stablecoins/issuance.js'
 import { liquidityRoute, liquiditySeriesRoute } from './stablecoins/liquidity.js'
 import { pegRoute } from './stablecoins/peg.js'
@@ -50,6 +51,7 @@ export const publicRoutes =
       averagesRoute,
       pegEventsRoute,
       issuanceRoute,
+      holdersRoute,
       rewardsRoute,
       rolesRoute,
       feeEconomicsRoute,

@@ -19,6 +19,10 @@ export const IngestConfig = z.object({
   RPC_WS_URL: envUrl('ws', 'wss').optional(),
   CHAIN: z.enum(['tempo', 'tempo-testnet', 'devnet'], 'must be tempo, tempo-testnet or devnet').default('tempo'),
   TRACK: z.enum(['all', 'listed'], 'must be all or listed').optional(),
+  TRACK_HOLDERS: z
+    .enum(['true', 'false'], 'must be true or false')
+    .transform((text) => text === 'true')
+    .optional(),
   TOKEN_LIST: tokenListFile.optional(),
   RPC_BATCH_SIZE: envInt(1, 1000).default(50),
   RPC_TIMEOUT_MS: envInt(100, 120_000).default(15_000),

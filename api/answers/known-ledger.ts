@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
+import { needsState } from '../../clickhouse/chain/batches.js'
 import { type Ledger, ledgerChanges, type Marks, readLedger, type StoredRange } from '../../clickhouse/chain/ledger.js'
 import { mergedRanges } from '../../clickhouse/chain/missing.js'
 import { listPeriods, tokenLists, unsampledRanges } from '../../clickhouse/chain/token-lists.js'
@@ -40,7 +41,7 @@ function withBatches(ledger: Ledger, batches: readonly Batch[], times: ReadonlyM
     for (const family of families)
       add({
         family,
-        stables: family === 'pegs' || family === 'state' ? stables.toSorted() : [],
+        stables: needsState(family) ? stables.toSorted() : [],
         from_block,
         to_block,
         from_time: times.get(from_block) ?? null,
@@ -58,10 +59,14 @@ function nextMarks(marks: Marks, batches: readonly Batch[]): Marks {
   return next
 }
 
-/** The last second of which every family is stored; 0 if there is none. */
+/**
+ * The last second of which every family is stored; 0 if there is none. Transfers, whose reading can be turned off, are
+ * stored with the others.
+ */
 function storedUntil({ ranges }: Ledger): number {
   const times = new Map<string, number>()
-  for (const { family, to_time } of ranges) times.set(family, Math.max(times.get(family) ?? 0, to_time ?? 0))
+  for (const { family, to_time } of ranges)
+    if (family !== 'transfers') times.set(family, Math.max(times.get(family) ?? 0, to_time ?? 0))
   return times.size === 0 ? 0 : Math.min(...times.values())
 }
 

@@ -1,11 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
+import type { Family } from '../../clickhouse/chain/batches.js'
 import { Coverage } from '../../clickhouse/chain/coverage.js'
 import { eventsAfter, newestEvents, newestSequence, newestSequenceBy } from '../../clickhouse/events/log.js'
 import { EVENT_TYPES } from '../../clickhouse/events/types.js'
+import type { JobName } from '../../clickhouse/jobs/periods.js'
 import { Address } from '../../clickhouse/store/values.js'
 import { BadParameterError } from '../../process/errors.js'
 import { AsOfQuery, allUntil, PastEcho } from '../answers/as-of.js'
+import { BreakFilterQuery } from '../answers/break-filter.js'
 import { LimitQuery } from '../answers/cursor.js'
 import { endpoint } from '../answers/endpoint.js'
 import { KnownAtEcho, KnownAtQuery } from '../answers/known-at.js'
@@ -65,30 +68,47 @@ export function requireReached(parameter: string, after: number, newest: number)
 
 type Type = (typeof EVENT_TYPES)[number]
 
-/** The facts that events of some types are found in, and the jobs that find them. Without types, those of all. */
+/** The facts in which events of some kinds are found, and the jobs that find them. */
+const SOURCES: readonly {
+  kinds: readonly string[]
+  families: readonly Family[]
+  jobs: readonly JobName[]
+  isPriced: boolean
+}[] = [
+  { kinds: ['peg_break.'], families: ['pegs'], jobs: ['peg-events'], isPriced: false },
+  { kinds: ['agreed_break.', 'peg_quote.'], families: ['pegs'], jobs: ['peg-tracks'], isPriced: false },
+  { kinds: ['flow_anomaly.'], families: ['logs'], jobs: ['flow-anomalies'], isPriced: true },
+]
+
+/** Those of events of some types. Without types, or with others, those of all. */
 function sourcesOf(types: readonly Type[] = EVENT_TYPES) {
-  const isOnly = (kind: string): boolean => types.every((type) => type.startsWith(kind))
-  const pegs = { families: ['pegs'] as const, jobs: ['peg-events'] as const }
-  const flows = { families: ['logs'] as const, jobs: ['flow-anomalies'] as const, isPriced: true }
-  if (isOnly('peg_break.')) return pegs
-  if (isOnly('flow_anomaly.')) return flows
-  return { families: [...pegs.families, ...flows.families], jobs: [...pegs.jobs, ...flows.jobs], isPriced: true }
+  const ofType = (type: Type) => SOURCES.find(({ kinds }) => kinds.some((kind) => type.startsWith(kind)))
+  const sources = types.every(ofType)
+    ? SOURCES.filter((source) => types.some((type) => ofType(type) === source))
+    : SOURCES
+  return {
+    families: [...new Set(sources.flatMap(({ families }) => families))],
+    jobs: sources.flatMap(({ jobs }) => jobs),
+    isPriced: sources.some(({ isPriced }) => isPriced),
+  }
 }
 
 export const eventsRoute = endpoint({
   path: '/events',
   tag: 'events',
   operationId: 'listEvents',
-  summary: 'Peg breaks, flow anomalies and the health of the service: the events that webhooks deliver',
+  summary: 'Peg breaks, lost quotes, flow anomalies and the health of the service, as webhooks deliver them',
   description:
     'An append-only log. With `after`, returns the events that follow it, oldest first: continue with `next_after`, and ' +
     'you miss no event and get none twice. Without it, returns the newest events, in the same order. With `as_of`, only those ' +
-    'that had occurred by then, whenever they were found.',
+    'that had occurred by then, whenever they were found. `severity`, `min_bps` and `min_seconds` filter peg breaks by what each event ' +
+    'says; other events pass.',
   about: 'moment',
   query: {
     after: Sequence.optional(),
     types: TypesQuery(EVENT_TYPES),
     stable: StablesQuery,
+    ...BreakFilterQuery,
     limit: LimitQuery,
     ...AsOfQuery,
     ...KnownAtQuery,
@@ -97,7 +117,7 @@ export const eventsRoute = endpoint({
   problems: [400, 404, 503],
   covers: ({ at, query: { types } }) => ({ ...sourcesOf(types), ...allUntil(at) }),
   answer: async ({ app, at, knownAt, coverage, searches, query, signal }) => {
-    const { after, types, stable: stables, limit } = query
+    const { after, types, stable: stables, limit, severity, min_bps, min_seconds } = query
     // Whether a stable is tracked may have become known later.
     if (knownAt === null) await requireStables(app, stables)
     const searched = { ...searchedFields(searches, at), coverage }
@@ -105,7 +125,8 @@ export const eventsRoute = endpoint({
     const until = knownAt
       ? await newestSequenceBy(app.clickhouse, { known_at: knownAt }, { signal })
       : await newestSequence(app.clickhouse, { signal })
-    const asked = { until, types, stables, occurred_by: query.as_of === undefined ? undefined : at }
+    const occurred_by = query.as_of === undefined ? undefined : at
+    const asked = { until, types, stables, severity, min_bps, min_seconds, occurred_by }
     if (after === undefined) {
       const rows = await newestEvents(app.clickhouse, { ...asked, limit }, { signal })
       return { events: rows.reverse().map(shapedEvent), next_after: until, ...searched, has_more: false }

@@ -1,27 +1,70 @@
 import { z } from 'zod'
 import type { LoggedEvent } from '../../clickhouse/events/log.js'
 import { EVENT_TYPES, type EventType, publishedEvent } from '../../clickhouse/events/types.js'
+import { Direction, Severity } from '../../clickhouse/peg/break-filter.js'
+import { QuoteStatus } from '../../clickhouse/peg/price.js'
 import { FlowAnomalyShape } from '../flows/shapes.js'
 
 const PegBreakStart = z.object({
   stable: z.string().meta({ description: 'Address' }),
-  severity: z.enum(['mild', 'severe']).meta({
+  severity: Severity.meta({
     description: 'mild: more than 10 bps from 1.00 for at least 5 minutes; severe: more than 50 bps for at least 1',
+  }),
+  // Older versions recorded events without it.
+  direction: Direction.optional().meta({
+    description: 'On which side of 1.00 the first sample outside was; not in events of older versions',
   }),
   started_at: z.iso.datetime().meta({ description: 'Time of the first sample outside' }),
   max_deviation_bps: z.number().meta({ description: 'Largest distance from 1.00 in basis points, so far' }),
   started_block: z.int().meta({ description: 'Block of that sample' }),
 })
 
+const lasted = {
+  ended_block: z.int().meta({ description: 'Block of that sample' }),
+  duration_seconds: z.int().meta({ description: 'From started_at to ended_at' }),
+}
+
 const PegBreakEnd = z.object({
   ...PegBreakStart.shape,
   ended_at: z.iso.datetime().meta({ description: 'Time of the first sample back inside' }),
-  ended_block: z.int().meta({ description: 'Block of that sample' }),
-  duration_seconds: z.int().meta({ description: 'From started_at to ended_at' }),
+  ...lasted,
   retracted: z.boolean().optional().meta({
     description:
       'Only in events that were recorded before there was event.retracted: true if the break with this start was taken back',
   }),
+})
+
+const direction = z.enum(['below', 'above']).meta({ description: 'On which side of 1.00 it began' })
+
+const AgreedBreakStart = z.object({
+  ...PegBreakStart.shape,
+  severity: z.enum(['mild', 'severe']).meta({
+    description: 'mild: smoothed price more than 10 bps from 1.00 for 5 minutes; severe: more than 50 bps for 1',
+  }),
+  direction,
+  started_at: z.iso.datetime().meta({ description: 'Time of the first sample whose smoothed price is outside' }),
+  max_deviation_bps: z.number().meta({ description: 'Largest distance of the agreed price from 1.00 in bps, so far' }),
+})
+
+const AgreedBreakEnd = z.object({
+  ...AgreedBreakStart.shape,
+  ended_at: z.iso.datetime().meta({
+    description: 'Time of the first sample whose smoothed price is back within 7 bps (mild) or 35 bps (severe)',
+  }),
+  ...lasted,
+})
+
+const QuoteLost = z.object({
+  stable: PegBreakStart.shape.stable,
+  status: QuoteStatus.meta({ description: 'Why that block has no quote: no_liquidity if nobody bought' }),
+  started_at: z.iso.datetime().meta({ description: 'Time of the first block without a quote' }),
+  started_block: z.int().meta({ description: 'That block' }),
+})
+
+const QuoteBack = z.object({
+  ...QuoteLost.shape,
+  ended_at: z.iso.datetime().meta({ description: 'Time of the first block with a quote again' }),
+  ...lasted,
 })
 
 const HealthDrift = z.object({
@@ -55,6 +98,10 @@ const EventRetracted = z.object({
 const DATA = {
   'peg_break.started': PegBreakStart,
   'peg_break.ended': PegBreakEnd,
+  'agreed_break.started': AgreedBreakStart,
+  'agreed_break.ended': AgreedBreakEnd,
+  'peg_quote.lost': QuoteLost,
+  'peg_quote.back': QuoteBack,
   // Older versions recorded events without these.
   'flow_anomaly.detected': FlowAnomalyShape.partial({
     kind: true,
@@ -94,6 +141,10 @@ export const EventShape = z
   .discriminatedUnion('event', [
     shapeOf('peg_break.started'),
     shapeOf('peg_break.ended'),
+    shapeOf('agreed_break.started'),
+    shapeOf('agreed_break.ended'),
+    shapeOf('peg_quote.lost'),
+    shapeOf('peg_quote.back'),
     shapeOf('flow_anomaly.detected'),
     shapeOf('system.health_drift'),
     shapeOf('event.retracted'),

@@ -56,7 +56,7 @@ export const feeEconomicsRoute = endpoint({
   path: '/fee-economics/overview',
   tag: 'fees',
   operationId: 'getFeeEconomics',
-  summary: 'Which stables users and validators choose for fees, and what validators were paid in each',
+  summary: 'Which stables are chosen for fees, and what validators were paid in each',
   description: 'Computed from the logs of the chain’s fee manager, up to now or to any time.',
   about: 'moment',
   response: FeeEconomics,

@@ -28,7 +28,7 @@ export const flowsRoute = endpoint({
   path: '/stablecoins/flows',
   tag: 'flows',
   operationId: 'getFlows',
-  summary: 'Flows between stables in the hours up to now, or up to any time, largest first',
+  summary: 'Flows between stables in the last hours, largest first',
   description:
     'Swaps, rebuilt from the fills of the exchange from the first to the last token, and transfers against another stable.',
   about: 'moment',

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import type { ClickHouseClient } from '@clickhouse/client'
-import { ingestDelays } from '../../clickhouse/chain/batches.js'
+import { ingestDelays, newestCommittedBatch } from '../../clickhouse/chain/batches.js'
 import { nodeCalls } from '../../clickhouse/chain/node-calls.js'
 import { newestVerifyRun } from '../../clickhouse/chain/verify-runs.js'
 import { feesLetGoUntil } from '../../clickhouse/facts/retention.js'
@@ -13,28 +13,32 @@ import { attemptTotals, dispatchDelays, pendingTotal, subscriptionCounts } from 
 
 export type ServiceState = Awaited<ReturnType<typeof readState>>
 
-/** The families of facts that are read for every block. */
+/** The families of facts that are read for every block; transfers only where holders are tracked. */
 const DATASETS = ['logs', 'pegs', 'state'] as const
 
 const NO_DELAY = { count: 0, p50_seconds: null, p99_seconds: null }
 
 /** The progress of ingest and of the jobs at `now`, and what is known to be missing. */
 async function readState(clickhouse: ClickHouseClient, now: Date, options: ReadOptions) {
-  const [progress, delays, runs, findings, webhooks, storage, node, fees_let_go_until] = await Promise.all([
-    readProgress(clickhouse, SLOT_JOBS, now, options),
-    ingestDelays(clickhouse, { now }, options),
-    jobRuns(clickhouse, { now }, options),
-    newestVerifyRun(clickhouse, options),
-    readWebhooks(clickhouse, now, options),
-    readStorage(clickhouse, options),
-    nodeCalls(clickhouse, options),
-    feesLetGoUntil(clickhouse, options),
-  ])
+  const [progress, newestBatch, delays, runs, findings, webhooks, storage, node, fees_let_go_until] = await Promise.all(
+    [
+      readProgress(clickhouse, SLOT_JOBS, now, options),
+      newestCommittedBatch(clickhouse, { track: 'tip' }, options),
+      ingestDelays(clickhouse, { now }, options),
+      jobRuns(clickhouse, { now }, options),
+      newestVerifyRun(clickhouse, options),
+      readWebhooks(clickhouse, now, options),
+      readStorage(clickhouse, options),
+      nodeCalls(clickhouse, options),
+      feesLetGoUntil(clickhouse, options),
+    ],
+  )
   const { newest_block, blocks_to_head } = progress
-  const facts = DATASETS.map((family) => {
+  const families = newestBatch?.families.includes('transfers') ? [...DATASETS, 'transfers'] : DATASETS
+  const facts = families.map((family) => {
     const { delay_1h = NO_DELAY, delay_24h = NO_DELAY } = delays.find((row) => row.family === family) ?? {}
     return {
-      dataset: family as string,
+      dataset: family,
       newest_at: newest_block?.block_time ?? null,
       lag_blocks: blocks_to_head,
       lag_seconds: newest_block && secondsBetween(newest_block.block_time, now),

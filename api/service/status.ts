@@ -89,7 +89,10 @@ const Status = z.object({
   datasets: z
     .array(
       z.object({
-        dataset: z.string().meta({ description: 'A family of facts (logs, pegs, state), or what a job publishes' }),
+        dataset: z.string().meta({
+          description:
+            'A family of facts (logs, pegs, state; transfers where holders are tracked), or what a job publishes',
+        }),
         newest_at: time.nullable().meta({ description: 'It is complete up to this instant' }),
         lag_blocks: count.nullable().meta({
           description: 'Blocks between it and the head; null if the node was not asked for its head in the last minute',

@@ -69,7 +69,7 @@ export const analysisRoute = (curated: CuratedBriefings) =>
     path: '/stablecoins/:address/analysis',
     tag: 'stablecoins',
     operationId: 'getAnalysis',
-    summary: 'A briefing on one stable: where it comes from, what backs it, who issues it, and its risks',
+    summary: 'A briefing on one stable: its origin, backing, issuer and risks',
     description: `Costs ${PRICE} of the reference stable per request, nothing with a subscription key.`,
     about: 'moment',
     response: Analysis,

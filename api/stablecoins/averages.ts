@@ -55,7 +55,7 @@ export const averagesRoute = endpoint({
   path: '/stablecoins/:address/peg/averages',
   tag: 'peg',
   operationId: 'getPegAverages',
-  summary: 'Time-weighted and volume-weighted average prices over 1h, 24h and 7d, now or at any time',
+  summary: 'Time-weighted and volume-weighted average prices over 1h, 24h and 7d',
   description:
     'The time-weighted average is made of the price for selling one token at the end of every block; the volume-weighted one of the trades on the book of the stable and its quote token.',
   about: 'moment',

@@ -78,7 +78,7 @@ export const issuanceRoute = endpoint({
   path: '/stablecoins/:address/issuance',
   tag: 'stablecoins',
   operationId: 'getIssuance',
-  summary: 'Mints and burns of a stable over 24 hours, 7 days and 30 days, now or at any time',
+  summary: 'Mints and burns of a stable over 24h, 7d and 30d',
   description:
     'In tokens and as a share of the supply before, with the largest mints and burns. The supply series has them by bucket.',
   about: 'moment',

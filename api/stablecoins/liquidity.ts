@@ -129,7 +129,7 @@ export const liquidityRoute = endpoint({
   path: '/stablecoins/:address/liquidity',
   tag: 'peg',
   operationId: 'getLiquidity',
-  summary: 'Prices that can be traded at: deviation and spread by size, depth within 10, 50 and 100 bps, exit cost',
+  summary: 'Prices that can be traded at: deviation and spread by size, depth by bps, exit cost',
   description:
     'What the chain’s own exchange quotes for each size at the newest sampled block, measured against the peg of 1. Sizes between are interpolated over the logarithm of the size; nothing is extrapolated.',
   about: 'moment',

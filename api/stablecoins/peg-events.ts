@@ -1,11 +1,14 @@
 import { z } from 'zod'
 import { Coverage } from '../../clickhouse/chain/coverage.js'
 import { type Announced, announcedPegBreaks, withAnnounced } from '../../clickhouse/events/announced.js'
-import { pegBreakSubject } from '../../clickhouse/events/types.js'
-import { type PegEvent, PegEventKey, pegEventsAt } from '../../clickhouse/peg/breaks.js'
+import { agreedBreakSubject, pegBreakSubject } from '../../clickhouse/events/types.js'
+import { AGREED_LIST } from '../../clickhouse/peg/agreed/breaks.js'
+import { Direction, Severity } from '../../clickhouse/peg/break-filter.js'
+import { type PegEvent, PegEventKey, PUBLISHED_TRACKS, pegEventsAt } from '../../clickhouse/peg/breaks.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
 import { isoSeconds } from '../../process/instants.js'
 import { AsOfQuery, allUntil, notPublished } from '../answers/as-of.js'
+import { BreakFilterQuery } from '../answers/break-filter.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { CursorQuery, LimitQuery, NextCursor, page } from '../answers/cursor.js'
 import { endpoint } from '../answers/endpoint.js'
@@ -13,8 +16,12 @@ import { AnnouncedAt, announcedAtOf, KnownAtEcho, KnownAtQuery } from '../answer
 import { horizonOf, searchedFields, searchedShape } from '../answers/searched.js'
 
 const PegEventShape = z.object({
-  severity: z.enum(['mild', 'severe']).meta({
+  severity: Severity.meta({
     description: 'mild: more than 10 bps from 1.00 for at least 5 minutes; severe: more than 50 bps for at least 1',
+  }),
+  direction: Direction.nullable().meta({
+    description:
+      'On which side of 1.00 its first sample outside was; null if that was not stored, or with known_at not published',
   }),
   started_at: z.iso.datetime().meta({ description: 'Time of the first sample outside' }),
   ended_at: z.iso
@@ -58,38 +65,57 @@ const keyOf = ({ started_at, started_block, severity }: PegEvent): PegEventKey =
   severity,
 ]
 
+/** The sets of tracks: who finds their breaks, and what the events about them are. */
+const TRACKS = {
+  published: { job: 'peg-events', tracks: PUBLISHED_TRACKS, kind: 'peg_break', subjectOf: pegBreakSubject },
+  agreed: { job: 'peg-tracks', tracks: AGREED_LIST, kind: 'agreed_break', subjectOf: agreedBreakSubject },
+} as const
+
+const Track = z.enum(['published', 'agreed']).default('published').meta({
+  description:
+    'Which set of tracks. agreed: breaks of a smoothed price on which one token and 10,000 agree; mild from 10 to 7 bps, severe from 50 to 35',
+})
+
 export const pegEventsRoute = endpoint({
   path: '/stablecoins/:address/peg-events',
   tag: 'peg',
   operationId: 'listPegEvents',
-  summary: 'Breaks of the peg, newest first, now or as they were known at any time',
+  summary: 'Breaks of the peg, newest first',
   description:
-    'Mild and severe breaks are two tracks of events, found every two minutes of chain time. With as_of, events that ended later are shown as ongoing. With known_at, those that had been announced by then and not taken back, as they were announced.',
+    'Mild and severe breaks are two tracks of events, found every two minutes of chain time. With as_of, events that ended later are shown as ongoing. With known_at, those that had been announced by then and not taken back, as they were announced. Filters apply to what the answer says of a break.',
   about: 'moment',
-  query: { ...AsOfQuery, ...KnownAtQuery, limit: LimitQuery, cursor: CursorQuery(PegEventKey) },
+  query: {
+    ...AsOfQuery,
+    ...KnownAtQuery,
+    ...BreakFilterQuery,
+    track: Track,
+    limit: LimitQuery,
+    cursor: CursorQuery(PegEventKey),
+  },
   response: PegEventsResponse,
   cache: CACHE_POLICIES.pegEvents,
-  covers: ({ stable, at, since }) => ({
+  covers: ({ stable, at, since, query }) => ({
     families: ['pegs'],
-    jobs: ['peg-events'],
+    jobs: [TRACKS[query.track].job],
     stable,
     since,
     ...allUntil(at),
   }),
   answer: async ({ app, stable, asOf: as_of, at, knownAt, coverage, searches, query, signal }) => {
-    const { limit, cursor: after } = query
+    const { limit, cursor: after, severity, min_bps, min_seconds } = query
+    const { tracks, kind, subjectOf } = TRACKS[query.track]
     const horizon = horizonOf(searches)
     if (knownAt && !horizon) throw notPublished('peg breaks', knownAt)
     const until = horizon && new Date(Math.min(horizon.getTime(), at.getTime()))
-    const asked = { stable, limit: limit + 1, after }
+    const asked = { stable, limit: limit + 1, after, filter: { severity, min_bps, min_seconds } }
     const events = knownAt
-      ? await announcedPegBreaks(app.clickhouse, { ...asked, as_of: until ?? at, known_at: knownAt }, { signal })
-      : await pegEventsAt(app.clickhouse, { ...asked, as_of, horizon }, { signal })
+      ? await announcedPegBreaks(app.clickhouse, { ...asked, kind, as_of: until ?? at, known_at: knownAt }, { signal })
+      : await pegEventsAt(app.clickhouse, tracks, { ...asked, as_of, horizon }, { signal })
     const { rows, next_cursor } = page<PegEvent>(events, limit, keyOf)
     const announced = await withAnnounced(
       app.clickhouse,
       rows,
-      ({ started_at, ...event }) => pegBreakSubject({ ...event, stable, started_at: started_at.getTime() / 1000 }),
+      ({ started_at, ...event }) => subjectOf({ ...event, stable, started_at: started_at.getTime() / 1000 }),
       { known_at: knownAt },
       { signal },
     )

@@ -34,7 +34,7 @@ export const pegRoute = endpoint({
   path: '/stablecoins/:address/peg',
   tag: 'peg',
   operationId: 'getPeg',
-  summary: 'Price against the reference stable, now or at any time, and its 1h, 24h and 7d windows',
+  summary: 'Price against the reference stable, and its 1h, 24h and 7d windows',
   description:
     'The price that the chain’s own exchange pays for one token, sampled at every block. The windows are computed from all samples.',
   about: 'moment',

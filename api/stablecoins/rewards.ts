@@ -60,7 +60,7 @@ export const rewardsRoute = endpoint({
   path: '/stablecoins/:address/rewards',
   tag: 'rewards',
   operationId: 'getRewards',
-  summary: 'Rewards distributed to the holders of a stable, who funded them, and how many holders take part',
+  summary: 'Rewards paid to the holders of a stable, their funders, and how many holders take part',
   description: 'Live answers include the state of the pool; answers about the past contain only the sums.',
   about: 'moment',
   response: Rewards,

@@ -107,7 +107,7 @@ export const riskRoute = endpoint({
   path: '/stablecoins/:address/risk',
   tag: 'risk',
   operationId: 'getRisk',
-  summary: 'How risky a stable is, now or at any time, and what the score is made of',
+  summary: 'How risky a stable is, and what the score is made of',
   description:
     'Computed every five minutes of chain time and stored with every revision. Without known_at, the newest revision of a past score is returned, which may have been published later.',
   about: 'snapshot',

@@ -114,7 +114,7 @@ export const stablecoinsRoute = endpoint({
   path: '/stablecoins',
   tag: 'stablecoins',
   operationId: 'listStablecoins',
-  summary: 'Every tracked stable with its peg, supply and policy, now or at any time',
+  summary: 'Every tracked stable with its peg, supply and policy',
   description: 'Start here: the other routes take the addresses listed here. Stables without a price are included.',
   about: 'moment',
   query: { ...AsOfQuery, ...FilterQuery },

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { SIZES } from '../peg/agreed/prices.js'
+import { AGREED_PRICE, AGREED_TRACKS } from '../peg/agreed/rules.js'
 import { TRACKS } from '../peg/break-detection.js'
-import { SIZES } from './prices.js'
 
 const bps = z.number().min(0).max(10_000)
 const seconds = z.number().min(0).max(31_536_000)
@@ -43,19 +44,8 @@ const published = Object.entries(TRACKS).map(([name, { allowed_micros, min_secon
   min_seconds,
 }))
 
-/**
- * The published tracks and, beside each, one that believes a deviation only as far as the price of 10,000 tokens agrees, ends a
- * break well inside its limit, smooths prices over half a minute, and counts time without a quote as a break.
- */
+/** The published tracks and, beside them, the agreed ones. */
 export const DEFAULT_DETECTORS: readonly Detector[] = Detectors.parse([
   ...published,
-  ...published.map(({ name, enter_bps, min_seconds }) => ({
-    name: `${name}-agreed`,
-    agree_tokens: 10_000,
-    enter_bps,
-    exit_bps: enter_bps * 0.7,
-    min_seconds,
-    tau_seconds: 30,
-    unquoted_seconds: 120,
-  })),
+  ...Object.entries(AGREED_TRACKS).map(([name, rule]) => ({ name: `${name}-agreed`, ...AGREED_PRICE, ...rule })),
 ])

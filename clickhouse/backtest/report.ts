@@ -13,7 +13,7 @@ export type Format = (typeof FORMATS)[number]
 
 const iso = (seconds: number): string => isoSeconds(new Date(seconds * 1000))
 
-const shown = ({ started_at, confirmed_at, ended_at, ...found }: FoundBreak) => ({
+const shown = ({ started_at, confirmed_at, ended_at, seen: _, ...found }: FoundBreak) => ({
   started_at: iso(started_at),
   confirmed_at: iso(confirmed_at),
   ended_at: ended_at === null ? null : iso(ended_at),

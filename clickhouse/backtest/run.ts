@@ -1,8 +1,9 @@
 import type { ClickHouseClient } from '@clickhouse/client'
+import { MAX_DEPTH_SECONDS, type PriceOf } from '../peg/agreed/prices.js'
 import { BreakFinder, type FoundBreak } from '../peg/hysteresis.js'
 import { MAX_SAMPLE_SECONDS } from '../peg/price.js'
 import type { Detector } from './detectors.js'
-import { MAX_DEPTH_SECONDS, type PriceOf, pricesOf, type Range } from './prices.js'
+import { pricesOf, type Range, ROW_NUMBERS } from './prices.js'
 
 /** What a detector found in the samples of a stable. */
 export type StableRun = {
@@ -68,10 +69,10 @@ export async function runDetectors(
   }
   for (const { own, time, ...price } of passes.values()) {
     for await (const rows of pricesOf(clickhouse, { stable, ...price, ...range }, signal)) {
-      for (let at = 0; at < rows.length; at += 2) {
-        const seconds = rows[at] as number
+      for (let at = 0; at < rows.length; at += ROW_NUMBERS) {
+        const [seconds, block, deviation] = [rows[at] as number, rows[at + 1] as number, rows[at + 2] as number]
         time.add(seconds)
-        for (const finder of own) finder.add(seconds, rows[at + 1] as number)
+        for (const finder of own) finder.add(seconds, block, deviation)
       }
     }
     time.end()

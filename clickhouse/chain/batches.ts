@@ -5,10 +5,19 @@ import { defineOptionalRow, defineQuery, defineRow, onlyColumn } from '../store/
 import { DELAYS, delayColumns } from '../store/delays.js'
 import { insertRows } from '../store/insert.js'
 
-/** The families of facts: those of a family are read together. The others cannot be decoded without the catalogue. */
-export const FAMILIES = ['catalogue', 'logs', 'pegs', 'state'] as const
+/**
+ * The families of facts: those of a family are read together. The others cannot be decoded without the catalogue. Transfers
+ * are read only where TRACK_HOLDERS is set.
+ */
+export const FAMILIES = ['catalogue', 'logs', 'pegs', 'state', 'transfers'] as const
 
 export type Family = (typeof FAMILIES)[number]
+
+/**
+ * Whether facts of a family are read from the state at the end of each block, which nodes drop after a while. These are read
+ * for each stable, so that some stables may be stored and others not.
+ */
+export const needsState = (family: Family): boolean => family === 'pegs' || family === 'state'
 
 /**
  * A block range, both ends included, for which ingest writes some families of facts as a unit. Pegs and state are

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { afterParts, FlowAnomaly, FlowAnomalyKey, NEWEST_ANOMALY } from '../flows/anomalies.js'
 import { FLOW_WINDOW_SECONDS } from '../flows/buckets.js'
 import { KnownAt } from '../jobs/publications.js'
+import { type BreakFilter, BreakFilterParams, breakCondition, Direction, Severity } from '../peg/break-filter.js'
 import { NEWEST_PEG_EVENT, type PegEvent, PegEventKey } from '../peg/breaks.js'
 import { defineQuery, type QuerySignal } from '../store/define-query.js'
 import { isRecent, recentFirst } from '../store/recent-first.js'
@@ -81,6 +82,8 @@ const announcedBreakRows = defineQuery({
       known_at: z.date(),
       limit: z.int(),
       after: PegEventKey.default(NEWEST_PEG_EVENT),
+      kind: z.enum(['peg_break', 'agreed_break']),
+      ...BreakFilterParams,
     })
     .transform(({ after: [after_time, after_block, after_severity], ...rest }) => ({
       ...rest,
@@ -89,9 +92,10 @@ const announcedBreakRows = defineQuery({
       after_severity,
     })),
   row: z.object({
-    severity: z.enum(['mild', 'severe']),
+    severity: Severity,
     started_at: z.int(),
     started_block: z.int(),
+    direction: Direction.nullable(),
     ended_at: dateTime.nullable(),
     ended_block: z.int().nullable(),
     max_deviation_bps: z.number(),
@@ -101,34 +105,44 @@ const announcedBreakRows = defineQuery({
     SELECT parts[2] AS severity, toUInt32OrZero(parts[3]) AS started_at, toUInt32OrZero(parts[4]) AS started_block,
            if(ended = '', NULL, JSONExtractString(ended, 'ended_at')) AS ended_at,
            if(ended = '', NULL, JSONExtract(ended, 'ended_block', 'UInt32')) AS ended_block,
+           nullIf(JSONExtractString(if(ended = '', started, ended), 'direction'), '') AS direction,
            JSONExtractFloat(if(ended = '', started, ended), 'max_deviation_bps') AS max_deviation_bps
     FROM
     (
         SELECT splitByChar(':', subject) AS parts,
-               argMaxIf(data, sequence_number, type = 'peg_break.started') AS started,
-               argMaxIf(data, sequence_number, type = 'peg_break.ended') AS ended
+               argMaxIf(data, sequence_number, endsWith(type, '.started')) AS started,
+               argMaxIf(data, sequence_number, endsWith(type, '.ended')) AS ended
         FROM events
-        WHERE type IN ('peg_break.started', 'peg_break.ended') AND has(stables, {stable: String})
+        WHERE type IN (concat({kind: String}, '.started'), concat({kind: String}, '.ended')) AND has(stables, {stable: String})
           AND occurred_at <= {as_of: DateTime} AND ${STOOD}
         GROUP BY subject
         HAVING started != ''
     )
     WHERE (started_at, started_block, severity = 'severe') < ({after_time: UInt32}, {after_block: UInt32}, {after_severity: String} = 'severe')
+      AND ${breakCondition({
+        severity: 'severity',
+        max_deviation_bps: 'max_deviation_bps',
+        duration_seconds:
+          "if(ended = '', toUnixTimestamp({as_of: DateTime}) - started_at, JSONExtractInt(ended, 'duration_seconds'))",
+      })}
     ORDER BY started_at DESC, started_block DESC, severity DESC
     LIMIT {limit: UInt32}`,
 })
 
 /**
- * A stable's peg breaks that had been announced by `known_at` and not been taken back by then, as of `as_of`: newest
- * first, at most `limit` of those after the key `after`. The largest distance of one without an announced end is that of
- * its announcement, and it lasts until `as_of`.
+ * A stable's breaks of a kind that had been announced by `known_at` and not been taken back by then, as of `as_of`: newest
+ * first, at most `limit` of those after the key `after` that pass the filter. The largest distance of one without an
+ * announced end is that of its announcement, and it lasts until `as_of`.
  */
 export async function announcedPegBreaks(
   clickhouse: ClickHouseClient,
-  asked: Asked<PegEventKey> & { stable: string },
+  {
+    filter = {},
+    ...asked
+  }: Asked<PegEventKey> & { stable: string; kind: 'peg_break' | 'agreed_break'; filter?: BreakFilter },
   options?: { signal?: QuerySignal },
 ): Promise<PegEvent[]> {
-  const rows = await announcedBreakRows(clickhouse, asked, options)
+  const rows = await announcedBreakRows(clickhouse, { ...asked, ...filter }, options)
   return rows.map(({ started_at, max_deviation_bps, ...row }) => {
     const until = row.ended_at ?? asked.as_of
     return {

@@ -1,5 +1,12 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
+import {
+  type BreakFilter,
+  BreakFilterParams,
+  breakCondition,
+  breakPasses,
+  type FilteredBreak,
+} from '../peg/break-filter.js'
 import { defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
 import { inParts } from '../store/in-parts.js'
 import { insertRows } from '../store/insert.js'
@@ -43,10 +50,35 @@ export type LoggedEvent = z.infer<typeof LoggedEvent>
 export const EVENT_COLUMNS =
   'toUInt32(sequence_number) AS sequence, id, type, stables, retracted_type, occurred_at, recorded_at, data'
 
-/** The events that a reader or subscriber wants. An absent field does not filter. Addresses in lower case. */
-export type EventFilter = {
+/**
+ * The events that a reader or subscriber wants. An absent field does not filter. Addresses in lower case. What breaks are
+ * wanted does not concern other events.
+ */
+export type EventFilter = BreakFilter & {
   types?: string[] | undefined
   stables?: string[] | undefined
+}
+
+/** What a filter looks at in an event. */
+export type FilteredEvent = {
+  type: string
+  stables: readonly string[]
+  retracted_type?: string
+  occurred_at: Date
+  data: Record<string, unknown>
+}
+
+/**
+ * The break that an event is about, or that the event which it takes back is about, as that event describes it: a break
+ * has lasted until it occurred. Null for other events.
+ */
+function breakOf({ type, retracted_type, occurred_at, data }: FilteredEvent): FilteredBreak | null {
+  if (!(retracted_type || type).includes('_break.')) return null
+  const { severity, max_deviation_bps, started_at } = (retracted_type ? (data.original ?? {}) : data) as Record<
+    string,
+    unknown
+  >
+  return { severity, max_deviation_bps, duration_seconds: (occurred_at.getTime() - Date.parse(`${started_at}`)) / 1000 }
 }
 
 /**
@@ -54,11 +86,10 @@ export type EventFilter = {
  * received that one learns of it. Stables match either end of an edge. An event without stables is about the service
  * itself, on which every subscriber depends, so it passes every filter of stables.
  */
-export function passes(
-  event: { type: string; stables: readonly string[]; retracted_type?: string },
-  { types, stables }: EventFilter,
-): boolean {
+export function passes(event: FilteredEvent, { types, stables, ...filter }: EventFilter): boolean {
   if (types !== undefined && !types.includes(event.type) && !types.includes(event.retracted_type ?? '')) return false
+  const about = breakOf(event)
+  if (about !== null && !breakPasses(about, filter)) return false
   return stables === undefined || event.stables.length === 0 || event.stables.some((stable) => stables.includes(stable))
 }
 
@@ -66,19 +97,32 @@ export function passes(
 const EventFilterParams = {
   types: z.array(z.string()).optional(),
   stables: z.array(z.string()).optional(),
+  ...BreakFilterParams,
 }
 
 /** Replaces absent fields with empty lists, which do not filter. */
-const withFilter = <Params extends EventFilter>({ types = [], stables = [], ...rest }: Params) => ({
+const withFilter = <Params extends Pick<EventFilter, 'types' | 'stables'>>({
+  types = [],
+  stables = [],
+  ...rest
+}: Params) => ({
   ...rest,
   types,
   stables,
 })
 
+/** The data of an event, or of the event that it takes back, in SQL. */
+const DESCRIBED = "if(retracted_type = '', data, JSONExtractRaw(data, 'original'))"
+
 /** The condition of `passes`, in SQL. */
 export const EVENT_FILTER = `
   (empty({types: Array(String)}) OR has({types: Array(String)}, type) OR has({types: Array(String)}, retracted_type))
-  AND (empty({stables: Array(String)}) OR empty(stables) OR hasAny(stables, {stables: Array(String)}))`
+  AND (empty({stables: Array(String)}) OR empty(stables) OR hasAny(stables, {stables: Array(String)}))
+  AND (position(if(retracted_type = '', type, retracted_type), '_break.') = 0 OR ${breakCondition({
+    severity: `JSONExtractString(${DESCRIBED}, 'severity')`,
+    max_deviation_bps: `JSONExtractFloat(${DESCRIBED}, 'max_deviation_bps')`,
+    duration_seconds: `toUnixTimestamp(occurred_at) - toUnixTimestamp(parseDateTimeBestEffortOrNull(JSONExtractString(${DESCRIBED}, 'started_at'), 'UTC'))`,
+  })})`
 
 /** Of a log that is read as of an instant: only what had occurred by then. Absent, it does not filter. */
 const OccurredBy = { occurred_by: z.date().default(new Date('2106-01-01')) }

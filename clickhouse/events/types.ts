@@ -2,11 +2,18 @@ import { createHash } from 'node:crypto'
 import { isoSeconds } from '../../process/instants.js'
 import type { PublishedAnomaly } from '../flows/anomalies.js'
 import type { ComponentHealth } from '../jobs/health.js'
+import type { AgreedBreak, QuoteLoss } from '../peg/agreed/tracks.js'
+import type { Direction } from '../peg/break-filter.js'
+import type { QuoteStatus } from '../peg/price.js'
 
 /** Every type of event that subscribers can receive. */
 export const EVENT_TYPES = [
   'peg_break.started',
   'peg_break.ended',
+  'agreed_break.started',
+  'agreed_break.ended',
+  'peg_quote.lost',
+  'peg_quote.back',
   'flow_anomaly.detected',
   'system.health_drift',
   'event.retracted',
@@ -115,6 +122,8 @@ type PegBreakKey = {
 
 /** A peg break as the detector knows it; times in unix seconds. */
 type PegBreak = PegBreakKey & {
+  /** Null for one that was found before directions were stored. */
+  direction: Direction | null
   confirmed_at: number | null
   ended_at: number | null
   ended_block: number | null
@@ -124,27 +133,80 @@ type PegBreak = PegBreakKey & {
 const subjectOf = ({ stable, severity, started_at, started_block }: PegBreakKey): string =>
   `${stable}:${severity}:${started_at}:${started_block}`
 
-function startData({ stable, severity, started_at, started_block }: PegBreakKey, max_deviation_bps: number) {
-  return { stable, severity, started_at: iso(started_at), max_deviation_bps, started_block }
+function startData({ stable, severity, direction, started_at, started_block, max_deviation_micros }: PegBreak) {
+  const max_deviation_bps = max_deviation_micros / 100
+  return {
+    stable,
+    severity,
+    ...(direction && { direction }),
+    started_at: iso(started_at),
+    max_deviation_bps,
+    started_block,
+  }
 }
 
 /**
  * The events about a peg break that the slot with the time (`after`, `at`] announces: its start, once it has lasted the
  * minimum, and its end. Times in unix seconds.
  */
-export function pegBreakEvents(pegBreak: PegBreak, { after, at }: { after: number; at: number }): FoundEvent[] {
-  const { stable, started_at, confirmed_at, ended_at, ended_block, max_deviation_micros } = pegBreak
+export function pegBreakEvents(pegBreak: PegBreak, span: { after: number; at: number }): FoundEvent[] {
+  const { confirmed_at } = pegBreak
   if (confirmed_at === null) return []
-  const subject = subjectOf(pegBreak)
-  const start = startData(pegBreak, max_deviation_micros / 100)
+  const start = startData(pegBreak)
+  const lasting = { ...pegBreak, confirmed_at }
+  return startAndEnd(['peg_break.started', 'peg_break.ended'], subjectOf(pegBreak), lasting, start, span)
+}
+
+/**
+ * The events about what lasts from one sample to another that the slot with the time (`after`, `at`] announces: its start, once
+ * it has lasted the minimum, and its end.
+ */
+function startAndEnd(
+  [started, ended]: readonly [EventType, EventType],
+  subject: string,
+  lasting: {
+    stable: string
+    started_at: number
+    confirmed_at: number
+    ended_at: number | null
+    ended_block: number | null
+  },
+  start: FoundEvent['data'],
+  { after, at }: { after: number; at: number },
+): FoundEvent[] {
+  const { stable, started_at, confirmed_at, ended_at, ended_block } = lasting
+  const isWithin = (time: number): boolean => time > after && time <= at
   const events: FoundEvent[] = []
-  if (confirmed_at > after && confirmed_at <= at)
-    events.push(found('peg_break.started', subject, [stable], new Date(confirmed_at * 1000), start))
-  if (ended_at !== null && ended_at > after && ended_at <= at) {
+  if (isWithin(confirmed_at)) events.push(found(started, subject, [stable], new Date(confirmed_at * 1000), start))
+  if (ended_at !== null && isWithin(ended_at)) {
     const end = { ended_at: iso(ended_at), ended_block, duration_seconds: ended_at - started_at }
-    events.push(found('peg_break.ended', subject, [stable], new Date(ended_at * 1000), { ...start, ...end }))
+    events.push(found(ended, subject, [stable], new Date(ended_at * 1000), { ...start, ...end }))
   }
   return events
+}
+
+/** The subject of the events about a break on an agreed track. */
+export const agreedBreakSubject = (agreed: PegBreakKey): string => `${subjectOf(agreed)}:agreed`
+
+/** The events about a break on an agreed track that the slot with the time (`after`, `at`] announces. */
+export function agreedBreakEvents(agreed: AgreedBreak, span: { after: number; at: number }): FoundEvent[] {
+  const { stable, severity, direction, max_deviation_bps, started_at, started_block } = agreed
+  const start = { stable, severity, direction, started_at: iso(started_at), max_deviation_bps, started_block }
+  return startAndEnd(['agreed_break.started', 'agreed_break.ended'], agreedBreakSubject(agreed), agreed, start, span)
+}
+
+/**
+ * The events about a lost quote that the slot with the time (`after`, `at`] announces. `status` says why there is none in
+ * the first block without it.
+ */
+export function quoteLossEvents(
+  loss: QuoteLoss & { status: QuoteStatus },
+  span: { after: number; at: number },
+): FoundEvent[] {
+  const { stable, status, started_at, started_block } = loss
+  const start = { stable, status, started_at: iso(started_at), started_block }
+  const subject = `${stable}:quote:${started_at}:${started_block}`
+  return startAndEnd(['peg_quote.lost', 'peg_quote.back'], subject, loss, start, span)
 }
 
 /** The event that more or less than usual flowed between two stables; announced once per edge and window. */

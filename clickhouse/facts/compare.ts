@@ -52,7 +52,7 @@ const differingRows = Object.fromEntries(
         )
         SELECT * EXCEPT expected, toUInt32(countIf(surplus != 0) OVER ()) AS differing, toUInt32(sum(expected) OVER ()) AS compared
         FROM compared
-        ORDER BY surplus = 0, block_number, surplus
+        ORDER BY surplus = 0, block_number, tuple(COLUMNS('.*'))
         LIMIT {most: UInt32}`,
     })
     return [table, query]
@@ -61,7 +61,7 @@ const differingRows = Object.fromEntries(
 
 /**
  * How the facts of `table` in some blocks differ from those that were read again: at most `most` rows, differing ones
- * first. `surplus` is how many more copies of a row the table has than it should: negative if some are missing, 0 if
+ * first, in the order of their columns, so that a wrong row is next to the one that should be there. `surplus` is how many more copies of a row the table has than it should: negative if some are missing, 0 if
  * the row is correct. `differing` is how many rows differ, `compared` how many were read again.
  */
 export async function differingFacts(

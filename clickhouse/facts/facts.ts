@@ -1,11 +1,12 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import type { Family } from '../chain/batches.js'
+import { type Family, needsState } from '../chain/batches.js'
 import type { Block } from '../chain/blocks.js'
 import type { DepthSample } from '../depth/depth.js'
 import type { FeeDistribution, FeeElection, FeePaid, FeePoolEvent } from '../fees/fees.js'
 import type { DexFill, DexOrder, DexOrderEnd, DexOrderFlip, DexPair } from '../flows/dex.js'
 import type { Flow } from '../flows/flows.js'
 import type { HeldTransfer, VirtualForward } from '../flows/transfers.js'
+import type { Transfer } from '../holders/transfers.js'
 import type { PegSample } from '../peg/samples.js'
 import type { RewardClaim, RewardDistribution, RewardRecipient } from '../rewards/rewards.js'
 import type { RoleEvent, RoleProbe } from '../roles/roles.js'
@@ -40,6 +41,7 @@ export type Facts = {
   virtual_forwards: VirtualForward[]
   quote_token_proposals: QuoteTokenProposal[]
   logo_updates: LogoUpdate[]
+  transfers: Transfer[]
   flows: Flow[]
   state_reads: StateRead[]
   role_probes: RoleProbe[]
@@ -76,6 +78,7 @@ export const FACT_TABLES: Readonly<Record<FactTable, { family: Family; findBy: '
   virtual_forwards: { family: 'logs', findBy: 'time' },
   quote_token_proposals: { family: 'logs', findBy: 'time' },
   logo_updates: { family: 'logs', findBy: 'time' },
+  transfers: { family: 'transfers', findBy: 'time' },
   flows: { family: 'logs', findBy: 'time' },
   state_reads: { family: 'state', findBy: 'time' },
   role_probes: { family: 'state', findBy: 'time' },
@@ -85,7 +88,7 @@ export const FACT_TABLES: Readonly<Record<FactTable, { family: Family; findBy: '
 }
 
 /** Whether a table's rows are read per stable, so that some stables may be ingested and others not. */
-export const isByStable = (table: FactTable): boolean => ['pegs', 'state'].includes(FACT_TABLES[table].family)
+export const isByStable = (table: FactTable): boolean => needsState(FACT_TABLES[table].family)
 
 export const factTables = Object.keys(FACT_TABLES) as readonly FactTable[]
 

@@ -1,12 +1,10 @@
 import { z } from 'zod'
 import { BlockRanges, IN_RANGES } from '../chain/invariants.js'
 import { defineQuery } from '../store/define-query.js'
-import { FACT_TABLES, type FactTable, factTables } from './facts.js'
+import { type FactTable, factTables, isByStable } from './facts.js'
 
-/** Tables with one row per log: those of the catalogue and of logs, except `blocks`. */
-const logTables: readonly FactTable[] = factTables.filter(
-  (table) => table !== 'blocks' && ['catalogue', 'logs'].includes(FACT_TABLES[table].family),
-)
+/** Tables with one row per log: those of families that need no state, except `blocks`. */
+const logTables: readonly FactTable[] = factTables.filter((table) => table !== 'blocks' && !isByStable(table))
 
 const factsPerLog = (table: FactTable): string => `
             SELECT block_number, log_index, '${table}' AS fact_table, count() AS facts FROM ${table}

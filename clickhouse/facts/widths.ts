@@ -36,6 +36,7 @@ export const COLUMN_BITS: Readonly<Record<string, Readonly<Record<string, number
   fees_paid: { amount_raw: 128 },
   held_transfers: { blocked_nonce: 64, amount_raw: 128 },
   virtual_forwards: { amount_raw: 128 },
+  transfers: { amount_raw: 128 },
   flows: { amount_in_raw: 128, amount_out_raw: 128, usd_micros: 128 },
   state_reads: { supply_raw: 256, cap_raw: 256, policy_id: 64, opted_in_raw: 128, reward_per_token_raw: 256 },
   peg_samples: { sell_micros: 32, buy_micros: 32 },

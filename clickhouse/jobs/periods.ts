@@ -4,8 +4,10 @@ import { FLOW_WINDOW_SECONDS } from '../flows/buckets.js'
 /** Seconds from one slot of a job to the next. */
 export const PERIOD_SECONDS = {
   'peg-events': 120,
+  'peg-tracks': 120,
   risk: 300,
   reserves: 3600,
+  holders: 3600,
   'flow-anomalies': FLOW_WINDOW_SECONDS,
 } as const
 
@@ -33,9 +35,11 @@ export type SlotJob = {
 /** Every job that runs in slots, in no order. `after` names the jobs that a job depends on. */
 export const SLOT_JOBS: readonly SlotJob[] = [
   { name: 'peg-events', period_seconds: PERIOD_SECONDS['peg-events'] },
+  { name: 'peg-tracks', period_seconds: PERIOD_SECONDS['peg-tracks'] },
   // A score includes the events up to its slot.
   { name: 'risk', period_seconds: PERIOD_SECONDS.risk, after: ['peg-events'] },
   { name: 'reserves', period_seconds: PERIOD_SECONDS.reserves },
+  { name: 'holders', period_seconds: PERIOD_SECONDS.holders },
   {
     name: 'flow-anomalies',
     period_seconds: PERIOD_SECONDS['flow-anomalies'],

@@ -22,11 +22,11 @@ export const pegExcursions = defineQuery({
   row: PegExcursion,
   // The samples of a stable in order, split after each one inside the allowed range. A piece that begins outside is an
   // excursion; a sample inside, which can only be the last one of a piece, ends it. An excursion in progress is
-  // represented by one more sample outside, before the others, with its start, its largest deviation so far and when it
-  // was confirmed.
+  // represented by one more sample outside, before the others, with its start, its largest deviation so far, when it
+  // was confirmed and its direction.
   sql: `
     SELECT stable, severity,
-           toUnixTimestamp(samples[1].1) AS started_at, toUInt32(samples[1].2) AS started_block,
+           toUnixTimestamp(samples[1].1) AS started_at, toUInt32(samples[1].2) AS started_block, samples[1].6 AS direction,
            toUnixTimestamp(coalesce(samples[1].4, arrayFilter(sample -> sample.1 >= samples[1].1 + minimum, samples)[1].5)) AS confirmed_at,
            if(samples[-1].3 > allowed, NULL, toUnixTimestamp(samples[-1].1)) AS ended_at,
            if(samples[-1].3 > allowed, NULL, toUInt32(samples[-1].2)) AS ended_block,
@@ -38,12 +38,12 @@ export const pegExcursions = defineQuery({
         FROM
         (
             SELECT stable, track.1 AS severity, track.2 AS allowed, track.3 AS minimum,
-                   (block_time, block_number, toUInt32(abs(${DEVIATION})), CAST(NULL AS Nullable(DateTime('UTC'))), toNullable(block_time)) AS sample
+                   (block_time, block_number, toUInt32(abs(${DEVIATION})), CAST(NULL AS Nullable(DateTime('UTC'))), toNullable(block_time), toNullable(if(${DEVIATION} > 0, 'above', 'below'))) AS sample
             FROM peg_samples ARRAY JOIN ${TRACKS_SQL} AS track
             WHERE block_time > {after: DateTime} AND block_time <= {to: DateTime} AND sell_micros IS NOT NULL
             UNION ALL
             SELECT stable, track.1, track.2, track.3,
-                   (started_at, started_block, max_deviation_micros, confirmed_at, NULL)
+                   (started_at, started_block, max_deviation_micros, confirmed_at, NULL, toString(direction))
             FROM (${pegEventsSince('{after: DateTime}')}) ARRAY JOIN ${TRACKS_SQL} AS track
             WHERE severity = track.1 AND started_at <= {after: DateTime} AND (ended_at IS NULL OR ended_at > {after: DateTime})
         )
@@ -59,7 +59,7 @@ export const outdatedPegEvents = defineQuery({
   params: z.object({ revision: z.int(), after: z.date() }),
   row: PegExcursion,
   sql: `
-    SELECT stable, severity, toUnixTimestamp(started_at) AS started_at, toUInt32(started_block) AS started_block,
+    SELECT stable, severity, toUnixTimestamp(started_at) AS started_at, toUInt32(started_block) AS started_block, direction,
            toUnixTimestamp(confirmed_at) AS confirmed_at, toUnixTimestamp(ended_at) AS ended_at,
            toUInt32(ended_block) AS ended_block, max_deviation_micros
     FROM (${pegEventsSince('{after: DateTime}')})

@@ -4,6 +4,14 @@ import { END_OF_TIME } from '../../process/instants.js'
 import { defineOptionalRow, defineQuery, onlyColumn } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { dateTime } from '../store/values.js'
+import {
+  type BreakFilter,
+  BreakFilterParams,
+  breakCondition,
+  breakPasses,
+  Direction,
+  Severity,
+} from './break-filter.js'
 import { newestSample } from './samples.js'
 import { DEVIATION } from './sums.js'
 
@@ -12,9 +20,11 @@ import { DEVIATION } from './sums.js'
  */
 export const PegExcursion = z.object({
   stable: z.string(),
-  severity: z.enum(['mild', 'severe']),
+  severity: Severity,
   started_at: z.int(),
   started_block: z.int(),
+  /** Null for one that was found before directions were stored. */
+  direction: Direction.nullable(),
   confirmed_at: z.int().nullable(),
   ended_at: z.int().nullable(),
   ended_block: z.int().nullable(),
@@ -52,45 +62,58 @@ export function insertPegEvents(
 }
 
 /** The position at which a page of events, newest first, continues: after the event with these values. */
-export const PegEventKey = z.tuple([z.int().min(0).max(END_OF_TIME), z.int().min(0), PegExcursion.shape.severity])
+export const PegEventKey = z.tuple([z.int().min(0).max(END_OF_TIME), z.int().min(0), Severity])
 export type PegEventKey = z.infer<typeof PegEventKey>
 
 /** Sorts before every event: the start of the first page. */
 export const NEWEST_PEG_EVENT: PegEventKey = [END_OF_TIME, Number.MAX_SAFE_INTEGER, 'severe']
 
 /**
- * A stable's events as known at `as_of`, newest first, at most `limit` of those after the key `after`. For an event in
- * progress at `as_of`, the stored maximum may have been reached later.
+ * A stable's breaks in a table as known at `as_of`, newest first, at most `limit` of those after the key `after`: those in progress at
+ * `as_of`, whose stored maximum may have been reached later, and those of the others that pass the filter.
  */
-const pegEvents = defineQuery({
-  name: 'peg_events',
-  params: z
-    .object({ stable: z.string(), as_of: z.date(), limit: z.int(), after: PegEventKey.default(NEWEST_PEG_EVENT) })
-    .transform(({ after: [after_time, after_block, after_severity], ...rest }) => ({
-      ...rest,
-      after_time,
-      after_block,
-      after_severity,
-    })),
-  row: z.object({
-    severity: PegExcursion.shape.severity,
-    started_at: dateTime,
-    started_block: z.int(),
-    ended_at: dateTime.nullable(),
-    ended_block: z.int().nullable(),
-    max_deviation_micros: z.int(),
-  }),
-  sql: `
-    SELECT severity, started_at, toUInt32(started_block) AS started_block,
+export const breakList = (table: 'peg_events' | 'agreed_breaks') =>
+  defineQuery({
+    name: table,
+    params: z
+      .object({
+        stable: z.string(),
+        as_of: z.date(),
+        limit: z.int(),
+        after: PegEventKey.default(NEWEST_PEG_EVENT),
+        ...BreakFilterParams,
+      })
+      .transform(({ after: [after_time, after_block, after_severity], ...rest }) => ({
+        ...rest,
+        after_time,
+        after_block,
+        after_severity,
+      })),
+    row: z.object({
+      severity: Severity,
+      started_at: dateTime,
+      started_block: z.int(),
+      direction: Direction.nullable(),
+      ended_at: dateTime.nullable(),
+      ended_block: z.int().nullable(),
+      max_deviation_micros: z.int(),
+    }),
+    sql: `
+    SELECT severity, started_at, toUInt32(started_block) AS started_block, direction,
            if(events.ended_at <= {as_of: DateTime}, events.ended_at, NULL) AS ended_at,
            if(events.ended_at <= {as_of: DateTime}, toUInt32(events.ended_block), NULL) AS ended_block,
            max_deviation_micros
-    FROM peg_events AS events FINAL
+    FROM ${table} AS events FINAL
     WHERE stable = {stable: String} AND confirmed_at <= {as_of: DateTime}
+      AND (events.ended_at IS NULL OR events.ended_at > {as_of: DateTime} OR ${breakCondition({
+        severity: 'toString(severity)',
+        max_deviation_bps: 'max_deviation_micros / 100',
+        duration_seconds: 'toUnixTimestamp(events.ended_at) - toUnixTimestamp(started_at)',
+      })})
       AND (toUnixTimestamp(started_at), events.started_block, severity) < ({after_time: UInt32}, {after_block: UInt64}, {after_severity: Enum8('mild' = 1, 'severe' = 2)})
     ORDER BY events.started_at DESC, events.started_block DESC, severity DESC
     LIMIT {limit: UInt32}`,
-})
+  })
 
 /**
  * The largest distance of a stable's price from 1, in millionths, from the sample (`started_at`, `started_block`) up to
@@ -121,6 +144,26 @@ export const maxPegDeviation = defineOptionalRow({
     HAVING count() > 0`,
 })
 
+/** A set of tracks of breaks. */
+export type BreakTracks = {
+  list: ReturnType<typeof breakList>
+  /**
+   * The largest distance from 1, in millionths, of the prices that the tracks follow, in a break in progress from its first
+   * sample up to `to`; null without a price.
+   */
+  maximum: (
+    clickhouse: ClickHouseClient,
+    since: { stable: string; severity: PegEvent['severity']; started_at: Date; started_block: number; to: Date },
+    options?: { signal?: AbortSignal },
+  ) => Promise<number | null>
+}
+
+/** The tracks that are known as mild and severe. */
+export const PUBLISHED_TRACKS: BreakTracks = { list: breakList('peg_events'), maximum: maxPegDeviation }
+
+/** Most breaks of a stable that can be in progress at once: breaks of one severity never overlap. */
+const MOST_ONGOING = Severity.options.length
+
 type PegEventsRequest = {
   stable: string
   as_of: Date | null
@@ -128,6 +171,7 @@ type PegEventsRequest = {
   horizon: Date | null
   limit: number
   after?: PegEventKey | undefined
+  filter?: BreakFilter
 }
 
 /** A peg break as known at some instant; `duration_seconds` is how long it has lasted by then. */
@@ -135,6 +179,7 @@ export type PegEvent = {
   severity: 'mild' | 'severe'
   started_at: Date
   started_block: number
+  direction: Direction | null
   ended_at: Date | null
   ended_block: number | null
   duration_seconds: number
@@ -142,30 +187,34 @@ export type PegEvent = {
 }
 
 /**
- * A stable's peg breaks as known at `as_of`, or now if that is null, newest first: at most `limit` of those after the
- * key `after`. Only breaks up to `horizon` are known. A break in progress lasts until the
+ * A stable's breaks on a set of tracks as known at `as_of`, or now if that is null, newest first: at most `limit` of those after the
+ * key `after` that pass the filter. Only breaks up to `horizon` are known. A break in progress lasts until the
  * newest sample.
  */
 export async function pegEventsAt(
   clickhouse: ClickHouseClient,
-  { stable, horizon, limit, after, ...requested }: PegEventsRequest,
+  tracks: BreakTracks,
+  { stable, horizon, limit, after, filter = {}, ...requested }: PegEventsRequest,
   options?: { signal?: AbortSignal },
 ): Promise<PegEvent[]> {
   if (!horizon) return []
   const as_of = requested.as_of !== null && requested.as_of < horizon ? requested.as_of : horizon
   const [events, newest] = await Promise.all([
-    pegEvents(clickhouse, { stable, as_of, limit, after }, options),
+    tracks.list(clickhouse, { stable, as_of, limit: limit + MOST_ONGOING, after, ...filter }, options),
     newestSample(clickhouse, { stable, as_of }, options),
   ])
   const seconds = (from: Date, to: Date): number => (to.getTime() - from.getTime()) / 1000
-  return Promise.all(
+  const known = await Promise.all(
     events.map(async (event) => {
-      const { started_at, started_block, ended_at } = event
+      const { severity, started_at, started_block, ended_at } = event
       if (ended_at !== null) return { ...event, duration_seconds: seconds(started_at, ended_at) }
       const until = newest?.block_time ?? as_of
-      const since = { stable, started_at, started_block, to: until }
-      const max_deviation_micros = (await maxPegDeviation(clickhouse, since, options)) ?? event.max_deviation_micros
+      const since = { stable, severity, started_at, started_block, to: until }
+      const max_deviation_micros = (await tracks.maximum(clickhouse, since, options)) ?? event.max_deviation_micros
       return { ...event, max_deviation_micros, duration_seconds: seconds(started_at, until) }
     }),
   )
+  const isWanted = ({ severity, max_deviation_micros, duration_seconds }: PegEvent): boolean =>
+    breakPasses({ severity, max_deviation_bps: max_deviation_micros / 100, duration_seconds }, filter)
+  return known.filter(isWanted).slice(0, limit)
 }

@@ -1,3 +1,5 @@
+import { z } from 'zod'
+
 /**
  * How breaks are found. A deviation of the smoothed price by more than `enter_bps` begins a break, and one of at most
  * `exit_bps` ends it. It counts once it has lasted `min_seconds`. With `unquoted_seconds`, so does being without a quote
@@ -15,23 +17,47 @@ export type BreakRule = {
   unquoted_seconds: number | null
 }
 
+const Seen = z.object({
+  first_at: z.int(),
+  first_block: z.int(),
+  inside_at: z.int().nullable(),
+  inside_block: z.int().nullable(),
+})
+/**
+ * What a finder had seen when a break started: its first price, and the newest price before that was back inside the limits,
+ * null if none was. Without such a price, the break may have begun before what the finder has seen.
+ */
+export type Seen = z.infer<typeof Seen>
+
 /** A break. Times in unix seconds; `confirmed_at` is the first sample that shows that it has lasted long enough. */
-export type FoundBreak = {
-  kind: 'deviation' | 'unquoted'
-  /** Of its largest deviation; null without a quote. */
-  direction: 'above' | 'below' | null
+type Found = {
   started_at: number
+  started_block: number
   confirmed_at: number
   /** Null: in progress at the last sample. */
   ended_at: number | null
-  /** Of the prices themselves, not of the smoothed ones; null without a quote. */
-  max_deviation_bps: number | null
+  ended_block: number | null
+  seen: Seen
 }
+
+/** `direction` is that of its first sample. The largest deviation is of the prices themselves, not of the smoothed ones. */
+export type FoundDeviation = Found & { kind: 'deviation'; direction: 'above' | 'below'; max_deviation_bps: number }
+export type FoundUnquoted = Found & { kind: 'unquoted'; direction: null; max_deviation_bps: null }
+export type FoundBreak = FoundDeviation | FoundUnquoted
 
 /** A sample without a quote, in place of its deviation. */
 export const UNQUOTED = 0x7fffffff
 
 const MICROS_PER_BPS = 100
+
+const Average = z.object({
+  value: z.number(),
+  time: z.int(),
+  /** The value at the last sample of an earlier second, and its time; null: there is none. */
+  before: z.number().nullable(),
+  before_time: z.int(),
+})
+type Average = z.infer<typeof Average>
 
 /**
  * An exponentially weighted moving average of samples at irregular times: a sample `d` seconds after the one before it has
@@ -39,131 +65,177 @@ const MICROS_PER_BPS = 100
  * several samples in one second, the last counts.
  */
 class Smoothed {
-  value = Number.NaN
-  /** The value at the last sample of an earlier second, and its time. */
-  #before = Number.NaN
-  #beforeTime = 0
-  #time = 0
+  /** Null before the first sample. */
+  average: Average | null
   /** The weight of a sample `#elapsed` seconds after the one before it: nearly always the same. */
   #elapsed = 0
   #weight = 0
   readonly #tau: number
 
-  constructor(tau: number) {
+  constructor(tau: number, average: Average | null) {
     this.#tau = tau
+    this.average = average && { ...average }
   }
 
-  add(time: number, sample: number): void {
-    if (time > this.#time) {
-      this.#before = this.value
-      this.#beforeTime = this.#time
-      this.#time = time
+  /** Adds a sample and returns the average with it. */
+  add(time: number, sample: number): number {
+    if (!this.average) {
+      this.average = { value: sample, time, before: null, before_time: 0 }
+      return sample
     }
-    if (this.#tau === 0 || Number.isNaN(this.#before)) {
-      this.value = sample
-      return
+    const average = this.average
+    if (time > average.time) {
+      average.before = average.value
+      average.before_time = average.time
+      average.time = time
     }
-    const elapsed = time - this.#beforeTime
+    average.value = this.#next(average, sample)
+    return average.value
+  }
+
+  #next({ time, before, before_time }: Average, sample: number): number {
+    if (this.#tau === 0 || before === null) return sample
+    const elapsed = time - before_time
     if (elapsed !== this.#elapsed) {
       this.#elapsed = elapsed
       this.#weight = 1 - Math.exp(-elapsed / this.#tau)
     }
-    this.value = this.#before + this.#weight * (sample - this.#before)
+    return before + this.#weight * (sample - before)
   }
 }
 
-type Open = { started_at: number; confirmed_at: number | null; worst: number }
+/** A break in progress. */
+const Open = z.object({
+  started_at: z.int(),
+  started_block: z.int(),
+  confirmed_at: z.int().nullable(),
+  seen: Seen,
+})
+type Open = z.infer<typeof Open>
+
+/** A deviation in progress; `worst` is its largest distance, in millionths. */
+const OpenDeviation = z.object({ ...Open.shape, direction: z.enum(['above', 'below']), worst: z.number() })
+type OpenDeviation = z.infer<typeof OpenDeviation>
+
+/**
+ * What a finder knows after some samples. One that is given it continues as if it had seen them. Plain values, which JSON
+ * keeps digit for digit.
+ */
+export const FinderState = z.object({
+  price: Average.nullable(),
+  baseline: Average.nullable(),
+  deviation: OpenDeviation.nullable(),
+  unquoted: Open.nullable(),
+  seen: Seen.nullable(),
+})
+export type FinderState = z.infer<typeof FinderState>
+
+const NOTHING_SEEN: FinderState = { price: null, baseline: null, deviation: null, unquoted: null, seen: null }
 
 /**
  * Finds the breaks of one stable in its samples, which are added in order of their blocks. A sample without a quote leaves
  * a deviation as it is, and so does time without samples: what is not known neither begins nor ends a break.
  */
 export class BreakFinder {
-  readonly #found: FoundBreak[] = []
+  readonly #ended: FoundBreak[] = []
   readonly #price: Smoothed
   readonly #baseline: Smoothed
   readonly #enter: number
   readonly #exit: number
   readonly #rule: BreakRule
-  #open: Open | null = null
-  #unquoted: Open | null = null
-  #wasQuoted = false
+  #deviation: OpenDeviation | null
+  #unquoted: Open | null
+  #seen: Seen | null
 
-  constructor(rule: BreakRule) {
+  constructor(rule: BreakRule, { price, baseline, deviation, unquoted, seen }: FinderState = NOTHING_SEEN) {
     this.#rule = rule
-    this.#price = new Smoothed(rule.tau_seconds)
-    this.#baseline = new Smoothed(rule.baseline_seconds)
+    this.#price = new Smoothed(rule.tau_seconds, price)
+    this.#baseline = new Smoothed(rule.baseline_seconds, baseline)
     this.#enter = rule.enter_bps * MICROS_PER_BPS
     this.#exit = rule.exit_bps * MICROS_PER_BPS
+    this.#deviation = deviation && { ...deviation }
+    this.#unquoted = unquoted && { ...unquoted }
+    this.#seen = seen && { ...seen }
+  }
+
+  /** What it knows after the samples so far, to continue from. It changes with the next sample: store it or copy it. */
+  get state(): FinderState {
+    const [price, baseline] = [this.#price.average, this.#baseline.average]
+    return { price, baseline, deviation: this.#deviation, unquoted: this.#unquoted, seen: this.#seen }
   }
 
   /** `deviation` is the price's distance from 1, in millionths, or UNQUOTED. `time` is in unix seconds. */
-  add(time: number, deviation: number): void {
+  add(time: number, block: number, deviation: number): void {
+    const { min_seconds, unquoted_seconds, baseline_seconds } = this.#rule
     if (deviation === UNQUOTED) {
-      this.#addUnquoted(time)
+      // Only a stable that had a quote can lose it.
+      if (unquoted_seconds === null || !this.#seen) return
+      this.#unquoted ??= { started_at: time, started_block: block, confirmed_at: null, seen: { ...this.#seen } }
+      confirm(this.#unquoted, time, unquoted_seconds)
       return
     }
-    this.#wasQuoted = true
-    if (this.#unquoted) this.#endUnquoted(time)
-    this.#price.add(time, deviation)
-    let [distance, raw] = [this.#price.value, deviation]
-    if (this.#rule.baseline_seconds > 0) {
-      this.#baseline.add(time, deviation)
-      distance -= this.#baseline.value
-      raw -= this.#baseline.value
+    this.#seen ??= { first_at: time, first_block: block, inside_at: null, inside_block: null }
+    if (this.#unquoted) {
+      confirm(this.#unquoted, time, unquoted_seconds ?? 0)
+      this.#ended.push(...unquotedBreak(this.#unquoted, time, block))
+      this.#unquoted = null
     }
-    if (!this.#open) {
-      if (Math.abs(distance) <= this.#enter) return
-      this.#open = { started_at: time, confirmed_at: null, worst: 0 }
+    let [distance, raw] = [this.#price.add(time, deviation), deviation]
+    if (baseline_seconds > 0) {
+      const baseline = this.#baseline.add(time, deviation)
+      distance -= baseline
+      raw -= baseline
     }
-    const open = this.#open
-    if (open.confirmed_at === null && time - open.started_at >= this.#rule.min_seconds) open.confirmed_at = time
+    if (!this.#deviation && Math.abs(distance) > this.#enter) {
+      const direction = distance > 0 ? 'above' : 'below'
+      const begun = { started_at: time, started_block: block, confirmed_at: null, seen: { ...this.#seen } }
+      this.#deviation = { ...begun, direction, worst: 0 }
+    }
     const isInside = Math.abs(distance) <= this.#exit
-    if (!isInside && Math.abs(raw) > Math.abs(open.worst)) open.worst = raw
     if (isInside) {
-      this.#report(open, time)
-      this.#open = null
+      this.#seen.inside_at = time
+      this.#seen.inside_block = block
     }
+    const open = this.#deviation
+    if (!open) return
+    confirm(open, time, min_seconds)
+    if (isInside) {
+      this.#ended.push(...deviationBreak(open, time, block))
+      this.#deviation = null
+    } else open.worst = Math.max(open.worst, Math.abs(raw))
   }
 
-  /** The breaks so far, by when they started. */
+  /** The breaks that ended in the samples that it was given, and those in progress, by when they started. */
   found(): FoundBreak[] {
-    const before = this.#found.length
-    if (this.#open) this.#report(this.#open, null)
-    if (this.#unquoted) this.#reportUnquoted(this.#unquoted, null)
-    const found = this.#found.toSorted((a, b) => a.started_at - b.started_at)
-    this.#found.length = before
-    return found
+    const inProgress = [
+      ...(this.#deviation ? deviationBreak(this.#deviation, null, null) : []),
+      ...(this.#unquoted ? unquotedBreak(this.#unquoted, null, null) : []),
+    ]
+    return [...this.#ended, ...inProgress].sort((a, b) => a.started_at - b.started_at)
   }
+}
 
-  #report({ started_at, confirmed_at, worst }: Open, ended_at: number | null): void {
-    if (confirmed_at === null) return
-    const direction = worst > 0 ? 'above' : 'below'
-    const max_deviation_bps = Math.abs(worst) / MICROS_PER_BPS
-    this.#found.push({ kind: 'deviation', direction, started_at, confirmed_at, ended_at, max_deviation_bps })
-  }
+function confirm(open: Open, time: number, minSeconds: number): void {
+  if (open.confirmed_at === null && time - open.started_at >= minSeconds) open.confirmed_at = time
+}
 
-  #addUnquoted(time: number): void {
-    // Only a stable that had a quote can lose it.
-    if (this.#rule.unquoted_seconds === null || !this.#wasQuoted) return
-    this.#unquoted ??= { started_at: time, confirmed_at: null, worst: 0 }
-    this.#confirmUnquoted(this.#unquoted, time)
-  }
+/** The break, unless it has not lasted long enough. */
+function deviationBreak(
+  { confirmed_at, worst, ...open }: OpenDeviation,
+  ended_at: number | null,
+  ended_block: number | null,
+): FoundDeviation[] {
+  if (confirmed_at === null) return []
+  const max_deviation_bps = worst / MICROS_PER_BPS
+  return [{ kind: 'deviation', ...open, confirmed_at, ended_at, ended_block, max_deviation_bps }]
+}
 
-  #endUnquoted(time: number): void {
-    const unquoted = this.#unquoted as Open
-    this.#confirmUnquoted(unquoted, time)
-    this.#reportUnquoted(unquoted, time)
-    this.#unquoted = null
-  }
-
-  #confirmUnquoted(unquoted: Open, time: number): void {
-    if (unquoted.confirmed_at === null && time - unquoted.started_at >= (this.#rule.unquoted_seconds ?? 0))
-      unquoted.confirmed_at = time
-  }
-
-  #reportUnquoted({ started_at, confirmed_at }: Open, ended_at: number | null): void {
-    if (confirmed_at === null) return
-    this.#found.push({ kind: 'unquoted', direction: null, started_at, confirmed_at, ended_at, max_deviation_bps: null })
-  }
+function unquotedBreak(
+  { confirmed_at, ...open }: Open,
+  ended_at: number | null,
+  ended_block: number | null,
+): FoundUnquoted[] {
+  if (confirmed_at === null) return []
+  const lasted = { ended_at, ended_block, direction: null, max_deviation_bps: null }
+  return [{ kind: 'unquoted', ...open, confirmed_at, ...lasted }]
 }

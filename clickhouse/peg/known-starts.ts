@@ -4,8 +4,6 @@ import { trackStart } from '../chain/batches.js'
 import { type CoveredRange, coveredRangesWithin } from '../chain/covered-ranges.js'
 import { type DeclaredGap, declaredGaps, merged } from '../chain/gaps.js'
 import { defineOptionalRow, defineRow, onlyColumn } from '../store/define-query.js'
-import { TRACKS } from './break-detection.js'
-import type { PegExcursion } from './breaks.js'
 import { DEVIATION } from './sums.js'
 
 /** The first block of a chain that has facts. */
@@ -13,11 +11,7 @@ const FIRST_BLOCK = 1
 
 type Span = { from_block: number; to_block: number }
 
-/**
- * The distance from 1, in millionths, of a stable's newest price before a sample and from a block on; null if there is
- * none there. `is_made`: the stable was made in that block or later.
- */
-const priceBefore = defineRow({
+const newestPrice = defineRow({
   name: 'price_before',
   params: z.object({ stable: z.string(), from_block: z.int(), started_block: z.int(), started_at: z.date() }),
   row: z.object({ deviation_micros: z.int().nullable(), is_made: z.boolean().nullable() }),
@@ -32,6 +26,21 @@ const priceBefore = defineRow({
         toBool((SELECT minOrNull(block_number) FROM stablecoins WHERE stable = {stable: String}) >= {from_block: UInt64}) AS is_made`,
 })
 
+/**
+ * The distance from 1, in millionths, of a stable's newest price before a sample and from a block on; null if there is none
+ * there. `isFirst`: then it never had one, because nothing was before that block.
+ */
+export async function priceBefore(
+  clickhouse: ClickHouseClient,
+  { started_at, ...sample }: Begun & { from_block: number },
+): Promise<{ deviation_micros: number | null; isFirst: boolean }> {
+  const { deviation_micros, is_made } = await newestPrice(clickhouse, {
+    ...sample,
+    started_at: new Date(started_at * 1000),
+  })
+  return { deviation_micros, isFirst: sample.from_block <= FIRST_BLOCK || is_made === true }
+}
+
 const blockUntil = defineOptionalRow({
   name: 'block_until',
   params: z.object({ at: z.date() }),
@@ -41,17 +50,20 @@ const blockUntil = defineOptionalRow({
     WHERE block_time <= {at: DateTime} ORDER BY blocks.block_number DESC LIMIT 1`,
 })
 
+/** What began with a sample of a stable. Its time in unix seconds. */
+type Begun = { stable: string; started_at: number; started_block: number }
+
 /**
- * The excursions of which it is known that they began with their first sample, and what happened since, up to `at`.
- * That takes a price inside the limits before it, or that no price was before it since the stable was made, and samples of
- * every block from there on. A declared gap counts as read, since nobody will ever know more. The others may have begun earlier, in blocks
- * that are not read, or have been interrupted there.
+ * Those of which it is known that they began with their first sample, and what happened since, up to `at`. That takes samples of
+ * every block from before it on, and that `isBegun` holds, given the first of these blocks. A declared gap counts as read,
+ * since nobody will ever know more. The others may have begun earlier, in blocks that are not read, or have been interrupted there.
  */
-export async function knownStarts(
+export async function knownStarts<Excursion extends Begun>(
   clickhouse: ClickHouseClient,
-  excursions: readonly PegExcursion[],
+  excursions: readonly Excursion[],
   at: Date,
-): Promise<PegExcursion[]> {
+  isBegun: (excursion: Excursion, fromBlock: number) => Promise<boolean>,
+): Promise<Excursion[]> {
   if (excursions.length === 0) return []
   const tipStart = await trackStart(clickhouse, { track: 'tip' })
   // A database without a tip was not filled by ingest.
@@ -60,19 +72,13 @@ export async function knownStarts(
   const covered = await coveredRangesWithin(clickhouse, everything)
   const declared = await declaredGaps(clickhouse, {})
   const last = (await blockUntil(clickhouse, { at })) ?? 0
-  const known: PegExcursion[] = []
+  const known: Excursion[] = []
   for (const excursion of excursions) {
-    const { stable, started_at, started_block } = excursion
+    const { stable, started_block } = excursion
     const span = sampledSpans(stable, { tipStart, covered, declared }).find(
       ({ from_block, to_block }) => from_block <= started_block && started_block <= to_block,
     )
-    if (!span || span.to_block < last) continue
-    const begun = { stable, from_block: span.from_block, started_block, started_at: new Date(started_at * 1000) }
-    const before = await priceBefore(clickhouse, begun)
-    const isFirst = span.from_block <= FIRST_BLOCK || before.is_made === true
-    const isKnown =
-      before.deviation_micros === null ? isFirst : before.deviation_micros <= TRACKS[excursion.severity].allowed_micros
-    if (isKnown) known.push(excursion)
+    if (span && span.to_block >= last && (await isBegun(excursion, span.from_block))) known.push(excursion)
   }
   return known
 }

@@ -87,3 +87,13 @@ export const samplesOfBlock = defineQuery({
     WHERE block_time = {block_time: DateTime} AND block_number = {block_number: UInt64}
     ORDER BY stable`,
 })
+
+/** How the quote of a stable ended in one block. */
+export const quoteStatus = defineRow({
+  name: 'quote_status',
+  params: z.object({ stable: z.string(), block_number: z.int(), block_time: z.date() }),
+  row: onlyColumn('status', QuoteStatus),
+  sql: `
+    SELECT status FROM peg_samples
+    WHERE stable = {stable: String} AND block_time = {block_time: DateTime} AND block_number = {block_number: UInt64}`,
+})

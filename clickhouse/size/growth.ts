@@ -26,6 +26,7 @@ export const GROWTH: Readonly<Record<string, Growth>> = {
   reserve_snapshots: { with: 'stables', column: 'slot_at', every: PERIOD_SECONDS.reserves, merges: true },
   state_reads: { with: 'stables', column: 'block_time' },
   peg_events: { with: 'stables', column: 'started_at', merges: true },
+  agreed_breaks: { with: 'stables', column: 'started_at', merges: true },
   flow_anomalies: { with: 'stables', column: 'window_start', merges: true },
   events: { with: 'stables', column: 'recorded_at' },
   ...each(
@@ -40,11 +41,14 @@ export const GROWTH: Readonly<Record<string, Growth>> = {
         'held_transfers',
         'virtual_forwards',
       ],
-      ...['quote_token_proposals', 'logo_updates'],
+      ...['quote_token_proposals', 'logo_updates', 'transfers'],
     ],
     { with: 'transactions', column: 'block_time' },
   ),
+  // A snapshot has at most four times as many rows as there were transfers since the one before.
+  ...each(['holder_balances', 'holder_snapshots'], { with: 'transactions', column: 'slot_at' }),
   job_runs: { with: 'time', column: 'slot_at' },
+  peg_track_states: { with: 'time', column: 'slot_at', every: PERIOD_SECONDS['peg-tracks'], merges: true },
   ...each(['payments', 'webhook_deliveries', 'webhook_fan_outs'], { with: 'time', column: 'recorded_at' }),
   webhook_attempts: { with: 'time', column: 'started_at' },
 }

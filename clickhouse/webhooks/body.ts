@@ -30,6 +30,7 @@ function examplePegBreak(now: Date) {
   return {
     stable: TEST_STABLES[0],
     severity: 'severe',
+    direction: 'below',
     started_at: isoSeconds(new Date(now.getTime() - DURATION_SECONDS * 1000)),
     max_deviation_bps: 75.5,
     started_block: 1,
@@ -62,13 +63,22 @@ function exampleAnomaly(now: Date) {
  */
 export function exampleData(type: EventType, now: Date): Record<string, unknown> {
   const at = isoSeconds(now)
+  const end = { ended_at: at, ended_block: 2, duration_seconds: DURATION_SECONDS }
+  const { stable, started_at, started_block } = examplePegBreak(now)
+  const exampleLoss = { stable, status: 'no_liquidity', started_at, started_block }
   switch (type) {
     case 'peg_break.started':
       return examplePegBreak(now)
-    case 'peg_break.ended': {
-      const end = { ended_at: at, ended_block: 2, duration_seconds: DURATION_SECONDS }
+    case 'peg_break.ended':
       return { ...examplePegBreak(now), ...end }
-    }
+    case 'agreed_break.started':
+      return { ...examplePegBreak(now), direction: 'below' }
+    case 'agreed_break.ended':
+      return { ...examplePegBreak(now), direction: 'below', ...end }
+    case 'peg_quote.lost':
+      return exampleLoss
+    case 'peg_quote.back':
+      return { ...exampleLoss, ...end }
     case 'flow_anomaly.detected':
       return exampleAnomaly(now)
     case 'system.health_drift':

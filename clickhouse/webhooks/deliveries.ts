@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { EVENT_COLUMNS, EVENT_FILTER, LoggedEvent } from '../events/log.js'
 import type { EventType } from '../events/types.js'
+import { BreakFilterParams } from '../peg/break-filter.js'
 import { appendNumbered } from '../store/append-numbered.js'
 import { defineOptionalRow, defineQuery, onlyColumn } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
@@ -147,7 +148,7 @@ export const requestedDeliveries = defineQuery({
 
 /**
  * The events that were recorded from `since` to `before` and that have one of `types` and, if `stables` is not empty,
- * one of those; in the order of the log, at most `limit`. With `undelivered_to`, only events without a successful or
+ * one of those, and of peg breaks those that are wanted; in the order of the log, at most `limit`. With `undelivered_to`, only events without a successful or
  * pending delivery to this subscription; deliveries with the same `cause` do not count.
  */
 export const eventsToReplay = defineQuery({
@@ -157,6 +158,7 @@ export const eventsToReplay = defineQuery({
     before: z.date(),
     types: z.array(z.string()).min(1),
     stables: z.array(z.string()),
+    ...BreakFilterParams,
     undelivered_to: z.string().default(''),
     cause: z.string(),
     limit: z.int(),

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { passes } from '../events/log.js'
+import { type FilteredEvent, passes } from '../events/log.js'
 import { EVENT_TYPES } from '../events/types.js'
+import { Severity } from '../peg/break-filter.js'
 import { defineOptionalRow, defineQuery } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { dateTime, unixSeconds } from '../store/values.js'
@@ -22,6 +23,10 @@ const Subscription = z.object({
   event_types: z.array(z.enum(EVENT_TYPES)),
   /** Lower case; empty for all stables. */
   stable_filter: z.array(z.string()),
+  /** The peg breaks that are sent: empty and 0 do not filter. */
+  severity: Severity.or(z.literal('')),
+  min_bps: z.number(),
+  min_seconds: z.int(),
   state: z.enum(SUBSCRIPTION_STATES),
   /** Empty unless it is disabled. */
   reason: z.enum([...DISABLED_REASONS, '']),
@@ -42,10 +47,14 @@ export type Subscription = z.infer<typeof Subscription>
  * concern every stable, and a retraction goes where the event went that it takes back.
  */
 export function wants(
-  { event_types, stable_filter }: Pick<Subscription, 'event_types' | 'stable_filter'>,
-  event: { type: string; stables: readonly string[]; retracted_type?: string },
+  {
+    event_types,
+    stable_filter,
+    ...breaks
+  }: Pick<Subscription, 'event_types' | 'stable_filter' | 'severity' | 'min_bps' | 'min_seconds'>,
+  event: FilteredEvent,
 ): boolean {
-  return passes(event, { types: event_types, stables: stable_filter.length > 0 ? stable_filter : undefined })
+  return passes(event, { ...breaks, types: event_types, stables: stable_filter.length > 0 ? stable_filter : undefined })
 }
 
 /** The encrypted secrets that sign deliveries sent at `at`, newest first: two for a while after a rotation. */
@@ -99,8 +108,8 @@ const RequestedVersion = Subscription.extend({
 })
 
 const COLUMNS = `
-  id, version, label, url, event_types, stable_filter, state, reason, secret, previous_secret, previous_secret_until,
-  toUInt32(after_sequence) AS after_sequence, created_at, changed_at`
+  id, version, label, url, event_types, stable_filter, severity, min_bps, min_seconds, state, reason, secret,
+  previous_secret, previous_secret_until, toUInt32(after_sequence) AS after_sequence, created_at, changed_at`
 
 const NEWEST = `SELECT ${COLUMNS} FROM webhook_subscriptions`
 

@@ -46,6 +46,7 @@ export type Event =
       data: {
         stable: string;
         severity: "mild" | "severe";
+        direction?: "below" | "above";
         started_at: string;
         max_deviation_bps: number;
         started_block: number;
@@ -61,6 +62,7 @@ export type Event =
       data: {
         stable: string;
         severity: "mild" | "severe";
+        direction?: "below" | "above";
         started_at: string;
         max_deviation_bps: number;
         started_block: number;
@@ -68,6 +70,90 @@ export type Event =
         ended_block: number;
         duration_seconds: number;
         retracted?: boolean;
+      };
+    }
+  | {
+      id: string;
+      sequence: number;
+      occurred_at: string;
+      recorded_at: string;
+      published_at: string;
+      event: "agreed_break.started";
+      data: {
+        stable: string;
+        severity: "mild" | "severe";
+        direction: "below" | "above";
+        started_at: string;
+        max_deviation_bps: number;
+        started_block: number;
+      };
+    }
+  | {
+      id: string;
+      sequence: number;
+      occurred_at: string;
+      recorded_at: string;
+      published_at: string;
+      event: "agreed_break.ended";
+      data: {
+        stable: string;
+        severity: "mild" | "severe";
+        direction: "below" | "above";
+        started_at: string;
+        max_deviation_bps: number;
+        started_block: number;
+        ended_at: string;
+        ended_block: number;
+        duration_seconds: number;
+      };
+    }
+  | {
+      id: string;
+      sequence: number;
+      occurred_at: string;
+      recorded_at: string;
+      published_at: string;
+      event: "peg_quote.lost";
+      data: {
+        stable: string;
+        status:
+          | "quoted"
+          | "anchor"
+          | "no_liquidity"
+          | "no_pair"
+          | "not_usd"
+          | "paused"
+          | "failed"
+          | "out_of_range"
+          | "too_deep";
+        started_at: string;
+        started_block: number;
+      };
+    }
+  | {
+      id: string;
+      sequence: number;
+      occurred_at: string;
+      recorded_at: string;
+      published_at: string;
+      event: "peg_quote.back";
+      data: {
+        stable: string;
+        status:
+          | "quoted"
+          | "anchor"
+          | "no_liquidity"
+          | "no_pair"
+          | "not_usd"
+          | "paused"
+          | "failed"
+          | "out_of_range"
+          | "too_deep";
+        started_at: string;
+        started_block: number;
+        ended_at: string;
+        ended_block: number;
+        duration_seconds: number;
       };
     }
   | {
@@ -125,6 +211,10 @@ export type Event =
         retracted_event:
           | "peg_break.started"
           | "peg_break.ended"
+          | "agreed_break.started"
+          | "agreed_break.ended"
+          | "peg_quote.lost"
+          | "peg_quote.back"
           | "flow_anomaly.detected"
           | "system.health_drift"
           | "event.retracted";
@@ -187,11 +277,18 @@ export interface ListWebhooksData {
     event_types: (
       | "peg_break.started"
       | "peg_break.ended"
+      | "agreed_break.started"
+      | "agreed_break.ended"
+      | "peg_quote.lost"
+      | "peg_quote.back"
       | "flow_anomaly.detected"
       | "system.health_drift"
       | "event.retracted"
     )[];
     stable_filter: string[] | null;
+    severity: "mild" | "severe" | null;
+    min_bps: number | null;
+    min_seconds: number | null;
     state: "enabled" | "disabled" | "deleted";
     reason: "admin" | "gone" | "failing" | null;
     previous_secret_until: string | null;
@@ -208,11 +305,18 @@ export interface GetWebhookData {
   event_types: (
     | "peg_break.started"
     | "peg_break.ended"
+    | "agreed_break.started"
+    | "agreed_break.ended"
+    | "peg_quote.lost"
+    | "peg_quote.back"
     | "flow_anomaly.detected"
     | "system.health_drift"
     | "event.retracted"
   )[];
   stable_filter: string[] | null;
+  severity: "mild" | "severe" | null;
+  min_bps: number | null;
+  min_seconds: number | null;
   state: "enabled" | "disabled" | "deleted";
   reason: "admin" | "gone" | "failing" | null;
   previous_secret_until: string | null;
@@ -234,6 +338,10 @@ export interface ListWebhookDeliveriesData {
     event:
       | "peg_break.started"
       | "peg_break.ended"
+      | "agreed_break.started"
+      | "agreed_break.ended"
+      | "peg_quote.lost"
+      | "peg_quote.back"
       | "flow_anomaly.detected"
       | "system.health_drift"
       | "event.retracted";
@@ -471,6 +579,7 @@ export interface ListPegEventsData {
   address: string;
   events: {
     severity: "mild" | "severe";
+    direction: "below" | "above" | null;
     started_at: string;
     ended_at: string | null;
     duration_seconds: number;
@@ -537,6 +646,38 @@ export interface GetIssuanceData {
     amount_tokens: number;
     label: string | null;
   }[];
+  coverage: Coverage;
+}
+
+export interface GetHoldersData {
+  address: string;
+  as_of: string | null;
+  holder_count: number | null;
+  supply: string | null;
+  supply_tokens: number | null;
+  hhi: number | null;
+  gini: number | null;
+  top_10_pct: number | null;
+  top_100_pct: number | null;
+  top_holders: {
+    rank: number;
+    address: string;
+    label: string | null;
+    balance: string;
+    balance_tokens: number;
+    share_pct: number;
+  }[];
+  activity: {
+    window: "24h" | "7d" | "30d";
+    transfer_count: number;
+    transferred: string;
+    transferred_tokens: number;
+    velocity: number | null;
+    velocity_a_year: number | null;
+    turnover_pct: number | null;
+    new_holders: number;
+    leaving_holders: number;
+  } | null;
   coverage: Coverage;
 }
 

@@ -35,6 +35,10 @@ type Message = Partial<{
 const EVENT_TYPES = [
   'peg_break.started',
   'peg_break.ended',
+  'agreed_break.started',
+  'agreed_break.ended',
+  'peg_quote.lost',
+  'peg_quote.back',
   'flow_anomaly.detected',
   'system.health_drift',
   'event.retracted',

@@ -3,6 +3,7 @@ import { connect } from '../../clickhouse/store/client.js'
 import { parseEnv } from '../../process/environment.js'
 import { metricsPort, serveMetrics } from '../../process/metrics-server.js'
 import { runProcess } from '../../process/run-process.js'
+import { familiesRead } from '../batch/scope.js'
 import { IngestConfig } from '../config.js'
 import { createBackfillMetrics, createIngestMetrics } from '../metrics.js'
 import { prepareBackfill } from './backfill.js'
@@ -24,7 +25,10 @@ function describe(gaps: readonly IngestGap[]): string[] {
 
 const BackfillConfig = IngestConfig.extend({ BACKFILL_METRICS_PORT: metricsPort })
 
-const readConfig = () => ({ request: parseRequest(process.argv.slice(2)), ...parseEnv(BackfillConfig, process.env) })
+const readConfig = () => {
+  const config = parseEnv(BackfillConfig, process.env)
+  return { request: parseRequest(process.argv.slice(2), familiesRead(config)), ...config }
+}
 
 await runProcess('backfill', readConfig, async ({ config: { request, ...config }, log, signal }) => {
   const clickhouse = connect(config, { application: 'plumbline-backfill' })

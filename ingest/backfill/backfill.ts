@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Logger } from 'pino'
-import { trackStart } from '../../clickhouse/chain/batches.js'
+import { needsState, trackStart } from '../../clickhouse/chain/batches.js'
 import { type CoveredRange, coveredRanges } from '../../clickhouse/chain/covered-ranges.js'
 import { type IngestGap, insertIngestGaps } from '../../clickhouse/chain/gaps.js'
 import { listPeriods, tokenLists } from '../../clickhouse/chain/token-lists.js'
@@ -183,7 +183,7 @@ type BlockPlan = { from: number; to: number; families: Wanted['families']; stabl
 const coveredBy = ({ from, to, scope }: Missing): CoveredRange[] =>
   scope.families.map((family) => ({
     family,
-    stables: family === 'logs' ? [] : [...scope.only],
+    stables: needsState(family) ? [...scope.only] : [],
     from_block: from,
     to_block: to,
   }))
@@ -195,18 +195,15 @@ async function missingAtNode(
   covered: readonly CoveredRange[],
 ): Promise<{ missing: Missing[]; gaps: IngestGap[] }> {
   const missing = missingRanges(wanted, covered)
-  const needsState = missing.filter(({ scope }) => scope.families.some((family) => family !== 'logs'))
-  const [first, last] = [needsState[0], needsState.at(-1)]
+  const ofStates = missing.filter(({ scope }) => scope.families.some(needsState))
+  const [first, last] = [ofStates[0], ofStates.at(-1)]
   if (!first || !last) return { missing, gaps: [] }
   const { floor, reason } = await readStateFloor(rpc, { from: first.from, to: last.to })
   const below = { ...wanted, to: Math.min(wanted.to, floor - 1) }
-  const stateless = missingRanges(
-    { ...below, families: wanted.families.filter((family) => family !== 'logs') },
-    covered,
-  )
+  const stateless = missingRanges({ ...below, families: wanted.families.filter(needsState) }, covered)
   return {
     missing: [
-      ...missingRanges({ ...below, families: wanted.families.filter((family) => family === 'logs') }, covered),
+      ...missingRanges({ ...below, families: wanted.families.filter((family) => !needsState(family)) }, covered),
       ...missingRanges({ ...wanted, from: Math.max(wanted.from, floor) }, covered),
     ],
     gaps: stateless.flatMap((range) => gapsOf(range, range.scope, reason)),

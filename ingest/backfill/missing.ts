@@ -1,4 +1,4 @@
-import type { Family } from '../../clickhouse/chain/batches.js'
+import { type Family, needsState } from '../../clickhouse/chain/batches.js'
 import type { CoveredRange } from '../../clickhouse/chain/covered-ranges.js'
 
 import type { Scope } from '../batch/scope.js'
@@ -23,7 +23,8 @@ function missingStables(
   covered: ReadonlyArray<readonly string[]>,
 ): Omit<Scope, 'families'> | null {
   if (covered.some((stables) => stables.length === 0)) return null
-  if (family === 'logs' || wanted.stables.length === 0) return { only: [], except: [...new Set(covered.flat())].sort() }
+  if (!needsState(family) || wanted.stables.length === 0)
+    return { only: [], except: [...new Set(covered.flat())].sort() }
   const only = wanted.stables.filter((stable) => !covered.some((stables) => stables.includes(stable))).sort()
   return only.length === 0 ? null : { only, except: [] }
 }
@@ -42,10 +43,10 @@ function missingScopes(wanted: Wanted, covered: readonly CoveredRange[]): Scope[
     if (same) same.families.push(family)
     else scopes.push({ families: [family], ...missing })
   }
-  // Logs do not depend on stables: they are read together with the other families.
-  const logs = missingOf('logs')
-  if (logs && scopes[0]) scopes[0].families.unshift('logs')
-  else if (logs) scopes.push({ families: ['logs'], ...logs })
+  // What needs no state does not depend on stables: it is read together with the other families.
+  const stateless = (['logs', 'transfers'] as const).filter((family) => missingOf(family))
+  if (stateless.length > 0 && scopes[0]) scopes[0].families.unshift(...stateless)
+  else if (stateless.length > 0) scopes.push({ families: [...stateless], only: [], except: [] })
   return scopes
 }
 

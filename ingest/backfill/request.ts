@@ -1,9 +1,12 @@
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
+import type { Family } from '../../clickhouse/chain/batches.js'
 import { Address } from '../../clickhouse/store/values.js'
 import { ConfigError } from '../../process/environment.js'
 import { FIRST_BLOCK } from '../batch/decode.js'
 import type { BackfillRequest } from './backfill.js'
+
+const FAMILIES = ['logs', 'pegs', 'state', 'transfers'] as const
 
 const blockNumber = z
   .string()
@@ -17,18 +20,16 @@ const Flags = z
     from: blockNumber.default(FIRST_BLOCK),
     to: blockNumber.default(Number.MAX_SAFE_INTEGER),
     stables: list.pipe(z.array(Address)).default([]),
-    only: list
-      .pipe(z.array(z.enum(['logs', 'pegs', 'state'], 'must be logs, pegs or state')))
-      .default(['logs', 'pegs', 'state']),
+    only: list.pipe(z.array(z.enum(FAMILIES, 'must be logs, pegs, state or transfers'))).optional(),
     'newest-first': z.boolean().default(false),
   })
   .refine(({ from, to }) => from <= to, { path: ['to'], message: 'must not be before --from' })
 
-const USAGE = `npm run backfill -- [--from N] [--to N] [--stables 0x...,0x...] [--only logs|pegs|state] [--newest-first]
+const USAGE = `npm run backfill -- [--from N] [--to N] [--stables 0x...,0x...] [--only logs|pegs|state|transfers] [--newest-first]
 reads what is missing behind the block at which ingest began; --stables limits pegs and state`
 
-/** Parses the command line. Throws ConfigError naming every bad flag. */
-export function parseRequest(args: string[]): BackfillRequest {
+/** Parses the command line; without `--only`, it is about the families `read`. Throws ConfigError naming every bad flag. */
+export function parseRequest(args: string[], read: readonly Family[]): BackfillRequest {
   const text = { type: 'string' } as const
   let values: object
   try {
@@ -40,6 +41,12 @@ export function parseRequest(args: string[]): BackfillRequest {
   const { success, data, error } = Flags.safeParse(values)
   if (!success)
     throw new ConfigError([...error.issues.map(({ path, message }) => `--${path.join('.')}: ${message}`), USAGE])
-  const { from, to, stables, 'newest-first': newestFirst } = data
-  return { from, to, stables: [...new Set(stables)], families: [...new Set(data.only)], newestFirst }
+  const {
+    from,
+    to,
+    stables,
+    only = FAMILIES.filter((family) => read.includes(family)),
+    'newest-first': newestFirst,
+  } = data
+  return { from, to, stables: [...new Set(stables)], families: [...new Set(only)], newestFirst }
 }

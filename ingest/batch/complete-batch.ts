@@ -11,6 +11,7 @@ import { flowsOf, listedPrices } from '../stages/flows.js'
 import { genesisStables, roleCandidates } from '../stages/roles.js'
 import { isQuoted, samplePeg } from '../stages/sample-peg.js'
 import { isDepthDue } from '../stages/states.js'
+import { transfersOf } from '../stages/transfers.js'
 import { type BatchReader, type DecodedBatch, type DecodedBlock, FIRST_BLOCK } from './decode.js'
 import { listedAmong, readBooks, readMovements } from './read-movements.js'
 import { EVERYTHING, hasEveryStable, hasStable, type Scope, stablesIn } from './scope.js'
@@ -39,12 +40,13 @@ export async function completeBatch(
   { genesis, decoded }: DecodedBatch,
   scope: Scope = EVERYTHING,
 ): Promise<Batch> {
-  const { rpc, orders } = reader
+  const { rpc, orders, registry } = reader
   const first = (decoded[0] as DecodedBlock).block
   const last = (decoded.at(-1) as DecodedBlock).block
   const [hasLogs, hasPegs, hasState] = (['logs', 'pegs', 'state'] as const).map((name) => scope.families.includes(name))
   const ofEach = <Result>(what: string, read: (block: DecodedBlock, i: number) => Promise<Result>): Promise<Result[]> =>
     persistAt(rpc, what, last, allOf(decoded.map((block, i) => () => read(block, i))))
+  const hasTransfers = scope.families.includes('transfers')
   const none = async (): Promise<never[]> => []
   const movements = hasLogs ? await readMovements(reader, decoded) : decoded.map(() => [])
   // Flows are valued at their block's prices.
@@ -94,6 +96,7 @@ export async function completeBatch(
       peg_samples: (samples[i] ?? []).filter(({ stable }) => hasStable(scope, stable)),
       depth_samples: depths[i] ?? [],
       role_probes: roles[i] ?? [],
+      transfers: hasTransfers ? transfersOf(block, facts, registry.has) : [],
       dex_fills: hasLogs ? dexFills(block, events, orders.termsOf) : [],
       flows: flowsOf(block, movements[i] ?? [], {
         listed: quotes ? listedPrices(samples[i] ?? [], listedAmong(sampled)) : new Map(),

@@ -1,4 +1,4 @@
-import type { Family } from '../../clickhouse/chain/batches.js'
+import { needsState } from '../../clickhouse/chain/batches.js'
 import type { IngestGap } from '../../clickhouse/chain/gaps.js'
 import type { BlockRange } from '../chain/block-ranges.js'
 import { StateUnavailableError } from '../sources/state-unavailable.js'
@@ -8,9 +8,6 @@ import { EVERYTHING, type Scope } from './scope.js'
 
 /** What a node has of a batch. `batch` is null if it has nothing; `gaps` lists what it does not have, and why. */
 export type Completed = { batch: Batch | null; gaps: IngestGap[] }
-
-/** Whether facts of a family are read from the state at the end of each block, which nodes drop after a while. */
-const needsState = (family: Family): boolean => family === 'pegs' || family === 'state'
 
 /** The gaps of a range whose state the node does not have. */
 export const gapsOf = ({ from, to }: BlockRange, { families }: Scope, reason: string): IngestGap[] =>

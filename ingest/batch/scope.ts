@@ -1,4 +1,5 @@
 import { FAMILIES, type Family } from '../../clickhouse/chain/batches.js'
+import type { IngestConfig } from '../config.js'
 import type { SampledStable } from '../knowledge/registry.js'
 
 /**
@@ -9,6 +10,10 @@ export type Scope = { families: readonly Family[]; only: readonly string[]; exce
 
 /** Every family of every stable. */
 export const EVERYTHING: Scope = { families: FAMILIES, only: [], except: [] }
+
+/** What is read with these settings: everything, but transfers only if holders are tracked. */
+export const familiesRead = ({ TRACK_HOLDERS, CHAIN }: Pick<IngestConfig, 'TRACK_HOLDERS' | 'CHAIN'>): Family[] =>
+  FAMILIES.filter((family) => family !== 'transfers' || (TRACK_HOLDERS ?? CHAIN === 'devnet'))
 
 /** Whether every stable is in the scope. */
 export const hasEveryStable = ({ only, except }: Scope): boolean => only.length === 0 && except.length === 0

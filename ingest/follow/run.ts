@@ -9,7 +9,7 @@ import { issuerRoleChanges } from '../../clickhouse/roles/roles.js'
 import { allStablecoins } from '../../clickhouse/stablecoins/stablecoins.js'
 import { completeWithGaps } from '../batch/complete-with-gaps.js'
 import { type BatchReader, type DecodedBatch, decodeBatch } from '../batch/decode.js'
-import { EVERYTHING, type Scope } from '../batch/scope.js'
+import { EVERYTHING, familiesRead, type Scope } from '../batch/scope.js'
 import { blockRanges } from '../chain/block-ranges.js'
 import { NETWORKS } from '../chain/networks.js'
 import type { IngestConfig } from '../config.js'
@@ -43,11 +43,11 @@ async function* decodeBatches(
   for await (const blocks of ranges) yield await decodeBatch(reader, blocks)
 }
 
-/** What is read of a batch: everything, but of one that may be partly stored, what was planned. */
-const scopeOf = ({ decoded }: DecodedBatch, { unfinished }: BatchLedger): Scope =>
-  unfinished && decoded[0]?.block.number === unfinished.from
-    ? { ...EVERYTHING, families: unfinished.families }
-    : EVERYTHING
+/** What is read of a batch: these families, but of one that may be partly stored, what was planned. */
+const scopeOf = ({ decoded }: DecodedBatch, { unfinished }: BatchLedger, families: Scope['families']): Scope => ({
+  ...EVERYTHING,
+  families: unfinished && decoded[0]?.block.number === unfinished.from ? unfinished.families : families,
+})
 
 export type Ingest = {
   clickhouse: ClickHouseClient
@@ -137,6 +137,7 @@ async function* followChain({
   )
   log.info({ ...chain, next: ledger.next, unfinished: ledger.unfinished, stables: stables.length }, 'starting')
 
+  const families = familiesRead(config)
   const { chain_id: chainId } = chain
   const nextBlock = Math.max(ledger.next, (ledger.unfinished?.to ?? 0) + 1)
   const periods = await recordTokenList({ clickhouse, retryDatabase, rpc, config, chainId, nextBlock, log })
@@ -171,7 +172,7 @@ async function* followChain({
   )
   const decoded = decodeBatches(reader, linked(blocks, ledger.last ?? start.base, ledger.unfinished))
   for await (const { batch, gaps } of readAhead(decoded, BATCHES_IN_WORK, (next) =>
-    completeWithGaps(reader, next, scopeOf(next, ledger)),
+    completeWithGaps(reader, next, scopeOf(next, ledger, families)),
   )) {
     if (!batch) throw new Error('a batch of the tip always has logs')
     const { unfinished } = ledger

@@ -1,6 +1,6 @@
 import { BaseError, encodeFunctionData, type Hex, multicall3Abi } from 'viem'
 import { MULTICALL3 } from '../chain/addresses.js'
-import { Bytes, RpcAnswerError } from '../chain/rpc-answers.js'
+import { Bytes, Quantity, RpcAnswerError } from '../chain/rpc-answers.js'
 import type { Rpc } from './rpc.js'
 import { isStateUnavailable, StateUnavailableError } from './state-unavailable.js'
 
@@ -101,7 +101,23 @@ export function multicallsFor(callsTo: (stable: string) => Call[]): (stables: re
 
 /** Runs multicalls on the state at the end of a block. Returns one result per call, in their order. */
 export async function runMulticalls(rpc: Rpc, multicalls: readonly Multicall[], block: BlockId): Promise<CallResult[]> {
-  return (await Promise.all(multicalls.map((multicall) => run(rpc, multicall, block)))).flat()
+  const read = async (): Promise<CallResult[]> =>
+    (await Promise.all(multicalls.map((multicall) => run(rpc, multicall, block)))).flat()
+  return rpc.followsNewest && multicalls.length > 0 ? unlessMined(rpc, block, read) : read()
+}
+
+/**
+ * A `read` of a block's state, repeated if the block was the newest and the next one came meanwhile. Anvil answers for
+ * its newest block from its live state, even when asked by hash: while it mines the next block, and during the whole
+ * replay after a restart, that is the state of another block. Of older blocks it keeps the states.
+ */
+async function unlessMined<Result>(rpc: Rpc, { number }: BlockId, read: () => Promise<Result>): Promise<Result> {
+  const newest = (): Promise<number> => rpc.request('eth_blockNumber', [], Quantity)
+  for (;;) {
+    const wasNewest = (await newest()) <= number
+    const result = await read()
+    if (!wasNewest || (await newest()) <= number) return result
+  }
 }
 
 /** Runs one multicall, or each half of it separately if it exceeds the node's limits. */

@@ -39,6 +39,8 @@ export type Rpc = {
   request: <Shape extends z.ZodType>(method: string, params: unknown[], shape: Shape) => Promise<z.output<Shape>>
   /** Runs `read` until it succeeds, with growing pauses; rejects with RpcError after about a minute of failures. */
   persist: <Result>(what: string, read: () => Promise<Result>) => Promise<Result>
+  /** Whether the newest block is read, before it is final: true on a chain without finality. */
+  followsNewest: boolean
 }
 
 /** Called with each call that has ended, and with each failed attempt of a read. Must not throw. */
@@ -147,6 +149,7 @@ export function rpcAt(options: RpcOptions): Rpc {
   }
 
   return {
+    followsNewest: finalityDepth > 0,
     request: async (method, params, shape) => {
       const answer = await pRetry(() => sendOnce(method, params), {
         ...{ retries: Number.POSITIVE_INFINITY, minTimeout: 0, maxTimeout: 0, signal },

@@ -1,7 +1,11 @@
 import type { FactPosition } from '../../clickhouse/chain/blocks.js'
+import type { Facts } from '../../clickhouse/facts/facts.js'
 import type { HeldTransfer, VirtualForward } from '../../clickhouse/flows/transfers.js'
+import type { Transfer } from '../../clickhouse/holders/transfers.js'
 import { isVirtualAddress } from '../chain/addresses.js'
 import type { ChainEvent } from '../chain/event-types.js'
+import { readTransfer } from '../chain/events.js'
+import type { BlockWithLogs } from '../sources/blocks.js'
 import { type EventBlock, position, rowsOf } from './rows.js'
 
 function change(event: ChainEvent): Omit<HeldTransfer, keyof FactPosition> | null {
@@ -72,4 +76,40 @@ export function virtualForwards(block: EventBlock, events: readonly ChainEvent[]
     pending = isVirtualAddress(to) ? event : undefined
   }
   return forwards
+}
+
+const ZERO_ADDRESS = `0x${'0'.repeat(40)}`
+
+/**
+ * Every transfer of a stable in a block, in log order. Which of them are fees and which are forwards is taken from the
+ * block's other facts.
+ */
+export function transfersOf(
+  { number, time, logs }: Pick<BlockWithLogs, 'number' | 'time' | 'logs'>,
+  { fees_paid = [], virtual_forwards = [] }: Partial<Facts>,
+  isStable: (address: string) => boolean,
+): Transfer[] {
+  const kinds = new Map<number, Transfer['kind']>([
+    ...virtual_forwards.map(({ log_index }) => [log_index, 'forward'] as const),
+    ...fees_paid.map(({ log_index }) => [log_index, 'fee'] as const),
+  ])
+  const kindOf = (sender: string, recipient: string): Transfer['kind'] =>
+    sender === ZERO_ADDRESS ? 'mint' : recipient === ZERO_ADDRESS ? 'burn' : 'transfer'
+  return logs.flatMap((log) => {
+    const transfer = readTransfer(log)
+    if (!transfer || !isStable(log.address)) return []
+    const { from, to, amount } = transfer
+    return [
+      {
+        stable: log.address,
+        kind: kinds.get(log.logIndex) ?? kindOf(from, to),
+        sender: from,
+        recipient: to,
+        amount_raw: amount.toString(),
+        block_number: number,
+        log_index: log.logIndex,
+        block_time: time,
+      },
+    ]
+  })
 }

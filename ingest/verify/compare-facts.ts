@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { differingFacts } from '../../clickhouse/facts/compare.js'
-import { FACT_TABLES, type FactTable, factTables } from '../../clickhouse/facts/facts.js'
+import { FACT_TABLES, type FactTable, factTables, isByStable } from '../../clickhouse/facts/facts.js'
 import { replaceRereadFacts } from '../../clickhouse/facts/replace.js'
 import { END_OF_TIME } from '../../process/instants.js'
 import { type Finding, MOST_SHOWN } from './finding.js'
@@ -24,8 +24,7 @@ export type FactComparison = {
 }
 
 /** Whether a table's facts can be derived without the state of their block. Values of flows need the block's quotes. */
-const isOfLogs = (table: FactTable): boolean =>
-  table !== 'flows' && (FACT_TABLES[table].family === 'catalogue' || FACT_TABLES[table].family === 'logs')
+const isOfLogs = (table: FactTable): boolean => table !== 'flows' && !isByStable(table)
 
 const rowsOf = ({ compared, differing, unpriced, letGo }: Tally, missed: number): string =>
   [

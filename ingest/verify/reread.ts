@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { FAMILIES } from '../../clickhouse/chain/batches.js'
+import { FAMILIES, needsState } from '../../clickhouse/chain/batches.js'
 import type { ListPeriod } from '../../clickhouse/chain/token-lists.js'
 import type { Facts } from '../../clickhouse/facts/facts.js'
 import { dexOrdersById } from '../../clickhouse/flows/dex.js'
@@ -50,9 +50,7 @@ const read = (rpc: Rpc, from: number, to: number): Promise<BlockWithLogs[]> =>
   rpc.persist(`read blocks ${from} to ${to}`, () => readBlocks(rpc, from, to))
 
 const scopeOf = ({ isIn }: Stretch, hasStates: boolean): Scope => ({
-  families: FAMILIES.filter(
-    (family) => isIn[family].length > 0 && (hasStates || family === 'catalogue' || family === 'logs'),
-  ),
+  families: FAMILIES.filter((family) => isIn[family].length > 0 && (hasStates || !needsState(family))),
   only: [],
   except: [],
 })

@@ -52,7 +52,7 @@ export function stretchesOf(coverage: readonly CoveredRange[], gaps: readonly De
 
 /** Whether anything but the catalogue is stored. */
 export const hasBlocks = ({ isIn }: Pick<Stretch, 'isIn'>): boolean =>
-  isIn.logs === 'all' || isIn.pegs.length > 0 || isIn.state.length > 0
+  FAMILIES.some((family) => family !== 'catalogue' && isIn[family].length > 0)
 
 /** Whether a family is stored for a stable. */
 const isInForStable = (isIn: InFor, stable: string): boolean => isIn === 'all' || isIn.includes(stable)

@@ -22,6 +22,7 @@ import { compareFacts } from './compare-facts.js'
 import { slotsByJob } from './definitions/searched.js'
 import { type Finding, notChecked } from './finding.js'
 import { checkFees, checkSupply } from './invariants/chain-amounts.js'
+import { checkHolders } from './invariants/holders.js'
 import {
   checkBuckets,
   checkDoubleEntry,
@@ -174,10 +175,12 @@ export async function verify(options: VerifyOptions): Promise<Finding[]> {
   }
 
   const ranges = rangesOf(stretches, 'logs')
-  const ends = await Promise.all(ranges.map((range) => endsOf(clickhouse, range)))
+  const endsOfAll = async (all: typeof ranges) =>
+    (await Promise.all(all.map((range) => endsOf(clickhouse, range)))).flatMap((end) => (end ? [end] : []))
+  const [ends, held] = [await endsOfAll(ranges), await endsOfAll(rangesOf(stretches, 'transfers'))]
   const stables = await allStablecoins(clickhouse, { before_block: last + 1 })
   const lastTime = ends.at(-1)?.time ?? 0
-  const amounts = { clickhouse, rpc, stables, ranges: ends.flatMap((end) => (end ? [end] : [])) }
+  const amounts = { clickhouse, rpc, stables, ranges: ends }
   return [
     ...comparison.findings(asked),
     ...(await checkAnswers(options, { parts, pruned, stretches, briefings })),
@@ -190,6 +193,7 @@ export async function verify(options: VerifyOptions): Promise<Finding[]> {
     await checkDoubleEntry(clickhouse, new Date(0), new Date((lastTime + 1) * 1000)),
     await checkSupply(amounts),
     await checkFees(amounts, letGoUntil),
+    ...(await checkHolders({ clickhouse, rpc, stables, ranges: held, seed: options.seed })),
     await checkPayments({ clickhouse, rpc, payee, fromBlock: ranges[0]?.[0] ?? FIRST_BLOCK }),
   ]
 }

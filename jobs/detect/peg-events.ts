@@ -1,12 +1,11 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { historyStart } from '../../clickhouse/chain/history.js'
 import { pegBreakEvents } from '../../clickhouse/events/types.js'
-import { PERIOD_SECONDS } from '../../clickhouse/jobs/periods.js'
-import { outdatedPegEvents, pegExcursions } from '../../clickhouse/peg/break-detection.js'
+import { outdatedPegEvents, pegExcursions, TRACKS } from '../../clickhouse/peg/break-detection.js'
 import { insertPegEvents, maxPegDeviation, type PegExcursion } from '../../clickhouse/peg/breaks.js'
-import { knownStarts } from '../../clickhouse/peg/known-starts.js'
+import { knownStarts, priceBefore } from '../../clickhouse/peg/known-starts.js'
 import type { Slot } from '../schedule/run-slots.js'
 import { announceFound } from './announce.js'
+import { startOf } from './slot-start.js'
 
 const fromSeconds = (seconds: number): Date => new Date(seconds * 1000)
 const toSeconds = (instant: Date): number => instant.getTime() / 1000
@@ -20,10 +19,7 @@ const toSeconds = (instant: Date): number => instant.getTime() / 1000
  * changes nothing.
  */
 export async function detectPegEvents(clickhouse: ClickHouseClient, slot: Slot): Promise<number> {
-  const previous = toSeconds(slot.at) - PERIOD_SECONDS['peg-events']
-  const start = await historyStart(clickhouse)
-  // The first slot is the first one after the first block, whose time may itself be that of a slot.
-  const after = fromSeconds(start && toSeconds(start) === previous ? previous - 1 : previous)
+  const { after } = await startOf(clickhouse, slot, 'peg-events')
   await undoAfter(clickhouse, slot, after)
   const found = await pegExcursions(clickhouse, { after, to: slot.at })
   const written = { revision: slot.revision, slot_at: toSeconds(slot.at), is_deleted: 0 } as const
@@ -34,7 +30,10 @@ export async function detectPegEvents(clickhouse: ClickHouseClient, slot: Slot):
   )
   const span = { after: toSeconds(after), at: toSeconds(slot.at) }
   const moved = found.filter((excursion) => pegBreakEvents(excursion, span).length > 0)
-  const known = await knownStarts(clickhouse, moved, slot.at)
+  const known = await knownStarts(clickhouse, moved, slot.at, async (excursion, from_block) => {
+    const { deviation_micros, isFirst } = await priceBefore(clickhouse, { ...excursion, from_block })
+    return deviation_micros === null ? isFirst : deviation_micros <= TRACKS[excursion.severity].allowed_micros
+  })
   const events = known.flatMap((excursion) => pegBreakEvents(excursion, span))
   // The earliest is announced first.
   events.sort((a, b) => a.occurred_at.getTime() - b.occurred_at.getTime())

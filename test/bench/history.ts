@@ -40,7 +40,7 @@ function inserts(start: number, first: number, count: number): string[] {
     `INSERT INTO fee_elections (kind, account, stable, ${PLACE}) ${each(60, `'user', ${account('cityHash64(n, i) % 10000')}, ${stable('i')}, ${place}`)}`,
     `INSERT INTO fee_distributions (validator, stable, amount_raw, ${PLACE}) ${each(60, `${account('n % 20')}, ${stable('i')}, 1000, ${place}`)}`,
     `INSERT INTO role_events (kind, stable, role, role_name, account, sender, ${PLACE}) ${each(10_080, `'granted', ${stable('i')}, toString(n % 5), '', ${account('n % 40')}, '', ${place}`)}`,
-    `INSERT INTO job_runs ${each(15, `['peg-events', 'risk', 'reserves', 'flow-anomalies'][i + 1], ${at}, 0, 'done', 1, '', now64(3), 1, ''`)} WHERE i < 4`,
+    `INSERT INTO job_runs ${each(15, `['peg-events', 'risk', 'reserves', 'flow-anomalies', 'peg-tracks'][i + 1], ${at}, 0, 'done', 1, '', now64(3), 1, ''`)} WHERE i < 5`,
   ]
 }
 

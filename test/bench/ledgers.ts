@@ -94,7 +94,15 @@ try {
     unannounced: (c) =>
       unannounced(c, [], { types: ['peg_break.started', 'peg_break.ended'], after: ago(120_000), to: NOW }),
     announcedAnomalies: (c) => announcedAnomalies(c, { as_of: NOW, known_at: ago(HOUR), limit: 50 }),
-    announcedPegBreaks: (c) => announcedPegBreaks(c, { stable: '0xaa3', as_of: NOW, known_at: ago(HOUR), limit: 50 }),
+    announcedPegBreaks: (c) =>
+      announcedPegBreaks(c, {
+        kind: 'peg_break',
+
+        stable: '0xaa3',
+        as_of: NOW,
+        known_at: ago(HOUR),
+        limit: 50,
+      }),
     announcedAt: (c) => withAnnounced(c, ['0xaa3:mild:1:7', '0xaa4:mild:1:7'], (s) => s, { known_at: null }),
     newestFanOut: (c) => newestFanOut(c),
     webhookNews: (c) => webhookNews(c, { event: events, delivery: deliveries }),

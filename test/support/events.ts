@@ -72,8 +72,8 @@ export function expectedBreaks(samples: readonly (OracleSample & { stable: strin
     const own = samples.filter((sample) => sample.stable === stable)
     const started = new Map<string, ExpectedEvent>()
     for (let at = Math.ceil((own[0]?.block_time ?? 0) / period) * period; at <= horizon; at += period)
-      for (const { severity, started_at, started_block, max_deviation_bps } of pegEventsOracle(own, at)) {
-        const data = { stable, severity, started_at, max_deviation_bps, started_block }
+      for (const { severity, direction, started_at, started_block, max_deviation_bps } of pegEventsOracle(own, at)) {
+        const data = { stable, severity, direction, started_at, max_deviation_bps, started_block }
         const key = `${severity} ${started_block}`
         if (!started.has(key)) started.set(key, { type: 'peg_break.started', data })
       }

@@ -7,6 +7,8 @@ import { newestBlock } from '../../clickhouse/chain/blocks.js'
 import { connect } from '../../clickhouse/store/client.js'
 import { detectFlowAnomalies } from '../../jobs/detect/flow-anomalies.js'
 import { detectPegEvents } from '../../jobs/detect/peg-events.js'
+import { detectPegTracks } from '../../jobs/detect/peg-tracks.js'
+import { snapshotHolders } from '../../jobs/snapshot/holders.js'
 import { snapshotReserves } from '../../jobs/snapshot/reserves.js'
 import { snapshotRisk } from '../../jobs/snapshot/risk.js'
 import type { MarketPlan } from '../../local/chain/plan.js'
@@ -22,8 +24,10 @@ import { runSlots, slotsOf } from './slots.js'
 /** The product's jobs, and how long before the end of a market they begin: to do all of their slots takes minutes. */
 const JOBS = [
   { job: 'peg-events', periodSeconds: 120, task: detectPegEvents, hours: 1 },
+  { job: 'peg-tracks', periodSeconds: 120, task: detectPegTracks, hours: 1 },
   { job: 'risk', periodSeconds: 300, task: snapshotRisk, hours: 2 },
   { job: 'reserves', periodSeconds: 3600, task: snapshotReserves, hours: 2 },
+  { job: 'holders', periodSeconds: 3600, task: snapshotHolders, hours: 2 },
   { job: 'flow-anomalies', periodSeconds: 900, task: detectFlowAnomalies, hours: 4 },
 ]
 

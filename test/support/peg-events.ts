@@ -23,11 +23,12 @@ export async function eventsOf(app: App, stable: string, query = '') {
 }
 
 /**
- * The events that are expected in an answer, with the time at which each was published: that of the newest announcement
+ * The events of a kind that are expected in an answer, with the time at which each was published: that of the newest announcement
  * about it that was not taken back, null if there is none.
  */
 export async function withPublication<Event extends { severity: string; started_block: number }>(
   clickhouse: ClickHouseClient,
+  kind = 'peg_break.',
 ): Promise<(stable: string, events: readonly Event[]) => Array<Event & { published_at: string | null }>> {
   const result = await clickhouse.query({
     query: 'SELECT id, type, data, toUnixTimestamp64Milli(recorded_at) AS recorded_ms FROM events',
@@ -38,7 +39,7 @@ export async function withPublication<Event extends { severity: string; started_
   const retracted = new Set(log.flatMap((event) => (event.type === 'event.retracted' ? [event.data.retracts] : [])))
   const newest = new Map<string, number>()
   for (const { id, type, data, recorded_ms } of log) {
-    if (!type.startsWith('peg_break.') || retracted.has(id)) continue
+    if (!type.startsWith(kind) || retracted.has(id)) continue
     const key = `${data.stable} ${data.severity} ${data.started_block}`
     newest.set(key, Math.max(newest.get(key) ?? 0, Number(recorded_ms)))
   }

@@ -4,7 +4,9 @@ import { pino } from 'pino'
 import { SLOT_JOBS, type SlotJob } from '../../clickhouse/jobs/periods.js'
 import { detectFlowAnomalies } from '../../jobs/detect/flow-anomalies.js'
 import { detectPegEvents } from '../../jobs/detect/peg-events.js'
+import { detectPegTracks } from '../../jobs/detect/peg-tracks.js'
 import { runSlots, type Slot, type SlotRun, type Task } from '../../jobs/schedule/run-slots.js'
+import { snapshotHolders } from '../../jobs/snapshot/holders.js'
 import { snapshotReserves } from '../../jobs/snapshot/reserves.js'
 import { snapshotRisk } from '../../jobs/snapshot/risk.js'
 
@@ -42,8 +44,10 @@ export async function ran(clickhouse: ClickHouseClient, job: SlotJob, changes: P
 
 const TASKS: Readonly<Record<string, Task>> = {
   'peg-events': detectPegEvents,
+  'peg-tracks': detectPegTracks,
   risk: snapshotRisk,
   reserves: snapshotReserves,
+  holders: snapshotHolders,
   'flow-anomalies': detectFlowAnomalies,
 }
 

@@ -2,8 +2,10 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { FAMILIES } from '../../clickhouse/chain/batches.js'
 import { insertChainHead } from '../../clickhouse/chain/heads.js'
 import { insertTokenList, type TokenListRow } from '../../clickhouse/chain/token-lists.js'
+import type { DepthSample } from '../../clickhouse/depth/depth.js'
 import { insertFacts } from '../../clickhouse/facts/facts.js'
 import type { Flow } from '../../clickhouse/flows/flows.js'
+import type { Transfer } from '../../clickhouse/holders/transfers.js'
 import { MAX_SAMPLE_SECONDS, type QuoteStatus, REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import type { PegSample } from '../../clickhouse/peg/samples.js'
 import type { Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
@@ -65,6 +67,18 @@ export const supplyEvent = (stable: string, changes: Partial<SupplyEvent> = {}):
   log_index: 0,
   block_time: 1_760_000_000,
   tx_hash: txHash(1),
+  ...changes,
+})
+
+export const transfer = (stable: string, changes: Partial<Transfer> = {}): Transfer => ({
+  stable,
+  kind: 'transfer',
+  sender: stableAddress(0xacc),
+  recipient: stableAddress(0xacd),
+  amount_raw: '1000000',
+  block_number: 1,
+  log_index: 0,
+  block_time: 1_760_000_000,
   ...changes,
 })
 
@@ -148,6 +162,7 @@ export type Facts = {
   stablecoins?: Stablecoin[]
   lists?: TokenListRow[]
   samples?: PegSample[]
+  depths?: DepthSample[]
   states?: StateRead[]
   supplyEvents?: SupplyEvent[]
   flows?: Flow[]
@@ -161,6 +176,7 @@ export async function addFacts(clickhouse: ClickHouseClient, facts: Facts): Prom
   await insertFacts(clickhouse, 'stablecoins', facts.stablecoins ?? [], token())
   for (const list of facts.lists ?? []) await insertTokenList(clickhouse, { ...list, source: 'of a test' })
   await insertFacts(clickhouse, 'peg_samples', facts.samples ?? [], token())
+  await insertFacts(clickhouse, 'depth_samples', facts.depths ?? [], token())
   await insertFacts(clickhouse, 'state_reads', facts.states ?? [], token())
   await insertFacts(clickhouse, 'supply_events', facts.supplyEvents ?? [], token())
   await insertFacts(clickhouse, 'flows', facts.flows ?? [], token())

@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
+import type { DepthSample } from '../../clickhouse/depth/depth.js'
 import type { PegSample } from '../../clickhouse/peg/samples.js'
 import { randomFor } from '../../local/chain/random.js'
 import { addBlocks, addFacts, pegSamples, stableAddress, stablecoin, type Tick } from './rows.js'
@@ -26,16 +27,52 @@ export function wildSamples(seed: number, stables: number, times: readonly numbe
   }).flat()
 }
 
-/** Inserts samples with their stables and the blocks at `times`. */
+/** The same samples with stretches of blocks, long and short, in which nobody quotes a stable. */
+export function withDrySpells(seed: number, samples: readonly PegSample[]): PegSample[] {
+  const random = randomFor(seed, 'dry spells')
+  const left = new Map<string, number>()
+  return samples.map((sample) => {
+    const before = left.get(sample.stable) ?? 0
+    const dry = before > 0 ? before - 1 : random.chance(0.04) ? random.int(1, 20) : 0
+    left.set(sample.stable, dry)
+    return dry === 0 ? sample : { ...sample, status: 'no_liquidity', sell_micros: null, buy_micros: null }
+  })
+}
+
+/**
+ * What 10,000 tokens sell for in the first block of each minute: mostly about as much as one, sometimes less or more, sometimes
+ * nothing.
+ */
+export function wildDepths(seed: number, samples: readonly PegSample[]): DepthSample[] {
+  const random = randomFor(seed, 'wild depths')
+  const before = new Map<string, number>()
+  return samples.flatMap(({ stable, block_number, block_time, sell_micros }) => {
+    const minute = Math.floor(block_time / 60)
+    if (before.get(stable) === minute) return []
+    before.set(stable, minute)
+    const price = random.chance(0.8) ? (sell_micros ?? 990_000) : 1_000_000 + random.int(-6000, 6000)
+    const isQuoted = random.chance(0.9)
+    return {
+      ...{ stable, block_number, block_time, size_tokens: 10_000 },
+      sell_status: isQuoted ? ('quoted' as const) : ('no_liquidity' as const),
+      sell_raw: isQuoted ? `${price * 10_000 + random.int(-30, 30) * 500}` : null,
+      buy_status: 'no_liquidity' as const,
+      buy_raw: null,
+    }
+  })
+}
+
+/** Inserts samples, perhaps with those of depth, with their stables and the blocks at `times`. */
 export async function addMarket(
   clickhouse: ClickHouseClient,
   samples: PegSample[],
   times: readonly number[],
   firstBlock = 1,
+  depths: DepthSample[] = [],
 ): Promise<void> {
   const stables = [...new Set(samples.map(({ stable }) => stable))]
   if (firstBlock === 1)
     await addFacts(clickhouse, { stablecoins: stables.map((stable, i) => stablecoin(i, { stable })) })
-  await addFacts(clickhouse, { samples })
+  await addFacts(clickhouse, { samples, depths })
   await addBlocks(clickhouse, times, firstBlock)
 }

@@ -117,7 +117,7 @@ export async function addReplay(
  */
 export async function addReplays(
   app: FastifyInstance,
-  { id: subscription_id, event_types, stable_filter }: Subscription,
+  { id: subscription_id, event_types, stable_filter, severity, min_bps, min_seconds }: Subscription,
   { since, onlyUndelivered }: { since: Date; onlyUndelivered: boolean },
   request: RepeatableRequest | null,
 ): Promise<number> {
@@ -128,6 +128,9 @@ export async function addReplays(
     before: at,
     types: event_types,
     stables: stable_filter,
+    severity,
+    min_bps,
+    min_seconds,
     undelivered_to: onlyUndelivered ? subscription_id : '',
     cause,
     limit: MOST_REPLAYED + 1,

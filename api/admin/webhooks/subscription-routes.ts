@@ -104,7 +104,7 @@ export const adminWebhooksRoutes =
     const update = {
       ...ofAdmin,
       operationId: 'updateWebhook',
-      summary: 'Change the label, URL, events or stables of a subscription',
+      summary: 'Change the label, URL or filters of a subscription',
       description: 'Omitted fields stay as they are. Pending deliveries go to the new URL.',
       params: SubscriptionParams,
       body: ChangedSubscription,

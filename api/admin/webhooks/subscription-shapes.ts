@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { EVENT_TYPES } from '../../../clickhouse/events/types.js'
 import { Address } from '../../../clickhouse/store/values.js'
 import { DISABLED_REASONS, SUBSCRIPTION_STATES, type Subscription } from '../../../clickhouse/webhooks/subscriptions.js'
+import { BreakFilterFields } from '../../answers/break-filter.js'
 
 const eventTypes = z.array(z.enum(EVENT_TYPES))
 const TYPES = { description: 'The event types it receives' }
@@ -17,6 +18,7 @@ export const SubscriptionShape = z.object({
     .array(z.string())
     .nullable()
     .meta({ description: `${STABLES}; null: all. Events of the service itself are always sent` }),
+  ...BreakFilterFields,
   state: z.enum(SUBSCRIPTION_STATES).meta({ description: 'Deliveries are sent while it is enabled' }),
   reason: z.enum(DISABLED_REASONS).nullable().meta({
     description:
@@ -36,13 +38,17 @@ export const SubscriptionWithSecret = SubscriptionShape.extend({
 
 /** A subscription in its published form. */
 export function published(subscription: Subscription, now: Date): z.input<typeof SubscriptionShape> {
-  const { id, label, url, event_types, stable_filter, state, reason, previous_secret_until: until } = subscription
+  const { id, label, url, event_types, stable_filter, severity, min_bps, min_seconds, state, reason } = subscription
+  const { previous_secret_until: until } = subscription
   return {
     id,
     label,
     url,
     event_types,
     stable_filter: stable_filter.length > 0 ? stable_filter : null,
+    severity: severity || null,
+    min_bps: min_bps || null,
+    min_seconds: min_seconds || null,
     state,
     reason: reason === '' ? null : reason,
     previous_secret_until: until !== null && now < until ? until.toISOString() : null,
@@ -82,6 +88,7 @@ const fields = {
     .transform((stables) => [...new Set(stables)])
     .nullable()
     .meta({ description: `${STABLES}; all if omitted or null` }),
+  ...BreakFilterFields,
 }
 
 /** The fields of a new subscription. */
@@ -90,6 +97,9 @@ export const NewSubscription = z.strictObject({
   url: fields.url,
   event_types: fields.event_types,
   stable_filter: fields.stable_filter.default(null),
+  severity: fields.severity.optional(),
+  min_bps: fields.min_bps.optional(),
+  min_seconds: fields.min_seconds.optional(),
 })
 
 /** The fields of a subscription to change. */

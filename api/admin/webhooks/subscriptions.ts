@@ -93,6 +93,9 @@ export async function createSubscription(
       id,
       version: 1,
       stable_filter: given.stable_filter ?? [],
+      severity: given.severity ?? '',
+      min_bps: given.min_bps ?? 0,
+      min_seconds: given.min_seconds ?? 0,
       state: 'enabled',
       reason: '',
       secret: seal(terms.secretsKey, id, newSecret()),
@@ -135,12 +138,15 @@ async function change(
 /** Changes fields of a subscription, which apply to events that are recorded from then on. */
 export async function updateSubscription(app: FastifyInstance, terms: WebhookTerms, id: string, given: Fields) {
   await requireValid(app, terms, given)
-  const { stable_filter, url, ...others } = given
-  const target = url === undefined ? {} : { url: canonicalUrl(url) }
-  const filter = stable_filter === undefined ? {} : { stable_filter: stable_filter ?? [] }
-  const wanted = Object.fromEntries(
-    Object.entries({ ...others, ...target, ...filter }).filter(([, value]) => value !== undefined),
-  )
+  const { stable_filter, severity, min_bps, min_seconds, url, ...others } = given
+  const filters = {
+    stable_filter: stable_filter === null ? [] : stable_filter,
+    severity: severity === null ? '' : severity,
+    min_bps: min_bps === null ? 0 : min_bps,
+    min_seconds: min_seconds === null ? 0 : min_seconds,
+  }
+  const fields = { ...others, ...filters, url: url === undefined ? undefined : canonicalUrl(url) }
+  const wanted = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
   return change(app, id, (newest) => (isDeepStrictEqual({ ...newest, ...wanted }, newest) ? null : wanted))
 }
 

@@ -64,6 +64,12 @@ export const CACHE_POLICIES = {
     isOpen: ({ windows }) =>
       (windows as { supply_at_start: string | null }[]).some(({ supply_at_start }) => supply_at_start === null),
   },
+  /** Of many accounts. Transfers that were not read may still be read, and so may a supply. */
+  holders: {
+    maxAgeSeconds: 10,
+    finality: ofFacts(Number.POSITIVE_INFINITY),
+    isOpen: ({ holder_count }) => holder_count === null,
+  },
   /** Sums over days, which are promised to be updated every 5 minutes. */
   rewards: { maxAgeSeconds: 30, finality: ofFacts(Number.POSITIVE_INFINITY) },
   feeEconomics: { maxAgeSeconds: 30, finality: null },

@@ -63,7 +63,8 @@ export function follow({ feed, readEvents, filter, after, heartbeatMs, stallMs, 
   function writeSamples(samples: ReadonlyMap<string, StoredSample>): void {
     if (!wantsSamples) return
     for (const [stable, sample] of samples)
-      if (passes({ type: SAMPLE_TYPE, stables: [stable] }, filter)) pending.set(stable, sample)
+      if (passes({ type: SAMPLE_TYPE, stables: [stable], occurred_at: sample.block_time, data: {} }, filter))
+        pending.set(stable, sample)
     for (const [stable, sample] of pending) {
       if (fullSince !== null) return
       write(sampleMessage(stable, sample))

@@ -6,6 +6,7 @@ import pLimit from 'p-limit'
 import { z } from 'zod'
 import { eventsAfter, newestSequence } from '../../../clickhouse/events/log.js'
 import { EVENT_TYPES } from '../../../clickhouse/events/types.js'
+import { BreakFilterQuery } from '../../answers/break-filter.js'
 import { querySignal } from '../../answers/query-signal.js'
 import { problemResponses } from '../../http/problem.js'
 import { requireReached, requireStables, Sequence, StablesQuery, TypesQuery } from '../events.js'
@@ -89,6 +90,7 @@ export const streamRoute =
       querystring: z.strictObject({
         types: TypesQuery([SAMPLE_TYPE, ...EVENT_TYPES]),
         stable: StablesQuery,
+        ...BreakFilterQuery,
         after: Sequence.optional(),
       }),
       response: {
@@ -104,7 +106,7 @@ export const streamRoute =
       },
     }
     app.get('/stream', { schema, exposeHeadRoute: false, errorHandler: refuseStream }, async (request, reply) => {
-      const { types, stable: stables } = request.query
+      const { types, stable: stables, severity, min_bps, min_seconds } = request.query
       await requireStables(app, stables)
       const known = request.headers[LAST_EVENT_ID]
       const asked = known ?? request.query.after
@@ -119,7 +121,7 @@ export const streamRoute =
       const stream = follow({
         feed,
         readEvents: (asked, options) => turn(() => eventsAfter(app.clickhouse, asked, options)),
-        filter: { types, stables },
+        filter: { types, stables, severity, min_bps, min_seconds },
         after: asked ?? until,
         heartbeatMs,
         stallMs,

@@ -27,6 +27,8 @@ export type EventData = Partial<{
 /** What the filter calls the types, and the types. */
 export const KINDS = {
   breaks: ['peg_break.started', 'peg_break.ended'],
+  agreed: ['agreed_break.started', 'agreed_break.ended'],
+  quotes: ['peg_quote.lost', 'peg_quote.back'],
   flows: ['flow_anomaly.detected'],
   service: ['system.health_drift'],
 } as const

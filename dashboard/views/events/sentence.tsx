@@ -8,6 +8,10 @@ import type { EventData, LogEvent } from './log.js'
 export const TYPE_NAMES: Record<string, string> = {
   'peg_break.started': 'Break started',
   'peg_break.ended': 'Break ended',
+  'agreed_break.started': 'Agreed break started',
+  'agreed_break.ended': 'Agreed break ended',
+  'peg_quote.lost': 'Quote lost',
+  'peg_quote.back': 'Quote back',
   'flow_anomaly.detected': 'Flow anomaly',
   'system.health_drift': 'Service',
   'event.retracted': 'Taken back',
@@ -37,13 +41,24 @@ export function Sentence({
     address === undefined ? 'a stable' : <StableLink labels={labels} address={address} />
   switch (event.event) {
     case 'peg_break.started':
+    case 'agreed_break.started':
       return (
         <>
           {stable(data.stable)} left its peg: {data.severity}
           {far(data.max_deviation_bps)} so far
         </>
       )
+    case 'peg_quote.lost':
+      return <>nobody quotes {stable(data.stable)}</>
+    case 'peg_quote.back':
+      return (
+        <>
+          {stable(data.stable)} is quoted again
+          {data.duration_seconds !== undefined && ` after ${ageText(data.duration_seconds)}`}
+        </>
+      )
     case 'peg_break.ended':
+    case 'agreed_break.ended':
       return (
         <>
           {stable(data.stable)} is back

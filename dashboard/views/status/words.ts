@@ -6,8 +6,11 @@ export const DATASETS: Record<string, string> = {
   logs: 'Transfers, swaps, mints, burns and roles',
   pegs: 'Prices and depth',
   state: 'Supplies, caps and policies',
+  transfers: 'Every transfer, for holders',
   'flow-anomalies': 'Flow anomalies',
+  holders: 'Balances of holders',
   'peg-events': 'Breaks of pegs',
+  'peg-tracks': 'Agreed breaks and lost quotes',
   reserves: 'Reserves',
   risk: 'Risk',
 }
@@ -22,7 +25,7 @@ export const WAITS: Record<string, string> = {
 const plural = (count: number, one: string): string => `${count} ${one}${count === 1 ? '' : 's'}`
 
 /** What is read from the chain itself; the other datasets are of jobs, which have states of their own. */
-const OF_CHAIN = ['logs', 'pegs', 'state']
+const OF_CHAIN = ['logs', 'pegs', 'state', 'transfers']
 /** Datasets of the chain more blocks behind than this are behind. */
 const BEHIND_BLOCKS = 20
 /** Blocks come once a minute at the slowest. */

@@ -18,6 +18,9 @@ type Subscription = {
   url: string
   event_types: readonly string[]
   stable_filter: readonly string[] | null
+  severity: string | null
+  min_bps: number | null
+  min_seconds: number | null
   state: string
   reason: string | null
 }
@@ -40,6 +43,16 @@ const since = (text: string): string => {
   return `${timeText(at)}, ${ageText(Math.max(0, now() - at))} ago`
 }
 
+/** Which peg breaks a subscription gets, in words. */
+function breaksText({
+  severity,
+  min_bps,
+  min_seconds,
+}: Pick<Subscription, 'severity' | 'min_bps' | 'min_seconds'>): string {
+  const limits = [min_bps !== null && `at least ${min_bps} bps`, min_seconds !== null && `at least ${min_seconds} s`]
+  return [severity, ...limits].filter(Boolean).join(', ') || 'all'
+}
+
 function One({ id }: { id: string }) {
   const path = `${WEBHOOKS}/${encodeURIComponent(id)}`
   const answer = useAnswer<Subscription & { health: Health }>(path, {
@@ -48,7 +61,7 @@ function One({ id }: { id: string }) {
   })
   return (
     <Shown answer={answer.value} what="the subscription">
-      {({ label, url, event_types, stable_filter, state, reason, health }) => (
+      {({ label, url, event_types, stable_filter, state, reason, health, ...breaks }) => (
         <>
           <h2>{plainText(label ?? '', LONGEST_LABEL) || id}</h2>
           <Facts
@@ -57,6 +70,7 @@ function One({ id }: { id: string }) {
               ['State', reason === null ? state : `${state} (${reason})`],
               ['Events', event_types.join(', ')],
               ['Stables', stable_filter === null ? 'all' : String(stable_filter.length)],
+              ['Breaks', breaksText(breaks)],
               ['Last success', health.last_success_at === null ? 'never' : since(health.last_success_at)],
               health.failing_since !== null && ['Failing since', since(health.failing_since)],
               ['Attempts in 24 h', `${health.successes_24h} of ${health.attempts_24h} succeeded`],

@@ -3,6 +3,7 @@ import type { DepthSample } from '../../../clickhouse/depth/depth.js'
 import type { Facts } from '../../../clickhouse/facts/facts.js'
 import type { DexFill } from '../../../clickhouse/flows/dex.js'
 import type { Flow } from '../../../clickhouse/flows/flows.js'
+import type { Transfer } from '../../../clickhouse/holders/transfers.js'
 import type { PegSample } from '../../../clickhouse/peg/samples.js'
 import type { StateRead } from '../../../clickhouse/stablecoins/states.js'
 import type { SupplyEvent } from '../../../clickhouse/supply/supply.js'
@@ -24,6 +25,7 @@ export type ChainFacts = {
   quotedIn: readonly QuotedIn[]
   states: ReadonlyMap<string, StateRead[]>
   supply: ReadonlyMap<string, SupplyEvent[]>
+  transfers: ReadonlyMap<string, Transfer[]>
   flows: readonly Flow[]
   /** The fills on the book of each stable and its quote token. */
   fills: ReadonlyMap<string, DexFill[]>
@@ -33,7 +35,7 @@ export type ChainFacts = {
   times: readonly number[]
   /** Which blocks are stored, and for whom. */
   stored: StoredBlocks
-  /** Whether everything is stored of every block since the first. */
+  /** Whether everything but transfers is stored of every block since the first. */
   isWhole: boolean
   /** Which slots the jobs have done. */
   slots: SlotsByJob
@@ -118,12 +120,15 @@ export function chainFacts(facts: Facts, records: OwnRecords): ChainFacts {
     quotedIn: inOrder<QuotedIn>([...facts.stablecoins, ...facts.quote_token_updates]),
     states: byStable(inOrder(facts.state_reads)),
     supply: byStable(inOrder(facts.supply_events)),
+    transfers: byStable(inOrder(facts.transfers)),
     flows: inOrder(facts.flows),
     fills: groupsOf(inOrder(facts.dex_fills), ({ base }) => base),
     priceOf: (token, block) => prices.get(`${token} ${block}`) ?? null,
     times,
     stored,
-    isWhole: records.stretches.every(({ isIn }) => FAMILIES.every((family) => isIn[family] === 'all')),
+    isWhole: records.stretches.every(({ isIn }) =>
+      FAMILIES.every((family) => family === 'transfers' || isIn[family] === 'all'),
+    ),
     slots: records.slots,
     oldScores: new Set(records.oldScores.map(({ stable, slot_at }) => scoreKey(stable, slot_at))),
   }

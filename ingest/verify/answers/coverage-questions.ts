@@ -13,7 +13,7 @@ const STATE = 300
 const MOST_LISTED = { body: 100, header: 20 }
 
 /** Seconds between two slots of a job. */
-const PERIODS = { 'peg-events': 120, risk: 300, reserves: 3600, 'flow-anomalies': 900 } as const
+const PERIODS = { 'peg-events': 120, 'peg-tracks': 120, risk: 300, reserves: 3600, 'flow-anomalies': 900 } as const
 
 type Route = {
   path: string
@@ -44,6 +44,7 @@ const FACT_ROUTES: readonly Route[] = [
   { path: 'stablecoins/:address/liquidity', seconds: STATE, families: ['pegs', 'state'], hasState: true },
   { path: 'stablecoins/:address/rewards', seconds: ALL, families: ['logs'], hasState: true },
   { path: 'stablecoins/:address/issuance', seconds: 31 * DAY, families: ['logs'], hasState: true },
+  { path: 'stablecoins/:address/holders', seconds: ALL, families: ['transfers'], hasState: true },
   { path: 'stablecoins/:address/roles', seconds: ALL, families: ['catalogue'], hasState: true },
   { path: 'stablecoins/flows', seconds: DAY, families: ['logs'], isPriced: true, query: { hours: 24 } },
   { path: 'stablecoins/flows/scores', seconds: WEEK + 1800, families: ['logs'], isPriced: true },
@@ -60,6 +61,13 @@ const FACT_ROUTES: readonly Route[] = [
 /** Made of what jobs have found. */
 const JOB_ROUTES: readonly Route[] = [
   { path: 'stablecoins/:address/peg-events', seconds: ALL, families: ['pegs'], searches: ['peg-events'] },
+  {
+    path: 'stablecoins/:address/peg-events',
+    seconds: ALL,
+    families: ['pegs'],
+    searches: ['peg-tracks'],
+    query: { track: 'agreed' },
+  },
   {
     path: 'stablecoins/flow-anomalies',
     seconds: ALL,

@@ -1,20 +1,43 @@
-import { anomalyEvent, inOrder, type OracleEvent, pegBreakEvents, standing } from '../definitions/events.js'
+import {
+  anomalyEvent,
+  inOrder,
+  isAboutAskedFor,
+  type OracleEvent,
+  pegBreakEvents,
+  standing,
+  withDirections,
+} from '../definitions/events.js'
+import { pegTrackEvents } from '../definitions/peg-tracks.js'
 import { iso } from '../definitions/rows.js'
 import type { ChainFacts } from './chain-facts.js'
-import { allAnomalies, type Body, type Kind, type Question } from './questions.js'
+import { allAnomalies, askedBreaks, type Body, type Kind, type Question } from './questions.js'
 
-const TYPES = ['peg_break.started', 'peg_break.ended', 'flow_anomaly.detected'] as const
+const TYPES = [
+  'peg_break.started',
+  'peg_break.ended',
+  'agreed_break.started',
+  'agreed_break.ended',
+  'peg_quote.lost',
+  'peg_quote.back',
+  'flow_anomaly.detected',
+] as const
 
-/** All events about peg breaks up to the last slot, computed once. */
-const known = new WeakMap<ChainFacts, Map<number, OracleEvent[]>>()
-function breaksUntil(facts: ChainFacts, until: number): OracleEvent[] {
-  const memory = known.get(facts) ?? new Map<number, OracleEvent[]>()
-  known.set(facts, memory)
-  const events =
-    memory.get(until) ?? [...facts.samples].flatMap(([stable, samples]) => pegBreakEvents(stable, samples, until))
-  memory.set(until, events)
-  return events
+/** All events up to a slot that `compute` finds in the samples of each stable, computed once. */
+function memory(compute: (facts: ChainFacts, stable: string, until: number) => OracleEvent[]) {
+  const known = new WeakMap<ChainFacts, Map<number, OracleEvent[]>>()
+  return (facts: ChainFacts, until: number): OracleEvent[] => {
+    const computed = known.get(facts) ?? new Map<number, OracleEvent[]>()
+    known.set(facts, computed)
+    const events = computed.get(until) ?? [...facts.samples.keys()].flatMap((stable) => compute(facts, stable, until))
+    computed.set(until, events)
+    return events
+  }
 }
+
+const breaksUntil = memory(({ samples }, stable, until) => pegBreakEvents(stable, samples.get(stable) ?? [], until))
+const tracksUntil = memory(({ samples, depth }, stable, until) =>
+  pegTrackEvents(stable, samples.get(stable) ?? [], depth.get(stable) ?? [], until),
+)
 
 const isAbout = ({ data }: OracleEvent, stable: string): boolean =>
   [data.stable, data.from_token, data.to_token].includes(stable)
@@ -32,21 +55,23 @@ function nextPage(query: Question['query'], pages: readonly Body[]): Question['q
 export const EVENT_KINDS: readonly Kind[] = [
   {
     name: 'events',
-    jobs: ['peg-events', 'flow-anomalies'],
+    jobs: ['peg-events', 'flow-anomalies', 'peg-tracks'],
     ask: ({ facts, stable, horizons, pick }) => {
       const types = TYPES.filter(() => pick(2) === 0)
       const isWanted = ({ event }: OracleEvent) => types.length === 0 || types.some((type) => type === event)
-      const [breaks = 0, anomalies = 0] = horizons
+      const asked = askedBreaks(pick)
+      const [breaks = 0, anomalies = 0, tracks = 0] = horizons
       const isOfStable = pick(4) > 0
       const expected = [
         ...breaksUntil(facts, breaks),
+        ...tracksUntil(facts, tracks),
         ...allAnomalies(facts)
           .filter(({ window_end }) => window_end <= iso(anomalies))
           .map(anomalyEvent),
-      ].filter((event) => isWanted(event) && (!isOfStable || isAbout(event, stable)))
-      const isCompared = ({ event, occurred_at }: OracleEvent): boolean =>
-        (event.startsWith('peg_break') && occurred_at <= iso(breaks)) ||
-        (event === 'flow_anomaly.detected' && occurred_at <= iso(anomalies))
+      ].filter((event) => isWanted(event) && isAboutAskedFor(event, asked) && (!isOfStable || isAbout(event, stable)))
+      const horizonOf = (event: string): number =>
+        event.startsWith('peg_break') ? breaks : event.startsWith('flow_anomaly') ? anomalies : tracks
+      const isCompared = ({ event, occurred_at }: OracleEvent): boolean => occurred_at <= iso(horizonOf(event))
       return {
         path: 'events',
         query: {
@@ -54,12 +79,13 @@ export const EVENT_KINDS: readonly Kind[] = [
           limit: 20 + pick(480),
           types: (types.length === 0 ? TYPES : types).join(),
           ...(isOfStable && { stable }),
+          ...asked,
         },
         nextPage,
         expected: { events: inOrder(expected), faults: [] },
         read: ({ pages }) => {
           const { events, faults } = standing((pages as Body[]).flatMap((page) => page.events as never[]))
-          return { events: inOrder(events.filter(isCompared)), faults }
+          return { events: withDirections(inOrder(events.filter(isCompared)), expected), faults }
         },
         ...(!facts.isWhole && { apart: 'not recomputed: blocks are missing since the first' }),
       }

@@ -2,9 +2,11 @@ import { averagesAt } from '../definitions/averages.js'
 import { depthAt } from '../definitions/depth.js'
 import { feesAt } from '../definitions/fees.js'
 import { flowAnomaliesOracle, type OracleAnomaly } from '../definitions/flow-anomalies.js'
+import { holdersAt } from '../definitions/holders.js'
 import { issuanceAt } from '../definitions/issuance.js'
 import { liquidityAt } from '../definitions/liquidity.js'
-import { pegEventsOracle } from '../definitions/peg-events.js'
+import { type AskedBreaks, isAskedFor, pegEventsOracle } from '../definitions/peg-events.js'
+import { agreedBreaksOracle } from '../definitions/peg-tracks.js'
 import { expectedWindows } from '../definitions/peg-windows.js'
 import { reservesAt } from '../definitions/reserves.js'
 import { rewardsAt } from '../definitions/rewards.js'
@@ -70,6 +72,13 @@ const about = (what: string, { stable, at }: Subject, expected: unknown): Questi
   query: { as_of: iso(at) },
   expected,
 })
+
+/** A filter of breaks; none of two questions in three. */
+export function askedBreaks(pick: Subject['pick']): AskedBreaks {
+  if (pick(3) > 0) return {}
+  const severity = ([undefined, 'mild', 'severe'] as const)[pick(3)]
+  return { ...(severity && { severity }), min_bps: (1 + pick(8000)) / 100, min_seconds: 1 + pick(600) }
+}
 
 const samplesOf = ({ facts, stable }: Subject) => facts.samples.get(stable) ?? []
 
@@ -148,10 +157,23 @@ export const SNAPSHOT_KINDS: readonly Kind[] = [
     name: 'peg events',
     jobs: ['peg-events'],
     ask: (subject) => {
-      const question = about('peg-events', subject, {
-        events: pegEventsOracle(samplesOf(subject), subject.at).slice(0, 500),
-      })
-      return { ...question, query: { ...question.query, limit: 500 } }
+      const asked = askedBreaks(subject.pick)
+      const events = pegEventsOracle(samplesOf(subject), subject.at).filter((event) => isAskedFor(event, asked))
+      const question = about('peg-events', subject, { events: events.slice(0, 500) })
+      return { ...question, query: { ...question.query, ...asked, limit: 500 } }
+    },
+  },
+  {
+    name: 'agreed breaks',
+    jobs: ['peg-tracks'],
+    ask: (subject) => {
+      const asked = askedBreaks(subject.pick)
+      const depth = subject.facts.depth.get(subject.stable) ?? []
+      const events = agreedBreaksOracle(samplesOf(subject), depth, subject.at).filter((event) =>
+        isAskedFor(event, asked),
+      )
+      const question = about('peg-events', subject, { events: events.slice(0, 500) })
+      return { ...question, query: { ...question.query, ...asked, track: 'agreed', limit: 500 } }
     },
   },
   {
@@ -183,6 +205,22 @@ export const SNAPSHOT_KINDS: readonly Kind[] = [
   {
     name: 'issuance',
     ask: (subject) => about('issuance', subject, issuanceAt(subject.facts, subject.stable, subject.at)),
+  },
+  {
+    name: 'holders',
+    ask: (subject) => {
+      const { facts, stable, at, pick } = subject
+      const window = (['24h', '7d', '30d'] as const)[pick(3)] ?? '24h'
+      const limit = 1 + pick(100)
+      const own = {
+        transfers: facts.transfers.get(stable) ?? [],
+        firstSupply: facts.states.get(stable)?.[0],
+        created: facts.stables.find((one) => one.stable === stable),
+        stored: facts.stored,
+      }
+      const question = about('holders', subject, holdersAt(own, { stable, at, window, limit }))
+      return { ...question, query: { ...question.query, window, limit } }
+    },
   },
   {
     name: 'roles',

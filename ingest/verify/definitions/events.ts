@@ -1,5 +1,5 @@
 import type { OracleAnomaly } from './flow-anomalies.js'
-import type { OracleSample } from './peg-events.js'
+import { type AskedBreaks, isAskedFor, type OracleEvent as OracleBreak, type OracleSample } from './peg-events.js'
 import { iso } from './rows.js'
 
 /** What an event says, apart from its place in the log. */
@@ -45,6 +45,7 @@ export function pegBreakEvents(stable: string, samples: readonly OracleSample[],
       const dataUntil = (at: number) => ({
         stable,
         severity,
+        direction: (start.sell_micros as number) < 1_000_000 ? 'below' : 'above',
         started_at: iso(start.block_time),
         started_block: start.block_number,
         max_deviation_bps:
@@ -65,6 +66,13 @@ export function pegBreakEvents(stable: string, samples: readonly OracleSample[],
   )
 }
 
+/** Whether an event is sent to who asks for some breaks: what it says of the break, which has lasted until it occurred. */
+export function isAboutAskedFor({ event, occurred_at, data }: OracleEvent, asked: AskedBreaks): boolean {
+  const { severity, max_deviation_bps, started_at } = data as OracleBreak
+  const duration_seconds = (Date.parse(occurred_at) - Date.parse(started_at)) / 1000
+  return !event.includes('_break') || isAskedFor({ severity, max_deviation_bps, duration_seconds }, asked)
+}
+
 /** The event about an anomaly. */
 export const anomalyEvent = (anomaly: OracleAnomaly): OracleEvent => ({
   event: 'flow_anomaly.detected',
@@ -78,6 +86,12 @@ const keyOf = ({ event, occurred_at, data }: OracleEvent): string =>
 /** Events in an order that does not depend on when they were recorded. */
 export const inOrder = (events: readonly OracleEvent[]): OracleEvent[] =>
   events.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+
+/** The same events. One that was recorded before events said a direction gets that of the expected event about its break. */
+export function withDirections(events: readonly OracleEvent[], expected: readonly OracleEvent[]): OracleEvent[] {
+  const directions = new Map(expected.map((event) => [keyOf(event), event.data.direction]))
+  return events.map((event) => ({ ...event, data: { direction: directions.get(keyOf(event)), ...event.data } }))
+}
 
 /** Whether the end of a break takes back its start, as it did before there were retractions. */
 const isTakenBack = ({ data }: OracleEvent, ends: readonly OracleEvent[]): boolean =>

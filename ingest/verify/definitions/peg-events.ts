@@ -6,6 +6,7 @@ export type OracleSample = { block_time: number; block_number: number; sell_micr
 /** A peg event as the interface returns it. */
 export type OracleEvent = {
   severity: 'mild' | 'severe'
+  direction: 'below' | 'above'
   started_at: string
   ended_at: string | null
   duration_seconds: number
@@ -14,6 +15,22 @@ export type OracleEvent = {
   ended_block: number | null
   ongoing: boolean
 }
+
+/** A filter of breaks, as it is asked for. */
+export type AskedBreaks = { severity?: 'mild' | 'severe'; min_bps?: number; min_seconds?: number }
+
+/** Whether a break passes a filter, by the largest distance and the duration that are known of it. */
+export const isAskedFor = (
+  {
+    severity,
+    max_deviation_bps,
+    duration_seconds,
+  }: Pick<OracleEvent, 'severity' | 'max_deviation_bps' | 'duration_seconds'>,
+  asked: AskedBreaks,
+): boolean =>
+  !(asked.severity && asked.severity !== severity) &&
+  !(asked.min_bps && asked.min_bps > max_deviation_bps) &&
+  !(asked.min_seconds && asked.min_seconds > duration_seconds)
 
 const THRESHOLDS = [
   { severity: 'mild', bps: 10, minutes: 5 },
@@ -38,6 +55,7 @@ export function pegEventsOracle(samples: readonly OracleSample[], asOf: number):
       if ((end?.block_time ?? open.lastSeen) - open.start.block_time < minutes * 60) return
       events.push({
         severity,
+        direction: (open.start.sell_micros as number) > 1_000_000 ? 'above' : 'below',
         started_at: iso(open.start.block_time),
         ended_at: end && iso(end.block_time),
         duration_seconds: (end?.block_time ?? now) - open.start.block_time,

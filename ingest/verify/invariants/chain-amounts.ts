@@ -35,6 +35,24 @@ async function readAmounts(
   )
 }
 
+/** The balance of each account at the end of a block, read from the node. */
+export async function readBalances(
+  rpc: Rpc,
+  accounts: readonly { stable: string; account: string }[],
+  block: BlockId,
+): Promise<bigint[]> {
+  const functionName = 'balanceOf'
+  const calls = accounts.map(({ stable, account }) => ({
+    target: stable,
+    callData: encodeFunctionData({ abi: Abis.tip20, functionName, args: [account as Hex] }),
+  }))
+  const results = await rpc.persist('read balances', () => runMulticalls(rpc, multicallsOf(calls), block))
+  return results.map((result, i) => {
+    if (!result.success) throw new RpcAnswerError(`${functionName} of ${accounts[i]?.stable} failed`)
+    return decodeFunctionResult({ abi: Abis.tip20, functionName, data: result.returnData }) as bigint
+  })
+}
+
 /** What is compared with the chain: in each range, the blocks after its first one, up to its last one. */
 type ChainAmounts = {
   clickhouse: ClickHouseClient

@@ -230,6 +230,7 @@ test('a break that lasts longer than the log of events that is read is still sho
       {
         stable: board.otherTwin,
         severity: 'severe',
+        direction: 'above',
         started_at: started,
         started_block: 1,
         confirmed_at: started + 60,

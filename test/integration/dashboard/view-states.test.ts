@@ -53,6 +53,8 @@ test('what was not measured is shown in the words of its coverage, neither as 0 
   await expect
     .poll(() => panel(page, 'Price').locator('.readout-line').innerText(), PATIENT)
     .toBe('Not measured in this range.')
+  // A panel whose first request failed had no table to open yet.
+  await loadWhole(page)
   let lacking = 0
   for (const [title, part] of Object.entries(parts)) {
     const url = new URL(asked.findLast((one) => new URL(one).pathname.endsWith(part)) ?? origin)

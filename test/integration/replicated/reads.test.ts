@@ -2,12 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createKnownLedger } from '../../../api/answers/known-ledger.js'
+import { createServiceState } from '../../../api/service/service-state.js'
 import { eventsAfter, newestSequence } from '../../../clickhouse/events/log.js'
 import { insertFacts } from '../../../clickhouse/facts/facts.js'
 import { type ClickHouseEnv, connect } from '../../../clickhouse/store/client.js'
+import { QueryError } from '../../../clickhouse/store/query-error.js'
+import { addVersion } from '../../../clickhouse/webhooks/subscriptions.js'
+import { subscriptionCounts } from '../../../clickhouse/webhooks/totals.js'
 import { openLedger } from '../../../ingest/sinks/batch-ledger.js'
 import { announce } from '../../../jobs/detect/announce.js'
 import { NO_REPLICAS, type TwoReplicas, twoReplicas } from '../../support/replicas.js'
+import { webhookSubscription } from '../../support/webhook-subscriptions.js'
 
 const BATCHES = 40
 const PAUSE_MS = 500
@@ -33,20 +38,22 @@ afterAll(async () => {
   await replicas?.remove()
 })
 
+/** Stops or starts the reader's replica from fetching a table's rows, where its user may; resolves to whether it may. */
+const system = (verb: 'STOP' | 'START', table: string): Promise<boolean> =>
+  reader.command({ query: `SYSTEM ${verb} FETCHES ${table}` }).then(
+    () => true,
+    () => false,
+  )
+
 /** Lets the reader's replica fetch a table's rows in bursts, where its user may; the lag of a pair is set from outside. */
 async function withBursts(table: string, run: () => Promise<void>): Promise<void> {
-  const system = (verb: string) =>
-    reader.command({ query: `SYSTEM ${verb} FETCHES ${table}` }).then(
-      () => true,
-      () => false,
-    )
-  let isStopped = await system('STOP')
+  let isStopped = await system('STOP', table)
   const timer = setInterval(() => {
     isStopped = !isStopped
-    void system(isStopped ? 'STOP' : 'START')
+    void system(isStopped ? 'STOP' : 'START', table)
   }, 700)
   await run().finally(() => clearInterval(timer))
-  await system('START')
+  await system('START', table)
 }
 
 beforeEach(({ skip }) => skip(NO_REPLICAS !== '', NO_REPLICAS))
@@ -119,5 +126,18 @@ describe('a replica that lags behind the one that is written to', { timeout: 600
       await Promise.all([write(), read()])
     })
     expect(received).toEqual(ids)
+  })
+
+  test('says how the service is also while it cannot catch up', async ({ skip }) => {
+    await system('STOP', 'webhook_subscriptions')
+    try {
+      await addVersion(writer, webhookSubscription())
+      // What must not miss a row waits for it.
+      const strict = await subscriptionCounts(reader, { signal: AbortSignal.timeout(2000) }).catch((error) => error)
+      skip(!(strict instanceof QueryError), 'the replica has caught up: its user may not stop it, and its lag is short')
+      expect((await createServiceState(reader, () => at)()).webhooks.subscriptions).toEqual([])
+    } finally {
+      await system('START', 'webhook_subscriptions')
+    }
   })
 })

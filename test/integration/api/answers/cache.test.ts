@@ -24,6 +24,7 @@ const PATHS = [
   `${LIST}/${STABLE}/liquidity?size=25000`,
   `${LIST}/${STABLE}/rewards`,
   `${LIST}/${STABLE}/issuance`,
+  `${LIST}/${STABLE}/holders`,
   `${LIST}/${STABLE}/roles`,
   `${LIST}/flows`,
   `${LIST}/flow-anomalies`,

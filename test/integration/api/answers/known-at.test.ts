@@ -132,6 +132,7 @@ function announcement(step: { about: 'anomaly' | 'started' | 'ended'; z: number 
   const pegBreak = {
     stable: stableAddress(1),
     severity: 'mild' as const,
+    direction: 'below' as const,
     started_at: at - 1800,
     started_block: 7,
     confirmed_at: at - 1500,

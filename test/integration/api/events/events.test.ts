@@ -12,6 +12,7 @@ const STABLES = [1, 2, 3].map(stableAddress)
 
 const START = { severity: 'mild', started_at: '2026-01-01T00:00:00Z', max_deviation_bps: 12.34, started_block: 7 }
 const END = { ended_at: '2026-01-01T00:10:00Z', ended_block: 17, duration_seconds: 600 }
+const LOST = { status: 'no_liquidity', started_at: '2026-01-01T00:00:00Z', started_block: 7 } as const
 const WINDOW = {
   window_start: '2026-01-01T00:00:00Z',
   window_end: '2026-01-01T00:15:00Z',
@@ -32,6 +33,9 @@ const WINDOW = {
 }
 const DRIFT = { component: 'ingest', status: 'behind', lag_blocks: null, lag_seconds: 200 } as const
 
+const DURATIONS = [60, 61, 300, 3600]
+const DEVIATIONS = [12.34, 12.35, 50.01, 100]
+
 /** Events of every type about random stables. */
 function randomEvents(count: number): FoundEvent[] {
   const random = randomFor(1, 'events')
@@ -42,9 +46,19 @@ function randomEvents(count: number): FoundEvent[] {
     const occurred_at = new Date(1_767_225_600_000 + random.int(0, 1e6) * 1000)
     const stables = type === 'system.health_drift' ? [] : [random.pick(STABLES)]
     if (type === 'flow_anomaly.detected') stables.push(random.pick(STABLES.filter((stable) => stable !== stables[0])))
+    const start = {
+      ...START,
+      severity: random.pick(['mild', 'severe']),
+      started_at: isoSeconds(new Date(occurred_at.getTime() - random.pick(DURATIONS) * 1000)),
+      max_deviation_bps: random.pick(DEVIATIONS),
+    }
     const data = {
-      'peg_break.started': { stable: stables[0], ...START },
-      'peg_break.ended': { stable: stables[0], ...START, ...END },
+      'peg_break.started': { stable: stables[0], ...start },
+      'peg_break.ended': { stable: stables[0], ...start, ...END },
+      'agreed_break.started': { stable: stables[0], direction: 'below', ...START },
+      'agreed_break.ended': { stable: stables[0], direction: 'above', ...START, ...END },
+      'peg_quote.lost': { stable: stables[0], ...LOST },
+      'peg_quote.back': { stable: stables[0], ...LOST, ...END },
       'flow_anomaly.detected': { from_token: stables[0] ?? a, to_token: stables[1] ?? b, ...WINDOW },
       'system.health_drift': { ...healthDriftEvent(DRIFT, occurred_at, `${i}`).data },
       'event.retracted': {
@@ -54,7 +68,7 @@ function randomEvents(count: number): FoundEvent[] {
         recorded_at: '2026-01-01T00:05:01.234Z',
         reason: random.pick(['not_found', 'changed']),
         stables,
-        original: { stable: stables[0], ...START },
+        original: { stable: stables[0], ...start },
       },
     }[type]
     const event = { id: `evt_${i.toString(16).padStart(32, '0')}`, type, subject: `${i}`, stables, occurred_at, data }
@@ -126,12 +140,19 @@ test('a filter matches the same events as that of a subscription, and the positi
     const types = random.chance(0.3) ? undefined : EVENT_TYPES.filter(() => random.chance(0.5))
     const stables = random.chance(0.3) ? undefined : STABLES.filter(() => random.chance(0.4))
     if (types?.length === 0 || stables?.length === 0) continue
+    const maybe = <Value>(values: readonly Value[]) => (random.chance(0.5) ? undefined : random.pick(values))
+    const breaks = {
+      severity: maybe(['mild', 'severe'] as const),
+      min_bps: maybe(DEVIATIONS),
+      min_seconds: maybe(DURATIONS),
+    }
     const query = {
+      ...Object.fromEntries(Object.entries(breaks).filter(([, value]) => value !== undefined)),
       ...(types && { types: types.join(',') }),
       ...(stables && { stable: stables.map((stable) => stable.toUpperCase().replace('X', 'x')).join(',') }),
       limit: 100,
     }
-    const expected = events.filter((event) => passes(event, { types, stables })).map(({ id }) => id)
+    const expected = events.filter((event) => passes(event, { types, stables, ...breaks })).map(({ id }) => id)
     for (const after of [{}, { after: 0 }]) {
       const { events: found, next_after, has_more } = await page(app, { ...query, ...after })
       expect(found.map(({ id }) => id)).toEqual(expected)
@@ -161,6 +182,9 @@ test('invalid requests are refused, including a position that the log has not re
   expect(await refusal('types=peg_sample')).toEqual([400, 'types', 'bad-parameter'])
   expect(await refusal('stable=0x12')).toEqual([400, 'stable', 'bad-parameter'])
   expect(await refusal(`stable=${stableAddress(9)}`)).toEqual([404, 'stable', 'unknown-stable'])
+  expect(await refusal('severity=none')).toEqual([400, 'severity', 'bad-parameter'])
+  expect(await refusal('min_bps=')).toEqual([400, 'min_bps', 'bad-parameter'])
+  expect(await refusal('min_seconds=-1')).toEqual([400, 'min_seconds', 'bad-parameter'])
   expect(await refusal('limit=501')).toEqual([400, 'limit', 'bad-parameter'])
   expect(await refusal('cursor=1')).toEqual([400, 'cursor', 'bad-parameter'])
 })

@@ -70,6 +70,7 @@ test('anomalies and breaks with known_at are those announced by then; what is re
   const open = {
     stable: A,
     severity: 'mild' as const,
+    direction: 'above' as const,
     started_at: start,
     started_block: 7,
     confirmed_at: start + 300,
@@ -105,7 +106,13 @@ test('anomalies and breaks with known_at are those announced by then; what is re
 
   const breaks = async (query: string) => get(`stablecoins/${A}/peg-events?${query}`)
   expect((await breaks(`known_at=${start + 499}`)).events).toEqual([])
-  const ongoing = { started_at: iso(start).replace('.000', ''), ended_at: null, ongoing: true, max_deviation_bps: 20 }
+  const ongoing = {
+    direction: 'above',
+    started_at: iso(start).replace('.000', ''),
+    ended_at: null,
+    ongoing: true,
+    max_deviation_bps: 20,
+  }
   // As far as it had been searched by then.
   expect((await breaks(`known_at=${start + 799}`)).events).toMatchObject([
     { ...ongoing, duration_seconds: 720, published_at: iso(start + 500) },
@@ -117,6 +124,17 @@ test('anomalies and breaks with known_at are those announced by then; what is re
   expect((await breaks(`as_of=${start + 400}&known_at=${start + 800}`)).events).toMatchObject([
     { ...ongoing, duration_seconds: 400 },
   ])
+  // A filter sees what had been announced by then: 20 bps and 720 s, later 40 bps and 600 s.
+  const found = async (query: string) => (await breaks(query)).events.length
+  for (const [known_at, bps, seconds] of [
+    [start + 799, 20, 720],
+    [start + 800, 40, 600],
+  ] as const) {
+    const known = `known_at=${known_at}`
+    expect(await found(`${known}&severity=mild&min_bps=${bps}&min_seconds=${seconds}`)).toBe(1)
+    for (const query of ['severity=severe', `min_bps=${bps + 0.01}`, `min_seconds=${seconds + 1}`])
+      expect([query, await found(`${known}&${query}`)]).toEqual([query, 0])
+  }
   expect(await breaks(`known_at=${start + 489}`)).toMatchObject({ status: 404, parameter: 'known_at' })
 
   const log = await get(`events?known_at=${start + 1999}`)

@@ -42,7 +42,12 @@ const someEvents = (from: number, count: number) =>
     const type = (['peg_break.started', 'flow_anomaly.detected', 'peg_break.ended', 'system.health_drift'] as const)[
       (from + i) % 4
     ]
-    return madeUpEvent(from + i, { stables, ...(type && { type }) })
+    const data = {
+      made_up: from + i,
+      severity: (from + i) % 8 < 4 ? 'mild' : 'severe',
+      max_deviation_bps: 40 + from + i,
+    }
+    return madeUpEvent(from + i, { stables, data, ...(type && { type }) })
   })
 const ids = (events: readonly { id: string }[]) => events.map(({ id }) => id)
 
@@ -61,11 +66,13 @@ test('events arrive as they are recorded, equal to those of the list, and each c
     { types: ['peg_break.started', 'flow_anomaly.detected'] },
     { stables: [B] },
     { types: ['peg_break.ended', 'system.health_drift'], stables: [A] },
+    { severity: 'mild' as const, min_bps: 50 },
   ]
   const streams = await Promise.all(
-    filters.map(({ types, stables }) =>
-      openStream(`${url}?${types ? `types=${types}&` : ''}${stables ? `stable=${stables}` : ''}`),
-    ),
+    filters.map(({ stables, ...filter }) => {
+      const query = Object.entries({ ...filter, ...(stables && { stable: stables }) })
+      return openStream(`${url}?${query.map(([name, value]) => `${name}=${value}`).join('&')}`)
+    }),
   )
   const recorded = someEvents(3, 20)
   for (let i = 0; i < recorded.length; i += 3) await addEvents(clickhouse, recorded.slice(i, i + 3))
@@ -99,11 +106,11 @@ test('a client that reconnects gets every missed event once, while the log grows
   const whole = await openStream(url, { 'last-event-id': '0' })
   // The header is newer than the URL: the URL is that of the first connection.
   const header = await openStream(`${url}?after=7`, { 'last-event-id': '990' })
-  const query = await openStream(`${url}?after=10&types=peg_break.ended`)
+  const query = await openStream(`${url}?after=10&types=peg_break.ended&severity=severe`)
   for (let i = 1000; i < 1300; i += 10) await addEvents(clickhouse, events.slice(i, i + 10))
   await vi.waitFor(() => expect(eventIds(whole)).toEqual(ids(events)), PATIENCE)
   await vi.waitFor(() => expect(eventIds(header)).toEqual(ids(events.slice(990))), PATIENCE)
-  const ended = events.slice(10).filter(({ type }) => type === 'peg_break.ended')
+  const ended = events.slice(10).filter(({ type, data }) => type === 'peg_break.ended' && data.severity === 'severe')
   await vi.waitFor(() => expect(eventIds(query)).toEqual(ids(ended)), PATIENCE)
 
   const refusal = async (headers: Record<string, string>, search = '') => {
@@ -116,6 +123,9 @@ test('a client that reconnects gets every missed event once, while the log grows
   expect(await refusal({ 'last-event-id': 'evt_1' })).toEqual([400, 'last-event-id'])
   expect(await refusal({}, '?after=1301')).toEqual([400, 'after'])
   expect(await refusal({}, '?types=peg_samples')).toEqual([400, 'types'])
+  expect(await refusal({}, '?severity=worst')).toEqual([400, 'severity'])
+  expect(await refusal({}, '?min_bps=0')).toEqual([400, 'min_bps'])
+  expect(await refusal({}, '?min_seconds=soon')).toEqual([400, 'min_seconds'])
   expect(await refusal({}, `?stable=${A}`)).toEqual([404, 'stable'])
 })
 

@@ -221,7 +221,7 @@ describe('a hostile market', () => {
 
   test(`the definitions of every answer, ${INSTANTS} times at a random instant, find no difference`, async () => {
     const { env, clickhouse } = database
-    await runJobs(clickhouse, ['peg-events', 'risk', 'reserves', 'flow-anomalies'])
+    await runJobs(clickhouse, ['peg-events', 'peg-tracks', 'risk', 'reserves', 'flow-anomalies'])
     const published = await appOn(clickhouse, (ledger.times.at(-1) ?? 0) + 30)
     const url = await published.listen({ port: 0, host: '127.0.0.1' })
     const flags = ['--sample', `${INSTANTS}`, '--seed', `${SEED}`, '--api', url]

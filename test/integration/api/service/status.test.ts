@@ -318,8 +318,10 @@ describe('jobs', () => {
     ])
     expect(waiting).toEqual([
       ['flow-anomalies', 8, 'history_not_read', false],
+      ['holders', 1, 'blocks_missing', false],
       // Those of the second hour are due, and are late.
       ['peg-events', 30, 'blocks_missing', true],
+      ['peg-tracks', 30, 'blocks_missing', true],
       ['reserves', 1, 'blocks_missing', false],
       ['risk', 12, 'blocks_missing', true],
     ])
@@ -327,7 +329,7 @@ describe('jobs', () => {
     const whole = isoSeconds(new Date((hour - 3600 + 7 * 86_400 + 900) * 1000))
     expect(jobs.map(({ waiting_until }) => waiting_until)).toEqual([
       whole,
-      ...Array(3).fill(isoSeconds(new Date((hour - 3600) * 1000))),
+      ...Array(5).fill(isoSeconds(new Date((hour - 3600) * 1000))),
     ])
     const metrics = await lines(app)
     expect(metrics.get('plumbline_job_waiting_slots{job="flow-anomalies"}')).toBe(8)

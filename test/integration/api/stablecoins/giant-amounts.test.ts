@@ -142,7 +142,7 @@ test('the largest amounts that the chain allows are published exactly, by every 
   const at = await anHourLater()
   await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
   clock.now = new Date((at + 30) * 1000)
-  await runJobs(clickhouse, ['peg-events', 'risk', 'reserves', 'flow-anomalies'])
+  await runJobs(clickhouse, ['peg-events', 'peg-tracks', 'risk', 'reserves', 'flow-anomalies'])
 
   const headers = { authorization: `Bearer ${SUBSCRIPTION_KEY}` }
   const get = async (path: string) => {

@@ -34,6 +34,7 @@ test('an event has the documented fields, and as of any instant the values known
   const published_at = expect.any(String)
   const mild = {
     severity: 'mild',
+    direction: 'below',
     started_at: minute(1),
     started_block: 2,
     max_deviation_bps: 70.5,
@@ -50,7 +51,14 @@ test('an event has the documented fields, and as of any instant the values known
     duration_seconds: 120,
   }
   const open = { ended_at: null, ended_block: null, ongoing: true }
-  const last = { ...open, severity: 'severe', started_at: minute(61), started_block: 62, published_at }
+  const last = {
+    ...open,
+    severity: 'severe',
+    direction: 'above',
+    started_at: minute(61),
+    started_block: 62,
+    published_at,
+  }
 
   const at = (i: number, seconds = 0) => eventsOf(app, STABLE, `?as_of=${start + i * 60 + seconds}`)
   expect(await at(2, 59)).toEqual([])
@@ -107,6 +115,39 @@ test('pages follow one another without a gap, each event once', async ({ app, cl
   }
 })
 
+test('a filter is judged by what the answer says of a break, in every page and as of any instant', async ({
+  app,
+  clickhouse,
+  start,
+}) => {
+  await runSlots(clickhouse, JOB, slotsOf(JOB, start, start + 64 * 60))
+  const moments = [3, 4, 6, 62, 63, 64].map((minute) => start + minute * 60)
+  const counts = new Set<number>()
+  for (const as_of of moments) {
+    const all = await eventsOf(app, STABLE, `?as_of=${as_of}`)
+    for (const severity of [undefined, 'mild', 'severe'])
+      for (const min_bps of [undefined, 51.25, 51.26, 55, 70.5, 70.51, 80])
+        for (const min_seconds of [undefined, 60, 61, 120, 180, 300, 301]) {
+          const given = Object.entries({ severity, min_bps, min_seconds }).filter(([, value]) => value !== undefined)
+          const query = given.map(([name, value]) => `${name}=${value}`).join('&')
+          const expected = all.filter(
+            (event) =>
+              event.severity === (severity ?? event.severity) &&
+              event.max_deviation_bps >= (min_bps ?? 0) &&
+              event.duration_seconds >= (min_seconds ?? 0),
+          )
+          counts.add(expected.length)
+          const first = (await app.inject(`${PATH}?as_of=${as_of}&${query}&limit=1`)).json()
+          const { next_cursor } = first
+          const rest =
+            next_cursor === null ? [] : await eventsOf(app, STABLE, `?as_of=${as_of}&${query}&cursor=${next_cursor}`)
+          expect([...first.events, ...rest], `${as_of} ${query}`).toEqual(expected)
+          expect(next_cursor === null, `${as_of} ${query}`).toBe(expected.length < 2)
+        }
+  }
+  expect([...counts].sort()).toEqual([0, 1, 2, 3])
+})
+
 test('the fault of a request is named', async ({ app, start }) => {
   const cursor = (text: string): string => Buffer.from(text).toString('base64url')
   for (const [query, parameter] of [
@@ -121,6 +162,11 @@ test('the fault of a request is named', async ({ app, start }) => {
     [`cursor=${cursor('[1,-2,"mild"]')}`, 'cursor'],
     [`cursor=${cursor('[1,2,"worse"]')}`, 'cursor'],
     [`cursor=${cursor('[1e300,2,"mild"]')}`, 'cursor'],
+    ['severity=', 'severity'],
+    ['severity=both', 'severity'],
+    ['severity=mild,severe', 'severity'],
+    ...['', '0', '-1', 'many', 'NaN', 'Infinity'].map((value) => [`min_bps=${value}`, 'min_bps'] as const),
+    ...['', '0', '-1', '1.5', '4294967296'].map((value) => [`min_seconds=${value}`, 'min_seconds'] as const),
     ['as_of=yesterday', 'as_of'],
     ['as_of=2999-01-01', 'as_of'],
     ['since=2026-01-01', 'since'],

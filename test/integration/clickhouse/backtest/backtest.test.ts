@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'vitest'
 import { DEFAULT_DETECTORS, Detectors } from '../../../../clickhouse/backtest/detectors.js'
-import { pricedStables } from '../../../../clickhouse/backtest/prices.js'
+import { pricedStables, pricesOf } from '../../../../clickhouse/backtest/prices.js'
 import { runDetectors, type StableRun } from '../../../../clickhouse/backtest/run.js'
 import type { DepthSample } from '../../../../clickhouse/depth/depth.js'
 import { insertFacts } from '../../../../clickhouse/facts/facts.js'
@@ -95,9 +95,12 @@ test('a detector of a size follows what so many tokens sell for', async ({ click
       kind: 'deviation',
       direction: 'below',
       started_at: minute(10),
+      started_block: 11,
       confirmed_at: minute(15),
       ended_at: minute(20),
+      ended_block: 21,
       max_deviation_bps: 20,
+      seen: { first_at: minute(0), first_block: 1, inside_at: minute(9), inside_block: 10 },
     },
   ])
   expect(second?.breaks).toMatchObject([
@@ -134,6 +137,35 @@ test('where the prices of two sizes disagree, the one closer to the peg counts',
     // Nothing is known of more tokens there, so the price of one stands.
     [START + 46 * 60, START + 48 * 60, 15],
   ])
+})
+
+test('the agreed prices of a range that is read in parts are those of the whole', async ({ clickhouse }) => {
+  const times = Array.from({ length: 120 }, (_, i) => START + i * 20)
+  const stable = stableAddress(1)
+  const wild = (i: number): number => 1_000_000 + ((i * 7919) % 41) * 100 - 2000
+  await addMarket(
+    clickhouse,
+    pegSamples(
+      stable,
+      times.map((at, i) => ({ at, price: wild(i) })),
+    ),
+    times,
+  )
+  // Some hold for longer than two minutes, and none for ten minutes.
+  const sampled = times.map((at, i) => ({ at, price: wild(3 * i) })).filter((_, i) => i % 9 === 4 && (i < 60 || i > 90))
+  const rows = depths(stable, sampled).map((row) => ({ ...row, block_number: times.indexOf(row.block_time) + 1 }))
+  await insertFacts(clickhouse, 'depth_samples', rows, 'depth')
+  const read = async (from: number, to: number): Promise<number[]> => {
+    const asked = { stable, from, to, size_tokens: 1, agree_tokens: 10_000 } as const
+    const parts: number[] = []
+    for await (const part of pricesOf(clickhouse, asked, never)) parts.push(...part)
+    return parts
+  }
+  const [from, to] = [START - 1, times.at(-1) as number]
+  const whole = await read(from, to)
+  expect(whole).toHaveLength(120 * 3)
+  for (let at = from + 10; at < to; at += 70)
+    expect([...(await read(from, at)), ...(await read(at, to))]).toEqual(whole)
 })
 
 test('the program compares detectors with labels, in each format, and writes nothing', async ({

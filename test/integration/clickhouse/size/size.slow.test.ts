@@ -18,7 +18,7 @@ test('from ten minutes of a chain it says what sixty need, within 15 %', async (
   const chain = await stillChain({ historyBlocks: blocksOf(60), blockSeconds: BLOCK_SECONDS, seed: SEED })
   const measureTo = async (minutes: number): Promise<Measured> => {
     await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, blocksOf(minutes), { BATCH_BLOCKS: '20' })
-    await runJobs(clickhouse, ['peg-events', 'risk', 'reserves', 'flow-anomalies'])
+    await runJobs(clickhouse, ['peg-events', 'peg-tracks', 'risk', 'reserves', 'flow-anomalies'])
     return (await measure(clickhouse, 0)) as Measured
   }
   try {

@@ -1,6 +1,8 @@
 import { encodeFunctionData, type Hex, multicall3Abi } from 'viem'
 import { Abis, Addresses } from 'viem/tempo'
 import { describe, expect } from 'vitest'
+import { z } from 'zod'
+import type { CallOutcome } from '../../../../clickhouse/chain/node-calls.js'
 import { MULTICALL3 } from '../../../../ingest/chain/addresses.js'
 import { multicallsOf, runMulticalls } from '../../../../ingest/sources/multicall.js'
 import { readDepths, readQuotes } from '../../../../ingest/sources/quotes.js'
@@ -9,6 +11,7 @@ import { readStates } from '../../../../ingest/sources/states.js'
 import { accounts } from '../../../../local/chain/accounts.js'
 import { call } from '../../../../local/chain/calls.js'
 import { test } from '../../../support/bare-chain.js'
+import { faultyNode } from '../../../support/faulty-node.js'
 import { blockIdOf, rpcOf } from '../../../support/rpc.js'
 
 const ALPHA = '0x20c0000000000000000000000000000000000001'
@@ -38,6 +41,25 @@ describe('a state that the node has pruned', () => {
     await expect(read).rejects.toThrow('not found')
     await expect(read).rejects.not.toThrow(StateUnavailableError)
   })
+})
+
+test('a call that a pruning or a limited node refuses is counted as that', async ({ bareChain, onTestFinished }) => {
+  const chain = await bareChain({ prunesStates: true })
+  for (let i = 0; i < 12; i++) await chain.mine()
+  const limited = await faultyNode(chain.rpcUrl, () => 'limited-logs')
+  onTestFinished(limited.close)
+  const outcomes: string[] = []
+  const observer = {
+    called: (method: string, outcome: CallOutcome) => outcomes.push(`${method} ${outcome}`),
+    retried: () => undefined,
+  }
+  const rpc = rpcOf(limited.url, observer)
+  await expect(readQuotes(rpc, [ALPHA], await blockIdOf(chain.rpcUrl, 3))).rejects.toThrow(StateUnavailableError)
+  const logs = (toBlock: Hex) => rpc.request('eth_getLogs', [{ fromBlock: '0x1', toBlock }], z.array(z.unknown()))
+  await expect(logs('0xa')).rejects.toThrow('exceeds max block range')
+  await logs('0x9')
+  // The newest block number tells a state that is gone from one that is not there yet.
+  expect(outcomes).toEqual(['eth_blockNumber ok', 'eth_call no_state', 'eth_getLogs too_large', 'eth_getLogs ok'])
 })
 
 describe('more calls than the node accepts at once', () => {

@@ -22,6 +22,7 @@ afterAll(async () => {
 /** The table of rows for each event of each contract. */
 const KEPT: ReadonlyArray<[FactTable, readonly unknown[], (address: string) => boolean, string[]]> = [
   ['supply_events', Abis.tip20, isToken, ['Mint', 'Burn', 'BurnBlocked', 'SupplyCapUpdate']],
+  ['transfers', Abis.tip20, isToken, ['Transfer']],
   ['role_events', Abis.tip20, isToken, ['RoleMembershipUpdated', 'RoleAdminUpdated']],
   ['pause_events', Abis.tip20, isToken, ['PauseStateUpdate']],
   ['policy_events', Abis.tip20, isToken, ['TransferPolicyUpdate']],

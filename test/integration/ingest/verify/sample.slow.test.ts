@@ -40,11 +40,13 @@ const PLANTED: Readonly<Record<string, string>> = {
   peg: 'ALTER TABLE peg_minutes UPDATE deviation_sum = deviation_sum + 1 WHERE 1',
   'peg averages': 'ALTER TABLE peg_samples UPDATE sell_micros = sell_micros + 1 WHERE sell_micros IS NOT NULL',
   'peg events': 'ALTER TABLE peg_events UPDATE max_deviation_micros = max_deviation_micros + 1 WHERE 1',
+  'agreed breaks': 'ALTER TABLE agreed_breaks UPDATE max_deviation_micros = max_deviation_micros + 1 WHERE 1',
   depth: 'ALTER TABLE depth_samples UPDATE sell_raw = sell_raw + 1 WHERE 1',
   liquidity: 'ALTER TABLE depth_samples UPDATE sell_raw = sell_raw + 1 WHERE 1',
   'liquidity series': 'ALTER TABLE depth_samples UPDATE buy_raw = buy_raw + 1 WHERE 1',
   rewards: 'ALTER TABLE reward_distributions UPDATE amount_raw = amount_raw + 1 WHERE 1',
   issuance: "ALTER TABLE supply_events UPDATE account = '0x' WHERE 1",
+  holders: 'ALTER TABLE transfers UPDATE amount_raw = amount_raw + 1 WHERE 1',
   roles: "ALTER TABLE role_probes UPDATE role_name = 'x' WHERE 1",
   'fee economics': 'ALTER TABLE fee_distributions UPDATE amount_raw = amount_raw + 1 WHERE 1',
   risk: 'ALTER TABLE risk_snapshots UPDATE composite = composite + 0.001 WHERE 1',
@@ -82,7 +84,7 @@ test('published answers equal those recomputed from the node, and an error plant
   copyChain,
 }) => {
   await copyChain(clickhouse, clickhouseEnv)
-  await runJobs(clickhouse, ['peg-events', 'risk', 'reserves', 'flow-anomalies'])
+  await runJobs(clickhouse, ['peg-events', 'peg-tracks', 'risk', 'reserves', 'flow-anomalies'])
   // Every second stable's, and not the first hours': of some twenty answers a family, none may miss them by chance.
   const old = 'stable IN (SELECT DISTINCT stable FROM risk_snapshots ORDER BY stable LIMIT 7)'
   await run(clickhouse, `ALTER TABLE risk_snapshots UPDATE methodology = 'v1', composite = composite + 1 WHERE ${old}`)

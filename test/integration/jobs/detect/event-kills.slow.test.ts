@@ -10,9 +10,10 @@ import { expectedBreaks, inOrder, storedEvents } from '../../../support/events.j
 import { expectAnomalies, storedFlows } from '../../../support/flow-anomalies.js'
 import { wildFlows } from '../../../support/flow-market.js'
 import { jobsDone, startJobs, until } from '../../../support/jobs/process.js'
+import { expectedTracks } from '../../../support/peg-tracks.js'
 import { addFacts } from '../../../support/rows.js'
 import { test } from '../../../support/services.js'
-import { addMarket, blockTimes, wildSamples } from '../../../support/wild-market.js'
+import { addMarket, blockTimes, wildDepths, wildSamples } from '../../../support/wild-market.js'
 
 const KILLS = depth('KILL_ROUNDS', 4, 50)
 const SEED = Number(process.env.FAULT_SEED ?? 1)
@@ -26,7 +27,7 @@ const STABLES = 2
  */
 const JOBS_LEASE_SECONDS = '4'
 
-const DETECTORS = SLOT_JOBS.filter(({ name }) => name === 'peg-events' || name === 'flow-anomalies')
+const DETECTORS = SLOT_JOBS.filter(({ name }) => ['peg-events', 'peg-tracks', 'flow-anomalies'].includes(name))
 const isDue = async (clickhouse: ClickHouseClient): Promise<boolean> => {
   for (const job of DETECTORS) if ((await findDueSlots(clickhouse, job, SLOT_JOBS, 1)).length > 0) return true
   return false
@@ -49,6 +50,7 @@ test(
     const start = Math.floor(Date.now() / 900_000) * 900 - seconds - 3600 + 60
     const times = blockTimes(SEED, start, seconds)
     const samples = wildSamples(SEED, STABLES, times)
+    const depths = wildDepths(SEED, samples)
     // Some flows are before the first block, so that there is a baseline.
     const flows = wildFlows(1, start - DAY, start + seconds)
     await addFacts(clickhouse, { flows: flows.filter(({ block_time }) => block_time < start) })
@@ -56,7 +58,8 @@ test(
       const isOfRound = ({ block_time }: { block_time: number }) => block_time >= from && block_time < to
       const own = times.filter((block_time) => isOfRound({ block_time }))
       await addFacts(clickhouse, { flows: flows.filter(isOfRound) })
-      await addMarket(clickhouse, samples.filter(isOfRound), own, times.indexOf(own[0] ?? 0) + 1)
+      const first = times.indexOf(own[0] ?? 0) + 1
+      await addMarket(clickhouse, samples.filter(isOfRound), own, first, depths.filter(isOfRound))
     }
     let atWork = 0
     for (let kill = 0; kill < KILLS; kill++) {
@@ -80,6 +83,10 @@ test(
     const told = expectedBreaks(samples, Math.floor((last - 1) / 120) * 120)
     expect(told.length).toBeGreaterThan(KILLS)
     expect(inOrder(ofPegs), `FAULT_SEED=${SEED}`).toEqual(inOrder(told))
+    const ofTracks = events.filter(({ type }) => /^(agreed_break|peg_quote)\./.test(type))
+    const onTracks = expectedTracks(samples, depths, Math.floor((last - 1) / 120) * 120)
+    expect(onTracks.length).toBeGreaterThan(KILLS)
+    expect(inOrder(ofTracks), `FAULT_SEED=${SEED}`).toEqual(inOrder(onTracks))
     const anomalies = flowAnomaliesOracle(
       await storedFlows(clickhouse),
       Math.floor(start / 900) * 900,
@@ -89,7 +96,7 @@ test(
     const found = events.filter(({ type }) => type === 'flow_anomaly.detected').map(({ data }) => data as OracleAnomaly)
     expectAnomalies(found.sort(byWindow), anomalies.sort(byWindow), `FAULT_SEED=${SEED}`)
     console.log(
-      `${KILLS} kills, ${atWork} at work: ${told.length} events of peg breaks and ${anomalies.length} anomalies, each once; ` +
+      `${KILLS} kills, ${atWork} at work: ${told.length} events of peg breaks, ${onTracks.length} of agreed breaks and lost quotes, and ${anomalies.length} anomalies, each once; ` +
         `${(events.at(-1)?.sequence ?? 0) - events.length} numbers left out`,
     )
   },

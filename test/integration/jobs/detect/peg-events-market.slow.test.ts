@@ -64,7 +64,8 @@ test('the planned breaks of a market are found and no others, and at any moment 
       .flatMap((episode) => ('sizeBps' in episode && episode.stable === symbol ? [episode] : []))
       .flatMap(({ fromBlock, toBlock, sizeBps }) => {
         const duration_seconds = (toBlock - fromBlock) * BLOCK_SECONDS
-        const known = { started_block: fromBlock, ended_block: toBlock, duration_seconds, ongoing: false }
+        const direction = sizeBps < 0 ? 'below' : 'above'
+        const known = { direction, started_block: fromBlock, ended_block: toBlock, duration_seconds, ongoing: false }
         const max_deviation_bps = Math.abs(sizeBps)
         const isMild = duration_seconds >= 300
         const isSevere = max_deviation_bps > 50 && duration_seconds >= 60

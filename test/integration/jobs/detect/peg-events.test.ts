@@ -6,6 +6,7 @@ import { repairViews } from '../../../../clickhouse/rebuild/repair-views.js'
 import { type OracleEvent, pegEventsOracle } from '../../../../ingest/verify/definitions/peg-events.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { test as base } from '../../../support/app.js'
+import { standing, storedEvents } from '../../../support/events.js'
 import { eventsOf, PEG_EVENTS_JOB as JOB, storedExcursions, withPublication } from '../../../support/peg-events.js'
 import { pegSamples, stableAddress, type Tick } from '../../../support/rows.js'
 import { withDatabase } from '../../../support/services.js'
@@ -86,6 +87,41 @@ test('each severity has its own thresholds: the deviation must exceed its limit,
     ])
     expect(found, `case ${i}`).toEqual(expected)
   }
+})
+
+test('the direction is that of the first sample outside, for as long as the break lasts', async ({
+  app,
+  clickhouse,
+  start,
+}) => {
+  const sides = [
+    [0, -11, ...Array(9).fill(30), 0],
+    [0, 60, -70, -70, -70, -70, -70, -70, 0, 0, 0, 0],
+    [-11, 0, null, 51, null, -52, -53, null, -54, -54, -54, -54],
+  ]
+  const samples = sides.flatMap((bps, i) => pegSamples(stableAddress(i + 1), minutely(start, bps)))
+  await addMarket(
+    clickhouse,
+    samples,
+    minutely(start, Array(12).fill(0)).map(({ at }) => at),
+  )
+  await runSlots(clickhouse, JOB, slotsOf(JOB, start, start + 1200))
+  const found = async (i: number, query = '') =>
+    (await eventsOf(app, stableAddress(i), query)).map(({ severity, direction }) => [severity, direction])
+  for (const query of [`?as_of=${start + 480}`, '']) {
+    expect(await found(1, query)).toEqual([['mild', 'below']])
+    expect(await found(2, query)).toEqual([
+      ['severe', 'above'],
+      ['mild', 'above'],
+    ])
+    expect(await found(3, query)).toEqual([
+      ['severe', 'above'],
+      ['mild', 'above'],
+    ])
+  }
+  const announced = standing(await storedEvents(clickhouse))
+  expect(announced.length).toBeGreaterThan(7)
+  for (const { data } of announced) expect(data.direction).toBe(data.stable === stableAddress(1) ? 'below' : 'above')
 })
 
 test('an event can begin in the very first block, even if its time is that of a slot', async ({

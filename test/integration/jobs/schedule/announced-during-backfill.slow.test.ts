@@ -1,11 +1,13 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
+import type { DepthSample } from '../../../../clickhouse/depth/depth.js'
 import type { Flow } from '../../../../clickhouse/flows/flows.js'
 import { SLOT_JOBS } from '../../../../clickhouse/jobs/periods.js'
 import type { PegSample } from '../../../../clickhouse/peg/samples.js'
 import { flowAnomaliesOracle, type OracleAnomaly } from '../../../../ingest/verify/definitions/flow-anomalies.js'
 import { detectFlowAnomalies } from '../../../../jobs/detect/flow-anomalies.js'
 import { detectPegEvents } from '../../../../jobs/detect/peg-events.js'
+import { detectPegTracks } from '../../../../jobs/detect/peg-tracks.js'
 import type { Task } from '../../../../jobs/schedule/run-slots.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { test as base } from '../../../support/app.js'
@@ -13,9 +15,10 @@ import { expectedBreaks, inOrder, type StoredEvent, storedEvents } from '../../.
 import { expectAnomalies } from '../../../support/flow-anomalies.js'
 import { wildFlows } from '../../../support/flow-market.js'
 import { addBatch, planBatch } from '../../../support/ledger.js'
+import { expectedTracks } from '../../../support/peg-tracks.js'
 import { ran } from '../../../support/ran-slots.js'
 import { addBlocks, addFacts, stablecoin } from '../../../support/rows.js'
-import { blockTimes, wildSamples } from '../../../support/wild-market.js'
+import { blockTimes, wildDepths, wildSamples } from '../../../support/wild-market.js'
 
 const test = base.extend<{ end: number }>({
   // Right between two slots, some hours ago.
@@ -23,7 +26,12 @@ const test = base.extend<{ end: number }>({
 })
 
 /** A history as rows of blocks 1 to the last. */
-type History = { times: readonly number[]; flows: readonly Flow[]; samples: readonly PegSample[] }
+type History = {
+  times: readonly number[]
+  flows: readonly Flow[]
+  samples: readonly PegSample[]
+  depths?: readonly DepthSample[]
+}
 
 type Range = { from: number; to: number }
 
@@ -33,13 +41,17 @@ const within = <Row extends { block_number: number }>(rows: readonly Row[], { fr
 /** Adds a range of blocks as ingest does: their facts, then the blocks, then the note that they are stored. */
 async function addRange(
   clickhouse: ClickHouseClient,
-  { times, flows, samples }: History,
+  { times, flows, samples, depths = [] }: History,
   { track, sequence, ...range }: Range & { track: string; sequence: number },
   between: () => Promise<void> = async () => {},
 ): Promise<void> {
   const batch = { from_block: range.from, to_block: range.to }
   await planBatch(clickhouse, track, sequence, batch)
-  await addFacts(clickhouse, { flows: within(flows, range), samples: within(samples, range) })
+  await addFacts(clickhouse, {
+    flows: within(flows, range),
+    samples: within(samples, range),
+    depths: within(depths, range),
+  })
   await between()
   await addBlocks(clickhouse, times.slice(range.from - 1, range.to), range.from)
   await between()
@@ -178,5 +190,33 @@ test.for(ORDERS)(
       },
     )
     expect(inOrder(announced)).toEqual(truth)
+  },
+)
+
+test.for(ORDERS)(
+  'while a backfill reads %s and the tip runs, no false agreed break or lost quote is announced, and none is missing at the end',
+  { timeout: 600_000 },
+  async (order, { clickhouse, end }) => {
+    const times = blockTimes(26, end - 9000, 9000)
+    const samples = wildSamples(26, 3, times)
+    const depths = wildDepths(26, samples)
+    const stables = [...new Set(samples.map(({ stable }) => stable))]
+    await addFacts(clickhouse, { stablecoins: stables.map((stable, i) => stablecoin(i, { stable })) })
+    const truth = inOrder(expectedTracks(samples, depths, Math.floor(((times.at(-1) ?? 0) - 1) / 120) * 120))
+    expect(truth.length).toBeGreaterThan(20)
+    let announced: StoredEvent[] = []
+    let early = 0
+    await readWhileDetecting(
+      clickhouse,
+      { times, flows: [], samples, depths },
+      { job: 'peg-tracks', task: detectPegTracks, order, seed: 9 },
+      (events) => {
+        expect(truth).toEqual(expect.arrayContaining(inOrder(events.slice(announced.length))))
+        if (announced.length < truth.length) early = Math.max(early, announced.length)
+        announced = events
+      },
+    )
+    expect(inOrder(announced)).toEqual(truth)
+    expect(early, 'some before everything is read').toBeGreaterThan(0)
   },
 )

@@ -13,7 +13,14 @@ const BLOCKS = 180
 const START = 110
 /** One block per minute, so that there are only slightly more slots than blocks. */
 const BLOCK_SECONDS = 60
-const TABLES = ['peg_events', 'risk_snapshots', 'reserve_snapshots', 'flow_anomalies']
+const TABLES = [
+  'peg_events',
+  'agreed_breaks',
+  'peg_track_states',
+  'risk_snapshots',
+  'reserve_snapshots',
+  'flow_anomalies',
+]
 const JOBS = SLOT_JOBS.map(({ name }) => name)
 
 let chain: TestChain

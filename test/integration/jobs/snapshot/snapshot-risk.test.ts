@@ -45,6 +45,7 @@ async function addPegEvents(clickhouse: ClickHouseClient, rows: PegExcursion[]):
 const pegEvent = (started_at: number, changes: Partial<PegExcursion> = {}): PegExcursion => ({
   stable: STABLE,
   severity: 'mild',
+  direction: 'below',
   started_at,
   started_block: started_at,
   confirmed_at: started_at + 300,

@@ -32,21 +32,23 @@ test('an event is sent once to each subscription that wants it and is older than
   await subscribe('/later', { after_sequence: 1 })
   await subscribe('/ends', { event_types: ['peg_break.ended'] })
   await subscribe('/stable', { stable_filter: [STABLE] })
+  await subscribe('/mild', { severity: 'mild', min_seconds: 300 })
   await subscribe('/disabled', { state: 'disabled', reason: 'admin' })
+  const mild = { stable: STABLE, severity: 'mild', started_at: new Date(now - 300_000).toISOString() }
   const { stop } = startDispatcher(clickhouse)
   await deliveriesOver(clickhouse, 2)
   await addEvents(clickhouse, [
-    event(2, { type: 'peg_break.ended', stables: [STABLE], data: { stable: STABLE, severity: 'mild' } }),
+    event(2, { type: 'peg_break.ended', stables: [STABLE], data: mild }),
     event(3, { type: 'system.health_drift' }),
     event(4, { stables: [`0x20c1${'0'.repeat(35)}2`] }),
     // An event of long ago that a backfill finds is in the log but is not sent.
     event(5, { occurred_at: new Date(now - 25 * 3_600_000) }),
   ])
-  await deliveriesOver(clickhouse, 2 + 9)
+  await deliveriesOver(clickhouse, 2 + 11)
   await stop()
   const again = startDispatcher(clickhouse)
   await addEvents(clickhouse, [event(6, { type: 'peg_break.ended' })])
-  await deliveriesOver(clickhouse, 2 + 9 + 4)
+  await deliveriesOver(clickhouse, 2 + 11 + 4)
   await again.stop()
   await receiver.close()
 
@@ -57,8 +59,9 @@ test('an event is sent once to each subscription that wants it and is older than
   expect(told('/later')).toEqual([2, 3, 4, 6].map(id))
   expect(told('/ends')).toEqual([2, 6].map(id))
   expect(told('/stable')).toEqual([1, 2, 3, 6].map(id))
+  expect(told('/mild')).toEqual([2, 3].map(id))
   expect(told('/disabled')).toEqual([])
-  expect(new Set(receiver.received.map(({ delivery_id }) => delivery_id)).size).toBe(15)
+  expect(new Set(receiver.received.map(({ delivery_id }) => delivery_id)).size).toBe(17)
   for (const hook of receiver.received) {
     expect(isSigned(hook, SECRET)).toBe(true)
     expect(hook.headers).toMatchObject({
@@ -70,7 +73,7 @@ test('an event is sent once to each subscription that wants it and is older than
   const ended = receiver.received.find(({ path }) => path === '/ends')
   expect(JSON.parse(ended?.body ?? '')).toEqual({
     event: 'peg_break.ended',
-    data: { stable: STABLE, severity: 'mild' },
+    data: mild,
     delivery_id: ended?.delivery_id,
     event_id: id(2),
     published_at: (await storedEvents(clickhouse)).find((one) => one.id === id(2))?.recorded_at.toISOString(),

@@ -42,7 +42,14 @@ async function stored(url: string): Promise<{ base: Map<number, number>; view: M
 test(
   'kill -9 during inserts loses no acknowledged batch and duplicates none, in the table and in its view',
   async () => {
-    const seen = { acknowledged: 0, interrupted: 0, kept: 0, lostThoughKnown: 0, viewLostThoughKnown: 0 }
+    const seen = {
+      acknowledged: 0,
+      interrupted: 0,
+      kept: 0,
+      lostThoughKnown: 0,
+      viewLostThoughKnown: 0,
+      viewKeptThoughLost: 0,
+    }
     await withDirectory(async (directory) => {
       const acknowledged = new Set<number>()
       let sequence = 0
@@ -74,6 +81,13 @@ test(
           // the table or for its view. It gives no error, so a writer has to check and insert what is missing.
           if (!after.base.has(batch)) {
             seen.lostThoughKnown++
+            // The view may have kept what the table has lost, and would count the next insert on top of it.
+            if (after.view.has(batch)) {
+              seen.viewKeptThoughLost++
+              await client.command({
+                query: `ALTER TABLE counts DELETE WHERE batch = ${batch} SETTINGS mutations_sync = 2`,
+              })
+            }
             await insert(client, batch, `b${batch}-again`)
           } else if (!after.view.has(batch)) {
             seen.viewLostThoughKnown++

@@ -12,9 +12,12 @@ const found = (started_at: number, confirmed_at: number, ended_at: number | null
   kind: 'deviation' as const,
   direction: 'below' as const,
   started_at,
+  started_block: started_at,
   confirmed_at,
   ended_at,
+  ended_block: ended_at,
   max_deviation_bps: 20,
+  seen: { first_at: 0, first_block: 0, inside_at: null, inside_block: null },
 })
 
 const run = (stable: string, changes: Partial<StableRun>): StableRun => ({

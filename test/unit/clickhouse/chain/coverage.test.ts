@@ -319,7 +319,7 @@ describe('for any stored ranges and any question', () => {
 
   test('every missing block lies in a missing range, ranges do not overlap, and each holds a missing block', () => {
     let [holes, wholes] = [0, 0]
-    for (let seed = 1; seed <= 3000; seed++) {
+    for (let seed = 1; seed <= 4000; seed++) {
       const { random, times, ledger } = randomLedger(seed)
       const families = [random.pick(FAMILIES), ...FAMILIES.filter(() => random.chance(0.3))]
       const stable = random.pick([undefined, 'a', 'b', 'c'])

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
 import {
+  agreedBreakEvents,
   flowAnomalyEvent,
   healthDriftEvent,
   pegBreakEvents,
   publishedEvent,
+  quoteLossEvents,
   retractionOf,
 } from '../../../../clickhouse/events/types.js'
 import { publishedAnomaly } from '../../../../clickhouse/flows/anomalies.js'
@@ -15,6 +17,7 @@ const STABLE = `0x20c1${'0'.repeat(35)}1`
 const broken = {
   stable: STABLE,
   severity: 'severe' as const,
+  direction: 'below' as const,
   started_at: START,
   started_block: 17,
   confirmed_at: START + 60,
@@ -22,7 +25,14 @@ const broken = {
   ended_block: 22,
   max_deviation_micros: 12_345,
 }
-const start = { stable: STABLE, severity: 'severe', started_at: at(0), started_block: 17, max_deviation_bps: 123.45 }
+const start = {
+  stable: STABLE,
+  severity: 'severe',
+  direction: 'below',
+  started_at: at(0),
+  started_block: 17,
+  max_deviation_bps: 123.45,
+}
 
 test('a peg break is announced in the slot in which it is confirmed, and in the one in which it ends', () => {
   const slots = [0, 60, 120, 240, 300, 360]
@@ -36,6 +46,8 @@ test('a peg break is announced in the slot in which it is confirmed, and in the 
     [new Date((START + 60) * 1000), start],
     [new Date((START + 300) * 1000), { ...start, ended_at: at(300), ended_block: 22, duration_seconds: 300 }],
   ])
+  const { direction: _, ...unknown } = start
+  expect(pegBreakEvents({ ...broken, direction: null }, { after: START, at: START + 60 })[0]?.data).toEqual(unknown)
   expect(pegBreakEvents({ ...broken, confirmed_at: null }, { after: START, at: START + 300 })).toEqual([])
 })
 
@@ -59,6 +71,32 @@ test('the id of an event depends only on its subject, and on nothing that may ch
   const ids = changes.flatMap((change) => pegBreakEvents({ ...broken, ...change }, span).map(({ id }) => id))
   expect(new Set([...ids, started?.id, ended?.id]).size).toBe(10)
   for (const id of ids) expect(id).toMatch(/^evt_[0-9a-f]{32}$/)
+})
+
+test('a break on an agreed track and a lost quote have events of their own, with ids of their own', () => {
+  const span = { after: START, at: START + 300 }
+  const seen = { first_at: START - 60, first_block: 16, inside_at: START - 60, inside_block: 16 }
+  const found = { ...broken, seen }
+  const agreed = agreedBreakEvents({ ...found, kind: 'deviation', max_deviation_bps: 123.45 }, span)
+  const end = { ended_at: at(300), ended_block: 22, duration_seconds: 300 }
+  expect(agreed.map(({ type, data }) => [type, data])).toEqual([
+    ['agreed_break.started', start],
+    ['agreed_break.ended', { ...start, ...end }],
+  ])
+  const loss = { ...found, kind: 'unquoted' as const, direction: null, max_deviation_bps: null }
+  const lost = quoteLossEvents({ ...loss, status: 'no_liquidity' }, span)
+  const begun = { stable: STABLE, status: 'no_liquidity', started_at: at(0), started_block: 17 }
+  expect(lost.map(({ type, data }) => [type, data])).toEqual([
+    ['peg_quote.lost', begun],
+    ['peg_quote.back', { ...begun, ...end }],
+  ])
+  expect(quoteLossEvents({ ...loss, status: 'no_liquidity', ended_at: null, ended_block: null }, span)).toHaveLength(1)
+  expect(
+    agreedBreakEvents({ ...found, kind: 'deviation', max_deviation_bps: 1 }, { after: START + 60, at: START + 299 }),
+  ).toEqual([])
+  const all = [...agreed, ...lost, ...pegBreakEvents(broken, span)]
+  expect(new Set(all.map(({ id }) => id)).size).toBe(6)
+  expect(new Set(all.map(({ subject }) => subject)).size).toBe(3)
 })
 
 test('an anomaly is announced once per edge and window, whatever its figures', () => {

@@ -1,14 +1,17 @@
 import { expect, test } from 'vitest'
 import type { EventType } from '../../../../clickhouse/events/types.js'
-import { sealedSecrets, wants } from '../../../../clickhouse/webhooks/subscriptions.js'
+import { type Subscription, sealedSecrets, wants } from '../../../../clickhouse/webhooks/subscriptions.js'
 
 const [A, B, C] = ['0xa', '0xb', '0xc'] as const
-const started = { type: 'peg_break.started', stables: [A] }
-const anomaly = { type: 'flow_anomaly.detected', stables: [A, B] }
-const health = { type: 'system.health_drift', stables: [] }
+const occurred_at = new Date('2026-07-20T16:01:00Z')
+const data = { severity: 'severe', started_at: '2026-07-20T16:00:00Z', max_deviation_bps: 60 }
+const started = { type: 'peg_break.started', stables: [A], occurred_at, data }
+const anomaly = { type: 'flow_anomaly.detected', stables: [A, B], occurred_at, data: {} }
+const health = { type: 'system.health_drift', stables: [], occurred_at, data: {} }
 
-const wanted = (event_types: EventType[], stable_filter: string[] = []) =>
-  [started, anomaly, health].map((event) => wants({ event_types, stable_filter }, event))
+const ANY = { stable_filter: [], severity: '', min_bps: 0, min_seconds: 0 } as const
+const wanted = (event_types: EventType[], stable_filter: string[] = [], breaks: Partial<Subscription> = {}) =>
+  [started, anomaly, health].map((event) => wants({ ...ANY, ...breaks, event_types, stable_filter }, event))
 const ALL: EventType[] = ['peg_break.started', 'flow_anomaly.detected', 'system.health_drift']
 
 test('a subscription receives events of its types only', () => {
@@ -24,6 +27,13 @@ test('the stables of a subscription match either end of a flow, and never exclud
   expect(wanted(ALL, [C])).toEqual([false, false, true])
   expect(wanted(['peg_break.started'], [C, A])).toEqual([true, false, false])
   expect(wanted(['peg_break.started'], [B])).toEqual([false, false, false])
+})
+
+test('a subscription receives the peg breaks that it asks for, and all other events of its types', () => {
+  expect(wanted(ALL, [], { severity: 'severe', min_bps: 60, min_seconds: 60 })).toEqual([true, true, true])
+  expect(wanted(ALL, [], { severity: 'mild' })).toEqual([false, true, true])
+  expect(wanted(ALL, [], { min_bps: 60.01 })).toEqual([false, true, true])
+  expect(wanted(ALL, [], { min_seconds: 61 })).toEqual([false, true, true])
 })
 
 test('after a rotation the previous secret also signs until it expires', () => {

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { CoveredRange } from '../../../../clickhouse/chain/covered-ranges.js'
 import { missingRanges, segmentsOf, type Wanted } from '../../../../ingest/backfill/missing.js'
 
-const FAMILIES = ['logs', 'pegs', 'state'] as const
+const FAMILIES = ['logs', 'pegs', 'state', 'transfers'] as const
+const isOfStables = (family: string): boolean => family === 'pegs' || family === 'state'
 const STABLES = ['a', 'b', 'c']
 
 /** A pseudorandom stream of numbers, the same each time (mulberry32). */
@@ -17,10 +18,10 @@ function randomFrom(seed: number): (below: number) => number {
 }
 
 type Cell = `${number} ${string} ${string}`
-/** What a range of a family holds, block by block and stable by stable; logs are of no stable. */
+/** What a range of a family holds, block by block and stable by stable; logs and transfers are of no stable. */
 const cellsOf = (from: number, to: number, family: string, stables: readonly string[]): Cell[] =>
   Array.from({ length: to - from + 1 }, (_, i) => from + i).flatMap((block) =>
-    (family === 'logs' ? ['-'] : stables).map((stable): Cell => `${block} ${family} ${stable}`),
+    (isOfStables(family) ? stables : ['-']).map((stable): Cell => `${block} ${family} ${stable}`),
   )
 
 describe('what is missing', () => {
@@ -48,7 +49,7 @@ describe('what is missing', () => {
         for (const { from, to, scope } of segments) {
           expect(Math.floor(from / 4)).toBe(Math.floor(to / 4))
           for (const family of scope.families) {
-            const stables = family === 'logs' ? [] : [...scope.only]
+            const stables = isOfStables(family) ? [...scope.only] : []
             covered.push({ family, stables, from_block: from, to_block: to })
           }
         }

@@ -12,8 +12,8 @@ const range = (family: CoveredRange['family'], from_block: number, to_block: num
   to_block,
 })
 const everything = (from: number, to: number) => FAMILIES.map((family) => range(family, from, to))
-const ALL = { catalogue: 'all', logs: 'all', pegs: 'all', state: 'all' }
-const NONE = { catalogue: [], logs: [], pegs: [], state: [] }
+const ALL = { catalogue: 'all', logs: 'all', pegs: 'all', state: 'all', transfers: 'all' }
+const NONE = { catalogue: [], logs: [], pegs: [], state: [], transfers: [] }
 
 describe('covered stretches', () => {
   test('are one stretch if all data is there', () => {

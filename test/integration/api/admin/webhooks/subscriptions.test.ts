@@ -25,6 +25,9 @@ test('a subscription is created as specified, and its secret is returned only on
     url: 'https://hooks.example.com/plumbline?to=ada',
     event_types: ['peg_break.ended', 'peg_break.started', 'peg_break.ended'],
     stable_filter: [stableAddress(2).toUpperCase().replace('0X', '0x'), stableAddress(2)],
+    severity: 'severe',
+    min_bps: 62.5,
+    min_seconds: 90,
   }
   const response = await ask(app, 'POST', WEBHOOKS, payload)
   expect(response.statusCode).toBe(201)
@@ -37,6 +40,9 @@ test('a subscription is created as specified, and its secret is returned only on
     url: payload.url,
     event_types: ['peg_break.ended', 'peg_break.started'],
     stable_filter: [stableAddress(2)],
+    severity: 'severe',
+    min_bps: 62.5,
+    min_seconds: 90,
     state: 'enabled',
     reason: null,
     previous_secret_until: null,
@@ -61,7 +67,10 @@ test('a subscription is created as specified, and its secret is returned only on
   expect(moved.json()).toMatchObject({ url: 'https://hooks.example.com/' })
   // All that it takes.
   const least = { url: 'http://hooks.example.org/hook', event_types: ['system.health_drift'] }
-  expect(await make(app, least)).toMatchObject({ ...least, label: '', stable_filter: null })
+  expect(await make(app, least)).toMatchObject({
+    ...least,
+    ...{ label: '', stable_filter: null, severity: null, min_bps: null, min_seconds: null },
+  })
 })
 
 test('no part of a secret is in a row, a log or any answer except the one that returns it', async ({
@@ -169,6 +178,9 @@ test('a subscription can be changed, disabled, enabled and deleted, and its deli
     url: 'https://example.org/',
     event_types: ['flow_anomaly.detected'],
     stable_filter: [stableAddress(1)],
+    severity: 'mild',
+    min_bps: 0.5,
+    min_seconds: 1,
   }
   let changed_at = later()
   expect((await ask(app, 'PATCH', url, changes)).json()).toEqual({ ...made, ...changes, changed_at })
@@ -176,12 +188,8 @@ test('a subscription can be changed, disabled, enabled and deleted, and its deli
   expect((await ask(app, 'PATCH', url, { label: '' })).json()).toMatchObject({ changed_at })
   expect((await ask(app, 'PATCH', url, {})).json()).toMatchObject({ ...changes, changed_at })
   changed_at = later()
-  expect((await ask(app, 'PATCH', url, { stable_filter: null })).json()).toEqual({
-    ...made,
-    ...changes,
-    stable_filter: null,
-    changed_at,
-  })
+  const unfiltered = { stable_filter: null, severity: null, min_bps: null, min_seconds: null }
+  expect((await ask(app, 'PATCH', url, unfiltered)).json()).toEqual({ ...made, ...changes, ...unfiltered, changed_at })
 
   const disabled = { state: 'disabled', reason: 'admin', changed_at: later() }
   expect((await ask(app, 'POST', `${url}/disable`)).json()).toMatchObject(disabled)
@@ -385,6 +393,9 @@ test('an invalid subscription is a 400 that names the field, and nothing is crea
     ],
     ['event_types', [[], ['peg_break'], ['*'], 'peg_break.started', null]],
     ['stable_filter', [[], ['0x12'], [unknown], [stableAddress(1), unknown], 'all']],
+    ['severity', ['', 'both', ['mild'], 1]],
+    ['min_bps', [0, -1, '50', true, []]],
+    ['min_seconds', [0, -1, 1.5, '60', 2 ** 32]],
   ] as const
   const made = await make(app)
   for (const [parameter, values] of fields)

@@ -92,6 +92,7 @@ test('the document is OpenAPI 3.1 and has every route; public routes only have G
     '/api/v1/stablecoins/{address}/analysis',
     '/api/v1/stablecoins/{address}/depth',
     '/api/v1/stablecoins/{address}/depth/series',
+    '/api/v1/stablecoins/{address}/holders',
     '/api/v1/stablecoins/{address}/issuance',
     '/api/v1/stablecoins/{address}/liquidity',
     '/api/v1/stablecoins/{address}/liquidity/series',
@@ -185,6 +186,7 @@ test('every failure is described as a problem document', ({ document }) => {
     '/api/v1/stablecoins/{address}/liquidity/series': ['400', '404', '503'],
     '/api/v1/stablecoins/{address}/peg': ['400', '404', '503'],
     '/api/v1/stablecoins/{address}/peg-events': ['400', '404', '503'],
+    '/api/v1/stablecoins/{address}/holders': ['400', '404', '503'],
     '/api/v1/stablecoins/{address}/issuance': ['400', '404', '503'],
     '/api/v1/stablecoins/{address}/peg/averages': ['400', '404', '503'],
     '/api/v1/stablecoins/{address}/rewards': ['400', '404', '503'],
@@ -227,6 +229,7 @@ test('every cached answer is described with its ETag, and with a 304 without a b
     '/api/v1/stablecoins/{address}',
     '/api/v1/stablecoins/{address}/depth',
     '/api/v1/stablecoins/{address}/depth/series',
+    '/api/v1/stablecoins/{address}/holders',
     '/api/v1/stablecoins/{address}/issuance',
     '/api/v1/stablecoins/{address}/liquidity',
     '/api/v1/stablecoins/{address}/liquidity/series',
@@ -260,6 +263,13 @@ test('every reference resolves, and every definition is referenced', ({ document
   expect([...new Set(references)].sort()).toEqual(defined.sort())
 })
 
+/** The filters of peg breaks. */
+const BREAK_FILTERS = [
+  { name: 'severity', in: 'query', required: false, schema: { type: 'string', enum: ['mild', 'severe'] } },
+  { name: 'min_bps', in: 'query', required: false, schema: { type: 'number', exclusiveMinimum: 0 } },
+  { name: 'min_seconds', in: 'query', required: false, schema: { type: 'integer', exclusiveMinimum: 0 } },
+]
+
 test('parameters are described as they are validated', ({ document }) => {
   const parameters = (path: string) => document.paths[path]?.get?.parameters ?? []
   expect(parameters('/api/v1/stablecoins/flows')).toMatchObject([
@@ -277,10 +287,15 @@ test('parameters are described as they are validated', ({ document }) => {
   expect(parameters('/api/v1/stablecoins/{address}/peg-events')).toMatchObject([
     { name: 'as_of', in: 'query', required: false, schema: { type: 'string' } },
     { name: 'known_at', in: 'query', required: false, schema: { type: 'string' } },
+    ...BREAK_FILTERS,
+    { name: 'track', in: 'query', required: false, schema: { enum: ['published', 'agreed'], default: 'published' } },
     { name: 'limit', in: 'query', required: false, schema: { type: 'integer', minimum: 1, maximum: 500, default: 50 } },
     { name: 'cursor', in: 'query', required: false, schema: { type: 'string' } },
     { name: 'address', in: 'path', required: true, schema: { type: 'string' } },
   ])
+  const isFilter = ({ name }: { name: string }): boolean => BREAK_FILTERS.some((one) => one.name === name)
+  for (const path of ['/api/v1/events', '/api/v1/stream'])
+    expect(parameters(path).filter(isFilter)).toMatchObject(BREAK_FILTERS)
   expect(parameters('/api/v1/stablecoins')).toMatchObject(
     ['as_of', 'tier', 'symbol', 'currency', 'tracked', 'limit', 'cursor'].map((name) => ({
       name,

@@ -1,0 +1,130 @@
+import { coverageAt, type StoredBlocks } from './coverage.js'
+import { asTokens } from './rows.js'
+
+const DAY = 86_400
+const WINDOWS = { '24h': 1, '7d': 7, '30d': 30 } as const
+const ZERO = '0x0000000000000000000000000000000000000000'
+
+type Transfer = {
+  kind: string
+  sender: string
+  recipient: string
+  amount_raw: string
+  block_number: number
+  block_time: number
+}
+
+/** The transfers of one stable in chain order, its first known supply, and which blocks are stored. */
+export type HolderFacts = {
+  transfers: readonly Transfer[]
+  firstSupply: { supply_raw: string; block_number: number; block_time: number } | undefined
+  created: { block_number: number; block_time: number } | undefined
+  stored: StoredBlocks
+}
+
+/** Each account's balance after some transfers, one by one; accounts that have nothing are left out. */
+function balancesAfter(transfers: readonly Transfer[]): Map<string, bigint> {
+  const balances = new Map<string, bigint>()
+  const add = (account: string, change: bigint): void => {
+    if (account !== ZERO) balances.set(account, (balances.get(account) ?? 0n) + change)
+  }
+  for (const { sender, recipient, amount_raw } of transfers) {
+    add(sender, -BigInt(amount_raw))
+    add(recipient, BigInt(amount_raw))
+  }
+  return new Map([...balances].filter(([, balance]) => balance !== 0n))
+}
+
+const totalOf = (balances: ReadonlyMap<string, bigint>): bigint =>
+  [...balances.values()].reduce((sum, balance) => sum + balance, 0n)
+
+/** Divided as integers, so that the quotient of any two amounts is right to 15 digits. */
+const quotient = (a: bigint, b: bigint): number | null => (b === 0n ? null : Number((a * 10n ** 90n) / b) / 1e90)
+
+/** The Gini coefficient by its definition on ranks, from the smallest to the largest. */
+function giniOf(ascending: readonly bigint[]): number | null {
+  const n = BigInt(ascending.length)
+  const sum = ascending.reduce((total, balance) => total + balance, 0n)
+  const weighted = ascending.reduce((total, balance, i) => total + (2n * BigInt(i + 1) - n - 1n) * balance, 0n)
+  return quotient(weighted, n * sum)
+}
+
+/** Whether all transfers from the creation to the last stored block are stored. */
+function isWhole({ created, stored }: HolderFacts, stable: string, at: number): boolean {
+  const asked = { families: ['transfers'], stable, from: 0, to: at, ...(created && { since: created }) }
+  const { missing } = coverageAt(stored, asked, Number.POSITIVE_INFINITY)
+  const [first] = missing
+  return !first || (missing.length === 1 && first.from_block !== null && first.to_block === null)
+}
+
+const NOTHING = {
+  holder_count: null,
+  supply: null,
+  supply_tokens: null,
+  hhi: null,
+  gini: null,
+  top_10_pct: null,
+  top_100_pct: null,
+  top_holders: [],
+  activity: null,
+}
+
+/** Who holds a stable as of an instant, by a replay of its transfers; without labels. */
+export function holdersAt(
+  facts: HolderFacts,
+  { stable, at, window, limit }: { stable: string; at: number; window: keyof typeof WINDOWS; limit: number },
+) {
+  if (!isWhole(facts, stable, at)) return NOTHING
+  const { transfers, firstSupply, created } = facts
+  if ((created?.block_number ?? 0) === 0) {
+    const first = transfers.filter(({ block_number }) => block_number <= (firstSupply?.block_number ?? 0))
+    if (!firstSupply || firstSupply.block_time > at || `${totalOf(balancesAfter(first))}` !== firstSupply.supply_raw)
+      return NOTHING
+  }
+  const start = at - WINDOWS[window] * DAY
+  const known = transfers.filter(({ block_time }) => block_time <= at)
+  const balances = balancesAfter(known)
+  const before = balancesAfter(known.filter(({ block_time }) => block_time <= start))
+  const sorted = [...balances].sort(([a, one], [b, other]) => (one === other ? (a < b ? -1 : 1) : one > other ? -1 : 1))
+  const supply = totalOf(balances)
+  const shareOf = (most: number) =>
+    quotient(100n * sorted.slice(0, most).reduce((sum, [, balance]) => sum + balance, 0n), supply)
+  const moved = known.filter(
+    ({ block_time, kind, sender, recipient }) => block_time > start && kind === 'transfer' && sender !== recipient,
+  )
+  const transferred = moved.reduce((sum, { amount_raw }) => sum + BigInt(amount_raw), 0n)
+  const changes = [...new Set([...balances.keys(), ...before.keys()])].map(
+    (account) => (balances.get(account) ?? 0n) - (before.get(account) ?? 0n),
+  )
+  // All changes of balances, without those that mints and burns have left: each token that moved is in it twice.
+  const size = (amount: bigint): bigint => (amount < 0n ? -amount : amount)
+  const changed = changes.reduce((sum, change) => sum + size(change), 0n) - size(supply - totalOf(before))
+  const twiceMean = supply + totalOf(before)
+  return {
+    holder_count: sorted.length,
+    supply: `${supply}`,
+    supply_tokens: asTokens(supply),
+    hhi: quotient(10_000n * sorted.reduce((sum, [, balance]) => sum + balance * balance, 0n), supply * supply),
+    gini: giniOf(sorted.map(([, balance]) => balance).reverse()),
+    top_10_pct: shareOf(10),
+    top_100_pct: shareOf(100),
+    top_holders: sorted.slice(0, limit).map(([address, balance], i) => ({
+      rank: i + 1,
+      address,
+      balance: `${balance}`,
+      balance_tokens: asTokens(balance),
+      share_pct: quotient(100n * balance, supply),
+    })),
+    activity: {
+      window,
+      transfer_count: moved.length,
+      transferred: `${transferred}`,
+      transferred_tokens: asTokens(transferred),
+      velocity: quotient(2n * transferred, twiceMean),
+      velocity_a_year: quotient(730n * transferred, twiceMean * BigInt(WINDOWS[window])),
+      turnover_pct: quotient(100n * changed, twiceMean),
+      new_holders: [...balances.keys()].filter((account) => !before.has(account)).length,
+      leaving_holders: [...before.keys()].filter((account) => !balances.has(account)).length,
+    },
+  }
+}
