@@ -15,7 +15,7 @@ import { test } from '../../../support/services.js'
 import { PATIENCE } from '../../../support/stream.js'
 
 const PROGRAM = fileURLToPath(new URL('../../../../dist/api/server.js', import.meta.url))
-const KILLS = depth('KILL_ROUNDS', 4, 30)
+const KILLS = depth('KILL_ROUNDS', 2, 30)
 const SEED = Number(process.env.FAULT_SEED ?? 1)
 
 async function freePort(): Promise<string> {

@@ -11,6 +11,7 @@ import { type EconomyFacts, iso } from '../../../../ingest/verify/definitions/ro
 import { stablecoinsAt, supplyEventsAt } from '../../../../ingest/verify/definitions/stablecoins.js'
 import { type Random, randomFor } from '../../../../local/chain/random.js'
 import { stillChain } from '../../../support/chain.js'
+import { depth } from '../../../support/depth.js'
 import { addRows } from '../../../support/economy-rows.js'
 import { ingestAll } from '../../../support/ingest.js'
 import { economyFacts } from '../../../support/oracle/economy-facts.js'
@@ -149,7 +150,7 @@ function instants(random: Random, facts: EconomyFacts, first: number, last: numb
   )
 }
 
-test('over a random economy every answer at any of 200 instants equals its definition', async ({ clickhouse }) => {
+test('over a random economy every answer at any of many instants equals its definition', async ({ clickhouse }) => {
   const { stables, times, facts: made } = randomEconomy(3, 1_760_000_000)
   await addBlocks(clickhouse, times)
   await addRows(clickhouse, made)
@@ -160,7 +161,7 @@ test('over a random economy every answer at any of 200 instants equals its defin
   const app = await appAt(clickhouse, last + 7)
   const atOnce = pLimit(4)
   await Promise.all(
-    instants(random, facts, first, last, 200)
+    instants(random, facts, first, last, depth('INSTANTS', 80, 200))
       .map((at) => ({ at, stable: random.pick(stables) }))
       .map((asked) => atOnce(() => compare(app, facts, { ...asked, span, isLive: false }))),
   )
@@ -186,7 +187,7 @@ test('over a market on the chain every answer equals its definition applied to t
   const span = { first, last }
   const random = randomFor(7, 'instants')
   const app = await appAt(clickhouse, last + 40)
-  for (const at of instants(random, facts, first, last, 30)) {
+  for (const at of instants(random, facts, first, last, depth('INSTANTS', 12, 30))) {
     const stable = random.chance(0.5) ? rewarded : random.pick(stables)
     await compare(app, facts, { stable, at, isLive: false, span })
     await compareStates(app, facts, stable, at, last + 40)

@@ -8,6 +8,7 @@ import { snapshotReserves } from '../../../../jobs/snapshot/reserves.js'
 import { snapshotRisk } from '../../../../jobs/snapshot/risk.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { stillChain } from '../../../support/chain.js'
+import { depth } from '../../../support/depth.js'
 import { ingestAll } from '../../../support/ingest.js'
 import { snapshotFacts } from '../../../support/oracle/snapshot-facts.js'
 import type { TestChain } from '../../../support/own-chain.js'
@@ -18,7 +19,7 @@ import { RiskSpec } from '../../../support/spec/risk.js'
 
 // Ten hours at a block every four minutes.
 const BLOCKS = 150
-const INSTANTS = 200
+const INSTANTS = depth('INSTANTS', 80, 200)
 
 let chain: TestChain
 

@@ -13,7 +13,7 @@ import { ingestAll, ingestedTo, startIngest } from '../../../support/ingest.js'
 import { type OwnChain, ownChain, resumeChain } from '../../../support/own-chain.js'
 import { withDatabase } from '../../../support/services.js'
 
-const KILLS = depth('KILL_ROUNDS', 4, 10)
+const KILLS = depth('KILL_ROUNDS', 2, 10)
 const BLOCKS = 400
 /** Small batches, so that kills fall between different inserts. */
 const SLOWLY = { BATCH_BLOCKS: '15' }

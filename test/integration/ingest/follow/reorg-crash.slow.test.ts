@@ -23,7 +23,7 @@ import type { TestChain } from '../../../support/own-chain.js'
 import { type ChangingChain, changingChain } from '../../../support/reorgs.js'
 import { test, withDatabase } from '../../../support/services.js'
 
-const ROUNDS = depth('KILL_ROUNDS', 4, 20)
+const ROUNDS = depth('KILL_ROUNDS', 3, 20)
 const SEED = 7
 
 let chain: TestChain

@@ -60,7 +60,7 @@ const DEPTHS = (
     [2, 'the chain has grown', 1],
     [5, 'the head is another block of the same height', 0],
   ] as const
-).slice(0, depth('REORG_DEPTHS', 3, 5))
+).slice(0, depth('REORG_DEPTHS', 2, 5))
 
 describe('while ingest runs', () => {
   test.for(DEPTHS)('%i replaced blocks leave no trace: %s', async ([depth, , grown], { clickhouseEnv, clickhouse }) => {
@@ -116,7 +116,7 @@ test('a chain that changes continuously while ingest catches up is stored in its
 }) => {
   const random = randomFor(3, 'catching up')
   const ingest = startIngest(clickhouseEnv, chain.rpcUrl, { BATCH_BLOCKS: '3' })
-  for (let round = 0; round < depth('REORG_ROUNDS', 6, 30); round++) {
+  for (let round = 0; round < depth('REORG_ROUNDS', 3, 30); round++) {
     const common = await blocks.note()
     await blocks.mine(random.int(1, 3), `away ${round}`)
     if (random.chance(0.5)) await common.back()

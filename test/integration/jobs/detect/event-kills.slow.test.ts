@@ -15,7 +15,7 @@ import { addFacts } from '../../../support/rows.js'
 import { test } from '../../../support/services.js'
 import { addMarket, blockTimes, wildDepths, wildSamples } from '../../../support/wild-market.js'
 
-const KILLS = depth('KILL_ROUNDS', 4, 50)
+const KILLS = depth('KILL_ROUNDS', 3, 50)
 const SEED = Number(process.env.FAULT_SEED ?? 1)
 const DAY = 86_400
 /** A few slots of each job: enough for kills to hit, and few enough to catch up on in the end. */

@@ -10,8 +10,8 @@ import { test } from '../../../support/services.js'
 import { addWebhookSubscription } from '../../../support/webhook-subscriptions.js'
 import { byDelivery, madeUpDelivery, storedAttempts } from '../../../support/webhooks.js'
 
-const KILLS = depth('KILL_ROUNDS', 4, 50)
-const DELIVERIES = depth('WEBHOOK_DELIVERIES', 500, 5_000)
+const KILLS = depth('KILL_ROUNDS', 2, 50)
+const DELIVERIES = depth('WEBHOOK_DELIVERIES', 250, 5_000)
 const SEED = Number(process.env.FAULT_SEED ?? 1)
 const ENDPOINTS = 10
 /** Responses take a while, so that a kill interrupts some. */

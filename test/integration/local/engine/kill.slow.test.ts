@@ -5,7 +5,7 @@ import { depth } from '../../../support/depth.js'
 import { clientOf, httpTo, start, withDirectory } from './engine.js'
 
 /** Number of kills: 30 for the full run. */
-const rounds = depth('KILL_ROUNDS', 3, 30)
+const rounds = depth('KILL_ROUNDS', 2, 30)
 const writers = 6
 const batchRows = 200
 
