@@ -22,6 +22,7 @@ const Break = z.object({
   started_block: z.int(),
   ended_at: z.coerce.date().optional(),
   max_deviation_bps: z.number(),
+  thin: z.boolean().optional(),
 })
 
 /** A break as announced: its events that stand, none if it was taken back. `changed_at` is when its newest was recorded. */
@@ -52,14 +53,14 @@ const inWords = (seconds: number): string => {
 }
 
 /** What an entry says of a break, in its title and in its text. */
-function words({ standing, started_at, ended_at, max_deviation_bps, stable }: Announced): {
+function words({ standing, started_at, ended_at, max_deviation_bps, thin, stable }: Announced): {
   title: string
   text: string
 } {
   const start = isoSeconds(started_at)
   if (standing.size === 0)
     return { title: 'withdrawn', text: `The break of ${stable} that began ${start} was announced, and is none.` }
-  const most = `${stable} was up to ${max_deviation_bps} bps from 1.00`
+  const most = `${stable} was up to ${max_deviation_bps} bps from 1.00${thin ? ', which 10,000 tokens contradict' : ''}`
   if (ended_at === undefined || !standing.has('peg_break.ended'))
     return { title: 'ongoing', text: `${most}, from ${start} on, when it was announced.` }
   const lasted = inWords((ended_at.getTime() - started_at.getTime()) / 1000)

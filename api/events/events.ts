@@ -101,7 +101,7 @@ export const eventsRoute = endpoint({
   description:
     'An append-only log. With `after`, returns the events that follow it, oldest first: continue with `next_after`, and ' +
     'you miss no event and get none twice. Without it, returns the newest events, in the same order. With `as_of`, only those ' +
-    'that had occurred by then, whenever they were found. `severity`, `min_bps` and `min_seconds` filter peg breaks by what each event ' +
+    'that had occurred by then, whenever they were found. `severity`, `min_bps`, `min_seconds` and `min_size` filter peg breaks by what each event ' +
     'says; other events pass.',
   about: 'moment',
   query: {
@@ -117,7 +117,7 @@ export const eventsRoute = endpoint({
   problems: [400, 404, 503],
   covers: ({ at, query: { types } }) => ({ ...sourcesOf(types), ...allUntil(at) }),
   answer: async ({ app, at, knownAt, coverage, searches, query, signal }) => {
-    const { after, types, stable: stables, limit, severity, min_bps, min_seconds } = query
+    const { after, types, stable: stables, limit, severity, min_bps, min_seconds, min_size } = query
     // Whether a stable is tracked may have become known later.
     if (knownAt === null) await requireStables(app, stables)
     const searched = { ...searchedFields(searches, at), coverage }
@@ -126,7 +126,7 @@ export const eventsRoute = endpoint({
       ? await newestSequenceBy(app.clickhouse, { known_at: knownAt }, { signal })
       : await newestSequence(app.clickhouse, { signal })
     const occurred_by = query.as_of === undefined ? undefined : at
-    const asked = { until, types, stables, severity, min_bps, min_seconds, occurred_by }
+    const asked = { until, types, stables, severity, min_bps, min_seconds, min_size, occurred_by }
     if (after === undefined) {
       const rows = await newestEvents(app.clickhouse, { ...asked, limit }, { signal })
       return { events: rows.reverse().map(shapedEvent), next_after: until, ...searched, has_more: false }

@@ -17,6 +17,15 @@ const PegBreakStart = z.object({
   started_at: z.iso.datetime().meta({ description: 'Time of the first sample outside' }),
   max_deviation_bps: z.number().meta({ description: 'Largest distance from 1.00 in basis points, so far' }),
   started_block: z.int().meta({ description: 'Block of that sample' }),
+  // Nor with these; and it is not always measured.
+  standing_tokens: z.int().optional().meta({
+    description:
+      'The largest sampled size up to which every size sold beyond the limit of the severity, on the side of direction, when the break was confirmed; 0: none. Absent if unknown',
+  }),
+  thin: z.boolean().optional().meta({
+    description:
+      'Whether standing_tokens is below 10,000: the book contradicts the price of one token. Absent if unknown',
+  }),
 })
 
 const lasted = {
@@ -37,7 +46,7 @@ const PegBreakEnd = z.object({
 const direction = z.enum(['below', 'above']).meta({ description: 'On which side of 1.00 it began' })
 
 const AgreedBreakStart = z.object({
-  ...PegBreakStart.shape,
+  ...PegBreakStart.omit({ standing_tokens: true, thin: true }).shape,
   severity: z.enum(['mild', 'severe']).meta({
     description: 'mild: smoothed price more than 10 bps from 1.00 for 5 minutes; severe: more than 50 bps for 1',
   }),

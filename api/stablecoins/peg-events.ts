@@ -5,7 +5,9 @@ import { agreedBreakSubject, pegBreakSubject } from '../../clickhouse/events/typ
 import { AGREED_LIST } from '../../clickhouse/peg/agreed/breaks.js'
 import { Direction, Severity } from '../../clickhouse/peg/break-filter.js'
 import { type PegEvent, PegEventKey, PUBLISHED_TRACKS, pegEventsAt } from '../../clickhouse/peg/breaks.js'
+import { isThin } from '../../clickhouse/peg/standing.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
+import { BadParameterError } from '../../process/errors.js'
 import { isoSeconds } from '../../process/instants.js'
 import { AsOfQuery, allUntil, notPublished } from '../answers/as-of.js'
 import { BreakFilterQuery } from '../answers/break-filter.js'
@@ -38,6 +40,14 @@ const PegEventShape = z.object({
     description:
       'Whether it is ongoing; if the stable is no longer sampled, whether it was at the last sample (coverage.missing)',
   }),
+  standing_tokens: z.int().nullable().meta({
+    description:
+      'The largest sampled size up to which every size sold beyond the limit, on the side of direction, when the break was confirmed; 0: none. null: not measured, found by an older version, or an agreed break',
+  }),
+  thin: z.boolean().nullable().meta({
+    description:
+      'Whether standing_tokens is below 10,000: the book contradicts the price of one token. null if that is unknown',
+  }),
   published_at: AnnouncedAt,
 })
 
@@ -55,6 +65,7 @@ const published = ({ max_deviation_micros, started_at, ended_at, published_at, .
   started_at: isoSeconds(started_at),
   ended_at: ended_at && isoSeconds(ended_at),
   max_deviation_bps: max_deviation_micros / 100,
+  thin: isThin(event.standing_tokens),
   ongoing: ended_at === null,
   published_at: announcedAtOf(published_at),
 })
@@ -102,12 +113,17 @@ export const pegEventsRoute = endpoint({
     ...allUntil(at),
   }),
   answer: async ({ app, stable, asOf: as_of, at, knownAt, coverage, searches, query, signal }) => {
-    const { limit, cursor: after, severity, min_bps, min_seconds } = query
+    const { limit, cursor: after, severity, min_bps, min_seconds, min_size } = query
+    if (min_size !== undefined && query.track === 'agreed')
+      throw new BadParameterError(
+        'min_size',
+        'does not apply to track=agreed, whose breaks are judged by 10,000 tokens',
+      )
     const { tracks, kind, subjectOf } = TRACKS[query.track]
     const horizon = horizonOf(searches)
     if (knownAt && !horizon) throw notPublished('peg breaks', knownAt)
     const until = horizon && new Date(Math.min(horizon.getTime(), at.getTime()))
-    const asked = { stable, limit: limit + 1, after, filter: { severity, min_bps, min_seconds } }
+    const asked = { stable, limit: limit + 1, after, filter: { severity, min_bps, min_seconds, min_size } }
     const events = knownAt
       ? await announcedPegBreaks(app.clickhouse, { ...asked, kind, as_of: until ?? at, known_at: knownAt }, { signal })
       : await pegEventsAt(app.clickhouse, tracks, { ...asked, as_of, horizon }, { signal })

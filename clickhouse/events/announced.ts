@@ -99,6 +99,7 @@ const announcedBreakRows = defineQuery({
     ended_at: dateTime.nullable(),
     ended_block: z.int().nullable(),
     max_deviation_bps: z.number(),
+    standing_tokens: z.int().nullable(),
   }),
   // The engine may evaluate the outermost condition for other types of events too, whose subjects have no such parts.
   sql: `
@@ -106,7 +107,8 @@ const announcedBreakRows = defineQuery({
            if(ended = '', NULL, JSONExtractString(ended, 'ended_at')) AS ended_at,
            if(ended = '', NULL, JSONExtract(ended, 'ended_block', 'UInt32')) AS ended_block,
            nullIf(JSONExtractString(if(ended = '', started, ended), 'direction'), '') AS direction,
-           JSONExtractFloat(if(ended = '', started, ended), 'max_deviation_bps') AS max_deviation_bps
+           JSONExtractFloat(if(ended = '', started, ended), 'max_deviation_bps') AS max_deviation_bps,
+           JSONExtract(if(ended = '', started, ended), 'standing_tokens', 'Nullable(UInt32)') AS standing_tokens
     FROM
     (
         SELECT splitByChar(':', subject) AS parts,
@@ -124,6 +126,7 @@ const announcedBreakRows = defineQuery({
         max_deviation_bps: 'max_deviation_bps',
         duration_seconds:
           "if(ended = '', toUnixTimestamp({as_of: DateTime}) - started_at, JSONExtractInt(ended, 'duration_seconds'))",
+        standing_tokens: 'standing_tokens',
       })}
     ORDER BY started_at DESC, started_block DESC, severity DESC
     LIMIT {limit: UInt32}`,

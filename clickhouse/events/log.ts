@@ -74,11 +74,10 @@ export type FilteredEvent = {
  */
 function breakOf({ type, retracted_type, occurred_at, data }: FilteredEvent): FilteredBreak | null {
   if (!(retracted_type || type).includes('_break.')) return null
-  const { severity, max_deviation_bps, started_at } = (retracted_type ? (data.original ?? {}) : data) as Record<
-    string,
-    unknown
-  >
-  return { severity, max_deviation_bps, duration_seconds: (occurred_at.getTime() - Date.parse(`${started_at}`)) / 1000 }
+  const described = (retracted_type ? (data.original ?? {}) : data) as Record<string, unknown>
+  const { severity, max_deviation_bps, started_at, standing_tokens } = described
+  const duration_seconds = (occurred_at.getTime() - Date.parse(`${started_at}`)) / 1000
+  return { severity, max_deviation_bps, duration_seconds, standing_tokens }
 }
 
 /**
@@ -122,6 +121,7 @@ export const EVENT_FILTER = `
     severity: `JSONExtractString(${DESCRIBED}, 'severity')`,
     max_deviation_bps: `JSONExtractFloat(${DESCRIBED}, 'max_deviation_bps')`,
     duration_seconds: `toUnixTimestamp(occurred_at) - toUnixTimestamp(parseDateTimeBestEffortOrNull(JSONExtractString(${DESCRIBED}, 'started_at'), 'UTC'))`,
+    standing_tokens: `JSONExtractUInt(${DESCRIBED}, 'standing_tokens')`,
   })})`
 
 /** Of a log that is read as of an instant: only what had occurred by then. Absent, it does not filter. */

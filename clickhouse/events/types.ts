@@ -5,6 +5,7 @@ import type { ComponentHealth } from '../jobs/health.js'
 import type { AgreedBreak, QuoteLoss } from '../peg/agreed/tracks.js'
 import type { Direction } from '../peg/break-filter.js'
 import type { QuoteStatus } from '../peg/price.js'
+import { isThin } from '../peg/standing.js'
 
 /** Every type of event that subscribers can receive. */
 export const EVENT_TYPES = [
@@ -128,12 +129,22 @@ type PegBreak = PegBreakKey & {
   ended_at: number | null
   ended_block: number | null
   max_deviation_micros: number
+  /** Null if it was not measured. */
+  standing_tokens: number | null
 }
 
 const subjectOf = ({ stable, severity, started_at, started_block }: PegBreakKey): string =>
   `${stable}:${severity}:${started_at}:${started_block}`
 
-function startData({ stable, severity, direction, started_at, started_block, max_deviation_micros }: PegBreak) {
+function startData({
+  stable,
+  severity,
+  direction,
+  started_at,
+  started_block,
+  max_deviation_micros,
+  standing_tokens,
+}: PegBreak) {
   const max_deviation_bps = max_deviation_micros / 100
   return {
     stable,
@@ -142,6 +153,7 @@ function startData({ stable, severity, direction, started_at, started_block, max
     started_at: iso(started_at),
     max_deviation_bps,
     started_block,
+    ...(standing_tokens !== null && { standing_tokens, thin: isThin(standing_tokens) }),
   }
 }
 

@@ -29,6 +29,8 @@ export const PegExcursion = z.object({
   ended_at: z.int().nullable(),
   ended_block: z.int().nullable(),
   max_deviation_micros: z.int(),
+  /** For how many tokens it stood when it was confirmed; null where that was not measured, and before. */
+  standing_tokens: z.int().nullable(),
 })
 export type PegExcursion = z.infer<typeof PegExcursion>
 
@@ -68,11 +70,14 @@ export type PegEventKey = z.infer<typeof PegEventKey>
 /** Sorts before every event: the start of the first page. */
 export const NEWEST_PEG_EVENT: PegEventKey = [END_OF_TIME, Number.MAX_SAFE_INTEGER, 'severe']
 
+/** What a table has of a break's `standing_tokens`: it is not measured of agreed breaks, which larger sizes have judged already. */
+const STANDING = { peg_events: 'standing_tokens', agreed_breaks: 'CAST(NULL AS Nullable(UInt32))' } as const
+
 /**
  * A stable's breaks in a table as known at `as_of`, newest first, at most `limit` of those after the key `after`: those in progress at
  * `as_of`, whose stored maximum may have been reached later, and those of the others that pass the filter.
  */
-export const breakList = (table: 'peg_events' | 'agreed_breaks') =>
+export const breakList = (table: keyof typeof STANDING) =>
   defineQuery({
     name: table,
     params: z
@@ -97,18 +102,20 @@ export const breakList = (table: 'peg_events' | 'agreed_breaks') =>
       ended_at: dateTime.nullable(),
       ended_block: z.int().nullable(),
       max_deviation_micros: z.int(),
+      standing_tokens: z.int().nullable(),
     }),
     sql: `
     SELECT severity, started_at, toUInt32(started_block) AS started_block, direction,
            if(events.ended_at <= {as_of: DateTime}, events.ended_at, NULL) AS ended_at,
            if(events.ended_at <= {as_of: DateTime}, toUInt32(events.ended_block), NULL) AS ended_block,
-           max_deviation_micros
+           max_deviation_micros, ${STANDING[table]} AS standing_tokens
     FROM ${table} AS events FINAL
     WHERE stable = {stable: String} AND confirmed_at <= {as_of: DateTime}
       AND (events.ended_at IS NULL OR events.ended_at > {as_of: DateTime} OR ${breakCondition({
         severity: 'toString(severity)',
         max_deviation_bps: 'max_deviation_micros / 100',
         duration_seconds: 'toUnixTimestamp(events.ended_at) - toUnixTimestamp(started_at)',
+        standing_tokens: STANDING[table],
       })})
       AND (toUnixTimestamp(started_at), events.started_block, severity) < ({after_time: UInt32}, {after_block: UInt64}, {after_severity: Enum8('mild' = 1, 'severe' = 2)})
     ORDER BY events.started_at DESC, events.started_block DESC, severity DESC
@@ -184,6 +191,7 @@ export type PegEvent = {
   ended_block: number | null
   duration_seconds: number
   max_deviation_micros: number
+  standing_tokens: number | null
 }
 
 /**
@@ -214,7 +222,7 @@ export async function pegEventsAt(
       return { ...event, max_deviation_micros, duration_seconds: seconds(started_at, until) }
     }),
   )
-  const isWanted = ({ severity, max_deviation_micros, duration_seconds }: PegEvent): boolean =>
-    breakPasses({ severity, max_deviation_bps: max_deviation_micros / 100, duration_seconds }, filter)
+  const isWanted = ({ max_deviation_micros, ...event }: PegEvent): boolean =>
+    breakPasses({ ...event, max_deviation_bps: max_deviation_micros / 100 }, filter)
   return known.filter(isWanted).slice(0, limit)
 }

@@ -22,6 +22,9 @@ export const QuoteStatus = z.enum([
 ])
 export type QuoteStatus = z.infer<typeof QuoteStatus>
 
+/** The sizes at which depth is sampled every minute or five, in whole tokens; that of one token is sampled at every block. */
+export const DEPTH_SIZES = [1_000, 10_000, 100_000, 1_000_000] as const
+
 /** One token, in base units of a TIP-20 token (6 decimals); the size that a peg sample quotes. */
 export const ONE_TOKEN = 1_000_000n
 

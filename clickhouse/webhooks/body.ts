@@ -37,6 +37,8 @@ function examplePegBreak(now: Date) {
   }
 }
 
+const EXAMPLE_STANDING = { standing_tokens: 100_000, thin: false }
+
 function exampleAnomaly(now: Date) {
   return publishedAnomaly({
     from_token: TEST_STABLES[0],
@@ -68,9 +70,9 @@ export function exampleData(type: EventType, now: Date): Record<string, unknown>
   const exampleLoss = { stable, status: 'no_liquidity', started_at, started_block }
   switch (type) {
     case 'peg_break.started':
-      return examplePegBreak(now)
+      return { ...examplePegBreak(now), ...EXAMPLE_STANDING }
     case 'peg_break.ended':
-      return { ...examplePegBreak(now), ...end }
+      return { ...examplePegBreak(now), ...EXAMPLE_STANDING, ...end }
     case 'agreed_break.started':
       return { ...examplePegBreak(now), direction: 'below' }
     case 'agreed_break.ended':
@@ -91,7 +93,7 @@ export function exampleData(type: EventType, now: Date): Record<string, unknown>
         occurred_at: at,
         recorded_at: now.toISOString(),
         reason: 'not_found',
-        original: examplePegBreak(now),
+        original: { ...examplePegBreak(now), ...EXAMPLE_STANDING },
       }
   }
 }

@@ -3,7 +3,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { type FilteredEvent, passes } from '../events/log.js'
 import { EVENT_TYPES } from '../events/types.js'
-import { Severity } from '../peg/break-filter.js'
+import { type BreakFilter, Severity } from '../peg/break-filter.js'
 import { defineOptionalRow, defineQuery } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { dateTime, unixSeconds } from '../store/values.js'
@@ -27,6 +27,7 @@ const Subscription = z.object({
   severity: Severity.or(z.literal('')),
   min_bps: z.number(),
   min_seconds: z.int(),
+  min_size: z.int(),
   state: z.enum(SUBSCRIPTION_STATES),
   /** Empty unless it is disabled. */
   reason: z.enum([...DISABLED_REASONS, '']),
@@ -47,11 +48,7 @@ export type Subscription = z.infer<typeof Subscription>
  * concern every stable, and a retraction goes where the event went that it takes back.
  */
 export function wants(
-  {
-    event_types,
-    stable_filter,
-    ...breaks
-  }: Pick<Subscription, 'event_types' | 'stable_filter' | 'severity' | 'min_bps' | 'min_seconds'>,
+  { event_types, stable_filter, ...breaks }: Pick<Subscription, 'event_types' | 'stable_filter' | keyof BreakFilter>,
   event: FilteredEvent,
 ): boolean {
   return passes(event, { ...breaks, types: event_types, stables: stable_filter.length > 0 ? stable_filter : undefined })
@@ -108,7 +105,7 @@ const RequestedVersion = Subscription.extend({
 })
 
 const COLUMNS = `
-  id, version, label, url, event_types, stable_filter, severity, min_bps, min_seconds, state, reason, secret,
+  id, version, label, url, event_types, stable_filter, severity, min_bps, min_seconds, min_size, state, reason, secret,
   previous_secret, previous_secret_until, toUInt32(after_sequence) AS after_sequence, created_at, changed_at`
 
 const NEWEST = `SELECT ${COLUMNS} FROM webhook_subscriptions`

@@ -50,6 +50,8 @@ export type Event =
         started_at: string;
         max_deviation_bps: number;
         started_block: number;
+        standing_tokens?: number;
+        thin?: boolean;
       };
     }
   | {
@@ -66,6 +68,8 @@ export type Event =
         started_at: string;
         max_deviation_bps: number;
         started_block: number;
+        standing_tokens?: number;
+        thin?: boolean;
         ended_at: string;
         ended_block: number;
         duration_seconds: number;
@@ -289,6 +293,7 @@ export interface ListWebhooksData {
     severity: "mild" | "severe" | null;
     min_bps: number | null;
     min_seconds: number | null;
+    min_size: number | null;
     state: "enabled" | "disabled" | "deleted";
     reason: "admin" | "gone" | "failing" | null;
     previous_secret_until: string | null;
@@ -317,6 +322,7 @@ export interface GetWebhookData {
   severity: "mild" | "severe" | null;
   min_bps: number | null;
   min_seconds: number | null;
+  min_size: number | null;
   state: "enabled" | "disabled" | "deleted";
   reason: "admin" | "gone" | "failing" | null;
   previous_secret_until: string | null;
@@ -587,6 +593,8 @@ export interface ListPegEventsData {
     started_block: number;
     ended_block: number | null;
     ongoing: boolean;
+    standing_tokens: number | null;
+    thin: boolean | null;
     published_at: string | null;
   }[];
   searched_from: string | null;

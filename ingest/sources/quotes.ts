@@ -1,7 +1,7 @@
 import { encodeFunctionData, type Hex, toFunctionSelector } from 'viem'
 import { Abis } from 'viem/tempo'
 import type { DepthSample } from '../../clickhouse/depth/depth.js'
-import { isPrice, ONE_TOKEN, type QuoteStatus, REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
+import { DEPTH_SIZES, isPrice, ONE_TOKEN, type QuoteStatus, REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import { STABLECOIN_DEX } from '../chain/addresses.js'
 import { RpcAnswerError } from '../chain/rpc-answers.js'
 import { type BlockId, type Call, type CallResult, multicallsFor, multicallsOf, runMulticalls } from './multicall.js'
@@ -78,9 +78,6 @@ export async function readQuotes(rpc: Rpc, stables: readonly string[], block: Bl
     return { status: sell.status, sellMicros: micros(sell.amount), buyMicros: micros(buy.amount) }
   })
 }
-
-/** The sizes at which depth is sampled, in whole tokens. */
-const DEPTH_SIZES = [1_000, 10_000, 100_000, 1_000_000] as const
 
 const depthMulticalls = multicallsFor((stable) =>
   DEPTH_SIZES.flatMap((size) => quoteCalls(stable, BigInt(size) * ONE_TOKEN)),

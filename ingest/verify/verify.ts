@@ -9,6 +9,7 @@ import { type Facts, mergeFacts } from '../../clickhouse/facts/facts.js'
 import { feesLetGoUntil } from '../../clickhouse/facts/retention.js'
 import { completedSlots } from '../../clickhouse/jobs/runs.js'
 import type { Payee } from '../../clickhouse/payments/ledger.js'
+import { breaksWithoutStanding } from '../../clickhouse/peg/standing.js'
 import { RISK_METHODOLOGY } from '../../clickhouse/risk/score.js'
 import { scoresByOthers } from '../../clickhouse/risk/snapshots.js'
 import { allStablecoins } from '../../clickhouse/stablecoins/stablecoins.js'
@@ -76,6 +77,7 @@ async function checkAnswers(options: VerifyOptions, read: AllRead): Promise<Find
       await allRollbacks(clickhouse),
       await allHistoryChanges(clickhouse),
     ),
+    oldBreaks: await breaksWithoutStanding(clickhouse),
     oldScores: await scoresByOthers(clickhouse, { methodology: RISK_METHODOLOGY }),
   })
   const count = answers.count - briefings.length

@@ -3,6 +3,7 @@ import { pegBreakEvents } from '../../clickhouse/events/types.js'
 import { outdatedPegEvents, pegExcursions, TRACKS } from '../../clickhouse/peg/break-detection.js'
 import { insertPegEvents, maxPegDeviation, type PegExcursion } from '../../clickhouse/peg/breaks.js'
 import { knownStarts, priceBefore } from '../../clickhouse/peg/known-starts.js'
+import { measuredStanding } from '../../clickhouse/peg/standing.js'
 import type { Slot } from '../schedule/run-slots.js'
 import { announceFound } from './announce.js'
 import { startOf } from './slot-start.js'
@@ -21,7 +22,9 @@ const toSeconds = (instant: Date): number => instant.getTime() / 1000
 export async function detectPegEvents(clickhouse: ClickHouseClient, slot: Slot): Promise<number> {
   const { after } = await startOf(clickhouse, slot, 'peg-events')
   await undoAfter(clickhouse, slot, after)
-  const found = await pegExcursions(clickhouse, { after, to: slot.at })
+  const found: PegExcursion[] = []
+  for (const excursion of await pegExcursions(clickhouse, { after, to: slot.at }))
+    found.push(await withStanding(clickhouse, excursion, after))
   const written = { revision: slot.revision, slot_at: toSeconds(slot.at), is_deleted: 0 } as const
   await insertPegEvents(
     clickhouse,
@@ -41,6 +44,15 @@ export async function detectPegEvents(clickhouse: ClickHouseClient, slot: Slot):
   return found.length
 }
 
+/** The excursion, if it was confirmed after `after`, with the number of tokens for which it stood then. */
+async function withStanding(clickhouse: ClickHouseClient, excursion: PegExcursion, after: Date): Promise<PegExcursion> {
+  const { severity, direction, confirmed_at } = excursion
+  if (direction === null || confirmed_at === null || confirmed_at <= toSeconds(after)) return excursion
+  const { allowed_micros } = TRACKS[severity]
+  const limit = { direction, allowed_micros }
+  return { ...excursion, standing_tokens: await measuredStanding(clickhouse, { ...excursion, confirmed_at }, limit) }
+}
+
 /**
  * Undoes the results of earlier revisions for the time after `after`, since they may be based on blocks that were
  * rolled back, or lack blocks that a backfill has added. Deletes excursions that began later, and restores those that
@@ -55,10 +67,12 @@ async function undoAfter(clickhouse: ClickHouseClient, slot: Slot, after: Date):
     if (started_at > limit) return { ...excursion, ...written, is_deleted: 1 as const }
     const since = { stable, started_at: fromSeconds(started_at), started_block }
     const max = await maxPegDeviation(clickhouse, { ...since, to: after })
+    const isConfirmed = confirmed_at !== null && confirmed_at <= limit
     return {
       ...excursion,
       max_deviation_micros: max ?? excursion.max_deviation_micros,
-      confirmed_at: confirmed_at !== null && confirmed_at <= limit ? confirmed_at : null,
+      confirmed_at: isConfirmed ? confirmed_at : null,
+      standing_tokens: isConfirmed ? excursion.standing_tokens : null,
       ended_at: null,
       ended_block: null,
       ...written,

@@ -73,6 +73,7 @@ export async function subscribe(clickhouse: ClickHouseClient, list: string, urls
       severity: '',
       min_bps: 0,
       min_seconds: 0,
+      min_size: 0,
       state: 'enabled',
       reason: '',
       secret: seal(SECRETS_KEY, subscriptionId(list, i), SECRET),

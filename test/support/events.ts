@@ -1,7 +1,12 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
 import type { FoundEvent } from '../../clickhouse/events/types.js'
-import { type OracleSample, pegEventsOracle } from '../../ingest/verify/definitions/peg-events.js'
+import {
+  type OracleDepth,
+  type OracleEvent,
+  type OracleSample,
+  pegEventsOracle,
+} from '../../ingest/verify/definitions/peg-events.js'
 import { announce } from '../../jobs/detect/announce.js'
 
 /** A stored row of the event log. */
@@ -62,24 +67,35 @@ export const addEvents = (clickhouse: ClickHouseClient, events: readonly FoundEv
 
 type ExpectedEvent = { type: string; data: Record<string, unknown> }
 
+const SLOT_SECONDS = 120
+
+/** What an event says of a break: without what was not measured. */
+const saidOf = ({ standing_tokens, thin, ongoing: _, ...data }: OracleEvent) =>
+  standing_tokens === null ? data : { ...data, standing_tokens, thin }
+
 /**
- * The expected events of a market's peg breaks when slots `period` seconds apart are done up to `horizon`: for each
- * break its start, as known at the first slot that detects it, and its end. In no particular order.
+ * The expected events of a market's peg breaks when all slots up to `horizon` are done: for each break its start, as known at
+ * the first slot that detects it, and its end. In no particular order.
  */
-export function expectedBreaks(samples: readonly (OracleSample & { stable: string })[], horizon: number, period = 120) {
+export function expectedBreaks(
+  samples: readonly (OracleSample & { stable: string })[],
+  horizon: number,
+  depths: readonly (OracleDepth & { stable: string })[] = [],
+) {
   const expected: ExpectedEvent[] = []
   for (const stable of new Set(samples.map((sample) => sample.stable))) {
     const own = samples.filter((sample) => sample.stable === stable)
+    const depth = depths.filter((sample) => sample.stable === stable)
     const started = new Map<string, ExpectedEvent>()
-    for (let at = Math.ceil((own[0]?.block_time ?? 0) / period) * period; at <= horizon; at += period)
-      for (const { severity, direction, started_at, started_block, max_deviation_bps } of pegEventsOracle(own, at)) {
-        const data = { stable, severity, direction, started_at, max_deviation_bps, started_block }
-        const key = `${severity} ${started_block}`
-        if (!started.has(key)) started.set(key, { type: 'peg_break.started', data })
+    for (let at = Math.ceil((own[0]?.block_time ?? 0) / SLOT_SECONDS) * SLOT_SECONDS; at <= horizon; at += SLOT_SECONDS)
+      for (const found of pegEventsOracle(own, at, depth)) {
+        const { ended_at, ended_block, duration_seconds, ...data } = saidOf(found)
+        const key = `${found.severity} ${found.started_block}`
+        if (!started.has(key)) started.set(key, { type: 'peg_break.started', data: { stable, ...data } })
       }
     expected.push(...started.values())
-    for (const { ongoing, ...data } of pegEventsOracle(own, horizon))
-      if (!ongoing) expected.push({ type: 'peg_break.ended', data: { stable, ...data } })
+    for (const found of pegEventsOracle(own, horizon, depth))
+      if (!found.ongoing) expected.push({ type: 'peg_break.ended', data: { stable, ...saidOf(found) } })
   }
   return expected
 }

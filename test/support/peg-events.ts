@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
 import { PERIOD_SECONDS } from '../../clickhouse/jobs/periods.js'
+import type { OracleDepth } from '../../ingest/verify/definitions/peg-events.js'
 import { detectPegEvents } from '../../jobs/detect/peg-events.js'
 import { PegEventsSpec } from './spec/peg-events.js'
 
@@ -48,6 +49,18 @@ export async function withPublication<Event extends { severity: string; started_
       const ms = newest.get(`${stable} ${event.severity} ${event.started_block}`)
       return { ...event, published_at: ms === undefined ? null : new Date(ms).toISOString() }
     })
+}
+
+/** The depth samples that are stored, in order of their blocks. */
+export async function storedDepths(clickhouse: ClickHouseClient): Promise<(OracleDepth & { stable: string })[]> {
+  const result = await clickhouse.query({
+    query: `
+      SELECT stable, size_tokens, toUnixTimestamp(block_time) AS block_time, toUInt32(block_number) AS block_number,
+             sell_status, toString(sell_raw) AS sell_raw
+      FROM depth_samples ORDER BY depth_samples.block_number`,
+    format: 'JSONEachRow',
+  })
+  return result.json()
 }
 
 /** All rows that the detector has written, without their revision. */

@@ -26,6 +26,7 @@ export function webhookSubscription(given: Partial<Subscription> = {}): Subscrip
     severity: '',
     min_bps: 0,
     min_seconds: 0,
+    min_size: 0,
     state: 'enabled',
     reason: '',
     previous_secret: '',

@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { DepthSample } from '../../clickhouse/depth/depth.js'
+import { DEPTH_SIZES } from '../../clickhouse/peg/price.js'
 import type { PegSample } from '../../clickhouse/peg/samples.js'
 import { randomFor } from '../../local/chain/random.js'
 import { addBlocks, addFacts, pegSamples, stableAddress, stablecoin, type Tick } from './rows.js'
@@ -40,7 +41,7 @@ export function withDrySpells(seed: number, samples: readonly PegSample[]): PegS
 }
 
 /**
- * What 10,000 tokens sell for in the first block of each minute: mostly about as much as one, sometimes less or more, sometimes
+ * What each size sells for in the first block of each minute: mostly about as much as one token, sometimes less or more, sometimes
  * nothing.
  */
 export function wildDepths(seed: number, samples: readonly PegSample[]): DepthSample[] {
@@ -50,15 +51,19 @@ export function wildDepths(seed: number, samples: readonly PegSample[]): DepthSa
     const minute = Math.floor(block_time / 60)
     if (before.get(stable) === minute) return []
     before.set(stable, minute)
-    const price = random.chance(0.8) ? (sell_micros ?? 990_000) : 1_000_000 + random.int(-6000, 6000)
-    const isQuoted = random.chance(0.9)
-    return {
-      ...{ stable, block_number, block_time, size_tokens: 10_000 },
-      sell_status: isQuoted ? ('quoted' as const) : ('no_liquidity' as const),
-      sell_raw: isQuoted ? `${price * 10_000 + random.int(-30, 30) * 500}` : null,
-      buy_status: 'no_liquidity' as const,
-      buy_raw: null,
-    }
+    return DEPTH_SIZES.map((size_tokens): DepthSample => {
+      const price = random.chance(0.8) ? (sell_micros ?? 990_000) : 1_000_000 + random.int(-6000, 6000)
+      const sell_status = random.chance(0.9)
+        ? 'quoted'
+        : random.pick(['no_liquidity', 'no_liquidity', 'failed'] as const)
+      const sell_raw = price * size_tokens + (random.int(-30, 30) * size_tokens) / 20
+      return {
+        ...{ stable, block_number, block_time, size_tokens, sell_status },
+        sell_raw: sell_status === 'quoted' ? `${sell_raw}` : null,
+        buy_status: 'no_liquidity',
+        buy_raw: null,
+      }
+    })
   })
 }
 

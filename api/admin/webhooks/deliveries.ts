@@ -117,7 +117,7 @@ export async function addReplay(
  */
 export async function addReplays(
   app: FastifyInstance,
-  { id: subscription_id, event_types, stable_filter, severity, min_bps, min_seconds }: Subscription,
+  { id: subscription_id, event_types, stable_filter, severity, min_bps, min_seconds, min_size }: Subscription,
   { since, onlyUndelivered }: { since: Date; onlyUndelivered: boolean },
   request: RepeatableRequest | null,
 ): Promise<number> {
@@ -131,6 +131,7 @@ export async function addReplays(
     severity,
     min_bps,
     min_seconds,
+    min_size,
     undelivered_to: onlyUndelivered ? subscription_id : '',
     cause,
     limit: MOST_REPLAYED + 1,

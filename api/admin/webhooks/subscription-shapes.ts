@@ -38,8 +38,8 @@ export const SubscriptionWithSecret = SubscriptionShape.extend({
 
 /** A subscription in its published form. */
 export function published(subscription: Subscription, now: Date): z.input<typeof SubscriptionShape> {
-  const { id, label, url, event_types, stable_filter, severity, min_bps, min_seconds, state, reason } = subscription
-  const { previous_secret_until: until } = subscription
+  const { id, label, url, event_types, stable_filter, severity, min_bps, min_seconds, min_size } = subscription
+  const { state, reason, previous_secret_until: until } = subscription
   return {
     id,
     label,
@@ -49,6 +49,7 @@ export function published(subscription: Subscription, now: Date): z.input<typeof
     severity: severity || null,
     min_bps: min_bps || null,
     min_seconds: min_seconds || null,
+    min_size: min_size || null,
     state,
     reason: reason === '' ? null : reason,
     previous_secret_until: until !== null && now < until ? until.toISOString() : null,
@@ -100,6 +101,7 @@ export const NewSubscription = z.strictObject({
   severity: fields.severity.optional(),
   min_bps: fields.min_bps.optional(),
   min_seconds: fields.min_seconds.optional(),
+  min_size: fields.min_size.optional(),
 })
 
 /** The fields of a subscription to change. */

@@ -96,6 +96,7 @@ export async function createSubscription(
       severity: given.severity ?? '',
       min_bps: given.min_bps ?? 0,
       min_seconds: given.min_seconds ?? 0,
+      min_size: given.min_size ?? 0,
       state: 'enabled',
       reason: '',
       secret: seal(terms.secretsKey, id, newSecret()),
@@ -138,12 +139,13 @@ async function change(
 /** Changes fields of a subscription, which apply to events that are recorded from then on. */
 export async function updateSubscription(app: FastifyInstance, terms: WebhookTerms, id: string, given: Fields) {
   await requireValid(app, terms, given)
-  const { stable_filter, severity, min_bps, min_seconds, url, ...others } = given
+  const { stable_filter, severity, min_bps, min_seconds, min_size, url, ...others } = given
   const filters = {
     stable_filter: stable_filter === null ? [] : stable_filter,
     severity: severity === null ? '' : severity,
     min_bps: min_bps === null ? 0 : min_bps,
     min_seconds: min_seconds === null ? 0 : min_seconds,
+    min_size: min_size === null ? 0 : min_size,
   }
   const fields = { ...others, ...filters, url: url === undefined ? undefined : canonicalUrl(url) }
   const wanted = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))

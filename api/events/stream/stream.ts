@@ -106,7 +106,7 @@ export const streamRoute =
       },
     }
     app.get('/stream', { schema, exposeHeadRoute: false, errorHandler: refuseStream }, async (request, reply) => {
-      const { types, stable: stables, severity, min_bps, min_seconds } = request.query
+      const { types, stable: stables, severity, min_bps, min_seconds, min_size } = request.query
       await requireStables(app, stables)
       const known = request.headers[LAST_EVENT_ID]
       const asked = known ?? request.query.after
@@ -121,7 +121,7 @@ export const streamRoute =
       const stream = follow({
         feed,
         readEvents: (asked, options) => turn(() => eventsAfter(app.clickhouse, asked, options)),
-        filter: { types, stables, severity, min_bps, min_seconds },
+        filter: { types, stables, severity, min_bps, min_seconds, min_size },
         after: asked ?? until,
         heartbeatMs,
         stallMs,

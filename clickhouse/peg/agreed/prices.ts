@@ -1,8 +1,9 @@
 import { UNQUOTED } from '../hysteresis.js'
+import { DEPTH_SIZES } from '../price.js'
 import { DEVIATION } from '../sums.js'
 
-/** The sizes that prices are sampled for, in whole tokens: one at every block, the others every minute or five. */
-export const SIZES = [1, 1_000, 10_000, 100_000, 1_000_000] as const
+/** The sizes that prices are sampled for, in whole tokens. */
+export const SIZES = [1, ...DEPTH_SIZES] as const
 type Size = (typeof SIZES)[number]
 
 /** What a token sells for if so many are sold at once, as far as the price of another size agrees; null: whether or not. */

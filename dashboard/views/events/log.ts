@@ -6,6 +6,7 @@ export type EventData = Partial<{
   severity: string
   started_at: string
   max_deviation_bps: number
+  thin: boolean
   duration_seconds: number
   from_token: string
   to_token: string

@@ -45,6 +45,7 @@ export function Sentence({
       return (
         <>
           {stable(data.stable)} left its peg: {data.severity}
+          {data.thin && ', thin'}
           {far(data.max_deviation_bps)} so far
         </>
       )
@@ -63,6 +64,7 @@ export function Sentence({
         <>
           {stable(data.stable)} is back
           {data.duration_seconds !== undefined && ` after ${ageText(data.duration_seconds)}`}: {data.severity}
+          {data.thin && ', thin'}
           {far(data.max_deviation_bps)}
         </>
       )

@@ -17,7 +17,7 @@ const NEWEST = 8
 const SEVERITIES = { mild: 'mild: over 10 bps', severe: 'severe: over 50 bps' } as const
 
 const rowOf = (event: PegEvent) => {
-  const { severity, started_at, ended_at, duration_seconds, max_deviation_bps } = event
+  const { severity, started_at, ended_at, duration_seconds, max_deviation_bps, thin } = event
   const start = timeText(secondsOf(started_at))
   return {
     key: `${severity} ${started_at}`,
@@ -25,7 +25,7 @@ const rowOf = (event: PegEvent) => {
       <a key="start" href={hrefOf({ ...place.value, asOf: Math.floor(momentOf(event)) })} title="Show this moment">
         {start}
       </a>,
-      SEVERITIES[severity],
+      thin ? `${SEVERITIES[severity]}, thin` : SEVERITIES[severity],
       ended_at === null ? 'ongoing' : timeText(secondsOf(ended_at)),
       duration_seconds === null ? '–' : ageText(duration_seconds),
       bpsText(max_deviation_bps).replace('+', ''),

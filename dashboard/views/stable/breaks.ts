@@ -13,6 +13,8 @@ export type PegEvent = {
   ended_at: string | null
   duration_seconds: number | null
   max_deviation_bps: number
+  /** null: not known. */
+  thin: boolean | null
   ongoing: boolean
 }
 

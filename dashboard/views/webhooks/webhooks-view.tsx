@@ -21,6 +21,7 @@ type Subscription = {
   severity: string | null
   min_bps: number | null
   min_seconds: number | null
+  min_size: number | null
   state: string
   reason: string | null
 }
@@ -48,8 +49,13 @@ function breaksText({
   severity,
   min_bps,
   min_seconds,
-}: Pick<Subscription, 'severity' | 'min_bps' | 'min_seconds'>): string {
-  const limits = [min_bps !== null && `at least ${min_bps} bps`, min_seconds !== null && `at least ${min_seconds} s`]
+  min_size,
+}: Pick<Subscription, 'severity' | 'min_bps' | 'min_seconds' | 'min_size'>): string {
+  const limits = [
+    min_bps !== null && `at least ${min_bps} bps`,
+    min_seconds !== null && `at least ${min_seconds} s`,
+    min_size !== null && `standing for at least ${min_size} tokens`,
+  ]
   return [severity, ...limits].filter(Boolean).join(', ') || 'all'
 }
 

@@ -39,6 +39,8 @@ export type ChainFacts = {
   isWhole: boolean
   /** Which slots the jobs have done. */
   slots: SlotsByJob
+  /** The breaks that an earlier version found, which did not measure for how many tokens they stood. */
+  oldBreaks: ReadonlySet<string>
   /** The risk snapshots by an earlier methodology, as stable and slot. */
   oldScores: ReadonlySet<string>
 }
@@ -49,8 +51,15 @@ type OwnRecords = {
   gaps: StoredBlocks['gaps']
   stretches: readonly Stretch[]
   slots: SlotsByJob
+  oldBreaks: readonly BreakKey[]
   oldScores: readonly { stable: string; slot_at: number }[]
 }
+
+type BreakKey = { stable: string; severity: 'mild' | 'severe'; started_block: number }
+
+/** The key of a break in `oldBreaks`. */
+export const breakKey = ({ stable, severity, started_block }: BreakKey): string =>
+  `${stable} ${severity} ${started_block}`
 
 /** The key of a risk snapshot in `oldScores`. */
 export const scoreKey = (stable: string, slot_at: number): string => `${stable} ${slot_at}`
@@ -130,6 +139,7 @@ export function chainFacts(facts: Facts, records: OwnRecords): ChainFacts {
       FAMILIES.every((family) => family === 'transfers' || isIn[family] === 'all'),
     ),
     slots: records.slots,
+    oldBreaks: new Set(records.oldBreaks.map(breakKey)),
     oldScores: new Set(records.oldScores.map(({ stable, slot_at }) => scoreKey(stable, slot_at))),
   }
 }

@@ -5,7 +5,7 @@ import {
   type OracleEvent,
   pegBreakEvents,
   standing,
-  withDirections,
+  withLaterFields,
 } from '../definitions/events.js'
 import { pegTrackEvents } from '../definitions/peg-tracks.js'
 import { iso } from '../definitions/rows.js'
@@ -34,7 +34,9 @@ function memory(compute: (facts: ChainFacts, stable: string, until: number) => O
   }
 }
 
-const breaksUntil = memory(({ samples }, stable, until) => pegBreakEvents(stable, samples.get(stable) ?? [], until))
+const breaksUntil = memory(({ samples, depth }, stable, until) =>
+  pegBreakEvents(stable, samples.get(stable) ?? [], depth.get(stable) ?? [], until),
+)
 const tracksUntil = memory(({ samples, depth }, stable, until) =>
   pegTrackEvents(stable, samples.get(stable) ?? [], depth.get(stable) ?? [], until),
 )
@@ -59,7 +61,8 @@ export const EVENT_KINDS: readonly Kind[] = [
     ask: ({ facts, stable, horizons, pick }) => {
       const types = TYPES.filter(() => pick(2) === 0)
       const isWanted = ({ event }: OracleEvent) => types.length === 0 || types.some((type) => type === event)
-      const asked = askedBreaks(pick)
+      // An event of an earlier version does not say for how many tokens its break stands.
+      const { min_size: _, ...asked } = askedBreaks(pick)
       const [breaks = 0, anomalies = 0, tracks = 0] = horizons
       const isOfStable = pick(4) > 0
       const expected = [
@@ -85,7 +88,7 @@ export const EVENT_KINDS: readonly Kind[] = [
         expected: { events: inOrder(expected), faults: [] },
         read: ({ pages }) => {
           const { events, faults } = standing((pages as Body[]).flatMap((page) => page.events as never[]))
-          return { events: withDirections(inOrder(events.filter(isCompared)), expected), faults }
+          return { events: withLaterFields(inOrder(events.filter(isCompared)), expected), faults }
         },
         ...(!facts.isWhole && { apart: 'not recomputed: blocks are missing since the first' }),
       }

@@ -5,7 +5,7 @@ import { flowAnomaliesOracle, type OracleAnomaly } from '../definitions/flow-ano
 import { holdersAt } from '../definitions/holders.js'
 import { issuanceAt } from '../definitions/issuance.js'
 import { liquidityAt } from '../definitions/liquidity.js'
-import { type AskedBreaks, isAskedFor, pegEventsOracle } from '../definitions/peg-events.js'
+import { type AskedBreaks, isAskedFor, type OracleEvent, pegEventsOracle } from '../definitions/peg-events.js'
 import { agreedBreaksOracle } from '../definitions/peg-tracks.js'
 import { expectedWindows } from '../definitions/peg-windows.js'
 import { reservesAt } from '../definitions/reserves.js'
@@ -14,7 +14,7 @@ import { riskAt } from '../definitions/risk.js'
 import { rolesAt } from '../definitions/roles.js'
 import { iso } from '../definitions/rows.js'
 import { stablecoinsAt, supplyEventsAt } from '../definitions/stablecoins.js'
-import { type ChainFacts, scoreKey } from './chain-facts.js'
+import { breakKey, type ChainFacts, scoreKey } from './chain-facts.js'
 
 export type Body = Record<string, unknown>
 
@@ -77,10 +77,21 @@ const about = (what: string, { stable, at }: Subject, expected: unknown): Questi
 export function askedBreaks(pick: Subject['pick']): AskedBreaks {
   if (pick(3) > 0) return {}
   const severity = ([undefined, 'mild', 'severe'] as const)[pick(3)]
-  return { ...(severity && { severity }), min_bps: (1 + pick(8000)) / 100, min_seconds: 1 + pick(600) }
+  const min_size = ([undefined, 1, 1000, 1001, 10_000, 1_000_000] as const)[pick(6)]
+  const limits = { min_bps: (1 + pick(8000)) / 100, min_seconds: 1 + pick(600) }
+  return { ...(severity && { severity }), ...limits, ...(min_size && { min_size }) }
 }
 
 const samplesOf = ({ facts, stable }: Subject) => facts.samples.get(stable) ?? []
+
+/** The peg events of a stable as of an instant; without what was not measured of those that an earlier version found. */
+const pegEventsOf = (subject: Subject): OracleEvent[] => {
+  const { facts, stable, at } = subject
+  const unmeasured = { standing_tokens: null, thin: null }
+  return pegEventsOracle(samplesOf(subject), at, facts.depth.get(stable) ?? []).map((event) =>
+    facts.oldBreaks.has(breakKey({ stable, ...event })) ? { ...event, ...unmeasured } : event,
+  )
+}
 
 /** All anomalies of the chain's facts, computed once: the lists are parts of this one. */
 const anomalies = new WeakMap<ChainFacts, OracleAnomaly[]>()
@@ -158,7 +169,7 @@ export const SNAPSHOT_KINDS: readonly Kind[] = [
     jobs: ['peg-events'],
     ask: (subject) => {
       const asked = askedBreaks(subject.pick)
-      const events = pegEventsOracle(samplesOf(subject), subject.at).filter((event) => isAskedFor(event, asked))
+      const events = pegEventsOf(subject).filter((event) => isAskedFor(event, asked))
       const question = about('peg-events', subject, { events: events.slice(0, 500) })
       return { ...question, query: { ...question.query, ...asked, limit: 500 } }
     },
@@ -167,7 +178,7 @@ export const SNAPSHOT_KINDS: readonly Kind[] = [
     name: 'agreed breaks',
     jobs: ['peg-tracks'],
     ask: (subject) => {
-      const asked = askedBreaks(subject.pick)
+      const { min_size: _, ...asked } = askedBreaks(subject.pick)
       const depth = subject.facts.depth.get(subject.stable) ?? []
       const events = agreedBreaksOracle(samplesOf(subject), depth, subject.at).filter((event) =>
         isAskedFor(event, asked),

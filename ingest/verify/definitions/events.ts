@@ -1,5 +1,13 @@
 import type { OracleAnomaly } from './flow-anomalies.js'
-import { type AskedBreaks, isAskedFor, type OracleEvent as OracleBreak, type OracleSample } from './peg-events.js'
+import {
+  type AskedBreaks,
+  isAskedFor,
+  type OracleEvent as OracleBreak,
+  type OracleDepth,
+  type OracleSample,
+  standingOf,
+  thinOf,
+} from './peg-events.js'
 import { iso } from './rows.js'
 
 /** What an event says, apart from its place in the log. */
@@ -35,13 +43,21 @@ function excursionsOf(samples: readonly OracleSample[], micros: number): OracleS
  * The events about a stable's peg breaks until `until`, the end of a slot, in no order. A break is announced in the slot in
  * which it has lasted the minimum, with the largest deviation up to the end of that slot.
  */
-export function pegBreakEvents(stable: string, samples: readonly OracleSample[], until: number): OracleEvent[] {
+export function pegBreakEvents(
+  stable: string,
+  samples: readonly OracleSample[],
+  depth: readonly OracleDepth[],
+  until: number,
+): OracleEvent[] {
   const known = samples.filter(({ block_time }) => block_time <= until)
   return TRACKS.flatMap(({ severity, micros, seconds }) =>
     excursionsOf(known, micros).flatMap((excursion) => {
       const start = excursion[0] as OracleSample
       const confirmed = excursion.find(({ block_time }) => block_time >= start.block_time + seconds)
       if (!confirmed) return []
+      const last = excursion.at(-1) as OracleSample
+      const end = distanceOf(last) > micros ? null : last
+      const standing_tokens = standingOf({ start, confirmed_at: confirmed.block_time, end, bps: micros / 100 }, depth)
       const dataUntil = (at: number) => ({
         stable,
         severity,
@@ -50,11 +66,11 @@ export function pegBreakEvents(stable: string, samples: readonly OracleSample[],
         started_block: start.block_number,
         max_deviation_bps:
           Math.max(...excursion.filter(({ block_time }) => block_time <= at).map((sample) => distanceOf(sample))) / 100,
+        ...(standing_tokens !== null && { standing_tokens, thin: thinOf(standing_tokens) }),
       })
       const slot = Math.ceil(confirmed.block_time / SLOT) * SLOT
       const started = { event: 'peg_break.started', occurred_at: iso(confirmed.block_time), data: dataUntil(slot) }
-      const end = excursion.at(-1) as OracleSample
-      if (distanceOf(end) > micros) return [started]
+      if (!end) return [started]
       const data = {
         ...dataUntil(end.block_time),
         ended_at: iso(end.block_time),
@@ -68,9 +84,11 @@ export function pegBreakEvents(stable: string, samples: readonly OracleSample[],
 
 /** Whether an event is sent to who asks for some breaks: what it says of the break, which has lasted until it occurred. */
 export function isAboutAskedFor({ event, occurred_at, data }: OracleEvent, asked: AskedBreaks): boolean {
-  const { severity, max_deviation_bps, started_at } = data as OracleBreak
+  const { severity, max_deviation_bps, started_at, standing_tokens = null } = data as OracleBreak
   const duration_seconds = (Date.parse(occurred_at) - Date.parse(started_at)) / 1000
-  return !event.includes('_break') || isAskedFor({ severity, max_deviation_bps, duration_seconds }, asked)
+  return (
+    !event.includes('_break') || isAskedFor({ severity, max_deviation_bps, duration_seconds, standing_tokens }, asked)
+  )
 }
 
 /** The event about an anomaly. */
@@ -87,10 +105,15 @@ const keyOf = ({ event, occurred_at, data }: OracleEvent): string =>
 export const inOrder = (events: readonly OracleEvent[]): OracleEvent[] =>
   events.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
 
-/** The same events. One that was recorded before events said a direction gets that of the expected event about its break. */
-export function withDirections(events: readonly OracleEvent[], expected: readonly OracleEvent[]): OracleEvent[] {
-  const directions = new Map(expected.map((event) => [keyOf(event), event.data.direction]))
-  return events.map((event) => ({ ...event, data: { direction: directions.get(keyOf(event)), ...event.data } }))
+/** What events about breaks have said only since some version. */
+const LATER_FIELDS = ['direction', 'standing_tokens', 'thin']
+
+/** The same events. One that was recorded before events said these fields gets those of the expected event about its break. */
+export function withLaterFields(events: readonly OracleEvent[], expected: readonly OracleEvent[]): OracleEvent[] {
+  const known = new Map(expected.map((event) => [keyOf(event), event.data]))
+  const laterOf = (event: OracleEvent) =>
+    Object.entries(known.get(keyOf(event)) ?? {}).filter(([field]) => LATER_FIELDS.includes(field))
+  return events.map((event) => ({ ...event, data: { ...Object.fromEntries(laterOf(event)), ...event.data } }))
 }
 
 /** Whether the end of a break takes back its start, as it did before there were retractions. */

@@ -3,6 +3,15 @@
  */
 export type OracleSample = { block_time: number; block_number: number; sell_micros: number | null }
 
+/** What `size_tokens` tokens sell for after a block, in base units of 10^-6; null without a quote. */
+export type OracleDepth = {
+  size_tokens: number
+  block_time: number
+  block_number: number
+  sell_status: string
+  sell_raw: string | null
+}
+
 /** A peg event as the interface returns it. */
 export type OracleEvent = {
   severity: 'mild' | 'severe'
@@ -14,23 +23,24 @@ export type OracleEvent = {
   started_block: number
   ended_block: number | null
   ongoing: boolean
+  standing_tokens: number | null
+  thin: boolean | null
 }
 
 /** A filter of breaks, as it is asked for. */
-export type AskedBreaks = { severity?: 'mild' | 'severe'; min_bps?: number; min_seconds?: number }
+export type AskedBreaks = { severity?: 'mild' | 'severe'; min_bps?: number; min_seconds?: number; min_size?: number }
 
-/** Whether a break passes a filter, by the largest distance and the duration that are known of it. */
+type Judged = Pick<OracleEvent, 'severity' | 'max_deviation_bps' | 'duration_seconds' | 'standing_tokens'>
+
+/** Whether a break passes a filter, by what is known of it. */
 export const isAskedFor = (
-  {
-    severity,
-    max_deviation_bps,
-    duration_seconds,
-  }: Pick<OracleEvent, 'severity' | 'max_deviation_bps' | 'duration_seconds'>,
+  { severity, max_deviation_bps, duration_seconds, standing_tokens }: Judged,
   asked: AskedBreaks,
 ): boolean =>
   !(asked.severity && asked.severity !== severity) &&
   !(asked.min_bps && asked.min_bps > max_deviation_bps) &&
-  !(asked.min_seconds && asked.min_seconds > duration_seconds)
+  !(asked.min_seconds && asked.min_seconds > duration_seconds) &&
+  !(asked.min_size && (standing_tokens === null || asked.min_size > standing_tokens))
 
 const THRESHOLDS = [
   { severity: 'mild', bps: 10, minutes: 5 },
@@ -39,20 +49,56 @@ const THRESHOLDS = [
 
 const iso = (seconds: number): string => new Date(seconds * 1000).toISOString().replace('.000Z', 'Z')
 
+/** A break that has lasted long enough. `confirmed_at` is the time of the sample that shows it, which may be the one that ends it. */
+type Confirmed = { start: OracleSample; confirmed_at: number; end: OracleSample | null; bps: number }
+
 /**
- * One stable's peg events as known at `asOf`, newest first, computed from all of its samples in order. Written from the
- * definition alone.
+ * For how many tokens a break stands: by the newest depth sample from its first block until it is confirmed, and before its
+ * end, the largest size up to which all are beyond the limit.
  */
-export function pegEventsOracle(samples: readonly OracleSample[], asOf: number): OracleEvent[] {
+export function standingOf({ start, confirmed_at, end, bps }: Confirmed, depth: readonly OracleDepth[]): number | null {
+  const within = depth.filter(
+    ({ block_number, block_time }) =>
+      block_number >= start.block_number && block_time <= confirmed_at && !(end && block_number >= end.block_number),
+  )
+  const newest = within.reduce((most, { block_number }) => Math.max(most, block_number), 0)
+  const isAbove = (start.sell_micros as number) > 1_000_000
+  const stands = ({ size_tokens, sell_status, sell_raw }: OracleDepth): boolean | null => {
+    if (sell_status === 'no_liquidity') return !isAbove
+    if (sell_raw === null) return null
+    // Both times 10,000, so that basis points are whole.
+    const [got, size] = [BigInt(sell_raw) * 10_000n, BigInt(size_tokens) * 1_000_000n]
+    return isAbove ? got > size * BigInt(10_000 + bps) : got < size * BigInt(10_000 - bps)
+  }
+  const sizes = within
+    .filter(({ block_number }) => block_number === newest)
+    .toSorted((a, b) => a.size_tokens - b.size_tokens)
+  const against = sizes.find((row) => stands(row) !== true)
+  if (sizes.length === 0 || (against && stands(against) === null)) return null
+  return sizes.findLast(({ size_tokens }) => !against || size_tokens < against.size_tokens)?.size_tokens ?? 0
+}
+
+/** Whether a break that stands for so many tokens is thin. */
+export const thinOf = (standing_tokens: number | null): boolean | null =>
+  standing_tokens === null ? null : standing_tokens < 10_000
+
+/**
+ * One stable's peg events as known at `asOf`, newest first, computed from all of its samples in order and its depth samples.
+ * Written from the definition alone.
+ */
+export function pegEventsOracle(
+  samples: readonly OracleSample[],
+  asOf: number,
+  depth: readonly OracleDepth[] = [],
+): OracleEvent[] {
   const known = samples.filter(({ block_time }) => block_time <= asOf)
   const now = known.at(-1)?.block_time ?? 0
   const events: OracleEvent[] = []
   for (const { severity, bps, minutes } of THRESHOLDS) {
-    let open: { start: OracleSample; worst: number; lastSeen: number } | null = null
+    let open: { start: OracleSample; worst: number; confirmed_at: number | null } | null = null
     const report = (end: OracleSample | null): void => {
-      if (open === null) return
-      // The proven duration: until its end, else until it was last seen outside.
-      if ((end?.block_time ?? open.lastSeen) - open.start.block_time < minutes * 60) return
+      if (open === null || open.confirmed_at === null) return
+      const standing_tokens = standingOf({ ...open, confirmed_at: open.confirmed_at, end, bps }, depth)
       events.push({
         severity,
         direction: (open.start.sell_micros as number) > 1_000_000 ? 'above' : 'below',
@@ -63,16 +109,18 @@ export function pegEventsOracle(samples: readonly OracleSample[], asOf: number):
         started_block: open.start.block_number,
         ended_block: end?.block_number ?? null,
         ongoing: end === null,
+        standing_tokens,
+        thin: thinOf(standing_tokens),
       })
     }
     for (const sample of known) {
       if (sample.sell_micros === null) continue
       const distance = Math.abs(sample.sell_micros - 1_000_000) / 100
-      if (distance > bps) {
-        open ??= { start: sample, worst: 0, lastSeen: 0 }
-        open.worst = Math.max(open.worst, distance)
-        open.lastSeen = sample.block_time
-      } else {
+      if (distance > bps) open ??= { start: sample, worst: 0, confirmed_at: null }
+      // The one that ends it also shows how long it lasted.
+      if (open && sample.block_time - open.start.block_time >= minutes * 60) open.confirmed_at ??= sample.block_time
+      if (open && distance > bps) open.worst = Math.max(open.worst, distance)
+      else {
         report(sample)
         open = null
       }

@@ -1,9 +1,6 @@
 import type { OracleEvent as LogEvent } from './events.js'
-import type { OracleEvent, OracleSample } from './peg-events.js'
+import type { OracleDepth, OracleEvent, OracleSample } from './peg-events.js'
 import { iso } from './rows.js'
-
-/** What `size_tokens` tokens sell for after a block, in base units; null without a quote. */
-export type OracleDepth = { size_tokens: number; block_time: number; block_number: number; sell_raw: string | null }
 
 /** A sample with the agreed distance of its price from 1 and the smoothed one, in millionths. */
 type Priced = OracleSample & { distance: number; smoothed: number }
@@ -123,6 +120,9 @@ export function agreedBreaksOracle(
       started_block: found.start.block_number,
       ended_block: found.end?.block_number ?? null,
       ongoing: found.end === null,
+      // Not measured: larger sizes have judged them already.
+      standing_tokens: null,
+      thin: null,
     }))
     .sort(
       (a, b) =>

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { expect } from 'vitest'
+import type { DepthSample } from '../../../clickhouse/depth/depth.js'
 import { test } from '../../support/app.js'
 import { eventsOf, PEG_EVENTS_JOB } from '../../support/peg-events.js'
 import { addBlocks, addFacts, pegSamples, stableAddress, stablecoin } from '../../support/rows.js'
@@ -75,7 +76,13 @@ test('the feed has one entry for each announced peg break, which is updated when
   const bps = [0, -20, -60, -70.5, -20, -20, -5, ...Array(40).fill(3), 51, 51.25, 55, 80, 80, 80, 80, 80, 0, 0, 0, 0]
   const times = bps.map((_, i) => start + i * 60)
   const ticks = bps.map((value, i) => ({ at: times[i] as number, price: 1_000_000 + value * 100 }))
-  await addMarket(clickhouse, pegSamples(stable, ticks), times)
+  // Nobody but the bidder for one token was away from the peg in the first one.
+  const depths = [1000, 10_000].map((size_tokens): DepthSample => {
+    const place = { stable, size_tokens, block_number: 4, block_time: times[3] as number }
+    const sold = { sell_status: 'quoted', sell_raw: `${size_tokens}000000` } as const
+    return { ...place, ...sold, buy_status: 'no_liquidity', buy_raw: null }
+  })
+  await addMarket(clickhouse, pegSamples(stable, ticks), times, 1, depths)
   const slots = slotsOf(PEG_EVENTS_JOB, start, start + 3600)
   const feed = async () => {
     const response = await app.inject({ url: '/breaks.atom', headers: { host: 'pegs.example' } })
@@ -115,6 +122,9 @@ test('the feed has one entry for each announced peg break, which is updated when
     published: start + 47 * 60,
     summary: expect.stringContaining('80 bps'),
   })
+  const thin = after.entries.filter(({ summary }) => summary.includes('which 10,000 tokens contradict'))
+  expect(thin.map(({ published }) => published)).toEqual(expect.arrayContaining([start + 60, start + 120]))
+  expect(thin).toHaveLength(2)
   expect(ended?.updated).toBeGreaterThan(ongoing?.updated as number)
   expect(after.updated).toBe(Math.max(...after.entries.map(({ updated }) => updated)))
 

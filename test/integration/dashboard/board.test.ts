@@ -237,6 +237,7 @@ test('a break that lasts longer than the log of events that is read is still sho
         ended_at: null,
         ended_block: null,
         max_deviation_micros: 8000,
+        standing_tokens: null,
         revision: 0,
         slot_at: now,
         is_deleted: 0,

@@ -151,10 +151,12 @@ test('a link to an event shows it, what was taken back is struck out, and new ev
         started_at: iso(market.minute(2)),
         max_deviation_bps: 70,
         started_block: 118,
+        standing_tokens: 0,
+        thin: true,
       },
     }),
   ])
-  await expect.poll(() => page.locator('tbody tr').first().innerText(), { timeout: 30_000 }).toContain('severe')
+  await expect.poll(() => page.locator('tbody tr').first().innerText(), { timeout: 30_000 }).toContain('severe, thin')
   expect(complaints).toEqual([])
 })
 

@@ -8,6 +8,8 @@ const fields = {
   duration_seconds: z.number().int().min(0),
   max_deviation_bps: z.number().min(0),
   started_block: z.number().int().min(0),
+  standing_tokens: z.literal([0, 1000, 10_000, 100_000, 1_000_000]).nullable(),
+  thin: z.boolean().nullable(),
 }
 
 /** The answer of GET /v1/stablecoins/{address}/peg-events, field by field as specified. */

@@ -139,6 +139,7 @@ function announcement(step: { about: 'anomaly' | 'started' | 'ended'; z: number 
     ended_at: isOver ? at - 60 : null,
     ended_block: isOver ? 9 : null,
     max_deviation_micros: step.z * 1000,
+    standing_tokens: null,
   }
   return pegBreakEvents(pegBreak, { after: isOver ? at - 900 : at - HOUR, at })
 }

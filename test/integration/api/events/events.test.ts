@@ -35,6 +35,7 @@ const DRIFT = { component: 'ingest', status: 'behind', lag_blocks: null, lag_sec
 
 const DURATIONS = [60, 61, 300, 3600]
 const DEVIATIONS = [12.34, 12.35, 50.01, 100]
+const STANDING = [0, 1000, 10_000, 1_000_000]
 
 /** Events of every type about random stables. */
 function randomEvents(count: number): FoundEvent[] {
@@ -51,6 +52,7 @@ function randomEvents(count: number): FoundEvent[] {
       severity: random.pick(['mild', 'severe']),
       started_at: isoSeconds(new Date(occurred_at.getTime() - random.pick(DURATIONS) * 1000)),
       max_deviation_bps: random.pick(DEVIATIONS),
+      ...(random.chance(0.8) && { standing_tokens: random.pick(STANDING), thin: random.chance(0.5) }),
     }
     const data = {
       'peg_break.started': { stable: stables[0], ...start },
@@ -145,6 +147,7 @@ test('a filter matches the same events as that of a subscription, and the positi
       severity: maybe(['mild', 'severe'] as const),
       min_bps: maybe(DEVIATIONS),
       min_seconds: maybe(DURATIONS),
+      min_size: maybe([1, 1000, 1001, 1_000_000]),
     }
     const query = {
       ...Object.fromEntries(Object.entries(breaks).filter(([, value]) => value !== undefined)),
@@ -185,6 +188,7 @@ test('invalid requests are refused, including a position that the log has not re
   expect(await refusal('severity=none')).toEqual([400, 'severity', 'bad-parameter'])
   expect(await refusal('min_bps=')).toEqual([400, 'min_bps', 'bad-parameter'])
   expect(await refusal('min_seconds=-1')).toEqual([400, 'min_seconds', 'bad-parameter'])
+  expect(await refusal('min_size=0')).toEqual([400, 'min_size', 'bad-parameter'])
   expect(await refusal('limit=501')).toEqual([400, 'limit', 'bad-parameter'])
   expect(await refusal('cursor=1')).toEqual([400, 'cursor', 'bad-parameter'])
 })

@@ -77,6 +77,7 @@ test('anomalies and breaks with known_at are those announced by then; what is re
     ended_at: null,
     ended_block: null,
     max_deviation_micros: 2000,
+    standing_tokens: 10_000,
   }
   const over = { ...open, ended_at: start + 600, ended_block: 9, max_deviation_micros: 4000 }
   const [started] = pegBreakEvents(open, { after: start, at: start + 400 }) as [FoundEvent]
@@ -118,7 +119,7 @@ test('anomalies and breaks with known_at are those announced by then; what is re
     { ...ongoing, duration_seconds: 720, published_at: iso(start + 500) },
   ])
   expect((await breaks(`known_at=${start + 800}`)).events).toMatchObject([
-    { ongoing: false, duration_seconds: 600, max_deviation_bps: 40, published_at: iso(start + 800) },
+    { ongoing: false, duration_seconds: 600, max_deviation_bps: 40, standing_tokens: 10_000, thin: false },
   ])
   // At the time asked about, it was ongoing.
   expect((await breaks(`as_of=${start + 400}&known_at=${start + 800}`)).events).toMatchObject([
@@ -131,8 +132,8 @@ test('anomalies and breaks with known_at are those announced by then; what is re
     [start + 800, 40, 600],
   ] as const) {
     const known = `known_at=${known_at}`
-    expect(await found(`${known}&severity=mild&min_bps=${bps}&min_seconds=${seconds}`)).toBe(1)
-    for (const query of ['severity=severe', `min_bps=${bps + 0.01}`, `min_seconds=${seconds + 1}`])
+    expect(await found(`${known}&severity=mild&min_bps=${bps}&min_seconds=${seconds}&min_size=10000`)).toBe(1)
+    for (const query of ['severity=severe', `min_bps=${bps + 0.01}`, `min_seconds=${seconds + 1}`, 'min_size=10001'])
       expect([query, await found(`${known}&${query}`)]).toEqual([query, 0])
   }
   expect(await breaks(`known_at=${start + 489}`)).toMatchObject({ status: 404, parameter: 'known_at' })

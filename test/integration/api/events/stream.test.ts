@@ -126,6 +126,7 @@ test('a client that reconnects gets every missed event once, while the log grows
   expect(await refusal({}, '?severity=worst')).toEqual([400, 'severity'])
   expect(await refusal({}, '?min_bps=0')).toEqual([400, 'min_bps'])
   expect(await refusal({}, '?min_seconds=soon')).toEqual([400, 'min_seconds'])
+  expect(await refusal({}, '?min_size=1000001')).toEqual([400, 'min_size'])
   expect(await refusal({}, `?stable=${A}`)).toEqual([404, 'stable'])
 })
 

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { DEPTH_SIZES } from '../../../../clickhouse/peg/price.js'
 import { test as base } from '../../../support/app.js'
 import { eventsOf, PEG_EVENTS_JOB as JOB } from '../../../support/peg-events.js'
 import { pegSamples, stableAddress } from '../../../support/rows.js'
@@ -12,13 +13,28 @@ const iso = (seconds: number): string => `${new Date(seconds * 1000).toISOString
 /** A mild break of five minutes around a severe one of two, then calm, then an ongoing break, at a block a minute. */
 const BPS = [0, -20, -60, -70.5, -20, -20, -5, ...Array(54).fill(3), 51, 51.25, 55, 80]
 
+/** What 1,000, 10,000, 100,000 and 1,000,000 tokens sell for at some minutes, in basis points from 1. */
+const BOOKS = {
+  3: [-70, -50, -45, -40],
+  5: [-20, -18, -12, -8],
+  6: [-4, -4, -4, -4],
+}
+
 const test = base.extend<{ start: number }>({
   // On a slot, a little more than an hour ago.
   start: async ({ clock, clickhouse }, use) => {
     const start = Math.floor(clock.now.getTime() / 120_000) * 120 - 4200
     const times = BPS.map((_, i) => start + i * 60)
     const ticks = BPS.map((bps, i) => ({ at: times[i] as number, price: 1_000_000 + bps * 100 }))
-    await addMarket(clickhouse, pegSamples(STABLE, ticks), times)
+    const depths = Object.entries(BOOKS).flatMap(([minute, book]) =>
+      book.map((bps, size) => {
+        const size_tokens = DEPTH_SIZES[size] as number
+        const place = { stable: STABLE, block_number: 1 + Number(minute), block_time: times[Number(minute)] as number }
+        const sold = { sell_status: 'quoted', sell_raw: `${size_tokens * (1_000_000 + bps * 100)}` } as const
+        return { ...place, size_tokens, ...sold, buy_status: 'no_liquidity' as const, buy_raw: null }
+      }),
+    )
+    await addMarket(clickhouse, pegSamples(STABLE, ticks), times, 1, depths)
     await use(start)
   },
 })
@@ -39,6 +55,8 @@ test('an event has the documented fields, and as of any instant the values known
     started_block: 2,
     max_deviation_bps: 70.5,
     ...ended,
+    standing_tokens: 100_000,
+    thin: false,
     published_at,
   }
   const severe = {
@@ -49,6 +67,8 @@ test('an event has the documented fields, and as of any instant the values known
     ended_at: minute(4),
     ended_block: 5,
     duration_seconds: 120,
+    standing_tokens: 1000,
+    thin: true,
   }
   const open = { ended_at: null, ended_block: null, ongoing: true }
   const last = {
@@ -57,6 +77,9 @@ test('an event has the documented fields, and as of any instant the values known
     direction: 'above',
     started_at: minute(61),
     started_block: 62,
+    // No larger size was sampled.
+    standing_tokens: null,
+    thin: null,
     published_at,
   }
 
@@ -73,6 +96,8 @@ test('an event has the documented fields, and as of any instant the values known
   expect(await at(63)).toEqual([{ ...last, duration_seconds: 120, max_deviation_bps: 55 }, severe, mild])
   expect(await at(64)).toEqual([{ ...last, duration_seconds: 180, max_deviation_bps: 80 }, severe, mild])
   expect(await eventsOf(app, STABLE)).toEqual(await at(64, 30))
+  expect(await eventsOf(app, STABLE, '?min_size=1000')).toEqual([severe, mild])
+  expect(await eventsOf(app, STABLE, '?min_size=10000')).toEqual([mild])
 })
 
 test('live and as of now, the answer reaches no further than the detector', async ({
@@ -167,6 +192,10 @@ test('the fault of a request is named', async ({ app, start }) => {
     ['severity=mild,severe', 'severity'],
     ...['', '0', '-1', 'many', 'NaN', 'Infinity'].map((value) => [`min_bps=${value}`, 'min_bps'] as const),
     ...['', '0', '-1', '1.5', '4294967296'].map((value) => [`min_seconds=${value}`, 'min_seconds'] as const),
+    ...['', '0', '-1', '1.5', 'many', 'NaN', '1000001', '1e300'].map(
+      (value) => [`min_size=${value}`, 'min_size'] as const,
+    ),
+    ['track=agreed&min_size=1000', 'min_size'],
     ['as_of=yesterday', 'as_of'],
     ['as_of=2999-01-01', 'as_of'],
     ['since=2026-01-01', 'since'],

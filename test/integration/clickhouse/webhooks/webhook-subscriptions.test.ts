@@ -26,6 +26,7 @@ test('a subscription is its newest version', async ({ clickhouse }) => {
     severity: 'severe' as const,
     min_bps: 12.34,
     min_seconds: 4_294_967_295,
+    min_size: 1_000_000,
     state: 'disabled' as const,
     reason: 'failing' as const,
     previous_secret: made.secret,

@@ -80,7 +80,7 @@ test(
     const last = times.at(-1) ?? 0
     const events = await storedEvents(clickhouse)
     const ofPegs = events.filter(({ type }) => type.startsWith('peg_break.'))
-    const told = expectedBreaks(samples, Math.floor((last - 1) / 120) * 120)
+    const told = expectedBreaks(samples, Math.floor((last - 1) / 120) * 120, depths)
     expect(told.length).toBeGreaterThan(KILLS)
     expect(inOrder(ofPegs), `FAULT_SEED=${SEED}`).toEqual(inOrder(told))
     const ofTracks = events.filter(({ type }) => /^(agreed_break|peg_quote)\./.test(type))

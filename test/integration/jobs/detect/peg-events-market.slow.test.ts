@@ -17,7 +17,7 @@ import { randomFor } from '../../../../local/chain/random.js'
 import { stillChain } from '../../../support/chain.js'
 import { ingestAll } from '../../../support/ingest.js'
 import type { TestChain } from '../../../support/own-chain.js'
-import { eventsOf, PEG_EVENTS_JOB as JOB, withPublication } from '../../../support/peg-events.js'
+import { eventsOf, PEG_EVENTS_JOB as JOB, storedDepths, withPublication } from '../../../support/peg-events.js'
 import { test } from '../../../support/services.js'
 import { runSlots, slotsOf } from '../../../support/slots.js'
 
@@ -46,6 +46,7 @@ test('the planned breaks of a market are found and no others, and at any moment 
     format: 'JSONEachRow',
   })
   const samples = await result.json<OracleSample & { stable: string }>()
+  const depths = await storedDepths(clickhouse)
   const [first, last] = [samples[0]?.block_time ?? 0, samples.at(-1)?.block_time ?? 0]
   const slots = slotsOf(JOB, first, last)
   await runSlots(clickhouse, JOB, slots)
@@ -107,7 +108,8 @@ test('the planned breaks of a market are found and no others, and at any moment 
     const { stable, symbol } = random.pick(random.chance(0.8) ? eventful : stables)
     const own = samples.filter((sample) => sample.stable === stable)
     const asOf = random.int(first, last + 30)
-    const expected = pegEventsOracle(own, Math.min(asOf, horizon))
+    const depth = depths.filter((sample) => sample.stable === stable)
+    const expected = pegEventsOracle(own, Math.min(asOf, horizon), depth)
     expect(await eventsOf(app, stable, `?as_of=${asOf}`), `${symbol} at ${asOf}`).toEqual(published(stable, expected))
     events += expected.length
   }

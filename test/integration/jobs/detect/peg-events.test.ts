@@ -1,7 +1,9 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import pRetry from 'p-retry'
 import { expect } from 'vitest'
+import type { DepthSample } from '../../../../clickhouse/depth/depth.js'
 import { removeFacts } from '../../../../clickhouse/facts/replace.js'
+import { DEPTH_SIZES } from '../../../../clickhouse/peg/price.js'
 import { repairViews } from '../../../../clickhouse/rebuild/repair-views.js'
 import { type OracleEvent, pegEventsOracle } from '../../../../ingest/verify/definitions/peg-events.js'
 import { randomFor } from '../../../../local/chain/random.js'
@@ -11,7 +13,7 @@ import { eventsOf, PEG_EVENTS_JOB as JOB, storedExcursions, withPublication } fr
 import { pegSamples, stableAddress, type Tick } from '../../../support/rows.js'
 import { withDatabase } from '../../../support/services.js'
 import { runSlots, slotsOf } from '../../../support/slots.js'
-import { addMarket, blockTimes, wildSamples } from '../../../support/wild-market.js'
+import { addMarket, blockTimes, wildDepths, wildSamples } from '../../../support/wild-market.js'
 
 const HOUR = 3600
 const STABLES = 6
@@ -32,10 +34,11 @@ const minutely = (start: number, bps: readonly (number | null)[]): Tick[] =>
 async function judgedMarket(clickhouse: ClickHouseClient, seed: number, start: number, hours: number) {
   const times = blockTimes(seed, start, hours * HOUR)
   const samples = wildSamples(seed, STABLES, times)
-  await addMarket(clickhouse, samples, times)
+  const depths = wildDepths(seed, samples)
+  await addMarket(clickhouse, samples, times, 1, depths)
   const slots = slotsOf(JOB, start, times.at(-1) ?? 0)
   await runSlots(clickhouse, JOB, slots)
-  return { times, samples, slots, horizon: (slots.at(-1)?.at.getTime() ?? 0) / 1000 }
+  return { times, samples, depths, slots, horizon: (slots.at(-1)?.at.getTime() ?? 0) / 1000 }
 }
 
 test('each severity has its own thresholds: the deviation must exceed its limit, the duration must reach it', async ({
@@ -124,6 +127,105 @@ test('the direction is that of the first sample outside, for as long as the brea
   for (const { data } of announced) expect(data.direction).toBe(data.stable === stableAddress(1) ? 'below' : 'above')
 })
 
+test('a break is thin where 10,000 tokens contradict one, by the newest sample from its start until it was confirmed', async ({
+  app,
+  clickhouse,
+  start,
+}) => {
+  const FINE = [-1, -1, -1, -1]
+  const DRY = [null, null, null, null]
+  type Book = readonly (number | null)[]
+  type Expected = [severity: string, standing_tokens: number | null, thin: boolean | null][]
+  /** One token off its peg from minute 1 to 7, and what the sizes sell for at some minutes. */
+  const cases: [bps: number, books: Record<number, Book>, expected: Expected][] = [
+    // One token alone.
+    [-20, { 1: FINE, 4: FINE }, [['mild', 0, true]]],
+    [-20, { 4: [-20, -10, -10, -10] }, [['mild', 1000, true]]],
+    // The limit itself is inside.
+    [-20, { 4: [-20, -10.01, -10, -20] }, [['mild', 10_000, false]]],
+    [-20, { 4: [-20, -20, -30, -200] }, [['mild', 1_000_000, false]]],
+    [20, { 4: [20, 10.01, 10, 20] }, [['mild', 10_000, false]]],
+    // On the other side.
+    [-20, { 4: [20, 20, 20, 20] }, [['mild', 0, true]]],
+    // Nobody buys: below the peg at any price, and not above it.
+    [-20, { 4: [-15, null, null, null] }, [['mild', 1_000_000, false]]],
+    [20, { 4: DRY }, [['mild', 0, true]]],
+    // Each severity by its own limit, and by what was known when it was confirmed: severe at minute 2, mild at minute 6.
+    [
+      -60,
+      { 1: [-60, -40, -40, -40], 3: FINE, 6: [-60, -60, -60, -9] },
+      [
+        ['severe', 1000, true],
+        ['mild', 100_000, false],
+      ],
+    ],
+    // Samples from before the first one outside and after the confirmation have no say.
+    [-20, { 0: FINE, 7: FINE }, [['mild', null, null]]],
+    [-20, {}, [['mild', null, null]]],
+  ]
+  // The block that ends it also confirms it. Prices are back in that block, so its sample has no say.
+  const brief = pegSamples(stableAddress(cases.length + 1), minutely(start, [0, 0, 0, -60, 0]))
+  cases.push([0, { 3: [-60, -60, -60, -60], 4: FINE }, [['severe', 1_000_000, false]]])
+  const bpsToRaw = (size: number, bps: number): string => `${size * 1_000_000 + Math.round(size * bps * 100)}`
+  const depths = cases.flatMap(([, books], i) =>
+    Object.entries(books).flatMap(([minute, book]) =>
+      book.map((bps, size): DepthSample => {
+        const size_tokens = DEPTH_SIZES[size] as number
+        return {
+          stable: stableAddress(i + 1),
+          size_tokens,
+          block_number: 1 + Number(minute),
+          block_time: start + Number(minute) * 60,
+          sell_status: bps === null ? 'no_liquidity' : 'quoted',
+          sell_raw: bps === null ? null : bpsToRaw(size_tokens, bps),
+          buy_status: 'no_liquidity',
+          buy_raw: null,
+        }
+      }),
+    ),
+  )
+  const lasting = cases.slice(0, -1).flatMap(([bps], i) => {
+    const ticks = minutely(start, [0, bps, bps, bps, bps, bps, bps, bps, 0])
+    return pegSamples(stableAddress(i + 1), ticks)
+  })
+  const samples = [...lasting, ...brief]
+  const times = minutely(start, Array(9).fill(0)).map(({ at }) => at)
+  await addMarket(clickhouse, samples, times, 1, depths)
+  const slots = slotsOf(JOB, start, start + 1200)
+  await runSlots(clickhouse, JOB, slots)
+  const check = async () => {
+    const announced = standing(await storedEvents(clickhouse))
+    for (const [i, [, , expected]] of cases.entries()) {
+      const stable = stableAddress(i + 1)
+      // Also while it lasts.
+      for (const query of ['', `?as_of=${start + 400}`]) {
+        const found = await eventsOf(app, stable, query)
+        expect(
+          found.map(({ severity, standing_tokens, thin }) => [severity, standing_tokens, thin]),
+          `case ${i}`,
+        ).toEqual(expected)
+      }
+      const told = announced.filter(({ data }) => data.stable === stable)
+      expect(told, `case ${i}`).toHaveLength(2 * expected.length)
+      for (const [severity, standing_tokens, thin] of expected)
+        for (const { data } of told.filter((event) => event.data.severity === severity))
+          if (thin === null) expect(Object.keys(data)).not.toContain('thin')
+          else expect(data).toMatchObject({ standing_tokens, thin })
+      for (const min_size of [1, 1000, 1001, 10_000, 100_001]) {
+        const passing = expected.filter(([, tokens]) => tokens !== null && tokens >= min_size)
+        const found = await eventsOf(app, stable, `?min_size=${min_size}`)
+        expect(found.map(({ severity, standing_tokens, thin }) => [severity, standing_tokens, thin])).toEqual(passing)
+      }
+    }
+  }
+  await check()
+  // Again from the start and from the middle, as after a backfill: nothing changes, and nothing is taken back.
+  for (const slot of slotsOf(JOB, start, start + 1200, 1)) await JOB.task(clickhouse, slot)
+  for (const slot of slotsOf(JOB, start, start + 1200, 2).slice(2)) await JOB.task(clickhouse, slot)
+  await check()
+  expect((await storedEvents(clickhouse)).filter(({ type }) => type === 'event.retracted')).toEqual([])
+})
+
 test('an event can begin in the very first block, even if its time is that of a slot', async ({
   app,
   clickhouse,
@@ -145,20 +247,25 @@ test('at any moment the answer equals the result of a pass over the samples', { 
   clickhouse,
   start,
 }) => {
-  const { samples, horizon } = await judgedMarket(clickhouse, 3, start, 3)
+  const { samples, depths, horizon } = await judgedMarket(clickhouse, 3, start, 3)
   const published = await withPublication<OracleEvent>(clickhouse)
   const random = randomFor(3, 'moments')
   let [ended, ongoing] = [0, 0]
+  const standing = new Map<number | null, number>()
   for (let i = 0; i < 200; i++) {
     const stable = stableAddress(random.int(1, STABLES))
     const own = samples.filter((sample) => sample.stable === stable)
     const asOf = random.chance(0.3) ? random.pick(own).block_time : random.int(start, start + 3 * HOUR)
-    const expected = pegEventsOracle(own, Math.min(asOf, horizon))
+    const depth = depths.filter((sample) => sample.stable === stable)
+    const expected = pegEventsOracle(own, Math.min(asOf, horizon), depth)
     const found = await eventsOf(app, stable, `?as_of=${asOf}&limit=500`)
     expect(found, `${stable} at ${asOf}`).toEqual(published(stable, expected))
     ended += expected.filter((event) => !event.ongoing).length
     ongoing += expected.filter((event) => event.ongoing).length
+    for (const { standing_tokens } of expected) standing.set(standing_tokens, (standing.get(standing_tokens) ?? 0) + 1)
   }
+  for (const size of [null, 0, 1000, 10_000, 100_000, 1_000_000])
+    expect(standing.get(size), `${size}`).toBeGreaterThan(20)
   expect(ended).toBeGreaterThan(500)
   expect(ongoing).toBeGreaterThan(50)
 })
@@ -198,9 +305,9 @@ test('after a rollback the events are those of the replacement blocks', { timeou
   clickhouse,
   start,
 }) => {
-  const { times, samples } = await judgedMarket(clickhouse, 7, start, 1.5)
+  const { times, samples, depths } = await judgedMarket(clickhouse, 7, start, 1.5)
   const random = randomFor(7, 'rollbacks')
-  let [keptTimes, keptSamples] = [times, samples]
+  let [keptTimes, keptSamples, keptDepths] = [times, samples, depths]
   for (const revision of [1, 2, 3]) {
     const kept = random.int(Math.floor(keptTimes.length / 4), keptTimes.length - 2)
     const keptTime = keptTimes[kept - 1] ?? 0
@@ -208,24 +315,27 @@ test('after a rollback the events are those of the replacement blocks', { timeou
     await pRetry(() => repairViews(clickhouse), { retries: 10 })
     const newTimes = blockTimes(70 + revision, keptTime + random.int(0, 5), start + 1.5 * HOUR - keptTime)
     const newSamples = wildSamples(70 + revision, STABLES, newTimes, kept + 1)
-    await addMarket(clickhouse, newSamples, newTimes, kept + 1)
+    const newDepths = wildDepths(70 + revision, newSamples)
+    await addMarket(clickhouse, newSamples, newTimes, kept + 1, newDepths)
     keptTimes = [...keptTimes.slice(0, kept), ...newTimes]
     keptSamples = [...keptSamples.filter(({ block_number }) => block_number <= kept), ...newSamples]
+    keptDepths = [...keptDepths.filter(({ block_number }) => block_number <= kept), ...newDepths]
     const due = slotsOf(JOB, start, keptTimes.at(-1) ?? 0, revision).filter(({ at }) => at.getTime() / 1000 >= keptTime)
     await runSlots(clickhouse, JOB, due)
     const expected = await withDatabase(async (_, fresh) => {
-      await addMarket(fresh, keptSamples, keptTimes)
+      await addMarket(fresh, keptSamples, keptTimes, 1, keptDepths)
       await runSlots(fresh, JOB, slotsOf(JOB, start, keptTimes.at(-1) ?? 0))
       return storedExcursions(fresh)
     })
     expect(await storedExcursions(clickhouse), `rollback ${revision} to ${kept}`).toEqual(expected)
   }
   const own = keptSamples.filter(({ stable }) => stable === stableAddress(2))
+  const depth = keptDepths.filter(({ stable }) => stable === stableAddress(2))
   const horizon =
     slotsOf(JOB, start, keptTimes.at(-1) ?? 0)
       .at(-1)
       ?.at.getTime() ?? 0
   const published = await withPublication<OracleEvent>(clickhouse)
-  const expected = published(stableAddress(2), pegEventsOracle(own, horizon / 1000))
+  const expected = published(stableAddress(2), pegEventsOracle(own, horizon / 1000, depth))
   expect(await eventsOf(app, stableAddress(2), '?limit=500')).toEqual(expected)
 })

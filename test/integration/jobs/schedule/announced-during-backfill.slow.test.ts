@@ -180,12 +180,13 @@ test.for(ordersWith('any order'))(
     const samples = wildSamples(24, 4, times)
     const stables = [...new Set(samples.map(({ stable }) => stable))]
     await addFacts(clickhouse, { stablecoins: stables.map((stable, i) => stablecoin(i, { stable })) })
-    const truth = inOrder(expectedBreaks(samples, Math.floor(((times.at(-1) ?? 0) - 1) / 120) * 120))
+    const depths = wildDepths(24, samples)
+    const truth = inOrder(expectedBreaks(samples, Math.floor(((times.at(-1) ?? 0) - 1) / 120) * 120, depths))
     expect(truth.length).toBeGreaterThan(20)
     let announced: StoredEvent[] = []
     await readWhileDetecting(
       clickhouse,
-      { times, flows: [], samples },
+      { times, flows: [], samples, depths },
       { job: 'peg-events', task: detectPegEvents, order, seed: 7 },
       (events) => {
         expect(truth).toEqual(expect.arrayContaining(inOrder(events.slice(announced.length))))

@@ -17,6 +17,7 @@ import { expectAnomalies, storedFlows } from '../../../support/flow-anomalies.js
 import { type GrowingMarket, growingMarket } from '../../../support/growing-market.js'
 import { ingestAll, ingestedTo, startIngest } from '../../../support/ingest.js'
 import { startJobs, until } from '../../../support/jobs/process.js'
+import { storedDepths } from '../../../support/peg-events.js'
 import { test, withDatabase } from '../../../support/services.js'
 
 /** How often the backfills are killed, and the jobs beside them once more. */
@@ -89,7 +90,7 @@ const expected = () => {
     const mistaken = flowAnomaliesOracle(ofTip, timeOf(START), timeOf(OLD_BLOCKS))
     const windows = new Set(anomalies.map(windowOf))
     const mistakes = mistaken.filter((anomaly) => !windows.has(windowOf(anomaly)))
-    return { breaks: expectedBreaks(samples, horizonOf(120)), anomalies, mistakes }
+    return { breaks: expectedBreaks(samples, horizonOf(120), await storedDepths(clickhouse)), anomalies, mistakes }
   })
   return truth
 }

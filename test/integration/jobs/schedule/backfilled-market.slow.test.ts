@@ -11,7 +11,7 @@ import { newestRevisions } from '../../../support/publications.js'
 import { runJobs } from '../../../support/ran-slots.js'
 import { addBareBlocks, addFacts, flow, pegSamples, stableAddress, stablecoin } from '../../../support/rows.js'
 import { withDatabase } from '../../../support/services.js'
-import { blockTimes, wildSamples } from '../../../support/wild-market.js'
+import { blockTimes, wildDepths, wildSamples } from '../../../support/wild-market.js'
 
 const WILD_STABLES = 3
 /** A stable that loses its peg before the tip's first block and regains it after. */
@@ -45,6 +45,7 @@ function madeUpMarket(start: number) {
   const isOff = (at: number) => at > start + (MINUTES / 4) * 60 && at < start + (MINUTES * 3 * 60) / 4
   const straddling = times.map((at) => ({ at, price: isOff(at) ? 1_002_000 : 1_000_000 }))
   const samples = [...wildSamples(24, WILD_STABLES, times), ...pegSamples(STRADDLING, straddling)]
+  const depths = wildDepths(24, samples)
   const stables = [...new Set(samples.map(({ stable }) => stable))]
   const addCatalogue = (clickhouse: ClickHouseClient) =>
     addFacts(clickhouse, { stablecoins: stables.map((stable, i) => stablecoin(i, { stable, block_time: start - 1 })) })
@@ -55,14 +56,14 @@ function madeUpMarket(start: number) {
     families: readonly Family[] = ['catalogue', 'logs', 'pegs', 'state'],
   ): Promise<void> {
     if (families.includes('pegs')) {
-      const own = samples.filter(({ block_number }) => Number(block_number) >= from && Number(block_number) <= to)
-      await addFacts(clickhouse, { samples: own })
+      const isOfRange = ({ block_number }: { block_number: number }) => block_number >= from && block_number <= to
+      await addFacts(clickhouse, { samples: samples.filter(isOfRange), depths: depths.filter(isOfRange) })
     }
     if (families.includes('logs')) await addBareBlocks(clickhouse, times.slice(from - 1, to), from)
     await addBatch(clickhouse, track, sequence, { from_block: from, to_block: to, families })
   }
   const seam = times.findIndex((at) => at > start + (MINUTES / 2) * 60) + 1
-  return { times, last, samples, stables, seam, addCatalogue, add }
+  return { times, last, samples, depths, stables, seam, addCatalogue, add }
 }
 
 /** The rows that the jobs write about a market that is ingested from its start. */
@@ -78,7 +79,7 @@ test('a history that a backfill adds before the tip gives the same result as one
   timeout: 600_000,
 }, async ({ app, clickhouse, start }) => {
   const market = madeUpMarket(start)
-  const { addCatalogue, add, times, last, samples, stables, seam } = market
+  const { addCatalogue, add, times, last, samples, depths, stables, seam } = market
   await addCatalogue(clickhouse)
   await add(clickhouse, { track: 'tip', sequence: 1, from: seam, to: times.length })
   await runJobs(clickhouse, PEG_JOBS)
@@ -102,7 +103,8 @@ test('a history that a backfill adds before the tip gives the same result as one
   const published = await withPublication<OracleEvent>(clickhouse)
   for (const stable of stables) {
     const own = samples.filter((sample) => sample.stable === stable)
-    const expected = published(stable, pegEventsOracle(own, horizon))
+    const depth = depths.filter((sample) => sample.stable === stable)
+    const expected = published(stable, pegEventsOracle(own, horizon, depth))
     expect(await eventsOf(app, stable, '?limit=500'), stable).toEqual(expected)
   }
   const straddling = await eventsOf(app, STRADDLING)
@@ -110,7 +112,7 @@ test('a history that a backfill adds before the tip gives the same result as one
   expect(straddling[0]?.started_block).toBeLessThan(middle)
 
   // Exactly the breaks of the whole history are announced, with their data, and none was ever taken back.
-  expect(inOrder(await storedEvents(clickhouse))).toEqual(inOrder(expectedBreaks(samples, horizon)))
+  expect(inOrder(await storedEvents(clickhouse))).toEqual(inOrder(expectedBreaks(samples, horizon, depths)))
 })
 
 test('prices that are ingested after their blocks give the same breaks as if ingested with them', {

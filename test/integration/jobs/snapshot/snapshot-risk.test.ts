@@ -52,6 +52,7 @@ const pegEvent = (started_at: number, changes: Partial<PegExcursion> = {}): PegE
   ended_at: null,
   ended_block: null,
   max_deviation_micros: 2000,
+  standing_tokens: null,
   ...changes,
 })
 

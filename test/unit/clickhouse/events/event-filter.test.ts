@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { passes } from '../../../../clickhouse/events/log.js'
 
 const [A, B, C] = ['a', 'b', 'c'] as const
-const START = { severity: 'mild', started_at: '2026-07-20T16:00:00Z', max_deviation_bps: 12.34 }
+const START = { severity: 'mild', started_at: '2026-07-20T16:00:00Z', max_deviation_bps: 12.34, standing_tokens: 1000 }
 const occurred_at = new Date('2026-07-20T16:05:00Z')
 const pegBreak = { type: 'peg_break.started', stables: [A], occurred_at, data: START }
 const anomaly = { type: 'flow_anomaly.detected', stables: [A, B], occurred_at, data: {} }
@@ -59,7 +59,9 @@ test('a filter of breaks is judged by what the event says, at the limit itself t
     [{ min_seconds: 601 }, false, false],
     [{ severity: 'mild', min_bps: 12, min_seconds: 301 }, false, true],
     [{ severity: 'severe', min_bps: 1, min_seconds: 1 }, false, false],
-    [{ severity: '', min_bps: 0, min_seconds: 0 }, true, true],
+    [{ min_size: 1000 }, true, true],
+    [{ min_size: 1001 }, false, false],
+    [{ severity: '', min_bps: 0, min_seconds: 0, min_size: 0 }, true, true],
   ] as const
   const agreed = { ...pegBreak, type: 'agreed_break.started' }
   for (const [filter, start, end] of cases) {
@@ -82,7 +84,7 @@ test('whoever asks for peg breaks gets neither agreed breaks nor lost quotes', (
 
 test('an event that does not say what is asked about a break does not pass', () => {
   const silent = { ...pegBreak, data: {} }
-  for (const filter of [{ severity: 'mild' as const }, { min_bps: 1 }, { min_seconds: 1 }])
+  for (const filter of [{ severity: 'mild' as const }, { min_bps: 1 }, { min_seconds: 1 }, { min_size: 1 }])
     expect(passes(silent, filter)).toBe(false)
   expect(passes(silent, {})).toBe(true)
   expect(passes({ ...silent, type: 'event.retracted', retracted_type: 'peg_break.started' }, { min_bps: 1 })).toBe(

@@ -24,6 +24,7 @@ const broken = {
   ended_at: START + 300,
   ended_block: 22,
   max_deviation_micros: 12_345,
+  standing_tokens: 1000,
 }
 const start = {
   stable: STABLE,
@@ -32,6 +33,8 @@ const start = {
   started_at: at(0),
   started_block: 17,
   max_deviation_bps: 123.45,
+  standing_tokens: 1000,
+  thin: true,
 }
 
 test('a peg break is announced in the slot in which it is confirmed, and in the one in which it ends', () => {
@@ -46,8 +49,11 @@ test('a peg break is announced in the slot in which it is confirmed, and in the 
     [new Date((START + 60) * 1000), start],
     [new Date((START + 300) * 1000), { ...start, ended_at: at(300), ended_block: 22, duration_seconds: 300 }],
   ])
-  const { direction: _, ...unknown } = start
-  expect(pegBreakEvents({ ...broken, direction: null }, { after: START, at: START + 60 })[0]?.data).toEqual(unknown)
+  const { direction: _, standing_tokens: __, thin: ___, ...unknown } = start
+  const unmeasured = { ...broken, direction: null, standing_tokens: null }
+  expect(pegBreakEvents(unmeasured, { after: START, at: START + 60 })[0]?.data).toEqual(unknown)
+  const standing = { ...broken, standing_tokens: 10_000 }
+  expect(pegBreakEvents(standing, { after: START, at: START + 60 })[0]?.data.thin).toBe(false)
   expect(pegBreakEvents({ ...broken, confirmed_at: null }, { after: START, at: START + 300 })).toEqual([])
 })
 
@@ -79,9 +85,10 @@ test('a break on an agreed track and a lost quote have events of their own, with
   const found = { ...broken, seen }
   const agreed = agreedBreakEvents({ ...found, kind: 'deviation', max_deviation_bps: 123.45 }, span)
   const end = { ended_at: at(300), ended_block: 22, duration_seconds: 300 }
+  const { standing_tokens: _, thin: __, ...said } = start
   expect(agreed.map(({ type, data }) => [type, data])).toEqual([
-    ['agreed_break.started', start],
-    ['agreed_break.ended', { ...start, ...end }],
+    ['agreed_break.started', said],
+    ['agreed_break.ended', { ...said, ...end }],
   ])
   const loss = { ...found, kind: 'unquoted' as const, direction: null, max_deviation_bps: null }
   const lost = quoteLossEvents({ ...loss, status: 'no_liquidity' }, span)

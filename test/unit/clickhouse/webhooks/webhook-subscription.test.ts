@@ -4,12 +4,12 @@ import { type Subscription, sealedSecrets, wants } from '../../../../clickhouse/
 
 const [A, B, C] = ['0xa', '0xb', '0xc'] as const
 const occurred_at = new Date('2026-07-20T16:01:00Z')
-const data = { severity: 'severe', started_at: '2026-07-20T16:00:00Z', max_deviation_bps: 60 }
+const data = { severity: 'severe', started_at: '2026-07-20T16:00:00Z', max_deviation_bps: 60, standing_tokens: 1000 }
 const started = { type: 'peg_break.started', stables: [A], occurred_at, data }
 const anomaly = { type: 'flow_anomaly.detected', stables: [A, B], occurred_at, data: {} }
 const health = { type: 'system.health_drift', stables: [], occurred_at, data: {} }
 
-const ANY = { stable_filter: [], severity: '', min_bps: 0, min_seconds: 0 } as const
+const ANY = { stable_filter: [], severity: '', min_bps: 0, min_seconds: 0, min_size: 0 } as const
 const wanted = (event_types: EventType[], stable_filter: string[] = [], breaks: Partial<Subscription> = {}) =>
   [started, anomaly, health].map((event) => wants({ ...ANY, ...breaks, event_types, stable_filter }, event))
 const ALL: EventType[] = ['peg_break.started', 'flow_anomaly.detected', 'system.health_drift']
@@ -30,10 +30,15 @@ test('the stables of a subscription match either end of a flow, and never exclud
 })
 
 test('a subscription receives the peg breaks that it asks for, and all other events of its types', () => {
-  expect(wanted(ALL, [], { severity: 'severe', min_bps: 60, min_seconds: 60 })).toEqual([true, true, true])
+  expect(wanted(ALL, [], { severity: 'severe', min_bps: 60, min_seconds: 60, min_size: 1000 })).toEqual([
+    true,
+    true,
+    true,
+  ])
   expect(wanted(ALL, [], { severity: 'mild' })).toEqual([false, true, true])
   expect(wanted(ALL, [], { min_bps: 60.01 })).toEqual([false, true, true])
   expect(wanted(ALL, [], { min_seconds: 61 })).toEqual([false, true, true])
+  expect(wanted(ALL, [], { min_size: 1001 })).toEqual([false, true, true])
 })
 
 test('after a rotation the previous secret also signs until it expires', () => {

@@ -275,6 +275,9 @@ describe('all events since a time', () => {
     // Of these breaks nobody knows the severity.
     await ask(app, 'PATCH', url, { severity: 'mild' })
     expect((await replay({ since })).json()).toEqual({ deliveries: 2 })
+    // Nor for how many tokens they stand.
+    await ask(app, 'PATCH', url, { severity: null, min_size: 1 })
+    expect((await replay({ since })).json()).toEqual({ deliveries: 2 })
     // Nothing was recorded since.
     clock.now = new Date(Date.now() + 7_200_000)
     expect((await replay({ since: new Date(Date.now() + 3_600_000).toISOString() })).json()).toEqual({ deliveries: 0 })

@@ -28,6 +28,7 @@ test('a subscription is created as specified, and its secret is returned only on
     severity: 'severe',
     min_bps: 62.5,
     min_seconds: 90,
+    min_size: 10_000,
   }
   const response = await ask(app, 'POST', WEBHOOKS, payload)
   expect(response.statusCode).toBe(201)
@@ -43,6 +44,7 @@ test('a subscription is created as specified, and its secret is returned only on
     severity: 'severe',
     min_bps: 62.5,
     min_seconds: 90,
+    min_size: 10_000,
     state: 'enabled',
     reason: null,
     previous_secret_until: null,
@@ -69,7 +71,7 @@ test('a subscription is created as specified, and its secret is returned only on
   const least = { url: 'http://hooks.example.org/hook', event_types: ['system.health_drift'] }
   expect(await make(app, least)).toMatchObject({
     ...least,
-    ...{ label: '', stable_filter: null, severity: null, min_bps: null, min_seconds: null },
+    ...{ label: '', stable_filter: null, severity: null, min_bps: null, min_seconds: null, min_size: null },
   })
 })
 
@@ -181,6 +183,7 @@ test('a subscription can be changed, disabled, enabled and deleted, and its deli
     severity: 'mild',
     min_bps: 0.5,
     min_seconds: 1,
+    min_size: 1,
   }
   let changed_at = later()
   expect((await ask(app, 'PATCH', url, changes)).json()).toEqual({ ...made, ...changes, changed_at })
@@ -188,7 +191,7 @@ test('a subscription can be changed, disabled, enabled and deleted, and its deli
   expect((await ask(app, 'PATCH', url, { label: '' })).json()).toMatchObject({ changed_at })
   expect((await ask(app, 'PATCH', url, {})).json()).toMatchObject({ ...changes, changed_at })
   changed_at = later()
-  const unfiltered = { stable_filter: null, severity: null, min_bps: null, min_seconds: null }
+  const unfiltered = { stable_filter: null, severity: null, min_bps: null, min_seconds: null, min_size: null }
   expect((await ask(app, 'PATCH', url, unfiltered)).json()).toEqual({ ...made, ...changes, ...unfiltered, changed_at })
 
   const disabled = { state: 'disabled', reason: 'admin', changed_at: later() }
@@ -396,6 +399,7 @@ test('an invalid subscription is a 400 that names the field, and nothing is crea
     ['severity', ['', 'both', ['mild'], 1]],
     ['min_bps', [0, -1, '50', true, []]],
     ['min_seconds', [0, -1, 1.5, '60', 2 ** 32]],
+    ['min_size', [0, -1, 1.5, '1000', 1_000_001, 1e300, true, []]],
   ] as const
   const made = await make(app)
   for (const [parameter, values] of fields)

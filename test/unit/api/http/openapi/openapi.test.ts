@@ -268,6 +268,7 @@ const BREAK_FILTERS = [
   { name: 'severity', in: 'query', required: false, schema: { type: 'string', enum: ['mild', 'severe'] } },
   { name: 'min_bps', in: 'query', required: false, schema: { type: 'number', exclusiveMinimum: 0 } },
   { name: 'min_seconds', in: 'query', required: false, schema: { type: 'integer', exclusiveMinimum: 0 } },
+  { name: 'min_size', in: 'query', required: false, schema: { type: 'integer', maximum: 1_000_000 } },
 ]
 
 test('parameters are described as they are validated', ({ document }) => {
