@@ -12,6 +12,7 @@ import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { endpoint } from '../answers/endpoint.js'
 import { publicationOf, publicationShape } from '../answers/known-at.js'
 import type { Creation } from '../answers/stable.js'
+import { ExtendedRisk, extendedRiskOf } from './extended-risk.js'
 
 const score = z.number().min(0).max(100)
 const count = z.int().nonnegative()
@@ -75,6 +76,9 @@ const RiskResponse = z.object({
   computed_at: z.iso.datetime().meta({ description: 'The five-minute mark that the score is about' }),
   methodology: z.string().meta({ description: 'Version of the formula' }),
   inputs: RiskInputs.meta({ description: 'Inputs of the score, so that anyone can recompute it' }),
+  extended: ExtendedRisk.meta({
+    description: 'A second score, with liquidity and concentration, that no bad news lowers; with a history of its own',
+  }),
   coverage: Coverage,
   ...publicationShape,
 })
@@ -118,6 +122,7 @@ export const riskRoute = endpoint({
     const row = await riskAt(app.clickhouse, { stable, as_of: at, known_at: knownAt }, { signal })
     if (!row) return null
     const { slot_at, inputs, revision: _, published_at: __, ...snapshot } = row
+    const extended = await extendedRiskOf(app.clickhouse, { stable, slot_at, known_at: knownAt }, { signal })
     const unquoted_since = inputs.unquoted_since && isoSeconds(inputs.unquoted_since)
     const asks = asksOf({ stable, at, since })
     const breaks = searches.map((search) => ({ ...search, isPart: true }))
@@ -126,6 +131,7 @@ export const riskRoute = endpoint({
       address: stable,
       ...snapshot,
       inputs: { ...inputs, unquoted_since },
+      extended,
       computed_at: slot_at.toISOString(),
       coverage: withState(coverageOf(ledger, { ...asks, searches: searched }), inputsState(row)),
       ...publicationOf(row, knownAt),

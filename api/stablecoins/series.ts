@@ -67,6 +67,10 @@ const RiskBucket = z.object({
   revision: z.int().nullable().meta({ description: 'Revision of the snapshot; null before the first' }),
   published_at: z.iso.datetime().nullable().meta({ description: 'When that snapshot was published' }),
   snapshot_count: z.int().nonnegative().meta({ description: 'Snapshots in the bucket' }),
+  extended: score.meta({
+    description: 'The extended score that was computed with composite; null before the start of its history',
+  }),
+  extended_version: z.string().nullable().meta({ description: 'Version of its formula' }),
 })
 
 type SpanOf = (app: FastifyInstance, about: About, signal: AbortSignal) => Promise<Span | null>

@@ -125,6 +125,26 @@ export const ledgerChanges = defineRow({
         ) AS head`,
 })
 
+type Blocks = { from_block: number; to_block: number }
+
+/** A function that adds the times of the first and the last block to each of these ranges; null for one that is not stored. */
+async function timesOf(clickhouse: ClickHouseClient, ranges: readonly Blocks[], options?: { signal?: QuerySignal }) {
+  const numbers = [...new Set(ranges.flatMap(({ from_block, to_block }) => [from_block, to_block]))]
+  const rows = await inParts(numbers, (part) => blockTimes(clickhouse, { numbers: part }, options))
+  const times = new Map(rows.map(({ block_number, block_time }) => [block_number, block_time]))
+  return <Range extends Blocks>(range: Range) => ({
+    ...range,
+    from_time: times.get(range.from_block) ?? null,
+    to_time: times.get(range.to_block) ?? null,
+  })
+}
+
+/** What is stored by now, in two statements. */
+export async function storedRanges(clickhouse: ClickHouseClient): Promise<StoredRange[]> {
+  const ranges = await coveredRanges(clickhouse)
+  return ranges.map(await timesOf(clickhouse, ranges))
+}
+
 /**
  * The whole ledger without its head and the lists of stables, and the marks from which `ledgerChanges` continues; with `recorded_by`, the ledger
  * as it was then. Rejects with QueryError.
@@ -140,13 +160,6 @@ export async function readLedger(
     coveredRanges(clickhouse, params, options),
     declaredGaps(clickhouse, params, options),
   ])
-  const numbers = [...new Set([...ranges, ...gaps].flatMap(({ from_block, to_block }) => [from_block, to_block]))]
-  const rows = await inParts(numbers, (part) => blockTimes(clickhouse, { numbers: part }, options))
-  const times = new Map(rows.map(({ block_number, block_time }) => [block_number, block_time]))
-  const timed = <Range extends { from_block: number; to_block: number }>(range: Range) => ({
-    ...range,
-    from_time: times.get(range.from_block) ?? null,
-    to_time: times.get(range.to_block) ?? null,
-  })
+  const timed = await timesOf(clickhouse, [...ranges, ...gaps], options)
   return { ledger: { ranges: ranges.map(timed), gaps: gaps.map(timed), head: null, started_at }, marks }
 }

@@ -45,7 +45,7 @@ const LATE_SECONDS = 10
 const FIRST_BLOCK = 1
 const GENESIS = { block_number: 0, block_time: 0 }
 /** The ranges of a family that are stored for a stable, or for every stable, in order; adjacent ones are merged. */
-export function storedFor(ledger: Ledger, family: Family, stable?: string): StoredRange[] {
+export function storedFor(ledger: Pick<Ledger, 'ranges'>, family: Family, stable?: string): StoredRange[] {
   const own = ledger.ranges.filter(
     (range) =>
       range.family === family &&
@@ -69,16 +69,36 @@ export function mergedRanges(ranges: readonly StoredRange[]): StoredRange[] {
   return whole
 }
 
+/** The range of a family, for a stable or for every stable, that an instant is in; undefined if it is not read then. */
+export const rangeAt = (
+  ledger: Pick<Ledger, 'ranges'>,
+  family: Family,
+  instant: number,
+  stable?: string,
+): StoredRange | undefined =>
+  storedFor(ledger, family, stable).find(
+    ({ from_time, to_time }) => (from_time ?? instant) <= instant && (to_time ?? instant) >= instant,
+  )
+
 /**
  * Since when everything of a family is read up to an instant, in unix seconds: 0 if since the chain's first block, the
  * instant itself if it is not read.
  */
 export function readSince(ledger: Ledger, family: Family, instant: number): number {
-  const range = storedFor(ledger, family).find(
-    ({ from_time, to_time }) => (from_time ?? instant) <= instant && (to_time ?? instant) >= instant,
-  )
+  const range = rangeAt(ledger, family, instant)
   if (!range) return instant
   return range.from_block <= FIRST_BLOCK ? 0 : (range.from_time ?? instant)
+}
+
+/** Whether everything of a family is read in (from, to], or since a stable's creation if that is later. Unix seconds. */
+export function isRead(
+  ledger: Pick<Ledger, 'ranges'>,
+  family: Family,
+  { stable, created_block, from, to }: { stable: string; created_block: number; from: number; to: number },
+): boolean {
+  const range = rangeAt(ledger, family, to, stable)
+  if (!range) return false
+  return range.from_block <= Math.max(FIRST_BLOCK, created_block) || (range.from_time ?? to) <= from
 }
 
 /** Whether no block that the node had by `instant` is missing after `block`. */

@@ -56,6 +56,27 @@ export const depthAt = recentFirst(
   }),
 )
 
+/** What each size sells for in the newest depth sample of every stable in (from, at], in base units; smallest size first. */
+export const sellQuotesAt = defineQuery({
+  name: 'sell_quotes_at',
+  params: z.object({ from: z.date(), at: z.date() }),
+  row: z.object({
+    stable: z.string(),
+    size_tokens: z.int(),
+    sell_status: QuoteStatus,
+    sell_raw: integerText.nullable(),
+  }),
+  sql: `
+    SELECT stable, size_tokens, sell_status, toString(sell_raw) AS sell_raw FROM depth_samples
+    WHERE (stable, block_time, block_number) IN
+          (
+              SELECT stable, max((block_time, block_number)).1, max((block_time, block_number)).2 FROM depth_samples
+              WHERE block_time > {from: DateTime} AND block_time <= {at: DateTime} GROUP BY stable
+          )
+      AND block_time > {from: DateTime} AND block_time <= {at: DateTime}
+    ORDER BY stable, size_tokens`,
+})
+
 /**
  * A stable's newest depth quotes in each bucket of `interval` seconds from `first` to `end`, in unix seconds, by bucket number
  * and size, each with the prices of one token at the same block; none in a bucket without a sample.

@@ -39,6 +39,16 @@ function sidePrice(status: QuoteStatus, raw: string | null, size_tokens: number)
   }
 }
 
+/** How much worse than 1 the average price for selling a size is, in basis points; negative if it is better, null without a quote. */
+export function sellCostBps({
+  sell_status,
+  sell_raw,
+  size_tokens,
+}: Omit<SizeQuotes, 'buy_status' | 'buy_raw'>): number | null {
+  const { deviation_bps } = sidePrice(sell_status, sell_raw, size_tokens)
+  return deviation_bps === null ? null : 0 - deviation_bps
+}
+
 /**
  * The prices of a size on both sides, their middle, and half of their difference in basis points of the middle. The latter two
  * are null without both quotes.
@@ -65,9 +75,13 @@ type Point = { size_tokens: number; status: QuoteStatus; cost_bps: number | null
 const pointsOf = (side: Side, rows: readonly SizeQuotes[]): Point[] =>
   rows
     .map((row) => {
-      const { status, deviation_bps } = sidePrice(row[`${side}_status`], row[`${side}_raw`], row.size_tokens)
-      const cost_bps = deviation_bps === null || side === 'buy' ? deviation_bps : 0 - deviation_bps
-      return { size_tokens: row.size_tokens, status, cost_bps }
+      const { size_tokens } = row
+      if (side === 'sell') return { size_tokens, status: row.sell_status, cost_bps: sellCostBps(row) }
+      return {
+        size_tokens,
+        status: row.buy_status,
+        cost_bps: sidePrice(row.buy_status, row.buy_raw, size_tokens).deviation_bps,
+      }
     })
     .toSorted((a, b) => a.size_tokens - b.size_tokens)
 

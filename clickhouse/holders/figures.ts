@@ -21,9 +21,13 @@ const quotient = (a: bigint, b: bigint): number | null => (b === 0n ? null : div
 /** Sums over the balances of `n` holders, from the largest to the smallest. */
 type Sums = { n: bigint; sum: bigint; squares: bigint; rank_sum: bigint }
 
-/** How unequally a supply is held: the sum of squared percentages, and the Gini coefficient; null if nobody holds any. */
+/** The Herfindahl-Hirschman index: the sum of squared percentages; null if nobody holds anything. */
+export const hhiOf = ({ sum, squares }: Pick<Sums, 'sum' | 'squares'>): number | null =>
+  quotient(10_000n * squares, sum * sum)
+
+/** How unequally a supply is held: the Herfindahl-Hirschman index and the Gini coefficient; null if nobody holds any. */
 export const concentration = ({ n, sum, squares, rank_sum }: Sums) => ({
-  hhi: quotient(10_000n * squares, sum * sum),
+  hhi: hhiOf({ sum, squares }),
   gini: quotient((n + 1n) * sum - 2n * rank_sum, n * sum),
 })
 

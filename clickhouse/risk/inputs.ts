@@ -13,6 +13,8 @@ const RiskInputsRow = z.object({
   ...PegSumsRow.omit({ seconds_outside_10bps: true, seconds_outside_50bps: true }).shape,
   stable: z.string(),
   currency: z.string(),
+  created_block: count,
+  created_at: count,
   unquoted_minutes_ppm: count.nullable(),
   has_open_mild: z.boolean(),
   has_open_severe: z.boolean(),
@@ -26,12 +28,13 @@ const RiskInputsRow = z.object({
   state_block_number: integerText.nullable(),
   policy_events_7d: count,
 })
+export type RiskInputsRow = z.output<typeof RiskInputsRow>
 
 /**
  * The inputs of the risk score of every stable that exists at `at`, a whole minute, from the facts and peg-break events
  * up to then:
  *
- * - its currency, the sums over the samples of the last 24 hours, which are whole minutes, and the mean over the minutes
+ * - its currency and where it was created, in unix seconds, the sums over the samples of the last 24 hours, which are whole minutes, and the mean over the minutes
  *   with a sample of their share without a quote, in millionths, rounded down;
  * - the peg-break events that were in progress at any time in the last 7 days, and whether one still is;
  * - the newest state, null if none was read;
@@ -68,14 +71,18 @@ export const riskInputs = defineQuery({
             SELECT stable, arrayJoin(arrayDistinct(arrayPushFront(parts, policy_id))) AS policy_id
             FROM states LEFT JOIN compounds USING policy_id
         )
-    SELECT stable, currency, unquoted_minutes_ppm,
+    SELECT stable, currency, created_block, created_at, unquoted_minutes_ppm,
            quoted_count, unquoted_count, deviation_sum, deviation_square_sum, deviation_min, deviation_max,
            ifNull(open_mild, 0)::Bool AS has_open_mild, ifNull(open_severe, 0)::Bool AS has_open_severe,
            toUInt32(ifNull(mild, 0)) AS mild_events_7d, toUInt32(ifNull(severe, 0)) AS severe_events_7d,
            toString(supply_raw) AS supply_raw, toString(cap_raw) AS cap_raw, paused,
            toString(policy_id) AS policy_id, policy_type, toString(state_block_number) AS state_block_number,
            toUInt32(ifNull(policy_events, 0)) AS policy_events_7d
-    FROM (SELECT stable, currency FROM stablecoins WHERE block_time <= at) AS known
+    FROM
+    (
+        SELECT stable, currency, toUInt32(block_number) AS created_block, toUnixTimestamp(block_time) AS created_at
+        FROM stablecoins WHERE block_time <= at
+    ) AS known
     LEFT JOIN
     (
         SELECT stable, ${selected(MINUTE_SUMS)},
@@ -134,9 +141,7 @@ export function unquotedShare({
   quoted_count,
   unquoted_count,
   unquoted_minutes_ppm,
-}: Pick<z.output<typeof RiskInputsRow>, 'currency' | 'quoted_count' | 'unquoted_count' | 'unquoted_minutes_ppm'>):
-  | number
-  | null {
+}: Pick<RiskInputsRow, 'currency' | 'quoted_count' | 'unquoted_count' | 'unquoted_minutes_ppm'>): number | null {
   const samples = quoted_count + unquoted_count
   if (currency !== 'USD' || samples === 0n) return null
   const ofSamples = Number((unquoted_count * 1_000_000n + samples - 1n) / samples)

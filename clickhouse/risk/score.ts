@@ -11,7 +11,7 @@ const UNMEASURED = 100
 const UNQUOTED_BPS = 200
 
 /** From this long without a quote on, in seconds: the minimum of a severe peg break. */
-const LOST_SECONDS = 60
+export const LOST_SECONDS = 60
 
 const DAY_SECONDS = 86_400
 
@@ -48,6 +48,9 @@ export type RiskScore = {
 /** Hundredths of a point, clipped to 0..100 points. */
 const hundredths = (points: number): number => Math.round(Math.min(Math.max(points, 0), 100) * 100)
 
+/** Points as published: clipped to 0..100, to two decimals. */
+export const rounded = (points: number): number => hundredths(points) / 100
+
 function pegPoints({ stddev_bps_24h, max_deviation_bps_24h, unquoted_share_24h: u }: RiskInputs): number {
   if (u === null) return UNMEASURED
   const quoted = { sigma: stddev_bps_24h ?? 0, worst: max_deviation_bps_24h ?? 0 }
@@ -57,7 +60,13 @@ function pegPoints({ stddev_bps_24h, max_deviation_bps_24h, unquoted_share_24h: 
   return 100 * (1 - Math.exp(-(2 * sigma + worst) / 60))
 }
 
-function pegBreakPoints(inputs: RiskInputs): number {
+type BreakInputs = Pick<
+  RiskInputs,
+  'unquoted_seconds' | 'has_open_mild' | 'has_open_severe' | 'mild_events_7d' | 'severe_events_7d'
+>
+
+/** The points of peg breaks and of a lost quote, before they are clipped. More of anything never lowers them. */
+export function pegBreakPoints(inputs: BreakInputs): number {
   const isLost = inputs.unquoted_seconds !== null && inputs.unquoted_seconds >= LOST_SECONDS
   const open = inputs.has_open_severe || isLost ? 70 : inputs.has_open_mild ? 40 : 0
   return open + 5 * inputs.mild_events_7d + 15 * (inputs.severe_events_7d + (isLost ? 1 : 0))
@@ -79,7 +88,10 @@ const POLICY_POINTS: Record<PolicyType, number> = {
   reject_all: 100,
 }
 
-function policyPoints({ paused, policy_type, policy_events_7d }: RiskInputs): number {
+type PolicyInputs = Pick<RiskInputs, 'paused' | 'policy_type' | 'policy_events_7d'>
+
+/** The points of the transfer policy and its changes, before they are clipped. */
+export function policyPoints({ paused, policy_type, policy_events_7d }: PolicyInputs): number {
   const standing = policy_type === null || paused === null ? UNMEASURED : paused ? 100 : POLICY_POINTS[policy_type]
   return standing + 5 * policy_events_7d
 }

@@ -21,6 +21,7 @@ export const GROWTH: Readonly<Record<string, Growth>> = {
   peg_minutes: { with: 'stables', column: 'minute_end', every: 60, merges: true },
   depth_samples: { with: 'stables', column: 'block_time', every: 60 },
   risk_snapshots: { with: 'stables', column: 'slot_at', every: PERIOD_SECONDS.risk, merges: true },
+  extended_snapshots: { with: 'stables', column: 'slot_at', every: PERIOD_SECONDS.risk, merges: true },
   flow_buckets: { with: 'stables', column: 'window_start', every: FLOW_WINDOW_SECONDS, merges: true },
   peg_quote_hours: { with: 'stables', column: 'hour', every: 3600, merges: true },
   reserve_snapshots: { with: 'stables', column: 'slot_at', every: PERIOD_SECONDS.reserves, merges: true },

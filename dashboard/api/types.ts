@@ -829,6 +829,48 @@ export interface GetRiskData {
     state_block_number: number | null;
     policy_events_7d: number;
   };
+  extended: {
+    score: number | null;
+    version: string | null;
+    is_complete: boolean;
+    missing: string[];
+    left_out: (
+      | "peg"
+      | "breaks"
+      | "liquidity"
+      | "concentration"
+      | "issuance"
+      | "policy"
+    )[];
+    components: {
+      name:
+        | "peg"
+        | "breaks"
+        | "liquidity"
+        | "concentration"
+        | "issuance"
+        | "policy";
+      score: number;
+      weight: number;
+      inputs: {
+        name: string;
+        value: number | boolean | string | null;
+      }[];
+      raised_most_by: {
+        input: string;
+        event: string;
+        score: number;
+        score_change: number;
+      } | null;
+      lowered_most_by: {
+        input: string;
+        event: string;
+        score: number;
+        score_change: number;
+      } | null;
+    }[];
+    message: string;
+  };
   coverage: Coverage;
   published_at: string;
   revision: number;
@@ -1139,6 +1181,8 @@ export interface GetRiskSeriesData {
     revision: number | null;
     published_at: string | null;
     snapshot_count: number;
+    extended: number | null;
+    extended_version: string | null;
   }[];
   next_cursor: string | null;
 }

@@ -10,6 +10,8 @@ import { feesLetGoUntil } from '../../clickhouse/facts/retention.js'
 import { completedSlots } from '../../clickhouse/jobs/runs.js'
 import type { Payee } from '../../clickhouse/payments/ledger.js'
 import { breaksWithoutStanding } from '../../clickhouse/peg/standing.js'
+import { EXTENDED_RISK_VERSION } from '../../clickhouse/risk/extended/score.js'
+import { slotsWithoutExtended } from '../../clickhouse/risk/extended/snapshots.js'
 import { RISK_METHODOLOGY } from '../../clickhouse/risk/score.js'
 import { scoresByOthers } from '../../clickhouse/risk/snapshots.js'
 import { allStablecoins } from '../../clickhouse/stablecoins/stablecoins.js'
@@ -79,6 +81,7 @@ async function checkAnswers(options: VerifyOptions, read: AllRead): Promise<Find
     ),
     oldBreaks: await breaksWithoutStanding(clickhouse),
     oldScores: await scoresByOthers(clickhouse, { methodology: RISK_METHODOLOGY }),
+    unextended: await slotsWithoutExtended(clickhouse, { version: EXTENDED_RISK_VERSION }),
   })
   const count = answers.count - briefings.length
   const found = await compareAnswers(facts, { ...answers, seed, onProgress, count })

@@ -1,33 +1,37 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { lostQuotes } from '../../clickhouse/peg/quotes.js'
 import { priceSpread } from '../../clickhouse/peg/windows.js'
-import { riskInputs, unquotedShare } from '../../clickhouse/risk/inputs.js'
+import { extendedInputs, knownAt, leftOut } from '../../clickhouse/risk/extended/inputs.js'
+import { EXTENDED_RISK_VERSION, extendedScore } from '../../clickhouse/risk/extended/score.js'
+import { publishExtended, snapshotOf } from '../../clickhouse/risk/extended/snapshots.js'
+import { type RiskInputsRow, riskInputs, unquotedShare } from '../../clickhouse/risk/inputs.js'
 import { RISK_METHODOLOGY, riskScore } from '../../clickhouse/risk/score.js'
 import { publishRisk, type RiskSnapshot } from '../../clickhouse/risk/snapshots.js'
 import type { Slot } from '../schedule/run-slots.js'
 
-/**
- * Scores every stable that exists at the slot and stores the inputs of the score. The peg-break events must be known up
- * to the slot: it is due once the peg-events job has completed a slot at or after it.
- */
-export async function snapshotRisk(clickhouse: ClickHouseClient, slot: Slot, now = () => new Date()): Promise<number> {
-  const [inputs, lost] = await Promise.all([
-    riskInputs(clickhouse, { at: slot.at }),
-    lostQuotes(clickhouse, { as_of: slot.at }),
-  ])
-  const since = new Map(lost.map((loss) => [loss.stable, loss.since]))
-  const rows = inputs.map((row): RiskSnapshot => {
+/** The scores of a slot by the one formula and by the other. */
+type Scored = { inputs: readonly RiskInputsRow[]; unquotedSince: ReadonlyMap<string, Date> }
+
+/** How long before the slot a stable has had no quote, in seconds; null if it has one. */
+const secondsSince = (since: Date | null, slot: Slot): number | null =>
+  since && (slot.at.getTime() - since.getTime()) / 1000
+
+const slotSeconds = (slot: Slot): number => slot.at.getTime() / 1000
+
+/** The rows of the composite score, with its inputs. */
+const composites = ({ inputs, unquotedSince }: Scored, slot: Slot): RiskSnapshot[] =>
+  inputs.map((row) => {
     // Digit for digit as in the 24h window of a peg answer: eight decimals of a price are four of a basis point.
     const spread = priceSpread(row)
     const stddev_bps_24h = spread && Math.round(spread.stddev_price * 1e8) / 1e4
     const max_deviation_bps_24h = spread?.max_deviation_bps ?? null
     const unquoted_share_24h = unquotedShare(row)
-    const unquoted_since = unquoted_share_24h === null ? null : (since.get(row.stable) ?? null)
-    const unquoted_seconds = unquoted_since && (slot.at.getTime() - unquoted_since.getTime()) / 1000
+    const unquoted_since = unquoted_share_24h === null ? null : (unquotedSince.get(row.stable) ?? null)
+    const unquoted_seconds = secondsSince(unquoted_since, slot)
     const score = riskScore({ ...row, stddev_bps_24h, max_deviation_bps_24h, unquoted_share_24h, unquoted_seconds })
     return {
       stable: row.stable,
-      slot_at: slot.at.getTime() / 1000,
+      slot_at: slotSeconds(slot),
       revision: slot.revision,
       methodology: RISK_METHODOLOGY,
       composite: score.composite.toFixed(3),
@@ -54,5 +58,31 @@ export async function snapshotRisk(clickhouse: ClickHouseClient, slot: Slot, now
       policy_events_7d: row.policy_events_7d,
     }
   })
-  return publishRisk(clickhouse, rows, slot, now())
+
+/** The rows of the extended score. */
+async function extended(clickhouse: ClickHouseClient, { inputs, unquotedSince }: Scored, slot: Slot) {
+  const { tracksHolders, knownOf } = await knownAt(clickhouse, { at: slot.at, stables: inputs })
+  return inputs.map((row) => {
+    const unquoted_seconds = secondsSince(unquotedSince.get(row.stable) ?? null, slot)
+    const found = extendedInputs({ ...row, unquoted_seconds }, knownOf(row))
+    const about = { stable: row.stable, slot_at: slotSeconds(slot), revision: slot.revision }
+    const score = extendedScore(found.inputs, leftOut(row.stable, { tracksHolders }))
+    return snapshotOf({ ...about, version: EXTENDED_RISK_VERSION }, score, found)
+  })
+}
+
+/**
+ * Scores every stable that exists at the slot, by the composite and by the extended formula, and stores the inputs of the
+ * scores. The peg-break events must be known up to the slot: it is due once the peg-events job has completed a slot at or
+ * after it.
+ */
+export async function snapshotRisk(clickhouse: ClickHouseClient, slot: Slot, now = () => new Date()): Promise<number> {
+  const [inputs, lost] = await Promise.all([
+    riskInputs(clickhouse, { at: slot.at }),
+    lostQuotes(clickhouse, { as_of: slot.at }),
+  ])
+  const scored = { inputs, unquotedSince: new Map(lost.map((loss) => [loss.stable, loss.since])) }
+  const rows = await extended(clickhouse, scored, slot)
+  const published = await publishExtended(clickhouse, rows, slot, now())
+  return published + (await publishRisk(clickhouse, composites(scored, slot), slot, now()))
 }

@@ -6,6 +6,7 @@ import { pino } from 'pino'
 import { buildApp } from '../../api/app.js'
 import { FAMILIES, insertCommittedBatch, insertPlannedBatch } from '../../clickhouse/chain/batches.js'
 import { insertFacts } from '../../clickhouse/facts/facts.js'
+import { concentrations } from '../../clickhouse/holders/concentrations.js'
 import { snapshotHolders } from '../../jobs/snapshot/holders.js'
 import { median, percentile, timed } from './measure.js'
 import { statsOf } from './process-stats.js'
@@ -123,7 +124,7 @@ try {
     `${facts.n} transfers, ${(facts.bytes / facts.n).toFixed(1)} B each; ${snapshots} snapshots with ${kept} balances, ${(balances.bytes / balances.n).toFixed(1)} B each: ${((facts.bytes + balances.bytes) / facts.n).toFixed(1)} B a transfer with them; a slot took p50 ${median(took).toFixed(0)} ms, at most ${Math.max(...took).toFixed(0)} ms`,
   )
   const app = await buildApp({ clickhouse, now: () => new Date(end * 1000), logger: pino({ level: 'silent' }) })
-  const times: { served: number[]; plain: number[] } = { served: [], plain: [] }
+  const times: Record<'served' | 'plain' | 'risk', number[]> = { served: [], plain: [], risk: [] }
   const cpu = { served: 0, plain: 0 }
   for (let round = 0; round < rounds + WARM_UP; round++) {
     const as_of = end - 1 - ((round * 104_729) % ((days - 1) * DAY))
@@ -147,18 +148,25 @@ try {
         throw new Error(`as of ${as_of}: ${JSON.stringify(answer)}, not ${JSON.stringify(found)}`)
     })
     marks.push(statsOf(stack.pid).cpuSeconds)
+    // What a slot of the risk job needs of the holders.
+    const risk = await timed(async () => {
+      const found = await concentrations(clickhouse, { stables: [STABLE], at: new Date(as_of * 1000) })
+      if (Math.abs((found.get(STABLE)?.hhi ?? 0) - (answer?.hhi ?? 0)) > 1e-9)
+        throw new Error(`as of ${as_of}: the index is ${found.get(STABLE)?.hhi}, not ${answer?.hhi}`)
+    })
     const [before, between, after] = marks
     if (round < WARM_UP || !before || !between || !after) continue
     cpu.served += between - before
     cpu.plain += after - between
     times.served.push(served)
     times.plain.push(plain)
+    times.risk.push(risk)
   }
   await app.close()
   const shown = (all: number[]): string =>
     `p50 ${median(all).toFixed(1)} ms, p95 ${percentile(all, 0.95).toFixed(1)} ms, best ${Math.min(...all).toFixed(1)} ms`
   console.log(
-    `${holders} holders: GET /holders?as_of= ${shown(times.served)}; plain SQL ${shown(times.plain)}; ratio of the medians ${(median(times.served) / median(times.plain)).toFixed(3)}, of the engine's CPU time ${(cpu.served / cpu.plain).toFixed(3)} (${((1000 * cpu.served) / rounds).toFixed(0)} ms each)`,
+    `${holders} holders: GET /holders?as_of= ${shown(times.served)}; only the index, for risk ${shown(times.risk)}; plain SQL ${shown(times.plain)}; ratio of the medians ${(median(times.served) / median(times.plain)).toFixed(3)}, of the engine's CPU time ${(cpu.served / cpu.plain).toFixed(3)} (${((1000 * cpu.served) / rounds).toFixed(0)} ms each)`,
   )
 } finally {
   await stack.close()

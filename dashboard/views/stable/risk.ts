@@ -23,6 +23,16 @@ export type Risk = {
     policy: { type: string; policy_id: string; paused: boolean } | null
     policy_events_7d: number
   }
+  extended: {
+    score: number | null
+    message: string
+    components: {
+      name: string
+      score: number
+      weight: number
+      raised_most_by: { event: string; score_change: number } | null
+    }[]
+  }
   coverage: Coverage
 }
 

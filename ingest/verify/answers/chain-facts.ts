@@ -43,6 +43,8 @@ export type ChainFacts = {
   oldBreaks: ReadonlySet<string>
   /** The risk snapshots by an earlier methodology, as stable and slot. */
   oldScores: ReadonlySet<string>
+  /** Those without an extended score by the formula that there is now. */
+  unextended: ReadonlySet<string>
 }
 
 /** What the chain does not have. */
@@ -53,6 +55,7 @@ type OwnRecords = {
   slots: SlotsByJob
   oldBreaks: readonly BreakKey[]
   oldScores: readonly { stable: string; slot_at: number }[]
+  unextended: readonly { stable: string; slot_at: number }[]
 }
 
 type BreakKey = { stable: string; severity: 'mild' | 'severe'; started_block: number }
@@ -61,7 +64,7 @@ type BreakKey = { stable: string; severity: 'mild' | 'severe'; started_block: nu
 export const breakKey = ({ stable, severity, started_block }: BreakKey): string =>
   `${stable} ${severity} ${started_block}`
 
-/** The key of a risk snapshot in `oldScores`. */
+/** The key of a risk snapshot. */
 export const scoreKey = (stable: string, slot_at: number): string => `${stable} ${slot_at}`
 
 function groupsOf<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Map<string, Row[]> {
@@ -111,6 +114,8 @@ export function chainFacts(facts: Facts, records: OwnRecords): ChainFacts {
     inOrder(rows).map((row) => ({ ...row, t: row.block_time, block_number: `${row.block_number}` }))
   const times = facts.blocks.map(({ block_time }) => block_time).sort((a, b) => a - b)
   const stored = storedBlocks(facts, records)
+  const keysOf = (slots: OwnRecords['oldScores']) =>
+    new Set(slots.map(({ stable, slot_at }) => scoreKey(stable, slot_at)))
   const prices = new Map(
     facts.peg_samples.map(({ stable, block_number, sell_micros }) => [`${stable} ${block_number}`, sell_micros]),
   )
@@ -140,6 +145,7 @@ export function chainFacts(facts: Facts, records: OwnRecords): ChainFacts {
     ),
     slots: records.slots,
     oldBreaks: new Set(records.oldBreaks.map(breakKey)),
-    oldScores: new Set(records.oldScores.map(({ stable, slot_at }) => scoreKey(stable, slot_at))),
+    oldScores: keysOf(records.oldScores),
+    unextended: keysOf(records.unextended),
   }
 }

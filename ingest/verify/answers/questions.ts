@@ -1,5 +1,6 @@
 import { averagesAt } from '../definitions/averages.js'
 import { depthAt } from '../definitions/depth.js'
+import { extendedRiskAt } from '../definitions/extended-risk.js'
 import { feesAt } from '../definitions/fees.js'
 import { flowAnomaliesOracle, type OracleAnomaly } from '../definitions/flow-anomalies.js'
 import { holdersAt } from '../definitions/holders.js'
@@ -105,24 +106,63 @@ const RISK_PERIOD = 300
 /** What is said of an answer that contains scores by an earlier methodology. */
 const OLD_METHODOLOGY = 'of an earlier methodology, not recomputed'
 
-/** All scores that were computed, by stable and slot. */
-const allScores = new WeakMap<ChainFacts, Map<string, ReturnType<typeof riskAt>>>()
+/** The results of a computation about a stable and a slot, each made once. */
+function oncePerSlot<Score>(compute: (facts: ChainFacts, stable: string, at: number) => Score) {
+  const all = new WeakMap<ChainFacts, Map<string, Score>>()
+  return (facts: ChainFacts, stable: string, at: number): Score => {
+    const scores = all.get(facts) ?? new Map<string, Score>()
+    all.set(facts, scores)
+    const key = scoreKey(stable, Math.floor(at / RISK_PERIOD))
+    if (!scores.has(key)) scores.set(key, compute(facts, stable, at))
+    return scores.get(key) as Score
+  }
+}
 
-/** The score of a stable as of an instant, computed once for each slot. */
-export function scoreAt(facts: ChainFacts, stable: string, at: number): ReturnType<typeof riskAt> {
-  const scores = allScores.get(facts) ?? new Map<string, ReturnType<typeof riskAt>>()
-  allScores.set(facts, scores)
-  const key = scoreKey(stable, Math.floor(at / RISK_PERIOD))
-  const score = scores.has(key) ? scores.get(key) : riskAt(facts.snapshot, stable, at)
-  scores.set(key, score ?? null)
-  return score ?? null
+/** The score of a stable as of an instant. */
+export const scoreAt = oncePerSlot((facts, stable, at) => riskAt(facts.snapshot, stable, at))
+
+/** Its extended score. */
+export const extendedAt = oncePerSlot(({ snapshot, depth, transfers, stored }, stable, at) =>
+  extendedRiskAt(
+    { snapshot, depth: depth.get(stable) ?? [], transfers: transfers.get(stable) ?? [], stored },
+    stable,
+    at,
+  ),
+)
+
+/** Whether a slot of (from, to], or the one at `from`, is among these. */
+function hasSlot(slots: ReadonlySet<string>, stable: string, from: number, to: number): boolean {
+  for (let slot_at = Math.floor(from / RISK_PERIOD) * RISK_PERIOD; slot_at <= to; slot_at += RISK_PERIOD)
+    if (slots.has(scoreKey(stable, slot_at))) return true
+  return false
 }
 
 /** For a question about the scores of a stable in (from, to] and the one at `from`: why it is counted apart, if it is. */
-export function apartIfOld({ oldScores }: ChainFacts, stable: string, from: number, to: number): { apart?: string } {
-  for (let slot_at = Math.floor(from / RISK_PERIOD) * RISK_PERIOD; slot_at <= to; slot_at += RISK_PERIOD)
-    if (oldScores.has(scoreKey(stable, slot_at))) return { apart: OLD_METHODOLOGY }
-  return {}
+export const apartIfOld = ({ oldScores }: ChainFacts, stable: string, from: number, to: number): { apart?: string } =>
+  hasSlot(oldScores, stable, from, to) ? { apart: OLD_METHODOLOGY } : {}
+
+/** The same of the extended scores. */
+export const apartIfUnextended = (
+  { unextended }: ChainFacts,
+  stable: string,
+  from: number,
+  to: number,
+): { apart?: string } =>
+  hasSlot(unextended, stable, from, to) ? { apart: 'without an extended score of this version, not recomputed' } : {}
+
+/** An extended score as the definition has it: without what would change it and the words, its inputs by name. */
+export function extendedOf({ extended }: Body): unknown {
+  const { message: _, missing, components, ...rest } = extended as Body & { missing: string[]; components: Body[] }
+  return {
+    ...rest,
+    missing: missing.toSorted(),
+    components: components.map(({ raised_most_by: _, lowered_most_by: __, inputs, ...component }) => ({
+      ...component,
+      inputs: Object.fromEntries(
+        (inputs as { name: string; value: unknown }[]).map(({ name, value }) => [name, value]),
+      ),
+    })),
+  }
 }
 
 /** One kind for each route that is about a stable or an instant. */
@@ -254,6 +294,18 @@ export const SNAPSHOT_KINDS: readonly Kind[] = [
       return {
         ...about('risk', subject, score && { ...score, methodology: 'v2' }),
         ...apartIfOld(facts, stable, at, at),
+      }
+    },
+  },
+  {
+    name: 'extended risk',
+    jobs: ['risk'],
+    ask: (subject) => {
+      const { facts, stable, at } = subject
+      return {
+        ...about('risk', subject, extendedAt(facts, stable, at)),
+        ...apartIfUnextended(facts, stable, at, at),
+        read: (body) => (body.extended ? extendedOf(body) : body),
       }
     },
   },

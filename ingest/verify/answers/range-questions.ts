@@ -7,8 +7,10 @@ import { iso } from '../definitions/rows.js'
 import { bucketStarts, pegBucket, riskBucket, supplyBucket } from '../definitions/series.js'
 import {
   apartIfOld,
+  apartIfUnextended,
   type Body,
   between,
+  extendedAt,
   FORMATS,
   type Kind,
   type Question,
@@ -99,10 +101,17 @@ const riskOf: Bucket = ({ facts, stable }, start, seconds) => {
     slot_at += RISK_PERIOD
   ) {
     const risk = scoreAt(facts, stable, slot_at)
-    if (risk) snapshots.push({ slot_at, composite: risk.composite, ...risk.components })
+    const extended = extendedAt(facts, stable, slot_at)?.score ?? 0
+    if (risk) snapshots.push({ slot_at, composite: risk.composite, ...risk.components, extended })
   }
   // How and when it was published does not follow from the chain.
-  const { methodology: _, revision: __, published_at: ___, ...bucket } = riskBucket(snapshots, start, seconds)
+  const {
+    methodology: _,
+    revision: __,
+    published_at: ___,
+    extended_version: ____,
+    ...bucket
+  } = riskBucket(snapshots, start, seconds)
   return bucket
 }
 
@@ -128,7 +137,10 @@ function series(name: string, bucketOf: Bucket, intervals: readonly Interval[], 
       path: `stablecoins/${stable}/${name}/series`,
       query: { from, to, interval, format },
       expected: { data },
-      ...(job === 'risk' && apartIfOld(facts, stable, from, to + seconds)),
+      ...(job === 'risk' && {
+        ...apartIfUnextended(facts, stable, from, to + seconds),
+        ...apartIfOld(facts, stable, from, to + seconds),
+      }),
     }
   }
   return { name: `${name} series`, ask, ...(job !== undefined && { jobs: [job] }) }

@@ -23,7 +23,7 @@ export type HolderFacts = {
 }
 
 /** Each account's balance after some transfers, one by one; accounts that have nothing are left out. */
-function balancesAfter(transfers: readonly Transfer[]): Map<string, bigint> {
+export function balancesAfter(transfers: readonly Transfer[]): Map<string, bigint> {
   const balances = new Map<string, bigint>()
   const add = (account: string, change: bigint): void => {
     if (account !== ZERO) balances.set(account, (balances.get(account) ?? 0n) + change)
@@ -35,7 +35,7 @@ function balancesAfter(transfers: readonly Transfer[]): Map<string, bigint> {
   return new Map([...balances].filter(([, balance]) => balance !== 0n))
 }
 
-const totalOf = (balances: ReadonlyMap<string, bigint>): bigint =>
+export const totalOf = (balances: ReadonlyMap<string, bigint>): bigint =>
   [...balances.values()].reduce((sum, balance) => sum + balance, 0n)
 
 /** Divided as integers, so that the quotient of any two amounts is right to 15 digits. */

@@ -1,7 +1,7 @@
 import type { DepthSample } from '../../../clickhouse/depth/depth.js'
 import { iso } from './rows.js'
 
-const REFERENCE = '0x20c0000000000000000000000000000000000000'
+export const REFERENCE = '0x20c0000000000000000000000000000000000000'
 const LIMITS = [10, 50, 100]
 
 /** What a token is quoted in from a block on. */
@@ -21,7 +21,7 @@ const bySize = (rows: readonly DepthSample[]) => rows.toSorted((a, b) => a.size_
 const unitsOf = (size: number): bigint => BigInt(size) * 10n ** 6n
 
 /** How many base units fewer than one for one are got, or more are paid. */
-function lossOf(side: 'sell' | 'buy', row: DepthSample): bigint | null {
+export function lossOf(side: 'sell' | 'buy', row: DepthSample): bigint | null {
   const raw = side === 'sell' ? row.sell_raw : row.buy_raw
   if (raw === null) return null
   const excess = BigInt(raw) - unitsOf(row.size_tokens)
@@ -58,7 +58,7 @@ function sizeAt(limit: number, from: { size: number; cost: number }, to: { size:
 }
 
 /** The largest size that is at most `limit` bps worse than one for one. */
-function depthOf(side: 'sell' | 'buy', all: readonly DepthSample[], limit: number) {
+export function depthOf(side: 'sell' | 'buy', all: readonly DepthSample[], limit: number) {
   const rows = bySize(all).map((row) => {
     const loss = lossOf(side, row)
     const status = side === 'sell' ? row.sell_status : row.buy_status

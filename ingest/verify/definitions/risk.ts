@@ -30,7 +30,7 @@ function breaksIn(
 }
 
 /** The peg breaks of a stable, from its samples. */
-function breaksAt({ samples }: SnapshotFacts, stable: string, at: number): Breaks {
+export function breaksAt({ samples }: SnapshotFacts, stable: string, at: number): Breaks {
   const own = samples.get(stable) ?? []
   return {
     mild: breaksIn(own, at, { limitMicros: 1000, leastSeconds: 300 }),
@@ -38,7 +38,7 @@ function breaksAt({ samples }: SnapshotFacts, stable: string, at: number): Break
   }
 }
 
-const points = (score: number): number => Math.floor(Math.max(0, Math.min(100, score)) * 100 + 0.5) / 100
+export const points = (score: number): number => Math.floor(Math.max(0, Math.min(100, score)) * 100 + 0.5) / 100
 
 type Quote = { t: number; status: string; sell_micros: number | null }
 
@@ -75,6 +75,13 @@ function pegRisk(samples: readonly Quote[], at: number): number {
   return points(100 - 100 * Math.exp(-(2 * sigma + worst) / 60))
 }
 
+/** For how long the newest samples have been unquoted, in seconds; 0 if the newest is not. */
+export function unquotedSeconds(samples: readonly Quote[], at: number): number {
+  const known = samples.filter(({ t }) => t <= at)
+  const first = known[known.findLastIndex((sample) => !isUnquoted(sample)) + 1]
+  return first === undefined ? 0 : at - first.t
+}
+
 /**
  * "Lost" of the methodology: whether the newest samples have been unquoted for 60 seconds or longer; not known without a
  * sample in 24 hours. A stable whose newest sample is `not_usd` has no quote to lose.
@@ -82,20 +89,42 @@ function pegRisk(samples: readonly Quote[], at: number): number {
 function isLost(samples: readonly Quote[], at: number): boolean {
   const known = samples.filter(({ t }) => t <= at)
   if (known.at(-1)?.status === 'not_usd') return false
-  const first = known[known.findLastIndex((sample) => !isUnquoted(sample)) + 1]
-  return first !== undefined && at - first.t >= 60 && known.some(({ t }) => t > at - DAY)
+  return unquotedSeconds(samples, at) >= 60 && known.some(({ t }) => t > at - DAY)
+}
+
+/** Which kinds of breaks are open, and how many were under way in the last week. */
+export function breakCounts({ mild, severe }: Breaks, at: number) {
+  const recent = (found: Break[]): number =>
+    found.filter(({ endedAt }) => endedAt === null || endedAt > at - 7 * DAY).length
+  const isOpen = (found: Break[]): boolean => found.some(({ endedAt }) => endedAt === null)
+  return {
+    has_open_mild: isOpen(mild),
+    has_open_severe: isOpen(severe),
+    mild_events_7d: recent(mild),
+    severe_events_7d: recent(severe),
+  }
 }
 
 function pegBreakRisk(breaks: Breaks, at: number, lost: boolean): number {
-  const recent = (found: Break[]): Break[] => found.filter(({ endedAt }) => endedAt === null || endedAt > at - 7 * DAY)
-  const isOpen = (found: Break[]): boolean => found.some(({ endedAt }) => endedAt === null)
-  const open = lost || isOpen(breaks.severe) ? 70 : isOpen(breaks.mild) ? 40 : 0
-  return points(open + 5 * recent(breaks.mild).length + 15 * (recent(breaks.severe).length + (lost ? 1 : 0)))
+  const { has_open_mild, has_open_severe, mild_events_7d, severe_events_7d } = breakCounts(breaks, at)
+  const open = lost || has_open_severe ? 70 : has_open_mild ? 40 : 0
+  return points(open + 5 * mild_events_7d + 15 * (severe_events_7d + (lost ? 1 : 0)))
 }
 
-const BASE: Record<string, number> = { allow_all: 10, whitelist: 30, compound: 40, blacklist: 50, reject_all: 100 }
+export const BASE: Record<string, number> = {
+  allow_all: 10,
+  whitelist: 30,
+  compound: 40,
+  blacklist: 50,
+  reject_all: 100,
+}
 
-function policyEventsOf({ policyEvents }: SnapshotFacts, stable: string, policyId: string | null, at: number): number {
+export function policyEventsOf(
+  { policyEvents }: SnapshotFacts,
+  stable: string,
+  policyId: string | null,
+  at: number,
+): number {
   const known = policyEvents.filter(({ t }) => t <= at)
   const compound = known.find((event) => event.kind === 'compound_created' && event.policy_id === policyId)
   const ids = new Set([

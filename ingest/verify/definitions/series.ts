@@ -87,6 +87,8 @@ type Snapshot = {
   methodology?: string
   revision?: number
   published_at?: string
+  extended?: Score
+  extended_version?: string
 }
 
 /** A stable's risk as of start + seconds, and its range after start, from its snapshots, oldest first. */
@@ -108,5 +110,7 @@ export function riskBucket(snapshots: readonly Snapshot[], start: number, second
     composite_min: scores.length > 0 ? Math.min(...scores) : null,
     composite_max: scores.length > 0 ? Math.max(...scores) : null,
     snapshot_count: inside.length,
+    extended: figure(newest?.extended),
+    extended_version: newest?.extended_version ?? null,
   }
 }

@@ -22,7 +22,7 @@ type PolicyEvent = {
 /** The raw facts behind risk and reserves, in chain order; `t` is the block's time. */
 export type SnapshotFacts = {
   start: number
-  stables: { stable: string; symbol: string; t: number }[]
+  stables: { stable: string; symbol: string; currency: string; block_number: string; t: number }[]
   samples: Map<string, Sample[]>
   states: Map<string, State[]>
   policyEvents: PolicyEvent[]

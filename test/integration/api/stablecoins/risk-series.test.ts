@@ -45,6 +45,20 @@ function snapshot(slot_at: number, revision: number, random: ReturnType<typeof r
   }
 }
 
+/** The extended scores of some of these snapshots, as they are stored, and the snapshots with them. */
+function extended(snapshots: readonly PublishedRisk[], random: ReturnType<typeof randomFor>) {
+  const rows = snapshots.flatMap(({ stable, slot_at, revision, published_at }) => {
+    const score = (random.int(0, 100_000) / 1000).toFixed(3)
+    const row = { stable, slot_at, revision, published_at, figures_hash: '0', version: 'e1', score }
+    return random.chance(0.7) ? [row] : []
+  })
+  const with_score = snapshots.map((snapshot) => {
+    const own = rows.find(({ slot_at, revision }) => slot_at === snapshot.slot_at && revision === snapshot.revision)
+    return own ? { ...snapshot, extended: own.score, extended_version: own.version } : snapshot
+  })
+  return { rows, with_score }
+}
+
 const url = (query: Record<string, string | number>) =>
   `/api/v1/stablecoins/${STABLE}/risk/series?${new URLSearchParams(query as Record<string, string>)}`
 
@@ -73,7 +87,8 @@ test('a risk bucket follows from its snapshots, in any range and interval', asyn
   await insertDoneRollback(clickhouse, rollback)
   await insertRows(clickhouse, 'risk_snapshots', first, 'first')
   await insertRows(clickhouse, 'risk_snapshots', again, 'again')
-  const standing = [...first.slice(0, -20), ...again]
+  const { rows, with_score: standing } = extended([...first.slice(0, -20), ...again], random)
+  await insertRows(clickhouse, 'extended_snapshots', rows, 'extended')
 
   for (const [interval, seconds] of INTERVALS) {
     for (let i = 0; i < 8; i++) {

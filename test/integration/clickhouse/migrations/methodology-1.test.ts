@@ -72,7 +72,7 @@ test('a snapshot of methodology 1 stays as it was published, also when its slot 
     [slotAt('risk', SLOT, 1), 30],
     [slotAt('risk', SLOT + 300), 31],
   ] as const)
-    expect(await snapshotRisk(clickhouse, slot, () => new Date((SLOT + minutes * 60) * 1000))).toBe(1)
+    expect(await snapshotRisk(clickhouse, slot, () => new Date((SLOT + minutes * 60) * 1000))).toBe(2)
   expect(await ask(`as_of=${SLOT}`)).toMatchObject({ methodology: 'v2', revision: 1, components: { peg_risk: 100 } })
   expect(await ask(`as_of=${SLOT}&known_at=${SLOT + 60}`)).toEqual(before)
   const columns = Object.keys(stored[0] as object).join()

@@ -51,6 +51,8 @@ const PLANTED: Readonly<Record<string, string>> = {
   'fee economics': 'ALTER TABLE fee_distributions UPDATE amount_raw = amount_raw + 1 WHERE 1',
   risk: 'ALTER TABLE risk_snapshots UPDATE composite = composite + 0.001 WHERE 1',
   'risk series': 'ALTER TABLE risk_snapshots UPDATE supply_risk = supply_risk + 0.01 WHERE 1',
+  'extended risk':
+    'ALTER TABLE extended_snapshots UPDATE liquidity = liquidity + 0.01, issuance = issuance - 0.01 WHERE 1',
   reserves: 'ALTER TABLE reserve_snapshots UPDATE price_micros = price_micros + 1 WHERE 1',
   'flow anomalies': `
     INSERT INTO flow_anomalies (window_start, from_token, to_token, observed_micros, tx_count, bucket_count, observation_count,

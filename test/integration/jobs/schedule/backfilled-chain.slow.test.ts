@@ -18,6 +18,7 @@ const TABLES = [
   'agreed_breaks',
   'peg_track_states',
   'risk_snapshots',
+  'extended_snapshots',
   'reserve_snapshots',
   'flow_anomalies',
 ]

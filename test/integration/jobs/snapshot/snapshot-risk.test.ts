@@ -181,7 +181,7 @@ describe('inputs', () => {
     const at = markOf(clock)
     await addBlocks(clickhouse, [at - DAY, at])
     await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
-    expect(await snapshotRisk(clickhouse, slotAt('risk', at))).toBe(1)
+    expect(await snapshotRisk(clickhouse, slotAt('risk', at))).toBe(2)
     expect(await risk(app, at)).toMatchObject({
       composite: 70,
       components: { peg_risk: 100, peg_break_risk: 0, supply_risk: 100, policy_risk: 100 },
@@ -237,6 +237,7 @@ describe('inputs', () => {
       // 100 (1 - exp(-(2 x 10 + 10) / 60)); 40 + 5 + 15; uncapped; paused.
       components: { peg_risk: 39.35, peg_break_risk: 60, supply_risk: 15, policy_risk: 100 },
       composite: 46.74,
+      extended: expect.objectContaining({ version: 'e1' }),
       inputs: {
         quoted_count_24h: 2,
         unquoted_count_24h: 0,

@@ -1,0 +1,136 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { z } from 'zod'
+import { type Moves, movesOf } from '../../clickhouse/risk/extended/moves.js'
+import {
+  COMPONENT_NAMES,
+  type ComponentName,
+  EXTENDED_RISK_VERSION,
+  weightsOf,
+} from '../../clickhouse/risk/extended/score.js'
+import { type ExtendedRow, extendedAt } from '../../clickhouse/risk/extended/snapshots.js'
+
+const score = z.number().min(0).max(100)
+
+const MoveShape = z
+  .object({
+    input: z.string().meta({ description: 'The input that changes' }),
+    event: z.string().meta({ description: 'What happens, in words' }),
+    score: score.meta({ description: 'The component after it' }),
+    score_change: z.number().meta({ description: 'By how much the extended score would change' }),
+  })
+  .nullable()
+
+const Component = z.object({
+  name: z.enum(COMPONENT_NAMES).meta({ description: 'Name of the component' }),
+  score: score.meta({ description: '0 to 100, higher is riskier' }),
+  weight: score.max(1).meta({ description: 'Share in the score, to four decimals' }),
+  inputs: z
+    .array(
+      z.object({
+        name: z.string().meta({ description: 'Name of the input, with its unit' }),
+        value: z.union([z.number(), z.boolean(), z.string()]).nullable().meta({
+          description: 'null if it is not known; it then counts as the worst',
+        }),
+      }),
+    )
+    .meta({ description: 'What it is computed from' }),
+  raised_most_by: MoveShape.meta({
+    description: 'The single event that would raise it most; null if none would, and for an earlier version',
+  }),
+  lowered_most_by: MoveShape.meta({
+    description: 'The single event that would lower it most; null if none would, and for an earlier version',
+  }),
+})
+
+/** The extended score in an answer about risk. */
+export const ExtendedRisk = z.object({
+  score: score.nullable().meta({
+    description: 'Higher is riskier, as composite; null before the start of its history',
+  }),
+  version: z.string().nullable().meta({ description: 'Version of the formula' }),
+  is_complete: z.boolean().meta({ description: 'Whether every input of its components is known' }),
+  missing: z.array(z.string()).meta({ description: 'The inputs that are not known; each counts as the worst' }),
+  left_out: z.array(z.enum(COMPONENT_NAMES)).meta({
+    description: 'The components that cannot be measured here; the others share their weight',
+  }),
+  components: z.array(Component).meta({ description: 'The components of the score' }),
+  message: z.string().meta({ description: 'What the score rests on, in words' }),
+})
+
+const INPUTS = {
+  peg: ['rms_bps_24h'],
+  breaks: ['has_open_mild', 'has_open_severe', 'unquoted_seconds', 'mild_events_7d', 'severe_events_7d'],
+  liquidity: ['exit_share'],
+  concentration: ['hhi'],
+  issuance: ['headroom_share'],
+  policy: ['paused', 'policy_type', 'policy_events_7d'],
+} as const satisfies Record<ComponentName, ReadonlyArray<keyof ExtendedRow['inputs']>>
+
+const inputsOf = (name: ComponentName, { inputs, sizes }: ExtendedRow) => [
+  ...INPUTS[name].map((input) => ({ name: input, value: inputs[input] })),
+  ...(name === 'liquidity'
+    ? sizes.map((size, i) => ({ name: `exit_cost_bps_${size}`, value: inputs.exit_cost_bps[i] ?? null }))
+    : []),
+]
+
+const WHY_LEFT_OUT: Partial<Record<ComponentName, string>> = {
+  peg: 'the price of the reference stable is 1 by definition',
+  concentration: 'transfers are not read (TRACK_HOLDERS)',
+}
+
+function messageOf(missing: readonly string[], left_out: readonly ComponentName[]): string {
+  const known =
+    missing.length === 0 ? 'Every input is known.' : `Not known, and counted as the worst: ${missing.join(', ')}.`
+  if (left_out.length === 0) return known
+  const reasons = left_out.flatMap((name) => WHY_LEFT_OUT[name] ?? [])
+  return `${known} Left out: ${left_out.join(', ')}, because ${reasons.join(', and ')}.`
+}
+
+const NO_MOVES: Moves = { raised_most_by: null, lowered_most_by: null }
+
+function shown(row: ExtendedRow): z.input<typeof ExtendedRisk> {
+  const { components, left_out, inputs, sizes } = row
+  const weights = weightsOf(left_out)
+  // What would happen is known of the formula that there is now.
+  const moves =
+    row.version === EXTENDED_RISK_VERSION ? movesOf(inputs, sizes, left_out) : new Map<ComponentName, Moves>()
+  const shownComponents = COMPONENT_NAMES.flatMap((name) => {
+    const points = components[name]
+    if (points === null) return []
+    const own = { name, score: points, weight: weights.get(name) ?? 0, inputs: inputsOf(name, row) }
+    return [{ ...own, ...(moves.get(name) ?? NO_MOVES) }]
+  })
+  const missing = shownComponents.flatMap((one) =>
+    one.inputs.filter(({ value }) => value === null).map(({ name }) => name),
+  )
+  return {
+    score: row.score,
+    version: row.version,
+    is_complete: missing.length === 0,
+    missing,
+    left_out,
+    components: shownComponents,
+    message: messageOf(missing, left_out),
+  }
+}
+
+/** In place of a score: the slot is from before its history. */
+const NONE: z.input<typeof ExtendedRisk> = {
+  score: null,
+  version: null,
+  is_complete: false,
+  missing: [],
+  left_out: [],
+  components: [],
+  message: 'There is no extended score of this instant: its history begins with the first slot that was scored by it.',
+}
+
+/** The extended score of a stable's snapshot at `slot_at`, as it was known at `known_at`; or that there is none. */
+export async function extendedRiskOf(
+  clickhouse: ClickHouseClient,
+  params: { stable: string; slot_at: Date; known_at: Date | null },
+  options: { signal: AbortSignal },
+): Promise<z.input<typeof ExtendedRisk>> {
+  const row = await extendedAt(clickhouse, params, options)
+  return row ? shown(row) : NONE
+}

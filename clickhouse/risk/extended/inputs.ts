@@ -1,0 +1,164 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { DAY_SECONDS, WEEK_SECONDS } from '../../../process/instants.js'
+import type { Family } from '../../chain/batches.js'
+import { storedRanges } from '../../chain/ledger.js'
+import { isRead, rangeAt, storedFor } from '../../chain/missing.js'
+import { listPeriods, tokenLists, unsampledRanges } from '../../chain/token-lists.js'
+import { sellQuotesAt } from '../../depth/depth.js'
+import { depthWithin, EXIT_BPS, sellCostBps } from '../../depth/liquidity.js'
+import { concentrations } from '../../holders/concentrations.js'
+import { DEPTH_SIZES, REFERENCE_STABLE } from '../../peg/price.js'
+import { UNCAPPED } from '../../supply/supply.js'
+import type { RiskInputsRow } from '../inputs.js'
+import { type ComponentName, type ExtendedInputs, MOST_HHI, UNQUOTED_BPS, UNSELLABLE_BPS } from './score.js'
+
+/** Depth that was last sampled longer ago than this, in seconds, is not known. */
+const MOST_DEPTH_AGE = 3600
+
+type SellQuote = Awaited<ReturnType<typeof sellQuotesAt>>[number]
+
+/** What is known of a stable at an instant besides the inputs of the composite. */
+type Known = {
+  /** Whether its price was sampled in every block of the last day, and of the last week. */
+  isDaySampled: boolean
+  isWeekSampled: boolean
+  /** The first block since which its state is read; null if it is not. */
+  state_read_from: number | null
+  /** Whether all logs of the last week are stored. */
+  areLogsRead: boolean
+  /** Of its newest depth sample; empty if none is known. */
+  quotes: readonly SellQuote[]
+  /** What the transfers add up to; null if some are not stored. */
+  held: { supply: bigint; hhi: number | null } | null
+}
+
+/** To so many decimals, halves up. */
+const toDecimals = (value: number, decimals: number): number => Math.round(value * 10 ** decimals) / 10 ** decimals
+
+/**
+ * The root mean square distance from 1 in basis points, of sums over samples in millionths. A sample without a quote counts as
+ * UNQUOTED_BPS. The sum of squares never falls when a sample loses its quote, so neither does the root.
+ */
+function rmsBps({ quoted_count, unquoted_count, deviation_square_sum }: RiskInputsRow): number {
+  const squares = deviation_square_sum + unquoted_count * BigInt(100 * UNQUOTED_BPS) ** 2n
+  return toDecimals(Math.sqrt(Number(squares) / Number(quoted_count + unquoted_count)) / 100, 4)
+}
+
+/** The sizes that count: those up to the supply, and the smallest. All if the supply is not known. */
+const sizesUpTo = (supply: bigint | null): number[] =>
+  DEPTH_SIZES.filter((size, i) => i === 0 || supply === null || BigInt(size) * 1_000_000n <= supply)
+
+/** Quotes that say nothing about the market: the exchange refused them, or gave none that is a price. */
+const isUnknown = ({ sell_status, sell_raw }: SellQuote): boolean =>
+  sell_raw === null && (sell_status === 'failed' || sell_status === 'out_of_range' || sell_status === 'too_deep')
+
+function exitOf(
+  quotes: readonly SellQuote[],
+  supply: bigint | null,
+): Pick<ExtendedInputs, 'exit_share' | 'exit_cost_bps'> {
+  const sizes = sizesUpTo(supply)
+  if (supply === null || quotes.length === 0) return { exit_share: null, exit_cost_bps: sizes.map(() => null) }
+  const costOf = (size: number): number | null => {
+    const quote = quotes.find(({ size_tokens }) => size_tokens === size)
+    if (!quote || isUnknown(quote)) return null
+    const cost = sellCostBps(quote)
+    return cost === null ? UNSELLABLE_BPS : toDecimals(cost, 4)
+  }
+  const sides = quotes.map((quote) => ({ ...quote, buy_status: quote.sell_status, buy_raw: null }))
+  const { tokens, at_least_tokens } = depthWithin('sell', sides, EXIT_BPS)
+  const depth = tokens ?? at_least_tokens ?? 0
+  const share = depth === 0 ? 0 : supply === 0n ? 1 : Math.min(1, (depth * 1e6) / Number(supply))
+  return { exit_share: toDecimals(share, 8), exit_cost_bps: sizes.map(costOf) }
+}
+
+/** The share of the cap that can still be minted: 1 without a cap, 0 if nothing can be. */
+function headroomOf(supply: bigint, cap: bigint): number {
+  if (cap === UNCAPPED) return 1
+  if (cap <= supply) return 0
+  return toDecimals(Number(cap - supply) / Number(cap), 6)
+}
+
+/** The inputs of the composite, with how long there has been no quote; null if there is one. */
+type CompositeInputs = RiskInputsRow & { unquoted_seconds: number | null }
+
+/** The inputs of the extended score, as they are stored, and the sizes whose exit costs count. */
+export function extendedInputs(row: CompositeInputs, known: Known): { inputs: ExtendedInputs; sizes: number[] } {
+  const isUsd = row.currency === 'USD'
+  const areBreaksKnown = isUsd && known.isWeekSampled
+  // A state that was read before a hole may have changed in it.
+  const isStateKnown = known.state_read_from !== null && known.state_read_from <= Number(row.state_block_number ?? -1)
+  const supply = isStateKnown ? row.supply_raw : null
+  const cap = isStateKnown ? row.cap_raw : null
+  const samples = row.quoted_count + row.unquoted_count
+  const isHeldKnown = known.held !== null && known.held.supply === supply
+  return {
+    sizes: sizesUpTo(supply),
+    inputs: {
+      rms_bps_24h: isUsd && known.isDaySampled && samples > 0n ? rmsBps(row) : null,
+      has_open_mild: areBreaksKnown ? row.has_open_mild : null,
+      has_open_severe: areBreaksKnown ? row.has_open_severe : null,
+      unquoted_seconds: areBreaksKnown ? (row.unquoted_seconds ?? 0) : null,
+      mild_events_7d: areBreaksKnown ? row.mild_events_7d : null,
+      severe_events_7d: areBreaksKnown ? row.severe_events_7d : null,
+      ...exitOf(known.quotes, supply),
+      hhi: isHeldKnown ? toDecimals(known.held?.hhi ?? MOST_HHI, 4) : null,
+      headroom_share: supply === null || cap === null ? null : headroomOf(supply, cap),
+      paused: isStateKnown ? row.paused : null,
+      policy_type: isStateKnown ? row.policy_type : null,
+      policy_events_7d: known.areLogsRead ? row.policy_events_7d : null,
+    },
+  }
+}
+
+/**
+ * The components that cannot be measured, whatever happens: the price and the exit of the reference stable, which are 1 by
+ * definition, and concentration where transfers are not read.
+ */
+export const leftOut = (stable: string, { tracksHolders }: { tracksHolders: boolean }): ComponentName[] => [
+  ...(stable === REFERENCE_STABLE ? (['peg', 'breaks', 'liquidity'] as const) : []),
+  ...(tracksHolders ? [] : (['concentration'] as const)),
+]
+
+type Created = Pick<RiskInputsRow, 'stable' | 'created_block' | 'created_at'>
+
+/**
+ * What is known of each of these stables at `at`, and whether holders are tracked: whether any transfers of the last day are
+ * stored. In five statements, however many stables there are.
+ */
+export async function knownAt(
+  clickhouse: ClickHouseClient,
+  { at, stables }: { at: Date; stables: readonly Created[] },
+) {
+  const to = at.getTime() / 1000
+  const [ledger, lists, quotes] = await Promise.all([
+    storedRanges(clickhouse).then((ranges) => ({ ranges })),
+    tokenLists(clickhouse),
+    sellQuotesAt(clickhouse, { from: new Date((to - MOST_DEPTH_AGE) * 1000), at }),
+  ])
+  const isWhole = (family: Family, { stable, created_block }: Created, from: number): boolean =>
+    isRead(ledger, family, { stable, created_block, from, to })
+  const tracksHolders = storedFor(ledger, 'transfers').some(
+    ({ from_time, to_time }) => (from_time ?? to) <= to && (to_time ?? 0) > to - DAY_SECONDS,
+  )
+  const whole = tracksHolders ? stables.filter((one) => isWhole('transfers', one, 0)) : []
+  const held = await concentrations(clickhouse, { stables: whole.map(({ stable }) => stable), at })
+  const quotesOf = new Map<string, SellQuote[]>()
+  for (const quote of quotes) quotesOf.set(quote.stable, [...(quotesOf.get(quote.stable) ?? []), quote])
+  const periods = listPeriods(lists)
+  const knownOf = (one: Created): Known => {
+    const { stable, created_block: block_number, created_at: block_time } = one
+    const unsampled = unsampledRanges(periods, { stable, created: { block_number, block_time } })
+    const isSampled = (seconds: number): boolean =>
+      isWhole('pegs', one, to - seconds) &&
+      !unsampled.some((range) => range.from <= to && (range.to ?? to + 1) > to - seconds)
+    return {
+      isDaySampled: isSampled(DAY_SECONDS),
+      isWeekSampled: isSampled(WEEK_SECONDS),
+      state_read_from: rangeAt(ledger, 'state', to, stable)?.from_block ?? null,
+      areLogsRead: isWhole('logs', one, to - WEEK_SECONDS),
+      quotes: isSampled(MOST_DEPTH_AGE) ? (quotesOf.get(stable) ?? []) : [],
+      held: held.get(stable) ?? null,
+    }
+  }
+  return { tracksHolders, knownOf }
+}
