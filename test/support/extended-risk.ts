@@ -1,6 +1,6 @@
-import { DEPTH_SIZES } from '../../clickhouse/peg/price.js'
 import { hhiOf } from '../../clickhouse/holders/figures.js'
 import type { QuoteStatus } from '../../clickhouse/peg/price.js'
+import { DEPTH_SIZES } from '../../clickhouse/peg/price.js'
 import { extendedInputs, leftOut } from '../../clickhouse/risk/extended/inputs.js'
 import { extendedScore } from '../../clickhouse/risk/extended/score.js'
 import type { PolicyType } from '../../clickhouse/stablecoins/states.js'

@@ -88,7 +88,7 @@ function randomBreaks(random: Random, stable: string, start: number, end: number
         ended_at: random.chance(0.8) ? started_at + lasts : null,
         ended_block: null,
         standing_tokens: null,
-      max_deviation_micros: 6000,
+        max_deviation_micros: 6000,
       }
     }),
   )
