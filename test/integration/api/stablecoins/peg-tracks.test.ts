@@ -46,7 +46,8 @@ test('the worked example: what the agreed tracks say, and when a quote is lost a
 
   const published_at = expect.any(String)
   const begun = { severity: 'mild', direction: 'below', started_at: iso(minute(1)), started_block: 2, published_at }
-  const open = { ...begun, ended_at: null, ended_block: null, ongoing: true, max_deviation_bps: 16 }
+  const unmeasured = { standing_tokens: null, thin: null }
+  const open = { ...begun, ...unmeasured, ended_at: null, ended_block: null, ongoing: true, max_deviation_bps: 16 }
   const ended = { ...open, ended_at: iso(minute(9)), ended_block: 10, ongoing: false, duration_seconds: 480 }
   const at = (i: number) => eventsOf(app, STABLE, `?as_of=${minute(i)}${AGREED}`)
   expect(await at(5)).toEqual([])
