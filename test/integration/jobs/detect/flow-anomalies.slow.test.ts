@@ -176,7 +176,7 @@ test('at any moment the anomalies equal those found by a pass over all flows', {
   end,
 }) => {
   const start = end - 9 * DAY
-  const from = end - DAY
+  const from = end - 1.5 * DAY
   // Random flows hardly ever drop without being silent: an edge with a steady flow does, twice.
   const steady = Array.from({ length: 9 * 96 }, (_, i) => {
     const at = start + i * WINDOW + 450
@@ -208,7 +208,7 @@ test('repeated slots change nothing, and after a rollback they find the same as 
   const start = end - 3 * DAY
   const old = wildFlows(5, start, end)
   await addMarket(clickhouse, old, end)
-  const slots = slotsOf(JOB, end - DAY / 2, end)
+  const slots = slotsOf(JOB, end - DAY, end)
   await runSlots(clickhouse, JOB, slots)
   const once = await stored(clickhouse)
   expect(once.length).toBeGreaterThan(5)
@@ -221,7 +221,7 @@ test('repeated slots change nothing, and after a rollback they find the same as 
   }
   expect(await stored(clickhouse)).toEqual(once)
 
-  const kept = end - DAY / 4
+  const kept = end - DAY / 2
   await removeFacts(clickhouse, { from_block: kept + 1, from_time: kept })
   await repairViews(clickhouse)
   const flows = [
