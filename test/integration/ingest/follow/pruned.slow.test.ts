@@ -82,6 +82,7 @@ describe('ingest of blocks whose state the node has dropped', { timeout: 300_000
       ['logs', START, BLOCKS],
       ['pegs', OLDEST_STATE, BLOCKS],
       ['state', OLDEST_STATE, BLOCKS],
+      ['transfers', START, BLOCKS],
     ])
 
     await backfillAll(clickhouseEnv, chain.rpcUrl, ['--from', `${START}`])

@@ -87,7 +87,9 @@ test('a receiver gets a planned severe break as started and as ended, with valid
   const told = received.map((line) => ({ event: line?.[2], data: JSON.parse(line?.[3] ?? 'null') }))
   const duration_seconds = (toBlock - fromBlock) * BLOCK_SECONDS
   const direction = sizeBps < 0 ? 'below' : 'above'
-  const start = { stable: address.toLowerCase(), severity: 'severe', direction, started_block: fromBlock }
+  // A planned break moves the whole book.
+  const standing = { standing_tokens: 1_000_000, thin: false }
+  const start = { stable: address.toLowerCase(), severity: 'severe', direction, started_block: fromBlock, ...standing }
   const max_deviation_bps = Math.abs(sizeBps)
   expect(Object.fromEntries(told.map(({ event, data }) => [event, data]))).toEqual({
     'peg_break.started': { ...start, started_at: expect.any(String), max_deviation_bps },
