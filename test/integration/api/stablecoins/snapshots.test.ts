@@ -20,8 +20,9 @@ type App = {
 }
 
 const KINDS = [
-  { what: 'risk', snapshot: snapshotRisk, table: 'risk_snapshots' },
-  { what: 'reserves', snapshot: snapshotReserves, table: 'reserve_snapshots' },
+  // The composite and the extended score.
+  { what: 'risk', snapshot: snapshotRisk, table: 'risk_snapshots', rows: 2 },
+  { what: 'reserves', snapshot: snapshotReserves, table: 'reserve_snapshots', rows: 1 },
 ] as const
 
 const hourOf = ({ now }: { now: Date }): number => Math.floor(now.getTime() / 1000 / HOUR) * HOUR
@@ -36,11 +37,12 @@ const ask = async (app: App, what: string, query = '', stable = STABLE) => {
   }
 }
 
-/** A stable at `price` with this supply, read a minute before `at`. */
+/** A stable at `price` with this supply, read a minute before `at`, and the block after `at` that makes its slot due. */
 async function addMarket(clickhouse: ClickHouseClient, at: number, { price = 1_000_000, supply = '5000000' } = {}) {
   await addBlocks(clickhouse, [at - 60], at - 60)
-  // All blocks before are empty.
-  await addBatch(clickhouse, 'test', at, { from_block: 1, to_block: at - 60 })
+  await addBlocks(clickhouse, [at + 1], at + 1)
+  // All other blocks are empty.
+  await addBatch(clickhouse, 'test', at, { from_block: 1, to_block: at + 1 })
   await addFacts(clickhouse, {
     samples: pegSamples(STABLE, [{ at: at - 60, price }], at - 60),
     states: [stateRead(STABLE, { supply_raw: supply, block_time: at - 60, block_number: at - 60 })],
@@ -77,7 +79,7 @@ const rowsOf = async (clickhouse: ClickHouseClient, table: string): Promise<unkn
     })
   ).json()
 
-describe.for(KINDS)('$what', ({ what, snapshot, table }) => {
+describe.for(KINDS)('$what', ({ what, snapshot, table, rows }) => {
   test('the answer at any time is the newest snapshot at or before it', async ({ app, clickhouse, clock }) => {
     const end = hourOf(clock)
     await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
@@ -198,7 +200,7 @@ describe.for(KINDS)('$what', ({ what, snapshot, table }) => {
     const known = (minutes: number) => `&known_at=${end + minutes * 60}`
     await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
     await addMarket(clickhouse, end)
-    expect(await snapshot(clickhouse, slotAt(what, end), published(5))).toBe(1)
+    expect(await snapshot(clickhouse, slotAt(what, end), published(5))).toBe(rows)
     const first = await ask(app, what, `?as_of=${end}${known(5)}`)
     expect(first).toMatchObject({
       status: 200,
@@ -213,7 +215,7 @@ describe.for(KINDS)('$what', ({ what, snapshot, table }) => {
 
     // A backfill adds facts, and the slot is done again.
     await addFacts(clickhouse, { samples: pegSamples(STABLE, [{ at: end, price: 995_000 }], end) })
-    expect(await snapshot(clickhouse, slotAt(what, end, 1), published(10))).toBe(1)
+    expect(await snapshot(clickhouse, slotAt(what, end, 1), published(10))).toBe(rows)
     const newest = (await ask(app, what, `?as_of=${end}`)).body
     expect(newest).toMatchObject({ published_at: iso(end + 600), revision: 1, is_newest_revision: true })
     expect(newest).not.toHaveProperty('known_at')
@@ -245,7 +247,7 @@ describe.for(KINDS)('$what', ({ what, snapshot, table }) => {
     await snapshot(clickhouse, slotAt(what, end), published(5))
     await rollBack(clickhouse, 1, end, end + 600)
     // The same figures as before, but for a while they were not shown.
-    expect(await snapshot(clickhouse, slotAt(what, end, 1), published(15))).toBe(1)
+    expect(await snapshot(clickhouse, slotAt(what, end, 1), published(15))).toBe(rows)
     expect((await ask(app, what, at(4))).status).toBe(404)
     expect((await ask(app, what, at(9))).body).toMatchObject({ revision: 0, published_at: iso(end + 300) })
     expect(await ask(app, what, at(14))).toMatchObject({ status: 404, body: { parameter: 'known_at' } })
@@ -260,8 +262,9 @@ describe.for(KINDS)('$what', ({ what, snapshot, table }) => {
       await addFacts(clickhouse, { stablecoins: [stablecoin(1)] })
       await addMarket(clickhouse, end)
       const killed = Object.assign(Object.create(clickhouse) as ClickHouseClient, {
-        insert: async (rows: Parameters<ClickHouseClient['insert']>[0]) => {
-          if (when === 'after it was stored') await clickhouse.insert(rows)
+        insert: async (insert: Parameters<ClickHouseClient['insert']>[0]) => {
+          if (insert.table !== table) return clickhouse.insert(insert)
+          if (when === 'after it was stored') await clickhouse.insert(insert)
           throw new Error('killed')
         },
       })
