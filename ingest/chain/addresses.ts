@@ -15,6 +15,11 @@ export const ZONE_PORTAL_PREFIX = `0x5ad0${'0'.repeat(20)}`
 /** Multicall3 at its canonical address. */
 export const MULTICALL3 = '0xca11bde05977b3631167028862be2a173976ca11'
 
+/** The protocol's contract of block hashes (EIP-2935): the beginning of each block stores its parent's hash. */
+export const BLOCK_HASHES = '0x0000f90827f1c53a10cb7a02335b175320002935'
+/** How many of the newest hashes it holds; the one of block `n` is in slot `n % BLOCK_HASHES_HELD`. */
+export const BLOCK_HASHES_HELD = 8191
+
 /**
  * Tokens that may exist from block 0, for which the factory emits no event: pathUSD and, on test networks, AlphaUSD,
  * BetaUSD and ThetaUSD. The node is asked whether they exist.

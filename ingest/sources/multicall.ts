@@ -1,5 +1,5 @@
-import { BaseError, encodeFunctionData, type Hex, multicall3Abi } from 'viem'
-import { MULTICALL3 } from '../chain/addresses.js'
+import { BaseError, encodeFunctionData, type Hex, multicall3Abi, numberToHex } from 'viem'
+import { BLOCK_HASHES, BLOCK_HASHES_HELD, MULTICALL3 } from '../chain/addresses.js'
 import { Bytes, Quantity, RpcAnswerError } from '../chain/rpc-answers.js'
 import type { Rpc } from './rpc.js'
 import { isStateUnavailable, StateUnavailableError } from './state-unavailable.js'
@@ -109,14 +109,19 @@ export async function runMulticalls(rpc: Rpc, multicalls: readonly Multicall[], 
 /**
  * A `read` of a block's state, repeated if the block was the newest and the next one came meanwhile. Anvil answers for
  * its newest block from its live state, even when asked by hash: while it mines the next block, and during the whole
- * replay after a restart, that is the state of another block. Of older blocks it keeps the states.
+ * replay after a restart, that is the state of another block. Of older blocks it keeps the states. The number of the
+ * newest block grows only a moment after the live state has changed, so the state itself is asked whether the next block
+ * has begun.
  */
-async function unlessMined<Result>(rpc: Rpc, { number }: BlockId, read: () => Promise<Result>): Promise<Result> {
-  const newest = (): Promise<number> => rpc.request('eth_blockNumber', [], Quantity)
+async function unlessMined<Result>(rpc: Rpc, { number, hash }: BlockId, read: () => Promise<Result>): Promise<Result> {
+  const isNewest = async (): Promise<boolean> => (await rpc.request('eth_blockNumber', [], Quantity)) <= number
+  const slot = numberToHex(number % BLOCK_HASHES_HELD)
+  const hasNextBegun = async (): Promise<boolean> =>
+    (await rpc.request('eth_getStorageAt', [BLOCK_HASHES, slot, 'latest'], Bytes)) === hash
   for (;;) {
-    const wasNewest = (await newest()) <= number
+    const wasNewest = await isNewest()
     const result = await read()
-    if (!wasNewest || (await newest()) <= number) return result
+    if (!wasNewest || (!(await hasNextBegun()) && (await isNewest()))) return result
   }
 }
 
