@@ -141,7 +141,7 @@ test('processes share computed answers, and work without Redis while it is down'
   const server = await startRedis()
   onTestFinished(() => server.remove())
   const redisOf = (): Redis => {
-    const redis = new Redis(server.url, { maxRetriesPerRequest: 1, commandTimeout: 2000, retryStrategy: () => 50 })
+    const redis = new Redis(server.url, { maxRetriesPerRequest: 1, commandTimeout: 60_000, retryStrategy: () => 50 })
     redis.on('error', () => {})
     onTestFinished(() => redis.disconnect())
     return redis

@@ -63,7 +63,7 @@ test('at random instants every score is the one that follows from the raw flows'
   const flows = await storedFlows(clickhouse)
   const random = randomFor(18, 'instants')
   const seen = { scored: 0, silences: 0, byHour: 0, unscored: 0, constant: 0 }
-  for (let i = 0; i < 15; i++) {
+  for (let i = 0; i < 10; i++) {
     const at = random.int(end - 5 * DAY, end + 100)
     const window_start = Math.floor(Math.min(at, end) / WINDOW) * WINDOW - WINDOW
     const { scores, ...answer } = await scoresOf(app, { as_of: `${at}`, limit: random.pick(['3', '500']) })
@@ -83,7 +83,7 @@ test('at random instants every score is the one that follows from the raw flows'
     seen.byHour += scores.filter(({ is_by_hour }) => is_by_hour).length
     seen.constant += scores.filter(({ reasons }) => reasons.join().includes('had the same volume')).length
   }
-  for (const [what, times] of Object.entries(seen)) expect(times, what).toBeGreaterThan(3)
+  for (const [what, times] of Object.entries(seen)) expect(times, what).toBeGreaterThan(2)
 })
 
 test('the worked examples of the methodology', async ({ app, clickhouse, end }) => {

@@ -6,6 +6,7 @@ import { removeFacts } from '../../../../clickhouse/facts/replace.js'
 import { repairViews } from '../../../../clickhouse/rebuild/repair-views.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { test as base } from '../../../support/app.js'
+import { depth } from '../../../support/depth.js'
 import { addEvents, expectedBreaks, inOrder, madeUpEvent, standing, storedEvents } from '../../../support/events.js'
 import { anomaliesOf, FLOW_ANOMALIES_JOB } from '../../../support/flow-anomalies.js'
 import { timesOf, wildFlows } from '../../../support/flow-market.js'
@@ -16,6 +17,7 @@ import { addMarket, blockTimes, wildSamples } from '../../../support/wild-market
 
 const HOUR = 3600
 const STABLES = 4
+const REVISIONS = Array.from({ length: depth('REVISIONS', 2, 3) }, (_, i) => i + 1)
 
 const test = base.extend<{ start: number }>({
   // Right between two slots, some hours ago.
@@ -55,11 +57,11 @@ test('every break is announced once as started and once as ended, with the data 
 
   // Repeated slots, in any order, also when their tokens are forgotten, and under other revisions.
   const random = randomFor(11, 'again')
-  for (let i = 0; i < 20; i++) {
+  for (let i = 0; i < 10; i++) {
     const slot = random.pick(slots)
     await JOB.task(clickhouse, { ...slot, token: `${slot.token}:${random.pick(['', `:${i}`])}` })
   }
-  for (const revision of [1, 2]) {
+  for (const revision of REVISIONS.slice(1)) {
     const from = random.int(0, slots.length - 10)
     for (const slot of slotsOf(JOB, start, horizon, revision).slice(from)) await JOB.task(clickhouse, slot)
   }
@@ -74,7 +76,7 @@ test('after reorganizations exactly the events of the final chain stand, and all
   await addMarket(clickhouse, keptSamples, keptTimes)
   await runSlots(clickhouse, JOB, slotsOf(JOB, start, keptTimes.at(-1) ?? 0))
   const random = randomFor(13, 'rollbacks')
-  for (const revision of [1, 2, 3]) {
+  for (const revision of REVISIONS) {
     const before = await storedEvents(clickhouse)
     const kept = random.int(Math.floor(keptTimes.length / 4), keptTimes.length - 20)
     const keptTime = keptTimes[kept - 1] ?? 0

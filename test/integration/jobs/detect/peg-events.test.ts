@@ -8,6 +8,7 @@ import { repairViews } from '../../../../clickhouse/rebuild/repair-views.js'
 import { type OracleEvent, pegEventsOracle } from '../../../../ingest/verify/definitions/peg-events.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { test as base } from '../../../support/app.js'
+import { depth } from '../../../support/depth.js'
 import { standing, storedEvents } from '../../../support/events.js'
 import { eventsOf, PEG_EVENTS_JOB as JOB, storedExcursions, withPublication } from '../../../support/peg-events.js'
 import { pegSamples, stableAddress, type Tick } from '../../../support/rows.js'
@@ -17,6 +18,8 @@ import { addMarket, blockTimes, wildDepths, wildSamples } from '../../../support
 
 const HOUR = 3600
 const STABLES = 6
+const INSTANTS = depth('INSTANTS', 60, 200)
+const REVISIONS = Array.from({ length: depth('REVISIONS', 2, 3) }, (_, i) => i + 1)
 
 const test = base.extend<{ start: number }>({
   // Right between two slots, some hours ago.
@@ -211,7 +214,7 @@ test('a break is thin where 10,000 tokens contradict one, by the newest sample f
         for (const { data } of told.filter((event) => event.data.severity === severity))
           if (thin === null) expect(Object.keys(data)).not.toContain('thin')
           else expect(data).toMatchObject({ standing_tokens, thin })
-      for (const min_size of [1, 1000, 1001, 10_000, 100_001]) {
+      for (const min_size of [1000, 1001]) {
         const passing = expected.filter(([, tokens]) => tokens !== null && tokens >= min_size)
         const found = await eventsOf(app, stable, `?min_size=${min_size}`)
         expect(found.map(({ severity, standing_tokens, thin }) => [severity, standing_tokens, thin])).toEqual(passing)
@@ -252,12 +255,12 @@ test('at any moment the answer equals the result of a pass over the samples', { 
   const random = randomFor(3, 'moments')
   let [ended, ongoing] = [0, 0]
   const standing = new Map<number | null, number>()
-  for (let i = 0; i < 200; i++) {
+  for (let i = 0; i < INSTANTS; i++) {
     const stable = stableAddress(random.int(1, STABLES))
     const own = samples.filter((sample) => sample.stable === stable)
     const asOf = random.chance(0.3) ? random.pick(own).block_time : random.int(start, start + 3 * HOUR)
-    const depth = depths.filter((sample) => sample.stable === stable)
-    const expected = pegEventsOracle(own, Math.min(asOf, horizon), depth)
+    const ownDepths = depths.filter((sample) => sample.stable === stable)
+    const expected = pegEventsOracle(own, Math.min(asOf, horizon), ownDepths)
     const found = await eventsOf(app, stable, `?as_of=${asOf}&limit=500`)
     expect(found, `${stable} at ${asOf}`).toEqual(published(stable, expected))
     ended += expected.filter((event) => !event.ongoing).length
@@ -265,9 +268,9 @@ test('at any moment the answer equals the result of a pass over the samples', { 
     for (const { standing_tokens } of expected) standing.set(standing_tokens, (standing.get(standing_tokens) ?? 0) + 1)
   }
   for (const size of [null, 0, 1000, 10_000, 100_000, 1_000_000])
-    expect(standing.get(size), `${size}`).toBeGreaterThan(20)
-  expect(ended).toBeGreaterThan(500)
-  expect(ongoing).toBeGreaterThan(50)
+    expect(standing.get(size), `${size}`).toBeGreaterThan(INSTANTS / 10)
+  expect(ended).toBeGreaterThan(INSTANTS * 2)
+  expect(ongoing).toBeGreaterThan(INSTANTS / 4)
 })
 
 test('repeating slots, any of them and in any order, changes nothing', { timeout: 600_000 }, async ({
@@ -292,7 +295,7 @@ test('repeating slots, any of them and in any order, changes nothing', { timeout
     for (const time of ['first', 'second']) await JOB.task(clickhouse, { ...slot, token: `${slot.token}:${time}` })
   expect(await storedExcursions(clickhouse)).toEqual(once)
 
-  for (const revision of [1, 2, 3]) {
+  for (const revision of REVISIONS) {
     const from = random.int(0, slots.length - 1)
     const again = slotsOf(JOB, start, start + HOUR, revision).slice(from, slots.length)
     for (const slot of again) await JOB.task(clickhouse, slot)
@@ -308,7 +311,7 @@ test('after a rollback the events are those of the replacement blocks', { timeou
   const { times, samples, depths } = await judgedMarket(clickhouse, 7, start, 1.5)
   const random = randomFor(7, 'rollbacks')
   let [keptTimes, keptSamples, keptDepths] = [times, samples, depths]
-  for (const revision of [1, 2, 3]) {
+  for (const revision of REVISIONS) {
     const kept = random.int(Math.floor(keptTimes.length / 4), keptTimes.length - 2)
     const keptTime = keptTimes[kept - 1] ?? 0
     await removeFacts(clickhouse, { from_block: kept + 1, from_time: keptTime })

@@ -13,6 +13,7 @@ import { snapshotHolders } from '../../../../jobs/snapshot/holders.js'
 import { snapshotRisk } from '../../../../jobs/snapshot/risk.js'
 import { type Random, randomFor } from '../../../../local/chain/random.js'
 import { test } from '../../../support/app.js'
+import { depth } from '../../../support/depth.js'
 import { account, addRows } from '../../../support/economy-rows.js'
 import { expectSame } from '../../../support/oracle/same.js'
 import { snapshotFacts } from '../../../support/oracle/snapshot-facts.js'
@@ -164,7 +165,7 @@ describe.each([
 
     const snapshot = await snapshotFacts(clickhouse)
     const seen = new Set<string>()
-    for (let i = 0; i < 16; i++) {
+    for (let i = 0; i < depth('INSTANTS', 12, 16); i++) {
       const at = Math.floor(random.int(first + SLOT, last - 1) / SLOT) * SLOT
       await snapshotRisk(clickhouse, slotAt('risk', at))
       for (const stable of stables) {

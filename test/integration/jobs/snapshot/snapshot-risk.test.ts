@@ -8,6 +8,7 @@ import { type Break, type Breaks, riskAt } from '../../../../ingest/verify/defin
 import { snapshotRisk } from '../../../../jobs/snapshot/risk.js'
 import { type Random, randomFor } from '../../../../local/chain/random.js'
 import { test } from '../../../support/app.js'
+import { depth } from '../../../support/depth.js'
 import { snapshotFacts } from '../../../support/oracle/snapshot-facts.js'
 import { policyEvent } from '../../../support/policy-events.js'
 import {
@@ -158,7 +159,7 @@ describe('inputs', () => {
           }))
       return { mild: known('mild'), severe: known('severe') }
     }
-    for (const at of times(60, 19)) {
+    for (const at of times(depth('INSTANTS', 20, 60), 19)) {
       await snapshotRisk(clickhouse, slotAt('risk', at))
       for (const stable of stables) {
         const expected = riskAt(facts, stable, at, breaksOf)
