@@ -32,7 +32,7 @@ import { mismatches, runVerify } from '../../../support/verify.js'
 const SEED = Number(process.env.FAULT_SEED ?? 1)
 /** Blocks of each attack. */
 const ROUNDS = depth('HOSTILE_BLOCKS', 5, 40)
-const INSTANTS = depth('HOSTILE_INSTANTS', 60, 2_000)
+const INSTANTS = depth('HOSTILE_INSTANTS', 40, 2_000)
 /** Instants that are asked about at once. */
 const AT_ONCE = 6
 const NAMES = Object.keys(ATTACKS)

@@ -12,7 +12,7 @@ import { WEBHOOK_IDS } from '../../../support/market-webhooks.js'
 import { answerChecker } from '../../../support/openapi-check.js'
 
 /** Requests for each operation; FUZZ_RUNS=2000 FUZZ_SEED=7 for a long run. */
-const RUNS = depth('FUZZ_RUNS', 50, 2_000)
+const RUNS = depth('FUZZ_RUNS', 25, 2_000)
 const SEED = Number(process.env.FUZZ_SEED ?? 20_260_714)
 
 type Http = ReturnType<typeof httpClient>

@@ -19,7 +19,7 @@ import { RiskSpec } from '../../../support/spec/risk.js'
 
 // Ten hours at a block every four minutes.
 const BLOCKS = 150
-const INSTANTS = depth('INSTANTS', 80, 200)
+const INSTANTS = depth('INSTANTS', 50, 200)
 
 let chain: TestChain
 

@@ -116,7 +116,7 @@ test('a chain that changes continuously while ingest catches up is stored in its
 }) => {
   const random = randomFor(3, 'catching up')
   const ingest = startIngest(clickhouseEnv, chain.rpcUrl, { BATCH_BLOCKS: '3' })
-  for (let round = 0; round < depth('REORG_ROUNDS', 3, 30); round++) {
+  for (let round = 0; round < depth('REORG_ROUNDS', 2, 30); round++) {
     const common = await blocks.note()
     await blocks.mine(random.int(1, 3), `away ${round}`)
     if (random.chance(0.5)) await common.back()

@@ -10,8 +10,9 @@ import { newestRevisions } from '../../../support/publications.js'
 import { runJobs } from '../../../support/ran-slots.js'
 import { test, withDatabase } from '../../../support/services.js'
 
-const BLOCKS = 180
-const START = 110
+const BLOCKS = 120
+/** A block that can no longer be replaced. */
+const START = 50
 /** One block per minute, so that there are only slightly more slots than blocks. */
 const BLOCK_SECONDS = 60
 const TABLES = [
@@ -58,7 +59,7 @@ const CASES: ReadonlyArray<{ what: string; backfills: string[][] }> = [
   { what: 'the logs first and the rest newest first', backfills: [['--only', 'logs'], ['--newest-first']] },
   {
     what: 'prices without blocks, a half and the rest',
-    backfills: [['--only', 'pegs', '--from', '40'], ['--from', '80', '--newest-first'], []],
+    backfills: [['--only', 'pegs', '--from', '20'], ['--from', '35', '--newest-first'], []],
   },
 ]
 

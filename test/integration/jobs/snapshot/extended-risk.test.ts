@@ -165,7 +165,7 @@ describe.each([
 
     const snapshot = await snapshotFacts(clickhouse)
     const seen = new Set<string>()
-    for (let i = 0; i < depth('INSTANTS', 12, 16); i++) {
+    for (let i = 0; i < depth('INSTANTS', name === 'with holes' ? 12 : 6, 16); i++) {
       const at = Math.floor(random.int(first + SLOT, last - 1) / SLOT) * SLOT
       await snapshotRisk(clickhouse, slotAt('risk', at))
       for (const stable of stables) {
