@@ -6,10 +6,25 @@ import { TRACKS } from '../peg/break-detection.js'
 const bps = z.number().min(0).max(10_000)
 const seconds = z.number().min(0).max(31_536_000)
 
+/** The name of a detector in tables and files. */
+export const DetectorName = z
+  .string()
+  .regex(/^[\w.-]{1,40}$/, 'must have 1 to 40 letters, digits, points, hyphens or underscores')
+
+/** Detectors to compare, each with a name of its own. */
+export const listOf = <One extends z.ZodType<{ name: string }>>(One: One) =>
+  z
+    .array(One)
+    .min(1, 'must have at least one detector')
+    .max(100, 'must have at most 100 detectors')
+    .refine((detectors) => new Set(detectors.map(({ name }) => name)).size === detectors.length, {
+      error: 'names must differ',
+    })
+
 /** A configuration of the detector of breaks: whose price it follows, and by which rule. */
 export const Detector = z
   .strictObject({
-    name: z.string().regex(/^[\w.-]{1,40}$/, 'must have 1 to 40 letters, digits, points, hyphens or underscores'),
+    name: DetectorName,
     /** Follows the price of a token if so many are sold at once. */
     size_tokens: z.literal(SIZES).default(1),
     /** Believes that price only as far as the price of so many tokens agrees. */
@@ -28,14 +43,7 @@ export const Detector = z
   })
 export type Detector = z.output<typeof Detector>
 
-/** Detectors to compare, each with a name of its own. */
-export const Detectors = z
-  .array(Detector)
-  .min(1, 'must have at least one detector')
-  .max(100, 'must have at most 100 detectors')
-  .refine((detectors) => new Set(detectors.map(({ name }) => name)).size === detectors.length, {
-    error: 'names must differ',
-  })
+export const Detectors = listOf(Detector)
 
 /** The published tracks. */
 const published = Object.entries(TRACKS).map(([name, { allowed_micros, min_seconds }]) => ({

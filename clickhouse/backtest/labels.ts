@@ -13,14 +13,18 @@ export type Label = {
   bps: number | null
 }
 
-const instant = z.string().transform((text, context) => {
-  try {
-    return parseInstant('', text, new Date(8.64e15)).getTime() / 1000
-  } catch (error) {
-    context.addIssue(error instanceof Error ? error.message : String(error))
-    return z.NEVER
-  }
-})
+/** A time of a label, in unix seconds. One back from now would be another in each run. */
+export const instant = z
+  .string()
+  .regex(/[^mhd]$/i, 'must be an ISO 8601 timestamp or date, or unix seconds')
+  .transform((text, context) => {
+    try {
+      return parseInstant('', text, new Date(8.64e15)).getTime() / 1000
+    } catch (error) {
+      context.addIssue(error instanceof Error ? error.message : String(error))
+      return z.NEVER
+    }
+  })
 
 const Row = z
   .strictObject({
@@ -37,23 +41,30 @@ const Row = z
 /** Most faults of a file that are named. */
 const MOST_FAULTS = 20
 
+/** Throws ConfigError with the faults of a file of labels, if there are any. */
+export function rejectFaults(faults: readonly string[]): void {
+  const rest = faults.length > MOST_FAULTS ? ['and more'] : []
+  if (faults.length > 0) throw new ConfigError([...faults.slice(0, MOST_FAULTS), ...rest])
+}
+
+/** The rows of a CSV file with a header, each with its line. Throws ConfigError naming the lines at fault. */
+export function parseRows<Row extends z.ZodType>(text: string, Row: Row): { line: number; row: z.output<Row> }[] {
+  const parsed = recordsOf(text).map(({ line, record }) => ({ line, result: Row.safeParse(record) }))
+  rejectFaults(
+    parsed.flatMap(({ line, result }) =>
+      (result.error?.issues ?? []).map(({ path, message }) => `labels, line ${line}: ${path.join('.')} ${message}`),
+    ),
+  )
+  return parsed.map(({ line, result }) => ({ line, row: result.data as z.output<Row> }))
+}
+
 /**
  * The labels of a CSV file with the header `stable,from,to,bps`; times as `as_of` takes them, but not relative to now. Labels
  * of one stable that overlap become one, with the larger deviation; sorted by stable and time. Throws ConfigError naming the
  * lines at fault.
  */
 export function parseLabels(text: string): Label[] {
-  const faults: string[] = []
-  const labels: Label[] = []
-  for (const { line, record } of recordsOf(text)) {
-    const row = Row.safeParse(record)
-    if (row.success) labels.push(row.data)
-    else
-      faults.push(...row.error.issues.map(({ path, message }) => `labels, line ${line}: ${path.join('.')} ${message}`))
-  }
-  if (faults.length > MOST_FAULTS) faults.splice(MOST_FAULTS, Number.POSITIVE_INFINITY, 'and more')
-  if (faults.length > 0) throw new ConfigError(faults)
-  return mergedLabels(labels)
+  return mergedLabels(parseRows(text, Row).map(({ row }) => row))
 }
 
 function recordsOf(text: string): { line: number; record: unknown }[] {

@@ -84,7 +84,7 @@ export const rangeAt = (
  * Since when everything of a family is read up to an instant, in unix seconds: 0 if since the chain's first block, the
  * instant itself if it is not read.
  */
-export function readSince(ledger: Ledger, family: Family, instant: number): number {
+export function readSince(ledger: Pick<Ledger, 'ranges'>, family: Family, instant: number): number {
   const range = rangeAt(ledger, family, instant)
   if (!range) return instant
   return range.from_block <= FIRST_BLOCK ? 0 : (range.from_time ?? instant)

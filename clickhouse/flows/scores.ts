@@ -10,6 +10,9 @@ export const ANOMALY_KINDS = ['surge', 'drop', 'silence'] as const
 /** The most probable silence that is an anomaly: as improbable as a normal value three deviations above its mean. */
 const SILENCE_PROBABILITY = 0.00135
 
+/** A window with a flow is an anomaly only if it is at least so many standard deviations from its baseline. */
+export const MIN_ABS_Z = 3
+
 /** Observations that a baseline must have. */
 export const MIN_OBSERVATIONS = 10
 
@@ -84,28 +87,10 @@ export const SILENCES = `
     GROUP BY edge, silent, last, since, first_window
     HAVING base_valued >= ${MIN_OBSERVATIONS}`
 
-/**
- * The anomalies of the 15 minutes from `window_start`, a multiple of 15 minutes; ordered by address.
- *
- * The baseline is the 672 windows before, or those from the edge's first flow on. A window without a flow counts as 0.
- * A window whose flows all lack a USD value is unknown: it neither counts nor is scored. At least 10 windows must have a
- * value, and the values must vary. A window with a flow is an anomaly if it lies at least `min_abs_z` population standard
- * deviations from the mean, and, if above, as many above the mean of the windows with a value, in the deviation of all
- * windows and in that of those. A window without a flow is one if it makes the silence longer than any of the week
- * before the silence began, and improbable by that week; that holds for one window of a silence.
- *
- * An edge is judged only where all of its baseline is read, of which everything since `read_since` is, in unix seconds
- * (0: since the chain's first block): the edge's first flow must be known, so it lies before the baseline, or one of its
- * stables was made later than that.
- *
- * All sums are integers, so that constant values have a variance of exactly 0 and the thresholds are exact. They can
- * hold up to 5e26 USD per window, and a flow is worth at most 10^18.
- */
-export const flowZScores = defineQuery({
-  name: 'flow_z_scores',
-  params: z.object({ window_start: z.date(), min_abs_z: z.int(), read_since: z.int().nonnegative() }),
-  row: FlowScore,
-  sql: `
+const Params = z.object({ window_start: z.date(), min_abs_z: z.int(), read_since: z.int().nonnegative() })
+
+/** The scores of the edges of which `condition` holds. */
+const scoresSql = (condition: string): string => `
     WITH {window_start: DateTime('UTC')} AS scored,
          edges AS (${EDGES}),
          toInt256({min_abs_z: UInt8} * {min_abs_z: UInt8}) AS squared_limit,
@@ -115,10 +100,10 @@ export const flowZScores = defineQuery({
          toInt256(valued) * squares - toInt256(total) * total AS active_variance,
          toInt256(valued) * ifNull(observed, 0) - toInt256(total) AS active_distance,
          is_new OR first_window <= ${WEEK_BEFORE} AS is_known,
+         NOT is_unknown AND valued >= ${MIN_OBSERVATIONS} AND is_known AND distance * distance >= squared_limit * variance AS is_far,
          active_distance > 0 AND active_distance * active_distance >= squared_limit * active_variance
            AND (toInt256(buckets) * active_distance) * (toInt256(buckets) * active_distance) >= squared_limit * valued * valued * variance AS is_surge,
-         observed IS NOT NULL AND NOT is_unknown AND valued >= ${MIN_OBSERVATIONS} AND is_known
-           AND distance * distance >= squared_limit * variance AND (distance <= 0 OR is_surge) AS stands_out,
+         observed IS NOT NULL AND is_far AND (distance <= 0 OR is_surge) AS stands_out,
          toInt256(base_windows - base_active + base_valued) * base_squares - toInt256(base_total) * base_total AS base_variance,
          toUInt32(floor(log(${SILENCE_PROBABILITY}) / log((2 * (base_windows - base_active) + 1) / (2 * (base_windows + 1)))) + 1) AS improbable_from,
          multiIf(base_variance = 0, greatest(2, improbable_from),
@@ -142,6 +127,40 @@ export const flowZScores = defineQuery({
         WHERE window_start = scored
     ) AS observations USING edge
     LEFT JOIN (${SILENCES}) AS silences USING edge
-    WHERE variance > 0 AND (stands_out OR is_silence)
-    ORDER BY from_token, to_token`,
+    WHERE variance > 0 AND (${condition})
+    ORDER BY from_token, to_token`
+
+/**
+ * The anomalies of the 15 minutes from `window_start`, a multiple of 15 minutes; ordered by address.
+ *
+ * The baseline is the 672 windows before, or those from the edge's first flow on. A window without a flow counts as 0.
+ * A window whose flows all lack a USD value is unknown: it neither counts nor is scored. At least 10 windows must have a
+ * value, and the values must vary. A window with a flow is an anomaly if it lies at least `min_abs_z` population standard
+ * deviations from the mean, and, if above, as many above the mean of the windows with a value, in the deviation of all
+ * windows and in that of those. A window without a flow is one if it makes the silence longer than any of the week
+ * before the silence began, and improbable by that week; that holds for one window of a silence.
+ *
+ * An edge is judged only where all of its baseline is read, of which everything since `read_since` is, in unix seconds
+ * (0: since the chain's first block): the edge's first flow must be known, so it lies before the baseline, or one of its
+ * stables was made later than that.
+ *
+ * All sums are integers, so that constant values have a variance of exactly 0 and the thresholds are exact. They can
+ * hold up to 5e26 USD per window, and a flow is worth at most 10^18.
+ */
+export const flowZScores = defineQuery({
+  name: 'flow_z_scores',
+  params: Params,
+  row: FlowScore,
+  sql: scoresSql('stands_out OR is_silence'),
+})
+
+/**
+ * The edges that z alone would flag in the same 15 minutes: at least `min_abs_z` deviations from the mean, where a window
+ * without a flow has a volume of 0. Only for comparison; nothing announces them.
+ */
+export const plainZScores = defineQuery({
+  name: 'plain_z_scores',
+  params: Params,
+  row: FlowScore,
+  sql: scoresSql('is_far'),
 })

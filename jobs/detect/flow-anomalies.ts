@@ -7,12 +7,9 @@ import {
   publishedAnomaly,
 } from '../../clickhouse/flows/anomalies.js'
 import { FLOW_WINDOW_SECONDS } from '../../clickhouse/flows/buckets.js'
-import { type FlowScore, flowZScores } from '../../clickhouse/flows/scores.js'
+import { type FlowScore, flowZScores, MIN_ABS_Z } from '../../clickhouse/flows/scores.js'
 import type { Slot } from '../schedule/run-slots.js'
 import { announceFound } from './announce.js'
-
-/** A window with a flow is an anomaly only if it is at least three standard deviations from its baseline. */
-const MIN_ABS_Z = 3
 
 /** The figures of a retracted anomaly. */
 const NO_SCORE: Omit<FlowScore, 'from_token' | 'to_token'> = {

@@ -22,6 +22,13 @@ export type Action =
 const TOKEN = 10n ** 6n
 /** Most mints of one episode. Together they never reach a stable's supply cap. */
 const MOST_MINTS = 12
+/** Least and most tokens of a swap of a burst. */
+export const BURST_TOKENS = [4_000, 15_000] as const
+/** Powers of ten between which the tokens of any other swap lie, log-uniform: many small swaps, few large ones. */
+const SWAP_POWERS = { from: 2, range: 2.2 } as const
+/** Mean tokens of such a swap. */
+export const MEAN_SWAP_TOKENS =
+  (10 ** (SWAP_POWERS.from + SWAP_POWERS.range) - 10 ** SWAP_POWERS.from) / (SWAP_POWERS.range * Math.LN10)
 /** Longest route of a planned swap, in hops. */
 export const MAX_HOPS = 3
 
@@ -47,7 +54,7 @@ export function traderActions(plan: MarketPlan, block: number): Action[] {
     if (e.kind !== 'burst') continue
     const { stable: tokenIn, to: tokenOut } = e
     for (let i = 0; i < e.swaps; i++) {
-      const swap: Swap = { tokenIn, tokenOut, exact: 'in', amount: micro(random, 4_000, 15_000) }
+      const swap: Swap = { tokenIn, tokenOut, exact: 'in', amount: micro(random, ...BURST_TOKENS) }
       if (isOpen(plan, swap, block)) actions.push({ kind: 'swap', trader: trader(random), swap })
     }
   }
@@ -119,13 +126,14 @@ function aSwap(plan: MarketPlan, block: number, random: Random): Swap | null {
   const other = random.chance(0.5) ? PATH_USD.symbol : random.pick(listed)
   const [tokenIn, tokenOut] = random.chance(0.5) ? [one, other] : [other, one]
   const exact = random.chance(0.6) ? 'in' : 'out'
-  // Log-uniform: many small swaps, few large ones.
-  const amount = micro(random, 1, 1) + BigInt(Math.floor(10 ** (2 + 2.2 * random.next()) * 1e6))
+  const amount =
+    micro(random, 1, 1) + BigInt(Math.floor(10 ** (SWAP_POWERS.from + SWAP_POWERS.range * random.next()) * 1e6))
   const swap: Swap = { tokenIn, tokenOut, exact, amount }
   return isOpen(plan, swap, block) ? swap : null
 }
 
-function isOpen(plan: MarketPlan, swap: Swap, block: number): boolean {
+/** Whether the market can execute a swap in a block: its route is short enough, not paused, and has orders. */
+export function isOpen(plan: MarketPlan, swap: Pick<Swap, 'tokenIn' | 'tokenOut'>, block: number): boolean {
   const { sells, buys } = route(plan, swap)
   const length = sells.length + buys.length
   if (length === 0 || length > MAX_HOPS) return false

@@ -30,8 +30,9 @@ export const chainPaths = (chainDir: string) => ({
   journal: join(chainDir, 'journal'),
   /** The market's own stables as a token list. */
   tokenList: join(chainDir, 'token-list.json'),
-  /** What a backtest of its history should find. */
+  /** What backtests of its history should find. */
   plannedBreaks: join(chainDir, 'planned-breaks.csv'),
+  plannedFlows: join(chainDir, 'planned-flows.csv'),
   checkpoints: join(chainDir, 'checkpoints'),
   /** Temporary files of the running node, removed when it ends. */
   states: join(chainDir, 'states'),

@@ -14,7 +14,7 @@ import { writeDurably } from './durable-file.js'
 import { readBlock } from './head.js'
 import { openJournal } from './journal.js'
 import { planMarket } from './plan.js'
-import { plannedBreaks as plannedBreaksOf } from './planned-breaks.js'
+import { plannedBreaks, plannedFlows } from './planned-events.js'
 import { ChainLostError, restoreNode, startNode } from './restore.js'
 import { runMarket } from './run-market.js'
 import { marketTokenList } from './token-list.js'
@@ -60,10 +60,12 @@ async function start(config: DevnetConfig, log: Logger, signal: AbortSignal): Pr
   const chainId = Number(await rpc.call('eth_chainId'))
   const genesisHash = (await readBlock(rpc, 0))?.hash ?? ''
   const plan = planMarket(meta.plan)
-  const { tokenList, plannedBreaks } = chainPaths(config.chainDir)
+  const paths = chainPaths(config.chainDir)
+  const { tokenList } = paths
   const list = marketTokenList(plan.stables, chainId, meta.genesisTimestamp)
   await writeDurably(tokenList, `${JSON.stringify(list, null, 2)}\n`)
-  await writeDurably(plannedBreaks, plannedBreaksOf(plan, meta.genesisTimestamp))
+  await writeDurably(paths.plannedBreaks, plannedBreaks(plan, meta.genesisTimestamp))
+  await writeDurably(paths.plannedFlows, plannedFlows(plan, meta.genesisTimestamp))
 
   let historyIsDone = (): void => undefined
   let historyFails = (_: unknown): void => undefined

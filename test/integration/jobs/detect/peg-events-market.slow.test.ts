@@ -12,7 +12,7 @@ import {
   type OracleSample,
   pegEventsOracle,
 } from '../../../../ingest/verify/definitions/peg-events.js'
-import { plannedBreaks } from '../../../../local/chain/planned-breaks.js'
+import { plannedBreaks } from '../../../../local/chain/planned-events.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { stillChain } from '../../../support/chain.js'
 import { ingestAll } from '../../../support/ingest.js'

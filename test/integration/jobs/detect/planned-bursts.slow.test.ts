@@ -1,6 +1,12 @@
 import { expect } from 'vitest'
+import { DEFAULT_FLOW_DETECTORS } from '../../../../clickhouse/backtest/flow-detectors.js'
+import { checkFlowLabels, edgesBefore, parseFlowLabels } from '../../../../clickhouse/backtest/flow-labels.js'
+import { flowReportOf } from '../../../../clickhouse/backtest/flow-report.js'
+import { runFlowDetectors } from '../../../../clickhouse/backtest/flow-run.js'
+import { readLedger } from '../../../../clickhouse/chain/ledger.js'
 import { flowAnomaliesOracle, scoreOracle } from '../../../../ingest/verify/definitions/flow-anomalies.js'
 import type { Episode } from '../../../../local/chain/episodes.js'
+import { plannedFlows } from '../../../../local/chain/planned-events.js'
 import { test as base } from '../../../support/app.js'
 import {
   anomaliesOf,
@@ -101,4 +107,30 @@ test('every planned burst of a market is found unless only an earlier one hides 
     `${hits} of ${judged} scored windows of ${bursts.length} planned bursts found; outside them ${others.length} of ${scored} scored windows are anomalies: ${((100 * others.length) / scored).toFixed(2)} %`,
   )
   expect(scored).toBeGreaterThan(100)
+
+  // A backtest with the labels that the chain writes finds the same windows.
+  const range = { from: start - BLOCK_SECONDS, to: end + 1 }
+  const labels = parseFlowLabels(plannedFlows(plan, range.from))
+  checkFlowLabels(labels, range, await edgesBefore(clickhouse, range))
+  const { ledger } = await readLedger(clickhouse, {})
+  const options = { ledger, labels, stables: null }
+  const run = await runFlowDetectors(clickhouse, DEFAULT_FLOW_DETECTORS, range, options, new AbortController().signal)
+  const { detectors } = flowReportOf(DEFAULT_FLOW_DETECTORS, run, labels)
+  const starts = detectors[0]?.events.flatMap(({ from_token, to_token, started_at, ended_at }) =>
+    Array.from({ length: (Date.parse(ended_at) - Date.parse(started_at)) / 1000 / WINDOW }, (_, i) =>
+      [from_token, to_token, Date.parse(started_at) / 1000 + i * WINDOW].join(' '),
+    ),
+  )
+  expect(starts?.sort()).toEqual(
+    found
+      .map(({ from_token, to_token, window_start }) =>
+        [from_token, to_token, Date.parse(window_start) / 1000].join(' '),
+      )
+      .sort(),
+  )
+  for (const { detector, score } of detectors)
+    console.log(
+      `${detector.name}: ${score.found} of ${score.labels} bursts, ${score.false_alarms} false alarms, ${score.unmeasured_labels} not measured`,
+    )
+  expect(detectors[0]?.score.found).toBeGreaterThanOrEqual(3)
 })

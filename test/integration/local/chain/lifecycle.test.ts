@@ -20,6 +20,7 @@ test('it leaves no process or temporary folder when it ends', async ({ start, da
     'chain.json',
     'journal',
     'planned-breaks.csv',
+    'planned-flows.csv',
     'token-list.json',
   ])
 })

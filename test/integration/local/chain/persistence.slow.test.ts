@@ -23,6 +23,7 @@ test('a second start continues the same chain, and old blocks can still be calle
     'chain.json',
     'journal',
     'planned-breaks.csv',
+    'planned-flows.csv',
     'token-list.json',
   ])
 
@@ -126,6 +127,7 @@ test('a stop during a replay works and loses nothing', async ({ start, dataDir }
     'chain.json',
     'journal',
     'planned-breaks.csv',
+    'planned-flows.csv',
     'token-list.json',
   ])
   const third = await start()

@@ -23,12 +23,13 @@ test('labels of a stable that overlap are one break; those that touch are two', 
 })
 
 test('every line at fault is named', () => {
-  const rows = ['0x1,100,200,10', `${A},200,100,10`, `${A},yesterday,200,much`, `${A},100,200,1`]
+  const rows = ['0x1,100,200,10', `${A},200,100,10`, `${A},yesterday,200,much`, `${A},100,3h,1`]
   const parse = () => parseLabels(['stable,from,to,bps', ...rows].join('\n'))
   expect(parse).toThrow(/line 2: stable must be 0x/)
   expect(parse).toThrow(/line 3: to must be later than from/)
   expect(parse).toThrow(/line 4: from must be an ISO 8601/)
   expect(parse).toThrow(/line 4: bps must be a number/)
+  expect(parse).toThrow(/line 5: to must be an ISO 8601/)
 })
 
 test.each([

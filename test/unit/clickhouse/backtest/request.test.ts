@@ -17,10 +17,11 @@ const parse = (args: string[], env = {}) => parseRequest(args, env, NOW)
 
 test('without flags it compares the published tracks each with one that is harder to deceive, over a week', () => {
   const request = parse([])
-  expect(request?.range).toEqual({ from: seconds('2026-06-24T12:00:00Z'), to: seconds('2026-07-01T12:00:00Z') })
-  expect(request?.detectors.map(({ name }) => name)).toEqual(['mild', 'severe', 'mild-agreed', 'severe-agreed'])
-  expect(request?.detectors[0]).toMatchObject({ size_tokens: 1, enter_bps: 10, exit_bps: 10, min_seconds: 300 })
-  expect(request?.detectors[1]).toMatchObject({ size_tokens: 1, enter_bps: 50, exit_bps: 50, min_seconds: 60 })
+  if (request?.kind !== 'pegs') throw new Error('not about pegs')
+  expect(request.range).toEqual({ from: seconds('2026-06-24T12:00:00Z'), to: seconds('2026-07-01T12:00:00Z') })
+  expect(request.detectors.map(({ name }) => name)).toEqual(['mild', 'severe', 'mild-agreed', 'severe-agreed'])
+  expect(request.detectors[0]).toMatchObject({ size_tokens: 1, enter_bps: 10, exit_bps: 10, min_seconds: 300 })
+  expect(request.detectors[1]).toMatchObject({ size_tokens: 1, enter_bps: 50, exit_bps: 50, min_seconds: 60 })
   expect(request).toMatchObject({ stables: null, labels: null, format: 'table' })
   expect(parse(['--help'])).toBeNull()
 })
@@ -43,6 +44,35 @@ test.each([
   [{ name: 'a b', enter_bps: 10, min_seconds: 0 }, /name/],
 ])('a detector that cannot be is refused: %j', (detector, message) => {
   expect(() => parse(['--detectors', file(JSON.stringify([detector]))])).toThrow(message)
+})
+
+test('with --flows it compares what is announced with z alone and the robust scores', () => {
+  const request = parse(['--flows'])
+  if (request?.kind !== 'flows') throw new Error('not about flows')
+  expect(request.detectors.map(({ name, limit }) => [name, limit])).toEqual([
+    ['announced', 3],
+    ['z_score', 3],
+    ['robust_z', 3.5],
+    ['q_value', 0.01],
+  ])
+  expect(request).toMatchObject({ stables: null, labels: null, format: 'table' })
+  const row = '0x20c0000000000000000000000000000000000001,0x20c0000000000000000000000000000000000002,900,1800,5'
+  const labels = file(`from_token,to_token,from,to,multiple\n${row}\n`)
+  expect(parse(['--flows', '--labels', labels])?.labels).toMatchObject([{ from: 900, multiple: 5 }])
+  // Those of the other kind are refused.
+  expect(() => parse(['--labels', labels])).toThrow(/labels, line 2/)
+})
+
+test.each([
+  [{ name: 'x', measure: 'z_score', limit: 3.5 }, /limit: must be a whole number from 1 to 255/],
+  [{ name: 'x', measure: 'anomaly', limit: 256 }, /limit: must be a whole number from 1 to 255/],
+  [{ name: 'x', measure: 'q_value', limit: 2 }, /limit: must be at most 1/],
+  [{ name: 'x', measure: 'robust_z', limit: 0 }, /limit/],
+  [{ name: 'x', measure: 'p_value', limit: 1 }, /measure/],
+  [{ name: 'x', measure: 'q_value', limit: 0.1, min_windows: 0 }, /min_windows/],
+  [{ name: 'x', enter_bps: 10, min_seconds: 0 }, /measure/],
+])('a detector of flows that cannot be is refused: %j', (detector, message) => {
+  expect(() => parse(['--flows', '--detectors', file(JSON.stringify([detector]))])).toThrow(message)
 })
 
 test('two detectors of one name, or none, are refused', () => {
