@@ -43,8 +43,10 @@ async function pegWith(
   { stable, newest, as_of }: { stable: string; newest: StoredSample | null; as_of: Date },
   options?: Options,
 ): Promise<CurrentPeg> {
-  const isLost = newest !== null && newest.sell_micros === null
-  return pegOf(newest, isLost ? await lostQuote(clickhouse, { stable, as_of }, options) : null)
+  if (newest === null || newest.sell_micros !== null) return pegOf(newest, null)
+  const lost = await lostQuote(clickhouse, { stable, as_of }, options)
+  // Without one, a reorganization has removed the sample since it was read.
+  return lost ? pegOf(newest, lost) : withoutPeg(null)
 }
 
 /** A stable's newest sample at or before `as_of`, or now, and the one whose price is current then. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineQuery, defineRow } from '../store/define-query.js'
+import { defineOptionalRow, defineQuery } from '../store/define-query.js'
 import { dateTime, integerText } from '../store/values.js'
 import type { StoredSample } from './price.js'
 import { QUOTE_HOUR, quoteHoursOf } from './quote-hours.js'
@@ -90,8 +90,11 @@ export const lostQuotes = defineQuery({
   ),
 })
 
-/** The same of one stable, whose newest sample at or before `as_of` must have no price. */
-export const lostQuote = defineRow({
+/**
+ * The same of one stable, whose newest sample at or before `as_of` must have no price; null if the stable has no sample any
+ * more, because a reorganization has removed it.
+ */
+export const lostQuote = defineOptionalRow({
   name: 'lost_quote',
   params: LostQuoteParams.extend({ stable: z.string() }),
   row: LostQuoteRow,
