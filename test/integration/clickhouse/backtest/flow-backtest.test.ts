@@ -125,9 +125,7 @@ test('every figure is the one that follows from the raw flows', { timeout: 300_0
   const q = detectors.filter(({ name }) => name === 'q_near')
   const [part] = (await backtest(clickhouse, range, { detectors: q, stables: [one] })).detectors
   const all = report.detectors.find(({ detector }) => detector.name === 'q_near')
-  expect(part?.events).toEqual(
-    all?.events.filter(({ from_token, to_token }) => [from_token, to_token].includes(one)),
-  )
+  expect(part?.events).toEqual(all?.events.filter(({ from_token, to_token }) => [from_token, to_token].includes(one)))
   expect(part?.events.length).toBeLessThan(all?.events.length as number)
 })
 
