@@ -144,7 +144,7 @@ function sideOf({
   return isLarge || (activity_probability ?? 1) <= 0.5 ? 'above' : 'below'
 }
 
-/** Which edges a detector flags in a window, given the robust scores of all and the z-scores beyond each limit. */
+/** The side on which a detector flags an edge in a window, given its robust score and the z-scores beyond each limit; null if it does not. */
 function flagOf(
   { measure, limit }: FlowDetector,
   score: EdgeScore,

@@ -121,7 +121,9 @@ async function unlessMined<Result>(rpc: Rpc, { number, hash }: BlockId, read: ()
   for (;;) {
     const wasNewest = await isNewest()
     const result = await read()
-    if (!wasNewest || (!(await hasNextBegun()) && (await isNewest()))) return result
+    if (!wasNewest) return result
+    const [isOfNext, isStillNewest] = await Promise.all([hasNextBegun(), isNewest()])
+    if (!isOfNext && isStillNewest) return result
   }
 }
 

@@ -1,6 +1,10 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { insertJobRun, type JobRun } from '../../clickhouse/jobs/runs.js'
 import type { Slot } from '../../jobs/schedule/run-slots.js'
+import { depth } from './depth.js'
+
+/** The revisions under which a drill runs slots again, or replaces blocks, one after the other. */
+export const REVISIONS = Array.from({ length: depth('REVISIONS', 2, 3) }, (_, i) => i + 1)
 
 type Job = {
   job: string

@@ -6,18 +6,16 @@ import { removeFacts } from '../../../../clickhouse/facts/replace.js'
 import { repairViews } from '../../../../clickhouse/rebuild/repair-views.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { test as base } from '../../../support/app.js'
-import { depth } from '../../../support/depth.js'
 import { addEvents, expectedBreaks, inOrder, madeUpEvent, standing, storedEvents } from '../../../support/events.js'
 import { anomaliesOf, FLOW_ANOMALIES_JOB } from '../../../support/flow-anomalies.js'
 import { timesOf, wildFlows } from '../../../support/flow-market.js'
 import { PEG_EVENTS_JOB as JOB } from '../../../support/peg-events.js'
 import { addFacts } from '../../../support/rows.js'
-import { runSlots, slotsOf } from '../../../support/slots.js'
+import { REVISIONS, runSlots, slotsOf } from '../../../support/slots.js'
 import { addMarket, blockTimes, wildSamples } from '../../../support/wild-market.js'
 
 const HOUR = 3600
 const STABLES = 4
-const REVISIONS = Array.from({ length: depth('REVISIONS', 2, 3) }, (_, i) => i + 1)
 
 const test = base.extend<{ start: number }>({
   // Right between two slots, some hours ago.
