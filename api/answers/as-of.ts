@@ -138,7 +138,7 @@ export function createKnownHistory(read: (options: { signal: AbortSignal }) => P
  * them back, or there are none at all.
  */
 export function noSnapshot(what: string, { asOf, knownAt }: Pick<FastifyRequest, 'asOf' | 'knownAt'>): NotFoundError {
-  const note = `${what} history is append-only; it begins after the first block that was read with the stable, and a backfill of older blocks adds to it`
+  const note = `${what} history is append-only; it begins after the first block that was read in which the stable was in use, on the token list or with a pair on the exchange, and a backfill of older blocks adds to it`
   if (asOf === null)
     return new NotFoundError('before-history', `there is no ${what} snapshot of this stable yet: ${note}`)
   if (knownAt !== null) {

@@ -29,12 +29,15 @@ export function CursorQuery<Key extends z.ZodType>(key: Key) {
 /** The response field that goes with it. */
 export const NextCursor = z.string().nullable().meta({ description: 'The `cursor` of the next page; null at the end' })
 
-/** Most rows in a list. */
+/** The most rows of a list in an answer. */
+export const MOST_ROWS = 500
+
+/** How many rows of a list an answer has. */
 export const LimitQuery = z.coerce
   .number()
   .int()
   .min(1)
-  .max(500)
+  .max(MOST_ROWS)
   .default(50)
   .meta({ description: 'Maximum number of rows in an answer' })
 

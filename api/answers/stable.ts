@@ -13,8 +13,8 @@ export type KnownStables = {
   has: (address: string) => Promise<boolean>
   /** Where a stable that `has` knows was created; undefined for other addresses. */
   creationOf: (address: string) => Creation | undefined
-  /** How many there are, as of the last read. */
-  count: () => number
+  /** How many of them are in use, as of the last read. */
+  countInUse: () => number
 }
 
 /** A list older than this is read again. */
@@ -26,16 +26,18 @@ const MIN_AGE_MS = 1000
  * Caches what `read` returns, so that a request about a known stable needs no look-up. `nowMs` is a monotonic clock.
  */
 export function createKnownStables(
-  read: () => Promise<({ stable: string } & Creation)[]>,
+  read: () => Promise<({ stable: string; in_use: boolean } & Creation)[]>,
   nowMs = () => performance.now(),
 ): KnownStables {
   let known = new Map<string, Creation>()
+  let inUse = 0
   let readAt = Number.NEGATIVE_INFINITY
   let reading: Promise<void> | null = null
   const refresh = (): Promise<void> => {
     reading ??= read()
       .then((stables) => {
-        known = new Map(stables.map(({ stable, ...creation }) => [stable, creation]))
+        known = new Map(stables.map(({ stable, in_use: _, ...creation }) => [stable, creation]))
+        inUse = stables.filter(({ in_use }) => in_use).length
         readAt = nowMs()
       })
       .finally(() => {
@@ -50,7 +52,7 @@ export function createKnownStables(
       return known.has(address)
     },
     creationOf: (address) => known.get(address),
-    count: () => known.size,
+    countInUse: () => inUse,
   }
 }
 

@@ -5,12 +5,15 @@ import {
   feeDistributionSums,
   feeElectionCounts,
   feeOverview,
+  isPaidAfter,
   recentFeeDistributions,
 } from '../../clickhouse/fees/fees.js'
 import { stablecoinNames } from '../../clickhouse/stablecoins/stablecoins.js'
-import { stableAddress, stableSymbol } from '../../clickhouse/store/values.js'
-import { AsOfEcho, allUntil } from '../answers/as-of.js'
+import { stableName, stableSymbol } from '../../clickhouse/stablecoins/texts.js'
+import { Address, integerText, stableAddress } from '../../clickhouse/store/values.js'
+import { AsOfEcho, AsOfQuery, allUntil } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
+import { CursorQuery, LimitQuery, MOST_ROWS, NextCursor, page } from '../answers/cursor.js'
 import { endpoint } from '../answers/endpoint.js'
 import { Label, labelOf } from '../stablecoins/labels.js'
 
@@ -33,7 +36,7 @@ const FeeEconomics = z.object({
       z.object({
         address: stableAddress,
         symbol: stableSymbol,
-        name: z.string().meta({ description: 'Name of the stable, as its issuer wrote it' }),
+        name: stableName,
         users_electing: count.meta({ description: 'Users whose last choice is this stable' }),
         validators_electing: count.meta({ description: 'Validators whose last choice is this stable' }),
         fees_received_24h_tokens: tokens,
@@ -46,6 +49,7 @@ const FeeEconomics = z.object({
       }),
     )
     .meta({ description: 'Every stable, the one with the most fees in seven days first' }),
+  next_cursor: NextCursor,
   recent_distributions: z
     .array(FeeDistributionRow.extend({ validator_label: Label }))
     .meta({ description: 'The last ten, newest first' }),
@@ -59,18 +63,29 @@ export const feeEconomicsRoute = endpoint({
   summary: 'Which stables are chosen for fees, and what validators were paid in each',
   description: 'Computed from the logs of the chain’s fee manager, up to now or to any time.',
   about: 'moment',
+  query: {
+    ...AsOfQuery,
+    limit: LimitQuery.default(MOST_ROWS),
+    cursor: CursorQuery(z.tuple([integerText, Address])),
+  },
   response: FeeEconomics,
   cache: CACHE_POLICIES.feeEconomics,
   covers: ({ at }) => ({ families: ['logs'], ...allUntil(at) }),
-  answer: async ({ app, at, signal }) => {
+  answer: async ({ app, at, query: { limit, cursor }, signal }) => {
     const [stables, elections, sums, recent] = await Promise.all([
       stablecoinNames(app.clickhouse, { at }, { signal }),
       feeElectionCounts(app.clickhouse, { at }, { signal }),
       feeDistributionSums(app.clickhouse, { at }, { signal }),
       recentFeeDistributions(app.clickhouse, { at }, { signal }),
     ])
+    const overview = feeOverview(stables, elections, sums)
+    const after = cursor && { last_7d_raw: BigInt(cursor[0]), address: cursor[1] }
+    const rest = after ? overview.stablecoins.filter((row) => isPaidAfter(row, after)) : overview.stablecoins
+    const { rows, next_cursor } = page(rest, limit, ({ last_7d_raw, address }) => [`${last_7d_raw}`, address])
     return {
-      ...feeOverview(stables, elections, sums),
+      totals: overview.totals,
+      stablecoins: rows.map(({ last_7d_raw: _, ...row }) => row),
+      next_cursor,
       recent_distributions: recent.map((paid) => ({ ...paid, validator_label: labelOf(paid.validator, at) })),
     }
   },

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ANOMALY_KINDS } from '../../clickhouse/flows/scores.js'
-import { stableAddress, stableSymbol } from '../../clickhouse/store/values.js'
+import { stableSymbol } from '../../clickhouse/stablecoins/texts.js'
+import { stableAddress } from '../../clickhouse/store/values.js'
 
 /** USD with six decimals. */
 export const Usd = z

@@ -4,7 +4,8 @@ import { pegColumns, pegSeriesOfAll } from '../../clickhouse/peg/all-series.js'
 import { pegWindowSeries } from '../../clickhouse/peg/window-series.js'
 import { PEG_WINDOWS, windowFigures } from '../../clickhouse/peg/windows.js'
 import { stablecoinNames } from '../../clickhouse/stablecoins/stablecoins.js'
-import { Address, stableAddress, stableSymbol } from '../../clickhouse/store/values.js'
+import { stableSymbol } from '../../clickhouse/stablecoins/texts.js'
+import { Address, stableAddress } from '../../clickhouse/store/values.js'
 import { WEEK_SECONDS } from '../../process/instants.js'
 import { thisSecond } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
@@ -20,7 +21,7 @@ const StablesQuery = {
     .transform((list) => [...new Set(list.split(','))])
     .pipe(z.array(Address).max(200))
     .optional()
-    .meta({ description: 'Addresses of tracked stables, separated by commas; all of them if omitted' }),
+    .meta({ description: 'Addresses of tracked stables, separated by commas; all that are in use if omitted' }),
 }
 
 const AllPegSeries = z.object({
@@ -54,7 +55,7 @@ export const allPegSeriesRoute = endpoint({
   problems: [400, 404, 503],
   cache: CACHE_POLICIES.columns,
   cost: ({ app, query }) => {
-    const stables = query.stables?.length ?? app.stables.count()
+    const stables = query.stables?.length ?? app.stables.countInUse()
     return costOfRows(rangeOf(app, query, stables).buckets * stables)
   },
   check: async ({ app, query }) => {
@@ -62,7 +63,7 @@ export const allPegSeriesRoute = endpoint({
   },
   covers: ({ app, query }) => ({ families: ['pegs'], ...covered(readRange(app, query)) }),
   answer: async ({ app, query, signal }) => {
-    const count = query.stables?.length ?? app.stables.count()
+    const count = query.stables?.length ?? app.stables.countInUse()
     const { buckets, head } = await bucketsOf(app, query, signal, count)
     const [rows, names] = await Promise.all([
       pegSeriesOfAll(app.clickhouse, { stables: query.stables ?? [], ...buckets }, { signal }),

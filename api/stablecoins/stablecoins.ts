@@ -4,13 +4,18 @@ import type { Asked } from '../../clickhouse/chain/missing.js'
 import { Tier } from '../../clickhouse/chain/token-lists.js'
 import { type CurrentPeg, currentPeg, currentPegs } from '../../clickhouse/peg/current.js'
 import { type StableFigures, stableFiguresAt } from '../../clickhouse/risk/overview.js'
-import { StablecoinState, stablecoinStateAt, stablecoinStatesAt } from '../../clickhouse/stablecoins/states.js'
-import { Address } from '../../clickhouse/store/values.js'
+import {
+  placeOf,
+  StablecoinState,
+  StablePlace,
+  stablecoinStateAt,
+  stablecoinStatesAt,
+} from '../../clickhouse/stablecoins/states.js'
 import { recentSupplyEvents, SupplyEventRow } from '../../clickhouse/supply/supply.js'
 import { isoSeconds } from '../../process/instants.js'
 import { AsOfQuery, beforeHistory, lastSeconds, PastEcho, STATE_SECONDS } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
-import { CursorQuery, NextCursor, page } from '../answers/cursor.js'
+import { CursorQuery, LimitQuery, MOST_ROWS, NextCursor, page } from '../answers/cursor.js'
 import { endpoint } from '../answers/endpoint.js'
 import { CurrentPrice } from '../answers/shapes.js'
 import { type Creation, unknownStable } from '../answers/stable.js'
@@ -55,7 +60,9 @@ const Listed = Stable.extend({
 
 const StablecoinsResponse = z.object({
   as_of: PastEcho,
-  stablecoins: z.array(Listed).meta({ description: 'By symbol' }),
+  stablecoins: z
+    .array(Listed)
+    .meta({ description: 'Those on the token list first, then the others in use, then the rest; each by symbol' }),
   next_cursor: NextCursor,
 })
 
@@ -68,10 +75,8 @@ const FilterQuery = {
     .transform((text) => text === 'true')
     .optional()
     .meta({ description: 'Only stables whose pegs are, or are not, sampled' }),
-  limit: z.coerce.number().int().min(1).max(500).optional().meta({
-    description: 'Maximum number of stables in an answer; all of them if omitted',
-  }),
-  cursor: CursorQuery(z.tuple([z.string(), Address])),
+  limit: LimitQuery.default(MOST_ROWS),
+  cursor: CursorQuery(StablePlace),
 }
 
 const StableDetail = Listed.extend({
@@ -100,22 +105,13 @@ const published = ({ open_break, ...figures }: StableFigures) => ({
   open_break: open_break && { ...open_break, started_at: isoSeconds(open_break.started_at) },
 })
 
-/** Whether a stable follows the one with this symbol and address, in the order of bytes as in ClickHouse. */
-function isAfter(
-  cursor: [string, string] | undefined,
-  { symbol, address }: { symbol: string; address: string },
-): boolean {
-  if (cursor === undefined) return true
-  const order = Buffer.compare(Buffer.from(symbol), Buffer.from(cursor[0]))
-  return order > 0 || (order === 0 && address > cursor[1])
-}
-
 export const stablecoinsRoute = endpoint({
   path: '/stablecoins',
   tag: 'stablecoins',
   operationId: 'listStablecoins',
   summary: 'Every tracked stable with its peg, supply and policy',
-  description: 'Start here: the other routes take the addresses listed here. Stables without a price are included.',
+  description:
+    'Start here: the other routes take the addresses listed here. Stables without a price are included. Anybody can create stables: an answer has up to 500, and `cursor` gives the others.',
   about: 'moment',
   query: { ...AsOfQuery, ...FilterQuery },
   response: StablecoinsResponse,
@@ -123,23 +119,17 @@ export const stablecoinsRoute = endpoint({
   covers: ({ at }) => asksOf(at),
   answer: async ({ app, at, ledger, query: { limit, cursor, ...filters }, signal }) => {
     const [states, pegs, figures] = await Promise.all([
-      stablecoinStatesAt(app.clickhouse, { at }, { signal }),
+      stablecoinStatesAt(app.clickhouse, { at, ...filters, after: cursor, limit: limit + 1 }, { signal }),
       currentPegs(app.clickhouse, { as_of: at }, { signal }),
       stableFiguresAt(app.clickhouse, { at }, { signal }),
     ])
-    const known = states.map((state) => ({ ...state, tracked: pegs(state.address).unsampled === null }))
-    const shown = known.filter(
-      (state) =>
-        (['tier', 'symbol', 'currency', 'tracked'] as const).every(
-          (name) => filters[name] === undefined || filters[name] === state[name],
-        ) && isAfter(cursor, state),
-    )
-    const { rows, next_cursor } = page(shown, limit ?? shown.length, ({ symbol, address }) => [symbol, address])
+    const { rows, next_cursor } = page(states, limit, placeOf)
     return {
       stablecoins: rows.map((state) => {
         const { address } = state
+        const tracked = pegs(address).unsampled === null
         const measured = coverageOf(ledger, asksOf(at, address, app.stables.creationOf(address)))
-        return { ...withPeg(state, pegs(address), at, measured), ...published(figures(address)) }
+        return { ...withPeg({ ...state, tracked }, pegs(address), at, measured), ...published(figures(address)) }
       }),
       next_cursor,
     }

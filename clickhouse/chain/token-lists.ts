@@ -46,9 +46,23 @@ export const tokenLists = (
   { recorded_by, ...options }: { signal?: QuerySignal; recorded_by?: Date } = {},
 ): Promise<TokenListRow[]> => recordedLists(clickhouse, { recorded_by }, options)
 
+const isListedAt = (at: string): string =>
+  `has((SELECT argMax(stables, sequence_number) FROM token_lists WHERE holds_from <= ${at}), stable)`
+
 /** SQL: the tier of the column `stable` at an instant. Without a list, everything is unlisted. */
-export const tierAt = (at: string): string => `
-  if(has((SELECT argMax(stables, sequence_number) FROM token_lists WHERE holds_from <= ${at}), stable), 'listed', 'unlisted')`
+export const tierAt = (at: string): string => `if(${isListedAt(at)}, 'listed', 'unlisted')`
+
+/** SQL: whether the pegs of the column `stable` are sampled at an instant. Without a list, all are. */
+export const isSampledAt = (at: string): string =>
+  `((SELECT count() = 0 OR argMax(track, sequence_number) = 'all' FROM token_lists WHERE holds_from <= ${at}) OR ${isListedAt(at)})`
+
+/**
+ * SQL: whether the stable of a row of `stablecoins` is in use at an instant: it is on the token list, has a pair on the
+ * exchange, or is as old as the chain. Anybody can create stables, so what is kept of each at every slot is kept of these
+ * only.
+ */
+export const isInUseAt = (at: string): string =>
+  `(stablecoins.block_number = 0 OR ${isListedAt(at)} OR stable IN (SELECT arrayJoin([base, quote]) FROM dex_pairs WHERE block_time <= ${at}))`
 
 /**
  * A stretch of history with one list. Blocks and unix seconds; `to_block` and `to` are the first of the next stretch, null

@@ -146,6 +146,13 @@ export const feeManagerChanges = defineQuery({
     GROUP BY stable`,
 })
 
+/** Where a stable is in the fee economics. */
+export type FeePlace = { last_7d_raw: bigint; address: string }
+
+/** Whether a stable comes after another: it was paid less, or has a later address. */
+export const isPaidAfter = (one: FeePlace, other: FeePlace): boolean =>
+  one.last_7d_raw < other.last_7d_raw || (one.last_7d_raw === other.last_7d_raw && one.address > other.address)
+
 type Named = { address: string; symbol: string; name: string }
 
 const inTokens = (raw: bigint): number => Number(raw) / 1e6
@@ -156,7 +163,8 @@ const sumOf = (values: readonly number[]): number => values.reduce((sum, value) 
 
 /**
  * The fee economics: totals over every token, whether or not it is a known stable, and one row per stable, by fees of
- * the last seven days in descending order, then by address. `share_of_fees_7d_pct` is null if no fees were paid at all.
+ * the last seven days in descending order, then by address. `share_of_fees_7d_pct` is null if no fees were paid at all;
+ * `last_7d_raw` is what the order goes by, in base units.
  */
 export function feeOverview(
   stables: readonly Named[],
@@ -171,7 +179,7 @@ export function feeOverview(
     const paid = sumsOf.get(address)
     const last7d = BigInt(paid?.last_7d_raw ?? 0)
     return {
-      last7d,
+      last_7d_raw: last7d,
       address,
       symbol,
       name,
@@ -184,7 +192,7 @@ export function feeOverview(
       distribution_count: paid?.distribution_count ?? 0,
     }
   })
-  rows.sort((a, b) => Number(b.last7d > a.last7d) - Number(b.last7d < a.last7d) || (a.address < b.address ? -1 : 1))
+  rows.sort((a, b) => (isPaidAfter(b, a) ? -1 : 1))
   return {
     totals: {
       users_electing: sumOf(elections.map(({ users_electing }) => users_electing)),
@@ -193,6 +201,6 @@ export function feeOverview(
       fees_distributed_all_time_tokens: inTokens(sumOfRaw(sums.map(({ all_time_raw }) => all_time_raw))),
       distribution_count: sumOf(sums.map(({ distribution_count }) => distribution_count)),
     },
-    stablecoins: rows.map(({ last7d, ...row }) => row),
+    stablecoins: rows,
   }
 }

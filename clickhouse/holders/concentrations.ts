@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { KnownAt, NEWEST_REVISION, SHOWN } from '../jobs/publications.js'
 import { defineQuery } from '../store/define-query.js'
+import { inParts } from '../store/in-parts.js'
 import { integerText } from '../store/values.js'
 import { hhiOf } from './figures.js'
 
@@ -75,15 +76,15 @@ const balanceSquares = defineQuery({
 export type Concentration = { holder_count: number; supply: bigint; hhi: number | null }
 
 /**
- * The Herfindahl-Hirschman index of the holders of each of `stables` at an instant, in one statement. Every transfer of theirs
- * must be stored; a supply that was there before the first transfer is in none of the figures.
+ * The Herfindahl-Hirschman index of the holders of each of `stables` at an instant, in one statement for 2,000 of them. Every
+ * transfer of theirs must be stored; a supply that was there before the first transfer is in none of the figures.
  */
 export async function concentrations(
   clickhouse: ClickHouseClient,
   params: { stables: readonly string[]; at: Date },
 ): Promise<ReadonlyMap<string, Concentration>> {
   if (params.stables.length === 0) return new Map()
-  const rows = await balanceSquares(clickhouse, { ...params, stables: [...params.stables] })
+  const rows = await inParts(params.stables, (stables) => balanceSquares(clickhouse, { at: params.at, stables }))
   const found = new Map(rows.map((row) => [row.stable, row]))
   return new Map(
     params.stables.map((stable) => {

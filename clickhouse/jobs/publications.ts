@@ -3,6 +3,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { END_OF_TIME } from '../../process/instants.js'
 import { defineQuery } from '../store/define-query.js'
+import { inParts } from '../store/in-parts.js'
 import { insertRows } from '../store/insert.js'
 import { integerText, unixSeconds } from '../store/values.js'
 
@@ -78,7 +79,8 @@ export function publisher<Row extends Figures>(table: string): Publish<Row> {
   })
   return async (clickhouse, rows, slot, at) => {
     const stables = rows.map(({ stable }) => stable)
-    const known = new Map((await shown(clickhouse, { slot_at: slot.at, stables })).map((row) => [row.stable, row]))
+    const before = await inParts(stables, (part) => shown(clickhouse, { slot_at: slot.at, stables: part }))
+    const known = new Map(before.map((row) => [row.stable, row]))
     const changed = rows.flatMap((row) => {
       const before = known.get(row.stable)
       const figures_hash = hashOf(row)

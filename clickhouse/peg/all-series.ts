@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { isInUseAt } from '../chain/token-lists.js'
 import { defineQuery } from '../store/define-query.js'
 
-/** Unix seconds: buckets of `interval` begin at `first` and the last ends at `end`. No `stables` are all of them. */
+/** Unix seconds: buckets of `interval` begin at `first` and the last ends at `end`. No `stables` are all that are in use. */
 const Params = z.object({ stables: z.array(z.string()), interval: z.int(), first: z.int(), end: z.int() })
 
 /** Deviations in millionths, signed; without a quoted sample the extremes are null and `last` means nothing. */
@@ -26,7 +27,7 @@ export const pegSeriesOfAll = defineQuery({
                toUInt32(sum(quoted_count)) AS quoted, toUInt32(sum(unquoted_count)) AS unquoted
         FROM peg_minutes
         WHERE minute_end > {first: UInt32} AND minute_end <= {end: UInt32}
-          AND (empty({stables: Array(String)}) OR stable IN {stables: Array(String)})
+          AND stable IN (SELECT stable FROM stablecoins WHERE if(empty({stables: Array(String)}), ${isInUseAt('{end: UInt32}')}, stable IN {stables: Array(String)}))
         GROUP BY stable, bucket_index
     )
     GROUP BY stable

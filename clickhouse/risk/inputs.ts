@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { DAY_SECONDS, WEEK_SECONDS } from '../../process/instants.js'
+import { isInUseAt } from '../chain/token-lists.js'
 import { MINUTE_SUMS, selected } from '../peg/sums.js'
 import { PegSumsRow } from '../peg/windows.js'
 import { PolicyType } from '../stablecoins/states.js'
@@ -31,7 +32,7 @@ const RiskInputsRow = z.object({
 export type RiskInputsRow = z.output<typeof RiskInputsRow>
 
 /**
- * The inputs of the risk score of every stable that exists at `at`, a whole minute, from the facts and peg-break events
+ * The inputs of the risk score of every stable that is in use at `at`, a whole minute, from the facts and peg-break events
  * up to then:
  *
  * - its currency and where it was created, in unix seconds, the sums over the samples of the last 24 hours, which are whole minutes, and the mean over the minutes
@@ -48,6 +49,11 @@ export const riskInputs = defineQuery({
   sql: `
     WITH
         {at: DateTime} AS at,
+        known AS
+        (
+            SELECT stable, currency, toUInt32(stablecoins.block_number) AS created_block, toUnixTimestamp(block_time) AS created_at
+            FROM stablecoins WHERE block_time <= at AND ${isInUseAt('at')}
+        ),
         states AS
         (
             SELECT stable, newest.1 AS supply_raw, newest.2 AS cap_raw, newest.3 AS paused, newest.4 AS policy_id,
@@ -56,7 +62,11 @@ export const riskInputs = defineQuery({
             (
                 SELECT stable, argMax((supply_raw, cap_raw, paused, policy_id, toString(policy_type), block_number), block_number) AS newest
                 FROM state_reads
-                WHERE (stable, block_time) IN (SELECT stable, max(block_time) FROM state_reads WHERE block_time <= at GROUP BY stable)
+                WHERE (stable, block_time) IN
+                (
+                    SELECT stable, max(block_time) FROM state_reads
+                    WHERE stable IN (SELECT stable FROM known) AND block_time <= at GROUP BY stable
+                )
                 GROUP BY stable
             )
         ),
@@ -78,11 +88,7 @@ export const riskInputs = defineQuery({
            toString(supply_raw) AS supply_raw, toString(cap_raw) AS cap_raw, paused,
            toString(policy_id) AS policy_id, policy_type, toString(state_block_number) AS state_block_number,
            toUInt32(ifNull(policy_events, 0)) AS policy_events_7d
-    FROM
-    (
-        SELECT stable, currency, toUInt32(block_number) AS created_block, toUnixTimestamp(block_time) AS created_at
-        FROM stablecoins WHERE block_time <= at
-    ) AS known
+    FROM known
     LEFT JOIN
     (
         SELECT stable, ${selected(MINUTE_SUMS)},

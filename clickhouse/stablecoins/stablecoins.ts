@@ -1,16 +1,19 @@
 import { z } from 'zod'
 import type { FactPosition } from '../chain/blocks.js'
+import { isInUseAt } from '../chain/token-lists.js'
 import { defineOptionalRow, defineQuery } from '../store/define-query.js'
 import { dateTime } from '../store/values.js'
+import { Truncated } from './texts.js'
 
 const count = z.int().nonnegative()
 
-/** A stablecoin as it was created. Genesis tokens have block 0 and an empty transaction hash. */
+/** A stablecoin as it was created, with its texts as they are kept. Genesis tokens have block 0 and an empty transaction hash. */
 const Stablecoin = z.object({
   stable: z.string(),
   symbol: z.string(),
   name: z.string(),
   currency: z.string(),
+  truncated: Truncated,
   quote_token: z.string(),
   admin: z.string(),
   block_number: count,
@@ -32,7 +35,7 @@ export const allStablecoins = defineQuery({
   params: z.object({ before_block: count }),
   row: Stablecoin,
   sql: `
-    SELECT stable, symbol, name, currency, if(updates.quote_token = '', stablecoins.quote_token, updates.quote_token) AS quote_token,
+    SELECT stable, symbol, name, currency, truncated, if(updates.quote_token = '', stablecoins.quote_token, updates.quote_token) AS quote_token,
            admin, toUInt32(block_number) AS block_number, log_index, toUnixTimestamp(block_time) AS block_time, tx_hash
     FROM stablecoins
     LEFT JOIN
@@ -63,12 +66,15 @@ export const quoteTokenHistory = defineQuery({
     ORDER BY number, log_index`,
 })
 
-/** Every tracked stable and where it was created, in no order. `block_time` in unix seconds; block 0 is the genesis block. */
+/**
+ * Every tracked stable, where it was created, and whether it is in use now, in no order. `block_time` in unix seconds; block 0
+ * is the genesis block.
+ */
 export const stablecoinCreations = defineQuery({
   name: 'stablecoin_creations',
-  row: z.object({ stable: z.string(), block_number: count, block_time: count }),
+  row: z.object({ stable: z.string(), block_number: count, block_time: count, in_use: z.boolean() }),
   sql: `
-    SELECT stable, toUInt32(block_number) AS block_number, toUnixTimestamp(block_time) AS block_time
+    SELECT stable, toUInt32(block_number) AS block_number, toUnixTimestamp(block_time) AS block_time, ${isInUseAt('now()')}::Bool AS in_use
     FROM stablecoins`,
 })
 

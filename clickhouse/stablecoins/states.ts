@@ -1,10 +1,11 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { Tier, tierAt } from '../chain/token-lists.js'
+import { isInUseAt, isSampledAt, Tier, tierAt } from '../chain/token-lists.js'
 import { defineOptionalRow, defineQuery } from '../store/define-query.js'
 import { isRecent, recentFirst } from '../store/recent-first.js'
-import { integerText, stableAddress, stableSymbol } from '../store/values.js'
+import { Address, integerText, stableAddress } from '../store/values.js'
 import { UNCAPPED } from '../supply/supply.js'
+import { MOST_CHARACTERS, stableName, stableSymbol, Truncated } from './texts.js'
 
 /** The kinds of transfer policies. */
 export const PolicyType = z.enum(['allow_all', 'reject_all', 'whitelist', 'blacklist', 'compound']).meta({
@@ -35,9 +36,16 @@ export type StateRead = {
 export const StablecoinState = z.object({
   address: stableAddress,
   symbol: stableSymbol,
-  name: z.string().meta({ description: 'Name of the stable, as its issuer wrote it' }),
-  currency: z.string().meta({ description: 'What one token stands for, as its issuer wrote it, such as USD' }),
+  name: stableName,
+  currency: z.string().meta({
+    description: `What one token stands for, as its issuer wrote it, such as USD; the first ${MOST_CHARACTERS.currency} characters`,
+  }),
+  truncated: Truncated,
   tier: Tier.meta({ description: 'Whether it was on the token list of the chain then' }),
+  in_use: z.boolean().meta({
+    description:
+      'Whether it was on the token list, had a pair on the exchange, or is as old as the chain. Risk and reserves are kept of these',
+  }),
   supply: z
     .object({
       current: integerText.meta({ description: 'In base units: 6 decimals' }),
@@ -74,11 +82,17 @@ const StateRow = StablecoinState.extend({
   }),
 )
 
+/** SQL: the place of a row of a list among all: listed stables come first, then others in use, then those of nobody. */
+const RANK = "multiIf(tier = 'listed', 0, in_use, 1, 2)"
+const rankOf = ({ tier, in_use }: Pick<StablecoinState, 'tier' | 'in_use'>): number =>
+  tier === 'listed' ? 0 : in_use ? 1 : 2
+
 /** The state reads up to the instant. */
 const UNTIL = 'block_time <= {at: DateTime}'
 
 const statesSql = (which: string, reads: string) => `
-    SELECT stablecoins.stable AS address, symbol, name, currency, ${tierAt('{at: DateTime}')} AS tier, supply, policy
+    SELECT stablecoins.stable AS address, symbol, name, currency, truncated, ${tierAt('{at: DateTime}')} AS tier,
+           ${isInUseAt('{at: DateTime}')}::Bool AS in_use, supply, policy
     FROM stablecoins
     LEFT JOIN
     (
@@ -96,7 +110,7 @@ const statesSql = (which: string, reads: string) => `
         GROUP BY stable
     ) AS newest USING stable
     WHERE ${which} AND ${UNTIL}
-    ORDER BY symbol, address`
+    ORDER BY ${RANK}, symbol, address`
 
 /**
  * The reads of the last quarter of an hour before the newest block: a sampled stable is read every five minutes, others
@@ -104,25 +118,56 @@ const statesSql = (which: string, reads: string) => `
  */
 const RECENTLY = `block_time > (SELECT block_time FROM blocks WHERE ${UNTIL} ORDER BY block_number DESC LIMIT 1) - 900 AND ${UNTIL}`
 
+/** A part of the list of stables: at most `limit` of those with these properties that come after a place in it. */
+export type StablesPage = {
+  tier?: Tier | undefined
+  symbol?: string | undefined
+  currency?: string | undefined
+  tracked?: boolean | undefined
+  after?: StablePlace | undefined
+  limit: number
+}
+
+/** The place of a stable in the list: its rank, symbol and address. */
+export const StablePlace = z.tuple([z.int().min(0).max(2), z.string(), Address])
+export type StablePlace = z.infer<typeof StablePlace>
+
+export const placeOf = (state: StablecoinState): StablePlace => [rankOf(state), state.symbol, state.address]
+
+const IS_ASKED = `
+  (empty({tiers: Array(String)}) OR has({tiers: Array(String)}, tier))
+  AND (empty({symbols: Array(String)}) OR has({symbols: Array(String)}, symbol))
+  AND (empty({currencies: Array(String)}) OR has({currencies: Array(String)}, currency))
+  AND (empty({tracked: Array(Bool)}) OR has({tracked: Array(Bool)}, ${isSampledAt('{at: DateTime}')}::Bool))
+  AND (toInt8(${RANK}), symbol, address) > ({after_rank: Int8}, {after_symbol: String}, {after_address: String})`
+
 /**
- * Every stable that existed at `at` with its supply, cap and policy then, by symbol, then address. Those that were not
- * read recently have none, so that the cost does not grow with history. A cap of 2^128-1 means no cap.
+ * A part of the stables that existed at `at`, in the order of the list, with their supply, cap and policy then. Those that
+ * were not read recently have none, so that the cost does not grow with history. A cap of 2^128-1 means no cap.
  */
 const recentStablecoinStates = defineQuery({
   name: 'recent_stablecoin_states',
-  params: z.object({ at: z.date() }),
+  params: z.object({
+    at: z.date(),
+    tiers: z.array(Tier),
+    symbols: z.array(z.string()),
+    currencies: z.array(z.string()),
+    tracked: z.array(z.boolean()),
+    after_rank: z.int(),
+    after_symbol: z.string(),
+    after_address: z.string(),
+    limit: z.int(),
+  }),
   row: StateRow,
-  sql: statesSql('1', RECENTLY),
+  sql: `${statesSql(IS_ASKED, RECENTLY)} LIMIT {limit: UInt32}`,
 })
 
-const NOT_READ_RECENTLY = `stable IN (SELECT stable FROM stablecoins WHERE stable NOT IN (SELECT stable FROM state_reads WHERE ${RECENTLY}))`
-
-/** The same for the stables that were not read recently, however long ago they were read. */
+/** The states of some stables, however long ago they were read. */
 const olderStablecoinStates = defineQuery({
   name: 'older_stablecoin_states',
-  params: z.object({ at: z.date() }),
+  params: z.object({ at: z.date(), stables: z.array(z.string()) }),
   row: StateRow,
-  sql: statesSql(NOT_READ_RECENTLY, `${NOT_READ_RECENTLY} AND ${UNTIL}`),
+  sql: statesSql('stable IN {stables: Array(String)}', `stable IN {stables: Array(String)} AND ${UNTIL}`),
 })
 
 /** The state of one stable, however long ago it was read; null if it was not a stable at `at`. */
@@ -146,18 +191,30 @@ export const stablecoinStateAt = (
   options?: { signal?: AbortSignal },
 ): Promise<StablecoinState | null> => stablecoinStateOf(clickhouse, about, options)
 
+const listOf = <Value>(value: Value | undefined): Value[] => (value === undefined ? [] : [value])
+
 /**
- * Every stable that existed at `at` with its state then, by symbol, then address. The supply and policy are null if
- * they were never read.
+ * A page of the stables that existed at `at`, each with its state then: those on the token list first, then the others that
+ * are in use, then the rest, each by symbol and address. The supply and policy are null if they were never read. Reads no
+ * more states than it returns, however many stables there are.
  */
 export async function stablecoinStatesAt(
   clickhouse: ClickHouseClient,
-  { at }: { at: Date },
+  { at, tier, symbol, currency, tracked, after, limit }: { at: Date } & StablesPage,
   options?: { signal?: AbortSignal },
 ): Promise<StablecoinState[]> {
-  const states = await recentStablecoinStates(clickhouse, { at }, options)
-  if (states.every(({ supply }) => supply !== null)) return states
-  const older = await olderStablecoinStates(clickhouse, { at }, options)
+  const [after_rank, after_symbol, after_address] = after ?? [-1, '', '']
+  const asked = {
+    tiers: listOf(tier),
+    symbols: listOf(symbol),
+    currencies: listOf(currency),
+    tracked: listOf(tracked),
+  }
+  const page = { ...asked, after_rank, after_symbol, after_address, limit }
+  const states = await recentStablecoinStates(clickhouse, { at, ...page }, options)
+  const stables = states.filter(({ supply }) => supply === null).map(({ address }) => address)
+  if (stables.length === 0) return states
+  const older = await olderStablecoinStates(clickhouse, { at, stables }, options)
   const found = new Map(older.map((state) => [state.address, state]))
   return states.map((state) => found.get(state.address) ?? state)
 }

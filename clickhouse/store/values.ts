@@ -14,7 +14,6 @@ export const dateTime = z.codec(z.iso.datetime(), z.date(), {
 
 /** Fields that mean the same in every answer. */
 export const stableAddress = z.string().meta({ description: 'Address of the stable, in lower case' })
-export const stableSymbol = z.string().meta({ description: 'Symbol of the stable, as its issuer wrote it' })
 export const blockNumber = z.int().meta({ description: 'Height of the block' })
 export const logIndex = z.int().meta({ description: 'Position of the log in its block' })
 export const blockTimestamp = z.iso.datetime().meta({ description: 'Time of the block' })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { FactPosition } from '../chain/blocks.js'
+import { isInUseAt } from '../chain/token-lists.js'
 import { BUCKET_COLUMNS, SeriesParams } from '../peg/series.js'
 import { defineQuery } from '../store/define-query.js'
 import { defineExport } from '../store/export.js'
@@ -44,7 +45,7 @@ export const recentSupplyEvents = defineQuery({
 })
 
 /**
- * Every stable that exists at `at`, with its newest supply by then and the block at which it was read; null if none was
+ * Every stable that is in use at `at`, with its newest supply by then and the block at which it was read; null if none was
  * read.
  */
 export const suppliesAt = defineQuery({
@@ -52,12 +53,17 @@ export const suppliesAt = defineQuery({
   params: z.object({ at: z.date() }),
   row: z.object({ stable: z.string(), supply_raw: integerText.nullable(), state_block_number: integerText.nullable() }),
   sql: `
+    WITH known AS (SELECT stable FROM stablecoins WHERE block_time <= {at: DateTime} AND ${isInUseAt('{at: DateTime}')})
     SELECT stable, toString(newest.supply_raw) AS supply_raw, toString(newest.block_number) AS state_block_number
-    FROM (SELECT stable FROM stablecoins WHERE block_time <= {at: DateTime}) AS known
+    FROM known
     LEFT JOIN
     (
         SELECT stable, supply_raw, block_number FROM state_reads
-        WHERE (stable, block_time) IN (SELECT stable, max(block_time) FROM state_reads WHERE block_time <= {at: DateTime} GROUP BY stable)
+        WHERE (stable, block_time) IN
+        (
+            SELECT stable, max(block_time) FROM state_reads
+            WHERE stable IN (SELECT stable FROM known) AND block_time <= {at: DateTime} GROUP BY stable
+        )
         ORDER BY state_reads.block_number DESC LIMIT 1 BY stable
     ) AS newest USING stable
     ORDER BY stable

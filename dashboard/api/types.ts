@@ -376,7 +376,9 @@ export interface ListStablecoinsData {
     symbol: string;
     name: string;
     currency: string;
+    truncated: ("symbol" | "name" | "currency")[];
     tier: "listed" | "unlisted";
+    in_use: boolean;
     supply: {
       current: string;
       cap: string | null;
@@ -419,7 +421,9 @@ export interface GetStablecoinData {
   symbol: string;
   name: string;
   currency: string;
+  truncated: ("symbol" | "name" | "currency")[];
   tier: "listed" | "unlisted";
+  in_use: boolean;
   supply: {
     current: string;
     cap: string | null;
@@ -782,6 +786,7 @@ export interface GetFeeEconomicsData {
     share_of_fees_7d_pct: number | null;
     distribution_count: number;
   }[];
+  next_cursor: string | null;
   recent_distributions: {
     validator: string;
     token: string;

@@ -27,7 +27,7 @@ export async function readSegment(reader: Reader, segment: Missing): Promise<Rea
   const { from, to, scope } = segment
   const { rpc } = reader
   const blocks = await rpc.persist(`read blocks ${from} to ${to}`, () => readBlocks(rpc, from, to))
-  const decoded = decodeOldBatch(reader, blocks)
+  const decoded = await decodeOldBatch(reader, blocks)
   await checkCatalogue(reader, segment, decoded)
   return { segment, ...(await completeWithGaps(reader, decoded, scope)) }
 }

@@ -5,9 +5,13 @@ import type { ChainEvent } from '../chain/event-types.js'
 import { decodeLog } from '../chain/events.js'
 import type { IssuerRoles } from '../knowledge/issuer-roles.js'
 import type { Orders } from '../knowledge/orders.js'
+import { createPolicyUses, type PolicyUses } from '../knowledge/policy-uses.js'
 import type { Registry, SampledStable } from '../knowledge/registry.js'
 import type { BlockWithLogs } from '../sources/blocks.js'
+import { persistAt } from '../sources/chain-changed.js'
 import type { Rpc } from '../sources/rpc.js'
+import { StateUnavailableError } from '../sources/state-unavailable.js'
+import { readPolicyIds } from '../sources/states.js'
 import { bridgeMovements } from '../stages/bridges.js'
 import { type Catalogue, catalogueRows } from '../stages/catalogue-rows.js'
 import { logFacts } from '../stages/facts.js'
@@ -16,15 +20,16 @@ import { isStateDue, touchedStates } from '../stages/states.js'
 import { SwapDecodeError } from '../stages/swaps.js'
 import { genesisStablecoins } from './genesis-stablecoins.js'
 
-/**
- * What reading a batch needs. Batches are decoded in order, because `registry`, `orders` and `issuers` learn from each.
- */
+/** What reading a batch needs. */
 export type BatchReader = {
   rpc: Rpc
   registry: Registry
   orders: Orders
   issuers: IssuerRoles
 }
+
+/** The same for batches that are decoded in order, because `registry`, `orders`, `issuers` and `policies` learn from each. */
+export type OrderedReader = BatchReader & { policies: PolicyUses }
 
 /** The block in which a chain's history begins: the genesis block has no transactions and no state of its own. */
 export const FIRST_BLOCK = 1
@@ -61,7 +66,7 @@ export type DecodedBatch = { genesis: Stablecoin[]; decoded: DecodedBlock[] }
  * Decodes blocks that directly follow those decoded before: the meaning of a block's logs, and the stables that exist
  * in it, depend on all earlier logs.
  */
-export async function decodeBatch(reader: BatchReader, blocks: readonly BlockWithLogs[]): Promise<DecodedBatch> {
+export async function decodeBatch(reader: OrderedReader, blocks: readonly BlockWithLogs[]): Promise<DecodedBatch> {
   const { registry, orders, issuers } = reader
   const first = blocks[0] as BlockWithLogs
   const genesis = first.number === FIRST_BLOCK ? await genesisStablecoins(reader.rpc, first) : []
@@ -72,7 +77,8 @@ export async function decodeBatch(reader: BatchReader, blocks: readonly BlockWit
     if (quote === undefined) throw new SwapDecodeError(`an order for ${stable}, which the factory has not created`)
     return quote
   }
-  const decoded = blocks.map((block) => {
+  const decoded: DecodedBlock[] = []
+  for (const block of blocks) {
     const events = eventsOf(block)
     const added = catalogueRows(block, events, quoteTokenOf)
     for (const stable of added.stablecoins) registry.add({ ...stable })
@@ -81,43 +87,44 @@ export async function decodeBatch(reader: BatchReader, blocks: readonly BlockWit
     for (const order of added.dex_orders) orders.place(BigInt(order.order_id), order)
     for (const flip of added.dex_order_flips) orders.flip(BigInt(flip.order_id), flip)
     issuers.learn(added.role_events)
-    return decodeBlock(reader, block, events, added, block === first ? genesis : [])
-  })
+    decoded.push(await decodeBlock(reader, block, events, added, block === first ? genesis : []))
+  }
   return { genesis, decoded }
 }
 
 /** Decodes blocks whose catalogue is stored and known to `registry`, independently of what was decoded before. */
-export function decodeOldBatch(reader: BatchReader, blocks: readonly BlockWithLogs[]): DecodedBatch {
+export async function decodeOldBatch(reader: BatchReader, blocks: readonly BlockWithLogs[]): Promise<DecodedBatch> {
   const { registry } = reader
-  const decoded = blocks.map((block) => {
+  const policies = createPolicyUses()
+  const decoded: DecodedBlock[] = []
+  for (const block of blocks) {
     const events = eventsOf(block)
     const genesis = block.number === FIRST_BLOCK ? registry.genesis() : []
     // The catalogue has the order's quote token; here it only matters that the order exists.
-    return decodeBlock(
-      reader,
-      block,
-      events,
-      catalogueRows(block, events, () => ''),
-      genesis,
-    )
-  })
+    const added = catalogueRows(block, events, () => '')
+    decoded.push(await decodeBlock({ ...reader, policies }, block, events, added, genesis))
+  }
   return { genesis: [], decoded }
 }
 
 const eventsOf = (block: BlockWithLogs): ChainEvent[] => block.logs.map(decodeLog).filter((event) => event !== null)
 
-function decodeBlock(
-  { registry, issuers }: BatchReader,
+async function decodeBlock(
+  { rpc, registry, issuers, policies: uses }: OrderedReader,
   block: BlockWithLogs,
   events: ChainEvent[],
   added: Catalogue,
   genesis: readonly Stablecoin[],
-): DecodedBlock {
+): Promise<DecodedBlock> {
   const sampled = registry.sampledAt(block.number)
   const { stables, policies } = touchedStates(events)
-  const seen = new Set([...stables, ...genesis.map(({ stable }) => stable)])
-  const all = policies || isStateDue(block) ? sampled.map(({ stable }) => stable) : []
-  const touched = [...new Set([...all, ...[...seen].filter(registry.has)])]
+  uses.learn(events)
+  const everyStable = isStateDue(block) || policies.size > 0 ? sampled.map(({ stable }) => stable) : []
+  const users = isStateDue(block)
+    ? everyStable
+    : await uses.usersOf(policies, everyStable, (unknown) => policiesAt(rpc, unknown, block))
+  const seen = [...stables, ...genesis.map(({ stable }) => stable)].filter(registry.has)
+  const touched = [...new Set([...users, ...seen])]
   const facts = { ...added, ...logFacts(block, events), blocks: [blockRow(block)] }
   return {
     block,
@@ -127,5 +134,15 @@ function decodeBlock(
     sampled,
     tooDeep: registry.tooDeepAt(block.number),
     touched,
+  }
+}
+
+/** The policies of stables at the end of a block, in their order; null if the node no longer has its state. */
+async function policiesAt(rpc: Rpc, stables: readonly string[], block: BlockWithLogs): Promise<bigint[] | null> {
+  try {
+    return await persistAt(rpc, 'read policies', block, () => readPolicyIds(rpc, stables, block))
+  } catch (error) {
+    if (error instanceof StateUnavailableError) return null
+    throw error
   }
 }

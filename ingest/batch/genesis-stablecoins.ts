@@ -1,5 +1,6 @@
 import { REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import type { Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
+import { keptTexts } from '../../clickhouse/stablecoins/texts.js'
 import { GENESIS_TOKENS } from '../chain/addresses.js'
 import { topicsOf } from '../chain/events.js'
 import { RawHeader } from '../chain/rpc-answers.js'
@@ -18,8 +19,9 @@ type FirstBlock = Pick<BlockWithLogs, 'number' | 'hash' | 'parentTime'>
 /** The stables that existed before the first transaction. They have no logs, so the node is asked. */
 export async function genesisStablecoins(rpc: Rpc, first: FirstBlock): Promise<Stablecoin[]> {
   const tokens = await persistAt(rpc, 'read the genesis tokens', first, () => describeGenesis(rpc, first))
-  return tokens.map(({ quoteToken: quote_token, ...token }, log_index) => ({
-    ...token,
+  return tokens.map(({ stable, quoteToken: quote_token, ...texts }, log_index) => ({
+    stable,
+    ...keptTexts(texts),
     quote_token,
     admin: '',
     block_number: 0,

@@ -8,7 +8,7 @@ import { dexOrdersById } from '../../clickhouse/flows/dex.js'
 import { issuerRoleChanges } from '../../clickhouse/roles/roles.js'
 import { allStablecoins } from '../../clickhouse/stablecoins/stablecoins.js'
 import { completeWithGaps } from '../batch/complete-with-gaps.js'
-import { type BatchReader, type DecodedBatch, decodeBatch } from '../batch/decode.js'
+import { type DecodedBatch, decodeBatch, type OrderedReader } from '../batch/decode.js'
 import { EVERYTHING, familiesRead, type Scope } from '../batch/scope.js'
 import { blockRanges } from '../chain/block-ranges.js'
 import { NETWORKS } from '../chain/networks.js'
@@ -16,6 +16,7 @@ import type { IngestConfig } from '../config.js'
 import { checkChainId, claimDatabase, readChainIdentity } from '../knowledge/chain-identity.js'
 import { createIssuerRoles } from '../knowledge/issuer-roles.js'
 import { createOrders } from '../knowledge/orders.js'
+import { createPolicyUses } from '../knowledge/policy-uses.js'
 import { createRegistry } from '../knowledge/registry.js'
 import { recordTokenList } from '../knowledge/token-lists.js'
 import type { TipMetrics } from '../metrics.js'
@@ -37,7 +38,7 @@ const RANGES_IN_WORK = 4
 const BATCHES_IN_WORK = 3
 
 async function* decodeBatches(
-  reader: BatchReader,
+  reader: OrderedReader,
   ranges: AsyncIterable<BlockWithLogs[]>,
 ): AsyncGenerator<DecodedBatch> {
   for await (const blocks of ranges) yield await decodeBatch(reader, blocks)
@@ -141,10 +142,11 @@ async function* followChain({
   const { chain_id: chainId } = chain
   const nextBlock = Math.max(ledger.next, (ledger.unfinished?.to ?? 0) + 1)
   const periods = await recordTokenList({ clickhouse, retryDatabase, rpc, config, chainId, nextBlock, log })
-  const reader: BatchReader = {
+  const reader: OrderedReader = {
     rpc,
     registry: createRegistry(stables, periods),
     issuers: createIssuerRoles(issuers),
+    policies: createPolicyUses(),
     orders: createOrders((order_ids) => retryDatabase('read orders', () => dexOrdersById(clickhouse, { order_ids }))),
   }
   const hashOf = async (number: number): Promise<string | null> => {

@@ -58,6 +58,15 @@ function answer(
 const reward = (functionName: string, result: CallResult | undefined): string | null =>
   result?.success === false ? null : Reward.parse(answer(Abis.tip20, functionName, result)).toString()
 
+const POLICY_ID_CALL = encodeFunctionData({ abi: Abis.tip20, functionName: 'transferPolicyId' })
+
+/** The transfer policy that each of `stables` has at the end of a block, in their order. Rejects as `readStates` does. */
+export async function readPolicyIds(rpc: Rpc, stables: readonly string[], block: BlockId): Promise<bigint[]> {
+  const calls = stables.map((target) => ({ target, callData: POLICY_ID_CALL }))
+  const results = await runMulticalls(rpc, multicallsOf(calls), block)
+  return results.map((result) => z.bigint().parse(answer(Abis.tip20, 'transferPolicyId', result)))
+}
+
 /**
  * Supply, cap, pause, transfer policy and rewards of each of `stables` at the end of a block, in their order. Rejects
  * with StateUnavailableError if the node no longer has the state.

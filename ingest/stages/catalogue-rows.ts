@@ -1,4 +1,5 @@
 import type { Facts } from '../../clickhouse/facts/facts.js'
+import { keptTexts } from '../../clickhouse/stablecoins/texts.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import { dexOrderFlips } from './dex-orders.js'
 import { roleEvents } from './roles.js'
@@ -33,8 +34,8 @@ export function catalogueRows(
   for (const event of events) {
     const at = position(block, event)
     if (event.name === 'TokenCreated') {
-      const { token: stable, symbol, name, currency, quoteToken: quote_token, admin } = event.args
-      added.stablecoins.push({ stable, symbol, name, currency, quote_token, admin, ...at })
+      const { token: stable, quoteToken: quote_token, admin } = event.args
+      added.stablecoins.push({ stable, ...keptTexts(event.args), quote_token, admin, ...at })
       quoteTokens.set(stable, quote_token)
     } else if (event.name === 'QuoteTokenUpdate') {
       added.quote_token_updates.push({ stable: event.address, quote_token: event.args.newQuoteToken, ...at })

@@ -22,14 +22,19 @@ export const isDepthDue = (block: BlockTimes): boolean =>
   isFirstOf(FIVE_MINUTES, block) || (isFirstOf(MINUTE, block) && block.time - block.parentTime < MINUTE)
 
 /**
- * The states that a block's events may have changed: those of `stables`, or, with `policies`, those of every stable.
+ * What a block's events may have changed: the states of `stables`, and those of the stables that have one of `policies`.
  */
-type TouchedStates = { stables: ReadonlySet<string>; policies: boolean }
+type TouchedStates = { stables: ReadonlySet<string>; policies: ReadonlySet<bigint> }
 
-/** The stables whose supply, cap, pause or policy a block's events may have changed. */
+/**
+ * The stables whose supply, cap, pause or policy a block's events may have changed, and the older policies that have a new
+ * administrator. A policy that is created in the block is none of them: the chain refuses a policy that does not exist, so a
+ * stable that has it at the end of the block has adopted it in the block, which is an event of its own.
+ */
 export function touchedStates(events: readonly ChainEvent[]): TouchedStates {
   const stables = new Set<string>()
-  let policies = false
+  const policies = new Set<bigint>()
+  const created = new Set<bigint>()
   for (const event of events) {
     switch (event.name) {
       case 'TokenCreated':
@@ -43,12 +48,16 @@ export function touchedStates(events: readonly ChainEvent[]): TouchedStates {
       case 'TransferPolicyUpdate':
         stables.add(event.address)
         break
+      case 'PolicyCreated':
+      case 'CompoundPolicyCreated':
+        created.add(event.args.policyId)
+        break
       case 'PolicyAdminUpdated':
-        // Any stable may have this policy.
-        policies = true
+        policies.add(event.args.policyId)
         break
       default:
     }
   }
+  for (const policy of created) policies.delete(policy)
   return { stables, policies }
 }

@@ -6,12 +6,13 @@ import { dexOrdersById } from '../../clickhouse/flows/dex.js'
 import { issuerRoleChanges } from '../../clickhouse/roles/roles.js'
 import { allStablecoins } from '../../clickhouse/stablecoins/stablecoins.js'
 import { completeBatch } from '../batch/complete-batch.js'
-import { type BatchReader, type DecodedBatch, decodeBatch, FIRST_BLOCK } from '../batch/decode.js'
+import { type DecodedBatch, decodeBatch, FIRST_BLOCK, type OrderedReader } from '../batch/decode.js'
 import { readCatalogue } from '../batch/read-catalogue.js'
 import type { Scope } from '../batch/scope.js'
 import { blockRanges } from '../chain/block-ranges.js'
 import { createIssuerRoles } from '../knowledge/issuer-roles.js'
 import { createOrders } from '../knowledge/orders.js'
+import { createPolicyUses } from '../knowledge/policy-uses.js'
 import { createRegistry } from '../knowledge/registry.js'
 import { type BlockWithLogs, readBlocks } from '../sources/blocks.js'
 import type { Rpc } from '../sources/rpc.js'
@@ -57,7 +58,7 @@ const scopeOf = ({ isIn }: Stretch, hasStates: boolean): Scope => ({
 
 type Decoded = { batch: DecodedBatch; stretch: Stretch }
 
-async function complete(reader: BatchReader, { batch, stretch }: Decoded): Promise<Reread> {
+async function complete(reader: OrderedReader, { batch, stretch }: Decoded): Promise<Reread> {
   const [from, to] = [batch.decoded[0]?.block.number ?? 0, batch.decoded.at(-1)?.block.number ?? 0]
   const range = { stretch, from, to, numbers: [], blocks: batch.decoded.length }
   try {
@@ -69,7 +70,7 @@ async function complete(reader: BatchReader, { batch, stretch }: Decoded): Promi
 }
 
 /** Decodes blocks; if the node can no longer report the genesis stables, all blocks but the first. */
-async function decode(options: RereadOptions, reader: BatchReader, blocks: BlockWithLogs[]): Promise<DecodedBatch> {
+async function decode(options: RereadOptions, reader: OrderedReader, blocks: BlockWithLogs[]): Promise<DecodedBatch> {
   try {
     return await decodeBatch(reader, blocks)
   } catch (error) {
@@ -82,7 +83,11 @@ async function decode(options: RereadOptions, reader: BatchReader, blocks: Block
 }
 
 /** The catalogue of blocks for which nothing else is stored; `reader` learns it. */
-async function* rereadCatalogue(options: RereadOptions, reader: BatchReader, stretch: Stretch): AsyncGenerator<Reread> {
+async function* rereadCatalogue(
+  options: RereadOptions,
+  reader: OrderedReader,
+  stretch: Stretch,
+): AsyncGenerator<Reread> {
   for await (const { facts, from, to } of readCatalogue(options, reader.registry, stretch)) {
     for (const order of facts.dex_orders) reader.orders.place(BigInt(order.order_id), order)
     for (const flip of facts.dex_order_flips) reader.orders.flip(BigInt(flip.order_id), flip)
@@ -97,10 +102,11 @@ async function* rereadCatalogue(options: RereadOptions, reader: BatchReader, str
  */
 export async function* rereadAll(options: RereadOptions, stretches: readonly Stretch[]): AsyncGenerator<Reread> {
   const { clickhouse, rpc, periods, rangeSize } = options
-  const reader: BatchReader = {
+  const reader: OrderedReader = {
     rpc,
     registry: createRegistry([], periods),
     issuers: createIssuerRoles([]),
+    policies: createPolicyUses(),
     // Only orders that are no longer cached come from the database, where they are compared as well.
     orders: createOrders((order_ids) => dexOrdersById(clickhouse, { order_ids })),
   }
@@ -116,7 +122,11 @@ export async function* rereadAll(options: RereadOptions, stretches: readonly Str
   }
   for (const stretch of stretches) {
     if (hasBlocks(stretch)) yield* readAhead(decoded(stretch), DEPTH, (next) => complete(reader, next))
-    else yield* rereadCatalogue(options, reader, stretch)
+    else {
+      yield* rereadCatalogue(options, reader, stretch)
+      // The events of these blocks have not been read, so what was known before may be out of date.
+      reader.policies = createPolicyUses()
+    }
   }
 }
 
@@ -141,10 +151,11 @@ export async function* rereadSome(
       allStablecoins(clickhouse, { before_block: number === FIRST_BLOCK ? 0 : number }),
       issuerRoleChanges(clickhouse, { before_block: number }),
     ])
-    const reader: BatchReader = {
+    const reader: OrderedReader = {
       rpc,
       orders,
       issuers: createIssuerRoles(issuers),
+      policies: createPolicyUses(),
       registry: createRegistry(stables, periods),
     }
     const batch = await decode(options, reader, blocks)

@@ -7,7 +7,7 @@ import { suppliesAt } from '../../clickhouse/supply/supply.js'
 import type { Slot } from '../schedule/run-slots.js'
 
 /**
- * Stores the backing of every stable that exists at the slot: its newest supply, its price if it is quoted then, and its
+ * Stores the backing of every stable that is in use at the slot: its newest supply, its price if it is quoted then, and its
  * entry in the registry of issuers.
  */
 export async function snapshotReserves(

@@ -72,7 +72,7 @@ async function extended(clickhouse: ClickHouseClient, { inputs, unquotedSince }:
 }
 
 /**
- * Scores every stable that exists at the slot, by the composite and by the extended formula, and stores the inputs of the
+ * Scores every stable that is in use at the slot, by the composite and by the extended formula, and stores the inputs of the
  * scores. The peg-break events must be known up to the slot: it is due once the peg-events job has completed a slot at or
  * after it.
  */

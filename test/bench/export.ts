@@ -28,6 +28,7 @@ async function generateFlows(clickhouse: ClickHouseClient, end: number): Promise
       symbol: `G${i}`,
       name: `Generated ${i}`,
       currency: 'USD',
+      truncated: [],
       quote_token: REFERENCE_STABLE,
       admin: '',
       block_number: 0,

@@ -30,6 +30,7 @@ export async function generateSamples(
       symbol: `G${i}`,
       name: `Generated ${i}`,
       currency: 'USD',
+      truncated: [],
       quote_token: REFERENCE_STABLE,
       admin: '',
       block_number: 0,

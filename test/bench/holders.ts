@@ -69,7 +69,7 @@ try {
     'stablecoins',
     [
       {
-        ...{ stable: STABLE, symbol: 'S', name: 'S', currency: 'USD', quote_token: '', admin: '' },
+        ...{ stable: STABLE, symbol: 'S', name: 'S', currency: 'USD', truncated: [], quote_token: '', admin: '' },
         ...{ block_number: 1, log_index: 0, block_time: start, tx_hash: '' },
       },
     ],

@@ -6,7 +6,7 @@ import type { StoredBlocks } from '../../ingest/verify/definitions/coverage.js'
 import type { HolderFacts } from '../../ingest/verify/definitions/holders.js'
 import { randomFor, shuffled } from '../../local/chain/random.js'
 import { account, addRows } from './economy-rows.js'
-import { addBareBlocks, stableAddress, stablecoin, stateRead, transfer } from './rows.js'
+import { addBareBlocks, pairOf, stableAddress, stablecoin, stateRead, transfer } from './rows.js'
 
 const BLOCKS = 600
 const ZERO = `0x${'0'.repeat(40)}`
@@ -117,7 +117,12 @@ export function randomTransfers(seed: number, start: number, stretches: readonly
   })
   /** Writes all of it as ingest would have. */
   async function add(clickhouse: ClickHouseClient): Promise<void> {
-    const facts = { stablecoins, transfers: shuffled(transfers, random), state_reads: shuffled(states, random) }
+    const facts = {
+      stablecoins,
+      dex_pairs: stablecoins.map(pairOf),
+      transfers: shuffled(transfers, random),
+      state_reads: shuffled(states, random),
+    }
     await addRows(clickhouse, facts)
     for (const [i, { from, to, families }] of stretches.entries()) {
       await addBareBlocks(clickhouse, times.slice(from - 1, to), from)

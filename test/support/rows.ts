@@ -4,6 +4,7 @@ import { insertChainHead } from '../../clickhouse/chain/heads.js'
 import { insertTokenList, type TokenListRow } from '../../clickhouse/chain/token-lists.js'
 import type { DepthSample } from '../../clickhouse/depth/depth.js'
 import { insertFacts } from '../../clickhouse/facts/facts.js'
+import type { DexPair } from '../../clickhouse/flows/dex.js'
 import type { Flow } from '../../clickhouse/flows/flows.js'
 import type { Transfer } from '../../clickhouse/holders/transfers.js'
 import { MAX_SAMPLE_SECONDS, type QuoteStatus, REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
@@ -24,6 +25,7 @@ export const stablecoin = (i: number, changes: Partial<Stablecoin> = {}): Stable
   symbol: `S${i}`,
   name: `Stable ${i}`,
   currency: 'USD',
+  truncated: [],
   quote_token: REFERENCE_STABLE,
   admin: stableAddress(0xad),
   block_number: 1,
@@ -31,6 +33,12 @@ export const stablecoin = (i: number, changes: Partial<Stablecoin> = {}): Stable
   block_time: 1_760_000_000,
   tx_hash: txHash(i),
   ...changes,
+})
+
+/** The pair of a stable, made when it was. */
+export const pairOf = ({ stable, quote_token, block_number, log_index, block_time, tx_hash }: Stablecoin): DexPair => ({
+  ...{ base: stable, quote: quote_token, pair_key: stable },
+  ...{ block_number, log_index, block_time, tx_hash },
 })
 
 /** A token list that holds from the beginning, with which every stable is sampled. */
@@ -160,6 +168,8 @@ let batches = 0
 
 export type Facts = {
   stablecoins?: Stablecoin[]
+  /** If omitted, each of the stables has a pair from its creation on, so that it is in use. */
+  pairs?: DexPair[]
   lists?: TokenListRow[]
   samples?: PegSample[]
   depths?: DepthSample[]
@@ -173,7 +183,9 @@ const token = (): string => `test-${++tokens}`
 
 /** Inserts facts as ingest would. */
 export async function addFacts(clickhouse: ClickHouseClient, facts: Facts): Promise<void> {
-  await insertFacts(clickhouse, 'stablecoins', facts.stablecoins ?? [], token())
+  const stablecoins = facts.stablecoins ?? []
+  await insertFacts(clickhouse, 'stablecoins', stablecoins, token())
+  await insertFacts(clickhouse, 'dex_pairs', facts.pairs ?? stablecoins.map(pairOf), token())
   for (const list of facts.lists ?? []) await insertTokenList(clickhouse, { ...list, source: 'of a test' })
   await insertFacts(clickhouse, 'peg_samples', facts.samples ?? [], token())
   await insertFacts(clickhouse, 'depth_samples', facts.depths ?? [], token())

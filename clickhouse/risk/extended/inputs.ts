@@ -123,7 +123,7 @@ type Created = Pick<RiskInputsRow, 'stable' | 'created_block' | 'created_at'>
 
 /**
  * What is known of each of these stables at `at`, and whether holders are tracked: whether any transfers of the last day are
- * stored. In five statements, however many stables there are.
+ * stored. In five statements for up to 2,000 stables.
  */
 export async function knownAt(
   clickhouse: ClickHouseClient,

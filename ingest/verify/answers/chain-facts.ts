@@ -124,6 +124,8 @@ export function chainFacts(facts: Facts, records: OwnRecords): ChainFacts {
     snapshot: {
       start: times[0] ?? 0,
       stables: withTime(facts.stablecoins),
+      lists: records.lists,
+      pairs: facts.dex_pairs.map(({ base, quote, block_time: at }) => ({ base, quote, at })),
       samples: byStable(withTime(facts.peg_samples)),
       states: byStable(withTime(facts.state_reads)),
       policyEvents: withTime(facts.policy_events),

@@ -1,6 +1,7 @@
 import type { DepthSample } from '../../../clickhouse/depth/depth.js'
 import { type AskedCoverage, coverageAt, type StoredBlocks } from './coverage.js'
 import { balancesAfter, type HolderFacts, totalOf } from './holders.js'
+import { newestSlot } from './in-use.js'
 import { depthOf, lossOf, REFERENCE } from './liquidity.js'
 import { BASE, breakCounts, breaksAt, points, policyEventsOf, unquotedSeconds } from './risk.js'
 import type { SnapshotFacts } from './snapshot-facts.js'
@@ -115,9 +116,9 @@ function tracksHolders(stored: StoredBlocks, at: number): boolean {
  */
 export function extendedRiskAt(facts: ExtendedFacts, stable: string, asOf: number, breaksOf = breaksAt) {
   const { snapshot, stored } = facts
-  const at = Math.floor(asOf / 300) * 300
   const own = snapshot.stables.find((one) => one.stable === stable)
-  if (!own || at <= snapshot.start || at < own.t) return null
+  const at = own ? newestSlot(own, snapshot, asOf, 300) : null
+  if (!own || at === null || at <= snapshot.start) return null
   const since = { block_number: Number(own.block_number), block_time: own.t }
   const wholeFor = (seconds: number) => ({ stable, since, from: at - seconds, to: at })
   const isDaySampled = isWhole(stored, wholeFor(DAY), 'pegs')

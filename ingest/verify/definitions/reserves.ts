@@ -1,10 +1,11 @@
+import { newestSlot } from './in-use.js'
 import type { SnapshotFacts } from './snapshot-facts.js'
 
 /** The reserves of a stable as of an instant, by the definition; null before the first snapshot. */
 export function reservesAt(facts: SnapshotFacts, stable: string, asOf: number) {
-  const at = Math.floor(asOf / 3600) * 3600
   const known = facts.stables.find((one) => one.stable === stable)
-  if (!known || at <= facts.start || at < known.t) return null
+  const at = known ? newestSlot(known, facts, asOf, 3600) : null
+  if (at === null || at <= facts.start) return null
   const state = (facts.states.get(stable) ?? []).findLast(({ t }) => t <= at)
   // Only a stable that is quoted then has a value.
   const price = (facts.samples.get(stable) ?? []).findLast(({ t }) => t <= at)?.sell_micros ?? null

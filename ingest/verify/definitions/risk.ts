@@ -1,3 +1,4 @@
+import { newestSlot } from './in-use.js'
 import type { SnapshotFacts } from './snapshot-facts.js'
 
 const DAY = 86_400
@@ -139,13 +140,14 @@ export function policyEventsOf(
 }
 
 /**
- * The risk of a stable as of an instant, by the definition; null before the first snapshot. The peg breaks known by
+ * The risk of a stable as of an instant, by the definition; null before the first snapshot, which is of the first slot at
+ * which it is in use. The peg breaks known by
  * then are computed from the samples, or come from `breaksOf`.
  */
 export function riskAt(facts: SnapshotFacts, stable: string, asOf: number, breaksOf = breaksAt) {
-  const at = Math.floor(asOf / 300) * 300
-  const createdAt = facts.stables.find((known) => known.stable === stable)?.t ?? Number.POSITIVE_INFINITY
-  if (at <= facts.start || at < createdAt) return null
+  const known = facts.stables.find((one) => one.stable === stable)
+  const at = known ? newestSlot(known, facts, asOf, 300) : null
+  if (at === null || at <= facts.start) return null
   const samples = facts.samples.get(stable) ?? []
   const state = (facts.states.get(stable) ?? []).findLast(({ t }) => t <= at)
   const cap = BigInt(state?.cap_raw ?? 0)

@@ -8,6 +8,7 @@ export type Raw = Record<string, string | number | boolean | null> & {
 /** The tables from which the answers about stables, rewards, roles and fees are computed. */
 export const ECONOMY_TABLES = [
   'stablecoins',
+  'dex_pairs',
   'reward_distributions',
   'reward_recipients',
   'state_reads',

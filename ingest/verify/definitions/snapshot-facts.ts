@@ -1,3 +1,5 @@
+import type { RecordedList } from './rows.js'
+
 export type Sample = { stable: string; block_number: string; t: number; status: string; sell_micros: number | null }
 export type State = {
   stable: string
@@ -23,6 +25,8 @@ type PolicyEvent = {
 export type SnapshotFacts = {
   start: number
   stables: { stable: string; symbol: string; currency: string; block_number: string; t: number }[]
+  lists: readonly Pick<RecordedList, 'holds_from' | 'stables'>[]
+  pairs: readonly { base: string; quote: string; at: number }[]
   samples: Map<string, Sample[]>
   states: Map<string, State[]>
   policyEvents: PolicyEvent[]

@@ -1,3 +1,4 @@
+import { isInUse, isListed } from './in-use.js'
 import { type EconomyFacts, iso, lastTen, type Raw, until } from './rows.js'
 
 const NO_CAP = `${2n ** 128n - 1n}`
@@ -33,20 +34,29 @@ function quoteOf(samples: readonly Raw[], createdAt: number) {
   return { quoted: false, unquoted_since: iso(first.at), unquoted_since_is_bound: isBound }
 }
 
-/** The stables that existed at an instant, by symbol, each with its newest state and sample by then. */
+/** The first characters of a text. */
+const cut = (text: unknown, most: number): string => Array.from(`${text}`).slice(0, most).join('')
+
+/**
+ * The stables that existed at an instant, each with its newest state and sample by then: the listed ones, then the others in
+ * use, then the rest, each by symbol and address in the order of bytes.
+ */
 export function stablecoinsAt(facts: EconomyFacts, at: number) {
-  const listed = facts.token_lists.findLast(({ holds_from }) => holds_from <= at)?.stables ?? []
-  const order = ({ symbol, stable }: Raw): string => `${symbol}\0${stable}`
+  const used = {
+    lists: facts.token_lists,
+    pairs: facts.dex_pairs as unknown as { base: string; quote: string; at: number }[],
+  }
+  const rank = ({ tier, in_use }: { tier: string; in_use: boolean }): number => (tier === 'listed' ? 0 : in_use ? 1 : 2)
   return until(facts.stablecoins, at)
-    .sort((a, b) => (order(a) < order(b) ? -1 : 1))
-    .map(({ stable, symbol, name, currency, at: createdAt }) => {
+    .map(({ stable, symbol, name, currency, block_number, at: createdAt }) => {
       const state = until(facts.state_reads, at, `${stable}`).at(-1)
       return {
         address: `${stable}`,
-        symbol,
-        name,
-        currency,
-        tier: listed.includes(`${stable}`) ? 'listed' : 'unlisted',
+        symbol: cut(symbol, 64),
+        name: cut(name, 256),
+        currency: cut(currency, 64),
+        tier: isListed(facts.token_lists, `${stable}`, at) ? 'listed' : 'unlisted',
+        in_use: isInUse({ stable: `${stable}`, block_number }, used, at),
         supply: state ? { current: state.supply_raw, cap: state.cap_raw === NO_CAP ? null : state.cap_raw } : null,
         policy: state
           ? {
@@ -60,6 +70,12 @@ export function stablecoinsAt(facts: EconomyFacts, at: number) {
         quote: quoteOf(until(facts.peg_samples, at, `${stable}`), createdAt),
       }
     })
+    .sort(
+      (a, b) =>
+        rank(a) - rank(b) ||
+        Buffer.compare(Buffer.from(a.symbol), Buffer.from(b.symbol)) ||
+        (a.address < b.address ? -1 : 1),
+    )
 }
 
 /** The last ten changes of a stable's supply or cap before an instant. */

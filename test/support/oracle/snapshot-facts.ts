@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
+import { tokenLists } from '../../../clickhouse/chain/token-lists.js'
 import type { Sample, SnapshotFacts, State } from '../../../ingest/verify/definitions/snapshot-facts.js'
 
 function byStable<Row extends { stable: string }>(rows: Row[]): Map<string, Row[]> {
@@ -17,6 +18,11 @@ export async function snapshotFacts(clickhouse: ClickHouseClient): Promise<Snaps
   return {
     start: Math.min(...blocks.map(({ t }) => t)),
     stables: await rows('stablecoins'),
+    lists: (await tokenLists(clickhouse)).toSorted((a, b) => a.sequence_number - b.sequence_number),
+    pairs: (await rows<{ base: string; quote: string; t: number }>('dex_pairs')).map(({ t: at, ...pair }) => ({
+      ...pair,
+      at,
+    })),
     samples: byStable(await rows<Sample>('peg_samples')),
     states: byStable(await rows<State>('state_reads')),
     policyEvents: await rows('policy_events'),

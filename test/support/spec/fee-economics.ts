@@ -25,6 +25,8 @@ export const FeeEconomics = z.strictObject({
       distribution_count: count,
     }),
   ),
+  // Beyond the specification: an answer has at most 500 stables.
+  next_cursor: z.string().nullable(),
   recent_distributions: z
     .array(
       z.strictObject({

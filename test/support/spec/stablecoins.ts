@@ -14,7 +14,9 @@ const item = {
 
 const beyond = {
   currency: z.string(),
+  truncated: z.array(z.enum(['symbol', 'name', 'currency'])),
   tier: z.string(),
+  in_use: z.boolean(),
   quote: z
     .strictObject({
       quoted: z.boolean(),

@@ -38,6 +38,7 @@ test('without fees every stable has a row of zeros, and no share', async ({ app,
       { address: B, symbol: 'S2', name: 'Stable 2', ...zeros },
       { address: C, symbol: 'S3', name: 'Stable 3', ...zeros },
     ],
+    next_cursor: null,
     recent_distributions: [],
     coverage: expect.objectContaining({ status: 'unavailable' }),
   })
@@ -97,6 +98,15 @@ test('stables are ordered by the fees of the seven days up to the instant; share
       distribution_count: 1,
     },
   ])
+
+  const seen: string[] = []
+  for (let query: string | null = 'limit=1'; query !== null; ) {
+    const page = FeeEconomics.parse((await app.inject(`${URL}?${query}`)).json())
+    expect(page.totals).toEqual(totals)
+    seen.push(...page.stablecoins.map(({ address }) => address))
+    query = page.next_cursor && `limit=1&cursor=${page.next_cursor}`
+  }
+  expect(seen).toEqual([C, B, A])
 })
 
 test('an account’s last choice counts, separately as user and as validator; the zero address is not a choice', async ({

@@ -33,30 +33,37 @@ const TEXTS = {
   'the name of a column': 'NULL',
 }
 
-test('any name of a token is returned unchanged', async ({ app, clock, clickhouseEnv, clickhouse }) => {
+test('any name of a token is returned unchanged, or its first 256 characters, and a symbol’s first 64', async ({
+  app,
+  clock,
+  clickhouseEnv,
+  clickhouse,
+}) => {
   // The blocks of these tokens are newer than the clock of the tests.
   clock.now = new Date(Date.now() + 3_600_000)
-  const called = new Map<string, { name: string; symbol: string; currency: string }>()
+  const called = new Map<string, { name: string; symbol: string; currency: string; truncated: string[] }>()
   for (const [i, text] of Object.values(TEXTS).entries()) {
-    const texts = { name: text, symbol: text, currency: 'USD' }
-    const { token } = await newToken(chain, 2_000 + i, texts)
-    called.set(token, texts)
+    const { token } = await newToken(chain, 2_000 + i, { name: text, symbol: text, currency: 'USD' })
+    const truncated = text.length > 256 ? ['symbol', 'name'] : []
+    called.set(token, { name: text.slice(0, 256), symbol: text.slice(0, 64), currency: 'USD', truncated })
   }
   await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
 
   const { stablecoins } = (await app.inject('/api/v1/stablecoins')).json<{
-    stablecoins: Array<{ address: string; name: string; symbol: string; currency: string }>
+    stablecoins: Array<{ address: string; name: string; symbol: string; currency: string; truncated: string[] }>
   }>()
   const found = stablecoins.filter(({ address }) => called.has(address))
-  expect(new Map(found.map(({ address, name, symbol, currency }) => [address, { name, symbol, currency }]))).toEqual(
-    called,
-  )
+  expect(
+    new Map(
+      found.map(({ address, name, symbol, currency, truncated }) => [address, { name, symbol, currency, truncated }]),
+    ),
+  ).toEqual(called)
   // The market's own ten and the genesis tokens are still there.
   expect(stablecoins).toHaveLength(called.size + 14)
-  for (const [address, { name, symbol }] of called) {
+  for (const [address, texts] of called) {
     const response = await app.inject(`/api/v1/stablecoins/${address}`)
     expect(response.statusCode).toBe(200)
-    expect(response.json()).toMatchObject({ address, name, symbol })
+    expect(response.json()).toMatchObject({ address, ...texts })
   }
 
   // A briefing is read as prose, so it must not contain the token's own text.

@@ -178,6 +178,7 @@ test('the state of the quote equals that of the samples read one by one, at rand
   const facts = {
     stablecoins: rows.map((row) => ({ ...row, at: row.block_time })),
     peg_samples: samples.map((row) => ({ ...row, at: row.block_time })),
+    dex_pairs: rows.map(({ stable: base, quote_token: quote, block_time: at }) => ({ base, quote, at })),
     state_reads: [],
     token_lists: [],
   } as unknown as Parameters<typeof stablecoinsAt>[0]

@@ -1,15 +1,18 @@
 import { expect } from 'vitest'
 import { REFERENCE_STABLE } from '../../../../clickhouse/peg/price.js'
+import { randomFor } from '../../../../local/chain/random.js'
 import { test } from '../../../support/app.js'
 import { account, addRows, roleChange } from '../../../support/economy-rows.js'
 import {
   addBlocks,
   addFacts,
+  pairOf,
   pegSamples,
   stableAddress,
   stablecoin,
   stateRead,
   supplyEvent,
+  tokenList,
   txHash,
 } from '../../../support/rows.js'
 
@@ -23,7 +26,7 @@ test('without stables the list is empty', async ({ app }) => {
   expect(response.json()).toEqual({ stablecoins: [], next_cursor: null })
 })
 
-test('the list has every stable by symbol, then address, whether or not it has a price', async ({
+test('stables in use are listed by symbol, then address, whether or not it has a price', async ({
   app,
   clickhouse,
   clock,
@@ -110,7 +113,9 @@ test('the list has every stable by symbol, then address, whether or not it has a
     symbol: 'B',
     name: 'Stable 1',
     currency: 'USD',
+    truncated: [],
     tier: 'unlisted',
+    in_use: true,
     tracked: true,
     max_deviation_24h_bps: 20,
     risk_score: null,
@@ -295,4 +300,58 @@ test('a stable that ingest finds later is served without a restart', async ({ ap
   await expect
     .poll(async () => (await app.inject(`${LIST}/${stableAddress(2)}`)).statusCode, { timeout: 60_000 })
     .toBe(200)
+})
+
+test('an answer has at most 500 stables, listed ones first, then others in use, and pages give every one once', async ({
+  app,
+  clickhouse,
+}) => {
+  const random = randomFor(5, 'list')
+  // Strangers choose symbols that come before all others, and as long as they like.
+  const symbols = ['', ' ', '\u0001'.repeat(64), '💵'.repeat(64), '"\\'.repeat(32), 'USD']
+  const stablecoins = Array.from({ length: 1200 }, (_, i) => stablecoin(i, { symbol: random.pick(symbols) }))
+  const indexOf = new Map(stablecoins.map(({ stable }, i) => [stable, i]))
+  const isListed = (i: number): boolean => i % 100 === 99
+  const isPaired = (i: number): boolean => i % 3 === 0
+  await addFacts(clickhouse, {
+    stablecoins,
+    lists: [
+      tokenList({ track: 'listed', stables: stablecoins.filter((_, i) => isListed(i)).map(({ stable }) => stable) }),
+    ],
+    pairs: stablecoins.filter((_, i) => isPaired(i)).map((one) => ({ ...pairOf(one), quote: one.stable })),
+  })
+  type Page = { stablecoins: { address: string; symbol: string; in_use: boolean }[]; next_cursor: string | null }
+  const walk = async (limit: string): Promise<Page['stablecoins'][]> => {
+    const pages: Page['stablecoins'][] = []
+    for (let query: string | null = limit; query !== null; ) {
+      const page: Page = (await app.inject(`${LIST}?${query}`)).json()
+      pages.push(page.stablecoins)
+      query = page.next_cursor && `${limit}&cursor=${page.next_cursor}`
+    }
+    return pages
+  }
+  const rankOf = (address: string): number => {
+    const i = indexOf.get(address) as number
+    return isListed(i) ? 0 : isPaired(i) ? 1 : 2
+  }
+  const expected = stablecoins
+    .map(({ stable: address, symbol }) => ({ address, symbol }))
+    .sort(
+      (a, b) =>
+        rankOf(a.address) - rankOf(b.address) ||
+        Buffer.compare(Buffer.from(a.symbol), Buffer.from(b.symbol)) ||
+        (a.address < b.address ? -1 : 1),
+    )
+  for (const [limit, lengths] of [
+    ['', [500, 500, 200]],
+    ['limit=333', [333, 333, 333, 201]],
+  ] as const) {
+    const pages = await walk(limit)
+    expect(pages.map(({ length }) => length)).toEqual(lengths)
+    expect(pages.flat().map(({ address, symbol }) => ({ address, symbol }))).toEqual(expected)
+    expect(pages.flat().map(({ in_use }) => in_use)).toEqual(expected.map(({ address }) => rankOf(address) < 2))
+  }
+  const listed = await walk('tier=listed&limit=5')
+  expect(listed.flat()).toHaveLength(12)
+  expect((await walk('tracked=false'))[0]).toHaveLength(500)
 })

@@ -21,7 +21,11 @@ async function appWith(route: ReturnType<typeof endpoint>) {
   app.setErrorHandler(sendProblem)
   app.decorate('clickhouse', {} as ClickHouseClient)
   app.decorate('now', () => NOW)
-  app.decorate('stables', { has: async (address) => address === STABLE, creationOf: () => undefined, count: () => 1 })
+  app.decorate('stables', {
+    has: async (address) => address === STABLE,
+    creationOf: () => undefined,
+    countInUse: () => 1,
+  })
   app.decorate(
     'history',
     createKnownHistory(async () => START),

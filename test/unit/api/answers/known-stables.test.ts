@@ -3,7 +3,7 @@ import { createKnownStables } from '../../../../api/answers/stable.js'
 
 function setUp(addresses: string[]) {
   const clock = { ms: 0 }
-  const read = vi.fn(async () => addresses.map((stable) => ({ stable, block_number: 1, block_time: 2 })))
+  const read = vi.fn(async () => addresses.map((stable) => ({ stable, block_number: 1, block_time: 2, in_use: true })))
   return { clock, read, stables: createKnownStables(read, () => clock.ms) }
 }
 

@@ -22,6 +22,7 @@ const stable = (address: string, quote_token: string, block_number: number) => (
   symbol: '',
   name: '',
   currency: 'USD',
+  truncated: [],
   quote_token,
   admin: '',
   block_number,
