@@ -60,7 +60,7 @@ const projects = (name: string, settings: object): TestProjectInlineConfiguratio
 export default defineConfig({
   test: {
     sequence: { sequencer: SlowFirst },
-    reporters: ['default', './test/support/not-run-reporter.ts'],
+    reporters: ['default', './test/support/summary-reporter.ts'],
     projects: [...projects('unit', UNIT), ...projects('integration', INTEGRATION)],
   },
 })

@@ -4,9 +4,23 @@ import { SLOW } from './slow.js'
 
 const FOLDER = new URL('../integration/', import.meta.url)
 
-/** Ends a run with one line that says which tests were not run, and why. */
-export default class NotRunReporter implements Reporter {
+/** What failed outside a test, and each test that failed, as one line. */
+function failuresOf(module: TestModule): string[] {
+  const tests = [...module.children.allTests('failed')].map((test) => ({
+    name: test.fullName,
+    errors: test.result().errors,
+  }))
+  const outside = { name: 'outside its tests', errors: module.errors() }
+  return [...(outside.errors.length > 0 ? [outside] : []), ...tests].map(({ name, errors }) => {
+    const [firstLine = ''] = (errors?.[0]?.message ?? '').split('\n')
+    return `Failed: ${module.relativeModuleId}: ${name}: ${firstLine.slice(0, 200)}`
+  })
+}
+
+/** Ends a run with a line for each test that failed, since of a long log often only the end is kept, and one on those not run. */
+export default class SummaryReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
+    for (const line of modules.flatMap(failuresOf)) console.log(line)
     const reasons = new Map<string, number>()
     for (const module of modules)
       for (const test of module.children.allTests('skipped')) {
