@@ -8,4 +8,4 @@ ALTER TABLE stablecoins
     UPDATE truncated = arrayMap(text -> text.1, arrayFilter(text -> text.2, [('symbol', lengthUTF8(symbol) > 64), ('name', lengthUTF8(name) > 256), ('currency', lengthUTF8(currency) > 64)])),
            symbol = substringUTF8(symbol, 1, 64), name = substringUTF8(name, 1, 256), currency = substringUTF8(currency, 1, 64)
     WHERE lengthUTF8(symbol) > 64 OR lengthUTF8(name) > 256 OR lengthUTF8(currency) > 64
-    SETTINGS mutations_sync = 2;
+    SETTINGS mutations_sync = 1;
