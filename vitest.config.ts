@@ -28,8 +28,8 @@ const UNIT = { testTimeout: 60_000, sequence: { groupOrder: 0 } }
 
 const INTEGRATION = {
   globalSetup: ['test/support/global-setup.ts'],
-  testTimeout: 300_000,
-  hookTimeout: 300_000,
+  testTimeout: 900_000,
+  hookTimeout: 900_000,
   // More than there are cores: much of a test's time is waiting for processes that start and leases that end.
   maxWorkers: 3,
   sequence: { groupOrder: 1 },

@@ -41,7 +41,7 @@ declare module 'fastify' {
 }
 
 /** A request with a key waits at most this long for the keys. */
-const KEYS_TIMEOUT_MS = 1000
+const KEYS_TIMEOUT_MS = 3000
 
 /** Decorates the app with the dependencies of its hooks and routes. */
 export function provide(app: FastifyInstance, provided: Provided): void {

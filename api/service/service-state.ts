@@ -84,8 +84,8 @@ async function readWebhooks(clickhouse: ClickHouseClient, now: Date, options: Re
 
 /** How long the state is reused: its readers poll it repeatedly. */
 const MAX_AGE_MS = 5000
-/** Shorter than a scraper's timeout, so that it at least learns that the state cannot be read. */
-export const TIMEOUT_MS = 5000
+/** Shorter than the 10 s of a scraper, so that it at least learns that the state cannot be read. */
+export const TIMEOUT_MS = 8000
 
 /**
  * Returns a function that reads the state of the service, at most once every few seconds, and once for all concurrent

@@ -200,9 +200,11 @@ export async function longChain(
     const calls = [asked].flat()
     if (limits.logsPerSecond) {
       const now = Math.floor(Date.now() / 1000)
-      if (now !== second) [second, inSecond] = [now, 0]
+      // A new second begins only once one was exceeded, so that slow callers exceed it too.
+      if (now !== second && inSecond > limits.logsPerSecond) inSecond = 0
       inSecond += calls.filter(({ method }) => method === 'eth_getLogs').length
       if (inSecond > limits.logsPerSecond) {
+        second = now
         counts.limited = (counts.limited ?? 0) + 1
         return void response.writeHead(429, { 'retry-after': `${limits.retryAfter ?? 1}` }).end('slow down')
       }

@@ -117,9 +117,17 @@ export function createAnswerCache({
     for (const deadline = nowMs() + OTHERS_MS; nowMs() < deadline; await sleep(LOOK_MS)) {
       const theirs = await others.find(key)
       if (theirs && isYoung(theirs)) return theirs
-      if (await others.claim(key)) return null
+      if (await others.claim(key)) return finishedMeanwhile(others, key)
     }
     return null
+  }
+
+  /** The answer of a process that has put it and released its claim since it was last looked for. */
+  async function finishedMeanwhile(others: SharedAnswers, key: string): Promise<Found | null> {
+    const theirs = await others.find(key)
+    if (!theirs || !isYoung(theirs)) return null
+    void others.release(key)
+    return theirs
   }
 
   async function computeAlone(key: string, compute: Compute, signal: AbortSignal): Promise<Found> {

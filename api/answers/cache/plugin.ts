@@ -53,6 +53,8 @@ export type CacheOptions = {
   maxBytes: number
   /** A monotonic clock; the process's own if omitted. */
   nowMs?: (() => number) | undefined
+  /** How long to wait for Redis, in milliseconds; if omitted, no longer than an answer takes. */
+  patienceMs?: number | undefined
 }
 
 /** URLs are cached up to this many characters. */
@@ -75,10 +77,10 @@ type Asked = { params?: { address?: string }; query: { as_of?: string; known_at?
  */
 export function cache(
   app: FastifyInstance,
-  { maxBytes, nowMs = () => performance.now() }: CacheOptions,
+  { maxBytes, nowMs = () => performance.now(), patienceMs }: CacheOptions,
   database: string,
 ): void {
-  const shared = app.redis && sharedAnswers(app.redis, `plumbline:${database}`)
+  const shared = app.redis && sharedAnswers(app.redis, `plumbline:${database}`, patienceMs)
   const answers = maxBytes > 0 ? createAnswerCache({ maxBytes, shared, nowMs }) : null
   const readFinished = createReadFinished(app.clickhouse, app.now)
   const keys = new LRUCache<string, { key: string; route: string }>({

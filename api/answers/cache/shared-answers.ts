@@ -16,7 +16,7 @@ export type SharedAnswers = {
   release: (key: string) => Promise<void>
 }
 
-/** How long to wait for Redis, in milliseconds: about as long as ClickHouse takes for a small answer. */
+/** How long to wait for Redis, in milliseconds, by default: about as long as ClickHouse takes for a small answer. */
 const PATIENCE_MS = 100
 /** A process that is computing may die; queries are aborted after 15 seconds. */
 const CLAIM_MS = 15_000
@@ -57,7 +57,7 @@ const lifetime = ({ maxAgeMs, staleMs }: Freshness): number => maxAgeMs + staleM
  * Answers in Redis under `prefix`, which contains everything that a body depends on besides its request: database and
  * version. Their age follows from the remaining time to live in Redis, so that no clocks are compared.
  */
-export function sharedAnswers(redis: Redis, prefix: string): SharedAnswers {
+export function sharedAnswers(redis: Redis, prefix: string, patienceMs = PATIENCE_MS): SharedAnswers {
   const bodyKey = (key: string): string => `${prefix}:answer:${key}`
   const claimKey = (key: string): string => `${prefix}:claim:${key}`
   /** Commands to an unreachable Redis would wait until it is back. */
@@ -66,22 +66,22 @@ export function sharedAnswers(redis: Redis, prefix: string): SharedAnswers {
     find: async (key) => {
       if (!isHere()) return null
       const read = redis.pipeline().getBuffer(bodyKey(key)).pttl(bodyKey(key)).exec()
-      const [[bytesError, bytes] = [], [leftError, left] = []] = (await within(read, PATIENCE_MS, null)) ?? []
+      const [[bytesError, bytes] = [], [leftError, left] = []] = (await within(read, patienceMs, null)) ?? []
       if (bytesError || leftError || !Buffer.isBuffer(bytes) || typeof left !== 'number' || left < 0) return null
       const answer = unpack(bytes)
       return answer && { answer, ageMs: Math.max(0, lifetime(answer.freshness) - left) }
     },
     put: async (key, answer) => {
       if (isHere())
-        await within(redis.set(bodyKey(key), pack(answer), 'PX', lifetime(answer.freshness)), PATIENCE_MS, null)
+        await within(redis.set(bodyKey(key), pack(answer), 'PX', lifetime(answer.freshness)), patienceMs, null)
     },
     claim: async (key) => {
       if (!isHere()) return true
       const taken = redis.set(claimKey(key), '1', 'PX', CLAIM_MS, 'NX').then((reply) => reply === 'OK')
-      return within(taken, PATIENCE_MS, true)
+      return within(taken, patienceMs, true)
     },
     release: async (key) => {
-      if (isHere()) await within(redis.del(claimKey(key)), PATIENCE_MS, 0)
+      if (isHere()) await within(redis.del(claimKey(key)), patienceMs, 0)
     },
   }
 }

@@ -34,8 +34,18 @@ function quoteOf(samples: readonly Raw[], createdAt: number) {
   return { quoted: false, unquoted_since: iso(first.at), unquoted_since_is_bound: isBound }
 }
 
-/** The first characters of a text. */
-const cut = (text: unknown, most: number): string => Array.from(`${text}`).slice(0, most).join('')
+const MOST_CHARACTERS = { symbol: 64, name: 256, currency: 64 }
+
+/** The first characters of a stable's texts, and which of them have more. */
+function textsOf(stable: Raw) {
+  const cut = (text: keyof typeof MOST_CHARACTERS): string =>
+    Array.from(`${stable[text]}`).slice(0, MOST_CHARACTERS[text]).join('')
+  const kept = { symbol: cut('symbol'), name: cut('name'), currency: cut('currency') }
+  return {
+    ...kept,
+    truncated: (['symbol', 'name', 'currency'] as const).filter((text) => kept[text] !== `${stable[text]}`),
+  }
+}
 
 /**
  * The stables that existed at an instant, each with its newest state and sample by then: the listed ones, then the others in
@@ -48,13 +58,12 @@ export function stablecoinsAt(facts: EconomyFacts, at: number) {
   }
   const rank = ({ tier, in_use }: { tier: string; in_use: boolean }): number => (tier === 'listed' ? 0 : in_use ? 1 : 2)
   return until(facts.stablecoins, at)
-    .map(({ stable, symbol, name, currency, block_number, at: createdAt }) => {
+    .map((row) => {
+      const { stable, block_number, at: createdAt } = row
       const state = until(facts.state_reads, at, `${stable}`).at(-1)
       return {
         address: `${stable}`,
-        symbol: cut(symbol, 64),
-        name: cut(name, 256),
-        currency: cut(currency, 64),
+        ...textsOf(row),
         tier: isListed(facts.token_lists, `${stable}`, at) ? 'listed' : 'unlisted',
         in_use: isInUse({ stable: `${stable}`, block_number }, used, at),
         supply: state ? { current: state.supply_raw, cap: state.cap_raw === NO_CAP ? null : state.cap_raw } : null,

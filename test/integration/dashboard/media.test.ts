@@ -56,7 +56,9 @@ test('on paper there are pictures and open tables as a whole, in dark on white, 
     await page.evaluate(`dispatchEvent(new Event('beforeprint'))`)
     await page.emulateMedia({ media: 'print' })
     await page.setViewportSize({ width: SHEET, height: 1000 })
-    await page.waitForTimeout(200)
+    await page.evaluate(
+      'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done))))',
+    )
     expect([
       path,
       await page.locator('button:visible, nav:visible, input:visible, select:visible, .menu:visible').count(),

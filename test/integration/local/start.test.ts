@@ -244,7 +244,7 @@ describe('npm start', { timeout: 900_000 }, () => {
 
     run.child.kill('SIGKILL')
     await run.exited
-    for (const until = Date.now() + 15_000; Date.now() < until && (await leftovers()).length > 0; ) await sleep(100)
+    for (const until = Date.now() + 120_000; Date.now() < until && (await leftovers()).length > 0; ) await sleep(100)
     expect(await leftovers()).toEqual([])
   })
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import { startBackfill } from '../../support/backfill.js'
 import { stillChain } from '../../support/chain.js'
+import { heldNode } from '../../support/held-node.js'
 import { type IngestProcess, ingestAll, ingestedTo, startIngest } from '../../support/ingest.js'
 import { startJobs, until } from '../../support/jobs/process.js'
 import { metricValue } from '../../support/metrics.js'
@@ -64,7 +65,7 @@ test('without ClickHouse a process is alive, and not ready', async () => {
 })
 
 test('the jobs say which process runs them', async ({ clickhouseEnv }) => {
-  const env = { METRICS, JOBS_METRICS_PORT: '0' }
+  const env = { METRICS, JOBS_METRICS_PORT: '0', JOBS_LEASE_SECONDS: '10' }
   const held = async (url: string) => metricValue(await read(url), 'plumbline_jobs_lease_held')
   const first = startJobs(clickhouseEnv, env)
   onTestFinished(() => first.kill('SIGKILL'))
@@ -82,7 +83,19 @@ test('a backfill shows how far it is, and when it will be done', async ({ clickh
   const START_BLOCK = '40'
   await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head, { START_BLOCK })
   const env = { METRICS, BACKFILL_METRICS_PORT: '0', BATCH_BLOCKS: '2' }
-  const backfill = startBackfill(clickhouseEnv, chain.rpcUrl, [], env)
+  // The last segment waits, so that the backfill is not over before it was looked at.
+  let shown = () => {}
+  const isShown = new Promise<void>((resolve) => {
+    shown = resolve
+  })
+  let isHeld = false
+  const node = await heldNode(chain.rpcUrl, '"fromBlock":"0x26"', async (pass) => {
+    isHeld = true
+    await isShown
+    await pass()
+  })
+  onTestFinished(() => node.close())
+  const backfill = startBackfill(clickhouseEnv, node.url, [], env)
   onTestFinished(() => backfill.kill('SIGKILL'))
   const url = await metricsOf(backfill)
   let text = ''
@@ -95,7 +108,9 @@ test('a backfill shows how far it is, and when it will be done', async ({ clickh
       { timeout: 240_000, interval: 10 },
     )
     .toBeGreaterThan(0)
+  shown()
   expect(metricValue(text, 'plumbline_backfill_blocks')).toBe(39)
   expect(metricValue(text, 'plumbline_backfill_done_blocks')).toBeGreaterThan(0)
   expect(await backfill.exited).toMatchObject({ code: 0 })
+  expect(isHeld).toBe(true)
 })

@@ -44,7 +44,7 @@ test('while Redis is killed or hangs and comes back, no request fails, and limit
   clickhouse,
   redis,
 }) => {
-  const client = new Redis(redis.url, { maxRetriesPerRequest: 1, commandTimeout: 2000, retryStrategy: () => 50 })
+  const client = new Redis(redis.url, { maxRetriesPerRequest: 1, commandTimeout: 10_000, retryStrategy: () => 50 })
   client.on('error', () => {})
   let log = ''
   const write = (line: string): void => {

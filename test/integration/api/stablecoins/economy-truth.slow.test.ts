@@ -102,7 +102,7 @@ async function compare(
       coverage: withoutMessage(fees.coverage),
       recent_distributions: withoutLabels(fees.recent_distributions),
     },
-    { as_of: echo, ...feesAt(facts, at), coverage: coverageOf(span, at) },
+    { as_of: echo, ...feesAt(facts, at), coverage: coverageOf(span, at), next_cursor: null },
     `fees at ${iso(at)}`,
   )
   const roles = Roles.parse(await get(`stablecoins/${stable}/roles`))

@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { describe, expect } from 'vitest'
+import { describe, expect, onTestFinished } from 'vitest'
 import { REFERENCE_STABLE } from '../../../../clickhouse/peg/price.js'
 import { expectedWindows } from '../../../../ingest/verify/definitions/peg-windows.js'
 import { test } from '../../../support/app.js'
@@ -232,6 +232,7 @@ describe('live', () => {
     expect(body.windows).toEqual(expectedWindows(samples, mark))
 
     await clickhouse.command({ query: 'SYSTEM STOP VIEW peg_windows_mv' })
+    onTestFinished(() => clickhouse.command({ query: 'SYSTEM START VIEW peg_windows_mv' }).then(() => {}))
     const later = async (at: number) => {
       const more = pegSamples(STABLE, [{ at, price: 995_000 }], at)
       await addFacts(clickhouse, { samples: more })

@@ -122,14 +122,19 @@ describe.concurrent('a backfill', { timeout: 600_000 }, () => {
     let halfDone = 0
     for (let kill = 0; kill < KILLS; kill++) {
       const before = (await newest())?.sequence_number ?? 0
-      const backfill = startBackfill(clickhouseEnv, chain.rpcUrl, [], { BATCH_BLOCKS: '7' })
+      const relay = await clickhouseRelay(clickhouseEnv.CLICKHOUSE_URL)
       // Every other kill strikes when a batch is planned, the others when one is stored.
+      if (kill % 2 === 0) relay.hold('insert_blocks')
+      const env = { ...clickhouseEnv, CLICKHOUSE_URL: relay.url }
+      const backfill = startBackfill(env, chain.rpcUrl, [], { BATCH_BLOCKS: '7' })
       const isReached = async () => {
         const batch = await newest()
-        return batch !== null && batch.sequence_number > before && (kill % 2 === 0 || batch.committed)
+        if (batch === null || batch.sequence_number <= before) return false
+        return kill % 2 === 0 ? relay.asked('insert_blocks') : batch.committed
       }
       while (backfill.child.exitCode === null && !(await isReached()));
       await backfill.kill('SIGKILL')
+      await relay.close()
       if ((await newest())?.committed === false) halfDone++
     }
     await backfillAll(clickhouseEnv, chain.rpcUrl)

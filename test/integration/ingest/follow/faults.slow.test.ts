@@ -67,7 +67,7 @@ test.concurrent.for(PASSING_FAULTS)(
 test('a node with random faults of all kinds changes nothing', async ({ clickhouseEnv, clickhouse }) => {
   const rates = Object.fromEntries(PASSING_FAULTS.map((fault) => [fault, 0.015]))
   const node = await faultyNode(chain.rpcUrl, seededFaults(SEED, rates))
-  const ingest = startIngest(clickhouseEnv, node.url, IMPATIENT)
+  const ingest = startIngest(clickhouseEnv, node.url, { ...IMPATIENT, RPC_ATTEMPTS: '25' })
   await ingestedTo(clickhouse, chain.head, ingest)
   await ingest.kill('SIGTERM')
   await node.close()
@@ -81,7 +81,7 @@ test('a node whose chain id changes is detected, and nothing is written for the 
 }) => {
   // From its first request on, or at any later one.
   const fresh = await faultyNode(chain.rpcUrl, (request) => (request === 0 ? 'other-chain' : 'none'))
-  const confused = startIngest(clickhouseEnv, fresh.url, IMPATIENT)
+  const confused = startIngest(clickhouseEnv, fresh.url, { ...IMPATIENT, RPC_TIMEOUT_MS: '60000' })
   expect(await confused.exited).toEqual({ code: 78, signal: null })
   expect(confused.output()).toMatch(/ingest stops: .*chain 8022442\b/)
   await fresh.close()

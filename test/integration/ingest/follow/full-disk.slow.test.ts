@@ -85,7 +85,8 @@ test(
     const status = (await (await fetch(new URL('/api/v1/status', url))).json()) as {
       storage: { least_free_share: number }
     }
-    expect(status.storage.least_free_share).toBe(0)
+    // What a merge lets go of is free again.
+    expect(status.storage.least_free_share).toBeLessThan(0.01)
     const metrics = await (await fetch(new URL('/metrics', url))).text()
     expect(metricValue(metrics, 'plumbline_disk_free_bytes{disk="default"}')).toBeLessThan(DISK_BYTES / 100)
     expect(ingest.child.exitCode, ingest.output()).toBeNull()

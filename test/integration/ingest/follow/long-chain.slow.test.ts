@@ -8,6 +8,7 @@ import { coveredRanges } from '../../../../clickhouse/chain/covered-ranges.js'
 import type { ClickHouseEnv } from '../../../../clickhouse/store/client.js'
 import { type BareChain, startBareChain } from '../../../../local/chain/bare-chain.js'
 import { cachedApp } from '../../../support/cached-app.js'
+import { clickhouseRelay } from '../../../support/clickhouse-relay.js'
 import { fingerprint } from '../../../support/fingerprint.js'
 import { ingestAll, ingestedTo, startIngest } from '../../../support/ingest.js'
 import { type LongChain, type LongChainLimits, longChain } from '../../../support/long-chain.js'
@@ -118,14 +119,18 @@ describe('the catalogue of a long chain is the same from a node', () => {
       let halfDone = 0
       for (let kill = 0; kill < 2; kill++) {
         const before = (await newest())?.sequence_number ?? 0
-        const ingest = startIngest(clickhouseEnv, node.url, ENV)
+        const relay = await clickhouseRelay(clickhouseEnv.CLICKHOUSE_URL)
         // Every other kill strikes when a batch is planned, the others when one is stored.
+        if (kill % 2 === 0) relay.hold('insert_stablecoins')
+        const ingest = startIngest({ ...clickhouseEnv, CLICKHOUSE_URL: relay.url }, node.url, ENV)
         const isReached = async () => {
           const batch = await newest()
-          return batch !== null && batch.sequence_number > before && (kill % 2 === 0 || batch.committed)
+          if (batch === null || batch.sequence_number <= before) return false
+          return kill % 2 === 0 ? relay.asked('insert_stablecoins') : batch.committed
         }
         while (ingest.child.exitCode === null && !(await isReached()));
         await ingest.kill('SIGKILL')
+        await relay.close()
         if ((await newest())?.committed === false) halfDone++
       }
       // Checks that the kills struck at the intended moments.

@@ -158,6 +158,7 @@ test('the next process resumes pending deliveries: none is sent twice, and none 
   const second = startDispatcher(clickhouse, { instance: 'second' })
   await addDeliveries(clickhouse, [madeUpDelivery(50, 'wh_1')])
   await eventually('a new one', 120, async () => (await storedAttempts(clickhouse)).length === 51)
+  await eventually('it is noted', 120, () => second.dispatcher.size.unrecorded === 0)
   expect(second.dispatcher.size).toEqual({ later: 51, due: 0, inFlight: 0, unrecorded: 0 })
   await second.stop()
   // An hour passes.

@@ -173,23 +173,23 @@ test('checkpoints replace the first blocks of the journal, and a damaged checkpo
     string,
     string,
   ]
-  const first = await start({ historyBlocks: 20, checkpointBlocks: 4, live: true })
-  await until(async () => (await blockNumber(first.rpcUrl)) >= 30)
+  const first = await start({ historyBlocks: 20, checkpointBlocks: 10, live: true })
+  await until(async () => (await blockNumber(first.rpcUrl)) >= 42)
   await first.stop()
-  expect((await readdir(checkpoints)).sort()).toEqual(['24.json.gz', '28.json.gz'])
-  expect((await readdir(journal)).sort()).toEqual(['25.jsonl', '29.jsonl'])
+  expect((await readdir(checkpoints)).sort()).toEqual(['30.json.gz', '40.json.gz'])
+  expect((await readdir(journal)).sort()).toEqual(['31.jsonl', '41.jsonl'])
 
   const second = await start()
   const head = await blockNumber(second.rpcUrl)
   const hash = await blockHash(second.rpcUrl, 'latest')
-  expect(head).toBeGreaterThanOrEqual(30)
+  expect(head).toBeGreaterThanOrEqual(42)
   expect(second.genesisHash).toBe(first.genesisHash)
-  for (let block = 24; block <= head; block++) {
+  for (let block = 30; block <= head; block++) {
     expect(await readQuotes(second.rpcUrl, second.plan, block)).toEqual(plannedQuotes(second.plan, block))
   }
   await second.stop()
 
-  await writeFile(join(checkpoints, '24.json.gz'), 'damaged')
+  await writeFile(join(checkpoints, '30.json.gz'), 'damaged')
   const third = await start()
   expect(await blockHash(third.rpcUrl, 'latest')).toBe(hash)
 })

@@ -127,7 +127,7 @@ test('kill -9 during inserts loses no acknowledged row and duplicates none, in t
     for (const count of view.values()) expect(count).toBe(String(batchRows))
     await engine.stop()
   })
-}, 60_000)
+})
 
 test('the error for a port in use names it', async () => {
   const server = createServer().listen(0, '127.0.0.1')

@@ -9,7 +9,7 @@ import { statement } from './fuzz/statements.js'
 
 /** Number of statements: 100,000 for the full run. */
 const texts = depth('FUZZ_TEXTS', 3_000, 100_000)
-const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000)
+const seed = Number(process.env.FUZZ_SEED ?? (process.env.DRILL === 'yes' ? Date.now() % 1_000_000 : 4242))
 
 const path = '/nowhere/pipe-1'
 const classes = { read: 0, write: 1, control: 3, unparsed: 4 }

@@ -186,10 +186,11 @@ test('an expired challenge can no longer be paid by a transaction that the servi
   chain,
   serve,
 }) => {
-  const served = await serve({ challengeMs: 3000 })
+  // Enough for a busy machine to sign in.
+  const served = await serve({ challengeMs: 20_000 })
   const challenge = await challengeAt(`${served.url}${path}`)
   const credential = await credentialFor(chain.rpcUrl, challenge, alice)
-  await expect.poll(() => Date.now() > Date.parse(challenge.expires as string), { timeout: 20_000 }).toBe(true)
+  await expect.poll(() => Date.now() > Date.parse(challenge.expires as string), { timeout: 60_000 }).toBe(true)
   expect((await refusal(await present(`${served.url}${path}`, credential))).kind).toBe('payment-expired')
   expect(await earned(served)).toBe(0n)
 })

@@ -37,12 +37,14 @@ conforms('session_check refuses a session that does not exist with error 372', a
 })
 
 conforms('a session ends when it is not used for session_timeout', async ({ http, database }) => {
-  const url = { session_id: `${database}-short`, session_timeout: '1' }
-  await http({ query: 'CREATE TEMPORARY TABLE brief (a UInt8)', url })
-  const exists = async () => {
-    const { headers, text } = await http({ query: 'SELECT count() FROM brief', url: { ...url, session_check: '1' } })
+  const session = (session_timeout: string) => ({ session_id: `${database}-short`, session_timeout })
+  await http({ query: 'CREATE TEMPORARY TABLE brief (a UInt8)', url: session('60') })
+  const exists = async (timeout = '1') => {
+    const url = { ...session(timeout), session_check: '1' }
+    const { headers, text } = await http({ query: 'SELECT count() FROM brief', url })
     return { code: headers['x-clickhouse-exception-code'], text }
   }
+  expect(await exists('60')).toMatchObject({ text: '0\n' })
   expect(await exists()).toMatchObject({ text: '0\n' })
   // Each check restarts the timeout of a second; a server closes sessions in steps of a second.
   await new Promise((resolve) => setTimeout(resolve, 4_000))
