@@ -109,13 +109,13 @@ async function compare(
   expectSame(roles.roles, rolesAt(facts, stable, at), `roles of ${about}`)
 }
 
-/** The list and one of its stables at `at` against the oracle. */
 /** A stable without what figures.test.ts compares with the routes that it is from. */
 function stateOf<Shown extends z.infer<typeof StablecoinList>['stablecoins'][number]>(shown: Shown) {
   const { coverage, tracked, max_deviation_24h_bps, risk_score, open_break, ...state } = shown
   return state
 }
 
+/** The list and one of its stables at `at` against the oracle. */
 async function compareStates(app: App, facts: EconomyFacts, stable: string, at: number | null, now: number) {
   const query = at === null ? '' : `?as_of=${at}`
   const instant = at ?? now
