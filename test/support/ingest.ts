@@ -116,7 +116,7 @@ export async function ingestAll(
     ((await newestBlock(clickhouse))?.block_number ?? 0) >= head &&
     (await newestBatch(clickhouse, { track: 'tip' }))?.committed === true
   const watched = (async () => {
-    while (!signal.aborted && !(await isIn())) await sleep(100)
+    while (!signal.aborted && !(await isIn().catch(() => false))) await sleep(100)
     stop.abort()
   })()
   try {

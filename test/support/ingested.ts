@@ -11,7 +11,8 @@ export type CopyTo = (clickhouse: ClickHouseClient, env: ClickHouseEnv) => Promi
 async function copyDatabase(clickhouse: ClickHouseClient, from: string, to: string): Promise<void> {
   const query = `
     SELECT name FROM system.tables
-    WHERE database = '${from}' AND engine LIKE '%MergeTree' AND total_rows > 0 AND name != 'schema_migrations'`
+    WHERE database = '${from}' AND engine LIKE '%MergeTree' AND total_rows > 0 AND name != 'schema_migrations'
+      AND NOT startsWith(name, '.') -- a view that is being refreshed`
   const tables = await (await clickhouse.query({ query, format: 'JSONEachRow' })).json<{ name: string }>()
   // Parts are attached as they are: no view sees the rows, whose states are copied too.
   await Promise.all(

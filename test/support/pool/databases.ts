@@ -69,7 +69,7 @@ async function rows<Row>(clickhouse: ClickHouseClient, query: string): Promise<R
 async function schemaOf(clickhouse: ClickHouseClient, database: string): Promise<string> {
   const query = `
     SELECT toString(cityHash64(arraySort(groupArray((name, replaceAll(create_table_query, '${database}', '')))))) AS digest
-    FROM system.tables WHERE database = '${database}'`
+    FROM system.tables WHERE database = '${database}' AND NOT startsWith(name, '.') -- a view that is being refreshed`
   const [row] = await rows<{ digest: string }>(clickhouse, query)
   return row?.digest ?? ''
 }

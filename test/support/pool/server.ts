@@ -28,6 +28,8 @@ export async function startPool(
       response.end(JSON.stringify(error instanceof Error ? error.message : `${error}`))
     }
   })
+  // A worker that was busy for longer must find its connection open.
+  server.keepAliveTimeout = 0
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {

@@ -102,7 +102,7 @@ test('only the hash of a key is in the database, and no part of it in a log', as
   const tables = await read("SELECT name FROM system.tables WHERE database = currentDatabase() AND engine != 'View'")
   let rows = ''
   for (const table of tables.trim().split('\n'))
-    if (!table.endsWith('_mv')) rows += await read(`SELECT * FROM ${table}`)
+    if (!table.endsWith('_mv') && !table.startsWith('.')) rows += await read(`SELECT * FROM ${table}`)
   const hash = Buffer.from(await crypto.subtle.digest('SHA-256', Buffer.from(key))).toString('hex')
   expect(rows).toContain(hash)
   expect(log).toContain(id)

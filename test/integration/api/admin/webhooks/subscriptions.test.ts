@@ -114,7 +114,7 @@ test('no part of a secret is in a row, a log or any answer except the one that r
   const tables = await read("SELECT name FROM system.tables WHERE database = currentDatabase() AND engine != 'View'")
   let rows = ''
   for (const table of tables.trim().split('\n'))
-    if (!table.endsWith('_mv')) rows += await read(`SELECT * FROM ${table}`)
+    if (!table.endsWith('_mv') && !table.startsWith('.')) rows += await read(`SELECT * FROM ${table}`)
   expect(rows).toContain(made.id)
   expect(log).toContain(made.id)
   const seen = rows + log + others.map(({ body }) => body).join('')
