@@ -115,19 +115,16 @@ export function createAnswerCache({
   /** Waits for the process that is computing the answer; null if it does not deliver one. */
   async function fromOthers(others: SharedAnswers, key: string): Promise<Found | null> {
     for (const deadline = nowMs() + OTHERS_MS; nowMs() < deadline; await sleep(LOOK_MS)) {
+      // Before looking: a process that has released its claim has put its answer.
+      const isClaimed = await others.claim(key)
       const theirs = await others.find(key)
-      if (theirs && isYoung(theirs)) return theirs
-      if (await others.claim(key)) return finishedMeanwhile(others, key)
+      if (theirs && isYoung(theirs)) {
+        if (isClaimed) void others.release(key)
+        return theirs
+      }
+      if (isClaimed) return null
     }
     return null
-  }
-
-  /** The answer of a process that has put it and released its claim since it was last looked for. */
-  async function finishedMeanwhile(others: SharedAnswers, key: string): Promise<Found | null> {
-    const theirs = await others.find(key)
-    if (!theirs || !isYoung(theirs)) return null
-    void others.release(key)
-    return theirs
   }
 
   async function computeAlone(key: string, compute: Compute, signal: AbortSignal): Promise<Found> {

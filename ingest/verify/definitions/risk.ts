@@ -141,8 +141,7 @@ export function policyEventsOf(
 
 /**
  * The risk of a stable as of an instant, by the definition; null before the first snapshot, which is of the first slot at
- * which it is in use. The peg breaks known by
- * then are computed from the samples, or come from `breaksOf`.
+ * which it is in use. The peg breaks known by then are computed from the samples, or come from `breaksOf`.
  */
 export function riskAt(facts: SnapshotFacts, stable: string, asOf: number, breaksOf = breaksAt) {
   const known = facts.stables.find((one) => one.stable === stable)
