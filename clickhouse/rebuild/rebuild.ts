@@ -10,7 +10,8 @@ import { DERIVED_TABLES, type DerivedTable, type DerivedTableName } from './deri
 
 /**
  * The size of ingest's ledger, which grows with every write. `is_open` is true while a batch or rollback is unfinished or
- * an insert is running.
+ * an insert is running. The refresh of a view is an insert too, but not one of facts: the engine names it in its log
+ * comment.
  */
 const ledgerSize = defineRow({
   name: 'ledger_size',
@@ -24,7 +25,9 @@ const ledgerSize = defineRow({
                    GROUP BY track HAVING maxIf(newest, state = 'committed') < max(newest)
                ))
                + (SELECT count() FROM (SELECT sequence_number FROM ingest_rollbacks GROUP BY sequence_number HAVING max(state) = 'planned'))
-               + (SELECT count() FROM system.processes WHERE query_kind = 'Insert' AND current_database = currentDatabase())
+               + (SELECT count() FROM system.processes
+                  WHERE query_kind = 'Insert' AND current_database = currentDatabase()
+                        AND NOT startsWith(Settings['log_comment'], 'refresh of '))
                > 0
            )::Bool AS is_open`,
 })

@@ -20,7 +20,7 @@ const HARDFORK = 'T4'
 export const CHAIN_ID = 1337
 /** Four times Tempo's limit, so that the books of sixty stables can be opened in one block. */
 const GAS_LIMIT = 2_000_000_000
-const START_TIMEOUT_MS = 20_000
+const START_TIMEOUT_MS = 60_000
 
 export type Anvil = {
   pid: number
@@ -65,9 +65,23 @@ code=$?
 kill "$watcher" 2>/dev/null
 exit "$code"`
 
-/** Starts the node with mining on demand, and waits until it answers. */
+/** How many free ports are tried if none is given: another process may take one before the node does. */
+const MAX_PORTS = 3
+const isPortTaken = (error: unknown): boolean =>
+  error instanceof NodeError && /address already in use/i.test(error.message)
+
+/** Starts the node with mining on demand, and waits until it answers. Port 0 means any free one. */
 export async function startAnvil(options: AnvilOptions): Promise<Anvil> {
-  const port = await freePort(options.port)
+  for (let tried = 1; ; tried++) {
+    try {
+      return await startOnPort(options, await freePort(options.port))
+    } catch (error) {
+      if (options.port !== 0 || !isPortTaken(error) || tried === MAX_PORTS) throw error
+    }
+  }
+}
+
+async function startOnPort(options: AnvilOptions, port: number): Promise<Anvil> {
   const args = [
     ...[
       '--network',

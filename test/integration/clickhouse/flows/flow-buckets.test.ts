@@ -10,8 +10,8 @@ import {
   staleBuckets,
 } from '../../../../clickhouse/flows/buckets.js'
 import { rebuild } from '../../../../clickhouse/rebuild/rebuild.js'
-import { repairViews } from '../../../../clickhouse/rebuild/repair-views.js'
 import { deployed, formatted } from '../../../support/deployed-views.js'
+import { repairedViews } from '../../../support/repair-views.js'
 import { addBlocks, addFacts, flow, stableAddress, txHash } from '../../../support/rows.js'
 import { test } from '../../../support/services.js'
 
@@ -85,7 +85,7 @@ test('removed blocks are also removed from buckets and the starts of edges', asy
   await addFacts(clickhouse, { flows: FLOWS.map((one) => ({ ...one, block_number: one.block_time })) })
   await addFacts(clickhouse, { flows: [flow(1, 2, START + 950), flow(3, 1, START + 951), flow(3, 1, START + 2000)] })
   await removeFacts(clickhouse, { from_block: START + 1, from_time: START })
-  await repairViews(clickhouse)
+  await repairedViews(clickhouse)
   expect(await buckets(clickhouse)).toEqual([[0, 1, 2, 1_000_000, 1, 0, 0, 0, 1]])
   await addFacts(clickhouse, { flows: [flow(1, 2, START + 930)] })
   expect(await buckets(clickhouse)).toEqual([

@@ -124,6 +124,23 @@ test('a rebuild while ingest writes is refused and changes nothing', async ({ cl
   }
 })
 
+test('a view that is being refreshed meanwhile is not taken for a writer', async ({ clickhouseEnv, clickhouse }) => {
+  await clickhouse.command({ query: 'CREATE TABLE refreshed (n UInt64) ENGINE = MergeTree ORDER BY n' })
+  await clickhouse.command({
+    query: `CREATE MATERIALIZED VIEW refreshing REFRESH EVERY 1 DAY APPEND TO refreshed AS
+      SELECT number + sleepEachRow(3) AS n FROM numbers(1000) SETTINGS max_block_size = 1`,
+  })
+  const isRefreshing = async () => {
+    const result = await clickhouse.query({ query: `SELECT count() FROM system.processes WHERE query_kind = 'Insert'` })
+    return (await result.text()).includes('"1"')
+  }
+  await expect.poll(isRefreshing).toBe(true)
+  const { code, output } = await rebuild(clickhouseEnv, 'peg_minutes')
+  expect(code, output).toBe(0)
+  expect(await isRefreshing()).toBe(true)
+  await clickhouse.command({ query: 'DROP VIEW refreshing SYNC' })
+})
+
 test('without the name of a table, the error lists all names', async ({ clickhouseEnv }) => {
   expect(await rebuild(clickhouseEnv, 'blocks')).toEqual({ code: 78, output: expect.stringContaining('peg_minutes') })
 })

@@ -1,15 +1,14 @@
-import pRetry from 'p-retry'
 import { expect } from 'vitest'
 import { insertEvents } from '../../../../clickhouse/events/log.js'
 import { insertFacts } from '../../../../clickhouse/facts/facts.js'
 import { removeFacts } from '../../../../clickhouse/facts/replace.js'
-import { repairViews } from '../../../../clickhouse/rebuild/repair-views.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { test as base } from '../../../support/app.js'
 import { addEvents, expectedBreaks, inOrder, madeUpEvent, standing, storedEvents } from '../../../support/events.js'
 import { anomaliesOf, FLOW_ANOMALIES_JOB } from '../../../support/flow-anomalies.js'
 import { timesOf, wildFlows } from '../../../support/flow-market.js'
 import { PEG_EVENTS_JOB as JOB } from '../../../support/peg-events.js'
+import { repairedViews } from '../../../support/repair-views.js'
 import { addFacts } from '../../../support/rows.js'
 import { REVISIONS, runSlots, slotsOf } from '../../../support/slots.js'
 import { addMarket, blockTimes, wildSamples } from '../../../support/wild-market.js'
@@ -79,7 +78,7 @@ test('after reorganizations exactly the events of the final chain stand, and all
     const kept = random.int(Math.floor(keptTimes.length / 4), keptTimes.length - 20)
     const keptTime = keptTimes[kept - 1] ?? 0
     await removeFacts(clickhouse, { from_block: kept + 1, from_time: keptTime })
-    await pRetry(() => repairViews(clickhouse), { retries: 10 })
+    await repairedViews(clickhouse)
     const newTimes = blockTimes(130 + revision, keptTime + random.int(0, 5), start + HOUR - keptTime)
     const newSamples = wildSamples(130 + revision, STABLES, newTimes, kept + 1)
     await addMarket(clickhouse, newSamples, newTimes, kept + 1)

@@ -3,7 +3,6 @@ import { expect } from 'vitest'
 import { insertFacts } from '../../../../clickhouse/facts/facts.js'
 import { removeFacts } from '../../../../clickhouse/facts/replace.js'
 import type { Flow } from '../../../../clickhouse/flows/flows.js'
-import { repairViews } from '../../../../clickhouse/rebuild/repair-views.js'
 import { flowAnomaliesOracle } from '../../../../ingest/verify/definitions/flow-anomalies.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { test as base } from '../../../support/app.js'
@@ -15,6 +14,7 @@ import {
   storedFlows,
 } from '../../../support/flow-anomalies.js'
 import { timesOf, wildFlows } from '../../../support/flow-market.js'
+import { repairedViews } from '../../../support/repair-views.js'
 import { addBlocks, addFacts, flow, stableAddress } from '../../../support/rows.js'
 import { withDatabase } from '../../../support/services.js'
 import { runSlots, slotsOf } from '../../../support/slots.js'
@@ -223,7 +223,7 @@ test('repeated slots change nothing, and after a rollback they find the same as 
 
   const kept = end - DAY / 2
   await removeFacts(clickhouse, { from_block: kept + 1, from_time: kept })
-  await repairViews(clickhouse)
+  await repairedViews(clickhouse)
   const flows = [
     ...old.filter(({ block_time }) => block_time <= kept),
     ...wildFlows(6, start, end).filter(({ block_time }) => block_time > kept),

@@ -1,16 +1,15 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import pRetry from 'p-retry'
 import { expect } from 'vitest'
 import type { DepthSample } from '../../../../clickhouse/depth/depth.js'
 import { removeFacts } from '../../../../clickhouse/facts/replace.js'
 import { DEPTH_SIZES } from '../../../../clickhouse/peg/price.js'
-import { repairViews } from '../../../../clickhouse/rebuild/repair-views.js'
 import { type OracleEvent, pegEventsOracle } from '../../../../ingest/verify/definitions/peg-events.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { test as base } from '../../../support/app.js'
 import { depth } from '../../../support/depth.js'
 import { standing, storedEvents } from '../../../support/events.js'
 import { eventsOf, PEG_EVENTS_JOB as JOB, storedExcursions, withPublication } from '../../../support/peg-events.js'
+import { repairedViews } from '../../../support/repair-views.js'
 import { pegSamples, stableAddress, type Tick } from '../../../support/rows.js'
 import { withDatabase } from '../../../support/services.js'
 import { REVISIONS, runSlots, slotsOf } from '../../../support/slots.js'
@@ -315,7 +314,7 @@ test('after a rollback the events are those of the replacement blocks', { timeou
     const kept = random.int(Math.floor(keptTimes.length / 4), keptTimes.length - 2)
     const keptTime = keptTimes[kept - 1] ?? 0
     await removeFacts(clickhouse, { from_block: kept + 1, from_time: keptTime })
-    await pRetry(() => repairViews(clickhouse), { retries: 10 })
+    await repairedViews(clickhouse)
     const newTimes = blockTimes(70 + revision, keptTime + random.int(0, 5), start + 1.5 * HOUR - keptTime)
     const newSamples = wildSamples(70 + revision, STABLES, newTimes, kept + 1)
     const newDepths = wildDepths(70 + revision, newSamples)

@@ -1,18 +1,17 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import pRetry from 'p-retry'
 import { expect } from 'vitest'
 import { DEFAULT_DETECTORS } from '../../../../clickhouse/backtest/detectors.js'
 import { runDetectors } from '../../../../clickhouse/backtest/run.js'
 import type { DepthSample } from '../../../../clickhouse/depth/depth.js'
 import { removeFacts } from '../../../../clickhouse/facts/replace.js'
 import type { PegSample } from '../../../../clickhouse/peg/samples.js'
-import { repairViews } from '../../../../clickhouse/rebuild/repair-views.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { test as base } from '../../../support/app.js'
 import { depth } from '../../../support/depth.js'
 import { inOrder, standing, storedEvents } from '../../../support/events.js'
 import { addBatch } from '../../../support/ledger.js'
 import { expectedTracks, PEG_TRACKS_JOB as JOB, storedTracks } from '../../../support/peg-tracks.js'
+import { repairedViews } from '../../../support/repair-views.js'
 import { pegSamples, stableAddress } from '../../../support/rows.js'
 import { withDatabase } from '../../../support/services.js'
 import { REVISIONS, runSlots, slotsOf } from '../../../support/slots.js'
@@ -111,7 +110,7 @@ test('after reorganizations exactly the events of the final chain stand, and all
     const blocks = random.int(Math.floor(kept.times.length / 4), kept.times.length - 20)
     const keptTime = kept.times[blocks - 1] ?? 0
     await removeFacts(clickhouse, { from_block: blocks + 1, from_time: keptTime })
-    await pRetry(() => repairViews(clickhouse), { retries: 10 })
+    await repairedViews(clickhouse)
     const from = keptTime + random.int(0, 5)
     const added = marketOf(410 + revision, from, start + HOUR - keptTime, blocks + 1)
     await add(clickhouse, added, blocks + 1)

@@ -3,13 +3,13 @@ import { expect, onTestFinished, vi } from 'vitest'
 import { buildApp } from '../../../../api/app.js'
 import type { FoundEvent } from '../../../../clickhouse/events/types.js'
 import { removeFacts } from '../../../../clickhouse/facts/replace.js'
-import { repairViews } from '../../../../clickhouse/rebuild/repair-views.js'
 import { clickhouseRelay } from '../../../support/clickhouse-relay.js'
 import { addEvents, madeUpEvent, storedEvents } from '../../../support/events.js'
 import { until } from '../../../support/jobs/process.js'
 import { startWebhooks } from '../../../support/jobs/webhook-processes.js'
 import { addRollback } from '../../../support/ledger.js'
 import { isSigned, type ReceivedHook, startReceiver } from '../../../support/receiver.js'
+import { repairedViews } from '../../../support/repair-views.js'
 import { pegSamples, stableAddress } from '../../../support/rows.js'
 import { test } from '../../../support/services.js'
 import { eventIds, listening, openStream, PATIENCE } from '../../../support/stream.js'
@@ -77,7 +77,7 @@ test('a break that was announced and did not happen is taken back at its receive
   // The chain is reorganized: the price was never off.
   const keptTime = times[KEPT - 1] as number
   await removeFacts(clickhouse, { from_block: KEPT + 1, from_time: keptTime })
-  await repairViews(clickhouse)
+  await repairedViews(clickhouse)
   await addMarket(
     clickhouse,
     samplesFrom(KEPT + 1, () => false),
