@@ -23,7 +23,7 @@ const place = (rows: number): string =>
   `number + 1, number % 7, toDateTime(${end - SPAN}) + intDiv(number * ${SPAN}, ${rows}), concat('0x${'0'.repeat(57)}', toString(1000000 + number))`
 const PLACE = 'block_number, log_index, block_time, tx_hash'
 
-const STABLECOINS = `INSERT INTO stablecoins SELECT ${stable('number + 1')}, concat('S', toString(number)), 'Stable', 'USD', '', '', 1, number, toDateTime(${end - SPAN}), '0x00' FROM numbers(${STABLES})`
+const STABLECOINS = `INSERT INTO stablecoins (stable, symbol, name, currency, quote_token, admin, block_number, log_index, block_time, tx_hash) SELECT ${stable('number + 1')}, concat('S', toString(number)), 'Stable', 'USD', '', '', 1, number, toDateTime(${end - SPAN}), '0x00' FROM numbers(${STABLES})`
 
 /** A statement inserts no more rows, so that none takes long. */
 const CHUNK = 100_000

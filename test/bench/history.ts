@@ -53,7 +53,7 @@ export async function generateHistory(clickhouse: ClickHouseClient, samples: num
   const minutes = Math.floor(samples / HISTORY_STABLES)
   const start = end - (minutes - 1) * MINUTE
   await clickhouse.command({
-    query: `INSERT INTO stablecoins SELECT ${stable('number')}, concat('S', toString(number)), 'Stable', 'USD', '', '', 1, number, toDateTime(${start}, 'UTC'), '' FROM numbers(${HISTORY_STABLES})`,
+    query: `INSERT INTO stablecoins (stable, symbol, name, currency, quote_token, admin, block_number, log_index, block_time, tx_hash) SELECT ${stable('number')}, concat('S', toString(number)), 'Stable', 'USD', '', '', 1, number, toDateTime(${start}, 'UTC'), '' FROM numbers(${HISTORY_STABLES})`,
   })
   for (let first = 0; first < minutes; first += CHUNK_MINUTES)
     for (const query of inserts(start, first, Math.min(CHUNK_MINUTES, minutes - first)))
