@@ -46,6 +46,9 @@ const origins = (urls: string): string =>
 /** With the local chain, webhooks may be sent to programs on this machine. */
 const LOCAL_RECEIVERS = { WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128', WEBHOOK_ALLOWED_PORTS: 'any' }
 
+/** Ingest of the local chain: two of its blocks together take half the work, on a machine that also does other things. */
+const LOCAL_INGEST = { TIP_FLUSH_MS: '2000' }
+
 /** Random bytes of a generated key. */
 const KEY_BYTES = 32
 
@@ -208,12 +211,15 @@ await runCommand('plumbline', async () => {
     PAYMENT_RECIPIENT: config.PAYMENT_RECIPIENT ?? (config.RPC_URL === undefined ? payee : undefined),
   })
 
-  const receivers = Object.fromEntries(
-    Object.entries(config.RPC_URL === undefined ? LOCAL_RECEIVERS : {}).map(([name, value]) => [
-      name,
-      process.env[name] || value,
-    ]),
-  )
+  /** Defaults that hold with the local chain only. */
+  const locally = (defaults: Record<string, string>): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(config.RPC_URL === undefined ? defaults : {}).map(([name, value]) => [
+        name,
+        process.env[name] || value,
+      ]),
+    )
+  const receivers = locally(LOCAL_RECEIVERS)
 
   const startParts = async (): Promise<void> => {
     const [{ CLICKHOUSE_URL, accounts }, { database, ...chain }] = await Promise.all([startClickHouse(), startChain()])
@@ -227,7 +233,7 @@ await runCommand('plumbline', async () => {
       `redis       ${config.REDIS_URL === undefined ? 'not used: state is kept in memory, which suits a single API process' : 'yours'}`,
     )
     print(
-      `ingest      ${await startPart({ name: 'ingest', entry: '../ingest/main.js', env: { ...store, ...accounts.writer, ...chain }, ready: textReady('ingest ') })}`,
+      `ingest      ${await startPart({ name: 'ingest', entry: '../ingest/main.js', env: { ...store, ...accounts.writer, ...chain, ...locally(LOCAL_INGEST) }, ready: textReady('ingest ') })}`,
     )
     const secrets = await secretsKey()
     print(

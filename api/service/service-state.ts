@@ -5,7 +5,7 @@ import { nodeCalls } from '../../clickhouse/chain/node-calls.js'
 import { newestVerifyRun } from '../../clickhouse/chain/verify-runs.js'
 import { feesLetGoUntil } from '../../clickhouse/facts/retention.js'
 import { SLOT_JOBS } from '../../clickhouse/jobs/periods.js'
-import { readProgress, secondsBetween } from '../../clickhouse/jobs/progress.js'
+import { countSlots, readProgress, secondsBetween } from '../../clickhouse/jobs/progress.js'
 import { jobRuns } from '../../clickhouse/jobs/runs.js'
 import type { ReadOptions } from '../../clickhouse/store/define-query.js'
 import { readStorage } from '../../clickhouse/store/storage.js'
@@ -18,11 +18,17 @@ const DATASETS = ['logs', 'pegs', 'state'] as const
 
 const NO_DELAY = { count: 0, p50_seconds: null, p99_seconds: null }
 
-/** The progress of ingest and of the jobs at `now`, and what is known to be missing. */
+/** The progress of ingest and of the jobs at `now`, and how many slots each job has to do. */
+async function readProgressWithSlots(clickhouse: ClickHouseClient, now: Date, options: ReadOptions) {
+  const { history, ...progress } = await readProgress(clickhouse, SLOT_JOBS, now, options)
+  return { ...progress, slots: await countSlots(clickhouse, SLOT_JOBS, history, options) }
+}
+
+/** The same with all else that /status shows. */
 async function readState(clickhouse: ClickHouseClient, now: Date, options: ReadOptions) {
-  const [progress, newestBatch, delays, runs, findings, webhooks, storage, node, fees_let_go_until] = await Promise.all(
-    [
-      readProgress(clickhouse, SLOT_JOBS, now, options),
+  const [{ slots, ...progress }, newestBatch, delays, runs, findings, webhooks, storage, node, fees_let_go_until] =
+    await Promise.all([
+      readProgressWithSlots(clickhouse, now, options),
       newestCommittedBatch(clickhouse, { track: 'tip' }, options),
       ingestDelays(clickhouse, { now }, options),
       jobRuns(clickhouse, { now }, options),
@@ -31,8 +37,7 @@ async function readState(clickhouse: ClickHouseClient, now: Date, options: ReadO
       readStorage(clickhouse, options),
       nodeCalls(clickhouse, options),
       feesLetGoUntil(clickhouse, options),
-    ],
-  )
+    ])
   const { newest_block, blocks_to_head } = progress
   const families = newestBatch?.families.includes('transfers') ? [...DATASETS, 'transfers'] : DATASETS
   const facts = families.map((family) => {
@@ -62,7 +67,11 @@ async function readState(clickhouse: ClickHouseClient, now: Date, options: ReadO
     at: now,
     datasets: [...facts, ...derived],
     findings,
-    jobs: progress.jobs.map((status) => ({ ...status, runs: runs.find(({ job }) => job === status.job) ?? null })),
+    jobs: progress.jobs.map((status) => ({
+      ...status,
+      ...(slots.get(status.job) ?? { waiting: null, due: null }),
+      runs: runs.find(({ job }) => job === status.job) ?? null,
+    })),
     webhooks,
     storage,
     node,

@@ -87,13 +87,20 @@ export const newestBatch = defineOptionalRow({
   sql: newestWhere('1'),
 })
 
-/** The same, but null if that batch has a number below `from`. Reads only what a later number may be in. */
-export const newestBatchFrom = defineOptionalRow({
-  name: 'newest_batch_from',
+/**
+ * Who else writes: the newest batch of a track with a number from `from` on and the process that planned it, 0 and empty
+ * if there is none, and the number of the newest rollback, 0 before the first. One statement, because ingest asks before
+ * it writes any batch. Reads only the end of the track.
+ */
+export const newestPlans = defineRow({
+  name: 'newest_plans',
   params: z.object({ track: z.string(), from: z.int() }),
-  row: BatchRow,
-  sql: `${BATCHES} AND ingest_batches.sequence_number >= {from: UInt64}
-    GROUP BY sequence_number ORDER BY sequence_number DESC LIMIT 1`,
+  row: z.object({ sequence_number: z.int(), writer: z.string(), rollback: z.int() }),
+  sql: `
+    SELECT toUInt32(max(ingest_batches.sequence_number)) AS sequence_number, argMax(ingest_batches.writer, ingest_batches.sequence_number) AS writer,
+           toUInt32((SELECT max(ingest_rollbacks.sequence_number) FROM ingest_rollbacks)) AS rollback
+    FROM ingest_batches
+    WHERE track = {track: String} AND ingest_batches.sequence_number >= {from: UInt64} AND state = 'planned'`,
 })
 
 /** The newest batch of a track that was committed, even if a rollback has removed its facts since. */

@@ -25,15 +25,16 @@ export function insertLeaseState(
 }
 
 /**
- * The newest term, the process that has it, and the milliseconds since that process last renewed it; null if no process
- * ever ran the jobs.
+ * The newest term, the process that has it, and the milliseconds since that process last renewed it; null if there is none
+ * from the term `from` on. Reads only the end of the table.
  */
 export const newestLease = defineOptionalRow({
   name: 'newest_lease',
+  params: z.object({ from: z.int() }),
   row: z.object({ term: z.int(), instance: z.string(), is_released: z.boolean(), age_ms: z.int() }),
   sql: `
     SELECT toUInt32(term) AS term, anyIf(instance, state = 'claimed') AS instance, max(state = 'released')::Bool AS is_released,
            toInt32(least(dateDiff('millisecond', max(recorded_at), now64(3)), 0x7fffffff)) AS age_ms
-    FROM job_leases WHERE term = (SELECT max(term) FROM job_leases)
-    GROUP BY term`,
+    FROM job_leases WHERE job_leases.term >= {from: UInt64}
+    GROUP BY term ORDER BY term DESC LIMIT 1`,
 })

@@ -6,7 +6,7 @@ import { chainHead, HEAD_SECONDS } from '../chain/heads.js'
 import type { QuerySignal } from '../store/define-query.js'
 import type { SlotJob } from './periods.js'
 import { jobStatuses } from './runs.js'
-import { dueLag, dueSlotCount, slotHistory, waitingSlots } from './slots.js'
+import { dueLag, dueSlotCount, type SlotHistory, slotHistory, waitingSlots } from './slots.js'
 
 /** The whole seconds from one instant to a later one; 0 if the clock is behind the chain. */
 export const secondsBetween = (from: Date, to: Date): number =>
@@ -21,7 +21,7 @@ const etaOf = (
 
 /**
  * The progress of ingest and of `jobs` at `now`, and the facts known to be missing. /status shows it, /metrics counts it, and
- * the health monitor evaluates it. Rejects with QueryError.
+ * the health monitor evaluates it every minute. Rejects with QueryError.
  */
 export async function readProgress(
   clickhouse: ClickHouseClient,
@@ -38,16 +38,6 @@ export async function readProgress(
     slotHistory(clickhouse, options),
     catalogueProgress(clickhouse, { now }, options),
   ])
-  const waiting = new Map(
-    await Promise.all(
-      jobs.map(async (job) => [job.name, history && (await waitingSlots(clickhouse, job, history, options))] as const),
-    ),
-  )
-  const due = new Map(
-    await Promise.all(
-      jobs.map(async (job) => [job.name, history && (await dueSlotCount(clickhouse, job, history, options))] as const),
-    ),
-  )
   const dueLagOf = (name: string, lag: number | null): number | null => {
     const job = jobs.find((job) => job.name === name)
     return job ? dueLag(job, history, lag) : lag
@@ -70,17 +60,39 @@ export async function readProgress(
         : null,
     missing_blocks: totals?.missing ?? 0,
     missing_facts: missing,
+    history,
     /**
      * `blocks_after`: how many ingested blocks are after the job's newest slot, or all of them if it never completed
-     * one. `waiting`: how many of its slots wait for facts that are not read, and why; null if none does.
-     * `due_lag_seconds`: the lag without those. `due`: how many could be done now; null before the first block.
+     * one. `due_lag_seconds`: the lag without slots that wait for facts which are not read.
      */
     jobs: statuses.map((status) => ({
       ...status,
-      waiting: waiting.get(status.job) ?? null,
-      due: due.get(status.job) ?? null,
       due_lag_seconds: dueLagOf(status.job, status.lag_seconds),
       blocks_after: status.last_slot_at ? (after[slots.indexOf(status.last_slot_at)] ?? 0) : blocks,
     })),
   }
+}
+
+/**
+ * By job, how many of its slots wait for facts that are not read, and why (null if none does), and how many could be done now
+ * (null before the first block). Many times the work of the rest. Rejects with QueryError.
+ */
+export async function countSlots(
+  clickhouse: ClickHouseClient,
+  jobs: readonly SlotJob[],
+  history: SlotHistory | null,
+  options?: { signal?: QuerySignal },
+) {
+  const counts = await Promise.all(
+    jobs.map(async (job) => {
+      const [waiting, due] = history
+        ? await Promise.all([
+            waitingSlots(clickhouse, job, history, options),
+            dueSlotCount(clickhouse, job, history, options),
+          ])
+        : [null, null]
+      return [job.name, { waiting, due }] as const
+    }),
+  )
+  return new Map(counts)
 }

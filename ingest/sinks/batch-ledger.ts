@@ -6,8 +6,8 @@ import {
   insertCommittedBatch,
   insertPlannedBatch,
   newestBatch,
-  newestBatchFrom,
   newestCommittedBatch,
+  newestPlans,
 } from '../../clickhouse/chain/batches.js'
 import { type IngestRollback, newestRollback } from '../../clickhouse/chain/rollbacks.js'
 
@@ -89,13 +89,10 @@ export async function openLedger(
   const claimNumber = async (batch: Planned): Promise<void> => {
     for (;;) {
       await insertPlannedBatch(clickhouse, row(batch))
-      const [stored, undone] = await Promise.all([
-        newestBatchFrom(clickhouse, { track, from: sequence }),
-        track === TIP ? newestRollback(clickhouse) : null,
-      ])
-      if (undone?.sequence_number !== rollback?.sequence_number) throw new LedgerError()
-      if (stored?.sequence_number === sequence && stored.writer === writer) return
-      if (stored) throw new LedgerError()
+      const newest = await newestPlans(clickhouse, { track, from: sequence })
+      if (track === TIP && newest.rollback !== (rollback?.sequence_number ?? 0)) throw new LedgerError()
+      if (newest.sequence_number === sequence && newest.writer === writer) return
+      if (newest.sequence_number > 0) throw new LedgerError()
       // A kill between recording the plan's token and storing its row has used the number up.
       sequence++
     }

@@ -19,7 +19,7 @@ export const redisLease =
       await redis.eval(RELEASE, 1, key, instance)
     }
     try {
-      const newest = await newestLease(clickhouse)
+      const newest = await newestLease(clickhouse, { from: 0 })
       const term = await claimTerm(clickhouse, instance, newest?.term ?? 0)
       if (term !== null) {
         const renew = async (): Promise<boolean> =>

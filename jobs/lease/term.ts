@@ -48,7 +48,7 @@ export type TryLease = () => Promise<Lease | null>
 
 /** Whether the lease's term is the newest one, so that no other process runs the jobs. */
 export async function hasNewestTerm(clickhouse: ClickHouseClient, { term, instance }: JobLease): Promise<boolean> {
-  const newest = await newestLease(clickhouse)
+  const newest = await newestLease(clickhouse, { from: term })
   return newest?.term === term && newest.instance === instance
 }
 
@@ -61,9 +61,9 @@ export async function checkTerm(clickhouse: ClickHouseClient, lease: JobLease): 
 export async function claimTerm(clickhouse: ClickHouseClient, instance: string, after: number): Promise<number | null> {
   for (let term = after + 1; ; term++) {
     await insertLeaseClaim(clickhouse, { term, instance })
-    const newest = await newestLease(clickhouse)
+    const newest = await newestLease(clickhouse, { from: term })
     if (newest?.term === term && newest.instance === instance) return term
-    if (newest && newest.term >= term) return null
+    if (newest) return null
     // A process was killed after its claim's token was recorded and before its row was: this term stays unused.
   }
 }

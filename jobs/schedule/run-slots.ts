@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import type { Logger } from 'pino'
 import type { SlotJob } from '../../clickhouse/jobs/periods.js'
 import { insertJobRun, type JobRun } from '../../clickhouse/jobs/runs.js'
-import { dueSlots, slotHistory, waitingUntil } from '../../clickhouse/jobs/slots.js'
+import { dueSlots, type SlotHistory, slotHistory, waitingUntil } from '../../clickhouse/jobs/slots.js'
 import { invalidateBackfilledSlots } from './invalidate-slots.js'
 
 /** One due run of a job. Its work is a function of the facts with block_time <= `at`. */
@@ -64,7 +64,28 @@ export async function findDueSlots(
   limit: number,
 ): Promise<Slot[]> {
   const history = await slotHistory(clickhouse)
+  return history ? dueSlotsIn(history, clickhouse, job, jobs, limit) : []
+}
+
+/** The names of those of `wanted` that have a slot to do now; `jobs` has those that they depend on. */
+export async function jobsWithDueSlots(
+  clickhouse: ClickHouseClient,
+  wanted: readonly SlotJob[],
+  jobs: readonly SlotJob[],
+): Promise<string[]> {
+  const history = await slotHistory(clickhouse)
   if (!history) return []
+  const due = await Promise.all(wanted.map((job) => dueSlotsIn(history, clickhouse, job, jobs, 1)))
+  return wanted.filter((_, i) => due[i]?.length).map(({ name }) => name)
+}
+
+async function dueSlotsIn(
+  history: SlotHistory,
+  clickhouse: ClickHouseClient,
+  job: SlotJob,
+  jobs: readonly SlotJob[],
+  limit: number,
+): Promise<Slot[]> {
   const { revision, read_since } = history
   const from_time = waitingUntil(job, history).until
   let { to_time } = history

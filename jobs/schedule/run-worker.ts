@@ -25,6 +25,7 @@ export type WorkerMessage =
  * The maximum number of slots of a run. The next run begins at once, so that no worker runs, or grows, without limit.
  */
 const MAX_SLOTS_PER_RUN = 500
+const HEARTBEAT_MS = 1000
 
 /** What a worker works with. `signal` aborts when the jobs process cancels the worker. */
 type Running = {
@@ -36,11 +37,7 @@ type Running = {
 }
 
 /** Runs a worker's work and always reports its end. An error is logged with the message `failure`. */
-export async function runWorker(
-  name: string,
-  failure: string,
-  work: (running: Running) => Promise<void>,
-): Promise<void> {
+async function runWorker(name: string, failure: string, work: (running: Running) => Promise<void>): Promise<void> {
   const config = parseEnv(JobsConfig, process.env)
   const log = createLog(name, config.LOG_LEVEL)
   const cancel = new AbortController()
@@ -56,6 +53,17 @@ export async function runWorker(
     post('done')
   }
 }
+
+/** The same for a worker that runs until it is canceled: sends heartbeats meanwhile. */
+export const runContinuousWorker = (
+  name: string,
+  failure: string,
+  work: (running: Running) => Promise<void>,
+): Promise<void> =>
+  runWorker(name, failure, async (running) => {
+    const alive = setInterval(() => running.post('alive'), HEARTBEAT_MS)
+    await work(running).finally(() => clearInterval(alive))
+  })
 
 /** A complete worker that runs the due slots of a job. */
 export async function runSlotWorker(name: string, task: Task, jobs: readonly SlotJob[] = SLOT_JOBS): Promise<void> {

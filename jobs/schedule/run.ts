@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import type { Logger } from 'pino'
+import type { SlotJob } from '../../clickhouse/jobs/periods.js'
 import { insertJobRun } from '../../clickhouse/jobs/runs.js'
 import { connect } from '../../clickhouse/store/client.js'
 import { clickhouseProblem, countQueries } from '../../clickhouse/store/query-metrics.js'
@@ -8,14 +9,18 @@ import { serveMetrics } from '../../process/metrics-server.js'
 import type { JobsConfig } from '../config.js'
 import { databaseLease } from '../lease/database-lease.js'
 import { redisLease } from '../lease/redis-lease.js'
+import { checkTerm } from '../lease/term.js'
 import { withLease } from '../lease/with-lease.js'
 import type { JobsMetrics } from '../metrics.js'
-import { jobRunOf } from './run-slots.js'
+import { invalidateBackfilledSlots } from './invalidate-slots.js'
+import { jobRunOf, jobsWithDueSlots } from './run-slots.js'
 import { runSchedule, type ScheduledJob, type StuckRun } from './schedule.js'
 
 type Options = {
   config: JobsConfig
   jobs: readonly ScheduledJob[]
+  /** Those of them that run in slots. */
+  slotJobs: readonly SlotJob[]
   print: (line: string) => void
   log: Logger
   signal: AbortSignal
@@ -29,7 +34,7 @@ const every = (seconds: number | null): string => {
 }
 
 /** Runs the jobs until `signal` aborts, whenever no other process on the same database does. */
-export async function runJobs({ config, jobs, print, log, signal, metrics }: Options): Promise<void> {
+export async function runJobs({ config, jobs, slotJobs, print, log, signal, metrics }: Options): Promise<void> {
   const instance = randomUUID()
   const leaseMs = config.JOBS_LEASE_SECONDS * 1000
   const clickhouse = connect(config, {
@@ -37,6 +42,8 @@ export async function runJobs({ config, jobs, print, log, signal, metrics }: Opt
     maxOpenConnections: 4,
     requestTimeoutMs: leaseMs,
   })
+  // Apart from the lease, which must not wait for these.
+  const slots = connect(config, { application: 'plumbline-jobs', maxOpenConnections: 2 })
   const redis = config.REDIS_URL
     ? new Redis(config.REDIS_URL, { maxRetriesPerRequest: 1, commandTimeout: Math.min(2000, leaseMs) })
     : null
@@ -50,7 +57,7 @@ export async function runJobs({ config, jobs, print, log, signal, metrics }: Opt
     const run = jobRunOf({ job, at: new Date(slot.at * 1000), revision: slot.revision }, instance, slot.startedAt)
     await insertJobRun(clickhouse, { ...run, state: 'failed', result_rows: 0, error })
   }
-  if (metrics) countQueries(clickhouse, metrics.queries)
+  if (metrics) for (const client of [clickhouse, slots]) countQueries(client, metrics.queries)
   const stopServing = metrics
     ? await serveMetrics({
         config,
@@ -65,10 +72,20 @@ export async function runJobs({ config, jobs, print, log, signal, metrics }: Opt
     await withLease({ tryLease, leaseMs, onWait, log, signal }, async (term, signal, validity) => {
       print(`jobs run: ${jobs.map(({ name, period_seconds }) => `${name} ${every(period_seconds)}`).join(', ')}`)
       const stuckAfterMs = config.JOB_SLOT_SECONDS * 1000
+      const quietSeconds = config.BACKFILL_QUIET_SECONDS
+      const checkLease = () => checkTerm(slots, { term, instance })
       metrics?.leaseHeld(true)
       await runSchedule({
         jobs,
         workerData: { term, instance, validity: validity.memory },
+        due: async (names) => {
+          await invalidateBackfilledSlots({ clickhouse: slots, quietSeconds, checkLease, log })
+          return jobsWithDueSlots(
+            slots,
+            slotJobs.filter(({ name }) => names.includes(name)),
+            slotJobs,
+          )
+        },
         stuckAfterMs,
         onStuck,
         onFailed: (job) => metrics?.failed(job),
@@ -79,6 +96,7 @@ export async function runJobs({ config, jobs, print, log, signal, metrics }: Opt
   } finally {
     await stopServing?.()
     redis?.disconnect()
+    await slots.close()
     await clickhouse.close()
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import Bree from 'bree'
 import type { Logger } from 'pino'
 import type { WorkerData, WorkerMessage } from './run-worker.js'
@@ -18,6 +19,8 @@ export type StuckRun = { job: string; slot: { at: number; revision: number; star
 type Options = {
   jobs: readonly ScheduledJob[]
   workerData: WorkerData
+  /** Those of the jobs with these names that have something to do now. The others are not run: to start a worker is work. */
+  due: (names: readonly string[]) => Promise<readonly string[]>
   /** A slot worker that sends no message for this long is terminated, and run again at its next time. */
   stuckAfterMs: number
   onStuck: (run: StuckRun) => Promise<void>
@@ -44,17 +47,24 @@ const RESTART_MS = 1000
 /** Such a worker is stuck if it has not sent a heartbeat for this long. */
 const HEARTBEAT_TIMEOUT_MS = 30_000
 
-const cronOf = (period_seconds: number): string =>
-  period_seconds < CHECK_SECONDS ? `*/${period_seconds} * * * * *` : `${SECOND_OF_RUN} * * * * *`
+/** How often it is looked whether a job has something to do, in seconds; null for one that runs continuously. */
+const lookSeconds = ({ period_seconds }: ScheduledJob): number | null =>
+  period_seconds === null ? null : Math.min(period_seconds, CHECK_SECONDS)
+
+/** How long from `nowMs` until the next look, in milliseconds. */
+function untilNextLook(everySeconds: number, nowMs: number): number {
+  const second = everySeconds === CHECK_SECONDS ? SECOND_OF_RUN : 0
+  return (everySeconds - ((nowMs / 1000 - second) % everySeconds)) * 1000
+}
 
 type Running = { slot: StuckRun['slot']; done: number; more: boolean; timer: NodeJS.Timeout }
 
 /**
- * Runs workers now and at their times until `signal` aborts. A run that would overlap the previous one is skipped. A
- * worker that reports more due slots is run again at once, and so are the workers that depend on it.
+ * Runs workers that have something to do now and at their times until `signal` aborts. A run that would overlap the previous
+ * one is skipped. A worker that reports more due slots is run again at once, and so are the workers that depend on it.
  */
 export async function runSchedule(options: Options): Promise<void> {
-  const { jobs, workerData, stuckAfterMs, onStuck, onFailed, log, signal } = options
+  const { jobs, workerData, due, stuckAfterMs, onStuck, onFailed, log, signal } = options
   const running = new Map<string, Running>()
   const isContinuous = (name: string): boolean => jobs.find((job) => job.name === name)?.period_seconds === null
 
@@ -87,8 +97,8 @@ export async function runSchedule(options: Options): Promise<void> {
     jobs: jobs.map(({ name, path, period_seconds }) => ({
       name,
       path,
-      timeout: 0,
-      ...(period_seconds !== null && { cron: cronOf(period_seconds) }),
+      // The others are run by `look`.
+      timeout: period_seconds === null ? 0 : false,
     })),
     // Bree only logs that workers start and end; a run logs its own results.
     logger: { info: () => {}, warn: (message: unknown) => log.debug(String(message)), error: log.error.bind(log) },
@@ -119,12 +129,30 @@ export async function runSchedule(options: Options): Promise<void> {
     if (signal.aborted) return
     if (isContinuous(name)) setTimeout(() => signal.aborted || void bree.run(name), RESTART_MS)
     if (!run?.done) return
-    for (const job of jobs) if ((job.name === name && run.more) || job.after?.includes(name)) void bree.run(job.name)
+    if (run.more) void bree.run(name)
+    void look(jobs.filter(({ after }) => after?.includes(name)).map((job) => job.name))
   })
 
-  const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+  /** Runs those of these workers that are not running and have something to do. */
+  const look = async (names: readonly string[]): Promise<void> => {
+    const idle = names.filter((name) => !bree.workers.has(name))
+    if (idle.length === 0) return
+    // If this cannot be found out, the workers report why.
+    const wanted = await due(idle).catch(() => idle)
+    for (const name of wanted) if (!signal.aborted && !bree.workers.has(name)) void bree.run(name)
+  }
+  const lookEvery = async (seconds: number): Promise<void> => {
+    const names = jobs.filter((job) => lookSeconds(job) === seconds).map(({ name }) => name)
+    while (!signal.aborted) {
+      await look(names)
+      await sleep(untilNextLook(seconds, Date.now()), undefined, { signal }).catch(() => {})
+    }
+  }
+
+  const cadences = new Set(jobs.map(lookSeconds).filter((seconds) => seconds !== null))
   await bree.start()
-  if (!signal.aborted) await stopped
+  await Promise.all([...cadences].map(lookEvery))
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
   const giveUp = new Promise<void>((resolve) => setTimeout(resolve, STOP_MS).unref())
   await Promise.race([bree.stop(), giveUp])
   await Promise.all([...bree.workers.values()].map((worker) => worker.terminate()))

@@ -1,9 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { SLOT_JOBS } from '../../clickhouse/jobs/periods.js'
 import { connect } from '../../clickhouse/store/client.js'
 import { checkHealth } from '../health/check-health.js'
-import { runWorker } from '../schedule/run-worker.js'
+import { runContinuousWorker } from '../schedule/run-worker.js'
 
-await runWorker('health', 'health could not be read', async ({ config, log }) => {
+/** By the wall clock, from one check to the next. */
+const CHECK_MS = 60_000
+
+const FAILURE = 'health could not be read'
+
+await runContinuousWorker('health', FAILURE, async ({ config, log, signal }) => {
   const clickhouse = connect(config, { application: 'plumbline-jobs', maxOpenConnections: 2 })
   const thresholds = {
     maxLagSeconds: config.HEALTH_MAX_LAG_SECONDS,
@@ -11,16 +17,20 @@ await runWorker('health', 'health could not be read', async ({ config, log }) =>
     maxLatePeriods: config.HEALTH_MAX_LATE_PERIODS,
     maxMissingBlocks: config.HEALTH_MAX_MISSING_BLOCKS,
   }
-  try {
-    const check = await checkHealth(clickhouse, SLOT_JOBS, thresholds, new Date())
-    if (check === null) {
-      log.warn('no block has been read yet')
-      return
-    }
-    const unhealthy = check.states.filter(({ status }) => status !== 'ok')
-    for (const state of check.changed) if (state.status === 'ok') log.info(state, `${state.component} has recovered`)
+  const check = async (): Promise<void> => {
+    const found = await checkHealth(clickhouse, SLOT_JOBS, thresholds, new Date())
+    if (found === null) return log.warn('no block has been read yet')
+    const unhealthy = found.states.filter(({ status }) => status !== 'ok')
+    for (const state of found.changed) if (state.status === 'ok') log.info(state, `${state.component} has recovered`)
     for (const state of unhealthy) log.warn(state, `${state.component}: ${state.status}`)
-    if (unhealthy.length === 0) log.info({ components: check.states.length }, 'all components are healthy')
+    if (unhealthy.length === 0) log.info({ components: found.states.length }, 'all components are healthy')
+  }
+  try {
+    while (!signal.aborted) {
+      const nextAt = performance.now() + CHECK_MS
+      await check().catch((error: Error) => log.error({ reason: error.message }, FAILURE))
+      await sleep(nextAt - performance.now(), undefined, { signal }).catch(() => {})
+    }
   } finally {
     await clickhouse.close()
   }

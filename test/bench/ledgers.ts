@@ -73,7 +73,7 @@ try {
   const dead = subscriptionId(9)
   const quiet = subscriptionId(0)
   const READS: Record<string, (clickhouse: ClickHouseClient) => Promise<unknown>> = {
-    newestLease: (c) => newestLease(c),
+    newestLease: (c) => newestLease(c, { from: 0 }),
     jobRuns: (c) => jobRuns(c, { now: NOW }),
     jobProgress: (c) => jobProgress(c, { since: ago(600_000) }),
     jobStatuses: (c) => jobStatuses(c, { jobs: SLOT_JOBS.map(({ name }) => name) }),

@@ -44,6 +44,8 @@ export type DispatcherOptions = {
 
 /** How often the database is polled for new events and deliveries, in milliseconds. */
 const POLL_MS = 200
+/** The same while no subscription is enabled, when there is nobody to send to: how soon a new one is noticed. */
+const IDLE_POLL_MS = 1000
 /** How often the queue is checked for deliveries that have become due. */
 const TICK_MS = 50
 const MAX_READ = 1000
@@ -116,7 +118,8 @@ export class Dispatcher {
       await this.#repeat('new events and deliveries', async () => {
         isMore = await this.#poll()
       })
-      if (!isMore) await sleep(polledAt + POLL_MS - performance.now(), undefined, { signal }).catch(() => {})
+      const pauseMs = this.#subscribers.areAnyEnabled ? POLL_MS : IDLE_POLL_MS
+      if (!isMore) await sleep(polledAt + pauseMs - performance.now(), undefined, { signal }).catch(() => {})
     }
     clearInterval(ticker)
     while (this.#inFlight > 0) await sleep(TICK_MS)

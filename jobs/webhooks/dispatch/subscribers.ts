@@ -29,6 +29,11 @@ export class Subscribers {
     return [...(this.#known?.values() ?? [])]
   }
 
+  /** Whether any is enabled, as far as they have been read. */
+  get areAnyEnabled(): boolean {
+    return this.all.some(({ state }) => state === 'enabled')
+  }
+
   get(id: string): Subscription | undefined {
     return this.#known?.get(id)
   }

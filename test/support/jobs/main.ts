@@ -25,6 +25,7 @@ await runProcess('jobs', readConfig, ({ config, log, signal }) =>
         period_seconds: job === WEBHOOKS ? null : Number(process.env.RUN_EVERY_SECONDS ?? 2),
         path: path(isProduct(job.name) ? '../../../jobs/workers' : '.', job.name),
       })),
+    slotJobs: ALL_JOBS,
     print: console.log,
     log,
     signal,

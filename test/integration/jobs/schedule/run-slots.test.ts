@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
 import type { SlotJob } from '../../../../clickhouse/jobs/periods.js'
-import type { Slot } from '../../../../jobs/schedule/run-slots.js'
+import { jobsWithDueSlots, type Slot } from '../../../../jobs/schedule/run-slots.js'
 import { jobHorizon } from '../../../support/jobs/horizon.js'
 import { addRollback, planRollback } from '../../../support/ledger.js'
 import { HOUR, MINUTES, ran } from '../../../support/ran-slots.js'
@@ -26,6 +26,22 @@ test('slots are the multiples of the period after the first block and before the
     [180, 0],
     [240, 0],
   ])
+})
+
+test('a job has something to do exactly while a slot of it is due', async ({ clickhouse }) => {
+  const hourly: SlotJob = { name: 'hourly', period_seconds: 3600 }
+  const after: SlotJob = { name: 'after', period_seconds: 60, after: ['minutes'] }
+  const jobs = [MINUTES, hourly, after]
+  const withWork = () => jobsWithDueSlots(clickhouse, jobs, jobs)
+  expect(await withWork()).toEqual([])
+  await addBlocks(clickhouse, [HOUR + 1, HOUR + 61])
+  expect(await withWork()).toEqual(['minutes'])
+  await ran(clickhouse, MINUTES)
+  expect(await withWork(), 'its turn has come').toEqual(['after'])
+  await ran(clickhouse, after, { jobs })
+  expect(await withWork()).toEqual([])
+  await addRollback(clickhouse, 1, HOUR + 30)
+  expect(await withWork(), 'a rollback makes the slot due again').toEqual(['minutes'])
 })
 
 test('every run is recorded, and a failed slot blocks those after it until it is done', async ({ clickhouse }) => {

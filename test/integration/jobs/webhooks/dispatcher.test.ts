@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
+import { observeQueries } from '../../../../clickhouse/store/observe.js'
 import { addDeliveries } from '../../../../clickhouse/webhooks/deliveries.js'
 import { MAX_ATTEMPTS } from '../../../../clickhouse/webhooks/schedule.js'
 import { addEvents, madeUpEvent, storedEvents } from '../../../support/events.js'
@@ -179,4 +181,29 @@ test('the next process resumes pending deliveries: none is sent twice, and none 
     ]),
   )
   expect(receiver.received).toHaveLength(102)
+})
+
+test('while nobody subscribes the database is asked at most once a second, and the first subscription has its event', async ({
+  clickhouse,
+}) => {
+  const receiver = await startReceiver(() => 200)
+  const event = (i: number) => madeUpEvent(i, { occurred_at: new Date(Math.floor(Date.now() / 1000) * 1000) })
+  let asked = 0
+  observeQueries(clickhouse, (name) => void (name === 'webhook_news' && asked++))
+  const { stop } = startDispatcher(clickhouse)
+  await eventually('it has begun', 30, () => asked > 0)
+  await addEvents(clickhouse, [event(1)])
+  const before = { asked, at: performance.now() }
+  await sleep(4000)
+  const seconds = (performance.now() - before.at) / 1000
+  expect(asked - before.asked).toBeGreaterThan(0)
+  // One of them may have been under way at each end.
+  expect(asked - before.asked).toBeLessThanOrEqual(seconds + 2)
+
+  await addWebhookSubscription(clickhouse, { id: 'wh_first', url: receiver.url('/first'), after_sequence: 1 })
+  await addEvents(clickhouse, [event(2)])
+  await eventually('its event has come', 60, () => receiver.received.length > 0)
+  await stop()
+  await receiver.close()
+  expect(receiver.received.map(({ body }) => JSON.parse(body).event_id)).toEqual([madeUpEvent(2).id])
 })
