@@ -97,6 +97,7 @@ export async function buildApp(deps: AppDeps) {
   countRequests(app)
   requestLog(app, deps.loggedShare ?? 0)
   showMetrics(app, metricsAccess, async () => {
+    metrics.keptBytes.set({ what: 'peg_minutes' }, app.minuteSums.bytes())
     const state = await readState().catch(() => null)
     // Without a state, a full disk may be why.
     return stateMetrics(

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Redis } from 'ioredis'
 import { historyStart } from '../clickhouse/chain/history.js'
 import { activeApiKeys, insertApiKeyUses } from '../clickhouse/keys/api-keys.js'
+import { createMinuteSums, type KnownMinuteSums } from '../clickhouse/peg/minute-sums.js'
 import { stablecoinCreations } from '../clickhouse/stablecoins/stablecoins.js'
 import { createKnownHistory, type KnownHistory } from './answers/as-of.js'
 import { createExportSlots, type ExportSlots } from './answers/export.js'
@@ -33,6 +34,7 @@ declare module 'fastify' {
     stables: KnownStables
     history: KnownHistory
     ledger: KnownLedger
+    minuteSums: KnownMinuteSums
     searches: KnownSearches
     exportSlots: ExportSlots
     keys: KnownKeys
@@ -40,6 +42,8 @@ declare module 'fastify' {
   }
 }
 
+/** The minutes of some 95 stables in a week. */
+const MINUTE_SUMS_BYTES = 64 * 2 ** 20
 /** A request with a key waits at most this long for the keys. */
 const KEYS_TIMEOUT_MS = 3000
 
@@ -61,6 +65,7 @@ export function provide(app: FastifyInstance, provided: Provided): void {
     createKnownHistory((options) => historyStart(clickhouse, options)),
   )
   app.decorate('ledger', createKnownLedger(clickhouse))
+  app.decorate('minuteSums', createMinuteSums(MINUTE_SUMS_BYTES))
   app.decorate('searches', createKnownSearches(clickhouse))
   app.decorate('exportSlots', createExportSlots())
   app.decorate(

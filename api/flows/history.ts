@@ -3,7 +3,7 @@ import { Coverage } from '../../clickhouse/chain/coverage.js'
 import { historyStart } from '../../clickhouse/chain/history.js'
 import { flowEdges, flowGraph, flowHours, usd } from '../../clickhouse/flows/flows.js'
 import { BadParameterError } from '../../process/errors.js'
-import { isoSeconds } from '../../process/instants.js'
+import { HOUR_SECONDS, isoSeconds } from '../../process/instants.js'
 import { endpoint } from '../answers/endpoint.js'
 import { NotFoundError } from '../http/errors.js'
 import { Count, FlowGraph, Usd } from './shapes.js'
@@ -11,7 +11,6 @@ import { Count, FlowGraph, Usd } from './shapes.js'
 /** In the reference stable. */
 const PRICE = '0.02'
 const LONGEST_DAYS = 366
-const HOUR_SECONDS = 3600
 const MONTH_SECONDS = 30 * 86_400
 
 const seconds = (description: string) =>

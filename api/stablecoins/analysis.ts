@@ -81,7 +81,7 @@ export const analysisRoute = (curated: CuratedBriefings) =>
       since,
       ...lastSeconds(at, WEEK_SECONDS),
     }),
-    answer: async ({ app, stable, at, asOf, signal }) => {
+    answer: async ({ app, stable, at, asOf, ledger, signal }) => {
       const options = { signal }
       const [chainId, state, origin, peg] = await Promise.all([
         databaseChainId(app.clickhouse, options),
@@ -89,7 +89,7 @@ export const analysisRoute = (curated: CuratedBriefings) =>
         stablecoinOrigin(app.clickhouse, { stable }, options),
         asOf === null
           ? livePeg(app.clickhouse, { stable }, options)
-          : pegAt(app.clickhouse, { stable, as_of: asOf }, options),
+          : pegAt(app.clickhouse, { stable, as_of: asOf }, { signal, minuteSums: app.minuteSums.given(ledger) }),
       ])
       if (!state || !origin) throw asOf === null ? unknownStable(stable) : beforeHistory(at, 'the stable was created')
       const briefing = chainId === null ? null : curated.of(chainId, stable)

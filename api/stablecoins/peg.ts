@@ -41,11 +41,11 @@ export const pegRoute = endpoint({
   response: PegResponse,
   cache: CACHE_POLICIES.peg,
   covers: ({ stable, at, since }) => ({ families: ['pegs'], stable, since, ...lastSeconds(at, WEEK_SECONDS) }),
-  answer: async ({ app, stable, at, asOf, coverage, signal }) => {
+  answer: async ({ app, stable, at, asOf, coverage, ledger, signal }) => {
     const peg =
       asOf === null
         ? await livePeg(app.clickhouse, { stable }, { signal })
-        : await pegAt(app.clickhouse, { stable, as_of: asOf }, { signal })
+        : await pegAt(app.clickhouse, { stable, as_of: asOf }, { signal, minuteSums: app.minuteSums.given(ledger) })
     return { address: stable, ...published(peg, at, coverage) }
   },
 })

@@ -29,18 +29,18 @@ export const wholeSince = defineOptionalRow({
 /**
  * The part of history that is complete and that nothing writes to any more, in unix seconds: it begins with the first
  * block of the tip, or after the last range known to be missing if that is later. Backfilled blocks never count, since
- * a backfill may have read only some families. `is_from_start`: no block of the chain is before it. `sampled_from` is
- * when the samples of the stable begin; 0 if they begin with its creation, null if it has none. `touched_ago` is the
- * time since a backfill or a rollback last wrote, in seconds. Null before the tip's first block.
+ * a backfill may have read only some families. `from_block` is that block, and with `is_from_start` no block of the chain
+ * is before it. `touched_at` is when a backfill or a rollback last wrote, and `touched_ago` how long ago that was, in
+ * seconds. Null before the tip's first block.
  */
 export const settledSpan = defineOptionalRow({
   name: 'settled_span',
-  params: z.object({ stable: z.string() }),
   row: z.object({
+    from_block: z.int(),
     from_time: z.int(),
     newest_time: z.int(),
     is_from_start: z.boolean(),
-    sampled_from: z.int().nullable(),
+    touched_at: z.string(),
     touched_ago: z.int(),
   }),
   // Each of these comes from its table's index, so that the cost does not grow with history.
@@ -49,17 +49,29 @@ export const settledSpan = defineOptionalRow({
         (SELECT if(count() = 0, toUInt64(18446744073709551615), min(from_block)) FROM ingest_batches
          WHERE track = 'tip' AND sequence_number = 1) AS tip_start,
         (SELECT if(count() = 0, 0, max(to_block) + 1) FROM ingest_gaps) AS gaps_end,
-        greatest(tip_start, gaps_end) AS from_block,
-        (SELECT block_time FROM blocks WHERE block_number >= from_block ORDER BY blocks.block_number LIMIT 1) AS first_time,
+        greatest(tip_start, gaps_end) AS start_block,
+        (SELECT block_time FROM blocks WHERE block_number >= start_block ORDER BY blocks.block_number LIMIT 1) AS first_time,
         (SELECT block_time FROM blocks ORDER BY blocks.block_number DESC LIMIT 1) AS last_time,
         (SELECT max(newest) FROM (SELECT track, max(recorded_at) AS newest FROM ingest_batches WHERE track != 'tip' GROUP BY track)) AS backfilled_at,
-        (SELECT max(recorded_at) FROM ingest_rollbacks) AS rolled_back_at,
-        (SELECT min(block_number) FROM stablecoins WHERE stable = {stable: String}) AS created,
-        (SELECT (block_number, toUnixTimestamp(block_time)) FROM peg_samples WHERE stable = {stable: String}
-         ORDER BY peg_samples.stable, peg_samples.block_time, peg_samples.block_number LIMIT 1) AS first_sample
-    SELECT toUnixTimestamp(assumeNotNull(first_time)) AS from_time, toUnixTimestamp(assumeNotNull(last_time)) AS newest_time,
-           toBool(from_block <= 1) AS is_from_start,
-           if(first_sample.1 <= greatest(created, from_block) + 1, 0, first_sample.2) AS sampled_from,
+        (SELECT max(recorded_at) FROM ingest_rollbacks) AS rolled_back_at
+    SELECT toUInt32(assumeNotNull(start_block)) AS from_block, toUnixTimestamp(assumeNotNull(first_time)) AS from_time, toUnixTimestamp(assumeNotNull(last_time)) AS newest_time,
+           toBool(start_block <= 1) AS is_from_start,
+           toString(greatest(backfilled_at, rolled_back_at)) AS touched_at,
            toUInt32(greatest(0, dateDiff('second', greatest(backfilled_at, rolled_back_at), now64(3)))) AS touched_ago
     FROM (SELECT 1) WHERE first_time IS NOT NULL`,
+})
+
+/**
+ * The block in which a stable was created, 0 if that is unknown, and its first sample, with its time in unix seconds; null
+ * without a sample. The cost does not grow with history. Only a backfill or a rollback changes it, once it is not null.
+ */
+export const firstSample = defineOptionalRow({
+  name: 'first_sample',
+  params: z.object({ stable: z.string() }),
+  row: z.object({ created: z.int(), block: z.int(), time: z.int() }),
+  sql: `
+    SELECT toUInt32((SELECT min(block_number) FROM stablecoins WHERE stable = {stable: String})) AS created,
+           toUInt32(block_number) AS block, toUnixTimestamp(block_time) AS time
+    FROM peg_samples WHERE stable = {stable: String}
+    ORDER BY peg_samples.stable, peg_samples.block_time, peg_samples.block_number LIMIT 1`,
 })

@@ -34,6 +34,8 @@ export type Ledger = {
   head: { block_number: number; seen_at: number } | null
   /** Time of the genesis block; null if it is not known. */
   started_at: number | null
+  /** What is stored of a range stays as it is until this changes. */
+  revision: string
   /** The stretches since its creation in which a stable was not on the list of those that are sampled. */
   unsampled: (stable: string, created: { block_number: number; block_time: number }) => readonly UnsampledRange[]
 }
@@ -161,5 +163,6 @@ export async function readLedger(
     declaredGaps(clickhouse, params, options),
   ])
   const timed = await timesOf(clickhouse, [...ranges, ...gaps], options)
-  return { ledger: { ranges: ranges.map(timed), gaps: gaps.map(timed), head: null, started_at }, marks }
+  const revision = `${marks.rollback} ${marks.gaps}`
+  return { ledger: { ranges: ranges.map(timed), gaps: gaps.map(timed), head: null, started_at, revision }, marks }
 }

@@ -2,10 +2,20 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { END_OF_TIME } from '../../process/instants.js'
 import { newestBlock } from '../chain/blocks.js'
 import { type Unsampled, unsampledAt, unsampledStablesAt } from '../chain/token-lists.js'
-import { keepsItsPrice, type StoredSample } from './price.js'
+import { type ReadMinuteSums, readMinuteSums } from './minute-sums.js'
+import { keepsItsPrice, type QuoteStatus, type StoredSample } from './price.js'
 import { type LostQuote, lostQuote, lostQuotes } from './quotes.js'
-import { newestSample, newestSamples } from './samples.js'
-import { addSums, edgeMinuteEnds, isEdge, PEG_WINDOWS, type PegSums, pegSumsAt, refreshedPegSums } from './windows.js'
+import { newestSample, newestSamples, samplesOfMinutes } from './samples.js'
+import {
+  addSums,
+  edgeMinuteEnds,
+  isEdge,
+  PEG_WINDOWS,
+  type PegSums,
+  refreshedPegSums,
+  sumsOfSamples,
+  wholeMinutes,
+} from './windows.js'
 
 type Options = { signal?: AbortSignal }
 
@@ -27,6 +37,8 @@ const withoutPeg = (unsampled: Unsampled | null): CurrentPeg => ({ newest: null,
 export type Peg = CurrentPeg & { windows: PegSums[]; windows_as_of: Date | null }
 
 const LATEST = new Date(END_OF_TIME * 1000)
+
+const LONGEST = Math.max(...PEG_WINDOWS.map(({ seconds }) => seconds))
 
 const MINUTE_MS = 60_000
 /** Windows of live answers end at a multiple of this. */
@@ -63,36 +75,42 @@ export async function currentPeg(
   return pegWith(clickhouse, { stable, newest, as_of }, options)
 }
 
+/** Sampled so little before an instant, a stable counts as sampled: to ask the lists each time would double the statements. */
+const SAMPLED_SECONDS = 120
+
 /**
  * A stable's peg and windows as of `as_of`, in whole seconds: a window of length W is (as_of - W, as_of]. Its inner
- * minutes are read from minute states, its first three and last two from the samples. All sums are integers, so the
- * results are bit-identical to those computed from the samples alone.
+ * minutes are read from minute states, by `minuteSums`, its first three and last two from the samples. All sums are
+ * integers, so the results are bit-identical to those computed from the samples alone.
  */
 export async function pegAt(
   clickhouse: ClickHouseClient,
   { stable, as_of }: { stable: string; as_of: Date },
-  options?: Options,
+  { minuteSums = readMinuteSums, ...options }: Options & { minuteSums?: ReadMinuteSums } = {},
 ): Promise<Peg> {
-  const last_minute = new Date(Math.ceil(as_of.getTime() / MINUTE_MS) * MINUTE_MS)
-  const minute_ends = edgeMinuteEnds(last_minute.getTime() / 1000)
-  const parts = await pegSumsAt(clickhouse, { stable, as_of, last_minute, minute_ends }, options)
-  const minutes = parts.filter((part) => part.minutes_ago === null)
-  const edges = parts.filter((part) => part.minutes_ago !== null)
-  const windows = PEG_WINDOWS.map(({ seconds }) =>
-    addSums([
-      ...minutes.filter(({ shortest_window }) => shortest_window <= seconds),
-      ...edges.filter(({ minutes_ago }) => isEdge(minutes_ago, seconds)),
-    ]),
-  )
-  // A stable that was sampled a moment ago counts as sampled: to ask the lists each time would double the statements.
-  const last = edges.reduce((a, b) => (a === null || b.minutes_ago < a.minutes_ago ? b : a), edges[0] ?? null)
-  if (last === null || last.minutes_ago >= 2)
+  const lastMinute = Math.ceil(as_of.getTime() / MINUTE_MS) * 60
+  const [columns, sumsBetween] = await Promise.all([
+    samplesOfMinutes(clickhouse, { stable, as_of, minute_ends: edgeMinuteEnds(lastMinute) }, options),
+    minuteSums(clickhouse, { stable, ...wholeMinutes(LONGEST, lastMinute) }, options),
+  ])
+  const samples = columns.at.map((at, row) => ({
+    age: as_of.getTime() / 1000 - at,
+    elapsed_seconds: columns.elapsed_seconds[row] as number,
+    block_number: columns.block_number[row] as number,
+    block_time: new Date(at * 1000),
+    status: columns.status[row] as QuoteStatus,
+    sell_micros: columns.sell_micros[row] ?? null,
+    buy_micros: columns.buy_micros[row] ?? null,
+  }))
+  const windows = PEG_WINDOWS.map(({ seconds }) => {
+    const { after, until } = wholeMinutes(seconds, lastMinute)
+    return addSums([sumsOfSamples(samples.filter(({ age }) => isEdge(age, seconds))), sumsBetween(after, until)])
+  })
+  const last = samples.reduce((a, b) => (b.block_number > (a?.block_number ?? -1) ? b : a), samples[0])
+  if (last === undefined || last.age >= SAMPLED_SECONDS)
     return { ...(await currentPeg(clickhouse, { stable, as_of }, options)), windows, windows_as_of: as_of }
-  return {
-    ...(await pegWith(clickhouse, { stable, newest: last.newest, as_of }, options)),
-    windows,
-    windows_as_of: as_of,
-  }
+  const { age, elapsed_seconds, ...newest } = last
+  return { ...(await pegWith(clickhouse, { stable, newest, as_of }, options)), windows, windows_as_of: as_of }
 }
 
 /**

@@ -1,7 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
+import { HOUR_SECONDS } from '../../process/instants.js'
 import { QueryError } from '../store/query-error.js'
-
-const HOUR_SECONDS = 3600
 
 /** The start of the hour that a sample counts in. */
 export const QUOTE_HOUR = 'toStartOfHour(block_time)'

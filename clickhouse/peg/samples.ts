@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { defineOptionalRow, defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
+import { defineColumns, defineOptionalRow, defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
 import { isRecent, recentFirst } from '../store/recent-first.js'
 import { dateTime, integerText } from '../store/values.js'
 import { QuoteStatus } from './price.js'
+import { MINUTE_END } from './sums.js'
 
 /** What one token sells and buys for at the end of a block, in 1e-6 of the reference stable; null without a quote. */
 export type PegSample = {
@@ -27,6 +28,27 @@ export const SampleTuple = z
   }))
 
 export const SAMPLE = '(block_number, block_time, status, sell_micros, buy_micros)'
+
+/**
+ * A stable's samples up to `as_of` in the minutes that end at `minute_ends`, in no order, as they are stored. `at` in unix
+ * seconds.
+ */
+export const samplesOfMinutes = defineColumns({
+  name: 'peg_samples_of_minutes',
+  params: z.object({ stable: z.string(), as_of: z.date(), minute_ends: z.array(z.int()) }),
+  columns: {
+    at: z.int(),
+    block_number: z.int(),
+    elapsed_seconds: z.int(),
+    status: QuoteStatus,
+    sell_micros: z.int().nullable(),
+    buy_micros: z.int().nullable(),
+  },
+  sql: `
+    SELECT toUnixTimestamp(block_time) AS at, toUInt32(block_number) AS block_number, elapsed_seconds, status, sell_micros, buy_micros
+    FROM peg_samples
+    WHERE stable = {stable: String} AND block_time <= {as_of: DateTime} AND ${MINUTE_END} IN {minute_ends: Array(DateTime)}`,
+})
 
 const NewestSampleParams = z.object({ stable: z.string(), as_of: z.date(), recent_only: z.boolean() })
 

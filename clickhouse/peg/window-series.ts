@@ -1,12 +1,12 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
+import { HOUR_SECONDS } from '../../process/instants.js'
 import { defineQuery, type QuerySignal } from '../store/define-query.js'
 import { MAX_SAMPLE_SECONDS } from './price.js'
 import { ALLOWED_MICROS, DEVIATION, MINUTE_SUMS, selected } from './sums.js'
 import { addSums, PEG_WINDOWS, type PegSums, PegSumsRow } from './windows.js'
 
 /** Windows begin at whole hours before an instant. */
-const HOUR_SECONDS = 3600
 const LONGEST = Math.max(...PEG_WINDOWS.map(({ seconds }) => seconds))
 
 const overhangOf = (allowed: number): string => `toInt64(sumIf(overhang, abs(deviation) > ${allowed}))`

@@ -2,8 +2,7 @@ import { z } from 'zod'
 import { DAY_SECONDS, WEEK_SECONDS } from '../../process/instants.js'
 import { defineQuery } from '../store/define-query.js'
 import { dateTime, integerText } from '../store/values.js'
-import { SAMPLE, SampleTuple } from './samples.js'
-import { DEVIATION, MINUTE_END, MINUTE_SUMS, sampleSums, selected } from './sums.js'
+import { ALLOWED_MICROS } from './sums.js'
 
 /** The published windows, shortest first. The reads rely on their lengths being whole hours. */
 export const PEG_WINDOWS = [
@@ -13,7 +12,6 @@ export const PEG_WINDOWS = [
 ] as const
 
 const SHORTEST = Math.min(...PEG_WINDOWS.map(({ seconds }) => seconds))
-const LONGEST = Math.max(...PEG_WINDOWS.map(({ seconds }) => seconds))
 
 /**
  * The minutes at the edges of a window, which are summed from their samples: the last two, since the window may end
@@ -22,11 +20,11 @@ const LONGEST = Math.max(...PEG_WINDOWS.map(({ seconds }) => seconds))
 const LAST_MINUTES = 2
 const FIRST_MINUTES = 3
 
-/**
- * The first minute that a window of this length includes whole ends less than this many seconds before its last minute
- * ends.
- */
-const wholeSeconds = (seconds: number): number => seconds - (FIRST_MINUTES - 1) * 60
+/** The ends of the minutes that a window includes whole are in (after, until]; `lastMinute` is the end of its last minute. */
+export const wholeMinutes = (seconds: number, lastMinute: number): { after: number; until: number } => ({
+  after: lastMinute - seconds + (FIRST_MINUTES - 1) * 60,
+  until: lastMinute - LAST_MINUTES * 60,
+})
 
 /** The ends of the minutes at the edges of all windows, in unix seconds; `lastMinute` is the end of the last minute. */
 export function edgeMinuteEnds(lastMinute: number): number[] {
@@ -37,11 +35,9 @@ export function edgeMinuteEnds(lastMinute: number): number[] {
   return [...last, ...first].map((seconds) => lastMinute - seconds)
 }
 
-/** Whether samples whose age is `minutesAgo` whole minutes lie at an edge of the window that is `seconds` long. */
-export function isEdge(minutesAgo: number, seconds: number): boolean {
-  const length = seconds / 60
-  return minutesAgo < LAST_MINUTES || (minutesAgo >= length - FIRST_MINUTES && minutesAgo < length)
-}
+/** Whether a sample of this age lies at an edge of the window that is `seconds` long. */
+export const isEdge = (age: number, seconds: number): boolean =>
+  age < LAST_MINUTES * 60 || (age >= seconds - FIRST_MINUTES * 60 && age < seconds)
 
 /** Integer sums over samples; deviations are from 1, in millionths. The extremes are null without a quoted sample. */
 export type PegSums = {
@@ -54,6 +50,39 @@ export type PegSums = {
   seconds_outside_10bps: bigint
   seconds_outside_50bps: bigint
 }
+
+/** Sums that are counted in numbers, which a few thousand samples do not exceed; only the squares may. */
+export const noSums = () => ({
+  quoted: 0,
+  unquoted: 0,
+  sum: 0,
+  squares: 0n,
+  low: Number.POSITIVE_INFINITY,
+  high: Number.NEGATIVE_INFINITY,
+  out10: 0,
+  out50: 0,
+})
+
+/** The same as PegSums. */
+export const pegSumsOf = ({
+  quoted,
+  unquoted,
+  sum,
+  squares,
+  low,
+  high,
+  out10,
+  out50,
+}: ReturnType<typeof noSums>): PegSums => ({
+  quoted_count: BigInt(quoted),
+  unquoted_count: BigInt(unquoted),
+  deviation_sum: BigInt(sum),
+  deviation_square_sum: squares,
+  deviation_min: quoted === 0 ? null : low,
+  deviation_max: quoted === 0 ? null : high,
+  seconds_outside_10bps: BigInt(out10),
+  seconds_outside_50bps: BigInt(out50),
+})
 
 /** The share of samples without a price, to six decimals, halves up; null without samples. */
 function unquotedShare({ quoted_count, unquoted_count }: PegSums): number | null {
@@ -73,6 +102,32 @@ type WindowFigures = {
   max_deviation_bps: number | null
   seconds_outside_10bps: number | null
   seconds_outside_50bps: number | null
+}
+
+/**
+ * The sums over samples by their age at the end of a window, with the time that a sample represents clipped at the start of
+ * the window: windows are whole hours long, so each starts where the age is a multiple of an hour.
+ */
+export function sumsOfSamples(
+  samples: readonly { age: number; elapsed_seconds: number; sell_micros: number | null }[],
+): PegSums {
+  const whole = noSums()
+  for (const { age, elapsed_seconds, sell_micros } of samples) {
+    if (sell_micros === null) {
+      whole.unquoted++
+      continue
+    }
+    const deviation = sell_micros - 1_000_000
+    const seconds = Math.min(elapsed_seconds, SHORTEST - (age % SHORTEST))
+    whole.quoted++
+    whole.sum += deviation
+    whole.squares += BigInt(deviation * deviation)
+    whole.low = Math.min(whole.low, deviation)
+    whole.high = Math.max(whole.high, deviation)
+    if (Math.abs(deviation) > ALLOWED_MICROS['10bps']) whole.out10 += seconds
+    if (Math.abs(deviation) > ALLOWED_MICROS['50bps']) whole.out50 += seconds
+  }
+  return pegSumsOf(whole)
 }
 
 const extreme = (pick: (a: number, b: number) => number, a: number | null, b: number | null): number | null =>
@@ -183,56 +238,6 @@ export const PegSumsRow = z.object({
   deviation_max: deviation,
   seconds_outside_10bps: sum,
   seconds_outside_50bps: sum,
-})
-
-/** Whole minutes that `shortest_window`, in seconds, and all longer windows contain. */
-const Minutes = z.object({ ...PegSumsRow.shape, shortest_window: z.int(), minutes_ago: z.null(), newest: z.tuple([]) })
-
-/** Samples that lie `minutes_ago` whole minutes before the instant, and the newest of them. */
-const Edge = z.object({
-  ...PegSumsRow.shape,
-  shortest_window: z.null(),
-  minutes_ago: z.coerce.number().int(),
-  newest: z.tuple([SampleTuple]).transform(([sample]) => sample),
-})
-
-/**
- * A stable's sums as of an instant in the minute that ends at `last_minute`. The inner minutes of the windows, all
- * except a window's first three and last two, are read from minute states. The minutes at the edges, which end at
- * `minute_ends`, are summed from their samples by age. The time that a sample represents is clipped at the start of a
- * window: windows are whole hours long, so each starts where the age is a multiple of an hour.
- */
-export const pegSumsAt = defineQuery({
-  name: 'peg_sums_at',
-  params: z.object({ stable: z.string(), as_of: z.date(), last_minute: z.date(), minute_ends: z.array(z.int()) }),
-  row: z.union([Minutes, Edge]),
-  // One statement, since a second request would cost more than either half. Nested rather than one level with aliases,
-  // because the engine plans that 2 ms faster, and most of the time is spent on planning.
-  sql: `
-    SELECT multiIf(${PEG_WINDOWS.slice(0, -1)
-      .map(({ seconds }) => `minute_end > {last_minute: DateTime} - ${wholeSeconds(seconds)}, ${seconds}`)
-      .join(', ')}, ${LONGEST}) AS shortest_window,
-           NULL AS minutes_ago, [] AS newest, ${selected(MINUTE_SUMS)}
-    FROM peg_minutes
-    WHERE stable = {stable: String}
-      AND minute_end > {last_minute: DateTime} - ${wholeSeconds(LONGEST)} AND minute_end <= {last_minute: DateTime} - ${LAST_MINUTES * 60}
-    GROUP BY shortest_window
-    UNION ALL
-    SELECT NULL, intDiv(age, 60) AS minutes_ago, [argMax(sample, block_number)],
-           ${selected(sampleSums())}
-    FROM
-    (
-        SELECT age, deviation, toUInt64(least(elapsed_seconds, ${SHORTEST} - age % ${SHORTEST})) AS seconds, block_number, ${SAMPLE} AS sample
-        FROM
-        (
-            SELECT {as_of: DateTime} - block_time AS age, ${DEVIATION} AS deviation,
-                   elapsed_seconds, block_number, block_time, status, sell_micros, buy_micros
-            FROM peg_samples
-            WHERE stable = {stable: String} AND block_time <= {as_of: DateTime}
-              AND ${MINUTE_END} IN {minute_ends: Array(DateTime)}
-        )
-    )
-    GROUP BY minutes_ago`,
 })
 
 /**

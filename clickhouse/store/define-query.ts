@@ -62,6 +62,30 @@ export function defineRow<Row extends z.ZodType, Params extends ParamsSchema | u
   )
 }
 
+/**
+ * The same for many rows of numbers, as arrays by column: they are read and checked in a fraction of the time. `columns`
+ * has the schema of a value of each.
+ */
+export function defineColumns<
+  Columns extends Record<string, z.ZodType>,
+  Params extends ParamsSchema | undefined = undefined,
+>({
+  columns,
+  ...definition
+}: Omit<Definition<Params, z.ZodType>, 'row'> & { columns: Columns }): Read<
+  Params,
+  { [Name in keyof Columns]: z.output<Columns[Name]>[] }
+> {
+  // A result without rows has no columns either.
+  const shape = Object.fromEntries(Object.entries(columns).map(([name, value]) => [name, z.array(value).default([])]))
+  const Data = z.object({ data: z.object(shape) }).transform(({ data }) => data)
+  return define(
+    definition,
+    Data as z.ZodType as z.ZodType<{ [Name in keyof Columns]: z.output<Columns[Name]>[] }>,
+    'JSONColumnsWithMetadata',
+  )
+}
+
 /** The same for SQL that returns at most one row. Resolves to that row, or null. */
 export function defineOptionalRow<Row extends z.ZodType, Params extends ParamsSchema | undefined = undefined>(
   definition: Definition<Params, Row>,
@@ -79,6 +103,7 @@ export const onlyColumn = <Value extends z.ZodType>(name: string, value: Value) 
 function define<Params extends ParamsSchema | undefined, Result>(
   { name, params, sql }: Omit<Definition<Params, z.ZodType>, 'row'>,
   Rows: z.ZodType<Result>,
+  format: 'JSONEachRow' | 'JSONColumnsWithMetadata' = 'JSONEachRow',
 ): Read<Params, Result> {
   const read = async (
     clickhouse: ClickHouseClient,
@@ -90,7 +115,7 @@ function define<Params extends ParamsSchema | undefined, Result>(
       const result = await clickhouse.query({
         query,
         query_params,
-        format: 'JSONEachRow',
+        format,
         clickhouse_settings: { log_comment: name },
         ...(signal && { abort_signal: signal }),
         ...(signal?.traceparent && { http_headers: { traceparent: signal.traceparent } }),

@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
+import { FAMILIES, insertCommittedBatch } from '../../clickhouse/chain/batches.js'
 import { insertFacts } from '../../clickhouse/facts/facts.js'
 import { REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 
@@ -63,4 +64,6 @@ export async function generateSamples(
     ],
     'generated',
   )
+  const batch = { track: 'tip', sequence_number: 1, from_block: 1, to_block: samples, last_hash: '', writer: '' }
+  await insertCommittedBatch(clickhouse, { ...batch, families: FAMILIES, stables: [] })
 }

@@ -16,7 +16,6 @@ import { slotBounds } from '../../clickhouse/jobs/slots.js'
 import { openLedger, TIP } from '../../ingest/sinks/batch-ledger.js'
 import { fillLedger } from '../support/ledger-rows.js'
 import { rowsReadBy } from '../support/read-rows.js'
-import { stableAddress } from '../support/rows.js'
 import { median, timed } from './measure.js'
 import { startStack } from './stack.js'
 
@@ -43,7 +42,7 @@ const READS: Record<string, (clickhouse: ClickHouseClient, batches: number) => P
   ingestProgress: (clickhouse) => ingestProgress(clickhouse, { since: HOUR_AGO }),
   ingestDelays: (clickhouse) => ingestDelays(clickhouse, { now: NOW }),
   unaccountedBackfill: (clickhouse) => unaccountedBackfill(clickhouse, { quiet_seconds: 60 }),
-  settledSpan: (clickhouse) => settledSpan(clickhouse, { stable: stableAddress(1) }),
+  settledSpan: (clickhouse) => settledSpan(clickhouse),
   slotBounds: (clickhouse) => slotBounds(clickhouse),
 }
 

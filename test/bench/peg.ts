@@ -1,4 +1,5 @@
-// GET /peg, live and as of any moment, against the raw-sample SQL for the same answer run on the engine itself.
+// GET /peg, live and as of any moment, against the raw-sample SQL for the same answer run on the engine itself, and against
+// SELECT 1, which is what any statement takes.
 import { deepStrictEqual } from 'node:assert'
 import { Agent, request } from 'node:http'
 import { generatedStable, generateSamples } from './generate.js'
@@ -19,6 +20,7 @@ const rawSql = (stable: string, asOf: number, windowsAsOf: number): string => `
   WITH [3600, 86400, 604800] AS lengths, toDateTime(${windowsAsOf}, 'UTC') AS t
   SELECT transform(length, lengths, ['1h', '24h', '7d'], '') AS window,
          count(sell_micros) AS sample_count, countIf(sell_micros IS NULL) AS unquoted_count,
+         round(countIf(sell_micros IS NULL) / count(), 6) AS unquoted_share,
          intDiv(200 * sum(sell_micros) + count(sell_micros), 2 * count(sell_micros)) / 1e8 AS mean_price,
          round(sqrt(toFloat64(count(sell_micros) * sum(deviation * deviation) - sum(deviation) * sum(deviation))) / count(sell_micros) / 1e6, 8) AS stddev_price,
          min(sell_micros) / 1e6 AS min_price, max(sell_micros) / 1e6 AS max_price,
@@ -82,6 +84,9 @@ try {
   }
 
   const times = { live: [] as number[], liveRaw: [] as number[], asOf: [] as number[], asOfRaw: [] as number[] }
+  const ones: number[] = []
+  /** The first answer about the past of each stable, when nothing of it is kept. */
+  const firsts: number[] = []
   for (let round = 0; round < ROUNDS; round++) {
     const stable = generatedStable(round % STABLES)
     for (const kind of ['live', 'asOf'] as const) {
@@ -96,11 +101,17 @@ try {
         answer.windows,
         theirs.windows.map(({ current: _, ...figures }) => ({ ...figures, ...numbers(figures) })),
       )
+      if (kind === 'asOf' && round < STABLES) firsts.push(ours.ms)
+      if (kind === 'asOf') ones.push((await fetchTimed(engine, { method: 'POST', headers, body: 'SELECT 1' })).ms)
       if (round < 10) continue
       times[kind].push(ours.ms)
       times[`${kind}Raw`].push(theirs.ms)
     }
   }
+  const one = percentile(ones, 0.5)
+  console.log(
+    `SELECT 1: p50 ${one.toFixed(1)} ms; GET /peg as_of ${(percentile(times.asOf, 0.5) / one).toFixed(2)} times that; the first of a stable ${(percentile(firsts, 0.5) / one).toFixed(2)}`,
+  )
   for (const kind of ['live', 'asOf'] as const) {
     const [ours, theirs] = [percentile(times[kind], 0.5), percentile(times[`${kind}Raw`], 0.5)]
     console.log(

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { LRUCache } from 'lru-cache'
-import { settledSpan } from '../../../clickhouse/chain/history.js'
+import { firstSample, settledSpan } from '../../../clickhouse/chain/history.js'
 import type { CachePolicy, Finality, Finished } from './policies.js'
 
 /**
@@ -10,23 +10,36 @@ import type { CachePolicy, Finality, Finished } from './policies.js'
 const QUIET_SECONDS = 600
 /** How old the knowledge of history may be, in milliseconds: it only grows. */
 const KNOWN_MS = 10_000
+/** Of how many stables it is remembered where their samples begin. */
+const MOST_STABLES = 1000
 
 /** What must be known of a data set to decide whether its past can still change. Times in unix seconds. */
 export type Known = {
+  from_block: number
   from_time: number
   newest_time: number
   is_from_start: boolean
-  sampled_from: number | null
   touched_ago: number
 }
 
-/** Whether an answer as of `asOf`, in unix seconds, can no longer change. */
+/** Where the samples of a stable begin, and when it was created. */
+export type FirstSample = { created: number; block: number; time: number }
+
+/** Whether an answer as of `asOf`, in unix seconds, can no longer change; if it is made of samples, as far as it depends on other facts. */
 export function isFinal({ reachSeconds, isSampled }: Finality, known: Known, asOf: number): boolean {
   if (known.touched_ago < QUIET_SECONDS || asOf > known.newest_time - QUIET_SECONDS) return false
-  const first = asOf - reachSeconds
-  if (!known.is_from_start && first <= known.from_time) return false
-  if (!isSampled) return asOf > known.from_time
-  return known.sampled_from !== null && (known.sampled_from === 0 || first > known.sampled_from)
+  if (!known.is_from_start && asOf - reachSeconds <= known.from_time) return false
+  return isSampled || asOf > known.from_time
+}
+
+/** Whether the samples of an answer begin with the stable's creation, or with history, or before all that it reaches back to. */
+export function isSampledFor(
+  { reachSeconds }: Finality,
+  { from_block }: Known,
+  first: FirstSample | null,
+  asOf: number,
+): boolean {
+  return first !== null && (first.block <= Math.max(first.created, from_block) + 1 || asOf - reachSeconds > first.time)
 }
 
 /** Reads how final the past as of an instant is. */
@@ -42,21 +55,36 @@ export type ReadFinished = (
 export const finishedKnown = (knownAt: Date, now: Date): Finished =>
   now.getTime() - knownAt.getTime() >= QUIET_SECONDS * 1000 ? 'final' : 'live'
 
-/** Reads that from ClickHouse, and caches the result for a few seconds. */
-export function createReadFinished(clickhouse: ClickHouseClient, now: () => Date): ReadFinished {
-  const remembered = new LRUCache<string, Promise<Known | null>>({ max: 1000, ttl: KNOWN_MS })
-  const known = (stable: string): Promise<Known | null> => {
-    const reading = remembered.get(stable) ?? settledSpan(clickhouse, { stable })
-    remembered.set(stable, reading, { noUpdateTTL: true })
-    reading.catch(() => remembered.delete(stable))
+/** A read that is remembered by its key; a failed one, and one without a result, are repeated. */
+function remembering<Value>(options: { max: number; ttl?: number }) {
+  const remembered = new LRUCache<string, Promise<Value | null>>(options)
+  return (key: string, read: () => Promise<Value | null>): Promise<Value | null> => {
+    const known = remembered.get(key)
+    if (known) return known
+    const reading = read()
+    remembered.set(key, reading)
+    const forget = (): unknown => remembered.peek(key) === reading && remembered.delete(key)
+    reading.then((value) => value === null && forget(), forget)
     return reading
   }
+}
+
+/**
+ * Reads that from ClickHouse. What is known of all of history is remembered for a few seconds; where the samples of a stable
+ * begin, until a backfill or a rollback writes.
+ */
+export function createReadFinished(clickhouse: ClickHouseClient, now: () => Date): ReadFinished {
+  const history = remembering<Known & { touched_at: string }>({ max: 1, ttl: KNOWN_MS })
+  const samples = remembering<FirstSample>({ max: MOST_STABLES })
   return async ({ finality }, { asOf, knownAt, stable = '' }) => {
     if (knownAt !== null) return finishedKnown(knownAt, now())
     if (asOf === null) return 'live'
-    const history = await known(finality?.isSampled ? stable : '')
+    const known = await history('', () => settledSpan(clickhouse))
     const at = asOf.getTime() / 1000
-    if (history === null || at > history.newest_time - QUIET_SECONDS) return 'live'
-    return finality !== null && isFinal(finality, history, at) ? 'final' : 'past'
+    if (known === null || at > known.newest_time - QUIET_SECONDS) return 'live'
+    if (finality === null || !isFinal(finality, known, at)) return 'past'
+    if (!finality.isSampled) return 'final'
+    const first = await samples(`${known.touched_at} ${stable}`, () => firstSample(clickhouse, { stable }))
+    return isSampledFor(finality, known, first, at) ? 'final' : 'past'
   }
 }

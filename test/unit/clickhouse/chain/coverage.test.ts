@@ -23,6 +23,7 @@ const ledger = (ranges: StoredRange[], changes: Partial<Ledger> = {}): Ledger =>
   gaps: [],
   head: null,
   started_at: null,
+  revision: '',
   unsampled: () => [],
   ...changes,
 })

@@ -52,7 +52,7 @@ function randomBlocks(random: Random): { ledger: Ledger; stored: StoredBlocks } 
   }))
   const isStored = (block: number) => ranges.some((range) => range.from_block <= block && block <= range.to_block)
   return {
-    ledger: { ranges, gaps: [], head: null, started_at: T, unsampled: () => [] },
+    ledger: { ranges, gaps: [], head: null, started_at: T, revision: '', unsampled: () => [] },
     stored: {
       started_at: T,
       last: BLOCKS,

@@ -1,26 +1,34 @@
 import { expect, test } from 'vitest'
-import { finishedKnown, isFinal, type Known } from '../../../../../api/answers/cache/finality.js'
+import { finishedKnown, isFinal, isSampledFor, type Known } from '../../../../../api/answers/cache/finality.js'
 import { CACHE_POLICIES, freshnessOf } from '../../../../../api/answers/cache/policies.js'
 
 const DAY = 86_400
-/** Thirty days of history that begin in the middle of the chain, of a stable that was sampled from the tenth day on. */
+/** Thirty days of history that begin in the middle of the chain. */
 const known: Known = {
+  from_block: 1000,
   from_time: 0,
   newest_time: 30 * DAY,
   is_from_start: false,
-  sampled_from: 10 * DAY,
   touched_ago: 100_000,
 }
 const { peg, flows, rewards } = CACHE_POLICIES
 
 test('an answer about the past is final only when all of its data is stored', () => {
   expect(isFinal(peg.finality, known, 20 * DAY)).toBe(true)
-  expect(isFinal(peg.finality, known, 17 * DAY)).toBe(false)
-  expect(isFinal(peg.finality, { ...known, sampled_from: null }, 20 * DAY)).toBe(false)
-  expect(isFinal(peg.finality, { ...known, sampled_from: 0 }, 8 * DAY)).toBe(true)
-  expect(isFinal(peg.finality, { ...known, sampled_from: 0 }, 6 * DAY)).toBe(false)
+  expect(isFinal(peg.finality, known, 8 * DAY)).toBe(true)
+  expect(isFinal(peg.finality, known, 6 * DAY)).toBe(false)
   expect(isFinal(flows.finality, known, DAY + 1)).toBe(true)
   expect(isFinal(flows.finality, known, DAY)).toBe(false)
+})
+
+test('an answer made of samples is final only if they begin early enough, or with the stable or with history', () => {
+  const begins = (block: number, created = 500) => ({ created, block, time: 10 * DAY })
+  expect(isSampledFor(peg.finality, known, begins(2000), 20 * DAY)).toBe(true)
+  expect(isSampledFor(peg.finality, known, begins(2000), 17 * DAY)).toBe(false)
+  expect(isSampledFor(peg.finality, known, null, 20 * DAY)).toBe(false)
+  expect(isSampledFor(peg.finality, known, begins(1001), 12 * DAY)).toBe(true)
+  expect(isSampledFor(peg.finality, known, begins(1002), 12 * DAY)).toBe(false)
+  expect(isSampledFor(peg.finality, known, begins(1501, 1500), 12 * DAY)).toBe(true)
 })
 
 test('an answer about all of history is final only if all of the chain is stored', () => {

@@ -1,0 +1,189 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { LRUCache } from 'lru-cache'
+import { z } from 'zod'
+import { HOUR_SECONDS } from '../../process/instants.js'
+import type { Ledger } from '../chain/ledger.js'
+import { storedFor } from '../chain/missing.js'
+import { defineColumns, type QuerySignal } from '../store/define-query.js'
+import { addSums, noSums, type PegSums, pegSumsOf } from './windows.js'
+
+type Options = { signal?: QuerySignal }
+
+/** The sums over the samples of whole minutes that end in (after, until], in unix seconds. */
+type MinuteSums = (after: number, until: number) => PegSums
+
+/** Reads what is needed of a stable for sums between `after` and `until`, which are ends of minutes. */
+export type ReadMinuteSums = (
+  clickhouse: ClickHouseClient,
+  asked: { stable: string; after: number; until: number },
+  options?: Options,
+) => Promise<MinuteSums>
+
+const extreme = z.int().nullable()
+
+/**
+ * The minute states of a stable in (after, until], as they are stored: a minute may have several that are not merged yet.
+ * They are summed here, because the engine plans an aggregation for longer than it takes to send a week of them. The sums
+ * of a minute are below 2^53: a deviation is at most 10^6, and 9,000 samples of it have squares that sum up to less.
+ */
+const minuteStates = defineColumns({
+  name: 'peg_minute_states',
+  params: z.object({ stable: z.string(), after: z.int(), until: z.int() }),
+  columns: {
+    end: z.int(),
+    quoted_count: z.int(),
+    unquoted_count: z.int(),
+    deviation_sum: z.int(),
+    deviation_square_sum: z.int(),
+    deviation_min: extreme,
+    deviation_max: extreme,
+    seconds_outside_10bps: z.int(),
+    seconds_outside_50bps: z.int(),
+  },
+  sql: `
+    SELECT toUnixTimestamp(minute_end) AS end, toUInt32(quoted_count) AS quoted_count, toUInt32(unquoted_count) AS unquoted_count,
+           toFloat64(deviation_sum) AS deviation_sum, toFloat64(deviation_square_sum) AS deviation_square_sum,
+           deviation_min, deviation_max,
+           toUInt32(seconds_outside_10bps) AS seconds_outside_10bps, toUInt32(seconds_outside_50bps) AS seconds_outside_50bps
+    FROM peg_minutes
+    WHERE stable = {stable: String} AND minute_end > {after: DateTime} AND minute_end <= {until: DateTime}`,
+})
+type MinuteStates = Awaited<ReturnType<typeof minuteStates>>
+
+const MINUTES = HOUR_SECONDS / 60
+/** The sums of a minute: its counts, the two sums, the extremes and the seconds outside. */
+const COLUMNS = 8
+
+/** The minutes of one hour, and their sums. */
+class HourOfMinutes {
+  readonly #values = new Float64Array(MINUTES * COLUMNS)
+  #total: PegSums | null = null
+
+  add(minute: number, states: MinuteStates, row: number): void {
+    const values = this.#values
+    const at = minute * COLUMNS
+    const add = (column: number, value: number): void => {
+      values[at + column] = (values[at + column] as number) + value
+    }
+    const [low, high] = [states.deviation_min[row] ?? null, states.deviation_max[row] ?? null]
+    if (low !== null && high !== null) {
+      const isFirst = values[at] === 0
+      values[at + 4] = isFirst ? low : Math.min(values[at + 4] as number, low)
+      values[at + 5] = isFirst ? high : Math.max(values[at + 5] as number, high)
+    }
+    add(0, states.quoted_count[row] as number)
+    add(1, states.unquoted_count[row] as number)
+    add(2, states.deviation_sum[row] as number)
+    add(3, states.deviation_square_sum[row] as number)
+    add(6, states.seconds_outside_10bps[row] as number)
+    add(7, states.seconds_outside_50bps[row] as number)
+    this.#total = null
+  }
+
+  /** The sums of the minutes from `first` to `last`, both included. */
+  sums(first: number, last: number): PegSums {
+    if (first > 0 || last < MINUTES - 1) return this.#sum(first, last)
+    this.#total ??= this.#sum(first, last)
+    return this.#total
+  }
+
+  #sum(first: number, last: number): PegSums {
+    const value = (at: number, column: number): number => this.#values[at * COLUMNS + column] as number
+    const whole = noSums()
+    for (let at = first; at <= last; at++) {
+      whole.unquoted += value(at, 1)
+      if (value(at, 0) === 0) continue
+      whole.quoted += value(at, 0)
+      whole.sum += value(at, 2)
+      whole.squares += BigInt(value(at, 3))
+      whole.low = Math.min(whole.low, value(at, 4))
+      whole.high = Math.max(whole.high, value(at, 5))
+      whole.out10 += value(at, 6)
+      whole.out50 += value(at, 7)
+    }
+    return pegSumsOf(whole)
+  }
+}
+
+/** The end of the hour that a minute is in. */
+const hourEnd = (minuteEnd: number): number => Math.ceil(minuteEnd / HOUR_SECONDS) * HOUR_SECONDS
+const minuteOf = (minuteEnd: number): number => (minuteEnd - 60 - (hourEnd(minuteEnd) - HOUR_SECONDS)) / 60
+
+/** The hours with an end from `first` to `last`, made of the states of their minutes. */
+function hoursOf(states: MinuteStates): Map<number, HourOfMinutes> {
+  const hours = new Map<number, HourOfMinutes>()
+  for (const [row, end] of states.end.entries()) {
+    const hour = hours.get(hourEnd(end)) ?? new HourOfMinutes()
+    hours.set(hourEnd(end), hour)
+    hour.add(minuteOf(end), states, row)
+  }
+  return hours
+}
+
+const NONE = new HourOfMinutes()
+
+const summed =
+  (hourAt: (end: number) => HourOfMinutes): MinuteSums =>
+  (after, until) => {
+    const parts: PegSums[] = []
+    for (let end = hourEnd(after + 60); end - HOUR_SECONDS < until; end += HOUR_SECONDS) {
+      const first = Math.max(after + 60, end - HOUR_SECONDS + 60)
+      parts.push(hourAt(end).sums(minuteOf(first), minuteOf(Math.min(until, end))))
+    }
+    return addSums(parts)
+  }
+
+/** Reads all of it. */
+export const readMinuteSums: ReadMinuteSums = async (clickhouse, asked, options) => {
+  const hours = hoursOf(await minuteStates(clickhouse, asked, options))
+  return summed((end) => hours.get(end) ?? NONE)
+}
+
+/** Those that a process keeps, for answers that were begun with a ledger, and the bytes that they take. */
+export type KnownMinuteSums = { given: (ledger: Ledger) => ReadMinuteSums; bytes: () => number }
+
+/** What an hour takes in memory, in bytes: its numbers, and what the engine and the cache add. */
+const HOUR_BYTES = MINUTES * COLUMNS * 8 + 600
+
+/**
+ * Keeps hours of which everything is stored, up to `maxBytes`: as long as the ledger has the same revision they cannot
+ * change. `given` a ledger that was read before, an answer only needs to read the hours that are not kept, and those of which
+ * not everything is stored.
+ */
+export function createMinuteSums(maxBytes: number): KnownMinuteSums {
+  const kept = new LRUCache<string, { hour: HourOfMinutes; revision: string }>({
+    max: Math.floor(maxBytes / HOUR_BYTES),
+  })
+  return {
+    bytes: () => kept.size * HOUR_BYTES,
+    given:
+      (ledger) =>
+      async (clickhouse, { stable, after, until }, options) => {
+        const stored = storedFor(ledger, 'pegs', stable)
+        // Blocks of the same second may be in two ranges.
+        const isStored = (end: number): boolean =>
+          stored.some(
+            ({ from_time, to_time }) =>
+              from_time !== null && to_time !== null && from_time < end - HOUR_SECONDS && to_time > end,
+          )
+        const hours = new Map<number, HourOfMinutes>()
+        const missing: number[] = []
+        for (let end = hourEnd(after + 60); end - HOUR_SECONDS < until; end += HOUR_SECONDS) {
+          const known = kept.get(`${stable} ${end}`)
+          if (known?.revision === ledger.revision) hours.set(end, known.hour)
+          else missing.push(end)
+        }
+        const [first, last] = [missing[0], missing.at(-1)]
+        if (first !== undefined && last !== undefined) {
+          const range = { stable, after: first - HOUR_SECONDS, until: isStored(last) ? last : Math.min(last, until) }
+          const read = hoursOf(await minuteStates(clickhouse, range, options))
+          for (const end of missing) {
+            const hour = read.get(end) ?? NONE
+            hours.set(end, hour)
+            if (isStored(end)) kept.set(`${stable} ${end}`, { hour, revision: ledger.revision })
+          }
+        }
+        return summed((end) => hours.get(end) ?? NONE)
+      },
+  }
+}

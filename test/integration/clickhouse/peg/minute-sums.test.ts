@@ -1,0 +1,137 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { expect } from 'vitest'
+import { FAMILIES } from '../../../../clickhouse/chain/batches.js'
+import { type Ledger, readLedger } from '../../../../clickhouse/chain/ledger.js'
+import { insertDoneRollback, insertPlannedRollback } from '../../../../clickhouse/chain/rollbacks.js'
+import { removeFacts } from '../../../../clickhouse/facts/replace.js'
+import { pegAt } from '../../../../clickhouse/peg/current.js'
+import { createMinuteSums } from '../../../../clickhouse/peg/minute-sums.js'
+import type { PegSample } from '../../../../clickhouse/peg/samples.js'
+import { PEG_WINDOWS, type PegSums, windowFigures } from '../../../../clickhouse/peg/windows.js'
+import { expectedWindows } from '../../../../ingest/verify/definitions/peg-windows.js'
+import { type Random, randomFor } from '../../../../local/chain/random.js'
+import { addBatch, planBatch } from '../../../support/ledger.js'
+import { repairedViews } from '../../../support/repair-views.js'
+import { addBareBlocks, addFacts, pegSamples, stableAddress, stablecoin } from '../../../support/rows.js'
+import { test } from '../../../support/services.js'
+
+const START = 1_760_000_400
+const STABLE = stableAddress(1)
+const HOUR = 3600
+const BACKFILLED = 300
+/** Less than the hours of a window of seven days, so that hours are let go of, too. */
+const KEPT_BYTES = 100 * 4440
+
+/** Ticks after `at`: an hour has a few samples or many, or none. */
+function ticksAfter(at: number, count: number, random: Random) {
+  const ticks = []
+  for (let time = at; ticks.length < count; ) {
+    time += random.chance(0.02) ? random.int(HOUR, 5 * HOUR) : random.int(1, 600)
+    const price = random.chance(0.1) ? ('no_liquidity' as const) : 1_000_000 + random.int(-8000, 8000)
+    ticks.push({ at: time, price })
+  }
+  return ticks
+}
+
+async function ledgerOf(clickhouse: ClickHouseClient): Promise<Ledger> {
+  const { ledger } = await readLedger(clickhouse, {})
+  return { ...ledger, unsampled: () => [] }
+}
+
+test('hours that are kept are as the facts are, whatever is written, removed and written again', {
+  timeout: 600_000,
+}, async ({ clickhouse }) => {
+  const random = randomFor(19, 'kept hours')
+  const kept = createMinuteSums(KEPT_BYTES)
+  await addFacts(clickhouse, { stablecoins: [stablecoin(1, { block_time: START })] })
+  let samples: PegSample[] = []
+  let sequence = 0
+  let rollbacks = 0
+
+  const headTime = (): number => samples.at(-1)?.block_time ?? START
+  const read = async (ledger: Ledger, asOf: number) =>
+    (await pegAt(clickhouse, { stable: STABLE, as_of: new Date(asOf * 1000) }, { minuteSums: kept.given(ledger) }))
+      .windows
+  /** Instants of the whole history, more of them near its end, where it changes. */
+  const instants = (): number[] => {
+    const [first, last] = [samples[0]?.block_time ?? START, headTime()]
+    return [last, random.int(last - HOUR, last), random.int(last - 20 * HOUR, last), random.int(first, last + HOUR)]
+  }
+  const compare = async (when: string): Promise<void> => {
+    const ledger = await ledgerOf(clickhouse)
+    for (const asOf of instants()) {
+      const windows = await read(ledger, asOf)
+      const figures = PEG_WINDOWS.map(({ window }, i) => ({ window, ...windowFigures(windows[i] as PegSums) }))
+      expect(figures, `${when}, as of ${asOf}`).toEqual(expectedWindows(samples, asOf))
+    }
+    expect(kept.bytes()).toBeLessThanOrEqual(KEPT_BYTES)
+  }
+
+  const write = async (rows: readonly PegSample[]): Promise<void> => {
+    const [first] = rows
+    if (!first) return
+    await addFacts(clickhouse, { samples: [...rows] })
+    await addBareBlocks(
+      clickhouse,
+      rows.map(({ block_time }) => block_time),
+      first.block_number,
+    )
+  }
+  const append = async (count: number): Promise<void> => {
+    const first = samples.at(-1)?.block_number ?? BACKFILLED
+    const all = pegSamples(
+      STABLE,
+      [{ at: headTime(), price: 1_000_000 }, ...ticksAfter(headTime(), count, random)],
+      first,
+    )
+    const rows = all.slice(1)
+    const range = { from_block: first + 1, to_block: rows.at(-1)?.block_number ?? 0 }
+    await planBatch(clickhouse, 'tip', ++sequence, range)
+    const half = random.int(0, rows.length - 1)
+    await write(rows.slice(0, half))
+    // Half of a batch is written.
+    const ledger = await ledgerOf(clickhouse)
+    for (const asOf of [...instants(), rows[half]?.block_time ?? 0]) await read(ledger, asOf)
+    await write(rows.slice(half))
+    await addBatch(clickhouse, 'tip', sequence, range)
+    samples = [...samples, ...rows]
+  }
+  const rollBack = async (): Promise<void> => {
+    const removed = random.int(1, Math.min(60, samples.length - 1))
+    const keptSample = samples.at(-1 - removed) as PegSample
+    const rollback = {
+      sequence_number: ++rollbacks,
+      kept_block: keptSample.block_number,
+      kept_hash: '',
+      kept_time: keptSample.block_time,
+      removed_to: samples.at(-1)?.block_number ?? 0,
+      after_sequence: sequence,
+      reason: 'test',
+      writer: 'test',
+    }
+    const before = await ledgerOf(clickhouse)
+    const asked = instants()
+    await insertPlannedRollback(clickhouse, rollback)
+    await removeFacts(clickhouse, { from_block: keptSample.block_number + 1, from_time: keptSample.block_time })
+    await repairedViews(clickhouse)
+    samples = samples.slice(0, -removed)
+    // By a process that does not know of it yet, and by one that does.
+    for (const ledger of [before, await ledgerOf(clickhouse)]) for (const asOf of asked) await read(ledger, asOf)
+    await insertDoneRollback(clickhouse, rollback)
+  }
+  const backfill = async (): Promise<void> => {
+    const all = pegSamples(STABLE, ticksAfter(START - 200 * HOUR, BACKFILLED, random), 1)
+    const rows = all.filter(({ block_time }) => block_time < (samples[0]?.block_time ?? START))
+    await write(rows)
+    const range = { from_block: 1, to_block: rows.at(-1)?.block_number ?? 0 }
+    await addBatch(clickhouse, 'backfill', 1, { ...range, families: FAMILIES })
+    samples = [...rows, ...samples]
+  }
+
+  for (let step = 0; step < 24; step++) {
+    if (step === 9) await backfill()
+    else if (step > 2 && random.chance(0.35)) await rollBack()
+    else await append(random.int(20, 200))
+    await compare(`step ${step}`)
+  }
+})
