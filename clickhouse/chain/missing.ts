@@ -42,7 +42,7 @@ export type Missing = {
 /** A block may be this old before it counts as late, in seconds: it has to become final, be read and be stored. */
 const LATE_SECONDS = 10
 /** The first block of a chain after its genesis block. */
-const FIRST_BLOCK = 1
+export const FIRST_BLOCK = 1
 const GENESIS = { block_number: 0, block_time: 0 }
 /** The ranges of a family that are stored for a stable, or for every stable, in order; adjacent ones are merged. */
 export function storedFor(ledger: Pick<Ledger, 'ranges'>, family: Family, stable?: string): StoredRange[] {

@@ -3,11 +3,9 @@ import { z } from 'zod'
 import { trackStart } from '../chain/batches.js'
 import { type CoveredRange, coveredRangesWithin } from '../chain/covered-ranges.js'
 import { type DeclaredGap, declaredGaps, merged } from '../chain/gaps.js'
+import { FIRST_BLOCK } from '../chain/missing.js'
 import { defineOptionalRow, defineRow, onlyColumn } from '../store/define-query.js'
 import { DEVIATION } from './sums.js'
-
-/** The first block of a chain that has facts. */
-const FIRST_BLOCK = 1
 
 type Span = { from_block: number; to_block: number }
 

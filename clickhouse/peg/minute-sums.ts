@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import { HOUR_SECONDS } from '../../process/instants.js'
 import type { Ledger } from '../chain/ledger.js'
-import { storedFor } from '../chain/missing.js'
+import { FIRST_BLOCK, storedFor } from '../chain/missing.js'
 import { defineColumns, type QuerySignal } from '../store/define-query.js'
 import { addSums, noSums, type PegSums, pegSumsOf } from './windows.js'
 
@@ -145,14 +145,39 @@ export type KnownMinuteSums = { given: (ledger: Ledger) => ReadMinuteSums; bytes
 /** What an hour takes in memory, in bytes: its numbers, and what the engine and the cache add. */
 const HOUR_BYTES = MINUTES * COLUMNS * 8 + 600
 
+/** Later blocks are stored up to this long after an hour, so that a replica which lags a little has it all; in seconds. */
+const SETTLED_SECONDS = 600
 /**
- * Keeps hours of which everything is stored, up to `maxBytes`: as long as the ledger has the same revision they cannot
+ * How long an hour is kept, in milliseconds: one that was read while the repair of an interrupted insert had removed its
+ * minutes is forgotten before an answer about that time can be final.
+ */
+const KEPT_MS = 300_000
+/** Most statements that read the hours which are not kept; above it, one reads those between them too. */
+const MOST_RUNS = 3
+
+/** Hours that follow each other, by the ends of the first and the last. */
+type Run = { first: number; last: number }
+
+function runsOf(ends: readonly number[]): Run[] {
+  const runs: Run[] = []
+  for (const end of ends) {
+    const run = runs.at(-1)
+    if (run?.last === end - HOUR_SECONDS) run.last = end
+    else runs.push({ first: end, last: end })
+  }
+  const [first, last] = [runs[0]?.first, runs.at(-1)?.last]
+  return runs.length > MOST_RUNS && first !== undefined && last !== undefined ? [{ first, last }] : runs
+}
+
+/**
+ * Keeps hours of which everything is stored, up to `maxBytes`: as long as the ledger has the same revision they do not
  * change. `given` a ledger that was read before, an answer only needs to read the hours that are not kept, and those of which
  * not everything is stored.
  */
 export function createMinuteSums(maxBytes: number): KnownMinuteSums {
   const kept = new LRUCache<string, { hour: HourOfMinutes; revision: string }>({
     max: Math.floor(maxBytes / HOUR_BYTES),
+    ttl: KEPT_MS,
   })
   return {
     bytes: () => kept.size * HOUR_BYTES,
@@ -160,11 +185,13 @@ export function createMinuteSums(maxBytes: number): KnownMinuteSums {
       (ledger) =>
       async (clickhouse, { stable, after, until }, options) => {
         const stored = storedFor(ledger, 'pegs', stable)
-        // Blocks of the same second may be in two ranges.
+        // Blocks of the same second may be in two ranges. Before the chain's first block there is nothing.
         const isStored = (end: number): boolean =>
           stored.some(
-            ({ from_time, to_time }) =>
-              from_time !== null && to_time !== null && from_time < end - HOUR_SECONDS && to_time > end,
+            ({ from_block, from_time, to_time }) =>
+              (from_block <= FIRST_BLOCK || (from_time !== null && from_time < end - HOUR_SECONDS)) &&
+              to_time !== null &&
+              to_time > end + SETTLED_SECONDS,
           )
         const hours = new Map<number, HourOfMinutes>()
         const missing: number[] = []
@@ -173,15 +200,16 @@ export function createMinuteSums(maxBytes: number): KnownMinuteSums {
           if (known?.revision === ledger.revision) hours.set(end, known.hour)
           else missing.push(end)
         }
-        const [first, last] = [missing[0], missing.at(-1)]
-        if (first !== undefined && last !== undefined) {
-          const range = { stable, after: first - HOUR_SECONDS, until: isStored(last) ? last : Math.min(last, until) }
-          const read = hoursOf(await minuteStates(clickhouse, range, options))
-          for (const end of missing) {
-            const hour = read.get(end) ?? NONE
-            hours.set(end, hour)
-            if (isStored(end)) kept.set(`${stable} ${end}`, { hour, revision: ledger.revision })
-          }
+        const read = await Promise.all(
+          runsOf(missing).map(async ({ first, last }) => {
+            const to = isStored(last) ? last : Math.min(last, until)
+            return hoursOf(await minuteStates(clickhouse, { stable, after: first - HOUR_SECONDS, until: to }, options))
+          }),
+        )
+        for (const end of missing) {
+          const hour = read.map((run) => run.get(end)).find((found) => found !== undefined) ?? NONE
+          hours.set(end, hour)
+          if (isStored(end)) kept.set(`${stable} ${end}`, { hour, revision: ledger.revision })
         }
         return summed((end) => hours.get(end) ?? NONE)
       },

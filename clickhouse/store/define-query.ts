@@ -78,7 +78,11 @@ export function defineColumns<
 > {
   // A result without rows has no columns either.
   const shape = Object.fromEntries(Object.entries(columns).map(([name, value]) => [name, z.array(value).default([])]))
-  const Data = z.object({ data: z.object(shape) }).transform(({ data }) => data)
+  const haveSameLength = (data: object): boolean =>
+    new Set(Object.values(data as Record<string, unknown[]>).map(({ length }) => length)).size <= 1
+  const Data = z
+    .object({ data: z.object(shape).refine(haveSameLength, 'columns have different lengths') })
+    .transform(({ data }) => data)
   return define(
     definition,
     Data as z.ZodType as z.ZodType<{ [Name in keyof Columns]: z.output<Columns[Name]>[] }>,

@@ -151,7 +151,8 @@ export async function runSchedule(options: Options): Promise<void> {
 
   const cadences = new Set(jobs.map(lookSeconds).filter((seconds) => seconds !== null))
   await bree.start()
-  await Promise.all([...cadences].map(lookEvery))
+  // To stop does not wait for a look at the database.
+  for (const seconds of cadences) void lookEvery(seconds)
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
   const giveUp = new Promise<void>((resolve) => setTimeout(resolve, STOP_MS).unref())
   await Promise.race([bree.stop(), giveUp])

@@ -55,7 +55,7 @@ export type ReadFinished = (
 export const finishedKnown = (knownAt: Date, now: Date): Finished =>
   now.getTime() - knownAt.getTime() >= QUIET_SECONDS * 1000 ? 'final' : 'live'
 
-/** A read that is remembered by its key; a failed one, and one without a result, are repeated. */
+/** A read that is remembered by its key, without a result for a few seconds; a failed one is repeated. */
 function remembering<Value>(options: { max: number; ttl?: number }) {
   const remembered = new LRUCache<string, Promise<Value | null>>(options)
   return (key: string, read: () => Promise<Value | null>): Promise<Value | null> => {
@@ -63,8 +63,11 @@ function remembering<Value>(options: { max: number; ttl?: number }) {
     if (known) return known
     const reading = read()
     remembered.set(key, reading)
-    const forget = (): unknown => remembered.peek(key) === reading && remembered.delete(key)
-    reading.then((value) => value === null && forget(), forget)
+    const isCurrent = (): boolean => remembered.peek(key) === reading
+    reading.then(
+      (value) => value === null && isCurrent() && remembered.set(key, reading, { ttl: KNOWN_MS }),
+      () => isCurrent() && remembered.delete(key),
+    )
     return reading
   }
 }
