@@ -17,10 +17,16 @@ function failuresOf(module: TestModule): string[] {
   })
 }
 
-/** Ends a run with a line for each test that failed, since of a long log often only the end is kept, and one on those not run. */
+/** Each test that passed only at its second attempt, as one line. */
+const retriesOf = (module: TestModule): string[] =>
+  [...module.children.allTests('passed')]
+    .filter((test) => test.diagnostic()?.flaky)
+    .map((test) => `Passed only at the second attempt: ${module.relativeModuleId}: ${test.fullName}`)
+
+/** Ends a run with a line for each test that failed or was repeated, since of a long log often only the end is kept, and one on those not run. */
 export default class SummaryReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
-    for (const line of modules.flatMap(failuresOf)) console.log(line)
+    for (const line of [...modules.flatMap(retriesOf), ...modules.flatMap(failuresOf)]) console.log(line)
     const reasons = new Map<string, number>()
     for (const module of modules)
       for (const test of module.children.allTests('skipped')) {
