@@ -16,12 +16,15 @@ const windowStart = (time: string): string =>
 /** The window of a flow. */
 export const WINDOW_START = windowStart('block_time')
 
-/** The buckets of the flows that match `where`: the same computation that flow_buckets_mv applies to an insert. */
+/**
+ * The buckets of the flows that match `where`: the same computation that flow_buckets_mv applies to an insert. The
+ * numbers of transactions of several inserts add up, because a transaction lies in one block, whose flows are one insert.
+ */
 export const flowBucketsOf = (where = ''): string => `
   SELECT ${WINDOW_START} AS window_start, from_token, to_token, ifNull(sum(usd_micros), 0) AS volume_micros,
          count() AS flow_count, countIf(usd_micros IS NULL) AS unvalued_count,
          sumIf(toUInt256(amount_in_raw), usd_micros IS NULL) AS unvalued_in_raw,
-         sumIf(toUInt256(amount_out_raw), usd_micros IS NULL) AS unvalued_out_raw, uniqExactState(tx_hash) AS tx_count
+         sumIf(toUInt256(amount_out_raw), usd_micros IS NULL) AS unvalued_out_raw, uniqExact(tx_hash) AS transaction_count
   FROM flows
   WHERE kind != 'bridge' ${where}
   GROUP BY window_start, from_token, to_token`
@@ -42,7 +45,7 @@ const IN_RANGE = `
 
 /** Inserts the buckets of the windows that begin from `first` to `last`, both included, into `table`. */
 export const fillFlowBuckets = (table: string): string => `
-  INSERT INTO ${table} (window_start, from_token, to_token, volume_micros, flow_count, unvalued_count, unvalued_in_raw, unvalued_out_raw, tx_count)
+  INSERT INTO ${table} (window_start, from_token, to_token, volume_micros, flow_count, unvalued_count, unvalued_in_raw, unvalued_out_raw, transaction_count)
   ${flowBucketsOf(IN_RANGE)}`
 
 /** Inserts the starts of edges in the windows that begin from `first` to `last`, both included, into `table`. */
@@ -133,7 +136,7 @@ export const differingBuckets = defineQuery({
             SELECT 'bucket' AS what, from_token, to_token, window_start AS bucket, sum(volume_micros) AS volume,
                    sum(flow_count) AS flow_number,
                    (sum(unvalued_count), sum(unvalued_in_raw), sum(unvalued_out_raw)) AS unvalued,
-                   uniqExactMerge(tx_count) AS transactions, 1 AS side
+                   sum(transaction_count) AS transactions, 1 AS side
             FROM flow_buckets WHERE window_start < until GROUP BY from_token, to_token, window_start
             UNION ALL
             SELECT 'bucket', from_token, to_token, toStartOfFifteenMinutes(block_time) AS bucket, ifNull(sum(usd_micros), 0),

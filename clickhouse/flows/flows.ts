@@ -32,7 +32,7 @@ const FLOW_PARTS = `
   greatest(toUInt32(intDiv(range_to, ${FLOW_WINDOW_SECONDS}) * ${FLOW_WINDOW_SECONDS}), whole_from) AS whole_to,
   parts AS
   (
-      SELECT from_token, to_token, window_start, volume_micros AS micros, finalizeAggregation(tx_count) AS transactions,
+      SELECT from_token, to_token, window_start, volume_micros AS micros, transaction_count AS transactions,
              unvalued_count AS unvalued, unvalued_in_raw AS raw_in, unvalued_out_raw AS raw_out
       FROM flow_buckets FINAL
       WHERE window_start >= toDateTime(whole_from, 'UTC') AND window_start < toDateTime(whole_to, 'UTC')

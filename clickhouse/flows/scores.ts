@@ -121,7 +121,7 @@ const scoresSql = (condition: string): string => `
     INNER JOIN edges USING edge
     LEFT JOIN
     (
-        SELECT edge, toNullable(volume_micros) AS observed, finalizeAggregation(tx_count) AS transactions,
+        SELECT edge, toNullable(volume_micros) AS observed, transaction_count AS transactions,
                flow_count = unvalued_count AS is_unknown
         FROM flow_buckets FINAL
         WHERE window_start = scored

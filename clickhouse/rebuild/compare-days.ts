@@ -23,9 +23,7 @@ export const daysOf = (table: string, { facts, time, timeOfFact }: DerivedTable)
  * The first few rows of a day (which starts at the second `day`) that are in only one of the two tables. `is_old` is true
  * for rows of the old table; `differing` is the number of all such rows. Unmerged rows count as merged.
  */
-export const differingRows = (table: string, rebuilt: string, { time, states }: DerivedTable) => {
-  const results = states.map((column) => `finalizeAggregation(${column}) AS ${column}`).join(', ')
-  const columns = results === '' ? '*' : `* REPLACE (${results})`
+export const differingRows = (table: string, rebuilt: string, { time }: DerivedTable) => {
   const inDay = `${time} >= {day: UInt32} AND ${time} < {day: UInt32} + ${DAY_SECONDS}`
   return defineQuery({
     name: `differing_rows_of_${table}`,
@@ -38,9 +36,9 @@ export const differingRows = (table: string, rebuilt: string, { time, states }: 
           SELECT * EXCEPT side, sum(side) AS side
           FROM
           (
-              SELECT ${columns}, 1 AS side FROM ${table} FINAL WHERE ${inDay}
+              SELECT *, 1 AS side FROM ${table} FINAL WHERE ${inDay}
               UNION ALL
-              SELECT ${columns}, -1 AS side FROM ${rebuilt} FINAL WHERE ${inDay}
+              SELECT *, -1 AS side FROM ${rebuilt} FINAL WHERE ${inDay}
           )
           GROUP BY ALL
           HAVING side != 0

@@ -9,8 +9,6 @@ export type DerivedTable = {
   /** The column with the time of a row, which decides its day, and its expression from a fact's block_time. */
   time: string
   timeOfFact: string
-  /** Columns with the state of an aggregate function. They are compared by result. */
-  states: readonly string[]
   /**
    * The statement that computes the rows with a time from {first: UInt32} to {last: UInt32}, both included, and inserts
    * them into `table`, which has the same columns.
@@ -24,28 +22,24 @@ export const DERIVED_TABLES = {
     facts: 'peg_samples',
     time: 'minute_end',
     timeOfFact: MINUTE_END,
-    states: [],
     fill: fillPegMinutes,
   },
   peg_quote_hours: {
     facts: 'peg_samples',
     time: 'hour',
     timeOfFact: QUOTE_HOUR,
-    states: [],
     fill: fillQuoteHours,
   },
   flow_buckets: {
     facts: 'flows',
     time: 'window_start',
     timeOfFact: WINDOW_START,
-    states: ['tx_count'],
     fill: fillFlowBuckets,
   },
   flow_edge_starts: {
     facts: 'flows',
     time: 'first_window',
     timeOfFact: WINDOW_START,
-    states: [],
     fill: fillFlowEdgeStarts,
   },
 } as const satisfies Record<string, DerivedTable>

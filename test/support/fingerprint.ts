@@ -37,7 +37,7 @@ export async function fingerprint(clickhouse: ClickHouseClient): Promise<Record<
     `SELECT count() AS rows, sum(cityHash64(tuple(*))) AS hash, sum(flows) AS flows, sum(transactions) AS transactions FROM
      (
          SELECT window_start, from_token, to_token, sum(volume_micros), sum(flow_count) AS flows, sum(unvalued_count), sum(unvalued_in_raw), sum(unvalued_out_raw),
-                uniqExactMerge(tx_count) AS transactions
+                sum(transaction_count) AS transactions
          FROM flow_buckets GROUP BY window_start, from_token, to_token ORDER BY ALL
      )`,
   )

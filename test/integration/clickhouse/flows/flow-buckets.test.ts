@@ -29,7 +29,7 @@ async function buckets(clickhouse: ClickHouseClient): Promise<number[][]> {
     clickhouse,
     `SELECT [intDiv(toUnixTimestamp(window_start) - ${START}, 900), toInt64(right(from_token, 1)), toInt64(right(to_token, 1)),
              toInt64(volume_micros), toInt64(flow_count), toInt64(unvalued_count), toInt64(unvalued_in_raw), toInt64(unvalued_out_raw),
-             toInt64(finalizeAggregation(tx_count))] AS row
+             toInt64(transaction_count)] AS row
      FROM flow_buckets FINAL ORDER BY row`,
   )
   return rows.map(({ row }) => row.map(Number))
@@ -60,10 +60,11 @@ const BUCKETS = [
   [2, 2, 1, 1_000_000, 1, 0, 0, 0, 1],
 ]
 
-test('a window has the flows from its start (included) to its end (excluded), however they were inserted', async ({
+test('a window has the flows from its start (included) to its end (excluded), in whatever order transactions were inserted', async ({
   clickhouse,
 }) => {
-  for (const one of FLOWS.toReversed()) await addFacts(clickhouse, { flows: [one] })
+  for (const hash of new Set(FLOWS.toReversed().map(({ tx_hash }) => tx_hash)))
+    await addFacts(clickhouse, { flows: FLOWS.filter(({ tx_hash }) => tx_hash === hash) })
   expect(await buckets(clickhouse)).toEqual(BUCKETS)
   expect(await starts(clickhouse)).toEqual([
     [1, 2, 0],

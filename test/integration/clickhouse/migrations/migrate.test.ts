@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import { tokenLists } from '../../../../clickhouse/chain/token-lists.js'
 import { migrate } from '../../../../clickhouse/migrations/migrate.js'
 import { connect } from '../../../../clickhouse/store/client.js'
+import { migrateUpTo } from '../../../support/migrations.js'
 import { test } from '../../../support/services.js'
 
 // A running refresh has a table of its own.
@@ -54,26 +55,20 @@ test('cold storage on a server without its policy is refused by the name of the 
   await clickhouse.close()
 })
 
-const UNTIERED = 25
-
 test.for([
   ['a stable without a tier has samples, so all were sampled', 'all', 2],
   ['only listed stables have samples', 'listed', 1],
 ] as const)(
   'tiers become a list that holds from the beginning: %s',
   async ([, track, sampled], { emptyClickhouseEnv }) => {
-    await migrate(emptyClickhouseEnv)
     const clickhouse = connect(emptyClickhouseEnv, { application: 'plumbline-test' })
-    // As it was before the migration.
+    await migrateUpTo(emptyClickhouseEnv, clickhouse, '_token_lists.sql')
     for (const query of [
-      `DELETE FROM schema_migrations WHERE version >= ${UNTIERED}`,
-      'DROP TABLE token_lists',
-      `ALTER TABLE stablecoins ADD COLUMN tier Enum8('unlisted' = 0, 'listed' = 1) AFTER admin`,
       `INSERT INTO stablecoins (stable, tier, block_time) VALUES ('0xb', 'listed', 1), ('0xa', 'listed', 1), ('0xc', 'unlisted', 1)`,
       `INSERT INTO peg_samples (stable, status, block_time)
      SELECT * FROM VALUES('stable String, status String, block_time UInt32', ('0xa', 'anchor', 1), ('0xc', 'no_pair', 1)) LIMIT ${sampled}`,
     ])
-      await clickhouse.command({ query, clickhouse_settings: { mutations_sync: '2', lightweight_deletes_sync: '2' } })
+      await clickhouse.command({ query })
     await migrate(emptyClickhouseEnv)
     const expected = { sequence_number: 1, from_block: 0, holds_from: 0, track, stables: ['0xa', '0xb'] }
     expect(await tokenLists(clickhouse)).toEqual([expected])
