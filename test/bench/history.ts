@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
+import { PERIOD_SECONDS } from '../../clickhouse/jobs/periods.js'
 
 /** Stables of a generated history, each sampled once a minute. */
 export const HISTORY_STABLES = 30
@@ -25,6 +26,12 @@ function inserts(start: number, first: number, count: number): string[] {
   const place = `minute + 1, i, ${at}, hex(sipHash128(n, i))`
   const PLACE = 'block_number, log_index, block_time, tx_hash'
   const price = `1000000 + toInt32(cityHash64(intDiv(minute, 15), i) % 9) * 100 - 400 - if(minute % 360 < 8, 1500, 0)`
+  /** A run of every slot of a job, as a detector that keeps up leaves them. */
+  const runsOf = (job: string, period: number): string => {
+    const slot = Math.ceil((start + first * MINUTE) / period)
+    const slots = Math.max(0, Math.ceil((start + (first + count) * MINUTE) / period) - slot)
+    return `INSERT INTO job_runs SELECT '${job}', toDateTime((${slot} + number) * ${period}, 'UTC'), 0, 'done', 1, '', now64(3), 1, '' FROM numbers(${slots})`
+  }
   return [
     `INSERT INTO blocks SELECT ${first} + number + 1, ${time(`(${first} + number) * 60`)}, '', '', 1, 1 FROM numbers(${count})`,
     `INSERT INTO peg_samples (stable, block_number, block_time, elapsed_seconds, status, sell_micros, buy_micros) ${each(1, `${stable('i')}, minute + 1, ${at}, 60, 'quoted', ${price} AS price, price + 200`)}`,
@@ -40,7 +47,7 @@ function inserts(start: number, first: number, count: number): string[] {
     `INSERT INTO fee_elections (kind, account, stable, ${PLACE}) ${each(60, `'user', ${account('cityHash64(n, i) % 10000')}, ${stable('i')}, ${place}`)}`,
     `INSERT INTO fee_distributions (validator, stable, amount_raw, ${PLACE}) ${each(60, `${account('n % 20')}, ${stable('i')}, 1000, ${place}`)}`,
     `INSERT INTO role_events (kind, stable, role, role_name, account, sender, ${PLACE}) ${each(10_080, `'granted', ${stable('i')}, toString(n % 5), '', ${account('n % 40')}, '', ${place}`)}`,
-    `INSERT INTO job_runs ${each(15, `['peg-events', 'risk', 'reserves', 'flow-anomalies', 'peg-tracks'][i + 1], ${at}, 0, 'done', 1, '', now64(3), 1, ''`)} WHERE i < 5`,
+    ...Object.entries(PERIOD_SECONDS).map(([job, period]) => runsOf(job, period)),
   ]
 }
 
