@@ -59,11 +59,12 @@ export async function addDeliveries(clickhouse: ClickHouseClient, wanted: readon
     const chunk = new Map(wanted.slice(i, i + MAX_BATCH).map((delivery) => [keyOf(delivery), delivery]))
     const deliveries = [...chunk.values()]
     const event_ids = [...new Set(deliveries.map(({ event_id }) => event_id))]
+    const subscription_ids = [...new Set(deliveries.map(({ subscription_id }) => subscription_id))]
     const from_sequence = Math.min(...deliveries.map(({ event_sequence }) => event_sequence))
     await appendNumbered({
       newest: () => newestDeliveryId(clickhouse),
       missing: async () => {
-        for (const known of await knownDeliveries(clickhouse, { event_ids, from_sequence }))
+        for (const known of await knownDeliveries(clickhouse, { event_ids, subscription_ids, from_sequence }))
           ids.set(keyOf(known), known.delivery_id)
         return [...chunk].filter(([key]) => !ids.has(key)).map(([, delivery]) => delivery)
       },
@@ -73,14 +74,44 @@ export async function addDeliveries(clickhouse: ClickHouseClient, wanted: readon
   return wanted.map((delivery) => ids.get(keyOf(delivery)) as number)
 }
 
-/** The deliveries of these events, none of which has a number below `from_sequence`, with the fields that identify a delivery: subscription, event and cause. */
+/**
+ * The deliveries of these events to these subscriptions, with the fields that identify a delivery: subscription, event
+ * and cause. No event has a number below `from_sequence`.
+ */
 const knownDeliveries = defineQuery({
   name: 'known_deliveries',
-  params: z.object({ event_ids: z.array(z.string()), from_sequence: z.int() }),
+  params: z.object({ event_ids: z.array(z.string()), subscription_ids: z.array(z.string()), from_sequence: z.int() }),
   row: z.object({ delivery_id: safeInteger, subscription_id: z.string(), event_id: z.string(), cause: z.string() }),
   sql: `
     SELECT delivery_id, subscription_id, event_id, cause
-    FROM webhook_deliveries WHERE event_id IN {event_ids: Array(String)} AND event_sequence >= {from_sequence: UInt64}`,
+    FROM webhook_deliveries
+    WHERE event_id IN {event_ids: Array(String)} AND event_sequence >= {from_sequence: UInt64}
+      AND subscription_id IN {subscription_ids: Array(String)}`,
+})
+
+/**
+ * By subscription, the newest event after the one given that has a delivery because it was recorded, not because of a
+ * test or a replay.
+ */
+export const plannedSequences = defineQuery({
+  name: 'planned_sequences',
+  params: z.object({ after: z.int() }),
+  row: z.object({ subscription_id: z.string(), sequence: safeInteger }),
+  sql: `
+    SELECT subscription_id, max(event_sequence) AS sequence
+    FROM webhook_deliveries WHERE event_sequence > {after: UInt64} AND kind = 'event'
+    GROUP BY subscription_id`,
+})
+
+/** The deliveries of that kind after a number, by number, at most `limit`: to whom they go, and of which event. */
+export const eventDeliveriesAfter = defineQuery({
+  name: 'event_deliveries_after',
+  params: z.object({ after: z.int(), limit: z.int() }),
+  row: z.object({ delivery_id: safeInteger, subscription_id: z.string(), event_sequence: safeInteger }),
+  sql: `
+    SELECT delivery_id, subscription_id, event_sequence
+    FROM webhook_deliveries WHERE delivery_id > {after: UInt64} AND kind = 'event'
+    ORDER BY delivery_id LIMIT {limit: UInt32}`,
 })
 
 /**

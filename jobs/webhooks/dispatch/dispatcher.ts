@@ -16,7 +16,7 @@ import { canceledAttempt, GONE, requestOf, sentAttempt } from './attempt.js'
 import { ContentLoader } from './content-loader.js'
 import { FailingSubscriptions } from './failing.js'
 import { FairQueue, type Pending } from './fair-queue.js'
-import { fanOut } from './fan-out.js'
+import { FanOut } from './fan-out.js'
 import { readPending } from './read-pending.js'
 import { Recorder } from './recorder.js'
 import { Subscribers } from './subscribers.js'
@@ -49,8 +49,11 @@ const IDLE_POLL_MS = 1000
 /** How often the queue is checked for deliveries that have become due. */
 const TICK_MS = 50
 const MAX_READ = 1000
-/** About how many contents are kept in memory before they are sent: a few megabytes. */
+/** About how many contents are kept in memory before they are sent, and how many of one subscription at least. */
 const MAX_PREPARED = 8000
+const MIN_PREPARED = 4
+/** About how many deliveries of events may wait to be sent: a few seconds' work. */
+const MAX_UNSENT = 20_000
 /** No attempt is begun while more than this many are not recorded yet, since those would be repeated after a crash. */
 const MAX_UNRECORDED = 5000
 /**
@@ -69,12 +72,13 @@ export class Dispatcher {
   readonly #loader: ContentLoader
   readonly #recorder: Recorder
   readonly #subscribers: Subscribers
+  readonly #fanOut: FanOut
   #failing: FailingSubscriptions
   /** Numbers of deliveries that were taken from the queue and whose attempt is not recorded yet. */
   readonly #unsettled = new Set<number>()
   readonly #disabling = new Set<string>()
-  /** The newest event for which deliveries were created, and the newest delivery that was read. */
-  #sequence = 0
+  /** The newest event and the newest delivery that were read. */
+  #newestEvent = 0
   #newest = 0
   #settledAt = 0
   #progressRecordedAt = 0
@@ -84,15 +88,16 @@ export class Dispatcher {
   #inFlight = 0
 
   constructor(options: DispatcherOptions) {
-    const { clickhouse, log, maxInFlight, maxInFlightOfOne, disableAfterMs } = options
+    const { clickhouse, log, maxInFlight, maxInFlightOfOne, maxEventAgeMs, disableAfterMs } = options
     this.#options = options
     this.#subscribers = new Subscribers(options)
+    this.#fanOut = new FanOut({ clickhouse, maxAgeMs: maxEventAgeMs, maxUnsent: MAX_UNSENT })
     this.#failing = new FailingSubscriptions(disableAfterMs)
     this.#recorder = new Recorder({ insert: (rows, token) => insertWebhookAttempts(clickhouse, rows, token), log })
     this.#queue = new FairQueue({
       maxInFlight,
       maxInFlightOfOne,
-      prepared: (subscriptions) => Math.max(2 * maxInFlightOfOne, Math.floor(MAX_PREPARED / subscriptions)),
+      prepared: (subscriptions) => Math.max(MIN_PREPARED, Math.floor(MAX_PREPARED / subscriptions)),
       modeOf: (id) => (this.#disabling.has(id) ? 'wait' : this.#subscribers.modeOf(id)),
     })
     this.#loader = new ContentLoader({
@@ -145,8 +150,9 @@ export class Dispatcher {
     const { clickhouse, disableAfterMs, log } = this.#options
     const startedAt = performance.now()
     const { sequence, settled_before } = await newestFanOut(clickhouse)
-    this.#sequence = sequence
-    this.#recordedSequence = this.#sequence
+    this.#newestEvent = sequence
+    this.#recordedSequence = sequence
+    await this.#fanOut.resume(sequence)
     const pending: Pending[] = []
     const [newest, failing] = await Promise.all([
       readPending(clickhouse, settled_before, (one) => pending.push(one)),
@@ -165,17 +171,25 @@ export class Dispatcher {
 
   /** Reads new subscriptions, events and deliveries; resolves to whether more may be available immediately. */
   async #poll(): Promise<boolean> {
-    const { clickhouse, maxEventAgeMs } = this.#options
-    const news = await webhookNews(clickhouse, { event: this.#sequence, delivery: this.#newest })
+    const { clickhouse } = this.#options
+    const after = { event: this.#newestEvent, delivery: this.#newest }
+    let news = await webhookNews(clickhouse, after)
+    const newestEvent = Math.max(this.#newestEvent, news.event)
+    // Looked at again after the newest event is known, so that every subscription created before an event is seen.
+    if (news.event > 0) news = await webhookNews(clickhouse, after)
     if (news.versions !== this.#versions) {
       await this.#readSubscribers()
       this.#versions = news.versions
     }
-    if (news.event > this.#sequence)
-      this.#sequence = await fanOut(clickhouse, { after: this.#sequence, until: news.event, maxAgeMs: maxEventAgeMs })
-    const isMore = news.event + news.delivery > 0 && (await this.#readNew())
+    this.#newestEvent = newestEvent
+    const { planned, isMore } = await this.#fanOut.plan({
+      subscriptions: this.#subscribers.all,
+      until: newestEvent,
+      unsentOf: (id) => this.#queue.unsentOf(id),
+    })
+    if (planned > 0 || news.delivery > 0) await this.#readNew()
     await this.#recordProgress()
-    return isMore || this.#sequence < news.event
+    return isMore
   }
 
   async #readSubscribers(): Promise<void> {
@@ -185,26 +199,32 @@ export class Dispatcher {
     await announceWebhookStates(this.#options.clickhouse, this.#subscribers.all, new Date())
   }
 
-  async #readNew(): Promise<boolean> {
-    const deliveries = await newDeliveries(this.#options.clickhouse, { after: this.#newest, limit: MAX_READ })
-    // A subscription exists before its deliveries, so one that is still unknown after this has been deleted.
-    if (deliveries.some(({ subscription_id }) => !this.#subscribers.get(subscription_id))) await this.#readSubscribers()
-    const now = Date.now()
-    for (const { delivery_id, subscription_id, due_ms, ...content } of deliveries) {
-      this.#queue.add({ delivery_id, subscription_id, attempt: 1, dueMs: Math.min(due_ms, now), content }, now)
-      this.#newest = delivery_id
+  /** Reads all deliveries that are new, so that what is planned next takes them into account. */
+  async #readNew(): Promise<void> {
+    const { clickhouse, signal } = this.#options
+    for (let isMore = true; isMore && !signal.aborted; ) {
+      const deliveries = await newDeliveries(clickhouse, { after: this.#newest, limit: MAX_READ })
+      // A subscription exists before its deliveries, so one that is still unknown after this has been deleted.
+      if (deliveries.some(({ subscription_id }) => !this.#subscribers.get(subscription_id)))
+        await this.#readSubscribers()
+      const now = Date.now()
+      for (const { delivery_id, subscription_id, due_ms, ...content } of deliveries) {
+        this.#queue.add({ delivery_id, subscription_id, attempt: 1, dueMs: Math.min(due_ms, now), content }, now)
+        this.#newest = delivery_id
+      }
+      this.#pump()
+      isMore = deliveries.length === MAX_READ
     }
-    this.#pump()
-    return deliveries.length === MAX_READ
   }
 
   /** Records the progress from time to time. Work that is repeated after a crash adds nothing. */
   async #recordProgress(): Promise<void> {
     const now = Date.now()
     const isTimeToSettle = now - this.#settledAt > SETTLE_MS
-    const isTimeToRecord = this.#sequence > this.#recordedSequence && now - this.#progressRecordedAt > PROGRESS_MS
+    const planned = this.#fanOut.plannedUpTo({ subscriptions: this.#subscribers.all, until: this.#newestEvent })
+    const sequence = Math.max(this.#recordedSequence, planned)
+    const isTimeToRecord = sequence > this.#recordedSequence && now - this.#progressRecordedAt > PROGRESS_MS
     if (!isTimeToSettle && !isTimeToRecord) return
-    const sequence = this.#sequence
     const settled_before = isTimeToSettle ? this.#smallestUnsettled() : 0
     await insertWebhookFanOut(this.#options.clickhouse, { sequence, settled_before })
     this.#recordedSequence = sequence

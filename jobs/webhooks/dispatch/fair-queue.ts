@@ -162,6 +162,12 @@ export class FairQueue {
     return { later: this.#later.size, due: this.#due, inFlight: this.#inFlight }
   }
 
+  /** How many deliveries of a subscription are due or taken. */
+  unsentOf(subscription_id: string): number {
+    const line = this.#lines.get(subscription_id)
+    return line === undefined ? 0 : line.due.length + line.inFlight
+  }
+
   /** Adds a delivery; `missing` returns those without content. */
   add(pending: Pending, nowMs: number): void {
     if (pending.dueMs > nowMs) this.#later.add(withoutContent(pending))

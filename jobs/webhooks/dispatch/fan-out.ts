@@ -1,10 +1,39 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { eventsAfter, type LoggedEvent } from '../../../clickhouse/events/log.js'
-import { addDeliveries, type NewDelivery } from '../../../clickhouse/webhooks/deliveries.js'
-import { allWebhookSubscriptions, type Subscription, wants } from '../../../clickhouse/webhooks/subscriptions.js'
+import { appendNumbered } from '../../../clickhouse/store/append-numbered.js'
+import {
+  eventDeliveriesAfter,
+  insertWebhookDeliveries,
+  type NewDelivery,
+  newestDeliveryId,
+  plannedSequences,
+} from '../../../clickhouse/webhooks/deliveries.js'
+import { type Subscription, wants } from '../../../clickhouse/webhooks/subscriptions.js'
 
-/** The maximum number of events handled at once. */
-const MAX_BATCH = 500
+type Options = {
+  clickhouse: ClickHouseClient
+  /** Events recorded more than this after they occurred have no deliveries, as when a backfill finds last month's. */
+  maxAgeMs: number
+  /** About how many planned deliveries may wait to be sent, shared equally by the subscriptions that have any. */
+  maxUnsent: number
+}
+
+/** What there is to plan. */
+type Work = {
+  subscriptions: readonly Subscription[]
+  /** The newest event. Every subscription that was created before one of the events up to it is in the list. */
+  until: number
+  /** The number of a subscription's planned deliveries that wait to be sent or are being sent. */
+  unsentOf: (subscription_id: string) => number
+}
+
+/** How much is read, planned and compared at once: to limit memory, and the time in which nothing is sent. */
+const MAX_EVENTS = 500
+const MAX_BATCH = 2000
+const MAX_COMPARED = 50_000
+const PAGE = 10_000
+/** Each subscription may have this many, however many there are: one that is sent, and the next. */
+const MIN_SHARE = 2
 
 const deliveryOf = (event: LoggedEvent, { id }: Subscription): NewDelivery => ({
   subscription_id: id,
@@ -28,48 +57,123 @@ function delayOf({ type, occurred_at, recorded_at, data }: LoggedEvent): number 
 }
 
 /**
- * The deliveries for events: one for each enabled subscription that wants the event and is older than it. Events
- * recorded more than `maxAgeMs` after they occurred have none, for example when a backfill finds last month's breaks.
+ * Plans the deliveries of events: one for each enabled subscription that wants the event and is older than it. Each
+ * subscription goes through the log at its own pace, as far as it has room for deliveries that are not sent yet, so
+ * that neither a large event nor a slow receiver delays the others. How far each has come follows from its stored
+ * deliveries: a process that is killed resumes there, and of two processes none plans what the other has planned.
  */
-function deliveriesOf(
-  events: readonly LoggedEvent[],
-  subscriptions: readonly Subscription[],
-  maxAgeMs: number,
-): NewDelivery[] {
-  const enabled = subscriptions.filter(({ state }) => state === 'enabled')
-  return events
-    .filter((event) => delayOf(event) <= maxAgeMs)
-    .flatMap((event) =>
-      enabled
-        .filter((subscription) => subscription.after_sequence < event.sequence && wants(subscription, event))
-        .map((subscription) => deliveryOf(event, subscription)),
-    )
-}
+export class FanOut {
+  readonly #options: Options
+  /** The event up to which every subscription had been planned at the start. */
+  #floor = 0
+  /** By subscription, the newest event that is planned, or that it does not want. */
+  readonly #positions = new Map<string, number>()
+  /** By subscription, the number of the last batch that it had a turn in. */
+  readonly #turns = new Map<string, number>()
+  #batches = 0
+  /** The newest stored delivery that the positions include. */
+  #newest = 0
 
-/**
- * Creates the deliveries for the events with `after` < number <= `until`, oldest first and a limited number at once;
- * resolves to the number of the last event that was handled. Safe to repeat: each delivery is created once.
- */
-export async function fanOut(
-  clickhouse: ClickHouseClient,
-  { after, until, maxAgeMs }: { after: number; until: number; maxAgeMs: number },
-): Promise<number> {
-  const start = until - after > MAX_BATCH ? await firstWanted(clickhouse, after, until) : after
-  if (start >= until) return until
-  // Both are read after `until` is known, so every subscription created before one of the events was recorded is seen.
-  const [events, subscriptions] = await Promise.all([
-    eventsAfter(clickhouse, { after: start, until, limit: MAX_BATCH }),
-    allWebhookSubscriptions(clickhouse),
-  ])
-  await addDeliveries(clickhouse, deliveriesOf(events, subscriptions, maxAgeMs))
-  return events.length === MAX_BATCH ? (events.at(-1)?.sequence ?? until) : until
-}
+  constructor(options: Options) {
+    this.#options = options
+  }
 
-/**
- * The number after which some subscription wants events. Skips older events, so that the first subscription does not
- * cause a pass through the whole log.
- */
-async function firstWanted(clickhouse: ClickHouseClient, after: number, until: number): Promise<number> {
-  const enabled = (await allWebhookSubscriptions(clickhouse)).filter(({ state }) => state === 'enabled')
-  return Math.max(after, Math.min(until, ...enabled.map(({ after_sequence }) => after_sequence)))
+  /** Reads how far each subscription has come. All have come to `floor`. */
+  async resume(floor: number): Promise<void> {
+    const { clickhouse } = this.#options
+    this.#floor = floor
+    this.#newest = await newestDeliveryId(clickhouse)
+    for (const { subscription_id, sequence } of await plannedSequences(clickhouse, { after: floor }))
+      this.#advance(subscription_id, sequence)
+  }
+
+  /** The newest event up to which every enabled subscription has been planned. */
+  plannedUpTo({ subscriptions, until }: Pick<Work, 'subscriptions' | 'until'>): number {
+    const enabled = subscriptions.filter(({ state }) => state === 'enabled')
+    return enabled.reduce((least, subscription) => Math.min(least, this.#positionOf(subscription)), until)
+  }
+
+  /**
+   * Plans one batch, of those subscriptions first that have waited longest for their turn; resolves to the number of
+   * its deliveries, and to whether there is room to plan more now. Safe to repeat: each delivery is stored once.
+   */
+  async plan({ subscriptions, until, unsentOf }: Work): Promise<{ planned: number; isMore: boolean }> {
+    const { clickhouse, maxAgeMs, maxUnsent } = this.#options
+    const isBehind = (subscription: Subscription): boolean => this.#positionOf(subscription) < until
+    const active = subscriptions.filter((one) => one.state === 'enabled' && (isBehind(one) || unsentOf(one.id) > 0))
+    const share = Math.max(MIN_SHARE, Math.floor(maxUnsent / active.length))
+    const ready = active
+      .filter((one) => isBehind(one) && unsentOf(one.id) < share)
+      .sort((a, b) => (this.#turns.get(a.id) ?? 0) - (this.#turns.get(b.id) ?? 0))
+    const [first] = ready
+    if (first === undefined) return { planned: 0, isMore: false }
+
+    const after = this.#positionOf(first)
+    const events = await eventsAfter(clickhouse, { after, until, limit: MAX_EVENTS })
+    const end = events.length === MAX_EVENTS ? (events.at(-1)?.sequence ?? until) : until
+    const recent = events.filter((event) => delayOf(event) <= maxAgeMs)
+    const wanted: NewDelivery[] = []
+    const reached = new Map<string, number>()
+    let compared = 0
+    let isMore = false
+    this.#batches++
+    for (const subscription of ready) {
+      const position = this.#positionOf(subscription)
+      // Those that have come to another part of the log wait for their turn.
+      const isElsewhere = position < after || position >= end
+      if (isElsewhere || wanted.length === MAX_BATCH || compared >= MAX_COMPARED) {
+        isMore = true
+        continue
+      }
+      const room = share - unsentOf(subscription.id)
+      const most = Math.min(wanted.length + room, MAX_BATCH)
+      const before = wanted.length
+      let upTo = end
+      for (const event of recent) {
+        compared++
+        if (event.sequence <= position || !wants(subscription, event)) continue
+        if (wanted.length === most) {
+          upTo = event.sequence - 1
+          break
+        }
+        wanted.push(deliveryOf(event, subscription))
+      }
+      reached.set(subscription.id, upTo)
+      this.#turns.set(subscription.id, this.#batches)
+      isMore ||= upTo < until && wanted.length - before < room
+    }
+    await this.#store(wanted)
+    for (const [id, upTo] of reached) this.#advance(id, upTo)
+    return { planned: wanted.length, isMore }
+  }
+
+  async #store(wanted: readonly NewDelivery[]): Promise<void> {
+    const { clickhouse } = this.#options
+    await appendNumbered({
+      newest: () => newestDeliveryId(clickhouse),
+      missing: async () => {
+        await this.#readPlanned()
+        return wanted.filter((one) => one.event_sequence > (this.#positions.get(one.subscription_id) ?? 0))
+      },
+      insert: (missing, first) => insertWebhookDeliveries(clickhouse, missing, first),
+    })
+  }
+
+  /** Advances the positions by the deliveries that were stored meanwhile, by this process or another one. */
+  async #readPlanned(): Promise<void> {
+    for (let isMore = true; isMore; ) {
+      const page = await eventDeliveriesAfter(this.#options.clickhouse, { after: this.#newest, limit: PAGE })
+      for (const { subscription_id, event_sequence } of page) this.#advance(subscription_id, event_sequence)
+      this.#newest = page.at(-1)?.delivery_id ?? this.#newest
+      isMore = page.length === PAGE
+    }
+  }
+
+  #positionOf({ id, after_sequence }: Subscription): number {
+    return Math.max(this.#floor, after_sequence, this.#positions.get(id) ?? 0)
+  }
+
+  #advance(subscription_id: string, sequence: number): void {
+    if (sequence > (this.#positions.get(subscription_id) ?? 0)) this.#positions.set(subscription_id, sequence)
+  }
 }
