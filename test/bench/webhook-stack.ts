@@ -1,8 +1,10 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { ClickHouseClient } from '@clickhouse/client'
+import type { EventType } from '../../clickhouse/events/types.js'
 import type { ClickHouseEnv } from '../../clickhouse/store/client.js'
-import { addVersion } from '../../clickhouse/webhooks/subscriptions.js'
+import { insertRows } from '../../clickhouse/store/insert.js'
+import { unixSeconds } from '../../clickhouse/store/values.js'
 import { seal } from '../../process/sealed-secret.js'
 import { startProgram } from './programs.js'
 import type { Arrived } from './webhook-receiver.js'
@@ -59,30 +61,27 @@ export async function startSender(env: ClickHouseEnv) {
 /** The id of the subscription at a place of a list. */
 export const subscriptionId = (list: string, place: number): string => `wh_${list}_${place}`
 
-/** A list of subscriptions to all starts of peg breaks. */
-export async function subscribe(clickhouse: ClickHouseClient, list: string, urls: readonly string[]): Promise<void> {
-  const at = new Date()
-  for (const [i, url] of urls.entries())
-    await addVersion(clickhouse, {
-      id: subscriptionId(list, i),
-      version: 1,
-      label: 'bench',
-      url,
-      event_types: ['peg_break.started'],
-      stable_filter: [],
-      severity: '',
-      min_bps: 0,
-      min_seconds: 0,
-      min_size: 0,
-      state: 'enabled',
-      reason: '',
-      secret: seal(SECRETS_KEY, subscriptionId(list, i), SECRET),
-      previous_secret: '',
-      previous_secret_until: null,
-      after_sequence: 0,
-      created_at: at,
-      changed_at: at,
-    })
+/** A list of subscriptions, to all starts of peg breaks if not to other events. */
+export async function subscribe(
+  clickhouse: ClickHouseClient,
+  list: string,
+  urls: readonly string[],
+  event_types: readonly EventType[] = ['peg_break.started'],
+): Promise<void> {
+  const at = unixSeconds(new Date())
+  // All in one insert: there may be thousands.
+  const versions = urls.map((url, i) => ({
+    id: subscriptionId(list, i),
+    version: 1,
+    label: 'bench',
+    url,
+    event_types,
+    state: 'enabled',
+    secret: seal(SECRETS_KEY, subscriptionId(list, i), SECRET),
+    created_at: at,
+    changed_at: at,
+  }))
+  await insertRows(clickhouse, 'webhook_subscriptions', versions, list)
 }
 
 /** Deliveries with the numbers from 1 to `count`, to the subscriptions of a list in turn. */
