@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { type PriceOf, pricesSql } from '../peg/agreed/prices.js'
+import { PRICE_BYTES } from '../peg/agreed/stable-prices.js'
 import { defineQuery, onlyColumn } from '../store/define-query.js'
 import { streamOf } from '../store/export.js'
 
@@ -24,10 +25,6 @@ const statement = (price: PriceOf): string => `
   FROM (${pricesSql(price, 'stable = {stable: String}')})
   ORDER BY block_time, block_number FORMAT RowBinary`
 
-/** The numbers of a row: its time, its block and its distance. */
-export const ROW_NUMBERS = 3
-const ROW_BYTES = 4 * ROW_NUMBERS
-
 /**
  * What a token of a stable sold for in a range, in order of the blocks: the time in unix seconds, the block and the distance
  * from 1 in millionths, or UNQUOTED, in turn. In binary, since a year has 31 million. Rejects with QueryError.
@@ -46,7 +43,7 @@ export async function* pricesOf(
   let rest: Buffer = Buffer.alloc(0)
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     const bytes = Buffer.concat([rest, chunk])
-    const whole = bytes.length - (bytes.length % ROW_BYTES)
+    const whole = bytes.length - (bytes.length % PRICE_BYTES)
     rest = bytes.subarray(whole)
     // A copy, since the numbers must be aligned. Times fit into 31 bits until 2038, and so do blocks.
     yield new Int32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + whole))

@@ -1,9 +1,10 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { MAX_DEPTH_SECONDS, type PriceOf } from '../peg/agreed/prices.js'
+import { PRICE_NUMBERS } from '../peg/agreed/stable-prices.js'
 import { BreakFinder, type FoundBreak } from '../peg/hysteresis.js'
 import { MAX_SAMPLE_SECONDS } from '../peg/price.js'
 import type { Detector } from './detectors.js'
-import { pricesOf, type Range, ROW_NUMBERS } from './prices.js'
+import { pricesOf, type Range } from './prices.js'
 
 /** What a detector found in the samples of a stable. */
 export type StableRun = {
@@ -69,7 +70,7 @@ export async function runDetectors(
   }
   for (const { own, time, ...price } of passes.values()) {
     for await (const rows of pricesOf(clickhouse, { stable, ...price, ...range }, signal)) {
-      for (let at = 0; at < rows.length; at += ROW_NUMBERS) {
+      for (let at = 0; at < rows.length; at += PRICE_NUMBERS) {
         const [seconds, block, deviation] = [rows[at] as number, rows[at + 1] as number, rows[at + 2] as number]
         time.add(seconds)
         for (const finder of own) finder.add(seconds, block, deviation)

@@ -13,14 +13,17 @@ import { insertRows } from '../store/insert.js'
 import { dateTime } from '../store/values.js'
 import { EVENT_TYPES, type FoundEvent } from './types.js'
 
+/** An event with the slot that found it, in unix seconds, and the slot's revision. */
+export type EventOfSlot = FoundEvent & { slot_at: number; revision: number }
+
 /**
  * Adds events to the log with consecutive numbers that start at `first`. Silently does nothing if another writer has
- * already used `first`. `slot_at` in unix seconds.
+ * already used `first`.
  */
 export function insertEvents(
   clickhouse: ClickHouseClient,
-  events: readonly FoundEvent[],
-  { first, slot_at, revision }: { first: number; slot_at: number; revision: number },
+  events: readonly EventOfSlot[],
+  { first }: { first: number },
 ): Promise<void> {
   const rows = events.map(({ occurred_at, data, retracted_type = '', ...event }, i) => ({
     sequence_number: first + i,
@@ -28,8 +31,6 @@ export function insertEvents(
     retracted_type,
     occurred_at: Math.floor(occurred_at.getTime() / 1000),
     data: JSON.stringify(data),
-    slot_at,
-    revision,
   }))
   return insertRows(clickhouse, 'events', rows, `${first}`)
 }

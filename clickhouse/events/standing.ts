@@ -5,8 +5,8 @@ import { inParts } from '../store/in-parts.js'
 import { dateTime } from '../store/values.js'
 import { type AnnouncedEvent, announcedAgain, EVENT_TYPES, type FoundEvent, retractionOf } from './types.js'
 
-/** What a detector has searched: events of these types that occurred in (`after`, `to`]. */
-export type Searched = { types: readonly FoundEvent['type'][]; after: Date; to: Date }
+/** What a slot has found among the events that occurred in (`after`, `at`]. */
+export type FoundInSlot = { found: readonly FoundEvent[]; after: Date; at: Date }
 
 const AnnouncedRow = z.object({
   id: z.string(),
@@ -43,19 +43,20 @@ const announcedAbout = defineQuery({
 })
 
 /**
- * What has to be added to the log so that the events which stand are those `found`: retractions first, then the events
- * that do not stand yet, in the order given. Empty once they are in the log, so that whoever asks again adds nothing.
- * An event that was announced with the data and the time that are found stands. One that is found with others is taken
- * back and announced again. One that was announced in the searched time and is not found is taken back.
+ * What each of consecutive slots has to add to the log so that the events of some types which stand are those found:
+ * retractions first, then the events that do not stand yet, in the order given. Empty once they are in the log, so that whoever
+ * asks again adds nothing. An event that was announced with the data and the time that are found stands. One that is found with
+ * others is taken back and announced again. One that was announced in the time of a slot and is not found in it is taken back.
  */
 export async function unannounced(
   clickhouse: ClickHouseClient,
-  found: readonly FoundEvent[],
-  searched: Searched,
-): Promise<FoundEvent[]> {
-  const types = [...searched.types]
-  const within = await announcedWithin(clickhouse, { types, after: searched.after, to: searched.to })
-  const subjects = [...new Set([...within, ...found].map(({ subject }) => subject))]
+  slots: readonly FoundInSlot[],
+  types: FoundEvent['type'][],
+): Promise<FoundEvent[][]> {
+  const [first, last] = [slots[0], slots.at(-1)]
+  if (!first || !last) return []
+  const within = await announcedWithin(clickhouse, { types, after: first.after, to: last.at })
+  const subjects = [...new Set([...within, ...slots.flatMap(({ found }) => found)].map(({ subject }) => subject))]
   const about = await inParts(subjects, (part) => announcedAbout(clickhouse, { types, subjects: part }))
   const ids = about.map(({ id }) => id)
   const retractions = await inParts(ids, (part) =>
@@ -65,8 +66,18 @@ export async function unannounced(
   // Before there were retractions, the end of a break with `retracted` took back its start.
   for (const { subject, id } of about.filter(({ data }) => data.retracted === true))
     for (const event of about) if (event.subject === subject && !retracted.has(event.id)) retracted.set(event.id, id)
-  const searchedIds = new Set(within.map(({ id }) => id))
-  return difference(found, about, retracted, searchedIds)
+  const announced: AnnouncedEvent[] = [...about]
+  return slots.map(({ found, after, at }) => {
+    const searched = within.filter(({ occurred_at }) => occurred_at > after && occurred_at <= at)
+    const subjects = new Set([...searched, ...found].map(({ subject }) => subject))
+    const own = announced.filter(({ subject }) => subjects.has(subject))
+    const added = difference(found, own, retracted, new Set(searched.map(({ id }) => id)))
+    // What a slot adds is in the log for those after it.
+    for (const event of added)
+      if (event.retracted_type) retracted.set(event.subject, event.id)
+      else announced.push({ ...event, recorded_at: new Date() })
+    return added
+  })
 }
 
 /** The pure part of `unannounced`: `retracted` has the retraction of each announced event that was taken back. */

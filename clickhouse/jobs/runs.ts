@@ -18,10 +18,18 @@ export type JobRun = {
   instance: string
 }
 
-/** Records the end of a run. However often it is recorded, a slot is done once for each revision. */
-export function insertJobRun(clickhouse: ClickHouseClient, run: JobRun): Promise<void> {
-  const attempt = run.state === 'done' ? '' : `:${run.instance}:${run.started_at}`
-  return insertRows(clickhouse, 'job_runs', [run], `${run.job}:${run.slot_at}:${run.revision}:${run.state}${attempt}`)
+/** Records the end of a run of a slot. However often it is recorded, a slot is done once for each revision. */
+export const insertJobRun = (clickhouse: ClickHouseClient, run: JobRun): Promise<void> =>
+  insertJobRuns(clickhouse, [run])
+
+/** Records the ends of the runs of consecutive slots of a job, which ended in the same way. */
+export function insertJobRuns(clickhouse: ClickHouseClient, runs: readonly JobRun[]): Promise<void> {
+  const [first, last] = [runs[0], runs.at(-1)]
+  if (!first || !last) return Promise.resolve()
+  const { job, slot_at, revision, state, instance, started_at } = first
+  const slots = last.slot_at === slot_at ? `${slot_at}` : `${slot_at}-${last.slot_at}`
+  const attempt = state === 'done' ? '' : `:${instance}:${started_at}`
+  return insertRows(clickhouse, 'job_runs', runs, `${job}:${slots}:${revision}:${state}${attempt}`)
 }
 
 /**

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { END_OF_TIME } from '../../process/instants.js'
@@ -53,14 +54,12 @@ export const pegEventsSince = (instant: string): string => `
 export const PEG_EVENTS_SINCE_SETTINGS = 'SETTINGS use_skip_indexes_if_final = 0'
 
 /**
- * Writes the excursions that a slot found. A row replaces the rows of the same excursion from older slots or revisions.
+ * Writes excursions as slots knew them. A row replaces the rows of the same excursion from older slots or revisions. A repeat
+ * replaces the rows with the same: it has a token of its own, because an engine that is killed between a token and its rows
+ * would take the repeat for a duplicate.
  */
-export function insertPegEvents(
-  clickhouse: ClickHouseClient,
-  rows: readonly PegEventRow[],
-  token: string,
-): Promise<void> {
-  return insertRows(clickhouse, 'peg_events', rows, token)
+export function insertPegEvents(clickhouse: ClickHouseClient, rows: readonly PegEventRow[]): Promise<void> {
+  return insertRows(clickhouse, 'peg_events', rows, randomUUID())
 }
 
 /** The position at which a page of events, newest first, continues: after the event with these values. */

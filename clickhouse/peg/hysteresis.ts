@@ -117,6 +117,9 @@ type Open = z.infer<typeof Open>
 const OpenDeviation = z.object({ ...Open.shape, direction: z.enum(['above', 'below']), worst: z.number() })
 type OpenDeviation = z.infer<typeof OpenDeviation>
 
+/** How a deviation ended, and its largest distance, in millionths. */
+type Brief = Pick<OpenDeviation, 'worst'> & { ended_at: number; ended_block: number }
+
 /**
  * What a finder knows after some samples. One that is given it continues as if it had seen them. Plain values, which JSON
  * keeps digit for digit.
@@ -146,6 +149,9 @@ export class BreakFinder {
   #deviation: OpenDeviation | null
   #unquoted: Open | null
   #seen: Seen | null
+  /** The deviation in progress that it continues. */
+  readonly #continued: OpenDeviation | null
+  #brief: Brief | null = null
 
   constructor(rule: BreakRule, { price, baseline, deviation, unquoted, seen }: FinderState = NOTHING_SEEN) {
     this.#rule = rule
@@ -154,6 +160,7 @@ export class BreakFinder {
     this.#enter = rule.enter_bps * MICROS_PER_BPS
     this.#exit = rule.exit_bps * MICROS_PER_BPS
     this.#deviation = deviation && { ...deviation }
+    this.#continued = this.#deviation
     this.#unquoted = unquoted && { ...unquoted }
     this.#seen = seen && { ...seen }
   }
@@ -162,6 +169,11 @@ export class BreakFinder {
   get state(): FinderState {
     const [price, baseline] = [this.#price.average, this.#baseline.average]
     return { price, baseline, deviation: this.#deviation, unquoted: this.#unquoted, seen: this.#seen }
+  }
+
+  /** The end of the deviation that it continues, if that was before it had lasted long enough; otherwise null. */
+  get brief(): Brief | null {
+    return this.#brief
   }
 
   /** `deviation` is the price's distance from 1, in millionths, or UNQUOTED. `time` is in unix seconds. */
@@ -201,6 +213,8 @@ export class BreakFinder {
     confirm(open, time, min_seconds)
     if (isInside) {
       this.#ended.push(...deviationBreak(open, time, block))
+      if (open === this.#continued && open.confirmed_at === null)
+        this.#brief = { ended_at: time, ended_block: block, worst: open.worst }
       this.#deviation = null
     } else open.worst = Math.max(open.worst, Math.abs(raw))
   }

@@ -9,6 +9,8 @@ import { DEVIATION } from './sums.js'
 
 type Span = { from_block: number; to_block: number }
 
+const END_OF_CHAIN = Number.MAX_SAFE_INTEGER
+
 const newestPrice = defineRow({
   name: 'price_before',
   params: z.object({ stable: z.string(), from_block: z.int(), started_block: z.int(), started_at: z.date() }),
@@ -51,34 +53,40 @@ const blockUntil = defineOptionalRow({
 /** What began with a sample of a stable. Its time in unix seconds. */
 type Begun = { stable: string; started_at: number; started_block: number }
 
+/** What began with a sample of a stable, as found in the slot that ends `at`. */
+export type FoundAt<Found> = { found: Found; at: Date }
+
 /**
- * Those of which it is known that they began with their first sample, and what happened since, up to `at`. That takes samples of
- * every block from before it on, and that `isBegun` holds, given the first of these blocks. A declared gap counts as read,
- * since nobody will ever know more. The others may have begun earlier, in blocks that are not read, or have been interrupted there.
+ * Those of which it is known that they began with their first sample, and what happened since, up to the end of their slot. That
+ * takes samples of every block from before it on, and that `isBegun` holds, given the first of these blocks. A declared gap counts
+ * as read, since nobody will ever know more. The others may have begun earlier, in blocks that are not read, or have been
+ * interrupted there.
  */
-export async function knownStarts<Excursion extends Begun>(
+export async function knownStarts<Found extends Begun>(
   clickhouse: ClickHouseClient,
-  excursions: readonly Excursion[],
-  at: Date,
-  isBegun: (excursion: Excursion, fromBlock: number) => Promise<boolean>,
-): Promise<Excursion[]> {
-  if (excursions.length === 0) return []
+  moved: readonly FoundAt<Found>[],
+  isBegun: (found: Found, fromBlock: number) => Promise<boolean>,
+): Promise<FoundAt<Found>[]> {
+  if (moved.length === 0) return []
   const tipStart = await trackStart(clickhouse, { track: 'tip' })
   // A database without a tip was not filled by ingest.
-  if (tipStart === null || tipStart <= FIRST_BLOCK) return [...excursions]
-  const everything = { from_block: 0, to_block: Number.MAX_SAFE_INTEGER, by_backfills: true }
+  if (tipStart === null || tipStart <= FIRST_BLOCK) return [...moved]
+  const everything = { from_block: 0, to_block: END_OF_CHAIN, by_backfills: true }
   const covered = await coveredRangesWithin(clickhouse, everything)
   const declared = await declaredGaps(clickhouse, {})
-  const last = (await blockUntil(clickhouse, { at })) ?? 0
-  const known: Excursion[] = []
-  for (const excursion of excursions) {
-    const { stable, started_block } = excursion
-    const span = sampledSpans(stable, { tipStart, covered, declared }).find(
-      ({ from_block, to_block }) => from_block <= started_block && started_block <= to_block,
-    )
-    if (span && span.to_block >= last && (await isBegun(excursion, span.from_block))) known.push(excursion)
-  }
-  return known
+  const isKnown = await Promise.all(
+    moved.map(async ({ found, at }) => {
+      const { stable, started_block } = found
+      const span = sampledSpans(stable, { tipStart, covered, declared }).find(
+        ({ from_block, to_block }) => from_block <= started_block && started_block <= to_block,
+      )
+      if (!span) return false
+      // Most are sampled up to the newest block.
+      if (span.to_block < END_OF_CHAIN && span.to_block < ((await blockUntil(clickhouse, { at })) ?? 0)) return false
+      return isBegun(found, span.from_block)
+    }),
+  )
+  return moved.filter((_, i) => isKnown[i])
 }
 
 /** The ranges of blocks in which a stable was sampled without a hole, or could not be, oldest first. */
@@ -93,6 +101,6 @@ function sampledSpans(
   return merged([
     ...covered.filter(({ family, stables }) => family === 'pegs' && (stables.length === 0 || stables.includes(stable))),
     ...declared.filter(({ family }) => family === 'pegs'),
-    { from_block: tipStart, to_block: Number.MAX_SAFE_INTEGER },
+    { from_block: tipStart, to_block: END_OF_CHAIN },
   ])
 }

@@ -52,12 +52,9 @@ export async function detectFlowAnomalies(clickhouse: ClickHouseClient, slot: Sl
   )
   // Read back as stored, so that an event has the same digits as the list of anomalies.
   const anomalies = found.length > 0 ? await anomaliesOfWindow(clickhouse, { window_start }) : []
-  await announceFound(
-    clickhouse,
-    anomalies.map((anomaly) => flowAnomalyEvent(publishedAnomaly(anomaly))),
-    { types: ['flow_anomaly.detected'], after: window_start, to: slot.at },
-    slot,
-  )
+  const events = anomalies.map((anomaly) => flowAnomalyEvent(publishedAnomaly(anomaly)))
+  const ofSlot = { found: events, after: window_start, at: slot.at }
+  await announceFound(clickhouse, [ofSlot], ['flow_anomaly.detected'], slot)
   return found.length
 }
 

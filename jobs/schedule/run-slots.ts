@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import type { Logger } from 'pino'
 import type { SlotJob } from '../../clickhouse/jobs/periods.js'
-import { insertJobRun, type JobRun } from '../../clickhouse/jobs/runs.js'
+import { insertJobRun, insertJobRuns } from '../../clickhouse/jobs/runs.js'
 import { dueSlots, type SlotHistory, slotHistory, waitingUntil } from '../../clickhouse/jobs/slots.js'
 import { invalidateBackfilledSlots } from './invalidate-slots.js'
 
@@ -20,13 +20,22 @@ export type Slot = {
   token: string
 }
 
+/** Consecutive slots of a job under one revision, oldest first. */
+export type Slots = readonly [Slot, ...Slot[]]
+
 /** Does the work of a slot and resolves to the number of rows it wrote. Repeating it changes nothing. */
 export type Task = (clickhouse: ClickHouseClient, slot: Slot) => Promise<number>
+
+/**
+ * Does the work of consecutive slots in one pass, with the result of doing them one after another. Resolves to the number of
+ * rows of each. Repeating it, also with other slots before or after them, changes nothing.
+ */
+export type PassTask = { pass: (clickhouse: ClickHouseClient, slots: Slots) => Promise<number[]> }
 
 export type SlotRun = {
   clickhouse: ClickHouseClient
   job: SlotJob
-  task: Task
+  task: Task | PassTask
   /** The jobs that `job.after` names. */
   jobs: readonly SlotJob[]
   /** Random id of the process. */
@@ -34,11 +43,11 @@ export type SlotRun = {
   /** A backfill counts as completed when it has written nothing for this many seconds. */
   quietSeconds: number
   /**
-   * Rejects if another process has taken over the jobs. Called before the first slot, and before each slot is recorded
-   * as done.
+   * Rejects if another process has taken over the jobs. Called before the first slot, and before slots are recorded as
+   * done.
    */
   checkLease: () => Promise<void>
-  /** Called with each slot that begins, and with null when it has ended. */
+  /** Called with each slot that begins, or the first one of a pass, and with null when it has ended. */
   onSlot?: (slot: Slot | null) => void
   log: Logger
   signal: AbortSignal
@@ -113,48 +122,94 @@ async function dueSlotsIn(
 }
 
 /**
- * Runs the slots of a job that are due, one after another, and records how each ended. Stops at the first that fails,
- * which stays due, and when `signal` aborts. Resolves to the number of slots done, and whether more are due
- * immediately. Rejects if runs cannot be read or recorded, or if the lease is lost.
+ * How long a pass should take, in milliseconds: much longer than what it costs beside its slots, and so short that little is
+ * repeated after a kill and little memory is needed.
+ */
+const PASS_MS = 2000
+/** The slots of the first pass of a call. */
+const FIRST_PASS_SLOTS = 64
+
+/**
+ * Runs the slots of a job that are due, in order, and records how each ended. Stops at the first that fails, which stays due, and
+ * when `signal` aborts. Slots that may be done in one pass are: each pass has twice as many as the one before, or half as many,
+ * by how long that one took. If a pass fails, half of it is tried, so that in the end the slot at fault is alone. Resolves to
+ * the number of slots done, and whether more are due immediately. Rejects if runs cannot be read or recorded, or if the lease is
+ * lost.
  */
 export async function runSlots(run: SlotRun): Promise<{ done: number; more: boolean }> {
-  const { clickhouse, job, jobs, log, signal, limit } = run
+  const { clickhouse, job, jobs, task, log, signal, limit } = run
   await invalidateBackfilledSlots(run)
   const slots = await findDueSlots(clickhouse, job, jobs, limit)
   const started = Date.now()
   let done = 0
+  let most = typeof task === 'function' ? 1 : FIRST_PASS_SLOTS
   if (slots.length > 0) await run.checkLease()
-  for (const slot of slots) {
-    if (signal.aborted || !(await runSlot(run, slot))) return { done, more: false }
-    done++
-    if (done % PROGRESS_SLOTS === 0 && done < slots.length)
-      log.info({ slot: slot.at, done, of: slots.length, ms: Date.now() - started }, 'catching up')
+  while (done < slots.length) {
+    const pass = consecutive(slots, done, { most, period_seconds: job.period_seconds })
+    if (signal.aborted) return { done, more: false }
+    const passStarted = Date.now()
+    if (await runPass(run, pass)) {
+      const before = Math.floor(done / PROGRESS_SLOTS)
+      done += pass.length
+      if (Math.floor(done / PROGRESS_SLOTS) > before && done < slots.length)
+        log.info({ slot: pass.at(-1)?.at, done, of: slots.length, ms: Date.now() - started }, 'catching up')
+      if (typeof task === 'function') continue
+      const ms = Date.now() - passStarted
+      most = Math.max(1, ms > PASS_MS ? Math.floor(most / 2) : ms < PASS_MS / 2 ? most * 2 : most)
+    } else if (pass.length > 1) most = Math.floor(pass.length / 2)
+    else return { done, more: false }
   }
   if (done > 0) log.info({ slot: slots.at(-1)?.at, done, ms: Date.now() - started }, 'slots done')
   return { done, more: slots.length === limit }
 }
 
-/** Runs a slot and records how it ended; resolves to whether it is done. */
-async function runSlot(run: SlotRun, slot: Slot): Promise<boolean> {
+/** The slots from a position on that follow one another without a hole, at most so many. */
+function consecutive(
+  slots: readonly Slot[],
+  from: number,
+  { most, period_seconds }: { most: number; period_seconds: number },
+): Slots {
+  let to = from + 1
+  const isNext = ({ at }: Slot): boolean => at.getTime() - (slots[to - 1]?.at.getTime() ?? 0) === period_seconds * 1000
+  for (let next = slots[to]; next && to - from < most && isNext(next); next = slots[to]) to++
+  return slots.slice(from, to) as unknown as Slots
+}
+
+/** Runs slots and records how they ended, the failure of a single one only; resolves to whether they are done. */
+async function runPass(run: SlotRun, slots: Slots): Promise<boolean> {
   const { clickhouse, task, instance, checkLease, onSlot, log } = run
+  const [slot] = slots
   onSlot?.(slot)
   const startedAt = Date.now()
-  const record = (end: Pick<JobRun, 'state' | 'result_rows' | 'error'>): Promise<void> =>
-    insertJobRun(clickhouse, { ...jobRunOf(slot, instance, startedAt), ...end })
-  let rows: number
+  let rows: number[]
   try {
-    rows = await task(clickhouse, slot)
+    rows = typeof task === 'function' ? [await task(clickhouse, slot)] : await task.pass(clickhouse, slots)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    log.error({ slot: slot.at, revision: slot.revision, reason }, 'a slot failed; it will be retried')
-    await record({ state: 'failed', result_rows: 0, error: reason })
+    const { revision } = slot
+    log.error({ slot: slot.at, slots: slots.length, revision, reason }, 'a slot failed; it will be retried')
+    if (slots.length === 1) {
+      const end = { state: 'failed', result_rows: 0, error: reason } as const
+      await insertJobRun(clickhouse, { ...jobRunOf(slot, instance, startedAt), ...end })
+    }
     onSlot?.(null)
     return false
   }
   await checkLease()
-  await record({ state: 'done', result_rows: rows, error: '' })
+  // A slot has its share of the time, and is done when the pass is: what it has found was not stored earlier.
+  const ms = Date.now() - startedAt
+  const share = startedAt + ms - Math.ceil(ms / slots.length)
+  await insertJobRuns(
+    clickhouse,
+    slots.map((slot, i) => ({
+      ...jobRunOf(slot, instance, share),
+      state: 'done',
+      result_rows: rows[i] ?? 0,
+      error: '',
+    })),
+  )
   onSlot?.(null)
-  log.debug({ slot: slot.at, revision: slot.revision, rows, ms: Date.now() - startedAt }, 'slot done')
+  log.debug({ slot: slot.at, slots: slots.length, revision: slot.revision, rows, ms }, 'slots done')
   return true
 }
 

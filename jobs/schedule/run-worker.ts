@@ -6,7 +6,7 @@ import { parseEnv } from '../../process/environment.js'
 import { createLog } from '../../process/run-process.js'
 import { JobsConfig } from '../config.js'
 import { checkTerm } from '../lease/term.js'
-import { runSlots, type Task } from './run-slots.js'
+import { type PassTask, runSlots, type Task } from './run-slots.js'
 
 /** The data passed to a worker: the lease that it runs under, and the memory of its LeaseValidity. */
 export type WorkerData = { term: number; instance: string; validity: SharedArrayBuffer }
@@ -22,9 +22,11 @@ export type WorkerMessage =
   | 'done'
 
 /**
- * The maximum number of slots of a run. The next run begins at once, so that no worker runs, or grows, without limit.
+ * The maximum number of slots of a run: one after another, and in passes. The next run begins at once, so that no worker
+ * runs, or grows, without limit.
  */
 const MAX_SLOTS_PER_RUN = 500
+const MAX_SLOTS_IN_PASSES = 20_000
 const HEARTBEAT_MS = 1000
 
 /** What a worker works with. `signal` aborts when the jobs process cancels the worker. */
@@ -66,7 +68,11 @@ export const runContinuousWorker = (
   })
 
 /** A complete worker that runs the due slots of a job. */
-export async function runSlotWorker(name: string, task: Task, jobs: readonly SlotJob[] = SLOT_JOBS): Promise<void> {
+export async function runSlotWorker(
+  name: string,
+  task: Task | PassTask,
+  jobs: readonly SlotJob[] = SLOT_JOBS,
+): Promise<void> {
   const job = jobs.find((job) => job.name === name)
   if (!job) throw new Error(`there is no job ${name}`)
   await runWorker(name, 'slots could not be run', async ({ config, lease, log, signal, post }) => {
@@ -83,7 +89,7 @@ export async function runSlotWorker(name: string, task: Task, jobs: readonly Slo
         onSlot: (slot) => post({ slot: slot && { at: slot.at.getTime() / 1000, revision: slot.revision } }),
         log,
         signal,
-        limit: MAX_SLOTS_PER_RUN,
+        limit: typeof task === 'function' ? MAX_SLOTS_PER_RUN : MAX_SLOTS_IN_PASSES,
       })
       post(result)
     } finally {

@@ -66,13 +66,15 @@ try {
     for (const { clickhouse, times } of histories)
       times.push(
         await timed(() =>
-          detectPegEvents(clickhouse, {
-            job: 'peg-events',
-            at: new Date(at * 1000),
-            revision: 0,
-            read_since: 0,
-            token: `${at}`,
-          }),
+          detectPegEvents(clickhouse, [
+            {
+              job: 'peg-events',
+              at: new Date(at * 1000),
+              revision: 0,
+              read_since: 0,
+              token: `${at}`,
+            },
+          ]),
         ),
       )
   }

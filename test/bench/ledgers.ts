@@ -92,7 +92,7 @@ try {
     'newestEvents one type': (c) => newestEvents(c, { until: events, limit: 100, types: ['event.retracted'] }),
     knownEvents: (c) => knownEvents(c, { ids: [recentEvent, 'evt_none'] }),
     unannounced: (c) =>
-      unannounced(c, [], { types: ['peg_break.started', 'peg_break.ended'], after: ago(120_000), to: NOW }),
+      unannounced(c, [{ found: [], after: ago(120_000), at: NOW }], ['peg_break.started', 'peg_break.ended']),
     announcedAnomalies: (c) => announcedAnomalies(c, { as_of: NOW, known_at: ago(HOUR), limit: 50 }),
     announcedPegBreaks: (c) =>
       announcedPegBreaks(c, {

@@ -19,12 +19,12 @@ import { ingestedTo, startIngest } from './ingest.js'
 import { addApiKey } from './keys.js'
 import { addMarketWebhooks, MOST_WEBHOOKS } from './market-webhooks.js'
 import { withDatabase } from './services.js'
-import { runSlots, slotsOf } from './slots.js'
+import { alone, runSlots, slotsOf } from './slots.js'
 
 /** The product's jobs, and how long before the end of a market they begin: to do all of their slots takes minutes. */
 const JOBS = [
-  { job: 'peg-events', periodSeconds: 120, task: detectPegEvents, hours: 1 },
-  { job: 'peg-tracks', periodSeconds: 120, task: detectPegTracks, hours: 1 },
+  { job: 'peg-events', periodSeconds: 120, task: alone(detectPegEvents), hours: 1 },
+  { job: 'peg-tracks', periodSeconds: 120, task: alone(detectPegTracks), hours: 1 },
   { job: 'risk', periodSeconds: 300, task: snapshotRisk, hours: 2 },
   { job: 'reserves', periodSeconds: 3600, task: snapshotReserves, hours: 2 },
   { job: 'holders', periodSeconds: 3600, task: snapshotHolders, hours: 2 },

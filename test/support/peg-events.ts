@@ -3,13 +3,14 @@ import { expect } from 'vitest'
 import { PERIOD_SECONDS } from '../../clickhouse/jobs/periods.js'
 import type { OracleDepth } from '../../ingest/verify/definitions/peg-events.js'
 import { detectPegEvents } from '../../jobs/detect/peg-events.js'
+import { alone } from './slots.js'
 import { PegEventsSpec } from './spec/peg-events.js'
 
 /** The detector's job. */
 export const PEG_EVENTS_JOB = {
   job: 'peg-events',
   periodSeconds: PERIOD_SECONDS['peg-events'],
-  task: detectPegEvents,
+  task: alone(detectPegEvents),
 }
 
 type App = { inject: (url: string) => Promise<{ statusCode: number; json: () => never }> }

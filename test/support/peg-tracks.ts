@@ -4,12 +4,13 @@ import type { PegSample } from '../../clickhouse/peg/samples.js'
 import type { OracleDepth } from '../../ingest/verify/definitions/peg-events.js'
 import { pegTrackEvents } from '../../ingest/verify/definitions/peg-tracks.js'
 import { detectPegTracks } from '../../jobs/detect/peg-tracks.js'
+import { alone } from './slots.js'
 
 /** The detector's job. */
 export const PEG_TRACKS_JOB = {
   job: 'peg-tracks',
   periodSeconds: PERIOD_SECONDS['peg-tracks'],
-  task: detectPegTracks,
+  task: alone(detectPegTracks),
 }
 
 /** The events about agreed breaks and lost quotes of a market up to `horizon`, the end of a slot. In no particular order. */

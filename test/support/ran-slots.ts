@@ -5,7 +5,7 @@ import { SLOT_JOBS, type SlotJob } from '../../clickhouse/jobs/periods.js'
 import { detectFlowAnomalies } from '../../jobs/detect/flow-anomalies.js'
 import { detectPegEvents } from '../../jobs/detect/peg-events.js'
 import { detectPegTracks } from '../../jobs/detect/peg-tracks.js'
-import { runSlots, type Slot, type SlotRun, type Task } from '../../jobs/schedule/run-slots.js'
+import { type PassTask, runSlots, type Slot, type SlotRun, type Task } from '../../jobs/schedule/run-slots.js'
 import { snapshotHolders } from '../../jobs/snapshot/holders.js'
 import { snapshotReserves } from '../../jobs/snapshot/reserves.js'
 import { snapshotRisk } from '../../jobs/snapshot/risk.js'
@@ -33,18 +33,31 @@ export async function ran(clickhouse: ClickHouseClient, job: SlotJob, changes: P
     signal: new AbortController().signal,
     limit: 1000,
     ...changes,
-    task: async (client, slot) => {
-      const rows = (await changes.task?.(client, slot)) ?? 7
-      slots.push(slot)
-      return rows
-    },
+    task: noted(changes.task ?? (async () => 7), slots),
   })
   return { ...result, slots: slots.map(({ at, revision }) => [at.getTime() / 1000 - HOUR, revision]) }
 }
 
-const TASKS: Readonly<Record<string, Task>> = {
-  'peg-events': detectPegEvents,
-  'peg-tracks': detectPegTracks,
+/** The same task, which adds the slots that it has done to `done`. */
+function noted(task: Task | PassTask, done: Slot[]): Task | PassTask {
+  if (typeof task === 'function')
+    return async (clickhouse, slot) => {
+      const rows = await task(clickhouse, slot)
+      done.push(slot)
+      return rows
+    }
+  return {
+    pass: async (clickhouse, slots) => {
+      const rows = await task.pass(clickhouse, slots)
+      done.push(...slots)
+      return rows
+    },
+  }
+}
+
+const TASKS: Readonly<Record<string, Task | PassTask>> = {
+  'peg-events': { pass: detectPegEvents },
+  'peg-tracks': { pass: detectPegTracks },
   risk: snapshotRisk,
   reserves: snapshotReserves,
   holders: snapshotHolders,

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { insertJobRun, type JobRun } from '../../clickhouse/jobs/runs.js'
-import type { Slot } from '../../jobs/schedule/run-slots.js'
+import type { PassTask, Slot, Task } from '../../jobs/schedule/run-slots.js'
 import { depth } from './depth.js'
 
 /** The revisions under which a drill runs slots again, or replaces blocks, one after the other. */
@@ -9,8 +9,14 @@ export const REVISIONS = Array.from({ length: depth('REVISIONS', 2, 3) }, (_, i)
 type Job = {
   job: string
   periodSeconds: number
-  task: (clickhouse: ClickHouseClient, slot: Slot) => Promise<number>
+  task: Task
 }
+
+/** A task for passes as one for single slots: each pass has one. */
+export const alone =
+  (pass: PassTask['pass']): Task =>
+  async (clickhouse, slot) =>
+    (await pass(clickhouse, [slot]))[0] ?? 0
 
 /** A slot of a job at a time in unix seconds. */
 export const slotAt = (job: string, at: number, revision = 0): Slot => ({

@@ -4,7 +4,9 @@ import { z } from 'zod'
 import { defineQuery } from '../../store/define-query.js'
 import { insertRows } from '../../store/insert.js'
 import { type BreakTracks, breakList } from '../breaks.js'
-import { type AgreedBreak, agreedPrices, continueTracks, type TrackStates, trackStatesAt } from './tracks.js'
+import { AGREED_PRICE } from './rules.js'
+import { stablePrices } from './stable-prices.js'
+import { type AgreedBreak, continueTracks, type TracksAtSlot, trackStatesAt } from './tracks.js'
 
 /** A break as stored; the columns are described in the migration. Times in unix seconds. */
 const StoredBreak = z.object({
@@ -47,30 +49,42 @@ const keyOf = ({ stable, severity, started_at, started_block }: StoredBreak | Ag
   `${stable} ${severity} ${started_at} ${started_block}`
 
 /**
- * Writes what a slot, whose samples are later than `after`, has found and knows. Deletes what slots of earlier revisions
- * have found from there on, except what is found again. A repeat replaces the rows with the same: it has a token of its
- * own, because an engine that is killed between a token and its rows would take the repeat for a duplicate.
+ * Writes what slots have found and know: of a break, what the last of them knows. `after` is the time after which the samples of
+ * the first one begin. Deletes what slots of earlier revisions have found from there on, except what is found again. A repeat
+ * replaces the rows with the same: it has a token of its own, because an engine that is killed between a token and its rows
+ * would take the repeat for a duplicate.
  */
 export async function insertTracks(
   clickhouse: ClickHouseClient,
-  { breaks, states }: { breaks: readonly AgreedBreak[]; states: TrackStates },
-  { after, at, revision }: { after: Date; at: Date; revision: number },
+  slots: readonly (TracksAtSlot & { at: Date })[],
+  { after, revision }: { after: Date; revision: number },
 ): Promise<void> {
-  const slot_at = at.getTime() / 1000
-  const keys = new Set(breaks.map(keyOf))
+  const secondsOf = ({ at }: { at: Date }): number => at.getTime() / 1000
+  const [first] = slots
+  if (!first) return
+  const newest = new Map(
+    slots.flatMap((slot) =>
+      slot.breaks.map(
+        (found) => [keyOf(found), { ...stored(found), slot_at: secondsOf(slot), is_deleted: 0 }] as const,
+      ),
+    ),
+  )
   const outdated = await outdatedBreaks(clickhouse, { revision, after })
   const rows = [
-    ...outdated.filter((row) => !keys.has(keyOf(row))).map((row) => ({ ...row, is_deleted: 1 })),
-    ...breaks.map((found) => ({ ...stored(found), is_deleted: 0 })),
+    ...outdated
+      .filter((row) => !newest.has(keyOf(row)))
+      .map((row) => ({ ...row, slot_at: secondsOf(first), is_deleted: 1 })),
+    ...newest.values(),
   ]
-  const token = `${slot_at}:${revision}:${randomUUID()}`
+  const token = `${secondsOf(first)}:${revision}:${randomUUID()}`
   await insertRows(
     clickhouse,
     'agreed_breaks',
-    rows.map((row) => ({ ...row, revision, slot_at })),
+    rows.map((row) => ({ ...row, revision })),
     token,
   )
-  await insertRows(clickhouse, 'peg_track_states', [{ slot_at, revision, states: JSON.stringify(states) }], token)
+  const states = slots.map((slot) => ({ slot_at: secondsOf(slot), revision, states: JSON.stringify(slot.states) }))
+  await insertRows(clickhouse, 'peg_track_states', states, token)
 }
 
 /** The agreed tracks. What a break in progress is at a time is found by going on from the slot before it. */
@@ -80,9 +94,11 @@ export const AGREED_LIST: BreakTracks = {
     const newest = await trackStatesAt(clickhouse, { at: to }, options)
     const before = newest?.states[stable]
     if (!newest || !before) return null
-    const range = { from: newest.slot_at, to: to.getTime() / 1000, only: stable }
-    const { breaks } = continueTracks({ [stable]: before }, await agreedPrices(clickhouse, range, options))
-    const found = breaks.find((one) => one.severity === severity && one.started_block === start.started_block)
+    const end = to.getTime() / 1000
+    const range = { from: newest.slot_at, to: end, only: stable }
+    const samples = await stablePrices(clickhouse, AGREED_PRICE, range, options)
+    const [tracks] = continueTracks({ [stable]: before }, samples, [end])
+    const found = tracks?.breaks.find((one) => one.severity === severity && one.started_block === start.started_block)
     return found ? stored(found).max_deviation_micros : null
   },
 }

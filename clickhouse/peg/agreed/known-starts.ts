@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { defineRow, onlyColumn } from '../../store/define-query.js'
-import { knownStarts, priceBefore } from '../known-starts.js'
+import { type FoundAt, knownStarts, priceBefore } from '../known-starts.js'
 import { SETTLED_SECONDS } from './rules.js'
 import type { AgreedBreak, QuoteLoss } from './tracks.js'
 
@@ -16,16 +16,15 @@ const timeFrom = defineRow({
 })
 
 /**
- * The breaks and losses of which it is known that they began with their first sample, and what happened since, up to `at`. A
- * loss needs a price before it. A break needs one of two things: its finder has seen the stable's first price; or it has read
+ * The breaks and losses of which it is known that they began with their first sample, and what happened since, up to the end
+ * of their slot. A loss needs a price before it. A break needs one of two things: its finder has seen the stable's first price; or it has read
  * every block for SETTLED_SECONDS, and then a price back inside the limits.
  */
 export const knownOnTracks = <Found extends AgreedBreak | QuoteLoss>(
   clickhouse: ClickHouseClient,
-  found: readonly Found[],
-  at: Date,
-): Promise<Found[]> =>
-  knownStarts<Found>(clickhouse, found, at, async ({ kind, stable, started_at, started_block, seen }, from_block) => {
+  moved: readonly FoundAt<Found>[],
+): Promise<FoundAt<Found>[]> =>
+  knownStarts<Found>(clickhouse, moved, async ({ kind, stable, started_at, started_block, seen }, from_block) => {
     if (kind === 'unquoted') {
       const before = await priceBefore(clickhouse, { stable, started_at, started_block, from_block })
       return before.deviation_micros !== null

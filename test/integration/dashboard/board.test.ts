@@ -224,27 +224,23 @@ test('a break that lasts longer than the log of events that is read is still sho
     madeUpEvent(1001 + i, breakAt(board.twin, started + 60 * (i + 1))),
   )
   await addEvents(clickhouse, newer)
-  await insertPegEvents(
-    clickhouse,
-    [
-      {
-        stable: board.otherTwin,
-        severity: 'severe',
-        direction: 'above',
-        started_at: started,
-        started_block: 1,
-        confirmed_at: started + 60,
-        ended_at: null,
-        ended_block: null,
-        max_deviation_micros: 8000,
-        standing_tokens: null,
-        revision: 0,
-        slot_at: now,
-        is_deleted: 0,
-      },
-    ],
-    'a long break',
-  )
+  await insertPegEvents(clickhouse, [
+    {
+      stable: board.otherTwin,
+      severity: 'severe',
+      direction: 'above',
+      started_at: started,
+      started_block: 1,
+      confirmed_at: started + 60,
+      ended_at: null,
+      ended_block: null,
+      max_deviation_micros: 8000,
+      standing_tokens: null,
+      revision: 0,
+      slot_at: now,
+      is_deleted: 0,
+    },
+  ])
   await open(visit, `/?pin=${board.otherTwin}`)
   await page.keyboard.press('j')
   const readout = await text(page, '.readout')

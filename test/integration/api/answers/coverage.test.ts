@@ -16,7 +16,7 @@ import { ingestAll } from '../../../support/ingest.js'
 import { addApiKey } from '../../../support/keys.js'
 import { runJobs } from '../../../support/ran-slots.js'
 import { test } from '../../../support/services.js'
-import { runSlots, slotsOf } from '../../../support/slots.js'
+import { alone, runSlots, slotsOf } from '../../../support/slots.js'
 
 /** The tip begins at a block that can no longer be replaced; the three blocks before it are not read. */
 const BLOCKS = 240
@@ -27,10 +27,10 @@ const JOBS = [
   {
     job: 'peg-events',
     periodSeconds: 120,
-    task: detectPegEvents,
+    task: alone(detectPegEvents),
     urls: /\/peg-events(?!.*track)|\/risk\?|types=peg_break/,
   },
-  { job: 'peg-tracks', periodSeconds: 120, task: detectPegTracks, urls: /track=agreed/ },
+  { job: 'peg-tracks', periodSeconds: 120, task: alone(detectPegTracks), urls: /track=agreed/ },
   { job: 'risk', periodSeconds: 300, task: snapshotRisk, urls: /\/risk\/series/ },
   { job: 'reserves', periodSeconds: 3600, task: snapshotReserves, urls: /never/ },
   { job: 'flow-anomalies', periodSeconds: 900, task: detectFlowAnomalies, urls: /anomal/ },

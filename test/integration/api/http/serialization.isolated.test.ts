@@ -14,7 +14,7 @@ import { addApiKey } from '../../../support/keys.js'
 import { snapshotFacts } from '../../../support/oracle/snapshot-facts.js'
 import type { TestChain } from '../../../support/own-chain.js'
 import { test } from '../../../support/services.js'
-import { runSlots, slotsOf } from '../../../support/slots.js'
+import { alone, runSlots, slotsOf } from '../../../support/slots.js'
 import { addWebhookSubscription } from '../../../support/webhook-subscriptions.js'
 import { madeUpDelivery } from '../../../support/webhooks.js'
 
@@ -50,7 +50,7 @@ test('every answer has the bytes that zod would write', async ({ clickhouseEnv, 
   const { start, samples, stables } = await snapshotFacts(clickhouse)
   const end = Math.max(...[...samples.values()].flat().map(({ t }) => t))
   for (const job of [
-    { job: 'peg-events', periodSeconds: 120, task: detectPegEvents },
+    { job: 'peg-events', periodSeconds: 120, task: alone(detectPegEvents) },
     { job: 'risk', periodSeconds: 300, task: snapshotRisk },
     { job: 'reserves', periodSeconds: 3600, task: snapshotReserves },
   ])

@@ -40,7 +40,7 @@ test('/risk and /reserves equal at every instant what anyone computes from the r
   const now = end + 30
 
   for (const slot of slotsOf({ job: 'peg-events', periodSeconds: 120 }, facts.start, now))
-    await detectPegEvents(clickhouse, slot)
+    await detectPegEvents(clickhouse, [slot])
   for (const slot of slotsOf({ job: 'risk', periodSeconds: 300 }, facts.start, now))
     await snapshotRisk(clickhouse, slot)
   for (const slot of slotsOf({ job: 'reserves', periodSeconds: 3600 }, facts.start, now))

@@ -24,7 +24,7 @@ test('events are known among more ids than fit into one request', async ({ click
     longest_silence_windows: null,
     silence_probability: null,
   })
-  await insertEvents(clickhouse, [event], { first: 1, slot_at: 1_760_001_300, revision: 0 })
+  await insertEvents(clickhouse, [{ ...event, slot_at: 1_760_001_300, revision: 0 }], { first: 1 })
   const ids = [...Array.from({ length: 30_000 }, (_, i) => `${i}`.padStart(event.id.length, '0')), event.id]
   expect(await knownEvents(clickhouse, { ids })).toEqual([event.id])
 })

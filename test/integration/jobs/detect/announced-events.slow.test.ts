@@ -158,7 +158,7 @@ test('concurrent writers that share some events store each event once and overwr
 test('a number that a kill left unused is skipped, and the log continues after it', async ({ clickhouse }) => {
   await addEvents(clickhouse, [madeUpEvent(1)])
   // As after a kill between the insert's token and its rows: the token is recorded, the row is not.
-  await insertEvents(clickhouse, [madeUpEvent(2)], { first: 2, slot_at: 0, revision: 0 })
+  await insertEvents(clickhouse, [{ ...madeUpEvent(2), slot_at: 0, revision: 0 }], { first: 2 })
   await clickhouse.command({
     query: 'ALTER TABLE events DELETE WHERE sequence_number = 2',
     clickhouse_settings: { mutations_sync: '2' },

@@ -21,10 +21,7 @@ test('a week of slow drift has no break, and a week with planned breaks has exac
     ),
   )
   await addMarket(clickhouse, samples, times)
-  const found = await pegExcursions(clickhouse, {
-    after: new Date(START * 1000),
-    to: new Date((times.at(-1) ?? 0) * 1000),
-  })
+  const [found = []] = await pegExcursions(clickhouse, [], { after: START, ends: [times.at(-1) ?? 0] })
   const breaksOf = (symbol: string) =>
     plan.episodes(1, MINUTES).filter((episode) => 'sizeBps' in episode && episode.stable === symbol)
   let calm = 0

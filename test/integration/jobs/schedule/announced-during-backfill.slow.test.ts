@@ -8,7 +8,7 @@ import { flowAnomaliesOracle, type OracleAnomaly } from '../../../../ingest/veri
 import { detectFlowAnomalies } from '../../../../jobs/detect/flow-anomalies.js'
 import { detectPegEvents } from '../../../../jobs/detect/peg-events.js'
 import { detectPegTracks } from '../../../../jobs/detect/peg-tracks.js'
-import type { Task } from '../../../../jobs/schedule/run-slots.js'
+import type { PassTask, Task } from '../../../../jobs/schedule/run-slots.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { test as base } from '../../../support/app.js'
 import { depth } from '../../../support/depth.js'
@@ -86,7 +86,7 @@ type Order = 'oldest first' | 'newest first' | 'any order'
 async function readWhileDetecting(
   clickhouse: ClickHouseClient,
   history: History,
-  { job, task, order, seed }: { job: string; task: Task; order: Order; seed: number },
+  { job, task, order, seed }: { job: string; task: Task | PassTask; order: Order; seed: number },
   check: (events: StoredEvent[]) => void,
 ): Promise<void> {
   const random = randomFor(seed, `reading ${job} ${order}`)
@@ -187,7 +187,7 @@ test.for(ordersWith('any order'))(
     await readWhileDetecting(
       clickhouse,
       { times, flows: [], samples, depths },
-      { job: 'peg-events', task: detectPegEvents, order, seed: 7 },
+      { job: 'peg-events', task: { pass: detectPegEvents }, order, seed: 7 },
       (events) => {
         expect(truth).toEqual(expect.arrayContaining(inOrder(events.slice(announced.length))))
         announced = events
@@ -213,7 +213,7 @@ test.for(ordersWith('newest first'))(
     await readWhileDetecting(
       clickhouse,
       { times, flows: [], samples, depths },
-      { job: 'peg-tracks', task: detectPegTracks, order, seed: 9 },
+      { job: 'peg-tracks', task: { pass: detectPegTracks }, order, seed: 9 },
       (events) => {
         expect(truth).toEqual(expect.arrayContaining(inOrder(events.slice(announced.length))))
         if (announced.length < truth.length) early = Math.max(early, announced.length)

@@ -1,12 +1,13 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
 import type { SlotJob } from '../../../../clickhouse/jobs/periods.js'
-import { jobsWithDueSlots, type Slot } from '../../../../jobs/schedule/run-slots.js'
+import { jobsWithDueSlots, type Slot, type Slots } from '../../../../jobs/schedule/run-slots.js'
 import { jobHorizon } from '../../../support/jobs/horizon.js'
 import { addRollback, planRollback } from '../../../support/ledger.js'
 import { HOUR, MINUTES, ran } from '../../../support/ran-slots.js'
 import { addBlocks } from '../../../support/rows.js'
 import { test } from '../../../support/services.js'
+import { skipSlots, slotAt } from '../../../support/slots.js'
 
 const rowsOf = async (clickhouse: ClickHouseClient, query: string): Promise<unknown[]> =>
   (await clickhouse.query({ query, format: 'JSONEachRow' })).json()
@@ -64,6 +65,36 @@ test('every run is recorded, and a failed slot blocks those after it until it is
   const failed = { at: 120, state: 'failed', rows: 0, error: 'it is broken', is_timed: 1 }
   const done = (at: number) => ({ at, state: 'done', rows: 3, error: '', is_timed: 1 })
   expect(await rowsOf(clickhouse, runs)).toEqual([done(60), failed, failed, done(120), done(180)])
+})
+
+test('consecutive slots are done in passes; one that fails is cut until the slot at fault is alone', async ({
+  clickhouse,
+}) => {
+  await addBlocks(clickhouse, [HOUR, HOUR + 660])
+  const passes: number[][] = []
+  let broken: readonly number[] = [300]
+  const pass = async (_: ClickHouseClient, slots: Slots): Promise<number[]> => {
+    const seconds = slots.map(({ at }) => at.getTime() / 1000 - HOUR)
+    if (seconds.some((at) => broken.includes(at))) throw new Error('it is broken')
+    passes.push(seconds)
+    return seconds
+  }
+  expect(await ran(clickhouse, MINUTES, { task: { pass } })).toMatchObject({ done: 4, more: false })
+  expect(passes.flat()).toEqual([60, 120, 180, 240])
+  const runs = `SELECT toInt32(toUnixTimestamp(slot_at) - ${HOUR}) AS at, state, toUInt32(result_rows) AS rows
+                FROM job_runs ORDER BY slot_at, state DESC`
+  const done = (at: number) => ({ at, state: 'done', rows: at })
+  const failed = { at: 300, state: 'failed', rows: 0 }
+  expect(await rowsOf(clickhouse, runs)).toEqual([...[60, 120, 180, 240].map(done), failed])
+  // A slot that is done already is between two passes.
+  await skipSlots(clickhouse, [slotAt('minutes', HOUR + 420)])
+  broken = []
+  passes.length = 0
+  expect(await ran(clickhouse, MINUTES, { task: { pass } })).toMatchObject({ done: 5, more: false })
+  expect(passes).toEqual([
+    [300, 360],
+    [480, 540, 600],
+  ])
 })
 
 test('a call does a limited number of slots and reports that more are due', async ({ clickhouse }) => {

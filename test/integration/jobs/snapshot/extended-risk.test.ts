@@ -152,7 +152,6 @@ describe.each([
     await insertPegEvents(
       clickhouse,
       events.map((row) => ({ ...row, revision: 0, slot_at: 0, is_deleted: 0 as const })),
-      'events',
     )
     if (hasSnapshots)
       for (let i = 0; i < 6; i++)

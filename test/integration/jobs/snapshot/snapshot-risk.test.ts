@@ -39,7 +39,6 @@ async function addPegEvents(clickhouse: ClickHouseClient, rows: PegExcursion[]):
   await insertPegEvents(
     clickhouse,
     rows.map((row) => ({ ...row, ...written })),
-    'events',
   )
 }
 
