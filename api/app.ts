@@ -17,6 +17,7 @@ import type { PaymentTerms } from './callers/payments/terms.js'
 import { DEFAULT_STREAMS, type StreamOptions } from './events/stream/stream.js'
 import { dashboard, isBuilt, preferences } from './http/dashboard.js'
 import { docs } from './http/docs.js'
+import { documents } from './http/documents.js'
 import { countShares, createFairShares } from './http/fair-shares.js'
 import { httpInstance } from './http/instance.js'
 import { countRequests, createMetrics, type Metrics, metricsRoute, showMetrics } from './http/metrics.js'
@@ -117,10 +118,15 @@ export async function buildApp(deps: AppDeps) {
   countShares(app, shares)
   paid(app, payments)
   cache(app, deps.cache ?? { maxBytes: 0 }, database)
-  await openapi(app, terms && ((price, summary) => paymentInfo(terms, price, summary)))
+  await openapi(app, {
+    payable: terms && ((price, summary) => paymentInfo(terms, price, summary)),
+    requestsPerMinute: most.free,
+    readChainId,
+  })
 
   // The routes.
   await app.register(docs)
+  await app.register(documents)
   await app.register(liveRoute)
   await app.register(readyRoute)
   if (metricsAccess !== 'off') await app.register(metricsRoute)

@@ -132,7 +132,13 @@ export const adminKeysRoutes =
       summary: 'Revoke a key, which every process refuses within 5 seconds',
       description: 'It stays in the list. Revoking it again changes nothing.',
       params: z.object({
-        id: z.string().max(100).meta({ description: 'The id returned when it was created, and in the list' }),
+        id: z
+          .string()
+          .max(100)
+          .meta({
+            description: 'The id returned when it was created, and in the list',
+            examples: ['key_6f1d0b9a52c3e874'],
+          }),
       }),
       response: { 200: KeyShape, ...problemResponses(400, 401, 403, 404, 503) },
     }

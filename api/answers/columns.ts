@@ -6,7 +6,7 @@ import { BUCKET_SECONDS, bucketPage, type Interval } from '../../clickhouse/stor
 import type { QuerySignal } from '../../clickhouse/store/define-query.js'
 import { BadParameterError } from '../../process/errors.js'
 import { isoSeconds } from '../../process/instants.js'
-import { RangeQuery, readRange } from './range.js'
+import { BoundsQuery, readRange } from './range.js'
 
 /** Most buckets of an answer: a day of minutes, a week of five minutes. */
 const MOST_BUCKETS = 2_500
@@ -15,8 +15,7 @@ const MOST_CELLS = 200_000
 
 /** The query parameters of every series in columns. */
 export const ColumnsQuery = {
-  from: RangeQuery.from,
-  to: RangeQuery.to,
+  ...BoundsQuery,
   step: z
     .enum(Object.keys(BUCKET_SECONDS) as [Interval, ...Interval[]])
     .default('5m')

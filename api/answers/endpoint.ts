@@ -137,7 +137,7 @@ export function endpoint<
     operationId: declared.operationId,
     summary: declared.summary,
     description: declared.description,
-    ...(price !== undefined && { security: [{ subscription: [] }] }),
+    ...(price !== undefined && { security: [{ subscription: [] }, { payment: [] }] }),
     ...(isOfStable && { params: StableParams }),
     querystring: z.strictObject(query),
     response: { 200: response, ...problemResponses(...problems) },

@@ -3,17 +3,26 @@ import { z } from 'zod'
 import { BUCKET_SECONDS, type Interval } from '../../clickhouse/store/buckets.js'
 import { EXPORT_FORMATS, type ExportFormat } from '../../clickhouse/store/export.js'
 import { BadParameterError } from '../../process/errors.js'
-import { parseInstant } from '../../process/instants.js'
+import { DAY_SECONDS, parseInstant } from '../../process/instants.js'
 
 /** Enough for a year of minutes. */
 const MAX_ROWS = 1_000_000
 
-const instant = (description: string) => z.string().meta({ description, examples: ['2026-07-01T00:00:00Z', '7d'] })
+const instant = (description: string, ...examples: string[]) =>
+  z
+    .string()
+    .optional()
+    .meta({ description: `${description}; in the formats of \`as_of\``, examples })
+
+/** The bounds of a range of time. */
+export const BoundsQuery = {
+  from: instant('Start of the range, included; 24 hours before `to` if omitted', '2026-07-01T00:00:00Z', '7d'),
+  to: instant('End of the range, not included; now if omitted', '2026-07-02T00:00:00Z', '1h'),
+}
 
 /** The query parameters of every route that answers about a range of time; spread into the route's strict object. */
 export const RangeQuery = {
-  from: instant('Start of the range, included; in the formats of `as_of`'),
-  to: instant('End of the range, not included; now if omitted').optional(),
+  ...BoundsQuery,
   format: z
     .enum(Object.keys(EXPORT_FORMATS) as [ExportFormat, ...ExportFormat[]])
     .default('json')
@@ -40,16 +49,20 @@ export const IntervalQuery = {
 /** Those parameters after validation. */
 export type RangeParameters = z.output<z.ZodObject<typeof RangeQuery>>
 
+/** The bounds after validation. */
+export type Bounds = Pick<RangeParameters, 'from' | 'to'>
+
 /** A range of time in unix seconds: `from` is included, `to` is not. */
 export type Range = { from: number; to: number }
 
 /** The range that a request is about. Throws BadParameterError. */
-export function readRange(app: FastifyInstance, query: Pick<RangeParameters, 'from' | 'to'>): Range {
+export function readRange(app: FastifyInstance, query: Bounds): Range {
   const now = app.now()
-  const from = parseInstant('from', query.from, now)
-  const to = query.to === undefined ? now : parseInstant('to', query.to, now)
+  const instantOf = (name: 'from' | 'to', text: string) => parseInstant(name, text, now).getTime() / 1000
+  const to = query.to === undefined ? Math.floor(now.getTime() / 1000) : instantOf('to', query.to)
+  const from = query.from === undefined ? to - DAY_SECONDS : instantOf('from', query.from)
   if (from > to) throw new BadParameterError('from', 'must not be later than to')
-  return { from: Math.max(0, from.getTime() / 1000), to: Math.max(0, Math.floor(to.getTime() / 1000)) }
+  return { from: Math.max(0, from), to: Math.max(0, to) }
 }
 
 /** Rows of an answer that count as one request. */

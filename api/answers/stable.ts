@@ -60,7 +60,8 @@ export function createKnownStables(
 export const StableParams = z.strictObject({
   address: Address.meta({
     description: 'Address of a tracked stable, in any letter case',
-    examples: [REFERENCE_STABLE],
+    // Not `examples`: zod leaves those out of the schema of what it transforms.
+    example: REFERENCE_STABLE,
   }),
 })
 

@@ -1,14 +1,13 @@
 import type { Coverage } from '../../clickhouse/chain/coverage.js'
 import { PlumblineError } from '../../process/errors.js'
+import { type ProblemKind, typeOf } from './problem-kinds.js'
 import type { ParameterFault } from './validation.js'
 
 /** The parts of a problem document besides its text. */
 type ProblemTerms = {
   status: number
-  /** Last part of the problem's type. */
-  kind: string
-  /** The whole type, if it is not one of ours. */
-  type?: string
+  /** Its kind, or the whole type if it is not one of ours. */
+  kind: ProblemKind | { type: string }
   /** Whether the same request may succeed later. */
   retryable?: boolean
   headers?: Record<string, string | string[]>
@@ -52,10 +51,10 @@ export class ProblemError extends PlumblineError {
   coverage: Coverage | null = null
 
   constructor(detail: string, terms: ProblemTerms) {
-    const { status, kind, type = `urn:plumbline:problem:${kind}`, retryable = false, cause } = terms
+    const { status, kind, retryable = false, cause } = terms
     super(detail, { retryable, cause })
     this.status = status
-    this.type = type
+    this.type = typeof kind === 'string' ? typeOf(kind) : kind.type
     this.headers = terms.headers ?? {}
     this.faults = terms.faults ?? []
     this.price = terms.price
@@ -71,13 +70,7 @@ export class InvalidRequestError extends ProblemError {
   }
 }
 
-type Missing =
-  | 'unknown-route'
-  | 'unknown-stable'
-  | 'unknown-key'
-  | 'unknown-webhook'
-  | 'unknown-delivery'
-  | 'before-history'
+type Missing = Extract<ProblemKind, `unknown-${string}` | 'before-history'>
 
 /** The requested object does not exist. `kind` is the last part of the problem's type. */
 export class NotFoundError extends ProblemError {

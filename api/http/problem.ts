@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { Coverage } from '../../clickhouse/chain/coverage.js'
 import { BadParameterError, PlumblineError } from '../../process/errors.js'
 import { InvalidRequestError, ProblemError, UnavailableError, UrlTooLongError } from './errors.js'
+import { PROBLEM_KINDS, typeOf } from './problem-kinds.js'
 
 const Fault = z.object({
   parameter: z.string().meta({ description: 'Name of the parameter' }),
@@ -14,8 +15,12 @@ const Fault = z.object({
 const Problem = z
   .object({
     type: z.string().meta({
-      description:
-        'Identifies the kind of problem; a refused payment has one of MPP’s types (https://paymentauth.org/problems/…) or urn:plumbline:problem:insufficient-funds',
+      description: `Identifies the kind of problem. A refused payment has one of MPP’s types (https://paymentauth.org/problems/…); otherwise, after urn:plumbline:problem: ${Object.entries(
+        PROBLEM_KINDS,
+      )
+        .map(([kind, meaning]) => `${kind} (${meaning})`)
+        .join('; ')}`,
+      examples: [typeOf('bad-parameter')],
     }),
     title: z.string().meta({ description: 'The status as text' }),
     status: z.int().meta({ description: 'The status of the response' }),

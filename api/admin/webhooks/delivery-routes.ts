@@ -107,7 +107,7 @@ export const adminWebhookDeliveriesRoutes: FastifyPluginAsyncZod = async (app) =
         .string()
         .regex(/^\d{1,15}$/, 'must be a whole number')
         .transform(Number)
-        .meta({ description: 'The delivery_id from the list of deliveries' }),
+        .meta({ description: 'The delivery_id from the list of deliveries', example: '1' }),
     }),
     response: { 202: DeliveryShape, ...problemResponses(400, 401, 403, 404, 409, 503) },
   }

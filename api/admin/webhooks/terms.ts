@@ -37,5 +37,8 @@ export const ofAdmin = { tags: ['admin'], security: [{ admin: [] }] }
 
 /** The path parameter that identifies a subscription. */
 export const SubscriptionParams = z.object({
-  id: z.string().max(100).meta({ description: 'The id returned when it was created, and in the list' }),
+  id: z
+    .string()
+    .max(100)
+    .meta({ description: 'The id returned when it was created, and in the list', examples: ['wh_6f1d0b9a52c3e874'] }),
 })

@@ -17,11 +17,8 @@ export class PaymentRequiredError extends ProblemError {
   }
 }
 
-/** Kinds of refusals that MPP has no type for. */
-const OWN_KINDS: readonly string[] = ['insufficient-funds']
-
 type Refusal = {
-  /** The last part of the problem's type, at paymentauth.org if MPP has this kind. */
+  /** The last part of the problem's type, at paymentauth.org except for insufficient funds, for which MPP has no type. */
   kind: string
   detail: string
   /** In whole units of the currency. */
@@ -38,8 +35,7 @@ export class PaymentRefusedError extends ProblemError {
   constructor({ kind, detail, price, currency, challenge, retryAfterSeconds }: Refusal) {
     super(detail, {
       status: 402,
-      kind,
-      ...(!OWN_KINDS.includes(kind) && { type: `https://paymentauth.org/problems/${kind}` }),
+      kind: kind === 'insufficient-funds' ? kind : { type: `https://paymentauth.org/problems/${kind}` },
       headers: {
         ...NO_STORE,
         'www-authenticate': [challenge, BEARER_CHALLENGE],

@@ -17,12 +17,27 @@ function tidySchema(schema: Record<string, unknown>): void {
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
 }
 
-/** Swagger UI fills a form with the first example of a parameter, which is unwanted for optional ones. */
+/**
+ * A required parameter has one example, with which a client can try the operation. Swagger UI fills a form with the first
+ * example of a parameter, which is unwanted for optional ones.
+ */
 function tidyParameter(parameter: Record<string, unknown>): void {
-  const { required, examples, schema } = parameter
-  if (required || typeof examples !== 'object' || examples === null) return
-  parameter.schema = { ...(schema as object), examples: Object.values(examples).map(({ value }) => value) }
-  delete parameter.examples
+  const {
+    required,
+    example,
+    examples = {},
+    schema,
+  } = parameter as {
+    required?: boolean
+    example?: unknown
+    examples?: Record<string, { value: unknown }>
+    schema: { example?: unknown }
+  }
+  const all = [example ?? [], Object.values(examples).map(({ value }) => value), schema.example ?? []].flat()
+  delete schema.example
+  for (const name of ['example', 'examples']) delete parameter[name]
+  if (required && all.length > 0) parameter.example = all[0]
+  else if (all.length > 0) parameter.schema = { ...schema, examples: all }
 }
 
 /** Removes what the generators add to a document and no reader needs. */
@@ -84,7 +99,7 @@ export function withCommonResponses(document: ApiDocument, problems: RecordedAns
     description,
     content: { [PROBLEM_TYPE]: { schema, examples: recorded(statuses.filter((status) => problems[status])) } },
   })
-  const others = Object.keys(problems).filter((status) => !(status in NAMED))
+  const others = Object.keys(problems).filter((status) => !(status in NAMED || status in IN_USE))
   document.components.responses = {
     ...Object.fromEntries(
       Object.entries({ ...NAMED, ...IN_USE }).map(([status, name]) => [
@@ -102,7 +117,8 @@ export function withCommonResponses(document: ApiDocument, problems: RecordedAns
   return document
 }
 
-type Header = { name: string; description: string; schema: { type: 'string' | 'integer' } }
+/** `required: false` marks those that not every such answer has. */
+type Header = { name: string; description: string; schema: { type: 'string' | 'integer' }; required?: false }
 
 const AS_OF: Header = {
   name: 'X-Service-As-Of',
@@ -130,15 +146,45 @@ const RETRY_AFTER: Header = {
   schema: { type: 'integer' },
 }
 
+const WWW_AUTHENTICATE: Header = {
+  name: 'WWW-Authenticate',
+  description:
+    'What would open the route: `Bearer` for a key, and where it has a price and payments are taken also a challenge `Payment`',
+  schema: { type: 'string' },
+}
+const PAYMENT_RECEIPT: Header = {
+  name: 'Payment-Receipt',
+  description: 'Only of a paid answer: the receipt of the payment, as base64url of JSON',
+  schema: { type: 'string' },
+  required: false,
+}
+const RATE_LIMIT: Header = {
+  name: 'RateLimit',
+  description:
+    'Requests that the caller has left (r), and the seconds until all are back (t); not if nothing limits them',
+  schema: { type: 'string' },
+  required: false,
+}
+const RATE_LIMIT_POLICY: Header = {
+  name: 'RateLimit-Policy',
+  description: 'The limit of the caller: requests (q) in a window of seconds (w)',
+  schema: { type: 'string' },
+  required: false,
+}
+const LIMITS = [RATE_LIMIT, RATE_LIMIT_POLICY]
+
 const hasParameter = ({ parameters = [] }: ApiOperation, name: string): boolean =>
   parameters.some((parameter) => parameter.name === name)
 
 /** The header fields that an answer of an operation has, besides those of HTTP itself. */
 function headersOf(path: string, operation: ApiOperation, status: string): Header[] {
   if (status === '503') return [RETRY_AFTER]
+  if (status === '401' || status === '402') return [WWW_AUTHENTICATE]
   if (status !== '200' || !path.startsWith('/api/v1/')) return []
   return [
     METHODOLOGY,
+    ...LIMITS,
+    ...('402' in operation.responses ? [PAYMENT_RECEIPT] : []),
     ...('304' in operation.responses ? [ETAG] : []),
     ...(hasParameter(operation, 'as_of') ? [AS_OF] : []),
     ...(hasParameter(operation, 'format') ? [NEXT_CURSOR] : []),
@@ -148,12 +194,19 @@ function headersOf(path: string, operation: ApiOperation, status: string): Heade
 const referencesTo = (headers: Header[]) =>
   Object.fromEntries(headers.map(({ name }) => [name, { $ref: `#/components/headers/${name}` }]))
 
-/** Adds the header fields to every answer, each defined once. */
-export function withHeaders(document: ApiDocument): ApiDocument {
+/** Adds the header fields to every answer, each defined once, with the recorded `examples` by their names. */
+export function withHeaders(document: ApiDocument, examples: Record<string, unknown>): ApiDocument {
   document.components.headers = Object.fromEntries(
-    [AS_OF, METHODOLOGY, ETAG, NEXT_CURSOR, RETRY_AFTER].map(({ name, ...header }) => [name, header]),
+    [AS_OF, METHODOLOGY, ETAG, NEXT_CURSOR, RETRY_AFTER, WWW_AUTHENTICATE, PAYMENT_RECEIPT, ...LIMITS].map(
+      ({ name, ...header }) => [name, { ...header, ...(examples[name] !== undefined && { example: examples[name] }) }],
+    ),
   )
-  const common = { TooManyRequests: [RETRY_AFTER], NotModified: [ETAG] }
+  const common = {
+    InvalidKey: [WWW_AUTHENTICATE],
+    PaymentInUse: [RETRY_AFTER],
+    TooManyRequests: [RETRY_AFTER, ...LIMITS],
+    NotModified: [ETAG],
+  }
   for (const [name, headers] of Object.entries(common)) {
     const response = document.components.responses?.[name]
     if (response && !('$ref' in response)) response.headers = referencesTo(headers)

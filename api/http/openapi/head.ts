@@ -20,6 +20,12 @@ export const DOCUMENT_HEAD = {
         scheme: 'bearer',
         description: 'A subscription key, instead of a payment',
       },
+      payment: {
+        type: 'http' as const,
+        scheme: 'Payment',
+        description:
+          'A payment for one answer, by the Machine Payments Protocol (https://mpp.dev): answer the challenge in `WWW-Authenticate` of the 402 with `Authorization: Payment <credential>`. If this service takes no payments, the 402 has no challenge, and a key is needed',
+      },
       admin: { type: 'http' as const, scheme: 'bearer', description: 'The admin key' },
     },
   },

@@ -1,7 +1,17 @@
+import { REFERENCE_STABLE } from '../../../clickhouse/peg/price.js'
+import { DOCUMENTS } from '../documents.js'
 import { type ApiDocument, type ApiOperation, operationsOf } from './document.js'
 
-/** In whole units of the reference stable, by operationId. */
-export type Prices = ReadonlyMap<string, string>
+/** What the document does not say about the service. */
+type Facts = {
+  /** In whole units of the reference stable, by operationId. */
+  prices: ReadonlyMap<string, string>
+  takesPayments: boolean
+  /** null if it is unknown. */
+  chainId: number | null
+  /** The limit of an address without a key; 0 for none. */
+  requestsPerMinute: number
+}
 
 /** The query parameters, optional ones with a question mark, with their values if there are few. */
 function queryOf({ parameters = [] }: ApiOperation): string {
@@ -14,8 +24,22 @@ function queryOf({ parameters = [] }: ApiOperation): string {
   return query.length === 0 ? '' : ` Query: ${query.join(', ')}.`
 }
 
+/** How to pay, as far as this service takes payments. */
+const payingText = ({ takesPayments, chainId }: Facts): string[] => {
+  const key = '`Authorization: Bearer KEY` with a subscription key replaces the payment.'
+  if (!takesPayments) return [`This service takes no payments: ${key}`]
+  const on = chainId === null ? '' : ` on chain ${chainId}`
+  return [
+    `Prices are in the reference stable, pathUSD (\`${REFERENCE_STABLE}\`, 6 decimals), paid${on}. A request without payment answers`,
+    '402 with a challenge in `WWW-Authenticate: Payment …` (Machine Payments Protocol, https://mpp.dev). `npx mppx URL` pays it and',
+    'repeats the request with `Authorization: Payment …`; the answer has a `Payment-Receipt`. What else is wrong with a request is',
+    `reported first, and no error is charged for. ${key}`,
+  ]
+}
+
 /** A page for agents about the whole service, made from its OpenAPI document: https://llmstxt.org. */
-export function llmsText(document: ApiDocument, prices: Prices): string {
+export function llmsText(document: ApiDocument, facts: Facts): string {
+  const { prices, chainId, requestsPerMinute } = facts
   const lines = (isWanted: (operation: ApiOperation) => boolean): string[] =>
     operationsOf(document)
       .filter(({ operation }) => isWanted(operation))
@@ -25,41 +49,68 @@ export function llmsText(document: ApiDocument, prices: Prices): string {
         return `- \`${method.toUpperCase()} ${path}\`: ${operation.summary}.${cost}${queryOf(operation)}`
       })
   const isPaid = ({ operationId }: ApiOperation): boolean => prices.has(operationId)
-  const isOfService = ({ tags }: ApiOperation): boolean => tags.includes('service')
+  const isIn =
+    (tag: string) =>
+    ({ tags }: ApiOperation): boolean =>
+      tags.includes(tag)
+  const isFree = (operation: ApiOperation): boolean =>
+    !isPaid(operation) && !isIn('service')(operation) && !isIn('admin')(operation)
+  const limit =
+    requestsPerMinute === 0
+      ? 'This service sets no limit of requests for an address without a key.'
+      : `${requestsPerMinute} requests a minute for an address without a key; a long answer counts as several.`
   return [
     `# ${document.info.title}`,
     '',
     `> ${document.info.description}`,
     '',
-    'Start with `GET /api/v1/stablecoins`: the other routes take the addresses listed there. Unknown parameters are refused.',
+    `Start with \`GET /api/v1/stablecoins\`: the other routes take the addresses listed there.${chainId === null ? '' : ` The chain's id is ${chainId}.`}`,
+    '',
+    '## Documents',
     '',
     '- [OpenAPI 3.1](/openapi.json): every route, parameter, field, error, with examples',
     '- [Reference](/docs): the same to read and try',
+    ...Object.entries(DOCUMENTS).map(([name, about]) => `- [${name}](/docs/${name}.md): ${about}`),
     '',
-    '## Free',
+    '## Free routes',
     '',
-    ...lines((operation) => !isPaid(operation) && !isOfService(operation)),
+    ...lines(isFree),
     '',
-    '## Paid',
+    '## Paid routes',
     '',
     ...lines(isPaid),
     '',
-    'Prices are in the reference stable (pathUSD). A request without payment answers 402 with a challenge in',
-    '`WWW-Authenticate: Payment …` (Machine Payments Protocol, https://mpp.dev); a client such as `npx mppx URL` pays it and',
-    'repeats the request. Parameters are checked first: a request without an answer is not charged. A subscription key in',
-    '`Authorization: Bearer KEY` replaces the payment.',
+    ...payingText(facts),
     '',
-    '## Conventions',
+    '## Units',
     '',
-    '- `as_of`: a point in the past: ISO 8601 timestamp or date, unix seconds, or `30m`, `24h`, `7d` back from now.',
-    '- `from`, `to`: the same; `from` is included, `to` is not. `flows/history` takes only unix seconds.',
+    '- `_bps`: basis points. `_tokens`: whole tokens. `_raw`, `amount_in`, `amount_out`: base units as decimal strings, 10^6 to a token.',
+    '- Prices are in pathUSD for one token. `spread_bps` is the distance of a price from 1, not the spread of bid and ask.',
+    '- `_usd`: pathUSD counted as dollars; decimal strings with six digits in flows, numbers elsewhere.',
+    '- Times are UTC, in RFC 3339 (`2026-07-01T12:00:00Z`), except `current.sampled_at` (`2026-07-01 12:00:00+00`).',
+    '- `null` is not measured. `coverage.status` is `complete`, `partial` or `unavailable`, with what is `missing`.',
+    '',
+    '## Parameters',
+    '',
+    '- `as_of`: a point in the past: RFC 3339 timestamp, date, unix seconds, or `30m`, `24h`, `7d` back from now. The future is refused.',
+    '- `from`, `to`: the same; `from` is included, `to` is not. If omitted: now, and 24 hours before.',
     '- `cursor`: `next_cursor` of the previous page; every format also has it in the header `X-Next-Cursor`.',
-    '- Errors are problem documents (RFC 9457, `application/problem+json`); `parameter` is the invalid one. 503 and 429',
-    '  have `Retry-After`.',
+    '- Unknown parameters are refused.',
     '',
-    '## Service',
+    '## Errors and limits',
     '',
-    ...lines((operation) => isOfService(operation) && !isPaid(operation)),
+    '- Errors are problem documents (RFC 9457, `application/problem+json`): `type` identifies the kind, `parameter` is the invalid one.',
+    `- ${limit} \`RateLimit\` shows what is left. 429 and 503 have \`Retry-After\`.`,
+    '',
+    '## Service routes',
+    '',
+    ...lines((operation) => isIn('service')(operation) && !isPaid(operation)),
+    '',
+    '## Admin routes',
+    '',
+    'For the operator, with the admin key in `Authorization: Bearer KEY`.',
+    '',
+    ...lines(isIn('admin')),
     '',
   ].join('\n')
 }

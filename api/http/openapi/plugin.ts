@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod'
 import { tidy, withCommonResponses, withHeaders, withNotModified } from './complete.js'
 import type { ApiDocument } from './document.js'
-import { recordedAnswers, withExamples } from './examples.js'
+import { headerExamples, recordedAnswers, withExamples } from './examples.js'
 import { DOCUMENT_HEAD } from './head.js'
 import { llmsText } from './llms-text.js'
 
@@ -17,16 +17,23 @@ declare module 'fastify' {
 /** The documents change only with a release. */
 const CACHE_CONTROL = 'public, max-age=300'
 
+/** What the routes themselves do not say. */
+type Service = {
+  /** The x-payment-info of an operation with a price and a summary; null if no payments are taken. */
+  payable: ((price: string, summary: string) => object) | null
+  /** The limit of an address without a key; 0 for none. */
+  requestsPerMinute: number
+  /** The id of the chain; null before it is known. */
+  readChainId: () => Promise<number | null>
+}
+
 /**
  * Describes all routes that are added after it, from their schemas and the recorded answers: at /openapi.json for
- * programs, at /llms.txt for agents. `payable` returns the x-payment-info of an operation with a price and a summary;
- * null if no payments are taken.
+ * programs, at /llms.txt for agents.
  */
-export async function openapi(
-  app: FastifyInstance,
-  payable: ((price: string, summary: string) => object) | null,
-): Promise<void> {
-  const { problems, ...recorded } = recordedAnswers()
+export async function openapi(app: FastifyInstance, service: Service): Promise<void> {
+  const { payable, requestsPerMinute, readChainId } = service
+  const recorded = recordedAnswers()
   const prices = new Map<string, string>()
   const cached = new Set<string>()
   app.decorate('operationPrices', prices)
@@ -44,8 +51,11 @@ export async function openapi(
     },
     transformObject: (input) => {
       const document = tidy(jsonSchemaTransformObject(input) as unknown as ApiDocument)
-      const described = withCommonResponses(withExamples(document, recorded), problems)
-      return withHeaders(withNotModified(described, cached)) as object
+      const described = withCommonResponses(withExamples(document, recorded), {
+        ...recorded.problems,
+        ...(recorded.payments?.[409] && { 409: recorded.payments[409] }),
+      })
+      return withHeaders(withNotModified(described, cached), headerExamples(recorded)) as object
     },
   })
   const hidden = { schema: { hide: true } }
@@ -55,8 +65,14 @@ export async function openapi(
     return reply.header('cache-control', CACHE_CONTROL).type('application/json; charset=utf-8').send(json)
   })
   let text: string | null = null
+  let chainId: number | null = null
   app.get('/llms.txt', hidden, async (_, reply) => {
-    text ??= llmsText(app.swagger() as unknown as ApiDocument, prices)
+    if (chainId === null) {
+      // Without the database the rest is still useful.
+      chainId = await readChainId().catch(() => null)
+      const facts = { prices, chainId, requestsPerMinute, takesPayments: payable !== null }
+      text = llmsText(app.swagger() as unknown as ApiDocument, facts)
+    }
     return reply.header('cache-control', CACHE_CONTROL).type('text/plain; charset=utf-8').send(text)
   })
 }

@@ -112,14 +112,12 @@ test('without a key it has a price, but bad requests are reported first, and nob
   expect((await status(good, `Bearer ${SUBSCRIPTION_KEY}x`))[0]).toBe(401)
   expect((await status(good, authorized.authorization))[0]).toBe(200)
   for (const query of [
-    '',
-    `?from=${now - 10}`,
     `?from=${now}&to=${now}`,
     `?from=${now - 10}&to=${now - 20}`,
     `?from=${now - 10}&to=${now + 10}`,
     `?from=${now - 367 * 86_400}&to=${now}`,
     `?from=-1&to=${now}`,
-    `?from=2026-01-01&to=${now}`,
+    `?from=2026-02-31&to=${now}`,
     `?from=${now - 10}&to=${now}&hours=1`,
     `?from=1&to=99999999999`,
   ])
@@ -127,6 +125,22 @@ test('without a key it has a price, but bad requests are reported first, and nob
   expect(await status(`${HISTORY}?from=${now - 9000}&to=${now - 5000}`)).toEqual([404, 'before-history'])
   const partial = await app.inject({ url: `${HISTORY}?from=${now - 9000}&to=${now}`, headers: authorized })
   expect(FlowsHistorySpec.parse(partial.json()).coverage.status).toBe('partial')
+})
+
+test('its bounds are instants in any format, and may be omitted', async ({ app, clickhouse, clock }) => {
+  const now = secondsOf(clock.now)
+  await addBlocks(clickhouse, [now - 2 * 86_400, now - 600])
+  await addFacts(clickhouse, { flows: [flow(1, 2, now - 2 * 86_400), flow(1, 2, now - 600)] })
+  const boundsOf = async (query: string) => {
+    const response = await app.inject({ url: HISTORY + query, headers: authorized })
+    const { from, to } = FlowsHistorySpec.parse(response.json())
+    return [from, to].map((instant) => Date.parse(instant) / 1000 - now)
+  }
+  expect(await boundsOf('')).toEqual([-86_400, 0])
+  expect(await boundsOf('?from=6h')).toEqual([-6 * 3600, 0])
+  expect(await boundsOf('?to=1h')).toEqual([-86_400 - 3600, -3600])
+  const iso = new Date((now - 7200) * 1000).toISOString()
+  expect(await boundsOf(`?from=${iso}&to=${now - 60}`)).toEqual([-7200, -60])
 })
 
 test('on a service without keys, no key is accepted', async ({ clickhouse, clock }) => {

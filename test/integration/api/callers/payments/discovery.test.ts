@@ -2,8 +2,10 @@ import { Challenge } from 'mppx'
 import { validate } from 'mppx/discovery'
 import { describe, expect } from 'vitest'
 import { REFERENCE_STABLE } from '../../../../../clickhouse/peg/price.js'
+import { CHAIN_ID } from '../../../../../local/chain/anvil.js'
 import { balanceOf, mppx, PAID_PATHS, present } from '../../../../support/paying.js'
 import { test } from '../../../../support/payments.js'
+import { addFacts, stablecoin, stateRead } from '../../../../support/rows.js'
 
 type Operation = {
   'x-payment-info'?: { offers: Array<Record<string, unknown>> }
@@ -15,6 +17,13 @@ const documentOf = async (url: string): Promise<{ response: Response; document: 
   const response = await fetch(`${url}/openapi.json`)
   return { response, document: (await response.clone().json()) as Document }
 }
+
+test('llms.txt names the chain and the stable that prices are paid in', async ({ serve }) => {
+  const { url } = await serve()
+  const text = await (await fetch(`${url}/llms.txt`)).text()
+  expect(text).toContain(`on chain ${CHAIN_ID}`)
+  expect(text).toContain(REFERENCE_STABLE)
+})
 
 describe('what a client can know before it makes a request', () => {
   test('the OpenAPI document has the price of every paid operation, as in its challenge', async ({ serve }) => {
@@ -63,9 +72,23 @@ test('the mppx command line tool pays for each priced route, and reports no faul
     expect([name, paid.code, paid.output]).toEqual([name, 0, expect.stringContaining(contains)])
     expect((await balanceOf(chain.rpcUrl, terms.recipient)) - before, name).toBe(price)
   }
-  const { output } = await mppx(chain.rpcUrl, 'validate', url, '--endpoint', `GET:${PAID_PATHS.analysis.path}`)
+})
+
+test('the mppx command line tool finds all priced routes by the OpenAPI document alone, and no fault in them', async ({
+  chain,
+  database,
+  serve,
+}) => {
+  const { url } = await serve()
+  // Every chain has it: it is the example of an address.
+  await addFacts(database.clickhouse, {
+    stablecoins: [stablecoin(9, { stable: REFERENCE_STABLE })],
+    states: [stateRead(REFERENCE_STABLE)],
+  })
+  const { output } = await mppx(chain.rpcUrl, 'validate', url)
   const marks = (mark: string) => output.split('\n').filter((line) => line.trim().startsWith(mark))
-  expect(marks('✓').length).toBeGreaterThanOrEqual(13)
+  expect(marks('✓ Paid endpoints found')).toEqual([expect.stringContaining('3 endpoint(s)')])
+  expect(marks('✓ Returns 402 without credentials'), output).toHaveLength(3)
   // There is no faucet on the local chain.
-  expect(marks('✗')).toEqual([expect.stringContaining('auto-provision wallet')])
+  expect(marks('✗').filter((line) => !line.includes('auto-provision wallet'))).toEqual([])
 })

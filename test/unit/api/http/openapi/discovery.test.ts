@@ -27,8 +27,30 @@ test('llms.txt has every route once, with its parameters and price', async ({ ap
     expect([path, found[0]?.match(/Costs (\S+)\./)?.[1] !== undefined]).toEqual([path, '402' in operation.responses])
   }
   expect(lines.find((line) => line.includes('/analysis`'))).toContain('Costs 0.05.')
-  expect(lines.find((line) => line.includes('/flows/history`'))).toContain('Costs 0.02. Query: `from`, `to`.')
-  expect(text.length).toBeLessThan(8000)
+  expect(lines.find((line) => line.includes('/flows/history`'))).toContain('Costs 0.02. Query: `from`?, `to`?.')
+  expect(text.length).toBeLessThan(10_500)
+})
+
+test('llms.txt leads to documents, each served as Markdown', async ({ app }) => {
+  const text = (await app.inject('/llms.txt')).body
+  const links = [...text.matchAll(/\]\((\/docs\/[a-z]+\.md)\)/g)].map(([, link]) => link as string)
+  expect(links.length).toBeGreaterThanOrEqual(5)
+  for (const link of links) {
+    const { statusCode, headers, body } = await app.inject(link)
+    expect([link, statusCode, headers['content-type']]).toEqual([link, 200, 'text/markdown; charset=utf-8'])
+    expect(body).toMatch(/^# /)
+  }
+})
+
+test('llms.txt says how to pay only where payments are taken, and has its routes under the heading of who may use them', async ({
+  app,
+}) => {
+  const text = (await app.inject('/llms.txt')).body
+  expect(text).toContain('This service takes no payments')
+  const sections = Object.fromEntries(text.split('\n## ').map((part) => [part.split('\n', 1)[0], part]))
+  expect(sections['Free routes']).not.toContain('/api/admin/')
+  expect(sections['Paid routes']?.match(/^- `GET /gm)).toHaveLength(3)
+  expect(sections['Admin routes']?.match(/^- `/gm)?.length).toBeGreaterThan(10)
 })
 
 test('every answer of an operation has a recorded, valid example', async ({ document }) => {

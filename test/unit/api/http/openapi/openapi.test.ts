@@ -19,7 +19,15 @@ type Operation = {
   summary?: string
   description?: string
   tags?: string[]
-  parameters?: { name: string; in: string; required?: boolean; description?: string; schema: Schema }[]
+  parameters?: {
+    name: string
+    in: string
+    required?: boolean
+    description?: string
+    example?: unknown
+    schema: Schema
+  }[]
+  security?: Record<string, string[]>[]
   responses: Record<string, Response>
 }
 type Document = {
@@ -278,8 +286,8 @@ test('parameters are described as they are validated', ({ document }) => {
     { name: 'as_of', in: 'query', required: false, schema: { type: 'string' } },
   ])
   expect(parameters('/api/v1/stablecoins/flows/history')).toMatchObject([
-    { name: 'from', in: 'query', required: true, schema: { type: 'integer' } },
-    { name: 'to', in: 'query', required: true, schema: { type: 'integer' } },
+    { name: 'from', in: 'query', required: false, schema: { type: 'string' } },
+    { name: 'to', in: 'query', required: false, schema: { type: 'string' } },
   ])
   expect(parameters('/api/v1/stablecoins/{address}/peg')).toMatchObject([
     { name: 'as_of', in: 'query', required: false, schema: { type: 'string' } },
@@ -308,6 +316,17 @@ test('parameters are described as they are validated', ({ document }) => {
     expect(parameters.filter((one) => one.in === 'path').map(({ name }) => `{${name}}`)).toEqual(
       path.match(/\{\w+\}/g) ?? [],
     )
+})
+
+test('every required parameter has an example, and an operation with a price takes a key or a payment', ({
+  document,
+}) => {
+  for (const [path, item] of Object.entries(document.paths))
+    for (const [method, { parameters = [], security, responses }] of Object.entries(item)) {
+      const bare = parameters.filter(({ required, example }) => required && example === undefined)
+      expect([method, path, bare]).toEqual([method, path, []])
+      if ('402' in responses) expect([path, security]).toEqual([path, [{ subscription: [] }, { payment: [] }]])
+    }
 })
 
 test('a field that may be missing a measurement is described as nullable, all as required', ({ document }) => {
