@@ -22,7 +22,7 @@ import type { CachePolicy } from './cache/policies.js'
 import { type ExportedRows, type exportResponse, sendExport } from './export.js'
 import { KnownAtQuery } from './known-at.js'
 import { querySignal } from './query-signal.js'
-import { type Range, type RangeParameters, readRange } from './range.js'
+import { type Range, type RangeParameters, readRange, requireOptionsOfFormat } from './range.js'
 import { type Creation, requireStable, StableParams } from './stable.js'
 
 /** The subjects that an answer may have, and what its function receives for each. */
@@ -156,8 +156,10 @@ export function endpoint<
       if (stable !== undefined && request.knownAt === null) await requireStable(app, stable)
       if (about === 'moment') return { stable, ...(await momentOf(app, request)) }
       if (about === 'snapshot') return { stable, ...snapshotMomentOf(app, request, tag) }
-      if (about === 'range') return { stable, range: readRange(app, request.query as RangeParameters) }
-      return { stable }
+      if (about !== 'range') return { stable }
+      const query = request.query as RangeParameters
+      requireOptionsOfFormat(query)
+      return { stable, range: readRange(app, query) }
     }
 
     /** What a request is about, and how much of it is measured. */
@@ -208,7 +210,7 @@ export function endpoint<
           return sendExport(app, request, reply, {
             ...(body as ExportedRows),
             coverage,
-            format: (request.query as RangeParameters).format,
+            query: request.query as RangeParameters,
           })
         if (body === null) throw noSnapshot(tag, request)
         const as_of = request.asOf && isoSeconds(request.asOf)

@@ -2,9 +2,12 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { Coverage } from '../../clickhouse/chain/coverage.js'
-import { EXPORT_FORMATS, type ExportFormat, type ExportOptions } from '../../clickhouse/store/export.js'
+import { EXPORT_FORMATS, type ExportOptions } from '../../clickhouse/store/export.js'
 import { PlumblineError } from '../../process/errors.js'
+import { isoSeconds } from '../../process/instants.js'
+import { METHODOLOGY_VERSION } from '../../process/methodology.js'
 import { querySignal } from './query-signal.js'
+import type { RangeParameters } from './range.js'
 
 /** Most concurrent exports: each holds a connection to ClickHouse for as long as its client reads. */
 const SLOTS = 4
@@ -85,6 +88,18 @@ async function* envelope(rows: Readable, head: Record<string, unknown>, next_cur
   yield '}'
 }
 
+/** Where rows of CSV come from, in a line that readers can skip as a comment. */
+function provenanceOf(app: FastifyInstance, { url }: FastifyRequest, coverage: Coverage | undefined): string {
+  const measured = coverage && `; coverage ${coverage.status}, ${coverage.missing_count} ranges missing`
+  return `# Plumbline ${url}${measured ?? ''}; methodology ${METHODOLOGY_VERSION}; answered ${isoSeconds(app.now())}\n`
+}
+
+/** The rows after a first line. */
+async function* headed(line: string, rows: Readable) {
+  yield line
+  yield* rows
+}
+
 /**
  * Streams rows as the engine writes them, no faster than the client reads. Until the first bytes it fails like any
  * other route; afterwards the connection is cut before the answer ends. The query ends with the connection.
@@ -94,17 +109,18 @@ export async function sendExport(
   request: FastifyRequest,
   reply: FastifyReply,
   {
-    format,
+    query,
     filename,
     head,
     next,
     rows,
     coverage,
-  }: ExportedRows & { format: ExportFormat; coverage?: Coverage | undefined },
+  }: ExportedRows & { query: Pick<RangeParameters, 'format' | 'null' | 'provenance'>; coverage?: Coverage | undefined },
 ): Promise<FastifyReply> {
+  const { format, null: csvNull, provenance } = query
   const release = app.exportSlots.take()
   const signal = querySignal(request, EXPORT_TIMEOUT_MS)
-  const stream = await rows({ format, signal }).catch((error) => {
+  const stream = await rows({ format, csvNull, signal }).catch((error) => {
     release()
     throw error
   })
@@ -115,11 +131,9 @@ export async function sendExport(
     reply.header(COVERAGE_HEADER, JSON.stringify({ ...coverage, missing: coverage.missing.slice(0, MOST_IN_HEADER) }))
   if (next_cursor !== null) reply.header(NEXT_CURSOR_HEADER, next_cursor)
   if (format !== 'json') reply.header('content-disposition', `attachment; filename="${filename}.${extension}"`)
-  return reply
-    .type(mediaType)
-    .send(
-      format === 'json'
-        ? Readable.from(envelope(stream, { ...head, ...(coverage && { coverage }) }, next_cursor))
-        : stream,
-    )
+  reply.type(mediaType)
+  if (format === 'json')
+    return reply.send(Readable.from(envelope(stream, { ...head, ...(coverage && { coverage }) }, next_cursor)))
+  if (format !== 'csv' || provenance === 'false') return reply.send(stream)
+  return reply.send(Readable.from(headed(provenanceOf(app, request, coverage), stream)))
 }

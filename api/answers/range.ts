@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { BUCKET_SECONDS, type Interval } from '../../clickhouse/store/buckets.js'
-import { EXPORT_FORMATS, type ExportFormat } from '../../clickhouse/store/export.js'
+import { CSV_NULLS, type CsvNull, EXPORT_FORMATS, type ExportFormat } from '../../clickhouse/store/export.js'
 import { BadParameterError } from '../../process/errors.js'
 import { DAY_SECONDS, parseInstant } from '../../process/instants.js'
 
@@ -27,6 +27,14 @@ export const RangeQuery = {
     .enum(Object.keys(EXPORT_FORMATS) as [ExportFormat, ...ExportFormat[]])
     .default('json')
     .meta({ description: 'Format of the rows' }),
+  null: z
+    .enum(Object.keys(CSV_NULLS) as [CsvNull, ...CsvNull[]])
+    .default('\\N')
+    .meta({ description: 'How csv writes a value that was not measured: `empty` suits spreadsheets' }),
+  provenance: z
+    .enum(['true', 'false'])
+    .default('false')
+    .meta({ description: 'Whether csv begins with a line, after a `#`, that says what the rows are and how complete' }),
   limit: z.coerce
     .number()
     .int()
@@ -63,6 +71,13 @@ export function readRange(app: FastifyInstance, query: Bounds): Range {
   const from = query.from === undefined ? to - DAY_SECONDS : instantOf('from', query.from)
   if (from > to) throw new BadParameterError('from', 'must not be later than to')
   return { from: Math.max(0, from), to: Math.max(0, to) }
+}
+
+/** Throws BadParameterError if a request has options that its format does not. */
+export function requireOptionsOfFormat({ format, null: csvNull, provenance }: RangeParameters): void {
+  if (format === 'csv') return
+  if (csvNull !== '\\N') throw new BadParameterError('null', 'is only for format=csv')
+  if (provenance !== 'false') throw new BadParameterError('provenance', 'is only for format=csv')
 }
 
 /** Rows of an answer that count as one request. */

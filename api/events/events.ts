@@ -7,6 +7,7 @@ import { EVENT_TYPES } from '../../clickhouse/events/types.js'
 import type { JobName } from '../../clickhouse/jobs/periods.js'
 import { Address } from '../../clickhouse/store/values.js'
 import { BadParameterError } from '../../process/errors.js'
+import { parseInstant } from '../../process/instants.js'
 import { AsOfQuery, allUntil, PastEcho } from '../answers/as-of.js'
 import { BreakFilterQuery } from '../answers/break-filter.js'
 import { LimitQuery } from '../answers/cursor.js'
@@ -66,6 +67,14 @@ export function requireReached(parameter: string, after: number, newest: number)
   if (after > newest) throw new BadParameterError(parameter, `is beyond the newest event, ${newest}`)
 }
 
+/** The position before the first event that was recorded at `since` or later, at most `until`. Throws BadParameterError. */
+async function sequenceBefore(app: FastifyInstance, since: string, until: number, options: { signal: AbortSignal }) {
+  const from = parseInstant('since', since, app.now())
+  // Events are recorded at milliseconds.
+  const before = await newestSequenceBy(app.clickhouse, { known_at: new Date(Math.max(from.getTime() - 1, 0)) }, options)
+  return Math.min(before, until)
+}
+
 type Type = (typeof EVENT_TYPES)[number]
 
 /** The facts in which events of some kinds are found, and the jobs that find them. */
@@ -99,13 +108,21 @@ export const eventsRoute = endpoint({
   operationId: 'listEvents',
   summary: 'Peg breaks, lost quotes, flow anomalies and the health of the service, as webhooks deliver them',
   description:
-    'An append-only log. With `after`, returns the events that follow it, oldest first: continue with `next_after`, and ' +
-    'you miss no event and get none twice. Without it, returns the newest events, in the same order. With `as_of`, only those ' +
+    'An append-only log. With `after` or `since`, returns the events that follow, oldest first: continue with `next_after`, and ' +
+    'you miss no event and get none twice. Without them, returns the newest events, in the same order. With `as_of`, only those ' +
     'that had occurred by then, whenever they were found. `severity`, `min_bps`, `min_seconds` and `min_size` filter peg breaks by what each event ' +
     'says; other events pass.',
   about: 'moment',
   query: {
     after: Sequence.optional(),
+    since: z
+      .string()
+      .optional()
+      .meta({
+        description:
+          'Instead of `after`: begin with the first event that was recorded at this time or later; in the formats of `as_of`',
+        examples: ['2026-07-01T00:00:00Z', '24h'],
+      }),
     types: TypesQuery(EVENT_TYPES),
     stable: StablesQuery,
     ...BreakFilterQuery,
@@ -117,14 +134,17 @@ export const eventsRoute = endpoint({
   problems: [400, 404, 503],
   covers: ({ at, query: { types } }) => ({ ...sourcesOf(types), ...allUntil(at) }),
   answer: async ({ app, at, knownAt, coverage, searches, query, signal }) => {
-    const { after, types, stable: stables, limit, severity, min_bps, min_seconds, min_size } = query
+    const { since, types, stable: stables, limit, severity, min_bps, min_seconds, min_size } = query
+    if (since !== undefined && query.after !== undefined)
+      throw new BadParameterError('since', 'must not be combined with after')
     // Whether a stable is tracked may have become known later.
     if (knownAt === null) await requireStables(app, stables)
-    const searched = { ...searchedFields(searches, at), coverage }
+    const searched = { ...searchedFields(searches, at, coverage), coverage }
     // Read before the page, so that events recorded in between are left for the next one.
     const until = knownAt
       ? await newestSequenceBy(app.clickhouse, { known_at: knownAt }, { signal })
       : await newestSequence(app.clickhouse, { signal })
+    const after = since === undefined ? query.after : await sequenceBefore(app, since, until, { signal })
     const occurred_by = query.as_of === undefined ? undefined : at
     const asked = { until, types, stables, severity, min_bps, min_seconds, min_size, occurred_by }
     if (after === undefined) {

@@ -64,7 +64,7 @@ export const flowAnomaliesRoute = endpoint({
         : []
     const { rows, next_cursor } = page<FlowAnomaly>(found, limit, keyOf)
     const anomalies = await withAnnounced(app.clickhouse, rows, anomalySubject, { known_at: knownAt }, { signal })
-    const searched = searchedFields(searches, windowEndAt(at))
+    const searched = searchedFields(searches, windowEndAt(at), coverage)
     return {
       anomalies: anomalies.map(({ published_at, ...anomaly }) => ({
         ...publishedAnomaly(anomaly),

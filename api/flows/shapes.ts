@@ -35,6 +35,7 @@ export const FlowGraph = {
     .array(
       z.object({
         symbol: stableSymbol,
+        symbol_shared: z.boolean().meta({ description: 'Whether another node has the same symbol: go by the address' }),
         address: stableAddress,
         inbound_usd: Usd.meta({ description: 'Inflow, in USD with six decimals' }),
         outbound_usd: Usd.meta({ description: 'Outflow, in USD with six decimals' }),

@@ -2,13 +2,34 @@ import { z } from 'zod'
 import { Coverage, type DataState, withState } from '../../clickhouse/chain/coverage.js'
 import { type Unsampled, unsampledAt } from '../../clickhouse/chain/token-lists.js'
 import { depthAt, depthQuote } from '../../clickhouse/depth/depth.js'
+import { EXIT_REASONS, priceOfSize } from '../../clickhouse/depth/liquidity.js'
 import { pegCoverage } from '../../clickhouse/peg/coverage.js'
-import { REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
+import { QuoteStatus, REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
 import { isoSeconds } from '../../process/instants.js'
-import { AsOfEcho, lastSeconds, STATE_SECONDS } from '../answers/as-of.js'
+import { AsOfEcho, AsOfQuery, lastSeconds, STATE_SECONDS } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { endpoint } from '../answers/endpoint.js'
+
+/** A query parameter with an amount. */
+export const SizeQuery = z
+  .string()
+  .regex(/^[1-9]\d{0,14}$/, 'must be a whole number of tokens, from 1 to 999999999999999')
+  .transform(Number)
+  .optional()
+  .meta({ description: 'A number of whole tokens, for which the answer has the price too', examples: ['25000'] })
+
+const SizePrice = z.object({
+  price: z.number().nullable().meta({ description: 'For one token of it on average, in the reference stable' }),
+  cost_bps: z
+    .number()
+    .nullable()
+    .meta({ description: 'How much worse than 1 that price is, in basis points; negative if it is better' }),
+  reason: z
+    .enum([...EXIT_REASONS, ...QuoteStatus.options])
+    .nullable()
+    .meta({ description: 'Why there is no price; null if there is one' }),
+})
 
 const Quote = z.object({
   status: z.string().meta({ description: 'quoted, or why there is no quote' }),
@@ -36,7 +57,18 @@ const DepthResponse = z.object({
     )
     .meta({
       description:
-        'From 1,000 to 1,000,000 tokens; empty before the first sample, and of a stable that is no longer sampled',
+        'From 1,000 to 1,000,000 tokens, whatever size was asked for; empty before the first sample, and of a stable that is no longer sampled',
+    }),
+  at_size: z
+    .object({
+      size_tokens: z.int().meta({ description: 'The requested number of whole tokens' }),
+      sell: SizePrice.meta({ description: 'For selling them' }),
+      buy: SizePrice.meta({ description: 'For buying them' }),
+    })
+    .nullable()
+    .meta({
+      description:
+        'Prices of the requested `size`: estimates between the two sampled sizes next to it, over the logarithm of the size; nothing is extrapolated. null if none was requested',
     }),
 })
 
@@ -67,10 +99,11 @@ export const depthRoute = endpoint({
   description:
     'What the chain’s own exchange quotes for each size at the newest sampled block; sampled every few minutes.',
   about: 'moment',
+  query: { ...AsOfQuery, size: SizeQuery },
   response: DepthResponse,
   cache: CACHE_POLICIES.depth,
   covers: ({ stable, at, since }) => ({ families: ['pegs'], stable, since, ...lastSeconds(at, STATE_SECONDS) }),
-  answer: async ({ app, stable, at, coverage, signal }) => {
+  answer: async ({ app, stable, at, coverage, query: { size }, signal }) => {
     const [sampled, unsampled] = await Promise.all([
       depthAt(app.clickhouse, { stable, as_of: at }, { signal }),
       unsampledAt(app.clickhouse, { stable, at }, { signal }),
@@ -105,6 +138,10 @@ export const depthRoute = endpoint({
         ),
       ),
       sizes,
+      at_size:
+        size === undefined
+          ? null
+          : { size_tokens: size, sell: priceOfSize('sell', rows, size), buy: priceOfSize('buy', rows, size) },
     }
   },
 })

@@ -23,16 +23,7 @@ import { CACHE_POLICIES } from '../answers/cache/policies.js'
 import { bucketsOf, ColumnsHead, ColumnsQuery, column, covered, rangeOf } from '../answers/columns.js'
 import { endpoint } from '../answers/endpoint.js'
 import { costOfRows, readRange } from '../answers/range.js'
-import { quotesState } from './depth.js'
-
-const SizeQuery = {
-  size: z
-    .string()
-    .regex(/^[1-9]\d{0,14}$/, 'must be a whole number of tokens, from 1 to 999999999999999')
-    .transform(Number)
-    .optional()
-    .meta({ description: 'How many whole tokens to sell, for exit_cost', examples: ['25000'] }),
-}
+import { quotesState, SizeQuery } from './depth.js'
 
 const SidePrice = z.object({
   status: z.string().meta({ description: 'quoted, or why there is no quote' }),
@@ -133,7 +124,7 @@ export const liquidityRoute = endpoint({
   description:
     'What the chain’s own exchange quotes for each size at the newest sampled block, measured against the peg of 1. Sizes between are interpolated over the logarithm of the size; nothing is extrapolated.',
   about: 'moment',
-  query: { ...AsOfQuery, ...SizeQuery },
+  query: { ...AsOfQuery, size: SizeQuery },
   response: LiquidityResponse,
   cache: CACHE_POLICIES.depth,
   covers: ({ stable, at, since }) => ({

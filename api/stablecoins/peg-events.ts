@@ -139,7 +139,7 @@ export const pegEventsRoute = endpoint({
       address: stable,
       events: announced.map(published),
       coverage,
-      ...searchedFields(searches, at),
+      ...searchedFields(searches, at, coverage),
       next_cursor,
     }
   },

@@ -21,8 +21,19 @@ const UNDISCLOSED = { label: 'Undisclosed issuer', issuer: 'unknown', backing_mo
 
 const ReservesResponse = z.object({
   address: stableAddress,
-  total_backing_usd: usd.meta({
+  market_value_usd: usd.meta({
     description: 'Supply on this chain times price, in USD; null when either was not measured',
+  }),
+  backing: z
+    .object({
+      claimed_model: z.string().meta({ description: 'What the issuer says that it holds against each token' }),
+      attestation_source: z.url().nullable().meta({ description: 'The page on which the issuer says so' }),
+      attested_at: z.iso.datetime().meta({ description: 'When this service compared that with the page' }),
+    })
+    .nullable()
+    .meta({ description: 'null if this service knows nothing about what backs the stable' }),
+  total_backing_usd: usd.meta({
+    description: 'The same as market_value_usd. It is not the amount of any reserve: see backing',
   }),
   reserves: z
     .array(
@@ -83,6 +94,12 @@ export const reservesRoute = endpoint({
     const backing_usd = backingUsd(supply_raw === null ? null : BigInt(supply_raw), price_micros)
     return {
       address: stable,
+      market_value_usd: backing_usd,
+      backing: attested_at && {
+        claimed_model: entry.backing_model ?? UNDISCLOSED.backing_model,
+        attestation_source,
+        attested_at: isoSeconds(attested_at),
+      },
       total_backing_usd: backing_usd,
       reserves: [
         {

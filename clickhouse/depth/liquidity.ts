@@ -111,21 +111,21 @@ export function depthWithin(side: Side, rows: readonly SizeQuotes[], bps: number
   return { tokens: from.size_tokens * (to.size_tokens / from.size_tokens) ** share, ...bounds }
 }
 
-/** Why there is no exit cost of a size; a status is that of the sampled size next to it that has no price. */
+/** Why there is no cost of a size; a status is that of the sampled size next to it that has no price. */
 export const EXIT_REASONS = ['not_sampled', 'below_sampled_sizes', 'above_sampled_sizes'] as const
 type ExitReason = (typeof EXIT_REASONS)[number] | QuoteStatus
 
-/** What selling a size costs in basis points of the peg; `reason` says why it is null, and is null if it is not. */
-type ExitCost = { size_tokens: number; exit_cost_bps: number | null; reason: ExitReason | null }
+/** What trading a size costs in basis points of the peg; `reason` says why it is null, and is null if it is not. */
+type Cost = { cost_bps: number; reason: null } | { cost_bps: null; reason: ExitReason }
 
 /**
- * How much worse than 1 the average price for selling `size_tokens` is, in basis points; negative if it is better. Between two
+ * How much worse than 1 the average price for trading `size_tokens` is, in basis points; negative if it is better. Between two
  * sampled sizes it is on a straight line over the logarithm of the size, and both must have a price. It is never estimated
  * below the smallest or above the largest sampled size.
  */
-export function exitCost(rows: readonly SizeQuotes[], size_tokens: number): ExitCost {
-  const without = (reason: ExitReason): ExitCost => ({ size_tokens, exit_cost_bps: null, reason })
-  const points = pointsOf('sell', rows)
+function costOf(side: Side, rows: readonly SizeQuotes[], size_tokens: number): Cost {
+  const without = (reason: ExitReason): Cost => ({ cost_bps: null, reason })
+  const points = pointsOf(side, rows)
   if (points.length === 0) return without('not_sampled')
   const below = points.findLast((point) => point.size_tokens <= size_tokens)
   const above = points.find((point) => point.size_tokens >= size_tokens)
@@ -135,8 +135,20 @@ export function exitCost(rows: readonly SizeQuotes[], size_tokens: number): Exit
   if (above.cost_bps === null) return without(above.status)
   const share =
     below === above ? 0 : Math.log(size_tokens / below.size_tokens) / Math.log(above.size_tokens / below.size_tokens)
-  const exit_cost_bps = below.cost_bps + share * (above.cost_bps - below.cost_bps)
-  return { size_tokens, exit_cost_bps, reason: null }
+  return { cost_bps: below.cost_bps + share * (above.cost_bps - below.cost_bps), reason: null }
+}
+
+/** The cost of selling a size. */
+export function exitCost(rows: readonly SizeQuotes[], size_tokens: number) {
+  const { cost_bps, reason } = costOf('sell', rows, size_tokens)
+  return { size_tokens, exit_cost_bps: cost_bps, reason }
+}
+
+/** The average price for trading a size, in the reference stable, by its cost. */
+export function priceOfSize(side: Side, rows: readonly SizeQuotes[], size_tokens: number) {
+  const { cost_bps, reason } = costOf(side, rows, size_tokens)
+  const worse = side === 'sell' ? -1 : 1
+  return { price: cost_bps === null ? null : 1 + (worse * cost_bps) / 10_000, cost_bps, reason }
 }
 
 /**

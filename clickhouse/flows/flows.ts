@@ -123,7 +123,7 @@ const byVolume = <Item extends { volume: bigint; key: string }>(a: Item, b: Item
 
 /**
  * The directed graph of `edges`, volumes in USD with six decimals. Edges by volume, nodes by what they sent and
- * received together, largest first, then by address. Two stables of the same symbol stay two nodes.
+ * received together, largest first, then by address. Two stables of the same symbol stay two nodes, and are marked.
  */
 export function flowGraph(edges: readonly FlowEdge[]) {
   const nodes = new Map<string, { symbol: string; inbound: bigint; outbound: bigint }>()
@@ -136,6 +136,8 @@ export function flowGraph(edges: readonly FlowEdge[]) {
     node(edge.from_address, edge.from).outbound += BigInt(edge.volume_micros)
     node(edge.to_address, edge.to).inbound += BigInt(edge.volume_micros)
   }
+  const symbols = [...nodes.values()].map(({ symbol }) => symbol)
+  const shared = new Set(symbols.filter((symbol, i) => symbols.indexOf(symbol) !== i))
   return {
     edges: edges
       .map((edge) => ({ edge, volume: BigInt(edge.volume_micros), key: edge.from_address + edge.to_address }))
@@ -146,6 +148,7 @@ export function flowGraph(edges: readonly FlowEdge[]) {
       .sort(byVolume)
       .map(({ key, symbol, inbound, outbound }) => ({
         symbol,
+        symbol_shared: shared.has(symbol),
         address: key,
         inbound_usd: usd(inbound),
         outbound_usd: usd(outbound),

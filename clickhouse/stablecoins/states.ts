@@ -36,6 +36,9 @@ export type StateRead = {
 export const StablecoinState = z.object({
   address: stableAddress,
   symbol: stableSymbol,
+  symbol_shared: z
+    .boolean()
+    .meta({ description: 'Whether another stable that existed then has the same symbol: go by the address' }),
   name: stableName,
   currency: z.string().meta({
     description: `What one token stands for, as its issuer wrote it, such as USD; the first ${MOST_CHARACTERS.currency} characters`,
@@ -90,8 +93,11 @@ const rankOf = ({ tier, in_use }: Pick<StablecoinState, 'tier' | 'in_use'>): num
 /** The state reads up to the instant. */
 const UNTIL = 'block_time <= {at: DateTime}'
 
+/** SQL: whether several stables that existed at the instant have a row's symbol. */
+const IS_SHARED = `symbol IN (SELECT symbol FROM stablecoins WHERE ${UNTIL} GROUP BY symbol HAVING uniqExact(stable) > 1)`
+
 const statesSql = (which: string, reads: string) => `
-    SELECT stablecoins.stable AS address, symbol, name, currency, truncated, ${tierAt('{at: DateTime}')} AS tier,
+    SELECT stablecoins.stable AS address, symbol, (${IS_SHARED})::Bool AS symbol_shared, name, currency, truncated, ${tierAt('{at: DateTime}')} AS tier,
            ${isInUseAt('{at: DateTime}')}::Bool AS in_use, supply, policy
     FROM stablecoins
     LEFT JOIN

@@ -45,8 +45,12 @@ function cutAtException(query: string, tag: string): Transform {
 
 type Definition<Params extends z.ZodType<Record<string, unknown>>> = { name: string; params: Params; sql: string }
 
-/** Aborting the signal cancels the query, even half-way. */
-export type ExportOptions = { format: ExportFormat; signal: QuerySignal }
+/** How CSV writes null, by the names of the API: as an empty field, or as ClickHouse and PostgreSQL do. */
+export const CSV_NULLS = { empty: '', '\\N': '\\N' } as const
+export type CsvNull = keyof typeof CSV_NULLS
+
+/** `csvNull` is only for the format csv. Aborting the signal cancels the query, even half-way. */
+export type ExportOptions = { format: ExportFormat; csvNull?: CsvNull; signal: QuerySignal }
 
 /** A read whose rows are passed through as the engine writes them. */
 type Export<Params> = (clickhouse: ClickHouseClient, params: Params, options: ExportOptions) => Promise<Readable>
@@ -62,13 +66,14 @@ export function defineExport<Params extends z.ZodType<Record<string, unknown>>>(
   params: Params,
   sql,
 }: Definition<Params>): Export<z.input<Params>> {
-  return async (clickhouse, params, { format, signal }) =>
+  return async (clickhouse, params, { format, csvNull = '\\N', signal }) =>
     streamOf(clickhouse, {
       name,
       sql: `${sql}\nFORMAT ${EXPORT_FORMATS[format].engine}`,
       query_params: Params.parse(params),
       signal,
       clickhouse_settings: {
+        format_csv_null_representation: CSV_NULLS[csvNull],
         output_format_json_array_of_rows: format === 'json' ? 1 : 0,
         // Amounts keep trailing zeros, so that all values of a column have the same number of decimals.
         output_format_decimal_trailing_zeros: 1,

@@ -374,6 +374,7 @@ export interface ListStablecoinsData {
   stablecoins: {
     address: string;
     symbol: string;
+    symbol_shared: boolean;
     name: string;
     currency: string;
     truncated: ("symbol" | "name" | "currency")[];
@@ -419,6 +420,7 @@ export interface ListStablecoinsData {
 export interface GetStablecoinData {
   address: string;
   symbol: string;
+  symbol_shared: boolean;
   name: string;
   currency: string;
   truncated: ("symbol" | "name" | "currency")[];
@@ -603,6 +605,7 @@ export interface ListPegEventsData {
   }[];
   searched_from: string | null;
   searched_until: string | null;
+  complete_until: string | null;
   coverage: Coverage;
   known_at?: string;
   next_cursor: string | null;
@@ -885,6 +888,12 @@ export interface GetRiskData {
 
 export interface GetReservesData {
   address: string;
+  market_value_usd: number | null;
+  backing: {
+    claimed_model: string;
+    attestation_source: string | null;
+    attested_at: string;
+  } | null;
   total_backing_usd: number | null;
   reserves: {
     reserve_type:
@@ -934,6 +943,45 @@ export interface GetDepthData {
       slippage_bps: number | null;
     };
   }[];
+  at_size: {
+    size_tokens: number;
+    sell: {
+      price: number | null;
+      cost_bps: number | null;
+      reason:
+        | "not_sampled"
+        | "below_sampled_sizes"
+        | "above_sampled_sizes"
+        | "quoted"
+        | "anchor"
+        | "no_liquidity"
+        | "no_pair"
+        | "not_usd"
+        | "paused"
+        | "failed"
+        | "out_of_range"
+        | "too_deep"
+        | null;
+    };
+    buy: {
+      price: number | null;
+      cost_bps: number | null;
+      reason:
+        | "not_sampled"
+        | "below_sampled_sizes"
+        | "above_sampled_sizes"
+        | "quoted"
+        | "anchor"
+        | "no_liquidity"
+        | "no_pair"
+        | "not_usd"
+        | "paused"
+        | "failed"
+        | "out_of_range"
+        | "too_deep"
+        | null;
+    };
+  } | null;
 }
 
 export interface GetLiquidityData {
@@ -1013,6 +1061,7 @@ export interface GetFlowsData {
   }[];
   nodes: {
     symbol: string;
+    symbol_shared: boolean;
     address: string;
     inbound_usd: string;
     outbound_usd: string;
@@ -1037,6 +1086,7 @@ export interface GetFlowHistoryData {
   }[];
   nodes: {
     symbol: string;
+    symbol_shared: boolean;
     address: string;
     inbound_usd: string;
     outbound_usd: string;
@@ -1075,6 +1125,7 @@ export interface ListFlowAnomaliesData {
   scored_until: string | null;
   searched_from: string | null;
   searched_until: string | null;
+  complete_until: string | null;
   coverage: Coverage;
   known_at?: string;
   next_cursor: string | null;
@@ -1372,6 +1423,7 @@ export interface ListEventsData {
   next_after: number;
   searched_from: string | null;
   searched_until: string | null;
+  complete_until: string | null;
   coverage: Coverage;
   has_more: boolean;
   as_of?: string;

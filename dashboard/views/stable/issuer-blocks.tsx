@@ -14,7 +14,7 @@ const REFRESH_SECONDS = 300
 const LONGEST_NOTE = 200
 
 type Reserves = {
-  total_backing_usd: string | number | null
+  market_value_usd: string | number | null
   reserves: readonly {
     reserve_type: string
     backing_usd: string | number | null
@@ -42,11 +42,11 @@ export function ReservesBlock({ address }: { address: string }) {
   const answer = useMoment<Reserves>(address, 'reserves')
   return (
     <Shown answer={answer.value} what="the reserves">
-      {({ total_backing_usd, reserves, computed_at, coverage }) => (
+      {({ market_value_usd, reserves, computed_at, coverage }) => (
         <>
           <Facts
             facts={[
-              ['Backing on this chain', usdText(total_backing_usd)],
+              ['Market value of the supply on this chain', usdText(market_value_usd)],
               ['Computed', timeText(secondsOf(computed_at))],
             ]}
           />

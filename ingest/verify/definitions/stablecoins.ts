@@ -57,13 +57,17 @@ export function stablecoinsAt(facts: EconomyFacts, at: number) {
     pairs: facts.dex_pairs as unknown as { base: string; quote: string; at: number }[],
   }
   const rank = ({ tier, in_use }: { tier: string; in_use: boolean }): number => (tier === 'listed' ? 0 : in_use ? 1 : 2)
-  return until(facts.stablecoins, at)
+  const existing = until(facts.stablecoins, at)
+  return existing
     .map((row) => {
       const { stable, block_number, at: createdAt } = row
       const state = until(facts.state_reads, at, `${stable}`).at(-1)
       return {
         address: `${stable}`,
         ...textsOf(row),
+        symbol_shared: existing.some(
+          (other) => other.stable !== stable && textsOf(other).symbol === textsOf(row).symbol,
+        ),
         tier: isListed(facts.token_lists, `${stable}`, at) ? 'listed' : 'unlisted',
         in_use: isInUse({ stable: `${stable}`, block_number }, used, at),
         supply: state ? { current: state.supply_raw, cap: state.cap_raw === NO_CAP ? null : state.cap_raw } : null,

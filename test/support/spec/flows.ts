@@ -21,7 +21,15 @@ const graph = {
       unvalued_out_raw: z.string().regex(/^\d+$/),
     }),
   ),
-  nodes: z.array(z.strictObject({ symbol: z.string().min(1), address, inbound_usd: usd, outbound_usd: usd })),
+  nodes: z.array(
+    z.strictObject({
+      symbol: z.string().min(1),
+      symbol_shared: z.boolean(),
+      address,
+      inbound_usd: usd,
+      outbound_usd: usd,
+    }),
+  ),
 }
 
 /** The answer of GET /v1/stablecoins/flows, field by field as specified, and the additional fields. */

@@ -96,6 +96,7 @@ test('the log is read in the order it was written, with pages of any length, eve
     next_after: 0,
     searched_from: null,
     searched_until: null,
+    complete_until: null,
     coverage: expect.objectContaining({ status: 'unavailable', measured_from: null }),
     has_more: false,
   })
@@ -218,4 +219,26 @@ test('as of an instant, the log has what had occurred by then and nothing later,
     expect([...first.events, ...rest.events].map(({ id }) => id)).toEqual(expected)
   }
   expect((await app.inject(`${URL}?as_of=${now - 90_000}`)).statusCode).toBe(404)
+})
+
+test('since begins with the first event that was recorded at that time or later', async ({
+  app,
+  clickhouse,
+  clock,
+}) => {
+  await addEvents(clickhouse, randomEvents(12))
+  clock.now = new Date(Date.now() + 1000)
+  const { events } = (await page(app, { after: 0 })) as unknown as {
+    events: { sequence: number; recorded_at: string }[]
+  }
+  const seconds = [...new Set(events.map(({ recorded_at }) => Math.floor(Date.parse(recorded_at) / 1000)))]
+  for (const second of [...seconds, 0]) {
+    const since = await page(app, { since: second })
+    const wanted = events.filter(({ recorded_at }) => Date.parse(recorded_at) >= second * 1000)
+    expect(since.events.map(({ sequence }) => sequence)).toEqual(wanted.map(({ sequence }) => sequence))
+    expect(await page(app, { after: since.next_after })).toMatchObject({ events: [] })
+  }
+  const both = await app.inject(`${URL}?since=1h&after=0`)
+  expect([both.statusCode, both.json().parameter]).toEqual([400, 'since'])
+  expect((await app.inject(`${URL}?since=2999-01-01`)).statusCode).toBe(400)
 })

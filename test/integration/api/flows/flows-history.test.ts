@@ -22,7 +22,7 @@ function byAddress({ edges, nodes }: Pick<ReturnType<typeof FlowsSpec.parse>, 'e
         sums,
       ]),
     ),
-    nodes: Object.fromEntries(nodes.map(({ symbol: _, address, ...sums }) => [address, sums])),
+    nodes: Object.fromEntries(nodes.map(({ symbol: _, symbol_shared: __, address, ...sums }) => [address, sums])),
   }
 }
 

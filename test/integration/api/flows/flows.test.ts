@@ -83,17 +83,25 @@ test('edges are sums by pair and direction, nodes sums of edges, exact beyond th
     nodes: [
       {
         symbol: 'S1',
+        symbol_shared: false,
         address: stableAddress(1),
         inbound_usd: '2.500030',
         outbound_usd: '123456789012345678901.234568',
       },
       {
         symbol: 'S2',
+        symbol_shared: false,
         address: stableAddress(2),
         inbound_usd: '123456789012345678901.234568',
         outbound_usd: '2.500000',
       },
-      { symbol: 'S3', address: stableAddress(3), inbound_usd: '0.000000', outbound_usd: '0.000030' },
+      {
+        symbol: 'S3',
+        symbol_shared: false,
+        address: stableAddress(3),
+        inbound_usd: '0.000000',
+        outbound_usd: '0.000030',
+      },
     ],
   })
 })

@@ -221,7 +221,6 @@ test('invalid parameters are refused by name', async ({ app, clickhouse }) => {
     expect(response.headers['content-type']).toContain('application/problem+json')
     return [response.statusCode, response.json().parameter]
   }
-  expect(await refused({})).toEqual([400, 'from'])
   expect(await refused({ from: 'x' })).toEqual([400, 'from'])
   expect(await refused({ from: '1d', to: '2d' })).toEqual([400, 'from'])
   expect(await refused({ from: '1d', to: '2999-01-01' })).toEqual([400, 'to'])
@@ -232,4 +231,33 @@ test('invalid parameters are refused by name', async ({ app, clickhouse }) => {
   expect(await refused({ from: '1d', cursor: 'x' })).toEqual([400, 'cursor'])
   expect(await refused({ from: '1d', page: '2' })).toEqual([400, 'page'])
   expect(await refused({ from: '1d' }, stableAddress(9))).toEqual([404, 'address'])
+})
+
+test('csv writes null as requested, and says where its rows come from', async ({ app, clickhouse, clock }) => {
+  const now = Math.floor(clock.now.getTime() / 1000)
+  await addBlocks(clickhouse, [now - 3600, now - 60])
+  await addFacts(clickhouse, {
+    stablecoins: [stablecoin(1)],
+    samples: pegSamples(stableAddress(1), [{ at: now - 60, price: 'no_liquidity' }]),
+  })
+  const path = url('peg', { from: '10m', interval: '1m', format: 'csv' })
+  const csv = async (options = '') => {
+    const { body, headers } = await app.inject(path + options)
+    expect(headers['content-disposition']).toMatch(/^attachment; filename="peg-0x[0-9a-f]{40}-1m-\d+\.csv"$/)
+    return body.trimEnd().split('\n')
+  }
+  const [head, ...rows] = await csv()
+  expect(rows.at(-1)).toContain('\\N')
+  expect(await csv('&null=%5CN')).toEqual([head, ...rows])
+  const empty = await csv('&null=empty')
+  expect(empty).toEqual([head, ...rows.map((row) => row.replaceAll('\\N', ''))])
+  const [line, ...rest] = await csv('&null=empty&provenance=true')
+  expect(rest).toEqual(empty)
+  expect(line).toMatch(
+    /^# Plumbline \/api\/v1\/stablecoins\/0x[^ ]+; coverage \w+, \d+ ranges missing; methodology \d+; answered .+Z$/,
+  )
+  for (const option of ['null=empty', 'provenance=true']) {
+    const response = await app.inject(`${url('peg', { from: '10m', format: 'ndjson' })}&${option}`)
+    expect([response.statusCode, response.json().parameter]).toEqual([400, option.split('=')[0]])
+  }
 })

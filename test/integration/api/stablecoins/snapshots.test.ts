@@ -349,6 +349,8 @@ test('both answers are as specified', async ({ app, clickhouse, clock }) => {
   expect((await ask(app, 'reserves')).body).toEqual({
     address: STABLE,
     // 2,500,000 tokens at 0.9987.
+    market_value_usd: 2_496_750,
+    backing: null,
     total_backing_usd: 2_496_750,
     reserves: [
       {
@@ -367,6 +369,8 @@ test('both answers are as specified', async ({ app, clickhouse, clock }) => {
     is_newest_revision: true,
   })
   expect((await ask(app, 'reserves', '', REFERENCE_STABLE)).body).toMatchObject({
+    market_value_usd: 7,
+    backing: { claimed_model: expect.any(String), attested_at: expect.any(String) },
     total_backing_usd: 7,
     reserves: [
       { reserve_type: 'protocol_native', verified_by: 'service_curated', notes: { label: expect.any(String) } },

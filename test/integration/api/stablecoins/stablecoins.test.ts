@@ -111,6 +111,7 @@ test('stables in use are listed by symbol, then address, whether or not it has a
   expect(stablecoins[2]).toEqual({
     address: b,
     symbol: 'B',
+    symbol_shared: false,
     name: 'Stable 1',
     currency: 'USD',
     truncated: [],
