@@ -71,7 +71,11 @@ export function requireReached(parameter: string, after: number, newest: number)
 async function sequenceBefore(app: FastifyInstance, since: string, until: number, options: { signal: AbortSignal }) {
   const from = parseInstant('since', since, app.now())
   // Events are recorded at milliseconds.
-  const before = await newestSequenceBy(app.clickhouse, { known_at: new Date(Math.max(from.getTime() - 1, 0)) }, options)
+  const before = await newestSequenceBy(
+    app.clickhouse,
+    { known_at: new Date(Math.max(from.getTime() - 1, 0)) },
+    options,
+  )
   return Math.min(before, until)
 }
 

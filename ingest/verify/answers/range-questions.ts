@@ -40,7 +40,9 @@ const byAddress = (body: Body) => ({
       figures,
     ]),
   ),
-  nodes: Object.fromEntries((body.nodes as Body[]).map(({ symbol, symbol_shared, address, ...figures }) => [`${address}`, figures])),
+  nodes: Object.fromEntries(
+    (body.nodes as Body[]).map(({ symbol, symbol_shared, address, ...figures }) => [`${address}`, figures]),
+  ),
 })
 
 const amountOf = (micros: string | null): string | null => {
