@@ -19,7 +19,14 @@ const markdownIn = (folder: string): string[] =>
     .map((name) => join(folder, name))
 
 const DOCUMENTS = [
-  ...['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'local/engine/README.md'],
+  ...[
+    'README.md',
+    'CONTRIBUTING.md',
+    'CHANGELOG.md',
+    'SECURITY.md',
+    'local/engine/README.md',
+    'clients/typescript/README.md',
+  ],
   ...markdownIn('docs'),
 ]
 
