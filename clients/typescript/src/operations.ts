@@ -105,13 +105,13 @@ export type Operations = {
   /** Flows between stables in the last hours, largest first. */
   getFlows: (params?: GetFlowsParams, options?: RequestOptions) => Promise<GetFlowsData>
   /** Flows between stables in any window, in total and by hour. It has a price. */
-  getFlowHistory: (params: GetFlowHistoryParams, options?: RequestOptions) => Promise<GetFlowHistoryData>
+  getFlowHistory: (params?: GetFlowHistoryParams, options?: RequestOptions) => Promise<GetFlowHistoryData>
   /** 15-minute windows in which unusually much or little flowed between two stables. */
   listFlowAnomalies: (params?: ListFlowAnomaliesParams, options?: RequestOptions) => Paged<ListFlowAnomaliesData, ListFlowAnomaliesData['anomalies'][number]>
   /** How unusual the last completed 15 minutes were on every edge, by its own history. */
   listFlowScores: (params?: ListFlowScoresParams, options?: RequestOptions) => Paged<ListFlowScoresData, ListFlowScoresData['scores'][number]>
   /** Every movement between stables in a range of time. It has a price. */
-  exportFlows: (params: Omit<ExportFlowsParams, 'format'>, options?: RequestOptions) => Paged<ExportFlowsData, ExportFlowsData['data'][number]>
+  exportFlows: (params?: Omit<ExportFlowsParams, 'format'>, options?: RequestOptions) => Paged<ExportFlowsData, ExportFlowsData['data'][number]>
   /** Price against the reference stable by bucket. */
   getPegSeries: (params: Omit<GetPegSeriesParams, 'format'>, options?: RequestOptions) => Paged<GetPegSeriesData, GetPegSeriesData['data'][number]>
   /** Supply and cap by bucket. */
@@ -119,7 +119,7 @@ export type Operations = {
   /** Risk by bucket. */
   getRiskSeries: (params: Omit<GetRiskSeriesParams, 'format'>, options?: RequestOptions) => Paged<GetRiskSeriesData, GetRiskSeriesData['data'][number]>
   /** Prices of all stables by bucket, in columns. */
-  getAllPegSeries: (params: GetAllPegSeriesParams, options?: RequestOptions) => Promise<GetAllPegSeriesData>
+  getAllPegSeries: (params?: GetAllPegSeriesParams, options?: RequestOptions) => Promise<GetAllPegSeriesData>
   /** The 1h, 24h and 7d windows at every step of a range. */
   getPegWindowSeries: (params: GetPegWindowSeriesParams, options?: RequestOptions) => Promise<GetPegWindowSeriesData>
   /** Slippage by size and bucket, selling and buying. */

@@ -42,7 +42,7 @@ export interface Coverage {
 }
 
 export interface Problem {
-  /** Identifies the kind of problem; a refused payment has one of MPP’s types (https://paymentauth.org/problems/…) or urn:plumbline:problem:insufficient-funds */
+  /** Identifies the kind of problem. A refused payment has one of MPP’s types (https://paymentauth.org/problems/…); otherwise, after urn:plumbline:problem: bad-parameter (a parameter, or a field of the body, is invalid; `errors` has all of them); bad-request (not a valid HTTP request, or the body cannot be read); bad-url (the URL is not properly encoded); invalid-key (the Authorization header does not contain a valid key); missing-key (the route requires the admin key); payment-required (the route has a price, and this service takes no payments: send a key); insufficient-funds (the payer’s account cannot pay the price and the fee; nothing was charged); forbidden (the key is valid, but not for this route); unknown-route (there is no such path); unknown-stable (the address is not a tracked stable); unknown-key (there is no key with this id); unknown-webhook (there is no subscription with this id); unknown-delivery (there is no delivery with this id); before-history (nothing is known about that time, or nothing had been published by then); method-not-allowed (the path exists, but not with this method); too-slow (the request took too long to arrive); payment-in-use (another request is using this payment; present it again later); webhook-disabled (the subscription is disabled); too-many-webhooks (the limit of subscriptions is reached); url-too-long (the URL is longer than any valid one); idempotency-key-reused (the same Idempotency-Key was sent with another request); headers-too-large (the URL and headers together are too large); too-many-requests (the limit of requests is reached; retry after `Retry-After`); too-many-invalid-keys (too many invalid keys came from this address); too-many-payments (too many payments from this address, or for this challenge, were refused); too-many-streams (the limit of open streams is reached); internal (a fault of the service; its log has the details); unavailable (the data cannot be read at the moment); overloaded (the service has more requests than it can answer); ending (this process is shutting down; another one may answer); webhooks-not-configured (the operator has not set up webhooks) */
   type: string;
   /** The status as text */
   title: string;
@@ -607,6 +607,8 @@ export interface ListStablecoinsData {
     address: string;
     /** Symbol of the stable, as its issuer wrote it; the first 64 characters */
     symbol: string;
+    /** Whether another stable that existed then has the same symbol: go by the address */
+    symbol_shared: boolean;
     /** Name of the stable, as its issuer wrote it; the first 256 characters */
     name: string;
     /** What one token stands for, as its issuer wrote it, such as USD; the first 64 characters */
@@ -710,6 +712,7 @@ export interface GetStablecoinParams {
   /**
    * Address of a tracked stable, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
+   * @example "0x20c0000000000000000000000000000000000000"
    */
   address: string;
 }
@@ -719,6 +722,8 @@ export interface GetStablecoinData {
   address: string;
   /** Symbol of the stable, as its issuer wrote it; the first 64 characters */
   symbol: string;
+  /** Whether another stable that existed then has the same symbol: go by the address */
+  symbol_shared: boolean;
   /** Name of the stable, as its issuer wrote it; the first 256 characters */
   name: string;
   /** What one token stands for, as its issuer wrote it, such as USD; the first 64 characters */
@@ -913,6 +918,7 @@ export interface GetAnalysisParams {
   /**
    * Address of a tracked stable, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
+   * @example "0x20c0000000000000000000000000000000000000"
    */
   address: string;
 }
@@ -977,6 +983,7 @@ export interface GetPegParams {
   /**
    * Address of a tracked stable, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
+   * @example "0x20c0000000000000000000000000000000000000"
    */
   address: string;
 }
@@ -1070,6 +1077,7 @@ export interface GetPegAveragesParams {
   /**
    * Address of a tracked stable, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
+   * @example "0x20c0000000000000000000000000000000000000"
    */
   address: string;
 }
@@ -1132,10 +1140,7 @@ export interface GetPegAveragesData {
 export interface ListPegEventsParams {
   /** A point in the past: ISO 8601 timestamp or date (midnight UTC), unix epoch seconds, or minutes, hours or days back from now */
   as_of?: string;
-  /**
-   * Answers with what this service had published by then, and with nothing that it learned later; in the formats of `as_of`, which is the same instant if it is omitted. Without it, the newest revision is returned, whenever it was published
-   * @example "2026-07-01T12:00:00Z"
-   */
+  /** Answers with what this service had published by then, and with nothing that it learned later; in the formats of `as_of`, which is the same instant if it is omitted. Without it, the newest revision is returned, whenever it was published */
   known_at?: string;
   /** Only peg breaks of this severity */
   severity?: "mild" | "severe";
@@ -1176,6 +1181,7 @@ export interface ListPegEventsParams {
   /**
    * Address of a tracked stable, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
+   * @example "0x20c0000000000000000000000000000000000000"
    */
   address: string;
 }
@@ -1217,6 +1223,8 @@ export interface ListPegEventsData {
   searched_from: string | null;
   /** End of what has been searched; null before the first search. Breaks that were confirmed in that time are in the answer from searched_from on, apart from the missing ranges of coverage */
   searched_until: string | null;
+  /** Nothing is missing from searched_from to here: an answer without results means that there were none in that time; null if something is missing at its start */
+  complete_until: string | null;
   /** How much of what was asked for was measured, and why the rest was not */
   coverage: Coverage;
   /**
@@ -1234,6 +1242,7 @@ export interface GetIssuanceParams {
   /**
    * Address of a tracked stable, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
+   * @example "0x20c0000000000000000000000000000000000000"
    */
   address: string;
 }
@@ -1386,6 +1395,7 @@ export interface GetHoldersParams {
   /**
    * Address of a tracked stable, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
+   * @example "0x20c0000000000000000000000000000000000000"
    */
   address: string;
 }
@@ -1479,6 +1489,7 @@ export interface GetRewardsParams {
   /**
    * Address of a tracked stable, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
+   * @example "0x20c0000000000000000000000000000000000000"
    */
   address: string;
 }
@@ -1585,6 +1596,7 @@ export interface GetRolesParams {
   /**
    * Address of a tracked stable, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
+   * @example "0x20c0000000000000000000000000000000000000"
    */
   address: string;
 }
@@ -1785,14 +1797,12 @@ export interface GetFeeEconomicsData {
 export interface GetRiskParams {
   /** A point in the past: ISO 8601 timestamp or date (midnight UTC), unix epoch seconds, or minutes, hours or days back from now */
   as_of?: string;
-  /**
-   * Answers with what this service had published by then, and with nothing that it learned later; in the formats of `as_of`, which is the same instant if it is omitted. Without it, the newest revision is returned, whenever it was published
-   * @example "2026-07-01T12:00:00Z"
-   */
+  /** Answers with what this service had published by then, and with nothing that it learned later; in the formats of `as_of`, which is the same instant if it is omitted. Without it, the newest revision is returned, whenever it was published */
   known_at?: string;
   /**
    * Address of a tracked stable, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
+   * @example "0x20c0000000000000000000000000000000000000"
    */
   address: string;
 }
@@ -2007,14 +2017,12 @@ export interface GetRiskData {
 export interface GetReservesParams {
   /** A point in the past: ISO 8601 timestamp or date (midnight UTC), unix epoch seconds, or minutes, hours or days back from now */
   as_of?: string;
-  /**
-   * Answers with what this service had published by then, and with nothing that it learned later; in the formats of `as_of`, which is the same instant if it is omitted. Without it, the newest revision is returned, whenever it was published
-   * @example "2026-07-01T12:00:00Z"
-   */
+  /** Answers with what this service had published by then, and with nothing that it learned later; in the formats of `as_of`, which is the same instant if it is omitted. Without it, the newest revision is returned, whenever it was published */
   known_at?: string;
   /**
    * Address of a tracked stable, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
+   * @example "0x20c0000000000000000000000000000000000000"
    */
   address: string;
 }
@@ -2023,6 +2031,20 @@ export interface GetReservesData {
   /** Address of the stable, in lower case */
   address: string;
   /** Supply on this chain times price, in USD; null when either was not measured */
+  market_value_usd: number | null;
+  /** null if this service knows nothing about what backs the stable */
+  backing: {
+    /** What the issuer says that it holds against each token */
+    claimed_model: string;
+    /** The page on which the issuer says so */
+    attestation_source: string | null;
+    /**
+     * When this service compared that with the page
+     * @format date-time
+     */
+    attested_at: string;
+  } | null;
+  /** The same as market_value_usd. It is not the amount of any reserve: see backing */
   total_backing_usd: number | null;
   /** One entry per kind of reserve */
   reserves: {
@@ -2080,8 +2102,14 @@ export interface GetDepthParams {
   /** A point in the past: ISO 8601 timestamp or date (midnight UTC), unix epoch seconds, or minutes, hours or days back from now */
   as_of?: string;
   /**
+   * A number of whole tokens, for which the answer has the price too
+   * @pattern ^[1-9]\d{0,14}$
+   */
+  size?: string;
+  /**
    * Address of a tracked stable, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
+   * @example "0x20c0000000000000000000000000000000000000"
    */
   address: string;
 }
@@ -2097,7 +2125,7 @@ export interface GetDepthData {
   sampled_at: string | null;
   /** How much of what was asked for was measured, and why the rest was not */
   coverage: Coverage;
-  /** From 1,000 to 1,000,000 tokens; empty before the first sample, and of a stable that is no longer sampled */
+  /** From 1,000 to 1,000,000 tokens, whatever size was asked for; empty before the first sample, and of a stable that is no longer sampled */
   sizes: {
     /** How many whole tokens */
     size_tokens: number;
@@ -2124,19 +2152,69 @@ export interface GetDepthData {
       slippage_bps: number | null;
     };
   }[];
+  /** Prices of the requested `size`: estimates between the two sampled sizes next to it, over the logarithm of the size; nothing is extrapolated. null if none was requested */
+  at_size: {
+    /** The requested number of whole tokens */
+    size_tokens: number;
+    /** For selling them */
+    sell: {
+      /** For one token of it on average, in the reference stable */
+      price: number | null;
+      /** How much worse than 1 that price is, in basis points; negative if it is better */
+      cost_bps: number | null;
+      /** Why there is no price; null if there is one */
+      reason:
+        | "not_sampled"
+        | "below_sampled_sizes"
+        | "above_sampled_sizes"
+        | "quoted"
+        | "anchor"
+        | "no_liquidity"
+        | "no_pair"
+        | "not_usd"
+        | "paused"
+        | "failed"
+        | "out_of_range"
+        | "too_deep"
+        | null;
+    };
+    /** For buying them */
+    buy: {
+      /** For one token of it on average, in the reference stable */
+      price: number | null;
+      /** How much worse than 1 that price is, in basis points; negative if it is better */
+      cost_bps: number | null;
+      /** Why there is no price; null if there is one */
+      reason:
+        | "not_sampled"
+        | "below_sampled_sizes"
+        | "above_sampled_sizes"
+        | "quoted"
+        | "anchor"
+        | "no_liquidity"
+        | "no_pair"
+        | "not_usd"
+        | "paused"
+        | "failed"
+        | "out_of_range"
+        | "too_deep"
+        | null;
+    };
+  } | null;
 }
 
 export interface GetLiquidityParams {
   /** A point in the past: ISO 8601 timestamp or date (midnight UTC), unix epoch seconds, or minutes, hours or days back from now */
   as_of?: string;
   /**
-   * How many whole tokens to sell, for exit_cost
+   * A number of whole tokens, for which the answer has the price too
    * @pattern ^[1-9]\d{0,14}$
    */
   size?: string;
   /**
    * Address of a tracked stable, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
+   * @example "0x20c0000000000000000000000000000000000000"
    */
   address: string;
 }
@@ -2294,6 +2372,8 @@ export interface GetFlowsData {
   nodes: {
     /** Symbol of the stable, as its issuer wrote it; the first 64 characters */
     symbol: string;
+    /** Whether another node has the same symbol: go by the address */
+    symbol_shared: boolean;
     /** Address of the stable, in lower case */
     address: string;
     /**
@@ -2312,16 +2392,10 @@ export interface GetFlowsData {
 }
 
 export interface GetFlowHistoryParams {
-  /**
-   * Start of the window, in unix epoch seconds
-   * @pattern ^\d{1,10}$
-   */
-  from: number;
-  /**
-   * End of the window, not included, in unix epoch seconds
-   * @pattern ^\d{1,10}$
-   */
-  to: number;
+  /** Start of the range, included; 24 hours before `to` if omitted; in the formats of `as_of` */
+  from?: string;
+  /** End of the range, not included; now if omitted; in the formats of `as_of` */
+  to?: string;
 }
 
 export interface GetFlowHistoryData {
@@ -2377,6 +2451,8 @@ export interface GetFlowHistoryData {
   nodes: {
     /** Symbol of the stable, as its issuer wrote it; the first 64 characters */
     symbol: string;
+    /** Whether another node has the same symbol: go by the address */
+    symbol_shared: boolean;
     /** Address of the stable, in lower case */
     address: string;
     /**
@@ -2427,10 +2503,7 @@ export interface ListFlowAnomaliesParams {
   limit?: number;
   /** A point in the past: ISO 8601 timestamp or date (midnight UTC), unix epoch seconds, or minutes, hours or days back from now */
   as_of?: string;
-  /**
-   * Answers with what this service had published by then, and with nothing that it learned later; in the formats of `as_of`, which is the same instant if it is omitted. Without it, the newest revision is returned, whenever it was published
-   * @example "2026-07-01T12:00:00Z"
-   */
+  /** Answers with what this service had published by then, and with nothing that it learned later; in the formats of `as_of`, which is the same instant if it is omitted. Without it, the newest revision is returned, whenever it was published */
   known_at?: string;
   /**
    * Where to continue: `next_cursor` of the previous page
@@ -2520,6 +2593,8 @@ export interface ListFlowAnomaliesData {
   searched_from: string | null;
   /** End of what has been searched; null before the first search. Windows that ended in that time have been searched from searched_from on, apart from the missing ranges of coverage */
   searched_until: string | null;
+  /** Nothing is missing from searched_from to here: an answer without results means that there were none in that time; null if something is missing at its start */
+  complete_until: string | null;
   /** How much of what was asked for was measured, and why the rest was not */
   coverage: Coverage;
   /**
@@ -2625,15 +2700,25 @@ export interface ListFlowScoresData {
 }
 
 export interface ExportFlowsParams {
-  /** Start of the range, included; in the formats of `as_of` */
-  from: string;
-  /** End of the range, not included; now if omitted */
+  /** Start of the range, included; 24 hours before `to` if omitted; in the formats of `as_of` */
+  from?: string;
+  /** End of the range, not included; now if omitted; in the formats of `as_of` */
   to?: string;
   /**
    * Format of the rows
    * @default "json"
    */
   format?: "json" | "ndjson" | "csv" | "parquet" | "arrow";
+  /**
+   * How csv writes a value that was not measured: `empty` suits spreadsheets
+   * @default "\N"
+   */
+  null?: "empty" | "\\N";
+  /**
+   * Whether csv begins with a line, after a `#`, that says what the rows are and how complete
+   * @default "false"
+   */
+  provenance?: "true" | "false";
   /**
    * Maximum number of rows in an answer
    * @min 1
@@ -2701,15 +2786,25 @@ export interface ExportFlowsData {
 }
 
 export interface GetPegSeriesParams {
-  /** Start of the range, included; in the formats of `as_of` */
-  from: string;
-  /** End of the range, not included; now if omitted */
+  /** Start of the range, included; 24 hours before `to` if omitted; in the formats of `as_of` */
+  from?: string;
+  /** End of the range, not included; now if omitted; in the formats of `as_of` */
   to?: string;
   /**
    * Format of the rows
    * @default "json"
    */
   format?: "json" | "ndjson" | "csv" | "parquet" | "arrow";
+  /**
+   * How csv writes a value that was not measured: `empty` suits spreadsheets
+   * @default "\N"
+   */
+  null?: "empty" | "\\N";
+  /**
+   * Whether csv begins with a line, after a `#`, that says what the rows are and how complete
+   * @default "false"
+   */
+  provenance?: "true" | "false";
   /**
    * Maximum number of rows in an answer
    * @min 1
@@ -2730,6 +2825,7 @@ export interface GetPegSeriesParams {
   /**
    * Address of a tracked stable, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
+   * @example "0x20c0000000000000000000000000000000000000"
    */
   address: string;
 }
@@ -2783,15 +2879,25 @@ export interface GetPegSeriesData {
 }
 
 export interface GetSupplySeriesParams {
-  /** Start of the range, included; in the formats of `as_of` */
-  from: string;
-  /** End of the range, not included; now if omitted */
+  /** Start of the range, included; 24 hours before `to` if omitted; in the formats of `as_of` */
+  from?: string;
+  /** End of the range, not included; now if omitted; in the formats of `as_of` */
   to?: string;
   /**
    * Format of the rows
    * @default "json"
    */
   format?: "json" | "ndjson" | "csv" | "parquet" | "arrow";
+  /**
+   * How csv writes a value that was not measured: `empty` suits spreadsheets
+   * @default "\N"
+   */
+  null?: "empty" | "\\N";
+  /**
+   * Whether csv begins with a line, after a `#`, that says what the rows are and how complete
+   * @default "false"
+   */
+  provenance?: "true" | "false";
   /**
    * Maximum number of rows in an answer
    * @min 1
@@ -2812,6 +2918,7 @@ export interface GetSupplySeriesParams {
   /**
    * Address of a tracked stable, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
+   * @example "0x20c0000000000000000000000000000000000000"
    */
   address: string;
 }
@@ -2855,15 +2962,25 @@ export interface GetSupplySeriesData {
 }
 
 export interface GetRiskSeriesParams {
-  /** Start of the range, included; in the formats of `as_of` */
-  from: string;
-  /** End of the range, not included; now if omitted */
+  /** Start of the range, included; 24 hours before `to` if omitted; in the formats of `as_of` */
+  from?: string;
+  /** End of the range, not included; now if omitted; in the formats of `as_of` */
   to?: string;
   /**
    * Format of the rows
    * @default "json"
    */
   format?: "json" | "ndjson" | "csv" | "parquet" | "arrow";
+  /**
+   * How csv writes a value that was not measured: `empty` suits spreadsheets
+   * @default "\N"
+   */
+  null?: "empty" | "\\N";
+  /**
+   * Whether csv begins with a line, after a `#`, that says what the rows are and how complete
+   * @default "false"
+   */
+  provenance?: "true" | "false";
   /**
    * Maximum number of rows in an answer
    * @min 1
@@ -2881,14 +2998,12 @@ export interface GetRiskSeriesParams {
    * @maxLength 1000
    */
   cursor?: string;
-  /**
-   * Answers with what this service had published by then, and with nothing that it learned later; in the formats of `as_of`, which is the same instant if it is omitted. Without it, the newest revision is returned, whenever it was published
-   * @example "2026-07-01T12:00:00Z"
-   */
+  /** Answers with what this service had published by then, and with nothing that it learned later; in the formats of `as_of`, which is the same instant if it is omitted. Without it, the newest revision is returned, whenever it was published */
   known_at?: string;
   /**
    * Address of a tracked stable, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
+   * @example "0x20c0000000000000000000000000000000000000"
    */
   address: string;
 }
@@ -2952,9 +3067,9 @@ export interface GetRiskSeriesData {
 }
 
 export interface GetAllPegSeriesParams {
-  /** Start of the range, included; in the formats of `as_of` */
-  from: string;
-  /** End of the range, not included; now if omitted */
+  /** Start of the range, included; 24 hours before `to` if omitted; in the formats of `as_of` */
+  from?: string;
+  /** End of the range, not included; now if omitted; in the formats of `as_of` */
   to?: string;
   /**
    * Length of the buckets, which are aligned to UTC
@@ -3003,9 +3118,9 @@ export interface GetAllPegSeriesData {
 }
 
 export interface GetPegWindowSeriesParams {
-  /** Start of the range, included; in the formats of `as_of` */
-  from: string;
-  /** End of the range, not included; now if omitted */
+  /** Start of the range, included; 24 hours before `to` if omitted; in the formats of `as_of` */
+  from?: string;
+  /** End of the range, not included; now if omitted; in the formats of `as_of` */
   to?: string;
   /**
    * Length of the buckets, which are aligned to UTC
@@ -3015,6 +3130,7 @@ export interface GetPegWindowSeriesParams {
   /**
    * Address of a tracked stable, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
+   * @example "0x20c0000000000000000000000000000000000000"
    */
   address: string;
 }
@@ -3069,9 +3185,9 @@ export interface GetPegWindowSeriesData {
 }
 
 export interface GetDepthSeriesParams {
-  /** Start of the range, included; in the formats of `as_of` */
-  from: string;
-  /** End of the range, not included; now if omitted */
+  /** Start of the range, included; 24 hours before `to` if omitted; in the formats of `as_of` */
+  from?: string;
+  /** End of the range, not included; now if omitted; in the formats of `as_of` */
   to?: string;
   /**
    * Length of the buckets, which are aligned to UTC
@@ -3081,6 +3197,7 @@ export interface GetDepthSeriesParams {
   /**
    * Address of a tracked stable, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
+   * @example "0x20c0000000000000000000000000000000000000"
    */
   address: string;
 }
@@ -3121,9 +3238,9 @@ export interface GetDepthSeriesData {
 }
 
 export interface GetLiquiditySeriesParams {
-  /** Start of the range, included; in the formats of `as_of` */
-  from: string;
-  /** End of the range, not included; now if omitted */
+  /** Start of the range, included; 24 hours before `to` if omitted; in the formats of `as_of` */
+  from?: string;
+  /** End of the range, not included; now if omitted; in the formats of `as_of` */
   to?: string;
   /**
    * Length of the buckets, which are aligned to UTC
@@ -3133,6 +3250,7 @@ export interface GetLiquiditySeriesParams {
   /**
    * Address of a tracked stable, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
+   * @example "0x20c0000000000000000000000000000000000000"
    */
   address: string;
 }
@@ -3440,6 +3558,8 @@ export interface ListEventsParams {
    * @pattern ^\d{1,9}$
    */
   after?: string;
+  /** Instead of `after`: begin with the first event that was recorded at this time or later; in the formats of `as_of` */
+  since?: string;
   /** Only these types, separated by commas: peg_break.started, peg_break.ended, agreed_break.started, agreed_break.ended, peg_quote.lost, peg_quote.back, flow_anomaly.detected, system.health_drift, event.retracted */
   types?: string;
   /** Only events about these stables: addresses separated by commas. A flow matches at either end. Events about the service itself are always included. */
@@ -3472,10 +3592,7 @@ export interface ListEventsParams {
   limit?: number;
   /** A point in the past: ISO 8601 timestamp or date (midnight UTC), unix epoch seconds, or minutes, hours or days back from now */
   as_of?: string;
-  /**
-   * Answers with what this service had published by then, and with nothing that it learned later; in the formats of `as_of`, which is the same instant if it is omitted. Without it, the newest revision is returned, whenever it was published
-   * @example "2026-07-01T12:00:00Z"
-   */
+  /** Answers with what this service had published by then, and with nothing that it learned later; in the formats of `as_of`, which is the same instant if it is omitted. Without it, the newest revision is returned, whenever it was published */
   known_at?: string;
 }
 
@@ -3488,6 +3605,8 @@ export interface ListEventsData {
   searched_from: string | null;
   /** End of what has been searched; null before the first search. Every event of the requested types is in the log from searched_from on, apart from the missing ranges of coverage */
   searched_until: string | null;
+  /** Nothing is missing from searched_from to here: an answer without results means that there were none in that time; null if something is missing at its start */
+  complete_until: string | null;
   /** How much of what was asked for was measured, and why the rest was not */
   coverage: Coverage;
   /** Whether there is another page already */
