@@ -35,9 +35,9 @@ test('a node has the sums of its edges, and both lists are sorted in descending 
     ['c', 'a', '0.000005'],
   ])
   expect(nodes).toEqual([
-    { symbol: 'b', address: '0xb', inbound_usd: '1.000000', outbound_usd: '9007199254.740993' },
-    { symbol: 'c', address: '0xc', inbound_usd: '9007199254.740993', outbound_usd: '0.000005' },
-    { symbol: 'a', address: '0xa', inbound_usd: '0.000005', outbound_usd: '1.000000' },
+    { symbol: 'b', symbol_shared: false, address: '0xb', inbound_usd: '1.000000', outbound_usd: '9007199254.740993' },
+    { symbol: 'c', symbol_shared: false, address: '0xc', inbound_usd: '9007199254.740993', outbound_usd: '0.000005' },
+    { symbol: 'a', symbol_shared: false, address: '0xa', inbound_usd: '0.000005', outbound_usd: '1.000000' },
   ])
 })
 
