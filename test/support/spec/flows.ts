@@ -84,6 +84,7 @@ export const FlowAnomaliesSpec = z.strictObject({
   scored_until: timestamp.nullable(),
   searched_from: timestamp.nullable(),
   searched_until: timestamp.nullable(),
+  complete_until: timestamp.nullable(),
   coverage: CoverageSpec,
   next_cursor: z.string().min(1).nullable(),
 })

@@ -17,6 +17,7 @@ const beyond = {
   truncated: z.array(z.enum(['symbol', 'name', 'currency'])),
   tier: z.string(),
   in_use: z.boolean(),
+  symbol_shared: z.boolean(),
   quote: z
     .strictObject({
       quoted: z.boolean(),
