@@ -29,7 +29,7 @@ const FIRST_READ_TIMEOUT_MS = 4 * QUERY_TIMEOUT_MS
 type Batch = Awaited<ReturnType<typeof ledgerChanges>>['batches'][number]
 
 /** The ledger with the ranges of further batches. */
-function withBatches(ledger: Ledger, batches: readonly Batch[], times: ReadonlyMap<number, number>): Ledger {
+function withBatches(ledger: Ledger, batches: readonly Batch[]): Ledger {
   if (batches.length === 0) return ledger
   const groups = new Map<string, StoredRange[]>()
   const add = (range: StoredRange): void => {
@@ -37,15 +37,15 @@ function withBatches(ledger: Ledger, batches: readonly Batch[], times: ReadonlyM
     groups.set(key, [...(groups.get(key) ?? []), range])
   }
   for (const range of ledger.ranges) add(range)
-  for (const { from_block, to_block, families, stables } of batches)
+  for (const { from_block, to_block, from_time, to_time, families, stables } of batches)
     for (const family of families)
       add({
         family,
         stables: needsState(family) ? stables.toSorted() : [],
         from_block,
         to_block,
-        from_time: times.get(from_block) ?? null,
-        to_time: times.get(to_block) ?? null,
+        from_time,
+        to_time,
       })
   return { ...ledger, ranges: [...groups.values()].flatMap(mergedRanges) }
 }
@@ -103,10 +103,8 @@ export function createKnownLedger(clickhouse: ClickHouseClient, nowMs = () => pe
       return refresh()
     }
     if (fetching && memory.known) return memory.known.ledger
-    const times = new Map(changes.times.map(({ block_number, block_time }) => [block_number, block_time]))
-    const [head = null] = changes.head
     const sampled = { ...before.ledger, unsampled: await unsampled(AbortSignal.timeout(QUERY_TIMEOUT_MS)) }
-    const ledger = { ...withBatches(sampled, changes.batches, times), head }
+    const ledger = { ...withBatches(sampled, changes.batches), head: changes.head }
     const next = { ledger, marks: nextMarks(before.marks, changes.batches), readAt, until: storedUntil(ledger) }
     // Only what this replica has too counts as stored; while it fetches that, what it had before.
     const { known: base } = memory

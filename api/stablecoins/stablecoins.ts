@@ -3,7 +3,7 @@ import { Coverage, coverageOf } from '../../clickhouse/chain/coverage.js'
 import type { Asked } from '../../clickhouse/chain/missing.js'
 import { Tier } from '../../clickhouse/chain/token-lists.js'
 import { type CurrentPeg, currentPeg, currentPegs } from '../../clickhouse/peg/current.js'
-import { type StableFigures, stableFiguresAt } from '../../clickhouse/risk/overview.js'
+import { type StableFigures, stableFiguresAt, stableFiguresOf } from '../../clickhouse/risk/overview.js'
 import {
   placeOf,
   StablecoinState,
@@ -121,7 +121,7 @@ export const stablecoinsRoute = endpoint({
     const [states, pegs, figures] = await Promise.all([
       stablecoinStatesAt(app.clickhouse, { at, ...filters, after: cursor, limit: limit + 1 }, { signal }),
       currentPegs(app.clickhouse, { as_of: at }, { signal }),
-      stableFiguresAt(app.clickhouse, { at }, { signal }),
+      stableFiguresAt(app.clickhouse, { at, stables: [] }, { signal }),
     ])
     const { rows, next_cursor } = page(states, limit, placeOf)
     return {
@@ -151,7 +151,7 @@ export const stablecoinRoute = endpoint({
     const [state, peg, figures, recent_supply_events, role_holders] = await Promise.all([
       stablecoinStateAt(app.clickhouse, { stable, at }, options),
       currentPeg(app.clickhouse, { stable, as_of: at }, options),
-      stableFiguresAt(app.clickhouse, { at, stable }, options),
+      stableFiguresOf(app.clickhouse, { at, stable }, options),
       recentSupplyEvents(app.clickhouse, { stable, at }, options),
       readRoles(app.clickhouse, { stable, at, ledger, since: app.stables.creationOf(stable) }, options),
     ])
@@ -159,7 +159,7 @@ export const stablecoinRoute = endpoint({
     const tracked = peg.unsampled === null
     return {
       ...withPeg({ ...state, tracked }, peg, at, coverage),
-      ...published(figures(stable)),
+      ...published(figures),
       recent_supply_events,
       role_holders,
     }

@@ -1,7 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineOptionalRow, defineQuery, onlyColumn } from '../store/define-query.js'
+import { defineOptionalRow, defineQuery, onlyColumn, type QuerySignal } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
+import { shared } from '../store/together.js'
 
 /** The chain whose data a database holds. */
 export type ChainIdentity = { chain_id: number; genesis_hash: string }
@@ -32,5 +33,11 @@ export const chainIdentities = defineQuery({
   row: z.object({ chain_id: z.int(), genesis_hash: z.string() }),
 })
 
+const storedChainId = defineOptionalRow({ ...chain_identity, row: onlyColumn('chain_id', z.int()) })
+const sharedChainId = shared(chain_identity.name, (clickhouse, _: object, options) =>
+  storedChainId(clickhouse, options),
+)
+
 /** The id of this database's chain; null before the first ingest. */
-export const databaseChainId = defineOptionalRow({ ...chain_identity, row: onlyColumn('chain_id', z.int()) })
+export const databaseChainId = (clickhouse: ClickHouseClient, options?: { signal?: QuerySignal }) =>
+  sharedChainId(clickhouse, {}, options)

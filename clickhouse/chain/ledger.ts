@@ -78,53 +78,40 @@ const ledgerMarks = defineRow({
 })
 
 /**
- * What was committed after the marks, with the times of the batches' first and last blocks; the head; and the marks that
- * make it necessary to read everything again when they change. Reads a few rows, whatever the length of history.
+ * One row for each batch that was committed after the marks, and one each for the newest rollback, the newest gap and the
+ * head. Plain rows one after another: this is read more often than anything else, and joining or grouping them would take longer to plan
+ * than to read them.
  */
-export const ledgerChanges = defineRow({
+const changesSince = defineQuery({
   name: 'ledger_changes',
   params: Marks.pick({ tip: true, backfill: true, catalogue: true, others: true }),
   row: z.object({
-    batches: z.array(
-      z.object({
-        track: z.string(),
-        sequence_number: z.int(),
-        from_block: z.int(),
-        to_block: z.int(),
-        families: z.array(z.enum(FAMILIES)),
-        stables: z.array(z.string()),
-      }),
-    ),
-    times: z.array(z.object({ block_number: z.int(), block_time: z.int() })),
-    rollback: z.int(),
-    gaps: z.string(),
-    head: z.array(z.object({ block_number: z.int(), seen_at: z.number() })),
+    what: z.enum(['batch', 'rollback', 'gaps', 'head']),
+    track: z.string(),
+    sequence_number: z.int(),
+    from_block: z.int(),
+    to_block: z.int(),
+    families: z.array(z.enum(FAMILIES)),
+    stables: z.array(z.string()),
+    recorded: z.string(),
+    seen_at: z.number(),
   }),
   sql: `
-    WITH fresh AS
-    (
-        SELECT toString(track) AS track_name, sequence_number, from_block, to_block, families, stables FROM ingest_batches
-        WHERE state = 'committed'
-          AND ((track = 'tip' AND sequence_number > {tip: UInt64}) OR (track = 'backfill' AND sequence_number > {backfill: UInt64})
-            OR (track = 'catalogue' AND sequence_number > {catalogue: UInt64})
-            OR (track NOT IN ('tip', 'backfill', 'catalogue') AND sequence_number > {others: UInt64}))
-    )
-    SELECT
-        (
-            SELECT groupArray(CAST((track_name, toUInt32(sequence_number), toUInt32(from_block), toUInt32(to_block), arrayMap(f -> toString(f), families), stables),
-                'Tuple(track String, sequence_number UInt32, from_block UInt32, to_block UInt32, families Array(String), stables Array(String))'))
-            FROM fresh
-        ) AS batches,
-        (
-            SELECT groupArray(CAST((toUInt32(block_number), toUnixTimestamp(block_time)), 'Tuple(block_number UInt32, block_time UInt32)'))
-            FROM blocks WHERE block_number IN (SELECT arrayJoin([from_block, to_block]) FROM fresh)
-        ) AS times,
-        (SELECT toUInt32(max(sequence_number)) FROM ingest_rollbacks) AS rollback,
-        (SELECT toString(max(recorded_at)) FROM ingest_gaps) AS gaps,
-        (
-            SELECT groupArray(CAST((number, seen), 'Tuple(block_number UInt32, seen_at Float64)'))
-            FROM (SELECT toUInt32(block_number) AS number, toFloat64(seen_at) AS seen FROM chain_heads ORDER BY chain_heads.seen_at DESC LIMIT 1)
-        ) AS head`,
+    SELECT 'batch' AS what, toString(track) AS track, toUInt32(sequence_number) AS sequence_number, toUInt32(from_block) AS from_block,
+           toUInt32(to_block) AS to_block, CAST(families, 'Array(String)') AS families, stables, '' AS recorded, toFloat64(0) AS seen_at
+    FROM ingest_batches
+    WHERE state = 'committed'
+      AND ((ingest_batches.track = 'tip' AND ingest_batches.sequence_number > {tip: UInt64})
+        OR (ingest_batches.track = 'backfill' AND ingest_batches.sequence_number > {backfill: UInt64})
+        OR (ingest_batches.track = 'catalogue' AND ingest_batches.sequence_number > {catalogue: UInt64})
+        OR (ingest_batches.track NOT IN ('tip', 'backfill', 'catalogue') AND ingest_batches.sequence_number > {others: UInt64}))
+    UNION ALL
+    SELECT 'rollback', '', toUInt32(max(sequence_number)), 0, 0, [], [], '', 0 FROM ingest_rollbacks
+    UNION ALL
+    SELECT 'gaps', '', 0, 0, 0, [], [], toString(max(recorded_at)), 0 FROM ingest_gaps
+    UNION ALL
+    SELECT 'head', '', 0, 0, toUInt32(block_number), [], [], '', toFloat64(chain_heads.seen_at)
+    FROM (SELECT block_number, seen_at FROM chain_heads ORDER BY seen_at DESC LIMIT 1) AS chain_heads`,
 })
 
 type Blocks = { from_block: number; to_block: number }
@@ -139,6 +126,28 @@ async function timesOf(clickhouse: ClickHouseClient, ranges: readonly Blocks[], 
     from_time: times.get(range.from_block) ?? null,
     to_time: times.get(range.to_block) ?? null,
   })
+}
+
+/**
+ * What was committed after the marks, with the times of the batches' first and last blocks; the head; and the marks that
+ * make it necessary to read everything again when they change. Reads a few rows, whatever the length of history: in one
+ * statement, and in a second one if there are batches.
+ */
+export async function ledgerChanges(
+  clickhouse: ClickHouseClient,
+  marks: Omit<Marks, 'rollback' | 'gaps'>,
+  options?: { signal?: QuerySignal },
+) {
+  const rows = await changesSince(clickhouse, marks, options)
+  const batches = rows.filter(({ what }) => what === 'batch')
+  const rowOf = (name: 'rollback' | 'gaps' | 'head') => rows.find(({ what }) => what === name)
+  const head = rowOf('head')
+  return {
+    batches: batches.length === 0 ? [] : batches.map(await timesOf(clickhouse, batches, options)),
+    rollback: rowOf('rollback')?.sequence_number ?? 0,
+    gaps: rowOf('gaps')?.recorded ?? '',
+    head: head ? { block_number: head.to_block, seen_at: head.seen_at } : null,
+  }
 }
 
 /** What is stored by now, in two statements. */

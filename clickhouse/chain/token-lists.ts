@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { defineQuery, type QuerySignal } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
+import { together } from '../store/together.js'
 import { recorded_by } from './covered-ranges.js'
 
 const count = z.int().nonnegative()
@@ -120,21 +121,23 @@ function unsampledWith(lists: readonly { from_block: number; holds_from: number;
 
 const samplingLists = defineQuery({
   name: 'sampling_lists',
-  params: z.object({ stable: z.string(), at: z.date(), recorded_by }),
-  row: z.object({ from_block: count, holds_from: count, is_sampled: z.boolean() }),
+  params: z.object({ stables: z.array(z.string()), at: z.date(), recorded_by }),
+  row: z.object({ from_block: count, holds_from: count, sampled: z.array(z.string()) }),
   sql: `
     SELECT toUInt32(from_block) AS from_block, toUnixTimestamp(holds_from) AS holds_from,
-           (track = 'all' OR has(stables, {stable: String}))::Bool AS is_sampled
+           arrayFilter(stable -> track = 'all' OR has(stables, stable), {stables: Array(String)}) AS sampled
     FROM token_lists
     WHERE token_lists.holds_from <= {at: DateTime} AND recorded_at <= {recorded_by: DateTime64(3)} ORDER BY sequence_number`,
 })
 
 /** Since when a stable is not sampled as of `at`, by the lists recorded by `recorded_by`; null if it is sampled then. */
-export const unsampledAt = async (
-  clickhouse: ClickHouseClient,
-  params: { stable: string; at: Date; recorded_by?: Date | undefined },
-  options?: { signal?: AbortSignal },
-): Promise<Unsampled | null> => unsampledWith(await samplingLists(clickhouse, params, options))
+export const unsampledAt = together(
+  'sampling_lists',
+  async (clickhouse, asked: { stables: string[]; at: Date; recorded_by?: Date | undefined }, options) => {
+    const lists = await samplingLists(clickhouse, asked, options)
+    return (stable) => unsampledWith(lists.map((list) => ({ ...list, is_sampled: list.sampled.includes(stable) })))
+  },
+)
 
 /** The same for any stable. */
 export async function unsampledStablesAt(

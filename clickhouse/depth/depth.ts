@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { QuoteStatus } from '../peg/price.js'
 import { defineQuery } from '../store/define-query.js'
-import { isRecent, recentFirst } from '../store/recent-first.js'
+import { isRecent, recentFirstByStable } from '../store/recent-first.js'
+import { together } from '../store/together.js'
 import { dateTime, integerText } from '../store/values.js'
 
 /**
@@ -29,32 +30,36 @@ const SIDES = {
   buy_micros: z.int().nullable(),
 }
 
-/**
- * The quotes of a stable's newest depth sample at or before an instant, smallest size first, each with the prices of
- * one token at the same block, in millionths of the reference stable; empty before the first sample.
- */
-export const depthAt = recentFirst(
+const depthsAt = recentFirstByStable(
   defineQuery({
     name: 'depth_at',
-    params: z.object({ stable: z.string(), as_of: z.date(), recent_only: z.boolean() }),
+    params: z.object({ stables: z.array(z.string()), as_of: z.date(), recent_only: z.boolean() }),
     row: z.object({
+      stable: z.string(),
       size_tokens: z.int(),
       block_number: integerText.transform(Number),
       block_time: dateTime,
       ...SIDES,
     }),
     sql: `
-    WITH (SELECT (block_time, block_number) FROM depth_samples
-          WHERE stable = {stable: String} AND size_tokens = 1000 AND block_time <= {as_of: DateTime} AND ${isRecent('block_time', 'as_of')}
-          ORDER BY depth_samples.block_time DESC, depth_samples.block_number DESC LIMIT 1) AS newest
-    SELECT size_tokens, block_number, block_time, sell_status, sell_raw, buy_status, buy_raw, sample.1 AS sell_micros, sample.2 AS buy_micros
+    WITH (SELECT groupArray((toString(stable), at.1, at.2))
+          FROM (SELECT stable, max((block_time, block_number)) AS at FROM depth_samples
+                WHERE stable IN {stables: Array(String)} AND size_tokens = 1000 AND block_time <= {as_of: DateTime} AND ${isRecent('block_time', 'as_of')}
+                GROUP BY stable)) AS newest
+    SELECT stable, size_tokens, block_number, block_time, sell_status, sell_raw, buy_status, buy_raw, sell_micros, buy_micros
     FROM depth_samples
-    CROSS JOIN (SELECT any(tuple(sell_micros, buy_micros)) AS sample FROM peg_samples
-                WHERE stable = {stable: String} AND block_time = newest.1 AND block_number = newest.2) AS peg
-    WHERE stable = {stable: String} AND block_time = newest.1 AND block_number = newest.2
-    ORDER BY size_tokens`,
+    LEFT JOIN (SELECT stable, block_number, sell_micros, buy_micros FROM peg_samples
+               WHERE (stable, block_time, block_number) IN (SELECT arrayJoin(newest))) AS pegs USING (stable, block_number)
+    WHERE (stable, block_time, block_number) IN (SELECT arrayJoin(newest))
+    ORDER BY stable, size_tokens`,
   }),
 )
+
+/**
+ * The quotes of a stable's newest depth sample at or before an instant, smallest size first, each with the prices of
+ * one token at the same block, in millionths of the reference stable; empty before the first sample.
+ */
+export const depthAt = together('depth_at', depthsAt)
 
 /** What each size sells for in the newest depth sample of every stable in (from, at], in base units; smallest size first. */
 export const sellQuotesAt = defineQuery({

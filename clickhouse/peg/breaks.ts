@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { END_OF_TIME } from '../../process/instants.js'
 import { defineOptionalRow, defineQuery, onlyColumn } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
+import { byStable, together } from '../store/together.js'
 import { dateTime } from '../store/values.js'
 import {
   type BreakFilter,
@@ -72,16 +73,12 @@ export const NEWEST_PEG_EVENT: PegEventKey = [END_OF_TIME, Number.MAX_SAFE_INTEG
 /** What a table has of a break's `standing_tokens`: it is not measured of agreed breaks, which larger sizes have judged already. */
 const STANDING = { peg_events: 'standing_tokens', agreed_breaks: 'CAST(NULL AS Nullable(UInt32))' } as const
 
-/**
- * A stable's breaks in a table as known at `as_of`, newest first, at most `limit` of those after the key `after`: those in progress at
- * `as_of`, whose stored maximum may have been reached later, and those of the others that pass the filter.
- */
-export const breakList = (table: keyof typeof STANDING) =>
+const breaksIn = (table: keyof typeof STANDING) =>
   defineQuery({
     name: table,
     params: z
       .object({
-        stable: z.string(),
+        stables: z.array(z.string()),
         as_of: z.date(),
         limit: z.int(),
         after: PegEventKey.default(NEWEST_PEG_EVENT),
@@ -94,6 +91,7 @@ export const breakList = (table: keyof typeof STANDING) =>
         after_severity,
       })),
     row: z.object({
+      stable: z.string(),
       severity: Severity,
       started_at: dateTime,
       started_block: z.int(),
@@ -104,12 +102,12 @@ export const breakList = (table: keyof typeof STANDING) =>
       standing_tokens: z.int().nullable(),
     }),
     sql: `
-    SELECT severity, started_at, toUInt32(started_block) AS started_block, direction,
+    SELECT stable, severity, started_at, toUInt32(started_block) AS started_block, direction,
            if(events.ended_at <= {as_of: DateTime}, events.ended_at, NULL) AS ended_at,
            if(events.ended_at <= {as_of: DateTime}, toUInt32(events.ended_block), NULL) AS ended_block,
            max_deviation_micros, ${STANDING[table]} AS standing_tokens
     FROM ${table} AS events FINAL
-    WHERE stable = {stable: String} AND confirmed_at <= {as_of: DateTime}
+    WHERE stable IN {stables: Array(String)} AND confirmed_at <= {as_of: DateTime}
       AND (events.ended_at IS NULL OR events.ended_at > {as_of: DateTime} OR ${breakCondition({
         severity: 'toString(severity)',
         max_deviation_bps: 'max_deviation_micros / 100',
@@ -118,8 +116,19 @@ export const breakList = (table: keyof typeof STANDING) =>
       })})
       AND (toUnixTimestamp(started_at), events.started_block, severity) < ({after_time: UInt32}, {after_block: UInt64}, {after_severity: Enum8('mild' = 1, 'severe' = 2)})
     ORDER BY events.started_at DESC, events.started_block DESC, severity DESC
-    LIMIT {limit: UInt32}`,
+    LIMIT {limit: UInt32} BY stable`,
   })
+
+/**
+ * A stable's breaks in a table as known at `as_of`, newest first, at most `limit` of those after the key `after`: those in progress at
+ * `as_of`, whose stored maximum may have been reached later, and those of the others that pass the filter.
+ */
+export const breakList = (table: keyof typeof STANDING) => {
+  const read = breaksIn(table)
+  return together(table, async (clickhouse, asked: Parameters<typeof read>[1], options) =>
+    byStable(await read(clickhouse, asked, options)),
+  )
+}
 
 /**
  * The largest distance of a stable's price from 1, in millionths, from the sample (`started_at`, `started_block`) up to

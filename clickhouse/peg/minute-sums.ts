@@ -5,6 +5,7 @@ import { HOUR_SECONDS } from '../../process/instants.js'
 import type { Ledger } from '../chain/ledger.js'
 import { FIRST_BLOCK, storedFor } from '../chain/missing.js'
 import { defineColumns, type QuerySignal } from '../store/define-query.js'
+import { columnsByStable, STABLE_INDEX, together } from '../store/together.js'
 import { addSums, noSums, type PegSums, pegSumsOf } from './windows.js'
 
 type Options = { signal?: QuerySignal }
@@ -21,15 +22,11 @@ export type ReadMinuteSums = (
 
 const extreme = z.int().nullable()
 
-/**
- * The minute states of a stable in (after, until], as they are stored: a minute may have several that are not merged yet.
- * They are summed here, because the engine plans an aggregation for longer than it takes to send a week of them. The sums
- * of a minute are below 2^53: a deviation is at most 10^6, and 9,000 samples of it have squares that sum up to less.
- */
-const minuteStates = defineColumns({
+const minuteStatesOf = defineColumns({
   name: 'peg_minute_states',
-  params: z.object({ stable: z.string(), after: z.int(), until: z.int() }),
+  params: z.object({ stables: z.array(z.string()), after: z.int(), until: z.int() }),
   columns: {
+    stable_index: z.int(),
     end: z.int(),
     quoted_count: z.int(),
     unquoted_count: z.int(),
@@ -41,13 +38,28 @@ const minuteStates = defineColumns({
     seconds_outside_50bps: z.int(),
   },
   sql: `
-    SELECT toUnixTimestamp(minute_end) AS end, toUInt32(quoted_count) AS quoted_count, toUInt32(unquoted_count) AS unquoted_count,
+    SELECT ${STABLE_INDEX}, toUnixTimestamp(minute_end) AS end, toUInt32(quoted_count) AS quoted_count, toUInt32(unquoted_count) AS unquoted_count,
            toFloat64(deviation_sum) AS deviation_sum, toFloat64(deviation_square_sum) AS deviation_square_sum,
            deviation_min, deviation_max,
            toUInt32(seconds_outside_10bps) AS seconds_outside_10bps, toUInt32(seconds_outside_50bps) AS seconds_outside_50bps
     FROM peg_minutes
-    WHERE stable = {stable: String} AND minute_end > {after: DateTime} AND minute_end <= {until: DateTime}`,
+    WHERE stable IN {stables: Array(String)} AND minute_end > {after: DateTime} AND minute_end <= {until: DateTime}`,
 })
+
+/** Most stables of which a week of minutes is read at once: some 80,000 rows. */
+const MOST_STABLES = 8
+
+/**
+ * The minute states of a stable in (after, until], as they are stored: a minute may have several that are not merged yet.
+ * They are summed here, because the engine plans an aggregation for longer than it takes to send a week of them. The sums
+ * of a minute are below 2^53: a deviation is at most 10^6, and 9,000 samples of it have squares that sum up to less.
+ */
+const minuteStates = together(
+  'peg_minute_states',
+  async (clickhouse, asked: { stables: string[]; after: number; until: number }, options) =>
+    columnsByStable(await minuteStatesOf(clickhouse, asked, options), asked.stables),
+  MOST_STABLES,
+)
 type MinuteStates = Awaited<ReturnType<typeof minuteStates>>
 
 const MINUTES = HOUR_SECONDS / 60

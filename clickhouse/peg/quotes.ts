@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { defineOptionalRow, defineQuery } from '../store/define-query.js'
+import { defineQuery } from '../store/define-query.js'
+import { byStable, together } from '../store/together.js'
 import { dateTime, integerText } from '../store/values.js'
 import type { StoredSample } from './price.js'
 import { QUOTE_HOUR, quoteHoursOf } from './quote-hours.js'
@@ -90,13 +91,21 @@ export const lostQuotes = defineQuery({
   ),
 })
 
+const lostQuotesOf = defineQuery({
+  name: 'lost_quote',
+  params: LostQuoteParams.extend({ stables: z.array(z.string()) }),
+  row: LostQuoteRow,
+  sql: lostQuoteSql('SELECT arrayJoin({stables: Array(String)}) AS stable'),
+})
+
 /**
  * The same of one stable, whose newest sample at or before `as_of` must have no price; null if the stable has no sample any
  * more, because a reorganization has removed it.
  */
-export const lostQuote = defineOptionalRow({
-  name: 'lost_quote',
-  params: LostQuoteParams.extend({ stable: z.string() }),
-  row: LostQuoteRow,
-  sql: lostQuoteSql('SELECT {stable: String} AS stable'),
-})
+export const lostQuote = together(
+  'lost_quote',
+  async (clickhouse, asked: { stables: string[]; as_of: Date }, options) => {
+    const lost = byStable(await lostQuotesOf(clickhouse, asked, options))
+    return (stable): LostQuote | null => lost(stable)[0] ?? null
+  },
+)

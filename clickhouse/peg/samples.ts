@@ -1,8 +1,17 @@
+import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineColumns, defineOptionalRow, defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
+import {
+  defineColumns,
+  defineOptionalRow,
+  defineQuery,
+  defineRow,
+  onlyColumn,
+  type QuerySignal,
+} from '../store/define-query.js'
 import { isRecent, recentFirst } from '../store/recent-first.js'
+import { byStable, columnsByStable, STABLE_INDEX, shared, together } from '../store/together.js'
 import { dateTime, integerText } from '../store/values.js'
-import { QuoteStatus } from './price.js'
+import { QuoteStatus, type StoredSample } from './price.js'
 import { MINUTE_END } from './sums.js'
 
 /** What one token sells and buys for at the end of a block, in 1e-6 of the reference stable; null without a quote. */
@@ -29,14 +38,11 @@ export const SampleTuple = z
 
 export const SAMPLE = '(block_number, block_time, status, sell_micros, buy_micros)'
 
-/**
- * A stable's samples up to `as_of` in the minutes that end at `minute_ends`, in no order, as they are stored. `at` in unix
- * seconds.
- */
-export const samplesOfMinutes = defineColumns({
+const samplesInMinutes = defineColumns({
   name: 'peg_samples_of_minutes',
-  params: z.object({ stable: z.string(), as_of: z.date(), minute_ends: z.array(z.int()) }),
+  params: z.object({ stables: z.array(z.string()), as_of: z.date(), minute_ends: z.array(z.int()) }),
   columns: {
+    stable_index: z.int(),
     at: z.int(),
     block_number: z.int(),
     elapsed_seconds: z.int(),
@@ -45,25 +51,19 @@ export const samplesOfMinutes = defineColumns({
     buy_micros: z.int().nullable(),
   },
   sql: `
-    SELECT toUnixTimestamp(block_time) AS at, toUInt32(block_number) AS block_number, elapsed_seconds, status, sell_micros, buy_micros
+    SELECT ${STABLE_INDEX}, toUnixTimestamp(block_time) AS at, toUInt32(block_number) AS block_number, elapsed_seconds, status, sell_micros, buy_micros
     FROM peg_samples
-    WHERE stable = {stable: String} AND block_time <= {as_of: DateTime} AND ${MINUTE_END} IN {minute_ends: Array(DateTime)}`,
+    WHERE stable IN {stables: Array(String)} AND block_time <= {as_of: DateTime} AND ${MINUTE_END} IN {minute_ends: Array(DateTime)}`,
 })
 
-const NewestSampleParams = z.object({ stable: z.string(), as_of: z.date(), recent_only: z.boolean() })
-
-/** A stable's nearest sample at or before `as_of`, with or without a price. Null before its first one. */
-export const newestSample = recentFirst(
-  defineOptionalRow({
-    name: 'newest_sample',
-    params: NewestSampleParams,
-    row: onlyColumn('sample', SampleTuple),
-    sql: `
-    SELECT ${SAMPLE} AS sample
-    FROM peg_samples
-    WHERE stable = {stable: String} AND block_time <= {as_of: DateTime} AND ${isRecent('block_time', 'as_of')}
-    ORDER BY block_time DESC, block_number DESC LIMIT 1`,
-  }),
+/**
+ * A stable's samples up to `as_of` in the minutes that end at `minute_ends`, in no order, as they are stored. `at` in unix
+ * seconds.
+ */
+export const samplesOfMinutes = together(
+  'peg_samples_of_minutes',
+  async (clickhouse, asked: { stables: string[]; as_of: Date; minute_ends: number[] }, options) =>
+    columnsByStable(await samplesInMinutes(clickhouse, asked, options), asked.stables),
 )
 
 /**
@@ -72,13 +72,52 @@ export const newestSample = recentFirst(
  */
 export const RECENT_SAMPLES = `block_time <= {as_of: DateTime} AND block_time > (SELECT block_time FROM blocks WHERE block_time <= {as_of: DateTime} ORDER BY block_number DESC LIMIT 1) - 600`
 
-/** Every tracked stable's newest sample at or before `as_of`. The cost does not grow with history. */
+/**
+ * The newest sample at or before `as_of` of every tracked stable, or of those of `stables` if there are any. The cost does
+ * not grow with history.
+ */
 export const newestSamples = defineQuery({
   name: 'newest_samples',
-  params: z.object({ as_of: z.date() }),
+  params: z.object({ as_of: z.date(), stables: z.array(z.string()).default([]) }),
   row: z.object({ stable: z.string(), newest: SampleTuple }),
-  sql: `SELECT stable, argMax(${SAMPLE}, block_number) AS newest FROM peg_samples WHERE ${RECENT_SAMPLES} GROUP BY stable`,
+  sql: `
+    SELECT stable, argMax(${SAMPLE}, block_number) AS newest FROM peg_samples
+    WHERE (empty({stables: Array(String)}) OR stable IN {stables: Array(String)}) AND ${RECENT_SAMPLES}
+    GROUP BY stable`,
 })
+
+const newestTracked = together(
+  'newest_samples',
+  async (clickhouse, asked: { stables: string[]; as_of: Date }, options) => {
+    const found = byStable(await newestSamples(clickhouse, asked, options))
+    return (stable) => found(stable)[0]?.newest ?? null
+  },
+)
+
+/** Of one stable at a time: the engine finds a stable's last row at once, but not those of several. */
+const newestEver = shared(
+  'newest_sample',
+  recentFirst(
+    defineOptionalRow({
+      name: 'newest_sample',
+      params: z.object({ stable: z.string(), as_of: z.date(), recent_only: z.boolean() }),
+      row: onlyColumn('sample', SampleTuple),
+      sql: `
+    SELECT ${SAMPLE} AS sample
+    FROM peg_samples
+    WHERE stable = {stable: String} AND block_time <= {as_of: DateTime} AND ${isRecent('block_time', 'as_of')}
+    ORDER BY block_time DESC, block_number DESC LIMIT 1`,
+    }),
+  ),
+)
+
+/** A stable's nearest sample at or before `as_of`, with or without a price. Null before its first one. */
+export const newestSample = async (
+  clickhouse: ClickHouseClient,
+  asked: { stable: string; as_of: Date },
+  options?: { signal?: QuerySignal },
+): Promise<StoredSample | null> =>
+  (await newestTracked(clickhouse, asked, options)) ?? newestEver(clickhouse, asked, options)
 
 /**
  * The time of the newest peg sample that did not fail, within the `within_seconds` before the newest block; null if

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { DAY_SECONDS, WEEK_SECONDS } from '../../process/instants.js'
 import { defineQuery } from '../store/define-query.js'
+import { byStable, together } from '../store/together.js'
 import { dateTime, integerText } from '../store/values.js'
 import { ALLOWED_MICROS } from './sums.js'
 
@@ -240,16 +241,22 @@ export const PegSumsRow = z.object({
   seconds_outside_50bps: sum,
 })
 
+const refreshedSums = defineQuery({
+  name: 'refreshed_peg_sums',
+  params: z.object({ stables: z.array(z.string()) }),
+  row: z.object({ stable: z.string(), window_seconds: z.int(), as_of: dateTime, ...PegSumsRow.shape }),
+  sql: `
+    SELECT stable, window_seconds, as_of, quoted_count, unquoted_count, deviation_sum, deviation_square_sum,
+           deviation_min, deviation_max, seconds_outside_10bps, seconds_outside_50bps
+    FROM peg_windows WHERE stable IN {stables: Array(String)}`,
+})
+
 /**
  * A stable's windows as of the last refresh, `as_of`, in no order. Empty before the first refresh that includes the
  * stable.
  */
-export const refreshedPegSums = defineQuery({
-  name: 'refreshed_peg_sums',
-  params: z.object({ stable: z.string() }),
-  row: z.object({ window_seconds: z.int(), as_of: dateTime, ...PegSumsRow.shape }),
-  sql: `
-    SELECT window_seconds, as_of, quoted_count, unquoted_count, deviation_sum, deviation_square_sum,
-           deviation_min, deviation_max, seconds_outside_10bps, seconds_outside_50bps
-    FROM peg_windows WHERE stable = {stable: String}`,
-})
+export const refreshedPegSums = together(
+  'refreshed_peg_sums',
+  async (clickhouse, asked: { stables: string[] }, options) =>
+    byStable(await refreshedSums(clickhouse, asked, options)),
+)

@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { DAY_SECONDS, WEEK_SECONDS } from '../../process/instants.js'
 import type { FactPosition } from '../chain/blocks.js'
 import type { DataState } from '../chain/coverage.js'
-import { defineOptionalRow, defineQuery, defineRow } from '../store/define-query.js'
-import { isRecent, recentFirst } from '../store/recent-first.js'
+import { defineQuery } from '../store/define-query.js'
+import { isRecent, recentFirstByStable } from '../store/recent-first.js'
+import { byStable, together } from '../store/together.js'
 import { blockNumber, blockTimestamp, integerText, txHash } from '../store/values.js'
 
 const count = z.int().nonnegative()
@@ -18,14 +19,15 @@ export type RewardRecipient = FactPosition & { stable: string; holder: string; r
 /** A payment of accumulated rewards to an account. */
 export type RewardClaim = FactPosition & { stable: string; account: string; amount_raw: string }
 
-/**
- * The rewards distributed to the holders of a stable up to `at`, in tokens: one row, with zeros if there were none. A
- * window of length W is (at - W, at].
- */
-export const rewardDistributionSums = defineRow({
+/** What is asked of several stables up to `at`. */
+const Asked = z.object({ stables: z.array(z.string()), at: z.date() })
+type Asked = z.infer<typeof Asked>
+
+const distributionSums = defineQuery({
   name: 'reward_distribution_sums',
-  params: z.object({ stable: z.string(), at: z.date() }),
+  params: Asked,
   row: z.object({
+    stable: z.string(),
     distribution_count: z.int().nonnegative(),
     last_24h_tokens: tokens,
     last_7d_tokens: tokens,
@@ -33,13 +35,28 @@ export const rewardDistributionSums = defineRow({
   }),
   // Issuers choose any amount, so the sum may exceed 128 bits.
   sql: `
-    SELECT toUInt32(count()) AS distribution_count,
+    SELECT stable, toUInt32(count()) AS distribution_count,
            toFloat64(sumIf(toUInt256(amount_raw), block_time > {at: DateTime} - ${DAY_SECONDS})) / 1e6 AS last_24h_tokens,
            toFloat64(sumIf(toUInt256(amount_raw), block_time > {at: DateTime} - ${WEEK_SECONDS})) / 1e6 AS last_7d_tokens,
            toFloat64(sum(toUInt256(amount_raw))) / 1e6 AS all_time_tokens
     FROM reward_distributions
-    WHERE stable = {stable: String} AND block_time <= {at: DateTime}`,
+    WHERE stable IN {stables: Array(String)} AND block_time <= {at: DateTime}
+    GROUP BY stable`,
 })
+
+const NOTHING_DISTRIBUTED = { distribution_count: 0, last_24h_tokens: 0, last_7d_tokens: 0, all_time_tokens: 0 }
+
+/**
+ * The rewards distributed to the holders of a stable up to `at`, in tokens: zeros if there were none. A window of length W
+ * is (at - W, at].
+ */
+export const rewardDistributionSums = together(
+  'reward_distribution_sums',
+  async (clickhouse, asked: Asked, options) => {
+    const sums = byStable(await distributionSums(clickhouse, asked, options))
+    return (stable) => sums(stable)[0] ?? NOTHING_DISTRIBUTED
+  },
+)
 
 export const RewardOptIns = z.object({
   recipient_count: count.meta({
@@ -49,23 +66,31 @@ export const RewardOptIns = z.object({
   redirected_count: count.meta({ description: 'Holders whose rewards go to an account other than their own' }),
 })
 
-/** How many holders of a stable take part in rewards as of `at`, by the last choice of each: one row. */
-export const rewardOptIns = defineRow({
+const optIns = defineQuery({
   name: 'reward_opt_ins',
-  params: z.object({ stable: z.string(), at: z.date() }),
-  row: RewardOptIns,
+  params: Asked,
+  row: RewardOptIns.extend({ stable: z.string() }),
   // One number for the position in the chain: comparing pairs takes more than twice as long.
   sql: `
-    SELECT toUInt32(count()) AS recipient_count, toUInt32(uniqExact(chosen)) AS distinct_recipients,
+    SELECT stable, toUInt32(count()) AS recipient_count, toUInt32(uniqExact(chosen)) AS distinct_recipients,
            toUInt32(countIf(chosen != holder)) AS redirected_count
     FROM
     (
-        SELECT holder, argMax(recipient, toUInt128(block_number) * 4294967296 + log_index) AS chosen
+        SELECT stable, holder, argMax(recipient, toUInt128(block_number) * 4294967296 + log_index) AS chosen
         FROM reward_recipients
-        WHERE stable = {stable: String} AND block_time <= {at: DateTime}
-        GROUP BY holder
+        WHERE stable IN {stables: Array(String)} AND block_time <= {at: DateTime}
+        GROUP BY stable, holder
     )
-    WHERE chosen != '0x0000000000000000000000000000000000000000'`,
+    WHERE chosen != '0x0000000000000000000000000000000000000000'
+    GROUP BY stable`,
+})
+
+const NOBODY = { recipient_count: 0, distinct_recipients: 0, redirected_count: 0 }
+
+/** How many holders of a stable take part in rewards as of `at`, by the last choice of each. */
+export const rewardOptIns = together('reward_opt_ins', async (clickhouse, asked: Asked, options) => {
+  const found = byStable(await optIns(clickhouse, asked, options))
+  return (stable) => found(stable)[0] ?? NOBODY
 })
 
 export const RewardDistributionRow = z.object({
@@ -76,43 +101,56 @@ export const RewardDistributionRow = z.object({
   tx_hash: txHash,
 })
 
-/** The last ten distributions to the holders of a stable up to `at`, newest first. */
-export const recentRewardDistributions = recentFirst(
+const recentDistributions = recentFirstByStable(
   defineQuery({
     name: 'recent_reward_distributions',
-    params: z.object({ stable: z.string(), at: z.date(), recent_only: z.boolean() }),
-    row: RewardDistributionRow,
+    params: Asked.extend({ recent_only: z.boolean() }),
+    row: RewardDistributionRow.extend({ stable: z.string() }),
     sql: `
-    SELECT funder, toFloat64(amount_raw) / 1e6 AS amount_tokens, toUInt32(block_number) AS block_number,
+    SELECT stable, funder, toFloat64(amount_raw) / 1e6 AS amount_tokens, toUInt32(block_number) AS block_number,
            block_time AS block_timestamp, tx_hash
     FROM reward_distributions
-    WHERE stable = {stable: String} AND block_time <= {at: DateTime} AND ${isRecent('block_time', 'at')}
-    ORDER BY block_time DESC, reward_distributions.block_number DESC, log_index DESC LIMIT 10`,
+    WHERE stable IN {stables: Array(String)} AND block_time <= {at: DateTime} AND ${isRecent('block_time', 'at')}
+    ORDER BY stable DESC, block_time DESC, reward_distributions.block_number DESC, log_index DESC LIMIT 10 BY stable`,
   }),
   (rows) => rows.length === 10,
+)
+
+/** The last ten distributions to the holders of a stable up to `at`, newest first. */
+export const recentRewardDistributions = together('recent_reward_distributions', recentDistributions)
+
+const pools = recentFirstByStable(
+  defineQuery({
+    name: 'reward_pool',
+    params: Asked.extend({ recent_only: z.boolean() }),
+    row: z.object({
+      stable: z.string(),
+      opted_in_supply: integerText.nullable(),
+      opted_in_tokens: z.number().nonnegative().nullable(),
+      global_reward_per_token: integerText.nullable(),
+    }),
+    sql: `
+    SELECT stable, toString(opted_in_raw) AS opted_in_supply, toFloat64(opted_in_raw) / 1e6 AS opted_in_tokens,
+           toString(reward_per_token_raw) AS global_reward_per_token
+    FROM state_reads
+    WHERE (stable, block_time) IN
+          (
+              SELECT stable, max(block_time) FROM state_reads
+              WHERE stable IN {stables: Array(String)} AND block_time <= {at: DateTime} AND ${isRecent('block_time', 'at')}
+              GROUP BY stable
+          )
+    ORDER BY state_reads.block_number DESC LIMIT 1 BY stable`,
+  }),
 )
 
 /**
  * The supply whose holders have opted in, in base units and tokens, and the pool's accumulator, from the last read up
  * to `at`. A column is null if that read could not determine it; the row is null if there was no read.
  */
-export const rewardPool = recentFirst(
-  defineOptionalRow({
-    name: 'reward_pool',
-    params: z.object({ stable: z.string(), at: z.date(), recent_only: z.boolean() }),
-    row: z.object({
-      opted_in_supply: integerText.nullable(),
-      opted_in_tokens: z.number().nonnegative().nullable(),
-      global_reward_per_token: integerText.nullable(),
-    }),
-    sql: `
-    SELECT toString(opted_in_raw) AS opted_in_supply, toFloat64(opted_in_raw) / 1e6 AS opted_in_tokens,
-           toString(reward_per_token_raw) AS global_reward_per_token
-    FROM state_reads
-    WHERE stable = {stable: String} AND block_time <= {at: DateTime} AND ${isRecent('block_time', 'at')}
-    ORDER BY block_time DESC, block_number DESC LIMIT 1`,
-  }),
-)
+export const rewardPool = together('reward_pool', async (clickhouse, asked: Asked, options) => {
+  const newest = await pools(clickhouse, asked, options)
+  return (stable) => newest(stable)[0] ?? null
+})
 
 export const RewardFunder = z.object({
   address: z.string().meta({ description: 'Address of the account that funded the distributions' }),
@@ -120,19 +158,23 @@ export const RewardFunder = z.object({
   total_amount_tokens: z.number().nonnegative().meta({ description: 'Total of its distributions, in whole tokens' }),
 })
 
-/** The top ten funders of a stable's rewards up to `at`, by amount in descending order, then by address. */
-export const topRewardFunders = defineQuery({
+const topFunders = defineQuery({
   name: 'top_reward_funders',
-  params: z.object({ stable: z.string(), at: z.date() }),
-  row: RewardFunder,
+  params: Asked,
+  row: RewardFunder.extend({ stable: z.string() }),
   sql: `
-    SELECT funder AS address, toUInt32(count()) AS distribution_count,
+    SELECT stable, funder AS address, toUInt32(count()) AS distribution_count,
            toFloat64(sum(toUInt256(amount_raw))) / 1e6 AS total_amount_tokens
     FROM reward_distributions
-    WHERE stable = {stable: String} AND block_time <= {at: DateTime}
-    GROUP BY funder
-    ORDER BY sum(toUInt256(amount_raw)) DESC, funder LIMIT 10`,
+    WHERE stable IN {stables: Array(String)} AND block_time <= {at: DateTime}
+    GROUP BY stable, funder
+    ORDER BY stable, sum(toUInt256(amount_raw)) DESC, funder LIMIT 10 BY stable`,
 })
+
+/** The top ten funders of a stable's rewards up to `at`, by amount in descending order, then by address. */
+export const topRewardFunders = together('top_reward_funders', async (clickhouse, asked: Asked, options) =>
+  byStable(await topFunders(clickhouse, asked, options)),
+)
 
 /**
  * Chains on which rewards can no longer be distributed, and since when. Tempo's fork T7 made `distributeReward` do

@@ -5,6 +5,7 @@ import { KnownAt, SHOWN } from '../jobs/publications.js'
 import { PEG_EVENTS_SINCE_SETTINGS, PegExcursion, pegEventsSince } from '../peg/breaks.js'
 import { DEVIATION } from '../peg/sums.js'
 import { defineQuery } from '../store/define-query.js'
+import { together } from '../store/together.js'
 import { dateTime } from '../store/values.js'
 
 /** Of all stables if none is named. */
@@ -74,13 +75,12 @@ export type StableFigures = {
   open_break: { severity: 'mild' | 'severe'; started_at: Date; started_block: number } | null
 }
 
-/** The figures at `at`, in three statements: of `stable`, or of every stable. */
+/** The figures at `at` in three statements: of `stables`, or of every stable if there are none. */
 export async function stableFiguresAt(
   clickhouse: ClickHouseClient,
-  { at, stable }: { at: Date; stable?: string },
+  params: { at: Date; stables: string[] },
   options?: { signal?: AbortSignal },
 ): Promise<(stable: string) => StableFigures> {
-  const params = { at, stables: stable === undefined ? [] : [stable] }
   const [scores, breaks, deviations] = await Promise.all([
     newestScores(clickhouse, { ...params, known_at: null }, options),
     openBreaks(clickhouse, params, options),
@@ -95,3 +95,6 @@ export async function stableFiguresAt(
     open_break: open.get(stable) ?? null,
   })
 }
+
+/** The figures of one stable at `at`. */
+export const stableFiguresOf = together('stable_figures', stableFiguresAt)

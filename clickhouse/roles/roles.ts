@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { FactPosition } from '../chain/blocks.js'
 import type { DataState } from '../chain/coverage.js'
 import { defineQuery } from '../store/define-query.js'
+import { byStable, together } from '../store/together.js'
 import { txHash } from '../store/values.js'
 
 /** The roles of TIP-20 and what each allows, in the order in which they are listed. */
@@ -49,45 +50,51 @@ export const RoleHolder = z.object({
   }),
 })
 
-/**
- * The holders of a stable's roles as of `at`, by role id and account. An account holds a role if the last event or
- * probe (at the end of a block) shows that it does. The grant is the first one after the last event or probe that shows
- * the contrary, so granting a role again changes nothing.
- */
-export const roleHolders = defineQuery({
+const holdersOf = defineQuery({
   name: 'role_holders',
-  params: z.object({ stable: z.string(), at: z.date() }),
-  row: RoleHolder,
+  params: z.object({ stables: z.array(z.string()), at: z.date() }),
+  row: RoleHolder.extend({ stable: z.string() }),
   // arrayLastIndex counts from 1, and is 0 if nothing ever showed the contrary.
   sql: `
     WITH reports AS
     (
-        SELECT role, role_name, assumeNotNull(account) AS holder, kind = 'granted' AS holds, 'event' AS learned_from,
+        SELECT stable, role, role_name, assumeNotNull(account) AS holder, kind = 'granted' AS holds, 'event' AS learned_from,
                block_number AS number, toInt64(log_index) AS place, block_time AS time, tx_hash AS hash
         FROM role_events
-        WHERE stable = {stable: String} AND block_time <= {at: DateTime} AND kind IN ('granted', 'revoked')
+        WHERE stable IN {stables: Array(String)} AND block_time <= {at: DateTime} AND kind IN ('granted', 'revoked')
         UNION ALL
-        SELECT role, role_name, account, has_role, 'probe', block_number, toInt64(4294967296), block_time, ''
+        SELECT stable, role, role_name, account, has_role, 'probe', block_number, toInt64(4294967296), block_time, ''
         FROM role_probes
-        WHERE stable = {stable: String} AND block_time <= {at: DateTime}
+        WHERE stable IN {stables: Array(String)} AND block_time <= {at: DateTime}
     )
-    SELECT if(name = '', id, name) AS role, holder AS account,
+    SELECT stable, if(name = '', id, name) AS role, holder AS account,
            if(source = 'event', toNullable(first.4), NULL) AS granted_at,
            if(source = 'event', toNullable(toUInt32(first.1)), NULL) AS granted_block,
            if(source = 'event', toNullable(first.5), NULL) AS tx_hash,
            first.6 AS source
     FROM
     (
-        SELECT reports.role AS id, any(role_name) AS name, holder,
+        SELECT stable, reports.role AS id, any(role_name) AS name, holder,
                arraySort(report -> (report.1, report.2), groupArray((number, place, holds, time, hash, learned_from))) AS history,
                arrayLastIndex(report -> NOT report.3, history) AS last_denial,
                history[last_denial + 1] AS first
         FROM reports
-        GROUP BY id, holder
+        GROUP BY stable, id, holder
         HAVING last_denial < length(history)
     )
-    ORDER BY id, holder`,
+    ORDER BY stable, id, holder`,
 })
+
+/**
+ * The holders of a stable's roles as of `at`, by role id and account. An account holds a role if the last event or
+ * probe (at the end of a block) shows that it does. The grant is the first one after the last event or probe that shows
+ * the contrary, so granting a role again changes nothing.
+ */
+export const roleHolders = together(
+  'role_holders',
+  async (clickhouse, asked: { stables: string[]; at: Date }, options) =>
+    byStable(await holdersOf(clickhouse, asked, options)),
+)
 
 const rank = new Map(TRACKED_ROLES.map(({ name }, i) => [name, i]))
 

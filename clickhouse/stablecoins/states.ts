@@ -1,8 +1,9 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { isInUseAt, isSampledAt, Tier, tierAt } from '../chain/token-lists.js'
-import { defineOptionalRow, defineQuery } from '../store/define-query.js'
-import { isRecent, recentFirst } from '../store/recent-first.js'
+import { defineQuery } from '../store/define-query.js'
+import { isRecent } from '../store/recent-first.js'
+import { type OfStable, together } from '../store/together.js'
 import { Address, integerText, stableAddress } from '../store/values.js'
 import { UNCAPPED } from '../supply/supply.js'
 import { MOST_CHARACTERS, stableName, stableSymbol, Truncated } from './texts.js'
@@ -168,34 +169,34 @@ const recentStablecoinStates = defineQuery({
   sql: `${statesSql(IS_ASKED, RECENTLY)} LIMIT {limit: UInt32}`,
 })
 
-/** The states of some stables, however long ago they were read. */
-const olderStablecoinStates = defineQuery({
-  name: 'older_stablecoin_states',
-  params: z.object({ at: z.date(), stables: z.array(z.string()) }),
+/** The states of some stables, with those of the last days only or with all. */
+const stablecoinStatesOf = defineQuery({
+  name: 'stablecoin_states_of',
+  params: z.object({ at: z.date(), stables: z.array(z.string()), recent_only: z.boolean() }),
   row: StateRow,
-  sql: statesSql('stable IN {stables: Array(String)}', `stable IN {stables: Array(String)} AND ${UNTIL}`),
+  sql: statesSql(
+    'stable IN {stables: Array(String)}',
+    `stable IN {stables: Array(String)} AND ${UNTIL} AND ${isRecent('block_time', 'at')}`,
+  ),
 })
 
-/** The state of one stable, however long ago it was read; null if it was not a stable at `at`. */
-const stablecoinStateOf = recentFirst(
-  defineOptionalRow({
-    name: 'stablecoin_state_of',
-    params: z.object({ at: z.date(), stable: z.string(), recent_only: z.boolean() }),
-    row: StateRow,
-    sql: statesSql(
-      'stable = {stable: String}',
-      `stable = {stable: String} AND ${UNTIL} AND ${isRecent('block_time', 'at')}`,
-    ),
-  }),
-  (state) => state !== null && state.supply !== null,
-)
+const ofAddress = (states: readonly StablecoinState[]): OfStable<StablecoinState | null> => {
+  const found = new Map(states.map((state) => [state.address, state]))
+  return (stable) => found.get(stable) ?? null
+}
 
 /** The state of a stable at `at`, however long ago it was read; null if there was no such stable. */
-export const stablecoinStateAt = (
-  clickhouse: ClickHouseClient,
-  about: { stable: string; at: Date },
-  options?: { signal?: AbortSignal },
-): Promise<StablecoinState | null> => stablecoinStateOf(clickhouse, about, options)
+export const stablecoinStateAt = together(
+  'stablecoin_states_of',
+  async (clickhouse, asked: { stables: string[]; at: Date }, options) => {
+    const recent = ofAddress(await stablecoinStatesOf(clickhouse, { ...asked, recent_only: true }, options))
+    const lacking = asked.stables.filter((stable) => !recent(stable)?.supply)
+    if (lacking.length === 0) return recent
+    const older = { ...asked, stables: lacking, recent_only: false }
+    const all = ofAddress(await stablecoinStatesOf(clickhouse, older, options))
+    return (stable) => all(stable) ?? recent(stable)
+  },
+)
 
 const listOf = <Value>(value: Value | undefined): Value[] => (value === undefined ? [] : [value])
 
@@ -220,7 +221,6 @@ export async function stablecoinStatesAt(
   const states = await recentStablecoinStates(clickhouse, { at, ...page }, options)
   const stables = states.filter(({ supply }) => supply === null).map(({ address }) => address)
   if (stables.length === 0) return states
-  const older = await olderStablecoinStates(clickhouse, { at, stables }, options)
-  const found = new Map(older.map((state) => [state.address, state]))
-  return states.map((state) => found.get(state.address) ?? state)
+  const older = ofAddress(await stablecoinStatesOf(clickhouse, { at, stables, recent_only: false }, options))
+  return states.map((state) => older(state.address) ?? state)
 }

@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
+import { byStable, type OfStable } from './together.js'
 
 /**
  * How far before an instant the first read looks for the newest row, in seconds. Nearly every such row is only minutes
@@ -35,4 +36,20 @@ export const recentFirst =
   async (clickhouse, params, options) => {
     const recent = await read(clickhouse, { ...params, recent_only: true } as Params, options)
     return isEnough(recent, params) ? recent : read(clickhouse, { ...params, recent_only: false } as Params, options)
+  }
+
+/** The same of several stables: of those without enough, and only of these, it looks at all of history. */
+export const recentFirstByStable =
+  <Params extends { recent_only: boolean; stables: string[] }, Row extends { stable: string }>(
+    read: Read<Params, Row[]>,
+    isEnough: (rows: readonly Omit<Row, 'stable'>[]) => boolean = isAny,
+  ): Read<Omit<Params, 'recent_only'>, OfStable<Omit<Row, 'stable'>[]>> =>
+  async (clickhouse, params, options) => {
+    const recent = byStable(await read(clickhouse, { ...params, recent_only: true } as Params, options))
+    const lacking = new Set(params.stables.filter((stable) => !isEnough(recent(stable))))
+    if (lacking.size === 0) return recent
+    const all = byStable(
+      await read(clickhouse, { ...params, stables: [...lacking], recent_only: false } as Params, options),
+    )
+    return (stable) => (lacking.has(stable) ? all(stable) : recent(stable))
   }

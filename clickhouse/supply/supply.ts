@@ -4,6 +4,8 @@ import { isInUseAt } from '../chain/token-lists.js'
 import { BUCKET_COLUMNS, SeriesParams } from '../peg/series.js'
 import { defineQuery } from '../store/define-query.js'
 import { defineExport } from '../store/export.js'
+import { isRecent, recentFirstByStable } from '../store/recent-first.js'
+import { together } from '../store/together.js'
 import { blockNumber, blockTimestamp, integerText, logIndex, txHash } from '../store/values.js'
 
 /** A supply cap of this many base units means that there is no cap. */
@@ -31,18 +33,24 @@ export const SupplyEventRow = z.object({
   tx_hash: txHash,
 })
 
-/** A stable's last ten changes of supply or cap up to `at`, newest first. */
-export const recentSupplyEvents = defineQuery({
-  name: 'recent_supply_events',
-  params: z.object({ stable: z.string(), at: z.date() }),
-  row: SupplyEventRow,
-  sql: `
-    SELECT kind, account, toString(amount_raw) AS amount, toUInt32(block_number) AS block_number, log_index,
+const recentEvents = recentFirstByStable(
+  defineQuery({
+    name: 'recent_supply_events',
+    params: z.object({ stables: z.array(z.string()), at: z.date(), recent_only: z.boolean() }),
+    row: SupplyEventRow.extend({ stable: z.string() }),
+    sql: `
+    SELECT stable, kind, account, toString(amount_raw) AS amount, toUInt32(block_number) AS block_number, log_index,
            block_time AS block_timestamp, tx_hash
     FROM supply_events
-    WHERE stable = {stable: String} AND block_time <= {at: DateTime}
-    ORDER BY block_time DESC, supply_events.block_number DESC, log_index DESC LIMIT 10`,
-})
+    WHERE stable IN {stables: Array(String)} AND block_time <= {at: DateTime} AND ${isRecent('block_time', 'at')}
+    ORDER BY stable DESC, block_time DESC, supply_events.block_number DESC, log_index DESC
+    LIMIT 10 BY stable`,
+  }),
+  (rows) => rows.length === 10,
+)
+
+/** A stable's last ten changes of supply or cap up to `at`, newest first. */
+export const recentSupplyEvents = together('recent_supply_events', recentEvents)
 
 /**
  * Every stable that is in use at `at`, with its newest supply by then and the block at which it was read; null if none was
