@@ -14,18 +14,24 @@ export type Load = {
   failed: number
 }
 
-/** Asks a server for these paths in turn. */
+/** Asks a server for these paths in turn; each connection begins at another one, so that they do not all ask for the same. */
 export async function load(
   { url, pid }: { url: string; pid: number },
   { paths, seconds, headers = {} }: { paths: readonly string[]; seconds: number; headers?: Record<string, string> },
 ): Promise<Load> {
   const before = statsOf(pid).cpuSeconds
+  const requests = paths.map((path) => ({ method: 'GET' as const, path }))
+  let opened = 0
   const result = await autocannon({
     url,
     connections: CONNECTIONS,
     duration: seconds,
     headers,
-    requests: paths.map((path) => ({ path })),
+    requests,
+    setupClient: (client) => {
+      const first = Math.floor((opened++ * requests.length) / CONNECTIONS)
+      client.setRequests([...requests.slice(first), ...requests.slice(0, first)])
+    },
   })
   return {
     perSecond: result.requests.total / result.duration,
