@@ -26,6 +26,7 @@ const DOCUMENTS = [
     'SECURITY.md',
     'local/engine/README.md',
     'clients/typescript/README.md',
+    'clients/mcp/README.md',
   ],
   ...markdownIn('docs'),
 ]
