@@ -27,6 +27,7 @@ const DOCUMENTS = [
     'local/engine/README.md',
     'clients/typescript/README.md',
     'clients/mcp/README.md',
+    'clients/python/README.md',
   ],
   ...markdownIn('docs'),
 ]
