@@ -17,10 +17,10 @@ function failuresOf(module: TestModule): string[] {
   })
 }
 
-/** Each test that passed only at its second attempt, as one line. */
+/** Each test that passed only at its second attempt, as one line. Those that are expected to fail are repeated too. */
 const retriesOf = (module: TestModule): string[] =>
   [...module.children.allTests('passed')]
-    .filter((test) => test.diagnostic()?.flaky)
+    .filter((test) => test.diagnostic()?.flaky && !test.options.fails)
     .map((test) => `Passed only at the second attempt: ${module.relativeModuleId}: ${test.fullName}`)
 
 /** Ends a run with a line for each test that failed or was repeated, since of a long log often only the end is kept, and one on those not run. */
