@@ -68,7 +68,7 @@ export function together<Asked extends { stables: string[] }, Result>(
   asked: Omit<Asked, 'stables'> & { stable: string },
   options?: Options,
 ) => Promise<Result> {
-  /** By what is asked besides the stable; of each there is a queue while a statement runs. */
+  /** The callers that wait, by the parameters that they share. There is a queue only while a statement of its kind runs. */
   const queuesOf = new WeakMap<ClickHouseClient, Map<string, Caller<Result>[]>>()
 
   async function answer(clickhouse: ClickHouseClient, asked: object, batch: Caller<Result>[]) {
