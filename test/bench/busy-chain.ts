@@ -71,7 +71,7 @@ const Receipts = z.array(z.object({ status: z.string() }))
  * A local chain under `dir` with `blocks` blocks, a second apart, of twenty transactions each, and behind them as many
  * empty ones, of now, as make them final. Every block's state can be called, or with `pruned`, that of the newest only: the
  * node keeps each on disk as a whole, with the hashes of all blocks before, which for 20,000 is some 30 GB. Accounts, stables and amounts are the same
- * in every run. The node signs: signing four hundred thousand transactions here would take longer than mining them.
+ * in every run. The node accepts its transactions unsigned: signing four hundred thousand here would take longer than mining them.
  */
 export async function startBusyChain(
   dir: string,
@@ -85,6 +85,7 @@ export async function startBusyChain(
   })
   try {
     await setUp(chain)
+    await chain.rpc.batch(senders.map(({ address }): RpcCall => ['anvil_impersonateAccount', [address]]))
     const from = Number(await chain.rpc.call('eth_blockNumber')) + 1
     const counts = await chain.rpc.batch(
       senders.map(({ address }): RpcCall => ['eth_getTransactionCount', [address, 'latest']]),
