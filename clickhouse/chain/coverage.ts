@@ -98,6 +98,15 @@ function spanWithout(span: { from: number; until: number } | null, ranges: reado
   return isLeft ? { from, until } : null
 }
 
+/**
+ * That all is measured, and when the chain or the stable began, if that was after the start of what was asked: a day of
+ * which there is one hour is complete, and must not be read as a day.
+ */
+function complete({ from }: Asked, began = from): string {
+  const isWhole = from === 0 || began <= from
+  return `All of it is measured.${isWhole ? '' : ` It begins at ${iso(began)}; before that there was nothing.`}`
+}
+
 /** The coverage of what was asked, as it is published. */
 export function coverageOf(ledger: Ledger, asked: Asked): Coverage {
   const missing = missingRanges(ledger, asked)
@@ -106,7 +115,8 @@ export function coverageOf(ledger: Ledger, asked: Asked): Coverage {
   const unsearched = notSearched(ledger, { ...asked, searches })
   // A single second has no ends that could be left out.
   const isSearched = asked.from < asked.to || unsearched.length === 0
-  const span = isSearched ? spanWithout(spanWithout(measuredSpan(ledger, asked), unsampled), unsearched) : null
+  const stored = measuredSpan(ledger, asked)
+  const span = isSearched ? spanWithout(spanWithout(stored, unsampled), unsearched) : null
   const none = {
     missing: missing.slice(0, MOST_MISSING).map(published),
     missing_count: missing.length,
@@ -120,7 +130,7 @@ export function coverageOf(ledger: Ledger, asked: Asked): Coverage {
       measured_until: null,
     }
   const measured = { measured_from: iso(span.from), measured_until: iso(span.until) }
-  if (missing.length === 0) return { status: 'complete', message: 'All of it is measured.', ...none, ...measured }
+  if (missing.length === 0) return { status: 'complete', message: complete(asked, stored?.from), ...none, ...measured }
   return { status: 'partial', message: sentence(missing), ...none, ...measured }
 }
 

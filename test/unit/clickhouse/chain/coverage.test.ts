@@ -46,6 +46,20 @@ describe('the coverage of a time', () => {
     })
   })
 
+  test('says when the chain or the stable began, if that was within the asked time', () => {
+    const genesis = ledger([range(0, 100)])
+    expect(coverageOf(genesis, logs(-500, 900))).toMatchObject({
+      status: 'complete',
+      message: `All of it is measured. It begins at ${at(0)}; before that there was nothing.`,
+      measured_from: at(0),
+    })
+    const since = { block_number: 20, block_time: T + 200 }
+    expect(coverageOf(genesis, logs(105, 900, { since }))).toMatchObject({
+      message: `All of it is measured. It begins at ${at(200)}; before that there was nothing.`,
+    })
+    expect(coverageOf(genesis, { ...logs(0, 900), from: 0 }).message).toBe('All of it is measured.')
+  })
+
   test('lists the blocks that ingest did not read, and the time between their neighbours', () => {
     expect(coverageOf(ledger([range(1, 40), range(51, 100)]), logs(105, 900))).toEqual({
       status: 'partial',
