@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { DuckDBInstance } from '@duckdb/node-api'
@@ -80,6 +81,7 @@ async function runSql(code: string, cwd: string): Promise<string> {
 }
 
 async function runBlock({ language, code }: CodeBlock, cwd: string): Promise<string> {
+  if (language === 'text') return code
   if (language === 'ts') return runTypeScript(code, cwd)
   if (language === 'sql') return runSql(code, cwd)
   if (language === 'python') requireTool('python3')
@@ -138,6 +140,27 @@ test('DuckDB reads what is exported, to the same figures', async ({ follow, mark
   expect(Number(first.usd)).toBeCloseTo(usd, 5)
 })
 
+test('spreadsheets: a table with a row of names, by a GET that sends nothing but its address', async ({
+  follow,
+  origin,
+}) => {
+  const [formula = '', table = ''] = await follow('Spreadsheets')
+  const [, url = ''] = /^=IMPORTDATA\("https:\/\/plumbline\.example([^"]+)"\)\n$/.exec(formula) ?? []
+  const [names = '', ...rows] = table.trimEnd().split('\n')
+  expect(names).toMatch(/^"bucket_start","bucket_end","open",/)
+  expect(rows.length).toBeGreaterThan(3)
+  for (const row of rows) {
+    expect(row.split(',').length).toBe(names.split(',').length)
+    expect(row).not.toContain('\\N')
+  }
+  const socket = connect(Number(new URL(origin).port), '127.0.0.1')
+  socket.write(`GET ${url} HTTP/1.0\r\n\r\n`)
+  const [head = '', body] = (await text(socket)).split('\r\n\r\n')
+  expect(head).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
+  expect(head).toMatch(/^content-type: text\/csv; charset=utf-8\r$/m)
+  expect(body).toBe(table)
+})
+
 test('every recipe is one of these', () => {
   expect([...new Set(codeBlocks('docs/recipes.md').map(({ heading }) => heading))]).toEqual([
     'curl',
@@ -147,5 +170,6 @@ test('every recipe is one of these', () => {
     // Run by the test of `npm start`, which has a chain to pay on.
     'Pay for a request',
     'DuckDB',
+    'Spreadsheets',
   ])
 })

@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { test as base } from 'vitest'
+import { SUBSCRIPTION_KEY } from './app.js'
+import { type Market, withMarket } from './market.js'
+import { requireTool } from './tools.js'
+
+/** The folder of the client's package. */
+export const PYTHON_CLIENT = fileURLToPath(new URL('../../clients/python', import.meta.url))
+
+/** On disk: pandas and pyarrow take 360 MB, too much for a directory in memory. */
+const TEMPORARY = '/var/tmp'
+
+/** Runs a program in the clean folder, and returns what it wrote. */
+type Run = (command: string, ...args: string[]) => Promise<string>
+
+/** Lets `use` have a new folder for packages of Python. The test is skipped where Python, its venv or PyPI is missing. */
+async function withPythonFolder(use: (folder: string) => Promise<void>): Promise<void> {
+  for (const tool of ['python3', 'venv of python3', 'PyPI'] as const) requireTool(tool)
+  const folder = await mkdtemp(join(TEMPORARY, 'plumbline-python-'))
+  try {
+    await use(folder)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+/** Runs programs in that folder. */
+function runIn(folder: string, env: Record<string, string> = {}): Run {
+  return async (command, ...args) => {
+    const { stdout, stderr } = await promisify(execFile)(command, args, {
+      cwd: folder,
+      env: { ...process.env, TMPDIR: TEMPORARY, PYTHONDONTWRITEBYTECODE: '1', ...env },
+    }).catch((error) => {
+      throw new Error(`${command} ${args}: ${error.stdout}${error.stderr}`)
+    })
+    return `${stdout}${stderr}`
+  }
+}
+
+type Python = {
+  market: Market
+  /** Where the API over that market listens. */
+  origin: string
+  folder: string
+  run: Run
+}
+
+/** A test of Python programs against a running service. */
+export const test = base.extend<Python>({
+  market: [
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of a fixture's dependencies off the pattern
+    ({}, use) => withMarket({ historyBlocks: 60, blockSeconds: 300, stables: 9, seed: 3 }, use),
+    { scope: 'file' },
+  ],
+  origin: [
+    async ({ market: { app } }, use) => {
+      await app.listen({ port: 0, host: '127.0.0.1' })
+      await use(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`)
+    },
+    { scope: 'file' },
+  ],
+  // biome-ignore lint/correctness/noEmptyPattern: as above
+  folder: ({}, use) => withPythonFolder(use),
+  run: async ({ folder, origin }, use) =>
+    use(runIn(folder, { PLUMBLINE_URL: origin, PLUMBLINE_KEY: SUBSCRIPTION_KEY })),
+})
