@@ -21,7 +21,7 @@ const NO_DELAY = { count: 0, p50_seconds: null, p99_seconds: null }
 /** The progress of ingest and of the jobs at `now`, and how many slots each job has to do. */
 async function readProgressWithSlots(clickhouse: ClickHouseClient, now: Date, options: ReadOptions) {
   const { history, ...progress } = await readProgress(clickhouse, SLOT_JOBS, now, options)
-  return { ...progress, slots: await countSlots(clickhouse, SLOT_JOBS, history, options) }
+  return { ...progress, slots: await countSlots(clickhouse, SLOT_JOBS, { history, now }, options) }
 }
 
 /** The same with all else that /status shows. */
@@ -69,7 +69,7 @@ async function readState(clickhouse: ClickHouseClient, now: Date, options: ReadO
     findings,
     jobs: progress.jobs.map((status) => ({
       ...status,
-      ...(slots.get(status.job) ?? { waiting: null, due: null }),
+      ...(slots.get(status.job) ?? { waiting: null, due: null, catch_up: null }),
       runs: runs.find(({ job }) => job === status.job) ?? null,
     })),
     webhooks,

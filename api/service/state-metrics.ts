@@ -129,6 +129,26 @@ export async function stateMetrics(state: ServiceState | null, storage: Storage)
     jobs.map(({ job, due }) => ({ labels: { job }, value: due })),
   )
   gauge(
+    'job_done_slots',
+    'Slots of a job that are done since the backfill or the rollback because of which its oldest due one has to be done',
+    jobs.map(({ job, catch_up }) => ({ labels: { job }, value: catch_up?.done })),
+  )
+  gauge(
+    'job_oldest_due_slot_timestamp_seconds',
+    'The oldest slot of a job that could be done now',
+    jobs.map(({ job, catch_up }) => ({ labels: { job }, value: seconds(catch_up?.oldest_at ?? null) })),
+  )
+  gauge(
+    'job_slots_per_second',
+    'Speed of a job that has slots to do, over the last five minutes',
+    jobs.map(({ job, catch_up }) => ({ labels: { job }, value: catch_up?.slots_per_second })),
+  )
+  gauge(
+    'job_eta_seconds',
+    'Time until a job has done the slots that could be done now, at that speed',
+    jobs.map(({ job, catch_up }) => ({ labels: { job }, value: catch_up?.eta_seconds })),
+  )
+  gauge(
     'job_last_success_timestamp_seconds',
     'When a job last completed a slot',
     jobs.map(({ job, last_success_at }) => ({ labels: { job }, value: seconds(last_success_at) })),

@@ -181,6 +181,21 @@ const Status = z.object({
           description:
             'Later slots do not wait; null if none waits. On a chain that is not read from its first block, and without a backfill, anomalies wait like this for the first week: nothing is searched until then',
         }),
+        catch_up: z
+          .object({
+            due_slots: count.meta({ description: 'Slots that could be done now' }),
+            done_slots: count.meta({
+              description:
+                'Slots that are done since the backfill or the rollback because of which the oldest one has to be done; without one, all that are done',
+            }),
+            oldest_slot_at: time.meta({ description: 'The oldest slot that could be done now' }),
+            slots_per_second: z.number().nonnegative().nullable().meta({
+              description: 'Speed of the last five minutes; null if it is not known, as before a second run has ended',
+            }),
+            eta_seconds: count.nullable().meta({ description: 'Time left at that speed; null if it is not known' }),
+          })
+          .nullable()
+          .meta({ description: 'Progress with the slots that could be done now; null if there are none' }),
         done_24h: count.meta({ description: 'Runs that succeeded in the last 24 hours' }),
         failed_24h: count.meta({ description: 'Runs that failed in the last 24 hours' }),
         median_ms_24h: count.nullable().meta({ description: 'How long a run took, in milliseconds; null without one' }),
@@ -246,7 +261,7 @@ function published(state: ServiceState): z.input<typeof Status> {
           findings: findings.map(({ what, status, scope }) => ({ what, status, scope })),
         }
       : null,
-    jobs: jobs.map(({ job, last_slot_at, last_success_at, lag_seconds, waiting, runs }) => ({
+    jobs: jobs.map(({ job, last_slot_at, last_success_at, lag_seconds, waiting, catch_up, runs }) => ({
       job,
       period_seconds: periods.get(job) ?? 0,
       last_slot_at: iso(last_slot_at),
@@ -256,6 +271,13 @@ function published(state: ServiceState): z.input<typeof Status> {
       waiting_slots: waiting?.slots ?? 0,
       waiting_reason: waiting?.reason ?? null,
       waiting_until: iso(waiting?.until ?? null),
+      catch_up: catch_up && {
+        due_slots: catch_up.slots,
+        done_slots: catch_up.done,
+        oldest_slot_at: isoSeconds(catch_up.oldest_at),
+        slots_per_second: catch_up.slots_per_second,
+        eta_seconds: catch_up.eta_seconds,
+      },
       done_24h: runs?.done_24h ?? 0,
       failed_24h: runs?.failed_24h ?? 0,
       median_ms_24h: runs?.median_ms_24h ?? null,

@@ -5,8 +5,8 @@ import { readMissingFacts } from '../chain/gaps.js'
 import { chainHead, HEAD_SECONDS } from '../chain/heads.js'
 import type { QuerySignal } from '../store/define-query.js'
 import type { SlotJob } from './periods.js'
-import { jobStatuses } from './runs.js'
-import { dueLag, dueSlotCount, type SlotHistory, slotHistory, waitingSlots } from './slots.js'
+import { jobStatuses, slotRates } from './runs.js'
+import { countDueSlots, type DueSlots, dueLag, type SlotHistory, slotHistory, waitingSlots } from './slots.js'
 
 /** The whole seconds from one instant to a later one; 0 if the clock is behind the chain. */
 export const secondsBetween = (from: Date, to: Date): number =>
@@ -73,25 +73,45 @@ export async function readProgress(
   }
 }
 
+/** How far a job is with the slots that it could do now. */
+type CatchUp = DueSlots & {
+  /** Speed of the last minutes; null if it is not known. */
+  slots_per_second: number | null
+  /** Time left at that speed; null if it is not known. */
+  eta_seconds: number | null
+}
+
+function catchUpOf(due: DueSlots, rate: { slots: number; elapsed_ms: number } | undefined): CatchUp {
+  if (!rate) return { ...due, slots_per_second: null, eta_seconds: null }
+  const slots_per_second = (1000 * rate.slots) / rate.elapsed_ms
+  return {
+    ...due,
+    slots_per_second: Math.round(slots_per_second * 1000) / 1000,
+    eta_seconds: Math.ceil(due.slots / slots_per_second),
+  }
+}
+
 /**
- * By job, how many of its slots wait for facts that are not read, and why (null if none does), and how many could be done now
- * (null before the first block). Many times the work of the rest. Rejects with QueryError.
+ * By job, how many of its slots wait for facts that are not read, and why (null if none does), and those that could be done now:
+ * their number (null before the first block), and the progress with them (null if there are none). Many times the work of the
+ * rest. Rejects with QueryError.
  */
 export async function countSlots(
   clickhouse: ClickHouseClient,
   jobs: readonly SlotJob[],
-  history: SlotHistory | null,
+  { history, now }: { history: SlotHistory | null; now: Date },
   options?: { signal?: QuerySignal },
 ) {
+  if (!history) return new Map(jobs.map(({ name }) => [name, { waiting: null, due: null, catch_up: null }]))
+  const rates = new Map((await slotRates(clickhouse, { now }, options)).map((rate) => [rate.job, rate]))
   const counts = await Promise.all(
     jobs.map(async (job) => {
-      const [waiting, due] = history
-        ? await Promise.all([
-            waitingSlots(clickhouse, job, history, options),
-            dueSlotCount(clickhouse, job, history, options),
-          ])
-        : [null, null]
-      return [job.name, { waiting, due }] as const
+      const [waiting, due] = await Promise.all([
+        waitingSlots(clickhouse, job, history, options),
+        countDueSlots(clickhouse, job, history, options),
+      ])
+      const catch_up = due && catchUpOf(due, rates.get(job.name))
+      return [job.name, { waiting, due: due?.slots ?? 0, catch_up }] as const
     }),
   )
   return new Map(counts)

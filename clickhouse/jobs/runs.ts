@@ -61,6 +61,32 @@ export const jobProgress = defineQuery({
     ORDER BY job`,
 })
 
+/** The time over which the speed of a job is measured. */
+const RATE_SECONDS = 300
+
+/**
+ * How fast each job has completed slots in the last minutes before `now`: the slots after those that ended first in that time,
+ * and the time since these ended, in milliseconds. So a job that was idle before counts from when it began, and one that has
+ * stopped becomes slower. No row for a job of which only one run, or one pass, ended in that time: its speed is not known.
+ */
+export const slotRates = defineQuery({
+  name: 'slot_rates',
+  params: z.object({ now: z.date() }),
+  row: z.object({ job: z.string(), slots: z.int(), elapsed_ms: z.int().positive() }),
+  sql: `
+    SELECT job, toUInt32(sum(ended_slots) - argMin(ended_slots, ended)) AS slots,
+           toUInt32(greatest(1, dateDiff('millisecond', min(ended), {now: DateTime64(3)}))) AS elapsed_ms
+    FROM
+    (
+        SELECT job, addMilliseconds(started_at, duration_ms) AS ended, uniqExact(slot_at, revision) AS ended_slots
+        FROM job_runs
+        WHERE state = 'done' AND addMilliseconds(started_at, duration_ms) > {now: DateTime64(3)} - INTERVAL ${RATE_SECONDS} SECOND
+          AND addMilliseconds(started_at, duration_ms) <= {now: DateTime64(3)}
+        GROUP BY job, ended
+    )
+    GROUP BY job HAVING slots > 0 ORDER BY job`,
+})
+
 /** Every slot that a job has completed, in unix seconds, and the newest revision under which it did. */
 export const completedSlots = defineQuery({
   name: 'completed_slots',

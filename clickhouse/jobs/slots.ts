@@ -93,12 +93,12 @@ export const dueSlots = defineQuery({
     ORDER BY slot_at LIMIT {limit: UInt32}`,
 })
 
-/** How many slots of a job between two times, both excluded, are undone. */
+/** How many slots of a job between two times, both excluded, are undone, and the oldest of them; null if none is. */
 const undoneSlots = defineRow({
   name: 'undone_slots',
   params: SlotRange,
-  row: onlyColumn('slots', z.int()),
-  sql: `SELECT toUInt32(count()) AS slots FROM (${UNDONE_SLOTS})`,
+  row: z.object({ slots: z.int(), oldest_at: z.int().nullable() }),
+  sql: `SELECT toUInt32(count()) AS slots, minOrNull(slot_at) AS oldest_at FROM (${UNDONE_SLOTS})`,
 })
 
 /**
@@ -181,18 +181,45 @@ export function dueLag(job: SlotJob, history: SlotHistory | null, lag_seconds: n
 }
 
 /**
- * How many slots of a job could be done now. After a backfill or a rollback, these are also the ones that have to be done
- * again.
+ * How many slots a job has done since the change of history because of which a slot has to be done, given that slot in unix
+ * seconds; without such a change, how many it has ever done. A slot that was done repeatedly counts once. Reads a row for each
+ * day (migration 0039).
  */
-export async function dueSlotCount(
+const slotsDoneSince = defineRow({
+  name: 'slots_done_since',
+  params: z.object({ job: z.string(), slot_at: z.int() }),
+  row: onlyColumn('slots', z.int()),
+  sql: `
+    WITH (SELECT max(revision) FROM history_revisions WHERE is_done AND toUnixTimestamp(kept_time) <= {slot_at: UInt32}) AS began
+    SELECT toUInt32(sum(slots_of_day)) AS slots
+    FROM
+    (
+        SELECT groupBitmap(toUnixTimestamp(slot_at) % ${DAY_SECONDS}) AS slots_of_day
+        FROM job_runs WHERE job = {job: String} AND state = 'done' AND revision >= began
+        GROUP BY toDate(slot_at)
+    )`,
+})
+
+/** The slots that a job could do now: how many, the oldest, and how many are done since the change that made it due. */
+export type DueSlots = { slots: number; oldest_at: Date; done: number }
+
+/**
+ * The slots that a job could do now; null if there are none. After a backfill or a rollback, these are also the ones that have to
+ * be done again.
+ */
+export async function countDueSlots(
   clickhouse: ClickHouseClient,
   job: SlotJob,
   history: SlotHistory,
   options?: { signal?: QuerySignal },
-): Promise<number> {
+): Promise<DueSlots | null> {
   const { name, period_seconds } = job
   const from_time = Math.max(history.from_time, waitingUntil(job, history).until)
-  return undoneSlots(clickhouse, { job: name, period_seconds, from_time, to_time: history.to_time }, options)
+  const range = { job: name, period_seconds, from_time, to_time: history.to_time }
+  const { slots, oldest_at } = await undoneSlots(clickhouse, range, options)
+  if (oldest_at === null) return null
+  const done = await slotsDoneSince(clickhouse, { job: name, slot_at: oldest_at }, options)
+  return { slots, oldest_at: new Date(oldest_at * 1000), done }
 }
 
 /**
@@ -209,6 +236,6 @@ export async function waitingSlots(
   if (until <= first_time) return null
   const { name, period_seconds } = job
   const range = { job: name, period_seconds, from_time: first_time, to_time: Math.min(until + 1, to_time) }
-  const slots = await undoneSlots(clickhouse, range, options)
+  const { slots } = await undoneSlots(clickhouse, range, options)
   return slots > 0 ? { slots, reason, until: new Date(until * 1000) } : null
 }

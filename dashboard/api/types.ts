@@ -1412,6 +1412,13 @@ export interface GetStatusData {
       | "backfill_running"
       | null;
     waiting_until: string | null;
+    catch_up: {
+      due_slots: number;
+      done_slots: number;
+      oldest_slot_at: string;
+      slots_per_second: number | null;
+      eta_seconds: number | null;
+    } | null;
     done_24h: number;
     failed_24h: number;
     median_ms_24h: number | null;

@@ -198,11 +198,12 @@ async function runPass(run: SlotRun, slots: Slots): Promise<boolean> {
   await checkLease()
   // A slot has its share of the time, and is done when the pass is: what it has found was not stored earlier.
   const ms = Date.now() - startedAt
-  const share = startedAt + ms - Math.ceil(ms / slots.length)
+  const share = jobRunOf(slot, instance, startedAt + ms - Math.ceil(ms / slots.length))
   await insertJobRuns(
     clickhouse,
-    slots.map((slot, i) => ({
-      ...jobRunOf(slot, instance, share),
+    slots.map(({ at }, i) => ({
+      ...share,
+      slot_at: at.getTime() / 1000,
       state: 'done',
       result_rows: rows[i] ?? 0,
       error: '',

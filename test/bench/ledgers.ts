@@ -15,7 +15,7 @@ import { newestLease } from '../../clickhouse/jobs/leases.js'
 import { PERIOD_SECONDS, SLOT_JOBS } from '../../clickhouse/jobs/periods.js'
 import { jobProgress, jobRuns, jobStatuses } from '../../clickhouse/jobs/runs.js'
 import { readSearches } from '../../clickhouse/jobs/searches.js'
-import { dueSlotCount, dueSlots, slotHistory } from '../../clickhouse/jobs/slots.js'
+import { countDueSlots, dueSlots, slotHistory } from '../../clickhouse/jobs/slots.js'
 import { listedApiKeys } from '../../clickhouse/keys/api-keys.js'
 import { paymentSteps } from '../../clickhouse/payments/ledger.js'
 import { failingSubscriptions, pendingDeliveries } from '../../clickhouse/webhooks/attempts.js'
@@ -83,7 +83,7 @@ try {
     slotHistory: (c) => slotHistory(c),
     dueSlots: (c) =>
       dueSlots(c, { job, period_seconds, from_time: history.from_time, to_time: history.to_time, limit: 100 }),
-    dueSlotCount: (c) => dueSlotCount(c, SLOT_JOBS[0] as (typeof SLOT_JOBS)[number], history),
+    countDueSlots: (c) => countDueSlots(c, SLOT_JOBS[0] as (typeof SLOT_JOBS)[number], history),
     newestHealth: (c) => newestHealth(c),
     newestSequence: (c) => newestSequence(c),
     newestSequenceBy: (c) => newestSequenceBy(c, { known_at: ago(24 * HOUR) }),

@@ -3537,6 +3537,28 @@ export interface GetStatusData {
       | null;
     /** Later slots do not wait; null if none waits. On a chain that is not read from its first block, and without a backfill, anomalies wait like this for the first week: nothing is searched until then */
     waiting_until: string | null;
+    /** Progress with the slots that could be done now; null if there are none */
+    catch_up: {
+      /**
+       * Slots that could be done now
+       * @min 0
+       */
+      due_slots: number;
+      /**
+       * Slots that are done since the backfill or the rollback because of which the oldest one has to be done; without one, all that are done
+       * @min 0
+       */
+      done_slots: number;
+      /**
+       * The oldest slot that could be done now
+       * @format date-time
+       */
+      oldest_slot_at: string;
+      /** Speed of the last five minutes; null if it is not known, as before a second run has ended */
+      slots_per_second: number | null;
+      /** Time left at that speed; null if it is not known */
+      eta_seconds: number | null;
+    } | null;
     /**
      * Runs that succeeded in the last 24 hours
      * @min 0

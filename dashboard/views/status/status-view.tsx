@@ -57,6 +57,7 @@ export type Status = {
     waiting_slots: number
     waiting_reason: string | null
     waiting_until: string | null
+    catch_up: { due_slots: number; done_slots: number; eta_seconds: number | null } | null
     done_24h: number
     failed_24h: number
     median_ms_24h: number | null
@@ -208,6 +209,9 @@ const Jobs = ({ jobs }: Pick<Status, 'jobs'>) => (
         ageText(one.period_seconds),
         <span key="state" class="wraps">
           {one.is_late ? `late by ${age(one.lag_seconds)}` : 'on time'}
+          {one.catch_up !== null &&
+            one.catch_up.due_slots > 1 &&
+            `; ${integerText(one.catch_up.due_slots)} slots to do${one.catch_up.eta_seconds === null ? '' : `, ${age(one.catch_up.eta_seconds)} left`}`}
           {one.waiting_slots > 0 &&
             `; ${one.waiting_slots} wait${one.waiting_until ? ` until ${instant(one.waiting_until)}` : ''}: ${WAITS[one.waiting_reason ?? ''] ?? 'no reason is known'}`}
         </span>,

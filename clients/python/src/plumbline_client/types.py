@@ -1216,6 +1216,14 @@ class StatusInvariants(TypedDict):
     findings: list[StatusInvariantsFinding]
 
 
+class StatusJobCatchUp(TypedDict):
+    due_slots: int
+    done_slots: int
+    oldest_slot_at: str
+    slots_per_second: float | None
+    eta_seconds: int | None
+
+
 class StatusJob(TypedDict):
     job: str
     period_seconds: int
@@ -1226,6 +1234,7 @@ class StatusJob(TypedDict):
     waiting_slots: int
     waiting_reason: Literal["history_not_read", "blocks_missing", "backfill_running"] | None
     waiting_until: str | None
+    catch_up: StatusJobCatchUp | None
     done_24h: int
     failed_24h: int
     median_ms_24h: int | None

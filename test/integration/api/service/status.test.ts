@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { describe, expect } from 'vitest'
 import { type IngestGap, insertIngestGaps } from '../../../../clickhouse/chain/gaps.js'
 import { insertChainHead } from '../../../../clickhouse/chain/heads.js'
+import { insertHistoryChange } from '../../../../clickhouse/chain/history-changes.js'
 import { insertNodeCalls, type NodeCalls } from '../../../../clickhouse/chain/node-calls.js'
 import { insertVerifyRun } from '../../../../clickhouse/chain/verify-runs.js'
 import { SLOT_JOBS } from '../../../../clickhouse/jobs/periods.js'
@@ -10,6 +11,7 @@ import { insertRows } from '../../../../clickhouse/store/insert.js'
 import { readHealth } from '../../../../jobs/health/read-health.js'
 import { isoSeconds } from '../../../../process/instants.js'
 import { test } from '../../../support/app.js'
+import { addRollback } from '../../../support/ledger.js'
 import { addBlocks, txHash } from '../../../support/rows.js'
 
 type App = { inject: (url: string) => Promise<{ statusCode: number; json: () => never; payload: string }> }
@@ -23,6 +25,7 @@ type Status = {
     waiting_reason: string | null
     waiting_until: string | null
     is_late: boolean
+    catch_up: object | null
   }>
 }
 
@@ -112,6 +115,7 @@ describe('an empty database', () => {
         waiting_slots: 0,
         waiting_reason: null,
         waiting_until: null,
+        catch_up: null,
         done_24h: 0,
         failed_24h: 0,
         median_ms_24h: null,
@@ -287,6 +291,14 @@ describe('jobs', () => {
       waiting_slots: 0,
       waiting_reason: null,
       waiting_until: null,
+      // The first one of the two was missed, because the job began with the second.
+      catch_up: {
+        due_slots: expect.any(Number),
+        done_slots: 2,
+        oldest_slot_at: expect.any(String),
+        slots_per_second: null,
+        eta_seconds: null,
+      },
       done_24h: 2,
       failed_24h: 1,
       median_ms_24h: 2000,
@@ -333,6 +345,62 @@ describe('jobs', () => {
     ])
     const metrics = await lines(app)
     expect(metrics.get('plumbline_job_waiting_slots{job="flow-anomalies"}')).toBe(8)
+  })
+
+  test('that do slots again show how far they are, how fast, and how long the rest takes', async ({
+    app,
+    clickhouse,
+    clock,
+  }) => {
+    const now = seconds(clock.now)
+    clock.now = new Date(now * 1000)
+    const start = Math.floor(now / 300) * 300 - 3300
+    await addBlocks(clickhouse, [start, start + 3001])
+    const slot = (n: number): number => start + 300 * n
+    const pass = async (slots: readonly number[], ended_at: number, revision: number): Promise<void> => {
+      for (const n of slots)
+        await insertJobRun(clickhouse, run('risk', slot(n), ended_at - 1, { revision, duration_ms: 1000 }))
+    }
+    const catchUp = async () => {
+      clock.now = new Date(clock.now.getTime() + 10_000)
+      return (await status(app)).jobs.find(({ job }) => job === 'risk')?.catch_up
+    }
+    await pass([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], now - 1000, 0)
+    expect(await catchUp()).toBeNull()
+    expect([...(await lines(app)).keys()].filter((name) => /risk/.test(name) && /eta|oldest/.test(name))).toEqual([])
+
+    const change = { sequence_number: 1, backfill_sequence: 1, kept_time: slot(2), after_rollback: 0 }
+    await insertHistoryChange(clickhouse, change)
+    const begun = { due_slots: 9, done_slots: 0, oldest_slot_at: iso(slot(2)) }
+    expect(await catchUp()).toEqual({ ...begun, slots_per_second: null, eta_seconds: null })
+    // One pass has no speed: it is not known how long it took.
+    await pass([2, 3, 4], now - 70, 1)
+    const once = { due_slots: 6, done_slots: 3, oldest_slot_at: iso(slot(5)) }
+    expect(await catchUp()).toEqual({ ...once, slots_per_second: null, eta_seconds: null })
+    expect((await lines(app)).has('plumbline_job_eta_seconds{job="risk"}')).toBe(false)
+    // One slot was recorded twice. The status is read 110 s after the end of the first pass.
+    await pass([5, 6, 6], now - 10, 1)
+    const twice = { due_slots: 4, done_slots: 5, oldest_slot_at: iso(slot(7)) }
+    expect(await catchUp()).toEqual({ ...twice, slots_per_second: 0.018, eta_seconds: 220 })
+    // A rollback meanwhile takes nothing from the progress, and a slot of the tip adds to it.
+    await addRollback(clickhouse, 1, slot(9))
+    await pass([10], now - 5, 2)
+    const rolledBack = { due_slots: 3, done_slots: 6, oldest_slot_at: iso(slot(7)) }
+    expect(await catchUp()).toEqual({ ...rolledBack, slots_per_second: 0.025, eta_seconds: 120 })
+    const metrics = await lines(app)
+    for (const [name, value] of [
+      ['due_slots', 3],
+      ['done_slots', 6],
+      ['oldest_due_slot_timestamp_seconds', slot(7)],
+      ['slots_per_second', 0.025],
+      ['eta_seconds', 120],
+    ])
+      expect(metrics.get(`plumbline_job_${name}{job="risk"}`), `${name}`).toBe(value)
+    // A job that stands still becomes slower, and then has no speed.
+    clock.now = new Date(clock.now.getTime() + 160_000)
+    expect(await catchUp()).toMatchObject({ slots_per_second: 0.01, eta_seconds: 290 })
+    clock.now = new Date(clock.now.getTime() + 300_000)
+    expect(await catchUp()).toEqual({ ...rolledBack, slots_per_second: null, eta_seconds: null })
   })
 })
 
