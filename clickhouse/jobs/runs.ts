@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
+import { DAY_SECONDS } from '../../process/instants.js'
 import { defineQuery } from '../store/define-query.js'
 import { DELAYS, delayColumns } from '../store/delays.js'
 import { insertRows } from '../store/insert.js'
@@ -134,7 +135,9 @@ export const jobStatuses = defineQuery({
 
 /**
  * Per job: its runs by outcome, in total and in the day before `now`, the median duration of that day, and how long
- * after their time slots were completed. No row for a job that never ran. Reads single runs only of that day (migration 0039).
+ * after their time slots were completed. A slot that is recorded as done more than once under a revision counts once, as it was
+ * first: that happens if a pass is killed while it is being recorded and repeated with other slots. No row for a job that never
+ * ran. Reads single runs only of that day (migration 0039).
  */
 export const jobRuns = defineQuery({
   name: 'job_runs',
@@ -157,11 +160,17 @@ export const jobRuns = defineQuery({
     FROM
     (
         SELECT job, state, runs, 0 AS duration_ms, toDateTime64(0, 3, 'UTC') AS ended_at, 0 AS delay
-        FROM (SELECT job, state, count() AS runs FROM job_runs GROUP BY job, state)
+        FROM
+        (
+            SELECT job, state, if(state = 'done', groupBitmap(toUnixTimestamp(slot_at) % ${DAY_SECONDS}), count()) AS runs
+            FROM job_runs GROUP BY job, state, toDate(slot_at), revision
+        )
         UNION ALL
         SELECT job, state, 0 AS runs, duration_ms, addMilliseconds(started_at, duration_ms) AS ended_at,
                dateDiff('millisecond', toDateTime64(slot_at, 3, 'UTC'), ended_at) / 1000 AS delay
         FROM job_runs WHERE addMilliseconds(started_at, duration_ms) > {now: DateTime64(3)} - INTERVAL 1 DAY
+        ORDER BY ended_at
+        LIMIT 1 BY job, state, slot_at, revision, if(state = 'done', toDateTime64(0, 3, 'UTC'), started_at)
     )
     GROUP BY job ORDER BY job`,
 })
