@@ -3,6 +3,21 @@ import { observed } from './observe.js'
 import { QueryError } from './query-error.js'
 
 /**
+ * Rows as arrays with the names of their columns once, which are half as long; null where the rows differ in their
+ * columns, as one that is left out has its default value.
+ */
+function compact(rows: readonly object[]): { columns: [string, ...string[]]; values: unknown[] } | null {
+  const columns = Object.keys(rows[0] ?? {})
+  const values: unknown[] = []
+  for (const row of rows as readonly Record<string, unknown>[]) {
+    const own = columns.map((column) => row[column])
+    if (Object.keys(row).length !== columns.length || own.includes(undefined)) return null
+    values.push(own)
+  }
+  return { columns: columns as [string, ...string[]], values }
+}
+
+/**
  * Inserts `rows` into `table`, in the order given; resolves when the server has acknowledged all of them. `token`
  * identifies the content: a repeat with the same token, even after a crash half-way, changes neither the table nor the
  * views that read it. The table and the views' targets must each keep a deduplication window. Rejects with QueryError.
@@ -15,11 +30,13 @@ export async function insertRows<Row extends object>(
 ): Promise<void> {
   if (rows.length === 0) return
   const log_comment = `insert_${table}`
+  const compacted = compact(rows)
   const insert = () =>
-    clickhouse.insert({
+    clickhouse.insert<unknown>({
       table,
-      values: rows,
-      format: 'JSONEachRow',
+      ...(compacted
+        ? { ...compacted, format: 'JSONCompactEachRow' as const }
+        : { values: rows, format: 'JSONEachRow' as const }),
       clickhouse_settings: {
         insert_deduplicate: 1,
         insert_deduplication_token: `${table}:${token}`,

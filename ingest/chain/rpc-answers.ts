@@ -44,6 +44,68 @@ export const RawLog = z.object({
 })
 export type RawLog = z.infer<typeof RawLog>
 
+const HASH = /^0x[0-9a-f]{64}$/
+const HEX = /^0x[0-9a-f]*$/
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/
+const UPPER = /[A-F]/
+const QUANTITY = /^0x(0|[1-9a-f][0-9a-f]{0,13})$/
+
+type RawFields = { [Field in keyof RawLog]?: unknown }
+const isText = (value: unknown, form: RegExp): value is string => typeof value === 'string' && form.test(value)
+
+/**
+ * Checks logs field by field, as `RawLog` does. Adjacent logs share most of their fields, so these are checked once, and
+ * kept in memory once. Returns the field that is not valid, with its log's place, instead of the logs.
+ */
+function readLogs(answers: readonly unknown[]): RawLog[] | [place: number, field: string] {
+  const logs: RawLog[] = []
+  let before: RawFields = {}
+  let last: RawLog | undefined
+  for (const [i, answer] of answers.entries()) {
+    if (typeof answer !== 'object' || answer === null) return [i, '']
+    const fields = answer as RawFields
+    const { data, topics, logIndex } = fields
+    const isSame = (field: keyof RawLog): boolean => last !== undefined && fields[field] === before[field]
+    if (!isSame('address') && !isText(fields.address, ADDRESS)) return [i, 'address']
+    if (!isSame('blockHash') && !isText(fields.blockHash, HASH)) return [i, 'blockHash']
+    if (!isSame('transactionHash') && !isText(fields.transactionHash, HASH)) return [i, 'transactionHash']
+    if (!isSame('blockNumber') && !isText(fields.blockNumber, QUANTITY)) return [i, 'blockNumber']
+    if (!isText(data, HEX)) return [i, 'data']
+    if (!isText(logIndex, QUANTITY)) return [i, 'logIndex']
+    if (!Array.isArray(topics) || topics.length > 4) return [i, 'topics']
+    for (const [j, topic] of topics.entries()) {
+      const known = last?.topics[j]
+      if (known !== undefined && topic === known) topics[j] = known
+      else if (!isText(topic, HASH)) return [i, 'topics']
+    }
+    const address = fields.address as string
+    const time = fields.blockTimestamp
+    const isSameTime = last !== undefined && time === before.blockTimestamp
+    last = {
+      address: last && isSame('address') ? last.address : UPPER.test(address) ? address.toLowerCase() : address,
+      topics,
+      data,
+      blockNumber: last && isSame('blockNumber') ? last.blockNumber : Number(fields.blockNumber),
+      blockHash: last && isSame('blockHash') ? last.blockHash : (fields.blockHash as string),
+      transactionHash: last && isSame('transactionHash') ? last.transactionHash : (fields.transactionHash as string),
+      logIndex: Number(logIndex),
+      blockTimestamp: isSameTime && last ? last.blockTimestamp : isText(time, QUANTITY) ? Number(time) : null,
+    }
+    before = fields
+    logs.push(last)
+  }
+  return logs
+}
+
+/** The answer of eth_getLogs: many logs, which are checked several times as fast as one by one with `RawLog`. */
+export const RawLogs = z.array(z.unknown()).transform((answers, context): RawLog[] => {
+  const read = readLogs(answers)
+  const [place, field] = read
+  if (typeof place !== 'number') return read as RawLog[]
+  context.addIssue({ code: 'custom', path: [place, `${field}`], message: 'is not valid' })
+  return z.NEVER
+})
+
 /** A block with its transactions, of which only who signed each is read. */
 export const RawSigners = z.object({
   hash,

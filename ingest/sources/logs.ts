@@ -1,8 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { hexToBytes, keccak256, numberToHex } from 'viem'
-import { z } from 'zod'
 import type { BlockRange } from '../chain/block-ranges.js'
-import { RawLog } from '../chain/rpc-answers.js'
+import { type RawLog, RawLogs } from '../chain/rpc-answers.js'
 import { isRangeRefused, isTimeout, offeredBlocks } from './range-refusals.js'
 import { createRangeSize, type RangeSize } from './range-size.js'
 import type { Rpc } from './rpc.js'
@@ -56,7 +55,7 @@ export async function requestLogs(
   const began = performance.now()
   try {
     const range = { ...filter, fromBlock: numberToHex(from), toBlock: numberToHex(to) }
-    const logs = await rpc.request('eth_getLogs', [range], z.array(RawLog))
+    const logs = await rpc.request('eth_getLogs', [range], RawLogs)
     size.answered(blocks, logs.length, performance.now() - began)
     return logs
   } catch (error) {

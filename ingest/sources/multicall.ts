@@ -1,4 +1,4 @@
-import { BaseError, encodeFunctionData, type Hex, multicall3Abi, numberToHex } from 'viem'
+import { BaseError, type Hex, numberToHex, toFunctionSelector } from 'viem'
 import { BLOCK_HASHES, BLOCK_HASHES_HELD, MULTICALL3 } from '../chain/addresses.js'
 import { Bytes, Quantity, RpcAnswerError } from '../chain/rpc-answers.js'
 import type { Rpc } from './rpc.js'
@@ -71,12 +71,29 @@ export type Multicall = { calls: readonly Call[]; request: { to: string; data: H
  */
 const MOST_CALLS = 250
 
-function multicallOf(calls: readonly Call[]): Multicall {
-  const data = encodeFunctionData({
-    abi: multicall3Abi,
-    functionName: 'aggregate3',
-    args: [calls.map(({ target, callData }) => ({ target: target as Hex, allowFailure: true, callData }))],
-  })
+const AGGREGATE3 = toFunctionSelector('aggregate3((address,bool,bytes)[])')
+const wordOf = (value: number): string => value.toString(16).padStart(WORD, '0')
+/** Where a call's list of three fields puts its bytes, behind them. */
+const BYTES_AT = wordOf(3 * 32)
+const TRUE = wordOf(1)
+
+/** The ABI encoding of a call that may fail by itself, as Multicall3 takes it: (address, bool, bytes). */
+function encodedCall({ target, callData }: Call): string {
+  const bytes = callData.slice(2)
+  const padding = '0'.repeat((WORD - (bytes.length % WORD)) % WORD)
+  return `${target.slice(2).padStart(WORD, '0')}${TRUE}${BYTES_AT}${wordOf(bytes.length / 2)}${bytes}${padding}`
+}
+
+/** The request that makes all `calls`. Writes the digits itself: several times as fast as viem, with the same result. */
+export function multicallOf(calls: readonly Call[]): Multicall {
+  const encoded = calls.map(encodedCall)
+  let at = calls.length * 32
+  let offsets = ''
+  for (const call of encoded) {
+    offsets += wordOf(at)
+    at += call.length / 2
+  }
+  const data: Hex = `${AGGREGATE3}${wordOf(32)}${wordOf(calls.length)}${offsets}${encoded.join('')}`
   return { calls, request: { to: MULTICALL3, data } }
 }
 

@@ -1,4 +1,4 @@
-import { encodeFunctionData, type Hex, toFunctionSelector } from 'viem'
+import { getAbiItem, type Hex, toFunctionSelector } from 'viem'
 import { Abis } from 'viem/tempo'
 import type { DepthSample } from '../../clickhouse/depth/depth.js'
 import { DEPTH_SIZES, isPrice, ONE_TOKEN, type QuoteStatus, REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
@@ -7,7 +7,15 @@ import { RpcAnswerError } from '../chain/rpc-answers.js'
 import { type BlockId, type Call, type CallResult, multicallsFor, multicallsOf, runMulticalls } from './multicall.js'
 import type { Rpc } from './rpc.js'
 
-const abi = Abis.stablecoinDex
+const selectorOf = (name: 'quoteSwapExactAmountIn' | 'quoteSwapExactAmountOut'): Hex =>
+  toFunctionSelector(getAbiItem({ abi: Abis.stablecoinDex, name }))
+const [AMOUNT_IN, AMOUNT_OUT] = [selectorOf('quoteSwapExactAmountIn'), selectorOf('quoteSwapExactAmountOut')]
+
+const wordOf = (digits: string): string => digits.padStart(64, '0')
+
+/** The data of a quote. viem would hash the function's signature for each: a block may ask for hundreds. */
+const quoteData = (selector: Hex, tokenIn: string, tokenOut: string, amount: bigint): Hex =>
+  `${selector}${wordOf(tokenIn.slice(2))}${wordOf(tokenOut.slice(2))}${wordOf(amount.toString(16))}`
 
 /** The DEX's reverts, and the status of the quote that each means. */
 const STATUS_OF_REVERT = new Map<string, QuoteStatus>([
@@ -22,22 +30,8 @@ const STATUS_OF_REVERT = new Map<string, QuoteStatus>([
  * routes through other books.
  */
 const quoteCalls = (stable: string, amount: bigint): [sell: Call, buy: Call] => [
-  {
-    target: STABLECOIN_DEX,
-    callData: encodeFunctionData({
-      abi,
-      functionName: 'quoteSwapExactAmountIn',
-      args: [stable as Hex, REFERENCE_STABLE, amount],
-    }),
-  },
-  {
-    target: STABLECOIN_DEX,
-    callData: encodeFunctionData({
-      abi,
-      functionName: 'quoteSwapExactAmountOut',
-      args: [REFERENCE_STABLE, stable as Hex, amount],
-    }),
-  },
+  { target: STABLECOIN_DEX, callData: quoteData(AMOUNT_IN, stable, REFERENCE_STABLE, amount) },
+  { target: STABLECOIN_DEX, callData: quoteData(AMOUNT_OUT, REFERENCE_STABLE, stable, amount) },
 ]
 
 /**

@@ -1,13 +1,14 @@
 import { setMaxListeners } from 'node:events'
 import pRetry from 'p-retry'
 import type { Logger } from 'pino'
-import { BaseError, type EIP1193RequestFn, http } from 'viem'
+import { BaseError } from 'viem'
 import type { z } from 'zod'
 import type { CallOutcome } from '../../clickhouse/chain/node-calls.js'
 import { PlumblineError } from '../../process/errors.js'
 import { NETWORKS } from '../chain/networks.js'
 import { RpcAnswerError } from '../chain/rpc-answers.js'
 import type { IngestConfig } from '../config.js'
+import { jsonRpcAt } from './json-rpc.js'
 import { type Node, nodePool, type Send } from './node-pool.js'
 import { createPace } from './pace.js'
 import { isRangeRefused, isRateLimited, isTimeout } from './range-refusals.js'
@@ -68,7 +69,7 @@ const SINGLE_CALLS = 8
 const LOGS_AT_ONCE = 64
 // More would only wait at the node, time out there and be sent again.
 const BATCHES_AT_ONCE = 8
-// Enough for the logs of a range of busy blocks; viem's own limit is 10 MB, at which every retry would fail.
+// Enough for the logs of a range of busy blocks; with a limit that they exceed, every retry would fail.
 const MAX_ANSWER_BYTES = 2 ** 28
 
 /** How often it is logged that a node limits the rate, in milliseconds. */
@@ -101,15 +102,13 @@ export const rpcOf = (config: IngestConfig, log: Logger, signal: AbortSignal, ob
   })
 
 function nodeAt(url: string, { batchSize, timeoutMs, signal }: RpcOptions): Node {
-  const options = { retryCount: 0, timeout: timeoutMs, maxResponseBodySize: MAX_ANSWER_BYTES }
-  const batched = http(url, { ...options, batch: { batchSize, wait: 0 } })({}).request as EIP1193RequestFn
-  const single = http(url, options)({}).request as EIP1193RequestFn
+  const { single, batched } = jsonRpcAt(url, { batchSize, timeoutMs, mostAnswerBytes: MAX_ANSWER_BYTES })
   const inTurn = createPace(SINGLE_CALLS, signal)
   const logsInTurn = createPace(LOGS_AT_ONCE, signal)
   // Where a node bears fewer calls than a batch has, batches become as small.
   const inBatches = createPace(BATCHES_AT_ONCE * batchSize, signal)
   const send: Send = (method, params) => {
-    const call = { method, params } as never
+    const call = { method, params }
     if (method === 'eth_getLogs') return logsInTurn(() => single(call))
     return sizeOf(params) < LARGE_CALL ? inBatches(() => batched(call)) : inTurn(() => single(call))
   }

@@ -1,6 +1,6 @@
-import { decodeFunctionResult, encodeFunctionResult, type Hex, multicall3Abi } from 'viem'
+import { decodeFunctionResult, encodeFunctionData, encodeFunctionResult, type Hex, multicall3Abi } from 'viem'
 import { expect, test } from 'vitest'
-import { type CallResult, decodeResults } from '../../../../ingest/sources/multicall.js'
+import { type CallResult, decodeResults, multicallOf } from '../../../../ingest/sources/multicall.js'
 import { randomFor } from '../../../../local/chain/random.js'
 
 const encoded = (result: CallResult[]): Hex =>
@@ -21,6 +21,19 @@ test('the results of a multicall are decoded as by viem, whatever their number a
     const answer = encoded(results)
     expect(decodeResults(answer)).toEqual(results)
     expect(decodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', data: answer })).toEqual(results)
+  }
+})
+
+test('a multicall is encoded as by viem, whatever the number and the length of its calls', () => {
+  for (let round = 0; round < 50; round++) {
+    const calls = someResults(round).map(({ returnData }, i) => ({
+      target: `0x20c0${`${i}`.padStart(36, '0')}` as Hex,
+      callData: returnData,
+    }))
+    const args = [calls.map(({ target, callData }) => ({ target, allowFailure: true, callData }))] as const
+    expect(multicallOf(calls).request.data).toBe(
+      encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args }),
+    )
   }
 })
 

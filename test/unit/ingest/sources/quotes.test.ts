@@ -1,6 +1,7 @@
-import { encodeFunctionResult, type Hex, multicall3Abi, numberToHex } from 'viem'
+import { decodeFunctionData, encodeFunctionResult, type Hex, multicall3Abi, numberToHex } from 'viem'
+import { Abis } from 'viem/tempo'
 import { expect, test } from 'vitest'
-import { readDepths, readQuotes } from '../../../../ingest/sources/quotes.js'
+import { quoteMulticalls, readDepths, readQuotes } from '../../../../ingest/sources/quotes.js'
 import type { Rpc } from '../../../../ingest/sources/rpc.js'
 
 /** A node that answers every call of a multicall with the next of these amounts. */
@@ -31,5 +32,19 @@ test('so is a quote of depth, measured by its own size', async () => {
     ['quoted', '5000000000', '20000000000'],
     ['quoted', '50000000000', '200000000000'],
     ['out_of_range', null, null],
+  ])
+})
+
+test('each stable is asked for what one token sells for, and then for what it costs', () => {
+  const stable = '0x20c0000000000000000000001234567890abcdef'
+  const pathUsd = '0x20c0000000000000000000000000000000000000'
+  const [multicall] = quoteMulticalls([stable])
+  const asked = multicall?.calls.map(({ target, callData }) => {
+    const { functionName, args } = decodeFunctionData({ abi: Abis.stablecoinDex, data: callData })
+    return [target, functionName, ...(args ?? []).map((arg) => `${arg}`.toLowerCase())]
+  })
+  expect(asked).toEqual([
+    ['0xdec0000000000000000000000000000000000000', 'quoteSwapExactAmountIn', stable, pathUsd, '1000000'],
+    ['0xdec0000000000000000000000000000000000000', 'quoteSwapExactAmountOut', pathUsd, stable, '1000000'],
   ])
 })

@@ -1,0 +1,147 @@
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { Agent, errors, interceptors } from 'undici'
+import { HttpRequestError, ResponseBodyTooLargeError, RpcRequestError, TimeoutError } from 'viem'
+import { RpcAnswerError } from '../chain/rpc-answers.js'
+
+/** One JSON-RPC call without its id. */
+type Call = { method: string; params: unknown[] }
+type RpcFailure = { code: number; message: string; data?: unknown }
+type Answer = { id?: unknown; result?: unknown; error?: RpcFailure }
+
+type Waiting = { call: Call; resolve: (result: unknown) => void; reject: (error: unknown) => void }
+
+export type JsonRpc = {
+  /** Sends a call in a request of its own. */
+  single: (call: Call) => Promise<unknown>
+  /** Sends a call together with those that are made in the same millisecond. */
+  batched: (call: Call) => Promise<unknown>
+}
+
+type Options = {
+  /** Most calls of one request. */
+  batchSize: number
+  /** How long a node may take before it begins to answer, in milliseconds. */
+  timeoutMs: number
+  mostAnswerBytes: number
+}
+
+const MOST_REDIRECTS = 5
+const unzip = promisify(gunzip)
+
+/** A URL without the credentials that it may contain, and the header that carries them instead. */
+function targetOf(text: string): { url: string; headers: Record<string, string> } {
+  const url = new URL(text)
+  const headers = { 'content-type': 'application/json', 'accept-encoding': 'gzip' }
+  if (!url.username) return { url: url.toString(), headers }
+  const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
+  url.username = ''
+  url.password = ''
+  return {
+    url: url.toString(),
+    headers: { ...headers, authorization: `Basic ${Buffer.from(credentials).toString('base64')}` },
+  }
+}
+
+const isFailure = (error: unknown): error is RpcFailure =>
+  typeof error === 'object' && error !== null && 'message' in error && typeof error.message === 'string'
+
+/**
+ * A JSON-RPC node over HTTP. Tries each request once, and rejects with the errors of viem's transport: HttpRequestError,
+ * TimeoutError, ResponseBodyTooLargeError and RpcRequestError. It takes a third of that transport's CPU time, which builds
+ * an error for every request, reads bodies through web streams and encodes them with a replacer.
+ */
+export function jsonRpcAt(nodeUrl: string, { batchSize, timeoutMs, mostAnswerBytes }: Options): JsonRpc {
+  const { url, headers } = targetOf(nodeUrl)
+  const { origin, pathname, search } = new URL(url)
+  const target = { origin, path: `${pathname}${search}`, method: 'POST', headers } as const
+  const node = new Agent({ headersTimeout: 0, bodyTimeout: 0, maxResponseSize: mostAnswerBytes }).compose(
+    interceptors.redirect({ maxRedirections: MOST_REDIRECTS }),
+  )
+
+  async function post(body: string): Promise<unknown> {
+    const late = new AbortController()
+    const timer = setTimeout(() => late.abort(), timeoutMs)
+    try {
+      const response = await node.request({ ...target, body, signal: late.signal })
+      clearTimeout(timer)
+      const bytes = Buffer.from(await response.body.arrayBuffer())
+      const isZipped = response.headers['content-encoding'] === 'gzip'
+      const text = (isZipped ? await unzip(bytes, { maxOutputLength: mostAnswerBytes }) : bytes).toString()
+      return parsed(text, response)
+    } catch (error) {
+      if (error instanceof HttpRequestError) throw error
+      if (late.signal.aborted) throw new TimeoutError({ body: {}, url })
+      if (error instanceof errors.ResponseExceededMaxSizeError)
+        throw new ResponseBodyTooLargeError({ maxSize: mostAnswerBytes, size: mostAnswerBytes + 1 })
+      throw new HttpRequestError({ cause: error as Error, url })
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  type Response = { statusCode: number; headers: Record<string, string | string[] | undefined> }
+
+  /** The JSON of a response; of one with another status than success, only if it is an error of JSON-RPC. */
+  function parsed(text: string, { statusCode, headers }: Response): unknown {
+    const isOk = statusCode >= 200 && statusCode < 300
+    let json: unknown
+    try {
+      json = JSON.parse(text)
+    } catch (error) {
+      if (isOk) throw error
+    }
+    if (isOk || isFailure((json as Answer | undefined)?.error)) return json
+    const fields = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)])
+    throw new HttpRequestError({
+      ...{ url, status: statusCode, headers: new Headers(fields) },
+      details: text.slice(0, 1000) || `status ${statusCode}`,
+    })
+  }
+
+  const resultOf = (answer: Answer | undefined, call: Call): unknown => {
+    if (!answer) throw new RpcAnswerError(`${call.method}: the batch has no answer to it`)
+    if (answer.error) throw new RpcRequestError({ body: { method: call.method }, error: answer.error, url })
+    return answer.result
+  }
+
+  const encoded = ({ method, params }: Call, id: number): string =>
+    `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":${JSON.stringify(params)}}`
+
+  async function sendBatch(waiting: readonly Waiting[]): Promise<void> {
+    let byId: Map<unknown, Answer>
+    let toAll: Answer | undefined
+    try {
+      const answers = await post(`[${waiting.map(({ call }, i) => encoded(call, i)).join()}]`)
+      byId = new Map(Array.isArray(answers) ? answers.map((answer: Answer) => [answer?.id, answer]) : [])
+      // A node that refuses the batch as a whole answers with one error.
+      if (!Array.isArray(answers) && isFailure((answers as Answer | null)?.error)) toAll = answers as Answer
+    } catch (error) {
+      for (const { reject } of waiting) reject(error)
+      return
+    }
+    for (const [i, { call, resolve, reject }] of waiting.entries()) {
+      try {
+        resolve(resultOf(byId.get(i) ?? toAll, call))
+      } catch (error) {
+        reject(error)
+      }
+    }
+  }
+
+  let waiting: Waiting[] = []
+  const sendWaiting = (): void => {
+    const now = waiting
+    waiting = []
+    if (now.length > 0) void sendBatch(now)
+  }
+  return {
+    single: async (call) => resultOf((await post(encoded(call, 0))) as Answer, call),
+    batched: (call) =>
+      new Promise((resolve, reject) => {
+        if (waiting.length === 0) setTimeout(sendWaiting)
+        waiting.push({ call, resolve, reject })
+        if (waiting.length === batchSize) sendWaiting()
+      }),
+  }
+}

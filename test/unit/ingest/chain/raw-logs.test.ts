@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { RawLog, RawLogs } from '../../../../ingest/chain/rpc-answers.js'
+import { type Random, randomFor } from '../../../../local/chain/random.js'
+
+const digits = (random: Random, length: number): string =>
+  Array.from({ length }, () => random.int(0, 15).toString(16)).join('')
+
+/** Logs of a few blocks and transactions, as a node answers them. */
+function someLogs(random: Random): Record<string, unknown>[] {
+  let own = { blockHash: '', transactionHash: '', blockNumber: '', blockTimestamp: '' as string | null }
+  return Array.from({ length: random.int(0, 30) }, (_, i) => {
+    if (i === 0 || random.chance(0.3)) {
+      const blockTimestamp = random.chance(0.8) ? `0x${random.int(1, 2 ** 30).toString(16)}` : null
+      const blockNumber = `0x${random.int(1, 1000).toString(16)}`
+      own = {
+        blockHash: `0x${digits(random, 64)}`,
+        transactionHash: `0x${digits(random, 64)}`,
+        blockNumber,
+        blockTimestamp,
+      }
+    }
+    const address = `0x20C0${digits(random, 36)}`
+    return {
+      ...own,
+      address: random.chance(0.5) ? address : address.toLowerCase(),
+      topics: Array.from({ length: random.int(0, 4) }, () =>
+        `0x${digits(random, random.chance(0.5) ? 64 : 63)}0`.slice(0, 66),
+      ),
+      data: `0x${digits(random, 2 * random.int(0, 40))}`,
+      logIndex: `0x${i.toString(16)}`,
+      removed: false,
+      ...(random.chance(0.9) && { transactionIndex: '0x0' }),
+    }
+  })
+}
+
+const WRONG = [
+  undefined,
+  null,
+  7,
+  '',
+  '0x',
+  '0xZZ',
+  '0x01',
+  `0x${'a'.repeat(63)}`,
+  [],
+  {},
+  `0x${'A'.repeat(64)}`,
+  '0x1g',
+]
+const FIELDS = Object.keys(RawLog.shape)
+
+test('logs are read as the shape of one log says, and one that is not valid refuses the answer', () => {
+  let [valid, refused] = [0, 0]
+  for (let round = 0; round < 2000; round++) {
+    const random = randomFor(3, 'logs', round)
+    const logs = someLogs(random)
+    const broken = logs[random.int(0, Math.max(logs.length - 1, 0))]
+    if (broken && random.chance(0.5)) {
+      const field = FIELDS[random.int(0, FIELDS.length - 1)] as string
+      const wrong = WRONG[random.int(0, WRONG.length - 1)]
+      if (field === 'topics' && random.chance(0.7)) broken.topics = [...(broken.topics as string[]), wrong]
+      else broken[field] = wrong
+    }
+    const expected = z.array(RawLog).safeParse(structuredClone(logs))
+    const found = RawLogs.safeParse(structuredClone(logs))
+    expect(found.success, JSON.stringify(logs)).toBe(expected.success)
+    if (expected.success) {
+      valid++
+      const times = expected.data.map((log) => ({ ...log, blockTimestamp: log.blockTimestamp ?? null }))
+      expect(found.data).toEqual(times)
+    } else {
+      refused++
+      expect(found.error?.issues[0]?.path.slice(0, 2)).toEqual(expected.error.issues[0]?.path.slice(0, 2))
+    }
+  }
+  expect(Math.min(valid, refused)).toBeGreaterThan(500)
+})
+
+test.for([null, {}, 'logs', [null], ['log']])('an answer without logs is refused: %j', (answer) => {
+  expect(RawLogs.safeParse(answer).success).toBe(false)
+})
