@@ -21,7 +21,7 @@ export type JsonRpc = {
 type Options = {
   /** Most calls of one request. */
   batchSize: number
-  /** How long a node may take before it begins to answer, in milliseconds. */
+  /** How long a node may take before it begins to answer, and then between two pieces of the answer, in milliseconds. */
   timeoutMs: number
   mostAnswerBytes: number
 }
@@ -55,7 +55,7 @@ export function jsonRpcAt(nodeUrl: string, { batchSize, timeoutMs, mostAnswerByt
   const { url, headers } = targetOf(nodeUrl)
   const { origin, pathname, search } = new URL(url)
   const target = { origin, path: `${pathname}${search}`, method: 'POST', headers } as const
-  const node = new Agent({ headersTimeout: 0, bodyTimeout: 0, maxResponseSize: mostAnswerBytes }).compose(
+  const node = new Agent({ headersTimeout: 0, bodyTimeout: timeoutMs, maxResponseSize: mostAnswerBytes }).compose(
     interceptors.redirect({ maxRedirections: MOST_REDIRECTS }),
   )
 
@@ -71,7 +71,7 @@ export function jsonRpcAt(nodeUrl: string, { batchSize, timeoutMs, mostAnswerByt
       return parsed(text, response)
     } catch (error) {
       if (error instanceof HttpRequestError) throw error
-      if (late.signal.aborted) throw new TimeoutError({ body: {}, url })
+      if (late.signal.aborted || error instanceof errors.BodyTimeoutError) throw new TimeoutError({ body: {}, url })
       if (error instanceof errors.ResponseExceededMaxSizeError)
         throw new ResponseBodyTooLargeError({ maxSize: mostAnswerBytes, size: mostAnswerBytes + 1 })
       throw new HttpRequestError({ cause: error as Error, url })

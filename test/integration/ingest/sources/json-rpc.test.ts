@@ -73,6 +73,7 @@ test('compressed answers, credentials in the URL and redirects work', async ({ n
 
 test.for<[string, Answer, unknown]>([
   ['does not answer', () => {}, TimeoutError],
+  ['stops in the middle of its answer', (_, response) => void response.write('{"id":0,'), TimeoutError],
   ['closes the connection', (_, response) => void response.destroy(), HttpRequestError],
   ['answers garbage', (_, response) => void response.end('<html>'), HttpRequestError],
   ['answers too much', (_, response) => void response.end('"'.padEnd(20_000)), ResponseBodyTooLargeError],
