@@ -19,7 +19,7 @@ const TEMPORARY = '/var/tmp'
 type Run = (command: string, ...args: string[]) => Promise<string>
 
 /** Lets `use` have a new folder for packages of Python. The test is skipped where Python, its venv or PyPI is missing. */
-async function withPythonFolder(use: (folder: string) => Promise<void>): Promise<void> {
+export async function withPythonFolder(use: (folder: string) => Promise<void>): Promise<void> {
   for (const tool of ['python3', 'venv of python3', 'PyPI'] as const) requireTool(tool)
   const folder = await mkdtemp(join(TEMPORARY, 'plumbline-python-'))
   try {
@@ -30,7 +30,7 @@ async function withPythonFolder(use: (folder: string) => Promise<void>): Promise
 }
 
 /** Runs programs in that folder. */
-function runIn(folder: string, env: Record<string, string> = {}): Run {
+export function runIn(folder: string, env: Record<string, string> = {}): Run {
   return async (command, ...args) => {
     const { stdout, stderr } = await promisify(execFile)(command, args, {
       cwd: folder,

@@ -31,7 +31,7 @@ type Found = {
 /** A cell after the last one of a notebook, which prints its tables, and how long the buckets of its prices are. */
 const NOTEBOOKS = {
   duckdb: {
-    needs: ['duckdb'],
+    needs: ['duckdb==2.0.1'],
     bucketSeconds: 3600,
     last: `
 def table(sql):
