@@ -20,6 +20,7 @@ export const JobsConfig = z.object({
   HEALTH_MAX_MISSING_BLOCKS: envInt(0, 1_000_000_000).default(0),
   ...webhookEnv,
   WEBHOOK_SITE_URL,
+  PUBLIC_URL: envUrl('http', 'https').optional(),
   WEBHOOK_MAX_EVENT_AGE_HOURS: envInt(1, 8760).default(24),
   WEBHOOK_MAX_IN_FLIGHT: envInt(1, 20_000).default(2000),
   WEBHOOK_MAX_IN_FLIGHT_PER_ENDPOINT: envInt(1, 1000).default(32),

@@ -88,6 +88,14 @@ export const stablecoinNames = defineQuery({
     WHERE block_time <= {at: DateTime} ORDER BY address`,
 })
 
+/** The symbols of those of these stables that are known. */
+export const symbolsOf = defineQuery({
+  name: 'stablecoin_symbols',
+  params: z.object({ stables: z.array(z.string()) }),
+  row: z.object({ address: z.string(), symbol: z.string() }),
+  sql: 'SELECT stable AS address, symbol FROM stablecoins WHERE stable IN {stables: Array(String)}',
+})
+
 /**
  * When and by whom a stable was created; null for an unknown address. A stable of the genesis block has block 0 and no
  * admin.

@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
+import { LEVEL_CONDITION } from '../events/levels.js'
 import { EVENT_COLUMNS, EVENT_FILTER, LoggedEvent } from '../events/log.js'
 import type { EventType } from '../events/types.js'
 import { BreakFilterParams } from '../peg/break-filter.js'
@@ -179,7 +180,7 @@ export const requestedDeliveries = defineQuery({
 
 /**
  * The events that were recorded from `since` to `before` and that have one of `types` and, if `stables` is not empty,
- * one of those, and of peg breaks those that are wanted; in the order of the log, at most `limit`. With `undelivered_to`, only events without a successful or
+ * one of those, of at least a severity, and of peg breaks those that are wanted; in the order of the log, at most `limit`. With `undelivered_to`, only events without a successful or
  * pending delivery to this subscription; deliveries with the same `cause` do not count.
  */
 export const eventsToReplay = defineQuery({
@@ -190,6 +191,7 @@ export const eventsToReplay = defineQuery({
     types: z.array(z.string()).min(1),
     stables: z.array(z.string()),
     ...BreakFilterParams,
+    min_severity: z.string().default(''),
     undelivered_to: z.string().default(''),
     cause: z.string(),
     limit: z.int(),
@@ -201,7 +203,7 @@ export const eventsToReplay = defineQuery({
         ifNull((SELECT minOrNull(delivery_id) FROM webhook_deliveries WHERE event_sequence >= first_event), 0) AS first_delivery
     SELECT ${EVENT_COLUMNS}
     FROM events
-    WHERE recorded_at >= {since: DateTime64(3)} AND recorded_at < {before: DateTime64(3)} AND ${EVENT_FILTER}
+    WHERE recorded_at >= {since: DateTime64(3)} AND recorded_at < {before: DateTime64(3)} AND ${EVENT_FILTER} AND ${LEVEL_CONDITION}
       AND id NOT IN
       (
           SELECT event_id FROM webhook_deliveries

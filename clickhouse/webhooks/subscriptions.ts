@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
+import { Level, reachesLevel } from '../events/levels.js'
 import { type FilteredEvent, passes } from '../events/log.js'
 import { EVENT_TYPES } from '../events/types.js'
 import { type BreakFilter, Severity } from '../peg/break-filter.js'
@@ -14,12 +15,19 @@ export type DisabledReason = (typeof DISABLED_REASONS)[number]
 
 export const SUBSCRIPTION_STATES = ['enabled', 'disabled', 'deleted'] as const
 
+/** How an event is written: as it is, or for a service whose users read it. */
+export const WEBHOOK_FORMATS = ['plumbline', 'slack', 'discord', 'telegram', 'alertmanager', 'cloudevents'] as const
+export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number]
+
 /** One version of a subscription; the columns are described in the migration. */
 const Subscription = z.object({
   id: z.string(),
   version: z.int(),
   label: z.string(),
+  /** Where deliveries are sent. If `sealed_url` is not empty, only as much of that as may be shown. */
   url: z.string(),
+  /** Encrypted, if whoever knows the URL can post; else empty. */
+  sealed_url: z.string(),
   event_types: z.array(z.enum(EVENT_TYPES)),
   /** Lower case; empty for all stables. */
   stable_filter: z.array(z.string()),
@@ -28,6 +36,11 @@ const Subscription = z.object({
   min_bps: z.number(),
   min_seconds: z.int(),
   min_size: z.int(),
+  /** The least severity of events; empty for any. */
+  min_severity: Level.or(z.literal('')),
+  format: z.enum(WEBHOOK_FORMATS),
+  /** Of the format telegram; else empty. */
+  chat_id: z.string(),
   state: z.enum(SUBSCRIPTION_STATES),
   /** Empty unless it is disabled. */
   reason: z.enum([...DISABLED_REASONS, '']),
@@ -48,9 +61,15 @@ export type Subscription = z.infer<typeof Subscription>
  * concern every stable, and a retraction goes where the event went that it takes back.
  */
 export function wants(
-  { event_types, stable_filter, ...breaks }: Pick<Subscription, 'event_types' | 'stable_filter' | keyof BreakFilter>,
+  {
+    event_types,
+    stable_filter,
+    min_severity,
+    ...breaks
+  }: Pick<Subscription, 'event_types' | 'stable_filter' | 'min_severity' | keyof BreakFilter>,
   event: FilteredEvent,
 ): boolean {
+  if (!reachesLevel(event, min_severity)) return false
   return passes(event, { ...breaks, types: event_types, stables: stable_filter.length > 0 ? stable_filter : undefined })
 }
 
@@ -105,8 +124,8 @@ const RequestedVersion = Subscription.extend({
 })
 
 const COLUMNS = `
-  id, version, label, url, event_types, stable_filter, severity, min_bps, min_seconds, min_size, state, reason, secret,
-  previous_secret, previous_secret_until, toUInt32(after_sequence) AS after_sequence, created_at, changed_at`
+  id, version, label, url, sealed_url, event_types, stable_filter, severity, min_bps, min_seconds, min_size, min_severity,
+  format, chat_id, state, reason, secret, previous_secret, previous_secret_until, toUInt32(after_sequence) AS after_sequence, created_at, changed_at`
 
 const NEWEST = `SELECT ${COLUMNS} FROM webhook_subscriptions`
 

@@ -294,6 +294,15 @@ export interface ListWebhooksData {
     min_bps: number | null;
     min_seconds: number | null;
     min_size: number | null;
+    min_severity: "info" | "warning" | "critical" | null;
+    format:
+      | "plumbline"
+      | "slack"
+      | "discord"
+      | "telegram"
+      | "alertmanager"
+      | "cloudevents";
+    chat_id: string | null;
     state: "enabled" | "disabled" | "deleted";
     reason: "admin" | "gone" | "failing" | null;
     previous_secret_until: string | null;
@@ -323,6 +332,15 @@ export interface GetWebhookData {
   min_bps: number | null;
   min_seconds: number | null;
   min_size: number | null;
+  min_severity: "info" | "warning" | "critical" | null;
+  format:
+    | "plumbline"
+    | "slack"
+    | "discord"
+    | "telegram"
+    | "alertmanager"
+    | "cloudevents";
+  chat_id: string | null;
   state: "enabled" | "disabled" | "deleted";
   reason: "admin" | "gone" | "failing" | null;
   previous_secret_until: string | null;

@@ -50,6 +50,7 @@ export function startDispatcher(
     maxInFlightOfOne: 8,
     maxEventAgeMs: 86_400_000,
     disableAfterMs: 86_400_000,
+    siteUrl: null,
     log: pino({ level: process.env.TEST_LOG ?? 'silent' }),
     signal: stopping.signal,
     ...options,

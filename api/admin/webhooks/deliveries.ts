@@ -117,7 +117,16 @@ export async function addReplay(
  */
 export async function addReplays(
   app: FastifyInstance,
-  { id: subscription_id, event_types, stable_filter, severity, min_bps, min_seconds, min_size }: Subscription,
+  {
+    id: subscription_id,
+    event_types,
+    stable_filter,
+    severity,
+    min_bps,
+    min_seconds,
+    min_size,
+    min_severity,
+  }: Subscription,
   { since, onlyUndelivered }: { since: Date; onlyUndelivered: boolean },
   request: RepeatableRequest | null,
 ): Promise<number> {
@@ -132,6 +141,7 @@ export async function addReplays(
     min_bps,
     min_seconds,
     min_size,
+    min_severity,
     undelivered_to: onlyUndelivered ? subscription_id : '',
     cause,
     limit: MOST_REPLAYED + 1,

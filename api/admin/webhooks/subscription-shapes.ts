@@ -1,24 +1,52 @@
 import { z } from 'zod'
+import { Level } from '../../../clickhouse/events/levels.js'
 import { EVENT_TYPES } from '../../../clickhouse/events/types.js'
 import { Address } from '../../../clickhouse/store/values.js'
-import { DISABLED_REASONS, SUBSCRIPTION_STATES, type Subscription } from '../../../clickhouse/webhooks/subscriptions.js'
+import { isSecretUrl, shownUrl } from '../../../clickhouse/webhooks/secret-urls.js'
+import {
+  DISABLED_REASONS,
+  SUBSCRIPTION_STATES,
+  type Subscription,
+  WEBHOOK_FORMATS,
+} from '../../../clickhouse/webhooks/subscriptions.js'
 import { BreakFilterFields } from '../../answers/break-filter.js'
 
 const eventTypes = z.array(z.enum(EVENT_TYPES))
 const TYPES = { description: 'The event types it receives' }
 const STABLES = 'Only events about one of these stables are sent; a flow matches at either end'
 
+const Format = z.enum(WEBHOOK_FORMATS).meta({
+  description:
+    'How an event is written: plumbline (as documented here, in JSON), slack, discord or telegram (a message for people), alertmanager (what ' +
+    'Alertmanager 0.16 and newer send to a receiver, version 4), cloudevents (CloudEvents 1.0 in structured mode)',
+})
+const MIN_SEVERITY = {
+  description:
+    'Only events of at least this severity: critical are severe breaks, lost quotes, and ingest or sampling that lag; warning are mild ' +
+    'breaks and the rest of the service; info are flow anomalies',
+}
+const CHAT_ID = { description: 'Of the format telegram: the chat that gets the messages, a number or @channel' }
+
 /** A subscription as it is published: everything except its secret. */
 export const SubscriptionShape = z.object({
   id: z.string().meta({ description: 'Identifies the subscription', examples: ['wh_6f1d0b9a52c3e874'] }),
   label: z.string().meta({ description: 'Whose it is, or what it is for' }),
-  url: z.string().meta({ description: 'Where deliveries are sent, in the spelling that is called' }),
+  url: z.string().meta({
+    description:
+      'Where deliveries are sent, in the spelling that is called. Of a chat service only the host: who knows the rest can post',
+  }),
   event_types: eventTypes.meta(TYPES),
   stable_filter: z
     .array(z.string())
     .nullable()
     .meta({ description: `${STABLES}; null: all. Events of the service itself are always sent` }),
   ...BreakFilterFields,
+  min_severity: Level.nullable().meta({ description: `${MIN_SEVERITY.description}; null: any` }),
+  format: Format,
+  chat_id: z
+    .string()
+    .nullable()
+    .meta({ description: `${CHAT_ID.description}; else null` }),
   state: z.enum(SUBSCRIPTION_STATES).meta({ description: 'Deliveries are sent while it is enabled' }),
   reason: z.enum(DISABLED_REASONS).nullable().meta({
     description:
@@ -38,18 +66,23 @@ export const SubscriptionWithSecret = SubscriptionShape.extend({
 
 /** A subscription in its published form. */
 export function published(subscription: Subscription, now: Date): z.input<typeof SubscriptionShape> {
-  const { id, label, url, event_types, stable_filter, severity, min_bps, min_seconds, min_size } = subscription
+  const { id, label, url, sealed_url, format, event_types, stable_filter } = subscription
+  const { severity, min_bps, min_seconds, min_size, min_severity, chat_id } = subscription
   const { state, reason, previous_secret_until: until } = subscription
   return {
     id,
     label,
-    url,
+    // Of a version that did not seal it, too.
+    url: sealed_url === '' && isSecretUrl(url, format) ? shownUrl(url) : url,
     event_types,
     stable_filter: stable_filter.length > 0 ? stable_filter : null,
     severity: severity || null,
     min_bps: min_bps || null,
     min_seconds: min_seconds || null,
     min_size: min_size || null,
+    min_severity: min_severity || null,
+    format,
+    chat_id: chat_id || null,
     state,
     reason: reason === '' ? null : reason,
     previous_secret_until: until !== null && now < until ? until.toISOString() : null,
@@ -90,6 +123,16 @@ const fields = {
     .nullable()
     .meta({ description: `${STABLES}; all if omitted or null` }),
   ...BreakFilterFields,
+  min_severity: Level.nullable().meta({ description: `${MIN_SEVERITY.description}; any if omitted or null` }),
+  format: Format,
+  chat_id: z
+    .string()
+    .regex(/^(-?\d{1,20}|@[A-Za-z]\w{3,31})$/, 'must be the number of a chat or @channel')
+    .nullable()
+    .meta({
+      description: `${CHAT_ID.description}; required there, and refused in other formats`,
+      examples: ['-1001234567890'],
+    }),
 }
 
 /** The fields of a new subscription. */
@@ -102,6 +145,9 @@ export const NewSubscription = z.strictObject({
   min_bps: fields.min_bps.optional(),
   min_seconds: fields.min_seconds.optional(),
   min_size: fields.min_size.optional(),
+  min_severity: fields.min_severity.optional(),
+  format: fields.format.default('plumbline'),
+  chat_id: fields.chat_id.optional(),
 })
 
 /** The fields of a subscription to change. */

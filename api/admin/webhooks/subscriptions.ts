@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
 import { newestSequence } from '../../../clickhouse/events/log.js'
+import { isSecretUrl, shownUrl, urlOwner } from '../../../clickhouse/webhooks/secret-urls.js'
 import {
   addVersion,
   changeSubscription,
@@ -14,7 +15,7 @@ import {
 import { canonicalUrl, urlProblem } from '../../../clickhouse/webhooks/targets.js'
 import { subscriptionCounts } from '../../../clickhouse/webhooks/totals.js'
 import { BadParameterError } from '../../../process/errors.js'
-import { isOpenable, seal } from '../../../process/sealed-secret.js'
+import { isOpenable, open, seal } from '../../../process/sealed-secret.js'
 import { NotFoundError } from '../../http/errors.js'
 import { ConflictError } from './errors.js'
 import { requireSameBody } from './request-key.js'
@@ -55,6 +56,51 @@ async function requireValid(app: FastifyInstance, { targets }: WebhookTerms, { u
     )
 }
 
+type Target = Pick<Subscription, 'url' | 'sealed_url' | 'format' | 'chat_id'>
+
+/** Throws a 400 unless a subscription of this format can be sent to this URL. */
+function requireTarget(url: string, { format, chat_id }: Pick<Target, 'format' | 'chat_id'>): void {
+  if (format === 'telegram' && chat_id === '')
+    throw new BadParameterError('chat_id', 'must be given with the format telegram')
+  if (format !== 'telegram' && chat_id !== '')
+    throw new BadParameterError('chat_id', 'must be given with the format telegram only')
+  if (format === 'telegram' && !/\/bot[^/]+\/sendMessage$/.test(new URL(url).pathname))
+    throw new BadParameterError('url', 'must end in /bot<token>/sendMessage with the format telegram')
+}
+
+/** How a URL is stored: sealed if it is a secret. */
+function storedUrl({ secretsKey }: WebhookTerms, id: string, url: string, isSecret: boolean) {
+  return isSecret ? { url: shownUrl(url), sealed_url: seal(secretsKey, urlOwner(id), url) } : { url, sealed_url: '' }
+}
+
+/** The URL of a subscription; null if SECRETS_KEY was lost. */
+function storedTarget({ secretsKey }: WebhookTerms, id: string, { url, sealed_url }: Target): string | null {
+  if (sealed_url === '') return url
+  return isOpenable(secretsKey, urlOwner(id), sealed_url) ? open(secretsKey, urlOwner(id), sealed_url) : null
+}
+
+/**
+ * The changes of a subscription's target; none if it stays as it is. A URL that was stored as a secret stays one until
+ * another is given: a change of the format must not make it readable.
+ */
+function changedTarget(
+  terms: WebhookTerms,
+  id: string,
+  before: Target,
+  { url: given, ...fields }: Partial<Omit<Target, 'sealed_url'>>,
+): Partial<Target> {
+  if (given === undefined && Object.keys(fields).length === 0) return {}
+  const { format = before.format, chat_id = before.chat_id } = fields
+  const known = storedTarget(terms, id, before)
+  // What was shown of a secret URL comes back from callers that write what they have read.
+  const url = given === undefined || given === before.url ? known : canonicalUrl(given)
+  if (url === null) throw new BadParameterError('url', 'must be given again: the stored one cannot be decrypted')
+  requireTarget(url, { format, chat_id })
+  const isSecret = isSecretUrl(url, format) || (url === known && before.sealed_url !== '')
+  const isStored = url === known && isSecret === (before.sealed_url !== '')
+  return { ...(isStored ? {} : storedUrl(terms, id, url, isSecret)), format, chat_id }
+}
+
 async function requireRoom(app: FastifyInstance, { mostSubscriptions }: WebhookTerms): Promise<void> {
   const counts = await subscriptionCounts(app.clickhouse)
   const present = counts.filter(({ state }) => state !== 'deleted')
@@ -74,6 +120,7 @@ export async function createSubscription(
   request: RepeatableRequest | null,
 ): Promise<Subscription> {
   await requireValid(app, terms, given)
+  requireTarget(given.url, { format: given.format, chat_id: given.chat_id ?? '' })
   for (let tried = 0; ; tried++) {
     const earlier = request && (await webhookVersionOfRequest(app.records, request))
     if (request && earlier) {
@@ -87,9 +134,13 @@ export async function createSubscription(
       request === null ? randomBytes(8).toString('hex') : hash('sha256', `${request.request_key}:${tried}`).slice(0, 16)
     const id = `wh_${suffix}`
     const now = app.now()
+    const { format } = given
+    const chat_id = given.chat_id ?? ''
+    const url = canonicalUrl(given.url)
     const subscription: Subscription = {
       ...given,
-      url: canonicalUrl(given.url),
+      ...storedUrl(terms, id, url, isSecretUrl(url, format)),
+      chat_id,
       id,
       version: 1,
       stable_filter: given.stable_filter ?? [],
@@ -97,6 +148,7 @@ export async function createSubscription(
       min_bps: given.min_bps ?? 0,
       min_seconds: given.min_seconds ?? 0,
       min_size: given.min_size ?? 0,
+      min_severity: given.min_severity ?? '',
       state: 'enabled',
       reason: '',
       secret: seal(terms.secretsKey, id, newSecret()),
@@ -136,20 +188,31 @@ async function change(
   return changed
 }
 
+const withoutAbsent = <Fields extends object>(fields: Fields) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [Field in keyof Fields]?: Exclude<Fields[Field], undefined>
+  }
+
 /** Changes fields of a subscription, which apply to events that are recorded from then on. */
 export async function updateSubscription(app: FastifyInstance, terms: WebhookTerms, id: string, given: Fields) {
-  await requireValid(app, terms, given)
-  const { stable_filter, severity, min_bps, min_seconds, min_size, url, ...others } = given
+  const { stable_filter, severity, min_bps, min_seconds, min_size, min_severity, url, format, chat_id, ...others } =
+    given
+  const earlier = await requireSubscription(app, id)
+  await requireValid(app, terms, { ...given, url: url === earlier.url ? undefined : url })
   const filters = {
     stable_filter: stable_filter === null ? [] : stable_filter,
-    severity: severity === null ? '' : severity,
+    severity: severity === null ? ('' as const) : severity,
     min_bps: min_bps === null ? 0 : min_bps,
     min_seconds: min_seconds === null ? 0 : min_seconds,
     min_size: min_size === null ? 0 : min_size,
+    min_severity: min_severity === null ? ('' as const) : min_severity,
   }
-  const fields = { ...others, ...filters, url: url === undefined ? undefined : canonicalUrl(url) }
-  const wanted = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
-  return change(app, id, (newest) => (isDeepStrictEqual({ ...newest, ...wanted }, newest) ? null : wanted))
+  const fields = { ...others, ...filters }
+  const target = withoutAbsent({ url, format, chat_id: chat_id === null ? '' : chat_id })
+  return change(app, id, (newest) => {
+    const wanted = { ...withoutAbsent(fields), ...changedTarget(terms, id, newest, target) }
+    return isDeepStrictEqual({ ...newest, ...wanted }, newest) ? null : wanted
+  })
 }
 
 /** Stops sending to a subscription until it is enabled again. */

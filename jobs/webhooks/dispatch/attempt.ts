@@ -1,26 +1,26 @@
 import type { WebhookAttempt } from '../../../clickhouse/webhooks/attempts.js'
-import { webhookBody } from '../../../clickhouse/webhooks/body.js'
 import { nextAttemptAt } from '../../../clickhouse/webhooks/schedule.js'
 import { signatureHeader } from '../../../clickhouse/webhooks/signature.js'
 import type { Subscription } from '../../../clickhouse/webhooks/subscriptions.js'
+import { rendered, type Surroundings } from '../formats/render.js'
 import { type Exchange, isSuccess, type Sender } from '../send/sender.js'
 import type { Pending } from './fair-queue.js'
 
 /** 410: the receiver is gone for good. */
 export const GONE = 410
 
-/** The request of an attempt made at `at`. */
+/** The request of an attempt made at `at` to `url`, which is that of the subscription, decrypted. */
 export function requestOf(
   { delivery_id, content }: Pending,
-  { url }: Subscription,
-  secrets: readonly string[],
-  at: Date,
+  subscription: Subscription,
+  { url, secrets, at, ...surroundings }: Surroundings & { url: string; secrets: readonly string[]; at: Date },
 ): Parameters<Sender['send']>[0] {
   if (content === null) throw new Error(`delivery ${delivery_id} has not been read`)
-  const body = webhookBody(delivery_id, content)
+  const { body, contentType } = rendered(delivery_id, content, subscription, surroundings)
   return {
     url,
     body,
+    contentType,
     headers: {
       'x-service-signature': signatureHeader({ body, secrets, at }),
       'x-service-event': content.event_type,

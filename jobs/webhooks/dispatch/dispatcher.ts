@@ -9,7 +9,10 @@ import {
 import { newDeliveries } from '../../../clickhouse/webhooks/deliveries.js'
 import { insertWebhookFanOut, newestFanOut, webhookNews } from '../../../clickhouse/webhooks/fan-outs.js'
 import { RETRY_DELAYS_SECONDS } from '../../../clickhouse/webhooks/schedule.js'
+import { withoutUrl } from '../../../clickhouse/webhooks/secret-urls.js'
 import type { DisabledReason, Subscription } from '../../../clickhouse/webhooks/subscriptions.js'
+import { aboutOf, type Surroundings } from '../formats/render.js'
+import { stablesOf } from '../formats/told.js'
 import type { Sender } from '../send/sender.js'
 import { announceWebhookStates } from './announce-states.js'
 import { canceledAttempt, GONE, requestOf, sentAttempt } from './attempt.js'
@@ -20,6 +23,7 @@ import { FanOut } from './fan-out.js'
 import { readPending } from './read-pending.js'
 import { Recorder } from './recorder.js'
 import { Subscribers } from './subscribers.js'
+import { Symbols } from './symbols.js'
 
 export type DispatcherOptions = {
   clickhouse: ClickHouseClient
@@ -36,6 +40,8 @@ export type DispatcherOptions = {
   maxEventAgeMs: number
   /** A subscription whose attempts have all failed for this long is disabled. */
   disableAfterMs: number
+  /** The URL at which people reach the service, which ends with a slash, for links in messages; null if unknown. */
+  siteUrl: string | null
   /** Replaces the schedule in tests. */
   delaysSeconds?: readonly number[]
   log: Logger
@@ -73,6 +79,7 @@ export class Dispatcher {
   readonly #recorder: Recorder
   readonly #subscribers: Subscribers
   readonly #fanOut: FanOut
+  readonly #symbols: Symbols
   #failing: FailingSubscriptions
   /** Numbers of deliveries that were taken from the queue and whose attempt is not recorded yet. */
   readonly #unsettled = new Set<number>()
@@ -91,6 +98,7 @@ export class Dispatcher {
     const { clickhouse, log, maxInFlight, maxInFlightOfOne, maxEventAgeMs, disableAfterMs } = options
     this.#options = options
     this.#subscribers = new Subscribers(options)
+    this.#symbols = new Symbols(clickhouse, log)
     this.#fanOut = new FanOut({ clickhouse, maxAgeMs: maxEventAgeMs, maxUnsent: MAX_UNSENT })
     this.#failing = new FailingSubscriptions(disableAfterMs)
     this.#recorder = new Recorder({ insert: (rows, token) => insertWebhookAttempts(clickhouse, rows, token), log })
@@ -268,10 +276,13 @@ export class Dispatcher {
   async #send(pending: Pending, subscription: Subscription): Promise<void> {
     const { sender, instance, delaysSeconds = RETRY_DELAYS_SECONDS } = this.#options
     this.#inFlight++
+    const surroundings = await this.#surroundings(pending, subscription)
     const at = new Date()
     const secrets = this.#subscribers.secretsOf(subscription, at) ?? []
-    const exchange = await sender.send(requestOf(pending, subscription, secrets, at))
-    const attempt = sentAttempt(pending, exchange, instance, delaysSeconds)
+    const url = this.#subscribers.urlOf(subscription) ?? subscription.url
+    const exchange = await sender.send(requestOf(pending, subscription, { ...surroundings, url, secrets, at }))
+    const response = subscription.sealed_url === '' ? exchange.response : withoutUrl(exchange.response, url)
+    const attempt = sentAttempt(pending, { ...exchange, response }, instance, delaysSeconds)
     this.#queue.done(pending)
     this.#record(pending, attempt)
     this.#inFlight--
@@ -279,6 +290,12 @@ export class Dispatcher {
     else if (attempt.status === GONE) void this.#disable(subscription, 'gone')
     else if (this.#failing.failed(subscription.id, attempt.started_at)) void this.#disable(subscription, 'failing')
     this.#pumpSoon()
+  }
+
+  async #surroundings({ content }: Pending, { format }: Subscription): Promise<Surroundings> {
+    const base = this.#options.siteUrl
+    if (format === 'plumbline' || content === null) return { base, names: new Map() }
+    return { base, names: await this.#symbols.of(stablesOf(aboutOf(content))) }
   }
 
   /** Records an attempt; the next one is queued only after that. */

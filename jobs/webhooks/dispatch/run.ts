@@ -18,6 +18,12 @@ type Options = {
   signal: AbortSignal
 }
 
+/** The start of links to the service: its URL without credentials and query, as a folder. */
+function linkBase(url: string): string {
+  const { origin, pathname } = new URL(url)
+  return `${origin}${pathname.endsWith('/') ? pathname : `${pathname}/`}`
+}
+
 /** Sends webhooks as configured until `signal` aborts and all attempts in flight have ended. */
 export async function runWebhooks({ config, instance, mayBegin, log, signal }: Options): Promise<void> {
   const clickhouse = connect(config, { application: 'plumbline-webhooks', maxOpenConnections: 6 })
@@ -36,6 +42,7 @@ export async function runWebhooks({ config, instance, mayBegin, log, signal }: O
     maxInFlight: config.WEBHOOK_MAX_IN_FLIGHT,
     maxInFlightOfOne: config.WEBHOOK_MAX_IN_FLIGHT_PER_ENDPOINT,
     maxEventAgeMs: config.WEBHOOK_MAX_EVENT_AGE_HOURS * HOUR_MS,
+    siteUrl: config.PUBLIC_URL === undefined ? null : linkBase(config.PUBLIC_URL),
     disableAfterMs: config.WEBHOOK_DISABLE_AFTER_HOURS * HOUR_MS,
     log,
     signal,

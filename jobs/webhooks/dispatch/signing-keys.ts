@@ -1,8 +1,9 @@
 import type { Logger } from 'pino'
+import { urlOwner } from '../../../clickhouse/webhooks/secret-urls.js'
 import { type Subscription, sealedSecrets } from '../../../clickhouse/webhooks/subscriptions.js'
 import { open } from '../../../process/sealed-secret.js'
 
-/** The decrypted secrets of subscriptions. Each is decrypted once and kept in memory only. */
+/** The decrypted secrets and secret URLs of subscriptions. Each is decrypted once and kept in memory only. */
 export class SigningKeys {
   readonly #secretsKey: Buffer
   readonly #log: Logger
@@ -19,9 +20,14 @@ export class SigningKeys {
     return secrets.every((secret) => secret !== null) ? secrets : null
   }
 
+  /** The URL of a subscription; null if it cannot be decrypted. */
+  urlOf({ id, url, sealed_url }: Subscription): string | null {
+    return sealed_url === '' ? url : this.#open(urlOwner(id), sealed_url)
+  }
+
   /** Forgets the secrets that none of these subscriptions has. */
   keepThoseOf(subscriptions: readonly Subscription[]): void {
-    const known = new Set(subscriptions.flatMap(({ secret, previous_secret }) => [secret, previous_secret]))
+    const known = new Set(subscriptions.flatMap((one) => [one.secret, one.previous_secret, one.sealed_url]))
     this.#opened = new Map([...this.#opened].filter(([sealed]) => known.has(sealed)))
   }
 

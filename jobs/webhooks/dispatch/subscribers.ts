@@ -46,12 +46,18 @@ export class Subscribers {
     if (this.#known === null) return 'wait'
     const subscription = this.#known.get(id)
     if (subscription?.state !== 'enabled') return 'cancel'
-    return this.secretsOf(subscription, new Date()) === null ? 'wait' : 'send'
+    const isReadable = this.secretsOf(subscription, new Date()) !== null && this.urlOf(subscription) !== null
+    return isReadable ? 'send' : 'wait'
   }
 
   /** The secrets that sign a delivery at `at`, newest first; null if one cannot be decrypted. */
   secretsOf(subscription: Subscription, at: Date): string[] | null {
     return this.#keys.of(subscription, at)
+  }
+
+  /** Where deliveries are sent; null if it cannot be decrypted. */
+  urlOf(subscription: Subscription): string | null {
+    return this.#keys.urlOf(subscription)
   }
 
   /** Reads all subscriptions; resolves to those that have changed since the last read. */
@@ -64,10 +70,10 @@ export class Subscribers {
   }
 
   /** Disables a subscription, unless it is no longer enabled or its URL has changed meanwhile. */
-  async disable({ id, url }: Subscription, reason: DisabledReason): Promise<void> {
+  async disable({ id, url, sealed_url }: Subscription, reason: DisabledReason): Promise<void> {
     const now = new Date()
     await changeSubscription(this.#clickhouse, id, (newest) =>
-      newest.state === 'enabled' && newest.url === url
+      newest.state === 'enabled' && newest.url === url && newest.sealed_url === sealed_url
         ? { ...newest, state: 'disabled', reason, changed_at: now }
         : null,
     )

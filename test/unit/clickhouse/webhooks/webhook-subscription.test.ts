@@ -9,8 +9,9 @@ const started = { type: 'peg_break.started', stables: [A], occurred_at, data }
 const anomaly = { type: 'flow_anomaly.detected', stables: [A, B], occurred_at, data: {} }
 const health = { type: 'system.health_drift', stables: [], occurred_at, data: {} }
 
-const ANY = { stable_filter: [], severity: '', min_bps: 0, min_seconds: 0, min_size: 0 } as const
-const wanted = (event_types: EventType[], stable_filter: string[] = [], breaks: Partial<Subscription> = {}) =>
+const ANY = { stable_filter: [], severity: '', min_bps: 0, min_seconds: 0, min_size: 0, min_severity: '' } as const
+type Breaks = Partial<Pick<Subscription, 'severity' | 'min_bps' | 'min_seconds' | 'min_size' | 'min_severity'>>
+const wanted = (event_types: EventType[], stable_filter: string[] = [], breaks: Breaks = {}) =>
   [started, anomaly, health].map((event) => wants({ ...ANY, ...breaks, event_types, stable_filter }, event))
 const ALL: EventType[] = ['peg_break.started', 'flow_anomaly.detected', 'system.health_drift']
 
@@ -39,6 +40,13 @@ test('a subscription receives the peg breaks that it asks for, and all other eve
   expect(wanted(ALL, [], { min_bps: 60.01 })).toEqual([false, true, true])
   expect(wanted(ALL, [], { min_seconds: 61 })).toEqual([false, true, true])
   expect(wanted(ALL, [], { min_size: 1001 })).toEqual([false, true, true])
+})
+
+test('a subscription receives events from its severity on', () => {
+  // The break is severe, which is critical; the health has no component, and is a warning; the anomaly is info.
+  expect(wanted(ALL, [], { min_severity: 'info' })).toEqual([true, true, true])
+  expect(wanted(ALL, [], { min_severity: 'warning' })).toEqual([true, false, true])
+  expect(wanted(ALL, [], { min_severity: 'critical' })).toEqual([true, false, false])
 })
 
 test('after a rotation the previous secret also signs until it expires', () => {

@@ -278,6 +278,15 @@ describe('all events since a time', () => {
     // Nor for how many tokens they stand.
     await ask(app, 'PATCH', url, { severity: null, min_size: 1 })
     expect((await replay({ since })).json()).toEqual({ deliveries: 2 })
+    // Events 1, 2, 5 and 6 are breaks of unknown severity, 3 an anomaly and 4 of an unknown component of the service.
+    const replayed = async (min_severity: string | null) => {
+      await ask(app, 'PATCH', url, { min_size: null, min_severity })
+      return (await replay({ since })).json()
+    }
+    expect(await replayed('info')).toEqual({ deliveries: 6 })
+    expect(await replayed('warning')).toEqual({ deliveries: 5 })
+    expect(await replayed('critical')).toEqual({ deliveries: 0 })
+    await ask(app, 'PATCH', url, { min_severity: null })
     // Nothing was recorded since.
     clock.now = new Date(Date.now() + 7_200_000)
     expect((await replay({ since: new Date(Date.now() + 3_600_000).toISOString() })).json()).toEqual({ deliveries: 0 })

@@ -29,6 +29,7 @@ test('a subscription is created as specified, and its secret is returned only on
     min_bps: 62.5,
     min_seconds: 90,
     min_size: 10_000,
+    min_severity: 'warning',
   }
   const response = await ask(app, 'POST', WEBHOOKS, payload)
   expect(response.statusCode).toBe(201)
@@ -45,6 +46,9 @@ test('a subscription is created as specified, and its secret is returned only on
     min_bps: 62.5,
     min_seconds: 90,
     min_size: 10_000,
+    min_severity: 'warning',
+    format: 'plumbline',
+    chat_id: null,
     state: 'enabled',
     reason: null,
     previous_secret_until: null,
@@ -72,6 +76,7 @@ test('a subscription is created as specified, and its secret is returned only on
   expect(await make(app, least)).toMatchObject({
     ...least,
     ...{ label: '', stable_filter: null, severity: null, min_bps: null, min_seconds: null, min_size: null },
+    ...{ min_severity: null, format: 'plumbline', chat_id: null },
   })
 })
 
@@ -125,6 +130,106 @@ test('no part of a secret is in a row, a log or any answer except the one that r
   }
   expect(seen).not.toContain(headers['idempotency-key'])
   expect(seen).not.toContain(ADMIN_KEY.slice(3))
+})
+
+test('the URL of a chat service is in no row, log or answer, and comes back from none', async ({
+  clickhouse,
+  clock,
+}) => {
+  let log = ''
+  const write = (line: string): void => {
+    log += line
+  }
+  const logger = pino({ level: 'trace' }, { write })
+  const { now } = clock
+  const app = await buildApp({
+    clickhouse,
+    now: () => now,
+    adminKey: ADMIN_KEY,
+    webhooks: WEBHOOK_TERMS,
+    logger,
+    loggedShare: 1,
+  })
+  const [token, other] = [
+    '110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw',
+    '220201543:BBHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw',
+  ]
+  const urlOf = (bot: string): string => `https://api.telegram.org/bot${bot}/sendMessage`
+  const telegram = { ...makeBody(), url: urlOf(token), format: 'telegram', chat_id: '-1001' }
+  const stored = async (id: string) => {
+    const row = await webhookSubscription(clickhouse, { id })
+    return row?.sealed_url ? open(SECRETS_KEY, `${id} url`, row.sealed_url) : row?.url
+  }
+  const { secret: _, ...made } = await make(app, telegram)
+  const shown = 'https://api.telegram.org/…'
+  expect(made).toMatchObject({ url: shown, format: 'telegram', chat_id: '-1001' })
+  const url = `${WEBHOOKS}/${made.id}`
+  const patch = async (payload: object) => (await ask(app, 'PATCH', url, payload)).json()
+  expect(await stored(made.id)).toBe(urlOf(token))
+  // Callers that write what they have read change nothing.
+  expect(await patch({ url: shown, format: 'telegram', chat_id: '-1001' })).toEqual(made)
+  expect(await patch({ url: urlOf(token) })).toEqual(made)
+  expect(await webhookSubscription(clickhouse, made)).toMatchObject({ version: 1 })
+  expect(await patch({ chat_id: '@channel' })).toMatchObject({ url: shown, chat_id: '@channel' })
+  expect(await patch({ url: urlOf(other) })).toMatchObject({ url: shown })
+  expect(await stored(made.id)).toBe(urlOf(other))
+  // A change of the format does not make it readable, and another URL is shown again.
+  expect(await patch({ format: 'plumbline', chat_id: null })).toMatchObject({ url: shown, chat_id: null })
+  const host = 'https://chat.example/hooks/abcdefghijklmnop'
+  expect(await patch({ url: host })).toMatchObject({ url: host })
+  expect(await patch({ format: 'slack' })).toMatchObject({ url: 'https://chat.example/…', format: 'slack' })
+  expect(await patch({ format: 'cloudevents' })).toMatchObject({ url: 'https://chat.example/…' })
+  expect(await stored(made.id)).toBe(host)
+  // By its host alone.
+  const plain = await make(app, makeBody({ url: 'https://hooks.slack.com/services/T0/B0/verysecretindeed' }))
+  expect(plain.url).toBe('https://hooks.slack.com/…')
+  const answers = [
+    await ask(app, 'GET', WEBHOOKS),
+    await ask(app, 'GET', url),
+    await ask(app, 'POST', `${url}/test`, {}),
+    await ask(app, 'GET', `${url}/deliveries`),
+    await ask(app, 'DELETE', url),
+  ]
+  const refused = async (payload: object) => {
+    const answer = (await ask(app, 'POST', WEBHOOKS, payload)).json()
+    answers.push({ body: JSON.stringify(answer) } as (typeof answers)[number])
+    return answer
+  }
+  for (const [changes, parameter] of [
+    [{ chat_id: undefined }, 'chat_id'],
+    [{ chat_id: null }, 'chat_id'],
+    [{ chat_id: 'me' }, 'chat_id'],
+    [{ format: 'slack' }, 'chat_id'],
+    [{ format: 'teams' }, 'format'],
+    [{ url: `https://api.telegram.org/bot${token}/getMe` }, 'url'],
+    [{ min_severity: 'severe' }, 'min_severity'],
+  ] as const)
+    expect(await refused({ ...telegram, ...changes }), JSON.stringify(changes)).toMatchObject({
+      status: 400,
+      parameter,
+    })
+  await app.close()
+  const rows = await (
+    await clickhouse.query({ query: 'SELECT * FROM webhook_subscriptions', format: 'TabSeparatedRaw' })
+  ).text()
+  const seen = rows + log + answers.map(({ body }) => body).join('')
+  for (const part of ['AAHdqTcv', 'BBHdqTcv', 'verysecretindeed']) expect(seen).not.toContain(part)
+})
+
+test('if SECRETS_KEY was lost, the rest of a subscription can be changed, and its URL given again', async ({
+  app,
+  clickhouse,
+}) => {
+  const url = 'https://hooks.slack.com/services/T0/B0/verysecretindeed'
+  const { id } = await make(app, makeBody({ url, format: 'slack' }))
+  const lost = seal(Buffer.alloc(32, 1), `${id} url`, url)
+  await changeSubscription(clickhouse, id, (newest) => ({ ...newest, sealed_url: lost }))
+  const patch = async (payload: object) => (await ask(app, 'PATCH', `${WEBHOOKS}/${id}`, payload)).json()
+  expect(await patch({ label: 'other' })).toMatchObject({ label: 'other' })
+  expect(await patch({ format: 'discord' })).toMatchObject({ status: 400, parameter: 'url' })
+  expect(await patch({ url })).toMatchObject({ url: 'https://hooks.slack.com/…', format: 'slack' })
+  const row = await webhookSubscription(clickhouse, { id })
+  expect(open(SECRETS_KEY, `${id} url`, row?.sealed_url ?? '')).toBe(url)
 })
 
 test('subscriptions require the admin key, and a service with a key to encrypt secrets', async ({

@@ -25,12 +25,15 @@ const exchange: Exchange = {
   startedAt: STARTED,
   durationMs: 750,
 }
+const around = { url: 'https://receiver.test/hook', at: STARTED, base: null, names: new Map() }
 const schedule = [30, 120]
 const recorded = (changes: Partial<Exchange>, attempt = 1) =>
   sentAttempt({ ...pending, attempt }, { ...exchange, ...changes }, 'instance', schedule)
 
 test('a request has the documented body and the documented headers', () => {
-  const { url, body, headers } = requestOf(pending, webhookSubscription(), ['whsec_new', 'whsec_old'], STARTED)
+  const secrets = ['whsec_new', 'whsec_old']
+  const { url, body, headers, contentType } = requestOf(pending, webhookSubscription(), { ...around, secrets })
+  expect(contentType).toBe('application/json')
   expect(url).toBe('https://receiver.test/hook')
   expect(JSON.parse(body)).toEqual({
     event: 'peg_break.started',
@@ -50,7 +53,7 @@ test('a request has the documented body and the documented headers', () => {
 
 test('a delivery of a version that did not send published_at keeps its body', () => {
   const old = { ...pending, content: { ...pending.content, published_at: null } }
-  expect(requestOf(old, webhookSubscription(), ['whsec_1'], STARTED).body).toBe(
+  expect(requestOf(old, webhookSubscription(), { ...around, secrets: ['whsec_1'] }).body).toBe(
     '{"event":"peg_break.started","data":{"stable":"0x20c1","severity":"mild"},"delivery_id":77,"event_id":"evt_1"}',
   )
 })

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+import type { Told } from './told.js'
+
+/** An alert that has not ended, in Go's zero time, as Alertmanager sends it. */
+const NEVER = '0001-01-01T00:00:00Z'
+
+/** The names of alerts, by what is before the dot in the type of an event. */
+const ALERT_NAMES: Record<string, string> = {
+  peg_break: 'PegBreak',
+  agreed_break: 'AgreedPegBreak',
+  peg_quote: 'PegQuoteLost',
+  flow_anomaly: 'FlowAnomaly',
+  system: 'PlumblineHealth',
+}
+
+type Data = Record<string, unknown>
+
+const textOf = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? `${value}` : '')
+
+/** What distinguishes the subject of an event from others of its kind: the same in its start, its end and its retraction. */
+const keyOf = (data: Data): string =>
+  ['component', 'stable', 'from_token', 'to_token', 'severity', 'started_at', 'started_block', 'window_start']
+    .filter((field) => field in data)
+    .map((field) => textOf(data[field]))
+    .join('/')
+
+const ENDS = ['peg_break.ended', 'agreed_break.ended', 'peg_quote.back']
+
+/**
+ * Whether the alert of an event fires. A retraction resolves it, unless it is taken back only to be announced with other
+ * data: the message with these may have come before.
+ */
+function fires(type: string, kind: string, data: Data, about: Data): boolean {
+  const isEnd = ENDS.includes(kind) || (kind === 'system.health_drift' && about.status === 'ok')
+  return !isEnd && (type !== 'event.retracted' || data.reason === 'changed')
+}
+
+/**
+ * What Alertmanager sends to its receivers, version 4, with one alert. The group is that of one break, lost quote, anomaly or
+ * component, so that its start and its end have the same `groupKey` and the same `fingerprint`.
+ */
+export function alertmanagerBody(
+  type: string,
+  data: Data,
+  told: Told,
+  { url, base, stables, at }: { url: string | null; base: string | null; stables: readonly string[]; at: Date | null },
+): string {
+  const isRetraction = type === 'event.retracted'
+  const kind = isRetraction ? textOf(data.retracted_event) : type
+  const about = ((isRetraction ? data.original : data) ?? {}) as Data
+  const family = kind.split('.')[0] ?? kind
+  const key = `plumbline/${family}:${keyOf(about)}`
+  const isFiring = fires(type, kind, data, about)
+  const status = isFiring ? 'firing' : 'resolved'
+  const published = at?.toISOString() ?? NEVER
+  const startsAt = textOf(about.started_at ?? about.window_start ?? about.detected_at) || published
+  const rule = textOf(about.severity ?? about.kind ?? about.status)
+  const labels = {
+    alertname: ALERT_NAMES[family] ?? family,
+    severity: told.level,
+    ...(stables.length > 0 && { stable: stables.join(',') }),
+    ...(rule !== '' && kind !== 'system.health_drift' && { rule }),
+    ...(textOf(about.component) !== '' && { component: textOf(about.component) }),
+  }
+  const annotations = { summary: told.title, description: told.why, ...(url === null && { path: told.path }) }
+  return JSON.stringify({
+    version: '4',
+    groupKey: key,
+    truncatedAlerts: 0,
+    status,
+    receiver: 'plumbline',
+    groupLabels: { alertname: labels.alertname },
+    commonLabels: labels,
+    commonAnnotations: annotations,
+    externalURL: base ?? '',
+    alerts: [
+      {
+        status,
+        labels,
+        annotations,
+        startsAt,
+        endsAt: isFiring ? NEVER : textOf(about.ended_at ?? about.detected_at) || published,
+        generatorURL: url ?? '',
+        fingerprint: createHash('sha256').update(key).digest('hex').slice(0, 16),
+      },
+    ],
+  })
+}

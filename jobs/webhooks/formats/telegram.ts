@@ -1,0 +1,17 @@
+import { fitted } from './text.js'
+import type { Told } from './told.js'
+
+/** Telegram counts 4096 characters of a message without its markup; here the markup counts too. */
+const MOST_TEXT = 4096
+const MOST_TITLE = 256
+
+const escapeHtml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+
+/** A call of sendMessage. The text is HTML of which only the title and the link are markup; links have no preview. */
+export function telegramBody({ title, why, path }: Told, url: string | null, chat_id: string): string {
+  const head = `<b>${fitted(title, MOST_TITLE, escapeHtml)}</b>\n`
+  const link = url === null ? escapeHtml(path) : `<a href="${escapeHtml(url)}">Open in Plumbline</a>`
+  const text = `${head}${fitted(why, MOST_TEXT - head.length - link.length - 1, escapeHtml)}\n${link}`
+  return JSON.stringify({ chat_id, text, parse_mode: 'HTML', link_preview_options: { is_disabled: true } })
+}

@@ -1,0 +1,49 @@
+import { type Level, levelOf } from '../../../clickhouse/events/levels.js'
+import { Address } from '../../../clickhouse/store/values.js'
+import type { WebhookContent } from '../../../clickhouse/webhooks/body.js'
+import { type Names, named, wordsOf } from './words.js'
+
+/** An event for people: without markup, and its names are safe. */
+export type Told = {
+  level: Level
+  title: string
+  why: string
+  /** The page of the service that shows it, as of when it was published: path and query. */
+  path: string
+}
+
+/** Every stable that the data of an event name, in lower case. */
+export function stablesOf(data: Record<string, unknown>): string[] {
+  const { stable, from_token, to_token, stables } = data
+  const found = [stable, from_token, to_token, ...(Array.isArray(stables) ? stables : [])]
+  return found.filter((one): one is string => Address.safeParse(one).success)
+}
+
+function pathOf(data: Record<string, unknown>, published_at: Date | null): string {
+  const [stable] = stablesOf(data)
+  if (stable === undefined) return '/status'
+  const page = 'from_token' in data ? '/flows' : `/s/${stable}`
+  return published_at === null ? page : `${page}?as_of=${published_at.toISOString().slice(0, 19)}Z`
+}
+
+/** Event ids of tests begin so. */
+const TEST_PREFIX = 'evt_test_'
+
+/**
+ * An event for people. One of an older version that lacks a field is named by its type, with the page that shows it: a
+ * message that is less than perfect must still be sent.
+ */
+export function toldOf({ event_type, event_id, data: text, published_at }: WebhookContent, names: Names): Told {
+  const data = JSON.parse(text) as Record<string, unknown>
+  const level = levelOf({ type: event_type, data })
+  const path = pathOf(data, published_at)
+  let words: ReturnType<typeof wordsOf>
+  try {
+    words = wordsOf(event_type, data, names)
+  } catch {
+    const about = stablesOf(data).map((stable) => named(stable, names))
+    words = { title: event_type, why: [event_type, ...about].join(', ') }
+  }
+  if (!event_id.startsWith(TEST_PREFIX)) return { level, path, ...words }
+  return { level, path, title: `Test: ${words.title}`, why: `This is a test with made-up data. ${words.why}` }
+}

@@ -1,0 +1,227 @@
+import { z } from 'zod'
+import { MIN_ABS_Z } from '../../../clickhouse/flows/scores.js'
+import { AGREED_TRACKS } from '../../../clickhouse/peg/agreed/rules.js'
+import { TRACKS } from '../../../clickhouse/peg/break-detection.js'
+import { Direction, Severity } from '../../../clickhouse/peg/break-filter.js'
+import { isThin } from '../../../clickhouse/peg/standing.js'
+import { Address } from '../../../clickhouse/store/values.js'
+import { numberText, safeName, spanText, timeText } from './text.js'
+
+/** Symbols of stables by address, as their issuers wrote them. */
+export type Names = ReadonlyMap<string, string>
+
+/** An event in plain words, without markup. Names in it are safe, and addresses and numbers were checked. */
+type Words = {
+  title: string
+  /** What happened, to what, since when, and by which rule. */
+  why: string
+}
+
+const time = z.iso.datetime()
+const block = z.int()
+
+const Break = z.object({
+  stable: Address,
+  severity: Severity,
+  direction: Direction.optional(),
+  started_at: time,
+  started_block: block,
+  max_deviation_bps: z.number(),
+  standing_tokens: z.int().optional(),
+})
+const Ended = { ended_at: time, ended_block: block, duration_seconds: z.int() }
+const Loss = z.object({ stable: Address, status: z.string(), started_at: time, started_block: block })
+const Anomaly = z.object({
+  from_token: Address,
+  to_token: Address,
+  kind: z.enum(['surge', 'drop', 'silence']),
+  window_start: time,
+  window_end: time,
+  observed_flow_usd: z.number(),
+  baseline_mean_usd: z.number(),
+  z_score: z.number(),
+  silent_windows: z.int().nullish(),
+  longest_silence_windows: z.int().nullish(),
+})
+const Drift = z.object({
+  component: z.string(),
+  status: z.string(),
+  lag_blocks: z.number().nullish(),
+  lag_seconds: z.number().nullish(),
+  detected_at: time,
+})
+const Retraction = z.object({
+  retracts: z.string(),
+  retracted_event: z.string(),
+  stables: z.array(Address),
+  occurred_at: time,
+  reason: z.string(),
+})
+
+/** A stable by its name, if it has one, and its address. */
+export const named = (stable: string, names: Names): string => {
+  const name = safeName(names.get(stable) ?? '')
+  return name === '' ? stable : `${name} (${stable})`
+}
+const short = (stable: string, names: Names): string =>
+  safeName(names.get(stable) ?? '') || `${stable.slice(0, 6)}…${stable.slice(-4)}`
+
+const standingText = (tokens: number | undefined): string =>
+  tokens === undefined
+    ? ''
+    : ` It stood for ${numberText(tokens)} tokens${isThin(tokens) ? ': thin, a few bids can make it' : ''}.`
+
+const ruleText = (agreed: boolean, severity: z.infer<typeof Severity>): string => {
+  const { min_seconds } = TRACKS[severity]
+  const limit = agreed ? AGREED_TRACKS[severity].enter_bps : TRACKS[severity].allowed_micros / 100
+  const price = agreed ? 'agreed price' : 'price of one token'
+  return `Rule ${severity}: ${price} more than ${limit} bps from the peg for ${spanText(min_seconds)}.`
+}
+
+const side = ({ direction }: z.infer<typeof Break>): string => (direction ? `${direction} its peg` : 'from its peg')
+
+function breakStarted(data: unknown, names: Names, agreed: boolean): Words {
+  const told = Break.parse(data)
+  const { stable, severity, started_at, started_block, max_deviation_bps, standing_tokens } = told
+  return {
+    title: `${short(stable, names)}: ${severity} ${agreed ? 'agreed ' : ''}peg break started`,
+    why:
+      `${named(stable, names)} is up to ${max_deviation_bps} bps ${side(told)}, outside the limit since ${timeText(started_at)} ` +
+      `(block ${started_block}). ${ruleText(agreed, severity)}${standingText(standing_tokens)}`,
+  }
+}
+
+function breakEnded(data: unknown, names: Names, agreed: boolean): Words {
+  const told = Break.extend(Ended).parse(data)
+  const { stable, severity, started_at, max_deviation_bps, ended_at, ended_block, duration_seconds } = told
+  const exit = agreed ? AGREED_TRACKS[severity].exit_bps : TRACKS[severity].allowed_micros / 100
+  return {
+    title: `${short(stable, names)}: ${severity} ${agreed ? 'agreed ' : ''}peg break ended after ${spanText(duration_seconds)}`,
+    why:
+      `${named(stable, names)} is within ${exit} bps of its peg since ${timeText(ended_at)} (block ${ended_block}). ` +
+      `It was up to ${max_deviation_bps} bps ${side(told)}, outside since ${timeText(started_at)}. ${ruleText(agreed, severity)}`,
+  }
+}
+
+const STATUS_TEXTS: Record<string, string> = {
+  no_liquidity: 'nobody buys it',
+  no_pair: 'the exchange has no book for it',
+  paused: 'its transfers are paused',
+  failed: 'the exchange refuses to quote it',
+  out_of_range: 'its quote is below 0.5 or above 2',
+  too_deep: 'too many books lie between it and the reference',
+}
+
+function quoteLost(data: unknown, names: Names): Words {
+  const { stable, status, started_at, started_block } = Loss.parse(data)
+  const { unquoted_seconds } = AGREED_TRACKS.mild
+  return {
+    title: `${short(stable, names)}: quote lost`,
+    why:
+      `${named(stable, names)} has no price: ${STATUS_TEXTS[status] ?? safeName(status)}, since ${timeText(started_at)} (block ${started_block}). ` +
+      `Its distance from the peg is not known. Rule: no quote for ${unquoted_seconds} s.`,
+  }
+}
+
+function quoteBack(data: unknown, names: Names): Words {
+  const { stable, status, started_at, ended_at, ended_block, duration_seconds } = Loss.extend(Ended).parse(data)
+  return {
+    title: `${short(stable, names)}: quote back after ${spanText(duration_seconds)}`,
+    why:
+      `${named(stable, names)} has a price since ${timeText(ended_at)} (block ${ended_block}). ` +
+      `It had none since ${timeText(started_at)}: ${STATUS_TEXTS[status] ?? safeName(status)}.`,
+  }
+}
+
+function anomaly(data: unknown, names: Names): Words {
+  const told = Anomaly.parse(data)
+  const { from_token, to_token, kind, observed_flow_usd, baseline_mean_usd, z_score } = told
+  const { silent_windows, longest_silence_windows } = told
+  const rule =
+    kind === 'silence'
+      ? `Rule silence: ${silent_windows ?? 'several'} windows of 15 minutes without a flow, at most ${longest_silence_windows ?? 0} in the week before.`
+      : `Rule ${kind}: ${numberText(Math.abs(z_score))} standard deviations ${z_score < 0 ? 'below' : 'above'} the 7-day mean, at least ${MIN_ABS_Z}.`
+  return {
+    title: `${short(from_token, names)} to ${short(to_token, names)}: flow ${kind}`,
+    why:
+      `${numberText(observed_flow_usd)} USD went from ${named(from_token, names)} to ${named(to_token, names)} ` +
+      `between ${timeText(told.window_start)} and ${timeText(told.window_end)}; the mean of 15 minutes is ${numberText(baseline_mean_usd)} USD. ${rule}`,
+  }
+}
+
+const COMPONENT_TEXTS: Record<string, string> = {
+  behind: 'the newest stored block is too old, so events come late',
+  stalled: 'no stable was sampled for too long, so peg breaks are not seen',
+  overdue: 'a job is too far behind the newest block, so its events come late',
+  gaps: 'blocks or their data are missing',
+  disabled: 'its receiver failed for days or is gone, so nothing is sent to it',
+}
+
+/** Names of components have colons and spaces. They come from the service itself. */
+const componentText = (component: string): string => component.replaceAll(/[^\w: -]/g, '?').slice(0, 100)
+
+function drift(data: unknown): Words {
+  const { component, status, lag_blocks, lag_seconds, detected_at } = Drift.parse(data)
+  const lags = [
+    typeof lag_seconds === 'number' && spanText(lag_seconds),
+    typeof lag_blocks === 'number' && `${numberText(lag_blocks)} blocks`,
+  ].filter(Boolean)
+  const lag = lags.length === 0 ? '' : ` (${lags.join(', ')})`
+  const state = status === 'ok' ? 'it works again' : (COMPONENT_TEXTS[status] ?? safeName(status))
+  return {
+    title: `Plumbline: ${componentText(component)} is ${safeName(status)}`,
+    why: `The service's own ${componentText(component)} changed to ${safeName(status)} at ${timeText(detected_at)}: ${state}${lag}.`,
+  }
+}
+
+/** What was announced by the types of events that can be taken back. */
+const ANNOUNCED: Record<string, string> = {
+  'peg_break.started': 'start of a peg break',
+  'peg_break.ended': 'end of a peg break',
+  'agreed_break.started': 'start of an agreed peg break',
+  'agreed_break.ended': 'end of an agreed peg break',
+  'peg_quote.lost': 'loss of its quote',
+  'peg_quote.back': 'return of its quote',
+  'flow_anomaly.detected': 'flow anomaly',
+}
+
+const REASON_TEXTS: Record<string, string> = {
+  not_found: 'It did not happen: the chain or blocks that were read later show it.',
+  changed: 'It happened with other data, which another message has.',
+}
+
+function retraction(data: unknown, names: Names): Words {
+  const { retracts, retracted_event, stables, occurred_at, reason } = Retraction.parse(data)
+  const about = stables.map((stable) => named(stable, names)).join(' and ')
+  const event = ANNOUNCED[retracted_event] ?? safeName(retracted_event)
+  return {
+    title: `${stables.map((stable) => short(stable, names)).join(' to ')}: taken back: ${event}`,
+    why:
+      `The ${event} of ${about} at ${timeText(occurred_at)} (${retracts.replaceAll(/\W/g, '')}) is taken back. ` +
+      `${REASON_TEXTS[reason] ?? safeName(reason)}`,
+  }
+}
+
+/** An event in words. Throws for data that lack a field, as those of an older version may. */
+export function wordsOf(type: string, data: Record<string, unknown>, names: Names): Words {
+  switch (type) {
+    case 'peg_break.started':
+    case 'agreed_break.started':
+      return breakStarted(data, names, type === 'agreed_break.started')
+    case 'peg_break.ended':
+    case 'agreed_break.ended':
+      return breakEnded(data, names, type === 'agreed_break.ended')
+    case 'peg_quote.lost':
+      return quoteLost(data, names)
+    case 'peg_quote.back':
+      return quoteBack(data, names)
+    case 'flow_anomaly.detected':
+      return anomaly(data, names)
+    case 'system.health_drift':
+      return drift(data)
+    case 'event.retracted':
+      return retraction(data, names)
+    default:
+      throw new Error(`unknown event type ${type}`)
+  }
+}
