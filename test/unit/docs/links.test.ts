@@ -28,6 +28,7 @@ const DOCUMENTS = [
     'clients/typescript/README.md',
     'clients/mcp/README.md',
     'clients/python/README.md',
+    'clients/cli/README.md',
   ],
   ...markdownIn('docs'),
 ]
