@@ -162,3 +162,50 @@ export const EventShape = z
 
 /** An event of the log as it is published. The serializer checks that its data match its type. */
 export const shapedEvent = (event: LoggedEvent) => publishedEvent(event) as z.input<typeof EventShape>
+
+/** The first message of a stream. */
+export const StreamReady = z
+  .object({ sequence: z.int().meta({ description: 'Position in the log behind which the stream begins' }) })
+  .meta({ id: 'StreamReady', description: 'The first message of a stream' })
+
+export type StreamReady = z.infer<typeof StreamReady>
+
+/** A stable's newest sample, as the stream has it. */
+export const PegSample = z
+  .object({
+    stable: z.string().meta({ description: 'Address' }),
+    status: QuoteStatus.meta({ description: 'Whether one token can be sold, and why not' }),
+    price_vs_refusd: z
+      .number()
+      .nullable()
+      .meta({ description: 'What one token sells for, in the reference stable; null without a quote' }),
+    spread_bps: z.number().nullable().meta({ description: 'Distance of that price from 1 in basis points' }),
+    buy_price: z.number().nullable().meta({ description: 'What one token costs, in the reference stable' }),
+    block_number: z.int().meta({ description: 'Block of the sample' }),
+    sampled_at: z.string().meta({ description: 'Time of that block, UTC, such as `2026-07-01 12:00:00+00`' }),
+  })
+  .meta({ id: 'PegSample', description: 'A stable’s newest sample, as the stream has it' })
+
+export type PegSample = z.infer<typeof PegSample>
+
+const messageOf = (event: { const: string } | { enum: readonly string[] }, data: string) => ({
+  type: 'object',
+  properties: {
+    event: { type: 'string', ...event },
+    id: { type: 'string', description: 'Position in the log; samples have none' },
+    data: { $ref: `#/components/schemas/${data}` },
+  },
+  required: ['event', 'data'],
+})
+
+/** A stream as JSON Schema has it, its messages in a list. */
+export const STREAM_CONTENT = {
+  type: 'array',
+  items: {
+    oneOf: [
+      messageOf({ const: 'ready' }, 'StreamReady'),
+      messageOf({ const: 'peg_sample' }, 'PegSample'),
+      messageOf({ enum: EVENT_TYPES }, 'Event'),
+    ],
+  },
+}

@@ -230,6 +230,29 @@ export type Event =
       };
     };
 
+export interface StreamReady {
+  sequence: number;
+}
+
+export interface PegSample {
+  stable: string;
+  status:
+    | "quoted"
+    | "anchor"
+    | "no_liquidity"
+    | "no_pair"
+    | "not_usd"
+    | "paused"
+    | "failed"
+    | "out_of_range"
+    | "too_deep";
+  price_vs_refusd: number | null;
+  spread_bps: number | null;
+  buy_price: number | null;
+  block_number: number;
+  sampled_at: string;
+}
+
 export interface Delay {
   count: number;
   p50_seconds: number | null;

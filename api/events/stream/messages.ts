@@ -3,6 +3,7 @@ import type { PublishedEvent } from '../../../clickhouse/events/types.js'
 import { pegPrice, type StoredSample, sampledAt } from '../../../clickhouse/peg/price.js'
 import { PlumblineError } from '../../../process/errors.js'
 import { sendProblem } from '../../http/problem.js'
+import type { PegSample, StreamReady } from '../shapes.js'
 
 /** The name of the messages with a stable's newest sample. */
 export const SAMPLE_TYPE = 'peg_sample'
@@ -13,7 +14,8 @@ export function sampleMessage(stable: string, sample: StoredSample): string {
   const price = pegPrice(sample, { at: block_time, quoted: true })
   const { price_vs_refusd = null, spread_bps = null, buy_price = null } = price ?? {}
   const sampled_at = sampledAt(block_time)
-  return frame(SAMPLE_TYPE, { stable, status, price_vs_refusd, spread_bps, buy_price, block_number, sampled_at })
+  const data = { stable, status, price_vs_refusd, spread_bps, buy_price, block_number, sampled_at }
+  return frame(SAMPLE_TYPE, data satisfies PegSample)
 }
 
 /** An event. Its id is its position in the log, from which a client that lost its connection continues. */
@@ -24,7 +26,7 @@ export const eventMessage = (event: PublishedEvent): string => frame(event.event
  * reconnecting.
  */
 export const readyMessage = (sequence: number, retryMs: number): string =>
-  `retry: ${retryMs}\n${frame('ready', { sequence }, sequence)}`
+  `retry: ${retryMs}\n${frame('ready', { sequence } satisfies StreamReady, sequence)}`
 
 /** A complete stream for a client that cannot be served now: it reconnects after this time. */
 const notNowMessage = (retryMs: number): string => `: not now\nretry: ${retryMs}\n\n`

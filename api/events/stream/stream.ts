@@ -10,6 +10,7 @@ import { BreakFilterQuery } from '../../answers/break-filter.js'
 import { querySignal } from '../../answers/query-signal.js'
 import { problemResponses } from '../../http/problem.js'
 import { requireReached, requireStables, Sequence, StablesQuery, TypesQuery } from '../events.js'
+import { STREAM_CONTENT } from '../shapes.js'
 import { createFeedHub } from './feed.js'
 import { follow } from './follow.js'
 import { refuseStream, SAMPLE_TYPE } from './messages.js'
@@ -98,7 +99,11 @@ export const streamRoute =
           description: 'An endless stream of messages',
           content: {
             'text/event-stream': {
-              schema: z.string().meta({ description: 'Messages in the format of server-sent events' }),
+              schema: z.string().meta({
+                description: 'Messages in the format of server-sent events, with JSON as data',
+                contentMediaType: 'text/event-stream',
+                contentSchema: STREAM_CONTENT,
+              }),
             },
           },
         },

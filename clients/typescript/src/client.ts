@@ -79,5 +79,5 @@ export function createClient(options: ClientOptions): Client {
 export * from './errors.js'
 export type { Paged } from './pages.js'
 export type { ClientOptions, PaidRequest, Pay, RequestOptions } from './send.js'
-export type { PegSample, StreamMessage, StreamOptions } from './stream.js'
+export type { StreamMessage, StreamOptions } from './stream.js'
 export type * from './types.js'

@@ -9,22 +9,7 @@ import {
 } from './errors.js'
 import { EVENT_TYPES } from './operations.js'
 import { type RequestOptions, type Send, sleep } from './send.js'
-import type { Event } from './types.js'
-
-/** A stable's newest sample. Without a quote its figures are null. */
-export type PegSample = {
-  stable: string
-  status: string
-  /** What one token sells for, in the reference stable. */
-  price_vs_refusd: number | null
-  /** Distance of that price from 1, in basis points. */
-  spread_bps: number | null
-  /** What one token costs, in the reference stable. */
-  buy_price: number | null
-  block_number: number
-  /** UTC, such as `2026-07-01 12:00:00+00`. */
-  sampled_at: string
-}
+import type { Event, PegSample, StreamReady } from './types.js'
 
 type Named<Name extends string, Data> = {
   event: Name
@@ -39,7 +24,7 @@ type Announced<Any = Event> = Any extends Event ? Named<Any['event'], Any> : nev
 export type StreamMessage =
   | Announced
   | Named<'peg_sample', PegSample>
-  | Named<'ready', { sequence: number }>
+  | Named<'ready', StreamReady>
   | (Named<'unknown', unknown> & { name: string })
 
 export type StreamOptions = RequestOptions & {

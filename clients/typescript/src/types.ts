@@ -554,6 +554,39 @@ export type Event =
       };
     };
 
+/** The first message of a stream */
+export interface StreamReady {
+  /** Position in the log behind which the stream begins */
+  sequence: number;
+}
+
+/** A stable’s newest sample, as the stream has it */
+export interface PegSample {
+  /** Address */
+  stable: string;
+  /** Whether one token can be sold, and why not */
+  status:
+    | "quoted"
+    | "anchor"
+    | "no_liquidity"
+    | "no_pair"
+    | "not_usd"
+    | "paused"
+    | "failed"
+    | "out_of_range"
+    | "too_deep";
+  /** What one token sells for, in the reference stable; null without a quote */
+  price_vs_refusd: number | null;
+  /** Distance of that price from 1 in basis points */
+  spread_bps: number | null;
+  /** What one token costs, in the reference stable */
+  buy_price: number | null;
+  /** Block of the sample */
+  block_number: number;
+  /** Time of that block, UTC, such as `2026-07-01 12:00:00+00` */
+  sampled_at: string;
+}
+
 /** How long after their own time blocks (or slots of a job) were stored, over a period; null if there were none */
 export interface Delay {
   /** Number of blocks or slots in the period */
@@ -3676,5 +3709,5 @@ export interface StreamEventsParams {
   after?: string;
 }
 
-/** Messages in the format of server-sent events */
+/** Messages in the format of server-sent events, with JSON as data */
 export type StreamEventsData = string;
