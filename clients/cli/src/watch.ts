@@ -22,7 +22,8 @@ const MOST_EVENTS = 5
 type Row = {
   symbol: string
   address: string
-  sample: PegSample | null
+  /** The list says whether a stable is quoted; only the stream says why not. */
+  sample: (Omit<PegSample, 'status'> & { status: PegSample['status'] | 'not quoted' }) | null
   /** When the break that is under way began. */
   breakSince: string | null
   severity: string | null
