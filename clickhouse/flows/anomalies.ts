@@ -104,31 +104,33 @@ export const flowAnomalies = recentFirst(
   (rows, { limit }) => rows.length === limit,
 )
 
-/** The anomalies of the window that begins at `window_start`, ordered by address. */
-export const anomaliesOfWindow = defineQuery({
-  name: 'anomalies_of_window',
-  params: z.object({ window_start: z.date() }),
+const Windows = z.object({ first: z.date(), last: z.date() })
+
+/** The anomalies of the windows that begin from `first` to `last`, both included; ordered by window, then by address. */
+export const anomaliesOfWindows = defineQuery({
+  name: 'anomalies_of_windows',
+  params: Windows,
   row: FlowAnomaly,
   sql: `
     SELECT ${ANOMALY_COLUMNS}
     FROM flow_anomalies FINAL
-    WHERE window_start = {window_start: DateTime}
-    ORDER BY from_token, to_token`,
+    WHERE window_start BETWEEN {first: DateTime} AND {last: DateTime}
+    ORDER BY window_start, from_token, to_token`,
 })
 
 /**
- * The edges for which a slot of a revision before `revision` found an anomaly in the window that begins at
- * `window_start`.
+ * The edges and windows for which a slot of a revision before `revision` found an anomaly, of the windows that begin from `first`
+ * to `last`, both included.
  */
 export const outdatedAnomalies = defineQuery({
   name: 'outdated_anomalies',
-  params: z.object({ window_start: z.date(), revision: z.int() }),
-  row: z.object({ from_token: z.string(), to_token: z.string() }),
+  params: Windows.extend({ revision: z.int() }),
+  row: z.object({ window_start: dateTime, from_token: z.string(), to_token: z.string() }),
   // Without FINAL, so that a repeat finds the anomalies that it has already retracted.
   sql: `
-    SELECT DISTINCT from_token, to_token FROM flow_anomalies
-    WHERE window_start = {window_start: DateTime} AND revision < {revision: UInt32} AND is_deleted = 0
-    ORDER BY from_token, to_token`,
+    SELECT DISTINCT window_start, from_token, to_token FROM flow_anomalies
+    WHERE window_start BETWEEN {first: DateTime} AND {last: DateTime} AND revision < {revision: UInt32} AND is_deleted = 0
+    ORDER BY window_start, from_token, to_token`,
 })
 
 /** The anomaly as published. It counts as detected at the end of its window. */

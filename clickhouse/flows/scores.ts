@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { WEEK_SECONDS } from '../../process/instants.js'
 import { defineQuery } from '../store/define-query.js'
-import { integerText } from '../store/values.js'
+import { dateTime, integerText } from '../store/values.js'
 import { FLOW_WINDOW_SECONDS } from './buckets.js'
 
 /** The rules by which a window of an edge is an anomaly: more than usual, less than usual, or nothing for too long. */
@@ -37,6 +37,8 @@ export const FlowScore = z.object({
   usual_active: z.int(),
 })
 export type FlowScore = z.infer<typeof FlowScore>
+
+const WindowScore = FlowScore.extend({ window_start: dateTime })
 
 export const WEEK_BEFORE = `scored - ${WEEK_SECONDS}`
 
@@ -89,9 +91,20 @@ export const SILENCES = `
 
 const Params = z.object({ window_start: z.date(), min_abs_z: z.int(), read_since: z.int().nonnegative() })
 
-/** The scores of the edges of which `condition` holds. */
-const scoresSql = (condition: string): string => `
-    WITH {window_start: DateTime('UTC')} AS scored,
+/** From which silent window on a silence is improbable by the week before it. */
+const UNUSUAL_FROM = `
+         toInt256(base_windows - base_active + base_valued) * base_squares - toInt256(base_total) * base_total AS base_variance,
+         toUInt32(floor(log(${SILENCE_PROBABILITY}) / log((2 * (base_windows - base_active) + 1) / (2 * (base_windows + 1)))) + 1) AS improbable_from,
+         multiIf(base_variance = 0, greatest(2, improbable_from),
+                 toInt256(base_total) * base_total >= squared_limit * base_variance, 1,
+                 improbable_from) AS unusual_from`
+
+/**
+ * The scores of edges in windows of which `condition` holds, given the sums of each: its baseline, its observation, or the week
+ * before its silence. `scored` is the window; `names` are further expressions for it and for subqueries.
+ */
+const scoresOf = (names: string, sums: string, condition: string): string => `
+    WITH ${names},
          edges AS (${EDGES}),
          toInt256({min_abs_z: UInt8} * {min_abs_z: UInt8}) AS squared_limit,
          toUInt16((toUnixTimestamp(scored) - toUnixTimestamp(greatest(first_window, ${WEEK_BEFORE}))) / ${FLOW_WINDOW_SECONDS}) - unknown AS buckets,
@@ -103,21 +116,24 @@ const scoresSql = (condition: string): string => `
          NOT is_unknown AND valued >= ${MIN_OBSERVATIONS} AND is_known AND distance * distance >= squared_limit * variance AS is_far,
          active_distance > 0 AND active_distance * active_distance >= squared_limit * active_variance
            AND (toInt256(buckets) * active_distance) * (toInt256(buckets) * active_distance) >= squared_limit * valued * valued * variance AS is_surge,
-         observed IS NOT NULL AND is_far AND (distance <= 0 OR is_surge) AS stands_out,
-         toInt256(base_windows - base_active + base_valued) * base_squares - toInt256(base_total) * base_total AS base_variance,
-         toUInt32(floor(log(${SILENCE_PROBABILITY}) / log((2 * (base_windows - base_active) + 1) / (2 * (base_windows + 1)))) + 1) AS improbable_from,
-         multiIf(base_variance = 0, greatest(2, improbable_from),
-                 toInt256(base_total) * base_total >= squared_limit * base_variance, 1,
-                 improbable_from) AS unusual_from,
+         observed IS NOT NULL AND is_far AND (distance <= 0 OR is_surge) AS stands_out,${UNUSUAL_FROM},
          observed IS NULL AND silent > 0 AND silent = greatest(longest + 1, unusual_from)
            AND (is_new OR (first_window <= since AND {read_since: UInt32} < toUnixTimestamp(since))) AS is_silence
-    SELECT from_token, to_token, multiIf(is_silence, 'silence', distance > 0, 'surge', 'drop') AS kind,
+    SELECT scored AS window_start, from_token, to_token, multiIf(is_silence, 'silence', distance > 0, 'surge', 'drop') AS kind,
            toString(ifNull(observed, 0)) AS observed_micros, toUInt32(ifNull(transactions, 0)) AS tx_count,
            toUInt16(buckets) AS bucket_count, toUInt16(valued) AS observation_count,
            toString(total) AS baseline_sum, toString(squares) AS baseline_square_sum,
            toUInt16(if(is_silence, silent, 0)) AS silent_windows, toUInt16(if(is_silence, longest, 0)) AS longest_silence,
            toUInt16(if(is_silence, base_windows, 0)) AS usual_windows, toUInt16(if(is_silence, base_active, 0)) AS usual_active
-    FROM (${BASELINES}) AS baselines
+    FROM ${sums}
+    WHERE variance > 0 AND (${condition})
+    ORDER BY window_start, from_token, to_token`
+
+/** The scores of the edges in one window of which `condition` holds. */
+const scoresSql = (condition: string): string =>
+  scoresOf(
+    "{window_start: DateTime('UTC')} AS scored",
+    `(${BASELINES}) AS baselines
     INNER JOIN edges USING edge
     LEFT JOIN
     (
@@ -126,9 +142,78 @@ const scoresSql = (condition: string): string => `
         FROM flow_buckets FINAL
         WHERE window_start = scored
     ) AS observations USING edge
-    LEFT JOIN (${SILENCES}) AS silences USING edge
-    WHERE variance > 0 AND (${condition})
-    ORDER BY from_token, to_token`
+    LEFT JOIN (${SILENCES}) AS silences USING edge`,
+    condition,
+  )
+
+/** The windows of a range, and what is read before them: their baselines, and the week before a silence that ends in one. */
+const RANGE = `toUnixTimestamp({first: DateTime}) AS first_scored, toUnixTimestamp({last: DateTime}) AS last_scored`
+
+/** The sums over all windows of an edge from the first that is read, up to and including one with a flow. */
+const RUNNING_SUMS = `
+    SELECT edge, toUnixTimestamp(window_start) AS bucket, volume_micros, flow_count > unvalued_count AS is_valued, transaction_count,
+           sum(volume_micros) OVER so_far AS total_to, sum(toUInt256(volume_micros) * volume_micros) OVER so_far AS squares_to,
+           toInt64(countIf(is_valued) OVER so_far) AS valued_to, toInt64(count() OVER so_far) AS active_to
+    FROM flow_buckets FINAL
+    WHERE window_start >= {first: DateTime} - ${2 * WEEK_SECONDS} AND window_start <= {last: DateTime}
+    WINDOW so_far AS (PARTITION BY edge ORDER BY window_start ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)`
+
+/**
+ * The same with the running sums before the week before the window, and before the week up to it; and with the window of the next
+ * flow (0: none), the first window of the week up to it, and the longest time from one flow to the next in that week.
+ */
+const WEEKLY_SUMS = `
+    SELECT *, nth_value(sums_before, 1) OVER week_before AS before_week, nth_value(sums_before, 1) OVER week_up_to AS before_base,
+           nth_value(bucket, 1) OVER week_up_to AS first_of_base, max(until_next) OVER earlier AS longest_step
+    FROM
+    (
+        SELECT *, leadInFrame(bucket, 1, 0) OVER (PARTITION BY edge ORDER BY bucket ROWS BETWEEN CURRENT ROW AND 1 FOLLOWING) AS next,
+               next - bucket AS until_next,
+               (toUInt128(total_to - volume_micros), toUInt256(squares_to - toUInt256(volume_micros) * volume_micros), valued_to - is_valued, active_to - 1) AS sums_before
+        FROM (${RUNNING_SUMS})
+    )
+    WINDOW week_before AS (PARTITION BY edge ORDER BY bucket RANGE BETWEEN ${WEEK_SECONDS} PRECEDING AND CURRENT ROW),
+           week_up_to AS (PARTITION BY edge ORDER BY bucket RANGE BETWEEN ${WEEK_SECONDS - FLOW_WINDOW_SECONDS} PRECEDING AND CURRENT ROW),
+           earlier AS (PARTITION BY edge ORDER BY bucket RANGE BETWEEN ${WEEK_SECONDS - FLOW_WINDOW_SECONDS} PRECEDING AND ${FLOW_WINDOW_SECONDS} PRECEDING)`
+
+/** The windows with a flow, and their baselines. */
+const ACTIVE_WINDOWS = `
+    SELECT edge, toDateTime(bucket, 'UTC') AS scored, toNullable(volume_micros) AS observed, transaction_count AS transactions,
+           NOT is_valued AS is_unknown, toUInt64(sums_before.3 - before_week.3) AS valued, toInt64(sums_before.4 - before_week.4) - valued AS unknown,
+           toUInt128(sums_before.1 - before_week.1) AS total, toUInt256(sums_before.2 - before_week.2) AS squares,
+           toUInt64(0) AS silent, toUInt32(0) AS base_windows, toUInt64(0) AS base_active, toUInt64(0) AS base_valued,
+           toUInt128(0) AS base_total, toUInt256(0) AS base_squares, toUInt32(0) AS longest, toDateTime(0, 'UTC') AS since
+    FROM weekly
+    WHERE bucket >= first_scored AND bucket <= last_scored AND valued > 0`
+
+/** The windows in which a silence becomes longer than usual, and their baselines. There is at most one after each flow. */
+const SILENT_WINDOWS = `
+    SELECT edge, scored, CAST(NULL, 'Nullable(UInt128)') AS observed, toUInt64(0) AS transactions, false AS is_unknown,
+           countIf(flow_count > unvalued_count) AS valued, count() - valued AS unknown,
+           sum(volume_micros) AS total, sum(toUInt256(volume_micros) * volume_micros) AS squares,
+           silent, base_windows, base_active, base_valued, base_total, base_squares, longest, since
+    FROM
+    (
+        SELECT edge, toUnixTimestamp(window_start) AS baseline_window, volume_micros, flow_count, unvalued_count FROM flow_buckets FINAL
+        WHERE window_start >= {first: DateTime} - ${WEEK_SECONDS} AND window_start < {last: DateTime}
+    ) AS baselines
+    INNER JOIN
+    (
+        WITH ${UNUSUAL_FROM}
+        SELECT edge, toDateTime(bucket - ${WEEK_SECONDS - FLOW_WINDOW_SECONDS}, 'UTC') AS since,
+               toUInt32((bucket + ${FLOW_WINDOW_SECONDS} - toUnixTimestamp(greatest(first_window, since))) / ${FLOW_WINDOW_SECONDS}) AS base_windows,
+               toUInt64(active_to - before_base.4) AS base_active, toUInt64(valued_to - before_base.3) AS base_valued,
+               toUInt128(total_to - before_base.1) AS base_total, toUInt256(squares_to - before_base.2) AS base_squares,
+               toUInt32(greatest(longest_step, first_of_base - toUnixTimestamp(greatest(first_window, since)) + ${FLOW_WINDOW_SECONDS}) / ${FLOW_WINDOW_SECONDS} - 1) AS longest,
+               toUInt64(greatest(longest + 1, unusual_from)) AS silent, bucket + ${FLOW_WINDOW_SECONDS} * silent AS scored_at,
+               toDateTime(scored_at, 'UTC') AS scored, toUInt32(scored_at - ${WEEK_SECONDS}) AS week_before
+        FROM weekly INNER JOIN edges USING edge
+        WHERE base_valued >= ${MIN_OBSERVATIONS} AND silent <= ${WEEK_SECONDS / FLOW_WINDOW_SECONDS}
+          AND scored_at >= first_scored AND scored_at <= last_scored AND (next = 0 OR scored_at < next)
+    ) AS silences USING edge
+    WHERE baseline_window >= week_before AND baseline_window < scored_at
+    GROUP BY ALL
+    HAVING valued > 0`
 
 /**
  * The anomalies of the 15 minutes from `window_start`, a multiple of 15 minutes; ordered by address.
@@ -150,7 +235,7 @@ const scoresSql = (condition: string): string => `
 export const flowZScores = defineQuery({
   name: 'flow_z_scores',
   params: Params,
-  row: FlowScore,
+  row: WindowScore,
   sql: scoresSql('stands_out OR is_silence'),
 })
 
@@ -161,6 +246,22 @@ export const flowZScores = defineQuery({
 export const plainZScores = defineQuery({
   name: 'plain_z_scores',
   params: Params,
-  row: FlowScore,
+  row: WindowScore,
   sql: scoresSql('is_far'),
+})
+
+/**
+ * The same as `flowZScores` for every window that begins from `first` to `last`, both included: ordered by window, then by
+ * address. Reads the buckets from two weeks before the first window on once, whatever the number of windows.
+ */
+export const flowZScoresOfRange = defineQuery({
+  name: 'flow_z_scores_of_range',
+  params: z.object({ first: z.date(), last: z.date(), min_abs_z: z.int(), read_since: z.int().nonnegative() }),
+  row: WindowScore,
+  sql: scoresOf(
+    `${RANGE},
+         weekly AS (${WEEKLY_SUMS})`,
+    `(${ACTIVE_WINDOWS} UNION ALL ${SILENT_WINDOWS}) AS windows INNER JOIN edges USING edge`,
+    'stands_out OR is_silence',
+  ),
 })

@@ -1,14 +1,15 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { flowAnomalyEvent } from '../../clickhouse/events/types.js'
 import {
-  anomaliesOfWindow,
+  anomaliesOfWindows,
   insertFlowAnomalies,
   outdatedAnomalies,
   publishedAnomaly,
 } from '../../clickhouse/flows/anomalies.js'
 import { FLOW_WINDOW_SECONDS } from '../../clickhouse/flows/buckets.js'
-import { type FlowScore, flowZScores, MIN_ABS_Z } from '../../clickhouse/flows/scores.js'
-import type { Slot } from '../schedule/run-slots.js'
+import { type FlowScore, flowZScores, flowZScoresOfRange, MIN_ABS_Z } from '../../clickhouse/flows/scores.js'
+import { WEEK_SECONDS } from '../../process/instants.js'
+import type { PassTask, Slot, Slots } from '../schedule/run-slots.js'
 import { announceFound } from './announce.js'
 
 /** The figures of a retracted anomaly. */
@@ -26,36 +27,61 @@ const NO_SCORE: Omit<FlowScore, 'from_token' | 'to_token'> = {
   usual_active: 0,
 }
 
-/**
- * Scores the 15-minute window that ends at the slot on every edge and resolves to the number of anomalies. Deletes
- * anomalies that an older revision of the slot found and that no longer exist, and retracts their announcements.
- * Announces each anomaly once. Repeating a slot changes nothing.
- */
-export async function detectFlowAnomalies(clickhouse: ClickHouseClient, slot: Slot): Promise<number> {
-  const window_start = new Date(slot.at.getTime() - FLOW_WINDOW_SECONDS * 1000)
-  const found = await flowZScores(clickhouse, {
-    window_start,
-    min_abs_z: MIN_ABS_Z,
-    read_since: slot.read_since,
-  })
-  const edges = new Set(found.map(edgeOf))
-  const outdated = await outdatedAnomalies(clickhouse, { window_start, revision: slot.revision })
-  const retracted = outdated.filter((edge) => !edges.has(edgeOf(edge))).map((edge) => ({ ...NO_SCORE, ...edge }))
-  const row = { window_start: window_start.getTime() / 1000, revision: slot.revision }
-  await insertFlowAnomalies(
-    clickhouse,
-    [
-      ...found.map((score) => ({ ...row, ...score, is_deleted: 0 as const })),
-      ...retracted.map((score) => ({ ...row, ...score, is_deleted: 1 as const })),
-    ],
-    slot.token,
-  )
-  // Read back as stored, so that an event has the same digits as the list of anomalies.
-  const anomalies = found.length > 0 ? await anomaliesOfWindow(clickhouse, { window_start }) : []
-  const events = anomalies.map((anomaly) => flowAnomalyEvent(publishedAnomaly(anomaly)))
-  const ofSlot = { found: events, after: window_start, at: slot.at }
-  await announceFound(clickhouse, [ofSlot], ['flow_anomaly.detected'], slot)
-  return found.length
+/** The window that ends at a slot. */
+const windowOf = ({ at }: Slot): Date => new Date(at.getTime() - FLOW_WINDOW_SECONDS * 1000)
+
+type OfWindow = { window_start: Date }
+
+/** What belongs to the window that ends at each slot, in the order of the slots. */
+function byWindow<Found extends OfWindow>(slots: Slots, found: readonly Found[]): Found[][] {
+  const lists = new Map(slots.map((slot) => [windowOf(slot).getTime(), [] as Found[]]))
+  for (const one of found) lists.get(one.window_start.getTime())?.push(one)
+  return [...lists.values()]
 }
 
-const edgeOf = ({ from_token, to_token }: Pick<FlowScore, 'from_token' | 'to_token'>): string => from_token + to_token
+/**
+ * Scores the 15-minute windows that end at consecutive slots on every edge, in one pass, and resolves to the number of
+ * anomalies in each. A window's result does not depend on those of others. Deletes anomalies that an older revision of a slot
+ * found and that no longer exist, and retracts their announcements. Announces each anomaly once. Repeating slots, also with
+ * others before or after them, changes nothing.
+ */
+export async function detectFlowAnomalies(clickhouse: ClickHouseClient, slots: Slots): Promise<number[]> {
+  const [{ read_since, revision, ...slot }] = slots
+  const range = { first: windowOf(slots[0]), last: windowOf(slots.at(-1) ?? slots[0]) }
+  const found =
+    slots.length === 1
+      ? await flowZScores(clickhouse, { window_start: range.first, min_abs_z: MIN_ABS_Z, read_since })
+      : await flowZScoresOfRange(clickhouse, { ...range, min_abs_z: MIN_ABS_Z, read_since })
+  const outdated = await outdatedAnomalies(clickhouse, { ...range, revision })
+  const keys = new Set(found.map(keyOf))
+  const retracted = outdated.filter((one) => !keys.has(keyOf(one))).map((one) => ({ ...NO_SCORE, ...one }))
+  const rowOf = <Score extends FlowScore & OfWindow>(score: Score, is_deleted: 0 | 1) => ({
+    ...score,
+    window_start: score.window_start.getTime() / 1000,
+    revision,
+    is_deleted,
+  })
+  await insertFlowAnomalies(
+    clickhouse,
+    [...found.map((score) => rowOf(score, 0)), ...retracted.map((score) => rowOf(score, 1))],
+    slots.length === 1 ? slot.token : `${slot.token}:${slots.length}`,
+  )
+  // Read back as stored, so that an event has the same digits as the list of anomalies.
+  const anomalies = byWindow(slots, found.length > 0 ? await anomaliesOfWindows(clickhouse, range) : [])
+  const ofSlots = slots.map((slot, i) => ({
+    found: (anomalies[i] ?? []).map((anomaly) => flowAnomalyEvent(publishedAnomaly(anomaly))),
+    after: windowOf(slot),
+    at: slot.at,
+  }))
+  await announceFound(clickhouse, ofSlots, ['flow_anomaly.detected'], { revision })
+  return byWindow(slots, found).map(({ length }) => length)
+}
+
+/** The task of the job. However few windows a pass has, it reads the two weeks before them. */
+export const FLOW_ANOMALIES_TASK: PassTask = {
+  pass: detectFlowAnomalies,
+  firstSlots: WEEK_SECONDS / FLOW_WINDOW_SECONDS,
+}
+
+const keyOf = ({ window_start, from_token, to_token }: OfWindow & Pick<FlowScore, 'from_token' | 'to_token'>): string =>
+  `${window_start.getTime()} ${from_token} ${to_token}`

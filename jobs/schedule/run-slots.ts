@@ -28,9 +28,13 @@ export type Task = (clickhouse: ClickHouseClient, slot: Slot) => Promise<number>
 
 /**
  * Does the work of consecutive slots in one pass, with the result of doing them one after another. Resolves to the number of
- * rows of each. Repeating it, also with other slots before or after them, changes nothing.
+ * rows of each. Repeating it, also with other slots before or after them, changes nothing. `firstSlots` is how many slots the first
+ * pass of a call has: more where a pass costs much that does not grow with its slots.
  */
-export type PassTask = { pass: (clickhouse: ClickHouseClient, slots: Slots) => Promise<number[]> }
+export type PassTask = {
+  pass: (clickhouse: ClickHouseClient, slots: Slots) => Promise<number[]>
+  firstSlots?: number
+}
 
 export type SlotRun = {
   clickhouse: ClickHouseClient
@@ -126,7 +130,7 @@ async function dueSlotsIn(
  * repeated after a kill and little memory is needed.
  */
 const PASS_MS = 2000
-/** The slots of the first pass of a call. */
+/** The slots of the first pass of a call, unless the task has another number. */
 const FIRST_PASS_SLOTS = 64
 
 /**
@@ -142,7 +146,7 @@ export async function runSlots(run: SlotRun): Promise<{ done: number; more: bool
   const slots = await findDueSlots(clickhouse, job, jobs, limit)
   const started = Date.now()
   let done = 0
-  let most = typeof task === 'function' ? 1 : FIRST_PASS_SLOTS
+  let most = typeof task === 'function' ? 1 : (task.firstSlots ?? FIRST_PASS_SLOTS)
   if (slots.length > 0) await run.checkLease()
   while (done < slots.length) {
     const pass = consecutive(slots, done, { most, period_seconds: job.period_seconds })

@@ -1,4 +1,4 @@
-import { detectFlowAnomalies } from '../detect/flow-anomalies.js'
+import { FLOW_ANOMALIES_TASK } from '../detect/flow-anomalies.js'
 import { runSlotWorker } from '../schedule/run-worker.js'
 
-await runSlotWorker('flow-anomalies', detectFlowAnomalies)
+await runSlotWorker('flow-anomalies', FLOW_ANOMALIES_TASK)

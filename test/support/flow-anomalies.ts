@@ -4,13 +4,14 @@ import { PERIOD_SECONDS } from '../../clickhouse/jobs/periods.js'
 import type { OracleAnomaly } from '../../ingest/verify/definitions/flow-anomalies.js'
 import type { OracleFlow } from '../../ingest/verify/definitions/flows.js'
 import { detectFlowAnomalies } from '../../jobs/detect/flow-anomalies.js'
+import { alone } from './slots.js'
 import { FlowAnomaliesSpec } from './spec/flows.js'
 
 /** The detector's job. */
 export const FLOW_ANOMALIES_JOB = {
   job: 'flow-anomalies',
   periodSeconds: PERIOD_SECONDS['flow-anomalies'],
-  task: detectFlowAnomalies,
+  task: alone(detectFlowAnomalies),
 }
 
 type App = { inject: (url: string) => Promise<{ statusCode: number; json: () => unknown }> }

@@ -1,5 +1,5 @@
 import type { Flow } from '../../clickhouse/flows/flows.js'
-import { randomFor } from '../../local/chain/random.js'
+import { type Random, randomFor } from '../../local/chain/random.js'
 import { flow, txHash } from './rows.js'
 
 const WINDOW = 900
@@ -38,6 +38,27 @@ export function wildFlows(seed: number, start: number, end: number): Flow[] {
     }
   }
   return flows.sort((a, b) => a.block_time - b.block_time || a.log_index - b.log_index)
+}
+
+/** Flows on edges that are active for a while and silent for a while, one of them for up to a week, with bursts. */
+export function fitfulFlows(random: Random, start: number, end: number): Flow[] {
+  const flows: Flow[] = []
+  for (let edge = 0; edge < 80; edge++) {
+    let isActive = false
+    for (let window = start; window < end; ) {
+      const windows = random.int(1, isActive ? 60 : random.pick([3, 10, 50, edge === 0 ? 700 : 300]))
+      for (let i = 0; i < windows && window < end; i++, window += WINDOW) {
+        if (!isActive || !random.chance(edge % 2 ? 0.9 : 0.99)) continue
+        const time = window + random.int(0, WINDOW - 1)
+        const usd_micros = random.chance(0.02)
+          ? null
+          : `${random.int(4_000_000, 5_000_000) * (random.chance(0.01) ? 20 : 1)}`
+        flows.push(flow(20 + edge, 120, time, { usd_micros, log_index: 500 + edge }))
+      }
+      isActive = !isActive
+    }
+  }
+  return flows
 }
 
 /** The distinct times of these flows. */

@@ -28,7 +28,7 @@ const JOBS = [
   { job: 'risk', periodSeconds: 300, task: snapshotRisk, hours: 2 },
   { job: 'reserves', periodSeconds: 3600, task: snapshotReserves, hours: 2 },
   { job: 'holders', periodSeconds: 3600, task: snapshotHolders, hours: 2 },
-  { job: 'flow-anomalies', periodSeconds: 900, task: detectFlowAnomalies, hours: 4 },
+  { job: 'flow-anomalies', periodSeconds: 900, task: alone(detectFlowAnomalies), hours: 4 },
 ]
 
 /** A key that may be revoked. */

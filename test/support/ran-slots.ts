@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { pino } from 'pino'
 import { SLOT_JOBS, type SlotJob } from '../../clickhouse/jobs/periods.js'
-import { detectFlowAnomalies } from '../../jobs/detect/flow-anomalies.js'
+import { FLOW_ANOMALIES_TASK } from '../../jobs/detect/flow-anomalies.js'
 import { detectPegEvents } from '../../jobs/detect/peg-events.js'
 import { detectPegTracks } from '../../jobs/detect/peg-tracks.js'
 import { type PassTask, runSlots, type Slot, type SlotRun, type Task } from '../../jobs/schedule/run-slots.js'
@@ -61,7 +61,7 @@ const TASKS: Readonly<Record<string, Task | PassTask>> = {
   risk: snapshotRisk,
   reserves: snapshotReserves,
   holders: snapshotHolders,
-  'flow-anomalies': detectFlowAnomalies,
+  'flow-anomalies': FLOW_ANOMALIES_TASK,
 }
 
 /** Runs all due slots of the product's jobs of these names, with backfills that count as over after this long. */

@@ -33,7 +33,7 @@ const JOBS = [
   { job: 'peg-tracks', periodSeconds: 120, task: alone(detectPegTracks), urls: /track=agreed/ },
   { job: 'risk', periodSeconds: 300, task: snapshotRisk, urls: /\/risk\/series/ },
   { job: 'reserves', periodSeconds: 3600, task: snapshotReserves, urls: /never/ },
-  { job: 'flow-anomalies', periodSeconds: 900, task: detectFlowAnomalies, urls: /anomal/ },
+  { job: 'flow-anomalies', periodSeconds: 900, task: alone(detectFlowAnomalies), urls: /anomal/ },
 ]
 
 type Answer = { status: number; coverage: Coverage }

@@ -3,12 +3,13 @@ import { expect } from 'vitest'
 import { removeFacts } from '../../../../clickhouse/facts/replace.js'
 import { detectPegEvents } from '../../../../jobs/detect/peg-events.js'
 import { detectPegTracks } from '../../../../jobs/detect/peg-tracks.js'
-import type { Slot, Slots } from '../../../../jobs/schedule/run-slots.js'
-import { type Random, randomFor } from '../../../../local/chain/random.js'
+import type { Slot } from '../../../../jobs/schedule/run-slots.js'
+import { randomFor } from '../../../../local/chain/random.js'
 import { test as base } from '../../../support/app.js'
 import { depth } from '../../../support/depth.js'
 import { storedEvents } from '../../../support/events.js'
 import { addBatch } from '../../../support/ledger.js'
+import { inPasses, written } from '../../../support/passes.js'
 import { PEG_EVENTS_JOB } from '../../../support/peg-events.js'
 import { repairedViews } from '../../../support/repair-views.js'
 import { withDatabase } from '../../../support/services.js'
@@ -37,60 +38,8 @@ async function addStretch(clickhouse: ClickHouseClient, { start, seconds, firstB
   return times
 }
 
-/** What the detectors have written, as readers see it, and the log in its order except when it was written. */
-async function written(clickhouse: ClickHouseClient): Promise<Record<string, unknown[]>> {
-  const read = async (table: string): Promise<unknown[]> => {
-    const query = `SELECT * FROM ${table} FINAL ORDER BY ALL`
-    return (await clickhouse.query({ query, format: 'JSONEachRow' })).json()
-  }
-  const events = await storedEvents(clickhouse)
-  return {
-    peg_events: await read('peg_events'),
-    agreed_breaks: await read('agreed_breaks'),
-    peg_track_states: await read('peg_track_states'),
-    events: events.map(({ recorded_at: _, sequence: __, data: { recorded_at: ___, ...data }, ...event }) => ({
-      ...event,
-      data,
-    })),
-  }
-}
-
-/** A client whose n-th insert fails, before or after it is stored. */
-function dying(clickhouse: ClickHouseClient, nth: number, isStored: boolean): ClickHouseClient {
-  let inserts = 0
-  return new Proxy(clickhouse, {
-    get(target, property) {
-      if (property !== 'insert') return Reflect.get(target, property, target)
-      return async (...args: Parameters<ClickHouseClient['insert']>) => {
-        const isLast = ++inserts === nth
-        if (isLast && !isStored) throw new Error('killed')
-        const result = await target.insert(...args)
-        if (isLast) throw new Error('killed')
-        return result
-      }
-    },
-  })
-}
-
-/** The slots in passes of random lengths; some die half-way, and the next one begins where they did and ends elsewhere. */
-async function inPasses(clickhouse: ClickHouseClient, slots: readonly Slot[], random: Random): Promise<number> {
-  let kills = 0
-  for (const detect of DETECTORS)
-    for (let done = 0; done < slots.length; ) {
-      const pass = slots.slice(done, done + random.int(1, random.pick([2, 10, 80]))) as unknown as Slots
-      if (random.chance(0.4)) {
-        const client = dying(clickhouse, random.int(1, 3), random.chance(0.5))
-        await detect(client, pass).catch((error) => {
-          expect(String(error)).toContain('killed')
-          kills++
-        })
-        continue
-      }
-      expect(await detect(clickhouse, pass)).toHaveLength(pass.length)
-      done += pass.length
-    }
-  return kills
-}
+/** What the detectors have written. */
+const rows = (clickhouse: ClickHouseClient) => written(clickhouse, ['peg_events', 'agreed_breaks', 'peg_track_states'])
 
 async function oneByOne(clickhouse: ClickHouseClient, slots: readonly Slot[]): Promise<void> {
   for (const detect of DETECTORS) for (const slot of slots) await detect(clickhouse, [slot])
@@ -143,10 +92,10 @@ test('a pass over many slots writes what the slots one after another write, wher
           const due = slots.slice(0, random.int(Math.ceil(slots.length / 2), slots.length))
           done = (due.at(-1)?.at.getTime() ?? 0) / 1000
           await oneByOne(alone, due)
-          kills += await inPasses(together, due, random)
-          const expected = await written(alone)
-          for (const [table, rows] of Object.entries(await written(together)))
-            expect(rows, `${table}, FAULT_SEED=${SEED}, history ${history}, revision ${revision}`).toEqual(
+          for (const detect of DETECTORS) kills += await inPasses(together, detect, due, random)
+          const expected = await rows(alone)
+          for (const [table, found] of Object.entries(await rows(together)))
+            expect(found, `${table}, FAULT_SEED=${SEED}, history ${history}, revision ${revision}`).toEqual(
               expected[table],
             )
           retracted = Math.max(

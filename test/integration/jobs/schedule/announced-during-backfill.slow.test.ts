@@ -157,7 +157,7 @@ test.for(ordersWith('oldest first'))(
     await readWhileDetecting(
       clickhouse,
       { times, flows, samples: [] },
-      { job: 'flow-anomalies', task: detectFlowAnomalies, order, seed: 5 },
+      { job: 'flow-anomalies', task: { pass: detectFlowAnomalies }, order, seed: 5 },
       (events) => {
         // Whether it is announced or taken back, each is one of the whole history, with the same figures.
         for (const { type, data } of events.slice(announced)) {
