@@ -34,7 +34,7 @@ export function runIn(folder: string, env: Record<string, string> = {}): Run {
   return async (command, ...args) => {
     const { stdout, stderr } = await promisify(execFile)(command, args, {
       cwd: folder,
-      env: { ...process.env, TMPDIR: TEMPORARY, PYTHONDONTWRITEBYTECODE: '1', ...env },
+      env: { ...process.env, TMPDIR: folder, PYTHONDONTWRITEBYTECODE: '1', ...env },
     }).catch((error) => {
       throw new Error(`${command} ${args}: ${error.stdout}${error.stderr}`)
     })

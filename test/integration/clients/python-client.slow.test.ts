@@ -41,7 +41,7 @@ test('everything in its README works, and so do its tables, and the types are st
   expect(printed).toMatch(/^0\.05 of 0x20c0/m)
 
   expect(await run('.venv/bin/python', ...UNITTEST, 'test_tables.py')).toMatch(/\nOK\n$/)
-  await run('.venv/bin/pip', 'install', '--quiet', 'mypy')
+  await run('.venv/bin/pip', 'install', '--quiet', 'mypy==2.4.1')
   const strict = ['-m', 'mypy', '--config-file', 'clients/python/pyproject.toml']
   await run('.venv/bin/python', ...strict, 'clients/python/src', 'tests')
   await run('.venv/bin/python', ...strict, '-c', program.join('\n'))

@@ -35,7 +35,7 @@ test('its README pays on a chain with pympp: each answer costs its price once, a
   const { url, terms } = await serve()
   const run = runIn(folder, { PAYER_KEY })
   await run('python3', '-m', 'venv', '.venv')
-  await run('.venv/bin/pip', 'install', '--quiet', PYTHON_CLIENT, 'mypy')
+  await run('.venv/bin/pip', 'install', '--quiet', PYTHON_CLIENT, 'mypy==2.4.1')
   const blocks = codeBlocks('clients/python/README.md').filter(({ heading }) => heading === 'Pay with pympp')
   const [install = '', code = '', onLocalChain = ''] = blocks.map(({ code }) => code)
   await run('bash', '-euc', install)

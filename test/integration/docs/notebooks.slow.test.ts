@@ -45,7 +45,7 @@ print(json.dumps({
 }))`,
   },
   pandas: {
-    needs: [`${PYTHON_CLIENT}[pandas]`, 'matplotlib'],
+    needs: [`${PYTHON_CLIENT}[pandas]`, 'pandas==3.1.1', 'matplotlib==3.11.2'],
     bucketSeconds: 300,
     last: `
 import json
@@ -124,7 +124,7 @@ for (const [name, { needs, bucketSeconds, last }] of Object.entries(NOTEBOOKS))
     })
     await writeFile(join(folder, 'notebook.ipynb'), JSON.stringify(notebook))
     await run('python3', '-m', 'venv', '.venv')
-    await run('.venv/bin/pip', 'install', '--quiet', 'nbclient', 'ipykernel', ...needs)
+    await run('.venv/bin/pip', 'install', '--quiet', 'nbclient==0.11.0', 'ipykernel==7.4.0', ...needs)
     // Fails with the first cell that does.
     await run('.venv/bin/jupyter', 'execute', '--output=executed.ipynb', 'notebook.ipynb')
 
