@@ -93,7 +93,10 @@ const Status = z.object({
           description:
             'A family of facts (logs, pegs, state; transfers where holders are tracked), or what a job publishes',
         }),
-        newest_at: time.nullable().meta({ description: 'It is complete up to this instant' }),
+        newest_at: time.nullable().meta({
+          description:
+            'Of facts: they are complete up to this instant. Of a job: its newest slot that is done; catch_up of the job tells of older ones that are not',
+        }),
         lag_blocks: count.nullable().meta({
           description: 'Blocks between it and the head; null if the node was not asked for its head in the last minute',
         }),

@@ -30,20 +30,28 @@ export type SlotJob = {
    * is read from its first block has all of its history.
    */
   history_seconds?: number
+  /**
+   * Whether the newest slots that are due are done first. Only for a job of which no slot depends on another: then what is new
+   * does not wait for what is done again.
+   */
+  newest_first?: boolean
 }
 
 /** Every job that runs in slots, in no order. `after` names the jobs that a job depends on. */
 export const SLOT_JOBS: readonly SlotJob[] = [
+  // A slot continues the breaks of the slot before it.
   { name: 'peg-events', period_seconds: PERIOD_SECONDS['peg-events'] },
   { name: 'peg-tracks', period_seconds: PERIOD_SECONDS['peg-tracks'] },
   // A score includes the events up to its slot.
-  { name: 'risk', period_seconds: PERIOD_SECONDS.risk, after: ['peg-events'] },
-  { name: 'reserves', period_seconds: PERIOD_SECONDS.reserves },
+  { name: 'risk', period_seconds: PERIOD_SECONDS.risk, after: ['peg-events'], newest_first: true },
+  { name: 'reserves', period_seconds: PERIOD_SECONDS.reserves, newest_first: true },
+  // Each begins with the balances that an earlier one has kept.
   { name: 'holders', period_seconds: PERIOD_SECONDS.holders },
   {
     name: 'flow-anomalies',
     period_seconds: PERIOD_SECONDS['flow-anomalies'],
     history_seconds: WEEK_SECONDS + FLOW_WINDOW_SECONDS,
+    newest_first: true,
   },
 ]
 

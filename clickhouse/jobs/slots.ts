@@ -84,13 +84,21 @@ const UNDONE_SLOTS = `${DONE_SLOTS}
     )
     WHERE slot > {from_time: UInt32} AND slot < {to_time: UInt32} AND slot NOT IN done`
 
-/** The undone slots of a job between two times, both excluded, in unix seconds: oldest first, at most `limit`. */
+/**
+ * The undone slots of a job between two times, both excluded, in unix seconds: at most `limit`, the oldest ones, or the newest with
+ * `newest_first`. The oldest comes first in any case.
+ */
 export const dueSlots = defineQuery({
   name: 'due_slots',
-  params: SlotRange.extend({ limit: z.int().positive() }),
+  params: SlotRange.extend({ limit: z.int().positive(), newest_first: z.boolean().default(false) }),
   row: onlyColumn('slot_at', z.int()),
-  sql: `${UNDONE_SLOTS}
-    ORDER BY slot_at LIMIT {limit: UInt32}`,
+  sql: `
+    SELECT slot_at FROM
+    (
+        ${UNDONE_SLOTS}
+        ORDER BY if({newest_first: Bool}, -toInt64(slot_at), toInt64(slot_at)) LIMIT {limit: UInt32}
+    )
+    ORDER BY slot_at`,
 })
 
 /** How many slots of a job between two times, both excluded, are undone, and the oldest of them; null if none is. */

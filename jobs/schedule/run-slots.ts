@@ -65,8 +65,8 @@ const PROGRESS_SLOTS = 100
 const tokenOf = (job: SlotJob, at: number, revision: number): string => `${job.name}:${at}:${revision}`
 
 /**
- * The slots of a job that are due now, oldest first and at most `limit`: those up to the newest block that were never
- * done, or not since a rollback removed or a backfill added facts of theirs. No slot that waits: before the newest gap
+ * The slots of a job that are due now, in order of time and at most `limit` of those that come first: those up to the newest block
+ * that were never done, or not since a rollback removed or a backfill added facts of theirs. No slot that waits: before the newest gap
  * in the blocks, before the start of the tip and of all recorded backfills, or without the history that the job needs.
  * And none after the newest slots of the jobs that it depends on.
  */
@@ -114,8 +114,8 @@ async function dueSlotsIn(
     to_time = Math.min(to_time, next - period_seconds + 1)
   }
   if (to_time <= from_time) return []
-  const { name, period_seconds } = job
-  const due = await dueSlots(clickhouse, { job: name, period_seconds, from_time, to_time, limit })
+  const { name, period_seconds, newest_first } = job
+  const due = await dueSlots(clickhouse, { job: name, period_seconds, from_time, to_time, limit, newest_first })
   return due.map((slot_at) => ({
     job: name,
     at: new Date(slot_at * 1000),
@@ -134,7 +134,8 @@ const PASS_MS = 2000
 const FIRST_PASS_SLOTS = 64
 
 /**
- * Runs the slots of a job that are due, in order, and records how each ended. Stops at the first that fails, which stays due, and
+ * Runs the slots of a job that are due, the oldest or the newest first as the job demands, and records how each ended. The slots of
+ * one pass are in order of time in any case. Stops at the first that fails, which stays due, and
  * when `signal` aborts. Slots that may be done in one pass are: each pass has twice as many as the one before, or half as many,
  * by how long that one took. If a pass fails, half of it is tried, so that in the end the slot at fault is alone. Resolves to
  * the number of slots done, and whether more are due immediately. Rejects if runs cannot be read or recorded, or if the lease is
@@ -149,7 +150,7 @@ export async function runSlots(run: SlotRun): Promise<{ done: number; more: bool
   let most = typeof task === 'function' ? 1 : (task.firstSlots ?? FIRST_PASS_SLOTS)
   if (slots.length > 0) await run.checkLease()
   while (done < slots.length) {
-    const pass = consecutive(slots, done, { most, period_seconds: job.period_seconds })
+    const pass = nextPass(slots, done, job, most)
     if (signal.aborted) return { done, more: false }
     const passStarted = Date.now()
     if (await runPass(run, pass)) {
@@ -163,20 +164,25 @@ export async function runSlots(run: SlotRun): Promise<{ done: number; more: bool
     } else if (pass.length > 1) most = Math.floor(pass.length / 2)
     else return { done, more: false }
   }
-  if (done > 0) log.info({ slot: slots.at(-1)?.at, done, ms: Date.now() - started }, 'slots done')
+  if (done > 0)
+    log.info({ slot: slots.at(job.newest_first ? 0 : -1)?.at, done, ms: Date.now() - started }, 'slots done')
   return { done, more: slots.length === limit }
 }
 
-/** The slots from a position on that follow one another without a hole, at most so many. */
-function consecutive(
+/** The next slots that follow one another without a hole, at most so many, if so many are done at the end that comes first. */
+function nextPass(
   slots: readonly Slot[],
-  from: number,
-  { most, period_seconds }: { most: number; period_seconds: number },
+  done: number,
+  { newest_first, period_seconds }: SlotJob,
+  most: number,
 ): Slots {
-  let to = from + 1
-  const isNext = ({ at }: Slot): boolean => at.getTime() - (slots[to - 1]?.at.getTime() ?? 0) === period_seconds * 1000
-  for (let next = slots[to]; next && to - from < most && isNext(next); next = slots[to]) to++
-  return slots.slice(from, to) as unknown as Slots
+  const [first, step] = newest_first ? [slots.length - 1 - done, -1] : [done, 1]
+  const atMs = (i: number): number => slots[i]?.at.getTime() ?? Number.NaN
+  let count = 1
+  while (count < most && atMs(first + step * count) - atMs(first + step * (count - 1)) === step * period_seconds * 1000)
+    count++
+  const from = newest_first ? first - count + 1 : first
+  return slots.slice(from, from + count) as unknown as Slots
 }
 
 /** Runs slots and records how they ended, the failure of a single one only; resolves to whether they are done. */

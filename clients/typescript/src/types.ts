@@ -3462,7 +3462,7 @@ export interface GetStatusData {
   datasets: {
     /** A family of facts (logs, pegs, state; transfers where holders are tracked), or what a job publishes */
     dataset: string;
-    /** It is complete up to this instant */
+    /** Of facts: they are complete up to this instant. Of a job: its newest slot that is done; catch_up of the job tells of older ones that are not */
     newest_at: string | null;
     /** Blocks between it and the head; null if the node was not asked for its head in the last minute */
     lag_blocks: number | null;

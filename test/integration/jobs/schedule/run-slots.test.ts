@@ -97,6 +97,58 @@ test('consecutive slots are done in passes; one that fails is cut until the slot
   ])
 })
 
+test('a job of independent slots does the newest first, each once, and those behind them in the end', async ({
+  clickhouse,
+}) => {
+  const job: SlotJob = { ...MINUTES, newest_first: true }
+  await addBlocks(clickhouse, [HOUR, HOUR + 301])
+  expect(await ran(clickhouse, job, { limit: 3 })).toEqual({
+    done: 3,
+    more: true,
+    slots: [
+      [300, 0],
+      [240, 0],
+      [180, 0],
+    ],
+  })
+  // What is new goes before what is left, and a slot that fails keeps only older ones from being done.
+  await addBlocks(clickhouse, [HOUR + 430], 3)
+  let broken: readonly number[] = [60]
+  const passes: number[][] = []
+  const pass = async (_: ClickHouseClient, slots: Slots): Promise<number[]> => {
+    const seconds = slots.map(({ at }) => at.getTime() / 1000 - HOUR)
+    if (seconds.some((at) => broken.includes(at))) throw new Error('it is broken')
+    passes.push(seconds)
+    return seconds
+  }
+  expect(await ran(clickhouse, job, { task: { pass } })).toMatchObject({ done: 3, more: false })
+  expect(passes).toEqual([[360, 420], [120]])
+  await addBlocks(clickhouse, [HOUR + 550], 4)
+  broken = []
+  passes.length = 0
+  expect(await ran(clickhouse, job, { task: { pass } })).toMatchObject({ done: 3, more: false })
+  expect(passes).toEqual([[480, 540], [60]])
+  const once =
+    "SELECT toUInt32(count()) AS runs, toUInt32(uniqExact(slot_at)) AS slots FROM job_runs WHERE state = 'done'"
+  expect(await rowsOf(clickhouse, once)).toEqual([{ runs: 9, slots: 9 }])
+})
+
+test('a job waits for the oldest slot that is left of a job that does the newest first', async ({ clickhouse }) => {
+  const first: SlotJob = { ...MINUTES, newest_first: true }
+  const after: SlotJob = { name: 'after', period_seconds: 60, after: ['minutes'], newest_first: true }
+  await addBlocks(clickhouse, [HOUR, HOUR + 301])
+  await skipSlots(clickhouse, [slotAt('minutes', HOUR + 60)])
+  await ran(clickhouse, first, { limit: 2 })
+  expect((await ran(clickhouse, after, { jobs: [first, after] })).slots).toEqual([[60, 0]])
+  await ran(clickhouse, first)
+  expect((await ran(clickhouse, after, { jobs: [first, after] })).slots).toEqual([
+    [300, 0],
+    [240, 0],
+    [180, 0],
+    [120, 0],
+  ])
+})
+
 test('a call does a limited number of slots and reports that more are due', async ({ clickhouse }) => {
   await addBlocks(clickhouse, [HOUR, HOUR + 301])
   expect(await ran(clickhouse, MINUTES, { limit: 3 })).toMatchObject({ done: 3, more: true })
