@@ -1,10 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
 import { SLOT_JOBS } from '../../../../clickhouse/jobs/periods.js'
+import { completedSlots, jobRuns } from '../../../../clickhouse/jobs/runs.js'
 import { flowAnomaliesOracle, type OracleAnomaly } from '../../../../ingest/verify/definitions/flow-anomalies.js'
 import { findDueSlots } from '../../../../jobs/schedule/run-slots.js'
 import { randomFor } from '../../../../local/chain/random.js'
+import { clickhouseRelay } from '../../../support/clickhouse-relay.js'
 import { depth } from '../../../support/depth.js'
 import { expectedBreaks, inOrder, storedEvents } from '../../../support/events.js'
 import { expectAnomalies, storedFlows } from '../../../support/flow-anomalies.js'
@@ -20,8 +21,16 @@ const SEED = Number(process.env.FAULT_SEED ?? 1)
 const DAY = 86_400
 /** A few slots of each job: few enough to catch up on in the end. */
 const ROUND_SECONDS = KILLS > 10 ? 600 : 1800
-/** All slots of a round are done in one pass: within this time the workers start, and write what they find. */
-const LATEST_KILL_MS = 2000
+/** The statements of a pass at which it is killed: in the order of their work, and the last one records it. */
+const STATEMENTS = [
+  'insert_peg_events',
+  'insert_agreed_breaks',
+  'insert_peg_track_states',
+  'insert_flow_anomalies',
+  'announced_within',
+  'insert_events',
+  'insert_job_runs',
+]
 const STABLES = 2
 /**
  * Short, because every process must wait for the previous one's lease, and long enough for a busy machine to renew it.
@@ -39,7 +48,7 @@ const byWindow = (a: OracleAnomaly, b: OracleAnomaly): number =>
   `${a.window_start} ${a.from_token} ${a.to_token}`.localeCompare(`${b.window_start} ${b.from_token} ${b.to_token}`)
 
 test(
-  'kill -9 of the detectors at random moments loses no event and announces none twice',
+  'kill -9 of the detectors within a pass, at any of its statements, loses no event and announces none twice',
   async ({ clickhouseEnv, clickhouse }) => {
     const random = randomFor(SEED, 'kills of detectors')
     const seconds = KILLS * ROUND_SECONDS
@@ -57,19 +66,33 @@ test(
       const first = times.indexOf(own[0] ?? 0) + 1
       await addMarket(clickhouse, samples.filter(isOfRound), own, first, depths.filter(isOfRound))
     }
-    let atWork = 0
+    const relay = await clickhouseRelay(clickhouseEnv.CLICKHOUSE_URL)
+    const relayed = { ...clickhouseEnv, CLICKHOUSE_URL: relay.url }
+    const killedAt = new Map<string, number>()
     for (let kill = 0; kill < KILLS; kill++) {
       await addRound(start + kill * ROUND_SECONDS, start + (kill + 1) * ROUND_SECONDS)
-      const jobs = startJobs(clickhouseEnv, { JOBS_LEASE_SECONDS }, DETECTORS)
-      await until('the jobs run', () => jobs.output().includes('jobs run'), [jobs])
-      await sleep(random.next() * LATEST_KILL_MS)
+      const statement = random.pick(STATEMENTS)
+      const release = relay.hold(statement)
+      const before = relay.seen.length
+      const isHeld = () => relay.seen.slice(before).some(({ query }) => query.get('log_comment') === statement)
+      const jobs = startJobs(relayed, { JOBS_LEASE_SECONDS }, DETECTORS)
+      // What is not found is not written: then there is no such statement.
+      await until(`${statement}, or nothing to do`, async () => isHeld() || !(await isDue(clickhouse)), [jobs])
+      if (isHeld()) killedAt.set(statement, (killedAt.get(statement) ?? 0) + 1)
       await jobs.kill('SIGKILL')
-      if (await isDue(clickhouse)) atWork++
+      release()
     }
-    expect(atWork).toBeGreaterThan(KILLS / 2)
+    await relay.close()
+    const withinPass = [...killedAt.values()].reduce((sum, kills) => sum + kills, 0)
+    expect(withinPass).toBeGreaterThan(KILLS / 2)
     const jobs = startJobs(clickhouseEnv, { JOBS_LEASE_SECONDS }, DETECTORS)
     await jobsDone(clickhouse, jobs, 600 + KILLS * 20, DETECTORS)
     await jobs.kill('SIGTERM')
+
+    // Each slot of a job is done in one revision, and counts once.
+    const runs = await jobRuns(clickhouse, { now: new Date() })
+    const slots = (await completedSlots(clickhouse)).map(({ job }) => job)
+    for (const { job, done } of runs) expect([job, done]).toEqual([job, slots.filter((one) => one === job).length])
 
     const last = times.at(-1) ?? 0
     const events = await storedEvents(clickhouse)
@@ -90,7 +113,7 @@ test(
     const found = events.filter(({ type }) => type === 'flow_anomaly.detected').map(({ data }) => data as OracleAnomaly)
     expectAnomalies(found.sort(byWindow), anomalies.sort(byWindow), `FAULT_SEED=${SEED}`)
     console.log(
-      `${KILLS} kills, ${atWork} at work: ${told.length} events of peg breaks, ${onTracks.length} of agreed breaks and lost quotes, and ${anomalies.length} anomalies, each once; ` +
+      `${KILLS} kills, ${withinPass} within a pass (${[...killedAt].map(([at, kills]) => `${at} ${kills}`).join(', ')}): ${told.length} events of peg breaks, ${onTracks.length} of agreed breaks and lost quotes, and ${anomalies.length} anomalies, each once; ` +
         `${(events.at(-1)?.sequence ?? 0) - events.length} numbers left out`,
     )
   },
