@@ -2,7 +2,7 @@ import { FACT_TABLES, type Facts, factTables, mergeFacts } from '../../clickhous
 import type { SampledStable } from '../knowledge/registry.js'
 import { persistAt } from '../sources/chain-changed.js'
 import { allOf } from '../sources/multicall.js'
-import { type Quote, readDepths, readQuotes } from '../sources/quotes.js'
+import { readDepths } from '../sources/quotes.js'
 import { readRoles } from '../sources/roles.js'
 import { StateUnavailableError } from '../sources/state-unavailable.js'
 import { readStates } from '../sources/states.js'
@@ -13,6 +13,7 @@ import { isQuoted, samplePeg } from '../stages/sample-peg.js'
 import { isDepthDue } from '../stages/states.js'
 import { transfersOf } from '../stages/transfers.js'
 import { type BatchReader, type DecodedBatch, type DecodedBlock, FIRST_BLOCK } from './decode.js'
+import { readBatchQuotes } from './read-batch-quotes.js'
 import { listedAmong, readBooks, readMovements } from './read-movements.js'
 import { EVERYTHING, hasEveryStable, hasStable, type Scope, stablesIn } from './scope.js'
 
@@ -53,6 +54,7 @@ export async function completeBatch(
   const stablesPricedIn = ({ sampled }: DecodedBlock, i: number): readonly SampledStable[] =>
     (hasPegs && hasEveryStable(scope)) || movements[i]?.length ? sampled : hasPegs ? stablesIn(scope, sampled) : []
   const priced = decoded.map(stablesPricedIn)
+  const quoted = decoded.map(({ tooDeep }, i) => quotedOf(priced[i] ?? [], tooDeep))
   let isUnpriced = false
   const unlessUnpriced = (error: unknown): null => {
     if (hasPegs || !(error instanceof StateUnavailableError)) throw error
@@ -60,9 +62,7 @@ export async function completeBatch(
     return null
   }
   const [quotes, books, depths, states, roles] = await Promise.all([
-    ofEach('read quotes', ({ block, tooDeep }, i) => readQuotes(rpc, quotedOf(priced[i] ?? [], tooDeep), block)).catch(
-      unlessUnpriced,
-    ),
+    readBatchQuotes(reader, decoded, quoted).catch(unlessUnpriced),
     ofEach('read book values', (decodedBlock, i) => readBooks(reader, movements[i] ?? [], decodedBlock)).catch(
       unlessUnpriced,
     ),
@@ -85,8 +85,7 @@ export async function completeBatch(
   ])
   const samples = decoded.map(({ block, tooDeep }, i) => {
     const stables = quotes ? (priced[i] ?? []) : []
-    const quoteOf = new Map(quotedOf(stables, tooDeep).map((stable, j) => [stable, quotes?.[i]?.[j] as Quote]))
-    return samplePeg(block, stables, quoteOf, tooDeep, FIRST_BLOCK)
+    return samplePeg(block, stables, quotes?.[i] ?? new Map(), tooDeep, FIRST_BLOCK)
   })
   const facts = mergeFacts([
     { stablecoins: genesis },

@@ -26,6 +26,8 @@ export type BatchReader = {
   registry: Registry
   orders: Orders
   issuers: IssuerRoles
+  /** Reads each quote at its own block, also where the block's logs show that it is the one before; false if omitted. */
+  readsEveryQuote?: boolean
 }
 
 /** The same for batches that are decoded in order, because `registry`, `orders`, `issuers` and `policies` learn from each. */

@@ -105,6 +105,7 @@ export async function* rereadAll(options: RereadOptions, stretches: readonly Str
   const reader: OrderedReader = {
     rpc,
     registry: createRegistry([], periods),
+    readsEveryQuote: true,
     issuers: createIssuerRoles([]),
     policies: createPolicyUses(),
     // Only orders that are no longer cached come from the database, where they are compared as well.
@@ -157,6 +158,7 @@ export async function* rereadSome(
       issuers: createIssuerRoles(issuers),
       policies: createPolicyUses(),
       registry: createRegistry(stables, periods),
+      readsEveryQuote: true,
     }
     const batch = await decode(options, reader, blocks)
     if (batch.decoded.length === 0) return null
