@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import { hexToBytes, keccak256, numberToHex } from 'viem'
 import type { BlockRange } from '../chain/block-ranges.js'
 import { type RawLog, RawLogs } from '../chain/rpc-answers.js'
@@ -8,8 +7,12 @@ import type { Rpc } from './rpc.js'
 
 type Loggish = { address: string; topics: readonly string[] }
 
-// A chain's logs repeat the same addresses and topics, so the three bit positions of each are cached.
-const positions = new LRUCache<string, readonly [number, number, number]>({ max: 100_000 })
+/**
+ * The three bit positions of the addresses and topics seen so far, because a chain's logs repeat the same ones. Those that
+ * occur once, as memos do, fill it up; starting over then costs less than noting with each use which was used last.
+ */
+const positions = new Map<string, readonly [number, number, number]>()
+const MOST_POSITIONS = 100_000
 
 function bitsOf(item: string): readonly [number, number, number] {
   const known = positions.get(item)
@@ -17,6 +20,7 @@ function bitsOf(item: string): readonly [number, number, number] {
   const digest = hexToBytes(keccak256(item as `0x${string}`))
   const bit = (at: number): number => (((digest[at] ?? 0) << 8) | (digest[at + 1] ?? 0)) & 2047
   const bits = [bit(0), bit(2), bit(4)] as const
+  if (positions.size >= MOST_POSITIONS) positions.clear()
   positions.set(item, bits)
   return bits
 }

@@ -12,19 +12,19 @@ import { type EventBlock, position, rowsOf } from './rows.js'
  */
 export function feesPaid(block: Pick<BlockWithLogs, 'number' | 'time' | 'logs'>): FeePaid[] {
   const { logs } = block
-  return logs.flatMap((log, i) => {
-    if (logs[i + 1]?.transactionHash === log.transactionHash) return []
+  const fees: FeePaid[] = []
+  for (const [i, log] of logs.entries()) {
+    if (logs[i + 1]?.transactionHash === log.transactionHash) continue
     const transfer = readTransfer(log)
-    if (transfer?.to !== FEE_MANAGER) return []
-    return [
-      {
-        stable: log.address,
-        payer: transfer.from,
-        amount_raw: transfer.amount.toString(),
-        ...position(block, { logIndex: log.logIndex, txHash: log.transactionHash }),
-      },
-    ]
-  })
+    if (transfer?.to !== FEE_MANAGER) continue
+    fees.push({
+      stable: log.address,
+      payer: transfer.from,
+      amount_raw: transfer.amount.toString(),
+      ...position(block, { logIndex: log.logIndex, txHash: log.transactionHash }),
+    })
+  }
+  return fees
 }
 
 /** The elections of the stables in which fees are paid or received from then on, in log order. */

@@ -18,8 +18,12 @@ export const rowsOf = <Row extends object>(
   block: EventBlock,
   events: readonly ChainEvent[],
   read: (event: ChainEvent) => Row | null,
-): Array<Row & FactPosition> =>
-  events.flatMap((event) => {
+): Array<Row & FactPosition> => {
+  const rows: Array<Row & FactPosition> = []
+  // Most events make no row of most tables, so nothing is allocated for them.
+  for (const event of events) {
     const row = read(event)
-    return row === null ? [] : [{ ...row, ...position(block, event) }]
-  })
+    if (row !== null) rows.push({ ...row, ...position(block, event) })
+  }
+  return rows
+}

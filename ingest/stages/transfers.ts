@@ -95,21 +95,21 @@ export function transfersOf(
   ])
   const kindOf = (sender: string, recipient: string): Transfer['kind'] =>
     sender === ZERO_ADDRESS ? 'mint' : recipient === ZERO_ADDRESS ? 'burn' : 'transfer'
-  return logs.flatMap((log) => {
+  const transfers: Transfer[] = []
+  for (const log of logs) {
     const transfer = readTransfer(log)
-    if (!transfer || !isStable(log.address)) return []
+    if (!transfer || !isStable(log.address)) continue
     const { from, to, amount } = transfer
-    return [
-      {
-        stable: log.address,
-        kind: kinds.get(log.logIndex) ?? kindOf(from, to),
-        sender: from,
-        recipient: to,
-        amount_raw: amount.toString(),
-        block_number: number,
-        log_index: log.logIndex,
-        block_time: time,
-      },
-    ]
-  })
+    transfers.push({
+      stable: log.address,
+      kind: kinds.get(log.logIndex) ?? kindOf(from, to),
+      sender: from,
+      recipient: to,
+      amount_raw: amount.toString(),
+      block_number: number,
+      log_index: log.logIndex,
+      block_time: time,
+    })
+  }
+  return transfers
 }
