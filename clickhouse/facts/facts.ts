@@ -112,5 +112,5 @@ export async function insertFacts<Table extends FactTable>(
   token: string,
 ): Promise<void> {
   checkWidths(table, rows)
-  await insertRows<object>(clickhouse, table, rows, token)
+  await insertRows<object>(clickhouse, table, rows, token, { isMany: true })
 }
