@@ -99,6 +99,7 @@ export async function buildApp(deps: AppDeps) {
   requestLog(app, deps.loggedShare ?? 0)
   showMetrics(app, metricsAccess, async () => {
     metrics.keptBytes.set({ what: 'peg_minutes' }, app.minuteSums.bytes())
+    metrics.keptBytes.set({ what: 'peg_samples' }, app.keptSamples.bytes())
     const state = await readState().catch(() => null)
     // Without a state, a full disk may be why.
     return stateMetrics(

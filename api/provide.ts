@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Redis } from 'ioredis'
 import { historyStart } from '../clickhouse/chain/history.js'
 import { activeApiKeys, insertApiKeyUses } from '../clickhouse/keys/api-keys.js'
+import { createKeptSamples, type KnownSamples } from '../clickhouse/peg/kept-samples.js'
 import { createMinuteSums, type KnownMinuteSums } from '../clickhouse/peg/minute-sums.js'
 import { stablecoinCreations } from '../clickhouse/stablecoins/stablecoins.js'
 import { createKnownHistory, type KnownHistory } from './answers/as-of.js'
@@ -35,6 +36,7 @@ declare module 'fastify' {
     history: KnownHistory
     ledger: KnownLedger
     minuteSums: KnownMinuteSums
+    keptSamples: KnownSamples
     searches: KnownSearches
     exportSlots: ExportSlots
     keys: KnownKeys
@@ -44,6 +46,8 @@ declare module 'fastify' {
 
 /** The minutes of some 95 stables in a week. */
 const MINUTE_SUMS_BYTES = 64 * 2 ** 20
+/** Some 18,000 minutes at two blocks a second, of which an answer needs eleven. */
+const SAMPLES_BYTES = 64 * 2 ** 20
 /** A request with a key waits at most this long for the keys. */
 const KEYS_TIMEOUT_MS = 3000
 
@@ -66,6 +70,7 @@ export function provide(app: FastifyInstance, provided: Provided): void {
   )
   app.decorate('ledger', createKnownLedger(clickhouse))
   app.decorate('minuteSums', createMinuteSums(MINUTE_SUMS_BYTES))
+  app.decorate('keptSamples', createKeptSamples(SAMPLES_BYTES))
   app.decorate('searches', createKnownSearches(clickhouse))
   app.decorate('exportSlots', createExportSlots())
   app.decorate(

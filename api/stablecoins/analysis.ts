@@ -89,7 +89,11 @@ export const analysisRoute = (curated: CuratedBriefings) =>
         stablecoinOrigin(app.clickhouse, { stable }, options),
         asOf === null
           ? livePeg(app.clickhouse, { stable }, options)
-          : pegAt(app.clickhouse, { stable, as_of: asOf }, { signal, minuteSums: app.minuteSums.given(ledger) }),
+          : pegAt(
+              app.clickhouse,
+              { stable, as_of: asOf },
+              { signal, minuteSums: app.minuteSums.given(ledger), samplesOf: app.keptSamples.given(ledger) },
+            ),
       ])
       if (!state || !origin) throw asOf === null ? unknownStable(stable) : beforeHistory(at, 'the stable was created')
       const briefing = chainId === null ? null : curated.of(chainId, stable)

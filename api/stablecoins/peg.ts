@@ -45,7 +45,11 @@ export const pegRoute = endpoint({
     const peg =
       asOf === null
         ? await livePeg(app.clickhouse, { stable }, { signal })
-        : await pegAt(app.clickhouse, { stable, as_of: asOf }, { signal, minuteSums: app.minuteSums.given(ledger) })
+        : await pegAt(
+            app.clickhouse,
+            { stable, as_of: asOf },
+            { signal, minuteSums: app.minuteSums.given(ledger), samplesOf: app.keptSamples.given(ledger) },
+          )
     return { address: stable, ...published(peg, at, coverage) }
   },
 })

@@ -2,10 +2,11 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { END_OF_TIME } from '../../process/instants.js'
 import { newestBlock } from '../chain/blocks.js'
 import { type Unsampled, unsampledAt, unsampledStablesAt } from '../chain/token-lists.js'
+import { type ReadSamples, readSamples } from './kept-samples.js'
 import { type ReadMinuteSums, readMinuteSums } from './minute-sums.js'
-import { keepsItsPrice, type QuoteStatus, type StoredSample } from './price.js'
+import { keepsItsPrice, type StoredSample } from './price.js'
 import { type LostQuote, lostQuote, lostQuotes } from './quotes.js'
-import { newestSample, newestSamples, samplesOfMinutes } from './samples.js'
+import { newestSample, newestSamples } from './samples.js'
 import {
   addSums,
   edgeMinuteEnds,
@@ -80,28 +81,25 @@ const SAMPLED_SECONDS = 120
 
 /**
  * A stable's peg and windows as of `as_of`, in whole seconds: a window of length W is (as_of - W, as_of]. Its inner
- * minutes are read from minute states, by `minuteSums`, its first three and last two from the samples. All sums are
- * integers, so the results are bit-identical to those computed from the samples alone.
+ * minutes are read from minute states, by `minuteSums`, its first three and last two from the samples, by `samplesOf`. All
+ * sums are integers, so the results are bit-identical to those computed from the samples alone.
  */
 export async function pegAt(
   clickhouse: ClickHouseClient,
   { stable, as_of }: { stable: string; as_of: Date },
-  { minuteSums = readMinuteSums, ...options }: Options & { minuteSums?: ReadMinuteSums } = {},
+  {
+    minuteSums = readMinuteSums,
+    samplesOf = readSamples,
+    ...options
+  }: Options & { minuteSums?: ReadMinuteSums; samplesOf?: ReadSamples } = {},
 ): Promise<Peg> {
   const lastMinute = Math.ceil(as_of.getTime() / MINUTE_MS) * 60
-  const [columns, sumsBetween] = await Promise.all([
-    samplesOfMinutes(clickhouse, { stable, as_of, minute_ends: edgeMinuteEnds(lastMinute) }, options),
+  const end = as_of.getTime() / 1000
+  const [read, sumsBetween] = await Promise.all([
+    samplesOf(clickhouse, { stable, until: end, minute_ends: edgeMinuteEnds(lastMinute) }, options),
     minuteSums(clickhouse, { stable, ...wholeMinutes(LONGEST, lastMinute) }, options),
   ])
-  const samples = columns.at.map((at, row) => ({
-    age: as_of.getTime() / 1000 - at,
-    elapsed_seconds: columns.elapsed_seconds[row] as number,
-    block_number: columns.block_number[row] as number,
-    block_time: new Date(at * 1000),
-    status: columns.status[row] as QuoteStatus,
-    sell_micros: columns.sell_micros[row] ?? null,
-    buy_micros: columns.buy_micros[row] ?? null,
-  }))
+  const samples = read.map((sample) => ({ ...sample, age: end - sample.at }))
   const windows = PEG_WINDOWS.map(({ seconds }) => {
     const { after, until } = wholeMinutes(seconds, lastMinute)
     return addSums([sumsOfSamples(samples.filter(({ age }) => isEdge(age, seconds))), sumsBetween(after, until)])
@@ -109,7 +107,8 @@ export async function pegAt(
   const last = samples.reduce((a, b) => (b.block_number > (a?.block_number ?? -1) ? b : a), samples[0])
   if (last === undefined || last.age >= SAMPLED_SECONDS)
     return { ...(await currentPeg(clickhouse, { stable, as_of }, options)), windows, windows_as_of: as_of }
-  const { age, elapsed_seconds, ...newest } = last
+  const { age, at, elapsed_seconds, ...sample } = last
+  const newest = { ...sample, block_time: new Date(at * 1000) }
   return { ...(await pegWith(clickhouse, { stable, newest, as_of }, options)), windows, windows_as_of: as_of }
 }
 

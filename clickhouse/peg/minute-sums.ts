@@ -3,9 +3,9 @@ import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import { HOUR_SECONDS } from '../../process/instants.js'
 import type { Ledger } from '../chain/ledger.js'
-import { FIRST_BLOCK, storedFor } from '../chain/missing.js'
 import { defineColumns, type QuerySignal } from '../store/define-query.js'
 import { columnsByStable, STABLE_INDEX, together } from '../store/together.js'
+import { KEPT_MS, settledFor } from './settled.js'
 import { addSums, noSums, type PegSums, pegSumsOf } from './windows.js'
 
 type Options = { signal?: QuerySignal }
@@ -157,13 +157,6 @@ export type KnownMinuteSums = { given: (ledger: Ledger) => ReadMinuteSums; bytes
 /** What an hour takes in memory, in bytes: its numbers, and what the engine and the cache add. */
 const HOUR_BYTES = MINUTES * COLUMNS * 8 + 600
 
-/** Later blocks are stored up to this long after an hour, so that a replica which lags a little has it all; in seconds. */
-const SETTLED_SECONDS = 600
-/**
- * How long an hour is kept, in milliseconds: one that was read while the repair of an interrupted insert had removed its
- * minutes is forgotten before an answer about that time can be final.
- */
-const KEPT_MS = 300_000
 /** Most statements that read the hours which are not kept; above it, one reads those between them too. */
 const MOST_RUNS = 3
 
@@ -182,12 +175,12 @@ function runsOf(ends: readonly number[]): Run[] {
 }
 
 /**
- * Keeps hours of which everything is stored, up to `maxBytes`: as long as the ledger has the same revision they do not
- * change. `given` a ledger that was read before, an answer only needs to read the hours that are not kept, and those of which
- * not everything is stored.
+ * Keeps hours up to the last minute of which everything is stored, up to `maxBytes`: as long as the ledger has the same
+ * revision they do not change. `given` a ledger that was read before, an answer only needs to read the hours that are not
+ * kept up to the last minute that it needs.
  */
 export function createMinuteSums(maxBytes: number): KnownMinuteSums {
-  const kept = new LRUCache<string, { hour: HourOfMinutes; revision: string }>({
+  const kept = new LRUCache<string, { hour: HourOfMinutes; settledUntil: number; revision: string }>({
     max: Math.floor(maxBytes / HOUR_BYTES),
     ttl: KEPT_MS,
   })
@@ -196,32 +189,29 @@ export function createMinuteSums(maxBytes: number): KnownMinuteSums {
     given:
       (ledger) =>
       async (clickhouse, { stable, after, until }, options) => {
-        const stored = storedFor(ledger, 'pegs', stable)
-        // Blocks of the same second may be in two ranges. Before the chain's first block there is nothing.
-        const isStored = (end: number): boolean =>
-          stored.some(
-            ({ from_block, from_time, to_time }) =>
-              (from_block <= FIRST_BLOCK || (from_time !== null && from_time < end - HOUR_SECONDS)) &&
-              to_time !== null &&
-              to_time > end + SETTLED_SECONDS,
-          )
+        const storedUntil = settledFor(ledger, stable)
+        // The minute in which the last sample lies may get more of them, and a rollback to it rewrites its states.
+        const settledUntil = (start: number): number => Math.floor(storedUntil(start) / 60) * 60
         const hours = new Map<number, HourOfMinutes>()
         const missing: number[] = []
         for (let end = hourEnd(after + 60); end - HOUR_SECONDS < until; end += HOUR_SECONDS) {
           const known = kept.get(`${stable} ${end}`)
-          if (known?.revision === ledger.revision) hours.set(end, known.hour)
+          if (known?.revision === ledger.revision && known.settledUntil >= Math.min(end, until))
+            hours.set(end, known.hour)
           else missing.push(end)
         }
         const read = await Promise.all(
           runsOf(missing).map(async ({ first, last }) => {
-            const to = isStored(last) ? last : Math.min(last, until)
+            const to = Math.min(last, Math.max(until, settledUntil(last - HOUR_SECONDS)))
             return hoursOf(await minuteStates(clickhouse, { stable, after: first - HOUR_SECONDS, until: to }, options))
           }),
         )
         for (const end of missing) {
           const hour = read.map((run) => run.get(end)).find((found) => found !== undefined) ?? NONE
           hours.set(end, hour)
-          if (isStored(end)) kept.set(`${stable} ${end}`, { hour, revision: ledger.revision })
+          const settled = Math.min(end, settledUntil(end - HOUR_SECONDS))
+          if (settled > end - HOUR_SECONDS)
+            kept.set(`${stable} ${end}`, { hour, settledUntil: settled, revision: ledger.revision })
         }
         return summed((end) => hours.get(end) ?? NONE)
       },

@@ -40,7 +40,7 @@ export const SAMPLE = '(block_number, block_time, status, sell_micros, buy_micro
 
 const samplesInMinutes = defineColumns({
   name: 'peg_samples_of_minutes',
-  params: z.object({ stables: z.array(z.string()), as_of: z.date(), minute_ends: z.array(z.int()) }),
+  params: z.object({ stables: z.array(z.string()), minute_ends: z.array(z.int()) }),
   columns: {
     stable_index: z.int(),
     at: z.int(),
@@ -53,18 +53,26 @@ const samplesInMinutes = defineColumns({
   sql: `
     SELECT ${STABLE_INDEX}, toUnixTimestamp(block_time) AS at, toUInt32(block_number) AS block_number, elapsed_seconds, status, sell_micros, buy_micros
     FROM peg_samples
-    WHERE stable IN {stables: Array(String)} AND block_time <= {as_of: DateTime} AND ${MINUTE_END} IN {minute_ends: Array(DateTime)}`,
+    WHERE stable IN {stables: Array(String)} AND ${MINUTE_END} IN {minute_ends: Array(DateTime)}`,
 })
 
+/** Most stables of whose samples those around the requested minutes are read too. */
+const MOST_STABLES_AROUND = 4
+
 /**
- * A stable's samples up to `as_of` in the minutes that end at `minute_ends`, in no order, as they are stored. `at` in unix
- * seconds.
+ * A stable's samples in the minutes that end at `minute_ends`, in no order, as they are stored, and unless many stables are
+ * read at once those in the minutes that end at `around`; with the ends of the minutes that were read. `at` in unix seconds.
  */
 export const samplesOfMinutes = together(
   'peg_samples_of_minutes',
-  async (clickhouse, asked: { stables: string[]; as_of: Date; minute_ends: number[] }, options) =>
-    columnsByStable(await samplesInMinutes(clickhouse, asked, options), asked.stables),
+  async (clickhouse, asked: { stables: string[]; minute_ends: number[]; around: number[] }, options) => {
+    const { stables, around } = asked
+    const minute_ends = stables.length > MOST_STABLES_AROUND ? asked.minute_ends : [...asked.minute_ends, ...around]
+    const samples = columnsByStable(await samplesInMinutes(clickhouse, { stables, minute_ends }, options), stables)
+    return (stable) => ({ samples: samples(stable), minute_ends })
+  },
 )
+export type SamplesOfMinutes = Awaited<ReturnType<typeof samplesOfMinutes>>['samples']
 
 /**
  * The samples of all stables in the last ten minutes up to the newest block at `as_of`. Every tracked stable is sampled in

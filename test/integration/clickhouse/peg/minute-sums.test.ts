@@ -5,6 +5,7 @@ import { type Ledger, readLedger } from '../../../../clickhouse/chain/ledger.js'
 import { insertDoneRollback, insertPlannedRollback } from '../../../../clickhouse/chain/rollbacks.js'
 import { removeFacts } from '../../../../clickhouse/facts/replace.js'
 import { pegAt } from '../../../../clickhouse/peg/current.js'
+import { createKeptSamples } from '../../../../clickhouse/peg/kept-samples.js'
 import { createMinuteSums } from '../../../../clickhouse/peg/minute-sums.js'
 import type { PegSample } from '../../../../clickhouse/peg/samples.js'
 import { PEG_WINDOWS, type PegSums, windowFigures } from '../../../../clickhouse/peg/windows.js'
@@ -21,12 +22,15 @@ const HOUR = 3600
 const BACKFILLED = 300
 /** Less than the hours of a window of seven days, so that hours are let go of, too. */
 const KEPT_BYTES = 450_000
+/** Less than the minutes that the answers need. */
+const KEPT_SAMPLES_BYTES = 300_000
 
 /** Ticks after `at`: an hour has a few samples or many, or none. */
 function ticksAfter(at: number, count: number, random: Random) {
   const ticks = []
   for (let time = at; ticks.length < count; ) {
-    time += random.chance(0.02) ? random.int(HOUR, 5 * HOUR) : random.int(1, 600)
+    const pause = random.chance(0.4) ? 12 : 600
+    time += random.chance(0.02) ? random.int(HOUR, 5 * HOUR) : random.int(1, pause)
     const price = random.chance(0.1) ? ('no_liquidity' as const) : 1_000_000 + random.int(-8000, 8000)
     ticks.push({ at: time, price })
   }
@@ -38,33 +42,53 @@ async function ledgerOf(clickhouse: ClickHouseClient): Promise<Ledger> {
   return { ...ledger, unsampled: () => [] }
 }
 
-test('hours that are kept are as the facts are, whatever is written, removed and written again', async ({
+test('hours and samples that are kept are as the facts are, whatever is written, removed and written again', async ({
   clickhouse,
 }) => {
   const random = randomFor(19, 'kept hours')
   const kept = createMinuteSums(KEPT_BYTES)
+  const keptSamples = createKeptSamples(KEPT_SAMPLES_BYTES)
   await addFacts(clickhouse, { stablecoins: [stablecoin(1, { block_time: START })] })
   let samples: PegSample[] = []
   let sequence = 0
   let rollbacks = 0
 
   const headTime = (): number => samples.at(-1)?.block_time ?? START
-  const read = async (ledger: Ledger, asOf: number) =>
-    (await pegAt(clickhouse, { stable: STABLE, as_of: new Date(asOf * 1000) }, { minuteSums: kept.given(ledger) }))
-      .windows
-  /** Instants of the whole history, more of them near its end, where it changes. */
+  const read = (ledger: Ledger, asOf: number) =>
+    pegAt(
+      clickhouse,
+      { stable: STABLE, as_of: new Date(asOf * 1000) },
+      { minuteSums: kept.given(ledger), samplesOf: keptSamples.given(ledger) },
+    )
+  const earlier: number[] = []
+  /**
+   * Instants of the whole history, more of them near its end, where it changes; and some that were read before, or lie in
+   * the same minute.
+   */
   const instants = (): number[] => {
     const [first, last] = [samples[0]?.block_time ?? START, headTime()]
-    return [last, random.int(last - HOUR, last), random.int(last - 20 * HOUR, last), random.int(first, last + HOUR)]
+    const again = earlier.slice(-16).flatMap((at) => (random.chance(0.4) ? [at, at + random.int(1, 30)] : []))
+    const fresh = [
+      last,
+      random.int(last - HOUR, last),
+      random.int(last - 20 * HOUR, last),
+      random.int(first, last + HOUR),
+    ]
+    earlier.push(...fresh)
+    return [...fresh, ...again]
   }
   const compare = async (when: string): Promise<void> => {
     const ledger = await ledgerOf(clickhouse)
     for (const asOf of instants()) {
-      const windows = await read(ledger, asOf)
+      const { windows, newest } = await read(ledger, asOf)
+      const last = samples.findLast(({ block_time }) => block_time <= asOf)
+      expect(newest?.block_number, `${when}, as of ${asOf}`).toBe(last?.block_number)
       const figures = PEG_WINDOWS.map(({ window }, i) => ({ window, ...windowFigures(windows[i] as PegSums) }))
       expect(figures, `${when}, as of ${asOf}`).toEqual(expectedWindows(samples, asOf))
     }
     expect(kept.bytes()).toBeLessThanOrEqual(KEPT_BYTES)
+    expect(keptSamples.bytes()).toBeLessThanOrEqual(KEPT_SAMPLES_BYTES)
+    expect(keptSamples.bytes()).toBeGreaterThan(0)
   }
 
   const write = async (rows: readonly PegSample[]): Promise<void> => {
