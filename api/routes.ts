@@ -16,6 +16,7 @@ import { flowScoresRoute } from './flows/scores.js'
 import type { ServiceState } from './service/service-state.js'
 import { statusRoute } from './service/status.js'
 import { statusPageRoute } from './service/status-page.js'
+import { allPegEventsRoute } from './stablecoins/all-peg-events.js'
 import { analysisRoute } from './stablecoins/analysis.js'
 
 import { averagesRoute } from './stablecoins/averages.js'
@@ -50,6 +51,7 @@ export const publicRoutes =
       pegRoute,
       averagesRoute,
       pegEventsRoute,
+      allPegEventsRoute,
       issuanceRoute,
       holdersRoute,
       rewardsRoute,

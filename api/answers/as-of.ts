@@ -73,8 +73,12 @@ export const STATE_SECONDS = 300
 /** All of history up to an instant, as unix seconds that are both included. */
 export const allUntil = (at: Date): { from: number; to: number } => ({ from: 0, to: at.getTime() / 1000 })
 
+/** The start of history in words, with its time if there is a block. */
+export const startOfHistory = (start: Date | null): string =>
+  start === null ? 'the start of history: no block has been read yet' : `the start of history, ${isoSeconds(start)}`
+
 /** The 404 for an instant before `what`, about which nothing is known. */
-export function beforeHistory(asOf: Date, what = 'the start of history'): NotFoundError {
+export function beforeHistory(asOf: Date, what: string): NotFoundError {
   return new NotFoundError('before-history', `as_of ${isoSeconds(asOf)} is before ${what}`, 'as_of')
 }
 
@@ -92,7 +96,8 @@ export async function momentOf(
     return { at: asOf, asOf }
   }
   // The windows of an answer reach back a week, and a DateTime cannot hold times before 1970.
-  if (asOf.getTime() < WEEK_MS || !(await app.history.hasBegunBy(asOf))) throw beforeHistory(asOf)
+  if (!(await app.history.hasBegunBy(asOf)) || asOf.getTime() < WEEK_MS)
+    throw beforeHistory(asOf, startOfHistory(app.history.start()))
   return { at: asOf, asOf }
 }
 
@@ -104,6 +109,8 @@ export const notPublished = (what: string, knownAt: Date): NotFoundError =>
 export type KnownHistory = {
   /** Whether there is a block at or before an instant. Reads the start again for an instant before the one it knows. */
   hasBegunBy: (instant: Date) => Promise<boolean>
+  /** The start that it knows; null before there is one. */
+  start: () => Date | null
 }
 
 /**
@@ -130,6 +137,7 @@ export function createKnownHistory(read: (options: { signal: AbortSignal }) => P
       if (!isIn(instant)) await refresh()
       return isIn(instant)
     },
+    start: () => start,
   }
 }
 

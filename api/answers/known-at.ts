@@ -43,7 +43,7 @@ export const publicationOf = (
 /** The field of a list's entry that says when it was published. */
 export const AnnouncedAt = z.iso.datetime().nullable().meta({
   description:
-    'When the newest event about it was published; null if none was, or if it was taken back and is not announced again yet',
+    'When the newest event about it was published, which is long after it if a backfill found it; null if none was, or if it was taken back and is not announced again yet',
 })
 
 /** Its value. */

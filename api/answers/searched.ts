@@ -32,12 +32,12 @@ function completeUntil(from: string, until: string, { missing, missing_count }: 
 }
 
 /**
- * Those fields: the time up to `until` that every search reached, from the latest start to the earliest end, and how much of
- * it is complete.
+ * Those fields: the time from `since` up to `until` that every search reached, from the latest start to the earliest end, and how
+ * much of it is complete.
  */
-export function searchedFields(searches: readonly Search[], until: Date, coverage: Coverage) {
+export function searchedFields(searches: readonly Search[], until: Date, coverage: Coverage, since = 0) {
   const spans = searches.map((search) => searchedSpan(search, until.getTime() / 1000))
-  const from = Math.max(...spans.map((span) => span?.from ?? Number.POSITIVE_INFINITY))
+  const from = Math.max(since, ...spans.map((span) => span?.from ?? Number.POSITIVE_INFINITY))
   const end = Math.min(...spans.map((span) => span?.until ?? 0))
   if (from >= end) return { searched_from: null, searched_until: null, complete_until: null }
   const [searched_from, searched_until] = [iso(from), iso(end)]

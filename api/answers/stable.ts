@@ -59,7 +59,7 @@ export function createKnownStables(
 /** The path parameter of every route about one stable. */
 export const StableParams = z.strictObject({
   address: Address.meta({
-    description: 'Address of a tracked stable, in any letter case',
+    description: 'Address of a stable that /stablecoins lists, in any letter case',
     // Not `examples`: zod leaves those out of the schema of what it transforms.
     example: REFERENCE_STABLE,
   }),

@@ -5,6 +5,7 @@ import { historyStart } from '../../clickhouse/chain/history.js'
 import { flowEdges, flowGraph, flowHours, usd } from '../../clickhouse/flows/flows.js'
 import { BadParameterError } from '../../process/errors.js'
 import { DAY_SECONDS, HOUR_SECONDS, isoSeconds } from '../../process/instants.js'
+import { startOfHistory } from '../answers/as-of.js'
 import { endpoint } from '../answers/endpoint.js'
 import { type Bounds, BoundsQuery, type Range, readRange } from '../answers/range.js'
 import { NotFoundError } from '../http/errors.js'
@@ -63,7 +64,7 @@ export const flowsHistoryRoute = endpoint({
     const to = dateOf(windowOf(app, query).to)
     const start = await historyStart(app.clickhouse, { signal })
     if (!start || to <= start)
-      throw new NotFoundError('before-history', `to ${isoSeconds(to)} is before the start of history`, 'to')
+      throw new NotFoundError('before-history', `to ${isoSeconds(to)} is before ${startOfHistory(start)}`, 'to')
   },
   // The second `to` is not part of the window.
   covers: ({ app, query }) => {

@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { Coverage } from '../../clickhouse/chain/coverage.js'
 import { type Announced, announcedPegBreaks, withAnnounced } from '../../clickhouse/events/announced.js'
 import { agreedBreakSubject, pegBreakSubject } from '../../clickhouse/events/types.js'
-import { AGREED_LIST } from '../../clickhouse/peg/agreed/breaks.js'
+import { AGREED_LIST, ALL_AGREED } from '../../clickhouse/peg/agreed/breaks.js'
+import { ALL_PUBLISHED } from '../../clickhouse/peg/all-breaks.js'
 import { Direction, Severity } from '../../clickhouse/peg/break-filter.js'
 import { type PegEvent, PegEventKey, PUBLISHED_TRACKS, pegEventsAt } from '../../clickhouse/peg/breaks.js'
 import { isThin } from '../../clickhouse/peg/standing.js'
@@ -17,7 +18,7 @@ import { endpoint } from '../answers/endpoint.js'
 import { AnnouncedAt, announcedAtOf, KnownAtEcho, KnownAtQuery } from '../answers/known-at.js'
 import { horizonOf, searchedFields, searchedShape } from '../answers/searched.js'
 
-const PegEventShape = z.object({
+export const PegEventShape = z.object({
   severity: Severity.meta({
     description: 'mild: more than 10 bps from 1.00 for at least 5 minutes; severe: more than 50 bps for at least 1',
   }),
@@ -30,9 +31,10 @@ const PegEventShape = z.object({
     .datetime()
     .nullable()
     .meta({ description: 'Time of the first sample back inside; null while ongoing' }),
-  duration_seconds: z
-    .int()
-    .meta({ description: 'Seconds from the first sample outside; while ongoing, until the newest sample' }),
+  duration_seconds: z.int().meta({
+    description:
+      'Seconds from the first sample outside the limit of its severity; while ongoing, until the newest sample',
+  }),
   max_deviation_bps: z.number().meta({ description: 'Largest distance from 1.00 in basis points, so far' }),
   started_block: z.int().meta({ description: 'Height of the first block outside' }),
   ended_block: z.int().nullable().meta({ description: 'Height of the first block back inside; null while ongoing' }),
@@ -60,7 +62,13 @@ const PegEventsResponse = z.object({
   next_cursor: NextCursor,
 })
 
-const published = ({ max_deviation_micros, started_at, ended_at, published_at, ...event }: PegEvent & Announced) => ({
+export const publishedBreak = ({
+  max_deviation_micros,
+  started_at,
+  ended_at,
+  published_at,
+  ...event
+}: PegEvent & Announced) => ({
   ...event,
   started_at: isoSeconds(started_at),
   ended_at: ended_at && isoSeconds(ended_at),
@@ -77,15 +85,33 @@ const keyOf = ({ started_at, started_block, severity }: PegEvent): PegEventKey =
 ]
 
 /** The sets of tracks: who finds their breaks, and what the events about them are. */
-const TRACKS = {
-  published: { job: 'peg-events', tracks: PUBLISHED_TRACKS, kind: 'peg_break', subjectOf: pegBreakSubject },
-  agreed: { job: 'peg-tracks', tracks: AGREED_LIST, kind: 'agreed_break', subjectOf: agreedBreakSubject },
+export const TRACKS = {
+  published: {
+    job: 'peg-events',
+    tracks: PUBLISHED_TRACKS,
+    ofAll: ALL_PUBLISHED,
+    kind: 'peg_break',
+    subjectOf: pegBreakSubject,
+  },
+  agreed: {
+    job: 'peg-tracks',
+    tracks: AGREED_LIST,
+    ofAll: ALL_AGREED,
+    kind: 'agreed_break',
+    subjectOf: agreedBreakSubject,
+  },
 } as const
 
-const Track = z.enum(['published', 'agreed']).default('published').meta({
+export const Track = z.enum(['published', 'agreed']).default('published').meta({
   description:
     'Which set of tracks. agreed: breaks of a smoothed price on which one token and 10,000 agree; mild from 10 to 7 bps, severe from 50 to 35',
 })
+
+/** Throws BadParameterError for a filter that a set of tracks does not have. */
+export function requireFilterOfTrack({ track, min_size }: { track: string; min_size?: number | undefined }): void {
+  if (min_size !== undefined && track === 'agreed')
+    throw new BadParameterError('min_size', 'does not apply to track=agreed, whose breaks are judged by 10,000 tokens')
+}
 
 export const pegEventsRoute = endpoint({
   path: '/stablecoins/:address/peg-events',
@@ -93,7 +119,7 @@ export const pegEventsRoute = endpoint({
   operationId: 'listPegEvents',
   summary: 'Breaks of the peg, newest first',
   description:
-    'Mild and severe breaks are two tracks of events, found every two minutes of chain time. With as_of, events that ended later are shown as ongoing. With known_at, those that had been announced by then and not taken back, as they were announced. Filters apply to what the answer says of a break.',
+    'Mild and severe breaks are two tracks of events, found every two minutes of chain time: a severe break lies inside the time of a mild one of the same stable, if that lasted five minutes, so do not add their durations. With as_of, events that ended later are shown as ongoing. With known_at, those that had been announced by then and not taken back, as they were announced. Filters apply to what the answer says of a break.',
   about: 'moment',
   query: {
     ...AsOfQuery,
@@ -114,11 +140,7 @@ export const pegEventsRoute = endpoint({
   }),
   answer: async ({ app, stable, asOf: as_of, at, knownAt, coverage, searches, query, signal }) => {
     const { limit, cursor: after, severity, min_bps, min_seconds, min_size } = query
-    if (min_size !== undefined && query.track === 'agreed')
-      throw new BadParameterError(
-        'min_size',
-        'does not apply to track=agreed, whose breaks are judged by 10,000 tokens',
-      )
+    requireFilterOfTrack(query)
     const { tracks, kind, subjectOf } = TRACKS[query.track]
     const horizon = horizonOf(searches)
     if (knownAt && !horizon) throw notPublished('peg breaks', knownAt)
@@ -137,7 +159,7 @@ export const pegEventsRoute = endpoint({
     )
     return {
       address: stable,
-      events: announced.map(published),
+      events: announced.map(publishedBreak),
       coverage,
       ...searchedFields(searches, at, coverage),
       next_cursor,

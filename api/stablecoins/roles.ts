@@ -18,7 +18,10 @@ export const Roles = z.object({
         .array(
           z.object({
             name: z.string().meta({ description: 'Name of the role' }),
-            powers: z.string().meta({ description: 'What it allows' }),
+            powers: z.string().meta({
+              description:
+                'What it allows. Minting (ISSUER_ROLE) ends at the supply cap; BURN_BLOCKED_ROLE burns what accounts hold that the policy blocks',
+            }),
           }),
         )
         .meta({ description: 'The roles that the token standard has' }),

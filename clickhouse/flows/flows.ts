@@ -155,3 +155,10 @@ export function flowGraph(edges: readonly FlowEdge[]) {
       })),
   }
 }
+
+/** The edges of a graph that touch a stable, and the nodes at their ends, with their totals over all edges. */
+export function graphOf({ edges, nodes }: ReturnType<typeof flowGraph>, stable: string): ReturnType<typeof flowGraph> {
+  const own = edges.filter(({ from_address, to_address }) => from_address === stable || to_address === stable)
+  const ends = new Set(own.flatMap(({ from_address, to_address }) => [from_address, to_address]))
+  return { edges: own, nodes: nodes.filter(({ address }) => ends.has(address)) }
+}

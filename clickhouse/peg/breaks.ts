@@ -43,10 +43,10 @@ type PegEventRow = PegExcursion & { revision: number; slot_at: number; is_delete
  * in progress then, because every slot writes those. The cost does not grow with the number of earlier excursions. The
  * statement must end with PEG_EVENTS_SINCE_SETTINGS.
  */
-export const pegEventsSince = (instant: string): string => `
-  SELECT * FROM peg_events FINAL
+export const pegEventsSince = (instant: string, table: BreakTable = 'peg_events'): string => `
+  SELECT * FROM ${table} FINAL
   WHERE (stable, severity, started_at, started_block) IN
-        (SELECT stable, severity, started_at, started_block FROM peg_events WHERE slot_at >= ${instant})`
+        (SELECT stable, severity, started_at, started_block FROM ${table} WHERE slot_at >= ${instant})`
 
 /**
  * For statements with `pegEventsSince`. The skip index finds only keys: applied to the rows as well, it might skip a newer
@@ -70,10 +70,46 @@ export type PegEventKey = z.infer<typeof PegEventKey>
 /** Sorts before every event: the start of the first page. */
 export const NEWEST_PEG_EVENT: PegEventKey = [END_OF_TIME, Number.MAX_SAFE_INTEGER, 'severe']
 
+/** A break of a stable as a list has it. */
+export const ListedBreak = z.object({
+  stable: z.string(),
+  severity: Severity,
+  started_at: dateTime,
+  started_block: z.int(),
+  direction: Direction.nullable(),
+  ended_at: dateTime.nullable(),
+  ended_block: z.int().nullable(),
+  max_deviation_micros: z.int(),
+  standing_tokens: z.int().nullable(),
+})
+
 /** What a table has of a break's `standing_tokens`: it is not measured of agreed breaks, which larger sizes have judged already. */
 const STANDING = { peg_events: 'standing_tokens', agreed_breaks: 'CAST(NULL AS Nullable(UInt32))' } as const
 
-const breaksIn = (table: keyof typeof STANDING) =>
+/** The tables of breaks. */
+export type BreakTable = keyof typeof STANDING
+
+/** SQL: the columns of `ListedBreak` of a row of `events`, as known at the parameter `as_of`. */
+export const listedColumns = (
+  table: BreakTable,
+): string => `stable, severity, started_at, toUInt32(started_block) AS started_block, direction,
+           if(events.ended_at <= {as_of: DateTime}, events.ended_at, NULL) AS ended_at,
+           if(events.ended_at <= {as_of: DateTime}, toUInt32(events.ended_block), NULL) AS ended_block,
+           max_deviation_micros, ${STANDING[table]} AS standing_tokens`
+
+/** SQL: whether a row of `events` was in progress at the parameter `as_of`. */
+export const IS_OPEN = '(events.ended_at IS NULL OR events.ended_at > {as_of: DateTime})'
+
+/** SQL: whether a row of `events` that had ended by then passes the filter. */
+export const isWanted = (table: BreakTable): string =>
+  breakCondition({
+    severity: 'toString(severity)',
+    max_deviation_bps: 'max_deviation_micros / 100',
+    duration_seconds: 'toUnixTimestamp(events.ended_at) - toUnixTimestamp(started_at)',
+    standing_tokens: STANDING[table],
+  })
+
+const breaksIn = (table: BreakTable) =>
   defineQuery({
     name: table,
     params: z
@@ -90,30 +126,11 @@ const breaksIn = (table: keyof typeof STANDING) =>
         after_block,
         after_severity,
       })),
-    row: z.object({
-      stable: z.string(),
-      severity: Severity,
-      started_at: dateTime,
-      started_block: z.int(),
-      direction: Direction.nullable(),
-      ended_at: dateTime.nullable(),
-      ended_block: z.int().nullable(),
-      max_deviation_micros: z.int(),
-      standing_tokens: z.int().nullable(),
-    }),
+    row: ListedBreak,
     sql: `
-    SELECT stable, severity, started_at, toUInt32(started_block) AS started_block, direction,
-           if(events.ended_at <= {as_of: DateTime}, events.ended_at, NULL) AS ended_at,
-           if(events.ended_at <= {as_of: DateTime}, toUInt32(events.ended_block), NULL) AS ended_block,
-           max_deviation_micros, ${STANDING[table]} AS standing_tokens
+    SELECT ${listedColumns(table)}
     FROM ${table} AS events FINAL
-    WHERE stable IN {stables: Array(String)} AND confirmed_at <= {as_of: DateTime}
-      AND (events.ended_at IS NULL OR events.ended_at > {as_of: DateTime} OR ${breakCondition({
-        severity: 'toString(severity)',
-        max_deviation_bps: 'max_deviation_micros / 100',
-        duration_seconds: 'toUnixTimestamp(events.ended_at) - toUnixTimestamp(started_at)',
-        standing_tokens: STANDING[table],
-      })})
+    WHERE stable IN {stables: Array(String)} AND confirmed_at <= {as_of: DateTime} AND (${IS_OPEN} OR ${isWanted(table)})
       AND (toUnixTimestamp(started_at), events.started_block, severity) < ({after_time: UInt32}, {after_block: UInt64}, {after_severity: Enum8('mild' = 1, 'severe' = 2)})
     ORDER BY events.started_at DESC, events.started_block DESC, severity DESC
     LIMIT {limit: UInt32} BY stable`,
@@ -123,7 +140,7 @@ const breaksIn = (table: keyof typeof STANDING) =>
  * A stable's breaks in a table as known at `as_of`, newest first, at most `limit` of those after the key `after`: those in progress at
  * `as_of`, whose stored maximum may have been reached later, and those of the others that pass the filter.
  */
-export const breakList = (table: keyof typeof STANDING) => {
+export const breakList = (table: BreakTable) => {
   const read = breaksIn(table)
   return together(table, async (clickhouse, asked: Parameters<typeof read>[1], options) =>
     byStable(await read(clickhouse, asked, options)),

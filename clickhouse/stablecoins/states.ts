@@ -97,6 +97,15 @@ const UNTIL = 'block_time <= {at: DateTime}'
 /** SQL: whether several stables that existed at the instant have a row's symbol. */
 const IS_SHARED = `symbol IN (SELECT symbol FROM stablecoins WHERE ${UNTIL} GROUP BY symbol HAVING uniqExact(stable) > 1)`
 
+/** The symbols of stables, and whether another stable that existed at the instant has the same. */
+export const symbolsAt = defineQuery({
+  name: 'symbols',
+  params: z.object({ stables: z.array(z.string()), at: z.date() }),
+  row: z.object({ stable: z.string(), symbol: z.string(), symbol_shared: z.boolean() }),
+  sql: `
+    SELECT stable, symbol, (${IS_SHARED})::Bool AS symbol_shared FROM stablecoins WHERE stable IN {stables: Array(String)}`,
+})
+
 const statesSql = (which: string, reads: string) => `
     SELECT stablecoins.stable AS address, symbol, (${IS_SHARED})::Bool AS symbol_shared, name, currency, truncated, ${tierAt('{at: DateTime}')} AS tier,
            ${isInUseAt('{at: DateTime}')}::Bool AS in_use, supply, policy

@@ -33,6 +33,7 @@ function queriesOf(operation: ApiOperation, { start, end }: Market): string[] {
     getRiskSeries: formats(`${range}&interval=5m`),
     getSupplySeries: formats(range),
     listPegEvents: ['limit=3', 'limit=3&as_of=30m'],
+    listAllPegEvents: ['limit=3', 'limit=3&as_of=30m'],
     listFlowAnomalies: ['limit=3', 'limit=3&as_of=30m'],
     listFlowScores: ['limit=3', 'limit=3&as_of=30m'],
   }

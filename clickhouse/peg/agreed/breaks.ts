@@ -3,6 +3,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { defineQuery } from '../../store/define-query.js'
 import { insertRows } from '../../store/insert.js'
+import { type AllTracks, listOfAll } from '../all-breaks.js'
 import { type BreakTracks, breakList } from '../breaks.js'
 import { AGREED_PRICE } from './rules.js'
 import { stablePrices } from './stable-prices.js'
@@ -45,7 +46,9 @@ const stored = ({ kind: _, seen: __, max_deviation_bps, ...found }: AgreedBreak)
   max_deviation_micros: Math.round(max_deviation_bps * 100),
 })
 
-const keyOf = ({ stable, severity, started_at, started_block }: StoredBreak | AgreedBreak): string =>
+type Key = Pick<StoredBreak, 'stable' | 'severity' | 'started_at' | 'started_block'>
+
+const keyOf = ({ stable, severity, started_at, started_block }: Key): string =>
   `${stable} ${severity} ${started_at} ${started_block}`
 
 /**
@@ -100,5 +103,21 @@ export const AGREED_LIST: BreakTracks = {
     const [tracks] = continueTracks({ [stable]: before }, samples, [end])
     const found = tracks?.breaks.find((one) => one.severity === severity && one.started_block === start.started_block)
     return found ? stored(found).max_deviation_micros : null
+  },
+}
+
+/** The agreed tracks of all stables. */
+export const ALL_AGREED: AllTracks = {
+  list: listOfAll('agreed_breaks'),
+  maxima: async (clickhouse, { breaks, to }, options) => {
+    const newest = await trackStatesAt(clickhouse, { at: to }, options)
+    if (!newest) return breaks.map(() => null)
+    const end = to.getTime() / 1000
+    const samples = await stablePrices(clickhouse, AGREED_PRICE, { from: newest.slot_at, to: end }, options)
+    const [tracks] = continueTracks(newest.states, samples, [end])
+    const largest = new Map(tracks?.breaks.map((found) => [keyOf(found), stored(found).max_deviation_micros]))
+    return breaks.map(
+      ({ started_at, ...one }) => largest.get(keyOf({ ...one, started_at: started_at.getTime() / 1000 })) ?? null,
+    )
   },
 }

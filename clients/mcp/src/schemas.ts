@@ -30,12 +30,17 @@ type ObjectSchema = {
   [keyword: string]: unknown
 }
 
-/** A tool of a service: where its operation is, and what it takes and gives. */
-export type Described = { path: string; inputSchema: ObjectSchema; outputSchema: ObjectSchema }
+/** A tool of a service: where its operations are, and what it takes and gives. */
+export type Described = {
+  path: string
+  pathOfAll: string | undefined
+  inputSchema: ObjectSchema
+  outputSchema: ObjectSchema
+}
 
 // An agent reads the list of tools before every question. These lengths keep it below 16 KiB.
-const PARAMETER_LENGTH = 96
-const FIELD_LENGTH = 56
+const PARAMETER_LENGTH = 84
+const FIELD_LENGTH = 52
 
 /** Parameters that several tools have, in fewer words than in the document. */
 const PARAMETERS: Readonly<Record<string, string>> = {
@@ -88,20 +93,34 @@ const outlines = (
     Object.entries(properties).map(([field, schema]) => [field, outline(schema, schemas, depthOf(field))]),
   )
 
-function describe(path: string, operation: Operation, parts: readonly string[], { components }: Document): Described {
-  const { parameters = [], responses } = operation
+type Found = { path: string; operation: Operation }
+
+const answerOf = ({ responses }: Operation): Record<string, Schema> =>
+  responses['200']?.content?.['application/json']?.schema.properties ?? {}
+
+/** With `ofAll`, a tool takes what either operation takes, and answers what either answers. */
+function describe(
+  { path, operation }: Found,
+  ofAll: Found | undefined,
+  parts: readonly string[],
+  { components }: Document,
+): Described {
+  const own = operation.parameters ?? []
+  const others = (ofAll?.operation.parameters ?? []).filter(({ name }) => own.every((one) => one.name !== name))
+  const parameters = [...own, ...others]
   const given = parameters.map(({ name, description = '', schema: { examples: _, ...schema } }) => [
     name,
     { ...schema, description: PARAMETERS[name] ?? cut(description, PARAMETER_LENGTH) },
   ])
-  const required = parameters.filter(({ required }) => required).map(({ name }) => name)
-  const { properties = {} } = responses['200']?.content?.['application/json']?.schema ?? {}
+  const required = ofAll ? [] : parameters.filter(({ required }) => required).map(({ name }) => name)
+  const properties = { ...answerOf(operation), ...(ofAll && answerOf(ofAll.operation)) }
   const fields = outlines(properties, components.schemas, (field) => (parts.includes(field) ? 1 : 0))
   for (const [field, { description }] of Object.entries(properties))
     if (description && !EXPLAINED.has(field))
       fields[field] = { ...fields[field], description: cut(description, FIELD_LENGTH) }
   return {
     path,
+    pathOfAll: ofAll?.path,
     inputSchema: {
       type: 'object',
       properties: Object.fromEntries(given),
@@ -130,7 +149,8 @@ export function describedTools(document: Document): Map<string, Described> {
   return new Map(
     Object.entries(TOOLS).flatMap(([name, tool]) => {
       const found = operations.get(tool.operation)
-      return found ? [[name, describe(found.path, found.operation, tool.parts, document)]] : []
+      const ofAll = tool.ofAll && operations.get(tool.ofAll)
+      return found ? [[name, describe(found, ofAll, tool.parts, document)]] : []
     }),
   )
 }

@@ -40,7 +40,7 @@ async function readTools({ baseUrl }: McpOptions): Promise<Map<string, Described
 }
 
 /** The URL that a tool asks. */
-function linkOf(baseUrl: string, { path, inputSchema }: Described, given: Record<string, unknown>): string {
+function linkOf(baseUrl: string, path: string, { inputSchema }: Described, given: Record<string, unknown>): string {
   const inPath = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(given[name] ?? '')))
   const known = Object.keys(inputSchema.properties)
   const query = new URLSearchParams(
@@ -58,12 +58,15 @@ async function call(
   given: Record<string, unknown>,
   baseUrl: string,
 ) {
-  const { operation } = TOOLS[name] as (typeof TOOLS)[string]
+  const tool = TOOLS[name] as (typeof TOOLS)[string]
+  const isOfAll = described.pathOfAll !== undefined && given.address === undefined
+  const operation = (isOfAll && tool.ofAll) || tool.operation
+  const path = (isOfAll && described.pathOfAll) || described.path
   const response = await client.raw(operation, given as OperationParams[typeof operation])
   const structuredContent = {
     answer: shown(await response.json()),
     units: UNITS,
-    link: linkOf(baseUrl, described, given),
+    link: linkOf(baseUrl, path, described, given),
   }
   return { structuredContent, content: [{ type: 'text' as const, text: JSON.stringify(structuredContent) }] }
 }

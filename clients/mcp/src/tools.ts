@@ -3,6 +3,8 @@ import type { OperationParams } from '../../typescript/src/operations.js'
 /** A tool is a question about the API's answer to one operation, whose parameters and answer the OpenAPI document describes. */
 type Tool = {
   operation: keyof OperationParams
+  /** The operation that answers about all stables, if no address is given. */
+  ofAll?: keyof OperationParams
   /** The parts of the answer whose own fields its schema lists. */
   parts: readonly string[]
   title: string
@@ -25,27 +27,28 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
   },
   list_peg_breaks: {
     operation: 'listPegEvents',
+    ofAll: 'listAllPegEvents',
     parts: ['events'],
     title: 'Breaks of the peg',
-    description: `When a stable left its peg, how far, for how long and in which direction, newest first. An empty list means that there were none from searched_from to complete_until, and nothing about other times.`,
+    description: `When stables left their peg, how far, for how long and in which direction, newest first. Without address: all stables, those in progress at some time since from (24 hours before if omitted); with it, all breaks of one, and from is not taken. A severe row lies inside the time of a mild one of the same stable if that lasted 5 minutes: it is the same episode, so do not add them. A duration is the time beyond the limit of the row: mild 10 bps, severe 50. Nothing is missing from searched_from to complete_until: quote these for how far an answer is complete.`,
   },
   get_exit_cost: {
     operation: 'getLiquidity',
     parts: ['exit_cost', 'depth_at_bps'],
     title: 'What selling costs',
-    description: `What selling or buying a size costs: give size in whole tokens and read exit_cost, in basis points of the peg. Also the depth within 10, 50 and 100 basis points.`,
+    description: `What selling a size costs: give size in whole tokens and read exit_cost (null without size), in basis points below 1.00 pathUSD for each token. Fees and gas are not in it. Also the depth within 10, 50 and 100 basis points.`,
   },
   get_roles: {
     operation: 'getRoles',
     parts: ['roles'],
     title: 'Who controls a stable',
-    description: `Which accounts may mint (ISSUER_ROLE), pause, burn blocked balances and administer a stable, and since when.`,
+    description: `Which accounts may mint up to the supply cap and burn (ISSUER_ROLE), pause, burn what blocked accounts hold (BURN_BLOCKED_ROLE) and administer a stable, and since when.`,
   },
   get_flows: {
     operation: 'getFlows',
     parts: ['edges', 'nodes'],
     title: 'Flows between stables',
-    description: `What flowed between stables in the last 1, 6 or 24 hours. The net flow out of a stable is outbound_usd minus inbound_usd of its node. For a week, call it seven times with hours=24 and as_of now, 1d, 2d and so on, and add.`,
+    description: `What flowed between stables in 1, 6 or 24 hours: swaps on the exchange and trades by transfers, not mints, burns, bridges or plain transfers. Give stable for the edges of one. The net flow out of a stable is outbound_usd minus inbound_usd of its node. For a week, call it with hours=24 and as_of seven fixed times that are a day apart, and add.`,
   },
   get_risk: {
     operation: 'getRisk',

@@ -1,7 +1,7 @@
 // Made from the OpenAPI document by `npm run examples`.
 import type { Paged } from './pages.js'
 import type { RequestOptions } from './send.js'
-import type { ExportFlowsData, ExportFlowsParams, GetAllPegSeriesData, GetAllPegSeriesParams, GetAnalysisData, GetAnalysisParams, GetDepthData, GetDepthParams, GetDepthSeriesData, GetDepthSeriesParams, GetFeeEconomicsData, GetFeeEconomicsParams, GetFlowHistoryData, GetFlowHistoryParams, GetFlowsData, GetFlowsParams, GetHoldersData, GetHoldersParams, GetIssuanceData, GetIssuanceParams, GetLiquidityData, GetLiquidityParams, GetLiquiditySeriesData, GetLiquiditySeriesParams, GetPegAveragesData, GetPegAveragesParams, GetPegData, GetPegParams, GetPegSeriesData, GetPegSeriesParams, GetPegWindowSeriesData, GetPegWindowSeriesParams, GetReservesData, GetReservesParams, GetRewardsData, GetRewardsParams, GetRiskData, GetRiskParams, GetRiskSeriesData, GetRiskSeriesParams, GetRolesData, GetRolesParams, GetStablecoinData, GetStablecoinParams, GetStatusData, GetSupplySeriesData, GetSupplySeriesParams, ListEventsData, ListEventsParams, ListFlowAnomaliesData, ListFlowAnomaliesParams, ListFlowScoresData, ListFlowScoresParams, ListPegEventsData, ListPegEventsParams, ListStablecoinsData, ListStablecoinsParams } from './types.js'
+import type { ExportFlowsData, ExportFlowsParams, GetAllPegSeriesData, GetAllPegSeriesParams, GetAnalysisData, GetAnalysisParams, GetDepthData, GetDepthParams, GetDepthSeriesData, GetDepthSeriesParams, GetFeeEconomicsData, GetFeeEconomicsParams, GetFlowHistoryData, GetFlowHistoryParams, GetFlowsData, GetFlowsParams, GetHoldersData, GetHoldersParams, GetIssuanceData, GetIssuanceParams, GetLiquidityData, GetLiquidityParams, GetLiquiditySeriesData, GetLiquiditySeriesParams, GetPegAveragesData, GetPegAveragesParams, GetPegData, GetPegParams, GetPegSeriesData, GetPegSeriesParams, GetPegWindowSeriesData, GetPegWindowSeriesParams, GetReservesData, GetReservesParams, GetRewardsData, GetRewardsParams, GetRiskData, GetRiskParams, GetRiskSeriesData, GetRiskSeriesParams, GetRolesData, GetRolesParams, GetStablecoinData, GetStablecoinParams, GetStatusData, GetSupplySeriesData, GetSupplySeriesParams, ListAllPegEventsData, ListAllPegEventsParams, ListEventsData, ListEventsParams, ListFlowAnomaliesData, ListFlowAnomaliesParams, ListFlowScoresData, ListFlowScoresParams, ListPegEventsData, ListPegEventsParams, ListStablecoinsData, ListStablecoinsParams } from './types.js'
 
 /** Types of events that this version knows. */
 export const EVENT_TYPES = ['peg_break.started', 'peg_break.ended', 'agreed_break.started', 'agreed_break.ended', 'peg_quote.lost', 'peg_quote.back', 'flow_anomaly.detected', 'system.health_drift', 'event.retracted'] as const
@@ -14,6 +14,7 @@ export const OPERATIONS = {
   getPeg: { path: '/api/v1/stablecoins/{address}/peg' },
   getPegAverages: { path: '/api/v1/stablecoins/{address}/peg/averages' },
   listPegEvents: { path: '/api/v1/stablecoins/{address}/peg-events', rows: 'events' },
+  listAllPegEvents: { path: '/api/v1/stablecoins/peg-events', rows: 'events' },
   getIssuance: { path: '/api/v1/stablecoins/{address}/issuance' },
   getHolders: { path: '/api/v1/stablecoins/{address}/holders' },
   getRewards: { path: '/api/v1/stablecoins/{address}/rewards' },
@@ -46,6 +47,7 @@ export type OperationParams = {
   getPeg: GetPegParams
   getPegAverages: GetPegAveragesParams
   listPegEvents: ListPegEventsParams
+  listAllPegEvents: ListAllPegEventsParams
   getIssuance: GetIssuanceParams
   getHolders: GetHoldersParams
   getRewards: GetRewardsParams
@@ -84,6 +86,8 @@ export type Operations = {
   getPegAverages: (params: GetPegAveragesParams, options?: RequestOptions) => Promise<GetPegAveragesData>
   /** Breaks of the peg, newest first. */
   listPegEvents: (params: ListPegEventsParams, options?: RequestOptions) => Paged<ListPegEventsData, ListPegEventsData['events'][number]>
+  /** Breaks of the peg of all stables since a time, newest first. */
+  listAllPegEvents: (params?: ListAllPegEventsParams, options?: RequestOptions) => Paged<ListAllPegEventsData, ListAllPegEventsData['events'][number]>
   /** Mints and burns of a stable over 24h, 7d and 30d. */
   getIssuance: (params: GetIssuanceParams, options?: RequestOptions) => Promise<GetIssuanceData>
   /** Who holds a stable, and how concentrated. */

@@ -1235,7 +1235,7 @@ export interface ListPegEventsData {
     started_at: string;
     /** Time of the first sample back inside; null while ongoing */
     ended_at: string | null;
-    /** Seconds from the first sample outside; while ongoing, until the newest sample */
+    /** Seconds from the first sample outside the limit of its severity; while ongoing, until the newest sample */
     duration_seconds: number;
     /** Largest distance from 1.00 in basis points, so far */
     max_deviation_bps: number;
@@ -1265,6 +1265,98 @@ export interface ListPegEventsData {
    * @format date-time
    */
   known_at?: string;
+  /** The `cursor` of the next page; null at the end */
+  next_cursor: string | null;
+}
+
+export interface ListAllPegEventsParams {
+  /** Start of the time, in the formats of `as_of`; 24 hours before now or `as_of` if omitted */
+  from?: string;
+  /** A point in the past: ISO 8601 timestamp or date (midnight UTC), unix epoch seconds, or minutes, hours or days back from now */
+  as_of?: string;
+  /** Only peg breaks of this severity */
+  severity?: "mild" | "severe";
+  /**
+   * Only peg breaks whose max_deviation_bps is at least this, as far as is known
+   * @exclusiveMin 0
+   */
+  min_bps?: number;
+  /**
+   * Only peg breaks that have lasted at least this long, as far as is known
+   * @exclusiveMin 0
+   * @max 4294967295
+   */
+  min_seconds?: number;
+  /**
+   * Only peg breaks whose standing_tokens is at least this; not those of which it is unknown, nor agreed breaks
+   * @exclusiveMin 0
+   * @max 1000000
+   */
+  min_size?: number;
+  /**
+   * Which set of tracks. agreed: breaks of a smoothed price on which one token and 10,000 agree; mild from 10 to 7 bps, severe from 50 to 35
+   * @default "published"
+   */
+  track?: "published" | "agreed";
+  /**
+   * Maximum number of rows in an answer
+   * @min 1
+   * @max 500
+   * @default 50
+   */
+  limit?: number;
+  /**
+   * Where to continue: `next_cursor` of the previous page
+   * @maxLength 1000
+   */
+  cursor?: string;
+}
+
+export interface ListAllPegEventsData {
+  /** Those in progress at some time from `from` on, newest first */
+  events: {
+    /** Address of the stable, in lower case */
+    address: string;
+    /** Symbol of the stable, as its issuer wrote it; the first 64 characters */
+    symbol: string;
+    /** Whether another stable that existed then has the same symbol: go by the address */
+    symbol_shared: boolean;
+    /** mild: more than 10 bps from 1.00 for at least 5 minutes; severe: more than 50 bps for at least 1 */
+    severity: "mild" | "severe";
+    /** On which side of 1.00 its first sample outside was; null if that was not stored, or with known_at not published */
+    direction: "below" | "above" | null;
+    /**
+     * Time of the first sample outside
+     * @format date-time
+     */
+    started_at: string;
+    /** Time of the first sample back inside; null while ongoing */
+    ended_at: string | null;
+    /** Seconds from the first sample outside the limit of its severity; while ongoing, until the newest sample */
+    duration_seconds: number;
+    /** Largest distance from 1.00 in basis points, so far */
+    max_deviation_bps: number;
+    /** Height of the first block outside */
+    started_block: number;
+    /** Height of the first block back inside; null while ongoing */
+    ended_block: number | null;
+    /** Whether it is ongoing; if the stable is no longer sampled, whether it was at the last sample (coverage.missing) */
+    ongoing: boolean;
+    /** The largest sampled size up to which every size sold beyond the limit, on the side of direction, when the break was confirmed; 0: none. null: not measured, found by an older version, or an agreed break */
+    standing_tokens: number | null;
+    /** Whether standing_tokens is below 10,000: the book contradicts the price of one token. null if that is unknown */
+    thin: boolean | null;
+    /** When the newest event about it was published; null if none was, or if it was taken back and is not announced again yet */
+    published_at: string | null;
+  }[];
+  /** Start of what has been searched; null before the first search */
+  searched_from: string | null;
+  /** End of what has been searched; null before the first search. Breaks that were confirmed in that time are in the answer from searched_from on, apart from the missing ranges of coverage */
+  searched_until: string | null;
+  /** Nothing is missing from searched_from to here: an answer without results means that there were none in that time; null if something is missing at its start */
+  complete_until: string | null;
+  /** How much of what was asked for was measured, and why the rest was not */
+  coverage: Coverage;
   /** The `cursor` of the next page; null at the end */
   next_cursor: string | null;
 }
@@ -2358,6 +2450,11 @@ export interface GetFlowsParams {
    * @default 24
    */
   hours?: 1 | 6 | 24;
+  /**
+   * Only edges from or to this stable, and the nodes at their ends; the totals of a node are those of all edges
+   * @pattern ^0x[0-9a-fA-F]{40}$
+   */
+  stable?: string;
   /** A point in the past: ISO 8601 timestamp or date (midnight UTC), unix epoch seconds, or minutes, hours or days back from now */
   as_of?: string;
 }

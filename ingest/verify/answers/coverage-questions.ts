@@ -68,6 +68,8 @@ const JOB_ROUTES: readonly Route[] = [
     searches: ['peg-tracks'],
     query: { track: 'agreed' },
   },
+  // The second with which the day begins is part of it.
+  { path: 'stablecoins/peg-events', seconds: DAY + 1, families: ['pegs'], searches: ['peg-events'] },
   {
     path: 'stablecoins/flow-anomalies',
     seconds: ALL,

@@ -95,9 +95,10 @@ async function runBlock({ language, code }: CodeBlock, cwd: string): Promise<str
 const symbolsOf = ({ plan }: Market): string[] => plan.stables.map(({ symbol }) => symbol)
 
 test('curl', async ({ follow, market }) => {
-  const [answers = '', problem = ''] = await follow('curl')
+  const [answers = '', breaks = '', problem = ''] = await follow('curl')
   for (const symbol of symbolsOf(market)) expect(answers).toContain(`"symbol":"${symbol}"`)
   expect(answers).toContain('"windows":[{"window":"1h"')
+  expect(JSON.parse(breaks)).toMatchObject({ events: expect.any(Array), complete_until: expect.any(String) })
   expect(JSON.parse(problem)).toMatchObject({ status: 400, parameter: 'as_of' })
 })
 

@@ -12,12 +12,13 @@ const fields = {
   thin: z.boolean().nullable(),
 }
 
-/** The answer of GET /v1/stablecoins/{address}/peg-events, field by field as specified. */
-export const PegEventsSpec = z.object({
-  address: z.string().regex(/^0x[0-9a-f]{40}$/),
-  events: z.array(
+const address = z.string().regex(/^0x[0-9a-f]{40}$/)
+
+const eventsWith = (more: z.core.$ZodLooseShape) =>
+  z.array(
     z.discriminatedUnion('ongoing', [
       z.strictObject({
+        ...more,
         severity: z.enum(['mild', 'severe']),
         ...fields,
         ended_at: z.null(),
@@ -26,6 +27,7 @@ export const PegEventsSpec = z.object({
         published_at: z.iso.datetime().nullable(),
       }),
       z.strictObject({
+        ...more,
         severity: z.enum(['mild', 'severe']),
         ...fields,
         ended_at: timestamp,
@@ -34,5 +36,17 @@ export const PegEventsSpec = z.object({
         published_at: z.iso.datetime().nullable(),
       }),
     ]),
-  ),
+  )
+
+/** The answer of GET /v1/stablecoins/{address}/peg-events, field by field as specified. */
+export const PegEventsSpec = z.object({ address, events: eventsWith({}) })
+
+/** The answer of GET /v1/stablecoins/peg-events. */
+export const AllPegEventsSpec = z.strictObject({
+  events: eventsWith({ address, symbol: z.string(), symbol_shared: z.boolean() }),
+  searched_from: timestamp.nullable(),
+  searched_until: timestamp.nullable(),
+  complete_until: timestamp.nullable(),
+  coverage: z.looseObject({ status: z.enum(['complete', 'partial', 'unavailable']) }),
+  next_cursor: z.string().nullable(),
 })

@@ -117,3 +117,35 @@ test('without flows the graph is empty, and its coverage tells silence from igno
   await addBlocks(clickhouse, [Math.floor(clock.now.getTime() / 1000) - 5000])
   expect(await graph()).toEqual({ ...empty, coverage: expect.objectContaining({ status: 'complete' }) })
 })
+
+test('a filter by stable leaves its edges and the nodes at their ends, whose totals stay those of all edges', async ({
+  app,
+  clickhouse,
+  clock,
+}) => {
+  const now = Math.floor(clock.now.getTime() / 1000)
+  const flows = Array.from({ length: 60 }, (_, i) => flow(1 + (i % 4), 1 + ((i * 7 + 1) % 5), now - 1 - i))
+  await addFacts(clickhouse, {
+    stablecoins: Array.from({ length: 6 }, (_, i) => stablecoin(i + 1)),
+    flows: flows.filter(({ from_token, to_token }) => from_token !== to_token),
+  })
+  const all = (await app.inject(FLOWS)).json()
+  expect(all.nodes).toHaveLength(5)
+  for (let n = 1; n <= 6; n++) {
+    const stable = stableAddress(n)
+    const own = (await app.inject(`${FLOWS}?stable=${stable.toUpperCase().replace('0X', '0x')}`)).json()
+    const edges = all.edges.filter(
+      (edge: { from_address: string; to_address: string }) =>
+        edge.from_address === stable || edge.to_address === stable,
+    )
+    const ends = edges.flatMap((edge: { from_address: string; to_address: string }) => [
+      edge.from_address,
+      edge.to_address,
+    ])
+    expect(own.edges).toEqual(edges)
+    expect(own.nodes).toEqual(all.nodes.filter(({ address }: { address: string }) => ends.includes(address)))
+    expect(own.nodes.length > 0).toBe(n < 6)
+  }
+  const unknown = await app.inject(`${FLOWS}?stable=${stableAddress(99)}`)
+  expect([unknown.statusCode, unknown.json()]).toMatchObject([404, { parameter: 'stable' }])
+})

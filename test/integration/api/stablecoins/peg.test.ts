@@ -195,7 +195,9 @@ describe('as of a past instant', () => {
       expect(body).toMatchObject({
         type: 'urn:plumbline:problem:before-history',
         parameter: 'as_of',
-        detail: expect.stringContaining('before the start of history'),
+        detail: expect.stringContaining(
+          `before the start of history, ${new Date(t * 1000).toISOString().slice(0, 19)}Z`,
+        ),
       })
     }
   })

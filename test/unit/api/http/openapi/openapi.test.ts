@@ -95,6 +95,7 @@ test('the document is OpenAPI 3.1 and has every route; public routes only have G
     '/api/v1/stablecoins/flows/export',
     '/api/v1/stablecoins/flows/history',
     '/api/v1/stablecoins/flows/scores',
+    '/api/v1/stablecoins/peg-events',
     '/api/v1/stablecoins/peg/series',
     '/api/v1/stablecoins/{address}',
     '/api/v1/stablecoins/{address}/analysis',
@@ -201,6 +202,7 @@ test('every failure is described as a problem document', ({ document }) => {
     '/api/v1/stablecoins/{address}/roles': ['400', '404', '503'],
     '/api/v1/stablecoins/{address}/reserves': ['400', '404', '503'],
     '/api/v1/stablecoins/{address}/risk': ['400', '404', '503'],
+    '/api/v1/stablecoins/peg-events': ['400', '404', '503'],
     '/api/v1/stablecoins/peg/series': ['400', '404', '503'],
     '/api/v1/stablecoins/{address}/peg/windows/series': ['400', '404', '503'],
     '/api/v1/stablecoins/{address}/depth/series': ['400', '404', '503'],
@@ -233,6 +235,7 @@ test('every cached answer is described with its ETag, and with a 304 without a b
     '/api/v1/stablecoins/flow-anomalies',
     '/api/v1/stablecoins/flows',
     '/api/v1/stablecoins/flows/scores',
+    '/api/v1/stablecoins/peg-events',
     '/api/v1/stablecoins/peg/series',
     '/api/v1/stablecoins/{address}',
     '/api/v1/stablecoins/{address}/depth',
@@ -283,6 +286,7 @@ test('parameters are described as they are validated', ({ document }) => {
   const parameters = (path: string) => document.paths[path]?.get?.parameters ?? []
   expect(parameters('/api/v1/stablecoins/flows')).toMatchObject([
     { name: 'hours', in: 'query', required: false, schema: { type: 'integer', enum: [1, 6, 24], default: 24 } },
+    { name: 'stable', in: 'query', required: false, schema: { type: 'string', pattern: expect.any(String) } },
     { name: 'as_of', in: 'query', required: false, schema: { type: 'string' } },
   ])
   expect(parameters('/api/v1/stablecoins/flows/history')).toMatchObject([
