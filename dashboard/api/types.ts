@@ -652,6 +652,31 @@ export interface ListPegEventsData {
   next_cursor: string | null;
 }
 
+export interface ListAllPegEventsData {
+  events: {
+    address: string;
+    symbol: string;
+    symbol_shared: boolean;
+    severity: "mild" | "severe";
+    direction: "below" | "above" | null;
+    started_at: string;
+    ended_at: string | null;
+    duration_seconds: number;
+    max_deviation_bps: number;
+    started_block: number;
+    ended_block: number | null;
+    ongoing: boolean;
+    standing_tokens: number | null;
+    thin: boolean | null;
+    published_at: string | null;
+  }[];
+  searched_from: string | null;
+  searched_until: string | null;
+  complete_until: string | null;
+  coverage: Coverage;
+  next_cursor: string | null;
+}
+
 export interface GetIssuanceData {
   address: string;
   as_of: string | null;

@@ -743,7 +743,7 @@ export interface GetStablecoinParams {
   /** A point in the past: ISO 8601 timestamp or date (midnight UTC), unix epoch seconds, or minutes, hours or days back from now */
   as_of?: string;
   /**
-   * Address of a tracked stable, in any letter case
+   * Address of a stable that /stablecoins lists, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
    * @example "0x20c0000000000000000000000000000000000000"
    */
@@ -923,7 +923,7 @@ export interface GetStablecoinData {
       roles_tracked: {
         /** Name of the role */
         name: string;
-        /** What it allows */
+        /** What it allows. Minting (ISSUER_ROLE) ends at the supply cap; BURN_BLOCKED_ROLE burns what accounts hold that the policy blocks */
         powers: string;
       }[];
     };
@@ -949,7 +949,7 @@ export interface GetAnalysisParams {
   /** A point in the past: ISO 8601 timestamp or date (midnight UTC), unix epoch seconds, or minutes, hours or days back from now */
   as_of?: string;
   /**
-   * Address of a tracked stable, in any letter case
+   * Address of a stable that /stablecoins lists, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
    * @example "0x20c0000000000000000000000000000000000000"
    */
@@ -1014,7 +1014,7 @@ export interface GetPegParams {
   /** A point in the past: ISO 8601 timestamp or date (midnight UTC), unix epoch seconds, or minutes, hours or days back from now */
   as_of?: string;
   /**
-   * Address of a tracked stable, in any letter case
+   * Address of a stable that /stablecoins lists, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
    * @example "0x20c0000000000000000000000000000000000000"
    */
@@ -1108,7 +1108,7 @@ export interface GetPegAveragesParams {
   /** A point in the past: ISO 8601 timestamp or date (midnight UTC), unix epoch seconds, or minutes, hours or days back from now */
   as_of?: string;
   /**
-   * Address of a tracked stable, in any letter case
+   * Address of a stable that /stablecoins lists, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
    * @example "0x20c0000000000000000000000000000000000000"
    */
@@ -1212,7 +1212,7 @@ export interface ListPegEventsParams {
    */
   cursor?: string;
   /**
-   * Address of a tracked stable, in any letter case
+   * Address of a stable that /stablecoins lists, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
    * @example "0x20c0000000000000000000000000000000000000"
    */
@@ -1249,7 +1249,7 @@ export interface ListPegEventsData {
     standing_tokens: number | null;
     /** Whether standing_tokens is below 10,000: the book contradicts the price of one token. null if that is unknown */
     thin: boolean | null;
-    /** When the newest event about it was published; null if none was, or if it was taken back and is not announced again yet */
+    /** When the newest event about it was published, which is long after it if a backfill found it; null if none was, or if it was taken back and is not announced again yet */
     published_at: string | null;
   }[];
   /** Start of what has been searched; null before the first search */
@@ -1346,7 +1346,7 @@ export interface ListAllPegEventsData {
     standing_tokens: number | null;
     /** Whether standing_tokens is below 10,000: the book contradicts the price of one token. null if that is unknown */
     thin: boolean | null;
-    /** When the newest event about it was published; null if none was, or if it was taken back and is not announced again yet */
+    /** When the newest event about it was published, which is long after it if a backfill found it; null if none was, or if it was taken back and is not announced again yet */
     published_at: string | null;
   }[];
   /** Start of what has been searched; null before the first search */
@@ -1365,7 +1365,7 @@ export interface GetIssuanceParams {
   /** A point in the past: ISO 8601 timestamp or date (midnight UTC), unix epoch seconds, or minutes, hours or days back from now */
   as_of?: string;
   /**
-   * Address of a tracked stable, in any letter case
+   * Address of a stable that /stablecoins lists, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
    * @example "0x20c0000000000000000000000000000000000000"
    */
@@ -1518,7 +1518,7 @@ export interface GetHoldersParams {
    */
   limit?: number;
   /**
-   * Address of a tracked stable, in any letter case
+   * Address of a stable that /stablecoins lists, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
    * @example "0x20c0000000000000000000000000000000000000"
    */
@@ -1612,7 +1612,7 @@ export interface GetRewardsParams {
   /** A point in the past: ISO 8601 timestamp or date (midnight UTC), unix epoch seconds, or minutes, hours or days back from now */
   as_of?: string;
   /**
-   * Address of a tracked stable, in any letter case
+   * Address of a stable that /stablecoins lists, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
    * @example "0x20c0000000000000000000000000000000000000"
    */
@@ -1719,7 +1719,7 @@ export interface GetRolesParams {
   /** A point in the past: ISO 8601 timestamp or date (midnight UTC), unix epoch seconds, or minutes, hours or days back from now */
   as_of?: string;
   /**
-   * Address of a tracked stable, in any letter case
+   * Address of a stable that /stablecoins lists, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
    * @example "0x20c0000000000000000000000000000000000000"
    */
@@ -1778,7 +1778,7 @@ export interface GetRolesData {
     roles_tracked: {
       /** Name of the role */
       name: string;
-      /** What it allows */
+      /** What it allows. Minting (ISSUER_ROLE) ends at the supply cap; BURN_BLOCKED_ROLE burns what accounts hold that the policy blocks */
       powers: string;
     }[];
   };
@@ -1925,7 +1925,7 @@ export interface GetRiskParams {
   /** Answers with what this service had published by then, and with nothing that it learned later; in the formats of `as_of`, which is the same instant if it is omitted. Without it, the newest revision is returned, whenever it was published */
   known_at?: string;
   /**
-   * Address of a tracked stable, in any letter case
+   * Address of a stable that /stablecoins lists, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
    * @example "0x20c0000000000000000000000000000000000000"
    */
@@ -2145,7 +2145,7 @@ export interface GetReservesParams {
   /** Answers with what this service had published by then, and with nothing that it learned later; in the formats of `as_of`, which is the same instant if it is omitted. Without it, the newest revision is returned, whenever it was published */
   known_at?: string;
   /**
-   * Address of a tracked stable, in any letter case
+   * Address of a stable that /stablecoins lists, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
    * @example "0x20c0000000000000000000000000000000000000"
    */
@@ -2232,7 +2232,7 @@ export interface GetDepthParams {
    */
   size?: string;
   /**
-   * Address of a tracked stable, in any letter case
+   * Address of a stable that /stablecoins lists, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
    * @example "0x20c0000000000000000000000000000000000000"
    */
@@ -2337,7 +2337,7 @@ export interface GetLiquidityParams {
    */
   size?: string;
   /**
-   * Address of a tracked stable, in any letter case
+   * Address of a stable that /stablecoins lists, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
    * @example "0x20c0000000000000000000000000000000000000"
    */
@@ -2714,7 +2714,7 @@ export interface ListFlowAnomaliesData {
     longest_silence_windows: number | null;
     /** Of a silence: its probability, if windows were independent, by the week before it; else null */
     silence_probability: number | null;
-    /** When the newest event about it was published; null if none was, or if it was taken back and is not announced again yet */
+    /** When the newest event about it was published, which is long after it if a backfill found it; null if none was, or if it was taken back and is not announced again yet */
     published_at: string | null;
   }[];
   /** End of the newest scored window; null before the first */
@@ -2953,7 +2953,7 @@ export interface GetPegSeriesParams {
    */
   cursor?: string;
   /**
-   * Address of a tracked stable, in any letter case
+   * Address of a stable that /stablecoins lists, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
    * @example "0x20c0000000000000000000000000000000000000"
    */
@@ -3046,7 +3046,7 @@ export interface GetSupplySeriesParams {
    */
   cursor?: string;
   /**
-   * Address of a tracked stable, in any letter case
+   * Address of a stable that /stablecoins lists, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
    * @example "0x20c0000000000000000000000000000000000000"
    */
@@ -3131,7 +3131,7 @@ export interface GetRiskSeriesParams {
   /** Answers with what this service had published by then, and with nothing that it learned later; in the formats of `as_of`, which is the same instant if it is omitted. Without it, the newest revision is returned, whenever it was published */
   known_at?: string;
   /**
-   * Address of a tracked stable, in any letter case
+   * Address of a stable that /stablecoins lists, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
    * @example "0x20c0000000000000000000000000000000000000"
    */
@@ -3258,7 +3258,7 @@ export interface GetPegWindowSeriesParams {
    */
   step?: "1m" | "5m" | "1h" | "1d";
   /**
-   * Address of a tracked stable, in any letter case
+   * Address of a stable that /stablecoins lists, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
    * @example "0x20c0000000000000000000000000000000000000"
    */
@@ -3325,7 +3325,7 @@ export interface GetDepthSeriesParams {
    */
   step?: "1m" | "5m" | "1h" | "1d";
   /**
-   * Address of a tracked stable, in any letter case
+   * Address of a stable that /stablecoins lists, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
    * @example "0x20c0000000000000000000000000000000000000"
    */
@@ -3378,7 +3378,7 @@ export interface GetLiquiditySeriesParams {
    */
   step?: "1m" | "5m" | "1h" | "1d";
   /**
-   * Address of a tracked stable, in any letter case
+   * Address of a stable that /stablecoins lists, in any letter case
    * @pattern ^0x[0-9a-fA-F]{40}$
    * @example "0x20c0000000000000000000000000000000000000"
    */

@@ -11,6 +11,8 @@ from urllib.parse import quote
 from .pages import Log, Pages, Table
 from .transport import Seconds, Time, Transport
 from .types import (
+    AllPegEvent,
+    AllPegEvents,
     AllPegSeries,
     Analysis,
     Depth,
@@ -84,6 +86,10 @@ class Operations(Transport):
         """Breaks of the peg, newest first."""
         return Pages(self, f"/api/v1/stablecoins/{quote(address, safe='')}/peg-events", {"as_of": as_of, "known_at": known_at, "severity": severity, "min_bps": min_bps, "min_seconds": min_seconds, "min_size": min_size, "track": track, "limit": page_size}, "events")
 
+    def all_peg_events(self, *, from_: Time | None = None, as_of: Time | None = None, severity: Literal["mild", "severe"] | None = None, min_bps: float | None = None, min_seconds: int | None = None, min_size: int | None = None, track: Literal["published", "agreed"] | None = None, page_size: int | None = None) -> Pages[AllPegEvents, AllPegEvent]:
+        """Breaks of the peg of all stables since a time, newest first."""
+        return Pages(self, "/api/v1/stablecoins/peg-events", {"from": from_, "as_of": as_of, "severity": severity, "min_bps": min_bps, "min_seconds": min_seconds, "min_size": min_size, "track": track, "limit": page_size}, "events")
+
     def issuance(self, address: str, *, as_of: Time | None = None) -> Issuance:
         """Mints and burns of a stable over 24h, 7d and 30d."""
         body: Issuance = self.get(f"/api/v1/stablecoins/{quote(address, safe='')}/issuance", {"as_of": as_of})
@@ -128,9 +134,9 @@ class Operations(Transport):
         body: Liquidity = self.get(f"/api/v1/stablecoins/{quote(address, safe='')}/liquidity", {"as_of": as_of, "size": size})
         return body
 
-    def flows(self, *, hours: Literal[1, 6, 24] | None = None, as_of: Time | None = None) -> Flows:
+    def flows(self, *, hours: Literal[1, 6, 24] | None = None, stable: str | None = None, as_of: Time | None = None) -> Flows:
         """Flows between stables in the last hours, largest first."""
-        body: Flows = self.get("/api/v1/stablecoins/flows", {"hours": hours, "as_of": as_of})
+        body: Flows = self.get("/api/v1/stablecoins/flows", {"hours": hours, "stable": stable, "as_of": as_of})
         return body
 
     def flow_history(self, *, from_: Time | None = None, to: Time | None = None) -> FlowHistory:

@@ -323,6 +323,33 @@ class PegEvents(TypedDict):
     next_cursor: str | None
 
 
+class AllPegEvent(TypedDict):
+    address: str
+    symbol: str
+    symbol_shared: bool
+    severity: Literal["mild", "severe"]
+    direction: Literal["below", "above"] | None
+    started_at: str
+    ended_at: str | None
+    duration_seconds: int
+    max_deviation_bps: float
+    started_block: int
+    ended_block: int | None
+    ongoing: bool
+    standing_tokens: int | None
+    thin: bool | None
+    published_at: str | None
+
+
+class AllPegEvents(TypedDict):
+    events: list[AllPegEvent]
+    searched_from: str | None
+    searched_until: str | None
+    complete_until: str | None
+    coverage: Coverage
+    next_cursor: str | None
+
+
 class IssuanceWindow(TypedDict):
     window: Literal["24h", "7d", "30d"]
     minted: str | None
