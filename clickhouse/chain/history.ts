@@ -9,19 +9,37 @@ export const historyStart = defineOptionalRow({
   sql: 'SELECT min(block_time) AS started_at FROM blocks HAVING count() > 0',
 })
 
+/** How many block numbers are counted together in the search for a hole. */
+const COUNTED_BLOCKS = 100_000
+
 /**
  * The time of the first block after which no block is missing up to the newest, in unix seconds; null before the first
- * block. Reads all blocks, so call it only if some are missing, as while a backfill runs.
+ * block. Reads the numbers of all blocks, and only where the newest hole is, one after the other. Call it only if some are
+ * missing, as while a backfill runs.
  */
 export const wholeSince = defineOptionalRow({
   name: 'whole_since',
   row: onlyColumn('from_time', z.int()),
   sql: `
+    WITH
+        (
+            SELECT argMax((lowest, before), lowest)
+            FROM
+            (
+                SELECT lowest, highest, blocks, lagInFrame(highest, 1, lowest) OVER (ORDER BY lowest ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS before
+                FROM
+                (
+                    SELECT min(block_number) AS lowest, max(block_number) AS highest, count() AS blocks
+                    FROM blocks GROUP BY intDiv(block_number, ${COUNTED_BLOCKS})
+                )
+            )
+            WHERE lowest != before + 1 OR blocks != highest - lowest + 1
+        ) AS holed
     SELECT toUnixTimestamp(maxIf(block_time, block_number != before + 1)) AS from_time
     FROM
     (
-        SELECT block_number, block_time, lagInFrame(block_number, 1, block_number) OVER (ORDER BY block_number ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS before
-        FROM blocks
+        SELECT block_number, block_time, lagInFrame(block_number, 1, ifNull(holed.2, 0)) OVER (ORDER BY block_number ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS before
+        FROM blocks WHERE block_number >= holed.1 AND block_number < holed.1 + ${COUNTED_BLOCKS}
     )
     HAVING count() > 0`,
 })
