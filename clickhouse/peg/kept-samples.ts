@@ -9,7 +9,7 @@ import { KEPT_MS, settledFor } from './settled.js'
 type Options = { signal?: QuerySignal }
 
 /** A sample as the sums of windows need it; `at` in unix seconds. */
-export type SampleAt = {
+type SampleAt = {
   at: number
   elapsed_seconds: number
   block_number: number
