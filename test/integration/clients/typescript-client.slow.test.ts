@@ -88,6 +88,7 @@ test('the package is packed and installed from its file, and its README and a st
   const adapted = blocks.map(({ code }) =>
     `declare const console: { log: (...values: unknown[]) => void }\n${code}`
       .replaceAll('http://127.0.0.1:3000', url)
+      .replaceAll('ABUSD', 'S1')
       .replaceAll('http://127.0.0.1:8545', chain.rpcUrl),
   )
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(SETTINGS))
