@@ -198,7 +198,9 @@ export async function updateSubscription(app: FastifyInstance, terms: WebhookTer
   const { stable_filter, severity, min_bps, min_seconds, min_size, min_severity, url, format, chat_id, ...others } =
     given
   const earlier = await requireSubscription(app, id)
-  await requireValid(app, terms, { ...given, url: url === earlier.url ? undefined : url })
+  // What is shown of a secret URL is not one; `changedTarget` takes it for the stored one.
+  const isShown = earlier.sealed_url !== '' && url === earlier.url
+  await requireValid(app, terms, { ...given, url: isShown ? undefined : url })
   const filters = {
     stable_filter: stable_filter === null ? [] : stable_filter,
     severity: severity === null ? ('' as const) : severity,

@@ -22,6 +22,8 @@ type Subscription = {
   min_bps: number | null
   min_seconds: number | null
   min_size: number | null
+  min_severity: string | null
+  format: string
   state: string
   reason: string | null
 }
@@ -67,15 +69,17 @@ function One({ id }: { id: string }) {
   })
   return (
     <Shown answer={answer.value} what="the subscription">
-      {({ label, url, event_types, stable_filter, state, reason, health, ...breaks }) => (
+      {({ label, url, format, event_types, stable_filter, min_severity, state, reason, health, ...breaks }) => (
         <>
           <h2>{plainText(label ?? '', LONGEST_LABEL) || id}</h2>
           <Facts
             facts={[
               ['Receiver', <code key="url">{plainText(url, LONGEST_URL)}</code>],
+              ['Format', format],
               ['State', reason === null ? state : `${state} (${reason})`],
               ['Events', event_types.join(', ')],
               ['Stables', stable_filter === null ? 'all' : String(stable_filter.length)],
+              ['Severity', min_severity === null ? 'any' : `${min_severity} and above`],
               ['Breaks', breaksText(breaks)],
               ['Last success', health.last_success_at === null ? 'never' : since(health.last_success_at)],
               health.failing_since !== null && ['Failing since', since(health.failing_since)],
