@@ -39,7 +39,7 @@ export const allPegEventsRoute = endpoint({
   operationId: 'listAllPegEvents',
   summary: 'Breaks of the peg of all stables since a time, newest first',
   description:
-    'The breaks that were in progress at some time from `from` up to now or `as_of`, each as in the list of one stable: also those that began before. A severe break lies inside the time of a mild one of the same stable, if that lasted five minutes, so do not add their durations. Quote `complete_until`, not `coverage.measured_until`, for how far the answer is complete.',
+    'The breaks that were in progress at some time from `from` up to now or `as_of`, each as in the list of one stable: also those that began before. A severe break lies inside the time of a mild one of the same stable, if that lasted five minutes, so do not add their durations. A stable without a price has none, which does not mean that it held: `/stablecoins` says which are quoted. Quote `complete_until`, not `coverage.measured_until`, for how far the answer is complete.',
   about: 'moment',
   query: {
     from: z

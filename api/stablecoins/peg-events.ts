@@ -1,11 +1,13 @@
 import { z } from 'zod'
-import { Coverage } from '../../clickhouse/chain/coverage.js'
+import { Coverage, withState } from '../../clickhouse/chain/coverage.js'
 import { type Announced, announcedPegBreaks, withAnnounced } from '../../clickhouse/events/announced.js'
 import { agreedBreakSubject, pegBreakSubject } from '../../clickhouse/events/types.js'
 import { AGREED_LIST, ALL_AGREED } from '../../clickhouse/peg/agreed/breaks.js'
 import { ALL_PUBLISHED } from '../../clickhouse/peg/all-breaks.js'
 import { Direction, Severity } from '../../clickhouse/peg/break-filter.js'
 import { type PegEvent, PegEventKey, PUBLISHED_TRACKS, pegEventsAt } from '../../clickhouse/peg/breaks.js'
+import { breaksState } from '../../clickhouse/peg/coverage.js'
+import { currentPeg } from '../../clickhouse/peg/current.js'
 import { isThin } from '../../clickhouse/peg/standing.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
 import { BadParameterError } from '../../process/errors.js'
@@ -146,9 +148,13 @@ export const pegEventsRoute = endpoint({
     if (knownAt && !horizon) throw notPublished('peg breaks', knownAt)
     const until = horizon && new Date(Math.min(horizon.getTime(), at.getTime()))
     const asked = { stable, limit: limit + 1, after, filter: { severity, min_bps, min_seconds, min_size } }
-    const events = knownAt
-      ? await announcedPegBreaks(app.clickhouse, { ...asked, kind, as_of: until ?? at, known_at: knownAt }, { signal })
-      : await pegEventsAt(app.clickhouse, tracks, { ...asked, as_of, horizon }, { signal })
+    const [events, peg] = await Promise.all([
+      knownAt
+        ? announcedPegBreaks(app.clickhouse, { ...asked, kind, as_of: until ?? at, known_at: knownAt }, { signal })
+        : pegEventsAt(app.clickhouse, tracks, { ...asked, as_of, horizon }, { signal }),
+      knownAt ? null : currentPeg(app.clickhouse, { stable, as_of: at }, { signal }),
+    ])
+    const state = peg && breaksState(peg)
     const { rows, next_cursor } = page<PegEvent>(events, limit, keyOf)
     const announced = await withAnnounced(
       app.clickhouse,
@@ -160,7 +166,7 @@ export const pegEventsRoute = endpoint({
     return {
       address: stable,
       events: announced.map(publishedBreak),
-      coverage,
+      coverage: state ? withState(coverage, state) : coverage,
       ...searchedFields(searches, at, coverage),
       next_cursor,
     }

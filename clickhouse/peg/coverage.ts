@@ -1,6 +1,7 @@
 import { isoSeconds } from '../../process/instants.js'
 import type { DataState } from '../chain/coverage.js'
 import type { Unsampled } from '../chain/token-lists.js'
+import type { CurrentPeg } from './current.js'
 import type { QuoteStatus } from './price.js'
 
 const REASON: Record<Exclude<QuoteStatus, 'quoted' | 'anchor'>, string> = {
@@ -37,4 +38,15 @@ export function pegCoverage(
     status: 'partial',
     message: `No price at the newest sample: ${REASON[status]}. The last price before it is shown.`,
   }
+}
+
+/**
+ * What the newest sample says about a list of breaks: without a price no break is seen, so that an empty list does not mean
+ * that the peg held. Null if there is a price, or no sample, of which the coverage tells already.
+ */
+export function breaksState({ newest, lost }: CurrentPeg): DataState | null {
+  if (newest === null || lost === null || newest.status === 'quoted' || newest.status === 'anchor') return null
+  const why = REASON[newest.status]
+  if (lost.priced === null) return { status: 'unavailable', message: `It has never had a price: ${why}.` }
+  return { status: 'partial', message: `No price since ${isoSeconds(lost.since)}, so that no break is seen: ${why}.` }
 }

@@ -60,11 +60,18 @@ const FACT_ROUTES: readonly Route[] = [
 
 /** Made of what jobs have found. */
 const JOB_ROUTES: readonly Route[] = [
-  { path: 'stablecoins/:address/peg-events', seconds: ALL, families: ['pegs'], searches: ['peg-events'] },
   {
     path: 'stablecoins/:address/peg-events',
     seconds: ALL,
     families: ['pegs'],
+    hasState: true,
+    searches: ['peg-events'],
+  },
+  {
+    path: 'stablecoins/:address/peg-events',
+    seconds: ALL,
+    families: ['pegs'],
+    hasState: true,
     searches: ['peg-tracks'],
     query: { track: 'agreed' },
   },

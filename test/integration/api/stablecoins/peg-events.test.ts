@@ -6,6 +6,7 @@ import { depth } from '../../../support/depth.js'
 import { eventsOf, PEG_EVENTS_JOB as JOB } from '../../../support/peg-events.js'
 import { pegSamples, stableAddress } from '../../../support/rows.js'
 import { runSlots, slotsOf } from '../../../support/slots.js'
+import { PegEventsSpec } from '../../../support/spec/peg-events.js'
 import { addMarket } from '../../../support/wild-market.js'
 
 const STABLE = stableAddress(1)
@@ -220,4 +221,39 @@ test('the fault of a request is named', async ({ app, start }) => {
   const unknown = await app.inject(`/api/v1/stablecoins/${stableAddress(99)}/peg-events`)
   expect(unknown.statusCode).toBe(404)
   expect(unknown.json()).toMatchObject({ type: 'urn:plumbline:problem:unknown-stable' })
+})
+
+test('an empty list of a stable without a price does not say that the peg held', async ({ app, clickhouse, clock }) => {
+  const begin = Math.floor(clock.now.getTime() / 120_000) * 120 - 1200
+  const times = Array.from({ length: 20 }, (_, i) => begin + i * 60)
+  const [euro, unsold] = [stableAddress(2), stableAddress(3)] as [string, string]
+  await addMarket(
+    clickhouse,
+    [
+      ...pegSamples(
+        euro,
+        times.map((at) => ({ at, price: 'not_usd' })),
+      ),
+      ...pegSamples(
+        unsold,
+        times.map((at, i) => ({ at, price: i < 10 ? 1_000_000 : 'no_liquidity' })),
+      ),
+    ],
+    times,
+  )
+  await runSlots(clickhouse, JOB, slotsOf(JOB, begin, begin + 20 * 60))
+  const answer = async (stable: string, minute: number) => {
+    const response = await app.inject(`/api/v1/stablecoins/${stable}/peg-events?as_of=${begin + minute * 60}`)
+    PegEventsSpec.parse(response.json())
+    return response.json<{ events: object[]; coverage: { status: string; message: string } }>()
+  }
+  expect(await answer(euro, 18)).toMatchObject({
+    events: [],
+    coverage: { status: 'unavailable', message: expect.stringContaining('It has never had a price') },
+  })
+  expect(await answer(unsold, 18)).toMatchObject({
+    events: [],
+    coverage: { status: 'partial', message: expect.stringContaining(`No price since ${iso(begin + 600)}`) },
+  })
+  expect((await answer(unsold, 8)).coverage.message).not.toContain('No price')
 })
