@@ -5,6 +5,7 @@ import { createServiceState } from '../../../api/service/service-state.js'
 import { stateMetrics } from '../../../api/service/state-metrics.js'
 import { insertIngestGaps } from '../../../clickhouse/chain/gaps.js'
 import { insertVerifyRun } from '../../../clickhouse/chain/verify-runs.js'
+import { insertJobRun } from '../../../clickhouse/jobs/runs.js'
 import { createBackfillMetrics, createIngestMetrics } from '../../../ingest/metrics.js'
 import { readyApi } from '../../support/api-server.js'
 import { stillChain } from '../../support/chain.js'
@@ -54,16 +55,21 @@ test('every metric that a dashboard or an alert names is served', async ({ click
   await insertIngestGaps(clickhouse, [{ family: 'state', from_block: 3, to_block: 4, reason: 'pruned' }])
   const finding = { what: 'a', status: 'match' as const, scope: '', differences: [] }
   await insertVerifyRun(clickhouse, { started_at: now, ended_at: now, findings: [finding] })
+  const run = { job: 'risk', slot_at: 0, revision: 1, instance: 'test', started_at: now.toISOString(), duration_ms: 1 }
+  await insertJobRun(clickhouse, { ...run, state: 'failed', result_rows: 0, error: 'a reason' })
   const { url } = await readyApi(clickhouseEnv)
   const ofApi = await (await fetch(new URL('/metrics', url))).text()
 
-  // What neither this server nor a run of seconds has: replicas, webhooks that were sent, a long first start, and a backfill.
+  // What neither this server nor a run of seconds has: replicas, webhooks that were sent, a long first start, jobs that
+  // are behind, and a backfill.
   const state = await createServiceState(clickhouse, () => now)()
   const webhooks = { ...state.webhooks, dispatch: { count: 1, p50_seconds: 1, p99_seconds: 2 } }
   const replicas = { most_delay_seconds: 1, queued: 0, readonly_tables: 0, keeper_answers: true, away: 0 }
   const catalogue = { block_number: 1, to_block: 9, blocks_per_second: 1, eta_seconds: 8 }
+  const catch_up = { slots: 2, done: 1, oldest_at: now, slots_per_second: 1, eta_seconds: 2 }
+  const jobs = state.jobs.map((job) => ({ ...job, waiting: null, due: 2, catch_up }))
   const rare = await stateMetrics(
-    { ...state, webhooks, catalogue, fees_let_go_until: 1 },
+    { ...state, webhooks, catalogue, jobs, fees_let_go_until: 1 },
     { disks: [], parts: [], replicas },
   )
   const backfill = createIngestMetrics()
