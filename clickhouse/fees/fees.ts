@@ -77,13 +77,13 @@ export const feeElectionCounts = defineQuery({
   row: ElectionCounts,
   // One number for the position in the chain: comparing pairs takes more than twice as long.
   sql: `
-    SELECT chosen AS stable, toUInt32(countIf(kind = 'user')) AS users_electing,
-           toUInt32(countIf(kind = 'validator')) AS validators_electing
+    SELECT chosen AS stable, toUInt32(countIf(chosen_by = 'user')) AS users_electing,
+           toUInt32(countIf(chosen_by = 'validator')) AS validators_electing
     FROM
     (
-        SELECT kind, argMax(stable, toUInt128(block_number) * 4294967296 + log_index) AS chosen
+        SELECT any(kind) AS chosen_by, argMax(stable, toUInt128(block_number) * 4294967296 + log_index) AS chosen
         FROM fee_elections WHERE block_time <= {at: DateTime}
-        GROUP BY kind, account
+        GROUP BY chooser
     )
     WHERE chosen != '0x0000000000000000000000000000000000000000'
     GROUP BY chosen`,
