@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** How much an event matters, from the least. */
-const LEVELS = ['info', 'warning', 'critical'] as const
+export const LEVELS = ['info', 'warning', 'critical'] as const
 export const Level = z.enum(LEVELS)
 export type Level = z.infer<typeof Level>
 

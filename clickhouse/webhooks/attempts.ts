@@ -46,7 +46,7 @@ export function insertWebhookAttempts(
 }
 
 /**
- * The unfinished deliveries with `from` <= number <= `until`, by number, at most `limit`: the number of the next
+ * The unfinished deliveries, except held ones, with `from` <= number <= `until`, by number, at most `limit`: the number of the next
  * attempt, and when it is due, in unix milliseconds. Does not read their contents.
  */
 export const pendingDeliveries = defineQuery({
@@ -62,7 +62,7 @@ export const pendingDeliveries = defineQuery({
       FROM webhook_attempts WHERE delivery_id >= {from: UInt64} AND delivery_id <= {until: UInt64}
       GROUP BY delivery_id
     ) AS attempts USING (delivery_id)
-    WHERE delivery_id >= {from: UInt64} AND delivery_id <= {until: UInt64} AND (made = 0 OR next_at IS NOT NULL)
+    WHERE delivery_id >= {from: UInt64} AND delivery_id <= {until: UInt64} AND kind != 'held' AND (made = 0 OR next_at IS NOT NULL)
     ORDER BY delivery_id LIMIT {limit: UInt32}`,
 })
 

@@ -8,15 +8,16 @@ import { appendNumbered } from '../store/append-numbered.js'
 import { defineOptionalRow, defineQuery, onlyColumn } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { dateTime, safeInteger, unixSeconds } from '../store/values.js'
-import { STATE_OF_ATTEMPTS } from './delivery-log.js'
+import { DELIVERY_KINDS, type DeliveryKind, DIGEST, STATE_OF_ATTEMPTS } from './delivery-log.js'
 
 /** A delivery before it has a number; the columns are described in the migration. */
 export type NewDelivery = {
   subscription_id: string
-  kind: 'event' | 'test' | 'replay'
+  kind: DeliveryKind
   event_id: string
   event_sequence: number
-  event_type: EventType
+  /** That of a digest is none of the log. */
+  event_type: EventType | typeof DIGEST
   data: Record<string, unknown>
   cause: string
   event_at: Date
@@ -52,16 +53,20 @@ const keyOf = ({ subscription_id, event_id, cause }: Key): string => `${subscrip
 /**
  * Adds the deliveries that are not stored yet, and resolves to the numbers of all, in the order given. Deliveries with
  * the same subscription, event and cause are the same delivery, however often and by however many processes they are
- * added.
+ * added. None of them is stored with an event before `since_sequence`, if others may have added them with another event.
  */
-export async function addDeliveries(clickhouse: ClickHouseClient, wanted: readonly NewDelivery[]): Promise<number[]> {
+export async function addDeliveries(
+  clickhouse: ClickHouseClient,
+  wanted: readonly NewDelivery[],
+  since_sequence = Number.POSITIVE_INFINITY,
+): Promise<number[]> {
   const ids = new Map<string, number>()
   for (let i = 0; i < wanted.length; i += MAX_BATCH) {
     const chunk = new Map(wanted.slice(i, i + MAX_BATCH).map((delivery) => [keyOf(delivery), delivery]))
     const deliveries = [...chunk.values()]
     const event_ids = [...new Set(deliveries.map(({ event_id }) => event_id))]
     const subscription_ids = [...new Set(deliveries.map(({ subscription_id }) => subscription_id))]
-    const from_sequence = Math.min(...deliveries.map(({ event_sequence }) => event_sequence))
+    const from_sequence = Math.min(since_sequence, ...deliveries.map(({ event_sequence }) => event_sequence))
     await appendNumbered({
       newest: () => newestDeliveryId(clickhouse),
       missing: async () => {
@@ -100,7 +105,7 @@ export const plannedSequences = defineQuery({
   row: z.object({ subscription_id: z.string(), sequence: safeInteger }),
   sql: `
     SELECT subscription_id, max(event_sequence) AS sequence
-    FROM webhook_deliveries WHERE event_sequence > {after: UInt64} AND kind = 'event'
+    FROM webhook_deliveries WHERE event_sequence > {after: UInt64} AND kind IN ('event', 'held')
     GROUP BY subscription_id`,
 })
 
@@ -111,7 +116,7 @@ export const eventDeliveriesAfter = defineQuery({
   row: z.object({ delivery_id: safeInteger, subscription_id: z.string(), event_sequence: safeInteger }),
   sql: `
     SELECT delivery_id, subscription_id, event_sequence
-    FROM webhook_deliveries WHERE delivery_id > {after: UInt64} AND kind = 'event'
+    FROM webhook_deliveries WHERE delivery_id > {after: UInt64} AND kind IN ('event', 'held')
     ORDER BY delivery_id LIMIT {limit: UInt32}`,
 })
 
@@ -125,6 +130,9 @@ export const newDeliveries = defineQuery({
   row: z.object({
     delivery_id: safeInteger,
     subscription_id: z.string(),
+    kind: z.enum(DELIVERY_KINDS),
+    event_sequence: safeInteger,
+    event_at: dateTime,
     event_type: z.string(),
     event_id: z.string(),
     data: z.string(),
@@ -132,7 +140,7 @@ export const newDeliveries = defineQuery({
     due_ms: safeInteger,
   }),
   sql: `
-    SELECT delivery_id, subscription_id, event_type, event_id, data, published_at,
+    SELECT delivery_id, subscription_id, kind, event_sequence, event_at, event_type, event_id, data, published_at,
            toUnixTimestamp64Milli(recorded_at) AS due_ms
     FROM webhook_deliveries WHERE delivery_id > {after: UInt64}
     ORDER BY delivery_id LIMIT {limit: UInt32}`,
@@ -180,8 +188,9 @@ export const requestedDeliveries = defineQuery({
 
 /**
  * The events that were recorded from `since` to `before` and that have one of `types` and, if `stables` is not empty,
- * one of those, of at least a severity, and of peg breaks those that are wanted; in the order of the log, at most `limit`. With `undelivered_to`, only events without a successful or
- * pending delivery to this subscription; deliveries with the same `cause` do not count.
+ * one of those, of at least a severity, and of peg breaks those that are wanted; in the order of the log, at most `limit`.
+ * With `undelivered_to`, only events without a successful or pending delivery to this subscription; deliveries with the
+ * same `cause` do not count. A held event is delivered with its digest, or with a replay of that, and pending before.
  */
 export const eventsToReplay = defineQuery({
   name: 'webhook_events_to_replay',
@@ -200,19 +209,42 @@ export const eventsToReplay = defineQuery({
   sql: `
     WITH
         ifNull((SELECT minOrNull(sequence_number) FROM events WHERE recorded_at >= {since: DateTime64(3)}), 0xffffffffffffffff) AS first_event,
-        ifNull((SELECT minOrNull(delivery_id) FROM webhook_deliveries WHERE event_sequence >= first_event), 0) AS first_delivery
+        ifNull((SELECT minOrNull(delivery_id) FROM webhook_deliveries WHERE event_sequence >= first_event), 0) AS first_delivery,
+        undelivered AS
+        (
+            SELECT delivery_id FROM webhook_attempts
+            WHERE subscription_id = {undelivered_to: String} AND delivery_id >= first_delivery
+            GROUP BY delivery_id HAVING ${STATE_OF_ATTEMPTS} IN ('failed', 'canceled')
+        ),
+        lost_digests AS
+        (
+            SELECT event_id FROM webhook_deliveries
+            WHERE subscription_id = {undelivered_to: String} AND event_sequence >= first_event AND event_type = '${DIGEST}'
+            GROUP BY event_id HAVING countIf(delivery_id NOT IN undelivered) = 0
+        )
     SELECT ${EVENT_COLUMNS}
     FROM events
     WHERE recorded_at >= {since: DateTime64(3)} AND recorded_at < {before: DateTime64(3)} AND ${EVENT_FILTER} AND ${LEVEL_CONDITION}
       AND id NOT IN
       (
           SELECT event_id FROM webhook_deliveries
-          WHERE subscription_id = {undelivered_to: String} AND cause != {cause: String} AND event_sequence >= first_event AND delivery_id NOT IN
+          WHERE subscription_id = {undelivered_to: String} AND cause != {cause: String} AND event_sequence >= first_event
+            AND kind != 'held' AND delivery_id NOT IN undelivered
+      )
+      AND id NOT IN
+      (
+          SELECT held.event_id
+          FROM
           (
-              SELECT delivery_id FROM webhook_attempts
-              WHERE subscription_id = {undelivered_to: String} AND delivery_id >= first_delivery
-              GROUP BY delivery_id HAVING ${STATE_OF_ATTEMPTS} IN ('failed', 'canceled')
-          )
+              SELECT subscription_id, event_sequence, event_id FROM webhook_deliveries
+              WHERE subscription_id = {undelivered_to: String} AND event_sequence >= first_event AND kind = 'held'
+          ) AS held
+          ASOF LEFT JOIN
+          (
+              SELECT subscription_id, event_sequence, event_id FROM webhook_deliveries
+              WHERE subscription_id = {undelivered_to: String} AND event_sequence >= first_event AND kind = 'digest'
+          ) AS digests ON digests.subscription_id = held.subscription_id AND digests.event_sequence >= held.event_sequence
+          WHERE digests.event_id NOT IN lost_digests
       )
     ORDER BY sequence_number LIMIT {limit: UInt32}`,
 })

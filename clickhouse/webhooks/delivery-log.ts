@@ -4,8 +4,15 @@ import { EVENT_TYPES } from '../events/types.js'
 import { defineQuery, onlyColumn, type QuerySignal } from '../store/define-query.js'
 import { dateTime, safeInteger } from '../store/values.js'
 
-/** The states of a delivery: pending, or one of three ways in which it ended. */
-export const DELIVERY_STATES = ['pending', 'successful', 'failed', 'canceled'] as const
+/** Why there is a delivery. A held one is not sent: the event is in a digest, which is a delivery of its own. */
+export const DELIVERY_KINDS = ['event', 'test', 'replay', 'held', 'digest'] as const
+export type DeliveryKind = (typeof DELIVERY_KINDS)[number]
+
+/** What stands for the type of an event in a delivery of several. */
+export const DIGEST = 'digest'
+
+/** The states of a delivery: pending, one of three ways in which it ended, or held. */
+export const DELIVERY_STATES = ['pending', 'successful', 'failed', 'canceled', 'held'] as const
 
 /**
  * The SQL expression of a delivery's state, aggregated over its attempts. A success counts, whatever another process
@@ -24,10 +31,10 @@ export const SETTLED_BEFORE = '(SELECT max(settled_before) FROM webhook_fan_outs
 
 const Delivery = z.object({
   delivery_id: safeInteger,
-  kind: z.enum(['event', 'test', 'replay']),
+  kind: z.enum(DELIVERY_KINDS),
   event_id: z.string(),
   event_sequence: safeInteger,
-  event_type: z.enum(EVENT_TYPES),
+  event_type: z.enum([...EVENT_TYPES, DIGEST]),
   data: z.string().transform((text) => JSON.parse(text) as Record<string, unknown>),
   published_at: dateTime.nullable(),
   recorded_at: dateTime,
@@ -46,7 +53,7 @@ export const deliveriesById = defineQuery({
   row: Delivery,
   sql: `
     SELECT delivery_id, kind, event_id, event_sequence, event_type, data, published_at, recorded_at,
-           if(tried.state = '', 'pending', tried.state) AS state,
+           multiIf(kind = 'held', 'held', tried.state = '', 'pending', tried.state) AS state,
            if(state = 'pending', coalesce(tried.due_at, recorded_at), NULL) AS next_attempt_at
     FROM webhook_deliveries
     LEFT JOIN
@@ -120,7 +127,18 @@ const groupsWithEnds = defineQuery({
     GROUP BY intDiv(delivery_id, ${GROUP}) ORDER BY group_number DESC`,
 })
 
-const pageOfState = (condition: string): string => `
+/** The same as `deliveryPage`, for held deliveries. */
+const heldPage = defineQuery({
+  name: 'webhook_held_page',
+  params: z.object({ subscription_id: z.string(), before: z.int(), limit: z.int() }),
+  row: onlyColumn('delivery_id', safeInteger),
+  sql: `
+    SELECT delivery_id FROM webhook_deliveries
+    WHERE subscription_id = {subscription_id: String} AND delivery_id < {before: UInt64} AND kind = 'held'
+    ORDER BY delivery_id DESC LIMIT {limit: UInt32}`,
+})
+
+const pageOfState = (condition: string, kinds = '1'): string => `
     SELECT delivery_id FROM webhook_deliveries
     LEFT JOIN
     (
@@ -129,7 +147,7 @@ const pageOfState = (condition: string): string => `
         WHERE subscription_id = {subscription_id: String} AND ${condition} AND delivery_id < {before: UInt64}
         GROUP BY delivery_id
     ) AS tried USING (delivery_id)
-    WHERE subscription_id = {subscription_id: String} AND ${condition} AND delivery_id < {before: UInt64}
+    WHERE subscription_id = {subscription_id: String} AND ${condition} AND ${kinds} AND delivery_id < {before: UInt64}
       AND if(tried.state = '', 'pending', tried.state) = {state: String}
     ORDER BY delivery_id DESC LIMIT {limit: UInt32}`
 
@@ -145,7 +163,7 @@ const pendingPage = defineQuery({
   name: 'webhook_pending_page',
   params: PageOfState,
   row: onlyColumn('delivery_id', safeInteger),
-  sql: pageOfState(`delivery_id >= ${SETTLED_BEFORE}`),
+  sql: pageOfState(`delivery_id >= ${SETTLED_BEFORE}`, "kind != 'held'"),
 })
 
 /** The same, for deliveries in one state of some groups. */
@@ -173,13 +191,14 @@ export async function deliveryPageOfState(
   }: { subscription_id: string; state: Delivery['state']; before?: number | undefined; limit: number },
   options?: { signal?: QuerySignal },
 ): Promise<number[]> {
-  const asked = { subscription_id, state, before }
-  if (state === 'pending') return pendingPage(clickhouse, { ...asked, limit }, options)
+  const asked = { subscription_id, before }
+  if (state === 'pending') return pendingPage(clickhouse, { ...asked, state, limit }, options)
+  if (state === 'held') return heldPage(clickhouse, { ...asked, limit }, options)
   const all = await groupsWithEnds(clickhouse, { ...asked, outcome: OUTCOMES[state] }, options)
   const found: number[] = []
   for (let next = 0, size = 1; next < all.length && found.length < limit; next += size, size *= 2) {
     const groups = all.slice(next, next + size)
-    found.push(...(await pageOfGroups(clickhouse, { ...asked, groups, limit: limit - found.length }, options)))
+    found.push(...(await pageOfGroups(clickhouse, { ...asked, state, groups, limit: limit - found.length }, options)))
   }
   return found
 }

@@ -41,6 +41,14 @@ const Subscription = z.object({
   format: z.enum(WEBHOOK_FORMATS),
   /** Of the format telegram; else empty. */
   chat_id: z.string(),
+  /** The quiet hours, HH:MM in an IANA zone; all empty if it has none. */
+  quiet_from: z.string(),
+  quiet_to: z.string(),
+  quiet_zone: z.string(),
+  /** Whether critical events are never held. */
+  critical_passes: z.boolean(),
+  /** Events are held up to the next multiple of so many minutes; 0 if they are not. */
+  digest_minutes: z.int(),
   state: z.enum(SUBSCRIPTION_STATES),
   /** Empty unless it is disabled. */
   reason: z.enum([...DISABLED_REASONS, '']),
@@ -125,7 +133,7 @@ const RequestedVersion = Subscription.extend({
 
 const COLUMNS = `
   id, version, label, url, sealed_url, event_types, stable_filter, severity, min_bps, min_seconds, min_size, min_severity,
-  format, chat_id, state, reason, secret, previous_secret, previous_secret_until, toUInt32(after_sequence) AS after_sequence, created_at, changed_at`
+  format, chat_id, quiet_from, quiet_to, quiet_zone, critical_passes, digest_minutes, state, reason, secret, previous_secret, previous_secret_until, toUInt32(after_sequence) AS after_sequence, created_at, changed_at`
 
 const NEWEST = `SELECT ${COLUMNS} FROM webhook_subscriptions`
 

@@ -30,7 +30,7 @@ export const subscriptionHealth = defineRow({
         ${SETTLED_BEFORE} AS settled,
         (
             SELECT count() FROM webhook_deliveries
-            WHERE subscription_id = {subscription_id: String} AND delivery_id >= settled
+            WHERE subscription_id = {subscription_id: String} AND delivery_id >= settled AND kind != 'held'
         ) AS deliveries,
         (
             SELECT uniqExact(delivery_id) FROM webhook_attempts
@@ -73,7 +73,7 @@ export const pendingTotal = defineRow({
   name: 'webhook_pending_total',
   row: onlyColumn('pending', z.int()),
   sql: `
-    WITH (SELECT count() FROM webhook_deliveries WHERE delivery_id >= ${SETTLED_BEFORE}) AS deliveries
+    WITH (SELECT count() FROM webhook_deliveries WHERE delivery_id >= ${SETTLED_BEFORE} AND kind != 'held') AS deliveries
     SELECT toUInt32(deliveries - uniqExact(delivery_id)) AS pending
     FROM webhook_attempts WHERE next_attempt_at IS NULL AND delivery_id >= ${SETTLED_BEFORE}`,
 })

@@ -326,6 +326,13 @@ export interface ListWebhooksData {
       | "alertmanager"
       | "cloudevents";
     chat_id: string | null;
+    quiet_hours: {
+      from: string;
+      to: string;
+      time_zone: string;
+      critical_passes: boolean;
+    } | null;
+    digest_minutes: number | null;
     state: "enabled" | "disabled" | "deleted";
     reason: "admin" | "gone" | "failing" | null;
     previous_secret_until: string | null;
@@ -364,6 +371,13 @@ export interface GetWebhookData {
     | "alertmanager"
     | "cloudevents";
   chat_id: string | null;
+  quiet_hours: {
+    from: string;
+    to: string;
+    time_zone: string;
+    critical_passes: boolean;
+  } | null;
+  digest_minutes: number | null;
   state: "enabled" | "disabled" | "deleted";
   reason: "admin" | "gone" | "failing" | null;
   previous_secret_until: string | null;
@@ -381,7 +395,7 @@ export interface GetWebhookData {
 export interface ListWebhookDeliveriesData {
   deliveries: {
     delivery_id: number;
-    kind: "event" | "test" | "replay";
+    kind: "event" | "test" | "replay" | "held" | "digest";
     event:
       | "peg_break.started"
       | "peg_break.ended"
@@ -391,9 +405,11 @@ export interface ListWebhookDeliveriesData {
       | "peg_quote.back"
       | "flow_anomaly.detected"
       | "system.health_drift"
-      | "event.retracted";
+      | "event.retracted"
+      | "digest";
     event_id: string;
-    state: "pending" | "successful" | "failed" | "canceled";
+    state: "pending" | "successful" | "failed" | "canceled" | "held";
+    digest_delivery_id: number | null;
     created_at: string;
     next_attempt_at: string | null;
     attempts: {

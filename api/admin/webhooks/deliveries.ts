@@ -12,10 +12,13 @@ import {
 import {
   type Attempt,
   attemptsOfDeliveries,
+  DELIVERY_KINDS,
   DELIVERY_STATES,
   type Delivery,
+  DIGEST,
   deliveriesById,
 } from '../../../clickhouse/webhooks/delivery-log.js'
+import { digestsFrom } from '../../../clickhouse/webhooks/digests.js'
 import type { RepeatableRequest, Subscription } from '../../../clickhouse/webhooks/subscriptions.js'
 import { BadParameterError } from '../../../process/errors.js'
 import { NotFoundError } from '../../http/errors.js'
@@ -32,7 +35,20 @@ export async function readDeliveries(app: FastifyInstance, subscription_id: stri
     deliveriesById(app.clickhouse, { subscription_id, ids: [...ids] }),
     attemptsOfDeliveries(app.clickhouse, { ids: [...ids] }),
   ])
-  return deliveries.map((delivery) => publishedDelivery(delivery, attempts))
+  const digestOf = await digestsOfHeld(app, subscription_id, deliveries)
+  return deliveries.map((delivery) => publishedDelivery(delivery, attempts, digestOf(delivery)))
+}
+
+/** A function for the delivery of the digest that has a held event; null if there is none yet, and for other deliveries. */
+async function digestsOfHeld(app: FastifyInstance, subscription_id: string, deliveries: readonly Delivery[]) {
+  const held = deliveries.filter(({ kind }) => kind === 'held')
+  const from_sequence = Math.min(...held.map(({ event_sequence }) => event_sequence))
+  const digests =
+    held.length === 0 ? [] : await digestsFrom(app.clickhouse, { subscription_id, from_sequence, limit: held.length })
+  return ({ kind, event_sequence }: Delivery): number | null => {
+    if (kind !== 'held') return null
+    return digests.find((digest) => digest.event_sequence >= event_sequence)?.delivery_id ?? null
+  }
 }
 
 /** Throws a 409 for a disabled subscription and a 404 for a deleted one. */
@@ -179,12 +195,20 @@ const AttemptShape = z.object({
 /** A delivery and its result so far. */
 export const DeliveryShape = z.object({
   delivery_id: z.int().meta({ description: 'Unique, and the same for all attempts' }),
-  kind: z.enum(['event', 'test', 'replay']).meta({ description: 'Why it is sent' }),
-  event: z.enum(EVENT_TYPES).meta({ description: 'Type of its event' }),
-  event_id: z.string().meta({ description: 'Id of its event, the same when it is replayed' }),
-  state: z.enum(DELIVERY_STATES).meta({
-    description: 'pending: not yet delivered. canceled: the subscription was disabled or deleted when it was due',
+  kind: z.enum(DELIVERY_KINDS).meta({
+    description: 'Why it is sent. held: it is not sent alone, a digest has its event. digest: it has held events',
   }),
+  event: z.enum([...EVENT_TYPES, DIGEST]).meta({ description: 'Type of its event; digest, if it has several' }),
+  event_id: z.string().meta({ description: 'Id of its event or digest, the same when it is replayed' }),
+  state: z.enum(DELIVERY_STATES).meta({
+    description:
+      'pending: not yet delivered. canceled: the subscription was disabled or deleted when it was due. held: sent in a digest, whose ' +
+      'delivery has its own state',
+  }),
+  digest_delivery_id: z
+    .int()
+    .nullable()
+    .meta({ description: 'Of a held event: the delivery of its digest; null if there is none yet, and for others' }),
   created_at: z.iso.datetime().meta({ description: 'When it was recorded' }),
   next_attempt_at: z.iso
     .datetime()
@@ -194,7 +218,11 @@ export const DeliveryShape = z.object({
 })
 
 /** A delivery as it is published; picks its own out of `attempts`. */
-function publishedDelivery(delivery: Delivery, attempts: readonly Attempt[]): z.input<typeof DeliveryShape> {
+function publishedDelivery(
+  delivery: Delivery,
+  attempts: readonly Attempt[],
+  digest_delivery_id: number | null,
+): z.input<typeof DeliveryShape> {
   const { delivery_id, kind, event_type, event_id, state, recorded_at, next_attempt_at } = delivery
   return {
     delivery_id,
@@ -202,6 +230,7 @@ function publishedDelivery(delivery: Delivery, attempts: readonly Attempt[]): z.
     event: event_type,
     event_id,
     state,
+    digest_delivery_id,
     created_at: recorded_at.toISOString(),
     next_attempt_at: next_attempt_at?.toISOString() ?? null,
     attempts: attempts.filter((attempt) => attempt.delivery_id === delivery_id).map(publishedAttempt),

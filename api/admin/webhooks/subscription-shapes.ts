@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { Level } from '../../../clickhouse/events/levels.js'
 import { EVENT_TYPES } from '../../../clickhouse/events/types.js'
 import { Address } from '../../../clickhouse/store/values.js'
+import { isTimeZone } from '../../../clickhouse/webhooks/holding.js'
 import { isSecretUrl, shownUrl } from '../../../clickhouse/webhooks/secret-urls.js'
 import {
   DISABLED_REASONS,
@@ -27,6 +28,33 @@ const MIN_SEVERITY = {
 }
 const CHAT_ID = { description: 'Of the format telegram: the chat that gets the messages, a number or @channel' }
 
+const CLOCK = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day, HH:MM')
+const quietHours = {
+  from: CLOCK.meta({ description: 'Start of the quiet hours of each day, HH:MM', examples: ['22:00'] }),
+  to: CLOCK.meta({ description: 'Their end; if it is before the start, on the next day', examples: ['07:00'] }),
+  time_zone: z
+    .string()
+    .max(64)
+    .refine(isTimeZone, 'must be the name of an IANA time zone')
+    .meta({ description: 'IANA time zone of both', examples: ['Europe/Berlin'] }),
+  critical_passes: z.boolean().meta({
+    description: 'Whether critical events are sent at once at all times, also if there is a digest',
+  }),
+}
+const GivenQuietHours = z
+  .strictObject({ ...quietHours, critical_passes: quietHours.critical_passes.default(true) })
+  .refine(({ from, to }) => from !== to, { path: ['to'], message: 'must differ from the start' })
+const QUIET_HOURS = {
+  description:
+    'In these hours nothing is sent. Events wait, and come in one message at the end. Not with the format alertmanager',
+}
+const DIGEST_MINUTES = {
+  description:
+    'Events wait for the next multiple of so many minutes (of 60 the full hour, of 1440 midnight UTC) and come in one message, after ' +
+    'quiet hours if it is in them. Not with the format alertmanager',
+}
+const DigestMinutes = z.int().min(5).max(1440)
+
 /** A subscription as it is published: everything except its secret. */
 export const SubscriptionShape = z.object({
   id: z.string().meta({ description: 'Identifies the subscription', examples: ['wh_6f1d0b9a52c3e874'] }),
@@ -47,6 +75,11 @@ export const SubscriptionShape = z.object({
     .string()
     .nullable()
     .meta({ description: `${CHAT_ID.description}; else null` }),
+  quiet_hours: z
+    .object(quietHours)
+    .nullable()
+    .meta({ description: `${QUIET_HOURS.description}; null: none` }),
+  digest_minutes: DigestMinutes.nullable().meta({ description: `${DIGEST_MINUTES.description}; null: no digest` }),
   state: z.enum(SUBSCRIPTION_STATES).meta({ description: 'Deliveries are sent while it is enabled' }),
   reason: z.enum(DISABLED_REASONS).nullable().meta({
     description:
@@ -68,6 +101,7 @@ export const SubscriptionWithSecret = SubscriptionShape.extend({
 export function published(subscription: Subscription, now: Date): z.input<typeof SubscriptionShape> {
   const { id, label, url, sealed_url, format, event_types, stable_filter } = subscription
   const { severity, min_bps, min_seconds, min_size, min_severity, chat_id } = subscription
+  const { quiet_from: from, quiet_to: to, quiet_zone: time_zone, critical_passes, digest_minutes } = subscription
   const { state, reason, previous_secret_until: until } = subscription
   return {
     id,
@@ -83,6 +117,8 @@ export function published(subscription: Subscription, now: Date): z.input<typeof
     min_severity: min_severity || null,
     format,
     chat_id: chat_id || null,
+    quiet_hours: from === '' ? null : { from, to, time_zone, critical_passes },
+    digest_minutes: digest_minutes || null,
     state,
     reason: reason === '' ? null : reason,
     previous_secret_until: until !== null && now < until ? until.toISOString() : null,
@@ -133,6 +169,10 @@ const fields = {
       description: `${CHAT_ID.description}; required there, and refused in other formats`,
       examples: ['-1001234567890'],
     }),
+  quiet_hours: GivenQuietHours.nullable().meta({ description: `${QUIET_HOURS.description}; none if omitted or null` }),
+  digest_minutes: DigestMinutes.nullable().meta({
+    description: `${DIGEST_MINUTES.description}; none if omitted or null`,
+  }),
 }
 
 /** The fields of a new subscription. */
@@ -148,6 +188,8 @@ export const NewSubscription = z.strictObject({
   min_severity: fields.min_severity.optional(),
   format: fields.format.default('plumbline'),
   chat_id: fields.chat_id.optional(),
+  quiet_hours: fields.quiet_hours.optional(),
+  digest_minutes: fields.digest_minutes.optional(),
 })
 
 /** The fields of a subscription to change. */

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
 import { newestSequence } from '../../../clickhouse/events/log.js'
+import type { Holding } from '../../../clickhouse/webhooks/holding.js'
 import { isSecretUrl, shownUrl, urlOwner } from '../../../clickhouse/webhooks/secret-urls.js'
 import {
   addVersion,
@@ -68,6 +69,24 @@ function requireTarget(url: string, { format, chat_id }: Pick<Target, 'format' |
     throw new BadParameterError('url', 'must end in /bot<token>/sendMessage with the format telegram')
 }
 
+/** The stored form of when a subscription gets its events; leaves out what is not given. */
+function holdingOf({ quiet_hours, digest_minutes }: Pick<Fields, 'quiet_hours' | 'digest_minutes'>): Partial<Holding> {
+  const { from = '', to = '', time_zone = '', critical_passes = false } = quiet_hours ?? {}
+  return {
+    ...(quiet_hours !== undefined && { quiet_from: from, quiet_to: to, quiet_zone: time_zone, critical_passes }),
+    ...(digest_minutes !== undefined && { digest_minutes: digest_minutes ?? 0 }),
+  }
+}
+
+/** Throws a 400 for events that wait in a format that is grouped and muted by who receives it. */
+function requireHoldable({ format, quiet_from, digest_minutes }: Pick<Subscription, 'format'> & Holding): void {
+  if (format !== 'alertmanager' || (quiet_from === '' && digest_minutes === 0)) return
+  throw new BadParameterError(
+    quiet_from === '' ? 'digest_minutes' : 'quiet_hours',
+    'must be null with the format alertmanager, whose receivers group and mute alerts themselves',
+  )
+}
+
 /** How a URL is stored: sealed if it is a secret. */
 function storedUrl({ secretsKey }: WebhookTerms, id: string, url: string, isSecret: boolean) {
   return isSecret ? { url: shownUrl(url), sealed_url: seal(secretsKey, urlOwner(id), url) } : { url, sealed_url: '' }
@@ -121,6 +140,9 @@ export async function createSubscription(
 ): Promise<Subscription> {
   await requireValid(app, terms, given)
   requireTarget(given.url, { format: given.format, chat_id: given.chat_id ?? '' })
+  const { quiet_hours = null, digest_minutes = null, ...fields } = given
+  const holding = { ...NEVER_HELD, ...holdingOf({ quiet_hours, digest_minutes }) }
+  requireHoldable({ format: given.format, ...holding })
   for (let tried = 0; ; tried++) {
     const earlier = request && (await webhookVersionOfRequest(app.records, request))
     if (request && earlier) {
@@ -138,7 +160,8 @@ export async function createSubscription(
     const chat_id = given.chat_id ?? ''
     const url = canonicalUrl(given.url)
     const subscription: Subscription = {
-      ...given,
+      ...fields,
+      ...holding,
       ...storedUrl(terms, id, url, isSecretUrl(url, format)),
       chat_id,
       id,
@@ -161,6 +184,8 @@ export async function createSubscription(
     if (await addVersion(app.records, subscription, request ?? undefined)) return subscription
   }
 }
+
+const NEVER_HELD: Holding = { quiet_from: '', quiet_to: '', quiet_zone: '', critical_passes: false, digest_minutes: 0 }
 
 type Change = (newest: Subscription) => Promise<Partial<Subscription> | null> | Partial<Subscription> | null
 
@@ -195,8 +220,8 @@ const withoutAbsent = <Fields extends object>(fields: Fields) =>
 
 /** Changes fields of a subscription, which apply to events that are recorded from then on. */
 export async function updateSubscription(app: FastifyInstance, terms: WebhookTerms, id: string, given: Fields) {
-  const { stable_filter, severity, min_bps, min_seconds, min_size, min_severity, url, format, chat_id, ...others } =
-    given
+  const { stable_filter, severity, min_bps, min_seconds, min_size, min_severity, ...rest } = given
+  const { url, format, chat_id, quiet_hours, digest_minutes, ...others } = rest
   const earlier = await requireSubscription(app, id)
   // What is shown of a secret URL is not one; `changedTarget` takes it for the stored one.
   const isShown = earlier.sealed_url !== '' && url === earlier.url
@@ -209,10 +234,11 @@ export async function updateSubscription(app: FastifyInstance, terms: WebhookTer
     min_size: min_size === null ? 0 : min_size,
     min_severity: min_severity === null ? ('' as const) : min_severity,
   }
-  const fields = { ...others, ...filters }
+  const fields = { ...others, ...filters, ...holdingOf({ quiet_hours, digest_minutes }) }
   const target = withoutAbsent({ url, format, chat_id: chat_id === null ? '' : chat_id })
   return change(app, id, (newest) => {
     const wanted = { ...withoutAbsent(fields), ...changedTarget(terms, id, newest, target) }
+    requireHoldable({ ...newest, ...wanted })
     return isDeepStrictEqual({ ...newest, ...wanted }, newest) ? null : wanted
   })
 }

@@ -152,7 +152,7 @@ export function Deliveries({ path, types }: { path: string; types: readonly stri
                 key: String(delivery_id),
                 cells: [
                   instant(created_at),
-                  `${event}${kind === 'event' ? '' : ` (${kind})`}`,
+                  `${event}${kind === 'event' || kind === event ? '' : ` (${kind})`}`,
                   state,
                   <span key="attempts" class="wraps">
                     <Attempts attempts={attempts} />

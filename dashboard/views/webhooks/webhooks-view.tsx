@@ -12,6 +12,8 @@ import { Table } from '../parts/tables.js'
 import { Deliveries } from './deliveries.js'
 import { adminKey, KeyForm } from './key.js'
 
+type QuietHours = { from: string; to: string; time_zone: string; critical_passes: boolean }
+
 type Subscription = {
   id: string
   label: string | null
@@ -24,6 +26,8 @@ type Subscription = {
   min_size: number | null
   min_severity: string | null
   format: string
+  quiet_hours: QuietHours | null
+  digest_minutes: number | null
   state: string
   reason: string | null
 }
@@ -61,6 +65,19 @@ function breaksText({
   return [severity, ...limits].filter(Boolean).join(', ') || 'all'
 }
 
+/** When a subscription gets its events, in words. */
+function timesText({
+  quiet_hours: quiet,
+  digest_minutes,
+}: Pick<Subscription, 'quiet_hours' | 'digest_minutes'>): string {
+  const limits = [
+    digest_minutes !== null && `a digest every ${digest_minutes} min`,
+    quiet !== null && `not from ${quiet.from} to ${quiet.to} (${plainText(quiet.time_zone, LONGEST_URL)})`,
+    quiet?.critical_passes === true && 'critical events at once',
+  ]
+  return limits.filter(Boolean).join(', ') || 'at once'
+}
+
 function One({ id }: { id: string }) {
   const path = `${WEBHOOKS}/${encodeURIComponent(id)}`
   const answer = useAnswer<Subscription & { health: Health }>(path, {
@@ -69,7 +86,7 @@ function One({ id }: { id: string }) {
   })
   return (
     <Shown answer={answer.value} what="the subscription">
-      {({ label, url, format, event_types, stable_filter, min_severity, state, reason, health, ...breaks }) => (
+      {({ label, url, format, event_types, stable_filter, min_severity, state, reason, health, ...limits }) => (
         <>
           <h2>{plainText(label ?? '', LONGEST_LABEL) || id}</h2>
           <Facts
@@ -80,7 +97,8 @@ function One({ id }: { id: string }) {
               ['Events', event_types.join(', ')],
               ['Stables', stable_filter === null ? 'all' : String(stable_filter.length)],
               ['Severity', min_severity === null ? 'any' : `${min_severity} and above`],
-              ['Breaks', breaksText(breaks)],
+              ['Breaks', breaksText(limits)],
+              ['Sent', timesText(limits)],
               ['Last success', health.last_success_at === null ? 'never' : since(health.last_success_at)],
               health.failing_since !== null && ['Failing since', since(health.failing_since)],
               ['Attempts in 24 h', `${health.successes_24h} of ${health.attempts_24h} succeeded`],

@@ -11,8 +11,7 @@ import { insertWebhookFanOut, newestFanOut, webhookNews } from '../../../clickho
 import { RETRY_DELAYS_SECONDS } from '../../../clickhouse/webhooks/schedule.js'
 import { withoutUrl } from '../../../clickhouse/webhooks/secret-urls.js'
 import type { DisabledReason, Subscription } from '../../../clickhouse/webhooks/subscriptions.js'
-import { aboutOf, type Surroundings } from '../formats/render.js'
-import { stablesOf } from '../formats/told.js'
+import { type Surroundings, stablesIn } from '../formats/render.js'
 import type { Sender } from '../send/sender.js'
 import { announceWebhookStates } from './announce-states.js'
 import { canceledAttempt, GONE, requestOf, sentAttempt } from './attempt.js'
@@ -20,6 +19,7 @@ import { ContentLoader } from './content-loader.js'
 import { FailingSubscriptions } from './failing.js'
 import { FairQueue, type Pending } from './fair-queue.js'
 import { FanOut } from './fan-out.js'
+import { Holds } from './holds.js'
 import { readPending } from './read-pending.js'
 import { Recorder } from './recorder.js'
 import { Subscribers } from './subscribers.js'
@@ -79,6 +79,7 @@ export class Dispatcher {
   readonly #recorder: Recorder
   readonly #subscribers: Subscribers
   readonly #fanOut: FanOut
+  readonly #holds = new Holds()
   readonly #symbols: Symbols
   #failing: FailingSubscriptions
   /** Numbers of deliveries that were taken from the queue and whose attempt is not recorded yet. */
@@ -167,6 +168,7 @@ export class Dispatcher {
       failingSubscriptions(clickhouse),
     ])
     this.#newest = newest
+    await this.#holds.resume(clickhouse, settled_before, newest)
     this.#failing = new FailingSubscriptions(
       disableAfterMs,
       failing.map(({ subscription_id, ...since }) => [subscription_id, since]),
@@ -190,14 +192,16 @@ export class Dispatcher {
       this.#versions = news.versions
     }
     this.#newestEvent = newestEvent
+    // Before newer events are planned, so that what waited is sent first.
+    const digests = await this.#holds.flush(clickhouse, (id) => this.#subscribers.get(id), new Date())
     const { planned, isMore } = await this.#fanOut.plan({
       subscriptions: this.#subscribers.all,
       until: newestEvent,
       unsentOf: (id) => this.#queue.unsentOf(id),
     })
-    if (planned > 0 || news.delivery > 0) await this.#readNew()
+    if (planned > 0 || digests > 0 || news.delivery > 0) await this.#readNew()
     await this.#recordProgress()
-    return isMore
+    return isMore || digests > 0
   }
 
   async #readSubscribers(): Promise<void> {
@@ -216,9 +220,12 @@ export class Dispatcher {
       if (deliveries.some(({ subscription_id }) => !this.#subscribers.get(subscription_id)))
         await this.#readSubscribers()
       const now = Date.now()
-      for (const { delivery_id, subscription_id, due_ms, ...content } of deliveries) {
-        this.#queue.add({ delivery_id, subscription_id, attempt: 1, dueMs: Math.min(due_ms, now), content }, now)
+      for (const { due_ms, event_sequence, event_at, ...delivery } of deliveries) {
+        const { delivery_id, subscription_id, kind, ...content } = delivery
+        this.#holds.see({ delivery_id, subscription_id, kind, event_sequence, event_at })
         this.#newest = delivery_id
+        if (kind === 'held') continue
+        this.#queue.add({ delivery_id, subscription_id, attempt: 1, dueMs: Math.min(due_ms, now), content }, now)
       }
       this.#pump()
       isMore = deliveries.length === MAX_READ
@@ -240,9 +247,9 @@ export class Dispatcher {
     if (isTimeToSettle) this.#settledAt = now
   }
 
-  /** The number below which no delivery is waiting, being sent, or not recorded. */
+  /** The number below which no delivery is waiting, held, being sent, or not recorded. */
   #smallestUnsettled(): number {
-    let smallest = Math.min(this.#newest + 1, this.#queue.smallestId())
+    let smallest = Math.min(this.#newest + 1, this.#queue.smallestId(), this.#holds.smallestId())
     for (const delivery_id of this.#unsettled) smallest = Math.min(smallest, delivery_id)
     return smallest
   }
@@ -295,7 +302,7 @@ export class Dispatcher {
   async #surroundings({ content }: Pending, { format }: Subscription): Promise<Surroundings> {
     const base = this.#options.siteUrl
     if (format === 'plumbline' || content === null) return { base, names: new Map() }
-    return { base, names: await this.#symbols.of(stablesOf(aboutOf(content))) }
+    return { base, names: await this.#symbols.of(stablesIn(content)) }
   }
 
   /** Records an attempt; the next one is queued only after that. */

@@ -8,6 +8,7 @@ import {
   newestDeliveryId,
   plannedSequences,
 } from '../../../clickhouse/webhooks/deliveries.js'
+import { isHeld } from '../../../clickhouse/webhooks/holding.js'
 import { type Subscription, wants } from '../../../clickhouse/webhooks/subscriptions.js'
 
 type Options = {
@@ -35,9 +36,9 @@ const PAGE = 10_000
 /** Each subscription may have this many, however many there are: one that is sent, and the next. */
 const MIN_SHARE = 2
 
-const deliveryOf = (event: LoggedEvent, { id }: Subscription): NewDelivery => ({
-  subscription_id: id,
-  kind: 'event',
+const deliveryOf = (event: LoggedEvent, subscription: Subscription): NewDelivery => ({
+  subscription_id: subscription.id,
+  kind: isHeld(event, subscription) ? 'held' : 'event',
   event_id: event.id,
   event_sequence: event.sequence,
   event_type: event.type,

@@ -42,7 +42,7 @@ function fires(type: string, kind: string, data: Data, about: Data): boolean {
 export function alertmanagerBody(
   type: string,
   data: Data,
-  told: Told,
+  told: Told & { why: string },
   { url, base, stables, at }: { url: string | null; base: string | null; stables: readonly string[]; at: Date | null },
 ): string {
   const isRetraction = type === 'event.retracted'
@@ -84,5 +84,30 @@ export function alertmanagerBody(
         fingerprint: createHash('sha256').update(key).digest('hex').slice(0, 16),
       },
     ],
+  })
+}
+
+type Payload = {
+  status: string
+  groupLabels: object
+  commonLabels: object
+  commonAnnotations: object
+  alerts: unknown[]
+}
+
+/**
+ * The alerts of several events in one payload, in order, as they would be alone. New subscriptions of this format have no digest; one
+ * that had another format may have an event left that was held before.
+ */
+export function alertmanagerDigest(event_id: string, bodies: readonly string[]): string {
+  const payloads = bodies.map((body) => JSON.parse(body) as Payload)
+  return JSON.stringify({
+    ...payloads[0],
+    groupKey: `plumbline/digest:${event_id}`,
+    status: payloads.some(({ status }) => status === 'firing') ? 'firing' : 'resolved',
+    groupLabels: {},
+    commonLabels: {},
+    commonAnnotations: {},
+    alerts: payloads.flatMap(({ alerts }) => alerts),
   })
 }

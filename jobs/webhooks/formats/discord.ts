@@ -1,5 +1,5 @@
 import type { Level } from '../../../clickhouse/events/levels.js'
-import { fitted } from './text.js'
+import { fitted, fittedLines } from './text.js'
 import type { Told } from './told.js'
 
 /** Discord: most characters of the content, and of an embed’s title and description. */
@@ -10,6 +10,9 @@ const COLORS: Record<Level, number> = { info: 0x3b82f6, warning: 0xf59e0b, criti
 /** A backslash before every character with which markup, a mention or a link of Discord begins. */
 const escapeMarkdown = (text: string): string => text.replaceAll(/[\\*_~`|<>#[\]()@]/g, '\\$&')
 
+const descriptionOf = (why: Told['why'], link: string): string =>
+  fittedLines(why, MOST.description - link.length, escapeMarkdown) + link
+
 /** An embed, and its title as the content, which is what a notification shows. Nobody is mentioned, whatever the text says. */
 export const discordBody = ({ level, title, why, path }: Told, url: string | null, at: Date | null): string =>
   JSON.stringify({
@@ -18,7 +21,7 @@ export const discordBody = ({ level, title, why, path }: Told, url: string | nul
     embeds: [
       {
         title: fitted(title, MOST.title, escapeMarkdown),
-        description: fitted(url === null ? `${why}\n${path}` : why, MOST.description, escapeMarkdown),
+        description: descriptionOf(why, url === null ? `\n${escapeMarkdown(path)}` : ''),
         ...(url !== null && { url }),
         color: COLORS[level],
         ...(at !== null && { timestamp: at.toISOString() }),

@@ -1,4 +1,4 @@
-import { fitted } from './text.js'
+import { fitted, fittedLines } from './text.js'
 import type { Told } from './told.js'
 
 /** Slack: most characters of a header, of a section's text and of the text beside blocks. */
@@ -14,13 +14,13 @@ const linkTo = (url: string): string =>
 /** Blocks of plain text, in which Slack reads no markup; only the link is markup, and consists of our own words. */
 export const slackBody = ({ title, why, path }: Told, url: string | null): string =>
   JSON.stringify({
-    text: fitted(`${title}. ${why}`, MOST.text, escapeMarkup),
+    text: fitted(typeof why === 'string' ? `${title}. ${why}` : title, MOST.text, escapeMarkup),
     mrkdwn: false,
     unfurl_links: false,
     unfurl_media: false,
     blocks: [
       { type: 'header', text: { type: 'plain_text', text: fitted(title, MOST.header), emoji: false } },
-      { type: 'section', text: { type: 'plain_text', text: fitted(why, MOST.section), emoji: false } },
+      { type: 'section', text: { type: 'plain_text', text: fittedLines(why, MOST.section), emoji: false } },
       url === null
         ? { type: 'section', text: { type: 'plain_text', text: path, emoji: false } }
         : { type: 'section', text: { type: 'mrkdwn', text: linkTo(url), verbatim: true } },

@@ -1,4 +1,4 @@
-import { fitted } from './text.js'
+import { fitted, fittedLines } from './text.js'
 import type { Told } from './told.js'
 
 /** Telegram counts 4096 characters of a message without its markup; here the markup counts too. */
@@ -12,6 +12,6 @@ const escapeHtml = (text: string): string =>
 export function telegramBody({ title, why, path }: Told, url: string | null, chat_id: string): string {
   const head = `<b>${fitted(title, MOST_TITLE, escapeHtml)}</b>\n`
   const link = url === null ? escapeHtml(path) : `<a href="${escapeHtml(url)}">Open in Plumbline</a>`
-  const text = `${head}${fitted(why, MOST_TEXT - head.length - link.length - 1, escapeHtml)}\n${link}`
+  const text = `${head}${fittedLines(why, MOST_TEXT - head.length - link.length - 1, escapeHtml)}\n${link}`
   return JSON.stringify({ chat_id, text, parse_mode: 'HTML', link_preview_options: { is_disabled: true } })
 }

@@ -28,6 +28,29 @@ export function fitted(text: string, most: number, escaped: (text: string) => st
   return `${start}…`
 }
 
+/**
+ * As many of the lines as have at most `most` UTF-16 code units together, escaped and with how many are left out. A text that is not
+ * a list is cut like any other.
+ */
+export function fittedLines(
+  lines: string | readonly string[],
+  most: number,
+  escaped: (text: string) => string = (same) => same,
+): string {
+  if (typeof lines === 'string') return fitted(lines, most, escaped)
+  let shown = ''
+  for (const [i, line] of lines.entries()) {
+    const next = shown + (i === 0 ? '' : '\n') + escaped(line)
+    const left = lines.length - i - 1
+    const more = left === 0 ? '' : escaped(moreText(left))
+    if (next.length + more.length > most) return shown + escaped(moreText(left + 1))
+    shown = next
+  }
+  return shown
+}
+
+const moreText = (left: number): string => `\nand ${left} more`
+
 const DAY = 86_400
 const HOUR = 3600
 const MINUTE = 60

@@ -1,13 +1,15 @@
-import { type Level, levelOf } from '../../../clickhouse/events/levels.js'
+import { LEVELS, type Level, levelOf } from '../../../clickhouse/events/levels.js'
 import { Address } from '../../../clickhouse/store/values.js'
 import type { WebhookContent } from '../../../clickhouse/webhooks/body.js'
+import { timeText } from './text.js'
 import { type Names, named, wordsOf } from './words.js'
 
 /** An event for people: without markup, and its names are safe. */
 export type Told = {
   level: Level
   title: string
-  why: string
+  /** A line for each event, of a digest. */
+  why: string | readonly string[]
   /** The page of the service that shows it, as of when it was published: path and query. */
   path: string
 }
@@ -33,7 +35,10 @@ const TEST_PREFIX = 'evt_test_'
  * An event for people. One of an older version that lacks a field is named by its type, with the page that shows it: a
  * message that is less than perfect must still be sent.
  */
-export function toldOf({ event_type, event_id, data: text, published_at }: WebhookContent, names: Names): Told {
+export function toldOf(
+  { event_type, event_id, data: text, published_at }: WebhookContent,
+  names: Names,
+): Told & { why: string } {
   const data = JSON.parse(text) as Record<string, unknown>
   const level = levelOf({ type: event_type, data })
   const path = pathOf(data, published_at)
@@ -46,4 +51,25 @@ export function toldOf({ event_type, event_id, data: text, published_at }: Webho
   }
   if (!event_id.startsWith(TEST_PREFIX)) return { level, path, ...words }
   return { level, path, title: `Test: ${words.title}`, why: `This is a test with made-up data. ${words.why}` }
+}
+
+/** Several events for people: how many of each severity, the most severe first, and a line for each in the order of the log. */
+export function toldOfDigest(contents: readonly WebhookContent[], published_at: Date | null, names: Names): Told {
+  const told = contents.map((content) => toldOf(content, names))
+  const levels = LEVELS.toReversed().map((level) => ({
+    level,
+    count: told.filter((one) => one.level === level).length,
+  }))
+  const present = levels.filter(({ count }) => count > 0)
+  const counts = present.map(({ level, count }) => `${count} ${level}`).join(', ')
+  const lines = told.map(({ title }, i) => {
+    const at = contents[i]?.published_at?.toISOString()
+    return at === undefined ? title : `${timeText(at)} ${title}`
+  })
+  return {
+    level: present[0]?.level ?? 'info',
+    title: `${told.length} ${told.length === 1 ? 'event' : 'events'}: ${counts}`,
+    why: lines,
+    path: published_at === null ? '/' : `/?as_of=${published_at.toISOString().slice(0, 19)}Z`,
+  }
 }

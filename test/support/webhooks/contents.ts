@@ -1,5 +1,6 @@
 import type { EventType } from '../../../clickhouse/events/types.js'
 import type { WebhookContent } from '../../../clickhouse/webhooks/body.js'
+import { digestData } from '../../../clickhouse/webhooks/digests.js'
 
 const [A, B] = ['0x20c0000000000000000000000000000000000001', '0x20c0000000000000000000000000000000000002'] as const
 export const NAMES = new Map<string, string>([
@@ -80,4 +81,12 @@ export const contentOf = (event_type: EventType, changes: Record<string, unknown
   event_id: 'evt_0123456789abcdef0123456789abcdef',
   data: JSON.stringify({ ...DATA[event_type], ...changes }),
   published_at: new Date('ended_at' in DATA[event_type] ? '2026-07-20T17:04:02.123Z' : '2026-07-20T16:02:03.456Z'),
+})
+
+/** A digest of events that were held as deliveries 1, 2, …, as it is stored. */
+export const digestOf = (contents: readonly WebhookContent[]): WebhookContent => ({
+  event_type: 'digest',
+  event_id: 'dig_0123456789abcdef0123456789abcdef',
+  data: JSON.stringify(digestData(contents.map((content, i) => ({ delivery_id: i + 1, content })))),
+  published_at: new Date('2026-07-21T05:00:00.123Z'),
 })

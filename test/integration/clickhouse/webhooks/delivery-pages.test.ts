@@ -26,6 +26,7 @@ const attempt = (delivery_id: number, subscription_id: string, values: Partial<W
 function attemptsFor(state: Delivery['state'], id: number, to: string): WebhookAttempt[] {
   const retried = attempt(id, to, { outcome: 'failure', next_attempt_at: NOW })
   const last = attempt(id, to, { attempt: 2, outcome: 'failure' })
+  if (state === 'held') return []
   if (state === 'pending') return id % 2 === 0 ? [] : [retried]
   if (state === 'successful')
     return id % 2 === 0 ? [attempt(id, to, {})] : [retried, last, { ...last, outcome: 'success' }]
@@ -38,7 +39,7 @@ test('the pages of each state have every delivery once, the newest first, howeve
   const numbers = [
     1, 2, 9_999, 10_000, 10_001, 19_999, 20_000, 55_000, 55_001, 120_000, 120_001, 400_000, 400_007, 400_012,
   ]
-  const states = numbers.map((id, i) => ({ id, to: `wh_${i % 2}`, state: DELIVERY_STATES[(i * 7) % 4] ?? 'pending' }))
+  const states = numbers.map((id, i) => ({ id, to: `wh_${i % 2}`, state: DELIVERY_STATES[(i * 7) % 5] ?? 'pending' }))
   // Some of each state for both, in every stretch of numbers.
   const all = states.flatMap(({ id, to, state }) => [
     { id: id * 10, to, state },
@@ -46,8 +47,8 @@ test('the pages of each state have every delivery once, the newest first, howeve
     { id: id * 10 + 2, to, state },
     { id: id * 10 + 3, to: to === 'wh_0' ? 'wh_1' : 'wh_0', state },
   ])
-  const rows = all.map(({ id, to }) => ({
-    ...madeUpDelivery(id, to),
+  const rows = all.map(({ id, to, state }) => ({
+    ...madeUpDelivery(id, to, state === 'held' ? { kind: 'held' } : {}),
     delivery_id: id,
     event_at: 1,
     published_at: 1,

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import { EVENT_TYPES } from '../../../../../clickhouse/events/types.js'
 import { addDeliveries } from '../../../../../clickhouse/webhooks/deliveries.js'
+import { addDigest, heldAndDigests } from '../../../../../clickhouse/webhooks/digests.js'
 import { insertWebhookFanOut } from '../../../../../clickhouse/webhooks/fan-outs.js'
 import { ADMIN_KEY, test } from '../../../../support/app.js'
 import { addEvents, madeUpEvent } from '../../../../support/events.js'
@@ -73,6 +74,7 @@ test('every delivery is listed with its attempts and the time of its next attemp
     event: wanted[3]?.event_type,
     event_id: wanted[3]?.event_id,
     state: 'pending',
+    digest_delivery_id: null,
     created_at: expect.any(String),
     next_attempt_at: at(1.5).toISOString(),
     attempts: [
@@ -350,5 +352,61 @@ describe('all events since a time', () => {
     const query = 'SELECT count() AS rows, uniqExact(event_id) AS events FROM webhook_deliveries'
     const rows = await (await clickhouse.query({ query, format: 'JSONEachRow' })).json()
     expect(rows).toEqual([{ rows: '10000', events: '10000' }])
+  })
+})
+
+test('held events are listed with the digest that they are in, and can be sent again, as can the digest', async ({
+  app,
+  clickhouse,
+  clock,
+}) => {
+  const { id } = await make(app, makeBody({ digest_minutes: 60 }))
+  const hold = (numbers: number[]) =>
+    addDeliveries(
+      clickhouse,
+      numbers.map((i) => madeUpDelivery(i, id, { kind: 'held' })),
+    )
+  const waiting = async (from: number) =>
+    (await heldAndDigests(clickhouse, { from, until: 100, limit: 100 })).filter(({ kind }) => kind === 'held')
+  // Numbers of deliveries: 1 to 3, 4 and 5, the digests 6 and 7, and 8.
+  await hold([11, 12, 13])
+  await hold([14, 15])
+  await addDigest(clickhouse, (await waiting(1)).slice(0, 3), clock.now)
+  await addDigest(clickhouse, await waiting(4), clock.now)
+  await hold([16])
+  type Listed = Shown & { digest_delivery_id: number | null; next_attempt_at: string | null }
+  const list = async (query = ''): Promise<Listed[]> =>
+    (await ask(app, 'GET', `${WEBHOOKS}/${id}/deliveries${query}`)).json().deliveries
+  const digestsOf = async (query: string) => (await list(query)).map((one) => [one.delivery_id, one.digest_delivery_id])
+  const all = await list()
+  expect(all.map(({ delivery_id, kind, state }) => [delivery_id, kind, state])).toEqual([
+    [8, 'held', 'held'],
+    [7, 'digest', 'pending'],
+    [6, 'digest', 'pending'],
+    ...[5, 4, 3, 2, 1].map((held) => [held, 'held', 'held']),
+  ])
+  expect(all.filter(({ kind }) => kind === 'held').every((one) => one.next_attempt_at === null)).toBe(true)
+  const held = [
+    [8, null],
+    [5, 7],
+    [4, 7],
+    [3, 6],
+    [2, 6],
+    [1, 6],
+  ]
+  expect(await digestsOf('?state=held')).toEqual(held)
+  expect(await digestsOf('?state=held&limit=2')).toEqual(held.slice(0, 2))
+  expect(await digestsOf('?state=pending')).toEqual([
+    [7, null],
+    [6, null],
+  ])
+  const replay = async (delivery_id: number) =>
+    (await ask(app, 'POST', `${WEBHOOKS}/${id}/deliveries/${delivery_id}/replay`)).json()
+  expect(await replay(2)).toMatchObject({ kind: 'replay', event: 'peg_break.started', event_id: all[6]?.event_id })
+  expect(await replay(6)).toMatchObject({
+    kind: 'replay',
+    event: 'digest',
+    event_id: all[2]?.event_id,
+    state: 'pending',
   })
 })

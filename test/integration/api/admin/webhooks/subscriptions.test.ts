@@ -30,6 +30,8 @@ test('a subscription is created as specified, and its secret is returned only on
     min_seconds: 90,
     min_size: 10_000,
     min_severity: 'warning',
+    quiet_hours: { from: '22:00', to: '07:00', time_zone: 'Europe/Berlin' },
+    digest_minutes: 60,
   }
   const response = await ask(app, 'POST', WEBHOOKS, payload)
   expect(response.statusCode).toBe(201)
@@ -49,6 +51,8 @@ test('a subscription is created as specified, and its secret is returned only on
     min_severity: 'warning',
     format: 'plumbline',
     chat_id: null,
+    quiet_hours: { from: '22:00', to: '07:00', time_zone: 'Europe/Berlin', critical_passes: true },
+    digest_minutes: 60,
     state: 'enabled',
     reason: null,
     previous_secret_until: null,
@@ -76,7 +80,7 @@ test('a subscription is created as specified, and its secret is returned only on
   expect(await make(app, least)).toMatchObject({
     ...least,
     ...{ label: '', stable_filter: null, severity: null, min_bps: null, min_seconds: null, min_size: null },
-    ...{ min_severity: null, format: 'plumbline', chat_id: null },
+    ...{ min_severity: null, format: 'plumbline', chat_id: null, quiet_hours: null, digest_minutes: null },
   })
 })
 
@@ -570,4 +574,50 @@ test('subscriptions are listed page by page', async ({ app, clock }) => {
   }
   const [a, b, c, d, e] = ids as [string, string, string, string, string]
   expect(seen).toEqual([e, d, ...[b, c].sort().reverse(), a])
+})
+
+test('quiet hours and a digest can be set, changed as a whole and taken away, not with the format alertmanager', async ({
+  app,
+  clickhouse,
+}) => {
+  const night = { from: '22:00', to: '07:00', time_zone: 'Europe/Berlin', critical_passes: false }
+  const { id } = await make(app, makeBody({ quiet_hours: night, digest_minutes: 5 }))
+  expect(await webhookSubscription(clickhouse, { id })).toMatchObject({
+    quiet_from: '22:00',
+    quiet_to: '07:00',
+    quiet_zone: 'Europe/Berlin',
+    critical_passes: false,
+    digest_minutes: 5,
+  })
+  const patch = async (payload: object) => (await ask(app, 'PATCH', `${WEBHOOKS}/${id}`, payload)).json()
+  expect(await patch({ label: 'other' })).toMatchObject({ quiet_hours: night, digest_minutes: 5 })
+  const day = { from: '08:00', to: '20:00', time_zone: 'America/New_York' }
+  expect(await patch({ quiet_hours: day, digest_minutes: null })).toMatchObject({
+    quiet_hours: { ...day, critical_passes: true },
+    digest_minutes: null,
+  })
+  const unchanged = await webhookSubscription(clickhouse, { id })
+  expect(await patch({ format: 'alertmanager' })).toMatchObject({ status: 400, parameter: 'quiet_hours' })
+  for (const [changes, parameter] of [
+    [{ quiet_hours: { ...night, from: '24:00' } }, 'quiet_hours'],
+    [{ quiet_hours: { ...night, from: '7:00' } }, 'quiet_hours'],
+    [{ quiet_hours: { ...night, to: '22:00' } }, 'quiet_hours'],
+    [{ quiet_hours: { ...night, time_zone: '+02:00' } }, 'quiet_hours'],
+    [{ quiet_hours: { ...night, time_zone: 'Europe/Nowhere' } }, 'quiet_hours'],
+    [{ quiet_hours: { from: '22:00', to: '07:00' } }, 'quiet_hours'],
+    [{ quiet_hours: { ...night, days: ['mon'] } }, 'days'],
+    [{ quiet_hours: '22:00-07:00' }, 'quiet_hours'],
+    [{ digest_minutes: 4 }, 'digest_minutes'],
+    [{ digest_minutes: 1441 }, 'digest_minutes'],
+    [{ digest_minutes: 7.5 }, 'digest_minutes'],
+    [{ digest_minutes: '5' }, 'digest_minutes'],
+  ] as const)
+    expect(await patch(changes), JSON.stringify(changes)).toMatchObject({ status: 400, parameter })
+  const zone = await patch({ quiet_hours: { ...night, time_zone: 'Europe/Nowhere' } })
+  expect(zone.detail).toContain('must be the name of an IANA time zone')
+  expect(await webhookSubscription(clickhouse, { id })).toEqual(unchanged)
+  expect(await patch({ quiet_hours: null, format: 'alertmanager' })).toMatchObject({ quiet_hours: null })
+  expect(await patch({ digest_minutes: 60 })).toMatchObject({ status: 400, parameter: 'digest_minutes' })
+  const refused = await ask(app, 'POST', WEBHOOKS, makeBody({ format: 'alertmanager', quiet_hours: night }))
+  expect(refused.json()).toMatchObject({ status: 400, parameter: 'quiet_hours' })
 })
