@@ -100,8 +100,15 @@ export function releaseAt(event_at: Date, holding: Holding): Date {
   return isQuiet(at, holding) ? quietEnd(at, holding) : at
 }
 
-/** Whether an event is kept for a digest instead of sent at once. */
-export function isHeld(event: { type: string; data: Record<string, unknown>; recorded_at: Date }, holding: Holding) {
+/**
+ * Whether an event that is planned at `now` is kept for a digest instead of sent at once. One that is planned late, because nobody
+ * could plan it before, is kept if quiet hours have begun meanwhile.
+ */
+export function isHeld(
+  event: { type: string; data: Record<string, unknown>; recorded_at: Date },
+  holding: Holding,
+  now: Date,
+): boolean {
   if (holding.critical_passes && levelOf(event) === 'critical') return false
-  return releaseAt(event.recorded_at, holding) > event.recorded_at
+  return releaseAt(event.recorded_at, holding) > event.recorded_at || isQuiet(now, holding)
 }

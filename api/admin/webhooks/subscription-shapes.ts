@@ -45,8 +45,7 @@ const GivenQuietHours = z
   .strictObject({ ...quietHours, critical_passes: quietHours.critical_passes.default(true) })
   .refine(({ from, to }) => from !== to, { path: ['to'], message: 'must differ from the start' })
 const QUIET_HOURS = {
-  description:
-    'In these hours nothing is sent. Events wait, and come in one message at the end. Not with the format alertmanager',
+  description: 'In these hours events wait, and come in one message at the end. Not with the format alertmanager',
 }
 const DIGEST_MINUTES = {
   description:

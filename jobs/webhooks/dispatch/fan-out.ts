@@ -36,9 +36,9 @@ const PAGE = 10_000
 /** Each subscription may have this many, however many there are: one that is sent, and the next. */
 const MIN_SHARE = 2
 
-const deliveryOf = (event: LoggedEvent, subscription: Subscription): NewDelivery => ({
+const deliveryOf = (event: LoggedEvent, subscription: Subscription, now: Date): NewDelivery => ({
   subscription_id: subscription.id,
-  kind: isHeld(event, subscription) ? 'held' : 'event',
+  kind: isHeld(event, subscription, now) ? 'held' : 'event',
   event_id: event.id,
   event_sequence: event.sequence,
   event_type: event.type,
@@ -102,6 +102,7 @@ export class FanOut {
     const { clickhouse, maxAgeMs, maxUnsent } = this.#options
     const isBehind = (subscription: Subscription): boolean => this.#positionOf(subscription) < until
     const active = subscriptions.filter((one) => one.state === 'enabled' && (isBehind(one) || unsentOf(one.id) > 0))
+    const now = new Date()
     const share = Math.max(MIN_SHARE, Math.floor(maxUnsent / active.length))
     const ready = active
       .filter((one) => isBehind(one) && unsentOf(one.id) < share)
@@ -137,7 +138,7 @@ export class FanOut {
           upTo = event.sequence - 1
           break
         }
-        wanted.push(deliveryOf(event, subscription))
+        wanted.push(deliveryOf(event, subscription, now))
       }
       reached.set(subscription.id, upTo)
       this.#turns.set(subscription.id, this.#batches)

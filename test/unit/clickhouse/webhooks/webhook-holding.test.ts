@@ -53,14 +53,23 @@ test('a digest is released at the next multiple of its minutes, and after quiet 
 
 test('what is critical passes only where it may', () => {
   const recorded_at = new Date('2026-07-20T21:00:00Z')
-  const event = (severity: string) => ({ type: 'peg_break.started', data: { severity }, recorded_at })
-  expect([isHeld(event('severe'), NIGHT), isHeld(event('mild'), NIGHT)]).toEqual([true, true])
+  const event = (severity: string, at = recorded_at) => ({
+    type: 'peg_break.started',
+    data: { severity },
+    recorded_at: at,
+  })
+  const held = (severity: string, holding: Holding) => isHeld(event(severity), holding, recorded_at)
+  expect([held('severe', NIGHT), held('mild', NIGHT)]).toEqual([true, true])
   const passing = { ...NIGHT, critical_passes: true }
-  expect([isHeld(event('severe'), passing), isHeld(event('mild'), passing)]).toEqual([false, true])
-  expect(isHeld({ ...event('severe'), recorded_at: new Date('2026-07-20T12:00:00Z') }, NIGHT)).toBe(false)
-  expect(isHeld(event('severe'), { ...passing, digest_minutes: 60 })).toBe(false)
-  expect(isHeld(event('mild'), { ...passing, digest_minutes: 60 })).toBe(true)
-  expect(isHeld(event('mild'), NONE)).toBe(false)
+  expect([held('severe', passing), held('mild', passing)]).toEqual([false, true])
+  const hourly = { ...passing, digest_minutes: 60 }
+  expect([held('severe', hourly), held('mild', hourly)]).toEqual([false, true])
+  expect([held('severe', NONE), held('mild', NONE)]).toEqual([false, false])
+  // By day, and planned only at night.
+  const noon = event('severe', new Date('2026-07-20T12:00:00Z'))
+  expect(isHeld(noon, NIGHT, noon.recorded_at)).toBe(false)
+  expect(isHeld(noon, NIGHT, recorded_at)).toBe(true)
+  expect(isHeld(noon, passing, recorded_at)).toBe(false)
 })
 
 test('a time zone is a name, not a distance', () => {
