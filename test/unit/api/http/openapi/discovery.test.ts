@@ -28,7 +28,7 @@ test('llms.txt has every route once, with its parameters and price', async ({ ap
   }
   expect(lines.find((line) => line.includes('/analysis`'))).toContain('Costs 0.05.')
   expect(lines.find((line) => line.includes('/flows/history`'))).toContain('Costs 0.02. Query: `from`?, `to`?.')
-  expect(text.length).toBeLessThan(10_500)
+  expect(text.length).toBeLessThan(10_800)
 })
 
 test('llms.txt leads to documents, each served as Markdown', async ({ app }) => {
