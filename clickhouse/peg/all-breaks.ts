@@ -35,7 +35,7 @@ type StoredBreak = z.infer<typeof StoredBreak>
  * and pass the filter. Newest first, at most `limit` of those after the key `after`. The cost grows with the time since `from`,
  * not with that before.
  */
-const breaksOfAll = (table: BreakTable) =>
+export const breaksOfAll = (table: BreakTable) =>
   defineQuery({
     name: `${table}_of_all`,
     params: z
@@ -148,11 +148,8 @@ export type AllTracks = {
   maxima: typeof maxPegDeviations
 }
 
-/** The lists of a table. */
-export const listOfAll = (table: BreakTable): AllTracks['list'] => breaksOfAll(table)
-
 /** The tracks that are known as mild and severe. */
-export const ALL_PUBLISHED: AllTracks = { list: listOfAll('peg_events'), maxima: maxPegDeviations }
+export const ALL_PUBLISHED: AllTracks = { list: breaksOfAll('peg_events'), maxima: maxPegDeviations }
 
 type Asked = {
   from: Date

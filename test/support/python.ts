@@ -1,12 +1,10 @@
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { test as base } from 'vitest'
 import { SUBSCRIPTION_KEY } from './app.js'
-import { type Market, withMarket } from './market.js'
+import { test as base } from './served-market.js'
 import { requireTool } from './tools.js'
 
 /** The folder of the client's package. */
@@ -43,28 +41,13 @@ export function runIn(folder: string, env: Record<string, string> = {}): Run {
 }
 
 type Python = {
-  market: Market
-  /** Where the API over that market listens. */
-  origin: string
   folder: string
   run: Run
 }
 
 /** A test of Python programs against a running service. */
 export const test = base.extend<Python>({
-  market: [
-    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of a fixture's dependencies off the pattern
-    ({}, use) => withMarket({ historyBlocks: 60, blockSeconds: 300, stables: 9, seed: 3 }, use),
-    { scope: 'file' },
-  ],
-  origin: [
-    async ({ market: { app } }, use) => {
-      await app.listen({ port: 0, host: '127.0.0.1' })
-      await use(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`)
-    },
-    { scope: 'file' },
-  ],
-  // biome-ignore lint/correctness/noEmptyPattern: as above
+  // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of a fixture's dependencies off the pattern
   folder: ({}, use) => withPythonFolder(use),
   run: async ({ folder, origin }, use) =>
     use(runIn(folder, { PLUMBLINE_URL: origin, PLUMBLINE_KEY: SUBSCRIPTION_KEY })),

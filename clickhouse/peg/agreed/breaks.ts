@@ -3,7 +3,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { defineQuery } from '../../store/define-query.js'
 import { insertRows } from '../../store/insert.js'
-import { type AllTracks, listOfAll } from '../all-breaks.js'
+import { type AllTracks, breaksOfAll } from '../all-breaks.js'
 import { type BreakTracks, breakList } from '../breaks.js'
 import { AGREED_PRICE } from './rules.js'
 import { stablePrices } from './stable-prices.js'
@@ -108,7 +108,7 @@ export const AGREED_LIST: BreakTracks = {
 
 /** The agreed tracks of all stables. */
 export const ALL_AGREED: AllTracks = {
-  list: listOfAll('agreed_breaks'),
+  list: breaksOfAll('agreed_breaks'),
   maxima: async (clickhouse, { breaks, to }, options) => {
     const newest = await trackStatesAt(clickhouse, { at: to }, options)
     if (!newest) return breaks.map(() => null)

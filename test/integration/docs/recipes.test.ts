@@ -1,16 +1,17 @@
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { test as base, expect } from 'vitest'
+import { expect } from 'vitest'
 import { SUBSCRIPTION_KEY } from '../../support/app.js'
 import { type CodeBlock, codeBlocks } from '../../support/markdown.js'
-import { type Market, withMarket } from '../../support/market.js'
+import type { Market } from '../../support/market.js'
+import { test as base } from '../../support/served-market.js'
 import { requireTool } from '../../support/tools.js'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
@@ -19,19 +20,7 @@ const BIN = join(ROOT, 'node_modules/.bin')
 /** Runs the blocks under a heading one after the other in a new directory; what each printed. */
 type Follow = (heading: string) => Promise<string[]>
 
-const test = base.extend<{ market: Market; origin: string; follow: Follow }>({
-  market: [
-    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of a fixture's dependencies off the pattern
-    ({}, use) => withMarket({ historyBlocks: 60, blockSeconds: 300, stables: 9, seed: 3 }, use),
-    { scope: 'file' },
-  ],
-  origin: [
-    async ({ market: { app } }, use) => {
-      await app.listen({ port: 0, host: '127.0.0.1' })
-      await use(`http://127.0.0.1:${(app.server.address() as AddressInfo).port}`)
-    },
-    { scope: 'file' },
-  ],
+const test = base.extend<{ follow: Follow }>({
   follow: async ({ origin }, use) => {
     const cwd = await mkdtemp(join(tmpdir(), 'plumbline-recipe-'))
     await use(async (heading) => {

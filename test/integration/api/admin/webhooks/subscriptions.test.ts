@@ -1,3 +1,4 @@
+import type { ClickHouseClient } from '@clickhouse/client'
 import { pino } from 'pino'
 import { describe, expect } from 'vitest'
 import { buildApp } from '../../../../../api/app.js'
@@ -12,6 +13,23 @@ import { SECRETS_KEY } from '../../../../support/webhook-subscriptions.js'
 
 const SECRET = /^whsec_[A-Za-z0-9+/]{32}$/
 const DAY_MS = 86_400_000
+
+/** An API that logs everything, and what it has logged so far. */
+async function loggingApp(clickhouse: ClickHouseClient, { now }: { now: Date }) {
+  let log = ''
+  const write = (line: string): void => {
+    log += line
+  }
+  const app = await buildApp({
+    clickhouse,
+    now: () => now,
+    adminKey: ADMIN_KEY,
+    webhooks: WEBHOOK_TERMS,
+    logger: pino({ level: 'trace' }, { write }),
+    loggedShare: 1,
+  })
+  return { app, logged: () => log }
+}
 
 test('a subscription is created as specified, and its secret is returned only once', async ({
   app,
@@ -88,20 +106,7 @@ test('no part of a secret is in a row, a log or any answer except the one that r
   clickhouse,
   clock,
 }) => {
-  let log = ''
-  const write = (line: string): void => {
-    log += line
-  }
-  const logger = pino({ level: 'trace' }, { write })
-  const { now } = clock
-  const app = await buildApp({
-    clickhouse,
-    now: () => now,
-    adminKey: ADMIN_KEY,
-    webhooks: WEBHOOK_TERMS,
-    logger,
-    loggedShare: 1,
-  })
+  const { app, logged } = await loggingApp(clickhouse, clock)
   const headers = { 'idempotency-key': 'a-key-that-is-kept-nowhere' }
   const made = await make(app, makeBody(), headers)
   const rotated = (await ask(app, 'POST', `${WEBHOOKS}/${made.id}/rotate-secret`, undefined, headers)).json()
@@ -125,8 +130,8 @@ test('no part of a secret is in a row, a log or any answer except the one that r
   for (const table of tables.trim().split('\n'))
     if (!table.endsWith('_mv') && !table.startsWith('.')) rows += await read(`SELECT * FROM ${table}`)
   expect(rows).toContain(made.id)
-  expect(log).toContain(made.id)
-  const seen = rows + log + others.map(({ body }) => body).join('')
+  expect(logged()).toContain(made.id)
+  const seen = rows + logged() + others.map(({ body }) => body).join('')
   for (const secret of [made.secret, rotated.secret, SECRETS_KEY.toString('base64url')]) {
     const text = secret.replace('whsec_', '')
     for (const form of [text, Buffer.from(secret).toString('base64url'), Buffer.from(secret).toString('hex')])
@@ -140,20 +145,7 @@ test('the URL of a chat service is in no row, log or answer, and comes back from
   clickhouse,
   clock,
 }) => {
-  let log = ''
-  const write = (line: string): void => {
-    log += line
-  }
-  const logger = pino({ level: 'trace' }, { write })
-  const { now } = clock
-  const app = await buildApp({
-    clickhouse,
-    now: () => now,
-    adminKey: ADMIN_KEY,
-    webhooks: WEBHOOK_TERMS,
-    logger,
-    loggedShare: 1,
-  })
+  const { app, logged } = await loggingApp(clickhouse, clock)
   const [token, other] = [
     '110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw',
     '220201543:BBHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw',
@@ -216,7 +208,7 @@ test('the URL of a chat service is in no row, log or answer, and comes back from
   const rows = await (
     await clickhouse.query({ query: 'SELECT * FROM webhook_subscriptions', format: 'TabSeparatedRaw' })
   ).text()
-  const seen = rows + log + answers.map(({ body }) => body).join('')
+  const seen = rows + logged() + answers.map(({ body }) => body).join('')
   for (const part of ['AAHdqTcv', 'BBHdqTcv', 'verysecretindeed']) expect(seen).not.toContain(part)
 })
 
