@@ -18,7 +18,7 @@ export const IngestConfig = z.object({
   RPC_URL: rpcUrls,
   RPC_WS_URL: envUrl('ws', 'wss').optional(),
   CHAIN: z.enum(['tempo', 'tempo-testnet', 'devnet'], 'must be tempo, tempo-testnet or devnet').default('tempo'),
-  TRACK: z.enum(['all', 'listed'], 'must be all or listed').optional(),
+  TRACK: z.enum(['all', 'paired', 'listed'], 'must be all, paired or listed').optional(),
   TRACK_HOLDERS: z
     .enum(['true', 'false'], 'must be true or false')
     .transform((text) => text === 'true')

@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { needsState } from '../../clickhouse/chain/batches.js'
 import { type Ledger, ledgerChanges, type Marks, readLedger, type StoredRange } from '../../clickhouse/chain/ledger.js'
 import { mergedRanges } from '../../clickhouse/chain/missing.js'
-import { listPeriods, tokenLists, unsampledRanges } from '../../clickhouse/chain/token-lists.js'
+import { readSampling, unsampledRanges } from '../../clickhouse/chain/sampling.js'
 import type { QuerySignal } from '../../clickhouse/store/define-query.js'
 import { catchUp, hasCaughtUp } from '../../clickhouse/store/replicas.js'
 import { orBefore } from './patience.js'
@@ -77,19 +77,19 @@ function storedUntil({ ranges }: Ledger): number {
  */
 export function createKnownLedger(clickhouse: ClickHouseClient, nowMs = () => performance.now()): KnownLedger {
   const memory: { known: { ledger: Ledger; marks: Marks; readAt: number; until: number } | null } = { known: null }
-  let lists: { unsampled: Ledger['unsampled']; readAt: number } | null = null
+  let lists: { unsampled: Ledger['unsampled']; books: number; readAt: number } | null = null
   let reading: Promise<Ledger> | null = null
   /** What its replica fetches now; null if it lacks nothing that was known. */
   let fetching: Promise<Ledger> | null = null
 
   async function readUnsampled(options: { signal: QuerySignal; recorded_by?: Date }): Promise<Ledger['unsampled']> {
-    const periods = listPeriods(await tokenLists(clickhouse, options))
+    const periods = await readSampling(clickhouse, options)
     return (stable, created) => unsampledRanges(periods, { stable, created })
   }
 
-  async function unsampled(signal: QuerySignal): Promise<Ledger['unsampled']> {
-    if (lists === null || nowMs() - lists.readAt > LISTS_MS)
-      lists = { unsampled: await readUnsampled({ signal }), readAt: nowMs() }
+  async function unsampled(books: number, signal: QuerySignal): Promise<Ledger['unsampled']> {
+    if (lists === null || lists.books !== books || nowMs() - lists.readAt > LISTS_MS)
+      lists = { unsampled: await readUnsampled({ signal }), books, readAt: nowMs() }
     return lists.unsampled
   }
 
@@ -100,10 +100,14 @@ export function createKnownLedger(clickhouse: ClickHouseClient, nowMs = () => pe
     const changes = await ledgerChanges(clickhouse, before.marks, { signal: AbortSignal.timeout(QUERY_TIMEOUT_MS) })
     if (changes.rollback !== before.marks.rollback || changes.gaps !== before.marks.gaps) {
       memory.known = null
+      lists = null
       return refresh()
     }
     if (fetching && memory.known) return memory.known.ledger
-    const sampled = { ...before.ledger, unsampled: await unsampled(AbortSignal.timeout(QUERY_TIMEOUT_MS)) }
+    const sampled = {
+      ...before.ledger,
+      unsampled: await unsampled(changes.books, AbortSignal.timeout(QUERY_TIMEOUT_MS)),
+    }
     const ledger = { ...withBatches(sampled, changes.batches), head: changes.head }
     const next = { ledger, marks: nextMarks(before.marks, changes.batches), readAt, until: storedUntil(ledger) }
     // Only what this replica has too counts as stored; while it fetches that, what it had before.

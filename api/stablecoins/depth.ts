@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Coverage, type DataState, withState } from '../../clickhouse/chain/coverage.js'
-import { type Unsampled, unsampledAt } from '../../clickhouse/chain/token-lists.js'
+import { type Unsampled, unsampledAt } from '../../clickhouse/chain/sampling.js'
 import { depthAt, depthQuote } from '../../clickhouse/depth/depth.js'
 import { EXIT_REASONS, priceOfSize } from '../../clickhouse/depth/liquidity.js'
 import { pegCoverage } from '../../clickhouse/peg/coverage.js'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Coverage, withState } from '../../clickhouse/chain/coverage.js'
-import { unsampledAt } from '../../clickhouse/chain/token-lists.js'
+import { unsampledAt } from '../../clickhouse/chain/sampling.js'
 import { depthAt, depthSeries } from '../../clickhouse/depth/depth.js'
 import {
   DEPTH_BPS,

@@ -114,9 +114,9 @@ export function coverageOf(ledger: Ledger, asked: Asked): Coverage {
   const searches = asked.searches?.filter(({ isPart }) => !isPart)
   const unsearched = notSearched(ledger, { ...asked, searches })
   // A single second has no ends that could be left out.
-  const isSearched = asked.from < asked.to || unsearched.length === 0
+  const isMeasured = asked.from < asked.to || unsampled.length + unsearched.length === 0
   const stored = measuredSpan(ledger, asked)
-  const span = isSearched ? spanWithout(spanWithout(stored, unsampled), unsearched) : null
+  const span = isMeasured ? spanWithout(spanWithout(stored, unsampled), unsearched) : null
   const none = {
     missing: missing.slice(0, MOST_MISSING).map(published),
     missing_count: missing.length,

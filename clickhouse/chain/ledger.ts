@@ -78,15 +78,15 @@ const ledgerMarks = defineRow({
 })
 
 /**
- * One row for each batch that was committed after the marks, and one each for the newest rollback, the newest gap and the
- * head. Plain rows one after another: this is read more often than anything else, and joining or grouping them would take longer to plan
+ * One row for each batch that was committed after the marks, and one each for the newest rollback, the newest gap, the number of
+ * books and the head. Plain rows one after another: this is read more often than anything else, and joining or grouping them would take longer to plan
  * than to read them.
  */
 const changesSince = defineQuery({
   name: 'ledger_changes',
   params: Marks.pick({ tip: true, backfill: true, catalogue: true, others: true }),
   row: z.object({
-    what: z.enum(['batch', 'rollback', 'gaps', 'head']),
+    what: z.enum(['batch', 'rollback', 'gaps', 'books', 'head']),
     track: z.string(),
     sequence_number: z.int(),
     from_block: z.int(),
@@ -110,6 +110,8 @@ const changesSince = defineQuery({
     UNION ALL
     SELECT 'gaps', '', 0, 0, 0, [], [], toString(max(recorded_at)), 0 FROM ingest_gaps
     UNION ALL
+    SELECT 'books', '', toUInt32(count()), 0, 0, [], [], '', 0 FROM dex_pairs
+    UNION ALL
     SELECT 'head', '', 0, 0, toUInt32(block_number), [], [], '', toFloat64(chain_heads.seen_at)
     FROM (SELECT block_number, seen_at FROM chain_heads ORDER BY seen_at DESC LIMIT 1) AS chain_heads`,
 })
@@ -129,8 +131,8 @@ async function timesOf(clickhouse: ClickHouseClient, ranges: readonly Blocks[], 
 }
 
 /**
- * What was committed after the marks, with the times of the batches' first and last blocks; the head; and the marks that
- * make it necessary to read everything again when they change. Reads a few rows, whatever the length of history: in one
+ * What was committed after the marks, with the times of the batches' first and last blocks; the head; the number of books on the
+ * exchange, which may decide who is sampled; and the marks that make it necessary to read everything again when they change. Reads a few rows, whatever the length of history: in one
  * statement, and in a second one if there are batches.
  */
 export async function ledgerChanges(
@@ -140,12 +142,13 @@ export async function ledgerChanges(
 ) {
   const rows = await changesSince(clickhouse, marks, options)
   const batches = rows.filter(({ what }) => what === 'batch')
-  const rowOf = (name: 'rollback' | 'gaps' | 'head') => rows.find(({ what }) => what === name)
+  const rowOf = (name: 'rollback' | 'gaps' | 'books' | 'head') => rows.find(({ what }) => what === name)
   const head = rowOf('head')
   return {
     batches: batches.length === 0 ? [] : batches.map(await timesOf(clickhouse, batches, options)),
     rollback: rowOf('rollback')?.sequence_number ?? 0,
     gaps: rowOf('gaps')?.recorded ?? '',
+    books: rowOf('books')?.sequence_number ?? 0,
     head: head ? { block_number: head.to_block, seen_at: head.seen_at } : null,
   }
 }

@@ -14,6 +14,7 @@ export const catalogueCounts = defineRow({
   row: z.object({
     stablecoins: z.int(),
     quote_token_updates: z.int(),
+    dex_pairs: z.int(),
     dex_orders: z.int(),
     dex_order_flips: z.int(),
     role_events: z.int(),
@@ -24,6 +25,8 @@ export const catalogueCounts = defineRow({
          WHERE block_number BETWEEN {from_block: UInt64} AND {to_block: UInt64} AND block_number > 0) AS stablecoins,
         (SELECT toUInt32(count()) FROM quote_token_updates
          WHERE block_number BETWEEN {from_block: UInt64} AND {to_block: UInt64}) AS quote_token_updates,
+        (SELECT toUInt32(count()) FROM dex_pairs
+         WHERE block_number BETWEEN {from_block: UInt64} AND {to_block: UInt64}) AS dex_pairs,
         (SELECT toUInt32(count()) FROM dex_orders
          WHERE order_id BETWEEN toUInt128({from_order: String}) AND toUInt128({to_order: String})
            AND block_number BETWEEN {from_block: UInt64} AND {to_block: UInt64}) AS dex_orders,

@@ -21,9 +21,9 @@ import { checkWidths } from './widths.js'
 export type Facts = {
   stablecoins: Stablecoin[]
   quote_token_updates: QuoteTokenUpdate[]
+  dex_pairs: DexPair[]
   dex_orders: DexOrder[]
   dex_order_flips: DexOrderFlip[]
-  dex_pairs: DexPair[]
   dex_order_ends: DexOrderEnd[]
   dex_fills: DexFill[]
   supply_events: SupplyEvent[]
@@ -58,10 +58,10 @@ export type FactTable = keyof Facts
 export const FACT_TABLES: Readonly<Record<FactTable, { family: Family; findBy: 'time' | 'number' }>> = {
   stablecoins: { family: 'catalogue', findBy: 'number' },
   quote_token_updates: { family: 'catalogue', findBy: 'number' },
+  dex_pairs: { family: 'catalogue', findBy: 'number' },
   dex_orders: { family: 'catalogue', findBy: 'time' },
   dex_order_flips: { family: 'catalogue', findBy: 'time' },
   role_events: { family: 'catalogue', findBy: 'time' },
-  dex_pairs: { family: 'logs', findBy: 'number' },
   dex_order_ends: { family: 'logs', findBy: 'time' },
   dex_fills: { family: 'logs', findBy: 'time' },
   supply_events: { family: 'logs', findBy: 'time' },

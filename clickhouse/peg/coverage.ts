@@ -1,6 +1,6 @@
 import { isoSeconds } from '../../process/instants.js'
 import type { DataState } from '../chain/coverage.js'
-import type { Unsampled } from '../chain/token-lists.js'
+import { MOST_UNLISTED, type Unsampled } from '../chain/sampling.js'
 import type { CurrentPeg } from './current.js'
 import type { QuoteStatus } from './price.js'
 
@@ -29,7 +29,11 @@ export function pegCoverage(
       status: 'unavailable',
       message: `It has not been sampled since ${isoSeconds(unsampled.since)}, when it was no longer on the token list.`,
     }
-  if (unsampled) return { status: 'unavailable', message: 'It is not sampled, because it is not on the token list.' }
+  if (unsampled) {
+    const others =
+      unsampled.track === 'paired' ? `, nor among the first ${MOST_UNLISTED} others with a book on the DEX` : ''
+    return { status: 'unavailable', message: `It is not sampled, because it is not on the token list${others}.` }
+  }
   if (status === null) return { status: 'unavailable', message: 'It has not been sampled yet.' }
   if (status === 'quoted') return { status: 'complete', message: 'Quoted on the DEX.' }
   if (status === 'anchor') return { status: 'complete', message: 'The reference stable: its price is 1 by definition.' }

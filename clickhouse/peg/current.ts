@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { END_OF_TIME } from '../../process/instants.js'
 import { newestBlock } from '../chain/blocks.js'
-import { type Unsampled, unsampledAt, unsampledStablesAt } from '../chain/token-lists.js'
+import { type Unsampled, unsampledAt, unsampledStablesAt } from '../chain/sampling.js'
 import { type ReadSamples, readSamples } from './kept-samples.js'
 import { type ReadMinuteSums, readMinuteSums } from './minute-sums.js'
 import { keepsItsPrice, type StoredSample } from './price.js'

@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { isInUseAt, isSampledAt, Tier, tierAt } from '../chain/token-lists.js'
+import { isSampledAt } from '../chain/sampling.js'
+import { isInUseAt, Tier, tierAt } from '../chain/token-lists.js'
 import { defineQuery } from '../store/define-query.js'
 import { isRecent } from '../store/recent-first.js'
 import { type OfStable, together } from '../store/together.js'

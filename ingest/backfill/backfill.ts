@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { needsState, trackStart } from '../../clickhouse/chain/batches.js'
 import { type CoveredRange, coveredRanges } from '../../clickhouse/chain/covered-ranges.js'
 import { type IngestGap, insertIngestGaps } from '../../clickhouse/chain/gaps.js'
+import { decisiveBooks } from '../../clickhouse/chain/sampling.js'
 import { listPeriods, tokenLists } from '../../clickhouse/chain/token-lists.js'
 import { factTables } from '../../clickhouse/facts/facts.js'
 import { feesLetGoUntil } from '../../clickhouse/facts/retention.js'
@@ -87,12 +88,13 @@ export async function prepareBackfill(options: BackfillOptions, request: Backfil
   )
   const unknown = request.stables.filter((address) => !stables.some(({ stable }) => stable === address))
   if (unknown.length > 0) throw new BackfillError(`no such stable before block ${last + 1}: ${unknown.join(', ')}`)
-  const lists = await retryDatabase('read the token lists', () => tokenLists(clickhouse))
+  const periods = listPeriods(await retryDatabase('read the token lists', () => tokenLists(clickhouse)))
+  const books = await retryDatabase('read the books', () => decisiveBooks(clickhouse, periods, last + 1))
   const reader = {
     clickhouse,
     retryDatabase,
     rpc,
-    registry: createRegistry(stables, listPeriods(lists), quotedFrom),
+    registry: createRegistry(stables, periods, books, quotedFrom),
     issuers: createIssuerRoles(issuers),
     orders: createOrders((order_ids) => retryDatabase('read orders', () => dexOrdersById(clickhouse, { order_ids }))),
   }

@@ -86,6 +86,8 @@ export async function decodeBatch(reader: OrderedReader, blocks: readonly BlockW
     for (const stable of added.stablecoins) registry.add({ ...stable })
     for (const { stable, quote_token } of added.quote_token_updates)
       registry.setQuoteToken(stable, quote_token, block.number)
+    for (const { base: stable, block_number, block_time } of added.dex_pairs)
+      registry.openBook({ stable, block_number, block_time })
     for (const order of added.dex_orders) orders.place(BigInt(order.order_id), order)
     for (const flip of added.dex_order_flips) orders.flip(BigInt(flip.order_id), flip)
     issuers.learn(added.role_events)

@@ -17,6 +17,7 @@ import type { Scope } from './scope.js'
 const TOPICS = topicsOf([
   'TokenCreated',
   'QuoteTokenUpdate',
+  'PairCreated',
   'OrderPlaced',
   'OrderFlipped',
   'RoleMembershipUpdated',

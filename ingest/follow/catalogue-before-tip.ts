@@ -25,7 +25,7 @@ export async function readCatalogueBeforeTip(options: Options): Promise<{ block:
   const { clickhouse, log, retryDatabase, to } = options
   const ledger = await retryDatabase('read the ledger', () => openLedger(clickhouse, CATALOGUE, FIRST_BLOCK))
   const known = await retryDatabase('read the stables', () => allStablecoins(clickhouse, { before_block: ledger.next }))
-  const registry = createRegistry(known, [])
+  const registry = createRegistry(known, [], [])
   const { unfinished } = ledger
   const rest = { from: unfinished ? unfinished.to + 1 : ledger.next, to }
   const report = progressOf(rest.from, to, log)

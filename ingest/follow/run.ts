@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { blockAt } from '../../clickhouse/chain/blocks.js'
 import { insertIngestGaps } from '../../clickhouse/chain/gaps.js'
 import type { ChainIdentity } from '../../clickhouse/chain/identity.js'
+import { decisiveBooks } from '../../clickhouse/chain/sampling.js'
 import { dexOrdersById } from '../../clickhouse/flows/dex.js'
 import { issuerRoleChanges } from '../../clickhouse/roles/roles.js'
 import { allStablecoins } from '../../clickhouse/stablecoins/stablecoins.js'
@@ -142,9 +143,10 @@ async function* followChain({
   const { chain_id: chainId } = chain
   const nextBlock = Math.max(ledger.next, (ledger.unfinished?.to ?? 0) + 1)
   const periods = await recordTokenList({ clickhouse, retryDatabase, rpc, config, chainId, nextBlock, log })
+  const books = await retryDatabase('read the books', () => decisiveBooks(clickhouse, periods, ledger.next))
   const reader: OrderedReader = {
     rpc,
-    registry: createRegistry(stables, periods),
+    registry: createRegistry(stables, periods, books),
     issuers: createIssuerRoles(issuers),
     policies: createPolicyUses(),
     orders: createOrders((order_ids) => retryDatabase('read orders', () => dexOrdersById(clickhouse, { order_ids }))),

@@ -1,11 +1,12 @@
 import { LRUCache } from 'lru-cache'
+import { type OpenedBook, sampledPeriods } from '../../clickhouse/chain/sampling.js'
 import type { ListPeriod, Tier } from '../../clickhouse/chain/token-lists.js'
 import { REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import type { Stablecoin } from '../../clickhouse/stablecoins/stablecoins.js'
 
 /**
  * A stable that is sampled at a block, with its tier then. `sampled_from` is the first block of the stretch in which it is
- * sampled: that of its creation, or of the list with which sampling began.
+ * sampled: that of its creation, of the list with which sampling began, or of its book.
  */
 export type SampledStable = Pick<Stablecoin, 'stable' | 'currency' | 'admin' | 'block_number'> & {
   tier: Tier
@@ -15,6 +16,8 @@ export type SampledStable = Pick<Stablecoin, 'stable' | 'currency' | 'admin' | '
 /** The stables that exist according to the logs so far. */
 export type Registry = {
   add: (stable: Stablecoin) => void
+  /** Records that a book was opened, which may be what its stable is sampled from on. Books come in order. */
+  openBook: (book: OpenedBook) => void
   /** Records what a stable is quoted in from a block on. Blocks come in order. */
   setQuoteToken: (stable: string, quoteToken: string, blockNumber: number) => void
   /** The token that orders for `stable` are quoted in from now on; undefined for an unknown stable. */
@@ -54,59 +57,91 @@ export type QuotedFrom = { stable: string; quote_token: string; block_number: nu
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** Some stables in order of creation, and those of them that existed at a block. */
+/** The stables that are sampled in a stretch, and those of them that are at a block. */
 function createView() {
-  const members: SampledStable[] = []
+  const members: { stable: SampledStable; from: number; place: number }[] = []
+  const known = new Map<string, SampledStable>()
   // A few, as anybody may create stables: each block with a new one has another view of all of them.
   const views = new LRUCache<number, readonly SampledStable[]>({ max: 16 })
   return {
-    add: (stable: SampledStable): number => members.push(stable),
+    /**
+     * Adds a stable that is sampled from block `from` on, or says that it was already in the stretch before; `place` is its
+     * place in the order of creation.
+     */
+    add: (stable: SampledStable, from: number, place: number): void => {
+      const before = known.get(stable.stable)
+      if (before?.sampled_from === stable.sampled_from) return
+      known.set(stable.stable, stable)
+      if (before)
+        members.splice(
+          members.findIndex((member) => member.stable === before),
+          1,
+        )
+      members.splice(members.findLastIndex((member) => member.from <= from) + 1, 0, { stable, from, place })
+    },
     at: (blockNumber: number): readonly SampledStable[] => {
-      // Blocks come in order, and stables are added in order of creation, so their number identifies the set.
-      let count = members.length
-      while (count > 0 && (members[count - 1] as SampledStable).block_number > blockNumber) count--
-      const view = views.get(count) ?? members.slice(0, count)
+      // Blocks come in order, and members are in the order in which they begin, so their number identifies the set.
+      const count = members.findLastIndex(({ from }) => from <= blockNumber) + 1
+      const view = views.get(count) ?? byPlace(members.slice(0, count))
       views.set(count, view)
       return view
     },
   }
 }
 
+const byPlace = (members: { stable: SampledStable; place: number }[]): SampledStable[] =>
+  members.sort((a, b) => a.place - b.place).map(({ stable }) => stable)
+
 /**
- * Starts from `stables`, in order of creation. `periods`: which stables were listed and sampled when. `quotedFrom`: what
- * stables were quoted in at earlier blocks, in order, from creation on; needed where old blocks are read.
+ * Starts from `stables`, in order of creation, and from the `books` that were opened for them. `periods`: which stables were
+ * listed, and whose pegs were sampled, when. `quotedFrom`: what stables were quoted in at earlier blocks, in order, from creation on;
+ * needed where old blocks are read.
  */
 export function createRegistry(
   stables: readonly Stablecoin[],
   periods: readonly ListPeriod[],
+  books: readonly OpenedBook[],
   quotedFrom: readonly QuotedFrom[] = [],
 ): Registry {
-  const byAddress = new Map<string, Stablecoin>()
-  const sampled = periods.map(createView)
+  const byAddress = new Map<string, Stablecoin & { place: number }>()
+  const stretches = sampledPeriods(periods, books).map((period) => ({ period, view: createView() }))
   const quotes = createQuoteTokens(quotedFrom)
   let deep = { tracked: [] as readonly SampledStable[], changes: -1, content: '', set: NONE }
 
   const add = (created: Stablecoin): void => {
-    const { stable, currency, admin, block_number } = created
-    if (byAddress.has(stable)) return
-    byAddress.set(stable, created)
+    if (byAddress.has(created.stable)) return
+    byAddress.set(created.stable, { ...created, place: byAddress.size })
     quotes.add(created)
+    sample(created.stable)
+  }
+  /** Adds a stable to the stretches in which it is sampled. */
+  const sample = (address: string): void => {
+    const known = byAddress.get(address)
+    if (!known) return
+    const { stable, currency, admin, block_number, place } = known
     let sampled_from: number | null = null
-    for (const [i, { from_block, samples, lists }] of periods.entries()) {
-      if (samples(stable)) {
-        sampled_from ??= Math.max(from_block, block_number)
-        const tier = lists(stable) ? 'listed' : 'unlisted'
-        sampled[i]?.add({ stable, currency, admin, block_number, tier, sampled_from })
+    for (const { period, view } of stretches) {
+      const began = period.sampledFrom(stable)
+      if (began) {
+        const from = Math.max(began.block_number, block_number)
+        if (from > period.from_block) sampled_from = null
+        sampled_from ??= from
+        const tier = period.lists(stable) ? 'listed' : 'unlisted'
+        view.add({ stable, currency, admin, block_number, tier, sampled_from }, from, place)
       } else sampled_from = null
     }
   }
   stables.forEach(add)
 
   const sampledAt = (blockNumber: number): readonly SampledStable[] =>
-    sampled[periods.findLastIndex(({ from_block }) => from_block <= blockNumber)]?.at(blockNumber) ?? []
+    stretches.findLast(({ period }) => period.from_block <= blockNumber)?.view.at(blockNumber) ?? []
 
   return {
     add,
+    openBook: (book) => {
+      for (const { period } of stretches) period.open(book)
+      sample(book.stable)
+    },
     setQuoteToken: (address, quote_token, block_number) => {
       const stable = byAddress.get(address)
       if (!stable) return

@@ -47,7 +47,7 @@ const isSame = (known: TokenListRow | undefined, track: string, stables: readonl
 export async function recordTokenList(options: Options): Promise<ListPeriod[]> {
   const { clickhouse, retryDatabase, rpc, config, chainId, nextBlock, log } = options
   const { addresses, source }: ChainTokens = listedTokens(chainId, config.TOKEN_LIST)
-  const track = config.TRACK ?? (config.CHAIN === 'devnet' ? 'all' : 'listed')
+  const track = config.TRACK ?? (config.CHAIN === 'devnet' ? 'all' : 'paired')
   const stables = [...addresses].sort()
   const read = () => retryDatabase('read the token lists', () => tokenLists(clickhouse))
 

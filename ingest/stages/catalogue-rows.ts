@@ -1,14 +1,14 @@
 import type { Facts } from '../../clickhouse/facts/facts.js'
 import { keptTexts } from '../../clickhouse/stablecoins/texts.js'
 import type { ChainEvent } from '../chain/event-types.js'
-import { dexOrderFlips } from './dex-orders.js'
+import { dexOrderFlips, dexPairs } from './dex-orders.js'
 import { roleEvents } from './roles.js'
 import { type EventBlock, position } from './rows.js'
 
-/** What is needed to decode later blocks: stables, their quote tokens, orders, and who may issue which stable. */
+/** What is needed to read later blocks: stables, their quote tokens, books, orders, and who may issue which stable. */
 export type Catalogue = Pick<
   Facts,
-  'stablecoins' | 'quote_token_updates' | 'dex_orders' | 'dex_order_flips' | 'role_events'
+  'stablecoins' | 'quote_token_updates' | 'dex_pairs' | 'dex_orders' | 'dex_order_flips' | 'role_events'
 >
 
 /** The quote token of `stable` at this point of the log; called only for stables that exist. */
@@ -25,6 +25,7 @@ export function catalogueRows(
   const added: Catalogue = {
     stablecoins: [],
     quote_token_updates: [],
+    dex_pairs: dexPairs(block, events),
     dex_orders: [],
     dex_order_flips: dexOrderFlips(block, events),
     role_events: roleEvents(block, events),

@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { FAMILIES, needsState } from '../../clickhouse/chain/batches.js'
+import { decisiveBooks } from '../../clickhouse/chain/sampling.js'
 import type { ListPeriod } from '../../clickhouse/chain/token-lists.js'
 import type { Facts } from '../../clickhouse/facts/facts.js'
 import { dexOrdersById } from '../../clickhouse/flows/dex.js'
@@ -89,6 +90,7 @@ async function* rereadCatalogue(
   stretch: Stretch,
 ): AsyncGenerator<Reread> {
   for await (const { facts, from, to } of readCatalogue(options, reader.registry, stretch)) {
+    for (const { base: stable, ...opened } of facts.dex_pairs) reader.registry.openBook({ stable, ...opened })
     for (const order of facts.dex_orders) reader.orders.place(BigInt(order.order_id), order)
     for (const flip of facts.dex_order_flips) reader.orders.flip(BigInt(flip.order_id), flip)
     reader.issuers.learn(facts.role_events)
@@ -104,7 +106,7 @@ export async function* rereadAll(options: RereadOptions, stretches: readonly Str
   const { clickhouse, rpc, periods, rangeSize } = options
   const reader: OrderedReader = {
     rpc,
-    registry: createRegistry([], periods),
+    registry: createRegistry([], periods, []),
     readsEveryQuote: true,
     issuers: createIssuerRoles([]),
     policies: createPolicyUses(),
@@ -147,9 +149,10 @@ export async function* rereadSome(
   }
   const reread = readAhead(each(), DEPTH, async (number): Promise<Reread | null> => {
     const stretch = stretches.find(({ from, to }) => from <= number && number <= to) as Stretch
-    const [blocks, stables, issuers] = await Promise.all([
+    const [blocks, stables, books, issuers] = await Promise.all([
       read(rpc, number, number),
       allStablecoins(clickhouse, { before_block: number === FIRST_BLOCK ? 0 : number }),
+      decisiveBooks(clickhouse, periods, number),
       issuerRoleChanges(clickhouse, { before_block: number }),
     ])
     const reader: OrderedReader = {
@@ -157,7 +160,7 @@ export async function* rereadSome(
       orders,
       issuers: createIssuerRoles(issuers),
       policies: createPolicyUses(),
-      registry: createRegistry(stables, periods),
+      registry: createRegistry(stables, periods, books),
       readsEveryQuote: true,
     }
     const batch = await decode(options, reader, blocks)

@@ -49,7 +49,7 @@ try {
       ...{ urls: [node.url], finalityDepth: 64, batchSize: 50, timeoutMs: 60_000, attempts: 100, log, signal },
     })
     const ms = await timed(async () => {
-      for await (const _ of readCatalogue({ rpc, stream }, createRegistry([], []), {
+      for await (const _ of readCatalogue({ rpc, stream }, createRegistry([], [], []), {
         from: 1,
         to: blocks,
       }));

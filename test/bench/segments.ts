@@ -67,6 +67,7 @@ export async function* readSegments(
     registry: createRegistry(
       await allStablecoins(clickhouse, { before_block: range.to + 1 }),
       listPeriods([tokenList()]),
+      [],
       await quoteTokenHistory(clickhouse, { before_block: range.to + 1 }),
     ),
     issuers: createIssuerRoles(await issuerRoleChanges(clickhouse, { before_block: range.to + 1 })),

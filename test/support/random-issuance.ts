@@ -75,6 +75,7 @@ export function randomIssuance(seed: number, start: number) {
     isStored: (family, block) => familiesOf(block).includes(family as Family),
     gaps: [],
     lists: [],
+    books: [],
   }
   const stablecoins = MADE_IN.map((block_number, i) =>
     stablecoin(i + 1, { block_number, block_time: timeOf(block_number) }),

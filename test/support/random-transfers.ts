@@ -104,6 +104,7 @@ export function randomTransfers(seed: number, start: number, stretches: readonly
     isStored: (family, block) => familiesOf(block).includes(family as Family),
     gaps: [],
     lists: [],
+    books: [],
   }
   const stablecoins = MADE_IN.map((block_number, i) => {
     return stablecoin(i + 1, { block_number, block_time: timeOf(block_number) })

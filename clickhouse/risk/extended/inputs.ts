@@ -3,7 +3,7 @@ import { DAY_SECONDS, WEEK_SECONDS } from '../../../process/instants.js'
 import type { Family } from '../../chain/batches.js'
 import { storedRanges } from '../../chain/ledger.js'
 import { isRead, rangeAt, storedFor } from '../../chain/missing.js'
-import { listPeriods, tokenLists, unsampledRanges } from '../../chain/token-lists.js'
+import { readSampling, unsampledRanges } from '../../chain/sampling.js'
 import { sellQuotesAt } from '../../depth/depth.js'
 import { depthWithin, EXIT_BPS, sellCostBps } from '../../depth/liquidity.js'
 import { concentrations } from '../../holders/concentrations.js'
@@ -130,9 +130,9 @@ export async function knownAt(
   { at, stables }: { at: Date; stables: readonly Created[] },
 ) {
   const to = at.getTime() / 1000
-  const [ledger, lists, quotes] = await Promise.all([
+  const [ledger, periods, quotes] = await Promise.all([
     storedRanges(clickhouse).then((ranges) => ({ ranges })),
-    tokenLists(clickhouse),
+    readSampling(clickhouse),
     sellQuotesAt(clickhouse, { from: new Date((to - MOST_DEPTH_AGE) * 1000), at }),
   ])
   const isWhole = (family: Family, { stable, created_block }: Created, from: number): boolean =>
@@ -144,7 +144,6 @@ export async function knownAt(
   const held = await concentrations(clickhouse, { stables: whole.map(({ stable }) => stable), at })
   const quotesOf = new Map<string, SellQuote[]>()
   for (const quote of quotes) quotesOf.set(quote.stable, [...(quotesOf.get(quote.stable) ?? []), quote])
-  const periods = listPeriods(lists)
   const knownOf = (one: Created): Known => {
     const { stable, created_block: block_number, created_at: block_time } = one
     const unsampled = unsampledRanges(periods, { stable, created: { block_number, block_time } })

@@ -101,6 +101,7 @@ function storedBlocks(facts: Facts, { lists, gaps, stretches }: OwnRecords): Sto
     },
     gaps,
     lists,
+    books: inOrder(facts.dex_pairs),
   }
 }
 

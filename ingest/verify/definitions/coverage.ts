@@ -13,6 +13,8 @@ export type StoredBlocks = {
   isStored: (family: string, block: number, stable?: string) => boolean
   gaps: readonly { family: string; from_block: number; to_block: number }[]
   lists: readonly { from_block: number; holds_from: number; track: string; stables: readonly string[] }[]
+  /** In chain order. */
+  books: readonly (Position & { base: string })[]
 }
 
 /** What an answer is about: families of facts, of a stable or all, in seconds that are both included. */
@@ -57,20 +59,41 @@ export function logsReadSince(stored: StoredBlocks, instant: number): number {
   return run?.from === 1 ? 0 : run ? (stored.timeOf(run.from) ?? instant) : instant
 }
 
+/** So many stables that are not listed are sampled, if a list is `paired`. */
+const UNLISTED = 100
+
+/** Where a stable got a place among those that are not on a list; null if it did not. */
+function placeOf(books: StoredBlocks['books'], stable: string, listed: readonly string[]): Position | null {
+  const bases = [...new Set(books.map(({ base }) => base).filter((base) => !listed.includes(base)))]
+  const place = bases.indexOf(stable)
+  return place === -1 || place >= UNLISTED ? null : (books.find(({ base }) => base === stable) ?? null)
+}
+
 /** The blocks and times at which a stable was not on the list of those that are sampled. */
-function unsampledRuns({ lists }: StoredBlocks, stable: string, created: Position) {
+function unsampledRuns({ lists, books }: StoredBlocks, stable: string, created: Position) {
   // A list that was recorded later counts from its first block on, whatever was recorded before for later blocks.
   const held = lists.filter(({ from_block }, i) => lists.slice(i + 1).every((later) => later.from_block > from_block))
-  return held.flatMap(({ from_block, holds_from, track, stables }, i) => {
+  const runs = held.flatMap(({ from_block, holds_from, track, stables }, i) => {
     const next = held[i + 1]
     if (track === 'all' || stables.includes(stable) || (next && next.from_block <= created.block_number)) return []
+    const place = track === 'paired' ? placeOf(books, stable, stables) : null
+    const end = place && (!next || place.block_number < next.from_block) ? place : null
+    if (end && end.block_number <= Math.max(from_block, created.block_number)) return []
     return {
       from_block: Math.max(from_block, created.block_number),
-      to_block: next ? next.from_block - 1 : null,
+      to_block: end ? end.block_number - 1 : next ? next.from_block - 1 : null,
       from: Math.max(holds_from, created.block_time),
-      to: next?.holds_from ?? null,
+      to: end ? end.block_time : (next?.holds_from ?? null),
     }
   })
+  // Lists that follow one another without it are one stretch.
+  const joined: typeof runs = []
+  for (const run of runs) {
+    const last = joined.at(-1)
+    if (last?.to_block === run.from_block - 1) [last.to_block, last.to] = [run.to_block, run.to]
+    else joined.push(run)
+  }
+  return joined
 }
 
 /** What of a family is missing, clipped to what was asked, oldest first. */

@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { newestBatch } from '../../../clickhouse/chain/batches.js'
 import { blockCounts, brokenLinks } from '../../../clickhouse/chain/invariants.js'
+import { decisiveBooks, sampledPeriods } from '../../../clickhouse/chain/sampling.js'
 import type { ListPeriod } from '../../../clickhouse/chain/token-lists.js'
 import { miscountedBlocks, misplacedFacts } from '../../../clickhouse/facts/invariants.js'
 import { differingBuckets } from '../../../clickhouse/flows/buckets.js'
@@ -70,18 +71,17 @@ export async function checkSampleCounts(
   stables: readonly Stablecoin[],
   periods: readonly ListPeriod[],
 ): Promise<Finding> {
-  const tracked = stables.filter(({ stable }) => periods.some(({ samples }) => samples(stable)))
+  const sampling = sampledPeriods(periods, await decisiveBooks(clickhouse, periods, Number.MAX_SAFE_INTEGER))
+  const tracked = stables.filter(({ stable }) => sampling.some(({ sampledFrom }) => sampledFrom(stable)))
   const wrong: Array<{ missing: number; text: string }> = []
   let [checked, gaps] = [0, 0]
   for (const { stable, block_number } of tracked) {
     const created = Math.max(block_number, FIRST_BLOCK)
     const last = stretches.at(-1)?.to ?? 0
-    const sampled = periods
-      .filter(({ samples }) => samples(stable))
-      .map(({ from_block, to_block }): [number, number] => [
-        Math.max(from_block, created),
-        Math.min(last, (to_block ?? last + 1) - 1),
-      ])
+    const sampled = sampling.flatMap(({ to_block, sampledFrom }): [number, number][] => {
+      const began = sampledFrom(stable)
+      return began ? [[Math.max(began.block_number, created), Math.min(last, (to_block ?? last + 1) - 1)]] : []
+    })
     const ranges = rangesOf(stretches, 'pegs', stable)
       .flatMap(([from, to]) => sampled.map((own): [number, number] => [Math.max(from, own[0]), Math.min(to, own[1])]))
       .filter(([from, to]) => from <= to)

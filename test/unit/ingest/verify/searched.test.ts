@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import type { Family } from '../../../../clickhouse/chain/batches.js'
 import { coverageOf } from '../../../../clickhouse/chain/coverage.js'
 import type { Ledger } from '../../../../clickhouse/chain/ledger.js'
+import { sampledPeriods, unsampledRanges } from '../../../../clickhouse/chain/sampling.js'
 import type { Search } from '../../../../clickhouse/chain/searched.js'
+import { listPeriods, type TokenListRow } from '../../../../clickhouse/chain/token-lists.js'
 import { coverageAt, type StoredBlocks } from '../../../../ingest/verify/definitions/coverage.js'
 import { type AskedSlots, slotsByJob } from '../../../../ingest/verify/definitions/searched.js'
 import { type Random, randomFor } from '../../../../local/chain/random.js'
@@ -9,6 +12,7 @@ import { type Random, randomFor } from '../../../../local/chain/random.js'
 const T = 1_790_000_400
 const PERIOD = 40
 const BLOCKS = 60
+const STABLE = '0xa'
 
 describe('which slots count as searched', () => {
   const runs = [0, 1, 2, 3].map((i) => ({ job: 'a', slot_at: 100 * i, revision: i === 3 ? 2 : 0 }))
@@ -35,15 +39,36 @@ describe('which slots count as searched', () => {
   })
 })
 
+/** Token lists, and books of the asked stable and of others, some before it was created. */
+function randomLists(random: Random): { lists: TokenListRow[]; books: StoredBlocks['books'] } {
+  const lists = Array.from({ length: random.int(1, 4) }, (_, i) => {
+    const from_block = i === 0 ? 0 : random.int(1, BLOCKS)
+    return {
+      sequence_number: i + 1,
+      from_block,
+      holds_from: i === 0 ? 0 : T + 10 * from_block - 9,
+      track: random.pick(['listed', 'all', 'paired', 'paired'] as const),
+      stables: random.chance(0.2) ? [STABLE] : [],
+    }
+  })
+  const others = random.pick([0, 98, 99, 100])
+  const opened = [STABLE, ...Array.from({ length: others }, (_, i) => `0x${i}`)]
+  const books = opened
+    .filter(() => random.chance(0.99))
+    .map((base) => ({ base, block_number: random.int(1, BLOCKS) }))
+    .map((book) => ({ ...book, block_time: T + 10 * book.block_number }))
+  return { lists, books: books.toSorted((a, b) => a.block_number - b.block_number) }
+}
+
 /** Blocks ten seconds apart of which some stretches are not stored, as the service and as the definition have them. */
-function randomBlocks(random: Random): { ledger: Ledger; stored: StoredBlocks } {
+function randomBlocks(random: Random, family: Family = 'logs'): { ledger: Ledger; stored: StoredBlocks } {
   const [first, hole] = [random.int(1, 20), random.int(25, 40)]
   const length = random.pick([0, 0, 5])
   const ranges = [
     [first, hole],
     [hole + 1 + length, BLOCKS],
   ].map(([from_block = 0, to_block = 0]) => ({
-    family: 'logs' as const,
+    family,
     stables: [],
     from_block,
     to_block,
@@ -60,6 +85,7 @@ function randomBlocks(random: Random): { ledger: Ledger; stored: StoredBlocks } 
       isStored: (_, block) => isStored(block),
       gaps: [],
       lists: [],
+      books: [],
     },
   }
 }
@@ -102,4 +128,35 @@ test('for any blocks and slots the service publishes the coverage that the defin
     statuses[`${published.status} ${key}`] = (statuses[`${published.status} ${key}`] ?? 0) + 1
   }
   expect(Math.min(statuses['partial searched'] ?? 0, statuses['unavailable searched'] ?? 0)).toBeGreaterThan(100)
+})
+
+test('for any token lists and books the service publishes the coverage of pegs that the definition gives', () => {
+  const statuses: Record<string, number> = {}
+  for (let seed = 1; seed <= 3000; seed++) {
+    const random = randomFor(seed, 'sampled')
+    const { ledger, stored } = randomBlocks(random, 'pegs')
+    const { lists, books } = randomLists(random)
+    const periods = sampledPeriods(
+      listPeriods(lists),
+      books.map(({ base: stable, ...opened }) => ({ stable, ...opened })),
+    )
+    const unsampled: Ledger['unsampled'] = (stable, created) => unsampledRanges(periods, { stable, created })
+    const [one, other] = [T + random.int(-100, 600), T + random.int(-100, 600)]
+    const asked = {
+      families: ['pegs'] as const,
+      stable: STABLE,
+      since: { block_number: 1, block_time: T + 10 },
+      from: Math.min(one, other),
+      to: Math.max(one, other),
+    }
+    const { message: _, ...published } = coverageOf({ ...ledger, unsampled }, asked)
+    const expected = coverageAt({ ...stored, lists, books }, asked, 100)
+    expect(
+      published,
+      JSON.stringify({ seed, asked, lists, books: books.filter(({ base }) => base === STABLE) }),
+    ).toEqual(expected)
+    const key = published.missing.some(({ reason }) => reason === 'not_sampled') ? 'unsampled' : 'other'
+    statuses[`${published.status} ${key}`] = (statuses[`${published.status} ${key}`] ?? 0) + 1
+  }
+  expect(Math.min(statuses['partial unsampled'] ?? 0, statuses['unavailable unsampled'] ?? 0)).toBeGreaterThan(100)
 })

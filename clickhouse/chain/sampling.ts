@@ -1,0 +1,143 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { z } from 'zod'
+import { defineQuery, type QuerySignal } from '../store/define-query.js'
+import { shared } from '../store/together.js'
+import { isListedAt, type ListPeriod, listPeriods, type Track, tokenLists } from './token-lists.js'
+
+/**
+ * Most stables beside the listed ones that are sampled where `track` is 'paired': those whose books were opened first. Anybody can
+ * create tokens and open books for them, and each that is sampled costs two reads and a row a block.
+ */
+export const MOST_UNLISTED = 100
+
+const count = z.int().nonnegative()
+
+/** The first book of a stable on the exchange, and where it was opened; in unix seconds. */
+const OpenedBook = z.object({ stable: z.string(), block_number: count, block_time: count })
+export type OpenedBook = z.infer<typeof OpenedBook>
+
+/** The stables whose books were opened first, in that order. */
+const firstBooks = defineQuery({
+  name: 'first_books',
+  params: z.object({ before_block: count, most: count }),
+  row: OpenedBook,
+  sql: `
+    SELECT base AS stable, toUInt32(opened.1) AS block_number, toUnixTimestamp(opened.3) AS block_time
+    FROM (
+      SELECT base, min((block_number, log_index, block_time)) AS opened
+      FROM dex_pairs WHERE block_number < {before_block: UInt64} GROUP BY base
+    )
+    ORDER BY opened LIMIT {most: UInt32}`,
+})
+
+/** As many of the books that were opened before a block as decide who is sampled in these stretches. */
+export async function decisiveBooks(
+  clickhouse: ClickHouseClient,
+  periods: readonly ListPeriod[],
+  before_block: number,
+  options?: { signal?: QuerySignal },
+): Promise<OpenedBook[]> {
+  const listed = periods.flatMap(({ track, listed_count }) => (track === 'paired' ? listed_count : []))
+  if (listed.length === 0) return []
+  return firstBooks(clickhouse, { before_block, most: MOST_UNLISTED + Math.max(...listed) }, options)
+}
+
+type Start = Pick<OpenedBook, 'block_number' | 'block_time'>
+
+/** A stretch of history with one list, and whose pegs are sampled in it. */
+export type SampledPeriod = ListPeriod & {
+  /** Learns of a book. Books come in the order in which they were opened; only the first of a stable counts. */
+  open: (book: OpenedBook) => void
+  /** From where on a stable is sampled in the stretch, if it exists by then; null if it is not. */
+  sampledFrom: (stable: string) => Start | null
+}
+
+/** Whose pegs are sampled when, as far as the books so far tell. */
+export const sampledPeriods = (
+  periods: readonly ListPeriod[],
+  books: readonly OpenedBook[] = [],
+): readonly SampledPeriod[] =>
+  periods.map((period) => {
+    const { from_block, to_block, from, track, lists } = period
+    const unlisted = new Map<string, Start>()
+    const open = ({ stable, block_number, block_time }: OpenedBook): void => {
+      if (track !== 'paired' || unlisted.size === MOST_UNLISTED || lists(stable) || unlisted.has(stable)) return
+      if (to_block !== null && block_number >= to_block) return
+      unlisted.set(stable, { block_number: Math.max(from_block, block_number), block_time: Math.max(from, block_time) })
+    }
+    books.forEach(open)
+    const whole = { block_number: from_block, block_time: from }
+    const sampledFrom = (stable: string) => (track === 'all' || lists(stable) ? whole : (unlisted.get(stable) ?? null))
+    return { ...period, open, sampledFrom }
+  })
+
+/** Whose pegs are sampled when, by the lists that were recorded by now or by `recorded_by`. */
+export async function readSampling(
+  clickhouse: ClickHouseClient,
+  { recorded_by, ...options }: { signal?: QuerySignal; recorded_by?: Date | undefined } = {},
+): Promise<readonly SampledPeriod[]> {
+  const periods = listPeriods(await tokenLists(clickhouse, { ...options, ...(recorded_by && { recorded_by }) }))
+  return sampledPeriods(periods, await decisiveBooks(clickhouse, periods, Number.MAX_SAFE_INTEGER, options))
+}
+
+/** SQL: whether the pegs of the column `stable` are sampled at an instant. Without a list, all are. */
+export const isSampledAt = (at: string): string => `(
+  (SELECT count() = 0 OR argMax(track, sequence_number) = 'all' FROM token_lists WHERE holds_from <= ${at})
+  OR ${isListedAt(at)}
+  OR ((SELECT argMax(track, sequence_number) = 'paired' FROM token_lists WHERE holds_from <= ${at}) AND stable IN (
+    SELECT base FROM dex_pairs WHERE block_time <= ${at} AND NOT ${isListedAt(at, 'base')}
+    GROUP BY base ORDER BY min((block_number, log_index)) LIMIT ${MOST_UNLISTED}
+  ))
+)`
+
+/** A stable is not sampled: since when, if it was before; null if it never was. `track`: whose pegs are sampled instead. */
+export type Unsampled = { since: Date | null; track: Track }
+
+/** Whether a stable is sampled at an instant, in unix seconds: null if it is, or if there is no list. */
+function unsampledIn(periods: readonly SampledPeriod[], stable: string, at: number): Unsampled | null {
+  const known = periods.filter(({ from }) => from <= at)
+  const isSampled = ({ sampledFrom }: SampledPeriod): boolean => (sampledFrom(stable)?.block_time ?? Infinity) <= at
+  const [newest, last] = [known.at(-1), known.findLast(isSampled)]
+  if (!newest || newest === last) return null
+  return { since: last?.to != null ? new Date(last.to * 1000) : null, track: newest.track }
+}
+
+/** A function that says of a stable since when it is not sampled as of `at`, by the lists recorded by `recorded_by`; null if it is. */
+export const unsampledStablesAt = shared(
+  'sampling',
+  async (clickhouse, { at, recorded_by }: { at: Date; recorded_by?: Date | undefined }, options) => {
+    const periods = await readSampling(clickhouse, { recorded_by, ...options })
+    return (stable: string) => unsampledIn(periods, stable, at.getTime() / 1000)
+  },
+)
+
+/** The same for one stable. */
+export async function unsampledAt(
+  clickhouse: ClickHouseClient,
+  { stable, ...asked }: { stable: string; at: Date; recorded_by?: Date | undefined },
+  options?: { signal?: QuerySignal },
+): Promise<Unsampled | null> {
+  const unsampled = await unsampledStablesAt(clickhouse, asked, options)
+  return unsampled(stable)
+}
+
+/** A stretch in which a stable is not sampled: blocks and unix seconds, the ends excluded; null while it lasts. */
+export type UnsampledRange = Pick<ListPeriod, 'from_block' | 'to_block' | 'from' | 'to'>
+
+/** The stretches in which a stable that was created at `created` is not sampled, oldest first. */
+export function unsampledRanges(
+  periods: readonly SampledPeriod[],
+  { stable, created }: { stable: string; created: Start },
+): UnsampledRange[] {
+  const ranges: UnsampledRange[] = []
+  for (const { from_block, from, sampledFrom, ...period } of periods) {
+    const began = sampledFrom(stable)
+    const [to_block, to] = began ? [began.block_number, began.block_time] : [period.to_block, period.to]
+    const start = Math.max(from_block, created.block_number)
+    if (to_block !== null && to_block <= start) continue
+    const last = ranges.at(-1)
+    if (last && last.to_block === from_block) [last.to_block, last.to] = [to_block, to]
+    else ranges.push({ from_block: start, to_block, from: Math.max(from, created.block_time), to })
+  }
+  return ranges
+}
