@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { defineQuery, type QuerySignal } from '../store/define-query.js'
 import { shared } from '../store/together.js'
-import { isListedAt, type ListPeriod, listPeriods, type Track, tokenLists } from './token-lists.js'
+import { type ListPeriod, listPeriods, type Track, tokenLists } from './token-lists.js'
 
 /**
  * Most stables beside the listed ones that are sampled where `track` is 'paired': those whose books were opened first. Anybody can
@@ -37,7 +37,7 @@ export async function decisiveBooks(
   before_block: number,
   options?: { signal?: QuerySignal },
 ): Promise<OpenedBook[]> {
-  const listed = periods.flatMap(({ track, listed_count }) => (track === 'paired' ? listed_count : []))
+  const listed = periods.flatMap(({ track, listed }) => (track === 'paired' ? listed.size : []))
   if (listed.length === 0) return []
   return firstBooks(clickhouse, { before_block, most: MOST_UNLISTED + Math.max(...listed) }, options)
 }
@@ -46,6 +46,8 @@ type Start = Pick<OpenedBook, 'block_number' | 'block_time'>
 
 /** A stretch of history with one list, and whose pegs are sampled in it. */
 export type SampledPeriod = ListPeriod & {
+  /** Where those begin that are sampled though they are not listed; empty where all are. */
+  unlisted: ReadonlyMap<string, Start>
   /** Learns of a book. Books come in the order in which they were opened; only the first of a stable counts. */
   open: (book: OpenedBook) => void
   /** From where on a stable is sampled in the stretch, if it exists by then; null if it is not. */
@@ -58,17 +60,18 @@ export const sampledPeriods = (
   books: readonly OpenedBook[] = [],
 ): readonly SampledPeriod[] =>
   periods.map((period) => {
-    const { from_block, to_block, from, track, lists } = period
+    const { from_block, to_block, from, track, listed } = period
     const unlisted = new Map<string, Start>()
     const open = ({ stable, block_number, block_time }: OpenedBook): void => {
-      if (track !== 'paired' || unlisted.size === MOST_UNLISTED || lists(stable) || unlisted.has(stable)) return
+      if (track !== 'paired' || unlisted.size === MOST_UNLISTED || listed.has(stable) || unlisted.has(stable)) return
       if (to_block !== null && block_number >= to_block) return
       unlisted.set(stable, { block_number: Math.max(from_block, block_number), block_time: Math.max(from, block_time) })
     }
     books.forEach(open)
     const whole = { block_number: from_block, block_time: from }
-    const sampledFrom = (stable: string) => (track === 'all' || lists(stable) ? whole : (unlisted.get(stable) ?? null))
-    return { ...period, open, sampledFrom }
+    const sampledFrom = (stable: string) =>
+      track === 'all' || listed.has(stable) ? whole : (unlisted.get(stable) ?? null)
+    return { ...period, unlisted, open, sampledFrom }
   })
 
 /** Whose pegs are sampled when, by the lists that were recorded by now or by `recorded_by`. */
@@ -80,15 +83,17 @@ export async function readSampling(
   return sampledPeriods(periods, await decisiveBooks(clickhouse, periods, Number.MAX_SAFE_INTEGER, options))
 }
 
-/** SQL: whether the pegs of the column `stable` are sampled at an instant. Without a list, all are. */
-export const isSampledAt = (at: string): string => `(
-  (SELECT count() = 0 OR argMax(track, sequence_number) = 'all' FROM token_lists WHERE holds_from <= ${at})
-  OR ${isListedAt(at)}
-  OR ((SELECT argMax(track, sequence_number) = 'paired' FROM token_lists WHERE holds_from <= ${at}) AND stable IN (
-    SELECT base FROM dex_pairs WHERE block_time <= ${at} AND NOT ${isListedAt(at, 'base')}
-    GROUP BY base ORDER BY min((block_number, log_index)) LIMIT ${MOST_UNLISTED}
-  ))
-)`
+/** The stables whose pegs are sampled at an instant, some of which may not exist yet; null for all. */
+export async function sampledStables(
+  clickhouse: ClickHouseClient,
+  { at }: { at: Date },
+  options?: { signal?: QuerySignal },
+): Promise<string[] | null> {
+  const period = (await readSampling(clickhouse, options)).findLast(({ from }) => from * 1000 <= at.getTime())
+  if (!period || period.track === 'all') return null
+  const unlisted = [...period.unlisted].filter(([, { block_time }]) => block_time * 1000 <= at.getTime())
+  return [...period.listed, ...unlisted.map(([stable]) => stable)]
+}
 
 /** A stable is not sampled: since when, if it was before; null if it never was. `track`: whose pegs are sampled instead. */
 export type Unsampled = { since: Date | null; track: Track }

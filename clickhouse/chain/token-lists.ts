@@ -47,9 +47,8 @@ export const tokenLists = (
   { recorded_by, ...options }: { signal?: QuerySignal; recorded_by?: Date } = {},
 ): Promise<TokenListRow[]> => recordedLists(clickhouse, { recorded_by }, options)
 
-/** SQL: whether a token is on the list of an instant. */
-export const isListedAt = (at: string, token = 'stable'): string =>
-  `has((SELECT argMax(stables, sequence_number) FROM token_lists WHERE holds_from <= ${at}), ${token})`
+const isListedAt = (at: string): string =>
+  `has((SELECT argMax(stables, sequence_number) FROM token_lists WHERE holds_from <= ${at}), stable)`
 
 /** SQL: the tier of the column `stable` at an instant. Without a list, everything is unlisted. */
 export const tierAt = (at: string): string => `if(${isListedAt(at)}, 'listed', 'unlisted')`
@@ -72,9 +71,7 @@ export type ListPeriod = {
   from: number
   to: number | null
   track: Track
-  listed_count: number
-  /** Whether the list has this address. */
-  lists: (stable: string) => boolean
+  listed: ReadonlySet<string>
 }
 
 /** Of the lists that were recorded, in order, those that hold for any block. */
@@ -91,7 +88,6 @@ function holding<List extends { from_block: number }>(lists: readonly List[]): L
 /** The stretches of history, oldest first. They are contiguous; the first begins with block 0, unless there is no list. */
 export function listPeriods(lists: readonly TokenListRow[]): ListPeriod[] {
   return holding(lists).map(({ from_block, holds_from, track, stables }, i, held) => {
-    const listed = new Set(stables)
     const next = held[i + 1]
     return {
       from_block,
@@ -99,8 +95,7 @@ export function listPeriods(lists: readonly TokenListRow[]): ListPeriod[] {
       from: holds_from,
       to: next?.holds_from ?? null,
       track,
-      listed_count: listed.size,
-      lists: (stable) => listed.has(stable),
+      listed: new Set(stables),
     }
   })
 }

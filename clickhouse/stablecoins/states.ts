@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { isSampledAt } from '../chain/sampling.js'
+import { sampledStables } from '../chain/sampling.js'
 import { isInUseAt, Tier, tierAt } from '../chain/token-lists.js'
 import { defineQuery } from '../store/define-query.js'
 import { isRecent } from '../store/recent-first.js'
@@ -155,7 +155,7 @@ const IS_ASKED = `
   (empty({tiers: Array(String)}) OR has({tiers: Array(String)}, tier))
   AND (empty({symbols: Array(String)}) OR has({symbols: Array(String)}, symbol))
   AND (empty({currencies: Array(String)}) OR has({currencies: Array(String)}, currency))
-  AND (empty({tracked: Array(Bool)}) OR has({tracked: Array(Bool)}, ${isSampledAt('{at: DateTime}')}::Bool))
+  AND (empty({tracked: Array(Bool)}) OR has({tracked: Array(Bool)}, has({sampled: Array(String)}, stable)::Bool))
   AND (toInt8(${RANK}), symbol, address) > ({after_rank: Int8}, {after_symbol: String}, {after_address: String})`
 
 /**
@@ -170,6 +170,7 @@ const recentStablecoinStates = defineQuery({
     symbols: z.array(z.string()),
     currencies: z.array(z.string()),
     tracked: z.array(z.boolean()),
+    sampled: z.array(z.string()),
     after_rank: z.int(),
     after_symbol: z.string(),
     after_address: z.string(),
@@ -221,11 +222,15 @@ export async function stablecoinStatesAt(
   options?: { signal?: AbortSignal },
 ): Promise<StablecoinState[]> {
   const [after_rank, after_symbol, after_address] = after ?? [-1, '', '']
+  const sampled = tracked === undefined ? null : await sampledStables(clickhouse, { at }, options)
+  // Where all are sampled, all or none are asked for.
+  if (tracked === false && sampled === null) return []
   const asked = {
     tiers: listOf(tier),
     symbols: listOf(symbol),
     currencies: listOf(currency),
-    tracked: listOf(tracked),
+    tracked: sampled === null ? [] : listOf(tracked),
+    sampled: sampled ?? [],
   }
   const page = { ...asked, after_rank, after_symbol, after_address, limit }
   const states = await recentStablecoinStates(clickhouse, { at, ...page }, options)

@@ -126,7 +126,7 @@ export function createRegistry(
         const from = Math.max(began.block_number, block_number)
         if (from > period.from_block) sampled_from = null
         sampled_from ??= from
-        const tier = period.lists(stable) ? 'listed' : 'unlisted'
+        const tier = period.listed.has(stable) ? 'listed' : 'unlisted'
         view.add({ stable, currency, admin, block_number, tier, sampled_from }, from, place)
       } else sampled_from = null
     }
