@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { clickhouseEnv } from '../clickhouse/store/client.js'
 import { envInt, envUrl, logLevel } from '../process/environment.js'
-import { metricsEnv, metricsPort } from '../process/metrics-server.js'
+import { metricsEnv, metricsPort } from '../process/metrics-access.js'
 import { tokenListFile } from './chain/token-list.js'
 
 /** The URLs of one node, or of several, separated by commas. */

@@ -3,7 +3,7 @@ import { LATE_PERIODS } from '../clickhouse/jobs/periods.js'
 import { clickhouseEnv } from '../clickhouse/store/client.js'
 import { WEBHOOK_SITE_URL, webhookEnv } from '../clickhouse/webhooks/targets.js'
 import { envInt, envUrl, logLevel } from '../process/environment.js'
-import { metricsEnv, metricsPort } from '../process/metrics-server.js'
+import { metricsEnv, metricsPort } from '../process/metrics-access.js'
 import { secretsKey } from '../process/sealed-secret.js'
 
 /** The environment variables of the jobs. */

@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList } from 'node:net'
 import { z } from 'zod'
+import { envInt } from './environment.js'
 
 /** Who may read the metrics: programs on this machine, anybody, nobody, or holders of a token. */
 export type MetricsAccess = 'loopback' | 'any' | 'off' | { token: string }
@@ -19,6 +20,15 @@ export const metricsAccess = z
   .transform(
     (text): MetricsAccess => (text === 'loopback' || text === 'any' || text === 'off' ? text : { token: text }),
   )
+
+/** The variables of a process that serves its own metrics, besides its port, to be spread into its own schema. */
+export const metricsEnv = {
+  METRICS: metricsAccess.default('loopback'),
+  METRICS_HOST: z.string().default('127.0.0.1'),
+}
+
+/** The port of such a process. Unset: it serves no metrics. 0: a free port, which is logged. */
+export const metricsPort = envInt(0, 65_535).optional()
 
 const loopback = new BlockList()
 loopback.addSubnet('127.0.0.0', 8)

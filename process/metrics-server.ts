@@ -1,19 +1,9 @@
 import { type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import type { Logger } from 'pino'
 import { collectDefaultMetrics, type Registry } from 'prom-client'
-import { z } from 'zod'
-import { envInt } from './environment.js'
+import type { z } from 'zod'
 import { listenError } from './listen-error.js'
-import { judgeReader, metricsAccess } from './metrics-access.js'
-
-/** The variables of a process that serves its own metrics, besides its port, to be spread into its own schema. */
-export const metricsEnv = {
-  METRICS: metricsAccess.default('loopback'),
-  METRICS_HOST: z.string().default('127.0.0.1'),
-}
-
-/** The port of such a process. Unset: it serves no metrics. 0: a free port, which is logged. */
-export const metricsPort = envInt(0, 65_535).optional()
+import { judgeReader, type metricsEnv } from './metrics-access.js'
 
 /** How long a check of readiness may take: shorter than the timeouts of probes. */
 const CHECK_MS = 3000
