@@ -80,16 +80,33 @@ export async function findDueSlots(
   return history ? dueSlotsIn(history, clickhouse, job, jobs, limit) : []
 }
 
-/** The names of those of `wanted` that have a slot to do now; `jobs` has those that they depend on. */
-export async function jobsWithDueSlots(
+/**
+ * A function that resolves to the names of those of the given jobs that have a slot to do now; `jobs` has those that they depend
+ * on. A job without such a slot has none until its history changes or the newest block is after another of its slots, and is not
+ * looked up before, unless it waits for other jobs.
+ */
+export function createDueLook(
   clickhouse: ClickHouseClient,
-  wanted: readonly SlotJob[],
   jobs: readonly SlotJob[],
-): Promise<string[]> {
-  const history = await slotHistory(clickhouse)
-  if (!history) return []
-  const due = await Promise.all(wanted.map((job) => dueSlotsIn(history, clickhouse, job, jobs, 1)))
-  return wanted.filter((_, i) => due[i]?.length).map(({ name }) => name)
+): (wanted: readonly SlotJob[]) => Promise<string[]> {
+  /** By job, the state in which it had nothing to do. */
+  const idle = new Map<string, string>()
+  return async (wanted) => {
+    const history = await slotHistory(clickhouse)
+    if (!history) return []
+    const isDue = await Promise.all(
+      wanted.map(async (job) => {
+        const slots = Math.ceil(history.to_time / job.period_seconds)
+        const state = `${history.revision} ${waitingUntil(job, history).until} ${slots}`
+        if (!job.after && idle.get(job.name) === state) return false
+        const due = await dueSlotsIn(history, clickhouse, job, jobs, 1)
+        if (due.length === 0) idle.set(job.name, state)
+        else idle.delete(job.name)
+        return due.length > 0
+      }),
+    )
+    return wanted.filter((_, i) => isDue[i]).map(({ name }) => name)
+  }
 }
 
 async function dueSlotsIn(

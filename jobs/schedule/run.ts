@@ -13,7 +13,7 @@ import { checkTerm } from '../lease/term.js'
 import { withLease } from '../lease/with-lease.js'
 import type { JobsMetrics } from '../metrics.js'
 import { invalidateBackfilledSlots } from './invalidate-slots.js'
-import { jobRunOf, jobsWithDueSlots } from './run-slots.js'
+import { createDueLook, jobRunOf } from './run-slots.js'
 import { runSchedule, type ScheduledJob, type StuckRun } from './schedule.js'
 
 type Options = {
@@ -74,17 +74,14 @@ export async function runJobs({ config, jobs, slotJobs, print, log, signal, metr
       const stuckAfterMs = config.JOB_SLOT_SECONDS * 1000
       const quietSeconds = config.BACKFILL_QUIET_SECONDS
       const checkLease = () => checkTerm(slots, { term, instance })
+      const lookForDue = createDueLook(slots, slotJobs)
       metrics?.leaseHeld(true)
       await runSchedule({
         jobs,
         workerData: { term, instance, validity: validity.memory },
         due: async (names) => {
           await invalidateBackfilledSlots({ clickhouse: slots, quietSeconds, checkLease, log })
-          return jobsWithDueSlots(
-            slots,
-            slotJobs.filter(({ name }) => names.includes(name)),
-            slotJobs,
-          )
+          return lookForDue(slotJobs.filter(({ name }) => names.includes(name)))
         },
         stuckAfterMs,
         onStuck,

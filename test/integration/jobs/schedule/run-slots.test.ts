@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
 import type { SlotJob } from '../../../../clickhouse/jobs/periods.js'
-import { jobsWithDueSlots, type Slot, type Slots } from '../../../../jobs/schedule/run-slots.js'
+import { createDueLook, type Slot, type Slots } from '../../../../jobs/schedule/run-slots.js'
 import { jobHorizon } from '../../../support/jobs/horizon.js'
 import { addRollback, planRollback } from '../../../support/ledger.js'
 import { HOUR, MINUTES, ran } from '../../../support/ran-slots.js'
@@ -33,7 +33,13 @@ test('a job has something to do exactly while a slot of it is due', async ({ cli
   const hourly: SlotJob = { name: 'hourly', period_seconds: 3600 }
   const after: SlotJob = { name: 'after', period_seconds: 60, after: ['minutes'] }
   const jobs = [MINUTES, hourly, after]
-  const withWork = () => jobsWithDueSlots(clickhouse, jobs, jobs)
+  const look = createDueLook(clickhouse, jobs)
+  // One that has looked before knows as much as a new one.
+  const withWork = async () => {
+    const due = await look(jobs)
+    expect(await createDueLook(clickhouse, jobs)(jobs)).toEqual(due)
+    return due
+  }
   expect(await withWork()).toEqual([])
   await addBlocks(clickhouse, [HOUR + 1, HOUR + 61])
   expect(await withWork()).toEqual(['minutes'])
@@ -43,6 +49,11 @@ test('a job has something to do exactly while a slot of it is due', async ({ cli
   expect(await withWork()).toEqual([])
   await addRollback(clickhouse, 1, HOUR + 30)
   expect(await withWork(), 'a rollback makes the slot due again').toEqual(['minutes'])
+  await ran(clickhouse, MINUTES)
+  await ran(clickhouse, after, { jobs })
+  expect(await withWork()).toEqual([])
+  await addBlocks(clickhouse, [HOUR + 121], 3)
+  expect(await withWork(), 'the newest block is after another slot').toEqual(['minutes'])
 })
 
 test('every run is recorded, and a failed slot blocks those after it until it is done', async ({ clickhouse }) => {
