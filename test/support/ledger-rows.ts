@@ -25,6 +25,8 @@ export async function fillLedger(
       SETTINGS max_insert_threads = 1`)
     from = end
   }
+  // Merges have built the summaries.
+  await insert('ALTER TABLE ingest_batches MATERIALIZE PROJECTION thousands SETTINGS mutations_sync = 1')
   await insert(`
     INSERT INTO ingest_batches (track, sequence_number, state, from_block, to_block, last_hash, writer, recorded_at)
     SELECT 'backfill', 1, arrayJoin(['planned', 'committed']), 1, 1000, '0x01', 'writer', {now: DateTime64(3)}`)

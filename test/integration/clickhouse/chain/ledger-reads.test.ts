@@ -179,3 +179,19 @@ test('coverage at any instant is that of every row, where batches follow each ot
     )
   expect(order(await coveredRanges(clickhouse))).toEqual(order(coveredBy(rows, rollbacks, Number.MAX_VALUE)))
 })
+
+test('what ingest inserts has no summary until it is merged', async ({ clickhouse }) => {
+  const ledger = await openLedger(clickhouse, TIP, 1)
+  await ledger.plan({ from: 1, to: 5, lastHash: '0x' })
+  await ledger.commit()
+  const summarized = async (): Promise<unknown> => {
+    const query = `
+      SELECT count() > 0 AS any FROM system.parts
+      WHERE active AND database = currentDatabase() AND table = 'ingest_batches' AND has(projections, 'thousands')`
+    return (await clickhouse.query({ query, format: 'JSONEachRow' })).json()
+  }
+  expect(await summarized()).toEqual([{ any: 0 }])
+  await clickhouse.command({ query: 'OPTIMIZE TABLE ingest_batches FINAL' })
+  expect(await summarized()).toEqual([{ any: 1 }])
+  expect(await coveredRanges(clickhouse)).toContainEqual({ family: 'logs', stables: [], from_block: 1, to_block: 5 })
+})
