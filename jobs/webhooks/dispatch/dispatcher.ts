@@ -51,7 +51,7 @@ export type DispatcherOptions = {
 /** How often the database is polled for new events and deliveries, in milliseconds. */
 const POLL_MS = 200
 /** The same while no subscription is enabled, when there is nobody to send to: how soon a new one is noticed. */
-const IDLE_POLL_MS = 1000
+const IDLE_POLL_MS = 2000
 /** How often the queue is checked for deliveries that have become due. */
 const TICK_MS = 50
 const MAX_READ = 1000
