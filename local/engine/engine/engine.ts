@@ -183,7 +183,7 @@ export class Engine {
       if (set !== '') connection.runNow(set)
       connection.runNow(`SET profile = ${quoteString(profile)}`)
       connection.runNow(`SET ROLE ${quoteName(accessName(user))}`)
-      if (database !== 'default') await connection.run(`USE ${quoteName(database)}`)
+      if (database !== 'default') connection.runNow(`USE ${quoteName(database)}`)
       return connection
     } catch (error) {
       await connection.close()
