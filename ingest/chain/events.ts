@@ -1,5 +1,15 @@
-import { type AbiEvent, pad, parseAbi, toEventSelector } from 'viem'
-import { Abis } from 'viem/tempo'
+import { type AbiEvent, pad, toEventSelector } from 'viem'
+import {
+  FEE_AMM_EVENTS,
+  FEE_MANAGER_EVENTS,
+  OFT_EVENTS,
+  RECEIVE_POLICY_GUARD_EVENTS,
+  STABLECOIN_DEX_EVENTS,
+  TIP20_EVENTS,
+  TIP20_FACTORY_EVENTS,
+  TIP403_EVENTS,
+  ZONE_PORTAL_EVENTS,
+} from './abis.js'
 import {
   FEE_MANAGER,
   isVirtualAddress,
@@ -14,101 +24,40 @@ import type { ChainEvent, TransferArgs } from './event-types.js'
 import { type LogDecoder, logDecoder } from './log-decoder.js'
 import type { RawLog } from './rpc-answers.js'
 
-/** LayerZero's omnichain fungible token. Amounts are in the units of this chain's token. */
-const OFT = parseAbi([
-  'event OFTSent(bytes32 indexed guid, uint32 dstEid, address indexed fromAddress, uint256 amountSentLD, uint256 amountReceivedLD)',
-  'event OFTReceived(bytes32 indexed guid, uint32 srcEid, address indexed toAddress, uint256 amountReceivedLD)',
-])
+const is = (contract: string) => (address: string) => address === contract
 
-const READ_FROM = [
-  {
-    abi: Abis.tip20,
-    emits: (address: string) => address.startsWith(TIP20_PREFIX),
-    names: [
-      'Transfer',
-      'Mint',
-      'Burn',
-      'BurnBlocked',
-      'SupplyCapUpdate',
-      'PauseStateUpdate',
-      'TransferPolicyUpdate',
-      'QuoteTokenUpdate',
-      'NextQuoteTokenSet',
-      'LogoURIUpdated',
-      'RoleMembershipUpdated',
-      'RoleAdminUpdated',
-      'RewardDistributed',
-      'RewardRecipientSet',
-    ],
-  },
-  { abi: Abis.tip20Factory, emits: (address: string) => address === TIP20_FACTORY, names: ['TokenCreated'] },
-  {
-    abi: Abis.stablecoinDex,
-    emits: (address: string) => address === STABLECOIN_DEX,
-    names: ['PairCreated', 'OrderPlaced', 'OrderFilled', 'OrderFlipped', 'FlipFailed', 'OrderCancelled'],
-  },
-  {
-    abi: Abis.tip403Registry,
-    emits: (address: string) => address === TIP403_REGISTRY,
-    names: [
-      'PolicyCreated',
-      'PolicyAdminUpdated',
-      'WhitelistUpdated',
-      'BlacklistUpdated',
-      'CompoundPolicyCreated',
-      'ReceivePolicyUpdated',
-    ],
-  },
-  {
-    abi: Abis.feeManager,
-    emits: (address: string) => address === FEE_MANAGER,
-    names: ['UserTokenSet', 'ValidatorTokenSet', 'FeesDistributed'],
-  },
+type Read = { abi: readonly AbiEvent[]; emits: (address: string) => boolean; prefix?: string; isAnybodys?: boolean }
+const READ_FROM: readonly Read[] = [
+  { abi: TIP20_EVENTS, emits: (address) => address.startsWith(TIP20_PREFIX) },
+  { abi: TIP20_FACTORY_EVENTS, emits: is(TIP20_FACTORY) },
+  { abi: STABLECOIN_DEX_EVENTS, emits: is(STABLECOIN_DEX) },
+  { abi: TIP403_EVENTS, emits: is(TIP403_REGISTRY) },
+  { abi: FEE_MANAGER_EVENTS, emits: is(FEE_MANAGER) },
   // The pools' Mint and Burn differ from those of a token.
-  {
-    abi: Abis.feeAmm,
-    emits: (address: string) => address === FEE_MANAGER,
-    prefix: 'FeePool',
-    names: ['Mint', 'Burn', 'RebalanceSwap'],
-  },
-  {
-    abi: Abis.receivePolicyGuard,
-    emits: (address: string) => address === RECEIVE_POLICY_GUARD,
-    names: ['TransferBlocked', 'ReceiptClaimed', 'ReceiptBurned'],
-  },
-  {
-    abi: Abis.zonePortal,
-    emits: (address: string) => zoneOf(address) !== null,
-    prefix: 'Zone',
-    names: ['DepositMade', 'WithdrawalProcessed', 'DepositBounceBack', 'RefundClaimed'],
-  },
-  { abi: OFT, emits: () => true, isAnybodys: true, names: ['OFTSent', 'OFTReceived'] },
+  { abi: FEE_AMM_EVENTS, emits: is(FEE_MANAGER), prefix: 'FeePool' },
+  { abi: RECEIVE_POLICY_GUARD_EVENTS, emits: is(RECEIVE_POLICY_GUARD) },
+  { abi: ZONE_PORTAL_EVENTS, emits: (address) => zoneOf(address) !== null, prefix: 'Zone' },
+  { abi: OFT_EVENTS, emits: () => true, isAnybodys: true },
 ]
 
 /** The events that ingest reads, as the ABIs of the chain's contracts have them. */
-export const READ_EVENTS: readonly AbiEvent[] = READ_FROM.flatMap(({ abi, names }) =>
-  (abi as readonly { type: string; name?: string }[]).flatMap((item) =>
-    item.type === 'event' && names.includes(item.name ?? '') ? [item as AbiEvent] : [],
-  ),
-)
+export const READ_EVENTS: readonly AbiEvent[] = READ_FROM.flatMap(({ abi }) => abi)
 
 /** The first topics of these events, by which eth_getLogs filters. */
 export const topicsOf = (names: readonly ChainEvent['name'][]): string[] =>
-  READ_FROM.flatMap(({ abi, names: read }) =>
-    abi.flatMap((item) =>
-      item.type === 'event' && read.includes(item.name) && (names as readonly string[]).includes(item.name)
-        ? [toEventSelector(item)]
-        : [],
-    ),
-  )
+  READ_EVENTS.filter(({ name }) => (names as readonly string[]).includes(name)).map((event) => toEventSelector(event))
 
 /** With `isAnybodys`, any contract may emit anything under the topic, so a log that does not fit is ignored. */
 type Known = { name: string; emits: (address: string) => boolean; isAnybodys: boolean; decode: LogDecoder }
 const byTopic = new Map<string, Known>()
-for (const { abi, emits, names, prefix = '', isAnybodys = false } of READ_FROM) {
-  for (const item of abi) {
-    if (item.type !== 'event' || !names.includes(item.name)) continue
-    byTopic.set(toEventSelector(item), { name: `${prefix}${item.name}`, emits, isAnybodys, decode: logDecoder(item) })
+for (const { abi, emits, prefix = '', isAnybodys = false } of READ_FROM) {
+  for (const event of abi) {
+    byTopic.set(toEventSelector(event), {
+      name: `${prefix}${event.name}`,
+      emits,
+      isAnybodys,
+      decode: logDecoder(event),
+    })
   }
 }
 

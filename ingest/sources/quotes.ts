@@ -1,5 +1,4 @@
-import { getAbiItem, type Hex, toFunctionSelector } from 'viem'
-import { Abis } from 'viem/tempo'
+import { type Hex, toFunctionSelector } from 'viem'
 import type { DepthSample } from '../../clickhouse/depth/depth.js'
 import { DEPTH_SIZES, isPrice, ONE_TOKEN, type QuoteStatus, REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import { STABLECOIN_DEX } from '../chain/addresses.js'
@@ -7,9 +6,8 @@ import { RpcAnswerError } from '../chain/rpc-answers.js'
 import { type BlockId, type Call, type CallResult, multicallsFor, multicallsOf, runMulticalls } from './multicall.js'
 import type { Rpc } from './rpc.js'
 
-const selectorOf = (name: 'quoteSwapExactAmountIn' | 'quoteSwapExactAmountOut'): Hex =>
-  toFunctionSelector(getAbiItem({ abi: Abis.stablecoinDex, name }))
-const [AMOUNT_IN, AMOUNT_OUT] = [selectorOf('quoteSwapExactAmountIn'), selectorOf('quoteSwapExactAmountOut')]
+const AMOUNT_IN = toFunctionSelector('quoteSwapExactAmountIn(address,address,uint128)')
+const AMOUNT_OUT = toFunctionSelector('quoteSwapExactAmountOut(address,address,uint128)')
 
 const wordOf = (digits: string): string => digits.padStart(64, '0')
 

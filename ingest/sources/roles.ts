@@ -1,6 +1,6 @@
 import { decodeFunctionResult, encodeFunctionData, type Hex } from 'viem'
-import { Abis } from 'viem/tempo'
 import type { RoleProbe } from '../../clickhouse/roles/roles.js'
+import { TIP20 } from '../chain/abis.js'
 import { ROLE_NAMES } from '../chain/role-names.js'
 import { RpcAnswerError } from '../chain/rpc-answers.js'
 import { type BlockId, type CallResult, multicallsOf, runMulticalls } from './multicall.js'
@@ -22,7 +22,7 @@ export async function readRoles(
   const calls = asked.map(({ stable, account, role }) => ({
     target: stable,
     callData: encodeFunctionData({
-      abi: Abis.tip20,
+      abi: TIP20,
       functionName: 'hasRole',
       // The account comes first, unlike in most contracts with roles.
       args: [account as Hex, role as Hex],
@@ -40,7 +40,7 @@ export async function readRoles(
 function hasRole(result: CallResult | undefined): boolean {
   if (!result?.success) throw new RpcAnswerError('hasRole failed')
   try {
-    return decodeFunctionResult({ abi: Abis.tip20, functionName: 'hasRole', data: result.returnData as Hex })
+    return decodeFunctionResult({ abi: TIP20, functionName: 'hasRole', data: result.returnData as Hex })
   } catch {
     throw new RpcAnswerError('hasRole returned an unexpected answer')
   }

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { decodeFunctionResult, encodeFunctionData, type Hex } from 'viem'
-import { Abis } from 'viem/tempo'
 import { z } from 'zod'
 import type { StateRead } from '../../clickhouse/stablecoins/states.js'
+import { TIP20, TIP403 } from '../chain/abis.js'
 import { TIP403_REGISTRY } from '../chain/addresses.js'
 import { RpcAnswerError } from '../chain/rpc-answers.js'
 import { type BlockId, type CallResult, type Multicall, multicallsOf, runMulticalls } from './multicall.js'
@@ -11,9 +11,7 @@ import type { Rpc } from './rpc.js'
 const READS = ['totalSupply', 'supplyCap', 'paused', 'transferPolicyId'] as const
 // The reads of TIP-20 rewards. The chain has ended rewards, so a later fork may remove these functions.
 const REWARD_READS = ['optedInSupply', 'globalRewardPerToken'] as const
-const READ_CALLS = [...READS, ...REWARD_READS].map((functionName) =>
-  encodeFunctionData({ abi: Abis.tip20, functionName }),
-)
+const READ_CALLS = [...READS, ...REWARD_READS].map((functionName) => encodeFunctionData({ abi: TIP20, functionName }))
 
 // The same few stables are minted and burnt repeatedly, so the requests for their states are cached.
 const knownReads = new LRUCache<string, Multicall[]>({ max: 500 })
@@ -41,11 +39,7 @@ const Policy = z.tuple([z.int(), z.string()])
 
 type Block = BlockId & { time: number }
 
-function answer(
-  abi: typeof Abis.tip20 | typeof Abis.tip403Registry,
-  functionName: string,
-  result: CallResult | undefined,
-): unknown {
+function answer(abi: typeof TIP20 | typeof TIP403, functionName: string, result: CallResult | undefined): unknown {
   if (!result?.success) throw new RpcAnswerError(`${functionName} failed`)
   try {
     return decodeFunctionResult({ abi, functionName, data: result.returnData } as never)
@@ -56,15 +50,15 @@ function answer(
 
 /** A read that may fail permanently: null in that case. */
 const reward = (functionName: string, result: CallResult | undefined): string | null =>
-  result?.success === false ? null : Reward.parse(answer(Abis.tip20, functionName, result)).toString()
+  result?.success === false ? null : Reward.parse(answer(TIP20, functionName, result)).toString()
 
-const POLICY_ID_CALL = encodeFunctionData({ abi: Abis.tip20, functionName: 'transferPolicyId' })
+const POLICY_ID_CALL = encodeFunctionData({ abi: TIP20, functionName: 'transferPolicyId' })
 
 /** The transfer policy that each of `stables` has at the end of a block, in their order. Rejects as `readStates` does. */
 export async function readPolicyIds(rpc: Rpc, stables: readonly string[], block: BlockId): Promise<bigint[]> {
   const calls = stables.map((target) => ({ target, callData: POLICY_ID_CALL }))
   const results = await runMulticalls(rpc, multicallsOf(calls), block)
-  return results.map((result) => z.bigint().parse(answer(Abis.tip20, 'transferPolicyId', result)))
+  return results.map((result) => z.bigint().parse(answer(TIP20, 'transferPolicyId', result)))
 }
 
 /**
@@ -74,16 +68,16 @@ export async function readPolicyIds(rpc: Rpc, stables: readonly string[], block:
 export async function readStates(rpc: Rpc, stables: readonly string[], block: Block): Promise<StateRead[]> {
   const results = await runMulticalls(rpc, readsOf(stables), block)
   const resultsOf = stables.map((_, i) => results.slice(i * READ_CALLS.length, (i + 1) * READ_CALLS.length))
-  const states = resultsOf.map((own) => State.parse(READS.map((read, j) => answer(Abis.tip20, read, own[j]))))
+  const states = resultsOf.map((own) => State.parse(READS.map((read, j) => answer(TIP20, read, own[j]))))
   const policyIds = [...new Set(states.map(([, , , id]) => id))].filter((id) => !BUILT_IN.has(id))
   const policyCalls = policyIds.map((id) => ({
     target: TIP403_REGISTRY,
-    callData: encodeFunctionData({ abi: Abis.tip403Registry, functionName: 'policyData', args: [id] }) as Hex,
+    callData: encodeFunctionData({ abi: TIP403, functionName: 'policyData', args: [id] }) as Hex,
   }))
   const policies = new Map(
     (await runMulticalls(rpc, multicallsOf(policyCalls), block)).map((result, i) => [
       policyIds[i],
-      Policy.parse(answer(Abis.tip403Registry, 'policyData', result)),
+      Policy.parse(answer(TIP403, 'policyData', result)),
     ]),
   )
   return states.map(([supply, cap, paused, id], i) => {

@@ -1,6 +1,6 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem'
-import { Abis } from 'viem/tempo'
 import { z } from 'zod'
+import { TIP20 } from '../chain/abis.js'
 import { type BlockId, multicallsOf, runMulticalls } from './multicall.js'
 import type { Rpc } from './rpc.js'
 
@@ -16,7 +16,7 @@ export async function describeTokens(
   block: BlockId,
 ): Promise<TokenDescription[]> {
   const calls = candidates.flatMap((target) =>
-    READS.map((functionName) => ({ target, callData: encodeFunctionData({ abi: Abis.tip20, functionName }) })),
+    READS.map((functionName) => ({ target, callData: encodeFunctionData({ abi: TIP20, functionName }) })),
   )
   const results = await runMulticalls(rpc, multicallsOf(calls), block)
   return candidates.flatMap((stable, i) => {
@@ -24,7 +24,7 @@ export async function describeTokens(
     // A call to an address without a token succeeds and returns nothing.
     if (!own.every(({ success, returnData }) => success && returnData !== '0x')) return []
     const answers = READS.map((functionName, j) =>
-      decodeFunctionResult({ abi: Abis.tip20, functionName, data: own[j]?.returnData ?? '0x' }),
+      decodeFunctionResult({ abi: TIP20, functionName, data: own[j]?.returnData ?? '0x' }),
     )
     const [symbol, name, currency, quoteToken] = Description.parse(answers)
     return [{ stable, symbol, name, currency, quoteToken: quoteToken.toLowerCase() }]

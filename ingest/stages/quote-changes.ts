@@ -1,5 +1,5 @@
 import { toEventSelector } from 'viem'
-import { Abis } from 'viem/tempo'
+import { TIP20_EVENTS, TIP20_UNREAD_EVENTS } from '../chain/abis.js'
 import { STABLECOIN_DEX, TIP20_PREFIX } from '../chain/addresses.js'
 import type { ChainEvent } from '../chain/event-types.js'
 import type { RawLog } from '../chain/rpc-answers.js'
@@ -28,9 +28,9 @@ const HARMLESS_NAMES = [
   'LogoURIUpdated',
 ]
 const HARMLESS: ReadonlySet<string | undefined> = new Set(
-  Abis.tip20.flatMap((item) =>
-    item.type === 'event' && HARMLESS_NAMES.includes(item.name) ? [toEventSelector(item)] : [],
-  ),
+  [...TIP20_EVENTS, ...TIP20_UNREAD_EVENTS]
+    .filter(({ name }) => HARMLESS_NAMES.includes(name))
+    .map((event) => toEventSelector(event)),
 )
 
 /** The orders among a block's events whose terms only their ids tell. */

@@ -1,10 +1,10 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { decodeFunctionResult, encodeFunctionData, type Hex } from 'viem'
-import { Abis } from 'viem/tempo'
 import { firstBlockAfter } from '../../../clickhouse/chain/blocks.js'
 import { feeManagerChanges } from '../../../clickhouse/fees/fees.js'
 import type { Stablecoin } from '../../../clickhouse/stablecoins/stablecoins.js'
 import { mintedSupply } from '../../../clickhouse/supply/supply.js'
+import { TIP20 } from '../../chain/abis.js'
 import { FEE_MANAGER } from '../../chain/addresses.js'
 import { RpcAnswerError } from '../../chain/rpc-answers.js'
 import { type BlockId, multicallsOf, runMulticalls } from '../../sources/multicall.js'
@@ -21,7 +21,7 @@ async function readAmounts(
   read: Read,
   block: BlockId,
 ): Promise<Map<string, bigint>> {
-  const callData = encodeFunctionData({ abi: Abis.tip20, ...read } as never)
+  const callData = encodeFunctionData({ abi: TIP20, ...read } as never)
   const results = await rpc.persist(`read ${read.functionName}`, () =>
     runMulticalls(rpc, multicallsOf(tokens.map((target) => ({ target, callData }))), block),
   )
@@ -30,7 +30,7 @@ async function readAmounts(
       const result = results[i]
       if (!result?.success) throw new RpcAnswerError(`${read.functionName} of ${token} failed`)
       const { functionName } = read
-      return [token, decodeFunctionResult({ abi: Abis.tip20, functionName, data: result.returnData }) as bigint]
+      return [token, decodeFunctionResult({ abi: TIP20, functionName, data: result.returnData }) as bigint]
     }),
   )
 }
@@ -44,12 +44,12 @@ export async function readBalances(
   const functionName = 'balanceOf'
   const calls = accounts.map(({ stable, account }) => ({
     target: stable,
-    callData: encodeFunctionData({ abi: Abis.tip20, functionName, args: [account as Hex] }),
+    callData: encodeFunctionData({ abi: TIP20, functionName, args: [account as Hex] }),
   }))
   const results = await rpc.persist('read balances', () => runMulticalls(rpc, multicallsOf(calls), block))
   return results.map((result, i) => {
     if (!result.success) throw new RpcAnswerError(`${functionName} of ${accounts[i]?.stable} failed`)
-    return decodeFunctionResult({ abi: Abis.tip20, functionName, data: result.returnData }) as bigint
+    return decodeFunctionResult({ abi: TIP20, functionName, data: result.returnData }) as bigint
   })
 }
 
