@@ -1,4 +1,4 @@
-import { type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { collectDefaultMetrics, type Registry } from 'prom-client'
 import type { z } from 'zod'
@@ -25,6 +25,8 @@ type Options = {
 export async function serveMetrics({ config, port, registry, check, log }: Options): Promise<() => Promise<void>> {
   if (port.value === undefined) return async () => {}
   collectDefaultMetrics({ register: registry })
+  // Most processes serve none, and need not start more slowly for it.
+  const { fastify } = await import('fastify')
   const app = fastify({ forceCloseConnections: true })
   app.addHook('onRequest', async (_, reply) => {
     reply.header('cache-control', 'no-store')
