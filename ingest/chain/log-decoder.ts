@@ -1,5 +1,6 @@
 import { type AbiEvent, decodeEventLog, toEventSelector } from 'viem'
 import { PlumblineError } from '../../process/errors.js'
+import { remembered } from './remembered.js'
 import type { RawLog } from './rpc-answers.js'
 
 type Args = Record<string, unknown>
@@ -20,34 +21,43 @@ class LogDataError extends PlumblineError {
 
 const WORD = 64
 const ZEROS = '0'.repeat(WORD)
+const FALSE = `0x${ZEROS}`
+const TRUE = `0x${ZEROS.slice(1)}1`
+const HEAD = '0x'.length
 
-/** Decodes a 32-byte word, given as 64 hex digits; null if the word is not a valid value of the type. */
+/** Decodes a 32-byte word, given as 0x and 64 hex digits; null if the word is not a valid value of the type. */
 type WordReader = (word: string) => unknown
 
+const addressOf = remembered((word) =>
+  word.startsWith(ZEROS.slice(0, 24), HEAD) ? `0x${word.slice(HEAD + 24)}` : null,
+)
+
 function wordReader(type: string): WordReader | undefined {
-  if (type === 'address') return (word) => (word.startsWith(ZEROS.slice(0, 24)) ? `0x${word.slice(24)}` : null)
-  if (type === 'bool') return (word) => (word === ZEROS ? false : word === `${ZEROS.slice(1)}1` ? true : null)
+  if (type === 'address') return addressOf
+  if (type === 'bool') return (word) => (word === FALSE ? false : word === TRUE ? true : null)
   const [, kind, digits] = /^(uint|int|bytes)(\d+)$/.exec(type) ?? []
   const size = Number(digits)
-  if (kind === 'bytes') {
-    return (word) => (word.endsWith(ZEROS.slice(size * 2)) ? `0x${word.slice(0, size * 2)}` : null)
-  }
+  if (kind === 'bytes') return (word) => (word.endsWith(ZEROS.slice(size * 2)) ? word.slice(0, HEAD + size * 2) : null)
   if (kind === 'uint') {
     const padding = ZEROS.slice(size / 4)
     return (word) => {
-      if (!word.startsWith(padding)) return null
-      return size <= 48 ? Number.parseInt(word, 16) : BigInt(`0x${word}`)
+      if (!word.startsWith(padding, HEAD)) return null
+      return size <= 48 ? Number.parseInt(word, 16) : BigInt(word)
     }
   }
   if (kind === 'int') {
     return (word) => {
-      const value = BigInt.asIntN(256, BigInt(`0x${word}`))
+      const value = BigInt.asIntN(256, BigInt(word))
       if (BigInt.asIntN(size, value) !== value) return null
       return size <= 48 ? Number(value) : value
     }
   }
   return undefined
 }
+
+/** A word of data. Most data has only one. */
+const wordAt = (data: string, at: number): string =>
+  data.length === HEAD + WORD ? data : `0x${data.slice(at, at + WORD)}`
 
 /**
  * viem's decoder, for the few events that have strings and arrays. Strings are read as bytes, which have the same
@@ -81,7 +91,7 @@ function viemDecoder(event: AbiEvent): LogDecoder {
  */
 export function logDecoder(event: AbiEvent): LogDecoder {
   let topicCount = 1
-  let dataLength = '0x'.length
+  let dataLength = HEAD
   const inputs: Array<{ name: string; type: string; topic: number; at: number; read: WordReader }> = []
   for (const { name, type, indexed } of event.inputs) {
     const read = wordReader(type)
@@ -95,7 +105,7 @@ export function logDecoder(event: AbiEvent): LogDecoder {
     if (data.length !== dataLength) throw new LogDataError(event, log, `it has ${data.length / 2 - 1} bytes of data`)
     const args: Args = {}
     for (const { name, type, topic, at, read } of inputs) {
-      const value = read(topic === 0 ? data.slice(at, at + WORD) : (topics[topic] as string).slice(2))
+      const value = read(topic === 0 ? wordAt(data, at) : (topics[topic] as string))
       if (value === null) throw new LogDataError(event, log, `${name} is not a valid ${type}`)
       args[name] = value
     }

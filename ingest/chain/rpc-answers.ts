@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { PlumblineError } from '../../process/errors.js'
+import { remembered } from './remembered.js'
 
 /** The node's answer violates the protocol: garbage, truncated, or about another block. */
 export class RpcAnswerError extends PlumblineError {
@@ -47,15 +48,18 @@ export type RawLog = z.infer<typeof RawLog>
 const HASH = /^0x[0-9a-f]{64}$/
 const HEX = /^0x[0-9a-f]*$/
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/
-const UPPER = /[A-F]/
 const QUANTITY = /^0x(0|[1-9a-f][0-9a-f]{0,13})$/
 
 type RawFields = { [Field in keyof RawLog]?: unknown }
 const isText = (value: unknown, form: RegExp): value is string => typeof value === 'string' && form.test(value)
 
+/** Texts as they are read, undefined if they are not valid; one that repeats is checked once, and kept in memory once. */
+const topicOf = remembered((text) => (isText(text, HASH) ? text : undefined))
+const addressOf = remembered((text) => (isText(text, ADDRESS) ? text.toLowerCase() : undefined))
+
 /**
- * Checks logs field by field, as `RawLog` does. Adjacent logs share most of their fields, so these are checked once, and
- * kept in memory once. Returns the field that is not valid, with its log's place, instead of the logs.
+ * Checks logs field by field, as `RawLog` does. Adjacent logs share most of their other fields too, so these are checked
+ * once, and kept in memory once. Returns the field that is not valid, with its log's place, instead of the logs.
  */
 function readLogs(answers: readonly unknown[]): RawLog[] | [place: number, field: string] {
   const logs: RawLog[] = []
@@ -66,23 +70,23 @@ function readLogs(answers: readonly unknown[]): RawLog[] | [place: number, field
     const fields = answer as RawFields
     const { data, topics, logIndex } = fields
     const isSame = (field: keyof RawLog): boolean => last !== undefined && fields[field] === before[field]
-    if (!isSame('address') && !isText(fields.address, ADDRESS)) return [i, 'address']
+    const address = addressOf(fields.address as string)
+    if (address === undefined) return [i, 'address']
     if (!isSame('blockHash') && !isText(fields.blockHash, HASH)) return [i, 'blockHash']
     if (!isSame('transactionHash') && !isText(fields.transactionHash, HASH)) return [i, 'transactionHash']
     if (!isSame('blockNumber') && !isText(fields.blockNumber, QUANTITY)) return [i, 'blockNumber']
     if (!isText(data, HEX)) return [i, 'data']
     if (!isText(logIndex, QUANTITY)) return [i, 'logIndex']
     if (!Array.isArray(topics) || topics.length > 4) return [i, 'topics']
-    for (const [j, topic] of topics.entries()) {
-      const known = last?.topics[j]
-      if (known !== undefined && topic === known) topics[j] = known
-      else if (!isText(topic, HASH)) return [i, 'topics']
+    for (let j = 0; j < topics.length; j++) {
+      const topic = topicOf(topics[j] as string)
+      if (topic === undefined) return [i, 'topics']
+      topics[j] = topic
     }
-    const address = fields.address as string
     const time = fields.blockTimestamp
     const isSameTime = last !== undefined && time === before.blockTimestamp
     last = {
-      address: last && isSame('address') ? last.address : UPPER.test(address) ? address.toLowerCase() : address,
+      address,
       topics,
       data,
       blockNumber: last && isSame('blockNumber') ? last.blockNumber : Number(fields.blockNumber),

@@ -1,5 +1,6 @@
 import { hexToBytes, keccak256, numberToHex } from 'viem'
 import type { BlockRange } from '../chain/block-ranges.js'
+import { remembered } from '../chain/remembered.js'
 import { type RawLog, RawLogs } from '../chain/rpc-answers.js'
 import { isRangeRefused, isTimeout, offeredBlocks } from './range-refusals.js'
 import { createRangeSize, type RangeSize } from './range-size.js'
@@ -7,23 +8,12 @@ import type { Rpc } from './rpc.js'
 
 type Loggish = { address: string; topics: readonly string[] }
 
-/**
- * The three bit positions of the addresses and topics seen so far, because a chain's logs repeat the same ones. Those that
- * occur once, as memos do, fill it up; starting over then costs less than noting with each use which was used last.
- */
-const positions = new Map<string, readonly [number, number, number]>()
-const MOST_POSITIONS = 100_000
-
-function bitsOf(item: string): readonly [number, number, number] {
-  const known = positions.get(item)
-  if (known) return known
+/** The three bit positions of an address or topic. */
+const bitsOf = remembered((item): readonly [number, number, number] => {
   const digest = hexToBytes(keccak256(item as `0x${string}`))
   const bit = (at: number): number => (((digest[at] ?? 0) << 8) | (digest[at + 1] ?? 0)) & 2047
-  const bits = [bit(0), bit(2), bit(4)] as const
-  if (positions.size >= MOST_POSITIONS) positions.clear()
-  positions.set(item, bits)
-  return bits
-}
+  return [bit(0), bit(2), bit(4)]
+})
 
 /**
  * The 2048-bit Bloom filter that a block header carries for these logs, as 0x and 512 hex digits (Ethereum yellow
@@ -31,10 +21,16 @@ function bitsOf(item: string): readonly [number, number, number] {
  */
 export function logsBloom(logs: readonly Loggish[]): string {
   const filter = Buffer.alloc(256)
-  for (const { address, topics } of logs) {
-    for (const item of [address, ...topics]) {
-      for (const bit of bitsOf(item)) filter[255 - (bit >> 3)] = (filter[255 - (bit >> 3)] ?? 0) | (1 << (bit & 7))
+  const add = (item: string): void => {
+    const bits = bitsOf(item)
+    for (let i = 0; i < bits.length; i++) {
+      const bit = bits[i] as number
+      filter[255 - (bit >> 3)] = (filter[255 - (bit >> 3)] as number) | (1 << (bit & 7))
     }
+  }
+  for (const { address, topics } of logs) {
+    add(address)
+    topics.forEach(add)
   }
   return `0x${filter.toString('hex')}`
 }

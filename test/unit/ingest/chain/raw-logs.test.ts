@@ -78,6 +78,15 @@ test('logs are read as the shape of one log says, and one that is not valid refu
   expect(Math.min(valid, refused)).toBeGreaterThan(500)
 })
 
+test('what was read as an address is not a topic, nor a topic an address', () => {
+  const [log] = someLogs(randomFor(3, 'logs', 1))
+  const [address, topic] = [`0x20c0${'ab'.repeat(18)}`, `0x${'ab'.repeat(32)}`]
+  const isRead = (fields: object): boolean => RawLogs.safeParse([{ ...log, ...fields }]).success
+  expect(isRead({ address, topics: [topic] })).toBe(true)
+  expect(isRead({ address, topics: [address] })).toBe(false)
+  expect(isRead({ address: topic, topics: [topic] })).toBe(false)
+})
+
 test.for([null, {}, 'logs', [null], ['log']])('an answer without logs is refused: %j', (answer) => {
   expect(RawLogs.safeParse(answer).success).toBe(false)
 })
