@@ -147,16 +147,22 @@ export function rpcAt(options: RpcOptions): Rpc {
     log.warn({ reason: reasonOf(error) }, 'the node limits the rate of calls: asking it more slowly')
   }
 
+  async function sendUntilBorne(method: string, params: unknown[]): Promise<unknown> {
+    for (;;) {
+      signal.throwIfAborted()
+      try {
+        return await sendOnce(method, params)
+      } catch (error) {
+        if (!isRateLimited(error)) throw error
+        noteLimit(error as Error)
+      }
+    }
+  }
+
   return {
     followsNewest: finalityDepth > 0,
     request: async (method, params, shape) => {
-      const answer = await pRetry(() => sendOnce(method, params), {
-        ...{ retries: Number.POSITIVE_INFINITY, minTimeout: 0, maxTimeout: 0, signal },
-        shouldRetry: ({ error }) => isRateLimited(error),
-        onFailedAttempt: ({ error }) => {
-          if (isRateLimited(error)) noteLimit(error)
-        },
-      })
+      const answer = await sendUntilBorne(method, params)
       const parsed = shape.safeParse(answer)
       if (parsed.success) return parsed.data
       const issue = parsed.error.issues[0]
