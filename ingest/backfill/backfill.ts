@@ -79,16 +79,16 @@ export async function prepareBackfill(options: BackfillOptions, request: Backfil
   const covered = await retryDatabase('read the coverage', () => coveredRanges(clickhouse))
   const last = await lastBlock(options, rpc, covered)
 
-  const stables = await retryDatabase('read the stables', () => allStablecoins(clickhouse, { before_block: last + 1 }))
-  const quotedFrom = await retryDatabase('read the quote tokens', () =>
-    quoteTokenHistory(clickhouse, { before_block: last + 1 }),
-  )
-  const issuers = await retryDatabase('read the issuers', () =>
-    issuerRoleChanges(clickhouse, { before_block: last + 1 }),
-  )
+  const known = { before_block: last + 1 }
+  const [stables, quotedFrom, issuers, lists] = await Promise.all([
+    retryDatabase('read the stables', () => allStablecoins(clickhouse, known)),
+    retryDatabase('read the quote tokens', () => quoteTokenHistory(clickhouse, known)),
+    retryDatabase('read the issuers', () => issuerRoleChanges(clickhouse, known)),
+    retryDatabase('read the token lists', () => tokenLists(clickhouse)),
+  ])
   const unknown = request.stables.filter((address) => !stables.some(({ stable }) => stable === address))
   if (unknown.length > 0) throw new BackfillError(`no such stable before block ${last + 1}: ${unknown.join(', ')}`)
-  const periods = listPeriods(await retryDatabase('read the token lists', () => tokenLists(clickhouse)))
+  const periods = listPeriods(lists)
   const books = await retryDatabase('read the books', () => decisiveBooks(clickhouse, periods, last + 1))
   const reader = {
     clickhouse,
