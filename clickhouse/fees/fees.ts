@@ -4,6 +4,7 @@ import type { FactPosition } from '../chain/blocks.js'
 import { defineQuery } from '../store/define-query.js'
 import { isRecent, recentFirst } from '../store/recent-first.js'
 import { blockNumber, blockTimestamp, integerText, txHash } from '../store/values.js'
+import { LAST_CHOICES } from './choices.js'
 
 /** The fee of a transaction, including a reverted one. `payer` is the account that paid it, which may be a sponsor. */
 export type FeePaid = FactPosition & { stable: string; payer: string; amount_raw: string }
@@ -43,20 +44,28 @@ const DistributionSums = z.object({
 
 /**
  * The fees that validators were paid in each token up to `at`, in base units; in no order. A window of length W is
- * (at - W, at]. The token need not be a known stable.
+ * (at - W, at]. The token need not be a known stable. The months before the longest window come from a projection, whose
+ * words the statement has to use (migration fee_spans).
  */
 export const feeDistributionSums = defineQuery({
   name: 'fee_distribution_sums',
   params: z.object({ at: z.date() }),
   row: DistributionSums,
   sql: `
-    SELECT stable,
-           toString(sumIf(toUInt256(amount_raw), block_time > {at: DateTime} - ${DAY_SECONDS})) AS last_24h_raw,
-           toString(sumIf(toUInt256(amount_raw), block_time > {at: DateTime} - ${WEEK_SECONDS})) AS last_7d_raw,
-           toString(sum(toUInt256(amount_raw))) AS all_time_raw,
-           toUInt32(count()) AS distribution_count
-    FROM fee_distributions
-    WHERE block_time <= {at: DateTime}
+    WITH toStartOfMonth(toDateTime({at: DateTime}, 'UTC') - ${WEEK_SECONDS}) AS month
+    SELECT stable, toString(sum(day)) AS last_24h_raw, toString(sum(week)) AS last_7d_raw, toString(sum(paid)) AS all_time_raw,
+           toUInt32(sum(payments)) AS distribution_count
+    FROM
+    (
+        SELECT stable, toUInt256(0) AS day, toUInt256(0) AS week, sum(toUInt256(amount_raw)) AS paid, count() AS payments
+        FROM fee_distributions WHERE toStartOfMonth(block_time) < month
+        GROUP BY stable
+        UNION ALL
+        SELECT stable, sumIf(toUInt256(amount_raw), block_time > {at: DateTime} - ${DAY_SECONDS}),
+               sumIf(toUInt256(amount_raw), block_time > {at: DateTime} - ${WEEK_SECONDS}), sum(toUInt256(amount_raw)), count()
+        FROM fee_distributions WHERE block_time >= toDateTime(month, 'UTC') AND block_time <= {at: DateTime}
+        GROUP BY stable
+    )
     GROUP BY stable`,
 })
 
@@ -75,14 +84,14 @@ export const feeElectionCounts = defineQuery({
   name: 'fee_election_counts',
   params: z.object({ at: z.date() }),
   row: ElectionCounts,
-  // One number for the position in the chain: comparing pairs takes more than twice as long.
   sql: `
     SELECT chosen AS stable, toUInt32(countIf(chosen_by = 'user')) AS users_electing,
            toUInt32(countIf(chosen_by = 'validator')) AS validators_electing
     FROM
     (
-        SELECT any(kind) AS chosen_by, argMax(stable, toUInt128(block_number) * 4294967296 + log_index) AS chosen
-        FROM fee_elections WHERE block_time <= {at: DateTime}
+        SELECT any(choices.chosen_by) AS chosen_by, argMax(choices.chosen, position) AS chosen
+        FROM (${LAST_CHOICES}
+        ) AS choices
         GROUP BY chooser
     )
     WHERE chosen != '0x0000000000000000000000000000000000000000'

@@ -1,3 +1,4 @@
+import { CHOICES_IN_SPANS, fillFeeChoices, SPAN_START } from '../fees/choices.js'
 import { fillFlowBuckets, fillFlowEdgeStarts, WINDOW_START } from '../flows/buckets.js'
 import { fillPegMinutes } from '../peg/minutes.js'
 import { fillQuoteHours, QUOTE_HOUR } from '../peg/quote-hours.js'
@@ -41,6 +42,12 @@ export const DERIVED_TABLES = {
     time: 'first_window',
     timeOfFact: WINDOW_START,
     fill: fillFlowEdgeStarts,
+  },
+  fee_choices: {
+    facts: CHOICES_IN_SPANS,
+    time: 'span_start',
+    timeOfFact: SPAN_START,
+    fill: fillFeeChoices,
   },
 } as const satisfies Record<string, DerivedTable>
 

@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { PlumblineError } from '../../process/errors.js'
 import { END_OF_TIME } from '../../process/instants.js'
+import { rebuildFeeChoices } from '../fees/choices.js'
 import { rebuildFlowBuckets, windowOf } from '../flows/buckets.js'
 import { rebuildPegMinutes } from '../peg/minutes.js'
 import { hourOf, rebuildQuoteHours } from '../peg/quote-hours.js'
@@ -21,10 +22,10 @@ const LAST_MINUTE_END = END_OF_TIME - (END_OF_TIME % 60)
 const LAST_HOUR = hourOf(END_OF_TIME)
 const LAST_WINDOW = windowOf(END_OF_TIME)
 
-const headTime = defineRow({
-  name: 'head_time',
-  row: onlyColumn('time', z.int()),
-  sql: 'SELECT toUnixTimestamp(max(block_time)) AS time FROM blocks',
+const storedHead = defineRow({
+  name: 'stored_head',
+  row: z.object({ block: z.int(), time: z.int() }),
+  sql: 'SELECT toUInt32(max(block_number)) AS block, toUnixTimestamp(max(block_time)) AS time FROM blocks',
 })
 
 const runningRefreshes = defineQuery({
@@ -42,10 +43,11 @@ const runningRefreshes = defineQuery({
  */
 export async function repairViews(clickhouse: ClickHouseClient): Promise<void> {
   await catchUp(clickhouse)
-  const time = await headTime(clickhouse)
+  const { block, time } = await storedHead(clickhouse)
   await rebuildPegMinutes(clickhouse, { first: Math.ceil(time / 60) * 60, last: LAST_MINUTE_END })
   await rebuildQuoteHours(clickhouse, { first: hourOf(time), last: LAST_HOUR }, { replace: true })
   await rebuildFlowBuckets(clickhouse, { first: windowOf(time), last: LAST_WINDOW })
+  await rebuildFeeChoices(clickhouse, { block, time })
   // A refresh that started earlier may still insert windows over removed facts when it ends.
   const [running] = await runningRefreshes(clickhouse)
   if (running) throw new RefreshRunningError(running)

@@ -48,6 +48,7 @@ export const GROWTH: Readonly<Record<string, Growth>> = {
   ),
   // A snapshot has at most four times as many rows as there were transfers since the one before.
   ...each(['holder_balances', 'holder_snapshots'], { with: 'transactions', column: 'slot_at' }),
+  fee_choices: { with: 'transactions', column: 'span_start', merges: true },
   job_runs: { with: 'time', column: 'slot_at' },
   peg_track_states: { with: 'time', column: 'slot_at', every: PERIOD_SECONDS['peg-tracks'], merges: true },
   ...each(['payments', 'webhook_deliveries', 'webhook_fan_outs'], { with: 'time', column: 'recorded_at' }),
@@ -81,4 +82,5 @@ export const STILL: readonly string[] = [
 export const FILLED_BY: Readonly<Record<string, readonly string[]>> = {
   peg_samples: ['peg_minutes', 'peg_quote_hours'],
   flows: ['flow_buckets', 'flow_edge_starts'],
+  fee_elections: ['fee_choices'],
 }

@@ -4,6 +4,7 @@ import type { IngestRollback } from '../../clickhouse/chain/rollbacks.js'
 import { factCounts } from '../../clickhouse/facts/compare.js'
 import { type Facts, type FactTable, factTables, insertFacts, mergeFacts } from '../../clickhouse/facts/facts.js'
 import { feesLetGoSince, withoutLetGo } from '../../clickhouse/facts/retention.js'
+import { addFeeChoices } from '../../clickhouse/fees/choices.js'
 import { rebuildFlowBuckets, staleBuckets, windowOf } from '../../clickhouse/flows/buckets.js'
 import { rebuildPegMinutes, staleMinutes } from '../../clickhouse/peg/minutes.js'
 import { hourOf, rebuildQuoteHours } from '../../clickhouse/peg/quote-hours.js'
@@ -121,6 +122,7 @@ async function completeWrite(clickhouse: ClickHouseClient, batch: KeptBatch, rol
   if (batch.families.includes('logs')) {
     const windows = { first: windowOf(batch.firstTime), last: windowOf(batch.lastTime) }
     if ((await staleBuckets(clickhouse, windows)) > 0) await rebuildFlowBuckets(clickhouse, windows)
+    await addFeeChoices(clickhouse, { first: batch.firstTime, last: batch.lastTime })
   }
   if (!batch.families.includes('pegs')) return
   const minuteEnd = (time: number): number => Math.ceil(time / 60) * 60

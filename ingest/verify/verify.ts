@@ -28,6 +28,7 @@ import { checkFees, checkSupply } from './invariants/chain-amounts.js'
 import { checkHolders } from './invariants/holders.js'
 import {
   checkBuckets,
+  checkChoices,
   checkDoubleEntry,
   checkLinks,
   checkLogCounts,
@@ -195,6 +196,7 @@ export async function verify(options: VerifyOptions): Promise<Finding[]> {
     await checkSampleCounts(clickhouse, stretches, stables, periods),
     await checkMinutes(clickhouse, lastTime),
     await checkBuckets(clickhouse, lastTime),
+    await checkChoices(clickhouse, lastTime),
     await checkDoubleEntry(clickhouse, new Date(0), new Date((lastTime + 1) * 1000)),
     await checkSupply(amounts),
     await checkFees(amounts, letGoUntil),

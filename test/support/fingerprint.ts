@@ -45,5 +45,9 @@ export async function fingerprint(clickhouse: ClickHouseClient): Promise<Record<
     clickhouse,
     `SELECT from_token, to_token, min(first_window) AS first_window FROM flow_edge_starts GROUP BY ALL ORDER BY ALL`,
   )
-  return { ...Object.fromEntries(facts), minutes, hours, buckets, edges }
+  const choices = await json(
+    clickhouse,
+    `SELECT count() AS rows, sum(cityHash64(tuple(*))) AS hash FROM (SELECT * FROM fee_choices FINAL ORDER BY ALL)`,
+  )
+  return { ...Object.fromEntries(facts), minutes, hours, buckets, edges, choices }
 }

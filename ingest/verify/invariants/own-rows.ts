@@ -4,6 +4,7 @@ import { blockCounts, brokenLinks } from '../../../clickhouse/chain/invariants.j
 import { decisiveBooks, sampledPeriods } from '../../../clickhouse/chain/sampling.js'
 import type { ListPeriod } from '../../../clickhouse/chain/token-lists.js'
 import { miscountedBlocks, misplacedFacts } from '../../../clickhouse/facts/invariants.js'
+import { differingChoices } from '../../../clickhouse/fees/choices.js'
 import { differingBuckets } from '../../../clickhouse/flows/buckets.js'
 import { flowEdges, flowGraph } from '../../../clickhouse/flows/flows.js'
 import { differingMinutes, sampleCounts } from '../../../clickhouse/peg/invariants.js'
@@ -143,6 +144,19 @@ export async function checkBuckets(clickhouse: ClickHouseClient, time: number): 
   const differences = found.map(({ edge, bucket }) => `${edge}, the window from ${bucket}`)
   const scope = isStill ? 'all windows' : `windows before ${new Date(time * 1000).toISOString()}, as ingest writes`
   return compared('flow buckets add up', scope, differences)
+}
+
+/**
+ * The last choice of each account in each month and year is that of its choices. While ingest writes, only spans that started
+ * before the one of `time`, in unix seconds, are checked.
+ */
+export async function checkChoices(clickhouse: ClickHouseClient, time: number): Promise<Finding> {
+  const { isStill, found } = await ofViews(clickhouse, time, (to) => differingChoices(clickhouse, { to }))
+  const differences = found.map(({ span, differing }) => `${span}: ${differing} rows`)
+  const scope = isStill
+    ? 'all months and years'
+    : `those before ${new Date(time * 1000).toISOString()}, as ingest writes`
+  return compared('last choices of fee tokens are kept', scope, differences)
 }
 
 /** Stables have sent as much as they have received, in total and edge by edge, in the graph that the API returns. */

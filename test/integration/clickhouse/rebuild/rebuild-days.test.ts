@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { DERIVED_TABLES, type DerivedTableName } from '../../../../clickhouse/rebuild/derived-tables.js'
 import { rebuild } from '../../../../clickhouse/rebuild/rebuild.js'
+import { account, addRows, feeElection } from '../../../support/economy-rows.js'
 import { fingerprint } from '../../../support/fingerprint.js'
 import { addFacts, flow, pegSamples, stableAddress } from '../../../support/rows.js'
 import { test } from '../../../support/services.js'
@@ -22,8 +23,15 @@ test.for(Object.keys(DERIVED_TABLES) as DerivedTableName[])(
       // One edge that continues from day to day, and one that begins on the second day.
       flows: [...TIMES.map((at) => flow(1, 2, at)), flow(2, 1, MIDNIGHT)],
     })
+    await addRows(clickhouse, {
+      fee_elections: TIMES.map((block_time, i) =>
+        feeElection('user', account(i % 3), stableAddress(i), { block_number: i, block_time }),
+      ),
+    })
     const expected = await fingerprint(clickhouse)
-    expect(await rebuild(clickhouse, table)).toEqual({ days: 2, differing: 0, shown: [] })
+    // Choices are kept for two months, and for a year, each at its first day.
+    const days = table === 'fee_choices' ? 3 : 2
+    expect(await rebuild(clickhouse, table)).toEqual({ days, differing: 0, shown: [] })
     expect(await fingerprint(clickhouse)).toEqual(expected)
   },
 )

@@ -26,6 +26,7 @@ const LOST: Readonly<Record<string, string>> = {
   peg_quote_hours: `hour >= toStartOfHour(${FROM}) AND stable NOT LIKE '%a'`,
   flow_buckets: `window_start >= ${FROM}`,
   flow_edge_starts: `(from_token, to_token) IN (SELECT from_token, to_token FROM flows GROUP BY ALL HAVING min(block_number) >= {from: UInt64})`,
+  fee_choices: `bitShiftRight(position, 32) >= {from: UInt64}`,
 }
 
 /** Imitates a kill of ingest before it recorded the end of its newest batch. */
@@ -65,6 +66,8 @@ test.for([
       'dex_orders',
       'supply_events',
       'fees_paid',
+      'fee_elections',
+      'fee_choices',
       'state_reads',
     ],
   ],

@@ -92,7 +92,7 @@ test('data whose state the node has pruned is reported as not checked, and logs 
 describe.concurrent('damage is found and reported', () => {
   test('in facts, views and sums', async ({ clickhouseEnv, clickhouse, copyChain }) => {
     await copyChain(clickhouse, clickhouseEnv)
-    // A missing row, a duplicate row, one with another amount, and a state that is not summed up.
+    // A missing row, a duplicate row, one with another amount, a state that is not summed up, and a choice that nobody made.
     await run(clickhouse, 'DELETE FROM fees_paid WHERE block_number = (SELECT max(block_number) FROM fees_paid)')
     await run(
       clickhouse,
@@ -103,6 +103,10 @@ describe.concurrent('damage is found and reported', () => {
       clickhouse,
       'INSERT INTO peg_minutes (stable, minute_end, quoted_count) SELECT stable, minute_end, 1 FROM peg_minutes LIMIT 1',
     )
+    await run(
+      clickhouse,
+      "INSERT INTO fee_choices (months, span_start, chosen, position) SELECT 12, '2026-01-01 00:00:00', 'x', 1",
+    )
     const { code, output } = await verify(clickhouseEnv, '--all')
     expect(code).toBe(1)
     expect(mismatches(output).sort(), output).toEqual([
@@ -111,6 +115,7 @@ describe.concurrent('damage is found and reported', () => {
       'fees_paid row by row',
       'flow buckets add up',
       'flows row by row',
+      'last choices of fee tokens are kept',
       'mints minus burns = supply',
       'minute states add up',
       'supply_events row by row',
