@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import { DAY_SECONDS, WEEK_SECONDS } from '../../process/instants.js'
 import { isInUseAt } from '../chain/token-lists.js'
+import { PEG_EVENTS_SINCE_SETTINGS, pegEventsSince } from '../peg/breaks.js'
 import { MINUTE_SUMS, selected } from '../peg/sums.js'
 import { PegSumsRow } from '../peg/windows.js'
 import { PolicyType } from '../stablecoins/states.js'
 import { defineQuery } from '../store/define-query.js'
 import { integerText } from '../store/values.js'
+import { newestReads } from '../supply/newest-reads.js'
 
 const count = z.int().nonnegative()
 const amount = integerText.nullable().transform((text) => (text === null ? null : BigInt(text)))
@@ -62,11 +64,7 @@ export const riskInputs = defineQuery({
             (
                 SELECT stable, argMax((supply_raw, cap_raw, paused, policy_id, toString(policy_type), block_number), block_number) AS newest
                 FROM state_reads
-                WHERE (stable, block_time) IN
-                (
-                    SELECT stable, max(block_time) FROM state_reads
-                    WHERE stable IN (SELECT stable FROM known) AND block_time <= at GROUP BY stable
-                )
+                WHERE (stable, block_time) IN (${newestReads('SELECT stable FROM known', 'at')})
                 GROUP BY stable
             )
         ),
@@ -110,7 +108,7 @@ export const riskInputs = defineQuery({
         FROM
         (
             SELECT stable, severity, ended_at IS NULL OR ended_at > at AS is_open
-            FROM peg_events FINAL
+            FROM (${pegEventsSince(`at - ${WEEK_SECONDS}`)})
             WHERE confirmed_at <= at AND (ended_at IS NULL OR ended_at > at - ${WEEK_SECONDS})
         )
         GROUP BY stable
@@ -134,7 +132,7 @@ export const riskInputs = defineQuery({
         GROUP BY stable
     ) AS activity USING stable
     ORDER BY stable
-    SETTINGS join_use_nulls = 1`,
+    ${PEG_EVENTS_SINCE_SETTINGS}, join_use_nulls = 1`,
 })
 
 /**

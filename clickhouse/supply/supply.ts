@@ -7,6 +7,7 @@ import { defineExport } from '../store/export.js'
 import { isRecent, recentFirstByStable } from '../store/recent-first.js'
 import { together } from '../store/together.js'
 import { blockNumber, blockTimestamp, integerText, logIndex, txHash } from '../store/values.js'
+import { newestReads } from './newest-reads.js'
 
 /** A supply cap of this many base units means that there is no cap. */
 export const UNCAPPED = 2n ** 128n - 1n
@@ -67,11 +68,7 @@ export const suppliesAt = defineQuery({
     LEFT JOIN
     (
         SELECT stable, supply_raw, block_number FROM state_reads
-        WHERE (stable, block_time) IN
-        (
-            SELECT stable, max(block_time) FROM state_reads
-            WHERE stable IN (SELECT stable FROM known) AND block_time <= {at: DateTime} GROUP BY stable
-        )
+        WHERE (stable, block_time) IN (${newestReads('SELECT stable FROM known', '{at: DateTime}')})
         ORDER BY state_reads.block_number DESC LIMIT 1 BY stable
     ) AS newest USING stable
     ORDER BY stable

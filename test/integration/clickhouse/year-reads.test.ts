@@ -2,12 +2,15 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
 import { announcedAnomalies, withAnnounced } from '../../../clickhouse/events/announced.js'
 import { knownEvents, newestSequence, newestSequenceBy } from '../../../clickhouse/events/log.js'
+import { feeDistributionSums, feeElectionCounts } from '../../../clickhouse/fees/fees.js'
 import { newestHealth } from '../../../clickhouse/jobs/health.js'
 import { newestLease } from '../../../clickhouse/jobs/leases.js'
 import { PERIOD_SECONDS } from '../../../clickhouse/jobs/periods.js'
 import { jobProgress, jobRuns, jobStatuses } from '../../../clickhouse/jobs/runs.js'
 import { readSearches } from '../../../clickhouse/jobs/searches.js'
 import { dueSlots, slotHistory } from '../../../clickhouse/jobs/slots.js'
+import { riskInputs } from '../../../clickhouse/risk/inputs.js'
+import { suppliesAt } from '../../../clickhouse/supply/supply.js'
 import { failingSubscriptions } from '../../../clickhouse/webhooks/attempts.js'
 import { addDeliveries, eventsToReplay, requestedDeliveries } from '../../../clickhouse/webhooks/deliveries.js'
 import { deliveryPage, deliveryPageOfState } from '../../../clickhouse/webhooks/delivery-log.js'
@@ -94,4 +97,37 @@ test('what is read of jobs, events and webhooks does not grow with their history
     ),
   }
   for (const [name, rows] of Object.entries(ofWebhooks)) expect(rows, name).toBeLessThan(14_000)
+})
+
+test('what is read of fees, and for a slot of scores and reserves, is the same after eight years as after one', async ({
+  clickhouse,
+}) => {
+  const at = new Date('2026-06-20T12:00:00Z')
+  const stable = `concat('0x20c1', leftPad(toString(number % 10), 36, '0'))`
+  const ago = (seconds: string): string => `toDateTime(${at.getTime() / 1000} - ${seconds}, 'UTC')`
+  /** Rows `first` and on, counted back from the instant: choices, payments and breaks every ten minutes, a state every minute. */
+  const fill = async (first: number, count: number): Promise<void> => {
+    for (const query of [
+      `fee_elections (kind, account, stable, block_number, block_time) SELECT 'user', toString(number % 40), ${stable}, 1000000 - number, ${ago('number * 600')}`,
+      `fee_distributions (stable, amount_raw, block_time) SELECT ${stable}, number, ${ago('number * 600')}`,
+      `peg_events (stable, severity, started_at, started_block, confirmed_at, ended_at, slot_at) SELECT ${stable}, 'mild', ${ago('number * 600')} AS start, number, start + 60, start + 120, start + 120`,
+      `state_reads (stable, supply_raw, policy_type, block_number, block_time) SELECT ${stable}, number, 'allow_all', 1000000 - number, ${ago('number * 60')}`,
+    ])
+      await clickhouse.command({ query: `INSERT INTO ${query} FROM numbers(${first}, ${count})` })
+  }
+  const reads = async () => ({
+    feeElectionCounts: await rowsReadBy(clickhouse, (counted) => feeElectionCounts(counted, { at })),
+    feeDistributionSums: await rowsReadBy(clickhouse, (counted) => feeDistributionSums(counted, { at })),
+    suppliesAt: await rowsReadBy(clickhouse, (counted) => suppliesAt(counted, { at })),
+    riskInputs: await rowsReadBy(clickhouse, (counted) => riskInputs(counted, { at })),
+  })
+  await clickhouse.command({
+    query: `INSERT INTO stablecoins (stable, symbol, currency, block_number) SELECT ${stable}, 'S', 'USD', 0 FROM numbers(10)`,
+  })
+  await fill(0, 52_560)
+  const before = await reads()
+  await fill(52_560, 367_920)
+  // Of older years there are a few rows for each account and stable: less than a granule.
+  for (const [name, rows] of Object.entries(await reads()))
+    expect(rows, name).toBeLessThan(before[name as keyof typeof before] + 8192)
 })

@@ -151,7 +151,7 @@ describe.each([
     const events = stables.flatMap((stable) => randomBreaks(random, stable, first, last))
     await insertPegEvents(
       clickhouse,
-      events.map((row) => ({ ...row, revision: 0, slot_at: 0, is_deleted: 0 as const })),
+      events.map((row) => ({ ...row, revision: 0, slot_at: row.ended_at ?? last, is_deleted: 0 as const })),
     )
     if (hasSnapshots)
       for (let i = 0; i < 6; i++)

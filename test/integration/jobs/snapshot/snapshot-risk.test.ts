@@ -34,11 +34,12 @@ const risk = async (app: App, asOf: number, stable = STABLE) =>
 /** The five-minute mark before the API's now. */
 const markOf = ({ now }: { now: Date }): number => Math.floor(now.getTime() / 300_000) * 300
 
+/** Each as the slot wrote it that saw it end, or the newest slot. */
 async function addPegEvents(clickhouse: ClickHouseClient, rows: PegExcursion[]): Promise<void> {
-  const written = { revision: 0, slot_at: 0, is_deleted: 0 } as const
+  const newest = Math.floor(Date.now() / 1000)
   await insertPegEvents(
     clickhouse,
-    rows.map((row) => ({ ...row, ...written })),
+    rows.map((row) => ({ ...row, revision: 0, slot_at: row.ended_at ?? newest, is_deleted: 0 as const })),
   )
 }
 
