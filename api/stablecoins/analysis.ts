@@ -82,18 +82,14 @@ export const analysisRoute = (curated: CuratedBriefings) =>
       ...lastSeconds(at, WEEK_SECONDS),
     }),
     answer: async ({ app, stable, at, asOf, ledger, signal }) => {
-      const options = { signal }
+      const options = { signal, minuteSums: app.minuteSums.given(ledger), samplesOf: app.keptSamples.given(ledger) }
       const [chainId, state, origin, peg] = await Promise.all([
         databaseChainId(app.clickhouse, options),
         stablecoinStateAt(app.clickhouse, { stable, at }, options),
         stablecoinOrigin(app.clickhouse, { stable }, options),
         asOf === null
           ? livePeg(app.clickhouse, { stable }, options)
-          : pegAt(
-              app.clickhouse,
-              { stable, as_of: asOf },
-              { signal, minuteSums: app.minuteSums.given(ledger), samplesOf: app.keptSamples.given(ledger) },
-            ),
+          : pegAt(app.clickhouse, { stable, as_of: asOf }, options),
       ])
       if (!state || !origin) throw asOf === null ? unknownStable(stable) : beforeHistory(at, 'the stable was created')
       const briefing = chainId === null ? null : curated.of(chainId, stable)

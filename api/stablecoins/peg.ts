@@ -42,14 +42,11 @@ export const pegRoute = endpoint({
   cache: CACHE_POLICIES.peg,
   covers: ({ stable, at, since }) => ({ families: ['pegs'], stable, since, ...lastSeconds(at, WEEK_SECONDS) }),
   answer: async ({ app, stable, at, asOf, coverage, ledger, signal }) => {
+    const options = { signal, minuteSums: app.minuteSums.given(ledger), samplesOf: app.keptSamples.given(ledger) }
     const peg =
       asOf === null
-        ? await livePeg(app.clickhouse, { stable }, { signal })
-        : await pegAt(
-            app.clickhouse,
-            { stable, as_of: asOf },
-            { signal, minuteSums: app.minuteSums.given(ledger), samplesOf: app.keptSamples.given(ledger) },
-          )
+        ? await livePeg(app.clickhouse, { stable }, options)
+        : await pegAt(app.clickhouse, { stable, as_of: asOf }, options)
     return { address: stable, ...published(peg, at, coverage) }
   },
 })

@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { END_OF_TIME } from '../../process/instants.js'
 import { newestBlock } from '../chain/blocks.js'
 import { type Unsampled, unsampledAt, unsampledStablesAt } from '../chain/sampling.js'
+import type { ReadOptions } from '../store/define-query.js'
 import { type ReadSamples, readSamples } from './kept-samples.js'
 import { type ReadMinuteSums, readMinuteSums } from './minute-sums.js'
 import { keepsItsPrice, type StoredSample } from './price.js'
@@ -17,8 +18,6 @@ import {
   sumsOfSamples,
   wholeMinutes,
 } from './windows.js'
-
-type Options = { signal?: AbortSignal }
 
 /**
  * The newest sample, and the newest one with a price; null if there is none, and without a price if the stable cannot be
@@ -54,7 +53,7 @@ function pegOf(newest: StoredSample | null, lost: LostQuote | null): CurrentPeg 
 async function pegWith(
   clickhouse: ClickHouseClient,
   { stable, newest, as_of }: { stable: string; newest: StoredSample | null; as_of: Date },
-  options?: Options,
+  options?: ReadOptions,
 ): Promise<CurrentPeg> {
   if (newest === null || newest.sell_micros !== null) return pegOf(newest, null)
   const lost = await lostQuote(clickhouse, { stable, as_of }, options)
@@ -66,7 +65,7 @@ async function pegWith(
 export async function currentPeg(
   clickhouse: ClickHouseClient,
   { stable, as_of = LATEST }: { stable: string; as_of?: Date | undefined },
-  options?: Options,
+  options?: ReadOptions,
 ): Promise<CurrentPeg> {
   const [newest, unsampled] = await Promise.all([
     newestSample(clickhouse, { stable, as_of }, options),
@@ -79,20 +78,19 @@ export async function currentPeg(
 /** Sampled so little before an instant, a stable counts as sampled: to ask the lists each time would double the statements. */
 const SAMPLED_SECONDS = 120
 
+/** How the sums of windows are read. */
+type SumOptions = ReadOptions & { minuteSums?: ReadMinuteSums; samplesOf?: ReadSamples }
+
 /**
- * A stable's peg and windows as of `as_of`, in whole seconds: a window of length W is (as_of - W, as_of]. Its inner
- * minutes are read from minute states, by `minuteSums`, its first three and last two from the samples, by `samplesOf`. All
- * sums are integers, so the results are bit-identical to those computed from the samples alone.
+ * The sums of a stable's windows as of `as_of`, in whole seconds, and the samples at their edges: a window of length W is
+ * (as_of - W, as_of]. Its inner minutes are read from minute states, by `minuteSums`, its first three and last two from the
+ * samples, by `samplesOf`. All sums are integers, so the results are bit-identical to those computed from the samples alone.
  */
-export async function pegAt(
+async function windowsAt(
   clickhouse: ClickHouseClient,
   { stable, as_of }: { stable: string; as_of: Date },
-  {
-    minuteSums = readMinuteSums,
-    samplesOf = readSamples,
-    ...options
-  }: Options & { minuteSums?: ReadMinuteSums; samplesOf?: ReadSamples } = {},
-): Promise<Peg> {
+  { minuteSums = readMinuteSums, samplesOf = readSamples, ...options }: SumOptions = {},
+) {
   const lastMinute = Math.ceil(as_of.getTime() / MINUTE_MS) * 60
   const end = as_of.getTime() / 1000
   const [read, sumsBetween] = await Promise.all([
@@ -104,6 +102,16 @@ export async function pegAt(
     const { after, until } = wholeMinutes(seconds, lastMinute)
     return addSums([sumsOfSamples(samples.filter(({ age }) => isEdge(age, seconds))), sumsBetween(after, until)])
   })
+  return { windows, samples }
+}
+
+/** A stable's peg and windows as of `as_of`, in whole seconds. */
+export async function pegAt(
+  clickhouse: ClickHouseClient,
+  { stable, as_of }: { stable: string; as_of: Date },
+  options: SumOptions = {},
+): Promise<Peg> {
+  const { windows, samples } = await windowsAt(clickhouse, { stable, as_of }, options)
   const last = samples.reduce((a, b) => (b.block_number > (a?.block_number ?? -1) ? b : a), samples[0])
   if (last === undefined || last.age >= SAMPLED_SECONDS)
     return { ...(await currentPeg(clickhouse, { stable, as_of }, options)), windows, windows_as_of: as_of }
@@ -120,7 +128,7 @@ export async function pegAt(
 export async function livePeg(
   clickhouse: ClickHouseClient,
   { stable }: { stable: string },
-  options?: Options,
+  options: SumOptions = {},
 ): Promise<Peg> {
   const [peg, refreshed] = await Promise.all([
     currentPeg(clickhouse, { stable }, options),
@@ -131,7 +139,7 @@ export async function livePeg(
   const mark = new Date(Math.floor(head.block_time.getTime() / MARK_MS) * MARK_MS)
   const refreshedAt = refreshed[0]?.as_of
   if (peg.unsampled || !refreshedAt || refreshedAt.getTime() < mark.getTime() - MARK_MS) {
-    const { windows } = await pegAt(clickhouse, { stable, as_of: mark }, options)
+    const { windows } = await windowsAt(clickhouse, { stable, as_of: mark }, options)
     return { ...peg, windows, windows_as_of: mark }
   }
   const windows = PEG_WINDOWS.map(({ seconds }) =>
@@ -144,7 +152,7 @@ export async function livePeg(
 export async function currentPegs(
   clickhouse: ClickHouseClient,
   { as_of = LATEST }: { as_of?: Date | undefined },
-  options?: { signal?: AbortSignal },
+  options?: ReadOptions,
 ): Promise<(stable: string) => CurrentPeg> {
   const [rows, unsampled] = await Promise.all([
     newestSamples(clickhouse, { as_of }, options),
