@@ -41,13 +41,29 @@ export const firstBlockAfter = defineOptionalRow({
     FROM blocks WHERE block_time > {time: UInt32} ORDER BY block_number LIMIT 1`,
 })
 
+/** How far before an instant the newest block by then is looked for first, in seconds. */
+const RECENT_SECONDS = 172_800
+
+/**
+ * SQL: the time of the newest ingested block at or before an instant, an expression; null before the first. Asked for it at
+ * once, the engine begins to read every month there is. The second read finds nothing to read if the first has found one.
+ */
+export function newestBlockTime(at: string): string {
+  const newest = (condition: string): string =>
+    `(SELECT block_time FROM blocks WHERE ${condition} ORDER BY block_number DESC LIMIT 1)`
+  const recent = newest(
+    `block_time <= ${at} AND block_time >= least(${at}, (SELECT max(block_time) FROM blocks)) - ${RECENT_SECONDS}`,
+  )
+  return `ifNull(${recent}, ${newest(`block_time <= if(${recent} IS NULL, ${at}, toDateTime(0))`)})`
+}
+
 /** The newest block whose facts are all ingested; null before the first. */
 export const newestBlock = defineOptionalRow({
   name: 'newest_block',
   row: z.object({ block_number: z.int(), block_time: dateTime }),
   sql: `
     SELECT toUInt32(block_number) AS block_number, block_time
-    FROM blocks ORDER BY blocks.block_number DESC LIMIT 1`,
+    FROM blocks WHERE block_time >= (SELECT max(block_time) FROM blocks) ORDER BY blocks.block_number DESC LIMIT 1`,
 })
 
 /** The times of the oldest and the newest ingested block, in unix seconds; null before the first. */

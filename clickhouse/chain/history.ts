@@ -69,7 +69,7 @@ export const settledSpan = defineOptionalRow({
         (SELECT if(count() = 0, 0, max(to_block) + 1) FROM ingest_gaps) AS gaps_end,
         greatest(tip_start, gaps_end) AS start_block,
         (SELECT block_time FROM blocks WHERE block_number >= start_block ORDER BY blocks.block_number LIMIT 1) AS first_time,
-        (SELECT block_time FROM blocks ORDER BY blocks.block_number DESC LIMIT 1) AS last_time,
+        (SELECT max(block_time) FROM blocks) AS last_time,
         (SELECT max(newest) FROM (SELECT track, max(recorded_at) AS newest FROM ingest_batches WHERE track != 'tip' GROUP BY track)) AS backfilled_at,
         (SELECT max(recorded_at) FROM ingest_rollbacks) AS rolled_back_at
     SELECT toUInt32(assumeNotNull(start_block)) AS from_block, toUnixTimestamp(assumeNotNull(first_time)) AS from_time, toUnixTimestamp(assumeNotNull(last_time)) AS newest_time,

@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
+import { newestBlockTime } from '../chain/blocks.js'
 import {
   defineColumns,
   defineOptionalRow,
@@ -78,7 +79,7 @@ export type SamplesOfMinutes = Awaited<ReturnType<typeof samplesOfMinutes>>['sam
  * The samples of all stables in the last ten minutes up to the newest block at `as_of`. Every tracked stable is sampled in
  * every block, so a stable without a sample there is not tracked.
  */
-export const RECENT_SAMPLES = `block_time <= {as_of: DateTime} AND block_time > (SELECT block_time FROM blocks WHERE block_time <= {as_of: DateTime} ORDER BY block_number DESC LIMIT 1) - 600`
+export const RECENT_SAMPLES = `block_time <= {as_of: DateTime} AND block_time > ${newestBlockTime('{as_of: DateTime}')} - 600`
 
 /**
  * The newest sample at or before `as_of` of every tracked stable, or of those of `stables` if there are any. The cost does

@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
+import { newestBlockTime } from '../chain/blocks.js'
 import { sampledStables } from '../chain/sampling.js'
 import { isInUseAt, Tier, tierAt } from '../chain/token-lists.js'
 import { defineQuery } from '../store/define-query.js'
@@ -133,7 +134,7 @@ const statesSql = (which: string, reads: string) => `
  * The reads of the last quarter of an hour before the newest block: a sampled stable is read every five minutes, others
  * when they change.
  */
-const RECENTLY = `block_time > (SELECT block_time FROM blocks WHERE ${UNTIL} ORDER BY block_number DESC LIMIT 1) - 900 AND ${UNTIL}`
+const RECENTLY = `block_time > ${newestBlockTime('{at: DateTime}')} - 900 AND ${UNTIL}`
 
 /** A part of the list of stables: at most `limit` of those with these properties that come after a place in it. */
 export type StablesPage = {
