@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8'
 import type { IngestGap } from '../../clickhouse/chain/gaps.js'
 import { connect } from '../../clickhouse/store/client.js'
 import { parseEnv } from '../../process/environment.js'
@@ -10,6 +11,12 @@ import { createBackfillMetrics, createIngestMetrics } from '../metrics.js'
 import { prepareBackfill } from './backfill.js'
 import { showProgress } from './progress.js'
 import { parseRequest } from './request.js'
+
+/**
+ * The heap may grow to twice what is in use before it is collected as a whole. Node's default depends on the memory of the
+ * machine, and reaches four times on a large one.
+ */
+setFlagsFromString('--heap-growing-percent=100')
 
 const STOPPED_EARLY = 'backfill stopped early; run it again to continue'
 
