@@ -100,6 +100,7 @@ export async function buildApp(deps: AppDeps) {
   showMetrics(app, metricsAccess, async () => {
     metrics.keptBytes.set({ what: 'peg_minutes' }, app.minuteSums.bytes())
     metrics.keptBytes.set({ what: 'peg_samples' }, app.keptSamples.bytes())
+    metrics.keptBytes.set({ what: 'reads' }, app.keptReads.bytes())
     const state = await readState().catch(() => null)
     // Without a state, a full disk may be why.
     return stateMetrics(

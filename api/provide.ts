@@ -7,10 +7,12 @@ import { activeApiKeys, insertApiKeyUses } from '../clickhouse/keys/api-keys.js'
 import { createKeptSamples, type KnownSamples } from '../clickhouse/peg/kept-samples.js'
 import { createMinuteSums, type KnownMinuteSums } from '../clickhouse/peg/minute-sums.js'
 import { stablecoinCreations } from '../clickhouse/stablecoins/stablecoins.js'
+import { createKeptReads, type KeptReads } from '../clickhouse/store/kept-reads.js'
 import { createKnownHistory, type KnownHistory } from './answers/as-of.js'
 import { createExportSlots, type ExportSlots } from './answers/export.js'
 import { createKnownLedger, type KnownLedger } from './answers/known-ledger.js'
 import { createKnownSearches, type KnownSearches } from './answers/known-searches.js'
+import { QUERY_TIMEOUT_MS } from './answers/query-signal.js'
 import { createKnownStables, type KnownStables } from './answers/stable.js'
 import { createKeyUses, type KeyUses } from './callers/keys/key-uses.js'
 import { createKnownKeys, type KnownKeys } from './callers/keys/known-keys.js'
@@ -37,6 +39,7 @@ declare module 'fastify' {
     ledger: KnownLedger
     minuteSums: KnownMinuteSums
     keptSamples: KnownSamples
+    keptReads: KeptReads
     searches: KnownSearches
     exportSlots: ExportSlots
     keys: KnownKeys
@@ -48,6 +51,8 @@ declare module 'fastify' {
 const MINUTE_SUMS_BYTES = 64 * 2 ** 20
 /** Some 18,000 minutes at two blocks a second, of which an answer needs eleven. */
 const SAMPLES_BYTES = 64 * 2 ** 20
+/** What reads found while their tables stayed as they are: a kilobyte or two for each. */
+const READS_BYTES = 64 * 2 ** 20
 /** A request with a key waits at most this long for the keys. */
 const KEYS_TIMEOUT_MS = 3000
 
@@ -71,6 +76,7 @@ export function provide(app: FastifyInstance, provided: Provided): void {
   app.decorate('ledger', createKnownLedger(clickhouse))
   app.decorate('minuteSums', createMinuteSums(MINUTE_SUMS_BYTES))
   app.decorate('keptSamples', createKeptSamples(SAMPLES_BYTES))
+  app.decorate('keptReads', createKeptReads(clickhouse, { maxBytes: READS_BYTES, timeoutMs: QUERY_TIMEOUT_MS }))
   app.decorate('searches', createKnownSearches(clickhouse))
   app.decorate('exportSlots', createExportSlots())
   app.decorate(

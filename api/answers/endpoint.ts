@@ -5,7 +5,7 @@ import type { Ledger } from '../../clickhouse/chain/ledger.js'
 import type { Asked as Asks } from '../../clickhouse/chain/missing.js'
 import type { Search } from '../../clickhouse/chain/searched.js'
 import type { JobName } from '../../clickhouse/jobs/periods.js'
-import type { QuerySignal } from '../../clickhouse/store/define-query.js'
+import type { QuerySignal, ReadOptions } from '../../clickhouse/store/define-query.js'
 import { isoSeconds } from '../../process/instants.js'
 import { problemResponses } from '../http/problem.js'
 import {
@@ -59,7 +59,14 @@ type Asked<Path extends string, Subject extends About, Query extends Shape> = Re
  * The coverage of what the route `covers`, and what it was computed from: the ledger, and what each of `jobs` has searched,
  * in their order.
  */
-type Covered = { coverage: Coverage; ledger: Ledger; searches: readonly Search[]; since: Creation | undefined }
+type Covered = {
+  coverage: Coverage
+  ledger: Ledger
+  searches: readonly Search[]
+  since: Creation | undefined
+  /** The options of its reads: what they find is kept while their tables stay as they are. */
+  reads: ReadOptions
+}
 
 /** The body of an answer. `as_of` and `coverage` are added if the response has them. */
 type Body<Subject extends About, Response> = Response extends z.ZodObject
@@ -176,7 +183,9 @@ export function endpoint<
         knownAt ? app.ledger.readAsOf(knownAt, { signal }) : app.ledger.read(asks.to, { isOffer }),
         ...jobs.map((job) => app.searches.read(job, { known_at: knownAt, signal })),
       ])
-      return { ...subject, since, ledger, searches, coverage: coverageOf(ledger, { ...asks, searches }) }
+      const coverage = coverageOf(ledger, { ...asks, searches })
+      const kept = request.asOf === null ? app.keptReads.now() : app.keptReads.given(ledger)
+      return { ...subject, since, ledger, searches, coverage, reads: { signal, kept } }
     }
 
     /** For the 402: fails as the request would that is paid. */

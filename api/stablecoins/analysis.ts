@@ -81,8 +81,8 @@ export const analysisRoute = (curated: CuratedBriefings) =>
       since,
       ...lastSeconds(at, WEEK_SECONDS),
     }),
-    answer: async ({ app, stable, at, asOf, ledger, signal }) => {
-      const options = { signal, minuteSums: app.minuteSums.given(ledger), samplesOf: app.keptSamples.given(ledger) }
+    answer: async ({ app, stable, at, asOf, ledger, reads }) => {
+      const options = { ...reads, minuteSums: app.minuteSums.given(ledger), samplesOf: app.keptSamples.given(ledger) }
       const [chainId, state, origin, peg] = await Promise.all([
         databaseChainId(app.clickhouse, options),
         stablecoinStateAt(app.clickhouse, { stable, at }, options),

@@ -103,10 +103,10 @@ export const depthRoute = endpoint({
   response: DepthResponse,
   cache: CACHE_POLICIES.depth,
   covers: ({ stable, at, since }) => ({ families: ['pegs'], stable, since, ...lastSeconds(at, STATE_SECONDS) }),
-  answer: async ({ app, stable, at, coverage, query: { size }, signal }) => {
+  answer: async ({ app, stable, at, coverage, query: { size }, reads }) => {
     const [sampled, unsampled] = await Promise.all([
-      depthAt(app.clickhouse, { stable, as_of: at }, { signal }),
-      unsampledAt(app.clickhouse, { stable, at }, { signal }),
+      depthAt(app.clickhouse, { stable, as_of: at }, reads),
+      unsampledAt(app.clickhouse, { stable, at }, reads),
     ])
     // What was sampled before the stable left the list is not its depth at the instant.
     const rows = unsampled ? [] : sampled

@@ -133,16 +133,16 @@ export const liquidityRoute = endpoint({
     since,
     ...lastSeconds(at, STATE_SECONDS),
   }),
-  answer: async ({ app, stable, at, coverage, query: { size }, signal }) => {
+  answer: async ({ app, stable, at, coverage, query: { size }, reads }) => {
     const [sampled, unsampled] = await Promise.all([
-      depthAt(app.clickhouse, { stable, as_of: at }, { signal }),
-      unsampledAt(app.clickhouse, { stable, at }, { signal }),
+      depthAt(app.clickhouse, { stable, as_of: at }, reads),
+      unsampledAt(app.clickhouse, { stable, at }, reads),
     ])
     // What was sampled before the stable left the list is not its liquidity at the instant.
     const rows = unsampled ? [] : sampled
     const newest = rows[0]
     const { supply_raw, route } = newest
-      ? await supplyAndRoute(app.clickhouse, { stable, at, block_number: newest.block_number }, { signal })
+      ? await supplyAndRoute(app.clickhouse, { stable, at, block_number: newest.block_number }, reads)
       : { supply_raw: null, route: [] }
     const isQuoted = rows.flatMap(({ sell_raw, buy_raw }) => [sell_raw !== null, buy_raw !== null])
     return {

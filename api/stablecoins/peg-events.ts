@@ -140,7 +140,7 @@ export const pegEventsRoute = endpoint({
     since,
     ...allUntil(at),
   }),
-  answer: async ({ app, stable, asOf: as_of, at, knownAt, coverage, searches, query, signal }) => {
+  answer: async ({ app, stable, asOf: as_of, at, knownAt, coverage, searches, query, signal, reads }) => {
     const { limit, cursor: after, severity, min_bps, min_seconds, min_size } = query
     requireFilterOfTrack(query)
     const { tracks, kind, subjectOf } = TRACKS[query.track]
@@ -151,8 +151,8 @@ export const pegEventsRoute = endpoint({
     const [events, peg] = await Promise.all([
       knownAt
         ? announcedPegBreaks(app.clickhouse, { ...asked, kind, as_of: until ?? at, known_at: knownAt }, { signal })
-        : pegEventsAt(app.clickhouse, tracks, { ...asked, as_of, horizon }, { signal }),
-      knownAt ? null : currentPeg(app.clickhouse, { stable, as_of: at }, { signal }),
+        : pegEventsAt(app.clickhouse, tracks, { ...asked, as_of, horizon }, reads),
+      knownAt ? null : currentPeg(app.clickhouse, { stable, as_of: at }, reads),
     ])
     const state = peg && breaksState(peg)
     const { rows, next_cursor } = page<PegEvent>(events, limit, keyOf)

@@ -41,8 +41,8 @@ export const pegRoute = endpoint({
   response: PegResponse,
   cache: CACHE_POLICIES.peg,
   covers: ({ stable, at, since }) => ({ families: ['pegs'], stable, since, ...lastSeconds(at, WEEK_SECONDS) }),
-  answer: async ({ app, stable, at, asOf, coverage, ledger, signal }) => {
-    const options = { signal, minuteSums: app.minuteSums.given(ledger), samplesOf: app.keptSamples.given(ledger) }
+  answer: async ({ app, stable, at, asOf, coverage, ledger, reads }) => {
+    const options = { ...reads, minuteSums: app.minuteSums.given(ledger), samplesOf: app.keptSamples.given(ledger) }
     const peg =
       asOf === null
         ? await livePeg(app.clickhouse, { stable }, options)

@@ -80,7 +80,7 @@ export const reservesRoute = endpoint({
   response: ReservesResponse,
   cache: CACHE_POLICIES.reserves,
   covers: asksOf,
-  answer: async ({ app, stable, at, knownAt, ledger, since, signal }) => {
+  answer: async ({ app, stable, at, knownAt, ledger, since, signal, reads }) => {
     const snapshot = await reservesAt(app.clickhouse, { stable, as_of: at, known_at: knownAt }, { signal })
     if (!snapshot) return null
     const { slot_at, reserve_type, supply_raw, price_micros, sample_status, ...entry } = snapshot
@@ -89,7 +89,7 @@ export const reservesRoute = endpoint({
     const searches = [searchedTo(slot_at.getTime() / 1000, lateSecondsOf('reserves'))]
     const unsampled =
       sample_status === null
-        ? await unsampledAt(app.clickhouse, { stable, at: slot_at, recorded_by: knownAt ?? undefined }, { signal })
+        ? await unsampledAt(app.clickhouse, { stable, at: slot_at, recorded_by: knownAt ?? undefined }, reads)
         : null
     const backing_usd = backingUsd(supply_raw === null ? null : BigInt(supply_raw), price_micros)
     return {

@@ -66,16 +66,15 @@ export const rewardsRoute = endpoint({
   response: Rewards,
   cache: CACHE_POLICIES.rewards,
   covers: ({ at, since }) => ({ families: ['logs'], since, ...allUntil(at) }),
-  answer: async ({ app, stable, at, asOf, coverage, signal }) => {
+  answer: async ({ app, stable, at, asOf, coverage, reads }) => {
     const params = { stable, at }
-    const options = { signal }
     const [sums, funders, recent, opt_in, lastRead, chainId] = await Promise.all([
-      rewardDistributionSums(app.clickhouse, params, options),
-      topRewardFunders(app.clickhouse, params, options),
-      recentRewardDistributions(app.clickhouse, params, options),
-      rewardOptIns(app.clickhouse, params, options),
-      rewardPool(app.clickhouse, params, options),
-      databaseChainId(app.clickhouse, options),
+      rewardDistributionSums(app.clickhouse, params, reads),
+      topRewardFunders(app.clickhouse, params, reads),
+      recentRewardDistributions(app.clickhouse, params, reads),
+      rewardOptIns(app.clickhouse, params, reads),
+      rewardPool(app.clickhouse, params, reads),
+      databaseChainId(app.clickhouse, reads),
     ])
     const pool = lastRead ?? NEVER_READ
     const endedAt = rewardsEndedAt(chainId, at)

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { Coverage, coverageOf, withState } from '../../clickhouse/chain/coverage.js'
 import type { Ledger } from '../../clickhouse/chain/ledger.js'
 import { inRoleOrder, RoleHolder, roleHolders, rolesCoverage, TRACKED_ROLES } from '../../clickhouse/roles/roles.js'
+import type { ReadOptions } from '../../clickhouse/store/define-query.js'
 import { stableAddress } from '../../clickhouse/store/values.js'
 import { allUntil, PastEcho } from '../answers/as-of.js'
 import { CACHE_POLICIES } from '../answers/cache/policies.js'
@@ -34,7 +35,7 @@ export const Roles = z.object({
 export async function readRoles(
   clickhouse: ClickHouseClient,
   { stable, at, ledger, since }: { stable: string; at: Date; ledger: Ledger; since: Creation | undefined },
-  options: { signal: AbortSignal },
+  options: ReadOptions,
 ): Promise<z.infer<typeof Roles>> {
   const holders = await roleHolders(clickhouse, { stable, at }, options)
   const logs = coverageOf(ledger, { families: ['catalogue'], since, ...allUntil(at) })
@@ -54,8 +55,8 @@ export const rolesRoute = endpoint({
   response: RolesResponse,
   cache: CACHE_POLICIES.roles,
   covers: ({ at, since }) => ({ families: ['catalogue'], since, ...allUntil(at) }),
-  answer: async ({ app, stable, at, ledger, signal }) => {
+  answer: async ({ app, stable, at, ledger, reads }) => {
     const since = app.stables.creationOf(stable)
-    return { address: stable, ...(await readRoles(app.clickhouse, { stable, at, ledger, since }, { signal })) }
+    return { address: stable, ...(await readRoles(app.clickhouse, { stable, at, ledger, since }, reads)) }
   },
 })

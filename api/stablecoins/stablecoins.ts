@@ -117,11 +117,11 @@ export const stablecoinsRoute = endpoint({
   response: StablecoinsResponse,
   cache: CACHE_POLICIES.stablecoins,
   covers: ({ at }) => asksOf(at),
-  answer: async ({ app, at, ledger, query: { limit, cursor, ...filters }, signal }) => {
+  answer: async ({ app, at, ledger, query: { as_of: _, limit, cursor, ...filters }, reads }) => {
     const [states, pegs, figures] = await Promise.all([
-      stablecoinStatesAt(app.clickhouse, { at, ...filters, after: cursor, limit: limit + 1 }, { signal }),
-      currentPegs(app.clickhouse, { as_of: at }, { signal }),
-      stableFiguresAt(app.clickhouse, { at, stables: [] }, { signal }),
+      stablecoinStatesAt(app.clickhouse, { at, ...filters, after: cursor, limit: limit + 1 }, reads),
+      currentPegs(app.clickhouse, { as_of: at }, reads),
+      stableFiguresAt(app.clickhouse, { at }, reads),
     ])
     const { rows, next_cursor } = page(states, limit, placeOf)
     return {
@@ -146,14 +146,13 @@ export const stablecoinRoute = endpoint({
   response: StableDetail,
   cache: CACHE_POLICIES.stablecoins,
   covers: ({ stable, at, since }) => asksOf(at, stable, since),
-  answer: async ({ app, stable, at, asOf, coverage, ledger, signal }) => {
-    const options = { signal }
+  answer: async ({ app, stable, at, asOf, coverage, ledger, reads }) => {
     const [state, peg, figures, recent_supply_events, role_holders] = await Promise.all([
-      stablecoinStateAt(app.clickhouse, { stable, at }, options),
-      currentPeg(app.clickhouse, { stable, as_of: at }, options),
-      stableFiguresOf(app.clickhouse, { at, stable }, options),
-      recentSupplyEvents(app.clickhouse, { stable, at }, options),
-      readRoles(app.clickhouse, { stable, at, ledger, since: app.stables.creationOf(stable) }, options),
+      stablecoinStateAt(app.clickhouse, { stable, at }, reads),
+      currentPeg(app.clickhouse, { stable, as_of: at }, reads),
+      stableFiguresOf(app.clickhouse, { at, stable }, reads),
+      recentSupplyEvents(app.clickhouse, { stable, at }, reads),
+      readRoles(app.clickhouse, { stable, at, ledger, since: app.stables.creationOf(stable) }, reads),
     ])
     if (!state) throw asOf === null ? unknownStable(stable) : beforeHistory(at, 'the stable was created')
     const tracked = peg.unsampled === null

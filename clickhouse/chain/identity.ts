@@ -1,7 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineOptionalRow, defineQuery, onlyColumn, type QuerySignal } from '../store/define-query.js'
+import { defineOptionalRow, defineQuery, onlyColumn, type ReadOptions } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
+import { keptWhile } from '../store/kept-reads.js'
 import { shared } from '../store/together.js'
 
 /** The chain whose data a database holds. */
@@ -34,10 +35,11 @@ export const chainIdentities = defineQuery({
 })
 
 const storedChainId = defineOptionalRow({ ...chain_identity, row: onlyColumn('chain_id', z.int()) })
-const sharedChainId = shared(chain_identity.name, (clickhouse, _: object, options) =>
-  storedChainId(clickhouse, options),
+const keptChainId = keptWhile(
+  ['chain_identity'],
+  shared(chain_identity.name, (clickhouse, _: object, options) => storedChainId(clickhouse, options)),
 )
 
 /** The id of this database's chain; null before the first ingest. */
-export const databaseChainId = (clickhouse: ClickHouseClient, options?: { signal?: QuerySignal }) =>
-  sharedChainId(clickhouse, {}, options)
+export const databaseChainId = (clickhouse: ClickHouseClient, options?: ReadOptions) =>
+  keptChainId(clickhouse, {}, options)

@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineQuery, type QuerySignal } from '../store/define-query.js'
+import { defineQuery, type ReadOptions } from '../store/define-query.js'
+import { keptWhile } from '../store/kept-reads.js'
 import { shared } from '../store/together.js'
 import { type ListPeriod, listPeriods, type Track, tokenLists } from './token-lists.js'
 
@@ -17,25 +18,31 @@ const OpenedBook = z.object({ stable: z.string(), block_number: count, block_tim
 export type OpenedBook = z.infer<typeof OpenedBook>
 
 /** The stables whose books were opened first, in that order. */
-const firstBooks = defineQuery({
-  name: 'first_books',
-  params: z.object({ before_block: count, most: count }),
-  row: OpenedBook,
-  sql: `
-    SELECT base AS stable, toUInt32(opened.1) AS block_number, toUnixTimestamp(opened.3) AS block_time
-    FROM (
-      SELECT base, min((block_number, log_index, block_time)) AS opened
-      FROM dex_pairs WHERE block_number < {before_block: UInt64} GROUP BY base
-    )
-    ORDER BY opened LIMIT {most: UInt32}`,
-})
+const firstBooks = keptWhile(
+  ['dex_pairs'],
+  shared(
+    'first_books',
+    defineQuery({
+      name: 'first_books',
+      params: z.object({ before_block: count, most: count }),
+      row: OpenedBook,
+      sql: `
+        SELECT base AS stable, toUInt32(opened.1) AS block_number, toUnixTimestamp(opened.3) AS block_time
+        FROM (
+          SELECT base, min((block_number, log_index, block_time)) AS opened
+          FROM dex_pairs WHERE block_number < {before_block: UInt64} GROUP BY base
+        )
+        ORDER BY opened LIMIT {most: UInt32}`,
+    }),
+  ),
+)
 
 /** As many of the books that were opened before a block as decide who is sampled in these stretches. */
 export async function decisiveBooks(
   clickhouse: ClickHouseClient,
   periods: readonly ListPeriod[],
   before_block: number,
-  options?: { signal?: QuerySignal },
+  options?: ReadOptions,
 ): Promise<OpenedBook[]> {
   const listed = periods.flatMap(({ track, listed }) => (track === 'paired' ? listed.size : []))
   if (listed.length === 0) return []
@@ -77,9 +84,9 @@ export const sampledPeriods = (
 /** Whose pegs are sampled when, by the lists that were recorded by now or by `recorded_by`. */
 export async function readSampling(
   clickhouse: ClickHouseClient,
-  { recorded_by, ...options }: { signal?: QuerySignal; recorded_by?: Date | undefined } = {},
+  { recorded_by, ...options }: ReadOptions & { recorded_by?: Date | undefined } = {},
 ): Promise<readonly SampledPeriod[]> {
-  const periods = listPeriods(await tokenLists(clickhouse, { ...options, ...(recorded_by && { recorded_by }) }))
+  const periods = listPeriods(await tokenLists(clickhouse, { ...options, recorded_by }))
   return sampledPeriods(periods, await decisiveBooks(clickhouse, periods, Number.MAX_SAFE_INTEGER, options))
 }
 
@@ -87,7 +94,7 @@ export async function readSampling(
 export async function sampledStables(
   clickhouse: ClickHouseClient,
   { at }: { at: Date },
-  options?: { signal?: QuerySignal },
+  options?: ReadOptions,
 ): Promise<string[] | null> {
   const period = (await readSampling(clickhouse, options)).findLast(({ from }) => from * 1000 <= at.getTime())
   if (!period || period.track === 'all') return null
@@ -107,23 +114,25 @@ function unsampledIn(periods: readonly SampledPeriod[], stable: string, at: numb
   return { since: last?.to != null ? new Date(last.to * 1000) : null, track: newest.track }
 }
 
-/** A function that says of a stable since when it is not sampled as of `at`, by the lists recorded by `recorded_by`; null if it is. */
-export const unsampledStablesAt = shared(
-  'sampling',
-  async (clickhouse, { at, recorded_by }: { at: Date; recorded_by?: Date | undefined }, options) => {
-    const periods = await readSampling(clickhouse, { recorded_by, ...options })
-    return (stable: string) => unsampledIn(periods, stable, at.getTime() / 1000)
-  },
-)
+type SampledAt = { at: Date; recorded_by?: Date | undefined }
 
-/** The same for one stable. */
+/** A function that says since when a stable is not sampled as of `at`, by the lists recorded by `recorded_by`; null if it is. */
+export async function unsampledStablesAt(
+  clickhouse: ClickHouseClient,
+  { at, recorded_by }: SampledAt,
+  options?: ReadOptions,
+): Promise<(stable: string) => Unsampled | null> {
+  const periods = await readSampling(clickhouse, { ...options, recorded_by })
+  return (stable) => unsampledIn(periods, stable, at.getTime() / 1000)
+}
+
+/** The same of one stable. */
 export async function unsampledAt(
   clickhouse: ClickHouseClient,
-  { stable, ...asked }: { stable: string; at: Date; recorded_by?: Date | undefined },
-  options?: { signal?: QuerySignal },
+  { stable, ...sampled }: SampledAt & { stable: string },
+  options?: ReadOptions,
 ): Promise<Unsampled | null> {
-  const unsampled = await unsampledStablesAt(clickhouse, asked, options)
-  return unsampled(stable)
+  return (await unsampledStablesAt(clickhouse, sampled, options))(stable)
 }
 
 /** A stretch in which a stable is not sampled: blocks and unix seconds, the ends excluded; null while it lasts. */

@@ -1,7 +1,9 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineQuery, type QuerySignal } from '../store/define-query.js'
+import { defineQuery, type ReadOptions } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
+import { keptWhile } from '../store/kept-reads.js'
+import { shared } from '../store/together.js'
 import { recorded_by } from './covered-ranges.js'
 
 const count = z.int().nonnegative()
@@ -31,20 +33,26 @@ export type TokenListRow = z.infer<typeof TokenListRow>
 export const insertTokenList = (clickhouse: ClickHouseClient, list: TokenListRow & { source: string }): Promise<void> =>
   insertRows(clickhouse, 'token_lists', [list], `${list.sequence_number}`)
 
-const recordedLists = defineQuery({
-  name: 'token_lists',
-  params: z.object({ recorded_by }),
-  row: TokenListRow,
-  sql: `
+const recordedLists = keptWhile(
+  ['token_lists'],
+  shared(
+    'token_lists',
+    defineQuery({
+      name: 'token_lists',
+      params: z.object({ recorded_by }),
+      row: TokenListRow,
+      sql: `
     SELECT toUInt32(sequence_number) AS sequence_number, toUInt32(from_block) AS from_block,
            toUnixTimestamp(holds_from) AS holds_from, track, stables
     FROM token_lists WHERE recorded_at <= {recorded_by: DateTime64(3)} ORDER BY token_lists.sequence_number`,
-})
+    }),
+  ),
+)
 
 /** Every list that was recorded, by now or by `recorded_by`, in order; empty before ingest's first start. */
 export const tokenLists = (
   clickhouse: ClickHouseClient,
-  { recorded_by, ...options }: { signal?: QuerySignal; recorded_by?: Date } = {},
+  { recorded_by, ...options }: ReadOptions & { recorded_by?: Date | undefined } = {},
 ): Promise<TokenListRow[]> => recordedLists(clickhouse, { recorded_by }, options)
 
 const isListedAt = (at: string): string =>

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { QuoteStatus } from '../peg/price.js'
 import { defineQuery } from '../store/define-query.js'
+import { keptWhile } from '../store/kept-reads.js'
 import { isRecent, recentFirstByStable } from '../store/recent-first.js'
 import { together } from '../store/together.js'
 import { dateTime, integerText } from '../store/values.js'
@@ -59,7 +60,7 @@ const depthsAt = recentFirstByStable(
  * The quotes of a stable's newest depth sample at or before an instant, smallest size first, each with the prices of
  * one token at the same block, in millionths of the reference stable; empty before the first sample.
  */
-export const depthAt = together('depth_at', depthsAt)
+export const depthAt = keptWhile(['depth_samples', 'peg_samples'], together('depth_at', depthsAt))
 
 /** What each size sells for in the newest depth sample of every stable in (from, at], in base units; smallest size first. */
 export const sellQuotesAt = defineQuery({

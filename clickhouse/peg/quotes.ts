@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { defineQuery } from '../store/define-query.js'
-import { byStable, together } from '../store/together.js'
+import { keptWhile } from '../store/kept-reads.js'
+import { byStable, shared, together } from '../store/together.js'
 import { dateTime, integerText } from '../store/values.js'
 import type { StoredSample } from './price.js'
 import { QUOTE_HOUR, quoteHoursOf } from './quote-hours.js'
-import { RECENT_SAMPLES, SAMPLE, SampleTuple } from './samples.js'
+import { OF_NEWEST_SAMPLES, RECENT_SAMPLES, SAMPLE, SampleTuple } from './samples.js'
 
 /**
  * A stable that has no quote at an instant. `priced` is its last sample with a price, null if it never had one. `since`
@@ -79,17 +80,25 @@ const lostQuoteSql = (which: string): string => {
     ) AS around USING stable`
 }
 
+const OF_LOST_QUOTES = [...OF_NEWEST_SAMPLES, 'peg_quote_hours', 'stablecoins']
+
 const LostQuoteParams = z.object({ as_of: z.date() })
 
 /** Every stable that was sampled shortly before `as_of` and whose newest sample by then has no price. */
-export const lostQuotes = defineQuery({
-  name: 'lost_quotes',
-  params: LostQuoteParams,
-  row: LostQuoteRow,
-  sql: lostQuoteSql(
-    `SELECT stable FROM peg_samples WHERE ${RECENT_SAMPLES} GROUP BY stable HAVING argMax(sell_micros IS NULL, block_number)`,
+export const lostQuotes = keptWhile(
+  OF_LOST_QUOTES,
+  shared(
+    'lost_quotes',
+    defineQuery({
+      name: 'lost_quotes',
+      params: LostQuoteParams,
+      row: LostQuoteRow,
+      sql: lostQuoteSql(
+        `SELECT stable FROM peg_samples WHERE ${RECENT_SAMPLES} GROUP BY stable HAVING argMax(sell_micros IS NULL, block_number)`,
+      ),
+    }),
   ),
-})
+)
 
 const lostQuotesOf = defineQuery({
   name: 'lost_quote',
@@ -102,10 +111,10 @@ const lostQuotesOf = defineQuery({
  * The same of one stable, whose newest sample at or before `as_of` must have no price; null if the stable has no sample any
  * more, because a reorganization has removed it.
  */
-export const lostQuote = together(
-  'lost_quote',
-  async (clickhouse, asked: { stables: string[]; as_of: Date }, options) => {
+export const lostQuote = keptWhile(
+  OF_LOST_QUOTES,
+  together('lost_quote', async (clickhouse, asked: { stables: string[]; as_of: Date }, options) => {
     const lost = byStable(await lostQuotesOf(clickhouse, asked, options))
     return (stable): LostQuote | null => lost(stable)[0] ?? null
-  },
+  }),
 )

@@ -1,14 +1,7 @@
-import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { newestBlockTime } from '../chain/blocks.js'
-import {
-  defineColumns,
-  defineOptionalRow,
-  defineQuery,
-  defineRow,
-  onlyColumn,
-  type QuerySignal,
-} from '../store/define-query.js'
+import { defineColumns, defineOptionalRow, defineQuery, defineRow, onlyColumn } from '../store/define-query.js'
+import { keptWhile } from '../store/kept-reads.js'
 import { isRecent, recentFirst } from '../store/recent-first.js'
 import { byStable, columnsByStable, STABLE_INDEX, shared, together } from '../store/together.js'
 import { dateTime, integerText } from '../store/values.js'
@@ -81,11 +74,10 @@ export type SamplesOfMinutes = Awaited<ReturnType<typeof samplesOfMinutes>>['sam
  */
 export const RECENT_SAMPLES = `block_time <= {as_of: DateTime} AND block_time > ${newestBlockTime('{as_of: DateTime}')} - 600`
 
-/**
- * The newest sample at or before `as_of` of every tracked stable, or of those of `stables` if there are any. The cost does
- * not grow with history.
- */
-export const newestSamples = defineQuery({
+/** What the newest samples up to an instant depend on. */
+export const OF_NEWEST_SAMPLES = ['blocks', 'peg_samples'] as const
+
+const newestOfAll = defineQuery({
   name: 'newest_samples',
   params: z.object({ as_of: z.date(), stables: z.array(z.string()).default([]) }),
   row: z.object({ stable: z.string(), newest: SampleTuple }),
@@ -95,10 +87,16 @@ export const newestSamples = defineQuery({
     GROUP BY stable`,
 })
 
+/**
+ * The newest sample at or before `as_of` of every tracked stable, or of those of `stables` if there are any. The cost does
+ * not grow with history.
+ */
+export const newestSamples = keptWhile(OF_NEWEST_SAMPLES, shared('newest_samples', newestOfAll))
+
 const newestTracked = together(
   'newest_samples',
   async (clickhouse, asked: { stables: string[]; as_of: Date }, options) => {
-    const found = byStable(await newestSamples(clickhouse, asked, options))
+    const found = byStable(await newestOfAll(clickhouse, asked, options))
     return (stable) => found(stable)[0]?.newest ?? null
   },
 )
@@ -121,12 +119,11 @@ const newestEver = shared(
 )
 
 /** A stable's nearest sample at or before `as_of`, with or without a price. Null before its first one. */
-export const newestSample = async (
-  clickhouse: ClickHouseClient,
-  asked: { stable: string; as_of: Date },
-  options?: { signal?: QuerySignal },
-): Promise<StoredSample | null> =>
-  (await newestTracked(clickhouse, asked, options)) ?? newestEver(clickhouse, asked, options)
+export const newestSample = keptWhile(
+  OF_NEWEST_SAMPLES,
+  async (clickhouse, asked: { stable: string; as_of: Date }, options): Promise<StoredSample | null> =>
+    (await newestTracked(clickhouse, asked, options)) ?? newestEver(clickhouse, asked, options),
+)
 
 /**
  * The time of the newest peg sample that did not fail, within the `within_seconds` before the newest block; null if

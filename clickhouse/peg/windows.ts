@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { DAY_SECONDS, WEEK_SECONDS } from '../../process/instants.js'
 import { defineQuery } from '../store/define-query.js'
+import { keptWhile } from '../store/kept-reads.js'
 import { byStable, together } from '../store/together.js'
 import { dateTime, integerText } from '../store/values.js'
 import { ALLOWED_MICROS } from './sums.js'
@@ -255,8 +256,9 @@ const refreshedSums = defineQuery({
  * A stable's windows as of the last refresh, `as_of`, in no order. Empty before the first refresh that includes the
  * stable.
  */
-export const refreshedPegSums = together(
-  'refreshed_peg_sums',
-  async (clickhouse, asked: { stables: string[] }, options) =>
+export const refreshedPegSums = keptWhile(
+  ['peg_windows'],
+  together('refreshed_peg_sums', async (clickhouse, asked: { stables: string[] }, options) =>
     byStable(await refreshedSums(clickhouse, asked, options)),
+  ),
 )

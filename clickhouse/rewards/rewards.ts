@@ -3,6 +3,7 @@ import { DAY_SECONDS, WEEK_SECONDS } from '../../process/instants.js'
 import type { FactPosition } from '../chain/blocks.js'
 import type { DataState } from '../chain/coverage.js'
 import { defineQuery } from '../store/define-query.js'
+import { keptWhile } from '../store/kept-reads.js'
 import { isRecent, recentFirstByStable } from '../store/recent-first.js'
 import { byStable, together } from '../store/together.js'
 import { blockNumber, blockTimestamp, integerText, txHash } from '../store/values.js'
@@ -88,10 +89,13 @@ const optIns = defineQuery({
 const NOBODY = { recipient_count: 0, distinct_recipients: 0, redirected_count: 0 }
 
 /** How many holders of a stable take part in rewards as of `at`, by the last choice of each. */
-export const rewardOptIns = together('reward_opt_ins', async (clickhouse, asked: Asked, options) => {
-  const found = byStable(await optIns(clickhouse, asked, options))
-  return (stable) => found(stable)[0] ?? NOBODY
-})
+export const rewardOptIns = keptWhile(
+  ['reward_recipients'],
+  together('reward_opt_ins', async (clickhouse, asked: Asked, options) => {
+    const found = byStable(await optIns(clickhouse, asked, options))
+    return (stable) => found(stable)[0] ?? NOBODY
+  }),
+)
 
 export const RewardDistributionRow = z.object({
   funder: z.string().meta({ description: 'Address of the account that funded the distribution' }),
@@ -117,7 +121,10 @@ const recentDistributions = recentFirstByStable(
 )
 
 /** The last ten distributions to the holders of a stable up to `at`, newest first. */
-export const recentRewardDistributions = together('recent_reward_distributions', recentDistributions)
+export const recentRewardDistributions = keptWhile(
+  ['reward_distributions'],
+  together('recent_reward_distributions', recentDistributions),
+)
 
 const pools = recentFirstByStable(
   defineQuery({
@@ -147,10 +154,13 @@ const pools = recentFirstByStable(
  * The supply whose holders have opted in, in base units and tokens, and the pool's accumulator, from the last read up
  * to `at`. A column is null if that read could not determine it; the row is null if there was no read.
  */
-export const rewardPool = together('reward_pool', async (clickhouse, asked: Asked, options) => {
-  const newest = await pools(clickhouse, asked, options)
-  return (stable) => newest(stable)[0] ?? null
-})
+export const rewardPool = keptWhile(
+  ['state_reads'],
+  together('reward_pool', async (clickhouse, asked: Asked, options) => {
+    const newest = await pools(clickhouse, asked, options)
+    return (stable) => newest(stable)[0] ?? null
+  }),
+)
 
 export const RewardFunder = z.object({
   address: z.string().meta({ description: 'Address of the account that funded the distributions' }),
@@ -172,8 +182,11 @@ const topFunders = defineQuery({
 })
 
 /** The top ten funders of a stable's rewards up to `at`, by amount in descending order, then by address. */
-export const topRewardFunders = together('top_reward_funders', async (clickhouse, asked: Asked, options) =>
-  byStable(await topFunders(clickhouse, asked, options)),
+export const topRewardFunders = keptWhile(
+  ['reward_distributions'],
+  together('top_reward_funders', async (clickhouse, asked: Asked, options) =>
+    byStable(await topFunders(clickhouse, asked, options)),
+  ),
 )
 
 /**

@@ -4,8 +4,9 @@ import { DAY_SECONDS } from '../../process/instants.js'
 import { KnownAt, SHOWN } from '../jobs/publications.js'
 import { PEG_EVENTS_SINCE_SETTINGS, PegExcursion, pegEventsSince } from '../peg/breaks.js'
 import { DEVIATION } from '../peg/sums.js'
-import { defineQuery } from '../store/define-query.js'
-import { together } from '../store/together.js'
+import { defineQuery, type ReadOptions } from '../store/define-query.js'
+import { keptWhile } from '../store/kept-reads.js'
+import { shared, together } from '../store/together.js'
 import { dateTime } from '../store/values.js'
 
 /** Of all stables if none is named. */
@@ -16,10 +17,10 @@ const IS_NAMED = '(empty({stables: Array(String)}) OR stable IN {stables: Array(
 const newestScores = defineQuery({
   name: 'newest_scores',
   params: z.object({ at: z.date(), stables: Named, known_at: KnownAt }),
-  row: z.object({ stable: z.string(), risk_score: z.number() }),
+  row: z.object({ stable: z.string(), value: z.number() }),
   sql: `
     WITH (SELECT max(block_time) FROM blocks WHERE block_time <= {at: DateTime}) AS newest
-    SELECT stable, toFloat64(argMax(composite, (slot_at, revision, published_at))) AS risk_score
+    SELECT stable, toFloat64(argMax(composite, (slot_at, revision, published_at))) AS value
     FROM risk_snapshots
     WHERE slot_at <= {at: DateTime} AND slot_at > newest - 3600 AND ${IS_NAMED} AND ${SHOWN}
     GROUP BY stable`,
@@ -31,13 +32,13 @@ const openBreaks = defineQuery({
   params: z.object({ at: z.date(), stables: Named }),
   row: z.object({
     stable: z.string(),
-    open_break: z
+    value: z
       .tuple([PegExcursion.shape.severity, dateTime, z.int()])
       .transform(([severity, started_at, started_block]) => ({ severity, started_at, started_block })),
   }),
   // Every slot writes the breaks that are under way, so they are among the rows since the last slot before the instant.
   sql: `
-    SELECT stable, argMax((severity, started_at, toUInt32(started_block)), severity) AS open_break
+    SELECT stable, argMax((severity, started_at, toUInt32(started_block)), severity) AS value
     FROM (${pegEventsSince('least({at: DateTime}, (SELECT max(slot_at) FROM peg_events))')})
     WHERE confirmed_at <= {at: DateTime} AND (ended_at IS NULL OR ended_at > {at: DateTime}) AND ${IS_NAMED}
     GROUP BY stable
@@ -48,10 +49,10 @@ const openBreaks = defineQuery({
 const deviationsOfDay = defineQuery({
   name: 'deviations_of_day',
   params: z.object({ at: z.date(), stables: Named }),
-  row: z.object({ stable: z.string(), max_deviation_24h_bps: z.number() }),
+  row: z.object({ stable: z.string(), value: z.number() }),
   sql: `
     WITH {at: DateTime} - ${DAY_SECONDS} AS since, toStartOfMinute(since + 59) AS head, toStartOfMinute({at: DateTime}) AS tail
-    SELECT stable, max(distance) / 100 AS max_deviation_24h_bps
+    SELECT stable, max(distance) / 100 AS value
     FROM
     (
         SELECT stable, toUInt32(greatest(-deviation_min, deviation_max)) AS distance
@@ -75,26 +76,72 @@ export type StableFigures = {
   open_break: { severity: 'mild' | 'severe'; started_at: Date; started_block: number } | null
 }
 
-/** The figures at `at` in three statements: of `stables`, or of every stable if there are none. */
+type Row<Value> = { stable: string; value: Value }
+
+/** A figure of stables at an instant: of all of them, and of one. */
+function figureOf<Value>(
+  name: string,
+  read: (
+    clickhouse: ClickHouseClient,
+    asked: { at: Date; stables: string[] },
+    options?: ReadOptions,
+  ) => Promise<Row<Value>[]>,
+) {
+  const valuesOf = async (clickhouse: ClickHouseClient, asked: { at: Date; stables: string[] }, options: ReadOptions) =>
+    new Map((await read(clickhouse, asked, options)).map(({ stable, value }) => [stable, value]))
+  return {
+    ofAll: shared(name, (clickhouse, { at }: { at: Date }, options) =>
+      valuesOf(clickhouse, { at, stables: [] }, options),
+    ),
+    ofOne: together(name, async (clickhouse, asked: { at: Date; stables: string[] }, options) => {
+      const values = await valuesOf(clickhouse, asked, options)
+      return (stable): Value | null => values.get(stable) ?? null
+    }),
+  }
+}
+
+/** The same, kept while no row of `tables` changes. */
+function keptFigureOf<Value>(tables: readonly string[], ...figure: Parameters<typeof figureOf<Value>>) {
+  const { ofAll, ofOne } = figureOf(...figure)
+  return { ofAll: keptWhile(tables, ofAll), ofOne: keptWhile(tables, ofOne) }
+}
+
+const score = keptFigureOf(
+  ['risk_snapshots', 'blocks', 'ingest_rollbacks', 'history_changes'],
+  'newest_scores',
+  newestScores,
+)
+const openBreak = keptFigureOf(['peg_events'], 'open_breaks', openBreaks)
+const deviation = figureOf('deviations_of_day', deviationsOfDay)
+
+/** The figures of every stable at `at`, in three statements. */
 export async function stableFiguresAt(
   clickhouse: ClickHouseClient,
-  params: { at: Date; stables: string[] },
-  options?: { signal?: AbortSignal },
+  { at }: { at: Date },
+  options?: ReadOptions,
 ): Promise<(stable: string) => StableFigures> {
   const [scores, breaks, deviations] = await Promise.all([
-    newestScores(clickhouse, { ...params, known_at: null }, options),
-    openBreaks(clickhouse, params, options),
-    deviationsOfDay(clickhouse, params, options),
+    score.ofAll(clickhouse, { at }, options),
+    openBreak.ofAll(clickhouse, { at }, options),
+    deviation.ofAll(clickhouse, { at }, options),
   ])
-  const score = new Map(scores.map(({ stable, risk_score }) => [stable, risk_score]))
-  const open = new Map(breaks.map(({ stable, open_break }) => [stable, open_break]))
-  const deviation = new Map(deviations.map((row) => [row.stable, row.max_deviation_24h_bps]))
   return (stable) => ({
-    max_deviation_24h_bps: deviation.get(stable) ?? null,
-    risk_score: score.get(stable) ?? null,
-    open_break: open.get(stable) ?? null,
+    max_deviation_24h_bps: deviations.get(stable) ?? null,
+    risk_score: scores.get(stable) ?? null,
+    open_break: breaks.get(stable) ?? null,
   })
 }
 
 /** The figures of one stable at `at`. */
-export const stableFiguresOf = together('stable_figures', stableFiguresAt)
+export async function stableFiguresOf(
+  clickhouse: ClickHouseClient,
+  asked: { stable: string; at: Date },
+  options?: ReadOptions,
+): Promise<StableFigures> {
+  const [risk_score, open_break, max_deviation_24h_bps] = await Promise.all([
+    score.ofOne(clickhouse, asked, options),
+    openBreak.ofOne(clickhouse, asked, options),
+    deviation.ofOne(clickhouse, asked, options),
+  ])
+  return { max_deviation_24h_bps, risk_score, open_break }
+}

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { FactPosition } from '../chain/blocks.js'
 import type { DataState } from '../chain/coverage.js'
 import { defineQuery } from '../store/define-query.js'
+import { keptWhile } from '../store/kept-reads.js'
 import { byStable, together } from '../store/together.js'
 import { txHash } from '../store/values.js'
 
@@ -90,10 +91,11 @@ const holdersOf = defineQuery({
  * probe (at the end of a block) shows that it does. The grant is the first one after the last event or probe that shows
  * the contrary, so granting a role again changes nothing.
  */
-export const roleHolders = together(
-  'role_holders',
-  async (clickhouse, asked: { stables: string[]; at: Date }, options) =>
+export const roleHolders = keptWhile(
+  ['role_events', 'role_probes'],
+  together('role_holders', async (clickhouse, asked: { stables: string[]; at: Date }, options) =>
     byStable(await holdersOf(clickhouse, asked, options)),
+  ),
 )
 
 const rank = new Map(TRACKED_ROLES.map(({ name }, i) => [name, i]))

@@ -3,9 +3,10 @@ import { z } from 'zod'
 import { newestBlockTime } from '../chain/blocks.js'
 import { sampledStables } from '../chain/sampling.js'
 import { isInUseAt, Tier, tierAt } from '../chain/token-lists.js'
-import { defineQuery } from '../store/define-query.js'
+import { defineQuery, type ReadOptions } from '../store/define-query.js'
+import { keptWhile } from '../store/kept-reads.js'
 import { isRecent } from '../store/recent-first.js'
-import { type OfStable, together } from '../store/together.js'
+import { type OfStable, shared, together } from '../store/together.js'
 import { Address, integerText, stableAddress } from '../store/values.js'
 import { UNCAPPED } from '../supply/supply.js'
 import { MOST_CHARACTERS, stableName, stableSymbol, Truncated } from './texts.js'
@@ -197,17 +198,19 @@ const ofAddress = (states: readonly StablecoinState[]): OfStable<StablecoinState
   return (stable) => found.get(stable) ?? null
 }
 
+const OF_STATES = ['stablecoins', 'token_lists', 'dex_pairs', 'state_reads']
+
 /** The state of a stable at `at`, however long ago it was read; null if there was no such stable. */
-export const stablecoinStateAt = together(
-  'stablecoin_states_of',
-  async (clickhouse, asked: { stables: string[]; at: Date }, options) => {
+export const stablecoinStateAt = keptWhile(
+  OF_STATES,
+  together('stablecoin_states_of', async (clickhouse, asked: { stables: string[]; at: Date }, options) => {
     const recent = ofAddress(await stablecoinStatesOf(clickhouse, { ...asked, recent_only: true }, options))
     const lacking = asked.stables.filter((stable) => !recent(stable)?.supply)
     if (lacking.length === 0) return recent
     const older = { ...asked, stables: lacking, recent_only: false }
     const all = ofAddress(await stablecoinStatesOf(clickhouse, older, options))
     return (stable) => all(stable) ?? recent(stable)
-  },
+  }),
 )
 
 const listOf = <Value>(value: Value | undefined): Value[] => (value === undefined ? [] : [value])
@@ -217,10 +220,12 @@ const listOf = <Value>(value: Value | undefined): Value[] => (value === undefine
  * are in use, then the rest, each by symbol and address. The supply and policy are null if they were never read. Reads no
  * more states than it returns, however many stables there are.
  */
-export async function stablecoinStatesAt(
+export const stablecoinStatesAt = keptWhile(OF_STATES, shared('stablecoin_states_at', statesAt))
+
+async function statesAt(
   clickhouse: ClickHouseClient,
   { at, tier, symbol, currency, tracked, after, limit }: { at: Date } & StablesPage,
-  options?: { signal?: AbortSignal },
+  options: ReadOptions,
 ): Promise<StablecoinState[]> {
   const [after_rank, after_symbol, after_address] = after ?? [-1, '', '']
   const sampled = tracked === undefined ? null : await sampledStables(clickhouse, { at }, options)

@@ -21,10 +21,27 @@ type Definition<Params extends ParamsSchema | undefined, Row extends z.ZodType> 
  */
 export type QuerySignal = AbortSignal & { readonly traceparent?: string }
 
+/**
+ * A mark that changes whenever any row of a table does, and the time of its newest row in unix seconds, or a later one. A
+ * table without a state is empty.
+ */
+export type TableStates = ReadonlyMap<string, { mark: string; newest: number }>
+
+/** What the reads of an answer may keep; see `keptWhile`. */
+export type Keeping = {
+  /** null if they are not known: nothing is kept then. */
+  states: () => Promise<TableStates | null>
+  results: {
+    get: (key: string) => { mark: string; result: unknown } | undefined
+    set: (key: string, kept: { mark: string; result: unknown }) => unknown
+  }
+}
+
 export type ReadOptions = {
   signal?: QuerySignal
   /** Reads what the replica has by now, whatever the client's reads must see: for figures of the moment, not for decisions. */
   mayLag?: true
+  kept?: Keeping
 }
 
 /** The function that callers get; without parameters if its SQL has none. */

@@ -56,6 +56,9 @@ export function knowReplicas(clickhouse: ClickHouseClient, topology: Topology, r
   if (topology !== 'single') known.set(clickhouse, { topology, reads, schema: null })
 }
 
+/** Whether all statements of a client are answered by one server, or by servers that are found out if they are several. */
+export const seesOneServer = (clickhouse: ClickHouseClient): boolean => known.get(clickhouse)?.topology !== 'cloud'
+
 const wordsOf = (sql: string): Set<string> => new Set(sql.match(/[a-z_][a-z0-9_]*/g))
 
 async function readSchema(clickhouse: ClickHouseClient, topology: Topology): Promise<Schema> {

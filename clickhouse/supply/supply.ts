@@ -4,6 +4,7 @@ import { isInUseAt } from '../chain/token-lists.js'
 import { BUCKET_COLUMNS, SeriesParams } from '../peg/series.js'
 import { defineQuery } from '../store/define-query.js'
 import { defineExport } from '../store/export.js'
+import { keptWhile } from '../store/kept-reads.js'
 import { isRecent, recentFirstByStable } from '../store/recent-first.js'
 import { together } from '../store/together.js'
 import { blockNumber, blockTimestamp, integerText, logIndex, txHash } from '../store/values.js'
@@ -51,7 +52,7 @@ const recentEvents = recentFirstByStable(
 )
 
 /** A stable's last ten changes of supply or cap up to `at`, newest first. */
-export const recentSupplyEvents = together('recent_supply_events', recentEvents)
+export const recentSupplyEvents = keptWhile(['supply_events'], together('recent_supply_events', recentEvents))
 
 /**
  * Every stable that is in use at `at`, with its newest supply by then and the block at which it was read; null if none was

@@ -7,6 +7,8 @@ import { startStack } from './stack.js'
 
 export type ApiMarket = {
   clickhouse: ClickHouseClient
+  /** Process id of the engine. */
+  enginePid: number
   /** Addresses in lower case. */
   stables: string[]
   /** The API in a process of its own, with so much memory for answers. */
@@ -33,6 +35,7 @@ export async function startApiMarket(count: number): Promise<ApiMarket> {
   await first.stop()
   return {
     clickhouse,
+    enginePid: stack.pid,
     stables: Array.from({ length: count }, (_, i) => stableAt(i).toLowerCase()),
     startApi: async (cacheMb) => {
       // Requests are counted against a limit that they do not reach.

@@ -31,15 +31,29 @@ try {
       ['off', uncached],
       ['on', cached],
     ] as const) {
-      const { perSecond, p99, failed } = await load(server, { paths, seconds: SECONDS })
+      const [from, before] = [Date.now(), statsOf(market.enginePid).cpuSeconds]
+      const { perSecond, p99, failed, cpuSeconds } = await load(server, { paths, seconds: SECONDS })
+      const answers = perSecond * SECONDS
+      const engine = (statsOf(market.enginePid).cpuSeconds - before) / answers
       console.log(
-        `mixed load, cache ${what}: ${perSecond.toFixed(0)}/s, p99 ${p99.toFixed(0)} ms, ${failed} failed (target: 0)`,
+        `mixed load, cache ${what}: ${perSecond.toFixed(0)}/s, p99 ${p99.toFixed(0)} ms, ${failed} failed (target: 0); an answer: ${((await statementsSince(market.clickhouse, from)) / answers).toFixed(2)} statements, ${(engine * 1000).toFixed(1)} ms of CPU of the engine and ${(cpuSeconds * 1000).toFixed(1)} of the API`,
       )
     }
     await measureAsOf(market.clickhouse, `${cached.url}${base}`, market.stables)
   }
 } finally {
   await market.close()
+}
+
+/** The reads of all processes, of which ingest makes a few for each block. */
+async function statementsSince(clickhouse: ClickHouseClient, fromMs: number): Promise<number> {
+  await clickhouse.command({ query: 'SYSTEM FLUSH LOGS' })
+  const [found] = await rows<{ statements: number }>(
+    clickhouse,
+    `SELECT toUInt32(count()) AS statements FROM system.query_log
+     WHERE event_time_microseconds > fromUnixTimestamp64Milli(${fromMs}) AND type = 'QueryFinish' AND log_comment != '' AND query_kind = 'Select'`,
+  )
+  return found?.statements ?? 0
 }
 
 /** Each instant is asked for once; beside it SELECT 1, which is what any statement takes. */
