@@ -14,7 +14,7 @@ test('a trace reaches every query and every log line of its request', async ({ c
   expect(response.status).toBe(200)
   const traceresponse = response.headers.get('traceresponse')
   expect(traceresponse).toMatch(new RegExp(`^00-${TRACE}-(?!${PARENT})[0-9a-f]{16}-01$`))
-  // What several requests share, what ingest has read so far, belongs to no single one of them.
+  // What several requests share, as what ingest has read so far and how the tables are, belongs to no single one of them.
   const SHARED = [
     'block_times',
     'chain_head',
@@ -23,6 +23,8 @@ test('a trace reaches every query and every log line of its request', async ({ c
     'history_start',
     'ledger_changes',
     'ledger_marks',
+    'newest_times',
+    'table_states',
     'token_lists',
   ]
   const queries = relay.seen.slice(before).filter(({ query }) => !SHARED.includes(`${query.get('log_comment')}`))
