@@ -78,9 +78,9 @@ const ledgerMarks = defineRow({
 })
 
 /**
- * One row for each batch that was committed after the marks, and one each for the newest rollback, the newest gap, the number of
- * books and the head. Plain rows one after another: this is read more often than anything else, and joining or grouping them would take longer to plan
- * than to read them.
+ * One row for each batch that was committed after the marks, and one each for the newest rollback, the newest gap, the
+ * number of books and the head. Plain rows one after another: this is read more often than anything else, and joining or
+ * grouping them would take longer to plan than to read them.
  */
 const changesSince = defineQuery({
   name: 'ledger_changes',
@@ -131,9 +131,9 @@ async function timesOf(clickhouse: ClickHouseClient, ranges: readonly Blocks[], 
 }
 
 /**
- * What was committed after the marks, with the times of the batches' first and last blocks; the head; the number of books on the
- * exchange, which may decide who is sampled; and the marks that make it necessary to read everything again when they change. Reads a few rows, whatever the length of history: in one
- * statement, and in a second one if there are batches.
+ * What was committed after the marks, with the times of the batches' first and last blocks; the head; the number of books
+ * on the exchange, which may decide who is sampled; and the marks that make it necessary to read everything again when they
+ * change. Reads a few rows, whatever the length of history: in one statement, and in a second one if there are batches.
  */
 export async function ledgerChanges(
   clickhouse: ClickHouseClient,

@@ -8,6 +8,7 @@ import { keptWhile } from '../store/kept-reads.js'
 import { isRecent } from '../store/recent-first.js'
 import { type OfStable, shared, together } from '../store/together.js'
 import { Address, integerText, stableAddress } from '../store/values.js'
+import { RECENT_SECONDS } from '../supply/newest-reads.js'
 import { UNCAPPED } from '../supply/supply.js'
 import { MOST_CHARACTERS, stableName, stableSymbol, Truncated } from './texts.js'
 
@@ -135,7 +136,7 @@ const statesSql = (which: string, reads: string) => `
  * The reads of the last quarter of an hour before the newest block: a sampled stable is read every five minutes, others
  * when they change.
  */
-const RECENTLY = `block_time > ${newestBlockTime('{at: DateTime}')} - 900 AND ${UNTIL}`
+const RECENTLY = `block_time > ${newestBlockTime('{at: DateTime}')} - ${RECENT_SECONDS} AND ${UNTIL}`
 
 /** A part of the list of stables: at most `limit` of those with these properties that come after a place in it. */
 export type StablesPage = {

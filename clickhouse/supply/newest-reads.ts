@@ -1,5 +1,5 @@
 /** For how long before an instant all states are looked at, in seconds: a sampled stable is read every five minutes. */
-const RECENT_SECONDS = 900
+export const RECENT_SECONDS = 900
 
 /**
  * SQL: the stable and the time of its newest state read up to an instant, of each of the stables that a subquery has. What is

@@ -1,6 +1,5 @@
 // The most memory that backfills of different lengths hold, and how much of it was in use after a collection of the whole
-// heap. They read the logs of busy blocks from a pruned node, as a
-// local one would keep 30 GB of states for 20,000 blocks. node dist/test/bench/backfill-memory.js [--blocks 1000,20000]
+// heap. They read the logs of busy blocks from a pruned node, as a local one would keep 30 GB of states for 20,000 blocks. node dist/test/bench/backfill-memory.js [--blocks 1000,20000]
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { runBackfill } from './backfill-process.js'

@@ -18,7 +18,7 @@ import { withDatabase } from '../../../support/services.js'
 import { mine, newToken } from '../../../support/transactions.js'
 import { mismatches, runVerify } from '../../../support/verify.js'
 
-/** What the tokens of a stranger are listed with. */
+/** Two stables are on the list; all others need a place. */
 const SETTINGS = { TRACK: 'paired', BATCH_BLOCKS: '20', TOKEN_LIST: tokenListFile('pathUSD', 'ABUSD') }
 const BOOKS_A_BLOCK = 10
 /** Blocks after which one is final on a local chain. */
