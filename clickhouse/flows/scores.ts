@@ -99,9 +99,19 @@ const UNUSUAL_FROM = `
                  toInt256(base_total) * base_total >= squared_limit * base_variance, 1,
                  improbable_from) AS unusual_from`
 
+/** A silence counts only if the week before it is wholly read. */
+const IS_READ = `(is_new OR (first_window <= since AND {read_since: UInt32} < toUnixTimestamp(since)))`
+
+/** The silences that in the scored window become longer than usual. Decided here, so that the engine plans these expressions once. */
+const UNUSUAL_SILENCES = `
+    WITH ${UNUSUAL_FROM}
+    SELECT edge, silent, longest, base_windows, base_active
+    FROM (${SILENCES}) AS silences INNER JOIN edges USING edge
+    WHERE silent = greatest(longest + 1, unusual_from) AND ${IS_READ}`
+
 /**
- * The scores of edges in windows of which `condition` holds, given the sums of each: its baseline, its observation, or the week
- * before its silence. `scored` is the window; `names` are further expressions for it and for subqueries.
+ * The scores of edges in windows of which `condition` holds, given the sums of each: its baseline, and its observation or its
+ * silence (0 windows: none). `scored` is the window; `names` are further expressions for it and for subqueries.
  */
 const scoresOf = (names: string, sums: string, condition: string): string => `
     WITH ${names},
@@ -116,15 +126,13 @@ const scoresOf = (names: string, sums: string, condition: string): string => `
          NOT is_unknown AND valued >= ${MIN_OBSERVATIONS} AND is_known AND distance * distance >= squared_limit * variance AS is_far,
          active_distance > 0 AND active_distance * active_distance >= squared_limit * active_variance
            AND (toInt256(buckets) * active_distance) * (toInt256(buckets) * active_distance) >= squared_limit * valued * valued * variance AS is_surge,
-         observed IS NOT NULL AND is_far AND (distance <= 0 OR is_surge) AS stands_out,${UNUSUAL_FROM},
-         observed IS NULL AND silent > 0 AND silent = greatest(longest + 1, unusual_from)
-           AND (is_new OR (first_window <= since AND {read_since: UInt32} < toUnixTimestamp(since))) AS is_silence
-    SELECT scored AS window_start, from_token, to_token, multiIf(is_silence, 'silence', distance > 0, 'surge', 'drop') AS kind,
+         observed IS NOT NULL AND is_far AND (distance <= 0 OR is_surge) AS stands_out
+    SELECT scored AS window_start, from_token, to_token, multiIf(silent > 0, 'silence', distance > 0, 'surge', 'drop') AS kind,
            toString(ifNull(observed, 0)) AS observed_micros, toUInt32(ifNull(transactions, 0)) AS tx_count,
            toUInt16(buckets) AS bucket_count, toUInt16(valued) AS observation_count,
            toString(total) AS baseline_sum, toString(squares) AS baseline_square_sum,
-           toUInt16(if(is_silence, silent, 0)) AS silent_windows, toUInt16(if(is_silence, longest, 0)) AS longest_silence,
-           toUInt16(if(is_silence, base_windows, 0)) AS usual_windows, toUInt16(if(is_silence, base_active, 0)) AS usual_active
+           toUInt16(silent) AS silent_windows, toUInt16(longest) AS longest_silence,
+           toUInt16(base_windows) AS usual_windows, toUInt16(base_active) AS usual_active
     FROM ${sums}
     WHERE variance > 0 AND (${condition})
     ORDER BY window_start, from_token, to_token`
@@ -142,7 +150,7 @@ const scoresSql = (condition: string): string =>
         FROM flow_buckets FINAL
         WHERE window_start = scored
     ) AS observations USING edge
-    LEFT JOIN (${SILENCES}) AS silences USING edge`,
+    LEFT JOIN (${UNUSUAL_SILENCES}) AS silences USING edge`,
     condition,
   )
 
@@ -181,8 +189,7 @@ const ACTIVE_WINDOWS = `
     SELECT edge, toDateTime(bucket, 'UTC') AS scored, toNullable(volume_micros) AS observed, transaction_count AS transactions,
            NOT is_valued AS is_unknown, toUInt64(sums_before.3 - before_week.3) AS valued, toInt64(sums_before.4 - before_week.4) - valued AS unknown,
            toUInt128(sums_before.1 - before_week.1) AS total, toUInt256(sums_before.2 - before_week.2) AS squares,
-           toUInt64(0) AS silent, toUInt32(0) AS base_windows, toUInt64(0) AS base_active, toUInt64(0) AS base_valued,
-           toUInt128(0) AS base_total, toUInt256(0) AS base_squares, toUInt32(0) AS longest, toDateTime(0, 'UTC') AS since
+           toUInt64(0) AS silent, toUInt32(0) AS longest, toUInt32(0) AS base_windows, toUInt64(0) AS base_active
     FROM weekly
     WHERE bucket >= first_scored AND bucket <= last_scored AND valued > 0`
 
@@ -191,7 +198,7 @@ const SILENT_WINDOWS = `
     SELECT edge, scored, CAST(NULL, 'Nullable(UInt128)') AS observed, toUInt64(0) AS transactions, false AS is_unknown,
            countIf(flow_count > unvalued_count) AS valued, count() - valued AS unknown,
            sum(volume_micros) AS total, sum(toUInt256(volume_micros) * volume_micros) AS squares,
-           silent, base_windows, base_active, base_valued, base_total, base_squares, longest, since
+           silent, longest, base_windows, base_active
     FROM
     (
         SELECT edge, toUnixTimestamp(window_start) AS baseline_window, volume_micros, flow_count, unvalued_count FROM flow_buckets FINAL
@@ -210,6 +217,7 @@ const SILENT_WINDOWS = `
         FROM weekly INNER JOIN edges USING edge
         WHERE base_valued >= ${MIN_OBSERVATIONS} AND silent <= ${WEEK_SECONDS / FLOW_WINDOW_SECONDS}
           AND scored_at >= first_scored AND scored_at <= last_scored AND (next = 0 OR scored_at < next)
+          AND ${IS_READ}
     ) AS silences USING edge
     WHERE baseline_window >= week_before AND baseline_window < scored_at
     GROUP BY ALL
@@ -236,7 +244,7 @@ export const flowZScores = defineQuery({
   name: 'flow_z_scores',
   params: Params,
   row: WindowScore,
-  sql: scoresSql('stands_out OR is_silence'),
+  sql: scoresSql('stands_out OR silent > 0'),
 })
 
 /**
@@ -262,6 +270,6 @@ export const flowZScoresOfRange = defineQuery({
     `${RANGE},
          weekly AS (${WEEKLY_SUMS})`,
     `(${ACTIVE_WINDOWS} UNION ALL ${SILENT_WINDOWS}) AS windows INNER JOIN edges USING edge`,
-    'stands_out OR is_silence',
+    'stands_out OR silent > 0',
   ),
 })
