@@ -118,6 +118,11 @@ export async function fillDays(
     ARRAY JOIN range(1, tries + 1) AS attempt
     WHERE NOT (${isQuiet})`,
   )
+  // Merges have built the summaries.
+  await clickhouse.command({
+    query: 'ALTER TABLE webhook_attempts MATERIALIZE PROJECTION ends',
+    clickhouse_settings: { mutations_sync: '1' },
+  })
   await insert(`
     INSERT INTO webhook_subscriptions (id, version, change, url, event_types, state, created_at, changed_at)
     SELECT ${receiver}, 1, toString(number), 'https://example.org/', [], 'enabled', toDateTime64(${start}, 3), toDateTime64(${start}, 3) FROM numbers(${subscriptions})`)
