@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { defineQuery } from '../store/define-query.js'
 import { integerText } from '../store/values.js'
 import { type Direction, Severity } from './break-filter.js'
-import { DEPTH_SIZES, ONE_TOKEN, QuoteStatus } from './price.js'
+import { ONE_TOKEN, QuoteStatus } from './price.js'
 
 /** A break that does not stand for this many tokens is thin: it is one of a few bids, not of the book. */
 const THIN_BELOW_TOKENS = 10_000
@@ -38,25 +38,31 @@ export function standingTokens(sizes: readonly SoldSize[], { direction, allowed_
   return standing_tokens
 }
 
-/** Smallest size first. */
+/** The newest sample of each span, by the span's place, counted from 1: smallest size first. No row for a span without one. */
 const sizesWithin = defineQuery({
   name: 'sizes_within',
   params: z.object({
-    stable: z.string(),
-    started_at: z.date(),
-    started_block: z.int(),
-    to: z.date(),
-    ended_block: z.int().nullable(),
+    stables: z.array(z.string()),
+    starts: z.array(z.int()),
+    ends: z.array(z.int()),
+    from_blocks: z.array(z.int()),
+    before_blocks: z.array(z.int()),
+    earliest: z.date(),
+    latest: z.date(),
   }),
-  row: SoldSize,
+  row: SoldSize.extend({ place: z.int() }),
   sql: `
-    WITH (SELECT (block_time, block_number) FROM depth_samples
-          WHERE stable = {stable: String} AND size_tokens = ${DEPTH_SIZES[0]} AND block_time >= {started_at: DateTime} AND block_time <= {to: DateTime}
-            AND block_number >= {started_block: UInt64} AND block_number < ifNull({ended_block: Nullable(UInt64)}, 0xffffffffffffffff)
-          ORDER BY depth_samples.block_time DESC, depth_samples.block_number DESC LIMIT 1) AS newest
-    SELECT size_tokens, sell_status, sell_raw FROM depth_samples
-    WHERE stable = {stable: String} AND block_time = newest.1 AND block_number = newest.2
-    ORDER BY size_tokens`,
+    WITH spans AS
+    (
+        SELECT span.1 AS stable, toDateTime(span.2, 'UTC') AS start, toDateTime(span.3, 'UTC') AS end, span.4 AS from_block, span.5 AS before_block, span.6 AS place
+        FROM (SELECT arrayJoin(arrayZip({stables: Array(String)}, {starts: Array(UInt32)}, {ends: Array(UInt32)}, {from_blocks: Array(UInt64)}, {before_blocks: Array(UInt64)}, arrayEnumerate({stables: Array(String)}))) AS span)
+    )
+    SELECT place, size_tokens, sell_status, sell_raw
+    FROM depth_samples INNER JOIN spans ON spans.stable = depth_samples.stable
+    WHERE depth_samples.stable IN {stables: Array(String)} AND block_time >= {earliest: DateTime} AND block_time <= {latest: DateTime}
+      AND block_time >= start AND block_time <= end AND block_number >= from_block AND block_number < before_block
+    QUALIFY (block_time, block_number) = max((block_time, block_number)) OVER (PARTITION BY place)
+    ORDER BY place, size_tokens`,
 })
 
 /**
@@ -76,7 +82,7 @@ export const breaksWithoutStanding = defineQuery({
 })
 
 /** A break as known when it was confirmed, or later; times in unix seconds. */
-type ConfirmedBreak = {
+type ConfirmedBreak = Limit & {
   stable: string
   started_at: number
   started_block: number
@@ -84,16 +90,35 @@ type ConfirmedBreak = {
   ended_block: number | null
 }
 
+/** The breaks of one statement, whose parameters are part of its URL. */
+const MAX_SPANS = 1000
+
 /**
- * For how many tokens a break stands, by the stable's newest depth sample from the first sample outside up to the time at which
+ * For how many tokens each break stands, by the stable's newest depth sample from the first sample outside up to the time at which
  * the break was confirmed; null if there is none. Neither later samples nor one of the block that ended the break have a say, so
  * that it is the same whenever it is computed.
  */
-export async function measuredStanding(
+export async function measuredStandings(
   clickhouse: ClickHouseClient,
-  { started_at, confirmed_at, ...known }: ConfirmedBreak,
-  limit: Limit,
-): Promise<number | null> {
-  const span = { started_at: new Date(started_at * 1000), to: new Date(confirmed_at * 1000) }
-  return standingTokens(await sizesWithin(clickhouse, { ...known, ...span }), limit)
+  breaks: readonly ConfirmedBreak[],
+): Promise<(number | null)[]> {
+  const measured: (number | null)[] = []
+  for (let i = 0; i < breaks.length; i += MAX_SPANS) {
+    const spans = breaks.slice(i, i + MAX_SPANS)
+    const starts = spans.map(({ started_at }) => started_at)
+    const ends = spans.map(({ confirmed_at }) => confirmed_at)
+    const rows = await sizesWithin(clickhouse, {
+      stables: spans.map(({ stable }) => stable),
+      starts,
+      ends,
+      from_blocks: spans.map(({ started_block }) => started_block),
+      before_blocks: spans.map(({ ended_block }) => ended_block ?? Number.MAX_SAFE_INTEGER),
+      earliest: new Date(Math.min(...starts) * 1000),
+      latest: new Date(Math.max(...ends) * 1000),
+    })
+    const sizes = spans.map((): SoldSize[] => [])
+    for (const { place, ...size } of rows) sizes[place - 1]?.push(size)
+    measured.push(...spans.map((span, at) => standingTokens(sizes[at] ?? [], span)))
+  }
+  return measured
 }

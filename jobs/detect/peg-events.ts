@@ -3,7 +3,7 @@ import { pegBreakEvents } from '../../clickhouse/events/types.js'
 import { excursionsAt, outdatedPegEvents, pegExcursions, TRACKS } from '../../clickhouse/peg/break-detection.js'
 import { insertPegEvents, type PegExcursion } from '../../clickhouse/peg/breaks.js'
 import { knownStarts, priceBefore } from '../../clickhouse/peg/known-starts.js'
-import { measuredStanding } from '../../clickhouse/peg/standing.js'
+import { measuredStandings } from '../../clickhouse/peg/standing.js'
 import type { Slots } from '../schedule/run-slots.js'
 import { announceFound } from './announce.js'
 import { type SlotSpan, spansOf, startOf } from './slot-start.js'
@@ -52,17 +52,15 @@ async function withStanding(
   found: readonly PegExcursion[][],
   spans: readonly SlotSpan[],
 ): Promise<PegExcursion[][]> {
-  const measure = async (excursion: PegExcursion, { after }: SlotSpan['span']) => {
-    const { severity, direction, confirmed_at } = excursion
-    if (direction === null || confirmed_at === null || confirmed_at <= after) return []
-    const limit = { direction, allowed_micros: TRACKS[severity].allowed_micros }
-    return [[keyOf(excursion), await measuredStanding(clickhouse, { ...excursion, confirmed_at }, limit)] as const]
-  }
-  const measured = new Map(
-    (
-      await Promise.all(spans.flatMap(({ span }, i) => (found[i] ?? []).map((excursion) => measure(excursion, span))))
-    ).flat(),
+  const confirmed = spans.flatMap(({ span }, i) =>
+    (found[i] ?? []).flatMap((excursion) => {
+      const { severity, direction, confirmed_at } = excursion
+      if (direction === null || confirmed_at === null || confirmed_at <= span.after) return []
+      return [{ ...excursion, direction, confirmed_at, allowed_micros: TRACKS[severity].allowed_micros }]
+    }),
   )
+  const standings = await measuredStandings(clickhouse, confirmed)
+  const measured = new Map(confirmed.map((excursion, i) => [keyOf(excursion), standings[i]]))
   return found.map((ofSlot) =>
     ofSlot.map((excursion) => {
       const standing_tokens = excursion.confirmed_at === null ? undefined : measured.get(keyOf(excursion))

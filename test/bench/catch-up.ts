@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { pino } from 'pino'
 import { type JobName, PERIOD_SECONDS, SLOT_JOBS, type SlotJob } from '../../clickhouse/jobs/periods.js'
+import { DEPTH_SIZES } from '../../clickhouse/peg/price.js'
 import { FLOW_ANOMALIES_TASK } from '../../jobs/detect/flow-anomalies.js'
 import { detectPegEvents } from '../../jobs/detect/peg-events.js'
 import { detectPegTracks } from '../../jobs/detect/peg-tracks.js'
@@ -36,6 +37,13 @@ async function generatePegs(clickhouse: ClickHouseClient, start: number): Promis
         )`,
     })
   }
+  await clickhouse.command({
+    query: `
+      INSERT INTO depth_samples (stable, size_tokens, block_number, block_time, sell_status, sell_raw, buy_status, buy_raw)
+      SELECT ${stable}, size, block + 1, toDateTime(${start} + block), 'quoted', size * 994000, 'quoted', size * 1000000
+      FROM (SELECT 60 * intDiv(number, ${STABLES}) AS block, number % ${STABLES} AS which FROM numbers(${(blocks / 60) * STABLES}))
+      ARRAY JOIN [${DEPTH_SIZES}] AS size`,
+  })
   await clickhouse.command({
     query: `INSERT INTO blocks (block_number, block_time) SELECT number + 1, toDateTime(${start} + number) FROM numbers(${blocks})`,
   })
