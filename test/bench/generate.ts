@@ -50,7 +50,7 @@ export async function generateSamples(
                number > 0 AND number % ${perSecond} = 0, 'quoted', price, price + 200
         FROM (SELECT number, number + 1 AS block, 1000000 + toInt32(${quote} % 9) * 100 - 600 - if(intDiv(block, ${3600 * perSecond}) % 5 = 0 AND block % ${3600 * perSecond} < ${600 * perSecond}, 1500, 0) AS price
               FROM numbers(${samples}))`,
-      clickhouse_settings: { max_insert_block_size: '1048576', max_execution_time: 300 },
+      clickhouse_settings: { max_insert_block_size: '1048576', max_execution_time: 600 },
     })
   }
   const block = { block_hash: '', parent_hash: '', tx_count: 0, log_count: 0 }

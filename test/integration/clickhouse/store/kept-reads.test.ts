@@ -1,11 +1,15 @@
-import type { ClickHouseClient } from '@clickhouse/client'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { ClickHouseClient, ClickHouseSettings } from '@clickhouse/client'
 import { expect } from 'vitest'
+import { databaseChainId } from '../../../../clickhouse/chain/identity.js'
 import { unsampledAt } from '../../../../clickhouse/chain/sampling.js'
 import { depthAt } from '../../../../clickhouse/depth/depth.js'
 import { insertFacts } from '../../../../clickhouse/facts/facts.js'
 import { removeFacts } from '../../../../clickhouse/facts/replace.js'
 import { insertPegEvents } from '../../../../clickhouse/peg/breaks.js'
 import { currentPeg, currentPegs } from '../../../../clickhouse/peg/current.js'
+import { lostQuote, lostQuotes } from '../../../../clickhouse/peg/quotes.js'
+import { refreshedPegSums } from '../../../../clickhouse/peg/windows.js'
 import {
   recentRewardDistributions,
   rewardOptIns,
@@ -15,8 +19,8 @@ import {
 import { stableFiguresAt, stableFiguresOf } from '../../../../clickhouse/risk/overview.js'
 import { roleHolders } from '../../../../clickhouse/roles/roles.js'
 import { stablecoinStateAt, stablecoinStatesAt } from '../../../../clickhouse/stablecoins/states.js'
-import type { ReadOptions } from '../../../../clickhouse/store/define-query.js'
-import { createKeptReads } from '../../../../clickhouse/store/kept-reads.js'
+import type { Keeping, ReadOptions, TableStates } from '../../../../clickhouse/store/define-query.js'
+import { createKeptReads, keptWhile } from '../../../../clickhouse/store/kept-reads.js'
 import { observeQueries } from '../../../../clickhouse/store/observe.js'
 import { recentSupplyEvents } from '../../../../clickhouse/supply/supply.js'
 import { randomFor } from '../../../../local/chain/random.js'
@@ -193,4 +197,95 @@ test('reads that are kept give what is stored, whatever is written, removed, mer
   await expect
     .poll(statementsAgain, { timeout: 30_000 })
     .toEqual(['deviations_of_day', 'deviations_of_day', 'table_states'])
+})
+
+/** Made after all others, whose numbers are smaller. */
+const last = keptWhile([], async () => null)
+
+/** Statements that look near the newest block first: if not enough is found there, at all of history. So what is found does not depend on it. */
+const NEAR_HEAD_FIRST: ReadonlySet<string> = new Set([
+  'depth_at',
+  'recent_reward_distributions',
+  'recent_stablecoin_states',
+  'recent_supply_events',
+  'reward_pool',
+  'stablecoin_states_of',
+])
+
+type Statement = { query: string; query_params?: Record<string, unknown>; clickhouse_settings?: ClickHouseSettings }
+
+/** Notes which tables each kept read names, and which statements are made for it. `begin` follows `states` without a pause. */
+function watchReads(clickhouse: ClickHouseClient) {
+  const reading = new AsyncLocalStorage<string>()
+  const [named, made] = [new Map<string, string[]>(), new Map<string, Statement[]>()]
+  let looked: string[] = []
+  const states = {
+    get: (table: string) => {
+      looked.push(table)
+      return undefined
+    },
+  } as unknown as TableStates
+  const begin = (key: string): undefined => {
+    const id = key.split(' ')[0] as string
+    named.set(id, looked)
+    looked = []
+    reading.enterWith(id)
+  }
+  const kept: Keeping = { states: async () => states, results: { get: begin, set: () => {} } }
+  const query = clickhouse.query.bind(clickhouse)
+  clickhouse.query = (async (asked) => {
+    const id = reading.getStore()
+    if (id) made.set(id, [...(made.get(id) ?? []), asked])
+    return query(asked)
+  }) as typeof clickhouse.query
+  return { kept, named, made }
+}
+
+/** The tables that a statement reads, also through views. */
+async function tablesOf(clickhouse: ClickHouseClient, { query, query_params = {} }: Statement): Promise<string[]> {
+  const read = async <Row>(query: string): Promise<Row[]> =>
+    (await clickhouse.query({ query, query_params, format: 'JSONEachRow' })).json<Row>()
+  const tree = await read<{ explain: string }>(`EXPLAIN QUERY TREE run_passes = 0 ${query}`)
+  const identifiers = new Set(tree.map(({ explain }) => / identifier: (?:\w+\.)?(\w+)/.exec(explain)?.[1]))
+  const all = await read<{ name: string; engine: string; as_select: string }>(
+    'SELECT name, engine, as_select FROM system.tables WHERE database = currentDatabase()',
+  )
+  const found = all.filter(({ name }) => identifiers.has(name))
+  const tables = await Promise.all(
+    found.map(async ({ name, engine, as_select }) =>
+      engine === 'View' ? tablesOf(clickhouse, { query: as_select }) : [name],
+    ),
+  )
+  return tables.flat()
+}
+
+test('a read that is kept names every table that it reads', async ({ clickhouse }) => {
+  const { stables, times, facts } = randomEconomy(7, START)
+  await addBareBlocks(clickhouse, times, 1)
+  for (const [table, rows] of Object.entries(facts))
+    await insertFacts(clickhouse, table as 'role_events', rows as never[], table)
+  const stable = stables[0] as string
+  await addFacts(clickhouse, {
+    lists: [tokenList({ sequence_number: 1, from_block: 1, holds_from: START, stables: [stable], track: 'paired' })],
+    samples: pegSamples(stable, [{ at: times[0] as number, price: 'no_liquidity' }]),
+  })
+  const { kept, named, made } = watchReads(clickhouse)
+  const as_of = new Date((times[0] as number) * 1000)
+  await answers(clickhouse, stable, as_of, { kept })
+  await databaseChainId(clickhouse, { kept })
+  await refreshedPegSums(clickhouse, { stable }, { kept })
+  await lostQuotes(clickhouse, { as_of }, { kept })
+  await lostQuote(clickhouse, { stable, as_of }, { kept })
+  await last(clickhouse, {}, { kept })
+  const ids = [...named.keys()].map(Number)
+  expect(ids.toSorted((a, b) => a - b)).toEqual(Array.from({ length: Math.max(...ids) + 1 }, (_, i) => i))
+
+  const statements = [...made]
+  for (const [id, asked] of statements)
+    for (const statement of asked) {
+      const looksNearHead = NEAR_HEAD_FIRST.has(`${statement.clickhouse_settings?.log_comment}`)
+      const used = (await tablesOf(clickhouse, statement)).filter((table) => !(looksNearHead && table === 'blocks'))
+      expect(used.length, statement.query).toBeGreaterThan(0)
+      expect(named.get(id), statement.query).toEqual(expect.arrayContaining(used))
+    }
 })
