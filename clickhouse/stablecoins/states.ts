@@ -126,7 +126,7 @@ const statesSql = (which: string, reads: string) => `
                       'Tuple(type String, policy_id String, policy_admin Nullable(String), paused Bool)'),
                  (block_time, block_number)) AS policy
         FROM state_reads
-        WHERE ${reads} AND (stable, block_time) IN (SELECT stable, max(block_time) FROM state_reads WHERE ${reads} GROUP BY stable)
+        WHERE ${reads}
         GROUP BY stable
     ) AS newest USING stable
     WHERE ${which} AND ${UNTIL}
@@ -183,14 +183,16 @@ const recentStablecoinStates = defineQuery({
   sql: `${statesSql(IS_ASKED, RECENTLY)} LIMIT {limit: UInt32}`,
 })
 
-/** The states of some stables, with those of the last days only or with all. */
+const OF_STABLES = `stable IN {stables: Array(String)} AND ${UNTIL} AND ${isRecent('block_time', 'at')}`
+
+/** The states of some stables, with those of the last days only or with all. Of these it reads only the newest of each. */
 const stablecoinStatesOf = defineQuery({
   name: 'stablecoin_states_of',
   params: z.object({ at: z.date(), stables: z.array(z.string()), recent_only: z.boolean() }),
   row: StateRow,
   sql: statesSql(
     'stable IN {stables: Array(String)}',
-    `stable IN {stables: Array(String)} AND ${UNTIL} AND ${isRecent('block_time', 'at')}`,
+    `${OF_STABLES} AND (stable, block_time) IN (SELECT stable, max(block_time) FROM state_reads WHERE ${OF_STABLES} GROUP BY stable)`,
   ),
 })
 
