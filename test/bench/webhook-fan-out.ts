@@ -6,7 +6,7 @@ import { announce } from '../../jobs/detect/announce.js'
 import { median } from './measure.js'
 import { statsOf } from './process-stats.js'
 import { rows, startStack } from './stack.js'
-import { DATA, startReceiver, startSender, subscribe } from './webhook-stack.js'
+import { DATA, startReceiver, startSender, subscribe, subscriptionId } from './webhook-stack.js'
 
 const SUBSCRIPTIONS = Number(process.env.SUBSCRIPTIONS ?? 10_000)
 const EVENTS = Number(process.env.EVENTS ?? 30)
@@ -42,15 +42,15 @@ try {
     announcedAt.set(id, Date.now())
     await announce(clickhouse, [event(id, 'system.health_drift', new Date())], { at: new Date(), revision: 0 })
   }
-  const toAll = "subscription_id != 'wh_one_0'"
+  const toAll = `subscription_id != '${subscriptionId('one', 0)}'`
   let told = 0
   for (let recorded = 0; recorded < wanted; await sleep(500)) {
     if (Date.now() - startedAt > announcedAt.size * OTHER_MS) await announceOther()
     const query = `SELECT toUInt32(count()) AS attempts FROM webhook_attempts WHERE outcome = 'success' AND ${toAll}`
     recorded = (await rows<{ attempts: number }>(clickhouse, query))[0]?.attempts ?? 0
-    const { residentMb } = statsOf(sender.pid)
     if (recorded < told + wanted / 10) continue
     told = recorded
+    const { residentMb } = statsOf(sender.pid)
     console.log(
       `${recorded} after ${((Date.now() - startedAt) / 1000).toFixed(0)} s; the dispatcher has ${residentMb.toFixed(0)} MB`,
     )

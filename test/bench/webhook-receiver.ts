@@ -1,5 +1,6 @@
 // A program: a receiver of webhooks for benchmarks. What is sent to /dead is never answered, to /slow after nine seconds,
-// all else at once. What is sent to /counted is only counted, as there may be millions of it. Tells whoever started it, when asked, what has arrived.
+// all else at once. What is sent to /counted is only counted, as there may be millions of it. Tells whoever started it, when
+// asked, what has arrived.
 import { createServer } from 'node:http'
 
 const SLOW_MS = 9000

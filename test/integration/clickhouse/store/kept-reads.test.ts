@@ -202,7 +202,10 @@ test('reads that are kept give what is stored, whatever is written, removed, mer
 /** Made after all others, whose numbers are smaller. */
 const last = keptWhile([], async () => null)
 
-/** Statements that look near the newest block first: if not enough is found there, at all of history. So what is found does not depend on it. */
+/**
+ * Statements that look near the newest block first, and if not enough is found there, at all of history. So what is found does
+ * not depend on that block.
+ */
 const NEAR_HEAD_FIRST: ReadonlySet<string> = new Set([
   'depth_at',
   'recent_reward_distributions',
