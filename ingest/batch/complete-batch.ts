@@ -8,6 +8,7 @@ import { StateUnavailableError } from '../sources/state-unavailable.js'
 import { readStates } from '../sources/states.js'
 import { dexFills } from '../stages/dex-orders.js'
 import { flowsOf, listedPrices } from '../stages/flows.js'
+import { namedOrders } from '../stages/quote-changes.js'
 import { genesisStables, roleCandidates } from '../stages/roles.js'
 import { isQuoted, samplePeg } from '../stages/sample-peg.js'
 import { isDepthDue } from '../stages/states.js'
@@ -49,6 +50,7 @@ export async function completeBatch(
     persistAt(rpc, what, last, allOf(decoded.map((block, i) => () => read(block, i))))
   const hasTransfers = scope.families.includes('transfers')
   const none = async (): Promise<never[]> => []
+  if (hasLogs || hasPegs) await orders.load(decoded.flatMap(({ events }) => namedOrders(events)))
   const movements = hasLogs ? await readMovements(reader, decoded) : decoded.map(() => [])
   // Flows are valued at their block's prices.
   const stablesPricedIn = ({ sampled }: DecodedBlock, i: number): readonly SampledStable[] =>
@@ -61,6 +63,7 @@ export async function completeBatch(
     isUnpriced = true
     return null
   }
+  // All begin in one turn, so that what they ask about a block is one call.
   const [quotes, books, depths, states, roles] = await Promise.all([
     readBatchQuotes(reader, decoded, quoted).catch(unlessUnpriced),
     ofEach('read book values', (decodedBlock, i) => readBooks(reader, movements[i] ?? [], decodedBlock)).catch(
@@ -118,18 +121,6 @@ export async function completeBatch(
   }
 }
 
-const quotedAmong = new WeakMap<readonly SampledStable[], WeakMap<ReadonlySet<string>, readonly string[]>>()
-
-/**
- * Those of the sampled stables that the DEX quotes, except those in `tooDeep`. Returns the same array for the same
- * arguments, because requests are cached by array.
- */
-function quotedOf(sampled: readonly SampledStable[], tooDeep: ReadonlySet<string>): readonly string[] {
-  const among = quotedAmong.get(sampled) ?? new WeakMap<ReadonlySet<string>, readonly string[]>()
-  quotedAmong.set(sampled, among)
-  const quoted =
-    among.get(tooDeep) ??
-    sampled.filter((stable) => isQuoted(stable) && !tooDeep.has(stable.stable)).map(({ stable }) => stable)
-  among.set(tooDeep, quoted)
-  return quoted
-}
+/** Those of the sampled stables that the DEX quotes, except those in `tooDeep`. */
+const quotedOf = (sampled: readonly SampledStable[], tooDeep: ReadonlySet<string>): string[] =>
+  sampled.filter((stable) => isQuoted(stable) && !tooDeep.has(stable.stable)).map(({ stable }) => stable)

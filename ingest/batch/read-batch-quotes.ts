@@ -1,7 +1,7 @@
 import { persistAt } from '../sources/chain-changed.js'
 import { allOf } from '../sources/multicall.js'
 import { type Quote, readQuotes } from '../sources/quotes.js'
-import { namedOrders, quoteChanges } from '../stages/quote-changes.js'
+import { quoteChanges } from '../stages/quote-changes.js'
 import { type QuotedBlock, quoteRuns, readRuns } from '../stages/quote-runs.js'
 import type { BatchReader, DecodedBlock } from './decode.js'
 
@@ -10,8 +10,8 @@ const FEWEST_BLOCKS = 3
 
 /**
  * The quotes of the stables `wanted` of each block of a batch, by stable. Of consecutive blocks in which nothing changes
- * what a quote depends on, only the first and the last are read; with `readsEveryQuote`, all are. Rejects with
- * StateUnavailableError if the node no longer has the state.
+ * what a quote depends on, only the first and the last are read; with `readsEveryQuote`, all are. The orders that
+ * the logs name must be loaded. Rejects with StateUnavailableError if the node no longer has the state.
  */
 export async function readBatchQuotes(
   { rpc, orders, registry, readsEveryQuote = false }: BatchReader,
@@ -20,8 +20,6 @@ export async function readBatchQuotes(
 ): Promise<Map<string, Quote>[]> {
   const { block: newest } = decoded.at(-1) as DecodedBlock
   const carries = !readsEveryQuote && decoded.length >= FEWEST_BLOCKS
-  if (carries) await orders.load(decoded.flatMap(({ events }) => namedOrders(events)))
-
   const blocks = decoded.map(({ block, events }, i): QuotedBlock => {
     const changes = carries ? quoteChanges(block.logs, events, orders.baseOf) : 'all'
     return {

@@ -3,7 +3,7 @@ import type { DepthSample } from '../../clickhouse/depth/depth.js'
 import { DEPTH_SIZES, isPrice, ONE_TOKEN, type QuoteStatus, REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
 import { STABLECOIN_DEX } from '../chain/addresses.js'
 import { RpcAnswerError } from '../chain/rpc-answers.js'
-import { type BlockId, type Call, type CallResult, multicallsFor, multicallsOf, runMulticalls } from './multicall.js'
+import { type BlockId, type Call, type CallResult, runCalls } from './multicall.js'
 import type { Rpc } from './rpc.js'
 
 const AMOUNT_IN = toFunctionSelector('quoteSwapExactAmountIn(address,address,uint128)')
@@ -53,8 +53,9 @@ function amountOf({ success, returnData }: CallResult): bigint | null {
 /** Quotes of one token in micro-units of the reference stable. `status` is that of the sell quote. */
 export type Quote = { status: QuoteStatus; sellMicros: number | null; buyMicros: number | null }
 
-/** The multicalls that request both quotes of each stable. */
-export const quoteMulticalls = multicallsFor((stable) => quoteCalls(stable, ONE_TOKEN))
+/** The calls that ask for both quotes of each stable. */
+export const quoteCallsOf = (stables: readonly string[]): Call[] =>
+  stables.flatMap((stable) => quoteCalls(stable, ONE_TOKEN))
 
 const micros = (amount: bigint | null): number | null => (amount === null ? null : Number(amount))
 
@@ -63,17 +64,13 @@ const micros = (amount: bigint | null): number | null => (amount === null ? null
  * order. Rejects with StateUnavailableError if the node no longer has the state.
  */
 export async function readQuotes(rpc: Rpc, stables: readonly string[], block: BlockId): Promise<Quote[]> {
-  const results = await runMulticalls(rpc, quoteMulticalls(stables), block)
+  const results = await runCalls(rpc, quoteCallsOf(stables), block)
   return stables.map((_, i) => {
     const sell = quoteOf(ONE_TOKEN, results[2 * i] as CallResult)
     const buy = quoteOf(ONE_TOKEN, results[2 * i + 1] as CallResult)
     return { status: sell.status, sellMicros: micros(sell.amount), buyMicros: micros(buy.amount) }
   })
 }
-
-const depthMulticalls = multicallsFor((stable) =>
-  DEPTH_SIZES.flatMap((size) => quoteCalls(stable, BigInt(size) * ONE_TOKEN)),
-)
 
 /**
  * What each size of each stable sells for and costs on the DEX at the end of a block: one sample per stable and size,
@@ -84,8 +81,9 @@ export async function readDepths(
   stables: readonly string[],
   block: BlockId & { time: number },
 ): Promise<DepthSample[]> {
-  const results = await runMulticalls(rpc, depthMulticalls(stables), block)
   const asked = stables.flatMap((stable) => DEPTH_SIZES.map((size_tokens) => ({ stable, size_tokens })))
+  const calls = asked.flatMap(({ stable, size_tokens }) => quoteCalls(stable, BigInt(size_tokens) * ONE_TOKEN))
+  const results = await runCalls(rpc, calls, block)
   return asked.map(({ stable, size_tokens }, i) => {
     const size = BigInt(size_tokens) * ONE_TOKEN
     const sell = quoteOf(size, results[2 * i] as CallResult)
@@ -118,5 +116,5 @@ export async function readBookValues(
   block: BlockId,
 ): Promise<Array<bigint | null>> {
   const calls = asked.slice(0, MOST_BOOK_VALUES).map(({ token, amount }) => quoteCalls(token, amount)[0])
-  return (await runMulticalls(rpc, multicallsOf(calls), block)).map(amountOf)
+  return (await runCalls(rpc, calls, block)).map(amountOf)
 }

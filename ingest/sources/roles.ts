@@ -3,7 +3,7 @@ import type { RoleProbe } from '../../clickhouse/roles/roles.js'
 import { TIP20 } from '../chain/abis.js'
 import { ROLE_NAMES } from '../chain/role-names.js'
 import { RpcAnswerError } from '../chain/rpc-answers.js'
-import { type BlockId, type CallResult, multicallsOf, runMulticalls } from './multicall.js'
+import { type BlockId, type CallResult, runCalls } from './multicall.js'
 import type { Rpc } from './rpc.js'
 
 /**
@@ -28,7 +28,7 @@ export async function readRoles(
       args: [account as Hex, role as Hex],
     }),
   }))
-  const results = await runMulticalls(rpc, multicallsOf(calls), block)
+  const results = await runCalls(rpc, calls, block)
   return asked.map((probe, i) => ({
     ...probe,
     has_role: hasRole(results[i]),

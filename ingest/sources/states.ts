@@ -1,29 +1,16 @@
-import { LRUCache } from 'lru-cache'
 import { decodeFunctionResult, encodeFunctionData, type Hex } from 'viem'
 import { z } from 'zod'
 import type { StateRead } from '../../clickhouse/stablecoins/states.js'
 import { TIP20, TIP403 } from '../chain/abis.js'
 import { TIP403_REGISTRY } from '../chain/addresses.js'
 import { RpcAnswerError } from '../chain/rpc-answers.js'
-import { type BlockId, type CallResult, type Multicall, multicallsOf, runMulticalls } from './multicall.js'
+import { type BlockId, type CallResult, runCalls } from './multicall.js'
 import type { Rpc } from './rpc.js'
 
 const READS = ['totalSupply', 'supplyCap', 'paused', 'transferPolicyId'] as const
 // The reads of TIP-20 rewards. The chain has ended rewards, so a later fork may remove these functions.
 const REWARD_READS = ['optedInSupply', 'globalRewardPerToken'] as const
 const READ_CALLS = [...READS, ...REWARD_READS].map((functionName) => encodeFunctionData({ abi: TIP20, functionName }))
-
-// The same few stables are minted and burnt repeatedly, so the requests for their states are cached.
-const knownReads = new LRUCache<string, Multicall[]>({ max: 500 })
-
-function readsOf(stables: readonly string[]): Multicall[] {
-  const key = stables.join()
-  const known = knownReads.get(key)
-  if (known) return known
-  const reads = multicallsOf(stables.flatMap((target) => READ_CALLS.map((callData) => ({ target, callData }))))
-  knownReads.set(key, reads)
-  return reads
-}
 
 const NO_ADMIN = '0x0000000000000000000000000000000000000000'
 // TIP-403: policies 0 and 1 are built in; the others have one of three types.
@@ -57,7 +44,7 @@ const POLICY_ID_CALL = encodeFunctionData({ abi: TIP20, functionName: 'transferP
 /** The transfer policy that each of `stables` has at the end of a block, in their order. Rejects as `readStates` does. */
 export async function readPolicyIds(rpc: Rpc, stables: readonly string[], block: BlockId): Promise<bigint[]> {
   const calls = stables.map((target) => ({ target, callData: POLICY_ID_CALL }))
-  const results = await runMulticalls(rpc, multicallsOf(calls), block)
+  const results = await runCalls(rpc, calls, block)
   return results.map((result) => z.bigint().parse(answer(TIP20, 'transferPolicyId', result)))
 }
 
@@ -66,7 +53,8 @@ export async function readPolicyIds(rpc: Rpc, stables: readonly string[], block:
  * with StateUnavailableError if the node no longer has the state.
  */
 export async function readStates(rpc: Rpc, stables: readonly string[], block: Block): Promise<StateRead[]> {
-  const results = await runMulticalls(rpc, readsOf(stables), block)
+  const calls = stables.flatMap((target) => READ_CALLS.map((callData) => ({ target, callData })))
+  const results = await runCalls(rpc, calls, block)
   const resultsOf = stables.map((_, i) => results.slice(i * READ_CALLS.length, (i + 1) * READ_CALLS.length))
   const states = resultsOf.map((own) => State.parse(READS.map((read, j) => answer(TIP20, read, own[j]))))
   const policyIds = [...new Set(states.map(([, , , id]) => id))].filter((id) => !BUILT_IN.has(id))
@@ -75,7 +63,7 @@ export async function readStates(rpc: Rpc, stables: readonly string[], block: Bl
     callData: encodeFunctionData({ abi: TIP403, functionName: 'policyData', args: [id] }) as Hex,
   }))
   const policies = new Map(
-    (await runMulticalls(rpc, multicallsOf(policyCalls), block)).map((result, i) => [
+    (await runCalls(rpc, policyCalls, block)).map((result, i) => [
       policyIds[i],
       Policy.parse(answer(TIP403, 'policyData', result)),
     ]),

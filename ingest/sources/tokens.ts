@@ -1,7 +1,7 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem'
 import { z } from 'zod'
 import { TIP20 } from '../chain/abis.js'
-import { type BlockId, multicallsOf, runMulticalls } from './multicall.js'
+import { type BlockId, runCalls } from './multicall.js'
 import type { Rpc } from './rpc.js'
 
 const READS = ['symbol', 'name', 'currency', 'quoteToken'] as const
@@ -18,7 +18,7 @@ export async function describeTokens(
   const calls = candidates.flatMap((target) =>
     READS.map((functionName) => ({ target, callData: encodeFunctionData({ abi: TIP20, functionName }) })),
   )
-  const results = await runMulticalls(rpc, multicallsOf(calls), block)
+  const results = await runCalls(rpc, calls, block)
   return candidates.flatMap((stable, i) => {
     const own = results.slice(i * READS.length, (i + 1) * READS.length)
     // A call to an address without a token succeeds and returns nothing.

@@ -44,8 +44,7 @@ const isSame = (one: Quote, other: Quote): boolean =>
 /**
  * The quotes of the stables of each block of a batch, by stable. Only the ends of each run are read. If they agree, the
  * blocks between have the same quote; if not, something else than the logs has changed it, as a new version of the chain's
- * rules may, and these blocks are read too. `read` returns the quotes of the stables that are wanted of each block, in their
- * order; where that is all of a block's stables, it is given the very same array.
+ * rules may, and these blocks are read too. `read` returns the quotes of the stables that are wanted of each block, in their order.
  */
 export async function readRuns(
   blocks: readonly Pick<QuotedBlock, 'stables'>[],
@@ -58,7 +57,7 @@ export async function readRuns(
     for (const run of runs) for (const i of placesOf(run)) chosen[i]?.add(run.stable)
     const wanted = blocks.map(({ stables }, i) => {
       const own = chosen[i] as Set<string>
-      return own.size === stables.length ? stables : stables.filter((stable) => own.has(stable))
+      return stables.filter((stable) => own.has(stable))
     })
     const found = await read(wanted)
     for (const [i, stables] of wanted.entries())

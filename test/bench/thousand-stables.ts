@@ -6,7 +6,8 @@ import { pino } from 'pino'
 import { numberToHex } from 'viem'
 import { z } from 'zod'
 import { IngestConfig } from '../../ingest/config.js'
-import { quoteMulticalls } from '../../ingest/sources/quotes.js'
+import { MOST_CALLS, multicallOf } from '../../ingest/sources/multicall.js'
+import { quoteCallsOf } from '../../ingest/sources/quotes.js'
 import { rpcAt } from '../../ingest/sources/rpc.js'
 import { startBareChain } from '../../local/chain/bare-chain.js'
 import { createStables } from './many-stables.js'
@@ -76,10 +77,12 @@ try {
     clickhouse,
     `SELECT stable FROM peg_samples WHERE status = 'quoted' GROUP BY stable`,
   )
-  const multicalls = quoteMulticalls(stables.map(({ stable }) => stable))
+  const calls = quoteCallsOf(stables.map(({ stable }) => stable))
+  const requests = Array.from({ length: Math.ceil(calls.length / MOST_CALLS) }, (_, i) =>
+    multicallOf(calls.slice(i * MOST_CALLS, (i + 1) * MOST_CALLS)),
+  )
   const asked = await lagsOf(async (block) => {
-    const calls = multicalls.map(({ request }) => rpc.request('eth_call', [request, numberToHex(block)], z.unknown()))
-    await Promise.all(calls)
+    await Promise.all(requests.map((request) => rpc.request('eth_call', [request, numberToHex(block)], z.unknown())))
   })
 
   const withDepth = await rows<{ block: number }>(

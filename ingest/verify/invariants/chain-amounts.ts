@@ -7,7 +7,7 @@ import { mintedSupply } from '../../../clickhouse/supply/supply.js'
 import { TIP20 } from '../../chain/abis.js'
 import { FEE_MANAGER } from '../../chain/addresses.js'
 import { RpcAnswerError } from '../../chain/rpc-answers.js'
-import { type BlockId, multicallsOf, runMulticalls } from '../../sources/multicall.js'
+import { type BlockId, runCalls } from '../../sources/multicall.js'
 import type { Rpc } from '../../sources/rpc.js'
 import { StateUnavailableError } from '../../sources/state-unavailable.js'
 import { compared, type Finding, notChecked } from '../finding.js'
@@ -23,7 +23,11 @@ async function readAmounts(
 ): Promise<Map<string, bigint>> {
   const callData = encodeFunctionData({ abi: TIP20, ...read } as never)
   const results = await rpc.persist(`read ${read.functionName}`, () =>
-    runMulticalls(rpc, multicallsOf(tokens.map((target) => ({ target, callData }))), block),
+    runCalls(
+      rpc,
+      tokens.map((target) => ({ target, callData })),
+      block,
+    ),
   )
   return new Map(
     tokens.map((token, i) => {
@@ -46,7 +50,7 @@ export async function readBalances(
     target: stable,
     callData: encodeFunctionData({ abi: TIP20, functionName, args: [account as Hex] }),
   }))
-  const results = await rpc.persist('read balances', () => runMulticalls(rpc, multicallsOf(calls), block))
+  const results = await rpc.persist('read balances', () => runCalls(rpc, calls, block))
   return results.map((result, i) => {
     if (!result.success) throw new RpcAnswerError(`${functionName} of ${accounts[i]?.stable} failed`)
     return decodeFunctionResult({ abi: TIP20, functionName, data: result.returnData }) as bigint

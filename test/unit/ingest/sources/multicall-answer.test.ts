@@ -31,9 +31,7 @@ test('a multicall is encoded as by viem, whatever the number and the length of i
       callData: returnData,
     }))
     const args = [calls.map(({ target, callData }) => ({ target, allowFailure: true, callData }))] as const
-    expect(multicallOf(calls).request.data).toBe(
-      encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args }),
-    )
+    expect(multicallOf(calls).data).toBe(encodeFunctionData({ abi: multicall3Abi, functionName: 'aggregate3', args }))
   }
 })
 

@@ -1,7 +1,7 @@
 import { decodeFunctionData, encodeFunctionResult, type Hex, multicall3Abi, numberToHex } from 'viem'
 import { Abis } from 'viem/tempo'
 import { expect, test } from 'vitest'
-import { quoteMulticalls, readDepths, readQuotes } from '../../../../ingest/sources/quotes.js'
+import { quoteCallsOf, readDepths, readQuotes } from '../../../../ingest/sources/quotes.js'
 import type { Rpc } from '../../../../ingest/sources/rpc.js'
 
 /** A node that answers every call of a multicall with the next of these amounts. */
@@ -38,8 +38,7 @@ test('so is a quote of depth, measured by its own size', async () => {
 test('each stable is asked for what one token sells for, and then for what it costs', () => {
   const stable = '0x20c0000000000000000000001234567890abcdef'
   const pathUsd = '0x20c0000000000000000000000000000000000000'
-  const [multicall] = quoteMulticalls([stable])
-  const asked = multicall?.calls.map(({ target, callData }) => {
+  const asked = quoteCallsOf([stable]).map(({ target, callData }) => {
     const { functionName, args } = decodeFunctionData({ abi: Abis.stablecoinDex, data: callData })
     return [target, functionName, ...(args ?? []).map((arg) => `${arg}`.toLowerCase())]
   })
