@@ -169,7 +169,10 @@ async function unlessMined<Result>(rpc: Rpc, { number, hash }: BlockId, read: ()
   }
 }
 
-/** Runs calls in one, or each half of them separately if they exceed the node's limits. */
+/**
+ * Runs calls in one. If they exceed the node's limits, runs each half of them; if only their gas, those again that got no
+ * result.
+ */
 async function run(rpc: Rpc, calls: readonly Call[], block: BlockId): Promise<CallResult[]> {
   const params = [multicallOf(calls), { blockHash: block.hash }]
   const answer = await rpc.request('eth_call', params, Bytes).catch((error: unknown) => {
@@ -188,8 +191,12 @@ async function run(rpc: Rpc, calls: readonly Call[], block: BlockId): Promise<Ca
   if (results.length !== calls.length)
     throw new RpcAnswerError(`made ${calls.length} calls at block ${block.number}, got ${results.length} results`)
   // A revert returns its reason. A call that ran out of gas returns nothing; other calls may have used the gas up.
-  const isExhausted = results.some(({ success, returnData }) => !success && returnData === '0x')
-  return isExhausted && calls.length > 1 ? halves() : results
+  const isExhausted = ({ success, returnData }: CallResult): boolean => !success && returnData === '0x'
+  const exhausted = calls.filter((_, i) => isExhausted(results[i] as CallResult))
+  if (exhausted.length === 0 || calls.length === 1) return results
+  if (exhausted.length === calls.length) return halves()
+  const again = await run(rpc, exhausted, block)
+  return results.map((result) => (isExhausted(result) ? (again.shift() as CallResult) : result))
 }
 
 /** Whether the node refused a multicall because of its gas, its size or its duration. */

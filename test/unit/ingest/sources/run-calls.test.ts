@@ -67,3 +67,22 @@ test('a block whose state is gone fails for all who asked about it, and for nobo
     expect.any(StateUnavailableError),
   ])
 })
+
+test('calls for which the gas was not enough are made again, and only these', async () => {
+  // Each multicall has gas for ten calls. The last call never gets a result.
+  const never = callOf(24)
+  const made: number[] = []
+  const request = async (_: string, [{ data }]: [{ data: Hex }]) => {
+    const [calls] = decodeFunctionData({ abi: multicall3Abi, data }).args as unknown as [{ callData: Hex }[]]
+    made.push(calls.length)
+    const result = calls.map(({ callData }, i) =>
+      i < 10 && callData !== never.callData
+        ? { success: true, returnData: callData }
+        : ({ success: false, returnData: '0x' } as const),
+    )
+    return encodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', result })
+  }
+  const found = await runCalls({ request } as unknown as Rpc, callsOf(0, 25), blockOf(1))
+  expect(found).toEqual([...returned(callsOf(0, 24)), { success: false, returnData: '0x' }])
+  expect(made).toEqual([25, 15, 5, 1])
+})
