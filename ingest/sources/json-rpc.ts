@@ -9,7 +9,7 @@ type Call = { method: string; params: unknown[] }
 type RpcFailure = { code: number; message: string; data?: unknown }
 type Answer = { id?: unknown; result?: unknown; error?: RpcFailure }
 
-type Waiting = { call: Call; resolve: (result: unknown) => void; reject: (error: unknown) => void }
+type Waiting = { call: Call; encoded: string; resolve: (result: unknown) => void; reject: (error: unknown) => void }
 
 export type JsonRpc = {
   /** Sends a call in a request of its own. */
@@ -19,8 +19,9 @@ export type JsonRpc = {
 }
 
 type Options = {
-  /** Most calls of one request. */
+  /** Most calls of one request, and most characters of these together. */
   batchSize: number
+  batchLength: number
   /** How long a node may take before it begins to answer, and then between two pieces of the answer, in milliseconds. */
   timeoutMs: number
   mostAnswerBytes: number
@@ -51,7 +52,7 @@ const isFailure = (error: unknown): error is RpcFailure =>
  * TimeoutError, ResponseBodyTooLargeError and RpcRequestError. It takes a third of that transport's CPU time, which builds
  * an error for every request, reads bodies through web streams and encodes them with a replacer.
  */
-export function jsonRpcAt(nodeUrl: string, { batchSize, timeoutMs, mostAnswerBytes }: Options): JsonRpc {
+export function jsonRpcAt(nodeUrl: string, { batchSize, batchLength, timeoutMs, mostAnswerBytes }: Options): JsonRpc {
   const { url, headers } = targetOf(nodeUrl)
   const { origin, pathname, search } = new URL(url)
   const target = { origin, path: `${pathname}${search}`, method: 'POST', headers } as const
@@ -105,14 +106,14 @@ export function jsonRpcAt(nodeUrl: string, { batchSize, timeoutMs, mostAnswerByt
     return answer.result
   }
 
-  const encoded = ({ method, params }: Call, id: number): string =>
+  const encode = ({ method, params }: Call, id: number): string =>
     `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":${JSON.stringify(params)}}`
 
   async function sendBatch(waiting: readonly Waiting[]): Promise<void> {
     let byId: Map<unknown, Answer>
     let toAll: Answer | undefined
     try {
-      const answers = await post(`[${waiting.map(({ call }, i) => encoded(call, i)).join()}]`)
+      const answers = await post(`[${waiting.map(({ encoded }) => encoded).join()}]`)
       byId = new Map(Array.isArray(answers) ? answers.map((answer: Answer) => [answer?.id, answer]) : [])
       // A node that refuses the batch as a whole answers with one error.
       if (!Array.isArray(answers) && isFailure((answers as Answer | null)?.error)) toAll = answers as Answer
@@ -130,17 +131,25 @@ export function jsonRpcAt(nodeUrl: string, { batchSize, timeoutMs, mostAnswerByt
   }
 
   let waiting: Waiting[] = []
+  let length = 0
   const sendWaiting = (): void => {
     const now = waiting
     waiting = []
+    length = 0
     if (now.length > 0) void sendBatch(now)
   }
   return {
-    single: async (call) => resultOf((await post(encoded(call, 0))) as Answer, call),
+    single: async (call) => resultOf((await post(encode(call, 0))) as Answer, call),
     batched: (call) =>
       new Promise((resolve, reject) => {
+        let encoded = encode(call, waiting.length)
+        if (length + encoded.length > batchLength) {
+          sendWaiting()
+          encoded = encode(call, 0)
+        }
         if (waiting.length === 0) setTimeout(sendWaiting)
-        waiting.push({ call, resolve, reject })
+        waiting.push({ call, encoded, resolve, reject })
+        length += encoded.length
         if (waiting.length === batchSize) sendWaiting()
       }),
   }

@@ -58,8 +58,10 @@ function outcomeOf(error: unknown): CallOutcome {
   return isTimeout(error) ? 'late' : 'failed'
 }
 
-// A node limits the size of a request (anvil to 2 MB): fifty calls of this size still fit, larger ones are sent alone.
-const LARGE_CALL = 20_000
+// Nodes limit the size of a request (anvil to 2 MB).
+const MOST_REQUEST = 1_800_000
+// A batch has one answer, after its last call. What takes as long as some seventy reads of a block's state is sent alone.
+const LARGE_CALL = 40_000
 /**
  * The length of an eth_call's data. No other parameter is long, and encoding the whole call to measure it takes time.
  */
@@ -102,7 +104,10 @@ export const rpcOf = (config: IngestConfig, log: Logger, signal: AbortSignal, ob
   })
 
 function nodeAt(url: string, { batchSize, timeoutMs, signal }: RpcOptions): Node {
-  const { single, batched } = jsonRpcAt(url, { batchSize, timeoutMs, mostAnswerBytes: MAX_ANSWER_BYTES })
+  const { single, batched } = jsonRpcAt(url, {
+    ...{ batchSize, batchLength: MOST_REQUEST, timeoutMs },
+    mostAnswerBytes: MAX_ANSWER_BYTES,
+  })
   const inTurn = createPace(SINGLE_CALLS, signal)
   const logsInTurn = createPace(LOGS_AT_ONCE, signal)
   // Where a node bears fewer calls than a batch has, batches become as small.

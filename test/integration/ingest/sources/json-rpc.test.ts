@@ -29,7 +29,7 @@ const test = base.extend<{ nodeWith: (answer: Answer) => Promise<string> }>({
   },
 })
 
-const OPTIONS = { batchSize: 3, timeoutMs: 5000, mostAnswerBytes: 10_000 }
+const OPTIONS = { batchSize: 3, batchLength: 1000, timeoutMs: 5000, mostAnswerBytes: 10_000 }
 const call = (method: string, ...params: unknown[]) => ({ method, params })
 
 test('calls travel in batches, and answers in any order reach their own calls', async ({ nodeWith }) => {
@@ -48,6 +48,20 @@ test('calls travel in batches, and answers in any order reach their own calls', 
   expect(ended.map((end) => (end.status === 'fulfilled' ? end.value : end.reason.details))).toEqual([
     ...[0, 1, 2, 3, 'four', 5, 6],
   ])
+})
+
+test('a batch is no longer than the node allows, and a call that is longer goes alone', async ({ nodeWith }) => {
+  const batches: number[][] = []
+  const url = await nodeWith((calls, response) => {
+    const all = calls as Call[]
+    batches.push(all.map(({ params: [text] }) => (text as string).length))
+    response.end(JSON.stringify(all.map(({ id, params: [text] }) => ({ id, result: (text as string).length }))))
+  })
+  const node = jsonRpcAt(url, OPTIONS)
+  const lengths = [400, 400, 400, 10, 1500, 20]
+  const answers = await Promise.all(lengths.map((length) => node.batched(call('echo', 'x'.repeat(length)))))
+  expect(answers).toEqual(lengths)
+  expect(batches.sort()).toEqual([[1500], [20], [400, 10], [400, 400]])
 })
 
 test('a batch that lacks an answer fails only the call that has none', async ({ nodeWith }) => {
