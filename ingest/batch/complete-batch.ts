@@ -14,7 +14,7 @@ import { isQuoted, samplePeg } from '../stages/sample-peg.js'
 import { isDepthDue } from '../stages/states.js'
 import { transfersOf } from '../stages/transfers.js'
 import { type BatchReader, type DecodedBatch, type DecodedBlock, FIRST_BLOCK } from './decode.js'
-import { readBatchQuotes } from './read-batch-quotes.js'
+import { carriesQuotes, readBatchQuotes } from './read-batch-quotes.js'
 import { listedAmong, readBooks, readMovements } from './read-movements.js'
 import { EVERYTHING, hasEveryStable, hasStable, type Scope, stablesIn } from './scope.js'
 
@@ -50,7 +50,7 @@ export async function completeBatch(
     persistAt(rpc, what, last, allOf(decoded.map((block, i) => () => read(block, i))))
   const hasTransfers = scope.families.includes('transfers')
   const none = async (): Promise<never[]> => []
-  if (hasLogs || hasPegs) await orders.load(decoded.flatMap(({ events }) => namedOrders(events)))
+  if (carriesQuotes(reader, decoded)) await orders.load(decoded.flatMap(({ events }) => namedOrders(events)))
   const movements = hasLogs ? await readMovements(reader, decoded) : decoded.map(() => [])
   // Flows are valued at their block's prices.
   const stablesPricedIn = ({ sampled }: DecodedBlock, i: number): readonly SampledStable[] =>

@@ -8,18 +8,25 @@ import type { BatchReader, DecodedBlock } from './decode.js'
 /** With fewer blocks, none lies between two others. */
 const FEWEST_BLOCKS = 3
 
+/** Whether quotes of a batch are taken from the block before, where its logs show that they are the same. */
+export const carriesQuotes = (
+  { readsEveryQuote = false }: Pick<BatchReader, 'readsEveryQuote'>,
+  decoded: readonly DecodedBlock[],
+): boolean => !readsEveryQuote && decoded.length >= FEWEST_BLOCKS
+
 /**
  * The quotes of the stables `wanted` of each block of a batch, by stable. Of consecutive blocks in which nothing changes
  * what a quote depends on, only the first and the last are read; with `readsEveryQuote`, all are. The orders that
- * the logs name must be loaded. Rejects with StateUnavailableError if the node no longer has the state.
+ * the logs name must be loaded if it `carriesQuotes`. Rejects with StateUnavailableError if the node no longer has the state.
  */
 export async function readBatchQuotes(
-  { rpc, orders, registry, readsEveryQuote = false }: BatchReader,
+  reader: BatchReader,
   decoded: readonly DecodedBlock[],
   wanted: ReadonlyArray<readonly string[]>,
 ): Promise<Map<string, Quote>[]> {
+  const { rpc, orders, registry } = reader
   const { block: newest } = decoded.at(-1) as DecodedBlock
-  const carries = !readsEveryQuote && decoded.length >= FEWEST_BLOCKS
+  const carries = carriesQuotes(reader, decoded)
   const blocks = decoded.map(({ block, events }, i): QuotedBlock => {
     const changes = carries ? quoteChanges(block.logs, events, orders.baseOf) : 'all'
     return {

@@ -11,13 +11,17 @@ import { needsSigner, tradesOf } from '../stages/trades.js'
 import type { BatchReader, DecodedBlock } from './decode.js'
 
 /**
- * What moved between stables and between chains in each block, in log order. The orders that were filled must be
- * loaded. Asks who signed the transactions of a block only where a trade depends on it.
+ * What moved between stables and between chains in each block, in log order. Asks who signed the transactions of a block
+ * only where a trade depends on it.
  */
 export async function readMovements(
   { rpc, orders }: Pick<BatchReader, 'rpc' | 'orders'>,
   decoded: readonly DecodedBlock[],
 ): Promise<Movement[][]> {
+  const filled = decoded.flatMap(({ events }) =>
+    events.flatMap((event) => (event.name === 'OrderFilled' ? [event.args.orderId] : [])),
+  )
+  await orders.load(filled)
   const found = decoded.map(({ block, events }) => dealingsOf(block.logs, swapsOf(events, orders.termsOf)))
   const { block: last } = decoded.at(-1) as DecodedBlock
   const reads = decoded.map(({ block }, i) => async () => {

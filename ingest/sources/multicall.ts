@@ -1,4 +1,5 @@
 import DataLoader from 'dataloader'
+import pLimit from 'p-limit'
 import { BaseError, type Hex, numberToHex, toFunctionSelector } from 'viem'
 import { BLOCK_HASHES, BLOCK_HASHES_HELD, MULTICALL3 } from '../chain/addresses.js'
 import { Bytes, Quantity, RpcAnswerError } from '../chain/rpc-answers.js'
@@ -69,6 +70,9 @@ export type BlockId = { number: number; hash: string }
  */
 export const MOST_CALLS = 250
 
+/** About so many calls are encoded at a time, some 600 bytes each: two hundred blocks of a thousand stables have 400,000. */
+const MOST_ENCODED = 20_000
+
 const AGGREGATE3 = toFunctionSelector('aggregate3((address,bool,bytes)[])')
 const wordOf = (value: number): string => value.toString(16).padStart(WORD, '0')
 /** Where a call's list of three fields puts its bytes, behind them. */
@@ -122,31 +126,43 @@ async function runGathered(rpc: Rpc, asked: readonly Asked[]): Promise<Array<Cal
     if (same) same.push(one)
     else byBlock.set(one.block.hash, [one])
   }
+  const blocks = [...byBlock.values()].map((own) => ({ own, calls: own.flatMap((one) => one.calls) }))
+  const callsOfABlock = blocks.reduce((sum, { calls }) => sum + calls.length, 0) / blocks.length
+  const inTurn = pLimit(Math.max(1, Math.floor(MOST_ENCODED / callsOfABlock)))
   const results = new Map<Asked, CallResult[] | Error>()
-  const runAt = async (own: readonly Asked[]): Promise<void> => {
+  const runAt = async (own: readonly Asked[], calls: readonly Call[]): Promise<void> => {
     const { block } = own[0] as Asked
-    const calls = own.flatMap((one) => one.calls)
-    try {
-      const read = () => runParts(rpc, calls, block, MOST_CALLS)
-      const all = await (rpc.followsNewest ? unlessMined(rpc, block, read) : read())
-      let at = 0
-      for (const one of own) {
-        results.set(one, all.slice(at, at + one.calls.length))
-        at += one.calls.length
-      }
-    } catch (error) {
-      for (const one of own) results.set(one, error as Error)
+    const read = () => settleParts(rpc, calls, block)
+    const all = await (rpc.followsNewest ? unlessMined(rpc, block, read) : read())
+    let at = 0
+    for (const one of own) {
+      const ended = all.slice(at, at + one.calls.length)
+      at += one.calls.length
+      results.set(one, ended.find((end) => end instanceof Error) ?? (ended as CallResult[]))
     }
   }
-  await Promise.all([...byBlock.values()].map(runAt))
+  const ends = await Promise.allSettled(blocks.map(({ own, calls }) => inTurn(() => runAt(own, calls))))
+  for (const [i, end] of ends.entries())
+    if (end.status === 'rejected') for (const one of blocks[i]?.own ?? []) results.set(one, end.reason as Error)
   return asked.map((one) => results.get(one) as CallResult[] | Error)
 }
 
-/** Runs calls in parts of `size`. */
-async function runParts(rpc: Rpc, calls: readonly Call[], block: BlockId, size: number): Promise<CallResult[]> {
-  const parts = Array.from({ length: Math.ceil(calls.length / size) }, (_, i) => calls.slice(i * size, (i + 1) * size))
-  return (await Promise.all(parts.map((part) => run(rpc, part, block)))).flat()
+const partsOf = (calls: readonly Call[], size: number): Call[][] =>
+  Array.from({ length: Math.ceil(calls.length / size) }, (_, i) => calls.slice(i * size, (i + 1) * size))
+
+/** The result of each call, or why the part with it failed: of a thousand stables' depths, a few parts may. */
+async function settleParts(rpc: Rpc, calls: readonly Call[], block: BlockId): Promise<Array<CallResult | Error>> {
+  const parts = partsOf(calls, MOST_CALLS)
+  const ends = await Promise.allSettled(parts.map((part) => run(rpc, part, block)))
+  return ends.flatMap(
+    (end, i): Array<CallResult | Error> =>
+      end.status === 'fulfilled' ? end.value : (parts[i] ?? []).map(() => end.reason as Error),
+  )
 }
+
+/** Runs calls in parts of `size`. */
+const runParts = async (rpc: Rpc, calls: readonly Call[], block: BlockId, size: number): Promise<CallResult[]> =>
+  (await Promise.all(partsOf(calls, size).map((part) => run(rpc, part, block)))).flat()
 
 /**
  * A `read` of a block's state, repeated if the block was the newest and the next one came meanwhile. Anvil answers for
@@ -170,8 +186,8 @@ async function unlessMined<Result>(rpc: Rpc, { number, hash }: BlockId, read: ()
 }
 
 /**
- * Runs calls in one. If they exceed the node's limits, runs each half of them; if only their gas, those again that got no
- * result.
+ * Runs calls in one. If they exceed the node's limits, runs each half of them; if the gas was enough for some of them, the
+ * others in parts of as many.
  */
 async function run(rpc: Rpc, calls: readonly Call[], block: BlockId): Promise<CallResult[]> {
   const params = [multicallOf(calls), { blockHash: block.hash }]
@@ -195,7 +211,7 @@ async function run(rpc: Rpc, calls: readonly Call[], block: BlockId): Promise<Ca
   const exhausted = calls.filter((_, i) => isExhausted(results[i] as CallResult))
   if (exhausted.length === 0 || calls.length === 1) return results
   if (exhausted.length === calls.length) return halves()
-  const again = await run(rpc, exhausted, block)
+  const again = await runParts(rpc, exhausted, block, calls.length - exhausted.length)
   return results.map((result) => (isExhausted(result) ? (again.shift() as CallResult) : result))
 }
 

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { type Hex, toFunctionSelector } from 'viem'
 import type { DepthSample } from '../../clickhouse/depth/depth.js'
 import { DEPTH_SIZES, isPrice, ONE_TOKEN, type QuoteStatus, REFERENCE_STABLE } from '../../clickhouse/peg/price.js'
@@ -53,9 +54,21 @@ function amountOf({ success, returnData }: CallResult): bigint | null {
 /** Quotes of one token in micro-units of the reference stable. `status` is that of the sell quote. */
 export type Quote = { status: QuoteStatus; sellMicros: number | null; buyMicros: number | null }
 
+/** A thousand stables in each of the sizes that are asked for. */
+const MOST_KNOWN = 5000
+const known = new LRUCache<string, ReturnType<typeof quoteCalls>>({ max: MOST_KNOWN })
+
+/** The same of sizes that are asked for in every block: blocks that are read together share them. */
+function sharedQuoteCalls(stable: string, size: bigint): ReturnType<typeof quoteCalls> {
+  const key = `${stable} ${size}`
+  const calls = known.get(key) ?? quoteCalls(stable, size)
+  known.set(key, calls)
+  return calls
+}
+
 /** The calls that ask for both quotes of each stable. */
 export const quoteCallsOf = (stables: readonly string[]): Call[] =>
-  stables.flatMap((stable) => quoteCalls(stable, ONE_TOKEN))
+  stables.flatMap((stable) => sharedQuoteCalls(stable, ONE_TOKEN))
 
 const micros = (amount: bigint | null): number | null => (amount === null ? null : Number(amount))
 
@@ -82,7 +95,7 @@ export async function readDepths(
   block: BlockId & { time: number },
 ): Promise<DepthSample[]> {
   const asked = stables.flatMap((stable) => DEPTH_SIZES.map((size_tokens) => ({ stable, size_tokens })))
-  const calls = asked.flatMap(({ stable, size_tokens }) => quoteCalls(stable, BigInt(size_tokens) * ONE_TOKEN))
+  const calls = asked.flatMap(({ stable, size_tokens }) => sharedQuoteCalls(stable, BigInt(size_tokens) * ONE_TOKEN))
   const results = await runCalls(rpc, calls, block)
   return asked.map(({ stable, size_tokens }, i) => {
     const size = BigInt(size_tokens) * ONE_TOKEN

@@ -58,8 +58,8 @@ function outcomeOf(error: unknown): CallOutcome {
   return isTimeout(error) ? 'late' : 'failed'
 }
 
-// Nodes limit the size of a request (anvil to 2 MB).
-const MOST_REQUEST = 1_800_000
+// Nodes limit the size of a request (anvil to 2 MB), and so do servers before them (nginx to 1 MiB).
+const MOST_REQUEST = 1_000_000
 // A batch has one answer, after its last call. What takes as long as some seventy reads of a block's state is sent alone.
 const LARGE_CALL = 40_000
 /**

@@ -68,6 +68,22 @@ test('a block whose state is gone fails for all who asked about it, and for nobo
   ])
 })
 
+test('a part that fails fails those who asked for something in it, and nobody else', async () => {
+  const refused = callOf(0)
+  const request = async (_: string, [{ data }]: [{ data: Hex }]) => {
+    const [calls] = decodeFunctionData({ abi: multicall3Abi, data }).args as unknown as [{ callData: Hex }[]]
+    if (calls.some(({ callData }) => callData === refused.callData)) throw new Error('too busy')
+    const result = calls.map(({ callData }) => ({ success: true, returnData: callData }))
+    return encodeFunctionResult({ abi: multicall3Abi, functionName: 'aggregate3', result })
+  }
+  const rpc = { request } as unknown as Rpc
+  const ends = await Promise.allSettled([
+    runCalls(rpc, callsOf(0, MOST_CALLS), blockOf(1)),
+    runCalls(rpc, callsOf(1000, 5), blockOf(1)),
+  ])
+  expect(ends.map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
+})
+
 test('calls for which the gas was not enough are made again, and only these', async () => {
   // Each multicall has gas for ten calls. The last call never gets a result.
   const never = callOf(24)
@@ -84,5 +100,5 @@ test('calls for which the gas was not enough are made again, and only these', as
   }
   const found = await runCalls({ request } as unknown as Rpc, callsOf(0, 25), blockOf(1))
   expect(found).toEqual([...returned(callsOf(0, 24)), { success: false, returnData: '0x' }])
-  expect(made).toEqual([25, 15, 5, 1])
+  expect(made).toEqual([25, 10, 5, 1])
 })
