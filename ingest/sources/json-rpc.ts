@@ -9,7 +9,13 @@ type Call = { method: string; params: unknown[] }
 type RpcFailure = { code: number; message: string; data?: unknown }
 type Answer = { id?: unknown; result?: unknown; error?: RpcFailure }
 
-type Waiting = { call: Call; encoded: string; resolve: (result: unknown) => void; reject: (error: unknown) => void }
+type Waiting = {
+  call: Call
+  id: number
+  encoded: string
+  resolve: (result: unknown) => void
+  reject: (error: unknown) => void
+}
 
 export type JsonRpc = {
   /** Sends a call in a request of its own. */
@@ -121,9 +127,9 @@ export function jsonRpcAt(nodeUrl: string, { batchSize, batchLength, timeoutMs, 
       for (const { reject } of waiting) reject(error)
       return
     }
-    for (const [i, { call, resolve, reject }] of waiting.entries()) {
+    for (const { call, id, resolve, reject } of waiting) {
       try {
-        resolve(resultOf(byId.get(i) ?? toAll, call))
+        resolve(resultOf(byId.get(id) ?? toAll, call))
       } catch (error) {
         reject(error)
       }
@@ -132,6 +138,7 @@ export function jsonRpcAt(nodeUrl: string, { batchSize, batchLength, timeoutMs, 
 
   let waiting: Waiting[] = []
   let length = 0
+  let nextId = 0
   const sendWaiting = (): void => {
     const now = waiting
     waiting = []
@@ -142,13 +149,11 @@ export function jsonRpcAt(nodeUrl: string, { batchSize, batchLength, timeoutMs, 
     single: async (call) => resultOf((await post(encode(call, 0))) as Answer, call),
     batched: (call) =>
       new Promise((resolve, reject) => {
-        let encoded = encode(call, waiting.length)
-        if (length + encoded.length > batchLength) {
-          sendWaiting()
-          encoded = encode(call, 0)
-        }
+        const id = nextId++
+        const encoded = encode(call, id)
+        if (length + encoded.length > batchLength) sendWaiting()
         if (waiting.length === 0) setTimeout(sendWaiting)
-        waiting.push({ call, encoded, resolve, reject })
+        waiting.push({ call, id, encoded, resolve, reject })
         length += encoded.length
         if (waiting.length === batchSize) sendWaiting()
       }),

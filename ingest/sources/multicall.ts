@@ -126,14 +126,16 @@ async function runGathered(rpc: Rpc, asked: readonly Asked[]): Promise<Array<Cal
     if (same) same.push(one)
     else byBlock.set(one.block.hash, [one])
   }
-  const blocks = [...byBlock.values()].map((own) => ({ own, calls: own.flatMap((one) => one.calls) }))
-  const callsOfABlock = blocks.reduce((sum, { calls }) => sum + calls.length, 0) / blocks.length
+  const callsOfABlock = asked.reduce((sum, { calls }) => sum + calls.length, 0) / byBlock.size
   const inTurn = pLimit(Math.max(1, Math.floor(MOST_ENCODED / callsOfABlock)))
   const results = new Map<Asked, CallResult[] | Error>()
-  const runAt = async (own: readonly Asked[], calls: readonly Call[]): Promise<void> => {
+  const runAt = async (own: readonly Asked[]): Promise<void> => {
     const { block } = own[0] as Asked
+    const calls = own.flatMap((one) => one.calls)
     const read = () => settleParts(rpc, calls, block)
-    const all = await (rpc.followsNewest ? unlessMined(rpc, block, read) : read())
+    const all = await (rpc.followsNewest ? unlessMined(rpc, block, read) : read()).catch((error: Error) =>
+      calls.map(() => error),
+    )
     let at = 0
     for (const one of own) {
       const ended = all.slice(at, at + one.calls.length)
@@ -141,13 +143,12 @@ async function runGathered(rpc: Rpc, asked: readonly Asked[]): Promise<Array<Cal
       results.set(one, ended.find((end) => end instanceof Error) ?? (ended as CallResult[]))
     }
   }
-  const ends = await Promise.allSettled(blocks.map(({ own, calls }) => inTurn(() => runAt(own, calls))))
-  for (const [i, end] of ends.entries())
-    if (end.status === 'rejected') for (const one of blocks[i]?.own ?? []) results.set(one, end.reason as Error)
+  await Promise.all([...byBlock.values()].map((own) => inTurn(() => runAt(own))))
   return asked.map((one) => results.get(one) as CallResult[] | Error)
 }
 
-const partsOf = (calls: readonly Call[], size: number): Call[][] =>
+/** The calls in parts of `size`. */
+export const partsOf = (calls: readonly Call[], size: number): Call[][] =>
   Array.from({ length: Math.ceil(calls.length / size) }, (_, i) => calls.slice(i * size, (i + 1) * size))
 
 /** The result of each call, or why the part with it failed: of a thousand stables' depths, a few parts may. */

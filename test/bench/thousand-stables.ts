@@ -6,7 +6,7 @@ import { pino } from 'pino'
 import { numberToHex } from 'viem'
 import { z } from 'zod'
 import { IngestConfig } from '../../ingest/config.js'
-import { MOST_CALLS, multicallOf } from '../../ingest/sources/multicall.js'
+import { MOST_CALLS, multicallOf, partsOf } from '../../ingest/sources/multicall.js'
 import { quoteCallsOf } from '../../ingest/sources/quotes.js'
 import { rpcAt } from '../../ingest/sources/rpc.js'
 import { startBareChain } from '../../local/chain/bare-chain.js'
@@ -78,9 +78,7 @@ try {
     `SELECT stable FROM peg_samples WHERE status = 'quoted' GROUP BY stable`,
   )
   const calls = quoteCallsOf(stables.map(({ stable }) => stable))
-  const requests = Array.from({ length: Math.ceil(calls.length / MOST_CALLS) }, (_, i) =>
-    multicallOf(calls.slice(i * MOST_CALLS, (i + 1) * MOST_CALLS)),
-  )
+  const requests = partsOf(calls, MOST_CALLS).map(multicallOf)
   const asked = await lagsOf(async (block) => {
     await Promise.all(requests.map((request) => rpc.request('eth_call', [request, numberToHex(block)], z.unknown())))
   })
