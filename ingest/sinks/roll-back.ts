@@ -7,8 +7,8 @@ import {
   insertPlannedRollback,
   newestRollback,
 } from '../../clickhouse/chain/rollbacks.js'
+import { repairViews } from '../../clickhouse/facts/repair-views.js'
 import { removeFacts } from '../../clickhouse/facts/replace.js'
-import { repairViews } from '../../clickhouse/rebuild/repair-views.js'
 import { PlumblineError } from '../../process/errors.js'
 import { LedgerError } from './batch-ledger.js'
 import type { RetryDatabase } from './retry-database.js'

@@ -1,14 +1,14 @@
 // Detectors of flow anomalies on generated markets with known surges, drops and silences.
 //   node dist/test/bench/backtest-flows.js [first seed] [number of seeds]
 import type { ClickHouseClient } from '@clickhouse/client'
-import { DEFAULT_FLOW_DETECTORS } from '../../clickhouse/backtest/flow-detectors.js'
-import type { FlowLabel } from '../../clickhouse/backtest/flow-labels.js'
-import { flowReportOf, SHOWN_FLOWS } from '../../clickhouse/backtest/flow-report.js'
-import { type FlowRun, runFlowDetectors } from '../../clickhouse/backtest/flow-run.js'
 import { insertFacts } from '../../clickhouse/facts/facts.js'
 import { FLOW_WINDOW_SECONDS as WINDOW } from '../../clickhouse/flows/buckets.js'
 import type { Flow } from '../../clickhouse/flows/flows.js'
 import { type Random, randomFor } from '../../local/chain/random.js'
+import { DEFAULT_FLOW_DETECTORS } from '../../tools/backtest/flow-detectors.js'
+import type { FlowLabel } from '../../tools/backtest/flow-labels.js'
+import { flowReportOf, SHOWN_FLOWS } from '../../tools/backtest/flow-report.js'
+import { type FlowRun, runFlowDetectors } from '../../tools/backtest/flow-run.js'
 import { generatedStable } from './generate.js'
 import { startStack } from './stack.js'
 

@@ -1,8 +1,9 @@
 // How long a backtest over a year of one stable takes, at one sample a second.
-import { DEFAULT_DETECTORS } from '../../clickhouse/backtest/detectors.js'
-import { runDetectors } from '../../clickhouse/backtest/run.js'
+
 import { inSeconds } from '../../process/command-line.js'
 import { DAY_SECONDS } from '../../process/instants.js'
+import { DEFAULT_DETECTORS } from '../../tools/backtest/detectors.js'
+import { runDetectors } from '../../tools/backtest/run.js'
 import { generatedStable, generateSamples } from './generate.js'
 import { median, timed } from './measure.js'
 import { rows, startStack } from './stack.js'

@@ -1,14 +1,14 @@
 // Detectors of peg breaks on generated markets with known breaks.
 //   node dist/test/bench/backtest.js [first seed] [number of seeds]
 import type { ClickHouseClient } from '@clickhouse/client'
-import { DEFAULT_DETECTORS } from '../../clickhouse/backtest/detectors.js'
-import type { Label } from '../../clickhouse/backtest/labels.js'
-import { reportOf, SHOWN } from '../../clickhouse/backtest/report.js'
-import { runDetectors, type StableRun } from '../../clickhouse/backtest/run.js'
 import type { DepthSample } from '../../clickhouse/depth/depth.js'
 import { insertFacts } from '../../clickhouse/facts/facts.js'
 import type { PegSample } from '../../clickhouse/peg/samples.js'
 import { type Random, randomFor } from '../../local/chain/random.js'
+import { DEFAULT_DETECTORS } from '../../tools/backtest/detectors.js'
+import type { Label } from '../../tools/backtest/labels.js'
+import { reportOf, SHOWN } from '../../tools/backtest/report.js'
+import { runDetectors, type StableRun } from '../../tools/backtest/run.js'
 import { generatedStable } from './generate.js'
 import { startStack } from './stack.js'
 

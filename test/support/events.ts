@@ -1,13 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
 import type { FoundEvent } from '../../clickhouse/events/types.js'
-import {
-  type OracleDepth,
-  type OracleEvent,
-  type OracleSample,
-  pegEventsOracle,
-} from '../../ingest/verify/definitions/peg-events.js'
 import { announce } from '../../jobs/detect/announce.js'
+import { type OracleDepth, type OracleEvent, type OracleSample, pegEventsOracle } from '../../oracle/peg-events.js'
 
 /** A stored row of the event log. */
 export type StoredEvent = {

@@ -1,9 +1,9 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
 import { PERIOD_SECONDS } from '../../clickhouse/jobs/periods.js'
-import type { OracleAnomaly } from '../../ingest/verify/definitions/flow-anomalies.js'
-import type { OracleFlow } from '../../ingest/verify/definitions/flows.js'
 import { detectFlowAnomalies } from '../../jobs/detect/flow-anomalies.js'
+import type { OracleAnomaly } from '../../oracle/flow-anomalies.js'
+import type { OracleFlow } from '../../oracle/flows.js'
 import { alone } from './slots.js'
 import { FlowAnomaliesSpec } from './spec/flows.js'
 

@@ -1,8 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
 import { PERIOD_SECONDS } from '../../clickhouse/jobs/periods.js'
-import type { OracleDepth } from '../../ingest/verify/definitions/peg-events.js'
 import { detectPegEvents } from '../../jobs/detect/peg-events.js'
+import type { OracleDepth } from '../../oracle/peg-events.js'
 import { alone } from './slots.js'
 import { PegEventsSpec } from './spec/peg-events.js'
 

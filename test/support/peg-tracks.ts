@@ -1,9 +1,9 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { PERIOD_SECONDS } from '../../clickhouse/jobs/periods.js'
 import type { PegSample } from '../../clickhouse/peg/samples.js'
-import type { OracleDepth } from '../../ingest/verify/definitions/peg-events.js'
-import { pegTrackEvents } from '../../ingest/verify/definitions/peg-tracks.js'
 import { detectPegTracks } from '../../jobs/detect/peg-tracks.js'
+import type { OracleDepth } from '../../oracle/peg-events.js'
+import { pegTrackEvents } from '../../oracle/peg-tracks.js'
 import { alone } from './slots.js'
 
 /** The detector's job. */

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import type { ClickHouseEnv } from '../../clickhouse/store/client.js'
 import { localNode } from './local-node.js'
 
-const PROGRAM = fileURLToPath(new URL('../../dist/ingest/verify/verify-main.js', import.meta.url))
+const PROGRAM = fileURLToPath(new URL('../../dist/tools/verify/verify-main.js', import.meta.url))
 
 /** Runs the compiled `npm run verify` on a devnet's node; `output` has both of its streams. */
 export async function runVerify(

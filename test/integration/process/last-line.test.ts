@@ -19,9 +19,9 @@ test.for([
   ['api/server', 'api', 78],
   ['clickhouse/migrations/migrate-main', 'migrate', 1],
   ['ingest/backfill/backfill-main', 'backfill', 78],
-  ['ingest/verify/verify-main', 'verify', 78],
-  ['clickhouse/backups/backup-main', 'backup', 78],
-  ['clickhouse/size/size-main', 'size', 78],
+  ['tools/verify/verify-main', 'verify', 78],
+  ['tools/backups/backup-main', 'backup', 78],
+  ['tools/size/size-main', 'size', 78],
 ] as const)('with a bad configuration the last line of %s names every variable and what to do', async (of) => {
   const [program, name, code] = of
   const end = await endOf(program, { CLICKHOUSE_URL: 'nowhere', CLICKHOUSE_PASSWORD_FILE: '/nowhere' })

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { expectedWindows } from '../../../ingest/verify/definitions/peg-windows.js'
+import { expectedWindows } from '../../../oracle/peg-windows.js'
 import type { Ledger } from './ledger.js'
 
 /** Millionths of a dollar as they are published. */

@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { allHistoryChanges } from '../../../clickhouse/chain/history-changes.js'
 import { allRollbacks } from '../../../clickhouse/chain/rollbacks.js'
 import { completedSlots } from '../../../clickhouse/jobs/runs.js'
-import { slotsByJob } from '../../../ingest/verify/definitions/searched.js'
+import { slotsByJob } from '../../../oracle/searched.js'
 
 /**
  * The newest slot that a job has completed and that no rollback or backfill has affected since, by the definition, in unix

@@ -1,10 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import {
-  ECONOMY_TABLES,
-  type EconomyFacts,
-  type Raw,
-  type RecordedList,
-} from '../../../ingest/verify/definitions/rows.js'
+import { ECONOMY_TABLES, type EconomyFacts, type Raw, type RecordedList } from '../../../oracle/rows.js'
 
 /** Reads all of these rows. */
 export async function economyFacts(clickhouse: ClickHouseClient): Promise<EconomyFacts> {

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { tokenLists } from '../../../clickhouse/chain/token-lists.js'
-import type { Sample, SnapshotFacts, State } from '../../../ingest/verify/definitions/snapshot-facts.js'
+import type { Sample, SnapshotFacts, State } from '../../../oracle/snapshot-facts.js'
 
 function byStable<Row extends { stable: string }>(rows: Row[]): Map<string, Row[]> {
   const groups = new Map<string, Row[]>()

@@ -1,25 +1,18 @@
 import { toFunctionSelector } from 'viem'
+import { depthQuote } from '../../../../oracle/depth.js'
+import * as stablecoins from '../../../../oracle/stablecoins.js'
 import type { CallResult } from './node.js'
 
 /**
- * What docs/methodology.md defines, computed from the answers of a node alone: nothing of the service is used here, so that
- * an error of its own is found.
+ * What docs/methodology.md defines, computed from the answers of a node alone: by the oracle, which uses nothing of the
+ * service, so that an error of its own is found.
  */
 
-/** The stable in which prices are quoted: pathUSD, whose price is 1 by definition. */
-export const REFERENCE = '0x20c0000000000000000000000000000000000000'
 /** Six decimals. */
 export const ONE_TOKEN = 1_000_000n
 export const DEPTH_SIZES = [1_000, 10_000, 100_000, 1_000_000] as const
-/** The supply cap of a stable without one. */
-const NO_CAP = 2n ** 128n - 1n
 /** Depth is sampled at the first block of every aligned five minutes at least. */
 const DEPTH_PERIOD_SECONDS = 300
-/** Names are published up to this length. */
-const LONGEST_SYMBOL = 64
-
-/** Without a price, and with these statuses, an older price does not stand either. */
-const WITHOUT_ANY_PRICE = new Set(['no_pair', 'not_usd', 'out_of_range', 'too_deep'])
 
 const STATUS_OF_REVERT = new Map([
   [toFunctionSelector('InsufficientLiquidity()'), 'no_liquidity'],
@@ -50,29 +43,23 @@ export const ANCHOR: Sample = {
 /** A sample that has no price for a reason that is not the exchange's. */
 export const without = (status: string): Sample => ({ sell: { status, amount: null }, buy: { status, amount: null } })
 
-export const hasOlderPrice = ({ sell }: Sample): boolean => !WITHOUT_ANY_PRICE.has(sell.status)
+export const hasOlderPrice = ({ sell }: Sample): boolean => !stablecoins.UNQUOTABLE.includes(sell.status)
 
-/** The price of one token; null without a quote. */
-export const priceOf = ({ amount }: Quote): number | null => (amount === null ? null : Number(amount) / 1e6)
-
-/** The distance of a price from 1, in basis points. */
-export const spreadOf = ({ amount }: Quote): number | null =>
-  amount === null ? null : Math.abs(Number(amount - ONE_TOKEN)) / 100
+/** The price of one token, and its distance from 1 in basis points; null without a quote. */
+export const priceOf = ({ amount }: Quote) =>
+  amount === null ? { price: null, spread_bps: null } : stablecoins.priceOf(Number(amount))
 
 /** What a size sells for or costs, and how much worse a token of it is than a single one. */
-export function depthOf(side: 'sell' | 'buy', tokens: number, { status, amount }: Quote, single: Quote) {
-  if (amount === null) return { status, amount: null, price: null, slippage_bps: null }
-  const whole = single.amount === null ? null : single.amount * BigInt(tokens)
-  const worse = whole === null ? null : side === 'sell' ? whole - amount : amount - whole
-  return {
+export const depthOf = (side: 'sell' | 'buy', tokens: number, { status, amount }: Quote, single: Quote) =>
+  depthQuote(
+    side,
     status,
-    amount: `${amount}`,
-    price: Number(amount) / 1e6 / tokens,
-    slippage_bps: worse === null ? null : (Number(worse) * 10_000) / Number(whole),
-  }
-}
+    amount === null ? null : `${amount}`,
+    tokens,
+    single.amount === null ? null : Number(single.amount),
+  )
 
-export const capOf = (cap: bigint): string | null => (cap === NO_CAP ? null : `${cap}`)
+export const capOf = (cap: bigint): string | null => stablecoins.capOf(`${cap}`)
 
 /** Policies 0 and 1 are built in; the registry knows the type of the others. */
 export const policyTypeOf = (id: bigint, type: number | null): string =>
@@ -84,8 +71,6 @@ export const policyTypeOf = (id: bigint, type: number | null): string =>
 
 export const adminOf = (admin: string | null): string | null =>
   admin === null || /^0x0+$/.test(admin) ? null : admin.toLowerCase()
-
-export const publishedSymbol = (symbol: string): string => Array.from(symbol).slice(0, LONGEST_SYMBOL).join('')
 
 /** The aligned five minutes of a time in unix seconds. */
 export const depthPeriodOf = (time: number): number => Math.floor(time / DEPTH_PERIOD_SECONDS)

@@ -1,5 +1,6 @@
 import { decodeFunctionResult, encodeFunctionData, type Hex, parseAbi } from 'viem'
-import { ANCHOR, DEPTH_SIZES, ONE_TOKEN, quoteOf, REFERENCE, type Sample, without } from './formulas.js'
+import { REFERENCE } from '../../../../oracle/liquidity.js'
+import { ANCHOR, DEPTH_SIZES, ONE_TOKEN, quoteOf, type Sample, without } from './formulas.js'
 import { type Block, type Call, type CallResult, type ChainNode, NodeError } from './node.js'
 
 /** The exchange and the registry of transfer policies: the same addresses on every network of the chain. */

@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import { publishedText } from '../../../../oracle/stablecoins.js'
 import type { Client, GetDepthData, GetPegData, GetStablecoinData } from '../../../typescript/src/client.js'
 import { jsonTo, lines, type Output } from '../output.js'
 import { addressOf } from '../stables.js'
@@ -13,9 +14,7 @@ import {
   hasOlderPrice,
   policyTypeOf,
   priceOf,
-  publishedSymbol,
   type Sample,
-  spreadOf,
 } from './formulas.js'
 import { type Block, type ChainNode, NodeError, newestBlockAt } from './node.js'
 import { readDepth, readSample, readState } from './reads.js'
@@ -91,11 +90,11 @@ async function pegFindings(context: Context, peg: GetPegData, detail: GetStablec
   return [
     which,
     compared('current.sampled_at', block, sampleTime(current.sampled_at), shownTime(new Date(block.time * 1000))),
-    compared('current.price_vs_refusd', block, current.price_vs_refusd, priceOf(sell)),
-    compared('current.spread_bps', block, current.spread_bps, spreadOf(sell)),
-    compared('current.buy_price', block, current.buy_price, priceOf(buy)),
+    compared('current.price_vs_refusd', block, current.price_vs_refusd, priceOf(sell).price),
+    compared('current.spread_bps', block, current.spread_bps, priceOf(sell).spread_bps),
+    compared('current.buy_price', block, current.buy_price, priceOf(buy).price),
     comparedAt(coverage, 'current.quoted', newest, current.quoted, now.sell.amount !== null),
-    compared('peg.price', block, detail.peg?.price ?? null, priceOf(sell)),
+    compared('peg.price', block, detail.peg?.price ?? null, priceOf(sell).price),
   ]
 }
 
@@ -105,8 +104,8 @@ async function stateFindings({ node, stable, newest }: Context, detail: GetStabl
   const compare = (what: string, published: unknown, recomputed: unknown): Finding =>
     comparedAt(coverage, what, newest, published, recomputed)
   const texts = [
-    compare('symbol', detail.symbol, publishedSymbol(state.symbol)),
-    compare('currency', detail.currency, publishedSymbol(state.currency)),
+    compare('symbol', detail.symbol, publishedText('symbol', state.symbol)),
+    compare('currency', detail.currency, publishedText('currency', state.currency)),
   ]
   if (supply === null || policy === null)
     return [...texts, unchecked('supply and policy', null, 'the service has not read them')]

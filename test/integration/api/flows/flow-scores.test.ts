@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { Flow } from '../../../../clickhouse/flows/flows.js'
-import { flowScoresOracle } from '../../../../ingest/verify/definitions/flow-scores.js'
 import { randomFor } from '../../../../local/chain/random.js'
+import { flowScoresOracle } from '../../../../oracle/flow-scores.js'
 import { test as base } from '../../../support/app.js'
 import { depth } from '../../../support/depth.js'
 import { storedFlows } from '../../../support/flow-anomalies.js'

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { agreedBreaksOracle, type OracleAgreedBreak } from '../../../../ingest/verify/definitions/peg-tracks.js'
 import { randomFor } from '../../../../local/chain/random.js'
+import { agreedBreaksOracle, type OracleAgreedBreak } from '../../../../oracle/peg-tracks.js'
 import { test as base } from '../../../support/app.js'
 import { depth } from '../../../support/depth.js'
 import { storedEvents } from '../../../support/events.js'

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { describe, expect, onTestFinished } from 'vitest'
 import { REFERENCE_STABLE } from '../../../../clickhouse/peg/price.js'
-import { expectedWindows } from '../../../../ingest/verify/definitions/peg-windows.js'
+import { expectedWindows } from '../../../../oracle/peg-windows.js'
 import { test } from '../../../support/app.js'
 import { addBlocks, addFacts, pegSamples, stableAddress, stablecoin, type Tick } from '../../../support/rows.js'
 

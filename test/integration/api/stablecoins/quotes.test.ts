@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
 import { observeQueries } from '../../../../clickhouse/store/observe.js'
-import { stablecoinsAt } from '../../../../ingest/verify/definitions/stablecoins.js'
 import { snapshotReserves } from '../../../../jobs/snapshot/reserves.js'
 import { snapshotRisk } from '../../../../jobs/snapshot/risk.js'
 import { randomFor } from '../../../../local/chain/random.js'
+import { stablecoinsAt } from '../../../../oracle/stablecoins.js'
 import { test } from '../../../support/app.js'
 import {
   addBlocks,

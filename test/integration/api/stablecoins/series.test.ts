@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { bucketStarts, pegBucket, supplyBucket } from '../../../../ingest/verify/definitions/series.js'
 import { randomFor } from '../../../../local/chain/random.js'
+import { bucketStarts, pegBucket, supplyBucket } from '../../../../oracle/series.js'
 import { test } from '../../../support/app.js'
 import {
   addBlocks,

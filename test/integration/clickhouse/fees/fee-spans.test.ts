@@ -11,9 +11,9 @@ import {
   feeElectionCounts,
 } from '../../../../clickhouse/fees/fees.js'
 import { migrate } from '../../../../clickhouse/migrations/migrate.js'
-import { rebuild } from '../../../../clickhouse/rebuild/rebuild.js'
 import { connect } from '../../../../clickhouse/store/client.js'
 import { randomFor } from '../../../../local/chain/random.js'
+import { rebuild } from '../../../../tools/rebuild/rebuild.js'
 import { deployed, formatted } from '../../../support/deployed-views.js'
 import { account, feeDistribution, feeElection } from '../../../support/economy-rows.js'
 import { migrateUpTo } from '../../../support/migrations.js'

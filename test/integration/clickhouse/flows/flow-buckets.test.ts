@@ -9,7 +9,7 @@ import {
   flowEdgeStartsOf,
   staleBuckets,
 } from '../../../../clickhouse/flows/buckets.js'
-import { rebuild } from '../../../../clickhouse/rebuild/rebuild.js'
+import { rebuild } from '../../../../tools/rebuild/rebuild.js'
 import { deployed, formatted } from '../../../support/deployed-views.js'
 import { repairedViews } from '../../../support/repair-views.js'
 import { addBlocks, addFacts, flow, stableAddress, txHash } from '../../../support/rows.js'

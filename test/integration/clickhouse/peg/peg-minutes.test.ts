@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
 import { rebuildPegMinutes } from '../../../../clickhouse/peg/minutes.js'
-import { rebuild } from '../../../../clickhouse/rebuild/rebuild.js'
+import { rebuild } from '../../../../tools/rebuild/rebuild.js'
 import { addFacts, pegSamples, stableAddress } from '../../../support/rows.js'
 import { test } from '../../../support/services.js'
 

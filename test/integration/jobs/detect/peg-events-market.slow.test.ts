@@ -1,19 +1,15 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { buildApp } from '../../../../api/app.js'
-import { DEFAULT_DETECTORS } from '../../../../clickhouse/backtest/detectors.js'
-import { parseLabels } from '../../../../clickhouse/backtest/labels.js'
-import { pricedStables } from '../../../../clickhouse/backtest/prices.js'
-import { reportOf } from '../../../../clickhouse/backtest/report.js'
-import { runDetectors } from '../../../../clickhouse/backtest/run.js'
 import { allStablecoins } from '../../../../clickhouse/stablecoins/stablecoins.js'
-import {
-  type OracleEvent,
-  type OracleSample,
-  pegEventsOracle,
-} from '../../../../ingest/verify/definitions/peg-events.js'
 import { plannedBreaks } from '../../../../local/chain/planned-events.js'
 import { randomFor } from '../../../../local/chain/random.js'
+import { type OracleEvent, type OracleSample, pegEventsOracle } from '../../../../oracle/peg-events.js'
+import { DEFAULT_DETECTORS } from '../../../../tools/backtest/detectors.js'
+import { parseLabels } from '../../../../tools/backtest/labels.js'
+import { pricedStables } from '../../../../tools/backtest/prices.js'
+import { reportOf } from '../../../../tools/backtest/report.js'
+import { runDetectors } from '../../../../tools/backtest/run.js'
 import { stillChain } from '../../../support/chain.js'
 import { ingestAll } from '../../../support/ingest.js'
 import type { TestChain } from '../../../support/own-chain.js'

@@ -1,12 +1,12 @@
 import { expect } from 'vitest'
-import { DEFAULT_FLOW_DETECTORS } from '../../../../clickhouse/backtest/flow-detectors.js'
-import { checkFlowLabels, edgesBefore, parseFlowLabels } from '../../../../clickhouse/backtest/flow-labels.js'
-import { flowReportOf } from '../../../../clickhouse/backtest/flow-report.js'
-import { runFlowDetectors } from '../../../../clickhouse/backtest/flow-run.js'
 import { readLedger } from '../../../../clickhouse/chain/ledger.js'
-import { flowAnomaliesOracle, scoreOracle } from '../../../../ingest/verify/definitions/flow-anomalies.js'
 import type { Episode } from '../../../../local/chain/episodes.js'
 import { plannedFlows } from '../../../../local/chain/planned-events.js'
+import { flowAnomaliesOracle, scoreOracle } from '../../../../oracle/flow-anomalies.js'
+import { DEFAULT_FLOW_DETECTORS } from '../../../../tools/backtest/flow-detectors.js'
+import { checkFlowLabels, edgesBefore, parseFlowLabels } from '../../../../tools/backtest/flow-labels.js'
+import { flowReportOf } from '../../../../tools/backtest/flow-report.js'
+import { runFlowDetectors } from '../../../../tools/backtest/flow-run.js'
 import { test as base } from '../../../support/app.js'
 import {
   anomaliesOf,

@@ -7,7 +7,7 @@ import {
   type FoundBreak,
   UNQUOTED,
 } from '../../../../clickhouse/peg/hysteresis.js'
-import { pegEventsOracle } from '../../../../ingest/verify/definitions/peg-events.js'
+import { pegEventsOracle } from '../../../../oracle/peg-events.js'
 
 type Sample = { time: number; deviation: number }
 

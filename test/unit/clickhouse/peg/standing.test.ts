@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { DEPTH_SIZES } from '../../../../clickhouse/peg/price.js'
 import { isThin, type SoldSize, standingTokens } from '../../../../clickhouse/peg/standing.js'
-import { standingOf } from '../../../../ingest/verify/definitions/peg-events.js'
+import { standingOf } from '../../../../oracle/peg-events.js'
 
 const MILD = { direction: 'below', allowed_micros: 1000 } as const
 const ABOVE = { direction: 'above', allowed_micros: 1000 } as const

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { parseFlowLabels } from '../../../../clickhouse/backtest/flow-labels.js'
 import { traderActions } from '../../../../local/chain/actions.js'
 import type { Episode } from '../../../../local/chain/episodes.js'
 import { planMarket } from '../../../../local/chain/plan.js'
 import { plannedFlows } from '../../../../local/chain/planned-events.js'
+import { parseFlowLabels } from '../../../../tools/backtest/flow-labels.js'
 
 const MADE_AT = 1_780_000_000
 const plan = planMarket({ seed: 3, blocks: 1440, blockSeconds: 60, liveBlockSeconds: 1, stables: 10 })

@@ -1,0 +1,68 @@
+import type { DexFill, PegSample } from './facts.js'
+
+const LENGTHS = { '1h': 3600, '24h': 86_400, '7d': 604_800 }
+const REFERENCE = '0x20c0000000000000000000000000000000000000'
+const LONGEST_HOLD = 120
+
+/** To 8 decimals, halves up. */
+const eightDecimals = (numerator: bigint, denominator: bigint): number =>
+  Number((2n * 10n ** 8n * numerator + denominator) / (2n * denominator)) / 1e8
+
+/** What each second of a window was worth: the price of the state that held in it, null without one. */
+function timeWeighted(samples: readonly PegSample[], asOf: number, length: number) {
+  const seconds = { quoted: 0, unquoted: 0 }
+  let weighted = 0n
+  samples.forEach(({ block_time, sell_micros }, i) => {
+    const until = Math.min(samples[i + 1]?.block_time ?? asOf, asOf, block_time + LONGEST_HOLD)
+    const held = Math.max(until - Math.max(block_time, asOf - length), 0)
+    if (sell_micros === null) seconds.unquoted += held
+    else {
+      seconds.quoted += held
+      weighted += BigInt(held) * BigInt(sell_micros)
+    }
+  })
+  return {
+    twap: seconds.quoted === 0 ? null : eightDecimals(weighted, BigInt(seconds.quoted) * 10n ** 6n),
+    quoted_seconds: seconds.quoted,
+    unquoted_seconds: seconds.unquoted,
+    unmeasured_seconds: length - seconds.quoted - seconds.unquoted,
+  }
+}
+
+type Prices = (token: string, block: number) => number | null
+
+/** The average over the fills of others' orders, by their size. */
+function volumeWeighted(fills: readonly DexFill[], priceOf: Prices, asOf: number, length: number) {
+  const trades = fills
+    .filter(({ block_time, maker, taker }) => block_time > asOf - length && block_time <= asOf && maker !== taker)
+    .map(({ quote, block_number, base_raw, quote_raw }) => {
+      const micros = quote === REFERENCE ? 1_000_000 : priceOf(quote, block_number)
+      return { base: BigInt(base_raw), value: micros === null ? null : BigInt(quote_raw) * BigInt(micros) }
+    })
+  const valued = trades.filter(({ value }) => value !== null)
+  const base = valued.reduce((sum, trade) => sum + trade.base, 0n)
+  const value = valued.reduce((sum, trade) => sum + (trade.value as bigint), 0n)
+  const micros = `${value / 10n ** 6n}`.padStart(7, '0')
+  return {
+    vwap: valued.length === 0 ? null : eightDecimals(value, base * 10n ** 6n),
+    trade_count: valued.length,
+    unvalued_trade_count: trades.length - valued.length,
+    volume_tokens: Number(base) / 1e6,
+    volume_usd: `${micros.slice(0, -6)}.${micros.slice(-6)}`,
+  }
+}
+
+/**
+ * The averages of a stable as of an instant: `samples` are its own and `fills` those on its book, in chain order; `priceOf` is the
+ * price of any token in a block, in millionths.
+ */
+export const averagesAt = (samples: readonly PegSample[], fills: readonly DexFill[], priceOf: Prices, asOf: number) =>
+  Object.entries(LENGTHS).map(([window, length]) => ({
+    window,
+    ...timeWeighted(
+      samples.filter(({ block_time }) => block_time <= asOf && block_time > asOf - length - LONGEST_HOLD),
+      asOf,
+      length,
+    ),
+    ...volumeWeighted(fills, priceOf, asOf, length),
+  }))
