@@ -4,9 +4,10 @@ import { blocksAfter, blockTotals, newestBlock } from '../chain/blocks.js'
 import { readMissingFacts } from '../chain/gaps.js'
 import { chainHead, HEAD_SECONDS } from '../chain/heads.js'
 import type { QuerySignal } from '../store/define-query.js'
+import { readDoneSlots } from './done-slots.js'
 import type { SlotJob } from './periods.js'
 import { jobStatuses, slotRates } from './runs.js'
-import { countDueSlots, type DueSlots, dueLag, type SlotHistory, slotHistory, waitingSlots } from './slots.js'
+import { countSlotsOf, type DueSlots, dueLag, type SlotHistory, slotHistory } from './slots.js'
 
 /** The whole seconds from one instant to a later one; 0 if the clock is behind the chain. */
 export const secondsBetween = (from: Date, to: Date): number =>
@@ -103,16 +104,15 @@ export async function countSlots(
   options?: { signal?: QuerySignal },
 ) {
   if (!history) return new Map(jobs.map(({ name }) => [name, { waiting: null, due: null, catch_up: null }]))
-  const rates = new Map((await slotRates(clickhouse, { now }, options)).map((rate) => [rate.job, rate]))
-  const counts = await Promise.all(
-    jobs.map(async (job) => {
-      const [waiting, due] = await Promise.all([
-        waitingSlots(clickhouse, job, history, options),
-        countDueSlots(clickhouse, job, history, options),
-      ])
-      const catch_up = due && catchUpOf(due, rates.get(job.name))
-      return [job.name, { waiting, due: due?.slots ?? 0, catch_up }] as const
+  const [done, slotRatesOfJobs] = await Promise.all([
+    readDoneSlots(clickhouse, { jobs }, options),
+    slotRates(clickhouse, { now }, options),
+  ])
+  const rates = new Map(slotRatesOfJobs.map((rate) => [rate.job, rate]))
+  return new Map(
+    jobs.map((job) => {
+      const { waiting, due } = countSlotsOf(done, job, history)
+      return [job.name, { waiting, due: due?.slots ?? 0, catch_up: due && catchUpOf(due, rates.get(job.name)) }]
     }),
   )
-  return new Map(counts)
 }

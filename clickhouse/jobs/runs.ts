@@ -1,10 +1,10 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { DAY_SECONDS } from '../../process/instants.js'
 import { defineQuery } from '../store/define-query.js'
 import { DELAYS, delayColumns } from '../store/delays.js'
 import { insertRows } from '../store/insert.js'
 import { dateTime } from '../store/values.js'
+import { SLOTS_OF_DAY } from './done-slots.js'
 
 /** How the run of a slot ended; the columns are described in the migration. Times in unix seconds and milliseconds. */
 export type JobRun = {
@@ -162,7 +162,7 @@ export const jobRuns = defineQuery({
         SELECT job, state, runs, 0 AS duration_ms, toDateTime64(0, 3, 'UTC') AS ended_at, 0 AS delay
         FROM
         (
-            SELECT job, state, if(state = 'done', groupBitmap(toUnixTimestamp(slot_at) % ${DAY_SECONDS}), count()) AS runs
+            SELECT job, state, if(state = 'done', bitmapCardinality(${SLOTS_OF_DAY}), count()) AS runs
             FROM job_runs GROUP BY job, state, toDate(slot_at), revision
         )
         UNION ALL

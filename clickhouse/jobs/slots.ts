@@ -1,113 +1,47 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { DAY_SECONDS, END_OF_TIME } from '../../process/instants.js'
+import { END_OF_TIME } from '../../process/instants.js'
 import { wholeSince } from '../chain/history.js'
-import { defineOptionalRow, defineQuery, defineRow, onlyColumn, type QuerySignal } from '../store/define-query.js'
+import type { SearchedStretch } from '../chain/searched.js'
+import { defineOptionalRow, type QuerySignal, type ReadOptions } from '../store/define-query.js'
+import { type DoneSlots, doneStretches, readDoneSlots, undoneStretches } from './done-slots.js'
 import type { SlotJob } from './periods.js'
-import { KnownAt } from './publications.js'
 
-const SlotRange = z.object({
-  job: z.string(),
-  period_seconds: z.int().positive(),
-  from_time: z.int(),
-  to_time: z.int(),
-  known_at: KnownAt,
-})
-
-/** The runs of a job on or after the day of `from_time` that ended well, in the words of migration 0039. */
-const FROM_DAY = `
-            FROM job_runs
-            WHERE job = {job: String} AND state = 'done' AND toDate(slot_at) >= toDate(toDateTime({from_time: UInt32}, 'UTC'))`
-
-const WHOLE_DAYS = `
-        whole_days AS
-        (
-            SELECT toUInt32(toDate(slot_at)) AS day ${FROM_DAY}
-              AND revision >= arrayMax(arrayPushBack(arrayMap(change -> if(change.1 < (toUInt32(toDate(slot_at)) + 1) * ${DAY_SECONDS}, change.2, 0), history), 0))
-            GROUP BY toDate(slot_at)
-            HAVING groupBitmap(toUnixTimestamp(slot_at) % ${DAY_SECONDS}) = intDiv(${DAY_SECONDS}, {period_seconds: UInt32})
-               AND max(addMilliseconds(started_at, duration_ms)) <= {known_at: DateTime64(3)}
-        ),
-        other_days AS
-        (
-            SELECT toDate(slot_at) AS day ${FROM_DAY}
-            GROUP BY toDate(slot_at) HAVING toUInt32(day) NOT IN (SELECT day FROM whole_days)
-        )`
-
-const doneSlots = (wholeDays: string, isRead: string) => `
-    WITH
-        (
-            SELECT arraySort(groupArray((toUnixTimestamp(kept_time), revision))) FROM history_revisions
-            WHERE recorded_at <= {known_at: DateTime64(3)} AND (is_done OR {known_at: DateTime64(3)} <= now64(3))
-        ) AS history,
-        ${wholeDays},
-        runs AS
-        (
-            SELECT 1 AS one, toUnixTimestamp(slot_at) AS slot_at, revision
-            FROM job_runs
-            WHERE job = {job: String} AND state = 'done' AND job_runs.slot_at > toDateTime({from_time: UInt32}) AND ${isRead}
-              AND addMilliseconds(started_at, duration_ms) <= {known_at: DateTime64(3)}
-        ),
-        -- The revision that a slot has to have from a time on, which is a step function: a join finds the step at once.
-        changes AS
-        (
-            SELECT 1 AS one, change.1 AS kept_time, max(change.2) OVER (ORDER BY change.1) AS revision
-            FROM (SELECT arrayJoin(history) AS change)
-        ),
-        done AS
-        (
-            SELECT DISTINCT runs.slot_at AS slot_at
-            FROM runs ASOF LEFT JOIN changes ON runs.one = changes.one AND runs.slot_at >= changes.kept_time
-            WHERE runs.revision >= changes.revision
-        )`
+/** Slots of a job between two times, both excluded, in unix seconds. */
+type SlotRange = { job: string; period_seconds: number; from_time: number; to_time: number; known_at?: Date | null }
 
 /**
- * A WITH clause for the slots of a job after `from_time` that it has completed since the last rollback or change of
- * history that may have affected them: `whole_days`, all of whose slots are, and `done`, the others in unix seconds. With
- * `known_at`, as it was then: rollbacks count from the moment at which they were planned. `history` are the revisions
- * that this is based on. Reads a row for each day, and single runs only of days that are not whole.
+ * The undone slots of a job in a range, in unix seconds, oldest first: at most `limit`, the oldest ones, or the newest with
+ * `newest_first`. With `known_at`, as it was then.
  */
-export const DONE_SLOTS = doneSlots(WHOLE_DAYS, 'toDate(job_runs.slot_at) IN (SELECT day FROM other_days)')
+export async function dueSlots(
+  clickhouse: ClickHouseClient,
+  {
+    job,
+    known_at,
+    limit,
+    newest_first = false,
+    ...range
+  }: SlotRange & { limit: number; newest_first?: boolean | undefined },
+  options?: ReadOptions,
+): Promise<number[]> {
+  const { period_seconds, from_time } = range
+  const asked = { jobs: [{ name: job, period_seconds }], from_time, known_at }
+  const undone = undoneStretches(doneOf(await readDoneSlots(clickhouse, asked, options), range, job), range)
+  const slots: number[] = []
+  for (const { from, until } of newest_first ? undone.toReversed() : undone) {
+    const most = Math.min((until - from) / period_seconds, limit - slots.length)
+    const first = newest_first ? until - (most - 1) * period_seconds : from + period_seconds
+    for (let i = 0; i < most; i++) slots.push(first + i * period_seconds)
+  }
+  return slots.sort((a, b) => a - b)
+}
 
-/** The same, all of them in `done`: reads less where `from_time` is only minutes ago. */
-export const NEWLY_DONE_SLOTS = doneSlots('whole_days AS (SELECT toUInt32(0) AS day WHERE false)', '1')
-
-/** A subquery for the slots of a job with `from_time` < time < `to_time`, in unix seconds, that are not done. */
-const UNDONE_SLOTS = `${DONE_SLOTS}
-    SELECT toUInt32(slot) AS slot_at
-    FROM
-    (
-        SELECT arrayJoin(range(number * ${DAY_SECONDS}, (number + 1) * ${DAY_SECONDS}, {period_seconds: UInt32})) AS slot
-        FROM numbers(intDiv({from_time: UInt32}, ${DAY_SECONDS}),
-                     greatest(0, intDiv({to_time: UInt32} - 1, ${DAY_SECONDS}) - intDiv({from_time: UInt32}, ${DAY_SECONDS}) + 1))
-        WHERE number NOT IN (SELECT day FROM whole_days)
-    )
-    WHERE slot > {from_time: UInt32} AND slot < {to_time: UInt32} AND slot NOT IN done`
-
-/**
- * The undone slots of a job between two times, both excluded, in unix seconds: at most `limit`, the oldest ones, or the newest with
- * `newest_first`. The oldest comes first in any case.
- */
-export const dueSlots = defineQuery({
-  name: 'due_slots',
-  params: SlotRange.extend({ limit: z.int().positive(), newest_first: z.boolean().default(false) }),
-  row: onlyColumn('slot_at', z.int()),
-  sql: `
-    SELECT slot_at FROM
-    (
-        ${UNDONE_SLOTS}
-        ORDER BY if({newest_first: Bool}, -toInt64(slot_at), toInt64(slot_at)) LIMIT {limit: UInt32}
-    )
-    ORDER BY slot_at`,
-})
-
-/** How many slots of a job between two times, both excluded, are undone, and the oldest of them; null if none is. */
-const undoneSlots = defineRow({
-  name: 'undone_slots',
-  params: SlotRange,
-  row: z.object({ slots: z.int(), oldest_at: z.int().nullable() }),
-  sql: `SELECT toUInt32(count()) AS slots, minOrNull(slot_at) AS oldest_at FROM (${UNDONE_SLOTS})`,
-})
+const doneOf = (
+  { runsOf, revisions }: DoneSlots,
+  { period_seconds }: Pick<SlotRange, 'period_seconds'>,
+  job: string,
+): SearchedStretch[] => doneStretches(runsOf(job), revisions, period_seconds)
 
 /**
  * The times between which slots may be due, both excluded, in unix seconds, and the current revision; null before the
@@ -188,62 +122,56 @@ export function dueLag(job: SlotJob, history: SlotHistory | null, lag_seconds: n
   return Math.min(lag_seconds, Math.max(0, history.to_time - waitingUntil(job, history).until))
 }
 
-/**
- * How many slots a job has done since the change of history because of which a slot has to be done, given that slot in unix
- * seconds; without such a change, how many it has ever done. A slot that was done repeatedly counts once. Reads a row for each
- * day (migration 0039).
- */
-const slotsDoneSince = defineRow({
-  name: 'slots_done_since',
-  params: z.object({ job: z.string(), slot_at: z.int() }),
-  row: onlyColumn('slots', z.int()),
-  sql: `
-    WITH (SELECT max(revision) FROM history_revisions WHERE is_done AND toUnixTimestamp(kept_time) <= {slot_at: UInt32}) AS began
-    SELECT toUInt32(sum(slots_of_day)) AS slots
-    FROM
-    (
-        SELECT groupBitmap(toUnixTimestamp(slot_at) % ${DAY_SECONDS}) AS slots_of_day
-        FROM job_runs WHERE job = {job: String} AND state = 'done' AND revision >= began
-        GROUP BY toDate(slot_at)
-    )`,
-})
-
 /** The slots that a job could do now: how many, the oldest, and how many are done since the change that made it due. */
 export type DueSlots = { slots: number; oldest_at: Date; done: number }
 
-/**
- * The slots that a job could do now; null if there are none. After a backfill or a rollback, these are also the ones that have to
- * be done again.
- */
-export async function countDueSlots(
-  clickhouse: ClickHouseClient,
-  job: SlotJob,
-  history: SlotHistory,
-  options?: { signal?: QuerySignal },
-): Promise<DueSlots | null> {
-  const { name, period_seconds } = job
-  const from_time = Math.max(history.from_time, waitingUntil(job, history).until)
-  const range = { job: name, period_seconds, from_time, to_time: history.to_time }
-  const { slots, oldest_at } = await undoneSlots(clickhouse, range, options)
-  if (oldest_at === null) return null
-  const done = await slotsDoneSince(clickhouse, { job: name, slot_at: oldest_at }, options)
-  return { slots, oldest_at: new Date(oldest_at * 1000), done }
+/** Slots that wait: how many, why, and up to which time, itself included. */
+export type WaitingSlots = { slots: number; reason: WaitReason; until: Date }
+
+/** How many slots are undone in a range, and the oldest of them in unix seconds; null if none is. */
+function undoneIn(done: readonly SearchedStretch[], range: Omit<SlotRange, 'job'>) {
+  const undone = undoneStretches(done, range)
+  const seconds = undone.reduce((sum, { from, until }) => sum + until - from, 0)
+  const [first] = undone
+  return { slots: seconds / range.period_seconds, oldest_at: first ? first.from + range.period_seconds : null }
 }
 
 /**
- * How many slots of a job up to the newest block wait, why, and up to which time, itself included; null if none does.
+ * How many slots a job has done since the change of history because of which the slot at `slot_at` has to be done; without such
+ * a change, how many it has ever done. A slot that was done repeatedly counts once.
  */
-export async function waitingSlots(
-  clickhouse: ClickHouseClient,
+function slotsDoneSince({ runsOf, revisions }: DoneSlots, { name, period_seconds }: SlotJob, slot_at: number): number {
+  const began = Math.max(0, ...revisions.flatMap(({ kept_time, revision }) => (kept_time <= slot_at ? [revision] : [])))
+  const runs = runsOf(name).filter(({ revision }) => revision >= began)
+  const stretches = doneStretches(runs, [], period_seconds)
+  return stretches.reduce((sum, { from, until }) => sum + until - from, 0) / period_seconds
+}
+
+/**
+ * The slots of a job that wait up to the newest block (null if none does), and those that it could do now (null if there are
+ * none). After a backfill or a rollback, these are also the ones that have to be done again. `done` must go back to the first block.
+ */
+export function countSlotsOf(
+  done: DoneSlots,
   job: SlotJob,
   history: SlotHistory,
-  options?: { signal?: QuerySignal },
-): Promise<{ slots: number; reason: WaitReason; until: Date } | null> {
+): { waiting: WaitingSlots | null; due: DueSlots | null } {
+  const { period_seconds } = job
+  const { first_time, from_time, to_time } = history
   const { until, reason } = waitingUntil(job, history)
-  const { first_time, to_time } = history
-  if (until <= first_time) return null
-  const { name, period_seconds } = job
-  const range = { job: name, period_seconds, from_time: first_time, to_time: Math.min(until + 1, to_time) }
-  const { slots } = await undoneSlots(clickhouse, range, options)
-  return slots > 0 ? { slots, reason, until: new Date(until * 1000) } : null
+  const stretches = doneOf(done, job, job.name)
+  const waiting = undoneIn(stretches, { period_seconds, from_time: first_time, to_time: Math.min(until + 1, to_time) })
+  const due = undoneIn(stretches, { period_seconds, from_time: Math.max(from_time, until), to_time })
+  return {
+    waiting:
+      until > first_time && waiting.slots > 0 ? { slots: waiting.slots, reason, until: new Date(until * 1000) } : null,
+    due:
+      due.oldest_at === null
+        ? null
+        : {
+            slots: due.slots,
+            oldest_at: new Date(due.oldest_at * 1000),
+            done: slotsDoneSince(done, job, due.oldest_at),
+          },
+  }
 }

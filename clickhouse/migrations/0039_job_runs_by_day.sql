@@ -1,13 +1,12 @@
 -- A year has some 400,000 runs, none of which may ever go: a slot without one is due. So every part of the table keeps a summary
--- beside its rows: of each job and day, which slots were run (as seconds of that day), the newest of them, and when the last
--- run ended. A day of which every slot is done is read as one row, and the others slot by slot (clickhouse/jobs/slots.ts). A
--- part that has no summary yet is read as it is.
+-- beside its rows: of each job and day, which slots were run (as seconds of that day), the newest of them, and when the first
+-- and the last run ended (clickhouse/jobs/done-slots.ts). A part that has no summary yet is read as it is.
 ALTER TABLE job_runs MODIFY SETTING lightweight_mutation_projection_mode = 'rebuild';
 
 ALTER TABLE job_runs ADD PROJECTION IF NOT EXISTS days
 (
-    SELECT job, state, toDate(slot_at), revision, count(), max(slot_at), max(addMilliseconds(started_at, duration_ms)),
-           groupBitmap(toUnixTimestamp(slot_at) % 86400)
+    SELECT job, state, toDate(slot_at), revision, count(), max(slot_at), min(addMilliseconds(started_at, duration_ms)),
+           max(addMilliseconds(started_at, duration_ms)), groupBitmapState(toUnixTimestamp(slot_at) % 86400)
     GROUP BY job, state, toDate(slot_at), revision
 );
 

@@ -13,9 +13,10 @@ import { unannounced } from '../../clickhouse/events/standing.js'
 import { newestHealth } from '../../clickhouse/jobs/health.js'
 import { newestLease } from '../../clickhouse/jobs/leases.js'
 import { PERIOD_SECONDS, SLOT_JOBS } from '../../clickhouse/jobs/periods.js'
+import { countSlots } from '../../clickhouse/jobs/progress.js'
 import { jobProgress, jobRuns, jobStatuses } from '../../clickhouse/jobs/runs.js'
 import { readSearches } from '../../clickhouse/jobs/searches.js'
-import { countDueSlots, dueSlots, slotHistory } from '../../clickhouse/jobs/slots.js'
+import { dueSlots, slotHistory } from '../../clickhouse/jobs/slots.js'
 import { listedApiKeys } from '../../clickhouse/keys/api-keys.js'
 import { paymentSteps } from '../../clickhouse/payments/ledger.js'
 import { failingSubscriptions, pendingDeliveries } from '../../clickhouse/webhooks/attempts.js'
@@ -83,7 +84,7 @@ try {
     slotHistory: (c) => slotHistory(c),
     dueSlots: (c) =>
       dueSlots(c, { job, period_seconds, from_time: history.from_time, to_time: history.to_time, limit: 100 }),
-    countDueSlots: (c) => countDueSlots(c, SLOT_JOBS[0] as (typeof SLOT_JOBS)[number], history),
+    countSlots: (c) => countSlots(c, SLOT_JOBS, { history, now: NOW }),
     newestHealth: (c) => newestHealth(c),
     newestSequence: (c) => newestSequence(c),
     newestSequenceBy: (c) => newestSequenceBy(c, { known_at: ago(24 * HOUR) }),

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { newestBatch } from '../../../../clickhouse/chain/batches.js'
 import { blockTotals } from '../../../../clickhouse/chain/blocks.js'
 import { SLOT_JOBS } from '../../../../clickhouse/jobs/periods.js'
-import { slotHistory, waitingSlots } from '../../../../clickhouse/jobs/slots.js'
+import { countSlots } from '../../../../clickhouse/jobs/progress.js'
+import { slotHistory } from '../../../../clickhouse/jobs/slots.js'
 import type { ClickHouseEnv } from '../../../../clickhouse/store/client.js'
 import { findDueSlots } from '../../../../jobs/schedule/run-slots.js'
 import { type Random, randomFor } from '../../../../local/chain/random.js'
@@ -171,7 +172,8 @@ async function runJobs({ env, clickhouse, random }: Drill, ingested: Promise<unk
     const history = isIngested && (await slotHistory(clickhouse))
     if (!history) return false
     if (history.read_since !== 0) return false
-    for (const job of DETECTORS) if (await waitingSlots(clickhouse, job, history)) return false
+    const counts = await countSlots(clickhouse, DETECTORS, { history, now: new Date() })
+    for (const { waiting } of counts.values()) if (waiting) return false
     return !(await isDue(clickhouse))
   }
   let jobs = start()
