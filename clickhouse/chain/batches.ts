@@ -13,6 +13,9 @@ export const FAMILIES = ['catalogue', 'logs', 'pegs', 'state', 'transfers'] as c
 
 export type Family = (typeof FAMILIES)[number]
 
+/** The track of the process that follows the head of the chain; the others are backfills. */
+export const TIP = 'tip'
+
 /**
  * Whether facts of a family are read from the state at the end of each block, which nodes drop after a while. These are read
  * for each stable, so that some stables may be stored and others not.

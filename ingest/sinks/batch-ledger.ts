@@ -8,6 +8,7 @@ import {
   newestBatch,
   newestCommittedBatch,
   newestPlans,
+  TIP,
 } from '../../clickhouse/chain/batches.js'
 import { type IngestRollback, newestRollback } from '../../clickhouse/chain/rollbacks.js'
 
@@ -40,9 +41,6 @@ export type BatchLedger = {
   /** Records that all of the planned batch is written. */
   commit: () => Promise<void>
 }
-
-/** The track of the process that follows the head of the chain. */
-export const TIP = 'tip'
 
 /** The state of `track`, from the database. `firstBlock` is where a new track begins. */
 export async function openLedger(

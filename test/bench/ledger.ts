@@ -5,6 +5,7 @@ import {
   ingestProgress,
   newestBatch,
   newestCommittedBatch,
+  TIP,
   trackStart,
 } from '../../clickhouse/chain/batches.js'
 import { coveredRanges } from '../../clickhouse/chain/covered-ranges.js'
@@ -13,7 +14,7 @@ import { settledSpan } from '../../clickhouse/chain/history.js'
 import { unaccountedBackfill } from '../../clickhouse/chain/history-changes.js'
 import { ledgerChanges, readLedger } from '../../clickhouse/chain/ledger.js'
 import { slotBounds } from '../../clickhouse/jobs/slots.js'
-import { openLedger, TIP } from '../../ingest/sinks/batch-ledger.js'
+import { openLedger } from '../../ingest/sinks/batch-ledger.js'
 import { fillLedger } from '../support/ledger-rows.js'
 import { rowsReadBy } from '../support/read-rows.js'
 import { median, timed } from './measure.js'
