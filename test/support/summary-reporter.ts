@@ -4,6 +4,10 @@ import { SLOW } from './slow.js'
 
 const FOLDER = new URL('../integration/', import.meta.url)
 
+const SLOWEST = 10
+
+const firstLineOf = (message = ''): string => message.replace(/\n.*/s, '').slice(0, 200)
+
 /** What failed outside a test, and each test that failed, as one line. */
 function failuresOf(module: TestModule): string[] {
   const tests = [...module.children.allTests('failed')].map((test) => ({
@@ -12,21 +16,42 @@ function failuresOf(module: TestModule): string[] {
   }))
   const outside = { name: 'outside its tests', errors: module.errors() }
   return [...(outside.errors.length > 0 ? [outside] : []), ...tests].map(({ name, errors }) => {
-    const [firstLine = ''] = (errors?.[0]?.message ?? '').split('\n')
-    return `Failed: ${module.relativeModuleId}: ${name}: ${firstLine.slice(0, 200)}`
+    return `Failed: ${module.relativeModuleId}: ${name}: ${firstLineOf(errors?.[0]?.message)}`
   })
 }
 
-/** Each test that passed only at its second attempt, as one line. Those that are expected to fail are repeated too. */
+/** Each test that passed only at its second attempt, and why the first failed. Those that are expected to fail are repeated too. */
 const retriesOf = (module: TestModule): string[] =>
   [...module.children.allTests('passed')]
     .filter((test) => test.diagnostic()?.flaky && !test.options.fails)
-    .map((test) => `Passed only at the second attempt: ${module.relativeModuleId}: ${test.fullName}`)
+    .map((test) => {
+      const why = firstLineOf(test.result().errors?.[0]?.message)
+      return `Passed only at the second attempt: ${module.relativeModuleId}: ${test.fullName}: ${why}`
+    })
 
-/** Ends a run with a line for each test that failed or was repeated, since of a long log often only the end is kept, and one on those not run. */
+/** How long a file takes, which may be beside others: what it imports, its hooks and its tests. */
+const secondsOf = (module: TestModule): number => {
+  const { environmentSetupDuration, prepareDuration, collectDuration, setupDuration, duration } = module.diagnostic()
+  return (environmentSetupDuration + prepareDuration + collectDuration + setupDuration + duration) / 1000
+}
+
+/** The slowest files, a line each, and what share of the time of all files they have. */
+function slowestOf(modules: readonly TestModule[]): string[] {
+  const files = modules.map((module) => ({ file: module.relativeModuleId, seconds: secondsOf(module) }))
+  const sum = (some: typeof files): number => some.reduce((total, { seconds }) => total + seconds, 0)
+  const slowest = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST)
+  const share = Math.round((100 * sum(slowest)) / sum(files))
+  return [
+    `The slowest ${slowest.length} of ${files.length} files, ${share} % of ${Math.round(sum(files))} s of all workers:`,
+    ...slowest.map(({ file, seconds }) => `${seconds.toFixed(1).padStart(7)} s  ${file}`),
+  ]
+}
+
+/** Ends a run with the slowest files, a line for each test that failed or was repeated, since of a long log often only the end is kept, and one on those not run. */
 export default class SummaryReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
-    for (const line of [...modules.flatMap(retriesOf), ...modules.flatMap(failuresOf)]) console.log(line)
+    for (const line of [...slowestOf(modules), ...modules.flatMap(retriesOf), ...modules.flatMap(failuresOf)])
+      console.log(line)
     const reasons = new Map<string, number>()
     for (const module of modules)
       for (const test of module.children.allTests('skipped')) {
