@@ -4,7 +4,7 @@ import { defineOptionalRow, defineQuery, defineRow, onlyColumn } from '../store/
 import { insertRows } from '../store/insert.js'
 
 /**
- * A change of history: a backfill has added facts that slots did not see. The columns are described in the migration.
+ * A change of history: a backfill has added facts that slots did not see. The columns are described in clickhouse/schema.
  * Times in unix seconds.
  */
 export type HistoryChange = {

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { defineOptionalRow, defineQuery } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 
-/** The removal of all blocks after `kept_block`; the columns are described in the migration. Times in unix seconds. */
+/** The removal of all blocks after `kept_block`; the columns are described in clickhouse/schema. Times in unix seconds. */
 const IngestRollback = z.object({
   sequence_number: z.int(),
   kept_block: z.int(),

@@ -5,7 +5,7 @@ import { defineQuery } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { dateTime, unixSeconds } from '../store/values.js'
 
-/** The findings of a run; the columns are described in the migration. */
+/** The findings of a run; the columns are described in clickhouse/schema. */
 type VerifyRun = {
   started_at: Date
   ended_at: Date

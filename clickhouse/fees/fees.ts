@@ -45,7 +45,7 @@ const DistributionSums = z.object({
 /**
  * The fees that validators were paid in each token up to `at`, in base units; in no order. A window of length W is
  * (at - W, at]. The token need not be a known stable. The months before the longest window come from a projection, whose
- * words the statement has to use (migration fee_spans).
+ * words the statement has to use (clickhouse/schema/0009_fees_and_rewards.sql).
  */
 export const feeDistributionSums = defineQuery({
   name: 'fee_distribution_sums',

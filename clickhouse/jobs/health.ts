@@ -41,7 +41,7 @@ export type ComponentHealth = {
 
 /**
  * The newest event of each component that has one, and the state that it announced. The engine keeps the numbers of these
- * events beside the log, as long as it is asked for in these words (migration 0038).
+ * events beside the log, as long as it is asked for in these words (clickhouse/schema/0011_events.sql).
  */
 export const newestHealth = defineQuery({
   name: 'newest_health',

@@ -6,7 +6,7 @@ import { insertRows } from '../store/insert.js'
 import { dateTime } from '../store/values.js'
 import { SLOTS_OF_DAY } from './done-slots.js'
 
-/** How the run of a slot ended; the columns are described in the migration. Times in unix seconds and milliseconds. */
+/** How the run of a slot ended; the columns are described in clickhouse/schema. Times in unix seconds and milliseconds. */
 export type JobRun = {
   job: string
   slot_at: number
@@ -35,8 +35,8 @@ export function insertJobRuns(clickhouse: ClickHouseClient, runs: readonly JobRu
 
 /**
  * For each job that completed a slot after the wall-clock time `since`, how far its slots have advanced in chain time
- * since then, in seconds; null if it had completed none before. Reads single runs only of days with later ones (migration
- * 0039).
+ * since then, in seconds; null if it had completed none before. Reads single runs only of days with later ones
+ * (clickhouse/schema/0014_operations.sql).
  */
 export const jobProgress = defineQuery({
   name: 'job_progress',
@@ -137,7 +137,7 @@ export const jobStatuses = defineQuery({
  * Per job: its runs by outcome, in total and in the day before `now`, the median duration of that day, and how long
  * after their time slots were completed. A slot that is recorded as done more than once under a revision counts once, as it was
  * first: that happens if a pass is killed while it is being recorded and repeated with other slots. No row for a job that never
- * ran. Reads single runs only of that day (migration 0039).
+ * ran. Reads single runs only of that day (clickhouse/schema/0014_operations.sql).
  */
 export const jobRuns = defineQuery({
   name: 'job_runs',

@@ -4,7 +4,7 @@ import { defineOptionalRow, defineQuery } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { dateTime, unixSeconds } from '../store/values.js'
 
-/** A version of a key; the columns are described in the migration. */
+/** A version of a key; the columns are described in clickhouse/schema. */
 export type ApiKeyVersion = {
   id: string
   label: string

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { defineQuery } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 
-/** A payment; the columns are described in the migration. */
+/** A payment; the columns are described in clickhouse/schema. */
 export type Payment = {
   challenge_id: string
   credential_digest: string

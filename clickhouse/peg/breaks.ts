@@ -18,7 +18,7 @@ import { newestSample } from './samples.js'
 import { DEVIATION } from './sums.js'
 
 /**
- * An excursion from the peg as known at one slot; the columns are described in the migration. Times in unix seconds.
+ * An excursion from the peg as known at one slot; the columns are described in clickhouse/schema. Times in unix seconds.
  */
 export const PegExcursion = z.object({
   stable: z.string(),

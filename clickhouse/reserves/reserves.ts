@@ -18,7 +18,7 @@ export const RESERVE_TYPES = [
 
 type ReserveType = (typeof RESERVE_TYPES)[number]
 
-/** A stable's backing at a slot; the columns are described in the migration. Times in unix seconds. */
+/** A stable's backing at a slot; the columns are described in clickhouse/schema. Times in unix seconds. */
 export type ReserveSnapshot = {
   stable: string
   slot_at: number

@@ -6,7 +6,7 @@ import { isRecent, recentFirst } from '../store/recent-first.js'
 import { dateTime, integerText } from '../store/values.js'
 import { UNCAPPED } from '../supply/supply.js'
 
-/** A stable's score at a slot with its inputs, as the migration describes it. Decimals as text, `slot_at` in seconds. */
+/** A stable's score at a slot with its inputs (columns: clickhouse/schema). Decimals as text, `slot_at` in seconds. */
 export type RiskSnapshot = {
   stable: string
   slot_at: number

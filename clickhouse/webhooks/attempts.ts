@@ -5,7 +5,7 @@ import { defineQuery } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { dateTime, safeInteger, unixSeconds } from '../store/values.js'
 
-/** How an attempt ended; the columns are described in the migration. */
+/** How an attempt ended; the columns are described in clickhouse/schema. */
 export type WebhookAttempt = {
   delivery_id: number
   attempt: number
@@ -68,7 +68,7 @@ export const pendingDeliveries = defineQuery({
 
 /**
  * A subquery for the time of each subscription's newest attempt with each outcome, of those that meet a condition. The
- * engine keeps this beside the rows, as long as it is asked for in these words (migration 0037).
+ * engine keeps this beside the rows, as long as it is asked for in these words (clickhouse/schema/0012_webhooks.sql).
  */
 export const newestAttempts = (condition = '1'): string => `
     (SELECT subscription_id, outcome, max(started_at) AS newest FROM webhook_attempts WHERE ${condition} GROUP BY subscription_id, outcome)`

@@ -10,7 +10,7 @@ import { insertRows } from '../store/insert.js'
 import { dateTime, safeInteger, unixSeconds } from '../store/values.js'
 import { DELIVERY_KINDS, type DeliveryKind, DIGEST, STATE_OF_ATTEMPTS } from './delivery-log.js'
 
-/** A delivery before it has a number; the columns are described in the migration. */
+/** A delivery before it has a number; the columns are described in clickhouse/schema. */
 export type NewDelivery = {
   subscription_id: string
   kind: DeliveryKind

@@ -105,7 +105,7 @@ export const deliveryPage = defineQuery({
     ORDER BY delivery_id DESC LIMIT {limit: UInt32}`,
 })
 
-/** As many deliveries are in a group (migration 0037). */
+/** As many deliveries are in a group (clickhouse/schema/0012_webhooks.sql). */
 const GROUP = 10_000
 
 /**

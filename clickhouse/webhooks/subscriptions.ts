@@ -19,7 +19,7 @@ export const SUBSCRIPTION_STATES = ['enabled', 'disabled', 'deleted'] as const
 export const WEBHOOK_FORMATS = ['plumbline', 'slack', 'discord', 'telegram', 'alertmanager', 'cloudevents'] as const
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number]
 
-/** One version of a subscription; the columns are described in the migration. */
+/** One version of a subscription; the columns are described in clickhouse/schema. */
 const Subscription = z.object({
   id: z.string(),
   version: z.int(),

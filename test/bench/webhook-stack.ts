@@ -76,6 +76,7 @@ export async function subscribe(
     label: 'bench',
     url,
     event_types,
+    format: 'plumbline',
     state: 'enabled',
     secret: seal(SECRETS_KEY, subscriptionId(list, i), SECRET),
     created_at: at,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { migrate } from '../../clickhouse/migrations/migrate.js'
+import { migrate } from '../../clickhouse/schema/migrate.js'
 import { type ClickHouseEnv, connect } from '../../clickhouse/store/client.js'
 
 /** The URLs of two servers that are replicas of each other, each with its user and password: `http://user:password@host:port`. */

@@ -60,8 +60,8 @@ export async function fillDays(
     INSERT INTO blocks (block_number, block_hash, parent_hash, block_time, tx_count, log_count)
     SELECT number + 1, toString(number + 1), toString(number), toDateTime(${start} + number * 86400), 0, 0 FROM numbers(${days + 1})`)
   await insert(`
-    INSERT INTO ingest_batches (track, sequence_number, state, from_block, to_block, last_hash, writer, recorded_at)
-    SELECT 'tip', 1, arrayJoin(['planned', 'committed']), 1, ${days + 1}, '0x', 'writer', toDateTime64(${start}, 3)`)
+    INSERT INTO ingest_batches (track, sequence_number, state, from_block, to_block, last_hash, writer, recorded_at, families)
+    SELECT 'tip', 1, arrayJoin(['planned', 'committed']), 1, ${days + 1}, '0x', 'writer', toDateTime64(${start}, 3), ['catalogue', 'logs', 'pegs', 'state']`)
   for (const { name, period_seconds } of SLOT_JOBS) {
     const first = Math.floor(start / period_seconds) + 1
     await inParts(
@@ -124,8 +124,8 @@ export async function fillDays(
     clickhouse_settings: { mutations_sync: '1' },
   })
   await insert(`
-    INSERT INTO webhook_subscriptions (id, version, change, url, event_types, state, created_at, changed_at)
-    SELECT ${receiver}, 1, toString(number), 'https://example.org/', [], 'enabled', toDateTime64(${start}, 3), toDateTime64(${start}, 3) FROM numbers(${subscriptions})`)
+    INSERT INTO webhook_subscriptions (id, version, change, url, event_types, format, state, created_at, changed_at)
+    SELECT ${receiver}, 1, toString(number), 'https://example.org/', [], 'plumbline', 'enabled', toDateTime64(${start}, 3), toDateTime64(${start}, 3) FROM numbers(${subscriptions})`)
   await inParts(
     days * 1440,
     (numbers) => `

@@ -9,7 +9,7 @@ import { AGREED_PRICE } from './rules.js'
 import { stablePrices } from './stable-prices.js'
 import { type AgreedBreak, continueTracks, type TracksAtSlot, trackStatesAt } from './tracks.js'
 
-/** A break as stored; the columns are described in the migration. Times in unix seconds. */
+/** A break as stored; the columns are described in clickhouse/schema. Times in unix seconds. */
 const StoredBreak = z.object({
   stable: z.string(),
   severity: z.enum(['mild', 'severe']),

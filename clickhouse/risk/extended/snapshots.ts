@@ -4,7 +4,7 @@ import { PolicyType } from '../../stablecoins/states.js'
 import { defineOptionalRow, defineQuery } from '../../store/define-query.js'
 import { COMPONENT_NAMES, type ComponentName, type ExtendedInputs, type ExtendedScore } from './score.js'
 
-/** A stable's extended score at a slot with its inputs, as the migration describes it. Decimals as text, `slot_at` in seconds. */
+/** A stable's extended score at a slot with its inputs (columns: clickhouse/schema). Decimals as text, `slot_at` in seconds. */
 type ExtendedSnapshot = ReturnType<typeof snapshotOf>
 
 /** Publishes the extended scores of a slot. */

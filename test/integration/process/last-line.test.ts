@@ -17,7 +17,7 @@ test.for([
   ['ingest/main', 'ingest', 78],
   ['jobs/main', 'jobs', 78],
   ['api/server', 'api', 78],
-  ['clickhouse/migrations/migrate-main', 'migrate', 1],
+  ['clickhouse/schema/migrate-main', 'migrate', 1],
   ['ingest/backfill/backfill-main', 'backfill', 78],
   ['tools/verify/verify-main', 'verify', 78],
   ['tools/backups/backup-main', 'backup', 78],
@@ -36,7 +36,7 @@ test.for([
 })
 
 test('without ClickHouse the last line of migrate says so, and that a restart may help', async () => {
-  const { code, last } = await endOf('clickhouse/migrations/migrate-main', {
+  const { code, last } = await endOf('clickhouse/schema/migrate-main', {
     CLICKHOUSE_URL: 'http://127.0.0.1:1',
   })
   expect(code).toBe(1)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
-import { migrate } from '../../../clickhouse/migrations/migrate.js'
+import { migrate } from '../../../clickhouse/schema/migrate.js'
 import { type ClickHouseEnv, connect } from '../../../clickhouse/store/client.js'
 
 /** If a statement still runs after this long, its database is not used again. */

@@ -93,7 +93,7 @@ test('every command that the documents name is a script of the package', () => {
 })
 
 test('every table that a migration creates is in the map of the tables', () => {
-  const folder = 'clickhouse/migrations'
+  const folder = 'clickhouse/schema'
   const tables = readdirSync(join(ROOT, folder))
     .filter((name) => name.endsWith('.sql'))
     .flatMap((name) => [...textOf(join(folder, name)).matchAll(/^CREATE (?:TABLE|VIEW) IF NOT EXISTS (\w+)/gm)])

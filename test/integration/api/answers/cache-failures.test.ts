@@ -6,7 +6,7 @@ import { Redis } from 'ioredis'
 import { expect, onTestFinished } from 'vitest'
 import { FAMILIES, insertPlannedBatch } from '../../../../clickhouse/chain/batches.js'
 
-import { migrate } from '../../../../clickhouse/migrations/migrate.js'
+import { migrate } from '../../../../clickhouse/schema/migrate.js'
 import { connect } from '../../../../clickhouse/store/client.js'
 import { type Embedded, spawnEmbedded } from '../../../../local/engine/spawn.js'
 import { cachedApp } from '../../../support/cached-app.js'

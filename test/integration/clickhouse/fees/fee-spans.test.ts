@@ -10,13 +10,10 @@ import {
   feeDistributionSums,
   feeElectionCounts,
 } from '../../../../clickhouse/fees/fees.js'
-import { migrate } from '../../../../clickhouse/migrations/migrate.js'
-import { connect } from '../../../../clickhouse/store/client.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { rebuild } from '../../../../tools/rebuild/rebuild.js'
 import { deployed, formatted } from '../../../support/deployed-views.js'
 import { account, feeDistribution, feeElection } from '../../../support/economy-rows.js'
-import { migrateUpTo } from '../../../support/migrations.js'
 import { repairedViews } from '../../../support/repair-views.js'
 import { stableAddress } from '../../../support/rows.js'
 import { test } from '../../../support/services.js'
@@ -198,20 +195,6 @@ test('choices that an insert left out of the spans are added, and adding them ag
     expect(await differingChoices(clickhouse, { to: END })).toEqual([])
     expect(await answers(clickhouse, LATER)).toEqual(expectedAnswers(FACTS, LATER))
   }
-})
-
-test('what was chosen and paid before the migration counts, even if the migration was killed', async ({
-  emptyClickhouseEnv: env,
-}) => {
-  const clickhouse = connect(env, { application: 'plumbline-test' })
-  const name = await migrateUpTo(env, clickhouse, '_fee_spans.sql')
-  await add(clickhouse, FACTS)
-  await migrate(env)
-  await clickhouse.command({ query: `DELETE FROM schema_migrations WHERE name = '${name}'` })
-  await migrate(env)
-  for (const instant of [JANUARY, FEBRUARY, LATER])
-    expect(await answers(clickhouse, instant)).toEqual(expectedAnswers(FACTS, instant))
-  await clickhouse.close()
 })
 
 test('the view of choices computes the same as the statement that rebuilds them', async ({ clickhouse }) => {

@@ -10,7 +10,7 @@ import { blockAt } from '../../../../clickhouse/chain/blocks.js'
 import { coveredRanges } from '../../../../clickhouse/chain/covered-ranges.js'
 import { insertChainHead } from '../../../../clickhouse/chain/heads.js'
 
-import { migrate } from '../../../../clickhouse/migrations/migrate.js'
+import { migrate } from '../../../../clickhouse/schema/migrate.js'
 import { type ClickHouseEnv, connect } from '../../../../clickhouse/store/client.js'
 import { openLedger } from '../../../../ingest/sinks/batch-ledger.js'
 import { planRollback } from '../../../../ingest/sinks/roll-back.js'

@@ -112,8 +112,8 @@ test('a rebuild while ingest writes is refused and changes nothing', async ({ cl
     const expected = await fingerprint(clickhouse)
     // The ledger's state while a batch is unfinished.
     await clickhouse.command({
-      query: `INSERT INTO ingest_batches (track, sequence_number, state, from_block, to_block, last_hash, writer)
-        SELECT 'tip', max(sequence_number) + 1, 'planned', 61, 70, '', 'test' FROM ingest_batches`,
+      query: `INSERT INTO ingest_batches (track, sequence_number, state, from_block, to_block, last_hash, writer, families)
+        SELECT 'tip', max(sequence_number) + 1, 'planned', 61, 70, '', 'test', ['catalogue', 'logs', 'pegs', 'state'] FROM ingest_batches`,
     })
     const { code, output } = await rebuild(clickhouseEnv, 'peg_minutes')
     expect(code).toBe(1)
