@@ -1,6 +1,6 @@
 -- Flows between stables, and their anomalies. An edge is a pair of two different stables in one direction; bridge flows
--- have one stable only, and belong to no edge. Buckets are aligned quarters of an hour. All tables but the first follow
--- from flows alone.
+-- have one stable only, and belong to no edge. Buckets are aligned quarters of an hour. The other tables follow from
+-- the table flows alone.
 
 -- One row a movement of value from one stable to another. Kind swap: a multi-hop swap is one row, first token to last.
 -- Kind transfer: two accounts trade one stable for another within a transaction by transfers alone. Kind bridge: a

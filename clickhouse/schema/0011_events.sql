@@ -27,7 +27,6 @@ CREATE TABLE IF NOT EXISTS events (
     INDEX subject_index subject TYPE bloom_filter GRANULARITY 1,
     INDEX occurred_at_index occurred_at TYPE minmax GRANULARITY 1,
     INDEX recorded_index recorded_at TYPE minmax GRANULARITY 1,
-    INDEX retracted_index JSONExtractBool(data, 'retracted') TYPE set(2) GRANULARITY 1,
     PROJECTION subjects (
         SELECT type, subject, max(sequence_number), min(recorded_at) GROUP BY type, subject
     )
