@@ -1,6 +1,9 @@
+import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineOptionalRow, onlyColumn } from '../store/define-query.js'
+import { defineOptionalRow, defineRow, onlyColumn } from '../store/define-query.js'
 import { dateTime } from '../store/values.js'
+import { TIP } from './batches.js'
+import { FIRST_BLOCK } from './missing.js'
 
 /** The time of the oldest ingested block; null before the first. The cost does not grow with history. */
 export const historyStart = defineOptionalRow({
@@ -45,39 +48,49 @@ export const wholeSince = defineOptionalRow({
 })
 
 /**
+ * Where the part of history begins that nothing writes to any more: the tip's first block (null before it), the block after the
+ * last range known to be missing, and when a backfill or a rollback last wrote. Each comes from its table's index.
+ */
+const writtenHistory = defineRow({
+  name: 'written_history',
+  row: z.object({
+    tip_start: z.int().nullable(),
+    gaps_end: z.int(),
+    touched_at: z.string(),
+    touched_ago: z.int(),
+  }),
+  sql: `
+    SELECT (SELECT toUInt32(minOrNull(from_block)) FROM ingest_batches WHERE track = '${TIP}' AND sequence_number = 1) AS tip_start,
+           (SELECT toUInt32(if(count() = 0, 0, max(to_block) + 1)) FROM ingest_gaps) AS gaps_end,
+           greatest(ifNull(max(newest), toDateTime64(0, 3)), (SELECT max(recorded_at) FROM ingest_rollbacks)) AS touched,
+           toString(touched) AS touched_at, toUInt32(greatest(0, dateDiff('second', touched, now64(3)))) AS touched_ago
+    FROM (SELECT track, max(recorded_at) AS newest FROM ingest_batches WHERE track != '${TIP}' GROUP BY track)`,
+})
+
+/** The time of the first block from a number on, and of the newest block, in unix seconds; null if there is none. */
+const timesFrom = defineOptionalRow({
+  name: 'times_from',
+  params: z.object({ start_block: z.int() }),
+  row: z.object({ from_time: z.int(), newest_time: z.int() }),
+  sql: `
+    SELECT toUnixTimestamp(block_time) AS from_time, toUnixTimestamp((SELECT max(block_time) FROM blocks)) AS newest_time
+    FROM blocks WHERE block_number >= {start_block: UInt64} ORDER BY block_number LIMIT 1`,
+})
+
+/**
  * The part of history that is complete and that nothing writes to any more, in unix seconds: it begins with the first
  * block of the tip, or after the last range known to be missing if that is later. Backfilled blocks never count, since
  * a backfill may have read only some families. `from_block` is that block, and with `is_from_start` no block of the chain
  * is before it. `touched_at` is when a backfill or a rollback last wrote, and `touched_ago` how long ago that was, in
- * seconds. Null before the tip's first block.
+ * seconds. Null before the tip's first block. The cost does not grow with history.
  */
-export const settledSpan = defineOptionalRow({
-  name: 'settled_span',
-  row: z.object({
-    from_block: z.int(),
-    from_time: z.int(),
-    newest_time: z.int(),
-    is_from_start: z.boolean(),
-    touched_at: z.string(),
-    touched_ago: z.int(),
-  }),
-  // Each of these comes from its table's index, so that the cost does not grow with history.
-  sql: `
-    WITH
-        (SELECT if(count() = 0, toUInt64(18446744073709551615), min(from_block)) FROM ingest_batches
-         WHERE track = 'tip' AND sequence_number = 1) AS tip_start,
-        (SELECT if(count() = 0, 0, max(to_block) + 1) FROM ingest_gaps) AS gaps_end,
-        greatest(tip_start, gaps_end) AS start_block,
-        (SELECT block_time FROM blocks WHERE block_number >= start_block ORDER BY blocks.block_number LIMIT 1) AS first_time,
-        (SELECT max(block_time) FROM blocks) AS last_time,
-        (SELECT max(newest) FROM (SELECT track, max(recorded_at) AS newest FROM ingest_batches WHERE track != 'tip' GROUP BY track)) AS backfilled_at,
-        (SELECT max(recorded_at) FROM ingest_rollbacks) AS rolled_back_at
-    SELECT toUInt32(assumeNotNull(start_block)) AS from_block, toUnixTimestamp(assumeNotNull(first_time)) AS from_time, toUnixTimestamp(assumeNotNull(last_time)) AS newest_time,
-           toBool(start_block <= 1) AS is_from_start,
-           toString(greatest(backfilled_at, rolled_back_at)) AS touched_at,
-           toUInt32(greatest(0, dateDiff('second', greatest(backfilled_at, rolled_back_at), now64(3)))) AS touched_ago
-    FROM (SELECT 1) WHERE first_time IS NOT NULL`,
-})
+export async function settledSpan(clickhouse: ClickHouseClient) {
+  const { tip_start, gaps_end, ...touched } = await writtenHistory(clickhouse)
+  if (tip_start === null) return null
+  const from_block = Math.max(tip_start, gaps_end)
+  const times = await timesFrom(clickhouse, { start_block: from_block })
+  return times && { from_block, is_from_start: from_block <= FIRST_BLOCK, ...times, ...touched }
+}
 
 /**
  * The block in which a stable was created, 0 if that is unknown, and its first sample, with its time in unix seconds; null

@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineQuery } from '../store/define-query.js'
+import { chainSpan } from '../chain/blocks.js'
+import { defineQuery, type ReadOptions } from '../store/define-query.js'
 import { DELAYS, delayColumns } from '../store/delays.js'
 import { insertRows } from '../store/insert.js'
 import { dateTime } from '../store/values.js'
@@ -105,33 +106,41 @@ export const JobStatus = z.object({
   lag_seconds: z.int().nullable().meta({ description: 'How far that slot is behind the newest block, in seconds' }),
 })
 
+/** The newest completed slot of each of `jobs` that has one, and when a slot last ended. */
+const newestSlots = defineQuery({
+  name: 'newest_slots',
+  params: z.object({ jobs: z.array(z.string()) }),
+  row: z.object({ job: z.string(), last_slot_at: dateTime, last_success_at: dateTime }),
+  sql: `
+    SELECT job, max(slot_at) AS last_slot_at, toDateTime(max(addMilliseconds(started_at, duration_ms))) AS last_success_at
+    FROM job_runs WHERE state = 'done' AND job IN {jobs: Array(String)} GROUP BY job`,
+})
+
 /**
  * The progress of each of `jobs`: its newest completed slot, the wall-clock time at which it last completed one, and
  * how many seconds that slot is behind the newest block. If it never completed one, the first two are null and the lag
- * is counted from the oldest block. The lag is null before the first block.
+ * is counted from the oldest block. The lag is null before the first block. Ordered by job.
  */
-export const jobStatuses = defineQuery({
-  name: 'job_statuses',
-  params: z.object({ jobs: z.array(z.string()) }),
-  row: JobStatus,
-  sql: `
-    WITH
-        (SELECT maxOrNull(block_time) FROM blocks) AS newest,
-        (SELECT minOrNull(block_time) FROM blocks) AS oldest
-    SELECT job, formatDateTime(slot_at, '%FT%TZ') AS last_slot_at, formatDateTime(ended_at, '%FT%TZ') AS last_success_at,
-           toInt32(newest - coalesce(slot_at, oldest)) AS lag_seconds
-    FROM (SELECT arrayJoin({jobs: Array(String)}) AS job) AS asked
-    LEFT JOIN
-    (
-        SELECT job, toNullable(last_slot) AS slot_at, toNullable(last_ended) AS ended_at
-        FROM
-        (
-            SELECT job, max(slot_at) AS last_slot, max(addMilliseconds(started_at, duration_ms)) AS last_ended
-            FROM job_runs WHERE state = 'done' AND job IN {jobs: Array(String)} GROUP BY job
-        )
-    ) AS runs USING job
-    ORDER BY job`,
-})
+export async function jobStatuses(
+  clickhouse: ClickHouseClient,
+  { jobs }: { jobs: readonly string[] },
+  options?: ReadOptions,
+): Promise<z.infer<typeof JobStatus>[]> {
+  const [slots, span] = await Promise.all([
+    newestSlots(clickhouse, { jobs: [...jobs] }, options),
+    chainSpan(clickhouse, options),
+  ])
+  return jobs.toSorted().map((job) => {
+    const newest = slots.find((slot) => slot.job === job)
+    const from = newest ? newest.last_slot_at.getTime() / 1000 : span?.oldest
+    return {
+      job,
+      last_slot_at: newest?.last_slot_at ?? null,
+      last_success_at: newest?.last_success_at ?? null,
+      lag_seconds: span && from !== undefined ? span.newest - from : null,
+    }
+  })
+}
 
 /**
  * Per job: its runs by outcome, in total and in the day before `now`, the median duration of that day, and how long

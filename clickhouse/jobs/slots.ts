@@ -1,9 +1,11 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { END_OF_TIME } from '../../process/instants.js'
+import { TIP } from '../chain/batches.js'
 import { wholeSince } from '../chain/history.js'
+import { FIRST_BLOCK } from '../chain/missing.js'
 import type { SearchedStretch } from '../chain/searched.js'
-import { defineOptionalRow, type QuerySignal, type ReadOptions } from '../store/define-query.js'
+import { defineOptionalRow, defineRow, onlyColumn, type QuerySignal, type ReadOptions } from '../store/define-query.js'
 import { type DoneSlots, doneStretches, readDoneSlots, undoneStretches } from './done-slots.js'
 import type { SlotJob } from './periods.js'
 
@@ -44,42 +46,83 @@ const doneOf = (
 ): SearchedStretch[] => doneStretches(runsOf(job), revisions, period_seconds)
 
 /**
- * The times between which slots may be due, both excluded, in unix seconds, and the current revision; null before the
- * first block. Several blocks may have the same time, so the facts up to a slot are complete only once a later block is
- * ingested. While blocks are being rolled back, slots that may lose facts are not due.
- *
- * Slots begin at `from_time`, the start of the tip or of the oldest change of history, whichever is earlier. Older
- * blocks are still being backfilled, or their backfill has not been recorded as a change yet. `first_time` is the time
- * of the first block. `is_whole`: no block is missing between the first and the newest. `has_first`: the first block is
- * the chain's first.
+ * The revision, and from which times slots may lose facts to a rollback that is under way, or have to be done again after a
+ * change of history; in unix seconds, null if there is none.
  */
-export const slotBounds = defineOptionalRow({
-  name: 'slot_bounds',
+const revisionState = defineRow({
+  name: 'revision_state',
+  row: z.object({ revision: z.int(), undone_from: z.int().nullable(), changed_from: z.int().nullable() }),
+  sql: `
+    SELECT toUInt32(maxIf(revision, is_done)) AS revision, toUnixTimestamp(minOrNullIf(kept_time, NOT is_done)) AS undone_from,
+           toUnixTimestamp(minOrNullIf(kept_time, NOT is_rollback)) AS changed_from
+    FROM history_revisions`,
+})
+
+/** The first block of the first batch of the tip; null before it. */
+const firstOfTip = defineOptionalRow({
+  name: 'first_of_tip',
+  row: onlyColumn('from_block', z.int()),
+  sql: `SELECT toUInt32(from_block) AS from_block FROM ingest_batches WHERE track = '${TIP}' ORDER BY sequence_number LIMIT 1`,
+})
+
+/** What is stored of the chain, and the time of the first block from `tip_start` on; in unix seconds, null before the first block. */
+const storedBlocks = defineOptionalRow({
+  name: 'stored_blocks',
+  params: z.object({ tip_start: z.int() }),
   row: z.object({
-    from_time: z.int(),
-    to_time: z.int(),
-    revision: z.int(),
     first_time: z.int(),
+    newest_time: z.int(),
+    tip_time: z.int().nullable(),
     is_whole: z.boolean(),
     has_first: z.boolean(),
   }),
   sql: `
-    WITH
-        (SELECT (maxIf(revision, is_done), minIf(toUnixTimestamp(kept_time), NOT is_done), countIf(NOT is_done)) FROM history_revisions) AS revisions,
-        ifNull((SELECT from_block FROM ingest_batches WHERE track = 'tip' ORDER BY sequence_number LIMIT 1), 0) AS tip_start,
-        (SELECT block_time FROM blocks WHERE block_number >= tip_start ORDER BY blocks.block_number LIMIT 1) AS tip_time,
-        (SELECT minOrNull(kept_time) FROM history_changes) AS changed_time
-    SELECT greatest(first_time, least(ifNull(toUnixTimestamp(tip_time), ${END_OF_TIME}), ifNull(toUnixTimestamp(changed_time), ${END_OF_TIME}))) AS from_time,
-           least(toUnixTimestamp(max(block_time)), if(revisions.3 > 0, revisions.2, ${END_OF_TIME})) AS to_time,
-           toUInt32(revisions.1) AS revision,
-           toUnixTimestamp(min(block_time)) AS first_time,
-           (count() = max(block_number) - min(block_number) + 1)::Bool AS is_whole,
-           (min(block_number) <= 1)::Bool AS has_first
+    SELECT toUnixTimestamp(min(block_time)) AS first_time, toUnixTimestamp(max(block_time)) AS newest_time,
+           toUnixTimestamp((SELECT block_time FROM blocks WHERE block_number >= {tip_start: UInt64} ORDER BY block_number LIMIT 1)) AS tip_time,
+           (count() = max(block_number) - min(block_number) + 1)::Bool AS is_whole, (min(block_number) <= ${FIRST_BLOCK})::Bool AS has_first
     FROM blocks HAVING count() > 0`,
 })
 
+/** Between which times slots may be due, and how much of the chain is stored. Times in unix seconds. */
+type SlotBounds = {
+  /** The start of the tip or of the oldest change of history, whichever is earlier: older blocks are still being backfilled. */
+  from_time: number
+  /** The newest block; while blocks are being rolled back, the time from which on slots may lose facts. */
+  to_time: number
+  revision: number
+  /** Time of the first block. */
+  first_time: number
+  /** Whether no block is missing between the first and the newest. */
+  is_whole: boolean
+  /** Whether the first block is the chain's first. */
+  has_first: boolean
+}
+
+/**
+ * The times between which slots may be due, both excluded; null before the first block. Several blocks may have the same time,
+ * so the facts up to a slot are complete only once a later block is ingested. Rejects with QueryError.
+ */
+export async function slotBounds(clickhouse: ClickHouseClient, options?: ReadOptions): Promise<SlotBounds | null> {
+  // Before the blocks: if a rollback comes between, slots are due under the revision before it, and again afterwards.
+  const [{ revision, undone_from, changed_from }, tip_start] = await Promise.all([
+    revisionState(clickhouse, options),
+    firstOfTip(clickhouse, options),
+  ])
+  const blocks = await storedBlocks(clickhouse, { tip_start: tip_start ?? 0 }, options)
+  if (!blocks) return null
+  const { first_time, newest_time, tip_time, is_whole, has_first } = blocks
+  return {
+    from_time: Math.max(first_time, Math.min(tip_time ?? END_OF_TIME, changed_from ?? END_OF_TIME)),
+    to_time: Math.min(newest_time, undone_from ?? END_OF_TIME),
+    revision,
+    first_time,
+    is_whole,
+    has_first,
+  }
+}
+
 /** What `slotBounds` has, and since when everything is read up to the newest block: 0 if since the chain's first block. */
-export type SlotHistory = NonNullable<Awaited<ReturnType<typeof slotBounds>>> & { read_since: number }
+export type SlotHistory = SlotBounds & { read_since: number }
 
 /** Between which times slots may be due, and how much history there is; null before the first block. */
 export async function slotHistory(
