@@ -1,11 +1,14 @@
-# The build stage installs every dependency. The image leaves out development and optional ones: a deployment has its own
-# ClickHouse and node, so it needs neither the embedded engine nor the local chain, which are most of the size.
+# The build stage installs every dependency. The image leaves out development and optional ones, and those of the workspaces:
+# a deployment has its own ClickHouse and node, so it needs neither the embedded engine nor the local chain, which are most
+# of the size.
 FROM node:26.10.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
+COPY local/engine/package.json local/engine/
+COPY local/chain/package.json local/chain/
 RUN npm ci --ignore-scripts
 COPY . .
-RUN npm run build && npm prune --omit=dev --omit=optional --ignore-scripts
+RUN npm run build && npm prune --omit=dev --omit=optional --workspaces=false --ignore-scripts
 
 FROM node:26.10.0-bookworm-slim
 ENV NODE_ENV=production

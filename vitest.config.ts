@@ -1,6 +1,9 @@
 import { existsSync, statfsSync } from 'node:fs'
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { projects as chain } from './local/chain/vitest.config.js'
+import { projects as engine } from './local/engine/vitest.config.js'
+import { INTEGRATION, UNIT } from './test/support/projects.js'
 import { SLOW } from './test/support/slow.js'
 
 /** What the databases and chains of a run need, with much to spare. */
@@ -23,46 +26,32 @@ class SlowFirst extends BaseSequencer {
   }
 }
 
-// For what hangs: on a busy machine, what takes milliseconds takes seconds.
-const UNIT = { testTimeout: 60_000, sequence: { groupOrder: 0 } }
-
-const INTEGRATION = {
-  globalSetup: ['test/support/global-setup.ts'],
-  testTimeout: 900_000,
-  hookTimeout: 900_000,
-  // More than there are cores: much of a test's time is waiting for processes that start and leases that end.
-  maxWorkers: 3,
-  // A run of over an hour is not lost to one test that a busy machine upset; the end of the run names each that needed this.
-  retry: process.env.CI ? 1 : 0,
-  sequence: { groupOrder: 1 },
-}
+const leftOut = SLOW.areRun ? [] : [`**/*${SLOW.ending}`]
+const ISOLATED = '**/*.isolated.test.ts'
+const SERVICE = { ...INTEGRATION, globalSetup: ['test/support/global-setup.ts'] }
 
 /**
- * Files of a worker share what they import: to load the whole service takes seconds, and there are hundreds of files. A
- * few do not share it: those that mock a module, and the engine's, since the engine and the service each initialize the
- * WebAssembly module of zstd, which can be done once in a process.
+ * The service's tests. Files of a worker share what they import: to load the whole service takes seconds, and there are
+ * hundreds of files. A few do not share it: those that mock a module.
  */
-const projects = (name: string, settings: object): TestProjectInlineConfiguration[] => {
-  const leftOut = SLOW.areRun ? [] : [`test/${name}/**/*${SLOW.ending}`]
-  const isolated = [`test/${name}/local/**/*.test.ts`, `test/${name}/**/*.isolated.test.ts`]
-  return [
-    {
-      test: {
-        ...settings,
-        name,
-        include: [`test/${name}/**/*.test.ts`],
-        exclude: [...isolated, ...leftOut],
-        isolate: false,
-      },
+const service: TestProjectInlineConfiguration[] = [
+  { test: { ...UNIT, name: 'unit', include: ['test/unit/**/*.test.ts'], exclude: leftOut, isolate: false } },
+  {
+    test: {
+      ...SERVICE,
+      name: 'integration',
+      include: ['test/integration/**/*.test.ts'],
+      exclude: [ISOLATED, ...leftOut],
+      isolate: false,
     },
-    { test: { ...settings, name: `${name}-isolated`, include: isolated, exclude: leftOut } },
-  ]
-}
+  },
+  { test: { ...SERVICE, name: 'integration-isolated', include: [`test/integration/${ISOLATED}`], exclude: leftOut } },
+]
 
 export default defineConfig({
   test: {
     sequence: { sequencer: SlowFirst },
     reporters: ['default', './test/support/summary-reporter.ts'],
-    projects: [...projects('unit', UNIT), ...projects('integration', INTEGRATION)],
+    projects: [...service, ...engine, ...chain],
   },
 })

@@ -6,13 +6,13 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
-import { PlumblineError } from '../../process/errors.js'
 import { DEV_ACCOUNT_COUNT } from './accounts.js'
+import { DevnetError } from './errors.js'
 import { fundAccounts } from './funding.js'
 import { createRpc, type Rpc } from './rpc.js'
 
 /** The node could not be started, or exited by itself. */
-export class NodeError extends PlumblineError {}
+export class NodeError extends DevnetError {}
 
 /** The newest hardfork that this version of anvil supports. Its default is T0. */
 const HARDFORK = 'T4'

@@ -1,14 +1,14 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { PlumblineError } from '../../process/errors.js'
 import { type AnvilOptions, startAnvil } from './anvil.js'
+import { DevnetError } from './errors.js'
 import type { Intent } from './intent.js'
 import type { Rpc } from './rpc.js'
 import { createWallet } from './wallet.js'
 
 /** A transaction of a bare chain was dropped or reverted. */
-class TransactionError extends PlumblineError {}
+class TransactionError extends DevnetError {}
 
 export type BareChain = {
   rpcUrl: string

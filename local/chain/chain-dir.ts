@@ -2,9 +2,9 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
-import { PlumblineError } from '../../process/errors.js'
 import { CHAIN_ID } from './anvil.js'
 import { writeDurably } from './durable-file.js'
+import { DevnetError } from './errors.js'
 import { PlanParams } from './plan.js'
 import { commandLine } from './process-table.js'
 
@@ -12,10 +12,10 @@ import { commandLine } from './process-table.js'
 const PROGRAM = join('local', 'chain', 'main.js')
 
 /** Another devnet is using the folder. */
-class FolderInUseError extends PlumblineError {}
+class FolderInUseError extends DevnetError {}
 
 /** The folder holds a chain that this version cannot continue. */
-class OldChainError extends PlumblineError {}
+class OldChainError extends DevnetError {}
 
 /** The chain id of chains whose description has none. Their market used accounts that everybody knows. */
 const FIRST_CHAIN_ID = 31_337

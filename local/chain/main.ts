@@ -1,8 +1,9 @@
+#!/usr/bin/env node
 import { fstatSync } from 'node:fs'
 import { pino } from 'pino'
-import { PlumblineError } from '../../process/errors.js'
 import { parseConfig } from './config.js'
 import { startDevnet } from './devnet.js'
+import { DevnetError } from './errors.js'
 
 /** Runs the chain until it is stopped. Its only line on stdout says that it is ready; everything else goes to stderr. */
 async function main(): Promise<void> {
@@ -55,7 +56,7 @@ main().then(
   (error: unknown) => {
     // Expected errors are one line that an operator can act on; all others are printed with their stack.
     process.stderr.write(
-      `devnet: ${error instanceof PlumblineError ? error.message : String((error as Error)?.stack ?? error)}\n`,
+      `devnet: ${error instanceof DevnetError ? error.message : String((error as Error)?.stack ?? error)}\n`,
     )
     process.exit(1)
   },

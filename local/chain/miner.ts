@@ -1,6 +1,6 @@
 import { type Address, type Hex, numberToHex, type RpcLog } from 'viem'
 import { z } from 'zod'
-import { PlumblineError } from '../../process/errors.js'
+import { DevnetError } from './errors.js'
 import { type Head, readHead, toHead } from './head.js'
 import type { Intent } from './intent.js'
 import type { Journal, JournalBlock } from './journal.js'
@@ -10,7 +10,7 @@ import type { Rpc, RpcAnswer, RpcCall } from './rpc.js'
 import type { SignedIntent, Wallet } from './wallet.js'
 
 /** The node refuses the time that the market gives it, or a transaction that it mined before. */
-export class MinerError extends PlumblineError {}
+export class MinerError extends DevnetError {}
 
 const Receipt = z.object({
   transactionHash: z.string(),

@@ -1,4 +1,3 @@
-import { isoSeconds } from '../../process/instants.js'
 import { BURST_TOKENS, isOpen, MEAN_SWAP_TOKENS } from './actions.js'
 import type { Episode } from './episodes.js'
 import type { MarketPlan } from './plan.js'
@@ -7,9 +6,12 @@ import type { MarketPlan } from './plan.js'
 const pastEpisodes = (plan: MarketPlan): Episode[] =>
   plan.episodes(0, plan.params.blocks + 1).filter(({ toBlock }) => toBlock <= plan.params.blocks)
 
+/** ISO 8601 in UTC without a fraction. */
+const isoSeconds = (unixSeconds: number): string => `${new Date(unixSeconds * 1000).toISOString().slice(0, -5)}Z`
+
 /** The first and the last time of an episode, as in a CSV file. `madeAt` is the time of block 0 in unix seconds. */
 const timesOf = ({ params }: MarketPlan, madeAt: number, { fromBlock, toBlock }: Episode): string =>
-  [fromBlock, toBlock].map((block) => isoSeconds(new Date((madeAt + block * params.blockSeconds) * 1000))).join(',')
+  [fromBlock, toBlock].map((block) => isoSeconds(madeAt + block * params.blockSeconds)).join(',')
 
 /**
  * The planned breaks of a market's history as CSV, for `npm run backtest -- --labels`: the time in which a stable, or one on its

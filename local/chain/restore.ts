@@ -1,18 +1,18 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { PlumblineError } from '../../process/errors.js'
 import { accounts } from './accounts.js'
 import { type Anvil, type AnvilOptions, startAnvil } from './anvil.js'
 import { chainPaths } from './chain-dir.js'
 import { listCheckpoints, unpackCheckpoint } from './checkpoints.js'
+import { DevnetError } from './errors.js'
 import { readBlock } from './head.js'
 import { readJournal } from './journal.js'
 import { MinerError, replayBlocks } from './miner.js'
 import { trackProgress } from './progress.js'
 
 /** The chain in a folder cannot be restored. */
-export class ChainLostError extends PlumblineError {}
+export class ChainLostError extends DevnetError {}
 
 /**
  * Starts the node and replays the folder's chain up to its head. Begins at the older of two checkpoints, or at the

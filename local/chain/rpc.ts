@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { PlumblineError } from '../../process/errors.js'
+import { DevnetError } from './errors.js'
 
 /** The node answered a request with an error, or not at all. */
-class RpcError extends PlumblineError {}
+class RpcError extends DevnetError {}
 
 export type RpcCall = readonly [method: string, params?: readonly unknown[]]
 export type RpcAnswer = { result: unknown } | { error: string }

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { PlumblineError } from '../../process/errors.js'
 import { accounts } from './accounts.js'
 import { applyLogs } from './books.js'
 import { chainPaths } from './chain-dir.js'
 import { isCheckpointDue, listCheckpoints, writeCheckpoint } from './checkpoints.js'
 import { SETUP } from './clock.js'
+import { DevnetError } from './errors.js'
 import { type Head, readHead } from './head.js'
 import type { Intent } from './intent.js'
 import type { Journal, JournalBlock } from './journal.js'
@@ -25,7 +25,7 @@ const BOUND_STATES_AFTER_BLOCKS = 600
 const BOUND_STATES_EVERY_BLOCKS = 60
 
 /** The blocks that create the market did not do so. */
-class SetupError extends PlumblineError {}
+class SetupError extends DevnetError {}
 
 export type MarketRun = {
   rpc: Rpc

@@ -46,7 +46,7 @@ export type SpawnedDevnet = {
   stop: () => Promise<void>
 }
 
-/** Starts the compiled devnet as a child process, for tests and benches. Rejects with the child's last error message. */
+/** Starts the compiled devnet as a child process. Rejects with the child's last error message. */
 export async function spawnDevnet(options: SpawnOptions): Promise<SpawnedDevnet> {
   const { blockSeconds = 60, historyBlocks = 120 } = options
   const env = {
@@ -93,12 +93,10 @@ export async function spawnDevnet(options: SpawnOptions): Promise<SpawnedDevnet>
   return { rpcUrl, wsUrl, chainId, genesisHash, pid, child, plan: planMarket(plan), historyDone, stop }
 }
 
-/** The compiled entry point: beside this file in `dist`, or in `dist` if a test runner loads this source file. */
+/** The compiled program: beside this file, or in `dist` if a test runner loads this source file. */
 function compiledMain(): string {
   const here = dirname(fileURLToPath(import.meta.url))
-  const main = [join(here, 'main.js'), join(here, '..', '..', 'dist', 'local', 'chain', 'main.js')].find((path) =>
-    existsSync(path),
-  )
+  const main = [join(here, 'main.js'), join(here, 'dist', 'main.js')].find((path) => existsSync(path))
   if (!main) throw new Error('the devnet is not compiled: run `npm run build` first')
   return main
 }

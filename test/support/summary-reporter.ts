@@ -1,8 +1,13 @@
 import { readdirSync } from 'node:fs'
+import { relative } from 'node:path'
 import type { Reporter, TestModule } from 'vitest/node'
 import { SLOW } from './slow.js'
 
-const FOLDER = new URL('../integration/', import.meta.url)
+const FOLDERS = ['../', '../../local/engine/test/', '../../local/chain/test/'].map(
+  (path) => new URL(path, import.meta.url),
+)
+
+const fileOf = ({ moduleId }: TestModule): string => relative(process.cwd(), moduleId)
 
 const SLOWEST = 10
 
@@ -16,7 +21,7 @@ function failuresOf(module: TestModule): string[] {
   }))
   const outside = { name: 'outside its tests', errors: module.errors() }
   return [...(outside.errors.length > 0 ? [outside] : []), ...tests].map(({ name, errors }) => {
-    return `Failed: ${module.relativeModuleId}: ${name}: ${firstLineOf(errors?.[0]?.message)}`
+    return `Failed: ${fileOf(module)}: ${name}: ${firstLineOf(errors?.[0]?.message)}`
   })
 }
 
@@ -26,7 +31,7 @@ const retriesOf = (module: TestModule): string[] =>
     .filter((test) => test.diagnostic()?.flaky && !test.options.fails)
     .map((test) => {
       const why = firstLineOf(test.result().errors?.[0]?.message)
-      return `Passed only at the second attempt: ${module.relativeModuleId}: ${test.fullName}: ${why}`
+      return `Passed only at the second attempt: ${fileOf(module)}: ${test.fullName}: ${why}`
     })
 
 /** How long a file takes, which may be beside others: what it imports, its hooks and its tests. */
@@ -37,7 +42,7 @@ const secondsOf = (module: TestModule): number => {
 
 /** The slowest files, a line each, and what share of the time of all files they have. */
 function slowestOf(modules: readonly TestModule[]): string[] {
-  const files = modules.map((module) => ({ file: module.relativeModuleId, seconds: secondsOf(module) }))
+  const files = modules.map((module) => ({ file: fileOf(module), seconds: secondsOf(module) }))
   const sum = (some: typeof files): number => some.reduce((total, { seconds }) => total + seconds, 0)
   const slowest = files.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST)
   const share = Math.round((100 * sum(slowest)) / sum(files))
@@ -60,7 +65,8 @@ export default class SummaryReporter implements Reporter {
         reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
       }
     const list = [...reasons].map(([reason, count]) => `${count} tests (${reason})`)
-    const slow = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith(SLOW.ending))
+    const files = FOLDERS.flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }))
+    const slow = files.filter((file) => file.endsWith(SLOW.ending))
     if (!SLOW.areRun) list.unshift(`${slow.length} slow files (kills, crashes, reorganizations, long histories)`)
     console.log(list.length === 0 ? 'Every test was run.' : `Not run: ${list.join(', ')}. npm run test:all runs all.`)
   }

@@ -1,5 +1,4 @@
-import { type Address, encodeFunctionData, type Hex, numberToHex } from 'viem'
-import { Abis } from 'viem/tempo'
+import { type Address, type Hex, numberToHex } from 'viem'
 import { z } from 'zod'
 import { accounts } from '../../local/chain/accounts.js'
 import { call } from '../../local/chain/calls.js'
@@ -9,6 +8,8 @@ import { createRpc } from '../../local/chain/rpc.js'
 import { PATH_USD } from '../../local/chain/stables.js'
 import { createWallet } from '../../local/chain/wallet.js'
 import type { TestChain } from './own-chain.js'
+
+export { balanceAt } from '../../local/chain/test/integration/chain.js'
 
 const RawReceipt = z.object({
   transactionHash: z.string(),
@@ -95,10 +96,4 @@ export async function newToken(
   const [receipt] = (await mineRaw(chain, [raw])) as [Receipt]
   if (receipt.status !== '0x1') throw new Error('the token was not made')
   return { token: receipt.logs[0]?.address as Hex, receipt }
-}
-
-/** An account's balance of a token at the end of a block, read from the token. */
-export async function balanceAt(chain: TestChain, token: string, account: Hex, block: number): Promise<bigint> {
-  const data = encodeFunctionData({ abi: Abis.tip20, functionName: 'balanceOf', args: [account] })
-  return BigInt((await createRpc(chain.rpcUrl).call('eth_call', [{ to: token, data }, numberToHex(block)])) as Hex)
 }

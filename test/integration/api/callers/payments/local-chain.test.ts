@@ -6,11 +6,18 @@ import type { Address, LocalAccount } from 'viem'
 import { expect, onTestFinished } from 'vitest'
 import { payee, users } from '../../../../../local/chain/accounts.js'
 import { spawnDevnet } from '../../../../../local/chain/spawn.js'
+import {
+  blockNumber,
+  nodePid,
+  plannedQuotes,
+  readQuotes,
+  rpc,
+  until,
+} from '../../../../../local/chain/test/integration/chain.js'
 import { checkPayments } from '../../../../../tools/verify/invariants/payments.js'
 import { balanceOf, PAID_PATHS, payer } from '../../../../support/paying.js'
 import { test } from '../../../../support/payments.js'
 import { rpcOf } from '../../../../support/rpc.js'
-import { blockNumber, nodePid, plannedQuotes, readQuotes, rpc, until } from '../../../local/chain/chain.js'
 
 const [alice, bob, carol] = users
 
