@@ -8,6 +8,6 @@ type Rules = { groups: { rules: { alert: string }[] }[] }
 test('every alert is explained in the runbook, and every alert that is explained there exists', () => {
   const { groups } = parse(read('deploy/prometheus/alerts.yml')) as Rules
   const alerts = groups.flatMap(({ rules }) => rules.map(({ alert }) => alert))
-  const explained = [...read('docs/operations.md').matchAll(/^\| `(Plumbline\w+)`/gm)].map(([, name]) => name)
+  const explained = [...read('docs/operations/alerts.md').matchAll(/^- `(Plumbline\w+)`:/gm)].map(([, name]) => name)
   expect(explained.toSorted()).toEqual(alerts.toSorted())
 })

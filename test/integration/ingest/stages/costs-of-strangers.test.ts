@@ -15,8 +15,8 @@ import { test } from '../../../support/services.js'
 import { mine, newToken } from '../../../support/transactions.js'
 
 /**
- * What one event of a family may make ingest read and store, as docs/operations.md has it: calls of contracts in the block of
- * the event, and rows besides that of the fee and those of transfers, if these are stored.
+ * What one event of a family may make ingest read and store, as docs/operations/strangers.md has it: calls of contracts in
+ * the block of the event, and rows besides that of the fee and those of transfers, if these are stored.
  */
 const BOUNDS = {
   policy: { calls: 0, rows: 2 },
@@ -95,7 +95,7 @@ type Family = keyof typeof BOUNDS
 const families = Object.entries(BOUNDS)
 
 test('the bounds are those of the documentation', () => {
-  const page = readFileSync(new URL('../../../../docs/operations.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../../../../docs/operations/strangers.md', import.meta.url), 'utf8')
   for (const [family, { calls, rows }] of families)
     expect(page).toMatch(new RegExp(`^\\| ${family} +\\| ${calls} +\\| ${rows} +\\|`, 'm'))
 })
