@@ -2,7 +2,6 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
-import { CHAIN_ID } from './anvil.js'
 import { writeDurably } from './durable-file.js'
 import { DevnetError } from './errors.js'
 import { PlanParams } from './plan.js'
@@ -14,14 +13,8 @@ const PROGRAM = join('local', 'chain', 'main.js')
 /** Another devnet is using the folder. */
 class FolderInUseError extends DevnetError {}
 
-/** The folder holds a chain that this version cannot continue. */
-class OldChainError extends DevnetError {}
-
-/** The chain id of chains whose description has none. Their market used accounts that everybody knows. */
-const FIRST_CHAIN_ID = 31_337
-
 /** The parameters a chain was created with. They take precedence over the environment for the chain's whole life. */
-const ChainMeta = z.object({ chainId: z.int().default(FIRST_CHAIN_ID), genesisTimestamp: z.int(), plan: PlanParams })
+const ChainMeta = z.object({ genesisTimestamp: z.int(), plan: PlanParams })
 export type ChainMeta = z.infer<typeof ChainMeta>
 
 /** Paths of a chain's files, below `DATA_DIR/chain`. */
@@ -80,16 +73,6 @@ export async function readMeta(chainDir: string): Promise<ChainMeta | null> {
   return text === null ? null : ChainMeta.parse(JSON.parse(text))
 }
 
-/** Throws OldChainError, which says what to do, if the chain in the folder has another chain id than this version's. */
-export function requireOwnChainId(chainDir: string, { chainId }: ChainMeta): void {
-  if (chainId === CHAIN_ID) return
-  throw new OldChainError(
-    `the chain in ${chainDir} has the chain id ${chainId} of another version; this one uses ${CHAIN_ID}. Move the folder ` +
-      'away, or remove it, to start a new chain, which gets a new database: API keys and webhooks must be made again',
-    { retryable: false },
-  )
-}
-
 /** Creates a chain in the folder, whose history will end at `nowSeconds`. Removes the files of an earlier chain. */
 export async function createChain(chainDir: string, plan: PlanParams, nowSeconds: number): Promise<ChainMeta> {
   const paths = chainPaths(chainDir)
@@ -97,7 +80,7 @@ export async function createChain(chainDir: string, plan: PlanParams, nowSeconds
   for (const path of [paths.meta, paths.journal, paths.checkpoints, paths.states]) {
     await rm(path, { recursive: true, force: true })
   }
-  const meta: ChainMeta = { chainId: CHAIN_ID, genesisTimestamp: nowSeconds - plan.blocks * plan.blockSeconds, plan }
+  const meta: ChainMeta = { genesisTimestamp: nowSeconds - plan.blocks * plan.blockSeconds, plan }
   await writeDurably(paths.meta, `${JSON.stringify(meta)}\n`)
   return meta
 }

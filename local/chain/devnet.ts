@@ -1,14 +1,6 @@
 import type { Logger } from 'pino'
 import { NodeError } from './anvil.js'
-import {
-  type ChainMeta,
-  chainPaths,
-  claimFolder,
-  createChain,
-  readMeta,
-  releaseFolder,
-  requireOwnChainId,
-} from './chain-dir.js'
+import { type ChainMeta, chainPaths, claimFolder, createChain, readMeta, releaseFolder } from './chain-dir.js'
 import type { DevnetConfig } from './config.js'
 import { writeDurably } from './durable-file.js'
 import { readBlock } from './head.js'
@@ -116,7 +108,6 @@ async function restoreOrCreate(config: DevnetConfig, log: Logger, signal: AbortS
     return null
   })
   if (found) {
-    requireOwnChainId(chainDir, found)
     warnOfIgnored(found, config, log)
     try {
       const anvil = await restoreNode(chainDir, options(found), log, signal)

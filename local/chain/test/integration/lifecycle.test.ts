@@ -52,25 +52,6 @@ test('two devnets cannot share a folder', async ({ start, dataDir }) => {
   expect(await readFile(join(dataDir, 'chain', 'devnet.pid'), 'utf8')).toBe(`${first.pid}`)
 })
 
-test('a chain with the chain id of another version is left as it is, with a message that says what to do', async ({
-  start,
-  dataDir,
-}) => {
-  const folder = join(dataDir, 'chain')
-  const { stop } = await start()
-  await stop()
-  const meta = join(folder, 'chain.json')
-  // The chains of the first versions have no chain id in their description.
-  const { chainId: _, ...old } = JSON.parse(await readFile(meta, 'utf8'))
-  await writeFile(meta, JSON.stringify(old))
-  const before = await readdir(folder, { recursive: true })
-  await expect(start()).rejects.toThrow(
-    `the chain in ${folder} has the chain id 31337 of another version; this one uses 1337. Move the folder away`,
-  )
-  expect(await readdir(folder, { recursive: true })).toEqual(before)
-  expect(JSON.parse(await readFile(meta, 'utf8'))).toEqual(old)
-})
-
 test('a port in use gives one clear message', async ({ start, dataDir }) => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
