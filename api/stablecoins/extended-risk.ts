@@ -1,13 +1,10 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { type Moves, movesOf } from '../../clickhouse/risk/extended/moves.js'
-import {
-  COMPONENT_NAMES,
-  type ComponentName,
-  EXTENDED_RISK_VERSION,
-  weightsOf,
-} from '../../clickhouse/risk/extended/score.js'
+import { COMPONENT_NAMES, type ComponentName, weightsOf } from '../../clickhouse/risk/extended/score.js'
 import { type ExtendedRow, extendedAt } from '../../clickhouse/risk/extended/snapshots.js'
+import { PlumblineError } from '../../process/errors.js'
+import { isoSeconds } from '../../process/instants.js'
 
 const score = z.number().min(0).max(100)
 
@@ -35,19 +32,17 @@ const Component = z.object({
     )
     .meta({ description: 'What it is computed from' }),
   raised_most_by: MoveShape.meta({
-    description: 'The single event that would raise it most; null if none would, and for an earlier version',
+    description: 'The single event that would raise it most; null if none would',
   }),
   lowered_most_by: MoveShape.meta({
-    description: 'The single event that would lower it most; null if none would, and for an earlier version',
+    description: 'The single event that would lower it most; null if none would',
   }),
 })
 
 /** The extended score in an answer about risk. */
 export const ExtendedRisk = z.object({
-  score: score.nullable().meta({
-    description: 'Higher is riskier, as composite; null before the start of its history',
-  }),
-  version: z.string().nullable().meta({ description: 'Version of the formula' }),
+  score: score.meta({ description: 'Higher is riskier, as composite' }),
+  version: z.string().meta({ description: 'Version of the formula' }),
   is_complete: z.boolean().meta({ description: 'Whether every input of its components is known' }),
   missing: z.array(z.string()).meta({ description: 'The inputs that are not known; each counts as the worst' }),
   left_out: z.array(z.enum(COMPONENT_NAMES)).meta({
@@ -91,9 +86,7 @@ const NO_MOVES: Moves = { raised_most_by: null, lowered_most_by: null }
 function shown(row: ExtendedRow): z.input<typeof ExtendedRisk> {
   const { components, left_out, inputs, sizes } = row
   const weights = weightsOf(left_out)
-  // What would happen is known of the formula that there is now.
-  const moves =
-    row.version === EXTENDED_RISK_VERSION ? movesOf(inputs, sizes, left_out) : new Map<ComponentName, Moves>()
+  const moves = movesOf(inputs, sizes, left_out)
   const shownComponents = COMPONENT_NAMES.flatMap((name) => {
     const points = components[name]
     if (points === null) return []
@@ -114,23 +107,23 @@ function shown(row: ExtendedRow): z.input<typeof ExtendedRisk> {
   }
 }
 
-/** In place of a score: the slot is from before its history. */
-const NONE: z.input<typeof ExtendedRisk> = {
-  score: null,
-  version: null,
-  is_complete: false,
-  missing: [],
-  left_out: [],
-  components: [],
-  message: 'There is no extended score of this instant: its history begins with the first slot that was scored by it.',
+/** A score is stored without its extended score, which is written first: a replica has not fetched that yet. */
+class NoExtendedScoreError extends PlumblineError {
+  constructor(slot_at: Date) {
+    super(`the extended score of ${isoSeconds(slot_at)} cannot be read yet`, { retryable: true })
+  }
 }
 
-/** The extended score of a stable's snapshot at `slot_at`, as it was known at `known_at`; or that there is none. */
+/**
+ * The extended score of a stable's snapshot at `slot_at`, as it was known at `known_at`. Throws a retryable error if it cannot be
+ * read yet.
+ */
 export async function extendedRiskOf(
   clickhouse: ClickHouseClient,
   params: { stable: string; slot_at: Date; known_at: Date | null },
   options: { signal: AbortSignal },
 ): Promise<z.input<typeof ExtendedRisk>> {
   const row = await extendedAt(clickhouse, params, options)
-  return row ? shown(row) : NONE
+  if (!row) throw new NoExtendedScoreError(params.slot_at)
+  return shown(row)
 }

@@ -23,11 +23,11 @@ const RiskInputs = z.object({
   unquoted_count_24h: count.meta({ description: 'Samples without one' }),
   unquoted_share_24h: z.number().min(0).max(1).nullable().meta({
     description:
-      'Share of the 24 hours without a price, by samples or by minutes, whichever is larger; null if not measured, for a stable that is not in USD, and in methodology v1',
+      'Share of the 24 hours without a price, by samples or by minutes, whichever is larger; null if not measured, and for a stable that is not in USD',
   }),
   unquoted_since: z.iso.datetime().nullable().meta({
     description:
-      'Since when it could not be sold; 60 seconds before computed_at or longer count as an open severe break. null while it could, and in methodology v1',
+      'Since when it could not be sold; 60 seconds before computed_at or longer count as an open severe break. null while it could, and if that was not measured',
   }),
   stddev_bps_24h: z
     .number()
@@ -77,22 +77,20 @@ const RiskResponse = z.object({
   methodology: z.string().meta({ description: 'Version of the formula' }),
   inputs: RiskInputs.meta({ description: 'Inputs of the score, so that anyone can recompute it' }),
   extended: ExtendedRisk.meta({
-    description: 'A second score, with liquidity and concentration, that no bad news lowers; with a history of its own',
+    description: 'A second score, with liquidity and concentration, that no bad news lowers',
   }),
   coverage: Coverage,
   ...publicationShape,
 })
 
-function inputsState({ methodology, inputs }: RiskSnapshotRow): DataState {
-  const { stddev_bps_24h, unquoted_share_24h: share, supply } = inputs
-  const isFirst = methodology === 'v1'
+function inputsState({ inputs }: RiskSnapshotRow): DataState {
+  const { unquoted_share_24h: share, supply } = inputs
   const missing = [
-    ...(isFirst && stddev_bps_24h === null ? ['it had no price in 24 hours'] : []),
-    ...(!isFirst && share === null ? ['its peg was not sampled in 24 hours, or it is not a USD stablecoin'] : []),
+    ...(share === null ? ['its peg was not sampled in 24 hours, or it is not a USD stablecoin'] : []),
     ...(supply === null ? ['its supply and policy were never read'] : []),
   ]
   if (missing.length > 0) {
-    const points = `A component that was not measured counts ${isFirst ? 20 : 100} points.`
+    const points = 'A component that was not measured counts 100 points.'
     return { status: 'partial', message: `Not every component was measured: ${missing.join(', and ')}. ${points}` }
   }
   const unquoted = share ? ` It could not be sold for ${Number((100 * share).toFixed(4))} % of the 24 hours.` : ''

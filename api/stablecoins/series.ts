@@ -68,7 +68,7 @@ const RiskBucket = z.object({
   published_at: z.iso.datetime().nullable().meta({ description: 'When that snapshot was published' }),
   snapshot_count: z.int().nonnegative().meta({ description: 'Snapshots in the bucket' }),
   extended: score.meta({
-    description: 'The extended score that was computed with composite; null before the start of its history',
+    description: 'The extended score that was computed with composite; null before the first snapshot',
   }),
   extended_version: z.string().nullable().meta({ description: 'Version of its formula' }),
 })

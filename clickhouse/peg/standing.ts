@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { defineQuery } from '../store/define-query.js'
 import { integerText } from '../store/values.js'
-import { type Direction, Severity } from './break-filter.js'
+import type { Direction } from './break-filter.js'
 import { ONE_TOKEN, QuoteStatus } from './price.js'
 
 /** A break that does not stand for this many tokens is thin: it is one of a few bids, not of the book. */
@@ -63,22 +63,6 @@ const sizesWithin = defineQuery({
       AND block_time >= start AND block_time <= end AND block_number >= from_block AND block_number < before_block
     QUALIFY (block_time, block_number) = max((block_time, block_number)) OVER (PARTITION BY place)
     ORDER BY place, size_tokens`,
-})
-
-/**
- * The breaks that were confirmed by slots from before this was stored, and that no slot has found again since. Those slots are the
- * ones that ran before migration 45.
- */
-export const breaksWithoutStanding = defineQuery({
-  name: 'breaks_without_standing',
-  row: z.object({ stable: z.string(), severity: Severity, started_block: z.int() }),
-  sql: `
-    SELECT stable, severity, toUInt32(started_block) AS started_block FROM peg_events FINAL
-    WHERE standing_tokens IS NULL AND confirmed_at <=
-      (
-          SELECT max(slot_at) FROM job_runs
-          WHERE job = 'peg-events' AND started_at < (SELECT min(applied_at) FROM schema_migrations WHERE version = 45)
-      )`,
 })
 
 /** A break as known when it was confirmed, or later; times in unix seconds. */

@@ -1,8 +1,8 @@
 import type { PolicyType } from '../stablecoins/states.js'
 import { UNCAPPED } from '../supply/supply.js'
 
-/** The name of the formula below. A changed formula gets a new name; scores of older formulas stay as they were. */
-export const RISK_METHODOLOGY = 'v2'
+/** The name of the formula below. A changed formula gets a new name, and published scores stay as they are. */
+export const RISK_METHODOLOGY = 'v1'
 
 /** The points of a component that cannot be measured: what is not known must not make a stable look safe. */
 const UNMEASURED = 100
@@ -97,11 +97,11 @@ export function policyPoints({ paused, policy_type, policy_events_7d }: PolicyIn
 }
 
 /**
- * Risk methodology v2. The components, each clipped to 0..100 and rounded to two decimals, halves up:
+ * Risk methodology v1. The components, each clipped to 0..100 and rounded to two decimals, halves up:
  *
  * - peg_risk = 100 (1 - exp(-(2 sigma + worst) / 60)), in bps over 24 hours. With s and d of the quoted samples, the share u
  *   of the day without a quote, and w = max(200, d): sigma = sqrt((1 - u) s² + u w²), worst = d + k (w - d), where k is u in
- *   minutes of the day, at most 1. So for u = 0 it is the score of methodology v1, and for u = 1 that of 200 bps all day;
+ *   minutes of the day, at most 1. So for u = 0 only the price counts, and for u = 1 sigma and worst are 200;
  * - peg_break_risk = 40 for an open mild or 70 for an open severe event, plus 5 per mild and 15 per severe event of the
  *   last 7 days, the open ones included; 60 s and more without a quote are one more open severe event;
  * - supply_risk = 15 when uncapped, else 100 (supply / cap)²;

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { KnownAt, NEWEST_REVISION, type Published, publisher, SHOWN } from '../jobs/publications.js'
 import { PolicyType } from '../stablecoins/states.js'
-import { defineOptionalRow, defineQuery } from '../store/define-query.js'
+import { defineOptionalRow } from '../store/define-query.js'
 import { isRecent, recentFirst } from '../store/recent-first.js'
 import { dateTime, integerText } from '../store/values.js'
 import { UNCAPPED } from '../supply/supply.js'
@@ -128,15 +128,3 @@ export const riskAt = recentFirst(
     ORDER BY slot_at DESC, ${NEWEST_REVISION} LIMIT 1`,
   }),
 )
-
-/** The newest scores that were computed by another methodology than this one. Times in unix seconds. */
-export const scoresByOthers = defineQuery({
-  name: 'scores_by_other_methodologies',
-  params: z.object({ methodology: z.string() }),
-  row: z.object({ stable: z.string(), slot_at: z.int() }),
-  sql: `
-    SELECT stable, toUnixTimestamp(slot) AS slot_at
-    FROM (SELECT stable, slot_at AS slot, argMax(methodology, (revision, published_at)) AS newest FROM risk_snapshots GROUP BY stable, slot)
-    WHERE newest != {methodology: String}
-    ORDER BY stable, slot`,
-})

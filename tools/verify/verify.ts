@@ -9,11 +9,6 @@ import { type Facts, mergeFacts } from '../../clickhouse/facts/facts.js'
 import { feesLetGoUntil } from '../../clickhouse/facts/retention.js'
 import { completedSlots } from '../../clickhouse/jobs/runs.js'
 import type { Payee } from '../../clickhouse/payments/ledger.js'
-import { breaksWithoutStanding } from '../../clickhouse/peg/standing.js'
-import { EXTENDED_RISK_VERSION } from '../../clickhouse/risk/extended/score.js'
-import { slotsWithoutExtended } from '../../clickhouse/risk/extended/snapshots.js'
-import { RISK_METHODOLOGY } from '../../clickhouse/risk/score.js'
-import { scoresByOthers } from '../../clickhouse/risk/snapshots.js'
 import { allStablecoins } from '../../clickhouse/stablecoins/stablecoins.js'
 import { FIRST_BLOCK } from '../../ingest/batch/decode.js'
 import { slotsByJob } from '../../oracle/searched.js'
@@ -80,9 +75,6 @@ async function checkAnswers(options: VerifyOptions, read: AllRead): Promise<Find
       await allRollbacks(clickhouse),
       await allHistoryChanges(clickhouse),
     ),
-    oldBreaks: await breaksWithoutStanding(clickhouse),
-    oldScores: await scoresByOthers(clickhouse, { methodology: RISK_METHODOLOGY }),
-    unextended: await slotsWithoutExtended(clickhouse, { version: EXTENDED_RISK_VERSION }),
   })
   const count = answers.count - briefings.length
   const found = await compareAnswers(facts, { ...answers, seed, onProgress, count })

@@ -1,7 +1,7 @@
 import type { PolicyType } from '../../stablecoins/states.js'
 import { LOST_SECONDS, pegBreakPoints, policyPoints, rounded } from '../score.js'
 
-/** The name of the formula below. A changed formula gets a new name; scores of older formulas stay as they were. */
+/** The name of the formula below. A changed formula gets a new name, and published scores stay as they are. */
 export const EXTENDED_RISK_VERSION = 'e1'
 
 /**

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { KnownAt, NEWEST_REVISION, publisher, SHOWN } from '../../jobs/publications.js'
 import { PolicyType } from '../../stablecoins/states.js'
-import { defineOptionalRow, defineQuery } from '../../store/define-query.js'
+import { defineOptionalRow } from '../../store/define-query.js'
 import { COMPONENT_NAMES, type ComponentName, type ExtendedInputs, type ExtendedScore } from './score.js'
 
 /** A stable's extended score at a slot with its inputs (columns: clickhouse/schema). Decimals as text, `slot_at` in seconds. */
@@ -85,21 +85,4 @@ export const extendedAt = defineOptionalRow({
     FROM extended_snapshots
     WHERE stable = {stable: String} AND slot_at = {slot_at: DateTime} AND ${SHOWN}
     ORDER BY ${NEWEST_REVISION} LIMIT 1`,
-})
-
-/** The slots with a score of the composite whose newest extended score has another version than this one, or is missing. Unix seconds. */
-export const slotsWithoutExtended = defineQuery({
-  name: 'slots_without_extended_risk',
-  params: z.object({ version: z.string() }),
-  row: z.object({ stable: z.string(), slot_at: z.int() }),
-  sql: `
-    SELECT stable, toUnixTimestamp(slot) AS slot_at
-    FROM (SELECT DISTINCT stable, slot_at AS slot FROM risk_snapshots) AS composites
-    LEFT JOIN
-    (
-        SELECT stable, slot_at AS slot, argMax(version, (revision, published_at)) AS newest
-        FROM extended_snapshots GROUP BY stable, slot
-    ) AS extended USING (stable, slot)
-    WHERE newest != {version: String}
-    ORDER BY stable, slot`,
 })

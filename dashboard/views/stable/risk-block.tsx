@@ -59,30 +59,25 @@ export function RiskBlock({ about }: { about: About }) {
             />
             <Facts
               facts={[
-                [
-                  'Extended, 0 to 100: with liquidity and holders',
-                  extended.score === null ? 'none yet' : <Bar key="score" score={extended.score} />,
-                ],
+                ['Extended, 0 to 100: with liquidity and holders', <Bar key="score" score={extended.score} />],
                 ['It rests on', extended.message],
               ]}
             />
-            {extended.components.length > 0 && (
-              <Table
-                caption="The components of the extended score, with what would raise each most"
-                columns={[{ title: 'Component' }, { title: 'Score' }, { title: 'Weight' }, { title: 'Raised most if' }]}
-                rows={extended.components.map(({ name, score, weight, raised_most_by: worse }) => ({
-                  key: name,
-                  cells: [
-                    name,
-                    <Bar key="score" score={score} />,
-                    `${(100 * weight).toFixed(0)} %`,
-                    <span key="worse" class="wraps">
-                      {worse ? `${worse.event}: +${worse.score_change.toFixed(1)} points of the score` : 'nothing'}
-                    </span>,
-                  ],
-                }))}
-              />
-            )}
+            <Table
+              caption="The components of the extended score, with what would raise each most"
+              columns={[{ title: 'Component' }, { title: 'Score' }, { title: 'Weight' }, { title: 'Raised most if' }]}
+              rows={extended.components.map(({ name, score, weight, raised_most_by: worse }) => ({
+                key: name,
+                cells: [
+                  name,
+                  <Bar key="score" score={score} />,
+                  `${(100 * weight).toFixed(0)} %`,
+                  <span key="worse" class="wraps">
+                    {worse ? `${worse.event}: +${worse.score_change.toFixed(1)} points of the score` : 'nothing'}
+                  </span>,
+                ],
+              }))}
+            />
             <Lacking coverage={coverage} />
           </>
         )

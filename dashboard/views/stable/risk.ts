@@ -24,7 +24,7 @@ export type Risk = {
     policy_events_7d: number
   }
   extended: {
-    score: number | null
+    score: number
     message: string
     components: {
       name: string

@@ -39,12 +39,6 @@ export type ChainFacts = {
   isWhole: boolean
   /** Which slots the jobs have done. */
   slots: SlotsByJob
-  /** The breaks that an earlier version found, which did not measure for how many tokens they stood. */
-  oldBreaks: ReadonlySet<string>
-  /** The risk snapshots by an earlier methodology, as stable and slot. */
-  oldScores: ReadonlySet<string>
-  /** Those without an extended score by the formula that there is now. */
-  unextended: ReadonlySet<string>
 }
 
 /** What the chain does not have. */
@@ -53,19 +47,7 @@ type OwnRecords = {
   gaps: StoredBlocks['gaps']
   stretches: readonly Stretch[]
   slots: SlotsByJob
-  oldBreaks: readonly BreakKey[]
-  oldScores: readonly { stable: string; slot_at: number }[]
-  unextended: readonly { stable: string; slot_at: number }[]
 }
-
-type BreakKey = { stable: string; severity: 'mild' | 'severe'; started_block: number }
-
-/** The key of a break in `oldBreaks`. */
-export const breakKey = ({ stable, severity, started_block }: BreakKey): string =>
-  `${stable} ${severity} ${started_block}`
-
-/** The key of a risk snapshot. */
-export const scoreKey = (stable: string, slot_at: number): string => `${stable} ${slot_at}`
 
 function groupsOf<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Map<string, Row[]> {
   const groups = new Map<string, Row[]>()
@@ -115,8 +97,6 @@ export function chainFacts(facts: Facts, records: OwnRecords): ChainFacts {
     inOrder(rows).map((row) => ({ ...row, t: row.block_time, block_number: `${row.block_number}` }))
   const times = facts.blocks.map(({ block_time }) => block_time).sort((a, b) => a - b)
   const stored = storedBlocks(facts, records)
-  const keysOf = (slots: OwnRecords['oldScores']) =>
-    new Set(slots.map(({ stable, slot_at }) => scoreKey(stable, slot_at)))
   const prices = new Map(
     facts.peg_samples.map(({ stable, block_number, sell_micros }) => [`${stable} ${block_number}`, sell_micros]),
   )
@@ -147,8 +127,5 @@ export function chainFacts(facts: Facts, records: OwnRecords): ChainFacts {
       FAMILIES.every((family) => family === 'transfers' || isIn[family] === 'all'),
     ),
     slots: records.slots,
-    oldBreaks: new Set(records.oldBreaks.map(breakKey)),
-    oldScores: keysOf(records.oldScores),
-    unextended: keysOf(records.unextended),
   }
 }

@@ -1,7 +1,7 @@
 import { dayFigures, depthColumns, pegColumns, windowColumns } from '../../../oracle/columns.js'
 import { iso } from '../../../oracle/rows.js'
 import type { ChainFacts } from './chain-facts.js'
-import { apartIfOld, type Body, between, type Kind, type Subject, scoreAt } from './questions.js'
+import { type Body, between, type Kind, type Subject, scoreAt } from './questions.js'
 import { bucketsOf, INTERVALS } from './range-questions.js'
 
 const HOUR = 3600
@@ -95,7 +95,6 @@ export const COLUMN_KINDS: readonly Kind[] = [
       const isList = pick(2) === 0
       const stables = isList ? facts.stables.filter(({ block_time }) => block_time <= at) : [{ stable }]
       const figures = stables.map((one) => figuresOf(facts, one.stable, at))
-      const old = stables.map((one) => apartIfOld(facts, one.stable, at, at)).find(({ apart }) => apart !== undefined)
       return {
         path: isList ? 'stablecoins' : `stablecoins/${stable}`,
         query: { as_of: at },
@@ -104,7 +103,6 @@ export const COLUMN_KINDS: readonly Kind[] = [
           Object.fromEntries(
             ((isList ? body.stablecoins : [body]) as Body[]).map(({ address, ...rest }) => [`${address}`, rest]),
           ),
-        ...old,
       }
     },
   },

@@ -6,7 +6,7 @@ import { flowAnomaliesOracle, type OracleAnomaly } from '../../../oracle/flow-an
 import { holdersAt } from '../../../oracle/holders.js'
 import { issuanceAt } from '../../../oracle/issuance.js'
 import { liquidityAt } from '../../../oracle/liquidity.js'
-import { type AskedBreaks, isAskedFor, type OracleEvent, pegEventsOracle } from '../../../oracle/peg-events.js'
+import { type AskedBreaks, isAskedFor, pegEventsOracle } from '../../../oracle/peg-events.js'
 import { agreedBreaksOracle } from '../../../oracle/peg-tracks.js'
 import { expectedWindows } from '../../../oracle/peg-windows.js'
 import { reservesAt } from '../../../oracle/reserves.js'
@@ -15,7 +15,7 @@ import { riskAt } from '../../../oracle/risk.js'
 import { rolesAt } from '../../../oracle/roles.js'
 import { iso } from '../../../oracle/rows.js'
 import { stablecoinsAt, supplyEventsAt } from '../../../oracle/stablecoins.js'
-import { breakKey, type ChainFacts, scoreKey } from './chain-facts.js'
+import type { ChainFacts } from './chain-facts.js'
 
 export type Body = Record<string, unknown>
 
@@ -85,15 +85,6 @@ export function askedBreaks(pick: Subject['pick']): AskedBreaks {
 
 const samplesOf = ({ facts, stable }: Subject) => facts.samples.get(stable) ?? []
 
-/** The peg events of a stable as of an instant; without what was not measured of those that an earlier version found. */
-const pegEventsOf = (subject: Subject): OracleEvent[] => {
-  const { facts, stable, at } = subject
-  const unmeasured = { standing_tokens: null, thin: null }
-  return pegEventsOracle(samplesOf(subject), at, facts.depth.get(stable) ?? []).map((event) =>
-    facts.oldBreaks.has(breakKey({ stable, ...event })) ? { ...event, ...unmeasured } : event,
-  )
-}
-
 /** All anomalies of the chain's facts, computed once: the lists are parts of this one. */
 const anomalies = new WeakMap<ChainFacts, OracleAnomaly[]>()
 export function allAnomalies(facts: ChainFacts): OracleAnomaly[] {
@@ -103,8 +94,6 @@ export function allAnomalies(facts: ChainFacts): OracleAnomaly[] {
 }
 
 const RISK_PERIOD = 300
-/** What is said of an answer that contains scores by an earlier methodology. */
-const OLD_METHODOLOGY = 'of an earlier methodology, not recomputed'
 
 /** The results of a computation about a stable and a slot, each made once. */
 function oncePerSlot<Score>(compute: (facts: ChainFacts, stable: string, at: number) => Score) {
@@ -112,7 +101,7 @@ function oncePerSlot<Score>(compute: (facts: ChainFacts, stable: string, at: num
   return (facts: ChainFacts, stable: string, at: number): Score => {
     const scores = all.get(facts) ?? new Map<string, Score>()
     all.set(facts, scores)
-    const key = scoreKey(stable, Math.floor(at / RISK_PERIOD))
+    const key = `${stable} ${Math.floor(at / RISK_PERIOD)}`
     if (!scores.has(key)) scores.set(key, compute(facts, stable, at))
     return scores.get(key) as Score
   }
@@ -129,26 +118,6 @@ export const extendedAt = oncePerSlot(({ snapshot, depth, transfers, stored }, s
     at,
   ),
 )
-
-/** Whether a slot of (from, to], or the one at `from`, is among these. */
-function hasSlot(slots: ReadonlySet<string>, stable: string, from: number, to: number): boolean {
-  for (let slot_at = Math.floor(from / RISK_PERIOD) * RISK_PERIOD; slot_at <= to; slot_at += RISK_PERIOD)
-    if (slots.has(scoreKey(stable, slot_at))) return true
-  return false
-}
-
-/** For a question about the scores of a stable in (from, to] and the one at `from`: why it is counted apart, if it is. */
-export const apartIfOld = ({ oldScores }: ChainFacts, stable: string, from: number, to: number): { apart?: string } =>
-  hasSlot(oldScores, stable, from, to) ? { apart: OLD_METHODOLOGY } : {}
-
-/** The same of the extended scores. */
-export const apartIfUnextended = (
-  { unextended }: ChainFacts,
-  stable: string,
-  from: number,
-  to: number,
-): { apart?: string } =>
-  hasSlot(unextended, stable, from, to) ? { apart: 'without an extended score of this version, not recomputed' } : {}
 
 /** An extended score as the definition has it: without what would change it and the words, its inputs by name. */
 export function extendedOf({ extended }: Body): unknown {
@@ -209,7 +178,8 @@ export const SNAPSHOT_KINDS: readonly Kind[] = [
     jobs: ['peg-events'],
     ask: (subject) => {
       const asked = askedBreaks(subject.pick)
-      const events = pegEventsOf(subject).filter((event) => isAskedFor(event, asked))
+      const depth = subject.facts.depth.get(subject.stable) ?? []
+      const events = pegEventsOracle(samplesOf(subject), subject.at, depth).filter((event) => isAskedFor(event, asked))
       const question = about('peg-events', subject, { events: events.slice(0, 500) })
       return { ...question, query: { ...question.query, ...asked, limit: 500 } }
     },
@@ -291,10 +261,7 @@ export const SNAPSHOT_KINDS: readonly Kind[] = [
     ask: (subject) => {
       const { facts, stable, at } = subject
       const score = scoreAt(facts, stable, at)
-      return {
-        ...about('risk', subject, score && { ...score, methodology: 'v2' }),
-        ...apartIfOld(facts, stable, at, at),
-      }
+      return about('risk', subject, score && { ...score, methodology: 'v1' })
     },
   },
   {
@@ -304,7 +271,6 @@ export const SNAPSHOT_KINDS: readonly Kind[] = [
       const { facts, stable, at } = subject
       return {
         ...about('risk', subject, extendedAt(facts, stable, at)),
-        ...apartIfUnextended(facts, stable, at, at),
         read: (body) => (body.extended ? extendedOf(body) : body),
       }
     },

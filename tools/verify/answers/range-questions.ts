@@ -6,8 +6,6 @@ import { liquidityColumns } from '../../../oracle/liquidity.js'
 import { iso } from '../../../oracle/rows.js'
 import { bucketStarts, pegBucket, riskBucket, supplyBucket } from '../../../oracle/series.js'
 import {
-  apartIfOld,
-  apartIfUnextended,
   type Body,
   between,
   extendedAt,
@@ -130,7 +128,7 @@ function scored({ facts, stable, horizons }: Subject): Bounds {
 /** The history of one figure, in a random interval and format. */
 function series(name: string, bucketOf: Bucket, intervals: readonly Interval[], job?: 'risk'): Kind {
   const ask = (subject: Subject): Question => {
-    const { facts, stable, pick } = subject
+    const { stable, pick } = subject
     const interval = intervals[pick(intervals.length)] ?? '1h'
     const { from, to, seconds, starts } = bucketsOf(subject, interval, job && scored(subject))
     const format = FORMATS[pick(FORMATS.length)] ?? 'json'
@@ -139,10 +137,6 @@ function series(name: string, bucketOf: Bucket, intervals: readonly Interval[], 
       path: `stablecoins/${stable}/${name}/series`,
       query: { from, to, interval, format },
       expected: { data },
-      ...(job === 'risk' && {
-        ...apartIfUnextended(facts, stable, from, to + seconds),
-        ...apartIfOld(facts, stable, from, to + seconds),
-      }),
     }
   }
   return { name: `${name} series`, ask, ...(job !== undefined && { jobs: [job] }) }

@@ -17,7 +17,7 @@ function snapshot(slot_at: number, revision: number, random: ReturnType<typeof r
     stable: STABLE,
     slot_at,
     revision,
-    methodology: '1',
+    methodology: 'v1',
     composite: (random.int(0, 100_000) / 1000).toFixed(3),
     peg_risk: score(),
     peg_break_risk: score(),
@@ -45,17 +45,17 @@ function snapshot(slot_at: number, revision: number, random: ReturnType<typeof r
   }
 }
 
-/** The extended scores of some of these snapshots, as they are stored, and the snapshots with them. */
+/** The extended scores of snapshots, as they are stored, and the snapshots with them. */
 function extended(snapshots: readonly PublishedRisk[], random: ReturnType<typeof randomFor>) {
-  const rows = snapshots.flatMap(({ stable, slot_at, revision, published_at }) => {
+  const rows = snapshots.map(({ stable, slot_at, revision, published_at }) => {
     const score = (random.int(0, 100_000) / 1000).toFixed(3)
-    const row = { stable, slot_at, revision, published_at, figures_hash: '0', version: 'e1', score }
-    return random.chance(0.7) ? [row] : []
+    return { stable, slot_at, revision, published_at, figures_hash: '0', version: 'e1', score }
   })
-  const with_score = snapshots.map((snapshot) => {
-    const own = rows.find(({ slot_at, revision }) => slot_at === snapshot.slot_at && revision === snapshot.revision)
-    return own ? { ...snapshot, extended: own.score, extended_version: own.version } : snapshot
-  })
+  const with_score = snapshots.map((snapshot, i) => ({
+    ...snapshot,
+    extended: rows[i]?.score ?? '',
+    extended_version: 'e1',
+  }))
   return { rows, with_score }
 }
 

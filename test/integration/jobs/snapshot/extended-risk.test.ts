@@ -316,30 +316,6 @@ describe('at the edges', () => {
   })
 })
 
-test('a slot from before its history has no extended score, and says so', async ({ app, clickhouse, clock }) => {
-  const end = markOf(clock) - 2 * SLOT
-  await addStable(clickhouse, end + 2 * SLOT, { supply: 0n })
-  for (const at of [end, end + SLOT]) await snapshotRisk(clickhouse, slotAt('risk', at))
-  await clickhouse.command({
-    query: `ALTER TABLE extended_snapshots DELETE WHERE slot_at = toDateTime(${end}, 'UTC')`,
-    clickhouse_settings: { mutations_sync: '2' },
-  })
-  const [before, after] = [await riskOf(app, end), await riskOf(app, end + SLOT)]
-  expect(before).toMatchObject({
-    composite: expect.any(Number),
-    extended: { score: null, version: null, components: [] },
-  })
-  expect((before.extended as Body).message).toContain('its history begins')
-  expect(after.extended).toMatchObject({ score: expect.any(Number), version: 'e1' })
-  const series = (
-    await app.inject(`/api/v1/stablecoins/${STABLE}/risk/series?from=${end - SLOT}&to=${end + SLOT}&interval=5m`)
-  ).json()
-  expect(series.data).toMatchObject([
-    { composite: before.composite, extended: null, extended_version: null },
-    { composite: after.composite, extended: (after.extended as Body).score, extended_version: 'e1' },
-  ])
-})
-
 test('an extended score is answered as it was known', async ({ app, clickhouse, clock }) => {
   const end = markOf(clock) - 2 * SLOT
   const times = await addStable(clickhouse, end + SLOT, { supply: 0n, cap: 10n ** 12n })
