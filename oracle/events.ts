@@ -105,20 +105,17 @@ const keyOf = ({ event, occurred_at, data }: OracleEvent): string =>
 export const inOrder = (events: readonly OracleEvent[]): OracleEvent[] =>
   events.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
 
-/** What events about breaks have said only since some version. */
-const LATER_FIELDS = ['direction', 'standing_tokens', 'thin']
-
-/** The same events. One that was recorded before events said these fields gets those of the expected event about its break. */
-export function withLaterFields(events: readonly OracleEvent[], expected: readonly OracleEvent[]): OracleEvent[] {
+/**
+ * The events, each with the `standing_tokens` and `thin` of the expected event about the same break if it has none: a backfill
+ * may add the depth that was missing when a break was announced, and does not announce it again.
+ */
+export function withStanding(events: readonly OracleEvent[], expected: readonly OracleEvent[]): OracleEvent[] {
   const known = new Map(expected.map((event) => [keyOf(event), event.data]))
-  const laterOf = (event: OracleEvent) =>
-    Object.entries(known.get(keyOf(event)) ?? {}).filter(([field]) => LATER_FIELDS.includes(field))
-  return events.map((event) => ({ ...event, data: { ...Object.fromEntries(laterOf(event)), ...event.data } }))
+  return events.map((event) => {
+    const { standing_tokens, thin } = known.get(keyOf(event)) ?? {}
+    return { ...event, data: { ...(standing_tokens !== undefined && { standing_tokens, thin }), ...event.data } }
+  })
 }
-
-/** Whether the end of a break takes back its start, as it did before there were retractions. */
-const isTakenBack = ({ data }: OracleEvent, ends: readonly OracleEvent[]): boolean =>
-  ends.some((end) => ['stable', 'severity', 'started_block'].every((field) => end.data[field] === data[field]))
 
 /**
  * What of the log stands, after all its retractions; and what is wrong with its order: each event has a greater number than
@@ -134,7 +131,5 @@ export function standing(log: readonly LogEvent[]): { events: OracleEvent[]; fau
     if (event.event !== 'event.retracted') events.set(event.id, event)
     else if (!events.delete(`${event.data.retracts}`)) faults.push(`${event.sequence} retracts nothing`)
   }
-  const all = [...events.values()]
-  const ends = all.filter(({ data }) => data.retracted === true)
-  return { events: all.filter((event) => !isTakenBack(event, ends)), faults }
+  return { events: [...events.values()], faults }
 }

@@ -10,14 +10,10 @@ const PegBreakStart = z.object({
   severity: Severity.meta({
     description: 'mild: more than 10 bps from 1.00 for at least 5 minutes; severe: more than 50 bps for at least 1',
   }),
-  // Older versions recorded events without it.
-  direction: Direction.optional().meta({
-    description: 'On which side of 1.00 the first sample outside was; not in events of older versions',
-  }),
+  direction: Direction.meta({ description: 'On which side of 1.00 it began' }),
   started_at: z.iso.datetime().meta({ description: 'Time of the first sample outside' }),
   max_deviation_bps: z.number().meta({ description: 'Largest distance from 1.00 in basis points, so far' }),
   started_block: z.int().meta({ description: 'Block of that sample' }),
-  // Nor with these; and it is not always measured.
   standing_tokens: z.int().optional().meta({
     description:
       'The largest sampled size up to which every size sold beyond the limit of the severity, on the side of direction, when the break was confirmed; 0: none. Absent if unknown',
@@ -37,20 +33,13 @@ const PegBreakEnd = z.object({
   ...PegBreakStart.shape,
   ended_at: z.iso.datetime().meta({ description: 'Time of the first sample back inside' }),
   ...lasted,
-  retracted: z.boolean().optional().meta({
-    description:
-      'Only in events that were recorded before there was event.retracted: true if the break with this start was taken back',
-  }),
 })
-
-const direction = z.enum(['below', 'above']).meta({ description: 'On which side of 1.00 it began' })
 
 const AgreedBreakStart = z.object({
   ...PegBreakStart.omit({ standing_tokens: true, thin: true }).shape,
   severity: z.enum(['mild', 'severe']).meta({
     description: 'mild: smoothed price more than 10 bps from 1.00 for 5 minutes; severe: more than 50 bps for 1',
   }),
-  direction,
   started_at: z.iso.datetime().meta({ description: 'Time of the first sample whose smoothed price is outside' }),
   max_deviation_bps: z.number().meta({ description: 'Largest distance of the agreed price from 1.00 in bps, so far' }),
 })
@@ -111,15 +100,7 @@ const DATA = {
   'agreed_break.ended': AgreedBreakEnd,
   'peg_quote.lost': QuoteLost,
   'peg_quote.back': QuoteBack,
-  // Older versions recorded events without these.
-  'flow_anomaly.detected': FlowAnomalyShape.partial({
-    kind: true,
-    active_mean_usd: true,
-    active_stddev_usd: true,
-    silent_windows: true,
-    longest_silence_windows: true,
-    silence_probability: true,
-  }),
+  'flow_anomaly.detected': FlowAnomalyShape,
   'system.health_drift': HealthDrift,
   'event.retracted': EventRetracted,
 } as const

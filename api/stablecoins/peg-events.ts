@@ -24,10 +24,7 @@ export const PegEventShape = z.object({
   severity: Severity.meta({
     description: 'mild: more than 10 bps from 1.00 for at least 5 minutes; severe: more than 50 bps for at least 1',
   }),
-  direction: Direction.nullable().meta({
-    description:
-      'On which side of 1.00 its first sample outside was; null if that was not stored, or with known_at not published',
-  }),
+  direction: Direction.meta({ description: 'On which side of 1.00 it began' }),
   started_at: z.iso.datetime().meta({ description: 'Time of the first sample outside' }),
   ended_at: z.iso
     .datetime()
@@ -46,7 +43,7 @@ export const PegEventShape = z.object({
   }),
   standing_tokens: z.int().nullable().meta({
     description:
-      'The largest sampled size up to which every size sold beyond the limit, on the side of direction, when the break was confirmed; 0: none. null: not measured, found by an older version, or an agreed break',
+      'The largest sampled size up to which every size sold beyond the limit, on the side of direction, when the break was confirmed; 0: none. null: not measured, or an agreed break',
   }),
   thin: z.boolean().nullable().meta({
     description:

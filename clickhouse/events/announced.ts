@@ -11,17 +11,11 @@ import { dateTime } from '../store/values.js'
 
 /**
  * The condition under which an event of the log stood at the instant of the parameter `known_at`: it had been announced,
- * and not been taken back. Before there was event.retracted, the end of a peg break with `retracted` took back its start.
- * The engine keeps what was taken back beside the log, as long as it is asked for in these words (migration 0038).
+ * and not been taken back. The engine keeps what was taken back beside the log, as long as it is asked for in these words (migration 0038).
  */
 const STOOD = `
   recorded_at <= {known_at: DateTime64(3)}
-  AND id NOT IN (SELECT subject FROM events WHERE type = 'event.retracted' GROUP BY type, subject HAVING min(recorded_at) <= {known_at: DateTime64(3)})
-  AND (type = 'flow_anomaly.detected' OR subject NOT IN
-      (
-          SELECT subject FROM events
-          WHERE type = 'peg_break.ended' AND JSONExtractBool(data, 'retracted') AND recorded_at <= {known_at: DateTime64(3)}
-      ))`
+  AND id NOT IN (SELECT subject FROM events WHERE type = 'event.retracted' GROUP BY type, subject HAVING min(recorded_at) <= {known_at: DateTime64(3)})`
 
 const anomalyData = z
   .string()
@@ -45,7 +39,7 @@ const announcedAnomalyRows = recentFirst(
     WITH toUnixTimestamp(occurred_at) - ${FLOW_WINDOW_SECONDS} AS window_start, abs(JSONExtractFloat(data, 'z_score')) AS distance
     SELECT data
     FROM events
-    WHERE type = 'flow_anomaly.detected' AND JSONHas(data, 'kind') AND ${STOOD} AND window_start <= toUnixTimestamp({as_of: DateTime})
+    WHERE type = 'flow_anomaly.detected' AND ${STOOD} AND window_start <= toUnixTimestamp({as_of: DateTime})
       AND ${isRecent('occurred_at', 'as_of')}
       AND window_start <= {after_window: UInt32}
       AND (window_start < {after_window: UInt32} OR (-distance, stables[1], stables[2]) > (-{after_distance: Float64}, {after_from: String}, {after_to: String}))
@@ -62,8 +56,7 @@ export type Announced = { published_at: Date | null }
 
 /**
  * The anomalies that had been announced by `known_at` and not been taken back by then, of windows that begin at or before
- * `as_of`: in the order of the list of anomalies, at most `limit` of those after the key `after`. Without announcements of versions that knew no
- * `kind`.
+ * `as_of`: in the order of the list of anomalies, at most `limit` of those after the key `after`.
  */
 export async function announcedAnomalies(
   clickhouse: ClickHouseClient,
@@ -95,7 +88,7 @@ const announcedBreakRows = defineQuery({
     severity: Severity,
     started_at: z.int(),
     started_block: z.int(),
-    direction: Direction.nullable(),
+    direction: Direction,
     ended_at: dateTime.nullable(),
     ended_block: z.int().nullable(),
     max_deviation_bps: z.number(),
@@ -106,7 +99,7 @@ const announcedBreakRows = defineQuery({
     SELECT parts[2] AS severity, toUInt32OrZero(parts[3]) AS started_at, toUInt32OrZero(parts[4]) AS started_block,
            if(ended = '', NULL, JSONExtractString(ended, 'ended_at')) AS ended_at,
            if(ended = '', NULL, JSONExtract(ended, 'ended_block', 'UInt32')) AS ended_block,
-           nullIf(JSONExtractString(if(ended = '', started, ended), 'direction'), '') AS direction,
+           JSONExtractString(if(ended = '', started, ended), 'direction') AS direction,
            JSONExtractFloat(if(ended = '', started, ended), 'max_deviation_bps') AS max_deviation_bps,
            JSONExtract(if(ended = '', started, ended), 'standing_tokens', 'Nullable(UInt32)') AS standing_tokens
     FROM

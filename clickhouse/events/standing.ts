@@ -63,9 +63,6 @@ export async function unannounced(
     announcedAbout(clickhouse, { types: ['event.retracted'], subjects: part }),
   )
   const retracted = new Map(retractions.map(({ subject, id }) => [subject, id]))
-  // Before there were retractions, the end of a break with `retracted` took back its start.
-  for (const { subject, id } of about.filter(({ data }) => data.retracted === true))
-    for (const event of about) if (event.subject === subject && !retracted.has(event.id)) retracted.set(event.id, id)
   const announced: AnnouncedEvent[] = [...about]
   return slots.map(({ found, after, at }) => {
     const searched = within.filter(({ occurred_at }) => occurred_at > after && occurred_at <= at)

@@ -123,8 +123,7 @@ type PegBreakKey = {
 
 /** A peg break as the detector knows it; times in unix seconds. */
 type PegBreak = PegBreakKey & {
-  /** Null for one that was found before directions were stored. */
-  direction: Direction | null
+  direction: Direction
   confirmed_at: number | null
   ended_at: number | null
   ended_block: number | null
@@ -149,7 +148,7 @@ function startData({
   return {
     stable,
     severity,
-    ...(direction && { direction }),
+    direction,
     started_at: iso(started_at),
     max_deviation_bps,
     started_block,

@@ -109,7 +109,7 @@ function continueExcursions(
 const stateOf = (open: PegExcursion): FinderState => {
   const { started_at, started_block, confirmed_at, direction, max_deviation_micros } = open
   const seen = { first_at: started_at, first_block: started_block, inside_at: null, inside_block: null }
-  const deviation = { started_at, started_block, confirmed_at, direction: direction ?? 'below', seen }
+  const deviation = { started_at, started_block, confirmed_at, direction, seen }
   return { price: null, baseline: null, deviation: { ...deviation, worst: max_deviation_micros }, unquoted: null, seen }
 }
 
@@ -122,11 +122,10 @@ function nextExcursions(
 ): Omit<PegExcursion, 'stable' | 'severity'>[] {
   cursor.addUntil(end, [finder])
   const { deviation } = finder.state
-  // What was stored of an excursion stays as it was.
-  const kept = (started_block: number) =>
-    open?.started_block === started_block
-      ? { direction: open.direction, standing_tokens: open.standing_tokens }
-      : { standing_tokens: null }
+  // What was measured of an excursion stays as it was.
+  const kept = (started_block: number) => ({
+    standing_tokens: open?.started_block === started_block ? open.standing_tokens : null,
+  })
   const excursions: Omit<PegExcursion, 'stable' | 'severity'>[] = []
   if (open && finder.brief) {
     const { worst, ...end } = finder.brief

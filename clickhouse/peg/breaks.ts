@@ -25,8 +25,7 @@ export const PegExcursion = z.object({
   severity: Severity,
   started_at: z.int(),
   started_block: z.int(),
-  /** Null for one that was found before directions were stored. */
-  direction: Direction.nullable(),
+  direction: Direction,
   confirmed_at: z.int().nullable(),
   ended_at: z.int().nullable(),
   ended_block: z.int().nullable(),
@@ -76,7 +75,7 @@ export const ListedBreak = z.object({
   severity: Severity,
   started_at: dateTime,
   started_block: z.int(),
-  direction: Direction.nullable(),
+  direction: Direction,
   ended_at: dateTime.nullable(),
   ended_block: z.int().nullable(),
   max_deviation_micros: z.int(),
@@ -211,7 +210,7 @@ export type PegEvent = {
   severity: 'mild' | 'severe'
   started_at: Date
   started_block: number
-  direction: Direction | null
+  direction: Direction
   ended_at: Date | null
   ended_block: number | null
   duration_seconds: number

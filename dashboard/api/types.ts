@@ -46,7 +46,7 @@ export type Event =
       data: {
         stable: string;
         severity: "mild" | "severe";
-        direction?: "below" | "above";
+        direction: "below" | "above";
         started_at: string;
         max_deviation_bps: number;
         started_block: number;
@@ -64,7 +64,7 @@ export type Event =
       data: {
         stable: string;
         severity: "mild" | "severe";
-        direction?: "below" | "above";
+        direction: "below" | "above";
         started_at: string;
         max_deviation_bps: number;
         started_block: number;
@@ -73,7 +73,6 @@ export type Event =
         ended_at: string;
         ended_block: number;
         duration_seconds: number;
-        retracted?: boolean;
       };
     }
   | {
@@ -170,7 +169,7 @@ export type Event =
       data: {
         from_token: string;
         to_token: string;
-        kind?: "surge" | "drop" | "silence";
+        kind: "surge" | "drop" | "silence";
         window_start: string;
         window_end: string;
         observed_flow_usd: number;
@@ -181,11 +180,11 @@ export type Event =
         detected_at: string;
         baseline_windows: number;
         observations: number;
-        active_mean_usd?: number;
-        active_stddev_usd?: number;
-        silent_windows?: number | null;
-        longest_silence_windows?: number | null;
-        silence_probability?: number | null;
+        active_mean_usd: number;
+        active_stddev_usd: number;
+        silent_windows: number | null;
+        longest_silence_windows: number | null;
+        silence_probability: number | null;
       };
     }
   | {
@@ -648,7 +647,7 @@ export interface ListPegEventsData {
   address: string;
   events: {
     severity: "mild" | "severe";
-    direction: "below" | "above" | null;
+    direction: "below" | "above";
     started_at: string;
     ended_at: string | null;
     duration_seconds: number;
@@ -674,7 +673,7 @@ export interface ListAllPegEventsData {
     symbol: string;
     symbol_shared: boolean;
     severity: "mild" | "severe";
-    direction: "below" | "above" | null;
+    direction: "below" | "above";
     started_at: string;
     ended_at: string | null;
     duration_seconds: number;
@@ -920,8 +919,8 @@ export interface GetRiskData {
     policy_events_7d: number;
   };
   extended: {
-    score: number | null;
-    version: string | null;
+    score: number;
+    version: string;
     is_complete: boolean;
     missing: string[];
     left_out: (

@@ -23,7 +23,6 @@ type BreakEvent = {
     started_at?: string
     ended_at?: string
     max_deviation_bps?: number
-    retracted?: boolean
     original?: BreakEvent['data']
   }
 }
@@ -41,15 +40,13 @@ export function breaksFrom(events: readonly BreakEvent[]): Break[] {
     }
     const { stable, severity, started_at, ended_at, max_deviation_bps = 0 } = data
     if (!event.startsWith('peg_break.') || !stable || !severity || !started_at) continue
-    if (data.retracted) breaks.delete(keyOf(data))
-    else
-      breaks.set(keyOf(data), {
-        stable,
-        severity,
-        startedAt: seconds(started_at),
-        endedAt: ended_at === undefined ? null : seconds(ended_at),
-        maxDeviationBps: max_deviation_bps,
-      })
+    breaks.set(keyOf(data), {
+      stable,
+      severity,
+      startedAt: seconds(started_at),
+      endedAt: ended_at === undefined ? null : seconds(ended_at),
+      maxDeviationBps: max_deviation_bps,
+    })
   }
   return [...breaks.values()].sort(byStart)
 }

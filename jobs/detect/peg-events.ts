@@ -54,9 +54,9 @@ async function withStanding(
 ): Promise<PegExcursion[][]> {
   const confirmed = spans.flatMap(({ span }, i) =>
     (found[i] ?? []).flatMap((excursion) => {
-      const { severity, direction, confirmed_at } = excursion
-      if (direction === null || confirmed_at === null || confirmed_at <= span.after) return []
-      return [{ ...excursion, direction, confirmed_at, allowed_micros: TRACKS[severity].allowed_micros }]
+      const { severity, confirmed_at } = excursion
+      if (confirmed_at === null || confirmed_at <= span.after) return []
+      return [{ ...excursion, confirmed_at, allowed_micros: TRACKS[severity].allowed_micros }]
     }),
   )
   const standings = await measuredStandings(clickhouse, confirmed)

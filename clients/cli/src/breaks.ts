@@ -19,7 +19,7 @@ export function breaksLines({ since, searched_from, complete_until, breaks }: Br
   const rows = breaks.map((one) => [
     shownSymbol(one.symbol),
     one.severity,
-    one.direction ?? '-',
+    one.direction,
     shownTime(one.started_at),
     one.ended_at === null ? 'OPEN' : shownTime(one.ended_at),
     duration(one.duration_seconds),

@@ -71,7 +71,7 @@ export function messageLine({ rows }: Watched, message: StreamMessage): string |
     }
     case 'peg_break.started': {
       const { occurred_at, data } = message.data
-      return `${shownTime(occurred_at)}  ${nameOf(data.stable)}  ${data.severity} break ${data.direction ?? ''} since ${shownTime(data.started_at)}, ${data.max_deviation_bps.toFixed(2)} bps so far`
+      return `${shownTime(occurred_at)}  ${nameOf(data.stable)}  ${data.severity} break ${data.direction} since ${shownTime(data.started_at)}, ${data.max_deviation_bps.toFixed(2)} bps so far`
     }
     case 'peg_break.ended': {
       const { occurred_at, data } = message.data

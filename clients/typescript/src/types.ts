@@ -99,8 +99,8 @@ export type Event =
         stable: string;
         /** mild: more than 10 bps from 1.00 for at least 5 minutes; severe: more than 50 bps for at least 1 */
         severity: "mild" | "severe";
-        /** On which side of 1.00 the first sample outside was; not in events of older versions */
-        direction?: "below" | "above";
+        /** On which side of 1.00 it began */
+        direction: "below" | "above";
         /**
          * Time of the first sample outside
          * @format date-time
@@ -144,8 +144,8 @@ export type Event =
         stable: string;
         /** mild: more than 10 bps from 1.00 for at least 5 minutes; severe: more than 50 bps for at least 1 */
         severity: "mild" | "severe";
-        /** On which side of 1.00 the first sample outside was; not in events of older versions */
-        direction?: "below" | "above";
+        /** On which side of 1.00 it began */
+        direction: "below" | "above";
         /**
          * Time of the first sample outside
          * @format date-time
@@ -168,8 +168,6 @@ export type Event =
         ended_block: number;
         /** From started_at to ended_at */
         duration_seconds: number;
-        /** Only in events that were recorded before there was event.retracted: true if the break with this start was taken back */
-        retracted?: boolean;
       };
     }
   | {
@@ -393,7 +391,7 @@ export type Event =
         /** Address of the stable received */
         to_token: string;
         /** surge: more than usual, also for the windows with a flow; drop: less than usual; silence: no flow for longer than any silence of the week before, and improbably long */
-        kind?: "surge" | "drop" | "silence";
+        kind: "surge" | "drop" | "silence";
         /**
          * Start of the 15-minute window
          * @format date-time
@@ -445,18 +443,18 @@ export type Event =
          * Mean flow of those windows, in USD
          * @min 0
          */
-        active_mean_usd?: number;
+        active_mean_usd: number;
         /**
          * Population standard deviation of those windows, in USD
          * @min 0
          */
-        active_stddev_usd?: number;
+        active_stddev_usd: number;
         /** Of a silence: windows without a flow up to this one, included; else null */
-        silent_windows?: number | null;
+        silent_windows: number | null;
         /** Of a silence: windows in the longest one of the week before it; else null */
-        longest_silence_windows?: number | null;
+        longest_silence_windows: number | null;
         /** Of a silence: its probability, if windows were independent, by the week before it; else null */
-        silence_probability?: number | null;
+        silence_probability: number | null;
       };
     }
   | {
@@ -1226,8 +1224,8 @@ export interface ListPegEventsData {
   events: {
     /** mild: more than 10 bps from 1.00 for at least 5 minutes; severe: more than 50 bps for at least 1 */
     severity: "mild" | "severe";
-    /** On which side of 1.00 its first sample outside was; null if that was not stored, or with known_at not published */
-    direction: "below" | "above" | null;
+    /** On which side of 1.00 it began */
+    direction: "below" | "above";
     /**
      * Time of the first sample outside
      * @format date-time
@@ -1245,7 +1243,7 @@ export interface ListPegEventsData {
     ended_block: number | null;
     /** Whether it is ongoing; if the stable is no longer sampled, whether it was at the last sample (coverage.missing) */
     ongoing: boolean;
-    /** The largest sampled size up to which every size sold beyond the limit, on the side of direction, when the break was confirmed; 0: none. null: not measured, found by an older version, or an agreed break */
+    /** The largest sampled size up to which every size sold beyond the limit, on the side of direction, when the break was confirmed; 0: none. null: not measured, or an agreed break */
     standing_tokens: number | null;
     /** Whether standing_tokens is below 10,000: the book contradicts the price of one token. null if that is unknown */
     thin: boolean | null;
@@ -1323,8 +1321,8 @@ export interface ListAllPegEventsData {
     symbol_shared: boolean;
     /** mild: more than 10 bps from 1.00 for at least 5 minutes; severe: more than 50 bps for at least 1 */
     severity: "mild" | "severe";
-    /** On which side of 1.00 its first sample outside was; null if that was not stored, or with known_at not published */
-    direction: "below" | "above" | null;
+    /** On which side of 1.00 it began */
+    direction: "below" | "above";
     /**
      * Time of the first sample outside
      * @format date-time
@@ -1342,7 +1340,7 @@ export interface ListAllPegEventsData {
     ended_block: number | null;
     /** Whether it is ongoing; if the stable is no longer sampled, whether it was at the last sample (coverage.missing) */
     ongoing: boolean;
-    /** The largest sampled size up to which every size sold beyond the limit, on the side of direction, when the break was confirmed; 0: none. null: not measured, found by an older version, or an agreed break */
+    /** The largest sampled size up to which every size sold beyond the limit, on the side of direction, when the break was confirmed; 0: none. null: not measured, or an agreed break */
     standing_tokens: number | null;
     /** Whether standing_tokens is below 10,000: the book contradicts the price of one token. null if that is unknown */
     thin: boolean | null;
@@ -1987,9 +1985,9 @@ export interface GetRiskData {
      * @min 0
      */
     unquoted_count_24h: number;
-    /** Share of the 24 hours without a price, by samples or by minutes, whichever is larger; null if not measured, for a stable that is not in USD, and in methodology v1 */
+    /** Share of the 24 hours without a price, by samples or by minutes, whichever is larger; null if not measured, and for a stable that is not in USD */
     unquoted_share_24h: number | null;
-    /** Since when it could not be sold; 60 seconds before computed_at or longer count as an open severe break. null while it could, and in methodology v1 */
+    /** Since when it could not be sold; 60 seconds before computed_at or longer count as an open severe break. null while it could, and if that was not measured */
     unquoted_since: string | null;
     /** Standard deviation of the price in basis points, population; null without a price */
     stddev_bps_24h: number | null;
@@ -2039,12 +2037,16 @@ export interface GetRiskData {
      */
     policy_events_7d: number;
   };
-  /** A second score, with liquidity and concentration, that no bad news lowers; with a history of its own */
+  /** A second score, with liquidity and concentration, that no bad news lowers */
   extended: {
-    /** Higher is riskier, as composite; null before the start of its history */
-    score: number | null;
+    /**
+     * Higher is riskier, as composite
+     * @min 0
+     * @max 100
+     */
+    score: number;
     /** Version of the formula */
-    version: string | null;
+    version: string;
     /** Whether every input of its components is known */
     is_complete: boolean;
     /** The inputs that are not known; each counts as the worst */
@@ -2087,7 +2089,7 @@ export interface GetRiskData {
         /** null if it is not known; it then counts as the worst */
         value: number | boolean | string | null;
       }[];
-      /** The single event that would raise it most; null if none would, and for an earlier version */
+      /** The single event that would raise it most; null if none would */
       raised_most_by: {
         /** The input that changes */
         input: string;
@@ -2102,7 +2104,7 @@ export interface GetRiskData {
         /** By how much the extended score would change */
         score_change: number;
       } | null;
-      /** The single event that would lower it most; null if none would, and for an earlier version */
+      /** The single event that would lower it most; null if none would */
       lowered_most_by: {
         /** The input that changes */
         input: string;
@@ -3187,7 +3189,7 @@ export interface GetRiskSeriesData {
      * @min 0
      */
     snapshot_count: number;
-    /** The extended score that was computed with composite; null before the start of its history */
+    /** The extended score that was computed with composite; null before the first snapshot */
     extended: number | null;
     /** Version of its formula */
     extended_version: string | null;

@@ -1,4 +1,4 @@
-/** An event of the log, or of the stream. `data` depends on its type; what an older version did not record is absent. */
+/** An event of the log, or of the stream. `data` depends on its type. */
 export type LogEvent = { event: string; id: string; sequence: number; occurred_at: string; data: EventData }
 
 export type EventData = Partial<{
@@ -22,7 +22,6 @@ export type EventData = Partial<{
   retracted_event: string
   reason: string
   original: EventData
-  retracted: boolean
 }>
 
 /** What the filter calls the types, and the types. */

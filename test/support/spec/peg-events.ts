@@ -3,7 +3,7 @@ import { z } from 'zod'
 const timestamp = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
 
 const fields = {
-  direction: z.enum(['below', 'above']).nullable(),
+  direction: z.enum(['below', 'above']),
   started_at: timestamp,
   duration_seconds: z.number().int().min(0),
   max_deviation_bps: z.number().min(0),

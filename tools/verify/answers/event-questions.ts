@@ -5,7 +5,7 @@ import {
   type OracleEvent,
   pegBreakEvents,
   standing,
-  withLaterFields,
+  withStanding,
 } from '../../../oracle/events.js'
 import { pegTrackEvents } from '../../../oracle/peg-tracks.js'
 import { iso } from '../../../oracle/rows.js'
@@ -61,7 +61,7 @@ export const EVENT_KINDS: readonly Kind[] = [
     ask: ({ facts, stable, horizons, pick }) => {
       const types = TYPES.filter(() => pick(2) === 0)
       const isWanted = ({ event }: OracleEvent) => types.length === 0 || types.some((type) => type === event)
-      // An event of an earlier version does not say for how many tokens its break stands.
+      // An event does not say for how many tokens its break stands if that was not known when it was announced.
       const { min_size: _, ...asked } = askedBreaks(pick)
       const [breaks = 0, anomalies = 0, tracks = 0] = horizons
       const isOfStable = pick(4) > 0
@@ -88,7 +88,7 @@ export const EVENT_KINDS: readonly Kind[] = [
         expected: { events: inOrder(expected), faults: [] },
         read: ({ pages }) => {
           const { events, faults } = standing((pages as Body[]).flatMap((page) => page.events as never[]))
-          return { events: withLaterFields(inOrder(events.filter(isCompared)), expected), faults }
+          return { events: withStanding(inOrder(events.filter(isCompared)), expected), faults }
         },
         ...(!facts.isWhole && { apart: 'not recomputed: blocks are missing since the first' }),
       }

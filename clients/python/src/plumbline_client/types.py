@@ -1,4 +1,4 @@
-"""The answers, as the service describes them. Services of other versions may have more fields, or fewer."""
+"""The answers, as the service describes them. A newer service may have more fields."""
 
 # Made from /openapi.json by `npm run examples`.
 
@@ -299,7 +299,7 @@ class PegAverages(TypedDict):
 
 class PegEvent(TypedDict):
     severity: Literal["mild", "severe"]
-    direction: Literal["below", "above"] | None
+    direction: Literal["below", "above"]
     started_at: str
     ended_at: str | None
     duration_seconds: int
@@ -328,7 +328,7 @@ class AllPegEvent(TypedDict):
     symbol: str
     symbol_shared: bool
     severity: Literal["mild", "severe"]
-    direction: Literal["below", "above"] | None
+    direction: Literal["below", "above"]
     started_at: str
     ended_at: str | None
     duration_seconds: int
@@ -638,8 +638,8 @@ class RiskExtendedComponent(TypedDict):
 
 
 class RiskExtended(TypedDict):
-    score: float | None
-    version: str | None
+    score: float
+    version: str
     is_complete: bool
     missing: list[str]
     left_out: list[Literal["peg", "breaks", "liquidity", "concentration", "issuance", "policy"]]
@@ -1284,7 +1284,7 @@ class Status(TypedDict):
 class EventPegBreakStartedData(TypedDict):
     stable: str
     severity: Literal["mild", "severe"]
-    direction: NotRequired[Literal["below", "above"]]
+    direction: Literal["below", "above"]
     started_at: str
     max_deviation_bps: float
     started_block: int
@@ -1305,7 +1305,7 @@ class EventPegBreakStarted(TypedDict):
 class EventPegBreakEndedData(TypedDict):
     stable: str
     severity: Literal["mild", "severe"]
-    direction: NotRequired[Literal["below", "above"]]
+    direction: Literal["below", "above"]
     started_at: str
     max_deviation_bps: float
     started_block: int
@@ -1314,7 +1314,6 @@ class EventPegBreakEndedData(TypedDict):
     ended_at: str
     ended_block: int
     duration_seconds: int
-    retracted: NotRequired[bool]
 
 
 class EventPegBreakEnded(TypedDict):
@@ -1408,7 +1407,7 @@ class EventPegQuoteBack(TypedDict):
 class EventFlowAnomalyDetectedData(TypedDict):
     from_token: str
     to_token: str
-    kind: NotRequired[Literal["surge", "drop", "silence"]]
+    kind: Literal["surge", "drop", "silence"]
     window_start: str
     window_end: str
     observed_flow_usd: float
@@ -1419,11 +1418,11 @@ class EventFlowAnomalyDetectedData(TypedDict):
     detected_at: str
     baseline_windows: int
     observations: int
-    active_mean_usd: NotRequired[float]
-    active_stddev_usd: NotRequired[float]
-    silent_windows: NotRequired[int | None]
-    longest_silence_windows: NotRequired[int | None]
-    silence_probability: NotRequired[float | None]
+    active_mean_usd: float
+    active_stddev_usd: float
+    silent_windows: int | None
+    longest_silence_windows: int | None
+    silence_probability: float | None
 
 
 class EventFlowAnomalyDetected(TypedDict):

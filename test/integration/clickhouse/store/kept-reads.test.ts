@@ -179,11 +179,12 @@ test('reads that are kept give what is stored, whatever is written, removed, mer
       const ended = random.chance(0.5)
         ? { ended_at: slot_at, ended_block: head }
         : { ended_at: null, ended_block: null }
-      const about = { stable: stable(), severity: random.pick(['mild', 'severe'] as const), direction: null, slot_at }
+      const about = { stable: stable(), severity: random.pick(['mild', 'severe'] as const), slot_at }
       const figures = { confirmed_at: slot_at, max_deviation_micros: 3000, standing_tokens: null, revision: 0 }
+      const direction = 'below' as const
       const started = { started_at: timeOf(started_block), started_block }
       await insertPegEvents(clickhouse, [
-        { ...about, ...started, ...ended, ...figures, is_deleted: random.pick([0, 0, 1]) },
+        { ...about, ...started, ...ended, ...figures, direction, is_deleted: random.pick([0, 0, 1]) },
       ])
     },
   }

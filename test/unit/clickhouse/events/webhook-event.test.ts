@@ -49,8 +49,8 @@ test('a peg break is announced in the slot in which it is confirmed, and in the 
     [new Date((START + 60) * 1000), start],
     [new Date((START + 300) * 1000), { ...start, ended_at: at(300), ended_block: 22, duration_seconds: 300 }],
   ])
-  const { direction: _, standing_tokens: __, thin: ___, ...unknown } = start
-  const unmeasured = { ...broken, direction: null, standing_tokens: null }
+  const { standing_tokens: _, thin: __, ...unknown } = start
+  const unmeasured = { ...broken, standing_tokens: null }
   expect(pegBreakEvents(unmeasured, { after: START, at: START + 60 })[0]?.data).toEqual(unknown)
   const standing = { ...broken, standing_tokens: 10_000 }
   expect(pegBreakEvents(standing, { after: START, at: START + 60 })[0]?.data.thin).toBe(false)
