@@ -8,14 +8,12 @@ export type WebhookContent = {
   event_id: string
   /** JSON text, as published. */
   data: string
-  /** Null for a delivery of a version that did not send it: the body of a delivery never changes. */
-  published_at: Date | null
+  published_at: Date
 }
 
 /** The body of a delivery: byte for byte the same in all its attempts. */
 export function webhookBody(delivery_id: number, { event_type, event_id, data, published_at }: WebhookContent): string {
-  const published = published_at === null ? '' : `,"published_at":"${published_at.toISOString()}"`
-  return `{"event":${JSON.stringify(event_type)},"data":${data},"delivery_id":${delivery_id},"event_id":${JSON.stringify(event_id)}${published}}`
+  return `{"event":${JSON.stringify(event_type)},"data":${data},"delivery_id":${delivery_id},"event_id":${JSON.stringify(event_id)},"published_at":"${published_at.toISOString()}"}`
 }
 
 /** No stable has these addresses; 7e57 is the closest that hexadecimal digits come to `test`. */
@@ -74,9 +72,9 @@ export function exampleData(type: EventType, now: Date): Record<string, unknown>
     case 'peg_break.ended':
       return { ...examplePegBreak(now), ...EXAMPLE_STANDING, ...end }
     case 'agreed_break.started':
-      return { ...examplePegBreak(now), direction: 'below' }
+      return examplePegBreak(now)
     case 'agreed_break.ended':
-      return { ...examplePegBreak(now), direction: 'below', ...end }
+      return { ...examplePegBreak(now), ...end }
     case 'peg_quote.lost':
       return exampleLoss
     case 'peg_quote.back':

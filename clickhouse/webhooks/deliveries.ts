@@ -21,7 +21,7 @@ export type NewDelivery = {
   data: Record<string, unknown>
   cause: string
   event_at: Date
-  published_at: Date | null
+  published_at: Date
 }
 
 /**
@@ -38,7 +38,7 @@ export function insertWebhookDeliveries(
     delivery_id: first + i,
     data: JSON.stringify(delivery.data),
     event_at: unixSeconds(delivery.event_at),
-    published_at: delivery.published_at && unixSeconds(delivery.published_at),
+    published_at: unixSeconds(delivery.published_at),
   }))
   return insertRows(clickhouse, 'webhook_deliveries', rows, `${first}`)
 }
@@ -136,7 +136,7 @@ export const newDeliveries = defineQuery({
     event_type: z.string(),
     event_id: z.string(),
     data: z.string(),
-    published_at: dateTime.nullable(),
+    published_at: dateTime,
     due_ms: safeInteger,
   }),
   sql: `
@@ -165,7 +165,7 @@ export const deliveryContents = defineQuery({
     event_type: z.string(),
     event_id: z.string(),
     data: z.string(),
-    published_at: dateTime.nullable(),
+    published_at: dateTime,
   }),
   sql: `
     SELECT delivery_id, event_type, event_id, data, published_at FROM webhook_deliveries WHERE delivery_id IN {ids: Array(UInt64)}`,

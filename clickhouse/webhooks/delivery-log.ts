@@ -36,7 +36,7 @@ const Delivery = z.object({
   event_sequence: safeInteger,
   event_type: z.enum([...EVENT_TYPES, DIGEST]),
   data: z.string().transform((text) => JSON.parse(text) as Record<string, unknown>),
-  published_at: dateTime.nullable(),
+  published_at: dateTime,
   recorded_at: dateTime,
   state: z.enum(DELIVERY_STATES),
   next_attempt_at: dateTime.nullable(),

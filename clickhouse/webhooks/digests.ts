@@ -88,7 +88,7 @@ const DigestData = z.object({
       data: z.record(z.string(), z.unknown()),
       delivery_id: z.int(),
       event_id: z.string(),
-      published_at: dateTime.optional(),
+      published_at: dateTime,
     }),
   ),
 })
@@ -96,10 +96,8 @@ const DigestData = z.object({
 /** The events of a stored digest, in order; null if it is a delivery of one event. */
 export function digestedEvents({ event_type, data }: Pick<WebhookContent, 'event_type' | 'data'>): Digested[] | null {
   if (event_type !== DIGEST) return null
-  return DigestData.parse(JSON.parse(data)).events.map(
-    ({ event, data, delivery_id, event_id, published_at = null }) => ({
-      delivery_id,
-      content: { event_type: event, event_id, data: JSON.stringify(data), published_at },
-    }),
-  )
+  return DigestData.parse(JSON.parse(data)).events.map(({ event, data, delivery_id, event_id, published_at }) => ({
+    delivery_id,
+    content: { event_type: event, event_id, data: JSON.stringify(data), published_at },
+  }))
 }

@@ -20,7 +20,8 @@ async function sendPlain({ urls, secret, data, count, concurrency }: Order & { k
   let next = 0
   const send = async (): Promise<void> => {
     for (let i = next++; i < count; i = next++) {
-      const body = webhookBody(i, { event_type: 'peg_break.started', event_id: `evt_${i}`, data, published_at: null })
+      const content = { event_type: 'peg_break.started', event_id: `evt_${i}`, data, published_at: new Date() }
+      const body = webhookBody(i, content)
       const { pathname, origin } = new URL(urls[i % urls.length] as string)
       const response = await agent.request({
         origin,

@@ -190,7 +190,7 @@ export function pythonModules(document: ApiDocument): Record<'types.py' | 'opera
   const methods = routes.map((route) => methodOf(route, types.itemOf))
   const used = [...new Set(methods.flatMap(({ uses }) => uses))].sort()
   return {
-    'types.py': `"""The answers, as the service describes them. Services of other versions may have more fields, or fewer."""
+    'types.py': `"""The answers, as the service describes them. A newer service may have more fields."""
 
 ${HEAD}
 from __future__ import annotations

@@ -3,7 +3,6 @@ import { Level } from '../../../clickhouse/events/levels.js'
 import { EVENT_TYPES } from '../../../clickhouse/events/types.js'
 import { Address } from '../../../clickhouse/store/values.js'
 import { isTimeZone } from '../../../clickhouse/webhooks/holding.js'
-import { isSecretUrl, shownUrl } from '../../../clickhouse/webhooks/secret-urls.js'
 import {
   DISABLED_REASONS,
   SUBSCRIPTION_STATES,
@@ -98,15 +97,14 @@ export const SubscriptionWithSecret = SubscriptionShape.extend({
 
 /** A subscription in its published form. */
 export function published(subscription: Subscription, now: Date): z.input<typeof SubscriptionShape> {
-  const { id, label, url, sealed_url, format, event_types, stable_filter } = subscription
+  const { id, label, url, format, event_types, stable_filter } = subscription
   const { severity, min_bps, min_seconds, min_size, min_severity, chat_id } = subscription
   const { quiet_from: from, quiet_to: to, quiet_zone: time_zone, critical_passes, digest_minutes } = subscription
   const { state, reason, previous_secret_until: until } = subscription
   return {
     id,
     label,
-    // Of a version that did not seal it, too.
-    url: sealed_url === '' && isSecretUrl(url, format) ? shownUrl(url) : url,
+    url,
     event_types,
     stable_filter: stable_filter.length > 0 ? stable_filter : null,
     severity: severity || null,

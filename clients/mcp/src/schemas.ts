@@ -139,7 +139,7 @@ function describe(
   }
 }
 
-/** The tools that a service with this document can answer, by name: an older one may lack some. */
+/** The tools that a service with this document can answer, by name. */
 export function describedTools(document: Document): Map<string, Described> {
   const operations = new Map(
     Object.entries(document.paths).flatMap(([path, item]) =>

@@ -6,7 +6,7 @@ import { UnexpectedAnswerError } from './errors.js'
  */
 export type Paged<Answer, Row> = Promise<Answer> & AsyncIterable<Row> & { pages: () => AsyncIterable<Answer> }
 
-/** The part of an answer that leads to the next page. Older servers may lack any of it. */
+/** The part of an answer that leads to the next page. A list has some of it. */
 type Linked = { as_of?: unknown; known_at?: unknown; next_cursor?: unknown; next_after?: unknown; has_more?: unknown }
 
 type Params = Readonly<Record<string, unknown>>

@@ -43,7 +43,7 @@ export function alertmanagerBody(
   type: string,
   data: Data,
   told: Told & { why: string },
-  { url, base, stables, at }: { url: string | null; base: string | null; stables: readonly string[]; at: Date | null },
+  { url, base, stables, at }: { url: string | null; base: string | null; stables: readonly string[]; at: Date },
 ): string {
   const isRetraction = type === 'event.retracted'
   const kind = isRetraction ? textOf(data.retracted_event) : type
@@ -52,7 +52,7 @@ export function alertmanagerBody(
   const key = `plumbline/${family}:${keyOf(about)}`
   const isFiring = fires(type, kind, data, about)
   const status = isFiring ? 'firing' : 'resolved'
-  const published = at?.toISOString() ?? NEVER
+  const published = at.toISOString()
   const startsAt = textOf(about.started_at ?? about.window_start ?? about.detected_at) || published
   const rule = textOf(about.severity ?? about.kind ?? about.status)
   const labels = {

@@ -19,7 +19,7 @@ export function cloudEventBody(
     source: base ?? NO_SOURCE,
     type: `plumbline.${event_type}`,
     ...(stables.length > 0 && { subject: stables.join(',') }),
-    ...(published_at !== null && { time: published_at.toISOString() }),
+    time: published_at.toISOString(),
     datacontenttype: 'application/json',
     severity: level,
     deliveryid: String(delivery_id),

@@ -14,7 +14,7 @@ const descriptionOf = (why: Told['why'], link: string): string =>
   fittedLines(why, MOST.description - link.length, escapeMarkdown) + link
 
 /** An embed, and its title as the content, which is what a notification shows. Nobody is mentioned, whatever the text says. */
-export const discordBody = ({ level, title, why, path }: Told, url: string | null, at: Date | null): string =>
+export const discordBody = ({ level, title, why, path }: Told, url: string | null, at: Date): string =>
   JSON.stringify({
     content: fitted(title, MOST.content, escapeMarkdown),
     allowed_mentions: { parse: [] },
@@ -24,7 +24,7 @@ export const discordBody = ({ level, title, why, path }: Told, url: string | nul
         description: descriptionOf(why, url === null ? `\n${escapeMarkdown(path)}` : ''),
         ...(url !== null && { url }),
         color: COLORS[level],
-        ...(at !== null && { timestamp: at.toISOString() }),
+        timestamp: at.toISOString(),
       },
     ],
   })

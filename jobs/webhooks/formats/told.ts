@@ -21,19 +21,19 @@ export function stablesOf(data: Record<string, unknown>): string[] {
   return found.filter((one): one is string => Address.safeParse(one).success)
 }
 
-function pathOf(data: Record<string, unknown>, published_at: Date | null): string {
+function pathOf(data: Record<string, unknown>, published_at: Date): string {
   const [stable] = stablesOf(data)
   if (stable === undefined) return '/status'
   const page = 'from_token' in data ? '/flows' : `/s/${stable}`
-  return published_at === null ? page : `${page}?as_of=${published_at.toISOString().slice(0, 19)}Z`
+  return `${page}?as_of=${published_at.toISOString().slice(0, 19)}Z`
 }
 
 /** Event ids of tests begin so. */
 const TEST_PREFIX = 'evt_test_'
 
 /**
- * An event for people. One of an older version that lacks a field is named by its type, with the page that shows it: a
- * message that is less than perfect must still be sent.
+ * An event for people. One whose data cannot be put into words is named by its type, with the page that shows it: a message that
+ * is less than perfect must still be sent.
  */
 export function toldOf(
   { event_type, event_id, data: text, published_at }: WebhookContent,
@@ -54,7 +54,7 @@ export function toldOf(
 }
 
 /** Several events for people: how many of each severity, the most severe first, and a line for each in the order of the log. */
-export function toldOfDigest(contents: readonly WebhookContent[], published_at: Date | null, names: Names): Told {
+export function toldOfDigest(contents: readonly WebhookContent[], published_at: Date, names: Names): Told {
   const told = contents.map((content) => toldOf(content, names))
   const levels = LEVELS.toReversed().map((level) => ({
     level,
@@ -62,14 +62,11 @@ export function toldOfDigest(contents: readonly WebhookContent[], published_at: 
   }))
   const present = levels.filter(({ count }) => count > 0)
   const counts = present.map(({ level, count }) => `${count} ${level}`).join(', ')
-  const lines = told.map(({ title }, i) => {
-    const at = contents[i]?.published_at?.toISOString()
-    return at === undefined ? title : `${timeText(at)} ${title}`
-  })
+  const lines = contents.map(({ published_at: at }, i) => `${timeText(at.toISOString())} ${told[i]?.title}`)
   return {
     level: present[0]?.level ?? 'info',
     title: `${told.length} ${told.length === 1 ? 'event' : 'events'}: ${counts}`,
     why: lines,
-    path: published_at === null ? '/' : `/?as_of=${published_at.toISOString().slice(0, 19)}Z`,
+    path: `/?as_of=${published_at.toISOString().slice(0, 19)}Z`,
   }
 }

@@ -23,7 +23,7 @@ const block = z.int()
 const Break = z.object({
   stable: Address,
   severity: Severity,
-  direction: Direction.optional(),
+  direction: Direction,
   started_at: time,
   started_block: block,
   max_deviation_bps: z.number(),
@@ -40,14 +40,14 @@ const Anomaly = z.object({
   observed_flow_usd: z.number(),
   baseline_mean_usd: z.number(),
   z_score: z.number(),
-  silent_windows: z.int().nullish(),
-  longest_silence_windows: z.int().nullish(),
+  silent_windows: z.int().nullable(),
+  longest_silence_windows: z.int().nullable(),
 })
 const Drift = z.object({
   component: z.string(),
   status: z.string(),
-  lag_blocks: z.number().nullish(),
-  lag_seconds: z.number().nullish(),
+  lag_blocks: z.number().nullable(),
+  lag_seconds: z.number().nullable(),
   detected_at: time,
 })
 const Retraction = z.object({
@@ -78,28 +78,26 @@ const ruleText = (agreed: boolean, severity: z.infer<typeof Severity>): string =
   return `Rule ${severity}: ${price} more than ${limit} bps from the peg for ${spanText(min_seconds)}.`
 }
 
-const side = ({ direction }: z.infer<typeof Break>): string => (direction ? `${direction} its peg` : 'from its peg')
-
 function breakStarted(data: unknown, names: Names, agreed: boolean): Words {
-  const told = Break.parse(data)
-  const { stable, severity, started_at, started_block, max_deviation_bps, standing_tokens } = told
+  const { stable, severity, direction, started_at, started_block, max_deviation_bps, standing_tokens } =
+    Break.parse(data)
   return {
     title: `${short(stable, names)}: ${severity} ${agreed ? 'agreed ' : ''}peg break started`,
     why:
-      `${named(stable, names)} is up to ${max_deviation_bps} bps ${side(told)}, outside the limit since ${timeText(started_at)} ` +
+      `${named(stable, names)} is up to ${max_deviation_bps} bps ${direction} its peg, outside the limit since ${timeText(started_at)} ` +
       `(block ${started_block}). ${ruleText(agreed, severity)}${standingText(standing_tokens)}`,
   }
 }
 
 function breakEnded(data: unknown, names: Names, agreed: boolean): Words {
-  const told = Break.extend(Ended).parse(data)
-  const { stable, severity, started_at, max_deviation_bps, ended_at, ended_block, duration_seconds } = told
+  const { stable, severity, direction, started_at, max_deviation_bps, ended_at, ended_block, duration_seconds } =
+    Break.extend(Ended).parse(data)
   const exit = agreed ? AGREED_TRACKS[severity].exit_bps : TRACKS[severity].allowed_micros / 100
   return {
     title: `${short(stable, names)}: ${severity} ${agreed ? 'agreed ' : ''}peg break ended after ${spanText(duration_seconds)}`,
     why:
       `${named(stable, names)} is within ${exit} bps of its peg since ${timeText(ended_at)} (block ${ended_block}). ` +
-      `It was up to ${max_deviation_bps} bps ${side(told)}, outside since ${timeText(started_at)}. ${ruleText(agreed, severity)}`,
+      `It was up to ${max_deviation_bps} bps ${direction} its peg, outside since ${timeText(started_at)}. ${ruleText(agreed, severity)}`,
   }
 }
 
@@ -139,7 +137,7 @@ function anomaly(data: unknown, names: Names): Words {
   const { silent_windows, longest_silence_windows } = told
   const rule =
     kind === 'silence'
-      ? `Rule silence: ${silent_windows ?? 'several'} windows of 15 minutes without a flow, at most ${longest_silence_windows ?? 0} in the week before.`
+      ? `Rule silence: ${silent_windows} windows of 15 minutes without a flow, at most ${longest_silence_windows} in the week before.`
       : `Rule ${kind}: ${numberText(Math.abs(z_score))} standard deviations ${z_score < 0 ? 'below' : 'above'} the 7-day mean, at least ${MIN_ABS_Z}.`
   return {
     title: `${short(from_token, names)} to ${short(to_token, names)}: flow ${kind}`,
@@ -202,7 +200,7 @@ function retraction(data: unknown, names: Names): Words {
   }
 }
 
-/** An event in words. Throws for data that lack a field, as those of an older version may. */
+/** An event in words. Throws for data without what the words need. */
 export function wordsOf(type: string, data: Record<string, unknown>, names: Names): Words {
   switch (type) {
     case 'peg_break.started':

@@ -115,7 +115,7 @@ describe('of two processes that use different replicas', { timeout: 1_800_000 },
           event_sequence: number,
           cause: '',
         },
-        ...{ event_type: 'peg_break.started' as const, data: {}, event_at: at, published_at: null },
+        ...{ event_type: 'peg_break.started' as const, data: {}, event_at: at, published_at: at },
       }
       const [ids, same] = await onBoth((clickhouse) => addDeliveries(clickhouse, [delivery]))
       expect(same).toEqual(ids)

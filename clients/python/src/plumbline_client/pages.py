@@ -60,7 +60,7 @@ class Log(Pages[Body, Item]):
         while True:
             body = self._transport.get(self._path, query)
             yield cast(Body, body)
-            if query.get("after") is None or not body.get("has_more", body["events"]):
+            if query.get("after") is None or not body["has_more"]:
                 return
             query = {**query, "after": body["next_after"]}
 

@@ -47,7 +47,7 @@ test('a page that fails for now is requested again: no row is lost, none comes t
   expect(await collected(createClient({ baseUrl }).listFlowAnomalies())).toEqual([{ z: 1 }, { z: 2 }])
 })
 
-test('an older server, which lacks fields of pages, ends them', async () => {
+test('an answer that does not lead to another page is the last one', async () => {
   for (const body of [{}, { events: [{ id: 1 }] }, { events: [{ id: 1 }], has_more: true }]) {
     const { baseUrl, requests } = await answering(json(body))
     const client = createClient({ baseUrl })

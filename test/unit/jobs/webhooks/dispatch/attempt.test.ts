@@ -51,13 +51,6 @@ test('a request has the documented body and the documented headers', () => {
   })
 })
 
-test('a delivery of a version that did not send published_at keeps its body', () => {
-  const old = { ...pending, content: { ...pending.content, published_at: null } }
-  expect(requestOf(old, webhookSubscription(), { ...around, secrets: ['whsec_1'] }).body).toBe(
-    '{"event":"peg_break.started","data":{"stable":"0x20c1","severity":"mild"},"delivery_id":77,"event_id":"evt_1"}',
-  )
-})
-
 test.each([200, 201, 204, 299])('%i ends a delivery as successful', (status) => {
   expect(recorded({ status })).toMatchObject({ outcome: 'success', status, next_attempt_at: null })
 })

@@ -7,7 +7,7 @@ import {
   type Pending,
 } from '../../../../../jobs/webhooks/dispatch/fair-queue.js'
 
-const CONTENT = { event_type: 'peg_break.started', event_id: 'evt_1', data: '{}', published_at: null }
+const CONTENT = { event_type: 'peg_break.started', event_id: 'evt_1', data: '{}', published_at: new Date(0) }
 
 let made = 0
 const pending = (subscription_id: string, changes: Partial<Pending> = {}): Pending => ({

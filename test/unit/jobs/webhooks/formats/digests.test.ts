@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { EVENT_TYPES } from '../../../../../clickhouse/events/types.js'
-import { webhookBody } from '../../../../../clickhouse/webhooks/body.js'
 import { WEBHOOK_FORMATS, type WebhookFormat } from '../../../../../clickhouse/webhooks/subscriptions.js'
 import { rendered } from '../../../../../jobs/webhooks/formats/render.js'
 import { contentOf, digestOf, NAMES } from '../../../../support/webhooks/contents.js'
@@ -23,12 +22,6 @@ test('a digest has every event byte for byte as it would be alone, in order', ()
   expect(cloudEvent.endsWith(`,"data":{"events":[${alone('cloudevents')}]}}`)).toBe(true)
   expect(JSON.parse(cloudEvent)).toMatchObject({ type: 'plumbline.digest', severity: 'critical', deliveryid: '900' })
   expect(JSON.parse(cloudEvent)).not.toHaveProperty('subject')
-})
-
-test('an event of a version that sent no time of publication stays without it', () => {
-  const content = { ...contentOf('peg_break.started'), published_at: null }
-  expect(bodyOf('plumbline', [content])).toContain(`[${webhookBody(1, content)}]`)
-  expect(JSON.parse(bodyOf('slack', [content])).blocks[1].text.text).toBe('AlphaUSD: severe peg break started')
 })
 
 test('a digest for people counts its events and has a line for each', () => {

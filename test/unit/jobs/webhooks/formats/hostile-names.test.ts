@@ -133,7 +133,7 @@ test('every text is within the limits of its service, whatever its characters', 
     expect(slack.text.length).toBeLessThanOrEqual(3000)
     expect(slack.blocks[0].text.text.length).toBeLessThanOrEqual(150)
     expect(slack.blocks[1].text.text.length).toBeLessThanOrEqual(3000)
-    const { content, embeds } = JSON.parse(discordBody(told, BASE, null))
+    const { content, embeds } = JSON.parse(discordBody(told, BASE, new Date(0)))
     expect(content.length).toBeLessThanOrEqual(2000)
     expect(embeds[0].title.length).toBeLessThanOrEqual(256)
     expect(embeds[0].description.length).toBeLessThanOrEqual(4096)

@@ -102,9 +102,9 @@ test('a message for people says which stable, how far, since when, by which rule
   expect(slack('peg_break.ended').blocks[1].text.text).toContain('was up to 71.25 bps below its peg')
   const test = { ...contentOf('peg_break.started'), event_id: 'evt_test_1' }
   expect(JSON.parse(rendered(7, test, { format: 'slack', chat_id: '' }, around).body).text).toMatch(/^Test: /)
-  // One of an older version that lacks what the words need.
-  const old = { ...contentOf('peg_break.started'), data: '{"made_up":1}' }
-  expect(JSON.parse(rendered(7, old, { format: 'slack', chat_id: '' }, around).body).blocks[1].text.text).toBe(
+  // Data that lack what the words need.
+  const unknown = { ...contentOf('peg_break.started'), data: '{"made_up":1}' }
+  expect(JSON.parse(rendered(7, unknown, { format: 'slack', chat_id: '' }, around).body).blocks[1].text.text).toBe(
     'peg_break.started',
   )
 })
