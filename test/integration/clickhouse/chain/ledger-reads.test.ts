@@ -159,7 +159,7 @@ test('coverage at any instant is that of every row, where batches follow each ot
   clickhouse,
 }) => {
   const { rows, rollbacks, instants } = randomLedger(17)
-  // The older half as a database from before the summaries has it.
+  // The older half is in parts without a summary.
   await clickhouse.command({ query: 'ALTER TABLE ingest_batches DROP PROJECTION thousands' })
   await store(clickhouse, { rows: rows.slice(0, 2500), rollbacks })
   await clickhouse.command({

@@ -88,7 +88,7 @@ async function store(clickhouse: ClickHouseClient, runs: readonly Run[]): Promis
 
 test('which slots are done, by now and at any instant, is what every single run says', async ({ clickhouse }) => {
   const { runs, rollbacks, instants, end } = randomRuns(7)
-  // The older half as a database from before the summaries has it.
+  // The older half is in parts without a summary.
   await store(clickhouse, runs.slice(0, runs.length / 2))
   await clickhouse.command({ query: 'ALTER TABLE job_runs CLEAR PROJECTION days SETTINGS mutations_sync = 1' })
   await store(clickhouse, runs.slice(runs.length / 2))
