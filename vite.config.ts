@@ -70,7 +70,7 @@ export default defineConfig({
     // Every browser that runs the page preloads modules by itself.
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    rolldownOptions: { input: ['index', 'methodology', 'webhooks'].map((name) => `dashboard/${name}.html`) },
+    rolldownOptions: { input: ['index', 'methodology', 'api', 'webhooks'].map((name) => `dashboard/${name}.html`) },
   },
   plugins: [documents(), precompress()],
   // npm run build prints what went wrong, and nothing else.

@@ -100,6 +100,7 @@ export const dashboard =
     )
     for (const path of PAGE_PATHS) app.get(path, page, send)
     app.get('/methodology', page, file('methodology.html'))
+    app.get('/docs/api', page, file('api.html'))
     app.get('/docs/webhooks', page, file('webhooks.html'))
     const framed = { ...page, config: { contentSecurityPolicy: FRAMED_DIRECTIVES } }
     for (const path of FRAMED_PATHS) app.get(path, framed, send)

@@ -1,6 +1,6 @@
 import type { Coverage } from '../../clickhouse/chain/coverage.js'
 import { PlumblineError } from '../../process/errors.js'
-import { type ProblemKind, typeOf } from './problem-kinds.js'
+import { helpOf, type ProblemKind, typeOf } from './problem-kinds.js'
 import type { ParameterFault } from './validation.js'
 
 /** The parts of a problem document besides its text. */
@@ -43,6 +43,8 @@ export class ProblemError extends PlumblineError {
   readonly status: number
   /** The problem's type. */
   readonly type: string
+  /** Path of the section of the documentation that explains it. */
+  readonly help: string
   readonly headers: Record<string, string | string[]>
   readonly faults: readonly ParameterFault[]
   readonly price: { price: string; currency: string } | undefined
@@ -55,6 +57,7 @@ export class ProblemError extends PlumblineError {
     super(detail, { retryable, cause })
     this.status = status
     this.type = typeof kind === 'string' ? typeOf(kind) : kind.type
+    this.help = helpOf(kind)
     this.headers = terms.headers ?? {}
     this.faults = terms.faults ?? []
     this.price = terms.price

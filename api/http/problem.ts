@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { Coverage } from '../../clickhouse/chain/coverage.js'
 import { BadParameterError, PlumblineError } from '../../process/errors.js'
 import { InvalidRequestError, ProblemError, UnavailableError, UrlTooLongError } from './errors.js'
-import { PROBLEM_KINDS, typeOf } from './problem-kinds.js'
+import { helpOf, PROBLEM_KINDS, typeOf } from './problem-kinds.js'
 
 const Fault = z.object({
   parameter: z.string().meta({ description: 'Name of the parameter' }),
@@ -18,13 +18,17 @@ const Problem = z
       description: `Identifies the kind of problem. A refused payment has one of MPP’s types (https://paymentauth.org/problems/…); otherwise, after urn:plumbline:problem: ${Object.entries(
         PROBLEM_KINDS,
       )
-        .map(([kind, meaning]) => `${kind} (${meaning})`)
+        .map(([kind, { means }]) => `${kind} (${means})`)
         .join('; ')}`,
       examples: [typeOf('bad-parameter')],
     }),
     title: z.string().meta({ description: 'The status as text' }),
     status: z.int().meta({ description: 'The status of the response' }),
     detail: z.string().meta({ description: 'What is wrong with this request, in plain English' }),
+    help: z.string().meta({
+      description: 'Path of the section of the documentation that explains it and says what to do',
+      examples: [helpOf('bad-parameter')],
+    }),
     instance: z.string().optional().meta({ description: 'The path of the request' }),
     parameter: z.string().optional().meta({ description: 'The first invalid parameter' }),
     errors: z.array(Fault).optional().meta({ description: 'All invalid parameters' }),
@@ -67,12 +71,14 @@ function problemOf(error: unknown): ProblemError {
   return new ProblemError('internal error; the server log has the details', { status: 500, kind: 'internal' })
 }
 
-function documentOf({ status, type, message, faults, price, coverage }: ProblemError, instance?: string): Problem {
+function documentOf(problem: ProblemError, instance?: string): Problem {
+  const { status, type, message, help, faults, price, coverage } = problem
   return {
     type,
     title: STATUS_CODES[status] ?? 'Error',
     status,
     detail: message,
+    help,
     ...(instance !== undefined && { instance }),
     ...(faults[0] && { parameter: faults[0].parameter, errors: [...faults] }),
     ...price,

@@ -24,6 +24,7 @@ export interface Problem {
   title: string;
   status: number;
   detail: string;
+  help: string;
   instance?: string;
   parameter?: string;
   errors?: {

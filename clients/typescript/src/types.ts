@@ -50,6 +50,8 @@ export interface Problem {
   status: number;
   /** What is wrong with this request, in plain English */
   detail: string;
+  /** Path of the section of the documentation that explains it and says what to do */
+  help: string;
   /** The path of the request */
   instance?: string;
   /** The first invalid parameter */

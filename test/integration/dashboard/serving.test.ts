@@ -71,6 +71,7 @@ test('every view has its path, with any parameters, and other paths stay unknown
 
 test.for([
   ['/methodology', 'mean_price'],
+  ['/docs/api', 'WWW-Authenticate'],
   ['/docs/webhooks', 'X-Service-Signature'],
 ] as const)(
   '%s is a page of its own, without scripts, whose links lead somewhere',
