@@ -7,13 +7,10 @@ import { codeBlocks } from '../../support/markdown.js'
 const read = (file: string): string => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8')
 const page = read('docs/webhooks.md')
 
-test('the programs on the page for receivers are the tested ones', () => {
-  const programs = codeBlocks('docs/webhooks.md').filter(({ language }) => ['ts', 'python', 'go'].includes(language))
-  expect(programs).toEqual([
-    { heading: 'TypeScript', language: 'ts', code: read('docs/examples/webhooks/verify.ts') },
-    { heading: 'Python', language: 'python', code: read('docs/examples/webhooks/verify.py') },
-    { heading: 'Go', language: 'go', code: read('docs/examples/webhooks/verify.go') },
-  ])
+test('the function on the page for receivers is that of the tested program', () => {
+  const [verify, ...others] = codeBlocks('docs/webhooks.md').filter(({ language }) => language === 'ts')
+  expect(others).toEqual([])
+  expect(read('docs/examples/webhooks/verify.ts')).toContain(`\n${verify?.code}\n`)
 })
 
 test('the example of a signature is right', () => {
