@@ -44,15 +44,34 @@ const markdown = new Marked(gfmHeadingId(), {
   },
 })
 
+const LINKED_PAGE = /\]\(([\w-]+\.md)(#[\w-]+)?\)/g
+
+/**
+ * A document as HTML. A README is one page with the pages that it links to, in that order, each in a section with the name of its
+ * file as id, and with its headings a level lower.
+ */
+async function htmlOf(file: string): Promise<string> {
+  const text = await readFile(file, 'utf8')
+  if (!file.endsWith('/README.md')) return markdown.parse(text)
+  const parsed = (page: string) =>
+    markdown.parse(page.replace(LINKED_PAGE, (_, name, anchor) => `](${anchor ?? `#${name}`})`))
+  const pages = new Set([...text.matchAll(LINKED_PAGE)].map(([, name = '']) => name))
+  const sections = [...pages].map(async (name) => {
+    const page = await readFile(file.replace('README.md', name), 'utf8')
+    return `<section id="${name}">${await parsed(page.replace(/^#+ /gm, '#$&'))}</section>`
+  })
+  return [await parsed(text), ...(await Promise.all(sections))].join('')
+}
+
 /** Puts documents of the repository where a page names them: `<!-- docs/….md -->`. */
 const documents = (): Plugin => ({
   name: 'documents',
   transformIndexHtml: {
     order: 'pre',
     async handler(html) {
-      const name = /<!-- (docs\/[\w-]+\.md) -->/.exec(html)?.[1]
+      const name = /<!-- (docs\/[\w/-]+\.md) -->/.exec(html)?.[1]
       if (name === undefined) return html
-      const text = await markdown.parse(await readFile(name, 'utf8'))
+      const text = await htmlOf(name)
       return html.replace(`<!-- ${name} -->`, () => text)
     },
   },

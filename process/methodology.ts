@@ -1,4 +1,4 @@
-/** The version of docs/methodology.md: it changes with any formula, threshold or unit of published figures. */
+/** The version of docs/methodology/: it changes with any formula, threshold or unit of published figures. */
 export const METHODOLOGY_VERSION = '1'
 
 /** The response header that names it. */

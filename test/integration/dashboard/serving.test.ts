@@ -81,7 +81,11 @@ test.for([
     const html = await response.text()
     expect(html).toContain(content)
     expect(html).not.toContain('<script')
-    const ids = new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))
+    const ids = new Set<string>()
+    for (const [, id = ''] of html.matchAll(/ id="([^"]+)"/g)) {
+      expect([id, ids.has(id)]).toEqual([id, false])
+      ids.add(id)
+    }
     const links = [...html.matchAll(/<a href="([^"]+)"/g)].map(([, href]) => href as string)
     expect(links.length).toBeGreaterThan(2)
     for (const href of links) {

@@ -5,7 +5,7 @@ import { quoteAt } from './market.js'
 import { type RawReceipt, type Trade, tradesOf } from './trades.js'
 
 /**
- * A ledger of a chain that is written from docs/methodology.md alone: it reads receipts, balances, supplies and quotes
+ * A ledger of a chain that is written from docs/methodology/ alone: it reads receipts, balances, supplies and quotes
  * over raw RPC, and shares no code with the service.
  */
 export type Ledger = {

@@ -4,7 +4,7 @@ import * as stablecoins from '../../../../oracle/stablecoins.js'
 import type { CallResult } from './node.js'
 
 /**
- * What docs/methodology.md defines, computed from the answers of a node alone: by the oracle, which uses nothing of the
+ * What docs/methodology/ defines, computed from the answers of a node alone: by the oracle, which uses nothing of the
  * service, so that an error of its own is found.
  */
 

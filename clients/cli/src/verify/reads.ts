@@ -78,7 +78,7 @@ async function isTooDeep(node: ChainNode, stable: Hex, block: Block): Promise<bo
   return false
 }
 
-/** The sample of one token at the end of a block, as methodology.md defines it. */
+/** The sample of one token at the end of a block, as docs/methodology/peg.md defines it. */
 export async function readSample(node: ChainNode, stable: Hex, block: Block): Promise<Sample> {
   if (stable === REFERENCE) return ANCHOR
   const [currency, ...quotes] = await node.run(block, [tokenCall(stable, 'currency'), ...quoteCalls(stable, ONE_TOKEN)])

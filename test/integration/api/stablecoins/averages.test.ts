@@ -89,7 +89,7 @@ test('both averages follow from samples and fills at random instants, in a marke
   expect(unvalued).toBeGreaterThan(0)
 })
 
-test('the worked example of docs/methodology.md gives the documented result', async ({ app, clickhouse, clock }) => {
+test('the worked example of the methodology gives the documented result', async ({ app, clickhouse, clock }) => {
   const end = Math.floor(seconds(clock.now) / 60) * 60
   const ago = [3610, 3570, 3540, 3240, 60]
   const times = ago.map((age) => end - age)

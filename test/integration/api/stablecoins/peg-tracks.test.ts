@@ -19,7 +19,7 @@ const test = base.extend<{ start: number }>({
   start: async ({ clock }, use) => use((Math.floor(clock.now.getTime() / 120_000) - 150) * 120),
 })
 
-/** The worked example of docs/methodology.md: basis points from 1 at a block a minute; null for no quote. */
+/** The worked example of the methodology: basis points from 1 at a block a minute; null for no quote. */
 const ONE = [0, -20, -20, -60, -20, -20, -20, -8, -8, -2, null, null, null, 0]
 const MANY = [-1, -16, -16, -16, -16, -16, -16, -8, -8, -2, null, null, null, 0]
 

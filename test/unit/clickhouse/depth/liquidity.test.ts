@@ -25,7 +25,7 @@ const depth = (tokens: number | null, at_least_tokens: number | null, less_than_
   less_than_tokens,
 })
 
-test('the worked example of docs/methodology.md gives the documented result', () => {
+test('the worked example of the methodology gives the documented result', () => {
   const rows = book([0.9998, 1.0001], [0.999, 1.0004], [0.994, 1.0012], ['no_liquidity', 1.008])
   expect(sizePrices(rows[1] as SizeQuotes)).toEqual({
     size_tokens: 10_000,

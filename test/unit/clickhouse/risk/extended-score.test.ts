@@ -9,7 +9,7 @@ const STATES = Array.from({ length: 10_000 }, (_, i) => {
   return { state, score: scoreOf(state) }
 })
 
-/** The example of docs/methodology.md. */
+/** The example of the methodology. */
 const EXAMPLE: ExtendedInputs = {
   rms_bps_24h: 12,
   has_open_mild: true,
@@ -27,7 +27,7 @@ const EXAMPLE: ExtendedInputs = {
 }
 const SIZES = [1_000, 10_000, 100_000, 1_000_000]
 
-test('the worked example of docs/methodology.md gives the documented result', () => {
+test('the worked example of the methodology gives the documented result', () => {
   expect(extendedScore(EXAMPLE, [])).toEqual({
     score: 44.285,
     components: { peg: 32.97, breaks: 65, liquidity: 38.17, concentration: 50, issuance: 20, policy: 65 },

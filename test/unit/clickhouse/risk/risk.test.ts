@@ -32,7 +32,7 @@ function sequence(seed: number): (below: number) => number {
 
 const score = (changes: Partial<RiskInputs>) => riskScore({ ...calm, ...changes })
 
-test('the worked example of docs/methodology.md gives the documented result', () => {
+test('the worked example of the methodology gives the documented result', () => {
   const inputs: Partial<RiskInputs> = {
     stddev_bps_24h: 4.2,
     max_deviation_bps_24h: 18,

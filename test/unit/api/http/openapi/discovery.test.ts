@@ -33,9 +33,13 @@ test('llms.txt has every route once, with its parameters and price', async ({ ap
 
 test('llms.txt leads to documents, each served as Markdown', async ({ app }) => {
   const text = (await app.inject('/llms.txt')).body
-  const links = [...text.matchAll(/\]\((\/docs\/[a-z]+\.md)\)/g)].map(([, link]) => link as string)
-  expect(links.length).toBeGreaterThanOrEqual(5)
-  for (const link of links) {
+  const linksOf = (page: string, link: RegExp): string[] => [...page.matchAll(link)].map(([, link = '']) => link)
+  const documents = linksOf(text, /\]\((\/docs\/[\w/]+\.md)\)/g)
+  expect(documents.length).toBeGreaterThanOrEqual(5)
+  const index = (await app.inject('/docs/methodology/README.md')).body
+  const pages = linksOf(index, /\]\(([\w-]+\.md)\)/g).map((page) => `/docs/methodology/${page}`)
+  expect(pages.length).toBeGreaterThan(10)
+  for (const link of [...documents, ...pages]) {
     const { statusCode, headers, body } = await app.inject(link)
     expect([link, statusCode, headers['content-type']]).toEqual([link, 200, 'text/markdown; charset=utf-8'])
     expect(body).toMatch(/^# /)
