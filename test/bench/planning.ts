@@ -6,8 +6,9 @@ import { buildApp } from '../../api/app.js'
 import type { ApiDocument } from '../../api/http/openapi/document.js'
 import { SLOT_JOBS } from '../../clickhouse/jobs/periods.js'
 import { countSlots, readProgress } from '../../clickhouse/jobs/progress.js'
-import { dueSlots } from '../../clickhouse/jobs/slots.js'
 import { connect } from '../../clickhouse/store/client.js'
+import { addApiKey } from '../support/keys.js'
+import { runJobs } from '../support/ran-slots.js'
 import { median, timed } from './measure.js'
 import { startProgram } from './programs.js'
 import { rows, startStack } from './stack.js'
@@ -18,7 +19,7 @@ type Statement = { name: string; query: string; query_params: Record<string, unk
 
 const stack = await startStack()
 try {
-  const chain = await stack.chain('market', { historyBlocks: 40, blockSeconds: 60, stables: 9 })
+  const chain = await stack.chain('market', { historyBlocks: 125, blockSeconds: 60, stables: 9 })
   await chain.historyDone
   const { env, clickhouse } = await stack.database('planning')
   const node = { RPC_URL: chain.rpcUrl, RPC_WS_URL: chain.wsUrl, CHAIN: 'devnet', LOG_LEVEL: 'error' }
@@ -29,19 +30,19 @@ try {
   const recorded = recording(connect(env, { application: 'plumbline-bench' }), statements)
   const now = new Date()
   const app = await buildApp({ clickhouse: recorded, now: () => now, logger: pino({ level: 'silent' }) })
-  const { stables, paths } = await requests(clickhouse, (await app.inject('/openapi.json')).json() as ApiDocument)
-  for (const path of paths) await app.inject(path)
+  await runJobs(
+    recorded,
+    SLOT_JOBS.map(({ name }) => name),
+  )
   const { history } = await readProgress(recorded, SLOT_JOBS, now)
   await countSlots(recorded, SLOT_JOBS, { history, now })
-  for (const { name, period_seconds } of SLOT_JOBS)
-    if (history)
-      await dueSlots(recorded, {
-        job: name,
-        period_seconds,
-        from_time: history.from_time,
-        to_time: history.to_time,
-        limit: 100,
-      })
+  const { key } = await addApiKey(clickhouse)
+  const { stables, paths } = await requests(clickhouse, (await app.inject('/openapi.json')).json() as ApiDocument)
+  const statuses = new Map<number, number>()
+  for (const url of paths) {
+    const { statusCode } = await app.inject({ url, headers: { authorization: `Bearer ${key}` } })
+    statuses.set(statusCode, (statuses.get(statusCode) ?? 0) + 1)
+  }
   await app.close()
 
   const times = new Map<string, { own: number[]; one: number[] }>()
@@ -56,9 +57,8 @@ try {
       own.push(await run(query, query_params))
       times.set(name, { own, one })
     }
-  console.log(
-    `${stables} stables, ${paths.length} requests, ${statements.size} statements, medians of ${ROUNDS} rounds`,
-  )
+  const answers = [...statuses].map(([status, count]) => `${count} with ${status}`).join(', ')
+  console.log(`${stables} stables, ${paths.length} requests (${answers}), ${statements.size} statements, ${ROUNDS} rounds`)
   const figures = [...times].map(([name, { own, one }]) => ({ name, own: median(own), one: median(one) }))
   for (const { name, own, one } of figures.sort((a, b) => b.own / b.one - a.own / a.one))
     console.log(
