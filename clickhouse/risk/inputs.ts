@@ -1,41 +1,128 @@
+import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import { DAY_SECONDS, WEEK_SECONDS } from '../../process/instants.js'
-import { isInUseAt } from '../chain/token-lists.js'
 import { PEG_EVENTS_SINCE_SETTINGS, pegEventsSince } from '../peg/breaks.js'
 import { MINUTE_SUMS, selected } from '../peg/sums.js'
-import { PegSumsRow } from '../peg/windows.js'
-import { PolicyType } from '../stablecoins/states.js'
+import { addSums, PegSumsRow } from '../peg/windows.js'
+import { newestStates } from '../stablecoins/newest-states.js'
+import { stablesInUse } from '../stablecoins/stablecoins.js'
 import { defineQuery } from '../store/define-query.js'
+import { inParts } from '../store/in-parts.js'
 import { integerText } from '../store/values.js'
-import { newestReads } from '../supply/newest-reads.js'
 
 const count = z.int().nonnegative()
-const amount = integerText.nullable().transform((text) => (text === null ? null : BigInt(text)))
 
-const RiskInputsRow = z.object({
-  ...PegSumsRow.omit({ seconds_outside_10bps: true, seconds_outside_50bps: true }).shape,
-  stable: z.string(),
-  currency: z.string(),
-  created_block: count,
-  created_at: count,
-  unquoted_minutes_ppm: count.nullable(),
-  has_open_mild: z.boolean(),
-  has_open_severe: z.boolean(),
-  mild_events_7d: count,
-  severe_events_7d: count,
-  supply_raw: amount,
-  cap_raw: amount,
-  paused: z.boolean().nullable(),
-  policy_id: integerText.nullable(),
-  policy_type: PolicyType.nullable(),
-  state_block_number: integerText.nullable(),
-  policy_events_7d: count,
+const Sums = PegSumsRow.omit({ seconds_outside_10bps: true, seconds_outside_50bps: true })
+
+/** The sums over the samples of the 24 hours up to `at`, which are whole minutes, of every stable with a sample in them. */
+const sumsOfDay = defineQuery({
+  name: 'risk_peg_sums',
+  params: z.object({ at: z.date() }),
+  row: z.object({ stable: z.string(), ...Sums.shape, unquoted_minutes_ppm: count }),
+  sql: `
+    SELECT stable, ${selected(MINUTE_SUMS)},
+           toUInt32(intDiv(sum(intDiv(1000000 * minutes.unquoted_count, minutes.quoted_count + minutes.unquoted_count)), count())) AS unquoted_minutes_ppm
+    FROM
+    (
+        SELECT stable, ${selected(MINUTE_SUMS)}
+        FROM peg_minutes WHERE minute_end > {at: DateTime} - ${DAY_SECONDS} AND minute_end <= {at: DateTime}
+        GROUP BY stable, minute_end
+    ) AS minutes
+    GROUP BY stable`,
 })
-export type RiskInputsRow = z.output<typeof RiskInputsRow>
+
+const NO_SUMS: z.output<typeof Sums> & { unquoted_minutes_ppm: number | null } = {
+  ...addSums([]),
+  unquoted_minutes_ppm: null,
+}
+
+/** How many peg-break events were in progress at any time in the week up to `at`, and whether one still is, by stable. */
+const breaksOfWeek = defineQuery({
+  name: 'risk_breaks',
+  params: z.object({ at: z.date() }),
+  row: z.object({
+    stable: z.string(),
+    has_open_mild: z.boolean(),
+    has_open_severe: z.boolean(),
+    mild_events_7d: count,
+    severe_events_7d: count,
+  }),
+  sql: `
+    SELECT stable, (countIf(severity = 'mild' AND is_open) > 0)::Bool AS has_open_mild,
+           (countIf(severity = 'severe' AND is_open) > 0)::Bool AS has_open_severe,
+           toUInt32(countIf(severity = 'mild')) AS mild_events_7d, toUInt32(countIf(severity = 'severe')) AS severe_events_7d
+    FROM
+    (
+        SELECT stable, severity, ended_at IS NULL OR ended_at > {at: DateTime} AS is_open
+        FROM (${pegEventsSince(`{at: DateTime} - ${WEEK_SECONDS}`)})
+        WHERE confirmed_at <= {at: DateTime} AND (ended_at IS NULL OR ended_at > {at: DateTime} - ${WEEK_SECONDS})
+    )
+    GROUP BY stable
+    ${PEG_EVENTS_SINCE_SETTINGS}`,
+})
+
+const NO_BREAKS = { has_open_mild: false, has_open_severe: false, mild_events_7d: 0, severe_events_7d: 0 }
+
+const PolicyParams = z.object({ at: z.date(), policy_ids: z.array(z.coerce.bigint()) })
+
+/** The parts of compound policies that were created by `at`. */
+const partsOfPolicies = defineQuery({
+  name: 'risk_policy_parts',
+  params: PolicyParams,
+  row: z.object({ policy_id: integerText, parts: z.array(integerText) }),
+  sql: `
+    SELECT assumeNotNull(policy_id) AS policy_id,
+           arrayMap(part -> assumeNotNull(part), [sender_policy_id, recipient_policy_id, mint_recipient_policy_id]) AS parts
+    FROM policy_events
+    WHERE kind = 'compound_created' AND block_time <= {at: DateTime} AND policy_id IN {policy_ids: Array(UInt64)}`,
+})
+
+/** How often each stable adopted a policy in the week up to `at`, and with no stable, how often each of these policies changed. */
+const policyChanges = defineQuery({
+  name: 'risk_policy_changes',
+  params: PolicyParams,
+  row: z.object({ adopted_by: z.string().nullable(), changed: integerText.nullable(), events: count }),
+  sql: `
+    SELECT stable AS adopted_by, if(kind = 'token_policy', NULL, policy_id) AS changed, toUInt32(count()) AS events
+    FROM policy_events
+    WHERE kind IN ('token_policy', 'created', 'compound_created', 'admin', 'whitelist', 'blacklist')
+      AND block_time > {at: DateTime} - ${WEEK_SECONDS} AND block_time <= {at: DateTime}
+      AND (kind = 'token_policy' OR policy_id IN {policy_ids: Array(UInt64)})
+    GROUP BY adopted_by, changed`,
+})
+
+type State = ReturnType<Awaited<ReturnType<typeof newestStates>>>
+
+/** A function of a stable and its state at `at` that says how often its policy changed in the week before. */
+async function policyChangesOfWeek(
+  clickhouse: ClickHouseClient,
+  { at, states }: { at: Date; states: readonly State[] },
+): Promise<(stable: string, state: State) => number> {
+  const idsOf = (states: readonly State[]): string[] => [...new Set(states.flatMap((state) => state?.policy_id ?? []))]
+  const compounds = idsOf(states.filter((state) => state?.policy_type === 'compound'))
+  const parts = await inParts(compounds, (policy_ids) => partsOfPolicies(clickhouse, { at, policy_ids }))
+  const partsOf = new Map(parts.map(({ policy_id, parts }) => [policy_id, parts]))
+  const all = [...new Set([...idsOf(states), ...[...partsOf.values()].flat()])]
+  const [adoptions, changes] = [new Map<string, number>(), new Map<string, number>()]
+  // Adoptions are in every part.
+  for (const { adopted_by, changed, events } of await inParts(all.length > 0 ? all : ['0'], (policy_ids) =>
+    policyChanges(clickhouse, { at, policy_ids }),
+  )) {
+    if (changed !== null) changes.set(changed, events)
+    else if (adopted_by !== null) adoptions.set(adopted_by, events)
+  }
+  return (stable, state) => {
+    const policies = new Set(state ? [state.policy_id, ...(partsOf.get(state.policy_id) ?? [])] : [])
+    return [...policies].reduce((sum, id) => sum + (changes.get(id) ?? 0), adoptions.get(stable) ?? 0)
+  }
+}
+
+const byStable = <Row extends { stable: string }>(rows: readonly Row[]): Map<string, Row> =>
+  new Map(rows.map((row) => [row.stable, row]))
 
 /**
  * The inputs of the risk score of every stable that is in use at `at`, a whole minute, from the facts and peg-break events
- * up to then:
+ * up to then, ordered by address:
  *
  * - its currency and where it was created, in unix seconds, the sums over the samples of the last 24 hours, which are whole minutes, and the mean over the minutes
  *   with a sample of their share without a quote, in millionths, rounded down;
@@ -44,96 +131,34 @@ export type RiskInputsRow = z.output<typeof RiskInputsRow>
  * - how often in the last 7 days the stable adopted a policy, or the policy that it has at `at` changed: its creation,
  *   its administrator, its list, and for a compound policy those of its parts.
  */
-export const riskInputs = defineQuery({
-  name: 'risk_inputs',
-  params: z.object({ at: z.date() }),
-  row: RiskInputsRow,
-  sql: `
-    WITH
-        {at: DateTime} AS at,
-        known AS
-        (
-            SELECT stable, currency, toUInt32(stablecoins.block_number) AS created_block, toUnixTimestamp(block_time) AS created_at
-            FROM stablecoins WHERE block_time <= at AND ${isInUseAt('at')}
-        ),
-        states AS
-        (
-            SELECT stable, newest.1 AS supply_raw, newest.2 AS cap_raw, newest.3 AS paused, newest.4 AS policy_id,
-                   newest.5 AS policy_type, newest.6 AS state_block_number
-            FROM
-            (
-                SELECT stable, argMax((supply_raw, cap_raw, paused, policy_id, toString(policy_type), block_number), block_number) AS newest
-                FROM state_reads
-                WHERE (stable, block_time) IN (${newestReads('SELECT stable FROM known', 'at')})
-                GROUP BY stable
-            )
-        ),
-        compounds AS
-        (
-            SELECT assumeNotNull(policy_id) AS policy_id,
-                   arrayMap(part -> assumeNotNull(part), [sender_policy_id, recipient_policy_id, mint_recipient_policy_id]) AS parts
-            FROM policy_events WHERE kind = 'compound_created' AND block_time <= at
-        ),
-        policies AS
-        (
-            SELECT stable, arrayJoin(arrayDistinct(arrayPushFront(parts, policy_id))) AS policy_id
-            FROM states LEFT JOIN compounds USING policy_id
-        )
-    SELECT stable, currency, created_block, created_at, unquoted_minutes_ppm,
-           quoted_count, unquoted_count, deviation_sum, deviation_square_sum, deviation_min, deviation_max,
-           ifNull(open_mild, 0)::Bool AS has_open_mild, ifNull(open_severe, 0)::Bool AS has_open_severe,
-           toUInt32(ifNull(mild, 0)) AS mild_events_7d, toUInt32(ifNull(severe, 0)) AS severe_events_7d,
-           toString(supply_raw) AS supply_raw, toString(cap_raw) AS cap_raw, paused,
-           toString(policy_id) AS policy_id, policy_type, toString(state_block_number) AS state_block_number,
-           toUInt32(ifNull(policy_events, 0)) AS policy_events_7d
-    FROM known
-    LEFT JOIN
-    (
-        SELECT stable, ${selected(MINUTE_SUMS)},
-               toUInt32(intDiv(sum(intDiv(1000000 * minutes.unquoted_count, minutes.quoted_count + minutes.unquoted_count)), count())) AS unquoted_minutes_ppm
-        FROM
-        (
-            SELECT stable, ${selected(MINUTE_SUMS)}
-            FROM peg_minutes WHERE minute_end > at - ${DAY_SECONDS} AND minute_end <= at
-            GROUP BY stable, minute_end
-        ) AS minutes
-        GROUP BY stable
-    ) AS peg USING stable
-    LEFT JOIN states USING stable
-    LEFT JOIN
-    (
-        SELECT stable,
-               countIf(severity = 'mild') AS mild, countIf(severity = 'severe') AS severe,
-               countIf(severity = 'mild' AND is_open) > 0 AS open_mild, countIf(severity = 'severe' AND is_open) > 0 AS open_severe
-        FROM
-        (
-            SELECT stable, severity, ended_at IS NULL OR ended_at > at AS is_open
-            FROM (${pegEventsSince(`at - ${WEEK_SECONDS}`)})
-            WHERE confirmed_at <= at AND (ended_at IS NULL OR ended_at > at - ${WEEK_SECONDS})
-        )
-        GROUP BY stable
-    ) AS events USING stable
-    LEFT JOIN
-    (
-        SELECT stable, count() AS policy_events
-        FROM
-        (
-            SELECT assumeNotNull(stable) AS stable FROM policy_events
-            WHERE kind = 'token_policy' AND block_time > at - ${WEEK_SECONDS} AND block_time <= at
-            UNION ALL
-            SELECT stable FROM policies
-            INNER JOIN
-            (
-                SELECT assumeNotNull(policy_id) AS policy_id FROM policy_events
-                WHERE kind IN ('created', 'compound_created', 'admin', 'whitelist', 'blacklist')
-                  AND block_time > at - ${WEEK_SECONDS} AND block_time <= at
-            ) AS changes USING policy_id
-        )
-        GROUP BY stable
-    ) AS activity USING stable
-    ORDER BY stable
-    ${PEG_EVENTS_SINCE_SETTINGS}, join_use_nulls = 1`,
-})
+export async function riskInputs(clickhouse: ClickHouseClient, { at }: { at: Date }) {
+  const [stables, sums, breaks] = await Promise.all([
+    stablesInUse(clickhouse, { at }),
+    sumsOfDay(clickhouse, { at }).then(byStable),
+    breaksOfWeek(clickhouse, { at }).then(byStable),
+  ])
+  const stateOf = await newestStates(clickhouse, { stables: stables.map(({ stable }) => stable), at })
+  const changesOf = await policyChangesOfWeek(clickhouse, { at, states: stables.map(({ stable }) => stateOf(stable)) })
+  return stables.map(({ stable, ...created }) => {
+    const state = stateOf(stable)
+    return {
+      ...NO_SUMS,
+      ...sums.get(stable),
+      ...NO_BREAKS,
+      ...breaks.get(stable),
+      ...created,
+      stable,
+      supply_raw: state && BigInt(state.supply_raw),
+      cap_raw: state && BigInt(state.cap_raw),
+      paused: state?.paused ?? null,
+      policy_id: state?.policy_id ?? null,
+      policy_type: state?.policy_type ?? null,
+      state_block_number: state?.state_block_number ?? null,
+      policy_events_7d: changesOf(stable, state),
+    }
+  })
+}
+export type RiskInputsRow = Awaited<ReturnType<typeof riskInputs>>[number]
 
 /**
  * The share of the 24 hours for which a stable had no quote, to six decimals: that of the samples, rounded up, or of the

@@ -78,6 +78,17 @@ export const stablecoinCreations = defineQuery({
     FROM stablecoins`,
 })
 
+/** Every stable that is in use at `at`, its currency and where it was created, in unix seconds; ordered by address. */
+export const stablesInUse = defineQuery({
+  name: 'stables_in_use',
+  params: z.object({ at: z.date() }),
+  row: z.object({ stable: z.string(), currency: z.string(), created_block: count, created_at: count }),
+  sql: `
+    SELECT stable, currency, toUInt32(stablecoins.block_number) AS created_block, toUnixTimestamp(block_time) AS created_at
+    FROM stablecoins WHERE block_time <= {at: DateTime} AND ${isInUseAt('{at: DateTime}')}
+    ORDER BY stable`,
+})
+
 /** The symbols and names of the stables that existed at `at`, ordered by address. */
 export const stablecoinNames = defineQuery({
   name: 'stablecoin_names',

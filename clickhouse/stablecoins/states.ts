@@ -1,23 +1,14 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { newestBlockTime } from '../chain/blocks.js'
 import { sampledStables } from '../chain/sampling.js'
 import { isInUseAt, Tier, tierAt } from '../chain/token-lists.js'
 import { defineQuery, type ReadOptions } from '../store/define-query.js'
 import { keptWhile } from '../store/kept-reads.js'
-import { isRecent } from '../store/recent-first.js'
-import { type OfStable, shared, together } from '../store/together.js'
+import { shared, together } from '../store/together.js'
 import { Address, integerText, stableAddress } from '../store/values.js'
-import { RECENT_SECONDS } from '../supply/newest-reads.js'
 import { UNCAPPED } from '../supply/supply.js'
+import { newestStates, PolicyType } from './newest-states.js'
 import { MOST_CHARACTERS, stableName, stableSymbol, Truncated } from './texts.js'
-
-/** The kinds of transfer policies. */
-export const PolicyType = z.enum(['allow_all', 'reject_all', 'whitelist', 'blacklist', 'compound']).meta({
-  description:
-    'Who may send and receive: everyone, no one, listed accounts, all but listed accounts, or as several policies decide',
-})
-export type PolicyType = z.infer<typeof PolicyType>
 
 /**
  * A stable's state at the end of a block. `policy_admin` is null for the two built-in policies. `opted_in_raw` is the
@@ -76,26 +67,15 @@ export const StablecoinState = z.object({
 
 export type StablecoinState = z.infer<typeof StablecoinState>
 
-const policyShape = StablecoinState.shape.policy.unwrap().shape
-
-// A tuple cannot be null in SQL: a stable whose state was never read has empty tuples.
-const StateRow = StablecoinState.extend({
-  supply: z.object({ current: z.string(), cap: z.string().nullable() }),
-  policy: z.object({ ...policyShape, policy_id: z.string(), type: policyShape.type.or(z.literal('')) }),
-}).transform(
-  ({ supply, policy, ...stable }): StablecoinState => ({
-    ...stable,
-    supply: supply.current === '' ? null : supply,
-    policy: policy.type === '' ? null : { ...policy, type: policy.type },
-  }),
-)
+/** What `stablecoins` has of a stable, with its tier and use at the instant. */
+const StableRow = StablecoinState.omit({ supply: true, policy: true })
 
 /** SQL: the place of a row of a list among all: listed stables come first, then others in use, then those of nobody. */
 const RANK = "multiIf(tier = 'listed', 0, in_use, 1, 2)"
 const rankOf = ({ tier, in_use }: Pick<StablecoinState, 'tier' | 'in_use'>): number =>
   tier === 'listed' ? 0 : in_use ? 1 : 2
 
-/** The state reads up to the instant. */
+/** The rows up to the instant. */
 const UNTIL = 'block_time <= {at: DateTime}'
 
 /** SQL: whether several stables that existed at the instant have a row's symbol. */
@@ -110,33 +90,10 @@ export const symbolsAt = defineQuery({
     SELECT stable, symbol, (${IS_SHARED})::Bool AS symbol_shared FROM stablecoins WHERE stable IN {stables: Array(String)}`,
 })
 
-const statesSql = (which: string, reads: string) => `
-    SELECT stablecoins.stable AS address, symbol, (${IS_SHARED})::Bool AS symbol_shared, name, currency, truncated, ${tierAt('{at: DateTime}')} AS tier,
-           ${isInUseAt('{at: DateTime}')}::Bool AS in_use, supply, policy
-    FROM stablecoins
-    LEFT JOIN
-    (
-        SELECT stable,
-               argMax(
-                 CAST((toString(supply_raw), if(cap_raw = toUInt256('${UNCAPPED}'), NULL, toString(cap_raw))),
-                      'Tuple(current String, cap Nullable(String))'),
-                 (block_time, block_number)) AS supply,
-               argMax(
-                 CAST((toString(policy_type), toString(policy_id), policy_admin, paused),
-                      'Tuple(type String, policy_id String, policy_admin Nullable(String), paused Bool)'),
-                 (block_time, block_number)) AS policy
-        FROM state_reads
-        WHERE ${reads}
-        GROUP BY stable
-    ) AS newest USING stable
-    WHERE ${which} AND ${UNTIL}
-    ORDER BY ${RANK}, symbol, address`
-
-/**
- * The reads of the last quarter of an hour before the newest block: a sampled stable is read every five minutes, others
- * when they change.
- */
-const RECENTLY = `block_time > ${newestBlockTime('{at: DateTime}')} - ${RECENT_SECONDS} AND ${UNTIL}`
+const STABLES = `
+    SELECT stable AS address, symbol, (${IS_SHARED})::Bool AS symbol_shared, name, currency, truncated, ${tierAt('{at: DateTime}')} AS tier,
+           ${isInUseAt('{at: DateTime}')}::Bool AS in_use
+    FROM stablecoins`
 
 /** A part of the list of stables: at most `limit` of those with these properties that come after a place in it. */
 export type StablesPage = {
@@ -161,12 +118,9 @@ const IS_ASKED = `
   AND (empty({tracked: Array(Bool)}) OR has({tracked: Array(Bool)}, has({sampled: Array(String)}, stable)::Bool))
   AND (toInt8(${RANK}), symbol, address) > ({after_rank: Int8}, {after_symbol: String}, {after_address: String})`
 
-/**
- * A part of the stables that existed at `at`, in the order of the list, with their supply, cap and policy then. Those that
- * were not read recently have none, so that the cost does not grow with history. A cap of 2^128-1 means no cap.
- */
-const recentStablecoinStates = defineQuery({
-  name: 'recent_stablecoin_states',
+/** A part of the stables that existed at `at`, in the order of the list. */
+const stablesPage = defineQuery({
+  name: 'stables_page',
   params: z.object({
     at: z.date(),
     tiers: z.array(Tier),
@@ -179,27 +133,33 @@ const recentStablecoinStates = defineQuery({
     after_address: z.string(),
     limit: z.int(),
   }),
-  row: StateRow,
-  sql: `${statesSql(IS_ASKED, RECENTLY)} LIMIT {limit: UInt32}`,
+  row: StableRow,
+  sql: `${STABLES}
+    WHERE ${IS_ASKED} AND ${UNTIL}
+    ORDER BY ${RANK}, symbol, address LIMIT {limit: UInt32}`,
 })
 
-const OF_STABLES = `stable IN {stables: Array(String)} AND ${UNTIL} AND ${isRecent('block_time', 'at')}`
-
-/** The states of some stables, with those of the last days only or with all. Of these it reads only the newest of each. */
-const stablecoinStatesOf = defineQuery({
-  name: 'stablecoin_states_of',
-  params: z.object({ at: z.date(), stables: z.array(z.string()), recent_only: z.boolean() }),
-  row: StateRow,
-  sql: statesSql(
-    'stable IN {stables: Array(String)}',
-    `${OF_STABLES} AND (stable, block_time) IN (SELECT stable, max(block_time) FROM state_reads WHERE ${OF_STABLES} GROUP BY stable)`,
-  ),
+const stablesOf = defineQuery({
+  name: 'stables_of',
+  params: z.object({ at: z.date(), stables: z.array(z.string()) }),
+  row: StableRow,
+  sql: `${STABLES} WHERE stable IN {stables: Array(String)} AND ${UNTIL}`,
 })
 
-const ofAddress = (states: readonly StablecoinState[]): OfStable<StablecoinState | null> => {
-  const found = new Map(states.map((state) => [state.address, state]))
-  return (stable) => found.get(stable) ?? null
-}
+/** A stable with its newest state by then, if any was read. A cap of 2^128-1 means no cap. */
+const withState = (
+  stable: z.output<typeof StableRow>,
+  newest: ReturnType<Awaited<ReturnType<typeof newestStates>>>,
+): StablecoinState => ({
+  ...stable,
+  supply: newest && { current: newest.supply_raw, cap: newest.cap_raw === `${UNCAPPED}` ? null : newest.cap_raw },
+  policy: newest && {
+    type: newest.policy_type,
+    policy_id: newest.policy_id,
+    policy_admin: newest.policy_admin,
+    paused: newest.paused,
+  },
+})
 
 const OF_STATES = ['stablecoins', 'token_lists', 'dex_pairs', 'state_reads']
 
@@ -207,12 +167,12 @@ const OF_STATES = ['stablecoins', 'token_lists', 'dex_pairs', 'state_reads']
 export const stablecoinStateAt = keptWhile(
   OF_STATES,
   together('stablecoin_states_of', async (clickhouse, asked: { stables: string[]; at: Date }, options) => {
-    const recent = ofAddress(await stablecoinStatesOf(clickhouse, { ...asked, recent_only: true }, options))
-    const lacking = asked.stables.filter((stable) => !recent(stable)?.supply)
-    if (lacking.length === 0) return recent
-    const older = { ...asked, stables: lacking, recent_only: false }
-    const all = ofAddress(await stablecoinStatesOf(clickhouse, older, options))
-    return (stable) => all(stable) ?? recent(stable)
+    const [stables, states] = await Promise.all([
+      stablesOf(clickhouse, asked, options),
+      newestStates(clickhouse, asked, options),
+    ])
+    const found = new Map(stables.map((stable) => [stable.address, withState(stable, states(stable.address))]))
+    return (stable): StablecoinState | null => found.get(stable) ?? null
   }),
 )
 
@@ -242,9 +202,7 @@ async function statesAt(
     sampled: sampled ?? [],
   }
   const page = { ...asked, after_rank, after_symbol, after_address, limit }
-  const states = await recentStablecoinStates(clickhouse, { at, ...page }, options)
-  const stables = states.filter(({ supply }) => supply === null).map(({ address }) => address)
-  if (stables.length === 0) return states
-  const older = ofAddress(await stablecoinStatesOf(clickhouse, { at, stables, recent_only: false }, options))
-  return states.map((state) => older(state.address) ?? state)
+  const stables = await stablesPage(clickhouse, { at, ...page }, options)
+  const states = await newestStates(clickhouse, { stables: stables.map(({ address }) => address), at }, options)
+  return stables.map((stable) => withState(stable, states(stable.address)))
 }

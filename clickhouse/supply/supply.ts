@@ -1,14 +1,15 @@
+import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import type { FactPosition } from '../chain/blocks.js'
-import { isInUseAt } from '../chain/token-lists.js'
 import { BUCKET_COLUMNS, SeriesParams } from '../peg/series.js'
+import { newestStates } from '../stablecoins/newest-states.js'
+import { stablesInUse } from '../stablecoins/stablecoins.js'
 import { defineQuery } from '../store/define-query.js'
 import { defineExport } from '../store/export.js'
 import { keptWhile } from '../store/kept-reads.js'
 import { isRecent, recentFirstByStable } from '../store/recent-first.js'
 import { together } from '../store/together.js'
 import { blockNumber, blockTimestamp, integerText, logIndex, txHash } from '../store/values.js'
-import { newestReads } from './newest-reads.js'
 
 /** A supply cap of this many base units means that there is no cap. */
 export const UNCAPPED = 2n ** 128n - 1n
@@ -58,23 +59,14 @@ export const recentSupplyEvents = keptWhile(['supply_events'], together('recent_
  * Every stable that is in use at `at`, with its newest supply by then and the block at which it was read; null if none was
  * read.
  */
-export const suppliesAt = defineQuery({
-  name: 'supplies_at',
-  params: z.object({ at: z.date() }),
-  row: z.object({ stable: z.string(), supply_raw: integerText.nullable(), state_block_number: integerText.nullable() }),
-  sql: `
-    WITH known AS (SELECT stable FROM stablecoins WHERE block_time <= {at: DateTime} AND ${isInUseAt('{at: DateTime}')})
-    SELECT stable, toString(newest.supply_raw) AS supply_raw, toString(newest.block_number) AS state_block_number
-    FROM known
-    LEFT JOIN
-    (
-        SELECT stable, supply_raw, block_number FROM state_reads
-        WHERE (stable, block_time) IN (${newestReads('SELECT stable FROM known', '{at: DateTime}')})
-        ORDER BY state_reads.block_number DESC LIMIT 1 BY stable
-    ) AS newest USING stable
-    ORDER BY stable
-    SETTINGS join_use_nulls = 1`,
-})
+export async function suppliesAt(clickhouse: ClickHouseClient, { at }: { at: Date }) {
+  const stables = (await stablesInUse(clickhouse, { at })).map(({ stable }) => stable)
+  const states = await newestStates(clickhouse, { stables, at })
+  return stables.map((stable) => {
+    const { supply_raw, state_block_number } = states(stable) ?? { supply_raw: null, state_block_number: null }
+    return { stable, supply_raw, state_block_number }
+  })
+}
 
 const NO_CAP = `toUInt256('${UNCAPPED}')`
 

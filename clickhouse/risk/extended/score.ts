@@ -1,4 +1,4 @@
-import type { PolicyType } from '../../stablecoins/states.js'
+import type { PolicyType } from '../../stablecoins/newest-states.js'
 import { LOST_SECONDS, pegBreakPoints, policyPoints, rounded } from '../score.js'
 
 /** The name of the formula below. A changed formula gets a new name, and published scores stay as they are. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { KnownAt, NEWEST_REVISION, publisher, SHOWN } from '../../jobs/publications.js'
-import { PolicyType } from '../../stablecoins/states.js'
+import { PolicyType } from '../../stablecoins/newest-states.js'
 import { defineOptionalRow } from '../../store/define-query.js'
 import { COMPONENT_NAMES, type ComponentName, type ExtendedInputs, type ExtendedScore } from './score.js'
 

@@ -74,12 +74,12 @@ test('requests that do not end in time are cut off, and the process still ends',
     CLICKHOUSE_URL: relay.url,
     DRAIN_SECONDS: '1',
   })
-  relay.hold('recent_stablecoin_states')
+  relay.hold('stables_page')
   const stuck = fetch(url).then(
     () => 'answered',
     () => 'cut off',
   )
-  const held = () => relay.seen.some(({ query }) => query.get('log_comment') === 'recent_stablecoin_states')
+  const held = () => relay.seen.some(({ query }) => query.get('log_comment') === 'stables_page')
   await expect.poll(held, { timeout: 60_000 }).toBe(true)
   child.kill('SIGTERM')
   expect(await stuck).toBe('cut off')

@@ -209,11 +209,10 @@ const last = keptWhile([], async () => null)
  */
 const NEAR_HEAD_FIRST: ReadonlySet<string> = new Set([
   'depth_at',
+  'newest_states',
   'recent_reward_distributions',
-  'recent_stablecoin_states',
   'recent_supply_events',
   'reward_pool',
-  'stablecoin_states_of',
 ])
 
 type Statement = { query: string; query_params?: Record<string, unknown>; clickhouse_settings?: ClickHouseSettings }

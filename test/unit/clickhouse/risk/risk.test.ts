@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type RiskInputs, riskScore } from '../../../../clickhouse/risk/score.js'
-import type { PolicyType } from '../../../../clickhouse/stablecoins/states.js'
+import type { PolicyType } from '../../../../clickhouse/stablecoins/newest-states.js'
 
 const UNCAPPED = 340282366920938463463374607431768211455n
 

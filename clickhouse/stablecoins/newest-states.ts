@@ -1,0 +1,59 @@
+import type { ClickHouseClient } from '@clickhouse/client'
+import { z } from 'zod'
+import { defineQuery, type ReadOptions } from '../store/define-query.js'
+import { inParts } from '../store/in-parts.js'
+import { isRecent, recentFirstByStable } from '../store/recent-first.js'
+import type { OfStable } from '../store/together.js'
+import { integerText } from '../store/values.js'
+
+/** The kinds of transfer policies. */
+export const PolicyType = z.enum(['allow_all', 'reject_all', 'whitelist', 'blacklist', 'compound']).meta({
+  description:
+    'Who may send and receive: everyone, no one, listed accounts, all but listed accounts, or as several policies decide',
+})
+export type PolicyType = z.infer<typeof PolicyType>
+
+const NewestState = z.object({
+  stable: z.string(),
+  supply_raw: integerText,
+  cap_raw: integerText,
+  paused: z.boolean(),
+  policy_id: integerText,
+  policy_type: PolicyType,
+  policy_admin: z.string().nullable(),
+  state_block_number: integerText,
+})
+
+const newestReads = recentFirstByStable(
+  defineQuery({
+    name: 'newest_states',
+    params: z.object({ stables: z.array(z.string()), at: z.date(), recent_only: z.boolean() }),
+    row: NewestState,
+    sql: `
+    SELECT stable, toString(supply_raw) AS supply_raw, toString(cap_raw) AS cap_raw, paused, toString(policy_id) AS policy_id,
+           policy_type, policy_admin, toString(block_number) AS state_block_number
+    FROM state_reads
+    WHERE (stable, block_time) IN
+          (
+              SELECT stable, max(block_time) FROM state_reads
+              WHERE stable IN {stables: Array(String)} AND block_time <= {at: DateTime} AND ${isRecent('block_time', 'at')}
+              GROUP BY stable
+          )
+    ORDER BY block_number DESC LIMIT 1 BY stable`,
+  }),
+)
+
+/** The newest state of each of some stables that was read up to an instant, however long ago; null if none was. */
+export async function newestStates(
+  clickhouse: ClickHouseClient,
+  { stables, at }: { stables: readonly string[]; at: Date },
+  options?: ReadOptions,
+): Promise<OfStable<Omit<z.output<typeof NewestState>, 'stable'> | null>> {
+  const states = new Map(
+    await inParts(stables, async (part) => {
+      const newest = await newestReads(clickhouse, { stables: part, at }, options)
+      return part.map((stable) => [stable, newest(stable)[0] ?? null] as const)
+    }),
+  )
+  return (stable) => states.get(stable) ?? null
+}
