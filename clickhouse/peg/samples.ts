@@ -72,12 +72,13 @@ export type SamplesOfMinutes = Awaited<ReturnType<typeof samplesOfMinutes>>['sam
  * The samples of all stables in the last ten minutes up to the newest block at `as_of`. Every tracked stable is sampled in
  * every block, so a stable without a sample there is not tracked.
  */
-export const RECENT_SAMPLES = `block_time <= {as_of: DateTime} AND block_time > ${newestBlockTime('{as_of: DateTime}')} - 600`
+const RECENT_SAMPLES = `block_time <= {as_of: DateTime} AND block_time > ${newestBlockTime('{as_of: DateTime}')} - 600`
 
 /** What the newest samples up to an instant depend on. */
 export const OF_NEWEST_SAMPLES = ['blocks', 'peg_samples'] as const
 
-const newestOfAll = defineQuery({
+/** The newest sample at or before `as_of` of every tracked stable, or of those of `stables` if there are any. */
+export const newestOfAll = defineQuery({
   name: 'newest_samples',
   params: z.object({ as_of: z.date(), stables: z.array(z.string()).default([]) }),
   row: z.object({ stable: z.string(), newest: SampleTuple }),
