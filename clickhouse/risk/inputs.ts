@@ -65,7 +65,7 @@ const NO_BREAKS = { has_open_mild: false, has_open_severe: false, mild_events_7d
 
 const PolicyParams = z.object({ at: z.date(), policy_ids: z.array(z.coerce.bigint()) })
 
-/** The parts of compound policies that were created by `at`. */
+/** The parts of those of these policies that are compound ones by `at`. */
 const partsOfPolicies = defineQuery({
   name: 'risk_policy_parts',
   params: PolicyParams,
@@ -98,11 +98,10 @@ async function policyChangesOfWeek(
   clickhouse: ClickHouseClient,
   { at, states }: { at: Date; states: readonly State[] },
 ): Promise<(stable: string, state: State) => number> {
-  const idsOf = (states: readonly State[]): string[] => [...new Set(states.flatMap((state) => state?.policy_id ?? []))]
-  const compounds = idsOf(states.filter((state) => state?.policy_type === 'compound'))
-  const parts = await inParts(compounds, (policy_ids) => partsOfPolicies(clickhouse, { at, policy_ids }))
+  const own = [...new Set(states.flatMap((state) => state?.policy_id ?? []))]
+  const parts = await inParts(own, (policy_ids) => partsOfPolicies(clickhouse, { at, policy_ids }))
   const partsOf = new Map(parts.map(({ policy_id, parts }) => [policy_id, parts]))
-  const all = [...new Set([...idsOf(states), ...[...partsOf.values()].flat()])]
+  const all = [...new Set([...own, ...[...partsOf.values()].flat()])]
   const [adoptions, changes] = [new Map<string, number>(), new Map<string, number>()]
   // Adoptions are in every part.
   for (const { adopted_by, changed, events } of await inParts(all.length > 0 ? all : ['0'], (policy_ids) =>

@@ -124,6 +124,7 @@ test('what is read of fees, and for a slot of scores and reserves, is the same a
   await clickhouse.command({
     query: `INSERT INTO stablecoins (stable, symbol, currency, block_number) SELECT ${stable}, 'S', 'USD', 0 FROM numbers(10)`,
   })
+  await clickhouse.command({ query: `INSERT INTO blocks (block_number, block_time) SELECT 1000000, ${ago('0')}` })
   await fill(0, 52_560)
   const before = await reads()
   await fill(52_560, 367_920)
