@@ -1,6 +1,9 @@
+import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { DAY_SECONDS } from '../../process/instants.js'
-import { defineQuery } from '../store/define-query.js'
+import { DAY_SECONDS, WEEK_SECONDS } from '../../process/instants.js'
+import { symbolsOf } from '../stablecoins/stablecoins.js'
+import { defineQuery, type ReadOptions } from '../store/define-query.js'
+import { inParts } from '../store/in-parts.js'
 import { integerText } from '../store/values.js'
 import { FLOW_WINDOW_SECONDS } from './buckets.js'
 import { EDGES, SILENCES, WEEK_BEFORE } from './scores.js'
@@ -54,71 +57,178 @@ export type EdgeWindow = z.infer<typeof EdgeWindow>
 
 const logOf = (micros: string): string => `toInt32(floor(log(greatest(toFloat64(${micros}), 1.)) * 1000000 + 0.5))`
 
-/** The volume of the scored window, and the logarithms of those of the week before. */
-const WEEKS = `
-    SELECT edge, sumIf(volume_micros, is_scored) AS observed, countIf(is_scored) > 0 AS is_active,
-           countIf(is_scored AND has_value) > 0 AS is_valued, countIf(NOT is_scored AND NOT has_value) AS unknown,
-           arraySort(groupArrayIf(${logOf('volume_micros')}, NOT is_scored AND has_value)) AS logs
+const Params = z.object({ window_start: z.date() })
+
+/** The windows that edges had their first flow in, up to the scored one; in unix seconds. */
+const edgeStarts = defineQuery({
+  name: 'edge_starts',
+  params: Params.extend({ read_since: z.int().nonnegative() }),
+  row: z.object({ edge: z.string(), from_address: z.string(), to_address: z.string(), first: z.int(), is_new: z.boolean() }),
+  sql: `
+    SELECT toString(edge) AS edge, from_token AS from_address, to_token AS to_address, toUnixTimestamp(first_window) AS first,
+           is_new::Bool AS is_new
+    FROM (${EDGES}) WHERE first_window <= {window_start: DateTime('UTC')}`,
+})
+
+/** Twice the median of a sorted array. */
+const medianTwice = (sorted: string): string =>
+  `${sorted}[intDiv(length(${sorted}) + 1, 2)] + ${sorted}[intDiv(length(${sorted}), 2) + 1]`
+
+const OfWeek = EdgeWindow.pick({
+  observed_micros: true,
+  observed_log: true,
+  is_active: true,
+  is_valued: true,
+  observations: true,
+  median_twice: true,
+  distance_four_times: true,
+  distances_twice: true,
+  at_least: true,
+  at_most: true,
+}).extend({ unknown: z.int() })
+
+/** The volume of the scored window, those of the week before, and how many windows of that are unknown. */
+const weeksOfEdges = defineQuery({
+  name: 'edge_weeks',
+  params: Params,
+  row: OfWeek.extend({ edge: z.string() }),
+  sql: `
+    WITH {window_start: DateTime('UTC')} AS scored, ${logOf('observed')} AS observed_log, ${medianTwice('logs')} AS middle_twice,
+         arraySort(arrayMap(one -> abs(2 * one - middle_twice), logs)) AS distances
+    SELECT toString(edge) AS edge, toString(observed) AS observed_micros, observed_log, is_active::Bool AS is_active,
+           is_valued::Bool AS is_valued, toUInt32(unknown) AS unknown,
+           toUInt32(length(logs)) AS observations, toInt32(middle_twice) AS median_twice,
+           toInt32(${medianTwice('distances')}) AS distance_four_times, toFloat64(arraySum(distances)) AS distances_twice,
+           toUInt32(arrayCount(one -> one >= observed_log, logs)) AS at_least,
+           toUInt32(arrayCount(one -> one <= observed_log, logs)) AS at_most
     FROM
     (
-        SELECT edge, volume_micros, window_start = scored AS is_scored, flow_count > unvalued_count AS has_value
-        FROM flow_buckets FINAL
-        WHERE window_start >= ${WEEK_BEFORE} AND window_start <= scored
-    )
-    GROUP BY edge`
+        SELECT edge, sumIf(volume_micros, is_scored) AS observed, countIf(is_scored) > 0 AS is_active,
+               countIf(is_scored AND has_value) > 0 AS is_valued, countIf(NOT is_scored AND NOT has_value) AS unknown,
+               arraySort(groupArrayIf(${logOf('volume_micros')}, NOT is_scored AND has_value)) AS logs
+        FROM
+        (
+            SELECT edge, volume_micros, window_start = scored AS is_scored, flow_count > unvalued_count AS has_value
+            FROM flow_buckets FINAL
+            WHERE window_start >= ${WEEK_BEFORE} AND window_start <= scored
+        )
+        GROUP BY edge
+    )`,
+})
 
-/** The windows of four weeks that begin in the same hour of the day. */
-const HOURS = `
-    SELECT edge, countIf(flow_count > unvalued_count) AS hour_valued, count() - hour_valued AS hour_unknown
+const NO_WEEK: z.output<typeof OfWeek> = {
+  observed_micros: '0',
+  observed_log: 0,
+  is_active: false,
+  is_valued: false,
+  unknown: 0,
+  observations: 0,
+  median_twice: 0,
+  distance_four_times: 0,
+  distances_twice: 0,
+  at_least: 0,
+  at_most: 0,
+}
+
+/** The windows of four weeks that begin in the same hour of the day: those with a value, and those with flows of which none has. */
+const hoursOfEdges = defineQuery({
+  name: 'edge_hours',
+  params: Params,
+  row: z.object({ edge: z.string(), valued: z.int(), unknown: z.int() }),
+  sql: `
+    WITH {window_start: DateTime('UTC')} AS scored
+    SELECT toString(edge) AS edge, toUInt32(countIf(flow_count > unvalued_count)) AS valued, toUInt32(count() - valued) AS unknown
     FROM flow_buckets FINAL
     WHERE window_start IN
     (
         SELECT toStartOfHour(scored) - number * ${DAY_SECONDS} + arrayJoin(range(0, 3600, ${FLOW_WINDOW_SECONDS})) AS at
         FROM numbers(${HOUR_DAYS + 1}) WHERE at >= ${HOURS_BEFORE} AND at < scored
     )
-    GROUP BY edge`
+    GROUP BY edge`,
+})
 
-/** Twice the median of a sorted array. */
-const medianTwice = (sorted: string): string =>
-  `${sorted}[intDiv(length(${sorted}) + 1, 2)] + ${sorted}[intDiv(length(${sorted}), 2) + 1]`
+/** The silences of edges, and the week before each; in unix seconds. */
+const silencesOfEdges = defineQuery({
+  name: 'edge_silences',
+  params: Params,
+  row: z.object({
+    edge: z.string(),
+    silent: z.int(),
+    last: z.int(),
+    since: z.int(),
+    base_active: z.int(),
+    first_of_base: z.int(),
+    longest_step: z.int(),
+  }),
+  sql: `
+    WITH {window_start: DateTime('UTC')} AS scored
+    SELECT toString(edge) AS edge, silent, toUnixTimestamp(last) AS last, toUnixTimestamp(since) AS since,
+           toUInt32(base_active) AS base_active, toUnixTimestamp(first_of_base) AS first_of_base, toUInt32(longest_step) AS longest_step
+    FROM (${SILENCES})`,
+})
+
+const windowsBetween = (from: number, to: number): number => (to - from) / FLOW_WINDOW_SECONDS
+
+/** What is published of a silence; without one, all counts are 0. The week starts with the edge's first flow if that is later. */
+function silenceOf(
+  silence: Omit<Awaited<ReturnType<typeof silencesOfEdges>>[number], 'edge'> | undefined,
+  first: number,
+  isReadFrom: (instant: number) => boolean,
+) {
+  if (!silence)
+    return { silent_windows: 0, longest_silence: 0, usual_windows: 0, usual_active: 0, is_silence_read: isReadFrom(0) }
+  const { silent, last, since, base_active, first_of_base, longest_step } = silence
+  const start = Math.max(first, since)
+  const steps = Math.max(longest_step / FLOW_WINDOW_SECONDS, windowsBetween(start, first_of_base) + 1)
+  return {
+    silent_windows: silent,
+    longest_silence: steps - 1,
+    usual_windows: windowsBetween(start, last) + 1,
+    usual_active: base_active,
+    is_silence_read: isReadFrom(since),
+  }
+}
 
 /**
  * Every edge that had its first flow by the end of the 15 minutes from `window_start`, a multiple of 15 minutes; in no
  * order. `read_since` as in `flowZScores`. Reads the buckets of a week, those of the same hour in four weeks, and of the edges without a flow in the window
  * another week.
  */
-export const edgeWindows = defineQuery({
-  name: 'edge_windows',
-  params: z.object({ window_start: z.date(), read_since: z.int().nonnegative() }),
-  row: EdgeWindow,
-  sql: `
-    WITH {window_start: DateTime('UTC')} AS scored,
-         edges AS (${EDGES}),
-         symbols AS (SELECT stable, symbol FROM stablecoins),
-         greatest(first_window, ${WEEK_BEFORE}) AS baseline_start,
-         ${logOf('observed')} AS observed_log,
-         ${medianTwice('logs')} AS middle_twice,
-         arraySort(arrayMap(one -> abs(2 * one - middle_twice), logs)) AS distances,
-         first_window <= ${HOURS_BEFORE} AND (is_new OR {read_since: UInt32} <= toUnixTimestamp(${HOURS_BEFORE})) AS is_by_hour
-    SELECT if(source.symbol = '', from_token, source.symbol) AS from, if(target.symbol = '', to_token, target.symbol) AS to,
-           from_token AS from_address, to_token AS to_address, toString(observed) AS observed_micros, observed_log,
-           is_active::Bool AS is_active, is_valued::Bool AS is_valued,
-           (is_new OR (first_window <= ${WEEK_BEFORE} AND {read_since: UInt32} <= toUnixTimestamp(${WEEK_BEFORE})))::Bool AS is_read,
-           toUInt32((toUnixTimestamp(scored) - toUnixTimestamp(baseline_start)) / ${FLOW_WINDOW_SECONDS} - unknown) AS baseline_windows,
-           toUInt32(length(logs)) AS observations, toInt32(middle_twice) AS median_twice,
-           toInt32(${medianTwice('distances')}) AS distance_four_times, toFloat64(arraySum(distances)) AS distances_twice,
-           toUInt32(arrayCount(one -> one >= observed_log, logs)) AS at_least,
-           toUInt32(arrayCount(one -> one <= observed_log, logs)) AS at_most,
-           toUInt32(if(is_by_hour, ${(HOUR_DAYS * 3600) / FLOW_WINDOW_SECONDS} - hour_unknown, 0)) AS hour_windows,
-           toUInt32(if(is_by_hour, hour_valued, 0)) AS hour_active,
-           toUInt32(silent) AS silent_windows, toUInt32(longest) AS longest_silence,
-           toUInt32(base_windows) AS usual_windows, toUInt32(base_active) AS usual_active,
-           (is_new OR (first_window <= since AND {read_since: UInt32} <= toUnixTimestamp(since)))::Bool AS is_silence_read
-    FROM edges
-    LEFT JOIN (${WEEKS}) AS weeks USING edge
-    LEFT JOIN (${HOURS}) AS hours USING edge
-    LEFT JOIN (${SILENCES}) AS silences USING edge
-    LEFT JOIN symbols AS source ON source.stable = edges.from_token
-    LEFT JOIN symbols AS target ON target.stable = edges.to_token
-    WHERE first_window <= scored`,
-})
+export async function edgeWindows(
+  clickhouse: ClickHouseClient,
+  { window_start, read_since }: { window_start: Date; read_since: number },
+  options?: ReadOptions,
+): Promise<EdgeWindow[]> {
+  const [edges, weeks, hours, silences] = await Promise.all([
+    edgeStarts(clickhouse, { window_start, read_since }, options),
+    weeksOfEdges(clickhouse, { window_start }, options).then(byEdge),
+    hoursOfEdges(clickhouse, { window_start }, options).then(byEdge),
+    silencesOfEdges(clickhouse, { window_start }, options).then(byEdge),
+  ])
+  const tokens = [...new Set(edges.flatMap(({ from_address, to_address }) => [from_address, to_address]))]
+  const symbols = await inParts(tokens, (stables) => symbolsOf(clickhouse, { stables }, options))
+  const symbolOf = new Map(symbols.map(({ address, symbol }) => [address, symbol]))
+  const scored = window_start.getTime() / 1000
+  const [weekBefore, hoursBefore] = [scored - WEEK_SECONDS, scored - HOUR_DAYS * DAY_SECONDS]
+  return edges.map(({ edge, from_address, to_address, first, is_new }) => {
+    const isReadFrom = (instant: number): boolean => is_new || (first <= instant && read_since <= instant)
+    const { unknown, ...week } = weeks.get(edge) ?? NO_WEEK
+    const hour = hours.get(edge) ?? { valued: 0, unknown: 0 }
+    const isByHour = first <= hoursBefore && isReadFrom(hoursBefore)
+    return {
+      from: symbolOf.get(from_address) || from_address,
+      to: symbolOf.get(to_address) || to_address,
+      from_address,
+      to_address,
+      ...week,
+      is_read: isReadFrom(weekBefore),
+      baseline_windows: windowsBetween(Math.max(first, weekBefore), scored) - unknown,
+      hour_windows: isByHour ? (HOUR_DAYS * 3600) / FLOW_WINDOW_SECONDS - hour.unknown : 0,
+      hour_active: isByHour ? hour.valued : 0,
+      ...silenceOf(silences.get(edge), first, isReadFrom),
+    }
+  })
+}
+
+const byEdge = <Row extends { edge: string }>(rows: readonly Row[]): Map<string, Omit<Row, 'edge'>> =>
+  new Map(rows.map(({ edge, ...row }) => [edge, row]))

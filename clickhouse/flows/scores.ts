@@ -62,31 +62,28 @@ const BASELINES = `
     GROUP BY edge
     HAVING valued > 0`
 
+/** From one flow to the next in the week up to the last flow of a silent edge, the longest time in seconds; 0 with only one. */
+const LONGEST_STEP = 'arrayMax(arrayDifference(arraySort(groupArray(toUnixTimestamp(window_start)))))'
+
 /**
- * The edges without a flow in the scored window, and the week up to their last flow: its windows, those with a flow and
- * with a value, its sums, and its longest silence. `silent` counts the windows since, with the scored one.
+ * The edges without a flow in the scored window, and the week up to their last flow, which began `since`: its windows with a flow
+ * and with a value, its sums, its first flow and the longest time between two. `silent` counts the windows since, with the
+ * scored one.
  */
 export const SILENCES = `
-    SELECT edge, silent, toUInt32((toUnixTimestamp(last) + ${FLOW_WINDOW_SECONDS} - toUnixTimestamp(greatest(first_window, since))) / ${FLOW_WINDOW_SECONDS}) AS base_windows,
-           count() AS base_active, countIf(is_valued) AS base_valued, sum(volume_micros) AS base_total,
-           sum(toUInt256(volume_micros) * volume_micros) AS base_squares,
-           toUInt32(max(toUnixTimestamp(window_start) - toUnixTimestamp(before)) / ${FLOW_WINDOW_SECONDS} - 1) AS longest, since
-    FROM
+    SELECT edge, toUInt32((toUnixTimestamp(scored) - toUnixTimestamp(last)) / ${FLOW_WINDOW_SECONDS}) AS silent, last,
+           last - ${WEEK_SECONDS - FLOW_WINDOW_SECONDS} AS since, count() AS base_active, countIf(flow_count > unvalued_count) AS base_valued,
+           sum(volume_micros) AS base_total, sum(toUInt256(volume_micros) * volume_micros) AS base_squares,
+           min(window_start) AS first_of_base, ${LONGEST_STEP} AS longest_step
+    FROM flow_buckets FINAL
+    INNER JOIN
     (
-        SELECT edge, silent, last, since, first_window, window_start, volume_micros, flow_count > unvalued_count AS is_valued,
-               lagInFrame(window_start, 1, greatest(first_window, since) - ${FLOW_WINDOW_SECONDS}) OVER (PARTITION BY edge ORDER BY window_start ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS before
-        FROM flow_buckets FINAL
-        INNER JOIN
-        (
-            SELECT edge, max(window_start) AS last, last - ${WEEK_SECONDS - FLOW_WINDOW_SECONDS} AS since,
-                   toUInt32((toUnixTimestamp(scored) - toUnixTimestamp(last)) / ${FLOW_WINDOW_SECONDS}) AS silent
-            FROM flow_buckets WHERE window_start >= ${WEEK_BEFORE} AND window_start <= scored
-            GROUP BY edge HAVING last < scored
-        ) AS quiet USING edge
-        INNER JOIN edges USING edge
-        WHERE window_start >= scored - ${2 * WEEK_SECONDS} AND window_start < scored AND window_start >= since
-    )
-    GROUP BY edge, silent, last, since, first_window
+        SELECT edge, max(window_start) AS last FROM flow_buckets
+        WHERE window_start >= ${WEEK_BEFORE} AND window_start <= scored
+        GROUP BY edge HAVING last < scored
+    ) AS quiet USING edge
+    WHERE window_start >= scored - ${2 * WEEK_SECONDS} AND window_start < scored AND window_start >= since
+    GROUP BY edge, last
     HAVING base_valued >= ${MIN_OBSERVATIONS}`
 
 const Params = z.object({ window_start: z.date(), min_abs_z: z.int(), read_since: z.int().nonnegative() })
@@ -104,7 +101,10 @@ const IS_READ = `(is_new OR (first_window <= since AND {read_since: UInt32} < to
 
 /** The silences that in the scored window become longer than usual. Decided here, so that the engine plans these expressions once. */
 const UNUSUAL_SILENCES = `
-    WITH ${UNUSUAL_FROM}
+    WITH toUnixTimestamp(greatest(first_window, since)) AS base_start,
+         toUInt32((toUnixTimestamp(last) + ${FLOW_WINDOW_SECONDS} - base_start) / ${FLOW_WINDOW_SECONDS}) AS base_windows,
+         toUInt32(greatest(longest_step, toUnixTimestamp(first_of_base) - base_start + ${FLOW_WINDOW_SECONDS}) / ${FLOW_WINDOW_SECONDS} - 1) AS longest,
+         ${UNUSUAL_FROM}
     SELECT edge, silent, longest, base_windows, base_active
     FROM (${SILENCES}) AS silences INNER JOIN edges USING edge
     WHERE silent = greatest(longest + 1, unusual_from) AND ${IS_READ}`
