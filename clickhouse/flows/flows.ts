@@ -1,8 +1,11 @@
+import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import type { FactPosition } from '../chain/blocks.js'
-import { defineQuery } from '../store/define-query.js'
+import { symbolsOf } from '../stablecoins/stablecoins.js'
+import { defineQuery, type ReadOptions } from '../store/define-query.js'
+import { inParts } from '../store/in-parts.js'
 import { dateTime, integerText } from '../store/values.js'
-import { FLOW_WINDOW_SECONDS, WINDOW_START } from './buckets.js'
+import { FLOW_WINDOW_SECONDS, WINDOW_START, windowOf } from './buckets.js'
 
 /**
  * A movement of value from one stable to another, or with `bridge` between this chain and `remote_chain`, where the token
@@ -20,73 +23,124 @@ export type Flow = FactPosition & {
   remote_chain: string | null
 }
 
-/**
- * SQL for a WITH clause. `parts` has the volume of each edge in each 15-minute window, or part of one, within [{from:
- * DateTime}, {to: DateTime}). Whole windows come from flow_buckets, the incomplete ones at both ends from the flows. A
- * transaction has one time, so the transaction counts of windows add up. The sums are bit-identical to those over the
- * flows.
- */
-const FLOW_PARTS = `
-  toUInt32(toUnixTimestamp({from: DateTime})) AS range_from, toUInt32(toUnixTimestamp({to: DateTime})) AS range_to,
-  least(toUInt32(intDiv(toUInt64(range_from) + ${FLOW_WINDOW_SECONDS - 1}, ${FLOW_WINDOW_SECONDS}) * ${FLOW_WINDOW_SECONDS}), range_to) AS whole_from,
-  greatest(toUInt32(intDiv(range_to, ${FLOW_WINDOW_SECONDS}) * ${FLOW_WINDOW_SECONDS}), whole_from) AS whole_to,
-  parts AS
-  (
-      SELECT from_token, to_token, window_start, volume_micros AS micros, transaction_count AS transactions,
-             unvalued_count AS unvalued, unvalued_in_raw AS raw_in, unvalued_out_raw AS raw_out
-      FROM flow_buckets FINAL
-      WHERE window_start >= toDateTime(whole_from, 'UTC') AND window_start < toDateTime(whole_to, 'UTC')
-      UNION ALL
-      SELECT from_token, to_token, ${WINDOW_START} AS window_start, ifNull(sum(usd_micros), 0),
-             uniqExact(tx_hash), countIf(usd_micros IS NULL), sumIf(toUInt256(amount_in_raw), usd_micros IS NULL),
-             sumIf(toUInt256(amount_out_raw), usd_micros IS NULL)
-      FROM flows
-      WHERE kind != 'bridge'
-        AND ((block_time >= toDateTime(range_from, 'UTC') AND block_time < toDateTime(whole_from, 'UTC'))
-          OR (block_time >= toDateTime(whole_to, 'UTC') AND block_time < toDateTime(range_to, 'UTC')))
-      GROUP BY from_token, to_token, window_start
-  )`
-
 /** Value that moved from one stable to another within a window. `volume_micros` is 1e-6 USD. */
-const FlowEdge = z.object({
-  from: z.string(),
-  to: z.string(),
-  from_address: z.string(),
-  to_address: z.string(),
-  volume_micros: integerText,
-  tx_count: z.int(),
-  unvalued_count: z.int(),
-  unvalued_in_raw: integerText,
-  unvalued_out_raw: integerText,
+export type FlowEdge = {
+  from: string
+  to: string
+  from_address: string
+  to_address: string
+  volume_micros: string
+  tx_count: number
+  unvalued_count: number
+  unvalued_in_raw: string
+  unvalued_out_raw: string
+}
+
+const sum = integerText.transform(BigInt)
+
+/** The sums of an edge in a part of a window. */
+const EdgePart = z.object({
+  from_token: z.string(),
+  to_token: z.string(),
+  volume: sum,
+  transactions: z.int(),
+  unvalued: z.int(),
+  raw_in: sum,
+  raw_out: sum,
 })
-export type FlowEdge = z.infer<typeof FlowEdge>
+type EdgePart = z.output<typeof EdgePart>
+
+/** The sums of edges over whole windows that begin in [from, to). */
+const edgesOfWindows = defineQuery({
+  name: 'flow_edges',
+  params: z.object({ from: z.int(), to: z.int() }),
+  row: EdgePart,
+  sql: `
+    SELECT from_token, to_token, toString(sum(volume_micros)) AS volume, toUInt32(sum(transaction_count)) AS transactions,
+           toUInt32(sum(unvalued_count)) AS unvalued, toString(sum(unvalued_in_raw)) AS raw_in, toString(sum(unvalued_out_raw)) AS raw_out
+    FROM flow_buckets FINAL
+    WHERE window_start >= toDateTime({from: UInt32}, 'UTC') AND window_start < toDateTime({to: UInt32}, 'UTC')
+    GROUP BY from_token, to_token`,
+})
+
+/** The same over the flows in [from, whole_from) and in [whole_to, to). */
+const edgesOfFlows = defineQuery({
+  name: 'flow_edges_of_flows',
+  params: z.object({ from: z.int(), whole_from: z.int(), whole_to: z.int(), to: z.int() }),
+  row: EdgePart,
+  sql: `
+    SELECT from_token, to_token, toString(ifNull(sum(usd_micros), 0)) AS volume, toUInt32(uniqExact(tx_hash)) AS transactions,
+           toUInt32(countIf(usd_micros IS NULL)) AS unvalued, toString(sumIf(toUInt256(amount_in_raw), usd_micros IS NULL)) AS raw_in,
+           toString(sumIf(toUInt256(amount_out_raw), usd_micros IS NULL)) AS raw_out
+    FROM flows
+    WHERE kind != 'bridge'
+      AND ((block_time >= toDateTime({from: UInt32}, 'UTC') AND block_time < toDateTime({whole_from: UInt32}, 'UTC'))
+        OR (block_time >= toDateTime({whole_to: UInt32}, 'UTC') AND block_time < toDateTime({to: UInt32}, 'UTC')))
+    GROUP BY from_token, to_token`,
+})
+
+/** The windows that lie whole in [from, to): they begin in [whole_from, whole_to). In unix seconds. */
+export function wholeWindows(from: number, to: number): { whole_from: number; whole_to: number } {
+  const whole_from = Math.min(windowOf(from + FLOW_WINDOW_SECONDS - 1), to)
+  return { whole_from, whole_to: Math.max(windowOf(to), whole_from) }
+}
+
+/** The sums of each edge over all parts. */
+function addParts(parts: readonly EdgePart[]): EdgePart[] {
+  const edges = new Map<string, EdgePart>()
+  for (const part of parts) {
+    const key = `${part.from_token} ${part.to_token}`
+    const edge = edges.get(key)
+    if (!edge) edges.set(key, part)
+    else
+      edges.set(key, {
+        ...part,
+        volume: edge.volume + part.volume,
+        transactions: edge.transactions + part.transactions,
+        unvalued: edge.unvalued + part.unvalued,
+        raw_in: edge.raw_in + part.raw_in,
+        raw_out: edge.raw_out + part.raw_out,
+      })
+  }
+  return [...edges.values()]
+}
 
 /**
  * The flows between each pair of stables in [from, to), as sums in 1e-6 USD; in no order. `tx_count` counts distinct
  * transactions. `unvalued_count` flows have no USD value and are not in the volume; what they gave and got is in
  * `unvalued_in_raw` and `unvalued_out_raw`, in base units. A token that is not a known stable
  * is named by its address. Bridge flows are left out, because only one of their ends is a stable on this chain.
+ *
+ * Whole 15-minute windows come from flow_buckets, the incomplete ones at both ends from the flows. A transaction has one time,
+ * so the transaction counts add up. The sums are bit-identical to those over the flows.
  */
-export const flowEdges = defineQuery({
-  name: 'flow_edges',
-  params: z.object({ from: z.date(), to: z.date() }),
-  row: FlowEdge,
-  sql: `
-    WITH symbols AS (SELECT stable, symbol FROM stablecoins), ${FLOW_PARTS}
-    SELECT if(source.symbol = '', from_token, source.symbol) AS from, if(target.symbol = '', to_token, target.symbol) AS to,
-           from_token AS from_address, to_token AS to_address, volume_micros, tx_count, unvalued_count,
-           unvalued_in_raw, unvalued_out_raw
-    FROM
-    (
-        SELECT from_token, to_token, toString(sum(micros)) AS volume_micros,
-               toUInt32(sum(transactions)) AS tx_count, toUInt32(sum(unvalued)) AS unvalued_count,
-               toString(sum(raw_in)) AS unvalued_in_raw, toString(sum(raw_out)) AS unvalued_out_raw
-        FROM parts
-        GROUP BY from_token, to_token
-    ) AS edges
-    LEFT JOIN symbols AS source ON source.stable = edges.from_token
-    LEFT JOIN symbols AS target ON target.stable = edges.to_token`,
-})
+export async function flowEdges(
+  clickhouse: ClickHouseClient,
+  range: { from: Date; to: Date },
+  options?: ReadOptions,
+): Promise<FlowEdge[]> {
+  const [from, to] = [range.from.getTime() / 1000, range.to.getTime() / 1000]
+  const { whole_from, whole_to } = wholeWindows(from, to)
+  const parts = await Promise.all([
+    whole_from < whole_to ? edgesOfWindows(clickhouse, { from: whole_from, to: whole_to }, options) : [],
+    from < whole_from || whole_to < to ? edgesOfFlows(clickhouse, { from, whole_from, whole_to, to }, options) : [],
+  ])
+  const edges = addParts(parts.flat())
+  const tokens = [...new Set(edges.flatMap(({ from_token, to_token }) => [from_token, to_token]))]
+  const symbols = await inParts(tokens, (stables) => symbolsOf(clickhouse, { stables }, options))
+  const symbolOf = new Map(symbols.map(({ address, symbol }) => [address, symbol]))
+  return edges.map(({ from_token, to_token, volume, transactions, unvalued, raw_in, raw_out }) => ({
+    from: symbolOf.get(from_token) || from_token,
+    to: symbolOf.get(to_token) || to_token,
+    from_address: from_token,
+    to_address: to_token,
+    volume_micros: `${volume}`,
+    tx_count: transactions,
+    unvalued_count: unvalued,
+    unvalued_in_raw: `${raw_in}`,
+    unvalued_out_raw: `${raw_out}`,
+  }))
+}
 
 /**
  * The flows of all edges together in each hour that [from, to) touches, oldest first, including hours without a flow.
@@ -98,13 +152,27 @@ export const flowHours = defineQuery({
   params: z.object({ from: z.date(), to: z.date() }),
   row: z.object({ hour_start: dateTime, volume_micros: integerText, tx_count: z.int(), unvalued_count: z.int() }),
   sql: `
-    WITH ${FLOW_PARTS}
+    WITH toUInt32(toUnixTimestamp({from: DateTime})) AS range_from, toUInt32(toUnixTimestamp({to: DateTime})) AS range_to,
+         least(toUInt32(intDiv(toUInt64(range_from) + ${FLOW_WINDOW_SECONDS - 1}, ${FLOW_WINDOW_SECONDS}) * ${FLOW_WINDOW_SECONDS}), range_to) AS whole_from,
+         greatest(toUInt32(intDiv(range_to, ${FLOW_WINDOW_SECONDS}) * ${FLOW_WINDOW_SECONDS}), whole_from) AS whole_to
     SELECT hour_start, toString(volume) AS volume_micros, tx_count, unvalued_count
     FROM
     (
         SELECT toStartOfHour(window_start) AS hour_start, sum(micros) AS volume,
                toUInt32(sum(transactions)) AS tx_count, toUInt32(sum(unvalued)) AS unvalued_count
-        FROM parts
+        FROM
+        (
+            SELECT window_start, volume_micros AS micros, transaction_count AS transactions, unvalued_count AS unvalued
+            FROM flow_buckets FINAL
+            WHERE window_start >= toDateTime(whole_from, 'UTC') AND window_start < toDateTime(whole_to, 'UTC')
+            UNION ALL
+            SELECT ${WINDOW_START} AS window_start, ifNull(sum(usd_micros), 0), uniqExact(tx_hash), countIf(usd_micros IS NULL)
+            FROM flows
+            WHERE kind != 'bridge'
+              AND ((block_time >= toDateTime(range_from, 'UTC') AND block_time < toDateTime(whole_from, 'UTC'))
+                OR (block_time >= toDateTime(whole_to, 'UTC') AND block_time < toDateTime(range_to, 'UTC')))
+            GROUP BY from_token, to_token, window_start
+        )
         GROUP BY hour_start
         ORDER BY hour_start
         WITH FILL FROM toStartOfHour(toDateTime(range_from, 'UTC')) TO toDateTime(range_to, 'UTC') STEP INTERVAL 1 HOUR
