@@ -63,7 +63,13 @@ const Params = z.object({ window_start: z.date() })
 const edgeStarts = defineQuery({
   name: 'edge_starts',
   params: Params.extend({ read_since: z.int().nonnegative() }),
-  row: z.object({ edge: z.string(), from_address: z.string(), to_address: z.string(), first: z.int(), is_new: z.boolean() }),
+  row: z.object({
+    edge: z.string(),
+    from_address: z.string(),
+    to_address: z.string(),
+    first: z.int(),
+    is_new: z.boolean(),
+  }),
   sql: `
     SELECT toString(edge) AS edge, from_token AS from_address, to_token AS to_address, toUnixTimestamp(first_window) AS first,
            is_new::Bool AS is_new

@@ -6,7 +6,7 @@ import type { ReadOptions } from '../store/define-query.js'
 import { type ReadSamples, readSamples } from './kept-samples.js'
 import { type ReadMinuteSums, readMinuteSums } from './minute-sums.js'
 import { keepsItsPrice, type StoredSample } from './price.js'
-import { type LostQuote, lostQuote, lostQuotes } from './quotes.js'
+import { type LostQuote, lostQuote, lostQuotesOf, unquotedAmong } from './quotes.js'
 import { newestSample, newestSamples } from './samples.js'
 import {
   addSums,
@@ -158,8 +158,8 @@ export async function currentPegs(
     newestSamples(clickhouse, { as_of }, options),
     unsampledStablesAt(clickhouse, { at: as_of }, options),
   ])
-  const isAnyLost = rows.some(({ newest }) => newest.sell_micros === null)
-  const lost = isAnyLost ? await lostQuotes(clickhouse, { as_of }, options) : []
+  const stables = unquotedAmong(rows)
+  const lost = stables.length > 0 ? await lostQuotesOf(clickhouse, { stables, as_of }, options) : []
   const losses = new Map(lost.map(({ stable, ...loss }) => [stable, loss]))
   const pegs = new Map(rows.map(({ stable, newest }) => [stable, pegOf(newest, losses.get(stable) ?? null)]))
   return (stable) => {

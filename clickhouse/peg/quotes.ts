@@ -1,13 +1,13 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
-import { defineQuery, type QuerySignal } from '../store/define-query.js'
+import { defineQuery, type QuerySignal, type ReadOptions } from '../store/define-query.js'
 import { inParts } from '../store/in-parts.js'
 import { keptWhile } from '../store/kept-reads.js'
 import { byStable, shared, together } from '../store/together.js'
 import { dateTime, integerText } from '../store/values.js'
 import type { StoredSample } from './price.js'
 import { hourOf, QUOTE_HOUR, quoteHoursOf } from './quote-hours.js'
-import { newestOfAll, OF_NEWEST_SAMPLES, SAMPLE, SampleTuple } from './samples.js'
+import { newestSamples, OF_NEWEST_SAMPLES, SAMPLE, SampleTuple } from './samples.js'
 
 /**
  * A stable that has no quote at an instant. `priced` is its last sample with a price, null if it never had one. `since`
@@ -28,7 +28,7 @@ const earlierHours = defineQuery({
   row: z.object({ stable: z.string(), sampled: dateTime, quoted: dateTime.nullable(), following: dateTime.nullable() }),
   sql: `
     SELECT stable, min(first_sampled) AS sampled, max(last_quoted) AS quoted,
-           arrayMin(arrayFilter(time -> time > quoted, groupArray(toNullable(first_sampled)))) AS following
+           nullIf(arrayMin(arrayFilter(time -> time > quoted, groupArray(first_sampled))), toDateTime(0, 'UTC')) AS following
     FROM peg_quote_hours
     WHERE stable IN {stables: Array(String)} AND hour < toStartOfHour({as_of: DateTime})
     GROUP BY stable`,
@@ -152,15 +152,23 @@ async function lossesOf(
 
 const OF_LOST_QUOTES = [...OF_NEWEST_SAMPLES, 'peg_quote_hours', 'stablecoins']
 
-/** Every stable that was sampled shortly before `as_of` and whose newest sample by then has no price. */
-export const lostQuotes = keptWhile(
+/** The losses of some stables, whose newest samples at or before `as_of` must have no price; none of one that has no sample any more. */
+export const lostQuotesOf = keptWhile(
   OF_LOST_QUOTES,
-  shared('lost_quotes', async (clickhouse, { as_of }: { as_of: Date }, options) => {
-    const newest = await newestOfAll(clickhouse, { as_of }, options)
-    const unquoted = newest.flatMap(({ stable, newest }) => (newest.sell_micros === null ? stable : []))
-    return inParts(unquoted, (stables) => lossesOf(clickhouse, { stables, as_of }, options))
-  }),
+  shared('lost_quotes', (clickhouse, { stables, as_of }: { stables: string[]; as_of: Date }, options) =>
+    inParts(stables, (part) => lossesOf(clickhouse, { stables: part, as_of }, options)),
+  ),
 )
+
+/** Of these newest samples, the stables of those without a price. */
+export const unquotedAmong = (samples: Awaited<ReturnType<typeof newestSamples>>): string[] =>
+  samples.flatMap(({ stable, newest }) => (newest.sell_micros === null ? stable : []))
+
+/** The losses of every stable that was sampled shortly before `as_of` and whose newest sample by then has no price. */
+export async function lostQuotes(clickhouse: ClickHouseClient, { as_of }: { as_of: Date }, options?: ReadOptions) {
+  const stables = unquotedAmong(await newestSamples(clickhouse, { as_of }, options))
+  return stables.length === 0 ? [] : lostQuotesOf(clickhouse, { stables, as_of }, options)
+}
 
 /**
  * The same of one stable, whose newest sample at or before `as_of` must have no price; null if the stable has no sample any

@@ -77,8 +77,7 @@ const RECENT_SAMPLES = `block_time <= {as_of: DateTime} AND block_time > ${newes
 /** What the newest samples up to an instant depend on. */
 export const OF_NEWEST_SAMPLES = ['blocks', 'peg_samples'] as const
 
-/** The newest sample at or before `as_of` of every tracked stable, or of those of `stables` if there are any. */
-export const newestOfAll = defineQuery({
+const newestOfAll = defineQuery({
   name: 'newest_samples',
   params: z.object({ as_of: z.date(), stables: z.array(z.string()).default([]) }),
   row: z.object({ stable: z.string(), newest: SampleTuple }),

@@ -58,7 +58,9 @@ try {
       times.set(name, { own, one })
     }
   const answers = [...statuses].map(([status, count]) => `${count} with ${status}`).join(', ')
-  console.log(`${stables} stables, ${paths.length} requests (${answers}), ${statements.size} statements, ${ROUNDS} rounds`)
+  console.log(
+    `${stables} stables, ${paths.length} requests (${answers}), ${statements.size} statements, ${ROUNDS} rounds`,
+  )
   const figures = [...times].map(([name, { own, one }]) => ({ name, own: median(own), one: median(one) }))
   for (const { name, own, one } of figures.sort((a, b) => b.own / b.one - a.own / a.one))
     console.log(

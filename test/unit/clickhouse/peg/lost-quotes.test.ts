@@ -6,7 +6,11 @@ const HOUR = 3600_000
 
 /** Rows of hours as samples make them: when it was first sampled in each, and when it last had a quote there. */
 const Rows = fc.uniqueArray(
-  fc.record({ hour: fc.integer({ min: 0, max: 9 }), first: fc.integer({ min: 0, max: 1799 }), last: fc.option(fc.integer({ min: 0, max: 1799 })) }),
+  fc.record({
+    hour: fc.integer({ min: 0, max: 9 }),
+    first: fc.integer({ min: 0, max: 1799 }),
+    last: fc.option(fc.integer({ min: 0, max: 1799 })),
+  }),
   { selector: ({ hour }) => hour },
 )
 
@@ -16,7 +20,11 @@ const dated = (ms: number | null | undefined): Date | null => (ms == null || !Nu
 function summary(rows: readonly { sampled: number; quoted: number | null }[]) {
   const quoted = dated(Math.max(...rows.map((row) => row.quoted ?? Number.NEGATIVE_INFINITY)))
   const after = rows.map(({ sampled }) => sampled).filter((time) => quoted && time > quoted.getTime())
-  return { sampled: new Date(Math.min(...rows.map(({ sampled }) => sampled))), quoted, following: dated(Math.min(...after)) }
+  return {
+    sampled: new Date(Math.min(...rows.map(({ sampled }) => sampled))),
+    quoted,
+    following: dated(Math.min(...after)),
+  }
 }
 
 test('what earlier hours and the last one say together is what all hours say at once', () => {
