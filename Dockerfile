@@ -6,6 +6,10 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 COPY local/engine/package.json local/engine/
 COPY local/chain/package.json local/chain/
+COPY dashboard/package.json dashboard/
+COPY clients/typescript/package.json clients/typescript/
+COPY clients/mcp/package.json clients/mcp/
+COPY clients/cli/package.json clients/cli/
 RUN npm ci --ignore-scripts
 COPY . .
 RUN npm run build && npm prune --omit=dev --omit=optional --workspaces=false --ignore-scripts

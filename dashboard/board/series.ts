@@ -1,4 +1,4 @@
-import type { GetAllPegSeriesData } from '../api/types.js'
+import type { GetAllPegSeriesData } from '../../clients/typescript/src/types.js'
 
 /** GET /stablecoins/peg/series. Bucket i is (from + i * step, from + (i + 1) * step]. */
 export type SeriesAnswer = Omit<GetAllPegSeriesData, 'coverage'> & {

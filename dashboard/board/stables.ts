@@ -1,4 +1,4 @@
-import type { ListStablecoinsData } from '../api/types.js'
+import type { ListStablecoinsData } from '../../clients/typescript/src/types.js'
 
 type Listed = ListStablecoinsData['stablecoins'][number]
 

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals'
+import type { GetStatusData } from '../../clients/typescript/src/types.js'
 import { ask } from '../api/client.js'
-import type { GetStatusData } from '../api/types.js'
 import { now, setClockOffset, ticking } from '../state/clock.js'
 import { joinTabs, type Tabs } from './tabs.js'
 

@@ -7,8 +7,8 @@ import { DevnetError } from './errors.js'
 import { PlanParams } from './plan.js'
 import { commandLine } from './process-table.js'
 
-/** Where the compiled program of a devnet ends, in whatever folder Plumbline is: tells its processes from others. */
-const PROGRAM = join('local', 'chain', 'main.js')
+/** The program of a devnet, as an installed package or in the repository: tells its processes from others. */
+const PROGRAM = /plumbline-devnet|chain[\\/](dist[\\/])?main\.js/
 
 /** Another devnet is using the folder. */
 class FolderInUseError extends DevnetError {}
@@ -47,7 +47,7 @@ export async function claimFolder(chainDir: string): Promise<void> {
     )
     if (!taken) break
     const owner = await readPid(paths.ownPid)
-    if (owner !== null && owner !== process.pid && (await commandLine(owner))?.includes(PROGRAM)) {
+    if (owner !== null && owner !== process.pid && PROGRAM.test((await commandLine(owner)) ?? '')) {
       throw new FolderInUseError(`${chainDir} is in use by another devnet (process ${owner})`, { retryable: false })
     }
     await rm(paths.ownPid, { force: true })

@@ -1,4 +1,5 @@
 import '../parts/blocks.css'
+import type { GetStatusData as Status } from '../../../clients/typescript/src/types.js'
 import { API } from '../../api/paths.js'
 import { ageText, integerText, timeText } from '../../parts/figures.js'
 import { plainText } from '../../parts/names.js'
@@ -8,61 +9,6 @@ import { place } from '../../state/location.js'
 import { Block } from '../parts/block.js'
 import { Table } from '../parts/tables.js'
 import { DATASETS, troubles, WAITS } from './words.js'
-
-type Delay = { p50_seconds: number | null; p99_seconds: number | null } | null
-
-/** GET /status, as far as it is shown. */
-export type Status = {
-  at: string
-  head: { tag: string; block_number: number; block_time: string; seen_at: string } | null
-  newest_block: { block_number: number; block_time: string } | null
-  catalogue: {
-    block_number: number
-    to_block: number
-    blocks_per_second: number | null
-    eta_seconds: number | null
-  } | null
-  node: { problems: readonly string[] } | null
-  datasets: readonly {
-    dataset: string
-    newest_at: string | null
-    lag_blocks: number | null
-    lag_seconds: number | null
-    delay_1h: Delay
-  }[]
-  gaps: {
-    missing_blocks: number
-    declared_count: number
-    declared: readonly { dataset: string; from_block: number; to_block: number; reason: string }[]
-  }
-  storage: {
-    least_free_share: number | null
-    replica_delay_seconds: number | null
-    readonly_tables: number | null
-    keeper_answers: boolean | null
-    replicas_away: number | null
-  }
-  invariants: {
-    started_at: string
-    ended_at: string
-    findings: readonly { what: string; status: string; scope: string }[]
-  } | null
-  jobs: readonly {
-    job: string
-    period_seconds: number
-    last_slot_at: string | null
-    last_success_at: string | null
-    lag_seconds: number | null
-    is_late: boolean
-    waiting_slots: number
-    waiting_reason: string | null
-    waiting_until: string | null
-    catch_up: { due_slots: number; done_slots: number; eta_seconds: number | null } | null
-    done_24h: number
-    failed_24h: number
-    median_ms_24h: number | null
-  }[]
-}
 
 const REFRESH_SECONDS = 30
 const LONGEST = 200

@@ -1,5 +1,5 @@
+import type { GetStatusData as Status } from '../../../clients/typescript/src/types.js'
 import { ageText, integerText } from '../../parts/figures.js'
-import type { Status } from './status-view.js'
 
 /** What the datasets are. */
 export const DATASETS: Record<string, string> = {

@@ -51,13 +51,14 @@ const LINKED_PAGE = /\]\(([\w-]+\.md)(#[\w-]+)?\)/g
  * file as id, and with its headings a level lower.
  */
 async function htmlOf(file: string): Promise<string> {
-  const text = await readFile(file, 'utf8')
+  const read = (path: string) => readFile(new URL(`../${path}`, import.meta.url), 'utf8')
+  const text = await read(file)
   if (!file.endsWith('/README.md')) return markdown.parse(text)
   const parsed = (page: string) =>
     markdown.parse(page.replace(LINKED_PAGE, (_, name, anchor) => `](${anchor ?? `#${name}`})`))
   const pages = new Set([...text.matchAll(LINKED_PAGE)].map(([, name = '']) => name))
   const sections = [...pages].map(async (name) => {
-    const page = await readFile(file.replace('README.md', name), 'utf8')
+    const page = await read(file.replace('README.md', name))
     return `<section id="${name}">${await parsed(page.replace(/^#+ /gm, '#$&'))}</section>`
   })
   return [await parsed(text), ...(await Promise.all(sections))].join('')
@@ -78,7 +79,6 @@ const documents = (): Plugin => ({
 })
 
 export default defineConfig({
-  root: 'dashboard',
   publicDir: false,
   // Hashes of the files are in their names, so a browser may keep them for ever.
   build: {
@@ -89,7 +89,7 @@ export default defineConfig({
     // Every browser that runs the page preloads modules by itself.
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    rolldownOptions: { input: ['index', 'methodology', 'api', 'webhooks'].map((name) => `dashboard/${name}.html`) },
+    rolldownOptions: { input: ['index', 'methodology', 'api', 'webhooks'].map((name) => `${name}.html`) },
   },
   plugins: [documents(), precompress()],
   // npm run build prints what went wrong, and nothing else.

@@ -17,7 +17,7 @@ type Schema = {
 type Parameter = { name: string; in: string; required?: boolean; description?: string; schema: Schema }
 type Route = { path: string; operation: ApiOperation; name: string }
 
-const HEAD = '# Made from /openapi.json by `npm run examples`.\n'
+const HEAD = '# Made from /openapi.json by `npm run generate`.\n'
 const KEYWORDS = new Set(['from', 'import', 'in', 'is', 'class', 'def', 'global', 'pass', 'return', 'with', 'as'])
 const LITTLE: Record<string, string> = { string: 'str', integer: 'int', number: 'float', boolean: 'bool', null: 'None' }
 const INSTANTS = new Set(['as_of', 'known_at', 'from', 'to'])
