@@ -1,7 +1,11 @@
-import { afterAll, beforeAll } from 'vitest'
+import type { ClickHouseClient } from '@clickhouse/client'
+import { afterAll, test as base, beforeAll } from 'vitest'
+import { type ClickHouseEnv, connect } from '../../clickhouse/store/client.js'
 import { planMarket } from '../../local/chain/plan.js'
+import { ingestAll } from './ingest.js'
 import type { ChainOptions, TestChain } from './own-chain.js'
 import { giveBackChain, takeChain } from './pool/client.js'
+import { withDatabase } from './services.js'
 
 /** A chain of the pool. */
 export type StillChain = TestChain & { id: string }
@@ -25,3 +29,27 @@ export function useStillChain(options: ChainOptions = {}): StillChain {
   afterAll(() => chain.remove?.())
   return chain
 }
+
+type TakenIn = {
+  clickhouse: ClickHouseClient
+  clickhouseEnv: ClickHouseEnv
+  /** Takes in the blocks that were mined since. */
+  takeIn: () => Promise<void>
+}
+
+/** Tests of a file that share one database of such a chain: each mines blocks of its own, and only these are read then. */
+export const testOn = (chain: StillChain) =>
+  base.extend<TakenIn>({
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of a fixture's dependencies off the pattern
+    clickhouseEnv: [({}, use) => withDatabase((env) => use(env)), { scope: 'file' }],
+    clickhouse: [
+      async ({ clickhouseEnv }, use) => {
+        const clickhouse = connect(clickhouseEnv, { application: 'plumbline-test' })
+        await use(clickhouse)
+        await clickhouse.close()
+      },
+      { scope: 'file' },
+    ],
+    takeIn: async ({ clickhouse, clickhouseEnv }, use) =>
+      use(() => ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)),
+  })

@@ -2,15 +2,14 @@ import { readFileSync } from 'node:fs'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { encodeFunctionData, type Hex, numberToHex } from 'viem'
 import { Abis, Addresses } from 'viem/tempo'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { beforeAll, expect } from 'vitest'
 import { factTables } from '../../../../clickhouse/facts/facts.js'
 import { type Account, accounts, devAccount } from '../../../../local/chain/accounts.js'
 import { type Call, call, role } from '../../../../local/chain/calls.js'
 import { createRpc, type Rpc } from '../../../../local/chain/rpc.js'
-import { stillChain } from '../../../support/chain.js'
+import { useStillChain } from '../../../support/chain.js'
 import { type Asked, countedNode } from '../../../support/counted-node.js'
 import { ingestAll } from '../../../support/ingest.js'
-import type { TestChain } from '../../../support/own-chain.js'
 import { test } from '../../../support/services.js'
 import { mine, newToken } from '../../../support/transactions.js'
 
@@ -42,14 +41,10 @@ const ALPHA = '0x20c0000000000000000000000000000000000001'
 const LONG = 'N'.repeat(10_240)
 const TOKENS = 10n ** 6n
 
-let chain: TestChain
+const chain = useStillChain({ historyBlocks: 30 })
 let node: Rpc
 beforeAll(async () => {
-  chain = await stillChain({ historyBlocks: 30 })
   node = createRpc(chain.rpcUrl)
-})
-afterAll(async () => {
-  await chain?.remove()
 })
 
 const registry = (functionName: 'setPolicyAdmin', args: readonly [bigint, Hex]): Call => ({

@@ -1,15 +1,12 @@
 import { encodeFunctionData, type Hex, numberToHex, toEventSelector } from 'viem'
 import { Abis, Addresses, Transaction } from 'viem/tempo'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { expect } from 'vitest'
 import { accounts, devAccount } from '../../../../local/chain/accounts.js'
 import { type Call, call } from '../../../../local/chain/calls.js'
 import { createRpc } from '../../../../local/chain/rpc.js'
 import { PATH_USD } from '../../../../local/chain/stables.js'
-import { stillChain } from '../../../support/chain.js'
+import { testOn, useStillChain } from '../../../support/chain.js'
 import { factRows } from '../../../support/fact-rows.js'
-import { ingestAll } from '../../../support/ingest.js'
-import type { TestChain } from '../../../support/own-chain.js'
-import { test } from '../../../support/services.js'
 import {
   balanceAt,
   logPositions,
@@ -23,13 +20,8 @@ import {
 const TOKEN = 10n ** 6n
 const BLOCKS = 120
 
-let chain: TestChain
-beforeAll(async () => {
-  chain = await stillChain({ historyBlocks: BLOCKS })
-})
-afterAll(async () => {
-  await chain?.remove()
-})
+const chain = useStillChain({ historyBlocks: BLOCKS })
+const test = testOn(chain)
 
 const lower = (address: string): string => address.toLowerCase()
 const pathUsd = PATH_USD.address
@@ -57,12 +49,12 @@ const setValidatorToken = (token: Hex): Call => ({
 })
 
 test('every transaction of the market has one fee, which equals its gas cost and is paid by its sender', async ({
-  clickhouseEnv,
   clickhouse,
+  takeIn,
 }) => {
   const receipts: Receipt[] = []
   for (let block = 1; block <= BLOCKS; block++) receipts.push(...(await receiptsOf(chain, block)))
-  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+  await takeIn()
   const found = (await factRows(clickhouse, 'fees_paid')).filter((row) => (row.block_number as number) <= BLOCKS)
   expect(found.map(({ stable, ...rest }) => rest)).toEqual(
     receipts.map((receipt) => ({ payer: lower(receipt.from), amount_raw: feeOf(receipt), ...feePosition(receipt) })),
@@ -72,8 +64,8 @@ test('every transaction of the market has one fee, which equals its gas cost and
 })
 
 test('a reverted transaction pays its fee, and the fee of a sponsored one is its sponsor’s', async ({
-  clickhouseEnv,
   clickhouse,
+  takeIn,
 }) => {
   const [poor, sponsor] = [accounts.traders[1], accounts.bridge]
   const [reverted] = (await mine(chain, [
@@ -97,7 +89,7 @@ test('a reverted transaction pays its fee, and the fee of a sponsored one is its
   )
   const [paid] = (await mineRaw(chain, [sponsored])) as [Receipt]
   expect(paid.status).toBe('0x1')
-  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+  await takeIn()
 
   const before = paid.blockNumber - 1
   const [ofPoor, ofSponsor] = await Promise.all(
@@ -114,14 +106,14 @@ test('a reverted transaction pays its fee, and the fee of a sponsored one is its
   ])
 })
 
-test('choices of fee tokens are those of users and validators', async ({ clickhouseEnv, clickhouse }) => {
+test('choices of fee tokens are those of users and validators', async ({ clickhouse, takeIn }) => {
   const [user, validator] = [accounts.traders[2], accounts.guardian]
   const [first, second] = (await mine(chain, [
     { from: user, calls: [call.setUserToken(feeStable())] },
     { from: validator, calls: [setValidatorToken(feeStable())] },
   ])) as [Receipt, Receipt]
   const [back] = (await mine(chain, [{ from: user, calls: [call.setUserToken(pathUsd)] }])) as [Receipt]
-  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+  await takeIn()
   const hashes = [first, second, back].map(({ transactionHash }) => transactionHash)
   const USER = toEventSelector('UserTokenSet(address,address)')
   const VALIDATOR = toEventSelector('ValidatorTokenSet(address,address)')
@@ -144,12 +136,12 @@ test('choices of fee tokens are those of users and validators', async ({ clickho
   ])
 })
 
-test('a validator is paid the amount in the row', async ({ clickhouseEnv, clickhouse }) => {
+test('a validator is paid the amount in the row', async ({ clickhouse, takeIn }) => {
   const { validator, issuer } = accounts
   const [receipt] = (await mine(chain, [
     { from: issuer, calls: [call.distributeFees(validator.address, pathUsd)] },
   ])) as [Receipt]
-  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+  await takeIn()
   const amount =
     (await balanceAt(chain, pathUsd, validator.address, receipt.blockNumber)) -
     (await balanceAt(chain, pathUsd, validator.address, receipt.blockNumber - 1))
@@ -161,8 +153,8 @@ test('a validator is paid the amount in the row', async ({ clickhouseEnv, clickh
 })
 
 test('fee pools change by liquidity and rebalancing, and their fees are not confused with others', async ({
-  clickhouseEnv,
   clickhouse,
+  takeIn,
 }) => {
   const { issuer } = accounts
   const to = devAccount(18).address
@@ -187,7 +179,7 @@ test('fee pools change by liquidity and rebalancing, and their fees are not conf
   const burned = await send(feeAmm({ functionName: 'burn', args: [...pair, made / 2n, to] }))
   const rebalanced = await send(feeAmm({ functionName: 'rebalanceSwap', args: [...pair, 1_000n, to] }))
   expect([minted, burned, rebalanced].map(({ status }) => status)).toEqual(['0x1', '0x1', '0x1'])
-  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+  await takeIn()
 
   const received = async (token: Hex, { blockNumber }: Receipt) =>
     (await balanceAt(chain, token, to, blockNumber)) - (await balanceAt(chain, token, to, blockNumber - 1))

@@ -1,6 +1,6 @@
 import { encodeFunctionData, type Hex, numberToHex } from 'viem'
 import { Abis } from 'viem/tempo'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { expect } from 'vitest'
 import { allStablecoins } from '../../../../clickhouse/stablecoins/stablecoins.js'
 import { accounts } from '../../../../local/chain/accounts.js'
 import { call, POLICY_ID, role } from '../../../../local/chain/calls.js'
@@ -9,23 +9,16 @@ import { createRpc } from '../../../../local/chain/rpc.js'
 import { checkHolders } from '../../../../tools/verify/invariants/holders.js'
 import { test } from '../../../support/app.js'
 import { backfillAll } from '../../../support/backfill.js'
-import { stillChain } from '../../../support/chain.js'
+import { useStillChain } from '../../../support/chain.js'
 import { depth } from '../../../support/depth.js'
 import { ingestAll } from '../../../support/ingest.js'
-import type { TestChain } from '../../../support/own-chain.js'
 import { blockIdOf, rpcOf } from '../../../support/rpc.js'
 import { balanceAt, mine, newToken } from '../../../support/transactions.js'
 
 const TOKEN = 10n ** 6n
 
 const BLOCKS_CHECKED = depth('BLOCKS_CHECKED', 4, 8)
-let chain: TestChain
-beforeAll(async () => {
-  chain = await stillChain({ historyBlocks: 130 })
-})
-afterAll(async () => {
-  await chain?.remove()
-})
+const chain = useStillChain({ historyBlocks: 130 })
 
 const burnBlocked = (token: Hex, from: Hex, amount: bigint) => ({
   to: token,

@@ -1,14 +1,11 @@
 import { encodeFunctionData, type Hex, keccak256, toEventSelector, toHex, zeroHash } from 'viem'
 import { Abis, Addresses } from 'viem/tempo'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { expect } from 'vitest'
 import { accounts } from '../../../../local/chain/accounts.js'
 import { type Call, call, role } from '../../../../local/chain/calls.js'
 import { createRpc } from '../../../../local/chain/rpc.js'
-import { stillChain } from '../../../support/chain.js'
+import { testOn, useStillChain } from '../../../support/chain.js'
 import { factRows } from '../../../support/fact-rows.js'
-import { ingestAll } from '../../../support/ingest.js'
-import type { TestChain } from '../../../support/own-chain.js'
-import { test } from '../../../support/services.js'
 import { logPositions, mine, newToken } from '../../../support/transactions.js'
 
 const ROLE_CHANGED = toEventSelector('RoleMembershipUpdated(bytes32,address,address,bool)')
@@ -16,13 +13,8 @@ const ROLE_ADMIN_CHANGED = toEventSelector('RoleAdminUpdated(bytes32,bytes32,add
 const PAUSED = toEventSelector('PauseStateUpdate(address,bool)')
 const PROPOSED = toEventSelector('NextQuoteTokenSet(address,address)')
 
-let chain: TestChain
-beforeAll(async () => {
-  chain = await stillChain({ historyBlocks: 30 })
-})
-afterAll(async () => {
-  await chain?.remove()
-})
+const chain = useStillChain({ historyBlocks: 30 })
+const test = testOn(chain)
 
 const { issuer, compliance, guardian } = accounts
 const [own, other] = accounts.traders
@@ -40,8 +32,8 @@ const registry = (request: Omit<RegistryCall, 'abi'>): Call => ({
 })
 
 test('roles follow grants, revocations, renouncements and changes of their admin role', async ({
-  clickhouseEnv,
   clickhouse,
+  takeIn,
 }) => {
   const { token, receipt: made } = await newToken(chain, 1001)
   const odd = keccak256(toHex('NO_KNOWN_ROLE'))
@@ -56,7 +48,7 @@ test('roles follow grants, revocations, renouncements and changes of their admin
     { from: own, calls: [tip20(token, { functionName: 'renounceRole', args: [odd] })] },
     { from: issuer, calls: [tip20(token, { functionName: 'setRoleAdmin', args: [role.pause, role.issuer] })] },
   ])
-  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+  await takeIn()
 
   const all = [made, ...receipts].filter((receipt) => receipt !== undefined)
   expect(all.map(({ status }) => status)).toEqual(Array(6).fill('0x1'))
@@ -85,7 +77,7 @@ test('roles follow grants, revocations, renouncements and changes of their admin
   expect(await factRows(clickhouse, 'role_events', hashes)).toEqual(expected)
 })
 
-test('pauses and proposed quote tokens are those of the transactions', async ({ clickhouseEnv, clickhouse }) => {
+test('pauses and proposed quote tokens are those of the transactions', async ({ clickhouse, takeIn }) => {
   const { token } = await newToken(chain, 1002)
   const quote = chain.plan.stable('ABUSD').address
   const receipts = await mine(chain, [
@@ -105,7 +97,7 @@ test('pauses and proposed quote tokens are those of the transactions', async ({ 
     { from: issuer, calls: [tip20(token, { functionName: 'completeQuoteTokenUpdate' })] },
   ])
   expect(receipts.map(({ status }) => status)).toEqual(Array(5).fill('0x1'))
-  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+  await takeIn()
 
   const hashes = receipts.map(({ transactionHash }) => transactionHash)
   const at = (topic: string) => receipts.flatMap((receipt) => logPositions(receipt, topic))
@@ -122,8 +114,8 @@ test('pauses and proposed quote tokens are those of the transactions', async ({ 
 })
 
 test('policies are created, filled, transferred and assigned as in the transactions', async ({
-  clickhouseEnv,
   clickhouse,
+  takeIn,
 }) => {
   const { token } = await newToken(chain, 1003)
   const data = encodeFunctionData({ abi: Abis.tip403Registry, functionName: 'policyIdCounter' })
@@ -149,7 +141,7 @@ test('policies are created, filled, transferred and assigned as in the transacti
     { from: issuer, calls: [call.changePolicy(token, both)] },
   ])
   expect(receipts.map(({ status }) => status)).toEqual(Array(7).fill('0x1'))
-  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+  await takeIn()
 
   const nothing = {
     stable: null,

@@ -1,15 +1,12 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { encodeFunctionData, type Hex } from 'viem'
 import { Abis, Addresses } from 'viem/tempo'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { beforeAll, expect } from 'vitest'
 import { flowEdges, flowGraph } from '../../../../clickhouse/flows/flows.js'
 import { type Call, call } from '../../../../local/chain/calls.js'
 import { GENESIS_STABLES, PATH_USD } from '../../../../local/chain/stables.js'
-import { stillChain } from '../../../support/chain.js'
+import { testOn, useStillChain } from '../../../support/chain.js'
 import { factRows } from '../../../support/fact-rows.js'
-import { ingestAll } from '../../../support/ingest.js'
-import type { TestChain } from '../../../support/own-chain.js'
-import { test } from '../../../support/services.js'
 import { approveAll, move, ownToken, parties } from '../../../support/trades.js'
 import { mine, type Receipt } from '../../../support/transactions.js'
 
@@ -19,13 +16,10 @@ const path = PATH_USD.address as Hex
 const USD = 1_000_000n
 const MOST = 2n ** 128n - 1n
 
-let chain: TestChain
+const chain = useStillChain({ historyBlocks: 30 })
+const test = testOn(chain)
 beforeAll(async () => {
-  chain = await stillChain({ historyBlocks: 30 })
   await approveAll(chain, [path, alpha, beta, theta])
-})
-afterAll(async () => {
-  await chain?.remove()
 })
 
 /** Signs one batch. Throws if it fails. */
@@ -75,22 +69,22 @@ const least = (a: bigint, b: bigint): string => `${a < b ? a : b}`
 
 test('10^30 units of an own token with one bid of 100 tokens, for 1 micro-pathUSD, are worth a millionth of a dollar', async ({
   clickhouse,
-  clickhouseEnv,
+  takeIn,
 }) => {
   const own = await ownToken(chain, { salt: 7001, holder: user, amount: 10n ** 30n, bid: 100n * USD, tick: 0 })
   const receipt = await batch(user, [call.transfer(own, pool.address, 10n ** 30n), move(path, pool, user, 1n)])
-  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+  await takeIn()
   expect(await flowsIn(clickhouse, receipt)).toEqual([[user.address.toLowerCase(), own, path, 10n ** 30n, 1n, '1']])
 })
 
-test('one bid does not back flows between own tokens, which have no value', async ({ clickhouse, clickhouseEnv }) => {
+test('one bid does not back flows between own tokens, which have no value', async ({ clickhouse, takeIn }) => {
   const [one, other] = [
     await ownToken(chain, { salt: 7002, holder: user, amount: 10n ** 15n, bid: 100n * USD }),
     await ownToken(chain, { salt: 7003, holder: pool, amount: 10n ** 15n, bid: 100n * USD }),
   ]
   await approveAll(chain, [one, other])
   const receipt = await batch(user, [call.transfer(one, pool.address, 90n * USD), move(other, pool, user, 90n * USD)])
-  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+  await takeIn()
   expect(await flowsIn(clickhouse, receipt)).toEqual([
     [user.address.toLowerCase(), one, other, 90n * USD, 90n * USD, null],
   ])
@@ -98,11 +92,11 @@ test('one bid does not back flows between own tokens, which have no value', asyn
 
 test('2^128 - 1 base units of an own token that sells at 1.02 are not worth that number modulo 2^128', async ({
   clickhouse,
-  clickhouseEnv,
+  takeIn,
 }) => {
   const own = await ownToken(chain, { salt: 7004, holder: user, amount: MOST, bid: 100n * USD, tick: 2000 })
   const receipt = await batch(user, [call.transfer(own, pool.address, MOST), move(alpha, pool, user, 5n * USD)])
-  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+  await takeIn()
   const price = await priceOf(clickhouse, alpha, receipt)
   expect(await flowsIn(clickhouse, receipt)).toEqual([
     [user.address.toLowerCase(), own, alpha, MOST, 5n * USD, `${5n * price}`],
@@ -115,7 +109,7 @@ test('2^128 - 1 base units of an own token that sells at 1.02 are not worth that
 
 test('1,000 AlphaUSD to BetaUSD by way of a router and a pool, in one transaction, are one flow of 1,000 USD', async ({
   clickhouse,
-  clickhouseEnv,
+  takeIn,
 }) => {
   const amount = 1_000n * USD
   const receipt = await batch(user, [
@@ -124,7 +118,7 @@ test('1,000 AlphaUSD to BetaUSD by way of a router and a pool, in one transactio
     move(beta, pool, router, amount),
     move(beta, router, user, amount),
   ])
-  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+  await takeIn()
   const [a, b] = [await priceOf(clickhouse, alpha, receipt), await priceOf(clickhouse, beta, receipt)]
   expect(await flowsIn(clickhouse, receipt)).toEqual([
     [user.address.toLowerCase(), alpha, beta, amount, amount, least(1_000n * a, 1_000n * b)],
@@ -133,7 +127,7 @@ test('1,000 AlphaUSD to BetaUSD by way of a router and a pool, in one transactio
 
 test('split over a pool and the exchange, with a fee in kind and a rebate: one flow, what the user gave and got', async ({
   clickhouse,
-  clickhouseEnv,
+  takeIn,
 }) => {
   const receipt = await batch(user, [
     call.transfer(alpha, router.address, 1_000n * USD),
@@ -144,7 +138,7 @@ test('split over a pool and the exchange, with a fee in kind and a rebate: one f
     call.swap(alpha, beta, { exact: 'in', amount: 500n * USD } as never),
     move(beta, pool, user, USD),
   ])
-  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+  await takeIn()
   const [flow, ...others] = await flowsIn(clickhouse, receipt)
   expect(others).toEqual([])
   const [account, from, to, amountIn, amountOut] = flow as Shown
@@ -155,7 +149,7 @@ test('split over a pool and the exchange, with a fee in kind and a rebate: one f
 
 test('two trades in one batch that have nothing to do with each other are two flows; a payment beside them is none', async ({
   clickhouse,
-  clickhouseEnv,
+  takeIn,
 }) => {
   const receipt = await batch(user, [
     call.transfer(alpha, pool.address, 300n * USD),
@@ -164,7 +158,7 @@ test('two trades in one batch that have nothing to do with each other are two fl
     move(path, router, user, 69n * USD),
     call.transfer(beta, treasury.address, 250n * USD),
   ])
-  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+  await takeIn()
   const flows = await flowsIn(clickhouse, receipt)
   expect(flows.map(([, ...rest]) => rest.slice(0, 4))).toEqual([
     [alpha, beta, 300n * USD, 299n * USD],
@@ -174,10 +168,10 @@ test('two trades in one batch that have nothing to do with each other are two fl
 
 test('two accounts that a stranger makes trade leave open who traded: the flow has no value', async ({
   clickhouse,
-  clickhouseEnv,
+  takeIn,
 }) => {
   const receipt = await batch(treasury, [move(alpha, user, pool, 40n * USD), move(beta, pool, user, 39n * USD)])
-  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+  await takeIn()
   expect(await flowsIn(clickhouse, receipt)).toEqual([
     [user.address.toLowerCase(), alpha, beta, 40n * USD, 39n * USD, null],
   ])
@@ -185,7 +179,7 @@ test('two accounts that a stranger makes trade leave open who traded: the flow h
 
 test('a swap of which nothing is paid out is no flow, also before a withdrawal or another swap', async ({
   clickhouse,
-  clickhouseEnv,
+  takeIn,
 }) => {
   const [own, kept] = [
     await ownToken(chain, { salt: 7005, holder: user, amount: 10n ** 12n }),
@@ -206,7 +200,7 @@ test('a swap of which nothing is paid out is no flow, also before a withdrawal o
     await batch(user, [dust, dex('withdraw', [kept, 50n * USD])]),
     await batch(user, [dust, dex('swapExactAmountIn', [own, path, 5n * USD, 0n])]),
   ]
-  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+  await takeIn()
   const flows = await Promise.all(receipts.map((receipt) => flowsIn(clickhouse, receipt)))
   const trader = user.address.toLowerCase()
   // The book paid 0.999 for each, and would pay the same for as many again.
