@@ -15,7 +15,8 @@ import type { MarketPlan } from '../../local/chain/plan.js'
 import type { SpawnOptions } from '../../local/chain/spawn.js'
 import { ADMIN_KEY, SUBSCRIPTION_KEY, WEBHOOK_TERMS } from './app.js'
 import { stillChain } from './chain.js'
-import { ingestedTo, startIngest } from './ingest.js'
+import { ingestAll } from './ingest.js'
+import { copyPrepared } from './ingested.js'
 import { addApiKey } from './keys.js'
 import { addMarketWebhooks, MOST_WEBHOOKS } from './market-webhooks.js'
 import { withDatabase } from './services.js'
@@ -55,14 +56,17 @@ export async function withMarket<Result>(
   const chain = await stillChain(options)
   try {
     return await withDatabase(async (env, clickhouse) => {
-      const ingest = startIngest(env, chain.rpcUrl)
-      await ingestedTo(clickhouse, chain.head, ingest, 500)
-      await ingest.kill('SIGTERM')
-      const newest = await newestBlock(clickhouse)
-      const end = Math.floor((newest?.block_time.getTime() ?? 0) / 1000)
-      const start = end - (chain.head - 1) * (options.blockSeconds ?? 60)
-      for (const job of JOBS)
-        await runSlots(clickhouse, job, slotsOf(job, Math.max(start, end - job.hours * 3600), end))
+      const spanOf = async (stored: ClickHouseClient) => {
+        const newest = await newestBlock(stored)
+        const end = Math.floor((newest?.block_time.getTime() ?? 0) / 1000)
+        return { start: end - (chain.head - 1) * (options.blockSeconds ?? 60), end }
+      }
+      await copyPrepared(chain, clickhouse, env, 'market', async (source, stored) => {
+        await ingestAll(source, stored, chain.rpcUrl, chain.head)
+        const { start, end } = await spanOf(stored)
+        for (const job of JOBS) await runSlots(stored, job, slotsOf(job, Math.max(start, end - job.hours * 3600), end))
+      })
+      const { start, end } = await spanOf(clickhouse)
       await addApiKey(clickhouse, { key: SUBSCRIPTION_KEY })
       await addApiKey(clickhouse, { id: SPARE_KEY_ID, label: 'Nobody’s' })
       await addMarketWebhooks(clickhouse, end)

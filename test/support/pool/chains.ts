@@ -13,10 +13,14 @@ export type Chains = {
   take: (options: ChainOptions) => Promise<PooledChain>
   /** Reverts the blocks that were mined since it was lent. */
   giveBack: (id: string) => void
+  /** The database that was made of a chain's history under this name, if one was. */
+  copyOf: (id: string, name: string) => string | undefined
+  /** Keeps a database made of a chain's history for all tests that get the chain. They only read it. */
+  keepCopy: (id: string, name: string, database: string) => void
   close: () => Promise<void>
 }
 
-type Entry = { key: string; chain: OwnChain; snapshot: unknown; free: boolean }
+type Entry = { key: string; chain: OwnChain; snapshot: unknown; free: boolean; copies: Map<string, string> }
 
 /** Local chains for tests: planning and mining a history takes seconds, reverting to its end takes milliseconds. */
 export function createChains(): Chains {
@@ -39,7 +43,7 @@ export function createChains(): Chains {
       else {
         const chain = await ownChain(options)
         const snapshot = await createRpc(chain.rpcUrl).call('evm_snapshot')
-        entry = { key, chain, snapshot, free: false }
+        entry = { key, chain, snapshot, free: false, copies: new Map() }
         entries.set(chain.dataDir, entry)
       }
       const { rpcUrl, wsUrl, chainId, genesisHash, dataDir: id, plan } = entry.chain
@@ -53,6 +57,10 @@ export function createChains(): Chains {
         entries.delete(id)
         await entry.chain.remove()
       })
+    },
+    copyOf: (id, name) => entries.get(id)?.copies.get(name),
+    keepCopy: (id, name, database) => {
+      entries.get(id)?.copies.set(name, database)
     },
     close: async () => {
       await Promise.all([...entries.values()].map(({ chain }) => chain.remove()))

@@ -16,3 +16,9 @@ export const giveBackDatabase = (name: string): Promise<void> => ask('/databases
 /** A chain with a planned history that this test alone uses. */
 export const takeChain = (options: ChainOptions): Promise<PooledChain> => ask('/chains/take', options)
 export const giveBackChain = (id: string): Promise<void> => ask('/chains/give-back', id)
+
+/** The database that was made of a chain's history under this name, or null. */
+export const copyOf = (chain: string, name: string): Promise<string | null> => ask('/chains/copy-of', [chain, name])
+/** Keeps a taken database for all tests of the run that get this chain, which only read it. */
+export const keepCopy = (chain: string, name: string, database: string): Promise<void> =>
+  ask('/chains/keep-copy', [chain, name, database])

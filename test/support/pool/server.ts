@@ -7,7 +7,7 @@ import type { ChainOptions } from '../own-chain.js'
 import { createChains } from './chains.js'
 import { createDatabases } from './databases.js'
 
-/** Lends databases and chains to the workers, each of which runs one test file and then ends. */
+/** Lends databases and chains to the workers. */
 export async function startPool(
   clickhouse: Omit<ClickHouseEnv, 'CLICKHOUSE_DATABASE'>,
 ): Promise<{ url: string; close: () => Promise<void> }> {
@@ -18,6 +18,8 @@ export async function startPool(
     '/databases/give-back': (name) => databases.giveBack(name as string),
     '/chains/take': (options) => chains.take(options as ChainOptions),
     '/chains/give-back': (id) => chains.giveBack(id as string),
+    '/chains/copy-of': (body) => chains.copyOf(...(body as Parameters<typeof chains.copyOf>)),
+    '/chains/keep-copy': (body) => chains.keepCopy(...(body as Parameters<typeof chains.keepCopy>)),
   }
   const server = createServer(async (request, response) => {
     try {

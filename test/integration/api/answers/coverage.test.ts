@@ -97,7 +97,7 @@ test('ingest stopped for a stretch: every answer, export and 402 lists exactly t
 }, async ({ clickhouse, clickhouseEnv }) => {
   const chain = await stillChain({ historyBlocks: BLOCKS })
   try {
-    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS, { START_BLOCK: `${TIP_START}` })
+    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head, { START_BLOCK: `${TIP_START}` })
     await backfillAll(clickhouseEnv, chain.rpcUrl, ['--from', '1', '--to', `${LAST_BEFORE}`])
     await addApiKey(clickhouse, { key: SUBSCRIPTION_KEY })
     const [first, before, after, at, end] = (await Promise.all(

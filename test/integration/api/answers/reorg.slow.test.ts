@@ -1,25 +1,20 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { beforeAll, expect } from 'vitest'
 import { buildApp } from '../../../../api/app.js'
-import { stillChain } from '../../../support/chain.js'
+import { useStillChain } from '../../../support/chain.js'
 import { ingestAll, ingestedHead, startIngest } from '../../../support/ingest.js'
-import type { TestChain } from '../../../support/own-chain.js'
 import { type ChangingChain, changingChain } from '../../../support/reorgs.js'
 import { test, withDatabase } from '../../../support/services.js'
 
 /** More than five minutes of blocks, so that the refreshed windows end at a block that is replaced. */
 const DEPTH = 16
 
-let chain: TestChain
+const chain = useStillChain({ historyBlocks: 40 })
 let blocks: ChangingChain
 
 beforeAll(async () => {
-  chain = await stillChain({ historyBlocks: 40 })
   blocks = changingChain(chain)
-})
-afterAll(async () => {
-  await chain?.remove()
 })
 
 type App = Awaited<ReturnType<typeof buildApp>>

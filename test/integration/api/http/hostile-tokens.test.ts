@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, expect } from 'vitest'
+import { expect } from 'vitest'
 import { SUBSCRIPTION_KEY, test } from '../../../support/app.js'
-import { stillChain } from '../../../support/chain.js'
+import { useStillChain } from '../../../support/chain.js'
 import { ingestAll } from '../../../support/ingest.js'
-import type { TestChain } from '../../../support/own-chain.js'
 import { AnalysisSpec } from '../../../support/spec/analysis.js'
 import { newToken } from '../../../support/transactions.js'
 
-let chain: TestChain
-beforeAll(async () => {
-  chain = await stillChain({ historyBlocks: 30 })
-})
-afterAll(async () => {
-  await chain?.remove()
-})
+const chain = useStillChain({ historyBlocks: 30 })
 
 const CONTROL = Array.from({ length: 32 }, (_, code) => String.fromCharCode(code)).join('')
 

@@ -1,5 +1,5 @@
 import { serializerCompiler as zodSerializerCompiler } from 'fastify-type-provider-zod'
-import { afterAll, beforeAll, expect, vi } from 'vitest'
+import { expect, vi } from 'vitest'
 import { insertFlowAnomalies } from '../../../../clickhouse/flows/anomalies.js'
 import { insertJobRun } from '../../../../clickhouse/jobs/runs.js'
 import { addDeliveries } from '../../../../clickhouse/webhooks/deliveries.js'
@@ -8,11 +8,10 @@ import { snapshotReserves } from '../../../../jobs/snapshot/reserves.js'
 import { snapshotRisk } from '../../../../jobs/snapshot/risk.js'
 import { ADMIN_KEY, SUBSCRIPTION_KEY } from '../../../support/app.js'
 import { cachedApp } from '../../../support/cached-app.js'
-import { stillChain } from '../../../support/chain.js'
+import { useStillChain } from '../../../support/chain.js'
 import { ingestAll } from '../../../support/ingest.js'
 import { addApiKey } from '../../../support/keys.js'
 import { snapshotFacts } from '../../../support/oracle/snapshot-facts.js'
-import type { TestChain } from '../../../support/own-chain.js'
 import { test } from '../../../support/services.js'
 import { alone, runSlots, slotsOf } from '../../../support/slots.js'
 import { addWebhookSubscription } from '../../../support/webhook-subscriptions.js'
@@ -37,16 +36,10 @@ vi.mock('../../../../api/http/compilers.js', async (original) => {
   return { ...module, serializerCompiler: both }
 })
 
-let chain: TestChain
-beforeAll(async () => {
-  chain = await stillChain({ historyBlocks: BLOCKS, blockSeconds: 240, seed: 11 })
-})
-afterAll(async () => {
-  await chain?.remove()
-})
+const chain = useStillChain({ historyBlocks: BLOCKS, blockSeconds: 240, seed: 11 })
 
 test('every answer has the bytes that zod would write', async ({ clickhouseEnv, clickhouse }) => {
-  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS)
+  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
   const { start, samples, stables } = await snapshotFacts(clickhouse)
   const end = Math.max(...[...samples.values()].flat().map(({ t }) => t))
   for (const job of [

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import pLimit from 'p-limit'
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { expect } from 'vitest'
 import type { z } from 'zod'
 import { buildApp } from '../../../../api/app.js'
 import { type Random, randomFor } from '../../../../local/chain/random.js'
@@ -10,13 +10,12 @@ import { liveReadsAt, rewardsAt } from '../../../../oracle/rewards.js'
 import { rolesAt } from '../../../../oracle/roles.js'
 import { type EconomyFacts, iso } from '../../../../oracle/rows.js'
 import { stablecoinsAt, supplyEventsAt } from '../../../../oracle/stablecoins.js'
-import { stillChain } from '../../../support/chain.js'
+import { useStillChain } from '../../../support/chain.js'
 import { depth } from '../../../support/depth.js'
 import { addRows } from '../../../support/economy-rows.js'
 import { ingestAll } from '../../../support/ingest.js'
 import { economyFacts } from '../../../support/oracle/economy-facts.js'
 import { expectSame } from '../../../support/oracle/same.js'
-import type { TestChain } from '../../../support/own-chain.js'
 import { randomEconomy } from '../../../support/random-economy.js'
 import { addBlocks } from '../../../support/rows.js'
 import { test } from '../../../support/services.js'
@@ -28,13 +27,7 @@ import { StablecoinDetail, StablecoinList } from '../../../support/spec/stableco
 // Blocks an hour apart over twelve days, so that the windows of a day and a week exclude some.
 const BLOCKS = 300
 
-let chain: TestChain
-beforeAll(async () => {
-  chain = await stillChain({ historyBlocks: BLOCKS, blockSeconds: 3600, seed: 7 })
-})
-afterAll(async () => {
-  await chain?.remove()
-})
+const chain = useStillChain({ historyBlocks: BLOCKS, blockSeconds: 3600, seed: 7 })
 
 type App = Awaited<ReturnType<typeof buildApp>>
 
@@ -176,7 +169,7 @@ test('over a market on the chain every answer equals its definition applied to t
   clickhouseEnv,
   clickhouse,
 }) => {
-  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS)
+  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
   const facts = await economyFacts(clickhouse)
   for (const table of ['reward_distributions', 'reward_recipients', 'fee_elections', 'fee_distributions'] as const)
     expect([table, facts[table].length > 2]).toEqual([table, true])

@@ -1,27 +1,19 @@
 import { pino } from 'pino'
 import { createClient, decodeFunctionResult, encodeFunctionData, http, numberToHex } from 'viem'
 import { Abis, Addresses } from 'viem/tempo'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { expect } from 'vitest'
 import { buildApp } from '../../../../api/app.js'
 import { allStablecoins } from '../../../../clickhouse/stablecoins/stablecoins.js'
 import { randomFor } from '../../../../local/chain/random.js'
-import { stillChain } from '../../../support/chain.js'
+import { useStillChain } from '../../../support/chain.js'
 import { ingestAll } from '../../../support/ingest.js'
-import type { TestChain } from '../../../support/own-chain.js'
 import { test } from '../../../support/services.js'
 
 // Ten hours at one block a minute; every 1h window has an hour of samples, the others as many as there are.
 const BLOCKS = 600
 const WINDOWS = { '1h': 3600, '24h': 86_400, '7d': 604_800 }
 
-let chain: TestChain
-
-beforeAll(async () => {
-  chain = await stillChain({ historyBlocks: BLOCKS, seed: 11 })
-})
-afterAll(async () => {
-  await chain?.remove()
-})
+const chain = useStillChain({ historyBlocks: BLOCKS, seed: 11 })
 
 type Sample = { block: number; time: number; micros: number | null }
 
@@ -94,7 +86,7 @@ test('/peg equals, digit for digit, what anyone computes from the node’s quote
   clickhouseEnv,
   clickhouse,
 }) => {
-  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS)
+  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
   const node = createClient({ transport: http(chain.rpcUrl, { batch: { batchSize: 100 } }) })
   const times = await blockTimes(node)
   const [first, last] = [times[1] as number, times[BLOCKS] as number]

@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { expect } from 'vitest'
 import { buildApp } from '../../../../api/app.js'
 import { detectPegEvents } from '../../../../jobs/detect/peg-events.js'
 import { snapshotReserves } from '../../../../jobs/snapshot/reserves.js'
@@ -7,11 +7,10 @@ import { snapshotRisk } from '../../../../jobs/snapshot/risk.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { reservesAt } from '../../../../oracle/reserves.js'
 import { riskAt } from '../../../../oracle/risk.js'
-import { stillChain } from '../../../support/chain.js'
+import { useStillChain } from '../../../support/chain.js'
 import { depth } from '../../../support/depth.js'
-import { ingestAll } from '../../../support/ingest.js'
+import { copyHistory } from '../../../support/ingested.js'
 import { snapshotFacts } from '../../../support/oracle/snapshot-facts.js'
-import type { TestChain } from '../../../support/own-chain.js'
 import { test } from '../../../support/services.js'
 import { slotsOf } from '../../../support/slots.js'
 import { ReservesSpec } from '../../../support/spec/reserves.js'
@@ -21,20 +20,13 @@ import { RiskSpec } from '../../../support/spec/risk.js'
 const BLOCKS = 150
 const INSTANTS = depth('INSTANTS', 50, 200)
 
-let chain: TestChain
-
-beforeAll(async () => {
-  chain = await stillChain({ historyBlocks: BLOCKS, blockSeconds: 240, seed: 11 })
-})
-afterAll(async () => {
-  await chain?.remove()
-})
+const chain = useStillChain({ historyBlocks: BLOCKS, blockSeconds: 240, seed: 11 })
 
 test('/risk and /reserves equal at every instant what anyone computes from the raw facts', async ({
   clickhouseEnv,
   clickhouse,
 }) => {
-  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS)
+  await copyHistory(chain, clickhouse, clickhouseEnv)
   const facts = await snapshotFacts(clickhouse)
   const end = Math.max(...[...facts.samples.values()].flat().map(({ t }) => t))
   const now = end + 30

@@ -1,19 +1,18 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { beforeAll, describe, expect } from 'vitest'
 import { FAMILIES, newestBatch } from '../../../../clickhouse/chain/batches.js'
 import { coveredRanges } from '../../../../clickhouse/chain/covered-ranges.js'
 import { declaredGaps } from '../../../../clickhouse/chain/gaps.js'
 
 import { backfillAll, startBackfill } from '../../../support/backfill.js'
-import { stillChain } from '../../../support/chain.js'
+import { useStillChain } from '../../../support/chain.js'
 import { clickhouseRelay } from '../../../support/clickhouse-relay.js'
 import { depth } from '../../../support/depth.js'
 import { faultyNode, OLDEST_STATE } from '../../../support/faulty-node.js'
 import { fingerprint } from '../../../support/fingerprint.js'
 import { ingestAll, startIngest } from '../../../support/ingest.js'
-import { type CopyTo, withIngested } from '../../../support/ingested.js'
-import type { TestChain } from '../../../support/own-chain.js'
-import { test as base, withDatabase } from '../../../support/services.js'
+import { copyHistory, fingerprintOfHistory } from '../../../support/ingested.js'
+import { test } from '../../../support/services.js'
 import { eventually } from '../../../support/webhooks.js'
 
 const BLOCKS = 240
@@ -21,28 +20,13 @@ const START = 150
 const KILLS = depth('KILL_ROUNDS', 2, 20)
 const TIP = { START_BLOCK: `${START}` }
 
-let chain: TestChain
+const chain = useStillChain({ historyBlocks: BLOCKS })
 /** The facts after everything was read from the first block on. */
 let expected: Record<string, unknown>
 
 beforeAll(async () => {
-  chain = await stillChain({ historyBlocks: BLOCKS })
-  expected = await withDatabase(async (env, clickhouse) => {
-    await ingestAll(env, clickhouse, chain.rpcUrl, BLOCKS)
-    return fingerprint(clickhouse)
-  })
+  expected = await fingerprintOfHistory(chain)
   expect(expected).toMatchObject({ blocks: [{ rows: `${BLOCKS}` }] })
-})
-afterAll(async () => {
-  await chain?.remove()
-})
-
-const test = base.extend<{ copyTip: CopyTo }>({
-  copyTip: [
-    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of a fixture's dependencies off the pattern
-    ({}, use) => withIngested(chain, TIP, use),
-    { scope: 'file' },
-  ],
 })
 
 const everything = FAMILIES.map((family) => ({ family, stables: [], from_block: 1, to_block: BLOCKS }))
@@ -54,7 +38,7 @@ async function stablesWithOrders(clickhouse: ClickHouseClient): Promise<string[]
 
 describe('ingest that starts in the middle of the chain', () => {
   test('has only the catalogue of the earlier blocks', async ({ clickhouseEnv, clickhouse }) => {
-    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS, TIP)
+    await copyHistory(chain, clickhouse, clickhouseEnv, TIP)
     const found = await fingerprint(clickhouse)
     for (const table of ['stablecoins', 'quote_token_updates', 'dex_orders'])
       expect(found[table]).toEqual(expected[table])
@@ -76,7 +60,7 @@ describe('ingest that starts in the middle of the chain', () => {
   })
 
   test('starts at the newest final block if START_BLOCK is head', async ({ clickhouseEnv, clickhouse }) => {
-    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS, { START_BLOCK: 'head' })
+    await copyHistory(chain, clickhouse, clickhouseEnv, { START_BLOCK: 'head' })
     expect(await fingerprint(clickhouse)).toMatchObject({ blocks: [{ rows: '65' }] })
   })
 })
@@ -85,8 +69,8 @@ describe('ingest that starts in the middle of the chain', () => {
 describe.concurrent('a backfill', { timeout: 600_000 }, () => {
   test.for([[[]], [['--newest-first']]])(
     '%s gives the same facts as reading everything from the beginning',
-    async ([flags], { clickhouseEnv, clickhouse, copyTip }) => {
-      await copyTip(clickhouse, clickhouseEnv)
+    async ([flags], { clickhouseEnv, clickhouse }) => {
+      await copyHistory(chain, clickhouse, clickhouseEnv, TIP)
       await backfillAll(clickhouseEnv, chain.rpcUrl, flags)
       expect(await fingerprint(clickhouse)).toEqual(expected)
       expect(await coveredRanges(clickhouse)).toEqual(everything)
@@ -99,9 +83,8 @@ describe.concurrent('a backfill', { timeout: 600_000 }, () => {
   test('in parts, by family, stable and range in any order, gives the same facts', async ({
     clickhouseEnv,
     clickhouse,
-    copyTip,
   }) => {
-    await copyTip(clickhouse, clickhouseEnv)
+    await copyHistory(chain, clickhouse, clickhouseEnv, TIP)
     const [one, two] = await stablesWithOrders(clickhouse)
     for (const flags of [
       ['--only', 'pegs', '--stables', `${two}`, '--from', '35', '--to', '77'],
@@ -116,8 +99,8 @@ describe.concurrent('a backfill', { timeout: 600_000 }, () => {
     expect(await fingerprint(clickhouse)).toEqual(expected)
   })
 
-  test('that is killed repeatedly continues where it stopped', async ({ clickhouseEnv, clickhouse, copyTip }) => {
-    await copyTip(clickhouse, clickhouseEnv)
+  test('that is killed repeatedly continues where it stopped', async ({ clickhouseEnv, clickhouse }) => {
+    await copyHistory(chain, clickhouse, clickhouseEnv, TIP)
     const newest = () => newestBatch(clickhouse, { track: 'backfill' })
     let halfDone = 0
     for (let kill = 0; kill < KILLS; kill++) {
@@ -143,8 +126,8 @@ describe.concurrent('a backfill', { timeout: 600_000 }, () => {
     expect(halfDone).toBeGreaterThan(0)
   })
 
-  test('does no harm if two run at once: one refuses to start', async ({ clickhouseEnv, clickhouse, copyTip }) => {
-    await copyTip(clickhouse, clickhouseEnv)
+  test('does no harm if two run at once: one refuses to start', async ({ clickhouseEnv, clickhouse }) => {
+    await copyHistory(chain, clickhouse, clickhouseEnv, TIP)
     const both = [1, 2].map(() => startBackfill(clickhouseEnv, chain.rpcUrl, [], { BATCH_BLOCKS: '3' }))
     const codes = (await Promise.all(both.map(({ exited }) => exited))).map(({ code }) => code)
     expect(codes.sort()).toEqual([0, 78])
@@ -153,15 +136,11 @@ describe.concurrent('a backfill', { timeout: 600_000 }, () => {
     expect(await fingerprint(clickhouse)).toEqual(expected)
   })
 
-  test('of an unknown stable, or before ingest has started, is refused', async ({
-    clickhouseEnv,
-    clickhouse,
-    copyTip,
-  }) => {
+  test('of an unknown stable, or before ingest has started, is refused', async ({ clickhouseEnv, clickhouse }) => {
     const tooEarly = startBackfill(clickhouseEnv, chain.rpcUrl)
     expect(await tooEarly.exited).toEqual({ code: 78, signal: null })
     expect(tooEarly.output()).toContain('start ingest first')
-    await copyTip(clickhouse, clickhouseEnv)
+    await copyHistory(chain, clickhouse, clickhouseEnv, TIP)
     const unknown = startBackfill(clickhouseEnv, chain.rpcUrl, ['--stables', `0x${'9'.repeat(40)}`])
     expect(await unknown.exited).toEqual({ code: 78, signal: null })
     expect(unknown.output()).toContain('no such stable')
@@ -170,9 +149,8 @@ describe.concurrent('a backfill', { timeout: 600_000 }, () => {
   test('that finds an order in the logs but not in the catalogue stops with an error', async ({
     clickhouseEnv,
     clickhouse,
-    copyTip,
   }) => {
-    await copyTip(clickhouse, clickhouseEnv)
+    await copyHistory(chain, clickhouse, clickhouseEnv, TIP)
     const newest = `SELECT max(order_id) FROM dex_orders WHERE block_number < ${START}`
     await clickhouse.command({ query: `DELETE FROM dex_orders WHERE order_id = (${newest})` })
     const backfill = startBackfill(clickhouseEnv, chain.rpcUrl)

@@ -1,25 +1,20 @@
-import { afterAll, beforeAll, expect } from 'vitest'
+import { beforeAll, expect } from 'vitest'
 import { newestRollback } from '../../../../clickhouse/chain/rollbacks.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { startBackfill } from '../../../support/backfill.js'
-import { stillChain } from '../../../support/chain.js'
+import { useStillChain } from '../../../support/chain.js'
 import { fingerprint } from '../../../support/fingerprint.js'
 import { ingestAll, ingestedHead, startIngest } from '../../../support/ingest.js'
-import type { TestChain } from '../../../support/own-chain.js'
 import { type ChangingChain, changingChain } from '../../../support/reorgs.js'
 import { test, withDatabase } from '../../../support/services.js'
 import { mismatches, runVerify } from '../../../support/verify.js'
 
-let chain: TestChain
+const chain = useStillChain({ historyBlocks: 160 })
 let blocks: ChangingChain
 
 beforeAll(async () => {
-  chain = await stillChain({ historyBlocks: 160 })
   blocks = changingChain(chain)
   await blocks.mine(22, 'first')
-})
-afterAll(async () => {
-  await chain?.remove()
 })
 
 test('a reorganization during a backfill of earlier blocks ends with exactly the rows of the new chain', async ({

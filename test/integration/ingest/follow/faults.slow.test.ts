@@ -2,17 +2,19 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { beforeAll, describe, expect } from 'vitest'
 import { newestBlock } from '../../../../clickhouse/chain/blocks.js'
 import { migrate } from '../../../../clickhouse/schema/migrate.js'
+import { type CallOutcome, nodeCalls } from '../../../../clickhouse/chain/node-calls.js'
 import { connect } from '../../../../clickhouse/store/client.js'
 import { spawnEmbedded } from '../../../../local/engine/spawn.js'
-import { stillChain } from '../../../support/chain.js'
+import { stillChain, useStillChain } from '../../../support/chain.js'
 import { type Fault, faultyNode, PASSING_FAULTS, seededFaults } from '../../../support/faulty-node.js'
 import { fingerprint } from '../../../support/fingerprint.js'
-import { ingestAll, ingestedTo, startIngest } from '../../../support/ingest.js'
-import type { TestChain } from '../../../support/own-chain.js'
-import { test, withDatabase } from '../../../support/services.js'
+import { ingestedTo, startIngest } from '../../../support/ingest.js'
+import { copyHistory, fingerprintOfHistory } from '../../../support/ingested.js'
+import { until } from '../../../support/jobs/process.js'
+import { test } from '../../../support/services.js'
 
 const IMPATIENT = { RPC_TIMEOUT_MS: '700', BATCH_BLOCKS: '10', RPC_ATTEMPTS: '8' }
 /** Faults that strike any request, or most of them. */
@@ -29,20 +31,13 @@ const ANY_ANSWER: readonly Fault[] = [
 const SEED = Number(process.env.FAULT_SEED ?? 1)
 /** Enough to meet every kind of call, and so few that no run of bad luck uses up the attempts at one batch. */
 const FAULTY_REQUESTS = 40
-let chain: TestChain
+const chain = useStillChain({ historyBlocks: 120 })
 /** The facts of an undisturbed run. */
 let expected: unknown
 
 beforeAll(async () => {
-  chain = await stillChain({ historyBlocks: 120 })
-  expected = await withDatabase(async (env, clickhouse) => {
-    await ingestAll(env, clickhouse, chain.rpcUrl, chain.head)
-    return fingerprint(clickhouse)
-  })
+  expected = await fingerprintOfHistory(chain)
   expect(expected).toMatchObject({ blocks: [{ rows: '120' }] })
-})
-afterAll(async () => {
-  await chain?.remove()
 })
 
 // Most of their time is waiting.
@@ -130,7 +125,7 @@ test('another chain is refused with an error that names both chains, and the dat
   clickhouseEnv,
   clickhouse,
 }) => {
-  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
+  await copyHistory(chain, clickhouse, clickhouseEnv)
   const other = await stillChain({ historyBlocks: 30, seed: 2, blockSeconds: 30 })
   try {
     const ingest = startIngest(clickhouseEnv, other.rpcUrl)
@@ -184,3 +179,26 @@ describe('while ClickHouse is unavailable', () => {
     await rm(dataDir, { recursive: true, force: true })
   })
 })
+
+/** Three processes start at once, on a busy machine. */
+const PROBLEMS_TIMEOUT_MS = 900_000
+
+test.concurrent.for<[Fault, CallOutcome]>([
+  ['rate-limited', 'limited'],
+  ['silent', 'late'],
+  ['refused', 'failed'],
+])(
+  'others can see that a node is %s: its calls are recorded as %s',
+  { timeout: PROBLEMS_TIMEOUT_MS },
+  async ([fault, outcome], { clickhouse, clickhouseEnv, onTestFinished }) => {
+    const node = await faultyNode(chain.rpcUrl, (request) => (request % 4 !== 0 ? fault : 'none'))
+    const settings = { RPC_TIMEOUT_MS: '700', RPC_ATTEMPTS: '100', BATCH_BLOCKS: '20' }
+    const ingest = startIngest(clickhouseEnv, node.url, settings)
+    onTestFinished(async () => {
+      await ingest.kill('SIGKILL')
+      await node.close()
+    })
+    const recorded = async () => ((await nodeCalls(clickhouse))?.[outcome] ?? 0) > 0
+    await until(`calls are recorded as ${outcome}`, recorded, [ingest], 600)
+  },
+)

@@ -13,7 +13,8 @@ import { connect } from '../../../../clickhouse/store/client.js'
 import { readyApi } from '../../../support/api-server.js'
 import { stillChain } from '../../../support/chain.js'
 import { fingerprint } from '../../../support/fingerprint.js'
-import { ingestAll, ingestedTo, startIngest } from '../../../support/ingest.js'
+import { ingestedTo, startIngest } from '../../../support/ingest.js'
+import { copyHistory } from '../../../support/ingested.js'
 import { metricValue } from '../../../support/metrics.js'
 import { test } from '../../../support/services.js'
 import { requireTool } from '../../../support/tools.js'
@@ -62,7 +63,7 @@ test(
     onTestFinished(() => rm(dir, { recursive: true, force: true }))
     const chain = await stillChain({ historyBlocks: BLOCKS })
     onTestFinished(() => chain.remove())
-    await ingestAll(clickhouseEnv, undisturbed, chain.rpcUrl, BLOCKS)
+    await copyHistory(chain, undisturbed, clickhouseEnv)
 
     const engine = await engineOnSmallDisk(dir)
     const env = {

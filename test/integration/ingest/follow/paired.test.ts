@@ -1,19 +1,18 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { createClient, encodeFunctionData, type Hex, http, numberToHex, parseEventLogs } from 'viem'
 import { Abis, Addresses } from 'viem/tempo'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { beforeAll, expect } from 'vitest'
 import { newestBlock } from '../../../../clickhouse/chain/blocks.js'
 import { MOST_UNLISTED } from '../../../../clickhouse/chain/sampling.js'
 import { accounts } from '../../../../local/chain/accounts.js'
 import type { Call } from '../../../../local/chain/calls.js'
 import { test as base } from '../../../support/app.js'
 import { backfillAll } from '../../../support/backfill.js'
-import { stillChain } from '../../../support/chain.js'
+import { useStillChain } from '../../../support/chain.js'
 import { fingerprint } from '../../../support/fingerprint.js'
 import { ingestAll } from '../../../support/ingest.js'
 import { type CopyTo, withIngested } from '../../../support/ingested.js'
 import { tokenListFile } from '../../../support/local-node.js'
-import type { TestChain } from '../../../support/own-chain.js'
 import { withDatabase } from '../../../support/services.js'
 import { mine, newToken } from '../../../support/transactions.js'
 import { mismatches, runVerify } from '../../../support/verify.js'
@@ -29,12 +28,11 @@ const openBook = (token: Hex): Call => ({
   data: encodeFunctionData({ abi: Abis.stablecoinDex, functionName: 'createPair', args: [token] }),
 })
 
-let chain: TestChain
+const chain = useStillChain({ historyBlocks: 30 })
 /** A block after some of the books and before the others. */
 let among = 0
 // A stranger makes more tokens than are sampled, and opens a book for each.
 beforeAll(async () => {
-  chain = await stillChain({ historyBlocks: 30 })
   const tokens: Hex[] = []
   for (let i = 0; i < MOST_UNLISTED; i++) tokens.push((await newToken(chain, 9_000 + i)).token)
   for (let i = 0; i < tokens.length; i += BOOKS_A_BLOCK) {
@@ -44,9 +42,6 @@ beforeAll(async () => {
   among = chain.head - 4
   // Only a final block can be the first of a tip.
   for (let i = 0; i < FINAL_AFTER; i++) await mine(chain, [])
-})
-afterAll(async () => {
-  await chain?.remove()
 })
 
 const test = base.extend<{ copy: CopyTo }>({

@@ -6,13 +6,13 @@ import { declaredGaps, openGaps } from '../../../../clickhouse/chain/gaps.js'
 import { allRollbacks } from '../../../../clickhouse/chain/rollbacks.js'
 import type { ClickHouseEnv } from '../../../../clickhouse/store/client.js'
 import { backfillAll } from '../../../support/backfill.js'
-import { stillChain } from '../../../support/chain.js'
+import { useStillChain } from '../../../support/chain.js'
 import { clickhouseRelay } from '../../../support/clickhouse-relay.js'
 import { type FaultyNode, faultyNode, OLDEST_STATE } from '../../../support/faulty-node.js'
 import { fingerprint } from '../../../support/fingerprint.js'
 import { ingestAll, startIngest } from '../../../support/ingest.js'
-import type { TestChain } from '../../../support/own-chain.js'
-import { test, withDatabase } from '../../../support/services.js'
+import { copyHistory, fingerprintOfHistory } from '../../../support/ingested.js'
+import { test } from '../../../support/services.js'
 import { mismatches, runVerify } from '../../../support/verify.js'
 import { eventually } from '../../../support/webhooks.js'
 
@@ -21,22 +21,17 @@ const BLOCKS = 240
 const START = 40
 const TIP = { START_BLOCK: `${START}`, BATCH_BLOCKS: '10' }
 
-let chain: TestChain
+const chain = useStillChain({ historyBlocks: BLOCKS })
 let pruned: FaultyNode
 /** The facts from a node that has every state. */
 let expected: Record<string, unknown>
 
 beforeAll(async () => {
-  chain = await stillChain({ historyBlocks: BLOCKS })
   pruned = await faultyNode(chain.rpcUrl, () => 'pruned')
-  expected = await withDatabase(async (env, clickhouse) => {
-    await ingestAll(env, clickhouse, chain.rpcUrl, BLOCKS, TIP)
-    return fingerprint(clickhouse)
-  })
+  expected = await fingerprintOfHistory(chain, TIP)
 })
 afterAll(async () => {
   await pruned?.close()
-  await chain?.remove()
 })
 
 const ofLogs = ['blocks', 'stablecoins', 'quote_token_updates', 'dex_orders', 'supply_events', 'fees_paid', 'dex_fills']
@@ -121,7 +116,7 @@ describe('ingest of blocks whose state the node has dropped', { timeout: 300_000
     clickhouse,
   }) => {
     await killInFirstBatch(clickhouseEnv, clickhouse, pruned.url)
-    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS, TIP)
+    await copyHistory(chain, clickhouse, clickhouseEnv, TIP)
     expect(await allRollbacks(clickhouse)).toEqual([])
     const found = await fingerprint(clickhouse)
     expect(pick(found, ofLogs)).toEqual(pick(expected, ofLogs))

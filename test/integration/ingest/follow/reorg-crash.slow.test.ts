@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { beforeAll, expect } from 'vitest'
 import { runningInserts } from '../../../../clickhouse/chain/batches.js'
 import { blockAt } from '../../../../clickhouse/chain/blocks.js'
 import { newestRollback } from '../../../../clickhouse/chain/rollbacks.js'
@@ -14,28 +14,23 @@ import { LedgerError, openLedger } from '../../../../ingest/sinks/batch-ledger.j
 import { completeRollback, planRollback } from '../../../../ingest/sinks/roll-back.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { type Embedded, spawnEmbedded } from '../../../../local/engine/spawn.js'
-import { stillChain } from '../../../support/chain.js'
+import { useStillChain } from '../../../support/chain.js'
 import { depth } from '../../../support/depth.js'
 import { fingerprint } from '../../../support/fingerprint.js'
 import { ingestAll, ingestedHead, startIngest } from '../../../support/ingest.js'
 import { type CopyTo, withIngested } from '../../../support/ingested.js'
-import type { TestChain } from '../../../support/own-chain.js'
 import { type ChangingChain, changingChain } from '../../../support/reorgs.js'
 import { test, withDatabase } from '../../../support/services.js'
 
 const ROUNDS = depth('KILL_ROUNDS', 3, 20)
 const SEED = 7
 
-let chain: TestChain
+const chain = useStillChain({ historyBlocks: 40 })
 let blocks: ChangingChain
 
 beforeAll(async () => {
-  chain = await stillChain({ historyBlocks: 40 })
   blocks = changingChain(chain)
   await blocks.mine(22, 'first')
-})
-afterAll(async () => {
-  await chain?.remove()
 })
 
 /** The contents of a database that has only ever seen the current chain. */

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { pino } from 'pino'
 import { toFunctionSelector } from 'viem'
-import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { beforeAll, describe, expect } from 'vitest'
 import { newestBatch } from '../../../../clickhouse/chain/batches.js'
 import { newestRollback } from '../../../../clickhouse/chain/rollbacks.js'
 import { findFork } from '../../../../ingest/follow/find-fork.js'
@@ -9,28 +9,23 @@ import { openLedger } from '../../../../ingest/sinks/batch-ledger.js'
 import { rpcAt } from '../../../../ingest/sources/rpc.js'
 import { randomFor } from '../../../../local/chain/random.js'
 import { createRpc } from '../../../../local/chain/rpc.js'
-import { stillChain } from '../../../support/chain.js'
+import { stillChain, useStillChain } from '../../../support/chain.js'
 import { depth } from '../../../support/depth.js'
 import { fingerprint } from '../../../support/fingerprint.js'
 import { heldNode } from '../../../support/held-node.js'
 import { ingestAll, ingestedHead, startIngest } from '../../../support/ingest.js'
-import type { TestChain } from '../../../support/own-chain.js'
 import { type ChangingChain, changingChain } from '../../../support/reorgs.js'
 import { test, withDatabase } from '../../../support/services.js'
 import { mismatches, runVerify } from '../../../support/verify.js'
 
 const TOTAL_SUPPLY = toFunctionSelector('totalSupply()').slice(2)
 
-let chain: TestChain
+const chain = useStillChain({ historyBlocks: 40 })
 let blocks: ChangingChain
 
 beforeAll(async () => {
-  chain = await stillChain({ historyBlocks: 40 })
   blocks = changingChain(chain)
   await blocks.mine(22, 'first')
-})
-afterAll(async () => {
-  await chain?.remove()
 })
 
 /** The contents of a database that has only ever seen the current chain. */

@@ -1,23 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { expect } from 'vitest'
 import { newestBatch } from '../../../../clickhouse/chain/batches.js'
 import { factTables } from '../../../../clickhouse/facts/facts.js'
 import type { ClickHouseEnv } from '../../../../clickhouse/store/client.js'
-import { stillChain } from '../../../support/chain.js'
+import { useStillChain } from '../../../support/chain.js'
 import { fingerprint } from '../../../support/fingerprint.js'
 import { ingestAll, startIngest } from '../../../support/ingest.js'
-import type { TestChain } from '../../../support/own-chain.js'
 import { test } from '../../../support/services.js'
 
-let chain: TestChain
-
-beforeAll(async () => {
-  chain = await stillChain({ historyBlocks: 120 })
-})
-afterAll(async () => {
-  await chain?.remove()
-})
+const chain = useStillChain({ historyBlocks: 120 })
 
 const FROM = '(SELECT min(block_time) FROM blocks WHERE block_number >= {from: UInt64})'
 /** Rows of a view's table that belong to a batch. */

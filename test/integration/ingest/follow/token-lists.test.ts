@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { describe, expect } from 'vitest'
 import { newestBlock } from '../../../../clickhouse/chain/blocks.js'
 import { tokenLists } from '../../../../clickhouse/chain/token-lists.js'
 import { REFERENCE_STABLE } from '../../../../clickhouse/peg/price.js'
@@ -8,11 +8,10 @@ import { snapshotReserves } from '../../../../jobs/snapshot/reserves.js'
 import { snapshotRisk } from '../../../../jobs/snapshot/risk.js'
 import { isoSeconds } from '../../../../process/instants.js'
 import { test as base } from '../../../support/app.js'
-import { stillChain } from '../../../support/chain.js'
+import { useStillChain } from '../../../support/chain.js'
 import { ingestAll } from '../../../support/ingest.js'
 import { type CopyTo, withIngested } from '../../../support/ingested.js'
 import { tokenListFile } from '../../../support/local-node.js'
-import type { TestChain } from '../../../support/own-chain.js'
 import { slotAt } from '../../../support/slots.js'
 import { mismatches, runVerify } from '../../../support/verify.js'
 
@@ -22,13 +21,7 @@ const STOPPED_AFTER = 60
 const BEFORE = { TRACK: 'listed', BATCH_BLOCKS: '20', TOKEN_LIST: tokenListFile('pathUSD', 'ABUSD', 'BWUSD') }
 const AFTER = { ...BEFORE, TOKEN_LIST: tokenListFile('pathUSD', 'ABUSD', 'CNUSD') }
 
-let chain: TestChain
-beforeAll(async () => {
-  chain = await stillChain({ historyBlocks: 120 })
-})
-afterAll(async () => {
-  await chain?.remove()
-})
+const chain = useStillChain({ historyBlocks: 120 })
 
 const test = base.extend<{ copyBefore: CopyTo }>({
   copyBefore: [

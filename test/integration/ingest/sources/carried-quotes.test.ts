@@ -1,18 +1,17 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 import { encodeFunctionData, type Hex, numberToHex } from 'viem'
 import { Abis, Addresses } from 'viem/tempo'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { expect } from 'vitest'
 import { readQuotes } from '../../../../ingest/sources/quotes.js'
 import { accounts } from '../../../../local/chain/accounts.js'
 import { call, role } from '../../../../local/chain/calls.js'
 import { type Random, randomFor } from '../../../../local/chain/random.js'
 import { createRpc } from '../../../../local/chain/rpc.js'
 import { backfillAll } from '../../../support/backfill.js'
-import { stillChain } from '../../../support/chain.js'
+import { useStillChain } from '../../../support/chain.js'
 import { countedNode } from '../../../support/counted-node.js'
 import { fingerprint } from '../../../support/fingerprint.js'
 import { ingestAll } from '../../../support/ingest.js'
-import type { TestChain } from '../../../support/own-chain.js'
 import { blockIdOf, rpcOf } from '../../../support/rpc.js'
 import { test, withDatabase } from '../../../support/services.js'
 import { mine, newToken } from '../../../support/transactions.js'
@@ -27,13 +26,7 @@ const ORDER_PLACED = '0xc200d837'
 const TOKENS = 1_000_000_000n
 const PATH_USD = Addresses.pathUsd as Hex
 
-let chain: TestChain
-beforeAll(async () => {
-  chain = await stillChain({ historyBlocks: MARKET })
-})
-afterAll(async () => {
-  await chain?.remove()
-})
+const chain = useStillChain({ historyBlocks: MARKET })
 
 type Row = {
   block_number: number

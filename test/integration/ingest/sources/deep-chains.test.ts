@@ -1,24 +1,17 @@
 import { encodeFunctionData, type Hex, numberToHex } from 'viem'
 import { Abis, Addresses } from 'viem/tempo'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { expect } from 'vitest'
 import { accounts } from '../../../../local/chain/accounts.js'
 import { call, role } from '../../../../local/chain/calls.js'
 import { createRpc } from '../../../../local/chain/rpc.js'
 import { backfillAll } from '../../../support/backfill.js'
-import { stillChain } from '../../../support/chain.js'
+import { useStillChain } from '../../../support/chain.js'
 import { fingerprint } from '../../../support/fingerprint.js'
 import { ingestAll } from '../../../support/ingest.js'
-import type { TestChain } from '../../../support/own-chain.js'
 import { test, withDatabase } from '../../../support/services.js'
 import { mine, newToken } from '../../../support/transactions.js'
 
-let chain: TestChain
-beforeAll(async () => {
-  chain = await stillChain({ historyBlocks: 30 })
-})
-afterAll(async () => {
-  await chain?.remove()
-})
+const chain = useStillChain({ historyBlocks: 30 })
 
 const DEPTH = 10
 const TOKENS = 1_000_000_000n

@@ -1,26 +1,19 @@
-import { afterAll, beforeAll, describe, expect } from 'vitest'
-import { stillChain } from '../../../support/chain.js'
+import { beforeAll, describe, expect } from 'vitest'
+import { useStillChain } from '../../../support/chain.js'
 import { type Fault, type FaultyNode, faultyNode } from '../../../support/faulty-node.js'
 import { fingerprint } from '../../../support/fingerprint.js'
 import { ingestAll, ingestedTo, startIngest } from '../../../support/ingest.js'
-import type { TestChain } from '../../../support/own-chain.js'
-import { test, withDatabase } from '../../../support/services.js'
+import { fingerprintOfHistory } from '../../../support/ingested.js'
+import { test } from '../../../support/services.js'
 
 const BLOCKS = 120
 
-let chain: TestChain
+const chain = useStillChain({ historyBlocks: BLOCKS })
 /** The facts that one good node gives. */
 let expected: unknown
 
 beforeAll(async () => {
-  chain = await stillChain({ historyBlocks: BLOCKS })
-  expected = await withDatabase(async (env, clickhouse) => {
-    await ingestAll(env, clickhouse, chain.rpcUrl, BLOCKS)
-    return fingerprint(clickhouse)
-  })
-})
-afterAll(async () => {
-  await chain?.remove()
+  expected = await fingerprintOfHistory(chain)
 })
 
 async function withNode(fault: Fault, use: (node: FaultyNode) => Promise<void>): Promise<void> {

@@ -1,22 +1,15 @@
 import { concat, type Hex, keccak256, numberToHex, pad, zeroHash } from 'viem'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { expect } from 'vitest'
 import { accounts } from '../../../../local/chain/accounts.js'
 import { call, role } from '../../../../local/chain/calls.js'
 import { createRpc } from '../../../../local/chain/rpc.js'
 import { GENESIS_STABLES, PATH_USD } from '../../../../local/chain/stables.js'
-import { stillChain } from '../../../support/chain.js'
+import { useStillChain } from '../../../support/chain.js'
 import { ingestAll } from '../../../support/ingest.js'
-import type { TestChain } from '../../../support/own-chain.js'
 import { test } from '../../../support/services.js'
 import { mine, type Receipt } from '../../../support/transactions.js'
 
-let chain: TestChain
-beforeAll(async () => {
-  chain = await stillChain({ historyBlocks: 30 })
-})
-afterAll(async () => {
-  await chain?.remove()
-})
+const chain = useStillChain({ historyBlocks: 30 })
 
 const { issuer, guardian } = accounts
 const lower = (address: string): string => address.toLowerCase()

@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { expect } from 'vitest'
 import { buildApp } from '../../../../api/app.js'
 import { allStablecoins } from '../../../../clickhouse/stablecoins/stablecoins.js'
 import { plannedBreaks } from '../../../../local/chain/planned-events.js'
@@ -10,9 +10,8 @@ import { parseLabels } from '../../../../tools/backtest/labels.js'
 import { pricedStables } from '../../../../tools/backtest/prices.js'
 import { reportOf } from '../../../../tools/backtest/report.js'
 import { runDetectors } from '../../../../tools/backtest/run.js'
-import { stillChain } from '../../../support/chain.js'
+import { useStillChain } from '../../../support/chain.js'
 import { ingestAll } from '../../../support/ingest.js'
-import type { TestChain } from '../../../support/own-chain.js'
 import { eventsOf, PEG_EVENTS_JOB as JOB, storedDepths, withPublication } from '../../../support/peg-events.js'
 import { test } from '../../../support/services.js'
 import { runSlots, slotsOf } from '../../../support/slots.js'
@@ -22,19 +21,12 @@ const BLOCKS = 720
 const BLOCK_SECONDS = 20
 const INSTANTS = 200
 
-let chain: TestChain
-
-beforeAll(async () => {
-  chain = await stillChain({ historyBlocks: BLOCKS, blockSeconds: BLOCK_SECONDS, seed: 4 })
-}, 400_000)
-afterAll(async () => {
-  await chain?.remove()
-})
+const chain = useStillChain({ historyBlocks: BLOCKS, blockSeconds: BLOCK_SECONDS, seed: 4 })
 
 test('the planned breaks of a market are found and no others, and at any moment they match the samples', {
   timeout: 600_000,
 }, async ({ clickhouseEnv, clickhouse }) => {
-  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS)
+  await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, chain.head)
   const result = await clickhouse.query({
     query: `
       SELECT stable, toUnixTimestamp(block_time) AS block_time, toUInt32(block_number) AS block_number, sell_micros

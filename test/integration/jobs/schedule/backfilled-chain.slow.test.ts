@@ -1,11 +1,10 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { beforeAll, expect } from 'vitest'
 import { SLOT_JOBS } from '../../../../clickhouse/jobs/periods.js'
 import { backfillAll } from '../../../support/backfill.js'
-import { stillChain } from '../../../support/chain.js'
+import { useStillChain } from '../../../support/chain.js'
 import { depth } from '../../../support/depth.js'
-import { ingestAll } from '../../../support/ingest.js'
-import type { TestChain } from '../../../support/own-chain.js'
+import { copyHistory } from '../../../support/ingested.js'
 import { newestRevisions } from '../../../support/publications.js'
 import { runJobs } from '../../../support/ran-slots.js'
 import { test, withDatabase } from '../../../support/services.js'
@@ -26,7 +25,7 @@ const TABLES = [
 ]
 const JOBS = SLOT_JOBS.map(({ name }) => name)
 
-let chain: TestChain
+const chain = useStillChain({ historyBlocks: BLOCKS, blockSeconds: BLOCK_SECONDS })
 /** The rows that the jobs write if ingest has read everything from the first block on. */
 let expected: Record<string, unknown[]>
 
@@ -42,18 +41,13 @@ async function outputs(clickhouse: ClickHouseClient): Promise<Record<string, unk
 }
 
 beforeAll(async () => {
-  chain = await stillChain({ historyBlocks: BLOCKS, blockSeconds: BLOCK_SECONDS })
   expected = await withDatabase(async (env, clickhouse) => {
-    await ingestAll(env, clickhouse, chain.rpcUrl, BLOCKS)
+    await copyHistory(chain, clickhouse, env)
     await runJobs(clickhouse, JOBS)
     return outputs(clickhouse)
   })
   for (const table of ['peg_events', 'risk_snapshots', 'reserve_snapshots']) expect(expected[table]).not.toEqual([])
 }, 600_000)
-afterAll(async () => {
-  await chain?.remove()
-})
-
 const CASES: ReadonlyArray<{ what: string; backfills: string[][] }> = [
   { what: 'one backfill', backfills: [[]] },
   { what: 'the logs first and the rest newest first', backfills: [['--only', 'logs'], ['--newest-first']] },
@@ -67,7 +61,7 @@ test.for(CASES.slice(-depth('BACKFILL_ORDERS', 1, CASES.length)))(
   'after $what, jobs that ran before it end with the same rows as jobs that started with all facts',
   { timeout: 600_000 },
   async ({ backfills }, { clickhouseEnv, clickhouse }) => {
-    await ingestAll(clickhouseEnv, clickhouse, chain.rpcUrl, BLOCKS, { START_BLOCK: `${START}` })
+    await copyHistory(chain, clickhouse, clickhouseEnv, { START_BLOCK: `${START}` })
     await runJobs(clickhouse, JOBS)
     expect(await outputs(clickhouse)).not.toEqual(expected)
     for (const flags of backfills) {

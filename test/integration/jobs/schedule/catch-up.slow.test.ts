@@ -1,13 +1,12 @@
 import type { ClickHouseClient } from '@clickhouse/client'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { expect } from 'vitest'
 import { factTables } from '../../../../clickhouse/facts/facts.js'
 import { SLOT_JOBS } from '../../../../clickhouse/jobs/periods.js'
 import type { ClickHouseEnv } from '../../../../clickhouse/store/client.js'
-import { stillChain } from '../../../support/chain.js'
+import { useStillChain } from '../../../support/chain.js'
 import { depth } from '../../../support/depth.js'
 import { ingestAll } from '../../../support/ingest.js'
 import { jobsDone, startJobs } from '../../../support/jobs/process.js'
-import type { TestChain } from '../../../support/own-chain.js'
 import { test, withDatabase } from '../../../support/services.js'
 
 /** The tables that the jobs write, by job. */
@@ -25,14 +24,7 @@ const HOUR = 3600
 const HOURS = depth('PAUSE_HOURS', 3, 7)
 const BLOCK_SECONDS = 60
 
-let chain: TestChain
-
-beforeAll(async () => {
-  chain = await stillChain({ historyBlocks: (HOURS * HOUR) / BLOCK_SECONDS, blockSeconds: BLOCK_SECONDS })
-})
-afterAll(async () => {
-  await chain?.remove()
-})
+const chain = useStillChain({ historyBlocks: (HOURS * HOUR) / BLOCK_SECONDS, blockSeconds: BLOCK_SECONDS })
 
 const rowsOf = async <Row>(clickhouse: ClickHouseClient, query: string): Promise<Row[]> =>
   (await clickhouse.query({ query, format: 'JSONEachRow' })).json<Row>()
