@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { InvalidKeyError, UrlTooLongError } from '../../../../api/http/errors.js'
 import { countRequests, createMetrics, metricsRoute, showMetrics } from '../../../../api/http/metrics.js'
 import { sendProblem } from '../../../../api/http/problem.js'
+import { stateMetrics } from '../../../../api/service/state-metrics.js'
 import type { MetricsAccess } from '../../../../process/metrics-access.js'
 
 const TOKEN = 'a-token-of-the-tests-that-is-long-enough'
@@ -110,4 +111,21 @@ describe('the metrics can be read by', () => {
     expect((await app.inject({ url: '/things/a', headers })).statusCode).toBe(414)
     expect((await app.inject({ url: '/metrics', headers })).statusCode).toBe(200)
   })
+})
+
+test('why the state cannot be read is shown: a full disk, a replica that accepts no rows, a Keeper that is away', async () => {
+  const replicas = { most_delay_seconds: 7, queued: 3, readonly_tables: 56, keeper_answers: false, away: null }
+  const disks = [{ disk: 'default', free_bytes: 0, total_bytes: 1000 }]
+  const metrics = await stateMetrics(null, { disks, parts: undefined, replicas })
+  for (const line of [
+    'plumbline_clickhouse_up 0',
+    'plumbline_storage_readable{what="parts"} 0',
+    'plumbline_disk_free_bytes{disk="default"} 0',
+    'plumbline_replica_delay_seconds 7',
+    'plumbline_replica_readonly_tables 56',
+    'plumbline_replica_keeper_up 0',
+  ])
+    expect(metrics.split('\n')).toContain(line)
+  // Without the Keeper, nobody knows which others there are.
+  expect(metrics).not.toContain('plumbline_replicas_away')
 })

@@ -1,7 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { Answer } from '../../../../../api/answers/cache/answer.js'
 import { createAnswerCache } from '../../../../../api/answers/cache/answer-cache.js'
+import { versionOf } from '../../../../../api/answers/cache/plugin.js'
 import { PlumblineError } from '../../../../../process/errors.js'
 
 const freshness = { maxAgeMs: 2000, staleMs: 10_000, cacheControl: 'public, max-age=2' }
@@ -119,4 +121,16 @@ test('memory is bounded: the least recently requested answers are removed first'
   expect(state.computed).toBe(4)
   expect(await ask('a')).toMatchObject({ how: 'hit' })
   expect(await ask('b')).toMatchObject({ how: 'miss' })
+})
+
+test('only answers with the same formulas and the same shape are shared', () => {
+  const shape = () => ({ 200: z.object({ price: z.number() }) })
+  const versions = [
+    versionOf('1', shape()),
+    versionOf('2', shape()),
+    versionOf('1', { 200: z.object({ price: z.string() }) }),
+    versionOf('1', {}),
+  ]
+  expect(new Set(versions).size).toBe(4)
+  expect(versionOf('1', shape())).toBe(versions[0])
 })

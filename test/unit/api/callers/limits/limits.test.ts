@@ -3,6 +3,7 @@ import { Credential } from 'mppx'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { auth } from '../../../../../api/callers/auth.js'
+import { networkOf } from '../../../../../api/callers/limits/address.js'
 import { limits } from '../../../../../api/callers/limits/plugin.js'
 import { createRequestCounter } from '../../../../../api/callers/limits/request-counter.js'
 import { createGateway } from '../../../../../api/callers/payments/gateway.js'
@@ -190,4 +191,22 @@ test('X-Forwarded-For is only trusted from a trusted proxy, and only the part th
   // Bypassing the proxy.
   expect(await behind.statuses('/free', 1, claiming('192.0.2.1', '198.51.100.77'))).toEqual([200])
   expect(await behind.statuses('/free', 1, claiming('192.0.2.1', '198.51.100.78'))).toEqual([429])
+})
+
+test.for([
+  ['192.0.2.7', '192.0.2.7'],
+  ['::ffff:192.0.2.7', '192.0.2.7'],
+  ['::ffff:c000:207', '192.0.2.7'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:DB8:1:2::', '2001:db8:1:2::/64'],
+  ['2001:db8:1:2:ffff::1', '2001:db8:1:2::/64'],
+  ['2001:db8:1:3::1', '2001:db8:1:3::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['', 'unknown'],
+  ['unknown', 'unknown'],
+  ['192.0.2.7:4711', 'unknown'],
+  ['<script>', 'unknown'],
+] as const)('%s counts as %s', ([address, network]) => {
+  expect(networkOf(address)).toBe(network)
 })

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { defineOptionalRow, defineQuery, defineRow, onlyColumn } from '../../../../clickhouse/store/define-query.js'
+import { insertRows } from '../../../../clickhouse/store/insert.js'
 import { isRecent, recentFirst } from '../../../../clickhouse/store/recent-first.js'
 import { addBlocks } from '../../../support/rows.js'
 import { test } from '../../../support/services.js'
@@ -59,4 +60,23 @@ test('a read of recent rows looks at all of history only if the recent part is n
   expect(await newestBefore(clickhouse, { at: new Date(newest * 1000 - 5000) })).toBe(old)
   expect(asked).toEqual([true, true, false])
   expect(await newestBefore(clickhouse, { at: new Date(old * 1000 - 5000) })).toBeNull()
+})
+
+/** More rows than the engine would put into one block by default. */
+const ROWS = 1_200_000
+
+test('an insert of any size is atomic: it creates one part, and its repeat creates none', async ({ clickhouse }) => {
+  await clickhouse.command({
+    query:
+      'CREATE TABLE large (n UInt32) ENGINE = MergeTree ORDER BY n SETTINGS non_replicated_deduplication_window = 100',
+  })
+  const rows = Array.from({ length: ROWS }, (_, n) => ({ n }))
+  await insertRows(clickhouse, 'large', rows, 'token')
+  await insertRows(clickhouse, 'large', rows, 'token')
+  const parts = await clickhouse.query({
+    query: `SELECT rows, toUInt32(max_block_number - min_block_number + 1) AS inserted FROM system.parts
+            WHERE active AND database = currentDatabase() AND table = 'large'`,
+    format: 'JSONEachRow',
+  })
+  expect(await parts.json()).toEqual([{ rows: `${ROWS}`, inserted: 1 }])
 })

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
-import type { EventType } from '../../../../clickhouse/events/types.js'
+import { EventShape } from '../../../../api/events/shapes.js'
+import { EVENT_TYPES, type EventType } from '../../../../clickhouse/events/types.js'
+import { exampleData } from '../../../../clickhouse/webhooks/body.js'
 import { type Subscription, sealedSecrets, wants } from '../../../../clickhouse/webhooks/subscriptions.js'
 
 const [A, B, C] = ['0xa', '0xb', '0xc'] as const
@@ -55,4 +57,15 @@ test('after a rotation the previous secret also signs until it expires', () => {
   expect(sealedSecrets(rotated, new Date(until.getTime() - 1))).toEqual(['new', 'old'])
   expect(sealedSecrets(rotated, until)).toEqual(['new'])
   expect(sealedSecrets({ secret: 'new', previous_secret: '', previous_secret_until: null }, until)).toEqual(['new'])
+})
+
+test('a test event has exactly the fields of its type', () => {
+  const now = new Date('2026-09-01T12:07:30.789Z')
+  const [occurred_at, recorded_at] = ['2026-09-01T12:07:30Z', '2026-09-01T12:07:30.789Z']
+  for (const event of EVENT_TYPES) {
+    const data = exampleData(event, now)
+    const told = { id: 'evt_test_1', sequence: 0, event, occurred_at, published_at: occurred_at, recorded_at, data }
+    expect(EventShape.parse(told)).toEqual(told)
+    expect(JSON.stringify(data)).toMatch(/7e57|"test"/)
+  }
 })

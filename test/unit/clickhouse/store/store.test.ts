@@ -1,5 +1,7 @@
+import { ClickHouseError } from '@clickhouse/client'
 import { expect, test } from 'vitest'
 import { bucketPage } from '../../../../clickhouse/store/buckets.js'
+import { QueryError } from '../../../../clickhouse/store/query-error.js'
 
 const HOUR = 3600
 const range = {
@@ -34,4 +36,17 @@ test('pages are consecutive without gaps', () => {
   expect(page).toEqual({ first: 10 * HOUR, end: 14 * HOUR, count: 4, next: 14 * HOUR })
   expect(bucketPage({ ...range, limit: 6, after: 14 * HOUR })).toMatchObject({ first: 14 * HOUR, count: 6, next: null })
   expect(bucketPage({ ...range, limit: 4, after: 90 * HOUR })).toMatchObject({ count: 0, next: null })
+})
+
+const failed = (code: number) => new QueryError('read', new ClickHouseError({ code: `${code}`, message: 'no' }))
+
+test('an error of Keeper, a replica, a disk or the load passes; one of the request stays, and says what to do', () => {
+  const passing = [159, 202, 209, 210, 225, 236, 241, 242, 243, 252, 279, 285, 286, 289, 319, 341, 364, 394, 425, 999]
+  expect(passing.filter((code) => !failed(code).retryable)).toEqual([])
+  expect(new QueryError('read', new Error('connect ECONNREFUSED')).retryable).toBe(true)
+  const staying = [16, 47, 60, 62, 81, 164, 349, 497, 516]
+  expect(staying.filter((code) => failed(code).retryable)).toEqual([])
+  expect(failed(516).message).toBe('read: no; check CLICKHOUSE_USER and CLICKHOUSE_PASSWORD')
+  expect(failed(246).message).toMatch(/damaged.*restart ClickHouse/)
+  expect(failed(62).message).toBe('read: no')
 })

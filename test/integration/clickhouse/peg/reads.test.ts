@@ -4,7 +4,7 @@ import { FAMILIES } from '../../../../clickhouse/chain/batches.js'
 import { type Ledger, readLedger } from '../../../../clickhouse/chain/ledger.js'
 import { insertDoneRollback, insertPlannedRollback } from '../../../../clickhouse/chain/rollbacks.js'
 import { removeFacts } from '../../../../clickhouse/facts/replace.js'
-import { pegAt } from '../../../../clickhouse/peg/current.js'
+import { currentPeg, pegAt } from '../../../../clickhouse/peg/current.js'
 import { createKeptSamples } from '../../../../clickhouse/peg/kept-samples.js'
 import { createMinuteSums } from '../../../../clickhouse/peg/minute-sums.js'
 import type { PegSample } from '../../../../clickhouse/peg/samples.js'
@@ -13,7 +13,7 @@ import { type Random, randomFor } from '../../../../local/chain/random.js'
 import { expectedWindows } from '../../../../oracle/peg-windows.js'
 import { addBatch, planBatch } from '../../../support/ledger.js'
 import { repairedViews } from '../../../support/repair-views.js'
-import { addBareBlocks, addFacts, pegSamples, stableAddress, stablecoin } from '../../../support/rows.js'
+import { addBareBlocks, addBlocks, addFacts, pegSamples, stableAddress, stablecoin } from '../../../support/rows.js'
 import { test } from '../../../support/services.js'
 
 const START = 1_760_000_400
@@ -158,4 +158,33 @@ test('hours and samples that are kept are as the facts are, whatever is written,
     else await append(random.int(20, 200))
     await compare(`step ${step}`)
   }
+})
+
+const FIRST_SECOND = 1_760_000_000
+
+test('a stable whose samples a reorganization removes while its peg is read has none', async ({ clickhouse }) => {
+  await addBlocks(clickhouse, [FIRST_SECOND, FIRST_SECOND + 60])
+  await addFacts(clickhouse, {
+    stablecoins: [stablecoin(1, { block_time: FIRST_SECOND })],
+    samples: pegSamples(STABLE, [{ at: FIRST_SECOND + 60, price: 'no_liquidity' }], 2),
+  })
+  const about = { stable: STABLE, as_of: new Date((FIRST_SECOND + 100) * 1000) }
+  const asked: string[] = []
+  let removed: Promise<unknown> | undefined
+  const removal = (): Promise<unknown> => {
+    removed ??= removeFacts(clickhouse, { from_block: 1, from_time: START - 1 })
+    return removed
+  }
+  const changing = Object.assign(Object.create(clickhouse) as ClickHouseClient, {
+    query: async (query: Parameters<ClickHouseClient['query']>[0]) => {
+      const name = `${query.clickhouse_settings?.log_comment}`
+      asked.push(name)
+      if (name === 'lost_quote') await removeFacts(clickhouse, { from_block: 1, from_time: FIRST_SECOND - 1 })
+      return clickhouse.query(query)
+    },
+  })
+  expect((await currentPeg(clickhouse, about)).newest).toMatchObject({ status: 'no_liquidity' })
+  const none = { newest: null, priced: null, lost: null, unsampled: null }
+  expect(await currentPeg(changing, about)).toEqual(none)
+  expect(asked).toContain('lost_quote_hours')
 })
