@@ -6,44 +6,6 @@ const address = z.string().regex(/^0x[0-9a-f]{40}$/)
 const usd = z.string().regex(/^\d+\.\d{6}$/)
 const count = z.number().int().min(0)
 
-const graph = {
-  window_hours: z.number().int(),
-  edges: z.array(
-    z.strictObject({
-      from: z.string().min(1),
-      to: z.string().min(1),
-      from_address: address,
-      to_address: address,
-      volume_usd: usd,
-      tx_count: count,
-      unvalued_count: count,
-      unvalued_in_raw: z.string().regex(/^\d+$/),
-      unvalued_out_raw: z.string().regex(/^\d+$/),
-    }),
-  ),
-  nodes: z.array(
-    z.strictObject({
-      symbol: z.string().min(1),
-      symbol_shared: z.boolean(),
-      address,
-      inbound_usd: usd,
-      outbound_usd: usd,
-    }),
-  ),
-}
-
-/** The answer of GET /v1/stablecoins/flows, field by field as specified, and the additional fields. */
-export const FlowsSpec = z.strictObject({ ...graph, coverage: CoverageSpec })
-
-/** The answer of GET /v1/stablecoins/flows/history. */
-export const FlowsHistorySpec = z.strictObject({
-  from: timestamp,
-  to: timestamp,
-  ...graph,
-  series: z.array(z.strictObject({ hour_start: timestamp, volume_usd: usd, tx_count: count, unvalued_count: count })),
-  coverage: CoverageSpec,
-})
-
 const finite = z.number().refine(Number.isFinite)
 
 /** The answer of GET /v1/stablecoins/flow-anomalies. */

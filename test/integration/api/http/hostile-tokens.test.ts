@@ -2,7 +2,6 @@ import { expect } from 'vitest'
 import { SUBSCRIPTION_KEY, test } from '../../../support/app.js'
 import { useStillChain } from '../../../support/chain.js'
 import { ingestAll } from '../../../support/ingest.js'
-import { AnalysisSpec } from '../../../support/spec/analysis.js'
 import { newToken } from '../../../support/transactions.js'
 
 const chain = useStillChain({ historyBlocks: 30 })
@@ -63,7 +62,7 @@ test('any name of a token is returned unchanged, or its first 256 characters, an
   const headers = { authorization: `Bearer ${SUBSCRIPTION_KEY}` }
   for (const { address, symbol } of stablecoins) {
     const url = `/api/v1/stablecoins/${address}/analysis`
-    const analysis = AnalysisSpec.parse((await app.inject({ url, headers })).json())
+    const analysis = (await app.inject({ url, headers })).json()
     expect(analysis).toMatchObject({ address, symbol, briefing: { origin_kind: 'measured' } })
     const said = Object.values({ ...analysis.briefing, ...analysis.briefing.risk_basis }).filter(
       (value) => typeof value === 'string',

@@ -3,7 +3,6 @@ import { isoSeconds } from '../../../../process/instants.js'
 import { test } from '../../../support/app.js'
 import { account, addRows, rewardDistribution, rewardRecipient } from '../../../support/economy-rows.js'
 import { addBlocks, stableAddress, stablecoin, stateRead, txHash } from '../../../support/rows.js'
-import { LiveRewards, PastRewards } from '../../../support/spec/rewards.js'
 
 const STABLE = stableAddress(1)
 const OTHER = stableAddress(2)
@@ -61,7 +60,7 @@ test('windows include the instant at their end, not the one at their start; the 
       stateRead(STABLE, { block_number: 6, block_time: now + 1, opted_in_raw: '1' }),
     ],
   })
-  const live = LiveRewards.parse((await app.inject(URL)).json())
+  const live = (await app.inject(URL)).json()
   expect(live).toMatchObject({
     distribution_count: 5,
     distributed: { last_24h_tokens: 24, last_7d_tokens: 30, all_time_tokens: 31 },
@@ -80,7 +79,7 @@ test('without opted-in supply the yield is null, not infinite', async ({ app, cl
     reward_distributions: [rewardDistribution(STABLE, account(1), 5, { block_number: 1, block_time })],
     state_reads: [stateRead(STABLE, { block_time, opted_in_raw: '0' })],
   })
-  const live = LiveRewards.parse((await app.inject(URL)).json())
+  const live = (await app.inject(URL)).json()
   expect(live).toMatchObject({ effective_apy_pct: null, opted_in_supply: '0', opted_in_tokens: 0 })
 })
 
@@ -176,7 +175,7 @@ test('an answer about the past has its sums, no live reads, and its instant', as
     ],
   })
   const response = await app.inject(`${URL}?as_of=1760000099`)
-  expect(PastRewards.parse(response.json())).toMatchObject({
+  expect(response.json()).toMatchObject({
     as_of: '2025-10-09T08:54:59Z',
     distributed: { all_time_tokens: 3 },
     top_funders: [{ address: account(1) }],
