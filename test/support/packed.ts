@@ -13,7 +13,9 @@ export async function withPacked(packageFolder: string, use: (folder: string) =>
     const { name, version } = JSON.parse(await readFile(join(packageFolder, 'package.json'), 'utf8'))
     await run('npm', ['pack', packageFolder, '--pack-destination', folder], { cwd: folder })
     await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
-    await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', `./${name}-${version}.tgz`], { cwd: folder })
+    await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', `./${name}-${version}.tgz`], {
+      cwd: folder,
+    })
     await use(folder)
   } finally {
     await rm(folder, { recursive: true, force: true })

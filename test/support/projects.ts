@@ -16,7 +16,11 @@ export const INTEGRATION = {
 }
 
 /** The projects of a workspace, whose tests are in its `test/unit/` and `test/integration/`. `url` is of its configuration. */
-export function workspaceProjects(name: string, url: string, integration: object = {}): TestProjectInlineConfiguration[] {
+export function workspaceProjects(
+  name: string,
+  url: string,
+  integration: object = {},
+): TestProjectInlineConfiguration[] {
   const root = fileURLToPath(new URL('.', url))
   const exclude = SLOW.areRun ? [] : [`**/*${SLOW.ending}`]
   const project = (kind: string, settings: object): TestProjectInlineConfiguration => ({

@@ -3,10 +3,17 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { expect } from 'vitest'
 import { insertFacts } from '../../../../clickhouse/facts/facts.js'
 import { removeFacts } from '../../../../clickhouse/facts/replace.js'
-import { differingBuckets, FLOW_WINDOW_SECONDS, flowBucketsOf, flowEdgeStartsOf, staleBuckets, windowOf } from '../../../../clickhouse/flows/buckets.js'
-import { rebuild } from '../../../../tools/rebuild/rebuild.js'
+import {
+  differingBuckets,
+  FLOW_WINDOW_SECONDS,
+  flowBucketsOf,
+  flowEdgeStartsOf,
+  staleBuckets,
+  windowOf,
+} from '../../../../clickhouse/flows/buckets.js'
 import { flowZScores, flowZScoresOfRange, MIN_ABS_Z } from '../../../../clickhouse/flows/scores.js'
 import { randomFor } from '../../../../local/chain/random.js'
+import { rebuild } from '../../../../tools/rebuild/rebuild.js'
 import { deployed, formatted } from '../../../support/deployed-views.js'
 import { depth } from '../../../support/depth.js'
 import { fitfulFlows, wildFlows } from '../../../support/flow-market.js'
