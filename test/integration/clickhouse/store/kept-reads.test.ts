@@ -8,7 +8,7 @@ import { insertFacts } from '../../../../clickhouse/facts/facts.js'
 import { removeFacts } from '../../../../clickhouse/facts/replace.js'
 import { insertPegEvents } from '../../../../clickhouse/peg/breaks.js'
 import { currentPeg, currentPegs } from '../../../../clickhouse/peg/current.js'
-import { lostQuote, lostQuotes } from '../../../../clickhouse/peg/quotes.js'
+import { lostQuote, lostQuotesOf } from '../../../../clickhouse/peg/quotes.js'
 import { refreshedPegSums } from '../../../../clickhouse/peg/windows.js'
 import {
   recentRewardDistributions,
@@ -277,7 +277,7 @@ test('a read that is kept names every table that it reads', async ({ clickhouse 
   await answers(clickhouse, stable, as_of, { kept })
   await databaseChainId(clickhouse, { kept })
   await refreshedPegSums(clickhouse, { stable }, { kept })
-  await lostQuotes(clickhouse, { as_of }, { kept })
+  await lostQuotesOf(clickhouse, { stables: [stable], as_of }, { kept })
   await lostQuote(clickhouse, { stable, as_of }, { kept })
   await last(clickhouse, {}, { kept })
   const ids = [...named.keys()].map(Number)
