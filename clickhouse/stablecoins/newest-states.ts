@@ -5,6 +5,7 @@ import { inParts } from '../store/in-parts.js'
 import { isRecent, recentFirstByStable } from '../store/recent-first.js'
 import type { OfStable } from '../store/together.js'
 import { integerText } from '../store/values.js'
+import { stablesInUse } from './stablecoins.js'
 
 /** The kinds of transfer policies. */
 export const PolicyType = z.enum(['allow_all', 'reject_all', 'whitelist', 'blacklist', 'compound']).meta({
@@ -56,4 +57,17 @@ export async function newestStates(
     }),
   )
   return (stable) => states.get(stable) ?? null
+}
+
+/**
+ * Every stable that is in use at `at`, with its newest supply by then and the block at which it was read; null if none was
+ * read.
+ */
+export async function suppliesAt(clickhouse: ClickHouseClient, { at }: { at: Date }) {
+  const stables = (await stablesInUse(clickhouse, { at })).map(({ stable }) => stable)
+  const states = await newestStates(clickhouse, { stables, at })
+  return stables.map((stable) => {
+    const { supply_raw, state_block_number } = states(stable) ?? { supply_raw: null, state_block_number: null }
+    return { stable, supply_raw, state_block_number }
+  })
 }

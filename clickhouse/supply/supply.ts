@@ -1,9 +1,6 @@
-import type { ClickHouseClient } from '@clickhouse/client'
 import { z } from 'zod'
 import type { FactPosition } from '../chain/blocks.js'
 import { BUCKET_COLUMNS, SeriesParams } from '../peg/series.js'
-import { newestStates } from '../stablecoins/newest-states.js'
-import { stablesInUse } from '../stablecoins/stablecoins.js'
 import { defineQuery } from '../store/define-query.js'
 import { defineExport } from '../store/export.js'
 import { keptWhile } from '../store/kept-reads.js'
@@ -54,19 +51,6 @@ const recentEvents = recentFirstByStable(
 
 /** A stable's last ten changes of supply or cap up to `at`, newest first. */
 export const recentSupplyEvents = keptWhile(['supply_events'], together('recent_supply_events', recentEvents))
-
-/**
- * Every stable that is in use at `at`, with its newest supply by then and the block at which it was read; null if none was
- * read.
- */
-export async function suppliesAt(clickhouse: ClickHouseClient, { at }: { at: Date }) {
-  const stables = (await stablesInUse(clickhouse, { at })).map(({ stable }) => stable)
-  const states = await newestStates(clickhouse, { stables, at })
-  return stables.map((stable) => {
-    const { supply_raw, state_block_number } = states(stable) ?? { supply_raw: null, state_block_number: null }
-    return { stable, supply_raw, state_block_number }
-  })
-}
 
 const NO_CAP = `toUInt256('${UNCAPPED}')`
 

@@ -3,7 +3,7 @@ import { databaseChainId } from '../../clickhouse/chain/identity.js'
 import { currentPegs } from '../../clickhouse/peg/current.js'
 import { issuerOf } from '../../clickhouse/reserves/issuers.js'
 import { publishReserves, type ReserveSnapshot } from '../../clickhouse/reserves/reserves.js'
-import { suppliesAt } from '../../clickhouse/supply/supply.js'
+import { suppliesAt } from '../../clickhouse/stablecoins/newest-states.js'
 import type { Slot } from '../schedule/run-slots.js'
 
 /**

@@ -10,7 +10,7 @@ import { jobProgress, jobRuns, jobStatuses } from '../../../clickhouse/jobs/runs
 import { readSearches } from '../../../clickhouse/jobs/searches.js'
 import { dueSlots, slotHistory } from '../../../clickhouse/jobs/slots.js'
 import { riskInputs } from '../../../clickhouse/risk/inputs.js'
-import { suppliesAt } from '../../../clickhouse/supply/supply.js'
+import { suppliesAt } from '../../../clickhouse/stablecoins/newest-states.js'
 import { failingSubscriptions } from '../../../clickhouse/webhooks/attempts.js'
 import { addDeliveries, eventsToReplay, requestedDeliveries } from '../../../clickhouse/webhooks/deliveries.js'
 import { deliveryPage, deliveryPageOfState } from '../../../clickhouse/webhooks/delivery-log.js'
