@@ -71,6 +71,7 @@ test('without a key a paid route returns its price, and does nothing else', asyn
     'www-authenticate': 'Bearer realm="plumbline"',
   })
   expect(response.json()).toEqual({
+    help: '/docs/api#payments',
     type: 'urn:plumbline:problem:payment-required',
     title: 'Payment Required',
     status: 402,
