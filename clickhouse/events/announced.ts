@@ -11,7 +11,7 @@ import { dateTime } from '../store/values.js'
 
 /**
  * The condition under which an event of the log stood at the instant of the parameter `known_at`: it had been announced,
- * and not been taken back. The engine keeps what was taken back beside the log, as long as it is asked for in these words (migration 0038).
+ * and not been taken back. The engine keeps what was taken back beside the log, as long as it is asked for in these words (clickhouse/schema/0011_events.sql).
  */
 const STOOD = `
   recorded_at <= {known_at: DateTime64(3)}
