@@ -24,6 +24,7 @@ const DOCUMENTS = [
     'CONTRIBUTING.md',
     'CHANGELOG.md',
     'SECURITY.md',
+    'local/chain/README.md',
     'local/engine/README.md',
     'clients/typescript/README.md',
     'clients/mcp/README.md',

@@ -15,7 +15,7 @@ import { ingestAll } from '../../../support/ingest.js'
 const run = promisify(execFile)
 const BLOCKS = 200
 
-const DOCUMENT = readFileSync(new URL('../../../../docs/engine.md', import.meta.url), 'utf8')
+const DOCUMENT = readFileSync(new URL('../../../../local/engine/README.md', import.meta.url), 'utf8')
 /** The documented script, and its statement that lists the tables to copy. */
 const script = /```bash\n([\s\S]*?)```/.exec(DOCUMENT)?.[1] as string
 const tablesOfDatabase = /```sql\n([\s\S]*?)```/.exec(DOCUMENT)?.[1] as string
