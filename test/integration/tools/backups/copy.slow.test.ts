@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { migrate } from '../../../../clickhouse/schema/migrate.js'
@@ -15,10 +16,11 @@ import { ingestAll } from '../../../support/ingest.js'
 const run = promisify(execFile)
 const BLOCKS = 200
 
-const DOCUMENT = readFileSync(new URL('../../../../local/engine/README.md', import.meta.url), 'utf8')
-/** The documented script, and its statement that lists the tables to copy. */
-const script = /```bash\n([\s\S]*?)```/.exec(DOCUMENT)?.[1] as string
-const tablesOfDatabase = /```sql\n([\s\S]*?)```/.exec(DOCUMENT)?.[1] as string
+const SCRIPT = fileURLToPath(new URL('../../../../local/engine/copy.sh', import.meta.url))
+/** The documented statement that lists the tables to copy. */
+const tablesOfDatabase = /```sql\n([\s\S]*?)```/.exec(
+  readFileSync(new URL('../../../../local/engine/README.md', import.meta.url), 'utf8'),
+)?.[1] as string
 
 test('the documented script copies every fact to another server, and a repeat changes nothing', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'plumbline-copy-'))
@@ -47,7 +49,6 @@ test('the documented script copies every fact to another server, and a repeat ch
       .split('\n')
       .filter((table) => table !== 'schema_migrations')
       .join(' ')
-    writeFileSync(join(directory, 'copy.sh'), script)
     for (const name of ['from', 'to']) writeFileSync(join(directory, `${name}.curl`), `user = "default:${password}"`)
     const env = {
       PATH: process.env.PATH,
@@ -57,7 +58,7 @@ test('the documented script copies every fact to another server, and a repeat ch
     }
     // A table that is already copied, which the script can only see from its rows.
     for (const tables of ['flows', facts, facts]) {
-      const { stdout } = await run('bash', ['copy.sh'], { cwd: directory, env: { ...env, TABLES: tables } })
+      const { stdout } = await run('bash', [SCRIPT], { cwd: directory, env: { ...env, TABLES: tables } })
       expect(stdout).toContain('flows ')
       if (tables === facts) expect(await fingerprint(target)).toEqual(await fingerprint(source))
     }
