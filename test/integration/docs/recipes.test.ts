@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -41,24 +41,6 @@ async function run(command: string, args: string[], cwd: string): Promise<string
   return stdout
 }
 
-/** Checks a program as strictly as this repository is checked, and runs it. */
-async function runTypeScript(code: string, cwd: string): Promise<string> {
-  const compilerOptions = {
-    strict: true,
-    target: 'es2023',
-    lib: ['es2023', 'dom'],
-    module: 'nodenext',
-    types: [],
-    outDir: 'out',
-    rootDir: '.',
-  }
-  await writeFile(join(cwd, 'package.json'), '{ "type": "module" }')
-  await writeFile(join(cwd, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }))
-  await writeFile(join(cwd, 'recipe.ts'), code)
-  await run('tsc', ['--project', '.'], cwd)
-  return run(process.execPath, ['out/recipe.js'], cwd)
-}
-
 async function runSql(code: string, cwd: string): Promise<string> {
   const instance = await DuckDBInstance.create(':memory:')
   const connection = await instance.connect()
@@ -71,11 +53,8 @@ async function runSql(code: string, cwd: string): Promise<string> {
 
 async function runBlock({ language, code }: CodeBlock, cwd: string): Promise<string> {
   if (language === 'text') return code
-  if (language === 'ts') return runTypeScript(code, cwd)
   if (language === 'sql') return runSql(code, cwd)
-  if (language === 'python') requireTool('python3')
   if (code.includes('curl ')) requireTool('curl')
-  if (language === 'python') return run('python3', ['-c', code], cwd)
   return run('bash', ['-euo', 'pipefail', '-c', code], cwd)
 }
 
@@ -87,16 +66,6 @@ test('curl', async ({ follow, market }) => {
   expect(answers).toContain('"windows":[{"window":"1h"')
   expect(JSON.parse(breaks)).toMatchObject({ events: expect.any(Array), complete_until: expect.any(String) })
   expect(JSON.parse(problem)).toMatchObject({ status: 400, parameter: 'as_of' })
-})
-
-test('TypeScript', async ({ follow, market }) => {
-  const [printed = ''] = await follow('TypeScript')
-  for (const symbol of symbolsOf(market)) expect(printed).toMatch(new RegExp(`^${symbol} .+`, 'm'))
-})
-
-test('Python', async ({ follow, market }) => {
-  const [printed = ''] = await follow('Python')
-  for (const symbol of symbolsOf(market)) expect(printed).toMatch(new RegExp(`^${symbol} \\d breaks of the peg`, 'm'))
 })
 
 test('DuckDB reads what is exported, to the same figures', async ({ follow, market: { app } }) => {
