@@ -115,8 +115,6 @@ test('spreadsheets: a table with a row of names, by a GET that sends nothing but
 test('every recipe is one of these', () => {
   expect([...new Set(codeBlocks('docs/recipes.md').map(({ heading }) => heading))]).toEqual([
     'curl',
-    'TypeScript',
-    'Python',
     // Run by the test of `npm start`, which has a chain to pay on.
     'Pay for a request',
     'DuckDB',
