@@ -313,7 +313,7 @@ test('a query ends when its client disconnects', async ({ app, clickhouse, clock
   })
   const running = async () => {
     const query =
-      "SELECT count() AS n FROM system.processes WHERE Settings['log_comment'] = 'flow_edges' AND current_database = currentDatabase()"
+      "SELECT count() AS n FROM system.processes WHERE Settings['log_comment'] = 'flow_edges_of_flows' AND current_database = currentDatabase()"
     const [row] = await (await clickhouse.query({ query, format: 'JSONEachRow' })).json<{ n: string }>()
     return Number(row?.n)
   }

@@ -93,6 +93,7 @@ test('a trace reaches every query and every log line of its request', async ({ c
     'block_times',
     'chain_head',
     'coverage',
+    'coverage_rollbacks',
     'declared_gaps',
     'history_start',
     'ledger_changes',

@@ -23,7 +23,7 @@ const DAY = 86_400
 type Item = { address: string; peg: { price: number; block_number: number } | null; coverage: { status: string } }
 
 /** Statements that the API repeats after some seconds, whatever it is asked. */
-const PERIODIC = ['settled_span', 'history_start', 'ledger_changes']
+const PERIODIC = ['written_history', 'times_from', 'history_start', 'ledger_changes']
 
 test('200 tokens with a pair and no order: the list takes as few statements as it does without them', async ({
   app,
