@@ -1,14 +1,13 @@
-import type { WebhookFormat } from './subscriptions.js'
+import { FORMATS, type WebhookFormat } from './formats.js'
 
-/** The formats of services where whoever knows the URL can post. */
-const SECRET_FORMATS: readonly WebhookFormat[] = ['slack', 'discord', 'telegram']
+const SECRET_DOMAINS = Object.values(FORMATS).flatMap(({ domains }): readonly string[] => domains)
 
-/** Hosts of such services, whatever is sent there. */
-const SECRET_HOSTS = /(^|\.)(slack\.com|discord\.com|discordapp\.com|telegram\.org)$/
-
-/** Whether a valid URL is a secret: its path or query lets whoever knows it post. */
-export const isSecretUrl = (url: string, format: WebhookFormat): boolean =>
-  SECRET_FORMATS.includes(format) || SECRET_HOSTS.test(new URL(url).hostname)
+/** Whether a valid URL is a secret, by its format or its host: its path or query lets whoever knows it post. */
+export function isSecretUrl(url: string, format: WebhookFormat): boolean {
+  const { hostname } = new URL(url)
+  const isIn = (domain: string): boolean => hostname === domain || hostname.endsWith(`.${domain}`)
+  return FORMATS[format].isUrlSecret || SECRET_DOMAINS.some(isIn)
+}
 
 /** As much of a secret URL as may be shown and stored: where it leads. */
 export const shownUrl = (url: string): string => `${new URL(url).origin}/…`

@@ -8,16 +8,13 @@ import { type BreakFilter, Severity } from '../peg/break-filter.js'
 import { defineOptionalRow, defineQuery } from '../store/define-query.js'
 import { insertRows } from '../store/insert.js'
 import { dateTime, unixSeconds } from '../store/values.js'
+import { WEBHOOK_FORMATS } from './formats.js'
 
 /** Why a subscription is disabled: by the admin, because its receiver answered 410, or because it failed for days. */
 export const DISABLED_REASONS = ['admin', 'gone', 'failing'] as const
 export type DisabledReason = (typeof DISABLED_REASONS)[number]
 
 export const SUBSCRIPTION_STATES = ['enabled', 'disabled', 'deleted'] as const
-
-/** How an event is written: as it is, or for a service whose users read it. */
-export const WEBHOOK_FORMATS = ['plumbline', 'slack', 'discord', 'telegram', 'alertmanager', 'cloudevents'] as const
-export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number]
 
 /** One version of a subscription; the columns are described in clickhouse/schema. */
 const Subscription = z.object({
@@ -39,7 +36,7 @@ const Subscription = z.object({
   /** The least severity of events; empty for any. */
   min_severity: Level.or(z.literal('')),
   format: z.enum(WEBHOOK_FORMATS),
-  /** Of the format telegram; else empty. */
+  /** Of a format that needs one; else empty. */
   chat_id: z.string(),
   /** The quiet hours, HH:MM in an IANA zone; all empty if it has none. */
   quiet_from: z.string(),

@@ -2,30 +2,28 @@ import { z } from 'zod'
 import { Level } from '../../../clickhouse/events/levels.js'
 import { EVENT_TYPES } from '../../../clickhouse/events/types.js'
 import { Address } from '../../../clickhouse/store/values.js'
+import { FORMATS, formatsThat, WEBHOOK_FORMATS } from '../../../clickhouse/webhooks/formats.js'
 import { isTimeZone } from '../../../clickhouse/webhooks/holding.js'
-import {
-  DISABLED_REASONS,
-  SUBSCRIPTION_STATES,
-  type Subscription,
-  WEBHOOK_FORMATS,
-} from '../../../clickhouse/webhooks/subscriptions.js'
+import { DISABLED_REASONS, SUBSCRIPTION_STATES, type Subscription } from '../../../clickhouse/webhooks/subscriptions.js'
 import { BreakFilterFields } from '../../answers/break-filter.js'
 
 const eventTypes = z.array(z.enum(EVENT_TYPES))
 const TYPES = { description: 'The event types it receives' }
 const STABLES = 'Only events about one of these stables are sent; a flow matches at either end'
 
-const Format = z.enum(WEBHOOK_FORMATS).meta({
-  description:
-    'How an event is written: plumbline (as documented here, in JSON), slack, discord or telegram (a message for people), alertmanager (what ' +
-    'Alertmanager 0.16 and newer send to a receiver, version 4), cloudevents (CloudEvents 1.0 in structured mode)',
-})
+const bodies = [...new Set(Object.values(FORMATS).map(({ description }) => description))]
+const bodyText = (body: string): string => `${formatsThat(({ description }) => description === body)} (${body})`
+const Format = z
+  .enum(WEBHOOK_FORMATS)
+  .meta({ description: `How an event is written: ${bodies.map(bodyText).join(', ')}` })
 const MIN_SEVERITY = {
   description:
     'Only events of at least this severity: critical are severe breaks, lost quotes, and ingest or sampling that lag; warning are mild ' +
     'breaks and the rest of the service; info are flow anomalies',
 }
-const CHAT_ID = { description: 'Of the format telegram: the chat that gets the messages, a number or @channel' }
+const CHAT_ID = {
+  description: `Of the format ${formatsThat(({ needsChat }) => needsChat)}: the chat that gets the messages, a number or @channel`,
+}
 
 const CLOCK = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time of day, HH:MM')
 const quietHours = {
@@ -43,13 +41,14 @@ const quietHours = {
 const GivenQuietHours = z
   .strictObject({ ...quietHours, critical_passes: quietHours.critical_passes.default(true) })
   .refine(({ from, to }) => from !== to, { path: ['to'], message: 'must differ from the start' })
+const NOT_WITH = `Not with the format ${formatsThat(({ whyNeverHeld }) => whyNeverHeld !== null)}`
 const QUIET_HOURS = {
-  description: 'In these hours events wait, and come in one message at the end. Not with the format alertmanager',
+  description: `In these hours events wait, and come in one message at the end. ${NOT_WITH}`,
 }
 const DIGEST_MINUTES = {
   description:
     'Events wait for the next multiple of so many minutes (of 60 the full hour, of 1440 midnight UTC) and come in one message, after ' +
-    'quiet hours if it is in them. Not with the format alertmanager',
+    `quiet hours if it is in them. ${NOT_WITH}`,
 }
 const DigestMinutes = z.int().min(5).max(1440)
 
@@ -90,7 +89,7 @@ export const SubscriptionShape = z.object({
   changed_at: z.iso.datetime().meta({ description: 'When it was changed last' }),
 })
 
-/** The same with the secret, for the answers that return it. */
+/** A subscription with its secret, for the answers that return it. */
 export const SubscriptionWithSecret = SubscriptionShape.extend({
   secret: z.string().meta({ description: 'What deliveries are signed with, all of it, whsec_ included' }),
 })

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
 import { newestSequence } from '../../../clickhouse/events/log.js'
+import { FORMATS, targetProblem } from '../../../clickhouse/webhooks/formats.js'
 import type { Holding } from '../../../clickhouse/webhooks/holding.js'
 import { isSecretUrl, shownUrl, urlOwner } from '../../../clickhouse/webhooks/secret-urls.js'
 import {
@@ -61,12 +62,8 @@ type Target = Pick<Subscription, 'url' | 'sealed_url' | 'format' | 'chat_id'>
 
 /** Throws a 400 unless a subscription of this format can be sent to this URL. */
 function requireTarget(url: string, { format, chat_id }: Pick<Target, 'format' | 'chat_id'>): void {
-  if (format === 'telegram' && chat_id === '')
-    throw new BadParameterError('chat_id', 'must be given with the format telegram')
-  if (format !== 'telegram' && chat_id !== '')
-    throw new BadParameterError('chat_id', 'must be given with the format telegram only')
-  if (format === 'telegram' && !/\/bot[^/]+\/sendMessage$/.test(new URL(url).pathname))
-    throw new BadParameterError('url', 'must end in /bot<token>/sendMessage with the format telegram')
+  const fault = targetProblem(format, { url, chat_id })
+  if (fault !== null) throw new BadParameterError(fault.field, fault.problem)
 }
 
 /** The stored form of when a subscription gets its events; leaves out what is not given. */
@@ -80,10 +77,11 @@ function holdingOf({ quiet_hours, digest_minutes }: Pick<Fields, 'quiet_hours' |
 
 /** Throws a 400 for events that wait in a format that is grouped and muted by who receives it. */
 function requireHoldable({ format, quiet_from, digest_minutes }: Pick<Subscription, 'format'> & Holding): void {
-  if (format !== 'alertmanager' || (quiet_from === '' && digest_minutes === 0)) return
+  const { whyNeverHeld } = FORMATS[format]
+  if (whyNeverHeld === null || (quiet_from === '' && digest_minutes === 0)) return
   throw new BadParameterError(
     quiet_from === '' ? 'digest_minutes' : 'quiet_hours',
-    'must be null with the format alertmanager, whose receivers group and mute alerts themselves',
+    `must be null with the format ${format}, ${whyNeverHeld}`,
   )
 }
 

@@ -11,7 +11,9 @@ import { insertWebhookFanOut, newestFanOut, webhookNews } from '../../../clickho
 import { RETRY_DELAYS_SECONDS } from '../../../clickhouse/webhooks/schedule.js'
 import { withoutUrl } from '../../../clickhouse/webhooks/secret-urls.js'
 import type { DisabledReason, Subscription } from '../../../clickhouse/webhooks/subscriptions.js'
-import { type Surroundings, stablesIn } from '../formats/render.js'
+import { usesNames } from '../formats/render.js'
+import type { Surroundings } from '../formats/writer.js'
+import { stablesIn } from '../messages/stables.js'
 import type { Sender } from '../send/sender.js'
 import { announceWebhookStates } from './announce-states.js'
 import { canceledAttempt, GONE, requestOf, sentAttempt } from './attempt.js'
@@ -301,7 +303,7 @@ export class Dispatcher {
 
   async #surroundings({ content }: Pending, { format }: Subscription): Promise<Surroundings> {
     const base = this.#options.siteUrl
-    if (format === 'plumbline' || content === null) return { base, names: new Map() }
+    if (content === null || !usesNames(format)) return { base, names: new Map() }
     return { base, names: await this.#symbols.of(stablesIn(content)) }
   }
 

@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client'
 import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 import { symbolsOf } from '../../../clickhouse/stablecoins/stablecoins.js'
-import type { Names } from '../formats/words.js'
+import type { Names } from '../messages/words.js'
 
 const MOST_KEPT = 10_000
 

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { Told } from './told.js'
+import { messageOf } from '../messages/message.js'
+import { stablesIn } from '../messages/stables.js'
+import { type Delivery, JSON_TYPE, pageUrl, type Writer } from './writer.js'
 
 /** An alert that has not ended, in Go's zero time, as Alertmanager sends it. */
 const NEVER = '0001-01-01T00:00:00Z'
@@ -39,12 +41,12 @@ function fires(type: string, kind: string, data: Data, about: Data): boolean {
  * What Alertmanager sends to its receivers, version 4, with one alert. The group is that of one break, lost quote, anomaly or
  * component, so that its start and its end have the same `groupKey` and the same `fingerprint`.
  */
-export function alertmanagerBody(
-  type: string,
-  data: Data,
-  told: Told & { why: string },
-  { url, base, stables, at }: { url: string | null; base: string | null; stables: readonly string[]; at: Date },
-): string {
+function event({ content, base, names }: Delivery): string {
+  const { event_type: type, published_at } = content
+  const data = JSON.parse(content.data) as Data
+  const message = messageOf(content, names)
+  const stables = stablesIn(content)
+  const url = pageUrl(message.path, base)
   const isRetraction = type === 'event.retracted'
   const kind = isRetraction ? textOf(data.retracted_event) : type
   const about = ((isRetraction ? data.original : data) ?? {}) as Data
@@ -52,17 +54,18 @@ export function alertmanagerBody(
   const key = `plumbline/${family}:${keyOf(about)}`
   const isFiring = fires(type, kind, data, about)
   const status = isFiring ? 'firing' : 'resolved'
-  const published = at.toISOString()
+  const published = published_at.toISOString()
   const startsAt = textOf(about.started_at ?? about.window_start ?? about.detected_at) || published
   const rule = textOf(about.severity ?? about.kind ?? about.status)
   const labels = {
     alertname: ALERT_NAMES[family] ?? family,
-    severity: told.level,
+    severity: message.level,
     ...(stables.length > 0 && { stable: stables.join(',') }),
     ...(rule !== '' && kind !== 'system.health_drift' && { rule }),
     ...(textOf(about.component) !== '' && { component: textOf(about.component) }),
   }
-  const annotations = { summary: told.title, description: told.why, ...(url === null && { path: told.path }) }
+  const { title: summary, why: description, path } = message
+  const annotations = { summary, description, ...(url === null && { path }) }
   return JSON.stringify({
     version: '4',
     groupKey: key,
@@ -99,11 +102,11 @@ type Payload = {
  * The alerts of several events in one payload, in order, as they would be alone. New subscriptions of this format have no digest; one
  * that had another format may have an event left that was held before.
  */
-export function alertmanagerDigest(event_id: string, bodies: readonly string[]): string {
-  const payloads = bodies.map((body) => JSON.parse(body) as Payload)
+function digest({ content }: Delivery, events: readonly Delivery[]): string {
+  const payloads = events.map((delivery) => JSON.parse(event(delivery)) as Payload)
   return JSON.stringify({
     ...payloads[0],
-    groupKey: `plumbline/digest:${event_id}`,
+    groupKey: `plumbline/digest:${content.event_id}`,
     status: payloads.some(({ status }) => status === 'firing') ? 'firing' : 'resolved',
     groupLabels: {},
     commonLabels: {},
@@ -111,3 +114,5 @@ export function alertmanagerDigest(event_id: string, bodies: readonly string[]):
     alerts: payloads.flatMap(({ alerts }) => alerts),
   })
 }
+
+export const alertmanager: Writer = { contentType: JSON_TYPE, usesNames: true, event, digest }

@@ -1,17 +1,18 @@
-import { fitted, fittedLines } from './text.js'
-import type { Told } from './told.js'
+import { FORMATS } from '../../../clickhouse/webhooks/formats.js'
+import { fitted, fittedLines } from '../messages/text.js'
+import { messageWriter } from './writer.js'
 
-/** Telegram counts 4096 characters of a message without its markup; here the markup counts too. */
-const MOST_TEXT = 4096
+/** Telegram counts the characters of a message without its markup; here the markup counts too. */
+const MOST_TEXT = FORMATS.telegram.mostText
 const MOST_TITLE = 256
 
 const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 
 /** A call of sendMessage. The text is HTML of which only the title and the link are markup; links have no preview. */
-export function telegramBody({ title, why, path }: Told, url: string | null, chat_id: string): string {
+export const telegram = messageWriter(({ title, why, path }, { url, chat_id }) => {
   const head = `<b>${fitted(title, MOST_TITLE, escapeHtml)}</b>\n`
   const link = url === null ? escapeHtml(path) : `<a href="${escapeHtml(url)}">Open in Plumbline</a>`
   const text = `${head}${fittedLines(why, MOST_TEXT - head.length - link.length - 1, escapeHtml)}\n${link}`
   return JSON.stringify({ chat_id, text, parse_mode: 'HTML', link_preview_options: { is_disabled: true } })
-}
+})

@@ -3,8 +3,9 @@ import { expect } from 'vitest'
 import { levelOf, reachesLevel } from '../../../../clickhouse/events/levels.js'
 import { EVENT_TYPES } from '../../../../clickhouse/events/types.js'
 import { eventsToReplay } from '../../../../clickhouse/webhooks/deliveries.js'
+import { FORMATS, WEBHOOK_FORMATS } from '../../../../clickhouse/webhooks/formats.js'
 import { urlOwner } from '../../../../clickhouse/webhooks/secret-urls.js'
-import { WEBHOOK_FORMATS, wants } from '../../../../clickhouse/webhooks/subscriptions.js'
+import { wants } from '../../../../clickhouse/webhooks/subscriptions.js'
 import { seal } from '../../../../process/sealed-secret.js'
 import { addEvents, madeUpEvent, storedEvents } from '../../../support/events.js'
 import { isSigned, startReceiver } from '../../../support/receiver.js'
@@ -25,15 +26,14 @@ test('each format is sent signed and with the usual headers, with the symbol of 
   await addFacts(clickhouse, { stablecoins: [{ ...stablecoin(1), stable, symbol: '<!channel>AUSD' }] })
   for (const format of WEBHOOK_FORMATS) {
     const id = `wh_${format}`
-    const path = format === 'telegram' ? `/bot${TOKEN}/sendMessage` : `/${format}`
-    const isSealed = ['slack', 'discord', 'telegram'].includes(format)
-    const url = receiver.url(path)
+    const { isUrlSecret, needsChat, pathEnd } = FORMATS[format]
+    const url = receiver.url(pathEnd?.text.replace('<token>', TOKEN) ?? `/${format}`)
     await addWebhookSubscription(clickhouse, {
       id,
       format,
-      chat_id: format === 'telegram' ? '-1001' : '',
-      url: isSealed ? 'http://127.0.0.1/…' : url,
-      sealed_url: isSealed ? seal(SECRETS_KEY, urlOwner(id), url) : '',
+      chat_id: needsChat ? '-1001' : '',
+      url: isUrlSecret ? 'http://127.0.0.1/…' : url,
+      sealed_url: isUrlSecret ? seal(SECRETS_KEY, urlOwner(id), url) : '',
     })
   }
   const data = { ...DATA['peg_break.started'], stable }

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { EVENT_TYPES } from '../../../../../clickhouse/events/types.js'
-import { WEBHOOK_FORMATS, type WebhookFormat } from '../../../../../clickhouse/webhooks/subscriptions.js'
+import { FORMATS, WEBHOOK_FORMATS, type WebhookFormat } from '../../../../../clickhouse/webhooks/formats.js'
 import { rendered } from '../../../../../jobs/webhooks/formats/render.js'
 import { contentOf, digestOf, NAMES } from '../../../../support/webhooks/contents.js'
+import { MESSAGE_FORMATS, messageShapes } from './message-shapes.js'
 
 const around = { base: 'https://plumbline.example/', names: NAMES }
 const chat = (format: WebhookFormat) => ({ format, chat_id: '-1001' })
@@ -37,15 +38,10 @@ test('a digest for people counts its events and has a line for each', () => {
 })
 
 test('a digest is cut between lines, within the limits of each service, and says how many are left out', () => {
-  const textOf: Record<'slack' | 'discord' | 'telegram', (body: string) => string> = {
-    slack: (body) => JSON.parse(body).blocks[1].text.text,
-    discord: (body) => JSON.parse(body).embeds[0].description,
-    telegram: (body) => JSON.parse(body).text,
-  }
-  for (const format of ['slack', 'discord', 'telegram'] as const) {
-    const most = format === 'slack' ? 3000 : 4096
+  for (const format of MESSAGE_FORMATS) {
+    const most = FORMATS[format].mostText
     for (const count of [1, 2, 49, 50, 51, 66, 67, 68, 69, 70, 200]) {
-      const text = textOf[format](bodyOf(format, many(count)))
+      const text = messageShapes[format].longest(JSON.parse(bodyOf(format, many(count))))
       expect(text.length).toBeLessThanOrEqual(most)
       const shown = text.split('\n').filter((line) => line.includes('peg break started'))
       const whole = new Set(shown)

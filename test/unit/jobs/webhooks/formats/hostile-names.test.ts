@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest'
 import { EVENT_TYPES } from '../../../../../clickhouse/events/types.js'
-import { discordBody } from '../../../../../jobs/webhooks/formats/discord.js'
-import { rendered } from '../../../../../jobs/webhooks/formats/render.js'
-import { slackBody } from '../../../../../jobs/webhooks/formats/slack.js'
-import { telegramBody } from '../../../../../jobs/webhooks/formats/telegram.js'
-import { safeName } from '../../../../../jobs/webhooks/formats/text.js'
+import { FORMATS, WEBHOOK_FORMATS, type WebhookFormat } from '../../../../../clickhouse/webhooks/formats.js'
+import { rendered, usesNames } from '../../../../../jobs/webhooks/formats/render.js'
+import { safeName } from '../../../../../jobs/webhooks/messages/text.js'
 import { contentOf, DATA, NAMES } from '../../../../support/webhooks/contents.js'
+import { MESSAGE_FORMATS, messageShapes } from './message-shapes.js'
 
 const HOSTILE = [
   '<!channel>',
@@ -49,13 +48,9 @@ const stringsIn = (value: unknown): string[] =>
       ? Object.values(value).flatMap(stringsIn)
       : []
 
-const bodiesOf = (
-  format: 'slack' | 'discord' | 'telegram' | 'alertmanager',
-  name: string,
-  base: string | null = BASE,
-) => {
+const bodiesOf = (format: WebhookFormat, name: string, base: string | null) => {
   const names = new Map([...NAMES.keys()].map((stable) => [stable, name]))
-  const subscription = { format, chat_id: format === 'telegram' ? '1' : '' }
+  const subscription = { format, chat_id: FORMATS[format].needsChat ? '1' : '' }
   return EVENT_TYPES.map((type) => JSON.parse(rendered(7, contentOf(type), subscription, { base, names }).body))
 }
 
@@ -72,28 +67,9 @@ test('a name is one word of ASCII, and usual symbols stay as they are', () => {
 
 test.each(HOSTILE)('the name %j is neither markup, a mention nor a link in any format', (name) => {
   for (const base of [BASE, null]) {
-    const link = /<https:\/\/plumbline\.example\/[\w/?=:-]*\|Open in Plumbline>/
-    for (const body of bodiesOf('slack', name, base)) {
-      const { type, text } = body.blocks[2].text
-      expect(text.replace(link, '')).toBe(type === 'mrkdwn' ? '' : text)
-      // In markup, nothing of ours has these characters; plain text has no markup.
-      expect(body.text).not.toMatch(/[<>]/)
-      for (const block of body.blocks.slice(0, 2))
-        expect(block.text).toMatchObject({ type: 'plain_text', emoji: false })
-    }
-    for (const body of bodiesOf('discord', name, base)) {
-      expect(body.allowed_mentions).toEqual({ parse: [] })
-      for (const text of [body.content, body.embeds[0].title, body.embeds[0].description])
-        expect(text.replaceAll(/\\[\\*_~`|<>#[\]()@]/g, '')).not.toMatch(/[\\*_~`|<>#[\]@]/)
-    }
-    for (const { text, parse_mode } of bodiesOf('telegram', name, base)) {
-      expect(parse_mode).toBe('HTML')
-      const without = text
-        .replace(/^<b>([^<>]*)<\/b>\n/, '$1')
-        .replace(/\n<a href="https:\/\/plumbline\.example\/[\w/?=:-]*">Open in Plumbline<\/a>$/, '')
-      expect(without).not.toMatch(/[<>"]|&(?!amp;|lt;|gt;|quot;)/)
-    }
-    for (const format of ['slack', 'discord', 'telegram', 'alertmanager'] as const)
+    for (const format of MESSAGE_FORMATS)
+      for (const body of bodiesOf(format, name, base)) messageShapes[format].expectNoMarkup(body)
+    for (const format of WEBHOOK_FORMATS.filter(usesNames))
       for (const text of bodiesOf(format, name, base).flatMap(stringsIn)) {
         const rest = text.replaceAll(/https:\/\/plumbline\.example\/[\w/?=:-]*/g, '')
         expect(rest).not.toMatch(
@@ -116,7 +92,7 @@ test('hostile data of an event are no more than hostile names', () => {
     }
     for (const type of EVENT_TYPES) {
       const changes = Object.fromEntries(Object.entries(data).filter(([field]) => field in DATA[type]))
-      for (const format of ['slack', 'discord', 'telegram'] as const) {
+      for (const format of MESSAGE_FORMATS) {
         const subscription = { format, chat_id: '1' }
         const { body } = rendered(7, contentOf(type, changes), subscription, { base: BASE, names: NAMES })
         expect(body).not.toMatch(/evil\.|@everyone|<!|<@|href=\\"https:\/\/evil/)
@@ -128,20 +104,13 @@ test('hostile data of an event are no more than hostile names', () => {
 test('every text is within the limits of its service, whatever its characters', () => {
   for (const character of ['<', '&', '_', 'x', '\ud83d\udca5']) {
     const long = character.repeat(20_000)
-    const told = { level: 'critical' as const, title: long, why: long, path: '/status' }
-    const slack = JSON.parse(slackBody(told, BASE))
-    expect(slack.text.length).toBeLessThanOrEqual(3000)
-    expect(slack.blocks[0].text.text.length).toBeLessThanOrEqual(150)
-    expect(slack.blocks[1].text.text.length).toBeLessThanOrEqual(3000)
-    const { content, embeds } = JSON.parse(discordBody(told, BASE, new Date(0)))
-    expect(content.length).toBeLessThanOrEqual(2000)
-    expect(embeds[0].title.length).toBeLessThanOrEqual(256)
-    expect(embeds[0].description.length).toBeLessThanOrEqual(4096)
-    expect(embeds[0].title.length + embeds[0].description.length).toBeLessThanOrEqual(6000)
-    const { text } = JSON.parse(telegramBody(told, BASE, '1'))
-    expect(text.length).toBeLessThanOrEqual(4096)
-    // Nothing is cut inside an escaped character.
-    for (const cut of [slack.text, text]) expect(cut).not.toMatch(/&(?!amp;|lt;|gt;|quot;)/)
-    expect(content).not.toMatch(/(^|[^\\])(\\\\)*\\…$/)
+    const message = { level: 'critical' as const, title: long, why: long, path: '/status' }
+    for (const format of MESSAGE_FORMATS) {
+      const { writer, texts, longest, escaped, cutInside } = messageShapes[format]
+      const body = JSON.parse(writer.write(message, { url: BASE, at: new Date(0), chat_id: '1' }))
+      for (const [text, most] of texts(body)) expect(text.length).toBeLessThanOrEqual(most)
+      for (const text of escaped(body)) expect(text).not.toMatch(cutInside)
+      expect(longest(body).length).toBeGreaterThan(FORMATS[format].mostText - 12)
+    }
   }
 })
