@@ -56,7 +56,7 @@ async function runWorker(name: string, failure: string, work: (running: Running)
   }
 }
 
-/** The same for a worker that runs until it is canceled: sends heartbeats meanwhile. */
+/** Runs the work of a worker that runs until it is canceled, and sends heartbeats meanwhile. */
 export const runContinuousWorker = (
   name: string,
   failure: string,

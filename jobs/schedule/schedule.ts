@@ -57,29 +57,106 @@ function untilNextLook(everySeconds: number, nowMs: number): number {
   return (everySeconds - ((nowMs / 1000 - second) % everySeconds)) * 1000
 }
 
-type Running = { slot: StuckRun['slot']; done: number; more: boolean; timer: NodeJS.Timeout }
+/** A worker that is running: what it has reported so far, and the timer after which it counts as stuck. */
+type WorkerRun = { slot: StuckRun['slot']; done: number; more: boolean; timer: NodeJS.Timeout }
 
 /**
  * Runs workers that have something to do now and at their times until `signal` aborts. A run that would overlap the previous
  * one is skipped. A worker that reports more due slots is run again at once, and so are the workers that depend on it.
  */
-export async function runSchedule(options: Options): Promise<void> {
-  const { jobs, workerData, due, stuckAfterMs, onStuck, onFailed, log, signal } = options
-  const running = new Map<string, Running>()
-  const isContinuous = (name: string): boolean => jobs.find((job) => job.name === name)?.period_seconds === null
+export const runSchedule = (options: Options): Promise<void> => new Schedule(options).run()
 
-  const watch = (name: string): void => {
-    const run = running.get(name)
+class Schedule {
+  readonly #options: Options
+  readonly #bree: Bree
+  readonly #runs = new Map<string, WorkerRun>()
+
+  constructor(options: Options) {
+    this.#options = options
+    this.#bree = this.#createBree()
+    this.#bree.on('worker created', (name: string) => {
+      this.#runs.set(name, { slot: null, done: 0, more: false, timer: setTimeout(() => {}, 0) })
+      this.#watch(name)
+    })
+    this.#bree.on('worker deleted', (name: string) => this.#onEnd(name))
+  }
+
+  async run(): Promise<void> {
+    const { jobs, signal } = this.#options
+    const cadences = new Set(jobs.map(lookSeconds).filter((seconds) => seconds !== null))
+    await this.#bree.start()
+    // To stop does not wait for a look at the database.
+    for (const seconds of cadences) void this.#lookEvery(seconds)
+    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+    const giveUp = new Promise<void>((resolve) => setTimeout(resolve, STOP_MS).unref())
+    await Promise.race([this.#bree.stop(), giveUp])
+    await Promise.all([...this.#bree.workers.values()].map((worker) => worker.terminate()))
+    for (const { timer } of this.#runs.values()) clearTimeout(timer)
+  }
+
+  #createBree(): Bree {
+    const { jobs, workerData, onFailed, log, signal } = this.#options
+    return new Bree({
+      root: false,
+      timezone: 'UTC',
+      hasSeconds: true,
+      worker: { workerData },
+      jobs: jobs.map(({ name, path, period_seconds }) => ({
+        name,
+        path,
+        // The others are run by `#look`.
+        timeout: period_seconds === null ? 0 : false,
+      })),
+      // Bree only logs that workers start and end; a run logs its own results.
+      logger: { info: () => {}, warn: (message: unknown) => log.debug(String(message)), error: log.error.bind(log) },
+      errorHandler: (error, { name }) => {
+        if (signal.aborted) return
+        onFailed(name)
+        log.error({ job: name, reason: String(error) }, 'a job failed')
+      },
+      workerMessageHandler: ({ name, message }) => this.#onMessage(name, message as WorkerMessage),
+    })
+  }
+
+  #onMessage(name: string, message: WorkerMessage): void {
+    const run = this.#runs.get(name)
+    if (!run || message === 'done') return
+    if (message === 'alive') run.slot = null
+    else if ('slot' in message) run.slot = message.slot && { ...message.slot, startedAt: Date.now() }
+    else Object.assign(run, message)
+    this.#watch(name)
+  }
+
+  /** A worker has ended: runs it again if it runs continuously or has more to do, and the workers that depend on it. */
+  #onEnd(name: string): void {
+    const { jobs, signal } = this.#options
+    const run = this.#runs.get(name)
+    clearTimeout(run?.timer)
+    this.#runs.delete(name)
+    if (signal.aborted) return
+    if (this.#isContinuous(name)) setTimeout(() => signal.aborted || void this.#bree.run(name), RESTART_MS)
+    if (!run?.done) return
+    if (run.more) void this.#bree.run(name)
+    void this.#look(jobs.filter(({ after }) => after?.includes(name)).map((job) => job.name))
+  }
+
+  #isContinuous(name: string): boolean {
+    return this.#options.jobs.find((job) => job.name === name)?.period_seconds === null
+  }
+
+  /** Restarts the timer after which a worker that sends no message is stuck. */
+  #watch(name: string): void {
+    const run = this.#runs.get(name)
     if (!run) return
     clearTimeout(run.timer)
-    run.timer = setTimeout(
-      () => void terminateStuck(name, run),
-      isContinuous(name) ? HEARTBEAT_TIMEOUT_MS : stuckAfterMs,
-    )
+    const timeoutMs = this.#isContinuous(name) ? HEARTBEAT_TIMEOUT_MS : this.#options.stuckAfterMs
+    run.timer = setTimeout(() => void this.#terminateStuck(name, run), timeoutMs)
   }
-  const terminateStuck = async (name: string, { slot }: Running): Promise<void> => {
-    const worker = bree.workers.get(name)
-    const error = isContinuous(name)
+
+  async #terminateStuck(name: string, { slot }: WorkerRun): Promise<void> {
+    const { stuckAfterMs, onStuck, log } = this.#options
+    const worker = this.#bree.workers.get(name)
+    const error = this.#isContinuous(name)
       ? `missed its heartbeat for ${HEARTBEAT_TIMEOUT_MS / 1000} s`
       : `no slot was finished within ${stuckAfterMs / 1000} s`
     log.error({ job: name, slot: slot && new Date(slot.at * 1000) }, `${error}: terminating the worker`)
@@ -89,73 +166,22 @@ export async function runSchedule(options: Options): Promise<void> {
     )
   }
 
-  const bree = new Bree({
-    root: false,
-    timezone: 'UTC',
-    hasSeconds: true,
-    worker: { workerData },
-    jobs: jobs.map(({ name, path, period_seconds }) => ({
-      name,
-      path,
-      // The others are run by `look`.
-      timeout: period_seconds === null ? 0 : false,
-    })),
-    // Bree only logs that workers start and end; a run logs its own results.
-    logger: { info: () => {}, warn: (message: unknown) => log.debug(String(message)), error: log.error.bind(log) },
-    errorHandler: (error, { name }) => {
-      if (signal.aborted) return
-      onFailed(name)
-      log.error({ job: name, reason: String(error) }, 'a job failed')
-    },
-    workerMessageHandler: (data) => {
-      const { name } = data
-      const message = data.message as WorkerMessage
-      const run = running.get(name)
-      if (!run || message === 'done') return
-      if (message === 'alive') run.slot = null
-      else if ('slot' in message) run.slot = message.slot && { ...message.slot, startedAt: Date.now() }
-      else Object.assign(run, message)
-      watch(name)
-    },
-  })
-  bree.on('worker created', (name: string) => {
-    running.set(name, { slot: null, done: 0, more: false, timer: setTimeout(() => {}, 0) })
-    watch(name)
-  })
-  bree.on('worker deleted', (name: string) => {
-    const run = running.get(name)
-    clearTimeout(run?.timer)
-    running.delete(name)
-    if (signal.aborted) return
-    if (isContinuous(name)) setTimeout(() => signal.aborted || void bree.run(name), RESTART_MS)
-    if (!run?.done) return
-    if (run.more) void bree.run(name)
-    void look(jobs.filter(({ after }) => after?.includes(name)).map((job) => job.name))
-  })
-
   /** Runs those of these workers that are not running and have something to do. */
-  const look = async (names: readonly string[]): Promise<void> => {
-    const idle = names.filter((name) => !bree.workers.has(name))
+  async #look(names: readonly string[]): Promise<void> {
+    const { due, signal } = this.#options
+    const idle = names.filter((name) => !this.#bree.workers.has(name))
     if (idle.length === 0) return
     // If this cannot be found out, the workers report why.
     const wanted = await due(idle).catch(() => idle)
-    for (const name of wanted) if (!signal.aborted && !bree.workers.has(name)) void bree.run(name)
+    for (const name of wanted) if (!signal.aborted && !this.#bree.workers.has(name)) void this.#bree.run(name)
   }
-  const lookEvery = async (seconds: number): Promise<void> => {
+
+  async #lookEvery(seconds: number): Promise<void> {
+    const { jobs, signal } = this.#options
     const names = jobs.filter((job) => lookSeconds(job) === seconds).map(({ name }) => name)
     while (!signal.aborted) {
-      await look(names)
+      await this.#look(names)
       await sleep(untilNextLook(seconds, Date.now()), undefined, { signal }).catch(() => {})
     }
   }
-
-  const cadences = new Set(jobs.map(lookSeconds).filter((seconds) => seconds !== null))
-  await bree.start()
-  // To stop does not wait for a look at the database.
-  for (const seconds of cadences) void lookEvery(seconds)
-  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
-  const giveUp = new Promise<void>((resolve) => setTimeout(resolve, STOP_MS).unref())
-  await Promise.race([bree.stop(), giveUp])
-  await Promise.all([...bree.workers.values()].map((worker) => worker.terminate()))
-  for (const { timer } of running.values()) clearTimeout(timer)
 }
