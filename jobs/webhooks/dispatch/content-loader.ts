@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { deliveryContents } from '../../../clickhouse/webhooks/deliveries.js'
 import type { FairQueue, Pending } from './fair-queue.js'
+import type { Repeat } from './repeat.js'
 
 type Options = {
   clickhouse: ClickHouseClient
   queue: FairQueue
-  /** Repeats `work` until it succeeds once or is no longer needed. `what` names it in the log. */
-  repeat: (what: string, work: () => Promise<void>) => Promise<void>
+  repeat: Repeat
   /** Called when missing contents have been loaded. */
   onLoaded: () => void
 }

@@ -1,40 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ClickHouseClient } from '@clickhouse/client'
-import type { Logger } from 'pino'
-import {
-  failingSubscriptions,
-  insertWebhookAttempts,
-  type WebhookAttempt,
-} from '../../../clickhouse/webhooks/attempts.js'
+import { failingSubscriptions } from '../../../clickhouse/webhooks/attempts.js'
 import { newDeliveries } from '../../../clickhouse/webhooks/deliveries.js'
-import { insertWebhookFanOut, newestFanOut, webhookNews } from '../../../clickhouse/webhooks/fan-outs.js'
-import { RETRY_DELAYS_SECONDS } from '../../../clickhouse/webhooks/schedule.js'
-import { withoutUrl } from '../../../clickhouse/webhooks/secret-urls.js'
-import type { DisabledReason, Subscription } from '../../../clickhouse/webhooks/subscriptions.js'
-import { usesNames } from '../formats/render.js'
-import type { Surroundings } from '../formats/writer.js'
-import { stablesIn } from '../messages/stables.js'
-import type { Sender } from '../send/sender.js'
+import { newestFanOut, webhookNews } from '../../../clickhouse/webhooks/fan-outs.js'
 import { announceWebhookStates } from './announce-states.js'
-import { canceledAttempt, GONE, requestOf, sentAttempt } from './attempt.js'
-import { ContentLoader } from './content-loader.js'
-import { FailingSubscriptions } from './failing.js'
+import { type AttemptOptions, Attempts } from './attempts.js'
 import { FairQueue, type Pending } from './fair-queue.js'
 import { FanOut } from './fan-out.js'
 import { Holds } from './holds.js'
+import { Progress } from './progress.js'
 import { readPending } from './read-pending.js'
-import { Recorder } from './recorder.js'
+import { Receivers } from './receivers.js'
+import { type Repeat, repeatUntil } from './repeat.js'
 import { Subscribers } from './subscribers.js'
-import { Symbols } from './symbols.js'
 
-export type DispatcherOptions = {
-  clickhouse: ClickHouseClient
-  sender: Sender
+export type DispatcherOptions = AttemptOptions & {
   secretsKey: Buffer
-  /** Random id of the process. */
-  instance: string
-  /** Whether it is certain that no other process sends. Called before attempts are begun. */
-  mayBegin: () => boolean
   /** The maximum number of concurrent attempts, in total and per subscription. */
   maxInFlight: number
   maxInFlightOfOne: number
@@ -42,17 +22,11 @@ export type DispatcherOptions = {
   maxEventAgeMs: number
   /** A subscription whose attempts have all failed for this long is disabled. */
   disableAfterMs: number
-  /** The URL at which people reach the service, which ends with a slash, for links in messages; null if unknown. */
-  siteUrl: string | null
-  /** Replaces the schedule in tests. */
-  delaysSeconds?: readonly number[]
-  log: Logger
-  signal: AbortSignal
 }
 
 /** How often the database is polled for new events and deliveries, in milliseconds. */
 const POLL_MS = 200
-/** The same while no subscription is enabled, when there is nobody to send to: how soon a new one is noticed. */
+/** How often it is polled while no subscription is enabled, when there is nobody to send to: how soon a new one is noticed. */
 const IDLE_POLL_MS = 2000
 /** How often the queue is checked for deliveries that have become due. */
 const TICK_MS = 50
@@ -62,13 +36,6 @@ const MAX_PREPARED = 8000
 const MIN_PREPARED = 4
 /** About how many deliveries of events may wait to be sent: a few seconds' work. */
 const MAX_UNSENT = 20_000
-/** No attempt is begun while more than this many are not recorded yet, since those would be repeated after a crash. */
-const MAX_UNRECORDED = 5000
-/**
- * How often progress is recorded: up to which event deliveries were created, and below which number none is pending.
- */
-const PROGRESS_MS = 1000
-const SETTLE_MS = 60_000
 
 /**
  * Creates deliveries for events and attempts deliveries until `signal` aborts, then waits until attempts in flight have
@@ -76,58 +43,55 @@ const SETTLE_MS = 60_000
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions
-  readonly #queue: FairQueue
-  readonly #loader: ContentLoader
-  readonly #recorder: Recorder
+  readonly #repeat: Repeat
   readonly #subscribers: Subscribers
+  readonly #receivers: Receivers
+  readonly #queue: FairQueue
+  readonly #attempts: Attempts
   readonly #fanOut: FanOut
   readonly #holds = new Holds()
-  readonly #symbols: Symbols
-  #failing: FailingSubscriptions
-  /** Numbers of deliveries that were taken from the queue and whose attempt is not recorded yet. */
-  readonly #unsettled = new Set<number>()
-  readonly #disabling = new Set<string>()
-  /** The newest event and the newest delivery that were read. */
-  #newestEvent = 0
-  #newest = 0
-  #settledAt = 0
-  #progressRecordedAt = 0
-  #recordedSequence = 0
-  #versions = -1
-  #isPumping = false
-  #inFlight = 0
+  readonly #progress: Progress
+  /** The newest event and the newest delivery that were read, and how many versions subscriptions had then. */
+  #read = { event: 0, delivery: 0, versions: -1 }
 
   constructor(options: DispatcherOptions) {
-    const { clickhouse, log, maxInFlight, maxInFlightOfOne, maxEventAgeMs, disableAfterMs } = options
+    const { clickhouse, log, signal, maxInFlight, maxInFlightOfOne, maxEventAgeMs, disableAfterMs } = options
     this.#options = options
+    this.#repeat = repeatUntil(signal, log)
     this.#subscribers = new Subscribers(options)
-    this.#symbols = new Symbols(clickhouse, log)
-    this.#fanOut = new FanOut({ clickhouse, maxAgeMs: maxEventAgeMs, maxUnsent: MAX_UNSENT })
-    this.#failing = new FailingSubscriptions(disableAfterMs)
-    this.#recorder = new Recorder({ insert: (rows, token) => insertWebhookAttempts(clickhouse, rows, token), log })
+    this.#receivers = new Receivers({
+      subscribers: this.#subscribers,
+      disableAfterMs,
+      onChange: () => this.#refreshModes(),
+      readSubscribers: () => this.#readSubscribers(),
+      log,
+    })
     this.#queue = new FairQueue({
       maxInFlight,
       maxInFlightOfOne,
       prepared: (subscriptions) => Math.max(MIN_PREPARED, Math.floor(MAX_PREPARED / subscriptions)),
-      modeOf: (id) => (this.#disabling.has(id) ? 'wait' : this.#subscribers.modeOf(id)),
+      modeOf: (id) => (this.#receivers.isBeingDisabled(id) ? 'wait' : this.#subscribers.modeOf(id)),
     })
-    this.#loader = new ContentLoader({
-      clickhouse,
+    this.#attempts = new Attempts({
+      ...options,
       queue: this.#queue,
-      repeat: (what, work) => this.#repeat(what, work),
-      onLoaded: () => this.#pumpSoon(),
+      subscribers: this.#subscribers,
+      receivers: this.#receivers,
+      repeat: this.#repeat,
     })
+    this.#fanOut = new FanOut({ clickhouse, maxAgeMs: maxEventAgeMs, maxUnsent: MAX_UNSENT })
+    this.#progress = new Progress(clickhouse)
   }
 
   /** How many deliveries are not due yet, due, being sent, and sent but not recorded yet. */
   get size(): { later: number; due: number; inFlight: number; unrecorded: number } {
-    return { ...this.#queue.size, unrecorded: this.#recorder.unrecorded }
+    return { ...this.#queue.size, unrecorded: this.#attempts.unrecorded }
   }
 
   async run(): Promise<void> {
     const { signal } = this.#options
     await this.#repeat('pending deliveries', () => this.#start())
-    const ticker = setInterval(() => this.#pumpSoon(), TICK_MS)
+    const ticker = setInterval(() => this.#attempts.beginSoon(), TICK_MS)
     while (!signal.aborted) {
       const polledAt = performance.now()
       let isMore = false
@@ -138,62 +102,43 @@ export class Dispatcher {
       if (!isMore) await sleep(polledAt + pauseMs - performance.now(), undefined, { signal }).catch(() => {})
     }
     clearInterval(ticker)
-    while (this.#inFlight > 0) await sleep(TICK_MS)
-    await this.#recorder.idle()
-  }
-
-  /** Repeats `work` until it succeeds once or `signal` aborts. Logs only the first failure. */
-  async #repeat(what: string, work: () => Promise<void>): Promise<void> {
-    const { log, signal } = this.#options
-    for (let isLogged = false; !signal.aborted; isLogged = true) {
-      try {
-        await work()
-        if (isLogged) log.info(`${what}: reading works again`)
-        return
-      } catch (error) {
-        if (!isLogged) log.error({ reason: String(error) }, `${what}: cannot be read; retrying`)
-        await sleep(POLL_MS, undefined, { signal }).catch(() => {})
-      }
-    }
+    await this.#attempts.idle()
   }
 
   async #start(): Promise<void> {
-    const { clickhouse, disableAfterMs, log } = this.#options
+    const { clickhouse, log } = this.#options
     const startedAt = performance.now()
     const { sequence, settled_before } = await newestFanOut(clickhouse)
-    this.#newestEvent = sequence
-    this.#recordedSequence = sequence
+    this.#read.event = sequence
+    this.#progress.resume(sequence)
     await this.#fanOut.resume(sequence)
-    const pending: Pending[] = []
+    const unfinished: Pending[] = []
     const [newest, failing] = await Promise.all([
-      readPending(clickhouse, settled_before, (one) => pending.push(one)),
+      readPending(clickhouse, settled_before, (pending) => unfinished.push(pending)),
       failingSubscriptions(clickhouse),
     ])
-    this.#newest = newest
+    this.#read.delivery = newest
     await this.#holds.resume(clickhouse, settled_before, newest)
-    this.#failing = new FailingSubscriptions(
-      disableAfterMs,
-      failing.map(({ subscription_id, ...since }) => [subscription_id, since]),
-    )
+    this.#receivers.resume(failing.map(({ subscription_id, ...since }) => [subscription_id, since]))
     await this.#subscribers.read()
     const now = Date.now()
-    for (const one of pending) this.#queue.add(one, now)
+    for (const pending of unfinished) this.#queue.add(pending, now)
     log.info({ ...this.#queue.size, ms: Math.round(performance.now() - startedAt) }, 'webhooks: resumed')
   }
 
   /** Reads new subscriptions, events and deliveries; resolves to whether more may be available immediately. */
   async #poll(): Promise<boolean> {
     const { clickhouse } = this.#options
-    const after = { event: this.#newestEvent, delivery: this.#newest }
-    let news = await webhookNews(clickhouse, after)
-    const newestEvent = Math.max(this.#newestEvent, news.event)
+    const { event, delivery } = this.#read
+    let news = await webhookNews(clickhouse, { event, delivery })
+    const newestEvent = Math.max(event, news.event)
     // Looked at again after the newest event is known, so that every subscription created before an event is seen.
-    if (news.event > 0) news = await webhookNews(clickhouse, after)
-    if (news.versions !== this.#versions) {
+    if (news.event > 0) news = await webhookNews(clickhouse, { event, delivery })
+    if (news.versions !== this.#read.versions) {
       await this.#readSubscribers()
-      this.#versions = news.versions
+      this.#read.versions = news.versions
     }
-    this.#newestEvent = newestEvent
+    this.#read.event = newestEvent
     // Before newer events are planned, so that what waited is sent first.
     const digests = await this.#holds.flush(clickhouse, (id) => this.#subscribers.get(id), new Date())
     const { planned, isMore } = await this.#fanOut.plan({
@@ -202,22 +147,27 @@ export class Dispatcher {
       unsentOf: (id) => this.#queue.unsentOf(id),
     })
     if (planned > 0 || digests > 0 || news.delivery > 0) await this.#readNew()
-    await this.#recordProgress()
+    const plannedUpTo = this.#fanOut.plannedUpTo({ subscriptions: this.#subscribers.all, until: newestEvent })
+    await this.#progress.record(plannedUpTo, () => this.#smallestUnsettled())
     return isMore || digests > 0
   }
 
   async #readSubscribers(): Promise<void> {
-    for (const { id } of await this.#subscribers.read()) this.#failing.forget(id)
-    this.#queue.refreshModes()
-    this.#pumpSoon()
+    for (const { id } of await this.#subscribers.read()) this.#receivers.forget(id)
+    this.#refreshModes()
     await announceWebhookStates(this.#options.clickhouse, this.#subscribers.all, new Date())
+  }
+
+  #refreshModes(): void {
+    this.#queue.refreshModes()
+    this.#attempts.beginSoon()
   }
 
   /** Reads all deliveries that are new, so that what is planned next takes them into account. */
   async #readNew(): Promise<void> {
     const { clickhouse, signal } = this.#options
     for (let isMore = true; isMore && !signal.aborted; ) {
-      const deliveries = await newDeliveries(clickhouse, { after: this.#newest, limit: MAX_READ })
+      const deliveries = await newDeliveries(clickhouse, { after: this.#read.delivery, limit: MAX_READ })
       // A subscription exists before its deliveries, so one that is still unknown after this has been deleted.
       if (deliveries.some(({ subscription_id }) => !this.#subscribers.get(subscription_id)))
         await this.#readSubscribers()
@@ -225,114 +175,22 @@ export class Dispatcher {
       for (const { due_ms, event_sequence, event_at, ...delivery } of deliveries) {
         const { delivery_id, subscription_id, kind, ...content } = delivery
         this.#holds.see({ delivery_id, subscription_id, kind, event_sequence, event_at })
-        this.#newest = delivery_id
+        this.#read.delivery = delivery_id
         if (kind === 'held') continue
         this.#queue.add({ delivery_id, subscription_id, attempt: 1, dueMs: Math.min(due_ms, now), content }, now)
       }
-      this.#pump()
+      this.#attempts.begin()
       isMore = deliveries.length === MAX_READ
     }
   }
 
-  /** Records the progress from time to time. Work that is repeated after a crash adds nothing. */
-  async #recordProgress(): Promise<void> {
-    const now = Date.now()
-    const isTimeToSettle = now - this.#settledAt > SETTLE_MS
-    const planned = this.#fanOut.plannedUpTo({ subscriptions: this.#subscribers.all, until: this.#newestEvent })
-    const sequence = Math.max(this.#recordedSequence, planned)
-    const isTimeToRecord = sequence > this.#recordedSequence && now - this.#progressRecordedAt > PROGRESS_MS
-    if (!isTimeToSettle && !isTimeToRecord) return
-    const settled_before = isTimeToSettle ? this.#smallestUnsettled() : 0
-    await insertWebhookFanOut(this.#options.clickhouse, { sequence, settled_before })
-    this.#recordedSequence = sequence
-    this.#progressRecordedAt = now
-    if (isTimeToSettle) this.#settledAt = now
-  }
-
   /** The number below which no delivery is waiting, held, being sent, or not recorded. */
   #smallestUnsettled(): number {
-    let smallest = Math.min(this.#newest + 1, this.#queue.smallestId(), this.#holds.smallestId())
-    for (const delivery_id of this.#unsettled) smallest = Math.min(smallest, delivery_id)
-    return smallest
-  }
-
-  #pumpSoon(): void {
-    if (this.#isPumping) return
-    this.#isPumping = true
-    setImmediate(() => {
-      this.#isPumping = false
-      this.#pump()
-    })
-  }
-
-  /** Begins as many attempts as the limits allow. */
-  #pump(): void {
-    const { signal, mayBegin, instance } = this.#options
-    if (signal.aborted || this.#recorder.unrecorded >= MAX_UNRECORDED || !mayBegin()) return
-    for (const { pending, mode } of this.#queue.take(Date.now())) {
-      this.#unsettled.add(pending.delivery_id)
-      const subscription = this.#subscribers.get(pending.subscription_id)
-      if (mode === 'send' && subscription) void this.#send(pending, subscription)
-      else {
-        this.#queue.done(pending)
-        this.#record(pending, canceledAttempt(pending, instance, new Date()))
-        this.#pumpSoon()
-      }
-    }
-    void this.#loader.load()
-  }
-
-  async #send(pending: Pending, subscription: Subscription): Promise<void> {
-    const { sender, instance, delaysSeconds = RETRY_DELAYS_SECONDS } = this.#options
-    this.#inFlight++
-    const surroundings = await this.#surroundings(pending, subscription)
-    const at = new Date()
-    const secrets = this.#subscribers.secretsOf(subscription, at) ?? []
-    const url = this.#subscribers.urlOf(subscription) ?? subscription.url
-    const exchange = await sender.send(requestOf(pending, subscription, { ...surroundings, url, secrets, at }))
-    const response = subscription.sealed_url === '' ? exchange.response : withoutUrl(exchange.response, url)
-    const attempt = sentAttempt(pending, { ...exchange, response }, instance, delaysSeconds)
-    this.#queue.done(pending)
-    this.#record(pending, attempt)
-    this.#inFlight--
-    if (attempt.outcome === 'success') this.#failing.forget(subscription.id)
-    else if (attempt.status === GONE) void this.#disable(subscription, 'gone')
-    else if (this.#failing.failed(subscription.id, attempt.started_at)) void this.#disable(subscription, 'failing')
-    this.#pumpSoon()
-  }
-
-  async #surroundings({ content }: Pending, { format }: Subscription): Promise<Surroundings> {
-    const base = this.#options.siteUrl
-    if (content === null || !usesNames(format)) return { base, names: new Map() }
-    return { base, names: await this.#symbols.of(stablesIn(content)) }
-  }
-
-  /** Records an attempt; the next one is queued only after that. */
-  #record(pending: Pending, attempt: WebhookAttempt): void {
-    this.#recorder.add(attempt, () => {
-      this.#unsettled.delete(pending.delivery_id)
-      if (attempt.next_attempt_at === null) return
-      const next = { ...pending, attempt: pending.attempt + 1, dueMs: attempt.next_attempt_at.getTime(), content: null }
-      this.#queue.add(next, Date.now())
-    })
-  }
-
-  async #disable(subscription: Subscription, reason: DisabledReason): Promise<void> {
-    if (this.#disabling.has(subscription.id)) return
-    this.#disabling.add(subscription.id)
-    // No more attempts are begun while this is being recorded.
-    this.#queue.refreshModes()
-    try {
-      await this.#subscribers.disable(subscription, reason)
-      await this.#readSubscribers()
-    } catch (error) {
-      this.#options.log.error(
-        { subscription: subscription.id, reason: String(error) },
-        'a webhook could not be disabled; the next failure tries again',
-      )
-    }
-    this.#disabling.delete(subscription.id)
-    this.#queue.refreshModes()
-    this.#pumpSoon()
+    return Math.min(
+      this.#read.delivery + 1,
+      this.#queue.smallestId(),
+      this.#holds.smallestId(),
+      this.#attempts.smallestId(),
+    )
   }
 }
